@@ -39,6 +39,13 @@ export const fillDue = (count: number, provider: Provider): string[] => [
       now() + interval '1 day',
       ${provider === 'stripe' ? `'cs_' || key, 'https://stripe.example/' || key, true, now() + interval '1 day'` : 'null, null, false, null'}
     from prepared`,
+  `insert into holds (organization_id, ticket_rate_id, payment_id, expires_at)
+    select payments.organization_id, ticket_rate_id, id, expires_at from payments join prepared on id = 'pay_' || key
+    on conflict do nothing`,
+  `insert into open_sessions (organization_id, provider, session_id, payment_id, due_at)
+    select payments.organization_id, provider, session_id, id, session_due_at from payments join prepared on id = 'pay_' || key
+    where session_open
+    on conflict do nothing`,
   `insert into tickets (id, payment_id, position, organization_id, channel_id, event_id, ticket_rate_id, price_id,
       status, qr_code, currency, price_amount, supplements_amount, organization_fee_amount, platform_fee_amount,
       warranty_amount, total_amount, warranty_hours, full_name, email, phone)

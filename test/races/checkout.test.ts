@@ -1,6 +1,7 @@
 import { and, eq, sql } from 'drizzle-orm'
 import { afterEach, expect, onTestFinished, test } from 'vitest'
 import { invoices } from '../../src/domain/invoice/table.ts'
+import { holds } from '../../src/domain/payment/queue/table.ts'
 import { payments } from '../../src/domain/payment/table.ts'
 import { refunds } from '../../src/domain/refund/table.ts'
 import { expireHolds } from '../../src/domain/sale/release/expire-holds.ts'
@@ -246,6 +247,7 @@ test('concurrent checkouts of a full rate all get places of overdue holds', asyn
   sale = await openSale(catalogue)
   await times(places, () => checkOut(sale, oneTicket))
   await sale.db.update(payments).set({ expiresAt: sql`now()` })
+  await sale.db.update(holds).set({ expiresAt: sql`now()` })
   const answers = await times(places, () => checkOut(sale, oneTicket))
   expect(new Set(answers.map(({ statusCode }) => statusCode))).toEqual(new Set([200]))
   expect((await countersOf(sale)).rate_1).toEqual({ sold: 0, held: places })

@@ -111,6 +111,13 @@ async function prepare(sale: Sale, round: number, { payments, left }: Round): Pr
     await sale.db.execute(sql`update payments set session_id = ${`own_${payment_id}`}, session_open = true,
       session_due_at = now() + interval '1 hour'${overdue}
       where organization_id = 'org_1' and id = ${payment_id}`)
+    // Queued by triggers as well, but not on a cluster, which has none.
+    await sale.db.execute(sql`insert into open_sessions (organization_id, provider, session_id, payment_id, due_at)
+      select organization_id, provider, session_id, id, session_due_at from payments
+      where organization_id = 'org_1' and id = ${payment_id} on conflict do nothing`)
+    await sale.db.execute(sql`update holds set expires_at = payments.expires_at from payments
+      where holds.organization_id = 'org_1' and payments.organization_id = 'org_1'
+        and holds.payment_id = ${payment_id} and payments.id = ${payment_id}`)
     ids.push(payment_id)
   }
   // Leaves few places for late payments, or none.

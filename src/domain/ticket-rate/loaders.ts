@@ -147,15 +147,21 @@ const maxRemembered = 20_000
 
 const organizationsOf = perDatabase(() => new LRUCache<string, string>({ max: maxRemembered }))
 
-/** Finds the organization of a rate, which never changes. Null if there is no such rate. */
-export async function organizationOfRate(db: Database, id: string): Promise<string | null> {
-  const remembered = organizationsOf(db)
-  const known = remembered.get(id)
-  if (known !== undefined) return known
+/** Reads the organization of a rate. Null if there is no such rate. */
+export async function readOrganizationOfRate(db: Database, id: string): Promise<string | null> {
   const [rate] = await db
     .select({ organizationId: ticketRates.organizationId })
     .from(ticketRates)
     .where(eq(ticketRates.id, id))
-  if (rate) remembered.set(id, rate.organizationId)
   return rate?.organizationId ?? null
+}
+
+/** Finds the organization of a rate, which never changes and is remembered. Null if there is no such rate. */
+export async function organizationOfRate(db: Database, id: string): Promise<string | null> {
+  const remembered = organizationsOf(db)
+  const known = remembered.get(id)
+  if (known !== undefined) return known
+  const found = await readOrganizationOfRate(db, id)
+  if (found !== null) remembered.set(id, found)
+  return found
 }

@@ -11,7 +11,7 @@ import { findPayment } from '../../payment/loaders.ts'
 import { idempotencyKeys, isFresh } from '../../payment/table.ts'
 import { findTicketsOf } from '../../ticket/loaders.ts'
 import { leftOf } from '../../ticket-rate/current-price.ts'
-import { organizationOfRate, priceById } from '../../ticket-rate/loaders.ts'
+import { priceById, readOrganizationOfRate } from '../../ticket-rate/loaders.ts'
 import type { Price } from '../../ticket-rate/table.ts'
 import { expireHoldsOf, expireHoldsWith } from '../release/expire-holds.ts'
 import type { Checkout, HoldJob } from './hold/hold-rows.ts'
@@ -56,6 +56,19 @@ async function replay(
   return { payment, tickets, replayed: true }
 }
 
+// A channel that may not sell the rate any more still gets the answer of a checkout that it made before. A rate of
+// others takes the same statements as none, so that their times tell nobody which rates exist.
+async function replayOf(
+  idempotency: Idempotency,
+  terms: Terms | null,
+  { ticketRateId }: Order['input'],
+  ctx: Context,
+): Promise<CheckoutAnswer | null> {
+  const organizationId =
+    terms?.rate.organizationId ?? (await readOrganizationOfRate(ctx.db, ticketRateId)) ?? ''
+  return replay(idempotency, organizationId, ctx)
+}
+
 const isAboutStock = (error: unknown): boolean =>
   error instanceof Refusal && ['SOLD_OUT', 'INSUFFICIENT_AVAILABILITY'].includes(error.code)
 
@@ -98,10 +111,7 @@ async function trySale(
   ctx: Context,
 ): Promise<Attempt | null> {
   const terms = await readTerms(input.ticketRateId, ctx)
-  // A channel that may not sell the rate any more still gets the answer of a checkout that it made before.
-  const organizationId =
-    idempotency && (terms?.rate.organizationId ?? (await organizationOfRate(ctx.db, input.ticketRateId)))
-  const replayed = organizationId && (await replay(idempotency, organizationId, ctx))
+  const replayed = idempotency && (await replayOf(idempotency, terms, input, ctx))
   if (replayed) return { answer: replayed, prices: [] }
   try {
     const plan = await planTickets(terms)

@@ -1,4 +1,5 @@
-import { and, eq, getTableColumns, lte, type SQL } from 'drizzle-orm'
+import { and, eq, getTableColumns, lte, type SQL, sql } from 'drizzle-orm'
+import type { PgColumn } from 'drizzle-orm/pg-core'
 import type { Readers } from '../../../data/batch-loader.ts'
 import { readByOrganization } from '../../../data/by-organization.ts'
 import { coalesceReads } from '../../../data/coalesce.ts'
@@ -85,14 +86,23 @@ const sales = (mode: Mode, condition?: SQL): Find<SaleRow> => ({
       .leftJoin(locations, eq(locations.id, events.locationId))
       .where(and(condition, anyOf(ticketRates.id, keys))),
 })
-const overdueHolds = (condition?: SQL): Find<{ ticketRateId: string }> => ({
+// A subquery, which is asked for each hold that is due: a join might read all payments.
+const overdueHolds = (isOf?: (column: PgColumn) => SQL): Find<{ ticketRateId: string }> => ({
   rows: fewRowsOf({ ticketRateId: holds.ticketRateId }),
-  query: (select, keys) =>
-    select
+  query: (select, keys) => {
+    const isPaymentOverdue = and(isOf?.(payments.organizationId), isOfHold, isOverdue)
+    return select
       .from(holds)
-      .innerJoin(payments, and(isOfHold, isOverdue))
-      .where(and(condition, anyOf(holds.ticketRateId, keys), lte(holds.expiresAt, nowMs)))
-      .groupBy(holds.ticketRateId),
+      .where(
+        and(
+          isOf?.(holds.organizationId),
+          anyOf(holds.ticketRateId, keys),
+          lte(holds.expiresAt, nowMs),
+          sql`(select true from ${payments} where ${isPaymentOverdue} limit 1)`,
+        ),
+      )
+      .groupBy(holds.ticketRateId)
+  },
 })
 
 const byRate = <Row extends { ticketRateId: string }>(rows: Row[]) => groupBy(rows, (row) => row.ticketRateId)
@@ -111,7 +121,7 @@ const findOwnTerms = perMode(
     pricesWhere(mode, inOrganization(stock.organizationId)),
     rateSupplements,
     rateQuestions,
-    overdueHolds(inOrganization(holds.organizationId)),
+    overdueHolds(inOrganization),
   ],
 )
 

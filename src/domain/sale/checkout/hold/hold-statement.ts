@@ -36,14 +36,21 @@ const newPayments = arrayRows('payments', {
   ...typesOf(payments, { except: [...defaultedPaymentColumns, 'createdAt', 'expiresAt', 'paidAt'] }),
   holdMinutes: 'integer',
 })
+// Columns of the same rows: a statement of a cluster can't take them from what it inserts.
+const newHolds = arrayRows('payments', {
+  organizationId: 'text',
+  ticketRateId: 'text',
+  id: 'text',
+  holdMinutes: 'integer',
+})
+const { id: paymentId, holdMinutes, ...holdCells } = newHolds.cells
+const expiresAt = sql`${nowMs} + ${holdMinutes} * interval '1 minute'`
 const newTickets = arrayRows(
   'tickets',
   typesOf(tickets, { except: [...defaultedTicketColumns, 'createdAt', 'activatedAt'] }),
 )
 
 const added = { held: sql.raw('moves.held'), sold: sql.raw('0') }
-
-const expiresAt = sql`${nowMs} + ${newPayments.cells.holdMinutes} * interval '1 minute'`
 
 // The statement's snapshot is older than the locks that it waits for. PostgreSQL reads the counters again
 // under the lock, but a key or a code that another transaction has committed since stays unseen: it violates
@@ -68,12 +75,7 @@ function holdStatement(onLocked: 'wait' | 'skip', fits: '<' | '<=', condition = 
     createdAt: nowMs,
     expiresAt,
   })}),
-  new_holds as (${insertHeld(holds, newPayments, {
-    organizationId: sql`${newPayments.cells.organizationId}`,
-    ticketRateId: sql`${newPayments.cells.ticketRateId}`,
-    paymentId: sql`${newPayments.cells.id}`,
-    expiresAt,
-  })}),
+  new_holds as (${insertHeld(holds, newHolds, { ...holdCells, paymentId: sql`${paymentId}`, expiresAt })}),
   new_tickets as (${insertHeld(tickets, newTickets, {
     ...newTickets.cells,
     createdAt: nowMs,
