@@ -2,7 +2,7 @@ import { createConfig, lintFromString } from '@redocly/openapi-core'
 import spectralCore, { type RulesetDefinition } from '@stoplight/spectral-core'
 import { oas } from '@stoplight/spectral-rulesets'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Gateway, startGateway } from '../../support/harness.ts'
+import { type Gateway, startGateway } from '../support/harness.ts'
 
 // The served document under the recommended rules of two linters. No rule is off.
 
