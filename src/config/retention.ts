@@ -14,10 +14,14 @@ export const retentionSettings = {
   RETAIN_UNPAID_DAYS: keptFor(3650, 30),
   /** Months after the end of an event at which its attendees are anonymized. */
   RETAIN_PERSONAL_MONTHS: keptFor(600, 24),
-  /** Days after which deliveries to webhooks that are done with are deleted. */
+  /** Days for which deliveries to webhooks are kept at least; then they go with their month. */
   RETAIN_WEBHOOK_DAYS: keptFor(3650, 30),
-  /** Days for which a provider's events are known by their identifiers. */
+  /** Days for which a provider's events are known by their identifiers at least; they go with their month. */
   RETAIN_PROVIDER_EVENT_DAYS: keptFor(3650, 90),
+  /** Months for which the feed has its changes at least. */
+  RETAIN_CHANGE_MONTHS: keptFor(600, 12),
+  /** Months for which scans at the door are kept, and their nonces known, at least. */
+  RETAIN_CHECK_IN_MONTHS: keptFor(600, 24),
   /** Days after which a mail that was written to a folder is deleted. */
   RETAIN_MAIL_DAYS: keptFor(3650, 30),
 }
@@ -29,5 +33,7 @@ export type RetentionConfig = {
     | 'retainPersonalMonths'
     | 'retainWebhookDays'
     | 'retainProviderEventDays'
+    | 'retainChangeMonths'
+    | 'retainCheckInMonths'
     | 'retainMailDays']: number | null
 }

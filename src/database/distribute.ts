@@ -4,16 +4,17 @@ import type { MigrationSession } from './migrate.ts'
 const noExtension =
   'The database has no Citus extension. Install Citus on every server, run «create extension citus» in this database on each, and add the workers (citus_set_coordinator_host, citus_add_node): docs/scaling.md shows how.'
 
-// Tables whose primary key contains the organization are spread by it, and lie together for each. Every
-// server has a copy of all others, and of who may sell for whom. Leases of processes stay where the processes
-// ask.
+// Tables whose primary key contains the organization are spread by it, and lie together for each; so are those
+// with a partition a month, each of which has such a key. Every server has a copy of all others, and of who may
+// sell for whom. Leases of processes stay where the processes ask.
 const tables = `
   select class.oid::regclass::text as name,
-    class.relname not in ('grants', 'channel_organizations') and exists (select from pg_attribute
+    class.relkind = 'p' or class.relname not in ('grants', 'channel_organizations') and exists (select from pg_attribute
       where attrelid = class.oid and attnum = any(key.conkey) and attname = 'organization_id') as is_sold,
     exists (select from pg_dist_partition where logicalrelid = class.oid) as is_done
-  from pg_class as class join pg_constraint as key on key.conrelid = class.oid and key.contype = 'p'
-  where class.relnamespace = 'public'::regnamespace and class.relkind = 'r' and class.relname <> 'leaders'
+  from pg_class as class left join pg_constraint as key on key.conrelid = class.oid and key.contype = 'p'
+  where class.relnamespace = 'public'::regnamespace and class.relname <> 'leaders' and not class.relispartition
+    and (class.relkind = 'p' or key.contype is not null)
   order by is_sold, name`
 
 // Unique indexes that no server could hold alone: they are of the release before, whose processes do not run
@@ -29,7 +30,7 @@ const keptKeys = 'drizzle.kept_foreign_keys'
 const keepKeys = [
   `create table if not exists ${keptKeys} (name text, of text, definition text, primary key (of, name))`,
   `insert into ${keptKeys} select conname, conrelid::regclass::text, pg_get_constraintdef(oid) from pg_constraint
-    where contype = 'f' and connamespace = 'public'::regnamespace on conflict do nothing`,
+    where contype = 'f' and connamespace = 'public'::regnamespace and conparentid = 0 on conflict do nothing`,
 ]
 const missingKeys = `
   select format('alter table %s add constraint %I %s', of, name, definition) as statement from ${keptKeys} as kept

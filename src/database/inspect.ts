@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { readMigrationFiles } from 'drizzle-orm/migrator'
 import { type Database, migrations } from './database.ts'
+import { runSql } from './run-sql.ts'
 
 /** Facts of a database, as an operator asks for them. */
 export type Inspection = {
@@ -29,10 +30,6 @@ type Row = {
   lag: number | null
 }
 
-// postgres.js returns the rows, PGlite an object that holds them.
-const rowsOf = <Found>(result: unknown): Found[] =>
-  Array.isArray(result) ? result : (result as { rows: Found[] }).rows
-
 const facts = sql`select current_setting('server_version') as version,
   current_setting('server_version_num')::integer as number,
   array(select extname || ' ' || extversion from pg_extension order by extname)::text[] as extensions,
@@ -42,11 +39,12 @@ const facts = sql`select current_setting('server_version') as version,
 
 /** Reads the facts of a database. Throws if it does not answer, or was never migrated. */
 export async function inspectDatabase(db: Database): Promise<Inspection> {
-  const [row] = rowsOf<Row>(await db.execute(facts))
+  const [row] = await runSql<Row>(db, facts)
   if (!row) throw new Error('the database answered with no row')
   const askedAt = Date.now()
-  const [clock] = rowsOf<{ ms: number }>(
-    await db.execute(sql`select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms`),
+  const [clock] = await runSql<{ ms: number }>(
+    db,
+    sql`select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms`,
   )
   const roundTripMs = Date.now() - askedAt
   const own = new Set(readMigrationFiles(migrations).map(({ folderMillis }) => String(folderMillis)))

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { customAlphabet } from 'nanoid'
-import { encodeTime, incrementBase32 } from 'ulid'
+import { decodeTime, encodeTime, incrementBase32 } from 'ulid'
 
 type Prefix =
   | 'evt'
@@ -37,6 +37,25 @@ const random80Bits = customAlphabet('0123456789abcdefghjkmnpqrstvwxyz', 16)
 /** Generates an identifier: a type prefix and a ULID, which is random and ordered by time (DECISIONS 1). */
 export const newId = (prefix: Prefix): string =>
   `${prefix}_${encodeTime(Date.now(), 10).toLowerCase()}${random80Bits()}`
+
+const generated = /^[a-z]+_([0-7][0-9a-hjkmnp-tv-z]{25})$/
+
+// In milliseconds since 1970, by the clock of the process; null for an identifier that was imported.
+function timeOfId(id: string): number | null {
+  const [, ulid] = generated.exec(id) ?? []
+  return ulid === undefined ? null : decodeTime(ulid.toUpperCase())
+}
+
+// Clocks of processes, and that of the database, differ by less.
+const dayMs = 86_400_000
+
+/** Time before which nothing was made with these identifiers: a day before the oldest of them was. */
+export const beforeMade = (ids: string[]): Date =>
+  new Date(Math.max(0, Math.min(...ids.map((id) => timeOfId(id) ?? 0)) - dayMs))
+
+/** Begin of the identifiers of a time: they are ordered by it. */
+export const idsFrom = (prefix: Prefix, time: Date): string =>
+  `${prefix}_${encodeTime(time.getTime(), 10).toLowerCase()}`
 
 /** Returns a generator of strictly ascending ids, even within a millisecond or if the clock is set back. */
 export function ascendingIds(prefix: Prefix): () => string {

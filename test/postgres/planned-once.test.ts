@@ -3,6 +3,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { anEntry, mustCheckOut } from '../support/checkouts.ts'
 import { aCatalogue, anEvent, aRateOf } from '../support/factories.ts'
 import { openSale, type Sale } from '../support/sale.ts'
+import { settlePaymentById } from '../support/settle-payment.ts'
+import { paidOutcome } from '../support/stub-provider.ts'
 
 let sale: Sale
 beforeAll(async () => {
@@ -28,4 +30,18 @@ test('checkout statements are planned once per connection for any number of keys
   ])
   for (const { text, generic, custom } of planned)
     expect({ generic, custom }, text).toEqual({ generic: tries, custom: tries })
+})
+
+test('changes of a sale are planned once per connection, however many months there are', async () => {
+  for (let buyer = 0; buyer < tries * 2; buyer++) {
+    const { payment_id } = await mustCheckOut(sale, {
+      ticket_rate_id: 'rate_1',
+      tickets: [anEntry('price_1')],
+    })
+    await settlePaymentById(sale.db, payment_id, paidOutcome(payment_id))
+  }
+  const planned =
+    (await sale.db.execute(sql`select generic_plans::integer as generic, custom_plans::integer as custom
+    from pg_prepared_statements where statement like '%with recorded as%'`)) as unknown as Planned[]
+  expect(planned).toEqual([{ generic: tries, custom: tries }])
 })

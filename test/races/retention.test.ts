@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { payments } from '../../src/domain/payment/table.ts'
-import { deleteOld, retainOrganizations } from '../../src/domain/retention/retain.ts'
+import { deleteOldMails, retainOrganizations } from '../../src/domain/retention/retain.ts'
 import { retentionTurns } from '../../src/domain/retention/table.ts'
 import { tickets } from '../../src/domain/ticket/table.ts'
 import { anEntry, mustCheckOut } from '../support/checkouts.ts'
@@ -28,6 +28,8 @@ const settings = {
   retainPersonalMonths: 24,
   retainWebhookDays: 30,
   retainProviderEventDays: 90,
+  retainChangeMonths: 24,
+  retainCheckInMonths: 24,
   retainMailDays: 30,
 }
 
@@ -47,7 +49,7 @@ test('each old checkout is deleted once, and sales go on', async () => {
       ...{ db, settings, mailFolder: '/nonexistent', stopping: new AbortController().signal },
       onDone: (facts: Record<string, number | string>) => void done.push(facts),
     }
-    return [retainOrganizations(run), deleteOld(run)]
+    return [retainOrganizations(run), deleteOldMails(run)]
   })
   const [slowest] = await Promise.all([
     Promise.all(

@@ -18,7 +18,7 @@ const unknown = () =>
   new Refusal({
     code: 'CURSOR_UNKNOWN',
     message:
-      'after is not a cursor of this feed: it belongs to another caller or database, comes from an earlier version, or names changes that a restore undid. Start again without after: the feed begins with the oldest change, and every change keeps its id.',
+      'after is not a cursor of this feed: it belongs to another caller or database, comes from an earlier version, names changes that a restore undid, or is so old that changes after it are not kept any more. Start again without after: the feed begins with the oldest change that is kept, and every change keeps its id.',
     path: ['after'],
   })
 

@@ -1,15 +1,15 @@
 import { coalesceReads } from '../../data/coalesce.ts'
 import { inMode } from '../../data/idempotency.ts'
 import { type Context, requireConfidential } from '../../request/context.ts'
-import { assignPositions } from './assign-positions.ts'
+import { assignPositions, recentChanges } from './assign-positions.ts'
 import { type ReadPositions, readCursor, toCursor, verifyCursor } from './cursor.ts'
-import { readFeed } from './read-feed.ts'
+import { maxChanges, readFeed } from './read-feed.ts'
 import type { Change } from './table.ts'
 
 // Coalesces concurrent requests into one assignment. A failure must not block reading changes that have a
 // position; the background job logs it.
 const assignCoalesced = coalesceReads<never>(async (db, organizationIds) => {
-  await assignPositions(db, organizationIds).catch(() => {})
+  await assignPositions(db, { organizationIds }).catch(() => {})
   return new Map<string, never>()
 })
 
@@ -19,9 +19,11 @@ export type FeedChange = Change & { cursor(): string }
 /** Returns up to `limit` changes of the caller's feed after a cursor, oldest first. A channel's feed has its
  *  payments and tickets and the rates of organizations that granted it; an integration's has all changes of
  *  its organization. The part before a cursor never changes, so a client can resume from it (DECISIONS 7,
- *  11). Changes of one organization keep its order; those of several are merged by time.
+ *  11). Changes of one organization keep its order; those of several are merged by time. `limit` is at most
+ *  `maxChanges`.
  *  Refuses: CURSOR_UNKNOWN, for a cursor of another caller or database. */
 export async function listChanges(after: string | null, limit: number, ctx: Context): Promise<FeedChange[]> {
+  if (limit > maxChanges) throw new RangeError(`${limit} changes are more than ${maxChanges}`)
   const caller = requireConfidential(ctx)
   const isChannel = caller.kind === 'channel'
   const owner = isChannel ? caller.channelId : caller.organizationIds[0]
@@ -34,6 +36,7 @@ export async function listChanges(after: string | null, limit: number, ctx: Cont
     organizationIds: isChannel ? caller.organizationIds : [],
     ownOrganizationIds: isChannel ? [] : caller.organizationIds,
     mode: ctx.mode,
+    since: recentChanges(),
     positions: JSON.stringify(cursor?.positions ?? []),
   }
 

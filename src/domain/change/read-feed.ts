@@ -1,12 +1,21 @@
 import { getTableColumns, type SQL, sql } from 'drizzle-orm'
+import type { PgColumn } from 'drizzle-orm/pg-core'
 import pLimit from 'p-limit'
 import { maxReadAtOnce, reachedOrganizations } from '../../auth/reached-organizations.ts'
 import { channelOrganizations } from '../../auth/table.ts'
 import { rowsOf } from '../../data/json-rows.ts'
-import { type Find, type Finds, type Found, findTogether, inOrganization } from '../../data/prepared.ts'
+import {
+  type Find,
+  type Finds,
+  type Found,
+  findTogether,
+  inOrganization,
+  textArrayParam,
+} from '../../data/prepared.ts'
 import type { Database } from '../../database/database.ts'
 import { isDistributed } from '../../database/distributed.ts'
-import { type Change, changes } from './table.ts'
+import { isSince } from './assign-positions.ts'
+import { type Change, changes, droppedChanges } from './table.ts'
 
 const parameter = sql.placeholder
 
@@ -14,13 +23,16 @@ const parameter = sql.placeholder
 // organization that ever granted it: its own changes, and, while granted, changes for every channel. They are
 // separate so that the second does not advance while the grant is revoked. An integration has one part, with
 // all changes of its organization.
-const partsOf = (condition: SQL) => sql`(
+const partsOfChannel = (condition: SQL) => sql`(
   select ${channelOrganizations.number}::bigint * 2 + kind as part, ${channelOrganizations.organizationId} as organization_id,
     case kind when 0 then ${channelOrganizations.channelId} else '' end as audience,
     kind = 0 or ${channelOrganizations.organizationId} = any(${parameter('organizationIds')}::text[]) as is_open
   from ${channelOrganizations} cross join (values (0), (1)) as kinds(kind)
   where ${channelOrganizations.channelId} = ${parameter('channelId')} and ${condition}
-  union all select 0, id, null, true from unnest(${parameter('ownOrganizationIds')}::text[]) as own(id)
+) as parts`
+const partOfIntegration = sql`(
+  select 0::bigint as part, id as organization_id, null::text as audience, true as is_open
+  from unnest(${textArrayParam('ownOrganizationIds')}) as own(id)
 ) as parts`
 
 const cursorPositions = sql`jsonb_to_recordset(${parameter('positions')}::text::jsonb) as heard(part bigint, position bigint)`
@@ -28,52 +40,77 @@ const cursorPositions = sql`jsonb_to_recordset(${parameter('positions')}::text::
 // Of the caller's mode: the index that orders a feed begins with the organization and the mode.
 const isOfMode = sql`mode = ${parameter('mode')}::text::key_mode`
 
-/** Organizations whose changes a statement reads: the parts of the feed, and the condition for changes. */
-type Reach = { parts: SQL; changes: SQL }
-const all: Reach = { parts: partsOf(sql`true`), changes: sql`true` }
-const one: Reach = {
-  parts: partsOf(inOrganization(channelOrganizations.organizationId)),
-  changes: inOrganization(changes.organizationId),
+/** What a statement reads: the parts of a feed, the condition for changes of a part, which an index supports,
+ *  whether it `merges` many organizations, and whether it is about one that is named. A statement for each costs
+ *  less than one for all: PostgreSQL prepares for every partition as often as a statement names the table. */
+type Reach = { parts: SQL; isOfPart: SQL; merges?: boolean; isOne?: boolean }
+const isOfPart = sql`coalesce(channel_id, '') = parts.audience`
+const ofChannel: Reach = { parts: partsOfChannel(sql`true`), isOfPart }
+const ofIntegration: Reach = { parts: partOfIntegration, isOfPart: sql`true` }
+const oneOfChannel: Reach = {
+  ...{ isOfPart, isOne: true },
+  parts: partsOfChannel(inOrganization(channelOrganizations.organizationId)),
 }
+const isIn = ({ isOne = false }: Reach, organizationId: PgColumn): SQL =>
+  isOne ? inOrganization(organizationId) : sql`true`
 
-// Changes after the cursor. Each part is an index scan that stops at the limit.
-const changesAfter = (from: SQL, limit: SQL, reach: Reach) => {
-  const next = (isOfPart: SQL) => sql`
-    select found.*, parts.part from ${from} left join ${cursorPositions} on heard.part = parts.part cross join lateral (
-      select * from ${changes} where organization_id = parts.organization_id and ${reach.changes} and ${isOfMode} and ${isOfPart}
-        and feed_position > coalesce(heard.position, 0)
-      order by feed_position limit ${limit}
-    ) as found where parts.is_open`
-  return sql`(
-    ${next(sql`parts.audience is not null and coalesce(channel_id, '') = parts.audience`)}
-    union all ${next(sql`parts.audience is null`)}
-  ) as found`
-}
+/** Maximum number of changes that are read at a time. */
+export const maxChanges = 1_000
+// Number of organizations up to which the next changes of each are read.
+const maxFew = 8
+
+// Changes after the cursor. Each part is an index scan that stops at the limit. The planner would count on a tenth
+// of all changes where it doesn't see the limit, and plan each time where it does: it sees the maximum.
+const changesAfter = (from: SQL, limit: SQL, reach: Reach) => sql`(
+  select found.*, parts.part from ${from} left join ${cursorPositions} on heard.part = parts.part cross join lateral (
+    select * from (
+      select * from ${changes} where organization_id = parts.organization_id and ${isIn(reach, changes.organizationId)}
+        and ${isOfMode} and ${reach.isOfPart} and feed_position > coalesce(heard.position, 0)
+      order by feed_position limit ${sql.raw(String(maxChanges))}
+    ) as next order by feed_position limit ${limit}
+  ) as found where parts.is_open
+) as found`
 
 // Merges organizations by time while keeping each one's order: `reached` is the latest time among a change
 // and those before it in the same organization. A page of n changes can only contain the n organizations
 // whose next change is earliest, so the others are not read.
-const limit = sql`${parameter('limit')}::integer`
-const mergedOf = (reach: Reach) => sql`(
-  with early as materialized (
+const limit = sql`(select ${parameter('limit')}::integer)`
+const early = (reach: Reach) => sql`with early as materialized (
     select organization_id from ${changesAfter(reach.parts, sql`1`, reach)} group by organization_id
     order by (array_agg(created_at order by feed_position))[1], organization_id limit ${limit}
-  )
+  )`
+const mergedOf = (reach: Reach) => {
+  const parts = reach.merges
+    ? sql`early join ${reach.parts} on parts.organization_id = early.organization_id`
+    : reach.parts
+  return sql`(${reach.merges ? early(reach) : sql``}
   select *, max(created_at) over (partition by organization_id order by feed_position) as reached
-  from ${changesAfter(sql`early join ${reach.parts} on parts.organization_id = early.organization_id`, limit, reach)}
+  from ${changesAfter(parts, limit, reach)}
 ) as changes`
+}
 
 /** A change, its part, and the latest time among it and those before it in its organization. */
 type NextChange = Change & { part: number; reached: number }
 type CursorChange = { part: number; position: number; id: string | null }
 
-// Changes at the positions of the cursor, to verify it with.
+// Changes at the positions of the cursor, to verify it with. One whose month was dropped is known if it was the last
+// of its part that was; where later ones were, they can't be read any more.
 const cursorChanges = (reach: Reach): Find<CursorChange> => ({
   rows: rowsOf({ part: sql<number>`part`, position: sql<number>`position`, id: sql<string | null>`id` }),
   query: (select) =>
-    select.from(sql`(select heard.part, heard.position, ${changes}.id from ${cursorPositions} left join ${reach.parts} on parts.part = heard.part
-      left join ${changes} on ${changes}.organization_id = parts.organization_id and ${reach.changes} and ${changes}.${isOfMode}
-        and ${changes}.feed_position = heard.position) as told`),
+    select.from(sql`(
+      select heard.part, heard.position, case when dropped.feed_position > heard.position then null
+        when dropped.feed_position = heard.position then dropped.id else kept.id end as id
+      from ${cursorPositions} left join ${reach.parts} on parts.part = heard.part
+      left join lateral (
+        select id from ${changes} where organization_id = parts.organization_id
+          and ${isIn(reach, changes.organizationId)} and ${isOfMode} and feed_position = heard.position limit 1
+      ) as kept on true
+      left join lateral (
+        select id, feed_position from ${droppedChanges} where organization_id = parts.organization_id
+          and ${isIn(reach, droppedChanges.organizationId)} and ${isOfMode} and (parts.audience is null or audience = parts.audience)
+        order by feed_position desc limit 1
+      ) as dropped on true) as told`),
 })
 
 const nextChanges = (reach: Reach): Find<NextChange> => ({
@@ -86,7 +123,7 @@ const nextChanges = (reach: Reach): Find<NextChange> => ({
     select
       .from(mergedOf(reach))
       .orderBy(sql`reached, organization_id, feed_position`)
-      .limit(parameter('limit')),
+      .limit(limit as never),
 })
 
 // Organizations with committed changes for the caller that have no position yet.
@@ -94,8 +131,8 @@ const withoutPosition = (reach: Reach): Find<{ organizationId: string }> => ({
   rows: rowsOf({ organizationId: sql<string>`organization_id` }),
   query: (select) =>
     select.from(sql`(select distinct organization_id from ${reach.parts} where is_open and exists (
-      select from ${changes} where organization_id = parts.organization_id and ${reach.changes} and feed_position is null and ${isOfMode}
-        and (parts.audience is null or coalesce(channel_id, '') = parts.audience))) as waiting`),
+      select from ${changes} where organization_id = parts.organization_id and ${isIn(reach, changes.organizationId)}
+        and feed_position is null and ${isSince} and ${isOfMode} and ${reach.isOfPart})) as waiting`),
 })
 
 type Read = [CursorChange, NextChange, { organizationId: string }]
@@ -104,17 +141,32 @@ const findsOf = (reach: Reach): Finds<Read> => [
   nextChanges(reach),
   withoutPosition(reach),
 ]
-const findsOfAll = findsOf(all)
-const findsOfOne = findsOf(one)
+const statements = {
+  changes_of_channel: findsOf(ofChannel),
+  changes_of_large_channel: findsOf({ ...ofChannel, merges: true }),
+  changes_of_integration: findsOf(ofIntegration),
+  changes_of_channel_in_one: findsOf(oneOfChannel),
+  changes_of_integration_in_one: findsOf({ ...ofIntegration, isOne: true }),
+}
+const find = (db: Database, name: keyof typeof statements, values: Values): Promise<Found<Read>> =>
+  findTogether<Read>(db, name, statements[name], values)
 
-type Values = { limit: number; channelId: string; ownOrganizationIds: string[] } & Record<string, unknown>
+type Values = {
+  limit: number
+  channelId: string
+  organizationIds: string[]
+  ownOrganizationIds: string[]
+} & Record<string, unknown>
 
 // On a distributed database each organization is read by itself, and their changes are merged here.
 async function readDistributed(db: Database, values: Values): Promise<Found<Read>> {
-  const { limit } = values
+  const { limit, ownOrganizationIds } = values
   const ids = await reachedOrganizations(db, values)
   const read = await pLimit(maxReadAtOnce).map(ids, (organizationId) =>
-    findTogether<Read>(db, 'changes_of_organization', findsOfOne, { ...values, organizationId }),
+    find(db, ownOrganizationIds.length > 0 ? 'changes_of_integration_in_one' : 'changes_of_channel_in_one', {
+      ...values,
+      organizationId,
+    }),
   )
   const found = read.flatMap(([, next]) => next)
   const isBefore = (one: NextChange, other: NextChange) =>
@@ -131,5 +183,9 @@ async function readDistributed(db: Database, values: Values): Promise<Found<Read
 
 /** Reads the changes at the positions of a cursor, the next ones after it, and the organizations that have
  *  changes without a position. */
-export const readFeed = (db: Database, values: Values): Promise<Found<Read>> =>
-  isDistributed(db) ? readDistributed(db, values) : findTogether<Read>(db, 'changes', findsOfAll, values)
+export const readFeed = (db: Database, values: Values): Promise<Found<Read>> => {
+  if (isDistributed(db)) return readDistributed(db, values)
+  if (values.ownOrganizationIds.length > 0) return find(db, 'changes_of_integration', values)
+  const isLarge = values.organizationIds.length > maxFew
+  return find(db, isLarge ? 'changes_of_large_channel' : 'changes_of_channel', values)
+}

@@ -39,7 +39,9 @@ export const changeFeeds = pgTable('change_feeds', {
   lastPosition: bigint('last_position', { mode: 'number' }).notNull().default(0),
 })
 
-/** Outbox: changes, written in the transaction that makes them. Contains no personal data. */
+/** Outbox: changes, written in the transaction that makes them. Contains no personal data. A partition a month,
+ *  by the time in their ids. Indexes are those of each partition: unique ones hold within it, and the locks
+ *  under which sequences and positions are assigned hold beyond (DECISIONS 171). */
 export const changes = pgTable(
   'changes',
   {
@@ -81,6 +83,35 @@ export const changes = pgTable(
       .on(change.organizationId, change.sequence)
       .where(sql`${change.feedPosition} is null`),
   ],
+)
+
+/** The last change of each audience among those that were dropped with their month: whoever read it has missed
+ *  nothing. `audience` is the channel, or empty for all channels of the organization. */
+export const droppedChanges = pgTable(
+  'dropped_changes',
+  {
+    organizationId: text('organization_id')
+      .notNull()
+      .references(() => organizations.id),
+    mode: modeColumn(),
+    audience: text().notNull(),
+    feedPosition: bigint('feed_position', { mode: 'number' }).notNull(),
+    id: text().notNull(),
+  },
+  (dropped) => [primaryKey({ columns: [dropped.organizationId, dropped.mode, dropped.audience] })],
+)
+
+/** The last sequence number of each subject among changes that were dropped, from which its next one goes on. */
+export const droppedSequences = pgTable(
+  'dropped_sequences',
+  {
+    organizationId: text('organization_id')
+      .notNull()
+      .references(() => organizations.id),
+    subjectId: text('subject_id').notNull(),
+    sequence: integer().notNull(),
+  },
+  (dropped) => [primaryKey({ columns: [dropped.subjectId, dropped.organizationId] })],
 )
 
 export type Change = typeof changes.$inferSelect

@@ -7,6 +7,7 @@ import { Refusal } from '../../shared/errors.ts'
 import { sha256 } from '../../shared/ids.ts'
 import { feedHead } from '../change/feed-head.ts'
 import { type FeedChange, listChanges } from '../change/list-changes.ts'
+import { maxChanges } from '../change/read-feed.ts'
 import { eventById } from '../event/loaders.ts'
 import type { Event } from '../event/table.ts'
 import { tickets } from '../ticket/table.ts'
@@ -23,9 +24,6 @@ const parameter = sql.placeholder
 
 /** Maximum number of tickets in a page of the scan list. */
 export const maxScanListPage = 5_000
-
-// Changes that are read for one page, of any event of the organization.
-const maxChanges = 1_000
 
 // A page of 5,000 tickets is a megabyte. Few at once leave memory and connections to everybody else.
 const pageBulkhead = perDatabase(() => createBulkhead({ maxAtOnce: 2, maxWaiting: 200 }))

@@ -26,7 +26,8 @@ export const checkInResult = pgEnum('check_in_result', [
 ])
 export const checkInDirection = pgEnum('check_in_direction', ['in', 'out'])
 
-/** Scans at the door and their results, kept so that a repeated nonce returns the first result. */
+/** Scans at the door and their results, kept so that a repeated nonce returns the first result. A partition a
+ *  month, by `createdAt`: the key holds within it. */
 export const checkIns = pgTable(
   'check_ins',
   {

@@ -6,7 +6,6 @@ import type { Database } from '../../database/database.ts'
 import { removeMails, removeOldMails } from '../delivery/mail-folder.ts'
 import { organizations } from '../organization/table.ts'
 import { anonymizeEvent, listPastEvents } from './anonymize-events.ts'
-import { deleteProviderEvents, deleteWebhookDeliveries, listWebhooks } from './delete-old.ts'
 import { deleteUnpaid } from './delete-unpaid.ts'
 import { retentionTurns } from './table.ts'
 
@@ -114,25 +113,15 @@ export async function retainOrganizations(run: Run): Promise<void> {
   }
 }
 
-/** Deletes old deliveries to webhooks, events of providers, and mails in the folder of this machine. */
-export async function deleteOld(run: Run): Promise<void> {
-  const { db, settings, mailFolder, stopping, onDone } = run
-  const { retainWebhookDays, retainProviderEventDays, retainMailDays } = settings
-  const deleted = { webhook_deliveries: 0, provider_events: 0, mails: 0 }
-  if (retainWebhookDays !== null)
-    for (const webhook of await listWebhooks(db, retainWebhookDays))
-      deleted.webhook_deliveries += await inSteps(
-        () => deleteWebhookDeliveries(db, webhook, retainWebhookDays),
-        run,
-      )
-  if (retainProviderEventDays !== null)
-    deleted.provider_events = await inSteps(() => deleteProviderEvents(db, retainProviderEventDays), run)
-  if (retainMailDays !== null) deleted.mails = await removeOldMails(mailFolder, retainMailDays, stopping)
-  if (Object.values(deleted).some((count) => count > 0)) onDone?.(deleted)
+/** Deletes old mails in the folder of this machine. */
+export async function deleteOldMails({ settings, mailFolder, stopping, onDone }: Run): Promise<void> {
+  if (settings.retainMailDays === null) return
+  const mails = await removeOldMails(mailFolder, settings.retainMailDays, stopping)
+  if (mails > 0) onDone?.({ mails })
 }
 
 /** Creates the job of retention. It may be called every second: each minute it looks for organizations that
- *  are due, and each hour it deletes what is old. The first time is a minute after the start. In small
+ *  are due, and each hour it deletes old mails. The first time is a minute after the start. In small
  *  batches; stops after a batch when the process leaves (DECISIONS 160). */
 export function createRetention(options: RetentionOptions): (stopping: AbortSignal) => Promise<void> {
   let lookAt = performance.now() + lookSeconds * 1000
@@ -145,6 +134,6 @@ export function createRetention(options: RetentionOptions): (stopping: AbortSign
     await retainOrganizations(run)
     if (now < deleteAt || stopping.aborted) return
     deleteAt = now + turnSeconds * 1000
-    await deleteOld(run)
+    await deleteOldMails(run)
   }
 }

@@ -1,12 +1,12 @@
 import { inArray, type SQL, sql } from 'drizzle-orm'
 import { grants, integrations } from '../../auth/table.ts'
-import { preparedSql } from '../../data/prepared.ts'
+import { preparedSql, textParamAtStart } from '../../data/prepared.ts'
 import type { Connection } from '../../database/database.ts'
 import { announceOnCommit, changesCatalogue, onCommit } from '../../database/transaction.ts'
 import { groupBy } from '../../shared/group-by.ts'
-import { ascendingIds } from '../../shared/ids.ts'
+import { ascendingIds, beforeMade, idsFrom } from '../../shared/ids.ts'
 import { instruments } from '../../shared/instruments.ts'
-import { changes, type NewChange } from '../change/table.ts'
+import { changes, droppedSequences, type NewChange } from '../change/table.ts'
 import { audiencesOf } from '../change/watch-changes.ts'
 import type { StockFlip } from '../ticket-rate/move-stock.ts'
 import { ofStock, ticketRates } from '../ticket-rate/table.ts'
@@ -29,8 +29,11 @@ const record = preparedSql<{ id: string }>(
     insert into ${changes} (id, type, subject_id, sequence, organization_id, channel_id, mode, data)
     select id, type::change_type, subject_id,
       row_number() over (partition by subject_id order by ordinality)
-        + coalesce((select max(sequence) from ${changes} as earlier
-          where earlier.organization_id = ${sql.placeholder('organizationId')} and earlier.subject_id = given.subject_id), 0),
+        + coalesce(greatest((select max(sequence) from ${changes} as earlier
+          where earlier.organization_id = ${sql.placeholder('organizationId')} and earlier.subject_id = given.subject_id
+            and earlier.id >= ${textParamAtStart('since')}),
+          (select sequence from ${droppedSequences} as dropped
+          where dropped.organization_id = ${sql.placeholder('organizationId')} and dropped.subject_id = given.subject_id)), 0),
       organization_id, channel_id, mode::key_mode, data
     from rows from (jsonb_to_recordset(${sql.placeholder('rows')}::text::jsonb)
       as (id text, type text, subject_id text, organization_id text, channel_id text, mode text, data jsonb))
@@ -60,6 +63,11 @@ export async function recordChanges(tx: Connection, newChanges: NewChange[]): Pr
   if (observer) onCommit(tx, () => observer.onChanges(newChanges))
 }
 
+/** Where changes of these subjects may begin, so that older months are not looked through: none is older than its
+ *  subject, whose id tells its age if it is a payment or a ticket. */
+const sinceOf = (newChanges: NewChange[]): string =>
+  idsFrom('chg', beforeMade(newChanges.map(({ subjectId }) => subjectId)))
+
 async function recordOwn(tx: Connection, organizationId: string, newChanges: NewChange[]): Promise<void> {
   const rows = newChanges.map(({ type, subjectId, channelId, mode = 'live', data }) => ({
     id: nextId(),
@@ -70,7 +78,7 @@ async function recordOwn(tx: Connection, organizationId: string, newChanges: New
     mode,
     data,
   }))
-  await record(tx, { organizationId, rows: JSON.stringify(rows) })
+  await record(tx, { organizationId, since: sinceOf(newChanges), rows: JSON.stringify(rows) })
 }
 
 const availabilityData = sql<

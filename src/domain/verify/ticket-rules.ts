@@ -1,5 +1,9 @@
 import { anonymized } from '../ticket/anonymized.ts'
 
+// Changes of old months are dropped: then less is known than happened.
+const hasDropped = (organizationId: string) =>
+  `${organizationId} in (select dropped_changes.organization_id from dropped_changes)`
+
 /** Rules of tickets and of what is done with them. Each query returns the rows that break one. */
 export const ticketRules = {
   'a paid checkout has a ticket that was never activated': `
@@ -63,7 +67,10 @@ export const ticketRules = {
         join changes as activated on activated.organization_id = corrected.organization_id
           and activated.subject_id = corrected.subject_id
         where corrected.organization_id = tickets.organization_id and corrected.subject_id = tickets.id and corrected.type = 'ticket.updated'
-          and activated.type = 'ticket.activated' and corrected.sequence > activated.sequence)`,
+          and activated.type = 'ticket.activated' and corrected.sequence > activated.sequence)
+      and (not ${hasDropped('tickets.organization_id')} or exists (select from changes as activated
+        where activated.organization_id = tickets.organization_id and activated.subject_id = tickets.id
+          and activated.type = 'ticket.activated'))`,
   'a retired document lives, or its ticket does not': `
     select token from retired_documents as retired
     where exists (select from tickets
@@ -77,7 +84,8 @@ export const ticketRules = {
       select organization_id, subject_id as ticket_id, count(*) as transfers from changes
       where type = 'ticket.transferred' group by 1, 2
     ) as transferred using (organization_id, ticket_id)
-    where documents is distinct from transfers`,
+    where documents is distinct from transfers
+      and (documents is null or documents < transfers or not ${hasDropped('organization_id')})`,
   'a ticket was sent again more than five times within a day': `
     select ticket_id from deliveries where occasion like 'resend:%' and medium = 'email'
       and created_at > now() - interval '24 hours' group by organization_id, ticket_id having count(*) > 5`,

@@ -1,7 +1,16 @@
 /** Rules of changes and of work that is done later. Each query returns the rows that break one. */
 export const workRules = {
   'the change sequence of a subject has a gap': `
-    select subject_id from changes group by organization_id, subject_id having min(sequence) <> 1 or max(sequence) <> count(*)`,
+    select subject_id from changes group by organization_id, subject_id
+    having max(sequence) - min(sequence) + 1 <> count(*)
+      or (min(sequence) <> 1
+        and organization_id not in (select dropped_changes.organization_id from dropped_changes))`,
+  'a change has a sequence number of one that was dropped': `
+    select id from changes join dropped_sequences using (organization_id, subject_id)
+    where changes.sequence <= dropped_sequences.sequence`,
+  'a delivery to a webhook has no change': `
+    select change_id from webhook_deliveries where not exists (select from changes
+      where changes.organization_id = webhook_deliveries.organization_id and id = change_id)`,
   'a webhook hears of another mode': `
     select change_id from webhook_deliveries join webhooks on webhooks.id = webhook_id
       join changes on changes.organization_id = webhook_deliveries.organization_id and changes.id = change_id

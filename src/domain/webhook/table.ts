@@ -1,10 +1,10 @@
 import { sql } from 'drizzle-orm'
-import { check, foreignKey, index, integer, pgEnum, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
+import { check, index, integer, pgEnum, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
 import { channels, integrations, modeColumn } from '../../auth/table.ts'
 import { dueColumns } from '../../data/leased-jobs.ts'
 import { nowMs } from '../../database/clock.ts'
 import { createdAt, timestampMs } from '../../database/columns.ts'
-import { changes, changeType } from '../change/table.ts'
+import { changeType } from '../change/table.ts'
 
 /** A deleted webhook keeps its row, because a transaction in progress may still refer to it. */
 export const webhookStatus = pgEnum('webhook_status', ['enabled', 'disabled', 'deleted'])
@@ -49,7 +49,8 @@ export const webhooks = pgTable(
 
 export const webhookDeliveryStatus = pgEnum('webhook_delivery_status', ['pending', 'delivered', 'dead'])
 
-/** Job queue: the delivery of one change to one webhook. */
+/** Job queue: the delivery of one change to one webhook, written with it, and dropped before it. A partition a
+ *  month, as of changes. */
 export const webhookDeliveries = pgTable(
   'webhook_deliveries',
   {
@@ -67,11 +68,6 @@ export const webhookDeliveries = pgTable(
   },
   (delivery) => [
     primaryKey({ columns: [delivery.webhookId, delivery.changeId, delivery.organizationId] }),
-    foreignKey({
-      name: 'webhook_deliveries_of_changes',
-      columns: [delivery.organizationId, delivery.changeId],
-      foreignColumns: [changes.organizationId, changes.id],
-    }),
     index('webhook_deliveries_due')
       .on(delivery.webhookId, delivery.dueAt)
       .where(sql`${delivery.status} = 'pending'`),

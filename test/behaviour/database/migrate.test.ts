@@ -151,9 +151,9 @@ test('migrate gives rates and questions of an earlier version one of the documen
 test('migrate finds the tickets of an earlier version by name, and dates their last change', async () => {
   await migrateOnly(10)
   const copyOf = (id: string, number: string, name: string, from = '') => `
-    insert into tickets select (jsonb_populate_record(null::tickets, to_jsonb(sold) || jsonb_build_object(
-      'id', ${id}, 'qr_code', ${id}, 'position', ${number}, 'full_name', ${name}))).*
-    from tickets as sold ${from} where sold.id = 'tkt_1'`
+    insert into tickets select copy.* from tickets as sold ${from}
+    cross join jsonb_populate_record(null::tickets, to_jsonb(sold) || jsonb_build_object(
+      'id', ${id}, 'qr_code', ${id}, 'position', ${number}, 'full_name', ${name})) as copy where sold.id = 'tkt_1'`
   for (const statement of [
     "insert into stock (id) values ('rate_1'), ('price_of_rate_1')",
     "insert into channel_organizations (channel_id, organization_id) values ('chn_1', 'org_1')",

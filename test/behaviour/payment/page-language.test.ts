@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { changes } from '../../../src/domain/change/table.ts'
 import { deliveries } from '../../../src/domain/delivery/table.ts'
 import { payments } from '../../../src/domain/payment/table.ts'
 import { tickets } from '../../../src/domain/ticket/table.ts'
 import { anEntry, type Checkout, mustCheckOut } from '../../support/checkouts.ts'
 import { sendDeliveriesOnce } from '../../support/deliveries.ts'
 import { aCatalogue, aLocation, anEvent, anOrganization, aPrice, aRate } from '../../support/factories.ts'
+import { transferTicket } from '../../support/holders.ts'
 import { openPageBuyer, pagePath, visibleText } from '../../support/payment-page-buyer.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 
@@ -200,10 +200,7 @@ test('outcome page links neither a cancelled ticket nor one that was given to an
     .update(tickets)
     .set({ status: 'cancelled' })
     .where(eq(tickets.id, String(cancelled)))
-  await sale.db.insert(changes).values({
-    ...{ id: 'chg_given', type: 'ticket.transferred', sequence: 99, data: {} },
-    ...{ subjectId: String(given), organizationId: 'org_1' },
-  })
+  await transferTicket(sale, String(given))
   const { body } = await view(checkout)
   const text = textOf(body)
   expect(text).toContain('Ticket 1: Early (cancelled)')

@@ -1,12 +1,11 @@
 import { and, asc, eq, sql } from 'drizzle-orm'
 import { inOrganization, statement } from '../../../data/prepared.ts'
 import type { Database } from '../../../database/database.ts'
-import { changes } from '../../change/table.ts'
 import { hasRecipient } from '../../delivery/anonymized-recipient.ts'
 import { documentUrl } from '../../delivery/document-url.ts'
 import { deliveries } from '../../delivery/table.ts'
 import type { Payment } from '../../payment/table.ts'
-import { tickets } from '../../ticket/table.ts'
+import { retiredDocuments, tickets } from '../../ticket/table.ts'
 import { prices } from '../../ticket-rate/table.ts'
 
 /** Tickets of a paid payment as its outcome page links them, and where they were sent or are being sent to,
@@ -31,13 +30,9 @@ const documentsByPayment = (db: Database) =>
         // The document of a ticket that was given to another person is that person's.
         isGiven: sql<boolean>`exists (${db
           .select({ one: sql`1` })
-          .from(changes)
+          .from(retiredDocuments)
           .where(
-            and(
-              inOrganization(changes.organizationId),
-              eq(changes.subjectId, tickets.id),
-              eq(changes.type, 'ticket.transferred'),
-            ),
+            and(inOrganization(retiredDocuments.organizationId), eq(retiredDocuments.ticketId, tickets.id)),
           )})`,
       })
       .from(tickets)

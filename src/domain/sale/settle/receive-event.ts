@@ -2,11 +2,13 @@ import { and, eq } from 'drizzle-orm'
 import { readByOrganization } from '../../../data/by-organization.ts'
 import { anyOf, inOrganization, statement } from '../../../data/prepared.ts'
 import type { Database } from '../../../database/database.ts'
+import { lockPayment } from '../../payment/lock-payment.ts'
 import type { ProviderEvent } from '../../payment/provider.ts'
 import { sandboxProvider } from '../../payment/sandbox.ts'
-import { payments, providerEvents } from '../../payment/table.ts'
-import { refunds } from '../../refund/table.ts'
-import { isRefund, type RefundName, refundTransaction, settleRefund } from '../refund/settle-refund.ts'
+import { payments } from '../../payment/table.ts'
+import { type RefundAttempt, refunds } from '../../refund/table.ts'
+import { isRefund, refundTransaction, settleRefund } from '../refund/settle-refund.ts'
+import { recordNewEvents } from './provider-events.ts'
 import { settlePayment } from './settle-payment.ts'
 import type { Settlement } from './settlement.ts'
 
@@ -39,10 +41,10 @@ const findPaymentById = async (db: Database, paymentId: string): Promise<Settlem
 async function findRefund(
   db: Database,
   { id, organizationId }: Subject<'refund'>,
-): Promise<RefundName | null> {
+): Promise<Pick<RefundAttempt, 'id' | 'organizationId' | 'paymentId'> | null> {
   const isNamed = organizationId === null ? eq(refunds.id, id) : isRefund({ id, organizationId })
   const [found] = await db
-    .select({ id: refunds.id, organizationId: refunds.organizationId })
+    .select({ id: refunds.id, organizationId: refunds.organizationId, paymentId: refunds.paymentId })
     .from(refunds)
     .where(isNamed)
   return found ?? null
@@ -57,14 +59,11 @@ async function receiveRefund(
   const refund = await findRefund(db, about)
   if (!refund) return 'unknown'
   return refundTransaction(db, async (tx) => {
-    // Waits for another transaction that is inserting the same event.
-    const written = await tx
-      .insert(providerEvents)
-      .values({ organizationId: refund.organizationId, provider, id, type, paymentId: null })
-      .onConflictDoNothing()
-      .returning({ id: providerEvents.id })
-    if (written.length === 0) return 'repeated'
-    return (await settleRefund(tx, refund, about.outcome)) ? 'done' : 'unknown'
+    const { organizationId, paymentId } = refund
+    const payment = await lockPayment(tx, { id: paymentId, organizationId })
+    const event = { organizationId, provider, id, type, paymentId: null }
+    if (!(await recordNewEvents(tx, [event], [paymentId])).has(id)) return 'repeated'
+    return (await settleRefund(tx, refund, about.outcome, payment)) ? 'done' : 'unknown'
   })
 }
 

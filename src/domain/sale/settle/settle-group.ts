@@ -5,8 +5,9 @@ import { transaction } from '../../../database/transaction.ts'
 import { lockPayments } from '../../payment/lock-payment.ts'
 import { dropSessions } from '../../payment/queue/follow-payments.ts'
 import { isOfSession, openSessions } from '../../payment/queue/table.ts'
-import { payments, providerEvents } from '../../payment/table.ts'
+import { payments } from '../../payment/table.ts'
 import { endUnpaid } from './end-unpaid.ts'
+import { recordNewEvents } from './provider-events.ts'
 import { receiveMoney } from './receive-money.ts'
 import {
   endsSession,
@@ -43,19 +44,17 @@ async function lockSettlements(tx: Connection, group: Settlement[], onLocked: 'w
   return taken
 }
 
-// Records events and drops settlements whose event is a duplicate. Waits for transactions that insert the
-// same events.
+// Records events and drops settlements whose event is a duplicate.
 async function recordEvents(tx: Connection, taken: LockedSettlement[]): Promise<LockedSettlement[]> {
   const events = taken.flatMap(({ settlement: { event, payment } }) =>
     event ? [{ ...event, organizationId: payment.organizationId, paymentId: payment.id }] : [],
   )
   if (events.length === 0) return taken
-  const inserted = await tx
-    .insert(providerEvents)
-    .values(events)
-    .onConflictDoNothing()
-    .returning({ id: providerEvents.id })
-  const newIds = new Set(inserted.map(({ id }) => id))
+  const newIds = await recordNewEvents(
+    tx,
+    events,
+    taken.map(({ payment }) => payment.id),
+  )
   return taken.filter(({ settlement: { event } }) => !event || newIds.has(event.id))
 }
 
