@@ -53,6 +53,9 @@ const dayMs = 86_400_000
 export const beforeMade = (ids: string[]): Date =>
   new Date(Math.max(0, Math.min(...ids.map((id) => timeOfId(id) ?? 0)) - dayMs))
 
+/** Time after which nothing was made yet. */
+export const afterAllMade = (): Date => new Date(Date.now() + dayMs)
+
 /** Begin of the identifiers of a time: they are ordered by it. */
 export const idsFrom = (prefix: Prefix, time: Date): string =>
   `${prefix}_${encodeTime(time.getTime(), 10).toLowerCase()}`

@@ -21,7 +21,7 @@ export const pressAsk = ({ token }: Pick<DuePayment, 'token'>): Ask => ({
 })
 
 /** Signed event that Stripe sends after the buyer paid in the session. */
-export function eventAsk({ id, sessionId, amount, currency }: DuePayment): Ask {
+export function eventAsk({ id, organizationId, sessionId, amount, currency }: DuePayment): Ask {
   const event: StubEvent = {
     id: `evt_${id}`,
     object: 'event',
@@ -36,7 +36,7 @@ export function eventAsk({ id, sessionId, amount, currency }: DuePayment): Ask {
         amount_total: amount,
         currency: currency.toLowerCase(),
         client_reference_id: id,
-        metadata: { payment_id: id },
+        metadata: { payment_id: id, organization_id: organizationId },
       },
     },
   }

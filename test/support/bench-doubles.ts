@@ -28,6 +28,7 @@ export async function serve(handle: Handler): Promise<number> {
 export const duePaymentsOf = (count: number): DuePayment[] =>
   Array.from({ length: count }, (_, n) => ({
     id: `pay_${n}`,
+    organizationId: 'org_1',
     token: `token${n}`,
     sessionId: `cs_${n}`,
     amount: 1944,

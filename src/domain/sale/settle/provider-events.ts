@@ -18,7 +18,7 @@ const insert = preparedSql<{ id: string }>(
   select ${list(Object.values(given.cells))} from ${given.rows}
   where not exists (select from ${providerEvents} as known where known.organization_id = ${sql.placeholder('organizationId')}
     and known.provider = ${given.cells.provider} and known.id = ${given.cells.id}
-    and known.created_at >= ${textParamAtStart('since')}::timestamptz)
+    and known.created_at >= ${textParamAtStart('since')}::timestamptz and known.created_at < now() + interval '1 day')
   order by ${given.cells.id} on conflict do nothing returning ${providerEvents.id}`,
 )
 

@@ -1,5 +1,6 @@
 import { and, eq } from 'drizzle-orm'
 import { readByOrganization } from '../../../data/by-organization.ts'
+import { coalesceReads } from '../../../data/coalesce.ts'
 import { anyOf, inOrganization, statement } from '../../../data/prepared.ts'
 import type { Database } from '../../../database/database.ts'
 import { lockPayment } from '../../payment/lock-payment.ts'
@@ -33,10 +34,12 @@ const findPayment = readByOrganization<Settlement['payment']>(async (db, organiz
 const columns = { id, organizationId, ticketRateId, mode }
 
 // A session that was opened by an earlier version tells no organization.
-const findPaymentById = async (db: Database, paymentId: string): Promise<Settlement['payment'] | null> => {
-  const [found] = await db.select(columns).from(payments).where(eq(payments.id, paymentId))
-  return found ?? null
-}
+const findPaymentById = coalesceReads<Settlement['payment']>(async (db, ids) => {
+  const found = await statement(db, 'rates_of_payments_by_id', (db) =>
+    db.select(columns).from(payments).where(anyOf(payments.id, 'ids')),
+  ).execute({ ids })
+  return new Map(found.map((payment) => [payment.id, payment]))
+})
 
 async function findRefund(
   db: Database,
