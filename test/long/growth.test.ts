@@ -74,16 +74,22 @@ const each = (condition: string, statement: string) => `
     from generate_series(first, last) as n where ${condition}) as shuffled group by number / 32
   loop ${statement} commit; end loop;`
 
-const run = (body: string) =>
-  sale.db.execute(
-    sql.raw(`do $$ declare first bigint; last bigint; ids text[]; begin
-      for batch in 0 .. ${Math.ceil(ticketCount / perPayment / window) - 1} loop
-        first := batch * ${window}; last := first + ${window - 1};
-        -- As autovacuum does, after which statements are planned again.
-        if batch % 10 = 5 then analyze payments, tickets, holds; end if;
-        ${body}
-      end loop; end $$`),
-  )
+// Windows a statement: a connection tells autovacuum what it changed when it has ended one.
+const windows = 20
+
+async function run(body: string): Promise<void> {
+  const count = Math.ceil(ticketCount / perPayment / window)
+  for (let from = 0; from < count; from += windows)
+    await sale.db.execute(
+      sql.raw(`do $$ declare first bigint; last bigint; ids text[]; begin
+        for batch in ${from} .. ${Math.min(from + windows, count) - 1} loop
+          first := batch * ${window}; last := first + ${window - 1};
+          -- As autovacuum does, after which statements are planned again.
+          if batch % 10 = 5 then analyze payments, tickets, holds; end if;
+          ${body}
+        end loop; end $$`),
+    )
+}
 
 async function timed(name: string, work: () => Promise<unknown>): Promise<void> {
   const start = performance.now()
