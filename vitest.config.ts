@@ -59,6 +59,7 @@ const onCitus = [
   'behaviour/retention/retention',
   'behaviour/retention/erase',
   'behaviour/verify/doctor',
+  'long/kill',
   'races/changes',
   'races/checkout',
   'races/delivery',
