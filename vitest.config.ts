@@ -56,6 +56,7 @@ const aboutOptimisations = [
 // Tests that run on a distributed database as well.
 const onCitus = [
   'behaviour/refund/refund-ticket',
+  'behaviour/ticket/list-payments',
   'behaviour/retention/retention',
   'behaviour/retention/erase',
   'behaviour/verify/doctor',

@@ -19,11 +19,10 @@ import { startReceiver, webhooksOf } from './webhooks.ts'
 const buyersAtOnce = 5
 const timeoutMs = { timeout: 120_000, interval: 50 }
 
-const statementMoments: Moment[] = ['session asked for', 'refund asked for']
 const otherMoments: Moment[] = ['mail taken', 'change told', 'any']
 /** Moments of the kills, in no order. A cluster, whose servers share the machine, has those at which it writes. */
 export const killsAt: Moment[] = [
-  ...statementMoments,
+  ...(['session asked for', 'refund asked for'] as const),
   ...(isCluster ? [] : otherMoments),
   // Twice, because these kills hit settlement, which must be one transaction.
   ...(['event told', 'event told'] as const),
