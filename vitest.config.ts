@@ -69,9 +69,11 @@ const aboutOptimisations = [
 // Tests that run on a distributed database as well.
 const onCitus = [
   'behaviour/refund/refund-ticket',
+  'behaviour/ticket/list-payments',
   'behaviour/retention/retention',
   'behaviour/retention/erase',
   'behaviour/verify/doctor',
+  'long/kill',
   'races/changes',
   'races/checkout',
   'races/delivery',

@@ -1,5 +1,7 @@
 import DataLoader from 'dataloader'
+import pLimit from 'p-limit'
 import { type Database, isTransient, isUnavailable } from '../database/database.ts'
+import { isDistributed } from '../database/distributed.ts'
 import { perDatabase } from '../database/per-database.ts'
 import { isFast } from '../shared/fast.ts'
 import { groupBy } from '../shared/group-by.ts'
@@ -22,8 +24,11 @@ export type Reader = {
   rememberedEvents: number
   /** Current revisions that this request has read. */
   revisions: Revisions
-  /** Finds the rows of keys. Combines all finds of one tick, whatever their kinds, into one statement. */
-  find<Row>(find: NamedFind<Row>, keys: string[]): Promise<Row[]>
+  /** Organizations of keys that this request knows, for a distributed database. */
+  organizations: Map<string, string>
+  /** Finds the rows of keys. Combines all finds of one tick, whatever their kinds, into one statement. With an
+   *  organization, which is a value of the query then, combines those of the same one. */
+  find<Row>(find: NamedFind<Row>, keys: string[], organizationId?: string): Promise<Row[]>
 }
 
 /** Readers of the caller's own sales data and of the shared catalogue. */
@@ -74,34 +79,82 @@ async function findEach(
 
 /** Creates the reader of one request. */
 export function createReader(db: Database, scope: Scope, rememberedEvents: number): Reader {
-  const lookups = new DataLoader<Lookup, unknown[]>(
-    (batch) => inSpan('load', { 'boxoffice.batch.size': batch.length }, () => findEach(db, scope, batch)),
-    { cache: false },
-  )
+  const open = (values: Scope) =>
+    new DataLoader<Lookup, unknown[]>(
+      (batch) => inSpan('load', { 'boxoffice.batch.size': batch.length }, () => findEach(db, values, batch)),
+      { cache: false },
+    )
+  const lookups = open(scope)
+  const lookupsOf = new Map<string, typeof lookups>()
+  function lookupsIn(organizationId: string | undefined) {
+    if (organizationId === undefined) return lookups
+    const known = lookupsOf.get(organizationId) ?? open({ ...scope, organizationId })
+    lookupsOf.set(organizationId, known)
+    return known
+  }
   return {
     db,
     scope,
     rememberedEvents,
     revisions: new Map(),
-    async find<Row>(find: NamedFind<Row>, keys: string[]) {
-      return keys.length === 0 ? [] : ((await lookups.load({ find, keys })) as Row[])
+    organizations: new Map(),
+    async find<Row>(find: NamedFind<Row>, keys: string[], organizationId?: string) {
+      return keys.length === 0 ? [] : ((await lookupsIn(organizationId).load({ find, keys })) as Row[])
     },
   }
 }
 
-/** A named query, and the key of each row that it finds. */
-export type Batch<Row> = NamedFind<Row> & { key: (row: Row) => string }
+/** A query for rows of one organization, whose server has them, and a read of the organization of a key. */
+type Place<Row> = {
+  find: NamedFind<Row>
+  organizationOf: (db: Database, key: string) => Promise<string | null>
+}
+
+/** A named query, and the key of each row that it finds. `place` is for a distributed database. */
+export type Batch<Row> = NamedFind<Row> & { key: (row: Row) => string; place?: Place<Row> }
+
+/** Returns the organization of a key of sales, if the request knows it: a caller's own, or that of a row that
+ *  led to it. */
+export const knownOrganization = ({ scope, organizations }: Reader, key: string): string | undefined =>
+  scope.ownOrganizationIds[0] ?? organizations.get(key)
+
+// Organizations that a request reads at once, so that it leaves connections for others.
+const maxAtOnce = 4
+
+// Finds rows that an organization's server has, with a statement for each organization.
+async function findPlaced<Row>(reader: Reader, place: Place<Row>, keys: string[]): Promise<Row[]> {
+  const placed = await Promise.all(
+    keys.map(async (key) => ({
+      key,
+      organizationId: knownOrganization(reader, key) ?? (await place.organizationOf(reader.db, key)),
+    })),
+  )
+  const groups = groupBy(placed, ({ organizationId }) => organizationId ?? '')
+  groups.delete('')
+  const limit = pLimit(maxAtOnce)
+  const found = [...groups].map(([organizationId, placed]) => {
+    const keys = placed.map(({ key }) => key)
+    return limit(() => reader.find(place.find, keys, organizationId))
+  })
+  return (await Promise.all(found)).flat()
+}
+
+function findRows<Row>(reader: Reader, batch: Batch<Row>, given: readonly string[]): Promise<Row[]> {
+  const keys = given.filter(isIdentifier)
+  const { place } = batch
+  return place && isDistributed(reader.db) ? findPlaced(reader, place, keys) : reader.find(batch, keys)
+}
 
 /** Loads one row per key; null if there is none that the caller may see. */
 export const loadOne = <Row>(reader: Reader, batch: Batch<Row>): Loader<Row | null> =>
   new Loader(async (keys) => {
-    const found = groupBy(await reader.find(batch, keys.filter(isIdentifier)), batch.key)
+    const found = groupBy(await findRows(reader, batch, keys), batch.key)
     return keys.map((key) => found.get(key)?.[0] ?? null)
   })
 
 /** Loads all rows of each key, in the order of the statement. */
 export const loadMany = <Row>(reader: Reader, batch: Batch<Row>): Loader<Row[]> =>
   new Loader(async (keys) => {
-    const found = groupBy(await reader.find(batch, keys.filter(isIdentifier)), batch.key)
+    const found = groupBy(await findRows(reader, batch, keys), batch.key)
     return keys.map((key) => found.get(key) ?? [])
   })

@@ -143,6 +143,8 @@ export type Scope = {
   ownOrganizationIds: string[]
   /** Mode of the payments and tickets that the caller reads, and of the counters that it sees. */
   mode: Mode
+  /** Organization that a statement is about, where it is one. */
+  organizationId?: string
 }
 
 /** Condition that a payment, a ticket or a refund is the caller's own: a channel's, even if its grant was

@@ -1,6 +1,8 @@
 import { createReader, type Reader, type Readers } from '../data/batch-loader.ts'
+import type { Loader, PromiseOrValue } from '../data/loader.ts'
 import type { Scope } from '../data/prepared.ts'
 import type { Database } from '../database/database.ts'
+import { isDistributed } from '../database/distributed.ts'
 
 /** Creates a loader for one request. The definition is also the key that its loader is found by. */
 export type LoaderDefinition<Loader> = (readers: Readers, loaders: Loaders) => Loader
@@ -49,6 +51,17 @@ export class Loaders implements Readers {
     key: string,
   ): Promise<Value> {
     return this.get(definition).load(key)
+  }
+
+  /** Returns or loads what is of the same organization as a row, for which a distributed database asks one
+   *  server. */
+  loadBeside<Value>(
+    definition: LoaderDefinition<Loader<Value>>,
+    key: string,
+    { organizationId }: { organizationId: string },
+  ): PromiseOrValue<Value> {
+    if (isDistributed(this.#source.db)) this.own.organizations.set(key, organizationId)
+    return this.get(definition).get(key)
   }
 
   /** Forgets everything that was loaded. Every write calls this, whatever it changed. */

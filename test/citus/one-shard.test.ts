@@ -22,6 +22,7 @@ import { openSale, type Sale } from '../support/sale.ts'
 let database: TestDatabase
 let sale: Sale
 let organizationIds: string[]
+const otherIds = ['other_1', 'other_2', 'other_3']
 const seen: SeenStatement[] = []
 
 // Worker that has an organization's rows.
@@ -46,10 +47,11 @@ async function chooseOrganizations(): Promise<string[]> {
 beforeAll(async () => {
   database = await createTestDatabase()
   organizationIds = await chooseOrganizations()
+  const all = [...organizationIds, ...otherIds]
   sale = await openSale(
     aCatalogue({
-      organizations: organizationIds.map((_id) => anOrganization({ _id })),
-      events: organizationIds.map((organization_id) =>
+      organizations: all.map((_id) => anOrganization({ _id })),
+      events: all.map((organization_id) =>
         anEvent({
           organization_id,
           location_id: undefined,
@@ -160,16 +162,63 @@ test('a lookup and a check-in of an organization touch one shard', async () => {
   }
 })
 
-test('a lookup by a channel asks every shard for the organization, and one for the ticket', async () => {
-  const ticketId = ticketOf(await buy('org_1'))
+// What is found by an identifier, with all that belongs to it.
+const around = {
+  payment: `query ($id: ID!) { payment(id: $id) { status tickets { rateName refundAttempts { id } } refunds { id } } }`,
+  ticket: `query ($id: ID!) { ticket(id: $id) { status rateName refundAttempts { id }
+    payment { status refunds { id } tickets { id } } } }`,
+}
+const readAround = async (kind: keyof typeof around, id: string, headers: Record<string, string>) => {
+  const { data, errors } = await sale.graphql<Record<string, object>>(around[kind], { id }, headers)
+  expect(errors).toBeUndefined()
+  expect(Object.values(data ?? {})).toEqual([expect.objectContaining({ status: 'PENDING' })])
+}
+
+test('a payment or a ticket read by a channel asks every shard for the organization, and one for the rest', async () => {
+  for (const organizationId of organizationIds) {
+    const checkout = await buy(organizationId)
+    const ids = { payment: checkout.payment_id, ticket: ticketOf(checkout) }
+    for (const kind of ['payment', 'ticket'] as const) {
+      const counts = await tasksOf(() => readAround(kind, ids[kind], sale.channel))
+      expect(counts.filter((count) => count > 1)).toHaveLength(1)
+      expect(counts.at(-1)).toBe(1)
+    }
+  }
+})
+
+test('a payment or a ticket read by an integration touches one shard', async () => {
+  for (const organizationId of organizationIds) {
+    const checkout = await buy(organizationId)
+    const { v2 } = await integrationHeaders(sale.db, organizationId)
+    expectOneEach(await tasksOf(() => readAround('payment', checkout.payment_id, v2)))
+    expectOneEach(await tasksOf(() => readAround('ticket', ticketOf(checkout), v2)))
+  }
+})
+
+test('a cancellation by a channel asks every shard for the organization, and one for the rest', async () => {
+  const { payment_id } = await buy('org_1')
   const counts = await tasksOf(async () => {
-    const { data } = await sale.graphql(
-      'query ($id: ID!) { ticket(id: $id) { status } }',
-      { id: ticketId },
+    const { data, errors } = await sale.graphql(
+      'mutation ($id: ID!) { cancelCheckout(input: { paymentId: $id }) { ... on CancelCheckoutPayload { payment { status } } } }',
+      { id: payment_id },
       sale.channel,
     )
-    expect(data).toEqual({ ticket: { status: 'PENDING' } })
+    expect(errors).toBeUndefined()
+    expect(data).toEqual({ cancelCheckout: { payment: { status: 'CANCELLED' } } })
   })
   expect(counts.filter((count) => count > 1)).toHaveLength(1)
-  expect(counts.at(-1)).toBe(1)
+})
+
+test('payments of many organizations are found in one statement, and read where they are', async () => {
+  const made: Checkout[] = []
+  for (const id of [...organizationIds, ...otherIds]) made.push(await buy(id))
+  const fields = made.map(
+    ({ payment_id }, index) => `p${index}: payment(id: "${payment_id}") { status tickets { id } }`,
+  )
+  const counts = await tasksOf(async () => {
+    const { data } = await sale.graphql<object>(`{ ${fields.join(' ')} }`, {}, sale.channel)
+    const payment = { status: 'PENDING', tickets: [expect.anything()] }
+    expect(Object.values(data ?? {})).toEqual(made.map(() => payment))
+  })
+  expect(counts.filter((count) => count > 1)).toHaveLength(1)
 })

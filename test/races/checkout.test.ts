@@ -1,7 +1,6 @@
-import { and, eq, sql } from 'drizzle-orm'
+import { and, eq, inArray, sql } from 'drizzle-orm'
 import { afterEach, expect, onTestFinished, test } from 'vitest'
 import { invoices } from '../../src/domain/invoice/table.ts'
-import { holds } from '../../src/domain/payment/queue/table.ts'
 import { payments } from '../../src/domain/payment/table.ts'
 import { refunds } from '../../src/domain/refund/table.ts'
 import { expireHolds } from '../../src/domain/sale/release/expire-holds.ts'
@@ -11,6 +10,7 @@ import { anEntry, checkOut, countersOf } from '../support/checkouts.ts'
 import { aCatalogue, anEvent, aPrice, aRate, aRateOf } from '../support/factories.ts'
 import { createTestDatabase, startGateway } from '../support/harness.ts'
 import { waitForBlockedStatement } from '../support/lock-waits.ts'
+import { endHolds } from '../support/queued-payments.ts'
 import { openSale, restProblems, type Sale } from '../support/sale.ts'
 import { settlePaymentById } from '../support/settle-payment.ts'
 import { endedOutcome, paidOutcome } from '../support/stub-provider.ts'
@@ -201,17 +201,13 @@ test('concurrent settlements, cancellations, expiries and checkouts keep the cou
   const made = await times(40, () => checkOut(sale, oneTicket))
   const ids = made.map((answer) => answer.json().data.payment_id as string)
   const overdue = ids.slice(30)
-  await times(overdue.length, (index) =>
-    db
-      .update(payments)
-      .set({ expiresAt: sql`now()` })
-      .where(eq(payments.id, overdue[index] ?? '')),
-  )
+  await endHolds(db, inArray(payments.id, overdue))
   await Promise.all([
     ...ids.map((id) => settlePaymentById(db, id, paidOutcome(id))),
     ...ids.slice(0, 20).map((id) => settlePaymentById(db, id, endedOutcome('cancelled'))),
     ...Array.from({ length: 5 }, () => expireHolds(db, 3)),
-    ...Array.from({ length: 20 }, () => checkOut(sale, oneTicket)),
+    // As many as there are places left, so that a late payment finds its own.
+    ...Array.from({ length: places - made.length }, () => checkOut(sale, oneTicket)),
   ])
   const count = async (status: string) => sale.db.$count(tickets, sql`${tickets.status} = ${status}`)
   expect((await countersOf(sale)).rate_1).toEqual({ sold: await count('active'), held: await count('held') })
@@ -246,8 +242,7 @@ test('a late payment that waits for a row lock gets the places freed meanwhile',
 test('concurrent checkouts of a full rate all get places of overdue holds', async () => {
   sale = await openSale(catalogue)
   await times(places, () => checkOut(sale, oneTicket))
-  await sale.db.update(payments).set({ expiresAt: sql`now()` })
-  await sale.db.update(holds).set({ expiresAt: sql`now()` })
+  await endHolds(sale.db, eq(payments.status, 'pending'))
   const answers = await times(places, () => checkOut(sale, oneTicket))
   expect(new Set(answers.map(({ statusCode }) => statusCode))).toEqual(new Set([200]))
   expect((await countersOf(sale)).rate_1).toEqual({ sold: 0, held: places })

@@ -1,8 +1,9 @@
-import { sql } from 'drizzle-orm'
+import { eq } from 'drizzle-orm'
 import { importCatalogue } from '../../src/domain/catalogue/import-catalogue.ts'
 import { payments } from '../../src/domain/payment/table.ts'
 import { anEntry, checkOut, checkOutOverGraphql, countersOf } from './checkouts.ts'
 import { anOrganization, type OrganizationFile } from './factories.ts'
+import { endHolds } from './queued-payments.ts'
 import { restProblems, type Sale } from './sale.ts'
 
 export type DiscountFile = NonNullable<OrganizationFile['discounts']>[number]
@@ -45,8 +46,4 @@ export async function refusedOnBoth(sale: Sale, body: Parameters<typeof checkOut
 export const usesOf = async (sale: Sale, id: string) => (await countersOf(sale))[id]
 
 /** Moves the expiry of all unpaid payments into the past. */
-export const lapseAll = (sale: Sale) =>
-  sale.db
-    .update(payments)
-    .set({ expiresAt: sql`now() - interval '1 millisecond'` })
-    .where(sql`status = 'pending'`)
+export const lapseAll = (sale: Sale) => endHolds(sale.db, eq(payments.status, 'pending'))

@@ -1,7 +1,8 @@
-import { eq, sql } from 'drizzle-orm'
+import { eq } from 'drizzle-orm'
 import { payments } from '../../src/domain/payment/table.ts'
 import { tickets } from '../../src/domain/ticket/table.ts'
 import type { Checkout } from './checkouts.ts'
+import { endHolds } from './queued-payments.ts'
 import type { Sale } from './sale.ts'
 
 /** URLs to which a shop wants its buyers redirected. */
@@ -24,11 +25,7 @@ export function openPageBuyer({ rest, db }: Sale) {
     pay: (checkout: Checkout) => post(pagePath(checkout), 'action=pay'),
     cancel: (checkout: Checkout) => post(pagePath(checkout), 'action=cancel'),
     /** Expires the payment, by the database's clock. */
-    expire: ({ payment_id }: Checkout) =>
-      db
-        .update(payments)
-        .set({ expiresAt: sql`now() - interval '1 millisecond'` })
-        .where(eq(payments.id, payment_id)),
+    expire: ({ payment_id }: Checkout) => endHolds(db, eq(payments.id, payment_id)),
     /** Reads the status of the payment, then those of its tickets. */
     async statusesOf({ payment_id }: Checkout) {
       const [payment] = await db.select().from(payments).where(eq(payments.id, payment_id))

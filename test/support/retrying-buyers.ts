@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import { eq, sql } from 'drizzle-orm'
+import { eq } from 'drizzle-orm'
 import type { Random } from '../../src/domain/catalogue/demo/random.ts'
 import { payments } from '../../src/domain/payment/table.ts'
 import { anEntry, type Checkout } from './checkouts.ts'
 import { aPrice, aRate, aRateOf } from './factories.ts'
 import { formType } from './payment-page-buyer.ts'
+import { endHolds } from './queued-payments.ts'
 import type { Sale } from './sale.ts'
 import type { StubSession, StubStripe } from './stub-stripe.ts'
 
@@ -83,8 +84,7 @@ export function openRetryingBuyers({ sale, fake, url, random }: Crowd) {
     }
     return false
   }
-  const expire = ({ checkout }: StartedSale) =>
-    sale.db.update(payments).set({ expiresAt: sql`now() - interval '1 millisecond'` }).where(hasId(checkout))
+  const expire = ({ checkout }: StartedSale) => endHolds(sale.db, hasId(checkout))
   async function refund({ checkout }: StartedSale) {
     const [ticket] = checkout.tickets
     const query = `mutation ($input: RefundTicketInput!) { refundTicket(input: $input) { __typename } }`

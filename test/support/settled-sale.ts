@@ -1,7 +1,7 @@
-import { eq, sql } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import { expect, vi } from 'vitest'
 import type { Database } from '../../src/database/database.ts'
-import { payments } from '../../src/domain/payment/table.ts'
+import { endHolds, endSessions } from './queued-payments.ts'
 
 /** Condition for queued work that is not done, in each table that holds any. */
 export const waiting = sql`status = 'pending'`
@@ -23,8 +23,8 @@ export async function settleSale(db: Database): Promise<void> {
     deliveries: await count('deliveries', waiting),
     webhooks: await count('webhook_deliveries', waiting),
   })
-  await db.update(payments).set({ expiresAt: sql`now()` }).where(unpaid)
-  await db.update(payments).set({ sessionDueAt: sql`now()` }).where(eq(payments.sessionOpen, true))
+  await endHolds(db, unpaid)
+  await endSessions(db)
   const nothing = { unpaid: 0, openSessions: 0, refunds: 0, deliveries: 0, webhooks: 0 }
   await vi.waitFor(async () => expect(await left()).toEqual(nothing), { timeout: 120_000, interval: 50 })
 }

@@ -1,4 +1,4 @@
-import { eq, sql } from 'drizzle-orm'
+import { eq } from 'drizzle-orm'
 import { parseConfig } from '../../src/config/config.ts'
 import type { CatalogueFile } from '../../src/domain/catalogue/catalogue-file.ts'
 import { openProvider } from '../../src/domain/payment/open-provider.ts'
@@ -9,6 +9,7 @@ import { anEntry, type Checkout, mustCheckOut } from './checkouts.ts'
 import { aCatalogue, anEvent, aRateOf } from './factories.ts'
 import type { GatewayOptions } from './harness.ts'
 import { openPageBuyer, redirectUrls } from './payment-page-buyer.ts'
+import { endSessions } from './queued-payments.ts'
 import { openSale } from './sale.ts'
 import { type StubEvent, signEvent, startStubStripe, stripeSettings } from './stub-stripe.ts'
 
@@ -59,7 +60,7 @@ export async function openStripeSale(
     comeBack: ({ payment_url }: Checkout) => sale.rest('GET', `${new URL(payment_url).pathname}?paid`),
     /** Makes all sessions due and closes them. */
     async closeDue() {
-      await db.update(payments).set({ sessionDueAt: sql`now()` })
+      await endSessions(db)
       await closeSessions({ db, provider })
     },
     /** Ends the pause before Stripe may be asked again. */

@@ -1,8 +1,9 @@
 import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
-import { type Batch, loadOne, type Readers } from '../../data/batch-loader.ts'
+import { loadOne, type Readers } from '../../data/batch-loader.ts'
 import { readByOrganization } from '../../data/by-organization.ts'
 import { rowsOf } from '../../data/json-rows.ts'
-import { anyOf, type Find, inOrganization, isOwn, rowStatement } from '../../data/prepared.ts'
+import { anyOf, type Find, inOrganization, rowStatement } from '../../data/prepared.ts'
+import { soldBatch } from '../../data/sold-batch.ts'
 import type { Database } from '../../database/database.ts'
 import { isDistributed } from '../../database/distributed.ts'
 import type { AddressToken } from '../../shared/ids.ts'
@@ -11,12 +12,11 @@ import { lacksId } from './token-table.ts'
 
 const rows = rowsOf(getTableColumns(payments))
 
-const byId: Batch<Payment> = {
+const byId = soldBatch<Payment>({
   name: 'payment_by_id',
-  rows,
-  query: (select, keys) => select.from(payments).where(and(anyOf(payments.id, keys), isOwn(payments))),
+  ...{ rows, table: payments, column: payments.id },
   key: ({ id }) => id,
-}
+})
 
 /** Loads payments that the caller made as a channel, or that its organization sold. */
 export const paymentById = ({ own }: Readers) => loadOne(own, byId)

@@ -58,7 +58,8 @@ export const RefundAttemptRef = builder.objectRef<RefundAttempt>('RefundAttempt'
       type: TicketRef,
       nullable: true,
       description: 'Refunded ticket; null for an automatic refund.',
-      resolve: ({ ticketId }, _args, { loaders }) => (ticketId ? loaders.load(ticketById, ticketId) : null),
+      resolve: (refund, _args, { loaders }) =>
+        refund.ticketId ? loaders.loadBeside(ticketById, refund.ticketId, refund) : null,
     }),
   }),
 })
@@ -67,7 +68,7 @@ builder.objectField(TicketRef, 'refundAttempts', (t) =>
   t.field({
     type: [RefundAttemptRef],
     description: 'Refund attempts for this ticket, pending and failed ones included, oldest first.',
-    resolve: (ticket, _args, { loaders }) => loaders.load(refundsByTicketId, ticket.id),
+    resolve: (ticket, _args, { loaders }) => loaders.loadBeside(refundsByTicketId, ticket.id, ticket),
   }),
 )
 
@@ -77,6 +78,6 @@ builder.objectField(PaymentRef, 'refunds', (t) =>
     // A payment rarely has more than two refunds, but each can lead back to the payment.
     complexity: { field: 1, multiplier: 2 },
     description: 'Refund attempts for this payment and its tickets, oldest first.',
-    resolve: (payment, _args, { loaders }) => loaders.load(refundsByPaymentId, payment.id),
+    resolve: (payment, _args, { loaders }) => loaders.loadBeside(refundsByPaymentId, payment.id, payment),
   }),
 )

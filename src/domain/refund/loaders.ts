@@ -1,30 +1,21 @@
-import { and, asc, getTableColumns } from 'drizzle-orm'
-import { type Batch, loadMany, loadOne, type Readers } from '../../data/batch-loader.ts'
+import { asc, getTableColumns } from 'drizzle-orm'
+import { loadMany, loadOne, type Readers } from '../../data/batch-loader.ts'
 import { rowsOf } from '../../data/json-rows.ts'
-import { anyOf, isOwn } from '../../data/prepared.ts'
+import { soldBatch } from '../../data/sold-batch.ts'
 import { type RefundAttempt, refunds } from './table.ts'
 
 const rows = rowsOf(getTableColumns(refunds))
 
-const byColumn = (name: string, column: 'ticketId' | 'paymentId'): Batch<RefundAttempt> => ({
-  name,
-  rows,
-  query: (select, keys) =>
-    select
-      .from(refunds)
-      .where(and(anyOf(refunds[column], keys), isOwn(refunds)))
-      .orderBy(asc(refunds.createdAt), asc(refunds.id)),
-  key: (refund) => refund[column] ?? '',
-})
+const byColumn = (name: string, column: 'id' | 'ticketId' | 'paymentId') =>
+  soldBatch<RefundAttempt>({
+    name,
+    ...{ rows, table: refunds, column: refunds[column] },
+    order: [asc(refunds.createdAt), asc(refunds.id)],
+    key: (refund) => refund[column] ?? '',
+  })
+const byId = byColumn('refund_by_id', 'id')
 const byTicketId = byColumn('refunds_by_ticket_id', 'ticketId')
 const byPaymentId = byColumn('refunds_by_payment_id', 'paymentId')
-
-const byId: Batch<RefundAttempt> = {
-  name: 'refund_by_id',
-  rows,
-  query: (select, keys) => select.from(refunds).where(and(anyOf(refunds.id, keys), isOwn(refunds))),
-  key: ({ id }) => id,
-}
 
 export const refundById = ({ own }: Readers) => loadOne(own, byId)
 export const refundsByTicketId = ({ own }: Readers) => loadMany(own, byTicketId)

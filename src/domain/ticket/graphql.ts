@@ -161,7 +161,7 @@ TicketRef.implement({
       // Leads back up the graph, so the selection below it repeats for each ticket of the payment.
       complexity: { field: 1, multiplier: 10 },
       description: 'Payment of the checkout.',
-      resolve: (ticket, _args, { loaders }) => loaders.load(paymentById, ticket.paymentId),
+      resolve: (ticket, _args, { loaders }) => loaders.loadBeside(paymentById, ticket.paymentId, ticket),
     }),
   }),
 })
@@ -172,7 +172,7 @@ builder.objectField(PaymentRef, 'tickets', (t) =>
     // As many as a checkout has; a payment of invitations may have twice as many.
     complexity: { field: 1, multiplier: maxTickets },
     description: 'Tickets of this payment.',
-    resolve: (payment, _args, { loaders }) => loaders.load(ticketsByPaymentId, payment.id),
+    resolve: (payment, _args, { loaders }) => loaders.loadBeside(ticketsByPaymentId, payment.id, payment),
   }),
 )
 

@@ -31,11 +31,13 @@ const shown = {
   from: (isReached: (column: PgColumn) => SQL) => sql`page cross join lateral (
     select * from ${payments} where ${payments.organizationId} = page.organization_id
       and ${isReached(payments.organizationId)} and ${payments.id} = page.payment_id limit 1) as "payments"`,
-  rest: sql`${isEqual(tickets.eventId, 'eventId')} and ${isEqual(tickets.ticketRateId, 'ticketRateId')}
+  rest: (
+    isReached: (column: PgColumn) => SQL,
+  ) => sql`${isEqual(tickets.eventId, 'eventId')} and ${isEqual(tickets.ticketRateId, 'ticketRateId')}
     and ${isGiven(
       'paymentStatus',
       sql`exists (select from ${payments} where ${payments.organizationId} = ${tickets.organizationId}
-        and ${payments.id} = ${tickets.paymentId}
+        and ${isReached(payments.organizationId)} and ${payments.id} = ${tickets.paymentId}
         and ${payments.status} = ${sql.placeholder('paymentStatus')}::text::payment_status)`,
     )}`,
 }

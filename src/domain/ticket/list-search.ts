@@ -7,12 +7,13 @@ import { isTime, keyPrefix, type Place, type Placed, type SortKey } from './list
 import { type Path, type PathName, paths, sortKeys, walkOf } from './list-paths.ts'
 import { tickets } from './table.ts'
 
-/** Tables that a list joins to `page`, whose columns of organizations match a condition. */
-type Joins = (isReached: (column: PgColumn) => SQL) => SQL
+/** SQL that reads tables, whose columns of organizations must match a condition: a cluster then knows where. */
+type Reached = (isReached: (column: PgColumn) => SQL) => SQL
 
-/** Kind of rows that a list shows: their columns, and the query for them by the tickets of `page`. `where`
- *  keeps those tickets that stand for a row, and `rest` applies the filters that the path leaves open. */
-export type Shown<Row> = { name: string; rows: Rows<Placed<Row>>; from: Joins; where: SQL; rest: SQL }
+/** Kind of rows that a list shows: their columns, and the tables that they come from, joined to the tickets of
+ *  `page`. `where` keeps those tickets that stand for a row, and `rest` applies the filters that the path leaves
+ *  open. */
+export type Shown<Row> = { name: string; rows: Rows<Placed<Row>>; from: Reached; where: SQL; rest: Reached }
 
 /** Columns that each kind of rows has: its place in the list. */
 export const placeColumns = {
@@ -89,7 +90,7 @@ function pageStatement<Row>(path: Path, shown: Shown<Row>, { isDescending, isFil
       select key, organization_id, id, payment_id, ${sql.raw(`'${keyPrefix[sortKey]}'`)} || ${placeKeyOf(sortKey)} as place_key from (
         select found.* from parts cross join lateral (
           select ${key} as key, ${organizationId}, ${id} as id, ${paymentId} from ${table} ${join} ${inRange} ${beforeStop}
-            and ${shown.where} ${isFiltered ? sql`and ${shown.rest}` : sql``}
+            and ${shown.where} ${isFiltered ? sql`and ${shown.rest(isReached)}` : sql``}
           ${inOrder} ${limited}
         ) as found ${ordered} ${limited}
       ) as found

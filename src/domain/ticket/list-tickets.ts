@@ -65,7 +65,7 @@ const searchTickets = createPageSearch<Ticket>({
   rows: rowsOf(columns),
   from: ofPage,
   where: sql`true`,
-  rest: restOfFilter,
+  rest: () => restOfFilter,
 })
 
 const searchLookups = createPageSearch<LookupTicket>({
@@ -83,7 +83,7 @@ const searchLookups = createPageSearch<LookupTicket>({
   ) => sql`${ofPage(isReached)} join ${ticketRates} on ${ticketRates.id} = ${tickets.ticketRateId}
     join ${events} on ${events.id} = ${tickets.eventId} join ${prices} on ${prices.id} = ${tickets.priceId}`,
   where: sql`true`,
-  rest: restOfFilter,
+  rest: () => restOfFilter,
 })
 
 const refuseOrder = (message: string) =>

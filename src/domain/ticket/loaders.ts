@@ -1,5 +1,5 @@
-import { and, asc, eq, type SQL, sql } from 'drizzle-orm'
-import { type Batch, loadMany, type Readers } from '../../data/batch-loader.ts'
+import { and, asc, eq, type SQL } from 'drizzle-orm'
+import { knownOrganization, loadMany, type Readers } from '../../data/batch-loader.ts'
 import { readByOrganization } from '../../data/by-organization.ts'
 import { coalesceReads } from '../../data/coalesce.ts'
 import { fewRowsOf, type Rows, rowsOf } from '../../data/json-rows.ts'
@@ -9,11 +9,10 @@ import {
   type Find,
   findTogether,
   inOrganization,
-  isOwn,
   rowStatement,
   type Scope,
-  statement,
 } from '../../data/prepared.ts'
+import { organizationsBy, soldBatch } from '../../data/sold-batch.ts'
 import type { Database } from '../../database/database.ts'
 import { isDistributed } from '../../database/distributed.ts'
 import { createContextWith, keysByKeyId } from '../../request/prefetch.ts'
@@ -63,26 +62,14 @@ const ownTicketCoalesced = readByOrganization<LookupTicket>(async (db, organizat
   return new Map(found.map((ticket) => [ticket.id, ticket]))
 })
 
-// Tells where the rest of a ticket is: a narrow statement that every server of a distributed database is asked.
-const organizationCoalesced = coalesceReads<string>(async (db, ids) => {
-  const found = await statement(db, 'organization_of_ticket', (db) =>
-    db
-      .select({ id: tickets.id, organizationId: tickets.organizationId })
-      .from(tickets)
-      .where(sql`${tickets.id} = any(${sql.placeholder('ids')}::text[])`),
-  ).execute({ ids })
-  return new Map(found.map(({ id, organizationId }) => [id, organizationId]))
-})
+const organizationOf = organizationsBy('organization_of_ticket', tickets.id, tickets.organizationId)
 
-/** Finds a ticket without checking the caller's scope: pass the result through `toVisible`. */
-export async function findTicket(
-  db: Database,
-  id: string,
-  { ownOrganizationIds: [own] }: Pick<Scope, 'ownOrganizationIds'> = { ownOrganizationIds: [] },
-): Promise<LookupTicket | null> {
+/** Finds a ticket without checking the caller's scope: pass the result through `toVisible`. A distributed
+ *  database asks every server for its organization unless that is known. */
+export async function findTicket(db: Database, id: string, known?: string): Promise<LookupTicket | null> {
   if (!isIdentifier(id)) return null
   if (!isDistributed(db)) return ticketCoalesced(db, id)
-  const organizationId = own ?? (await organizationCoalesced(db, id))
+  const organizationId = known ?? (await organizationOf(db, id))
   return organizationId === null ? null : ownTicketCoalesced(db, organizationId, id)
 }
 
@@ -97,22 +84,23 @@ export function toVisible<Found extends LookupTicket>(ticket: Found | null, scop
   return { ...ticket, rateName: null, rateSlug: null, eventAge: null }
 }
 
-const ofPayments = (condition: SQL): Find<Ticket> => ({
-  rows: rowsOf(ticketColumns),
+const rows = rowsOf(ticketColumns)
+const order = [asc(tickets.position), asc(tickets.id)]
+
+const byPaymentId = soldBatch<Ticket>({
+  name: 'tickets_by_payment_id',
+  ...{ rows, table: tickets, column: tickets.paymentId, order },
+  key: ({ paymentId }) => paymentId,
+})
+
+const anyByPaymentId: Find<Ticket> = {
+  rows,
   query: (select, keys) =>
     select
       .from(tickets)
-      .where(and(anyOf(tickets.paymentId, keys), condition))
-      .orderBy(asc(tickets.position), asc(tickets.id)),
-})
-
-const byPaymentId: Batch<Ticket> = {
-  name: 'tickets_by_payment_id',
-  ...ofPayments(isOwn(tickets)),
-  key: ({ paymentId }) => paymentId,
+      .where(and(anyOf(tickets.paymentId, keys), inOrganization(tickets.organizationId)))
+      .orderBy(...order),
 }
-
-const anyByPaymentId = ofPayments(inOrganization(tickets.organizationId))
 const ofPaymentCoalesced = readByOrganization<Ticket[]>(async (db, organizationId, keys) =>
   groupBy(
     await rowStatement(db, 'any_tickets_by_payment_id', anyByPaymentId).execute({ organizationId, keys }),
@@ -126,8 +114,12 @@ export const findTicketsOf = async (
   { id, organizationId }: { id: string; organizationId: string },
 ): Promise<Ticket[]> => (await ofPaymentCoalesced(db, organizationId, id)) ?? []
 
-export const ticketById = ({ own: { db, scope } }: Readers) =>
-  new Loader((ids) => Promise.all(ids.map(async (id) => toVisible(await findTicket(db, id, scope), scope))))
+export const ticketById = ({ own }: Readers) =>
+  new Loader((ids) =>
+    Promise.all(
+      ids.map(async (id) => toVisible(await findTicket(own.db, id, knownOrganization(own, id)), own.scope)),
+    ),
+  )
 export const ticketsByPaymentId = ({ own }: Readers) => loadMany(own, byPaymentId)
 
 /** Creates the context of a request for one ticket, which it reads with the key. */

@@ -16,7 +16,7 @@ const fromLookup =
   <Value>(read: (ticket: LookupTicket) => Value) =>
   (ticket: Ticket | LookupTicket, _args: object, { loaders }: Context): PromiseOrValue<Value> => {
     if ('rateName' in ticket) return read(ticket)
-    return whenKnown(loaders.get(ticketById).get(ticket.id), (found) => {
+    return whenKnown(loaders.loadBeside(ticketById, ticket.id, ticket), (found) => {
       if (!found) throw new Error(`ticket ${ticket.id} not found`)
       return read(found)
     })

@@ -19,7 +19,7 @@ export async function cancelCheckout(paymentId: string, ctx: Context): Promise<P
   const { status } = await settlePayment(db, { payment: found, outcome })
   loaders.clear()
   if (status !== 'cancelled') throw new Refusal(illegalTransition('payment', status, 'cancelled'))
-  const cancelled = await loaders.load(paymentById, found.id)
+  const cancelled = await loaders.loadBeside(paymentById, found.id, found)
   if (!cancelled) throw paymentNotFound()
   return cancelled
 }
