@@ -77,6 +77,9 @@ async function findEach(
   }
 }
 
+// Never written to: spares each request a map.
+const none = new Map<string, string>()
+
 /** Creates the reader of one request. */
 export function createReader(db: Database, scope: Scope, rememberedEvents: number): Reader {
   const open = (values: Scope) =>
@@ -85,9 +88,10 @@ export function createReader(db: Database, scope: Scope, rememberedEvents: numbe
       { cache: false },
     )
   const lookups = open(scope)
-  const lookupsOf = new Map<string, typeof lookups>()
+  let lookupsOf: Map<string, typeof lookups> | undefined
   function lookupsIn(organizationId: string | undefined) {
     if (organizationId === undefined) return lookups
+    lookupsOf ??= new Map()
     const known = lookupsOf.get(organizationId) ?? open({ ...scope, organizationId })
     lookupsOf.set(organizationId, known)
     return known
@@ -97,7 +101,7 @@ export function createReader(db: Database, scope: Scope, rememberedEvents: numbe
     scope,
     rememberedEvents,
     revisions: new Map(),
-    organizations: new Map(),
+    organizations: isDistributed(db) ? new Map() : none,
     async find<Row>(find: NamedFind<Row>, keys: string[], organizationId?: string) {
       return keys.length === 0 ? [] : ((await lookupsIn(organizationId).load({ find, keys })) as Row[])
     },
