@@ -12,7 +12,8 @@ const behaviourOf = (...folders: string[]) => folders.map((folder) => `test/beha
 // credentials, surfaces and what is sent, PostgreSQL, on which tests take half the time.
 const onEmbedded = behaviourOf('contract', 'shop')
 // Of the other folders, what tests input, prices, texts and streams, or opens a sale for each test, which takes four
-// times as long on the embedded database: statements that others run on both. Migrations make the template of both.
+// times as long on the embedded database: statements that others run on both, but for those that drop a month.
+// Migrations make the template of both.
 const ofKnownStatements = [
   'box-office/refund-by-hand',
   'catalogue/import-mistakes',
@@ -21,12 +22,14 @@ const ofKnownStatements = [
   'database/migrate',
   'discount/discount-rules',
   'discount/discount-uses',
+  'event/revisions',
   'payment/amount-mismatch',
   'payment/expiry',
   'payment/page-language',
   'payment/payment-page',
   'payment/stripe-odd-events',
   'payment/stripe-session',
+  'retention/months',
   'ticket/bad-checkout',
   'ticket/checkout-access',
   'ticket/checkout-prices',
@@ -100,12 +103,9 @@ const elsewhere = [
   'behaviour/webhook/webhook-pace',
   'postgres/*-plans',
   'postgres/bench/*',
-  'postgres/cli',
-  'postgres/find-host',
   'postgres/hostile',
   'postgres/metrics',
   'postgres/migrate',
-  'postgres/tls',
   'postgres/traces',
   'races/changes',
   'races/delivery',

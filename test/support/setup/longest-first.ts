@@ -22,6 +22,9 @@ const longest = [
   'long/stripe-process',
   'long/authorization-controls',
   'long/hot-updates',
+  'long/cli',
+  'long/find-host',
+  'long/tls',
   'long/database-faults',
   'long/fuzz-pages',
   'system/shop',
@@ -37,15 +40,12 @@ const longest = [
   'postgres/hostile',
   'behaviour/database/migrate',
   'postgres/fuzz-graphql',
-  'postgres/cli',
   'postgres/fuzz-rest',
   'postgres/random-queries',
   'races/flash-sale',
   'races/changes',
   'races/one-process',
   'postgres/metrics',
-  'postgres/find-host',
-  'postgres/tls',
 ].map((name) => `test/${name}.test.ts`)
 
 const isUnit = ({ project }: TestSpecification) => Number(project.name === 'unit')
