@@ -73,6 +73,7 @@ const aboutOptimisations = [
 const onCitus = [
   'behaviour/refund/refund-ticket',
   'behaviour/ticket/list-payments',
+  'behaviour/retention/months',
   'behaviour/retention/retention',
   'behaviour/retention/erase',
   'behaviour/verify/doctor',

@@ -54,9 +54,10 @@ export const endOf = ({ table, lastMonth }: Partition): string => boundOf(table,
 // way, and not a sale.
 export const lockTimeout = '500ms'
 
-// In one transaction. Not analyzed: PostgreSQL expects rows in a new table, and none in one that it found empty,
-// so that it would scan the month as it fills. Rows of the month that were written before it was there are in the default partition, which
-// is locked first, so that none is written there meanwhile.
+// In one transaction. Not analyzed: PostgreSQL expects rows in a new table, and none in one that it found
+// empty, so that it would scan the month as it fills. Rows of the month that were written before it was there
+// are in the default partition, which is locked first, so that none is written there meanwhile. A cluster must
+// do all of it on one connection for each server; elsewhere its setting means nothing.
 function creation(table: MonthlyTable, month: string): string {
   const { key, after } = tables[table]
   const name = `${table}_${month}`
@@ -64,6 +65,7 @@ function creation(table: MonthlyTable, month: string): string {
   const [from, to] = [boundOf(table, monthAfter(month, 0)), boundOf(table, monthAfter(month, 1))]
   return `do $$ begin
     perform set_config('lock_timeout', '${lockTimeout}', true);
+    perform set_config('citus.multi_shard_modify_mode', 'sequential', true);
     if to_regclass('${name}') is null then
       ${after ? `lock table ${after} in share row exclusive mode;` : ''}
       lock table ${other} in access exclusive mode;

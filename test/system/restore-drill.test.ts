@@ -160,9 +160,8 @@ test('a base backup and an archive are restored to a point in time, and to no ot
     .from(sql`(values (1)) as one`)
   const later = await sell(sale, 1)
   const { end: lost } = await readChanges(sale, sale.channel)
-  await sale.db.execute(sql`select pg_switch_wal()`)
   const [archived] = await sale.db
-    .select({ file: sql<string>`pg_walfile_name(pg_current_wal_lsn() - 1)` })
+    .select({ file: sql<string>`pg_walfile_name(pg_switch_wal())` })
     .from(sql`(values (1)) as one`)
   await expect.poll(() => readdir(archive)).toContain(archived?.file)
 
