@@ -18,6 +18,3 @@ export async function reachedOrganizations(
   if (!channelId) return ownOrganizationIds
   return (await ofChannel(db, { channelId })).map(({ id }) => id)
 }
-
-/** Organizations of a caller that are read at once where each is read by itself. */
-export const maxReadAtOnce = 4

@@ -7,6 +7,7 @@ import { isFast } from '../shared/fast.ts'
 import { groupBy } from '../shared/group-by.ts'
 import { isIdentifier } from '../shared/ids.ts'
 import { inSpan } from '../shared/instruments.ts'
+import { maxReadAtOnce } from './by-organization.ts'
 import { Loader } from './loader.ts'
 import { type Find, findTogether, keyedBy, rowStatement, type Scope } from './prepared.ts'
 import type { Revisions } from './versioned-loader.ts'
@@ -24,8 +25,8 @@ export type Reader = {
   rememberedEvents: number
   /** Current revisions that this request has read. */
   revisions: Revisions
-  /** Organizations of keys that this request knows, for a distributed database. */
-  organizations: Map<string, string>
+  /** Organizations of keys that this request knows, on a distributed database. */
+  organizations?: Map<string, string>
   /** Finds the rows of keys. Combines all finds of one tick, whatever their kinds, into one statement. With an
    *  organization, which is a value of the query then, combines those of the same one. */
   find<Row>(find: NamedFind<Row>, keys: string[], organizationId?: string): Promise<Row[]>
@@ -77,9 +78,6 @@ async function findEach(
   }
 }
 
-// Never written to: spares each request a map.
-const none = new Map<string, string>()
-
 /** Creates the reader of one request. */
 export function createReader(db: Database, scope: Scope, rememberedEvents: number): Reader {
   const open = (values: Scope) =>
@@ -101,7 +99,7 @@ export function createReader(db: Database, scope: Scope, rememberedEvents: numbe
     scope,
     rememberedEvents,
     revisions: new Map(),
-    organizations: isDistributed(db) ? new Map() : none,
+    organizations: isDistributed(db) ? new Map() : undefined,
     async find<Row>(find: NamedFind<Row>, keys: string[], organizationId?: string) {
       return keys.length === 0 ? [] : ((await lookupsIn(organizationId).load({ find, keys })) as Row[])
     },
@@ -120,10 +118,7 @@ export type Batch<Row> = NamedFind<Row> & { key: (row: Row) => string; place?: P
 /** Returns the organization of a key of sales, if the request knows it: a caller's own, or that of a row that
  *  led to it. */
 export const knownOrganization = ({ scope, organizations }: Reader, key: string): string | undefined =>
-  scope.ownOrganizationIds[0] ?? organizations.get(key)
-
-// Organizations that a request reads at once, so that it leaves connections for others.
-const maxAtOnce = 4
+  scope.ownOrganizationIds[0] ?? organizations?.get(key)
 
 // Finds rows that an organization's server has, with a statement for each organization.
 async function findPlaced<Row>(reader: Reader, place: Place<Row>, keys: string[]): Promise<Row[]> {
@@ -135,12 +130,11 @@ async function findPlaced<Row>(reader: Reader, place: Place<Row>, keys: string[]
   )
   const groups = groupBy(placed, ({ organizationId }) => organizationId ?? '')
   groups.delete('')
-  const limit = pLimit(maxAtOnce)
-  const found = [...groups].map(([organizationId, placed]) => {
+  const found = await pLimit(maxReadAtOnce).map(groups, ([organizationId, placed]) => {
     const keys = placed.map(({ key }) => key)
-    return limit(() => reader.find(place.find, keys, organizationId))
+    return reader.find(place.find, keys, organizationId)
   })
-  return (await Promise.all(found)).flat()
+  return found.flat()
 }
 
 function findRows<Row>(reader: Reader, batch: Batch<Row>, given: readonly string[]): Promise<Row[]> {

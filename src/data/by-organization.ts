@@ -2,6 +2,10 @@ import type { Database } from '../database/database.ts'
 import { groupBy } from '../shared/group-by.ts'
 import { coalesceReads } from './coalesce.ts'
 
+/** Organizations of a request that are read at once where each is read by itself, so that connections are left
+ *  for others. */
+export const maxReadAtOnce = 4
+
 // Separated by a space, which identifiers and tokens cannot contain.
 const nameOf = (organizationId: string, key: string) => `${organizationId} ${key}`
 

@@ -2,7 +2,6 @@ import { createReader, type Reader, type Readers } from '../data/batch-loader.ts
 import type { Loader, PromiseOrValue } from '../data/loader.ts'
 import type { Scope } from '../data/prepared.ts'
 import type { Database } from '../database/database.ts'
-import { isDistributed } from '../database/distributed.ts'
 
 /** Creates a loader for one request. The definition is also the key that its loader is found by. */
 export type LoaderDefinition<Loader> = (readers: Readers, loaders: Loaders) => Loader
@@ -60,7 +59,7 @@ export class Loaders implements Readers {
     key: string,
     { organizationId }: { organizationId: string },
   ): PromiseOrValue<Value> {
-    if (isDistributed(this.#source.db)) this.own.organizations.set(key, organizationId)
+    this.own.organizations?.set(key, organizationId)
     return this.get(definition).get(key)
   }
 

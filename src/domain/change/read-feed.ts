@@ -1,8 +1,9 @@
 import { getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
 import pLimit from 'p-limit'
-import { maxReadAtOnce, reachedOrganizations } from '../../auth/reached-organizations.ts'
+import { reachedOrganizations } from '../../auth/reached-organizations.ts'
 import { channelOrganizations } from '../../auth/table.ts'
+import { maxReadAtOnce } from '../../data/by-organization.ts'
 import { rowsOf } from '../../data/json-rows.ts'
 import {
   type Find,
@@ -40,9 +41,9 @@ const cursorPositions = sql`jsonb_to_recordset(${parameter('positions')}::text::
 // Of the caller's mode: the index that orders a feed begins with the organization and the mode.
 const isOfMode = sql`mode = ${parameter('mode')}::text::key_mode`
 
-/** What a statement reads: the parts of a feed, the condition for changes of a part, which an index supports,
- *  whether it `merges` many organizations, and whether it is about one that is named. A statement for each costs
- *  less than one for all: PostgreSQL prepares for every partition as often as a statement names the table. */
+/** Reach of a statement: the parts of a feed, the condition for changes of a part, which an index supports, whether
+ *  it `merges` many organizations, and whether it reads one that is named. A statement for each costs less than
+ *  one for all: PostgreSQL prepares for every partition as often as a statement names the table. */
 type Reach = { parts: SQL; isOfPart: SQL; merges?: boolean; isOne?: boolean }
 const isOfPart = sql`coalesce(channel_id, '') = parts.audience`
 const ofChannel: Reach = { parts: partsOfChannel(sql`true`), isOfPart }
@@ -123,6 +124,7 @@ const nextChanges = (reach: Reach): Find<NextChange> => ({
     select
       .from(mergedOf(reach))
       .orderBy(sql`reached, organization_id, feed_position`)
+      // Drizzle's types know numbers and placeholders alone, but any SQL is rendered.
       .limit(limit as never),
 })
 

@@ -1,5 +1,6 @@
 import pLimit from 'p-limit'
-import { maxReadAtOnce, reachedOrganizations } from '../../auth/reached-organizations.ts'
+import { reachedOrganizations } from '../../auth/reached-organizations.ts'
+import { maxReadAtOnce } from '../../data/by-organization.ts'
 import { isDistributed } from '../../database/distributed.ts'
 import type { Context } from '../../request/context.ts'
 import { isTime, type Place, type Placed, placeOf, readCursor, type SortKey } from './list-cursor.ts'
