@@ -8,6 +8,7 @@ import {
 } from 'drizzle-orm/pg-core'
 import type { Connection, Database } from '../database/database.ts'
 import { perDatabase } from '../database/per-database.ts'
+import { resultRows } from '../database/run-sql.ts'
 import type { Mode } from '../shared/mode.ts'
 import type { Rows } from './json-rows.ts'
 
@@ -43,9 +44,7 @@ export function preparedSql<Row>(name: string, text: () => SQL) {
     query ??= new PgDialect().sqlToQuery(text())
     // Drizzle maps nothing if it is given no fields.
     const prepared = connection._.session.prepareQuery(query, undefined, name, false)
-    // postgres.js returns the rows, PGlite an object that holds them.
-    const result = (await prepared.execute(values)) as Row[] | { rows: Row[] }
-    return Array.isArray(result) ? result : result.rows
+    return resultRows(await prepared.execute(values))
   }
 }
 

@@ -3,6 +3,7 @@ import { sql } from 'drizzle-orm'
 import { readMigrationFiles } from 'drizzle-orm/migrator'
 import type { PgDatabase, PgQueryResultHKT } from 'drizzle-orm/pg-core'
 import { errorCode } from '../shared/errors.ts'
+import { runSql } from './run-sql.ts'
 import { isTlsFailure, someCause, type Unready, unreadyBecause } from './why-unready.ts'
 
 /** Numbers of tables that a run has distributed, copied to every server, or found done. */
@@ -89,13 +90,12 @@ export function readiness(
     obj_description('payments'::regclass, 'pg_class') is not distinct from ${distributedComment} as "isDistributed"`
   return async () => {
     try {
-      // postgres.js returns the rows, PGlite an object that holds them.
-      const result: unknown = await db.execute(query)
-      const [status] = (Array.isArray(result) ? result : (result as { rows: unknown[] }).rows) as [
-        { isMigrated: boolean; isReadOnly: boolean; isDistributed: boolean },
-      ]
-      if (status.isDistributed) onDistributed()
-      if (!status.isMigrated) return { reason: 'MIGRATIONS_MISSING', code: undefined }
+      const [status] = await runSql<{ isMigrated: boolean; isReadOnly: boolean; isDistributed: boolean }>(
+        db,
+        query,
+      )
+      if (status?.isDistributed) onDistributed()
+      if (!status?.isMigrated) return { reason: 'MIGRATIONS_MISSING', code: undefined }
       return status.isReadOnly && !isOnlyRead ? { reason: 'READ_ONLY', code: undefined } : null
     } catch (error) {
       return unreadyBecause(error)

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
 import PostalMime from 'postal-mime'
 import { expect } from 'vitest'
+import { runSql } from '../../src/database/run-sql.ts'
 import { events } from '../../src/domain/event/table.ts'
 import { receiveEvent } from '../../src/domain/sale/settle/receive-event.ts'
 import { aBuyer, mustSell } from './box-office.ts'
@@ -134,25 +135,21 @@ export const endEvent = ({ db }: Pick<Sale, 'db'>, monthsAgo: number) =>
     endDate: sql`now() - ${monthsAgo} * interval '1 month'`,
   })
 
-type Rows<Row> = Row[] | { rows: Row[] }
-const rowsOf = <Row>(result: unknown): Row[] =>
-  Array.isArray(result) ? result : (result as Exclude<Rows<Row>, Row[]>).rows
-
 /** Searches every column of every table, and the planner's statistics, for these texts, whatever their case.
  *  Returns the tables that contain one. */
 export async function tablesWith({ db }: Pick<Sale, 'db'>, texts: string[]): Promise<string[]> {
   const found: string[] = []
-  const tables = rowsOf<{ name: string }>(
-    await db.execute(sql`select table_name as name from information_schema.tables
-      where table_schema = 'public' and table_type = 'BASE TABLE' order by 1`),
-  ).map(({ name }) => name)
+  const tables = await runSql<{ name: string }>(
+    db,
+    sql`select table_name as name from information_schema.tables
+      where table_schema = 'public' and table_type = 'BASE TABLE' order by 1`,
+  )
   expect(tables.length).toBeGreaterThan(30)
   const pattern = `(${texts.map((text) => text.replace(/[+.]/g, '\\$&')).join('|')})`
-  for (const table of [...tables, 'pg_stats']) {
-    const [row] = rowsOf<{ count: number }>(
-      await db.execute(
-        sql`select count(*)::integer as count from ${sql.identifier(table)} as stored where stored::text ~* ${pattern}`,
-      ),
+  for (const table of [...tables.map(({ name }) => name), 'pg_stats']) {
+    const [row] = await runSql<{ count: number }>(
+      db,
+      sql`select count(*)::integer as count from ${sql.identifier(table)} as stored where stored::text ~* ${pattern}`,
     )
     if (row?.count) found.push(table)
   }
