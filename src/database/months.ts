@@ -41,17 +41,17 @@ export const monthAfter = (month: string, later: number): Date => {
 }
 const nameOf = (start: Date): string => start.toISOString().slice(0, 7).replace('-', '_')
 
-/** Where the rows of a time begin: in the form of a table's key, as a literal. */
+/** First key of a table's rows of a time, as a literal. */
 export const boundOf = (table: MonthlyTable, time: Date): string => {
   const { key } = tables[table]
-  return key === 'created_at' ? `'${time.toISOString()}'` : `'${idsFrom('chg', time)}'`
+  return key === 'created_at' ? `'${time.toISOString()}'` : `'${idsFrom('chg', time.getTime())}'`
 }
 
-/** Where the rows of a partition end. */
+/** First key after the rows of a partition, as a literal. */
 export const endOf = ({ table, lastMonth }: Partition): string => boundOf(table, monthAfter(lastMonth, 1))
 
-// The time to wait for a lock: shorter than that after which PostgreSQL looks for deadlocks, so that this gives
-// way, and not a sale.
+/** Time to wait for a lock: shorter than that after which PostgreSQL looks for deadlocks, so that this gives
+ *  way, and not a sale. */
 export const lockTimeout = '500ms'
 
 // In one transaction. Not analyzed: PostgreSQL expects rows in a new table, and none in one that it found

@@ -34,9 +34,12 @@ export const isIdentifier = (text: string): boolean => identifier.test(text)
 // Random part of a ULID. The ulid library makes a system call for each character, which is slow.
 const random80Bits = customAlphabet('0123456789abcdefghjkmnpqrstvwxyz', 16)
 
+/** Begin of the identifiers of a time, in milliseconds since 1970: they are ordered by it. */
+export const idsFrom = (prefix: Prefix, timeMs: number): string =>
+  `${prefix}_${encodeTime(timeMs, 10).toLowerCase()}`
+
 /** Generates an identifier: a type prefix and a ULID, which is random and ordered by time (DECISIONS 1). */
-export const newId = (prefix: Prefix): string =>
-  `${prefix}_${encodeTime(Date.now(), 10).toLowerCase()}${random80Bits()}`
+export const newId = (prefix: Prefix): string => idsFrom(prefix, Date.now()) + random80Bits()
 
 const generated = /^[a-z]+_([0-7][0-9a-hjkmnp-tv-z]{25})$/
 
@@ -46,19 +49,14 @@ function timeOfId(id: string): number | null {
   return ulid === undefined ? null : decodeTime(ulid.toUpperCase())
 }
 
-// Clocks of processes, and that of the database, differ by less.
-const dayMs = 86_400_000
+/** Milliseconds by which clocks, of processes and of the database, differ at most, and for which a transaction is
+ *  open at most. */
+export const clockMarginMs = 86_400_000
 
-/** Time before which nothing was made with these identifiers: a day before the oldest of them was. */
-export const beforeMade = (ids: string[]): Date =>
-  new Date(Math.max(0, Math.min(...ids.map((id) => timeOfId(id) ?? 0)) - dayMs))
-
-/** Time after which nothing was made yet. */
-export const afterAllMade = (): Date => new Date(Date.now() + dayMs)
-
-/** Begin of the identifiers of a time: they are ordered by it. */
-export const idsFrom = (prefix: Prefix, time: Date): string =>
-  `${prefix}_${encodeTime(time.getTime(), 10).toLowerCase()}`
+/** Time before which nothing was made with these identifiers: a day before the oldest of them was. In
+ *  milliseconds since 1970. */
+export const beforeMade = (ids: string[]): number =>
+  Math.max(0, Math.min(...ids.map((id) => timeOfId(id) ?? 0)) - clockMarginMs)
 
 /** Returns a generator of strictly ascending ids, even within a millisecond or if the clock is set back. */
 export function ascendingIds(prefix: Prefix): () => string {

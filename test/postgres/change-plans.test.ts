@@ -29,7 +29,7 @@ beforeAll(async () => {
     await sale.db.execute(sql`insert into change_feeds values (${organizationId}, ${changesOfEach})`)
     await sale.db.execute(sql`insert into changes
       (id, type, subject_id, sequence, organization_id, channel_id, data, feed_position, created_at)
-      select ${idsFrom('chg', new Date())} || ${organizationId} || '_' || n, 'payment.paid', 'pay_' || ${organizationId} || '_' || n, 1, ${organizationId},
+      select ${idsFrom('chg', Date.now())} || ${organizationId} || '_' || n, 'payment.paid', 'pay_' || ${organizationId} || '_' || n, 1, ${organizationId},
         case n % 10 when 0 then null when 1 then (select id from channels where id like 'chn_%') end, '{}', n, now() - interval '1 day' + n * interval '1 second'
       from generate_series(1, ${changesOfEach}::integer) as n`)
   }
@@ -63,7 +63,7 @@ test('a page of an integration’s feed is read in index order', async () => {
 
 test('positions are assigned by the index of changes without one', async () => {
   await sale.db.execute(sql`insert into changes (id, type, subject_id, sequence, organization_id, data)
-    select ${idsFrom('chg', new Date())} || '_new_' || n, 'payment.paid', 'new_' || n, 1, 'org_1', '{}' from generate_series(1, 500) as n`)
+    select ${idsFrom('chg', Date.now())} || '_new_' || n, 'payment.paid', 'new_' || n, 1, 'org_1', '{}' from generate_series(1, 500) as n`)
   await assignPositions(sale.db)
   const plans = [await planOf('as begun'), await planOf('select distinct organization_id from "changes"')]
   for (const plan of plans) {

@@ -42,7 +42,7 @@ export async function addOldMonth(
 }
 
 const then = new Date('2020-01-15T12:00:00Z')
-const head = idsFrom('chg', then)
+const head = idsFrom('chg', then.getTime())
 
 /** Moves all changes, and the deliveries of them, to January 2020. They keep their order. */
 export async function ageChanges({ db }: Db): Promise<void> {

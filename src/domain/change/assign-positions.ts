@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { preparedSql, textParamAtStart } from '../../data/prepared.ts'
 import type { Database } from '../../database/database.ts'
-import { idsFrom } from '../../shared/ids.ts'
+import { clockMarginMs, idsFrom } from '../../shared/ids.ts'
 import { changeFeeds, changes } from './table.ts'
 
 const parameter = sql.placeholder
@@ -9,13 +9,11 @@ const parameter = sql.placeholder
 // Maximum number of changes per statement.
 const maxAtOnce = 5_000
 
-// No transaction is open for longer, and no two clocks differ by as much.
-const recentMs = 86_400_000
 const completeEveryMs = 10 * 60_000
 
 /** Begin of the ids of changes that may be without a position, unless nobody assigned any for a day. */
-export const recentChanges = (): string => idsFrom('chg', new Date(Date.now() - recentMs))
-const allChanges = idsFrom('chg', new Date(0))
+export const recentChanges = (): string => idsFrom('chg', Date.now() - clockMarginMs)
+const allChanges = idsFrom('chg', 0)
 
 /** Condition that a change has an id from the parameter `since` on: partitions of earlier months are left out. */
 export const isSince = sql`${changes.id} >= ${textParamAtStart('since')}`

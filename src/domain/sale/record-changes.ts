@@ -4,7 +4,7 @@ import { preparedSql, textParamAtStart } from '../../data/prepared.ts'
 import type { Connection } from '../../database/database.ts'
 import { announceOnCommit, changesCatalogue, onCommit } from '../../database/transaction.ts'
 import { groupBy } from '../../shared/group-by.ts'
-import { afterAllMade, ascendingIds, beforeMade, idsFrom } from '../../shared/ids.ts'
+import { ascendingIds, beforeMade, clockMarginMs, idsFrom } from '../../shared/ids.ts'
 import { instruments } from '../../shared/instruments.ts'
 import { changes, droppedSequences, type NewChange } from '../change/table.ts'
 import { audiencesOf } from '../change/watch-changes.ts'
@@ -67,7 +67,7 @@ export async function recordChanges(tx: Connection, newChanges: NewChange[]): Pr
  *  its subject, whose id tells its age if it is a payment or a ticket, and none is of the future. */
 const rangeOf = (newChanges: NewChange[]): { since: string; until: string } => ({
   since: idsFrom('chg', beforeMade(newChanges.map(({ subjectId }) => subjectId))),
-  until: idsFrom('chg', afterAllMade()),
+  until: idsFrom('chg', Date.now() + clockMarginMs),
 })
 
 async function recordOwn(tx: Connection, organizationId: string, newChanges: NewChange[]): Promise<void> {

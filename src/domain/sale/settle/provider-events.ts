@@ -30,7 +30,7 @@ export async function recordNewEvents(
   paymentIds: string[],
 ): Promise<Set<string>> {
   const organizationId = events[0]?.organizationId
-  const since = beforeMade(paymentIds).toISOString()
+  const since = new Date(beforeMade(paymentIds)).toISOString()
   const inserted = await insert(tx, { organizationId, since, ...given.values(events) })
   return new Set(inserted.map(({ id }) => id))
 }
