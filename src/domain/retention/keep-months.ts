@@ -34,7 +34,7 @@ const waiting: { [Table in MonthlyTable]?: (partition: Partition) => string } = 
     union all select true from webhook_deliveries where change_id < ${endOf(partition)}`,
 }
 
-// What is kept of dropped changes: where each audience's feed ended, and sequence numbers of subjects that are
+// Statements that keep a part of dropped changes: where each audience's feed ended, and sequence numbers of subjects that are
 // still there and have no later change. Safe to repeat.
 const kept: { [Table in MonthlyTable]?: (partition: Partition) => string[] } = {
   changes: (partition) => [
@@ -88,21 +88,21 @@ async function drop(db: Database, partition: Partition): Promise<boolean> {
   })
 }
 
-/** Time since which the rows of a partition are old: its end, and as long again as they are kept. */
-function oldAt({ table, lastMonth }: Partition, settings: RetentionConfig): Date | null {
-  const after = (months: number | null, days = 0) =>
-    months === null ? null : new Date(monthAfter(lastMonth, months + 1).getTime() + days * 86_400_000)
-  const afterDays = (days: number | null) => after(days === null ? null : 0, days ?? 0)
-  switch (table) {
-    case 'changes':
-      return after(settings.retainChangeMonths)
-    case 'check_ins':
-      return after(settings.retainCheckInMonths)
-    case 'webhook_deliveries':
-      return afterDays(settings.retainWebhookDays)
-    case 'provider_events':
-      return afterDays(settings.retainProviderEventDays)
-  }
+// Months or days that rows are kept for; for ever if null.
+const keptFor = (
+  settings: RetentionConfig,
+): Record<MonthlyTable, { months: number | null } | { days: number | null }> => ({
+  changes: { months: settings.retainChangeMonths },
+  check_ins: { months: settings.retainCheckInMonths },
+  webhook_deliveries: { days: settings.retainWebhookDays },
+  provider_events: { days: settings.retainProviderEventDays },
+})
+
+/** Time at which all rows of a partition have been kept for long enough, in milliseconds since 1970. */
+function oldAt({ table, lastMonth }: Partition, settings: RetentionConfig): number {
+  const { months, days } = { months: 0, days: 0, ...keptFor(settings)[table] }
+  if (months === null || days === null) return Number.POSITIVE_INFINITY
+  return monthAfter(lastMonth, 1 + months).getTime() + days * 86_400_000
 }
 
 /** Makes the partitions of the next months, and drops those that are older than is kept, each in a transaction
@@ -116,10 +116,9 @@ export async function keepMonths({ db, settings, onDone = () => {} }: MonthsOpti
     'select (extract(epoch from now()) * 1000)::float8 as now',
   )
   for (const table of monthlyTables)
-    for (const partition of partitions.filter((each) => each.table === table)) {
-      const oldSince = oldAt(partition, settings)?.getTime() ?? Number.POSITIVE_INFINITY
-      if (oldSince <= (clock?.now ?? 0) && (await drop(db, partition))) onDone({ dropped: partition.name })
-    }
+    for (const partition of partitions.filter((each) => each.table === table))
+      if (oldAt(partition, settings) <= (clock?.now ?? 0) && (await drop(db, partition)))
+        onDone({ dropped: partition.name })
 }
 
 /** Creates the job that keeps the partitions. It may be called every second: it works once an hour, and where
