@@ -1,6 +1,7 @@
-import { sql } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { payments } from '../../src/domain/payment/table.ts'
 import { settleGroup } from '../../src/domain/sale/settle/settle-group.ts'
 import { settlePayment } from '../../src/domain/sale/settle/settle-payment.ts'
 import type { Settlement, SettlementResult } from '../../src/domain/sale/settle/settlement.ts'
@@ -8,6 +9,7 @@ import { anEntry, mustCheckOut } from '../support/checkouts.ts'
 import { aCatalogue, anEvent, aPrice, aRate } from '../support/factories.ts'
 import { brokenInvariants } from '../support/invariants.ts'
 import { roundsOf } from '../support/on-one-server.ts'
+import { movePayments } from '../support/queued-payments.ts'
 import { openSale, type Sale } from '../support/sale.ts'
 import { endedOutcome, paidOutcome } from '../support/stub-provider.ts'
 
@@ -83,9 +85,9 @@ const amountOf = (before: Before) =>
   before.tickets.reduce((sum, price) => sum + (price === 'first' ? 1100 : 550), 0)
 
 // Makes the payments of a round, each with a session, in the states they have before the round is settled.
-async function prepare(sale: Sale, round: number, { payments, left }: Round): Promise<string[]> {
+async function prepare(sale: Sale, round: number, { payments: states, left }: Round): Promise<string[]> {
   const ids: string[] = []
-  for (const before of payments) {
+  for (const before of states) {
     const tickets = before.tickets.map((price) => anEntry(`${price}_${round}`))
     const { payment_id } = await mustCheckOut(sale, {
       ticket_rate_id: `rate_${round}`,
@@ -107,17 +109,12 @@ async function prepare(sale: Sale, round: number, { payments, left }: Round): Pr
       await settlePayment(sale.db, { payment, outcome: { kind: 'processing' } })
     else if (before.status !== 'pending')
       await settlePayment(sale.db, { payment, outcome: endedOutcome(before.status) })
-    const overdue = before.isOverdue ? sql`, expires_at = now() - interval '1 day'` : sql``
-    await sale.db.execute(sql`update payments set session_id = ${`own_${payment_id}`}, session_open = true,
-      session_due_at = now() + interval '1 hour'${overdue}
-      where organization_id = 'org_1' and id = ${payment_id}`)
-    // Queued by triggers as well, but not on a cluster, which has none.
-    await sale.db.execute(sql`insert into open_sessions (organization_id, provider, session_id, payment_id, due_at)
-      select organization_id, provider, session_id, id, session_due_at from payments
-      where organization_id = 'org_1' and id = ${payment_id} on conflict do nothing`)
-    await sale.db.execute(sql`update holds set expires_at = payments.expires_at from payments
-      where holds.organization_id = 'org_1' and payments.organization_id = 'org_1'
-        and holds.payment_id = ${payment_id} and payments.id = ${payment_id}`)
+    await movePayments(sale.db, eq(payments.id, payment_id), {
+      sessionId: `own_${payment_id}`,
+      sessionOpen: true,
+      sessionDueAt: sql`now() + interval '1 hour'`,
+      ...(before.isOverdue && { expiresAt: sql`now() - interval '1 day'` }),
+    })
     ids.push(payment_id)
   }
   // Leaves few places for late payments, or none.

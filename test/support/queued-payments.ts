@@ -1,27 +1,34 @@
 import { and, eq, ne, type SQL, sql } from 'drizzle-orm'
+import type { PgUpdateSetSource } from 'drizzle-orm/pg-core'
 import type { Database } from '../../src/database/database.ts'
-import { holds, isOfHold, isOfSession, openSessions } from '../../src/domain/payment/queue/table.ts'
+import { holds, isOfHold, openSessions } from '../../src/domain/payment/queue/table.ts'
 import { payments } from '../../src/domain/payment/table.ts'
 
 // Tests move times of payments. What is queued of them follows by a trigger for the release before, but not on a
 // cluster, which has no triggers.
 
-/** Ends the holds of payments that match a condition. */
-export async function endHolds(db: Database, condition: SQL): Promise<void> {
-  await db.update(payments).set({ expiresAt: sql`now() - interval '1 millisecond'` }).where(condition)
+/** Sets columns of payments that match a condition, and queues their holds and sessions by them. */
+export async function movePayments(
+  db: Database,
+  condition: SQL,
+  values: PgUpdateSetSource<typeof payments>,
+): Promise<void> {
+  await db.update(payments).set(values).where(condition)
   await db
     .update(holds)
     .set({ expiresAt: sql`${payments.expiresAt}` })
     .from(payments)
     .where(and(isOfHold, condition, ne(holds.expiresAt, payments.expiresAt)))
+  await db.execute(sql`insert into ${openSessions} (organization_id, provider, session_id, payment_id, due_at)
+    select organization_id, provider, session_id, id, session_due_at from ${payments}
+    where ${payments.sessionOpen} and ${condition}
+    on conflict (session_id, provider, organization_id) do update set due_at = excluded.due_at`)
 }
 
+/** Ends the holds of payments that match a condition. */
+export const endHolds = (db: Database, condition: SQL): Promise<void> =>
+  movePayments(db, condition, { expiresAt: sql`now() - interval '1 millisecond'` })
+
 /** Makes all open sessions due to be closed. */
-export async function endSessions(db: Database): Promise<void> {
-  await db.update(payments).set({ sessionDueAt: sql`now()` }).where(eq(payments.sessionOpen, true))
-  await db
-    .update(openSessions)
-    .set({ dueAt: sql`now()` })
-    .from(payments)
-    .where(and(isOfSession, payments.sessionOpen))
-}
+export const endSessions = (db: Database): Promise<void> =>
+  movePayments(db, eq(payments.sessionOpen, true), { sessionDueAt: sql`now()` })
