@@ -28,7 +28,7 @@ export const createDue = [
     on conflict do nothing`,
 ]
 
-// Of the form that the service makes: a secret, and the identifier in base64url.
+// Form that the service makes: a secret, and the identifier in base64url.
 const pageToken = `left(md5('a' || key) || md5('b' || key), 43)
       || translate(encode(('pay_' || key)::bytea, 'base64'), '+/', '-_')`
 

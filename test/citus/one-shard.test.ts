@@ -162,7 +162,7 @@ test('a lookup and a check-in of an organization touch one shard', async () => {
   }
 })
 
-// What is found by an identifier, with all that belongs to it.
+// Queries of a row by its identifier, with all that belongs to it.
 const around = {
   payment: `query ($id: ID!) { payment(id: $id) { status tickets { rateName refundAttempts { id } } refunds { id } } }`,
   ticket: `query ($id: ID!) { ticket(id: $id) { status rateName refundAttempts { id }

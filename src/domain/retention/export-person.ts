@@ -24,7 +24,7 @@ const toBody = (row: Row): Row =>
     Object.entries(row).flatMap(([name, value]) => (left.has(name) ? [] : [[toSnakeCase(name), value]])),
   )
 
-/** What is held about a person, by kind. Rows as they are stored, with names in snake case: amounts in minor
+/** Data held about a person, by kind. Rows as they are stored, with names in snake case: amounts in minor
  *  units, times in ISO 8601. */
 export type PersonalData = { email: string; exported_at: Date } & Record<
   | 'tickets'

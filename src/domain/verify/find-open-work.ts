@@ -72,7 +72,8 @@ const questions: Record<string, Question> = {
   'rows that belong to no month': {
     // A column, because a cluster unites no rows without one.
     query: monthlyTables.map((table) => `select true from ${table}_default`).join(' union all '),
-    advice: 'the clock of a process was months ahead, or behind: set it by NTP. They count as any other',
+    advice:
+      'the clock of a process was months ahead, or behind: synchronize it by NTP. They are read like others',
   },
   'keys that expire within two weeks': {
     query: `select from keys where revoked_at is null and expires_at between now() and now() + interval '14 days'`,
