@@ -12,20 +12,14 @@ type Named = { id: string; path: string[]; isHash: boolean }
 
 // Forms in which clients name a document: that of Apollo's persisted queries, and fields of the body.
 function namedBy({ extensions, documentId, id, doc_id }: SentParameters): Named[] {
-  const { persistedQuery } = extensions ?? {}
-  const ids = { documentId, id, doc_id }
-  return [
-    ...(persistedQuery
-      ? [
-          {
-            id: persistedQuery.sha256Hash,
-            path: ['extensions', 'persistedQuery', 'sha256Hash'],
-            isHash: true,
-          },
-        ]
-      : []),
-    ...Object.entries(ids).flatMap(([name, id]) => (id == null ? [] : [{ id, path: [name], isHash: false }])),
-  ]
+  const names: Named[] = []
+  const hash = extensions?.persistedQuery?.sha256Hash
+  if (hash != null)
+    names.push({ id: hash, path: ['extensions', 'persistedQuery', 'sha256Hash'], isHash: true })
+  if (documentId != null) names.push({ id: documentId, path: ['documentId'], isHash: false })
+  if (id != null) names.push({ id, path: ['id'], isHash: false })
+  if (doc_id != null) names.push({ id: doc_id, path: ['doc_id'], isHash: false })
+  return names
 }
 
 // Content-addressed identifiers of GraphQL over HTTP have the name of the hash in front.

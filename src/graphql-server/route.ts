@@ -116,12 +116,12 @@ export async function addGraphql(
     }
     const ctx = await createContextFor(parameters, prepared, credentials)
     logCaller(request, ctx.caller)
-    ctx.onRefused = (codes) => logCodes(request, codes)
     if (ctx.caller) persisted.keep(sent)
-    if (!ctx.caller || !isCatalogue)
-      return toRepresentation(
-        await execute({ request, mediaType, parameters, prepared, ctx, isCatalogue: false }),
-      )
+    if (!ctx.caller || !isCatalogue) {
+      const answered = await execute({ request, mediaType, parameters, prepared, ctx, isCatalogue: false })
+      if (ctx.refusals.length > 0) logCodes(request, ctx.refusals)
+      return toRepresentation(answered)
+    }
     return responseCache.read(ctx.caller, cacheKeyOf(mediaType, parameters), () =>
       execute({ request, mediaType, parameters, prepared, ctx: catalogueContext(ctx), isCatalogue }),
     )

@@ -126,9 +126,9 @@ export const resultUnion = <Payload extends object>(
   builder.unionType(name, {
     description,
     types: [payload, refused],
-    resolveType: (result, { onRefused }) => {
+    resolveType: (result, { refusals }) => {
       if (!('refused' in result)) return payload
-      onRefused?.(result.refused.map(({ code }: Problem) => code))
+      refusals.push(...result.refused.map(({ code }: Problem) => code))
       return refused
     },
   })

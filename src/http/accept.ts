@@ -32,8 +32,9 @@ function rankOf(mediaType: MediaType, ranges: Range[]): { quality: number; place
 
 /** Reports whether a client names event streams among what it accepts. A client that accepts anything expects
  *  one answer, and would wait for the end of a stream. */
-export const acceptsEventStream = (accept: string | undefined): boolean =>
-  rangesOf(accept ?? '').some(
+export const acceptsEventStream = (accept = ''): boolean =>
+  /text\//i.test(accept) &&
+  rangesOf(accept).some(
     ({ type, quality }) => quality > 0 && (type === 'text/event-stream' || type === 'text/*'),
   )
 

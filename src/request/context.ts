@@ -41,8 +41,9 @@ export type Context = {
   /** Database for catalogue reads. */
   catalogue: Database
   loaders: Loaders
-  /** Called with the codes of a refusal that is returned as data, for the log. */
-  onRefused?: (codes: Code[]) => void
+  /** Codes of refusals that were returned as data, for the log. Not a function of the request: the context would
+   *  keep the request and its body alive, and both would be promoted (see docs/performance.md). */
+  refusals: Code[]
   /** Identifier of the last event that the client of a stream has received, to go on after it. */
   lastEventId?: string | undefined
 }
@@ -61,7 +62,7 @@ export function contextOf(services: Services, authenticated: Authenticated | nul
   const { db } = services
   const { caller, now } = authenticated ?? { caller: null, now: new Date() }
   const loaders = new Loaders(services, db, scopeOf(caller))
-  return { services, db, caller, mode: modeOf(caller), now, catalogue: db, loaders }
+  return { services, db, caller, mode: modeOf(caller), now, catalogue: db, loaders, refusals: [] }
 }
 
 /** Authenticates a request and creates its context, for both surfaces. `onAuthenticated` receives the caller,
@@ -84,7 +85,7 @@ export function catalogueContext({ services, caller, mode, now }: Context): Cont
   const { db, replica } = services
   const catalogue = wasJustInvalidated(db) ? db : replica()
   const loaders = new Loaders(services, catalogue, scopeOf(caller))
-  return { services, db, caller, mode, now, catalogue, loaders }
+  return { services, db, caller, mode, now, catalogue, loaders, refusals: [] }
 }
 
 const forChannels = () =>
