@@ -83,6 +83,8 @@ const onCitus = [
   'races/checkout',
   'races/delivery',
   'races/hold',
+  'races/holder',
+  'races/import',
   'races/refunds-at-once',
   'races/send-webhooks',
   'races/settle-together',

@@ -1,4 +1,4 @@
-import { eq } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { deliveries } from '../../src/domain/delivery/table.ts'
 import { lockPayment } from '../../src/domain/payment/lock-payment.ts'
@@ -93,7 +93,8 @@ test('a scan that waits for a transfer finds the former code dead', async () => 
   const scanned = await sale.db.transaction(async (tx) => {
     await tx
       .update(tickets)
-      .set({ qrCode: `${code}2` })
+      // A change of its own time would have to be listed too, as the service does.
+      .set({ qrCode: `${code}2`, updatedAt: sql`${tickets.updatedAt}` })
       .where(eq(tickets.id, id))
     const waiting = scanCode(sale, { qrCode: code })
     await waitForBlockedStatement(sale.db)

@@ -1,4 +1,4 @@
-import { eq } from 'drizzle-orm'
+import { and, eq } from 'drizzle-orm'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { importCatalogue } from '../../src/domain/catalogue/import-catalogue.ts'
 import { stock } from '../../src/domain/ticket-rate/table.ts'
@@ -57,7 +57,11 @@ test('an import that waits for a row lock does not delay sales of other rates', 
   const file = { events: [anEvent({ _id: 'evt_1', ticket_rates: [first, rate] })] }
   await importCatalogue(sale.db, file)
   const importing = await sale.db.transaction(async (tx) => {
-    await tx.select().from(stock).where(eq(stock.id, 'a')).for('update')
+    await tx
+      .select()
+      .from(stock)
+      .where(and(eq(stock.organizationId, 'org_1'), eq(stock.id, 'a')))
+      .for('update')
     const importing = importCatalogue(sale.db, file)
     await waitForBlockedStatement(sale.db)
     const answer = await checkOut(sale, { ticket_rate_id: rate._id, tickets: [anEntry(price._id)] })
