@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { aCatalogue, anEvent, aRateOf } from '../support/factories.ts'
-import { createTestDatabase, type TestDatabase } from '../support/harness.ts'
 import { type Outcome, openHttpBuyers, readStockTotals } from '../support/http-buyers.ts'
-import { mustStartWorkers, type ServerProcess } from '../support/processes.ts'
-import { openSale, type Sale } from '../support/sale.ts'
+import { openServedSale, type ServedSale } from '../support/served-sale.ts'
 
 // Four processes of the built service, one rate, and all buyers at once.
 
@@ -20,19 +18,14 @@ const catalogue = aCatalogue({
   ],
 })
 
-let database: TestDatabase
-let sale: Sale
-let service: ServerProcess
+let opened: ServedSale
+let sale: ServedSale['sale']
+let service: ServedSale['service']
 beforeAll(async () => {
-  database = await createTestDatabase()
-  sale = await openSale(catalogue, { database })
-  service = await mustStartWorkers(processes, database.settings)
+  opened = await openServedSale(catalogue, processes)
+  ;({ sale, service } = opened)
 })
-afterAll(async () => {
-  await service?.stop()
-  await sale?.close()
-  await database?.drop()
-})
+afterAll(() => opened?.close())
 
 const percentile = (outcomes: Outcome[], share: number): number =>
   Math.round(

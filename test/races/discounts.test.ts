@@ -3,11 +3,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { countersOf } from '../support/checkouts.ts'
 import { aDiscount } from '../support/discounts.ts'
 import { aCatalogue, anEvent, anOrganization, aPrice, aRate } from '../support/factories.ts'
-import { createTestDatabase, type TestDatabase } from '../support/harness.ts'
 import { openHttpBuyers, type Purchase } from '../support/http-buyers.ts'
 import { brokenInvariants } from '../support/invariants.ts'
-import { mustStartWorkers, type ServerProcess } from '../support/processes.ts'
-import { openSale, type Sale } from '../support/sale.ts'
+import { openServedSale, type ServedSale } from '../support/served-sale.ts'
 
 // Two processes of the built service, and many buyers with one code at once.
 
@@ -39,19 +37,14 @@ const catalogue = aCatalogue({
   ],
 })
 
-let database: TestDatabase
-let sale: Sale
-let service: ServerProcess
+let opened: ServedSale
+let sale: ServedSale['sale']
+let service: ServedSale['service']
 beforeAll(async () => {
-  database = await createTestDatabase()
-  sale = await openSale(catalogue, { database })
-  service = await mustStartWorkers(processes, database.settings)
+  opened = await openServedSale(catalogue, processes)
+  ;({ sale, service } = opened)
 })
-afterAll(async () => {
-  await service?.stop()
-  await sale?.close()
-  await database?.drop()
-})
+afterAll(() => opened?.close())
 
 const deadlocks = async () => {
   const rows = await sale.db
