@@ -1,8 +1,8 @@
-import { sql } from 'drizzle-orm'
 import postgres from 'postgres'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { issueChannelKey } from '../../../src/auth/issue-key.ts'
 import { parseConfig } from '../../../src/config/config.ts'
+import { runSql } from '../../../src/database/run-sql.ts'
 import { seedDemo } from '../../../src/domain/catalogue/demo/catalogue.ts'
 import { organizations } from '../../../src/domain/organization/table.ts'
 import { openProvider } from '../../../src/domain/payment/open-provider.ts'
@@ -48,9 +48,8 @@ afterAll(async () => {
 })
 
 type Row = Record<string, unknown>
-const rowsOf = async (statement: string, db: Pick<Gateway['db'], 'execute'> = sandbox.db) => [
-  ...((await db.execute(sql.raw(statement))) as unknown as Iterable<Row>),
-]
+const rowsOf = (statement: string, db: Pick<Gateway['db'], 'execute'> = sandbox.db) =>
+  runSql<Row>(db, statement)
 const inOneTransaction = (statements: string[]) =>
   sandbox.db.transaction(async (tx) => {
     for (const statement of statements) await rowsOf(statement, tx)

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { issueChannelKey, issueIntegrationKey } from '../../../src/auth/issue-key.ts'
+import { runSql } from '../../../src/database/run-sql.ts'
 import { seedDemo } from '../../../src/domain/catalogue/demo/catalogue.ts'
 import { organizations } from '../../../src/domain/organization/table.ts'
 import { lookupEnvelope, lookupStatements } from '../../bench/bare-lookups-sql.ts'
@@ -40,7 +41,7 @@ async function rowsOf(statement: string, parameters: (string | number)[] = []) {
     const value = parameters[Number(index) - 1]
     return typeof value === 'number' ? `${value}::float8` : `'${String(value).replaceAll("'", "''")}'`
   })
-  return [...((await gateway.db.execute(sql.raw(text))) as unknown as Iterable<Record<string, unknown>>)]
+  return runSql<Record<string, unknown>>(gateway.db, text)
 }
 
 async function ask({ method, path, headers, body }: Ask) {
