@@ -41,7 +41,7 @@ export const monthAfter = (month: string, later: number): Date => {
 }
 const nameOf = (start: Date): string => start.toISOString().slice(0, 7).replace('-', '_')
 
-/** First key of a table's rows of a time, as a literal. */
+/** First key of a table's rows from a time on, as a literal. */
 export const boundOf = (table: MonthlyTable, time: Date): string => {
   const { key } = tables[table]
   return key === 'created_at' ? `'${time.toISOString()}'` : `'${idsFrom('chg', time.getTime())}'`

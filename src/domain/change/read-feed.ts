@@ -38,7 +38,7 @@ const partOfIntegration = sql`(
 
 const cursorPositions = sql`jsonb_to_recordset(${parameter('positions')}::text::jsonb) as heard(part bigint, position bigint)`
 
-// Of the caller's mode: the index that orders a feed begins with the organization and the mode.
+// Mode of the caller: the index that orders a feed begins with the organization and the mode.
 const isOfMode = sql`mode = ${parameter('mode')}::text::key_mode`
 
 /** Reach of a statement: the parts of a feed, the condition for changes of a part, which an index supports, whether

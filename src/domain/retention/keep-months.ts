@@ -34,8 +34,8 @@ const waiting: { [Table in MonthlyTable]?: (partition: Partition) => string } = 
     union all select true from webhook_deliveries where change_id < ${endOf(partition)}`,
 }
 
-// Statements that keep a part of dropped changes: where each audience's feed ended, and sequence numbers of subjects that are
-// still there and have no later change. Safe to repeat.
+// Statements that keep a part of dropped changes: where each audience's feed ended, and sequence numbers of
+// subjects that are still there and have no later change. Safe to repeat.
 const kept: { [Table in MonthlyTable]?: (partition: Partition) => string[] } = {
   changes: (partition) => [
     `insert into dropped_changes (organization_id, mode, audience, feed_position, id)
