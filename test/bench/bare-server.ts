@@ -10,11 +10,15 @@ import {
 import { envelope, type Page, pageStatements } from './bare-pages-sql.ts'
 
 // The yardstick of pages and lookups: node:http and the driver, without any checks. It has as many
-// connections as the gateway.
+// connections as the gateway, and its cost of an index.
 
 type Parameters = (string | number)[]
 
-const sql = postgres(process.env.DATABASE_URL ?? '', { max: 10, onnotice: () => {} })
+const sql = postgres(process.env.DATABASE_URL ?? '', {
+  max: 10,
+  connection: { random_page_cost: 1.1 },
+  onnotice: () => {},
+})
 const pageParameters: Partial<Record<Page, Parameters>> = JSON.parse(process.env.PARAMETERS ?? '{}')
 
 /** Runs a statement and wraps its text in the envelope. Returns null if there is no row. */

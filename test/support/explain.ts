@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import type { Database, DatabaseOptions } from '../../src/database/database.ts'
+import type { Connection, DatabaseOptions } from '../../src/database/database.ts'
 import { aCatalogue, anEvent, aRateNamed } from './factories.ts'
 import { openTestDatabase } from './harness.ts'
 import { openSale, type Sale } from './sale.ts'
@@ -8,7 +8,7 @@ import { openSale, type Sale } from './sale.ts'
 export type SeenStatement = { text: string; parameters: unknown[] }
 
 /** Returns PostgreSQL's plan of this exact statement with its parameters. */
-export async function explain(db: Database, { text, parameters }: SeenStatement): Promise<string> {
+export async function explain(db: Connection, { text, parameters }: SeenStatement): Promise<string> {
   const [head = '', ...tail] = text.split(/\$\d+/)
   const order = [...text.matchAll(/\$(\d+)/g)].map((match) => parameters[Number(match[1]) - 1])
   const statement = tail.reduce(

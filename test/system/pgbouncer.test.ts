@@ -127,7 +127,7 @@ test('migrations through PgBouncer are refused: they need the direct URL', async
   await database.close()
 })
 
-test('a migration sets the timeouts of the role in its database only', async () => {
+test('a migration sets the timeouts and planning of the role in its database only', async () => {
   expect(await sale.database.hasStatementTimeouts()).toBe(true)
   const bare = await openPooled('bare')
   expect(await bare.hasStatementTimeouts()).toBe(false)
@@ -135,9 +135,16 @@ test('a migration sets the timeouts of the role in its database only', async () 
   const [found] = (await sale.db.execute(
     sql`select current_user as "user", current_setting('statement_timeout') as statement,
       current_setting('lock_timeout') as lock,
-      current_setting('idle_in_transaction_session_timeout') as idle`,
+      current_setting('idle_in_transaction_session_timeout') as idle,
+      current_setting('random_page_cost') as "randomPage"`,
   )) as unknown as Record<string, string>[]
-  expect(found).toEqual({ user: 'box', statement: '15s', lock: '10s', idle: '15s' })
+  expect(found).toEqual({
+    user: 'box',
+    statement: '15s',
+    lock: '10s',
+    idle: '15s',
+    randomPage: '1.1',
+  })
 })
 
 test('the timeouts of the role end a statement that waits for a row', async () => {

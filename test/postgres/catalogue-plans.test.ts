@@ -1,0 +1,67 @@
+import { sql } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { anEntry, mustCheckOut } from '../support/checkouts.ts'
+import { explain, openSeenSale, type SeenStatement } from '../support/explain.ts'
+import type { Sale } from '../support/sale.ts'
+
+// Query plans of what a checkout and a lookup read of a catalogue of some hundred rates, which is small enough
+// that PostgreSQL's own settings have it read whole.
+
+const rateCount = 400
+
+let sale: Sale
+let seen: SeenStatement[]
+
+beforeAll(async () => {
+  ;({ sale, seen } = await openSeenSale(rateCount, 100))
+  await sale.db.execute(sql`vacuum analyze`)
+})
+afterAll(() => sale.close())
+
+const statementWith = (part: string): SeenStatement => {
+  const found = seen.find(({ text }) => text.includes(part))
+  expect(found, part).toBeDefined()
+  return found ?? { text: '', parameters: [] }
+}
+
+const ofCheckout = async (): Promise<SeenStatement> => {
+  seen.length = 0
+  await mustCheckOut(sale, { ticket_rate_id: 'rate_7', tickets: [anEntry('price_7')] })
+  return statementWith('from "ticket_rates"')
+}
+
+const ofLookup = async (): Promise<SeenStatement> => {
+  const { tickets } = await mustCheckOut(sale, {
+    ticket_rate_id: 'rate_8',
+    tickets: [anEntry('price_8')],
+  })
+  seen.length = 0
+  const found = await sale.rest('GET', `/integrations/tickets/${tickets[0]?._id}`, {
+    headers: sale.integration.v2,
+  })
+  expect(found.statusCode).toBe(200)
+  return statementWith('"ticket_rates"')
+}
+
+const wholeTable = /Seq Scan on (ticket_rates|prices|stock|events)/
+
+const statements = [
+  ['checkout', ofCheckout],
+  ['lookup', ofLookup],
+] as const
+
+test.each(statements)('a %s reads a catalogue by its indexes', async (_, statementOf) => {
+  expect(await explain(sale.db, await statementOf())).not.toMatch(wholeTable)
+})
+
+test.each(statements)(
+  "control: by the server's cost of an index a %s reads whole tables",
+  async (_, statementOf) => {
+    const statement = await statementOf()
+    const plan = await sale.db.transaction(async (tx) => {
+      await tx.execute(sql`set local random_page_cost = 4`)
+      return explain(tx, statement)
+    })
+    expect(plan).toMatch(wholeTable)
+  },
+)
