@@ -1,7 +1,10 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openDatabase } from '../../src/database/open.ts'
+import { runSql } from '../../src/database/run-sql.ts'
 import { anEntry, mustCheckOut } from '../support/checkouts.ts'
 import { explain, openSeenSale, type SeenStatement } from '../support/explain.ts'
+import { createTestDatabase } from '../support/harness.ts'
 import type { Sale } from '../support/sale.ts'
 
 // Query plans of what a checkout and a lookup read of a catalogue of some hundred rates, which is small enough
@@ -65,3 +68,14 @@ test.each(statements)(
     expect(plan).toMatch(wholeTable)
   },
 )
+
+test('an address may name another cost', async () => {
+  const database = await createTestDatabase()
+  const address = new URL(database.settings.DATABASE_URL ?? '')
+  address.searchParams.set('random_page_cost', '2')
+  const other = await openDatabase({ databaseUrl: address.href, dataDir: '' })
+  const [found] = await runSql(other.db, sql`select current_setting('random_page_cost') as cost`)
+  expect(found).toEqual({ cost: '2' })
+  await other.close()
+  await database.drop()
+})

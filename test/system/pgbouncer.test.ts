@@ -92,9 +92,10 @@ test('a pooler that is not declared is named, where it refuses timeouts and wher
     reason: 'POOLER_UNDECLARED',
     warnings: [expect.stringContaining('set DATABASE_POOLER=transaction')],
   })
-  // Timeouts that a client sets, and that apply to none of its statements.
+  // Settings that a client asks for, and that apply to none of its statements.
   const ignored = [
     ...['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout', 'tcp_user_timeout'],
+    'random_page_cost',
     ...['idle', 'interval', 'count'].map((name) => `tcp_keepalives_${name}`),
   ]
   const lax = await startPgbouncer(inDatabase(server.url, 'box'), 4, {
