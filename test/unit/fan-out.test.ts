@@ -71,14 +71,57 @@ test('a reader of its own stream waits until it is not blocked', async () => {
   await waiting
 })
 
+/** Makes each write to these readers keep the process busy, and notes when the last of them was made. */
+function writeSlowly(readers: Reader[], microseconds: number) {
+  const rounds: { at: number; text: string }[] = []
+  for (const reader of readers)
+    reader.write = (bytes) => {
+      const until = performance.now() + microseconds / 1_000
+      while (performance.now() < until);
+      reader.written.push(String(bytes))
+      if (reader === readers.at(-1)) rounds.push({ at: performance.now(), text: String(bytes) })
+    }
+  return rounds
+}
+
+test('states that keep changing are sent to thousands less often, and the last in time', async () => {
+  const { readers, tell } = open(10_000)
+  const rounds = writeSlowly(readers, 20)
+  let left = 50
+  for (; left > 0; left--) {
+    tell('rate', String(left))
+    await setTimeout(100)
+  }
+  const during = rounds.length
+  tell('rate', '0')
+  const toldAt = performance.now()
+  await expect.poll(() => rounds.at(-1)?.text, { timeout: 2_000 }).toBe('0')
+  expect((rounds.at(-1)?.at ?? 0) - toldAt).toBeLessThan(1_000)
+  // Five seconds, with 1.25 from one to the next.
+  expect(during).toBeGreaterThanOrEqual(3)
+  expect(during).toBeLessThanOrEqual(5)
+})
+
+test('a state that rests is sent to thousands in time, while another keeps changing', async () => {
+  const { fanOut, readers, tell } = open(10_000)
+  const rounds = writeSlowly(readers, 20)
+  const resting = { audience: new Audience(), reader: new Reader() }
+  resting.audience.streams.add(resting.reader as unknown as EventStream)
+  tell('rate', 'first')
+  await expect.poll(() => rounds.length, { timeout: 2_000 }).toBe(1)
+  const toldAt = performance.now()
+  resting.audience.set('other', Buffer.from('last'))
+  fanOut.publish(resting.audience)
+  while (resting.reader.written.length === 0) {
+    tell('rate', String(performance.now()))
+    await setTimeout(20)
+  }
+  expect(performance.now() - toldAt).toBeLessThan(900)
+})
+
 test('ten thousand writes leave the event loop to others in between', async () => {
   const { readers, tell } = open(10_000)
-  const slowly = (bytes: Buffer) => {
-    const until = performance.now() + 0.01
-    while (performance.now() < until);
-    return String(bytes)
-  }
-  for (const reader of readers) reader.write = (bytes) => void reader.written.push(slowly(bytes))
+  writeSlowly(readers, 10)
   tell('rate', '0')
   let turns = 0
   while (readers.at(-1)?.written.length === 0) {

@@ -6,10 +6,13 @@ export class Audience {
   readonly streams = new Set<EventStream>()
   readonly #latest = new Map<string, { number: number; bytes: Buffer }>()
   #newest = 0
+  /** Time at which a state was replaced last. */
+  changedAt = 0
 
   /** Replaces a state. */
   set(name: string, bytes: Buffer): void {
     this.#newest++
+    this.changedAt = performance.now()
     this.#latest.set(name, { number: this.#newest, bytes })
   }
 
@@ -28,6 +31,9 @@ const sliceMs = 4
 const pausesPerRound = 5
 const minPauseMs = 25
 const maxPeriodMs = 750
+// Period while all that is to be sent keeps changing, as in a sale: a state that does not rest is not the last one.
+const changingPeriodMs = 1_250
+const restMs = 250
 // A client that has read nothing for so long is cut off.
 const maxBlockedMs = 30_000
 
@@ -92,11 +98,27 @@ export class FanOut {
         }
       const now = performance.now()
       const busyMs = this.#busyMs + now - this.#sliceStart
-      const leftMs = roundStart + maxPeriodMs - now
-      const pauseMs = Math.max(minPauseMs, Math.min(leftMs, busyMs * pausesPerRound))
-      await setTimeout(pauseMs, undefined, { ref: false })
+      await this.#pause(roundStart, now + Math.max(minPauseMs, busyMs * pausesPerRound))
     }
     this.#isRunning = false
+  }
+
+  // Ends at that time, or earlier where a last state would be late.
+  async #pause(roundStart: number, end: number): Promise<void> {
+    const earliest = performance.now() + minPauseMs
+    let until = Math.max(earliest, Math.min(end, roundStart + maxPeriodMs))
+    while (until > performance.now()) {
+      await setTimeout(until - performance.now(), undefined, { ref: false })
+      until = Math.min(end, roundStart + changingPeriodMs, this.#restsAt())
+    }
+  }
+
+  // Time at which the states of an audience have rested, or long ago if none has anything to be sent.
+  #restsAt(): number {
+    let changedAt = Number.POSITIVE_INFINITY
+    if (this.#dirty.size === 0) return 0
+    for (const audience of this.#dirty) changedAt = Math.min(changedAt, audience.changedAt)
+    return changedAt + restMs
   }
 
   async #retryBlocked(): Promise<void> {
