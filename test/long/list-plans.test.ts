@@ -72,7 +72,7 @@ async function planOf(name: string, args: string): Promise<string> {
 }
 
 /** Most tickets that a scan of a plan reads, those that a filter removes included, and most rows that a
- *  node sorts. */
+ *  node sorts at once: an incremental sort sorts those of the same millisecond. */
 function countsIn(plan: string) {
   let [read, sorted, loops, rows, isScan] = [0, 0, 0, 0, false]
   for (const line of plan.split('\n')) {
@@ -82,7 +82,7 @@ function countsIn(plan: string) {
       loops = Number(actual[2])
       rows = Number(actual[1]) * loops
       isScan = /Scan.* on (sold_)?tickets/.test(line)
-      if (/\bSort\b/.test(line)) sorted = Math.max(sorted, rows)
+      if (/(?<!Incremental )Sort\b/.test(line)) sorted = Math.max(sorted, rows)
     } else if (removed) rows += Number(removed[1]) * loops
     if (isScan) read = Math.max(read, rows)
   }
@@ -91,30 +91,30 @@ function countsIn(plan: string) {
 
 const before = () => new Date(Date.now() - 10_000_000).toISOString()
 const lists: [name: string, args: () => string, index: string][] = [
-  ['tickets', () => '', 'tickets_created'],
-  ['tickets', () => 'orderBy: CREATED_ASC', 'tickets_created'],
-  ['tickets', () => 'last: 50', 'tickets_created'],
+  ['tickets', () => '', 'tickets_channel_created'],
+  ['tickets', () => 'orderBy: CREATED_ASC', 'tickets_channel_created'],
+  ['tickets', () => 'last: 50', 'tickets_channel_created'],
   ['tickets', () => 'orderBy: PAID_DESC', 'sold_tickets_paid'],
   ['tickets', () => 'orderBy: UPDATED_ASC', 'sold_tickets_updated'],
   ['tickets', () => `filter: { updatedSince: "${before()}" }`, 'sold_tickets_updated'],
   ['tickets', () => `filter: { paidFrom: "${before()}" }`, 'sold_tickets_paid'],
-  ['tickets', () => 'filter: { eventId: "evt_7" }', 'tickets_of_rate'],
-  ['tickets', () => 'filter: { ticketRateId: "rate_7" }', 'tickets_of_rate'],
+  ['tickets', () => 'filter: { eventId: "evt_7" }', 'tickets_rate_created'],
+  ['tickets', () => 'filter: { ticketRateId: "rate_7" }', 'tickets_rate_created'],
   ['tickets', () => 'filter: { paymentId: "pay_7" }', 'tickets_payment_id_position_index'],
-  ['tickets', () => 'filter: { status: CANCELLED }', 'tickets_that_ended'],
-  ['tickets', () => 'filter: { status: EXPIRED }', 'tickets_that_ended'],
-  ['tickets', () => 'filter: { status: ACTIVATED }', 'tickets_created'],
-  ['tickets', () => 'filter: { saleType: INVITATION }', 'tickets_created'],
-  ['tickets', () => 'filter: { referralId: "ref_7" }', 'tickets_referral'],
-  ['tickets', () => 'filter: { email: "ANA7@example.com" }', 'tickets_email'],
+  ['tickets', () => 'filter: { status: CANCELLED }', 'tickets_ended_created'],
+  ['tickets', () => 'filter: { status: EXPIRED }', 'tickets_ended_created'],
+  ['tickets', () => 'filter: { status: ACTIVATED }', 'tickets_channel_created'],
+  ['tickets', () => 'filter: { saleType: INVITATION }', 'tickets_channel_created'],
+  ['tickets', () => 'filter: { referralId: "ref_7" }', 'tickets_referral_created'],
+  ['tickets', () => 'filter: { email: "ANA7@example.com" }', 'tickets_email_created'],
   ['tickets', () => 'filter: { code: "code_7_1" }', 'tickets_code_of_event'],
   ['tickets', () => 'filter: { name: "Ana 77" }', 'tickets_name'],
   ['tickets', () => 'filter: { phone: "34 6000" }', 'tickets_phone'],
   ['tickets', () => 'filter: { eventId: "evt_7" }, orderBy: PAID_DESC', 'sold_tickets_paid'],
-  ['payments', () => '', 'tickets_created'],
-  ['payments', () => 'filter: { eventId: "evt_7" }', 'tickets_of_rate'],
-  ['payments', () => 'filter: { email: "ana7@example.com" }', 'tickets_email'],
-  ['payments', () => 'filter: { status: PAID }', 'tickets_created'],
+  ['payments', () => '', 'tickets_channel_created'],
+  ['payments', () => 'filter: { eventId: "evt_7" }', 'tickets_rate_created'],
+  ['payments', () => 'filter: { email: "ana7@example.com" }', 'tickets_email_created'],
+  ['payments', () => 'filter: { status: PAID }', 'tickets_channel_created'],
 ]
 
 // A filter without an index of its own may look through 10,000 tickets of each of two channels.

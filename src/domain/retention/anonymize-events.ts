@@ -66,7 +66,7 @@ export async function* anonymizeEvent(
   const { id, paymentId, channelId, createdAt } = tickets
   for (const rate of await rates)
     for (const mode of modes) {
-      // By the order of the index "tickets_of_rate", so that each ticket is read once.
+      // By the order of the index "tickets_rate_created", so that each ticket is read once.
       const ofRate = and(isKnown, eq(tickets.mode, mode), eq(tickets.ticketRateId, rate.id))
       let last: Place | undefined
       do {
