@@ -73,9 +73,9 @@ export const rateQuestions = listedUnderRate(
   fewRowsOf(getTableColumns(questions)),
 )
 
-const stockById: NamedFind<Stock> = {
+const stockById: NamedFind<Left & Pick<Stock, 'id'>> = {
   name: 'stock_by_id',
-  rows: rowsOf(getTableColumns(stock)),
+  rows: rowsOf({ id: stock.id, ...leftColumns }),
   query: (select, keys) => select.from(stock).where(anyOf(stock.id, keys)),
 }
 
@@ -115,7 +115,7 @@ export function ticketRatesByEventId({ catalogue }: Readers, loaders: Loaders): 
     const ids = offers.flatMap((offer) => offer?.stockIds ?? [])
     const stocks = await catalogue.find(stockById, mode === 'live' ? ids : ids.map((id) => stockId(mode, id)))
     const stockOf = new Map<string, Left>()
-    for (const { id, ...stock } of stocks) stockOf.set(ofStock(id).id, stock)
+    for (const stock of stocks) stockOf.set(ofStock(stock.id).id, stock)
     return offers.map((offer) => {
       const rates: TicketRate[] = []
       for (const { rate, prices, supplements, questions } of offer?.rates ?? []) {
