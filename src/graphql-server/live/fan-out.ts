@@ -6,13 +6,14 @@ export class Audience {
   readonly streams = new Set<EventStream>()
   readonly #latest = new Map<string, { number: number; bytes: Buffer }>()
   #newest = 0
-  /** Time at which a state was replaced last. */
-  changedAt = 0
+  /** Times of the last changes of the states that wait for a round, the oldest first. */
+  readonly waiting = new Map<string, number>()
 
   /** Replaces a state. */
   set(name: string, bytes: Buffer): void {
     this.#newest++
-    this.changedAt = performance.now()
+    this.waiting.delete(name)
+    this.waiting.set(name, performance.now())
     this.#latest.set(name, { number: this.#newest, bytes })
   }
 
@@ -91,33 +92,35 @@ export class FanOut {
       await this.#retryBlocked()
       const audiences = [...this.#dirty]
       this.#dirty.clear()
-      for (const audience of audiences)
+      for (const audience of audiences) {
+        audience.waiting.clear()
         for (const stream of audience.streams) {
           this.deliver(stream, audience)
           await this.#yield()
         }
-      const now = performance.now()
-      const busyMs = this.#busyMs + now - this.#sliceStart
-      await this.#pause(roundStart, now + Math.max(minPauseMs, busyMs * pausesPerRound))
+      }
+      await this.#pause(roundStart, this.#busyMs + performance.now() - this.#sliceStart)
     }
     this.#isRunning = false
   }
 
-  // Ends at that time, or earlier where a last state would be late.
-  async #pause(roundStart: number, end: number): Promise<void> {
-    const earliest = performance.now() + minPauseMs
-    let until = Math.max(earliest, Math.min(end, roundStart + maxPeriodMs))
-    while (until > performance.now()) {
+  async #pause(roundStart: number, busyMs: number): Promise<void> {
+    const now = performance.now()
+    const end = now + busyMs * pausesPerRound
+    let until = Math.max(now + minPauseMs, Math.min(end, roundStart + maxPeriodMs))
+    do {
       await setTimeout(until - performance.now(), undefined, { ref: false })
       until = Math.min(end, roundStart + changingPeriodMs, this.#restsAt())
-    }
+    } while (this.#dirty.size > 0 && until > performance.now())
   }
 
-  // Time at which the states of an audience have rested, or long ago if none has anything to be sent.
+  // Time at which the first of the states that wait has rested.
   #restsAt(): number {
     let changedAt = Number.POSITIVE_INFINITY
-    if (this.#dirty.size === 0) return 0
-    for (const audience of this.#dirty) changedAt = Math.min(changedAt, audience.changedAt)
+    for (const { waiting } of this.#dirty) {
+      const [oldest = changedAt] = waiting.values()
+      changedAt = Math.min(changedAt, oldest)
+    }
     return changedAt + restMs
   }
 
