@@ -57,18 +57,18 @@ describe('arrayRows', () => {
   const { id, words, count, at, facts } = typesOf(things, { except: [] })
   const { values } = arrayRows('new', { id, words, count, at, facts } as Record<string, string>)
 
-  test('passes each column as texts, and JSON as JSON', () => {
+  test('passes each column as an array literal, JSON as JSON, and one of nulls alone as an empty array', () => {
     expect(
       values([
-        { id: 'a', count: 1, facts: [{ of: 'a' }] },
-        { id: 'b', facts: { of: 'b' } },
+        { id: 'null', count: 1, facts: [{ of: 'a' }] },
+        { id: String.raw`b"\,{`, facts: { of: 'b' } },
       ]),
     ).toEqual({
-      new_id: ['a', 'b'],
-      new_words: [null, null],
-      new_count: ['1', null],
-      new_at: [null, null],
-      new_facts: ['[{"of":"a"}]', '{"of":"b"}'],
+      new_id: String.raw`{"null","b\"\\,{"}`,
+      new_words: '{}',
+      new_count: '{1,null}',
+      new_at: '{}',
+      new_facts: String.raw`{"[{\"of\":\"a\"}]","{\"of\":\"b\"}"}`,
     })
   })
 

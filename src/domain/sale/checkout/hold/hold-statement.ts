@@ -43,6 +43,7 @@ const newHolds = arrayRows('payments', {
   id: 'text',
   holdMinutes: 'integer',
 })
+const holdLengths = arrayRows('payments', { holdMinutes: 'integer' })
 const { id: paymentId, holdMinutes, ...holdCells } = newHolds.cells
 const expiresAt = sql`${nowMs} + ${holdMinutes} * interval '1 minute'`
 const newTickets = arrayRows(
@@ -131,7 +132,7 @@ export async function writeHolds(
       ),
     ),
     ...newPayments.values(drafts.map(({ payment }) => payment)),
-    payments_holdMinutes: jobs.map(({ holdMinutes }) => String(holdMinutes)),
+    ...holdLengths.values(jobs),
     ...newTickets.values(drafts.flatMap(({ tickets }) => tickets)),
   })
   const times = new Map(held.map(({ ticketRateId, now }) => [ticketRateId, new Date(now)]))
