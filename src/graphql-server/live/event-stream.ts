@@ -13,6 +13,8 @@ export const nextEvent = (json: string, id?: string): string =>
 export const completeEvent = 'event: complete\ndata:\n\n'
 
 const heartbeat = Buffer.from(':\n\n')
+// A stream that was written so lately is not quiet.
+const quietMs = 5_000
 
 const contentType = 'text/event-stream; charset=utf-8'
 
@@ -42,6 +44,7 @@ export class EventStream {
   isOver = false
   readonly #response: ServerResponse
   readonly #socket: Socket
+  #writtenAt = performance.now()
 
   /** Takes over a response, and sends its headers. Refuses: BAD_REQUEST behind a request that is not answered
    *  yet, because the stream has no end. */
@@ -78,12 +81,15 @@ export class EventStream {
   }
 
   write(bytes: Buffer | string): void {
-    if (!this.isOver) this.#socket.write(bytes)
+    if (this.isOver) return
+    this.#writtenAt = performance.now()
+    this.#socket.write(bytes)
   }
 
-  /** Keeps proxies from closing a quiet connection, and finds out whether the client is still there. */
+  /** Writes to a quiet stream, which keeps proxies from closing its connection and shows whether the client is
+   *  still there. */
   beat(): void {
-    if (!this.isBlocked) this.write(heartbeat)
+    if (!this.isBlocked && performance.now() - this.#writtenAt >= quietMs) this.write(heartbeat)
   }
 
   /** Ends the stream after these events. A client that does not read is cut off. */

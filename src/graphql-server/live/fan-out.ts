@@ -32,8 +32,9 @@ const sliceMs = 4
 const pausesPerRound = 5
 const minPauseMs = 25
 const maxPeriodMs = 750
-// Period while all that is to be sent keeps changing, as in a sale: a state that does not rest is not the last one.
-const changingPeriodMs = 1_250
+// The same while all that is to be sent keeps changing, as in a sale: a state that does not rest is not the last one.
+const pausesWhileChanging = 12
+const changingPeriodMs = 2_000
 const restMs = 250
 // A client that has read nothing for so long is cut off.
 const maxBlockedMs = 30_000
@@ -106,11 +107,12 @@ export class FanOut {
 
   async #pause(roundStart: number, busyMs: number): Promise<void> {
     const now = performance.now()
-    const end = now + busyMs * pausesPerRound
-    let until = Math.max(now + minPauseMs, Math.min(end, roundStart + maxPeriodMs))
+    const end = Math.min(now + busyMs * pausesWhileChanging, roundStart + changingPeriodMs)
+    let until = Math.min(now + busyMs * pausesPerRound, roundStart + maxPeriodMs)
+    until = Math.max(until, now + minPauseMs)
     do {
       await setTimeout(until - performance.now(), undefined, { ref: false })
-      until = Math.min(end, roundStart + changingPeriodMs, this.#restsAt())
+      until = Math.min(end, this.#restsAt())
     } while (this.#dirty.size > 0 && until > performance.now())
   }
 

@@ -36,7 +36,7 @@ class Member {
 }
 
 const tickMs = 1_000
-// Each stream is sent a comment once in so many ticks.
+// Each quiet stream is sent a comment once in so many ticks.
 const heartbeatTicks = 15
 const endedPerTurn = 200
 
