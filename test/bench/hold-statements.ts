@@ -48,18 +48,24 @@ export const countHolds = `
 // Unique per transaction, and equal in all its statements.
 const key = (client: string) =>
   `to_hex((extract(epoch from now()) * 1000000)::bigint) || '_' || ${client}::text`
+// Of the form that has no index, because it leads to the payment.
+const pageToken = (client: string) => `rpad(md5(${key(client)}), 43, '0') || 'cGF5Xz' || md5(${key(client)})`
 
 /** The statements between `begin` and `commit`. `target` and `client` are the placeholders of the rate's
  *  number and the client's. Counters come last, because others wait for their locks, and in order, because a
  *  deadlock costs a second. */
 export const hold = {
   insertPayment: (target: string, client: string) => `
-    insert into payments (id, channel_id, organization_id, ticket_rate_id, provider, total_amount, currency,
-      page_token, redirect_url, error_url, expires_at)
-    select 'pay_' || ${key(client)}, (select id from channels limit 1), organization_id, rate_id, 'sandbox', amount,
-      currency, md5(${key(client)}), 'https://shop.example/done', 'https://shop.example/failed',
-      now() + interval '1 day'
-    from bench_targets where number = ${target}`,
+    with held as (
+      insert into payments (id, channel_id, organization_id, ticket_rate_id, provider, total_amount, currency,
+        page_token, redirect_url, error_url, expires_at)
+      select 'pay_' || ${key(client)}, (select id from channels limit 1), organization_id, rate_id, 'sandbox', amount,
+        currency, ${pageToken(client)}, 'https://shop.example/done', 'https://shop.example/failed',
+        now() + interval '1 day'
+      from bench_targets where number = ${target}
+      returning organization_id, ticket_rate_id, id, expires_at
+    )
+    insert into holds (organization_id, ticket_rate_id, payment_id, expires_at) select * from held`,
   insertTicket: (target: string, client: string) => `
     insert into tickets (id, payment_id, position, organization_id, channel_id, event_id, ticket_rate_id, price_id,
       status, qr_code, currency, price_amount, supplements_amount, organization_fee_amount, platform_fee_amount,
