@@ -65,19 +65,15 @@ function contentOf(answer: unknown, example: unknown, schemas: Schemas) {
 function responsesOf(schema: FastifySchema, schemas: Schemas): Record<string, unknown> {
   const { response = {}, sends = [], isConditional = false, example } = schema
   const tags: HeaderName[] = isConditional ? ['ETag', 'Cache-Control'] : []
+  const headers = refersToHeaders([...usualHeaders, ...tags, ...sends])
   const answered = Object.entries(response as Record<string, unknown>)
     .filter(([status]) => /^2\d\d$/.test(status))
     .map(([status, answer]) => {
       const { description, content } = contentOf(answer, example?.answer, schemas)
-      return [
-        status,
-        { description, headers: refersToHeaders([...usualHeaders, ...tags, ...sends]), content },
-      ]
+      return [status, { description, headers, content }]
     })
-  const notModified = {
-    description: 'The response that the client has still holds.',
-    headers: refersToHeaders([...usualHeaders, ...tags]),
-  }
+  // The page after one that still holds may be new.
+  const notModified = { description: 'The response that the client has still holds.', headers }
   return {
     ...Object.fromEntries(answered),
     ...(isConditional && { 304: notModified }),

@@ -26,6 +26,14 @@ const inAddress = (document: string) => `/graphql?query=${encodeURIComponent(doc
 
 const tagOf = (answer: { headers: Record<string, unknown> }) => String(answer.headers.etag)
 
+test('a list that still holds is answered with the address of the page beside it', async () => {
+  const page = '/events?offset=1'
+  const whole = await get(page)
+  expect(whole.headers.link).toContain('rel="prev"')
+  const same = await get(page, { 'if-none-match': tagOf(whole) })
+  expect([same.statusCode, same.headers.link]).toEqual([304, whole.headers.link])
+})
+
 describe.each([
   ['REST', '/events?populate=*'],
   ['GraphQL', inAddress(query)],
