@@ -22,29 +22,24 @@ export const columnsOf = (table: PgTable, cells: Record<string, SQL>): SQL => {
   return list(Object.keys(cells).map((column) => name(columns[column]?.name ?? column)))
 }
 
+const quoted = (text: string) => `"${/["\\]/.test(text) ? text.replace(/["\\]/g, '\\$&') : text}"`
+
 // Throws for what PostgreSQL would read as something else, or refuse without naming the column: a date would
 // become quoted JSON, and an array is no array literal.
-function toText(value: string | object, column: string, type: string): string {
-  if (typeof value === 'string') return value
-  if (type === 'jsonb' && !(value instanceof Date)) return JSON.stringify(value)
+function toElement(value: unknown, column: string, type: string): string {
+  if (value === null || value === undefined) return 'null'
+  if (typeof value === 'string') return quoted(value)
+  if (typeof value !== 'object') return String(value)
+  if (type === 'jsonb' && !(value instanceof Date)) return quoted(JSON.stringify(value))
   throw new Error(`${column}: a row of parameters can't hold ${value.constructor.name} as ${type}`)
 }
 
-const quoted = (text: string) => `"${/["\\]/.test(text) ? text.replace(/["\\]/g, '\\$&') : text}"`
-
 // Writes a column as an array literal. One of nulls alone is empty, and `unnest` fills it up.
 function toArrayLiteral(rows: Record<string, unknown>[], column: string, type: string): string {
-  let cells = ''
-  let hasValue = false
-  for (const row of rows) {
-    const value = row[column] ?? null
-    hasValue ||= value !== null
-    cells += cells === '' ? '' : ','
-    if (typeof value === 'string' || (typeof value === 'object' && value !== null))
-      cells += quoted(toText(value, column, type))
-    else cells += value
-  }
-  return hasValue ? `{${cells}}` : '{}'
+  if (rows.every((row) => (row[column] ?? null) === null)) return '{}'
+  let elements = ''
+  for (const row of rows) elements += `${elements && ','}${toElement(row[column], column, type)}`
+  return `{${elements}}`
 }
 
 /** Passes rows to a prepared statement as one array of texts per column, which PostgreSQL reads in a sixth of
