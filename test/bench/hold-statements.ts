@@ -45,10 +45,10 @@ export const countHolds = `
     (select sum(held) from stock where id in (select rate_id from bench_targets)) as "rateCounters",
     (select sum(held) from stock where id in (select price_id from bench_targets)) as "priceCounters"`
 
-// Unique per transaction, and equal in all its statements.
+// End of identifiers: unique per transaction, and equal in all its statements.
 const key = (client: string) =>
   `to_hex((extract(epoch from now()) * 1000000)::bigint) || '_' || ${client}::text`
-// Of the form that has no index, because it leads to the payment.
+// Token of a payment page, of the form that names its payment and therefore has no index.
 const pageToken = (client: string) => `rpad(md5(${key(client)}), 43, '0') || 'cGF5Xz' || md5(${key(client)})`
 
 /** The statements between `begin` and `commit`. `target` and `client` are the placeholders of the rate's

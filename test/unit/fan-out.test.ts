@@ -97,7 +97,7 @@ test('states that keep changing are sent to thousands less often, and the last i
   const toldAt = performance.now()
   await expect.poll(() => rounds.at(-1)?.text, { timeout: 2_000 }).toBe('0')
   expect((rounds.at(-1)?.at ?? 0) - toldAt).toBeLessThan(1_000)
-  // Five seconds, with two from one to the next.
+  // Rounds of five seconds, two from one to the next.
   expect(during).toBeGreaterThanOrEqual(2)
   expect(during).toBeLessThanOrEqual(4)
 })

@@ -13,7 +13,7 @@ export const nextEvent = (json: string, id?: string): string =>
 export const completeEvent = 'event: complete\ndata:\n\n'
 
 const heartbeat = Buffer.from(':\n\n')
-// A stream that was written so lately is not quiet.
+// Time without a write after which a stream is quiet.
 const quietMs = 5_000
 
 const contentType = 'text/event-stream; charset=utf-8'

@@ -32,7 +32,8 @@ const sliceMs = 4
 const pausesPerRound = 5
 const minPauseMs = 25
 const maxPeriodMs = 750
-// The same while all that is to be sent keeps changing, as in a sale: a state that does not rest is not the last one.
+// Pauses and period while all that is to be sent keeps changing, as in a sale: a state that does not rest is not the
+// last one.
 const pausesWhileChanging = 12
 const changingPeriodMs = 2_000
 const restMs = 250
@@ -107,12 +108,12 @@ export class FanOut {
 
   async #pause(roundStart: number, busyMs: number): Promise<void> {
     const now = performance.now()
-    const end = Math.min(now + busyMs * pausesWhileChanging, roundStart + changingPeriodMs)
-    let until = Math.min(now + busyMs * pausesPerRound, roundStart + maxPeriodMs)
-    until = Math.max(until, now + minPauseMs)
+    const usual = Math.min(now + busyMs * pausesPerRound, roundStart + maxPeriodMs)
+    const longest = Math.min(now + busyMs * pausesWhileChanging, roundStart + changingPeriodMs)
+    let until = Math.max(usual, now + minPauseMs)
     do {
       await setTimeout(until - performance.now(), undefined, { ref: false })
-      until = Math.min(end, this.#restsAt())
+      until = Math.min(longest, this.#restsAt())
     } while (this.#dirty.size > 0 && until > performance.now())
   }
 

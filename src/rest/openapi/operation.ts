@@ -72,7 +72,7 @@ function responsesOf(schema: FastifySchema, schemas: Schemas): Record<string, un
       const { description, content } = contentOf(answer, example?.answer, schemas)
       return [status, { description, headers, content }]
     })
-  // The page after one that still holds may be new.
+  // Headers of a page that still holds: `Link` among them, because the page after it may be new.
   const notModified = { description: 'The response that the client has still holds.', headers }
   return {
     ...Object.fromEntries(answered),
