@@ -1,13 +1,11 @@
 import { createReader, type Reader, type Readers } from '../data/batch-loader.ts'
 import type { Loader, PromiseOrValue } from '../data/loader.ts'
 import type { Scope } from '../data/prepared.ts'
+import type { Source } from '../data/versioned-cache.ts'
 import type { Database } from '../database/database.ts'
 
 /** Creates a loader for one request. The definition is also the key that its loader is found by. */
 export type LoaderDefinition<Loader> = (readers: Readers, loaders: Loaders) => Loader
-
-/** Primary database of the loaders, and the maximum number of events whose rows are cached by revision. */
-export type Source = { db: Database; rememberedEvents: number }
 
 /** Loaders of one request: one per definition, created on first use. They find only rows in the request's
  *  scope. */

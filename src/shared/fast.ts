@@ -5,6 +5,7 @@ export const optimisations = [
   'encoded-literal',
   'hold-together',
   'joined-reads',
+  'listings',
   'lookahead',
   'prefetch',
   'repeat-object',

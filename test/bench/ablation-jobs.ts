@@ -66,6 +66,7 @@ export const ablationPlans: JobPlan<AblationStage>[] = [
   ablationJob('skip-yoga', 'lookup', 'graphql'),
   ablationJob('skip-yoga', 'one rate', 'graphql'),
   ...onBoth('versioned-loader', 'page'),
+  ...onBoth('listings', 'many rates'),
 ]
 
 /** The optimisation of payments, which needs payments that are due. */

@@ -1,6 +1,6 @@
 import { and, asc, eq, getTableColumns, not, type SQL } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
-import { type Batch, loadMany, loadOne, type NamedFind, type Readers } from '../../data/batch-loader.ts'
+import { type Batch, loadMany, loadOne, type Readers } from '../../data/batch-loader.ts'
 import { fewRowsOf, type Rows, rowsOf } from '../../data/json-rows.ts'
 import { Loader } from '../../data/loader.ts'
 import { anyOf } from '../../data/prepared.ts'
@@ -9,17 +9,14 @@ import { perDatabase } from '../../database/per-database.ts'
 import type { Loaders } from '../../request/loaders.ts'
 import { type Mode, perMode } from '../../shared/mode.ts'
 import { loadOffers } from './offer-loaders.ts'
+import { byCounted, stockById, stockIds, withStock } from './stock-loaders.ts'
 import {
   isStockOf,
-  type Left,
   leftColumns,
-  ofStock,
   type Price,
   prices,
   questions,
-  type Stock,
   stock,
-  stockId,
   supplements,
   type TicketRate,
   ticketRates,
@@ -73,12 +70,6 @@ export const rateQuestions = listedUnderRate(
   fewRowsOf(getTableColumns(questions)),
 )
 
-const stockById: NamedFind<Left & Pick<Stock, 'id'>> = {
-  name: 'stock_by_id',
-  rows: rowsOf({ id: stock.id, ...leftColumns }),
-  query: (select, keys) => select.from(stock).where(anyOf(stock.id, keys)),
-}
-
 const rateByIdBatch = perMode(
   (mode): Batch<TicketRate> => ({
     name: nameIn(mode, 'ticket_rate_by_id'),
@@ -111,24 +102,16 @@ export function ticketRatesByEventId({ catalogue }: Readers, loaders: Loaders): 
   const offerByEventId = loadOffers(catalogue)
   return new Loader(async (eventIds) => {
     const offers = await offerByEventId.loadAll(eventIds)
-    const { mode } = catalogue.scope
     const ids = offers.flatMap((offer) => offer?.stockIds ?? [])
-    const stocks = await catalogue.find(stockById, mode === 'live' ? ids : ids.map((id) => stockId(mode, id)))
-    const stockOf = new Map<string, Left>()
-    for (const stock of stocks) stockOf.set(ofStock(stock.id).id, stock)
+    const stockOf = byCounted(await catalogue.find(stockById, stockIds(catalogue.scope.mode, ids)))
     return offers.map((offer) => {
       const rates: TicketRate[] = []
       for (const { rate, prices, supplements, questions } of offer?.rates ?? []) {
         const { id } = rate.row
         const rateStock = stockOf.get(id)
         if (!rateStock) continue
-        const listed: Price[] = []
-        for (const price of prices) {
-          const priceStock = stockOf.get(price.row.id)
-          if (priceStock) listed.push(price.with(priceStock))
-        }
         rates.push(rate.with(rateStock))
-        loaders.get(pricesByTicketRateId).prime(id, listed)
+        loaders.get(pricesByTicketRateId).prime(id, withStock(prices, stockOf))
         loaders.get(supplementsByTicketRateId).prime(id, supplements)
         loaders.get(questionsByTicketRateId).prime(id, questions)
       }

@@ -3,10 +3,12 @@ import type { Reader } from '../../data/batch-loader.ts'
 import { type JoinedRow, type Rows, rowJoiner, rowsOf } from '../../data/json-rows.ts'
 import type { Loader } from '../../data/loader.ts'
 import { anyOf, type Find, type Finds, findTogether } from '../../data/prepared.ts'
-import { type Versioned, versionedLoaders } from '../../data/versioned-loader.ts'
+import { rowsPerEvent, type Versioned } from '../../data/versioned-cache.ts'
+import { versionedLoaders } from '../../data/versioned-loader.ts'
 import type { Database } from '../../database/database.ts'
 import { groupBy } from '../../shared/group-by.ts'
 import { events } from '../event/table.ts'
+import { toUncounted, type UncountedPrice } from './stock-loaders.ts'
 import {
   type Left,
   type ListedPrice,
@@ -22,12 +24,11 @@ import {
 
 type OfferedRate = {
   rate: JoinedRow<ListedRate, Left>
-  prices: JoinedRow<ListedPrice, Left>[]
+  prices: UncountedPrice[]
   supplements: Supplement[]
   questions: Question[]
 }
 const toRate = rowJoiner<ListedRate, Left>(getTableColumns(ticketRates), leftColumns)
-const toPrice = rowJoiner<ListedPrice, Left>(getTableColumns(prices), leftColumns)
 
 type Revision = { id: string; revision: string }
 
@@ -86,7 +87,7 @@ async function readOffers(db: Database, eventIds: string[]): Promise<Map<string,
     const rows = ratesOf.get(eventId) ?? []
     const listed = rows.map((rate) => ({
       rate: toRate(rate),
-      prices: (prices.get(rate.id) ?? []).map(toPrice),
+      prices: (prices.get(rate.id) ?? []).map(toUncounted),
       supplements: supplements.get(rate.id) ?? [],
       questions: questions.get(rate.id) ?? [],
     }))
@@ -102,8 +103,6 @@ const sizeOf = ({ rates, stockIds }: Offer): number => {
   return 1 + stockIds.length + others.reduce((sum, count) => sum + count, 0)
 }
 
-// Rows of all kinds per cached event.
-const rowsPerEvent = 10
 const load = versionedLoaders<Offer>(({ rememberedEvents }) => rowsPerEvent * rememberedEvents, sizeOf)
 
 /** Loads the offers of events without a scope: anybody who may see an event may see its offer. */

@@ -1,0 +1,13 @@
+/** Creates one value per owner, on first use, and keeps it as long as the owner is in use. */
+export function perOwner<Owner extends object, Value>(
+  create: (owner: Owner) => Value,
+): (owner: Owner) => Value {
+  const created = new WeakMap<Owner, { value: Value }>()
+  return (owner) => {
+    const known = created.get(owner)
+    if (known) return known.value
+    const value = create(owner)
+    created.set(owner, { value })
+    return value
+  }
+}
