@@ -44,6 +44,7 @@ export const scopeOfOperation: Readonly<Record<string, IntegrationScope>> = {
   'Mutation.sellAtBoxOffice': 'sales',
   'Mutation.issueInvitations': 'sales',
   'Mutation.updateAttendee': 'sales',
+  'Mutation.updateAttendees': 'sales',
   'Mutation.transferTicket': 'sales',
   'Mutation.resendTickets': 'sales',
   'Query.events': 'catalogue',

@@ -133,20 +133,22 @@ export const resultUnion = <Payload extends object>(
     },
   })
 
-/** Defines the result of a mutation that returns one object: `<name>Payload` with the object in `field`, or
- *  `Refused`. `what` describes the object, and `note` adds a sentence to the description of the payload. */
+/** Defines the result of a mutation that returns one object, or a list of which the mutation counts the cost:
+ *  `<name>Payload` with the object in `field`, or `Refused`. `what` describes the object, and `note` adds a
+ *  sentence to the description of the payload. */
 export function objectResult<Field extends string, T extends object>(
   name: string,
-  [field, ref]: [Field, ObjectRef<Types, T>],
+  [field, ref]: [Field, ObjectRef<Types, T> | [ObjectRef<Types, T>]],
   what: string,
   note = '',
 ) {
-  const payload = builder.objectRef<Record<Field, T>>(`${name}Payload`).implement({
+  const payload = builder.objectRef<Record<Field, T | T[]>>(`${name}Payload`).implement({
     description: `${what}. ${note}`.trim(),
     fields: (t) => ({
       [field]: t.field({
         type: ref as ObjectRef<Types, object>,
         description: `${what}.`,
+        complexity: { field: 1, multiplier: 1 },
         resolve: (payload) => payload[field],
       }),
     }),

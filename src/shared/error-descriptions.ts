@@ -33,6 +33,7 @@ export const errorDescriptions: Record<Code, string> = {
   ALREADY_ENTERED: 'Somebody has already entered with the ticket.',
   SUPPLEMENT_REDEEMED: 'A supplement of the ticket was already handed out.',
   WARRANTY_ENDED: 'The warranty of the ticket has ended.',
+  TICKET_TRANSFERRED: 'The ticket was given to another person, which ended its warranty.',
   TOO_MANY_WEBHOOKS: 'The caller already has the maximum number of webhooks.',
   BODY_TOO_LARGE: 'The body is too large.',
   METADATA_TOO_LARGE: 'The metadata is larger than 1024 bytes.',
@@ -56,7 +57,8 @@ export const errorDescriptions: Record<Code, string> = {
   TRANSFER_NOT_ALLOWED: 'Tickets of this rate may not be given to another person.',
   ADDRESS_NOT_ALLOWED: 'The webhook URL is not a public address.',
   CURSOR_UNKNOWN: 'The cursor belongs to another caller or database: start again without `after`.',
-  TOO_MANY_RESENDS: 'The ticket was sent again too often within 24 hours. Retry after `retryAfter` seconds.',
+  TOO_MANY_RESENDS:
+    'The ticket was sent again or transferred too often within 24 hours. Retry after `retryAfter` seconds.',
   RATE_LIMITED: 'Too many requests. Retry after `retryAfter` seconds.',
   INTERNAL: 'The service failed. Report the request id.',
   BUSY: 'The service is busy. Retry after `retryAfter` seconds.',

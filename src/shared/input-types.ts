@@ -3,19 +3,32 @@ import isoCountries from 'i18n-iso-countries/index.js'
 import { z } from 'zod'
 import { type Problem, Refusal } from './errors.ts'
 import { identifierPattern } from './ids.ts'
+import { isOneLine } from './printable.ts'
 
 // One parser per input type, shared by GraphQL and REST, so that both accept and refuse the same input.
 
 const printable = (text: string) => text.isWellFormed() && !/\p{Cc}/u.test(text.replace(/[\n\r\t]/g, ''))
 
+const trimmed = (max: number, given = z.string()) =>
+  given.trim().min(1, 'must not be empty').max(max, `must be at most ${max} characters`)
+
 /** Text of 1 to `max` characters, trimmed, without control characters (PostgreSQL accepts no NUL). */
-export const text = (max: number) =>
-  z
-    .string()
-    .trim()
-    .min(1, 'must not be empty')
-    .max(max, `must be at most ${max} characters`)
-    .refine(printable, 'must be printable text')
+export const lines = (max: number) => trimmed(max).refine(printable, 'must be printable text')
+
+/** The same on one line, as names are shown: without line breaks and characters that nobody sees. */
+export const text = (max: number, given?: z.ZodString) =>
+  trimmed(max, given).refine(isOneLine, 'must be one line of printable text, without invisible characters')
+
+/** Name of a person, composed, without marks of direction, and with one space where there are several. */
+export const personName = text(
+  200,
+  z.string().overwrite((name) =>
+    name
+      .normalize('NFC')
+      .replace(/[\u00ad\u061c\u200e\u200f]/g, '')
+      .replace(/\p{Zs}{2,}/gu, ' '),
+  ),
+)
 
 export const identifier = z.string().regex(new RegExp(`^${identifierPattern}$`), 'must be an identifier')
 

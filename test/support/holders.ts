@@ -42,6 +42,7 @@ const mutation = (
   ${name}(input: $input) { ... on ${name[0]?.toUpperCase()}${name.slice(1)}Payload { ${payload} } ${refused} } }`
 const documents = {
   updateAttendee: mutation('updateAttendee', `ticket { ${ticketFields} }`),
+  updateAttendees: mutation('updateAttendees', `tickets { ${ticketFields} }`),
   transferTicket: mutation('transferTicket', `ticket { ${ticketFields} }`),
   resendTickets: mutation('resendTickets', `deliveries tickets { ${ticketFields} }`),
 }
@@ -66,6 +67,8 @@ export const berta = { fullName: 'Berta Öz', email: 'berta@example.com' }
 
 export const updateAttendee = (sale: Sale, ticketId: string, more: object, headers = sale.channel) =>
   answerOf(sale, 'updateAttendee', { ticketId, ...more }, headers)
+export const updateAttendees = (sale: Sale, attendees: object[], headers = sale.channel) =>
+  answerOf(sale, 'updateAttendees', { attendees }, headers)
 /** Gives a ticket to Berta, or to somebody else. */
 export const transferTicket = (sale: Sale, ticketId: string, more: object = {}, headers = sale.channel) =>
   answerOf(sale, 'transferTicket', { ticketId, ...berta, ...more }, headers)

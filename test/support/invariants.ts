@@ -99,7 +99,7 @@ export const invariantBreakers: { [Rule in keyof typeof rules]?: string } = {
   'a ticket was transferred more or less often than documents of it were retired': `
     insert into retired_documents (organization_id, token, ticket_id)
     select organization_id, 'x', id from tickets where document_token is not null limit 1`,
-  'a ticket was sent again more than five times within a day': `
+  'a ticket was sent again or transferred more than five times within a day': `
     insert into deliveries (organization_id, id, payment_id, ticket_id, occasion, medium, recipient)
     select organization_id, 'dlv_' || number, payment_id, tickets.id, 'resend:' || number, 'email', email
     from tickets, generate_series(1, 6) as number where tickets.id = ${firstId('tickets')}`,

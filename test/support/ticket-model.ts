@@ -68,6 +68,7 @@ export function refund(payment: ModelPayment, ticket: ModelTicket, amount: numbe
 export function transfer(ticket: ModelTicket): string | null {
   if (ticket.status !== 'active') return 'ILLEGAL_TRANSITION'
   if (ticket.wasInside) return 'ALREADY_ENTERED'
+  if (ticket.transfers === 5) return 'TOO_MANY_RESENDS'
   ticket.transfers++
   return null
 }

@@ -17,6 +17,7 @@ const notShown = new Set([
   'Go back to the payment and press one of its buttons.',
   'There is no such ticket.',
   'Try again in a moment.',
+  'A ticket is sent again or transferred at most \0 times a day.',
   'payment provider call failed',
   'Boxoffice',
   'Undelivered',

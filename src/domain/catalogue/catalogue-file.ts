@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { httpUrl, identifier, text } from '../../shared/input-types.ts'
+import { httpUrl, identifier, lines, text } from '../../shared/input-types.ts'
 import type { priceBody, questionBody, supplementBody, TicketRateBody } from '../ticket-rate/body.ts'
 import { questionTypes, rateTypes } from '../ticket-rate/table.ts'
 import type { EventBody } from './event-body.ts'
@@ -34,8 +34,8 @@ export const priceFile = z
     quantity: count(0)
       .nullish()
       .describe('Maximum number of tickets at this price; 0 or absent for no limit.'),
-    includes: optional(text(2000)),
-    additional_info: optional(text(2000)),
+    includes: optional(lines(2000)),
+    additional_info: optional(lines(2000)),
     fee_type: z.enum(['percentage', 'fixed'], 'must be percentage or fixed').nullish(),
     fee_quantity: z.number().min(0, 'must be at least 0').nullish(),
   } satisfies Record<keyof z.output<typeof priceBody>, z.ZodType>)
@@ -47,7 +47,7 @@ export const priceFile = z
 export const supplementFile = z.strictObject({
   _id: identifier.nullish().describe(derived),
   label: text(200),
-  description: optional(text(2000)),
+  description: optional(lines(2000)),
   product_quantity: count(1)
     .nullish()
     .describe(`Number of items that a buyer gets, such as 3 for three drinks. ${keptIfAbsent} 1.`),
@@ -59,7 +59,7 @@ export const supplementFile = z.strictObject({
 export const questionFile = z
   .strictObject({
     _id: identifier.nullish().describe(derived),
-    label: text(500),
+    label: lines(500),
     type: oneOf(questionTypes).describe(
       'Kind of answer: an item, text of up to 500 characters, or `true` or `false`. Defaults to `dropdown` with items, else `text`.',
     ),
@@ -121,9 +121,9 @@ const eventShape = {
   _id: identifier.nullish().describe(derived),
   name: text(200),
   slug: optional(text(200)),
-  description: optional(text(20_000)),
+  description: optional(lines(20_000)),
   age: optional(text(50)).describe('Minimum age as text.'),
-  outfit: optional(text(500)),
+  outfit: optional(lines(500)),
   ambiences: z.array(text(100)).nullish(),
   music_genres: z.array(text(100)).nullish(),
   artists: z.array(z.strictObject({ name: text(200), image_url: optional(httpUrl) })).nullish(),

@@ -5,6 +5,7 @@ import {
   identifier,
   language,
   latitude,
+  lines,
   longitude,
   text,
 } from '../../shared/input-types.ts'
@@ -73,7 +74,7 @@ export const locationFile = z
     _id: identifier,
     organization_id: identifier,
     name: text(200),
-    address: optional(text(500)),
+    address: optional(lines(500)),
     city: optional(text(200)),
     country_code: optional(countryCode),
     latitude: latitude.nullish(),

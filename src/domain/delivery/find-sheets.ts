@@ -1,10 +1,11 @@
-import { and, asc, eq, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, type GetColumnData, type SQL, sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
 import { inOrganization, statement } from '../../data/prepared.ts'
 import type { Database } from '../../database/database.ts'
 import { isDistributed } from '../../database/distributed.ts'
 import { chooseLanguage, type Language } from '../../language/languages.ts'
 import type { AddressToken } from '../../shared/ids.ts'
+import { oneLine } from '../../shared/printable.ts'
 import { discounts } from '../discount/table.ts'
 import { events } from '../event/table.ts'
 import { locations } from '../location/table.ts'
@@ -14,6 +15,10 @@ import { lacksTicketId } from '../ticket/indexes-table.ts'
 import { retiredDocuments, tickets } from '../ticket/table.ts'
 import { prices, ticketRates } from '../ticket-rate/table.ts'
 import type { Delivery } from './table.ts'
+
+// On one line and without hidden characters, which rows of before may have. Null stays null.
+const shown = <Column extends PgColumn>(column: Column) =>
+  sql`${column}`.mapWith(oneLine) as SQL<GetColumnData<Column>>
 
 const sheets = (db: Database) =>
   db
@@ -25,31 +30,31 @@ const sheets = (db: Database) =>
         status: tickets.status,
         mode: tickets.mode,
         qrCode: tickets.qrCode,
-        fullName: tickets.fullName,
+        fullName: shown(tickets.fullName),
         supplements: tickets.supplements,
         discountAmount: tickets.discountAmount,
         currency: tickets.currency,
         language: tickets.language,
         documentToken: tickets.documentToken,
       },
-      rateName: ticketRates.name,
-      priceName: prices.name,
-      discountName: discounts.name,
-      organizationName: organizations.name,
+      rateName: shown(ticketRates.name),
+      priceName: shown(prices.name),
+      discountName: shown(discounts.name),
+      organizationName: shown(organizations.name),
       organizationLanguage: organizations.language,
       paymentLanguage: payments.language,
       event: {
         id: events.id,
-        name: events.name,
+        name: shown(events.name),
         slug: events.slug,
         startDate: events.startDate,
         endDate: events.endDate,
         displayDate: events.displayDate,
       },
       location: {
-        name: locations.name,
-        address: locations.address,
-        city: locations.city,
+        name: shown(locations.name),
+        address: shown(locations.address),
+        city: shown(locations.city),
         timezone: locations.timezone,
         latitude: locations.latitude,
         longitude: locations.longitude,

@@ -1,5 +1,6 @@
-import { and, eq, inArray, like, sql } from 'drizzle-orm'
+import { and, eq, inArray, sql } from 'drizzle-orm'
 import type { Connection } from '../../database/database.ts'
+import { Refusal } from '../../shared/errors.ts'
 import { newId } from '../../shared/ids.ts'
 import { isAnonymized } from '../ticket/anonymized.ts'
 import type { Ticket } from '../ticket/table.ts'
@@ -9,10 +10,9 @@ import { deliveries } from './table.ts'
 
 type Addressed = Pick<Ticket, 'id' | 'organizationId' | 'paymentId' | 'email' | 'phone'>
 
-/** Maximum number of times that a ticket is sent again within 24 hours (DECISIONS 9). */
-export const maxResends = 5
+// Times that a ticket is sent again or transferred within 24 hours (DECISIONS 9).
+const maxResends = 5
 
-const resendPrefix = 'resend:'
 const isToday = sql`${deliveries.createdAt} > now() - interval '24 hours'`
 
 const deliveriesOf = ({ id, organizationId, paymentId, email, phone }: Addressed, occasion: string) => {
@@ -23,10 +23,10 @@ const deliveriesOf = ({ id, organizationId, paymentId, email, phone }: Addressed
   return [to('email', email), ...(phone === null ? [] : [to('whatsapp', phone)])]
 }
 
-/** Counts how often these tickets of a payment were sent again within 24 hours. Returns the seconds after
- *  which all of them may be sent once more; null if they may be now. Requires this transaction to hold the
- *  row locks of the tickets. */
-export async function secondsUntilResend(tx: Connection, tickets: Addressed[]): Promise<number | null> {
+/** Counts how often these tickets of an organization were sent again or transferred within 24 hours. Requires
+ *  this transaction to hold the row locks of the tickets. Refuses: TOO_MANY_RESENDS, with the seconds after
+ *  which all of them may be sent once more. */
+export async function requireResends(tx: Connection, tickets: Addressed[]): Promise<void> {
   const ids = tickets.map(({ id }) => id)
   const exhausted = await tx
     .select({
@@ -38,21 +38,26 @@ export async function secondsUntilResend(tx: Connection, tickets: Addressed[]): 
       and(
         eq(deliveries.organizationId, tickets[0]?.organizationId ?? ''),
         inArray(deliveries.ticketId, ids),
-        // Each time there is one mail.
-        sql`${deliveries.medium} = 'email'`,
-        like(deliveries.occasion, `${resendPrefix}%`),
+        // Each time there is one mail with the ticket.
+        sql`${deliveries.medium} = 'email' and ${deliveries.kind} = 'tickets'
+          and (${deliveries.occasion} like 'resend:%' or ${deliveries.occasion} like 'transfer:%')`,
         isToday,
       ),
     )
     .groupBy(deliveries.ticketId)
     .having(sql`count(*) >= ${maxResends}`)
-  return exhausted.length === 0 ? null : Math.max(1, ...exhausted.map(({ seconds }) => seconds))
+  if (exhausted.length === 0) return
+  throw new Refusal({
+    code: 'TOO_MANY_RESENDS',
+    message: `A ticket is sent again or transferred at most ${maxResends} times a day.`,
+    facts: { limit: maxResends, retryAfter: Math.max(1, ...exhausted.map(({ seconds }) => seconds)) },
+  })
 }
 
 /** Queues each of these tickets to be sent once more. Returns the number of mails and messages. Requires this
  *  transaction to hold the row locks of the tickets. */
 export async function queueAgain(tx: Connection, tickets: Addressed[]): Promise<number> {
-  const queued = tickets.flatMap((ticket) => deliveriesOf(ticket, resendPrefix + newId('dlv')))
+  const queued = tickets.flatMap((ticket) => deliveriesOf(ticket, `resend:${newId('dlv')}`))
   await tx.insert(deliveries).values(queued)
   return queued.length
 }

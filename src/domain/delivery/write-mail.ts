@@ -7,9 +7,6 @@ import { localStart, placeOf } from '../event/local-time.ts'
 import { documentUrl } from './document-url.ts'
 import { languageOfSheet, type Sheet } from './find-sheets.ts'
 
-/** Puts a text on one line, as a subject and a line of plain text need it. */
-export const oneLine = (text: string) => text.replace(/\s+/g, ' ').trim()
-
 /** Marks the subject of a mail about a test ticket, the same in every language. */
 const markTest = ({ ticket }: { ticket: Pick<Sheet['ticket'], 'mode'> }, subject: string): string =>
   ticket.mode === 'test' ? `[TEST] ${subject}` : subject
@@ -42,7 +39,7 @@ function toText(language: Language, [first, ...rest]: [Sheet, ...Sheet[]], publi
     first.ticket.mode === 'test' ? translate(language, 'test.mark') : null,
     translate(language, 'mail.attached', { count: rest.length + 1 }),
     '',
-    oneLine(event.name),
+    event.name,
     localStart(language, event, location),
     placeOf(location),
     '',
@@ -115,7 +112,7 @@ export function writeMail(sheets: [Sheet, ...Sheet[]], publicUrl: string) {
   const language = languageOfSheet(first)
   const event = first.event.name
   return {
-    subject: markTest(first, oneLine(translate(language, 'mail.subject', { count: sheets.length, event }))),
+    subject: markTest(first, translate(language, 'mail.subject', { count: sheets.length, event })),
     text: toText(language, sheets, publicUrl),
     html: toHtml(language, sheets, publicUrl).markup,
   }

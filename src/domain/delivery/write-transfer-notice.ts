@@ -3,7 +3,7 @@ import { chooseLanguage, type Language } from '../../language/languages.ts'
 import { translate } from '../../language/translate.ts'
 import { localStart, placeOf } from '../event/local-time.ts'
 import type { Sheet } from './find-sheets.ts'
-import { font, oneLine } from './write-mail.ts'
+import { font } from './write-mail.ts'
 
 // Facts that the former holder knows already: nothing of the new holder, no code and no document.
 type Notice = Pick<
@@ -20,10 +20,10 @@ function paragraphsOf(language: Language, notice: Notice): string[] {
   const place = placeOf(location)
   const facts = [rateName, localStart(language, event, location), ...(place === '' ? [] : [place])]
   return [
-    translate(language, 'notice.given', { event: oneLine(event.name) }),
-    facts.map(oneLine).join(' · '),
+    translate(language, 'notice.given', { event: event.name }),
+    facts.join(' · '),
     translate(language, 'notice.dead'),
-    translate(language, 'notice.contact', { organization: oneLine(organizationName), id }),
+    translate(language, 'notice.contact', { organization: organizationName, id }),
   ]
 }
 
@@ -48,7 +48,7 @@ ${paragraphs.map((text) => html`<p style="margin:0 0 14px;font-size:15px;line-he
  *  HTML. Names nobody, because nothing of the former holder but the address is kept. */
 export function writeTransferNotice(notice: Notice) {
   const language = languageOf(notice)
-  const subject = oneLine(translate(language, 'notice.subject', { event: notice.event.name }))
+  const subject = translate(language, 'notice.subject', { event: notice.event.name })
   const paragraphs = paragraphsOf(language, notice)
   return { subject, text: paragraphs.join('\n\n'), html: toHtml(language, subject, paragraphs).markup }
 }

@@ -1,9 +1,9 @@
-import { and, eq, type SQL } from 'drizzle-orm'
+import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { Connection } from '../../database/database.ts'
 import type { Context } from '../../request/context.ts'
 import { Refusal } from '../../shared/errors.ts'
 import { ticketById } from './loaders.ts'
-import { type LookupTicket, type Ticket, tickets } from './table.ts'
+import { type LookupTicket, retiredDocuments, type Ticket, tickets } from './table.ts'
 
 /** Loads a ticket of the caller. Refuses: NOT_FOUND, also for somebody else's ticket (DECISIONS 2). */
 export async function requireTicket(id: string, { loaders }: Context): Promise<LookupTicket> {
@@ -19,6 +19,11 @@ export type TicketName = Pick<Ticket, 'id' | 'organizationId'>
 /** Condition that matches a ticket by its primary key. */
 export const isTicket = ({ id, organizationId }: TicketName): SQL | undefined =>
   and(eq(tickets.organizationId, organizationId), eq(tickets.id, id))
+
+/** Condition that a ticket was ever given to another person. */
+export const wasTransferred = ({ id, organizationId }: TicketName): SQL<boolean> =>
+  sql`exists (select from ${retiredDocuments}
+    where ${retiredDocuments.organizationId} = ${organizationId} and ${retiredDocuments.ticketId} = ${id})`
 
 /** Reads a ticket and locks its row until the transaction ends. If the payment is locked too, lock the
  *  payment first. */

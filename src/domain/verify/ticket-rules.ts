@@ -86,7 +86,8 @@ export const ticketRules = {
     ) as transferred using (organization_id, ticket_id)
     where documents is distinct from transfers
       and (documents is null or documents < transfers or not ${hasDropped('organization_id')})`,
-  'a ticket was sent again more than five times within a day': `
-    select ticket_id from deliveries where occasion like 'resend:%' and medium = 'email'
+  'a ticket was sent again or transferred more than five times within a day': `
+    select ticket_id from deliveries where (occasion like 'resend:%' or occasion like 'transfer:%')
+      and kind = 'tickets' and medium = 'email'
       and created_at > now() - interval '24 hours' group by organization_id, ticket_id having count(*) > 5`,
 }

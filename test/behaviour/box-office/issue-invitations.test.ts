@@ -232,6 +232,10 @@ test.each<[problem: string, input: Record<string, unknown>]>([
   ['MAX_TICKETS invitations 1 100', to('rate_1', 101)],
   ['INVALID invitations.0.email', { ...to('rate_1'), invitations: [aGuest({ email: 'x' })] }],
   ['INVALID invitations.1.fullName', { ...to('rate_1'), invitations: [aGuest(), aGuest({ fullName: ' ' })] }],
+  [
+    'INVALID invitations.0.fullName',
+    { ...to('rate_1'), invitations: [aGuest({ fullName: 'Bo\nPay at https://evil.example' })] },
+  ],
   ['INVALID invitations.0.phone', { ...to('rate_1'), invitations: [aGuest({ phone: '600' })] }],
   ['INVALID invitations.0.language', { ...to('rate_1'), invitations: [aGuest({ language: '1' })] }],
   ['INVALID ticketRateId', { ...to('rate_1'), ticketRateId: '' }],

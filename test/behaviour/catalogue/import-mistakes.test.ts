@@ -31,7 +31,8 @@ const ofPrice = `${ofRate}.prices.0`
 
 const mistaken = 'type must be limited where `availability.available` is a number, else unlimited.'
 
-const files: [what: string, file: unknown, mistakes: string[]][] = [
+type Mistake = [what: string, file: unknown, mistakes: string[]]
+const files: Mistake[] = [
   ['a file that is not an object', [1], [': Invalid input: expected object, received array.']],
   ['an empty file', {}, [': The value must hold organizations, locations or events.']],
   ['an unknown list', { events: [], tickets: [] }, ['tickets: There is no such field.']],
@@ -133,7 +134,18 @@ const files: [what: string, file: unknown, mistakes: string[]][] = [
     event({ image_url: 'javascript:alert(1)' }),
     ['events.0.image_url: image_url must be an http(s) address.'],
   ],
-  ['unprintable text', event({ name: 'Noche\u0000' }), ['events.0.name: name must be printable text.']],
+  ...['Noche\u0000', 'Noche\nlibre', 'No\u200bche', '\u202eehcoN'].map(
+    (name): Mistake => [
+      `the name ${JSON.stringify(name)}`,
+      event({ name }),
+      ['events.0.name: name must be one line of printable text, without invisible characters.'],
+    ],
+  ),
+  [
+    'an unprintable description',
+    event({ description: 'Noche\u0000' }),
+    ['events.0.description: description must be printable text.'],
+  ],
   ['a malformed id', event({ _id: 'a b' }), ['events.0._id: _id must be an identifier.']],
   [
     'a rate of another event',

@@ -111,6 +111,16 @@ test('mail attachments are a PDF of the ticket and a calendar event', async () =
   })
 })
 
+test('names that were kept before they had to be one line are shown cleaned', async () => {
+  const { payment_id } = await buyDeliverable(sale, [{}])
+  const fullName = 'Ana\u202e\nPay again at\u2028https://evil.example\u200b'
+  await sale.db.update(tickets).set({ fullName }).where(eq(tickets.paymentId, payment_id))
+  await send()
+  const { text, html } = server.mails[0]?.mail ?? {}
+  for (const part of [text, html]) expect(part).toContain('Ana Pay again at https://evil.example')
+  expect(`${text}${html}`).not.toMatch(/[\u200b\u2028\u202e]/)
+})
+
 test('mail delivery sends nothing twice', async () => {
   await buyDeliverable(sale, [{}])
   await send()

@@ -5,6 +5,7 @@ import type { RefundOutcome } from '../../../src/domain/payment/provider.ts'
 import { tickets } from '../../../src/domain/ticket/table.ts'
 import { anEntry, countersOf, mustCheckOut } from '../../support/checkouts.ts'
 import { aCatalogue, anEvent, aPrice, aRate, channelHeaders, inDays } from '../../support/factories.ts'
+import { transferTicket } from '../../support/holders.ts'
 import * as refunds from '../../support/refunds.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 import { stubProvider } from '../../support/stub-provider.ts'
@@ -74,6 +75,21 @@ test('warranty refund returns only the part not refunded before', async () => {
   await refunds.refundTicket(sale, all, { amount: 23 })
   expect(refunds.refusalCodes(await refunds.requestRefund(sale, all))).toEqual(['REFUND_TOO_HIGH 0'])
   expect((await refunds.ticketRow(sale, all))?.status).toBe('active')
+})
+
+test('a transfer ends the warranty, also where the ticket comes back', async () => {
+  const checkout = await buyWithWarranty(2)
+  const id = refunds.ticketOf(checkout)
+  const ana = { fullName: 'Ana Núñez', email: 'ana@example.com' }
+  for (const holder of [{}, ana]) {
+    await transferTicket(sale, id, holder)
+    expect(refunds.refusalCodes(await refunds.requestRefund(sale, id))).toEqual(['TICKET_TRANSFERRED'])
+  }
+  expect(await refunds.ticketRow(sale, id)).toMatchObject({ status: 'active', refundedAmount: 0 })
+  // The other ticket of the payment keeps its own, and the organization refunds as ever.
+  const { refund } = await refunds.requestRefund(sale, refunds.ticketOf(checkout, 1))
+  expect(refund).toMatchObject({ amount: 22, reason: 'WARRANTY' })
+  expect((await refunds.refundTicket(sale, id)).refund?.amount).toBe(24)
 })
 
 test('warranty refund without a warranty is refused', async () => {

@@ -29,7 +29,18 @@ const nul = 'a\u0000b'
 // Values that GraphQL's own types accept, but for the enum: both surfaces must refuse them in the same words.
 const badText: Record<string, string[]> = {
   price_id: ['', ' price_1', 'price 1', nul, 'x'.repeat(65), 'prïce'],
-  full_name: ['', ' \t', 'x'.repeat(201), nul, 'a\u001bb', loneSurrogate],
+  full_name: [
+    ...['', ' \t', 'x'.repeat(201), nul, 'a\u001bb', loneSurrogate],
+    // Lines of one's own in a mail, and names that read as another.
+    ...[
+      'Ana\nPay at https://evil.example',
+      'Ana\r\nBcc: x',
+      'Ana\u2028x',
+      'A\u200bna',
+      'anA\u202e',
+      '\u2067Ana',
+    ],
+  ],
   email: ['', 'ana', 'ana@', '@example.com', 'ana@example', 'a b@example.com', 'ana@example.com\n', nul],
   phone: ['', '600000000', '+0600000000', '+34 600 000 000', '+34', '+1234567890123456', '+٣٤٦٠٠٠٠٠٠٠٠'],
   gender: ['', '10', 'x', '-1', '١', ' 1'],

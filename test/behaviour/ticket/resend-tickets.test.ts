@@ -134,7 +134,7 @@ test('a ticket is sent again five times within 24 hours, and after that once the
       {
         __typename: 'ResendLimitError',
         code: 'TOO_MANY_RESENDS',
-        message: 'A ticket is sent again at most 5 times a day.',
+        message: 'A ticket is sent again or transferred at most 5 times a day.',
         path: null,
         limit: 5,
         retryAfter: expect.any(Number),
@@ -151,12 +151,29 @@ test('a ticket is sent again five times within 24 hours, and after that once the
   expect(refunds.refusalCodes(await resendTickets(sale, { ticketId: id }))[0]).toMatch(/^TOO_MANY_RESENDS/)
 })
 
-test('neither the mail of a checkout nor those of a transfer count as sent again', async () => {
+test('the mail of a checkout and the message beside a mail do not count as sent again', async () => {
   const id = refunds.ticketOf(await buyFor([{ phone: '+34600000001' }], { send_resourcers: true }))
-  await transferTicket(sale, id)
   for (let times = 0; times < 5; times++)
-    expect((await resendTickets(sale, { ticketId: id })).deliveries).toBe(1)
+    expect((await resendTickets(sale, { ticketId: id })).deliveries).toBe(2)
   expect(refunds.refusalCodes(await resendTickets(sale, { ticketId: id }))[0]).toMatch(/^TOO_MANY_RESENDS 5/)
+})
+
+test('transfers and resends are counted together, and a transfer beyond five changes nothing', async () => {
+  const id = refunds.ticketOf(await buyFor([{}]))
+  const give = (times: number) =>
+    transferTicket(sale, id, { fullName: `Holder ${times}`, email: `holder-${times}@example.com` })
+  for (let times = 1; times < 5; times++) expect((await give(times)).errors).toBeUndefined()
+  await resendTickets(sale, { ticketId: id })
+  const before = [await refunds.ticketRow(sale, id), await deliveriesOf(sale, id)]
+  for (const refused of [await give(5), await resendTickets(sale, { ticketId: id })]) {
+    expect(refused.errors).toMatchObject([{ code: 'TOO_MANY_RESENDS', limit: 5 }])
+    expect(refused.errors?.[0]?.retryAfter).toBeGreaterThan(86_000)
+  }
+  // A retry of the last transfer makes no mail, so it is answered.
+  expect((await give(4)).ticket?.fullName).toBe('Holder 4')
+  expect([await refunds.ticketRow(sale, id), await deliveriesOf(sale, id)]).toEqual(before)
+  await age(id, '1 day')
+  expect((await give(5)).ticket?.fullName).toBe('Holder 5')
 })
 
 test('tickets that are not active are left out, and refused if there is no other', async () => {

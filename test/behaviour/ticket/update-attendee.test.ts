@@ -106,6 +106,16 @@ test('a correction leaves code, document and fields that it does not name, and a
   expect(await refunds.changeTypesOf(sale, id)).toHaveLength(2)
 })
 
+test('a name is kept composed, with one space and no marks of direction; joiners within a word stay', async () => {
+  const id = refunds.ticketOf(await refunds.buyTickets(sale))
+  const { ticket } = await updateAttendee(sale, id, {
+    fullName: '\u200fAna  Nu\u0301n\u0303ez\u00a0 Gil\u200e',
+  })
+  expect(ticket?.fullName).toBe('Ana Núñez Gil')
+  const persian = await updateAttendee(sale, id, { fullName: 'علی\u200cپور' })
+  expect(persian.ticket?.fullName).toBe('علی\u200cپور')
+})
+
 test('a correction shows later in the same request, and over REST', async () => {
   const { payment_id: paymentId, tickets: issued } = await refunds.buyTickets(sale)
   const [ticket] = issued
@@ -154,6 +164,8 @@ test('a mail that waits while its address is corrected is not sent to the former
 test.each([
   [{ fullName: '' }, 'INVALID fullName'],
   [{ fullName: null }, 'INVALID fullName'],
+  [{ fullName: 'Ana\nNúñez' }, 'INVALID fullName'],
+  [{ fullName: '\u202eanA' }, 'INVALID fullName'],
   [{ fullName: 'x'.repeat(201) }, 'INVALID fullName'],
   [{ email: null }, 'INVALID email'],
   [{ email: 'ana' }, 'INVALID email'],

@@ -11,7 +11,7 @@ const edges: Record<Rule | 'part', string> = {
     CheckoutPayload.payment CheckoutPayload.tickets BoxOfficePayload.payment BoxOfficePayload.tickets
     InvitationsPayload.payment InvitationsPayload.tickets CancelCheckoutPayload.payment CancelTicketPayload.ticket
     RefundPayload.refund CheckIn.ticket Redemption.ticket UpdateAttendeePayload.ticket
-    TransferTicketPayload.ticket ResendTicketsPayload.tickets`,
+    UpdateAttendeesPayload.tickets TransferTicketPayload.ticket ResendTicketsPayload.tickets`,
   discount: 'Ticket.discount DiscountConnection.nodes DiscountEdge.node',
   webhook: 'WebhookPayload.webhook WebhookSecretPayload.webhook',
   change: 'ChangeConnection.nodes ChangeEdge.node WebhookDelivery.change',

@@ -26,6 +26,7 @@ export const invalidRequests: [name: string, ask: Ask, isFor: string][] = [
   graphql('mutation', 'issueInvitations', 'input: { ticketRateId: "", invitations: [] }', 'integration'),
   graphql('mutation', 'refundTicket', 'input: { ticketId: "x", amount: -1 }', 'integration'),
   graphql('mutation', 'updateAttendee', 'input: { ticketId: "x", email: "x" }', 'channel integration'),
+  graphql('mutation', 'updateAttendees', 'input: { attendees: [] }', 'channel integration'),
   graphql(
     'mutation',
     'transferTicket',

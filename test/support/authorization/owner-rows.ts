@@ -86,6 +86,18 @@ export const ownerRows: Rows = {
     'ticket',
     ', address: "mk-sale-matrix"',
   ),
+  'Mutation.updateAttendees(input.attendees.ticketId)': {
+    kind: 'ticket',
+    sees: seesSale,
+    writes: true,
+    ask: (_caller, id) =>
+      graphqlAsk(
+        'mutation',
+        'updateAttendees',
+        '$id: ID!',
+        'input: { attendees: [{ ticketId: $id, address: "mk-sale-matrix" }] }',
+      )({ id }),
+  },
   'Mutation.transferTicket(input.ticketId)': ofHolder(
     'transferTicket',
     'ticketId',

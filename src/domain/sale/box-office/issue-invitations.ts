@@ -13,7 +13,7 @@ import { type CheckoutAnswer, sellTickets } from '../checkout/sell-tickets.ts'
 import type { Terms } from '../checkout/terms-loaders.ts'
 
 const invitation = z.strictObject({
-  fullName: scalars.text(200),
+  fullName: scalars.personName,
   email: scalars.email,
   phone: scalars.phone.nullish(),
   language: scalars.language.nullish(),

@@ -6,7 +6,7 @@ const answer = z
   .strictObject({
     questionId: scalars.identifier.describe('Question identifier.'),
     answer: scalars
-      .text(500)
+      .lines(500)
       .describe(
         'Answer: an item of a dropdown, `true` or `false` for a checkbox, else text of at most 500 characters.',
       ),
@@ -24,12 +24,12 @@ const entry = z.strictObject({
     .describe(
       'Code to put on the ticket, stored as given: 1 to 64 visible ASCII characters, unused within the event. Generated if omitted.',
     ),
-  fullName: scalars.text(200).describe('Full name of the attendee.'),
+  fullName: scalars.personName.describe('Full name of the attendee.'),
   phone: scalars.phone.nullish().describe('Phone number in international format, with a leading plus sign.'),
   email: scalars.email.describe('E-mail address.'),
   gender: scalars.gender.nullish().describe('Gender, as one digit. The service attaches no meaning to it.'),
   birthday: scalars.birthday.nullish().describe('Date of birth, YYYY-MM-DD.'),
-  address: scalars.text(500).nullish().describe('Street and number.'),
+  address: scalars.lines(500).nullish().describe('Street and number.'),
   postalCode: scalars.text(20).nullish().describe('Postal code.'),
   countryCode: scalars.countryCode.nullish().describe('Two-letter country code (ISO 3166).'),
   personalDocumentType: scalars.documentType

@@ -5,17 +5,26 @@ import type { ProblemWith } from '../../../shared/errors.ts'
 import * as scalars from '../../../shared/input-types.ts'
 import { TicketRef } from '../../ticket/graphql.ts'
 import { DocumentTypeRef } from '../../ticket/parts-graphql.ts'
-import { maxTickets } from '../../ticket/table.ts'
-import { attendeeChanges, ticketResending, ticketTransfer } from './holder-input.ts'
+import { maxTickets, type Ticket } from '../../ticket/table.ts'
+import {
+  attendeeChanges,
+  attendeesChanges,
+  maxCorrections,
+  ticketResending,
+  ticketTransfer,
+} from './holder-input.ts'
 import { type Resent, resendTickets } from './resend-tickets.ts'
 import { transferTicket } from './transfer-ticket.ts'
-import { updateAttendee } from './update-attendee.ts'
+import { updateAttendees } from './update-attendee.ts'
 
 builder.objectType(builder.objectRef<ProblemWith<'TOO_MANY_RESENDS'>>('ResendLimitError'), {
-  description: 'The ticket was sent again too often within 24 hours.',
+  description: 'The ticket was sent again or transferred too often within 24 hours.',
   interfaces: [RefusalErrorRef],
   fields: (t) => ({
-    limit: t.int({ description: 'Maximum number within 24 hours.', resolve: ({ facts }) => facts.limit }),
+    limit: t.int({
+      description: 'Maximum number within 24 hours, resends and transfers together.',
+      resolve: ({ facts }) => facts.limit,
+    }),
     retryAfter: t.int({
       description: 'Seconds until the tickets can be sent again.',
       resolve: ({ facts }) => facts.retryAfter,
@@ -41,6 +50,17 @@ const UpdateAttendeeInputRef = builder.inputType('UpdateAttendeeInput', {
     language: t.string({
       description:
         'Language that the attendee is addressed in, as a BCP 47 tag. Null makes it that of the organization.',
+    }),
+  }),
+})
+
+const UpdateAttendeesInputRef = builder.inputType('UpdateAttendeesInput', {
+  description: 'Corrections of several attendees.',
+  fields: (t) => ({
+    attendees: t.field({
+      type: [UpdateAttendeeInputRef],
+      required: true,
+      description: `Corrections of different tickets of one organization, 1 to ${maxCorrections}.`,
     }),
   }),
 })
@@ -91,6 +111,11 @@ const ResendTicketsPayloadRef = builder.objectRef<Resent>('ResendTicketsPayload'
 })
 
 const UpdateAttendeeResultRef = objectResult('UpdateAttendee', ['ticket', TicketRef], 'Corrected ticket')
+const UpdateAttendeesResultRef = objectResult(
+  'UpdateAttendees',
+  ['tickets', [TicketRef]],
+  'Corrected tickets',
+)
 const TransferTicketResultRef = objectResult('TransferTicket', ['ticket', TicketRef], 'Transferred ticket')
 const ResendTicketsResultRef = resultUnion(
   'ResendTicketsResult',
@@ -108,7 +133,23 @@ builder.mutationField('updateAttendee', (t) =>
     resolve: (_root, { input }, ctx) =>
       catchRefusal(async () => {
         requireConfidential(ctx)
-        return { ticket: await updateAttendee(scalars.parse(attendeeChanges, input), ctx) }
+        const corrections = [scalars.parse(attendeeChanges, input)]
+        const [ticket] = await updateAttendees(corrections, ctx, (_index, path) => path)
+        return { ticket: ticket as Ticket }
+      }),
+  }),
+)
+
+builder.mutationField('updateAttendees', (t) =>
+  t.field({
+    type: UpdateAttendeesResultRef,
+    description: `Corrects the attendees of several tickets by the rules of \`updateAttendee\`: all or none. ${whose} Paths of errors begin with \`attendees\` and the index of the correction.`,
+    args: { input: t.arg({ type: UpdateAttendeesInputRef, required: true, description: 'Corrections.' }) },
+    complexity: ({ input }) => ({ field: 1_000, multiplier: input.attendees.length }),
+    resolve: (_root, { input }, ctx) =>
+      catchRefusal(async () => {
+        requireConfidential(ctx)
+        return { tickets: await updateAttendees(scalars.parse(attendeesChanges, input).attendees, ctx) }
       }),
   }),
 )
@@ -116,7 +157,7 @@ builder.mutationField('updateAttendee', (t) =>
 builder.mutationField('transferTicket', (t) =>
   t.field({
     type: TransferTicketResultRef,
-    description: `Gives an \`activated\` ticket, with which nobody has ever entered, to another person, also where everything is sold out. ${whose} The ticket gets a new code and a new document; the former ones, and all that the former holder told, are gone at once. Both holders get a mail. Refunds and the invoice stay with the payment. Returns a ticket that already bears this name and e-mail address unchanged, so a call can be repeated.`,
+    description: `Gives an \`activated\` ticket, with which nobody has ever entered, to another person, also where everything is sold out. ${whose} The ticket gets a new code and a new document; the former ones, and all that the former holder told, are gone at once. Both holders get a mail, so at most five times within 24 hours, resends included. A warranty ends. Refunds and the invoice stay with the payment. Returns a ticket that already bears this name and e-mail address unchanged, so a call can be repeated.`,
     args: { input: t.arg({ type: TransferTicketInputRef, required: true, description: 'New holder.' }) },
     resolve: (_root, { input }, ctx) =>
       catchRefusal(async () => {
@@ -129,7 +170,7 @@ builder.mutationField('transferTicket', (t) =>
 builder.mutationField('resendTickets', (t) =>
   t.field({
     type: ResendTicketsResultRef,
-    description: `Sends a ticket, or all tickets of a payment, to their holders again: a mail for each, at most five times per ticket within 24 hours. ${whose} Only tickets that are \`activated\`.`,
+    description: `Sends a ticket, or all tickets of a payment, to their holders again: a mail for each, at most five times per ticket within 24 hours, transfers included. ${whose} Only tickets that are \`activated\`.`,
     args: { input: t.arg({ type: ResendTicketsInputRef, required: true, description: 'What to send.' }) },
     resolve: (_root, { input }, ctx) =>
       catchRefusal(async () => {

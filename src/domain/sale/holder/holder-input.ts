@@ -21,6 +21,16 @@ export const attendeeChanges = z.strictObject({
   language,
 })
 
+/** Maximum number of attendees that are corrected at once. */
+export const maxCorrections = 200
+
+const countError = `must be 1 to ${maxCorrections}`
+
+/** Corrections of several attendees. */
+export const attendeesChanges = z.strictObject({
+  attendees: z.array(attendeeChanges).min(1, countError).max(maxCorrections, countError),
+})
+
 /** Transfer of a ticket to another person. */
 export const ticketTransfer = z.strictObject({
   ticketId: z.string(),

@@ -1,4 +1,4 @@
-import { eq, sql } from 'drizzle-orm'
+import { eq, inArray, sql } from 'drizzle-orm'
 import { nowMs } from '../../../database/clock.ts'
 import type { Connection } from '../../../database/database.ts'
 import { illegalTransition, Refusal } from '../../../shared/errors.ts'
@@ -9,10 +9,11 @@ import type { Ticket } from '../../ticket/table.ts'
 import { lookupStatus } from '../../ticket/views.ts'
 import { ticketRates } from '../../ticket-rate/table.ts'
 
-/** Facts of the catalogue that changes of a ticket's holder depend on. */
-export async function readHolderTerms(tx: Connection, { ticketRateId }: Ticket) {
-  const [terms] = await tx
+/** Reads the facts of the catalogue that changes of a holder depend on. Returns those of a ticket among these. */
+export async function readHolderTerms(tx: Connection, held: Ticket[]) {
+  const rows = await tx
     .select({
+      id: ticketRates.id,
       transferable: ticketRates.transferable,
       event: { startDate: events.startDate, age: events.age },
       timezone: locations.timezone,
@@ -25,9 +26,12 @@ export async function readHolderTerms(tx: Connection, { ticketRateId }: Ticket) 
     .innerJoin(events, eq(events.id, ticketRates.eventId))
     .innerJoin(organizations, eq(organizations.id, ticketRates.organizationId))
     .leftJoin(locations, eq(locations.id, events.locationId))
-    .where(eq(ticketRates.id, ticketRateId))
-  if (!terms) throw new Error(`ticket rate ${ticketRateId} not found`)
-  return terms
+    .where(inArray(ticketRates.id, [...new Set(held.map(({ ticketRateId }) => ticketRateId))]))
+  return ({ ticketRateId }: Ticket) => {
+    const terms = rows.find(({ id }) => id === ticketRateId)
+    if (!terms) throw new Error(`ticket rate ${ticketRateId} not found`)
+    return terms
+  }
 }
 
 /** Refusal of a change that the status of a ticket does not allow, such as `transferred`. */

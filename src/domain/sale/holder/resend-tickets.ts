@@ -2,7 +2,7 @@ import { and, asc, eq } from 'drizzle-orm'
 import { transaction } from '../../../database/transaction.ts'
 import { type Context, requireConfidential } from '../../../request/context.ts'
 import { Refusal } from '../../../shared/errors.ts'
-import { maxResends, queueAgain, secondsUntilResend } from '../../delivery/queue-again.ts'
+import { queueAgain, requireResends } from '../../delivery/queue-again.ts'
 import { paymentById } from '../../payment/loaders.ts'
 import { lockPayment, type PaymentName } from '../../payment/lock-payment.ts'
 import { isAnonymized } from '../../ticket/anonymized.ts'
@@ -29,7 +29,7 @@ async function findPaymentOf({ ticketId, paymentId }: TicketResending, ctx: Cont
  *  message where the holder has a phone. All or none. Works whether or not the checkout asked for mails.
  *  Refuses: NOT_FOUND; ILLEGAL_TRANSITION if no ticket is active, or those that are have no holder any
  *  more; TOO_MANY_RESENDS if one of them was sent
- *  again five times within 24 hours, by the database's clock (DECISIONS 9). */
+ *  again or transferred five times within 24 hours, by the database's clock (DECISIONS 9). */
 export async function resendTickets(input: TicketResending, ctx: Context): Promise<Resent> {
   requireConfidential(ctx)
   const payment = await findPaymentOf(input, ctx)
@@ -54,13 +54,7 @@ export async function resendTickets(input: TicketResending, ctx: Context): Promi
     const [first] = locked
     if (!first) throw new Error(`payment ${payment.id} is ${status} and has no tickets`)
     if (active.length === 0) throw statusRefusal(first, 'resent')
-    const retryAfter = await secondsUntilResend(tx, active)
-    if (retryAfter !== null)
-      throw new Refusal({
-        code: 'TOO_MANY_RESENDS',
-        message: `A ticket is sent again at most ${maxResends} times a day.`,
-        facts: { limit: maxResends, retryAfter },
-      })
+    await requireResends(tx, active)
     return { tickets: active, deliveries: await queueAgain(tx, active) }
   })
   ctx.loaders.clear()

@@ -5,7 +5,7 @@ import { type Context, requireConfidential } from '../../../request/context.ts'
 import { Refusal } from '../../../shared/errors.ts'
 import { newDocumentToken, newQrCode } from '../../../shared/ids.ts'
 import { readDocumentToken } from '../../delivery/document-url.ts'
-import { queueTransfer } from '../../delivery/queue-again.ts'
+import { queueTransfer, requireResends } from '../../delivery/queue-again.ts'
 import { lockPayment } from '../../payment/lock-payment.ts'
 import { clearedAttendee } from '../../ticket/anonymized.ts'
 import { isTicket, lockTicket, requireTicket, requireUnused } from '../../ticket/require-ticket.ts'
@@ -51,7 +51,7 @@ async function giveTo(tx: Connection, former: Ticket, to: TicketTransfer, langua
  *  the new holder and a notice for the former one. A ticket that already bears this name and address is
  *  returned unchanged, so that a retry makes no further code.
  *  Refuses: NOT_FOUND, ILLEGAL_TRANSITION unless it is active, ALREADY_ENTERED, TRANSFER_NOT_ALLOWED by
- *  its rate, EVENT_ENDED by the database's clock (DECISIONS 9). */
+ *  its rate, EVENT_ENDED by the database's clock, TOO_MANY_RESENDS (DECISIONS 9). */
 export async function transferTicket(to: TicketTransfer, ctx: Context): Promise<Ticket> {
   requireConfidential(ctx)
   const found = await requireTicket(to.ticketId, ctx)
@@ -64,13 +64,14 @@ export async function transferTicket(to: TicketTransfer, ctx: Context): Promise<
       if (locked.status !== 'active') throw statusRefusal(locked, 'transferred')
       if (isHolder(to, locked)) return locked
       requireUnused(locked)
-      const { transferable, isOver, language } = await readHolderTerms(tx, locked)
+      const { transferable, isOver, language } = (await readHolderTerms(tx, [locked]))(locked)
       if (!transferable)
         throw new Refusal({
           code: 'TRANSFER_NOT_ALLOWED',
           message: 'Tickets of this rate may not be given to another person.',
         })
       if (isOver) throw new Refusal({ code: 'EVENT_ENDED', message: 'The event has ended.' })
+      await requireResends(tx, [locked])
       return giveTo(tx, locked, to, language)
     })
   // Runs again with another code if the event has one that is the same.

@@ -1,53 +1,124 @@
+import { and, asc, eq, getTableColumns, inArray, sql } from 'drizzle-orm'
+import { list, name } from '../../../data/array-params.ts'
+import type { Connection } from '../../../database/database.ts'
 import { transaction } from '../../../database/transaction.ts'
 import { type Context, requireConfidential } from '../../../request/context.ts'
-import { refuseIf } from '../../../shared/errors.ts'
-import { lockPayment } from '../../payment/lock-payment.ts'
+import { type Problem, Refusal, refuseIf } from '../../../shared/errors.ts'
+import { lockPayments } from '../../payment/lock-payment.ts'
 import { isAnonymized } from '../../ticket/anonymized.ts'
-import { isTicket, lockTicket, requireTicket, requireUnused } from '../../ticket/require-ticket.ts'
+import { requireTicket, requireUnused } from '../../ticket/require-ticket.ts'
 import { searchNameOf } from '../../ticket/search-name.ts'
 import { changeTickets } from '../../ticket/sold/change-tickets.ts'
-import type { Ticket } from '../../ticket/table.ts'
+import { type LookupTicket, type Ticket, tickets } from '../../ticket/table.ts'
 import { ticketChange } from '../../ticket/ticket-change.ts'
 import { checkAge } from '../checkout/check-entries.ts'
 import { recordChanges } from '../record-changes.ts'
-import type { AttendeeChanges } from './holder-input.ts'
+import { type AttendeeChanges, attendeeChanges } from './holder-input.ts'
 import { readHolderTerms, statusRefusal } from './holder-rules.ts'
 
-/** Lists the columns that differ from the ticket. A cleared language becomes the organization's, as in a
- *  checkout that names none. */
-function differences(ticket: Ticket, given: Partial<Ticket>, language: string): Partial<Ticket> {
+const { ticketId: _ticketId, ...correctable } = attendeeChanges.shape
+const columns = [...Object.keys(correctable), 'searchName'] as (keyof typeof correctable | 'searchName')[]
+
+/** Applies what was given to a ticket; null if nothing differs. A cleared language becomes the organization's,
+ *  as in a checkout that names none. */
+function correct(ticket: Ticket, { ticketId: _, ...given }: AttendeeChanges, language: string) {
   const wanted = given.language === null ? { ...given, language } : given
-  const names = Object.keys(wanted) as (keyof typeof wanted)[]
-  const changed = names.filter((name) => wanted[name] !== undefined && wanted[name] !== ticket[name])
-  return Object.fromEntries(changed.map((name) => [name, wanted[name]]))
+  const changed = Object.entries(wanted).filter(
+    ([key, value]) => value !== undefined && value !== ticket[key as keyof Ticket],
+  )
+  if (changed.length === 0) return null
+  const corrected: Ticket = { ...ticket, ...Object.fromEntries(changed) }
+  return { ...corrected, searchName: searchNameOf(corrected.fullName) }
 }
 
-/** Corrects what was typed about the attendee of a ticket that is held or active. Absent fields stay, null
- *  clears an optional one. Sends nothing: a mail that is queued for a former address is not sent, and tickets
- *  that are paid later go to the new one. Changes nothing, and records nothing, if nothing differs.
- *  Refuses: NOT_FOUND; ILLEGAL_TRANSITION, also for an attendee who was anonymized; ALREADY_ENTERED; UNDER_AGE
- *  (DECISIONS 9). */
-export async function updateAttendee({ ticketId, ...given }: AttendeeChanges, ctx: Context): Promise<Ticket> {
+// Writes tickets as rows of one parameter.
+function writeCorrections(tx: Connection, organizationId: string, corrected: Ticket[]): Promise<Ticket[]> {
+  const types = getTableColumns(tickets)
+  const cells = columns.map((key) => sql`${name(key)} ${sql.raw(types[key].getSQLType())}`)
+  const rows = JSON.stringify(corrected, ['id', ...columns])
+  return changeTickets(
+    tx,
+    Object.fromEntries(columns.map((key) => [key, sql`given.${name(key)}`])),
+    and(eq(tickets.organizationId, organizationId), sql`${tickets.id} = given.id`),
+    sql`json_to_recordset(${rows}::text::json) as given(${list([sql`id text`, ...cells])})`,
+  )
+}
+
+type Place = (index: number, path: Problem['path']) => Problem['path']
+const inList: Place = (index, path = ['ticketId']) => ['attendees', index, ...path]
+
+// Reports the refusals of all corrections at once.
+async function forEach<Result>(
+  corrections: AttendeeChanges[],
+  place: Place,
+  check: (given: AttendeeChanges, index: number) => Result | Promise<Result>,
+): Promise<Result[]> {
+  const problems: Problem[] = []
+  const checked = corrections.map(async (given, index) => {
+    try {
+      return [await check(given, index)]
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error
+      problems.push(...error.problems.map((one): Problem => ({ ...one, path: place(index, one.path) })))
+      return []
+    }
+  })
+  const results = await Promise.all(checked)
+  refuseIf(problems)
+  return results.flat()
+}
+
+/** Corrects what was typed about the attendees of tickets of one organization that are held or active: all or
+ *  none, in as many statements as one takes. Absent fields stay, null clears an optional one. Sends nothing: a
+ *  mail that is queued for a former address is not sent, and tickets that are paid later go to the new one.
+ *  Where nothing differs, changes and records nothing. `place` leads from a field to its input. Returns the
+ *  tickets in the order of the corrections.
+ *  Refuses: NOT_FOUND; INVALID for a ticket that is named twice or is another organization's;
+ *  ILLEGAL_TRANSITION, also for an attendee who was anonymized; ALREADY_ENTERED; UNDER_AGE (DECISIONS 9). */
+export async function updateAttendees(
+  corrections: AttendeeChanges[],
+  ctx: Context,
+  place = inList,
+): Promise<Ticket[]> {
   requireConfidential(ctx)
-  const found = await requireTicket(ticketId, ctx)
-  const { organizationId, paymentId } = found
-  const ticket = await transaction(ctx.db, async (tx) => {
-    // A settlement reads the addresses that it queues mails for under this lock.
-    await lockPayment(tx, { organizationId, id: paymentId })
-    const locked = await lockTicket(tx, found)
-    const isLive = locked.status === 'held' || locked.status === 'active'
-    if (!isLive || isAnonymized(locked)) throw statusRefusal(locked, 'updated')
-    requireUnused(locked)
-    const terms = await readHolderTerms(tx, locked)
-    refuseIf(checkAge(given, terms))
-    const changed = differences(locked, given, terms.language)
-    if (Object.keys(changed).length === 0) return locked
-    const searchName = searchNameOf(changed.fullName ?? locked.fullName)
-    const [updated] = await changeTickets(tx, { ...changed, searchName }, isTicket(found))
-    if (!updated) throw new Error(`ticket ${found.id} was not updated under its lock`)
-    await recordChanges(tx, [ticketChange('ticket.updated', updated)])
-    return updated
+  const named: LookupTicket[] = []
+  await forEach(corrections, place, async ({ ticketId }) => {
+    const ticket = await requireTicket(ticketId, ctx)
+    const isOther = ({ id, organizationId }: LookupTicket) =>
+      id === ticket.id || organizationId !== ticket.organizationId
+    const message = 'Tickets must be different ones of one organization.'
+    if (named.some(isOther)) throw new Refusal({ code: 'INVALID', message, path: ['ticketId'] })
+    named.push(ticket)
+  })
+  const ids = named.map(({ id }) => id)
+  const organizationId = named[0]?.organizationId ?? ''
+  const updated = await transaction(ctx.db, async (tx) => {
+    // A settlement reads the addresses that it queues mails for under these locks.
+    const paymentIds = [...new Set(named.map(({ paymentId }) => paymentId))]
+    await lockPayments(tx, organizationId, paymentIds, 'wait')
+    const areNamed = and(eq(tickets.organizationId, organizationId), inArray(tickets.id, ids))
+    const locked = await tx.select().from(tickets).where(areNamed).orderBy(asc(tickets.id)).for('update')
+    const current = new Map<string, Ticket>(locked.map((ticket) => [ticket.id, ticket]))
+    const termsOf = await readHolderTerms(tx, locked)
+    const corrected = await forEach(corrections, place, (given) => {
+      const ticket = current.get(given.ticketId)
+      if (!ticket) throw new Error(`ticket ${given.ticketId} not found`)
+      const isLive = ticket.status === 'held' || ticket.status === 'active'
+      if (!isLive || isAnonymized(ticket)) throw statusRefusal(ticket, 'updated')
+      requireUnused(ticket)
+      refuseIf(checkAge(given, termsOf(ticket)))
+      return correct(ticket, given, termsOf(ticket).language)
+    })
+    const changed = corrected.flatMap((ticket) => ticket ?? [])
+    const written = changed.length > 0 ? await writeCorrections(tx, organizationId, changed) : []
+    if (written.length < changed.length) throw new Error('a ticket was not updated under its lock')
+    await recordChanges(
+      tx,
+      written.map((ticket) => ticketChange('ticket.updated', ticket)),
+    )
+    for (const ticket of written) current.set(ticket.id, ticket)
+    return ids.flatMap((id) => current.get(id) ?? [])
   })
   ctx.loaders.clear()
-  return ticket
+  return updated
 }

@@ -47,7 +47,7 @@ builder.mutationField('requestRefund', (t) =>
   t.field({
     type: RefundResultRef,
     description:
-      'Returns a ticket under its warranty, which ends some hours before the event. Channels only. Cancels the ticket and refunds the amount paid, minus the price of the warranty. Idempotent: a repeated request returns the same refund.',
+      'Returns a ticket under its warranty, which ends some hours before the event, or once the ticket was given to another person. Channels only. Cancels the ticket and refunds the amount paid, minus the price of the warranty. Idempotent: a repeated request returns the same refund.',
     args: {
       input: t.arg({ type: RequestRefundInputRef, required: true, description: 'Ticket to return.' }),
     },

@@ -5,7 +5,7 @@ import { type Context, requireChannel } from '../../../request/context.ts'
 import { Refusal } from '../../../shared/errors.ts'
 import { events } from '../../event/table.ts'
 import { type RefundAttempt, refunds } from '../../refund/table.ts'
-import { requireTicket } from '../../ticket/require-ticket.ts'
+import { requireTicket, wasTransferred } from '../../ticket/require-ticket.ts'
 import type { Ticket } from '../../ticket/table.ts'
 import { recordCancelled } from './cancel-ticket.ts'
 import { openRefund, startRefund } from './open-refund.ts'
@@ -29,10 +29,8 @@ async function findWarrantyRefund(
   return last ?? null
 }
 
-async function checkWarranty(
-  tx: Connection,
-  { eventId, warrantyHours, warrantyAmount }: Ticket,
-): Promise<void> {
+async function checkWarranty(tx: Connection, ticket: Ticket): Promise<void> {
+  const { eventId, warrantyHours, warrantyAmount } = ticket
   if (warrantyHours === 0 && warrantyAmount === 0)
     throw new Refusal({ code: 'NO_WARRANTY', message: 'This ticket has no warranty.' })
   const end = sql`${events.startDate} - ${warrantyHours} * interval '1 hour'`
@@ -40,10 +38,16 @@ async function checkWarranty(
     .select({
       validUntil: sql<Date>`${end}`.mapWith(events.startDate),
       isOver: sql<boolean>`${end} <= ${nowMs}`,
+      isTransferred: wasTransferred(ticket),
     })
     .from(events)
     .where(eq(events.id, eventId))
   if (!warranty) throw new Error(`event ${eventId} not found`)
+  if (warranty.isTransferred)
+    throw new Refusal({
+      code: 'TICKET_TRANSFERRED',
+      message: 'The ticket was given to another person, which ended its warranty.',
+    })
   if (warranty.isOver)
     throw new Refusal({
       code: 'WARRANTY_ENDED',
@@ -54,8 +58,8 @@ async function checkWarranty(
 
 /** Returns a ticket of the channel under its warranty: cancels it and refunds the amount paid, minus the
  *  price of the warranty and earlier refunds. Idempotent: a repeated request returns the same refund, or
- *  opens another one if that has failed. Refuses: NOT_FOUND, NO_WARRANTY, WARRANTY_ENDED by the database's
- *  clock, ILLEGAL_TRANSITION, ALREADY_ENTERED, SUPPLEMENT_REDEEMED, REFUND_TOO_HIGH if nothing is left to
+ *  opens another one if that has failed. Refuses: NOT_FOUND, NO_WARRANTY, TICKET_TRANSFERRED,
+ *  WARRANTY_ENDED by the database's clock, ILLEGAL_TRANSITION, ALREADY_ENTERED, SUPPLEMENT_REDEEMED, REFUND_TOO_HIGH if nothing is left to
  *  refund. */
 export async function requestRefund(ticketId: string, ctx: Context): Promise<RefundAttempt> {
   requireChannel(ctx)

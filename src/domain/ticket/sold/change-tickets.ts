@@ -28,19 +28,22 @@ export const listChanged: SQL = sql`
   select organization_id, mode, channel_id, id, activated_at, updated_at from changed where activated_at is not null
   on conflict (${named([organizationId, mode, channelId, paidAt, ticketId])}) do update set updated_at = excluded.updated_at`
 
-/** Updates tickets, and where lists find them, in one statement. Returns them. */
+/** Updates tickets, and where lists find them, in one statement. Values may come from rows of `from`. Returns
+ *  the tickets, in any order. */
 export function changeTickets(
   tx: Connection,
   set: PgUpdateSetSource<typeof tickets>,
   condition: SQL | undefined,
+  from?: SQL,
 ) {
-  const changed = tx.$with('changed').as(
-    tx
-      .update(tickets)
-      .set({ ...set, listedAt: nowMs })
-      .where(condition)
-      .returning(ticketColumns),
-  )
+  const update = tx.update(tickets).set({ ...set, listedAt: nowMs })
+  const changed = tx
+    .$with('changed')
+    .as(
+      (from ? (update.from(from) as unknown as typeof update) : update)
+        .where(condition)
+        .returning(ticketColumns),
+    )
   const listed = tx.$with('listed', {}).as(listChanged)
   return tx.with(changed, listed).select().from(changed)
 }
