@@ -15,7 +15,8 @@ const usage = `Usage: npm run COMMAND -- ARGUMENTS    (or: node dist/cli.js COMM
 
   migrate                        bring the tables up to date
   distribute                     spread the tables over a Citus cluster, by organization
-  import FILE                    import a catalogue; an invalid file changes nothing
+  import FILE [--no-notify]      import a catalogue; an invalid file changes nothing; holders are told by mail of
+                                 an event that begins at another time, unless --no-notify
   import --schema                print the JSON Schema of a catalogue file
   seed [--events N]              import a demo catalogue (60 events by default)
   key issue channel --name NAME --organization ID… [--expires DATE] [--test]
@@ -52,6 +53,7 @@ const options = {
   help: { type: 'boolean', short: 'h' },
   schema: { type: 'boolean' },
   test: { type: 'boolean' },
+  'no-notify': { type: 'boolean' },
   events: { type: 'string' },
   name: { type: 'string' },
   organization: { type: 'string', multiple: true },

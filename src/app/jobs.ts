@@ -1,6 +1,7 @@
 import { electLeader } from '../data/elect-leader.ts'
 import type { Database } from '../database/database.ts'
 import { createPositions } from '../domain/change/assign-positions.ts'
+import { queueMoved } from '../domain/delivery/move-dates.ts'
 import { type Senders, sendDeliveries } from '../domain/delivery/send-deliveries.ts'
 import type { PaymentProvider } from '../domain/payment/provider.ts'
 import { closeSessions } from '../domain/sale/provider-session.ts'
@@ -41,6 +42,7 @@ const jobsOf = ({
   'ending sessions': () => closeSessions({ db, provider }),
   refunds: () => processDueRefunds(db, provider, onMismatch),
   feed: createPositions(db),
+  notices: () => queueMoved(db),
   delivery: () => sendDeliveries(db, senders),
   webhooks: (stopping) => sendWebhooks(db, { privateWebhooks, stopping }),
   ...(retention && { retention }),
@@ -48,7 +50,7 @@ const jobsOf = ({
 })
 // Jobs that many processes do no faster than one: each run is a statement or two over all organizations. The
 // others claim a few rows each and wait for somebody else, so more processes do more of them.
-const jobsOfLeader = new Set(['sweep', 'feed', 'months'])
+const jobsOfLeader = new Set(['sweep', 'feed', 'months', 'notices'])
 const pauseSeconds = 1
 
 const measured =

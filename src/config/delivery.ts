@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { z } from 'zod'
-import { baseUrl } from './setting-types.ts'
+import { baseUrl, wholeNumber } from './setting-types.ts'
 
 const mailbox = /^(?:([^<>\p{Cc}]*?)\s*<([^\s<>@]+@[^\s<>@]+)>|([^\s<>@]+@[^\s<>@]+))$/u
 
@@ -13,6 +13,7 @@ export const deliverySettings = z.object({
     .min(1)
     .transform((path) => resolve(path))
     .optional(),
+  MAILS_PER_HOUR: wholeNumber(1, 1_000_000).default(10_000),
   WHATSAPP_TOKEN: z.string().min(1).optional(),
   WHATSAPP_PHONE_NUMBER_ID: z.string().regex(/^\d+$/, 'must be digits').optional(),
   WHATSAPP_TEMPLATE: z
@@ -30,6 +31,8 @@ export const deliverySettings = z.object({
 type Settings = z.output<typeof deliverySettings>
 
 export type MailConfig = {
+  /** Mails and messages an hour of each organization, beside tickets that were paid. */
+  perHour: number
   /** SMTP server. If unset, each mail is written to a file in `folder`. */
   smtpUrl: string | undefined
   /** Sender. If it has no name, the organization's is used. */
@@ -77,6 +80,7 @@ export function deliveryConfigOf(settings: Settings, mailFolder: string): Delive
       // A reserved domain: without MAIL_FROM, mails are only written to files.
       from: { name: name.replace(/^"|"$/g, ''), address: address ?? bare ?? 'tickets@boxoffice.invalid' },
       folder: settings.MAIL_DIR ?? mailFolder,
+      perHour: settings.MAILS_PER_HOUR,
     },
     whatsapp:
       token && phoneNumberId && template

@@ -88,7 +88,7 @@ test('a process that is not elected runs the jobs that several share, and no oth
     .values({ role: 'jobs', holder: 'other', expiresAt: sql`now() + interval '1 hour'` })
   const statements: string[] = []
   const watched = await database.open({ onStatement: (text) => void statements.push(text) })
-  const senders = { email: async () => {}, whatsapp: null, onDead: () => {} }
+  const senders = { email: async () => {}, whatsapp: null, perHour: 1000, onDead: () => {} }
   const stop = startJobs(
     { db: watched.db, provider: sandboxProvider, senders, privateWebhooks: false },
     (error, job) => expect.fail(`${job}: ${error}`),

@@ -14,7 +14,10 @@ type Open = () => Promise<Database>
 
 const maxEvents = 100_000
 
-const importing = z.strictObject({ file: z.tuple([z.string()], 'must be one') })
+const importing = z.strictObject({
+  file: z.tuple([z.string()], 'must be one'),
+  'no-notify': z.boolean().optional(),
+})
 const seeding = z.strictObject({
   events: fromQuery(
     z
@@ -53,10 +56,11 @@ function importFile(args: object) {
     const schema = catalogueJsonSchema()
     return async () => ({ json: schema, text: JSON.stringify(schema, null, 2) })
   }
-  const [file] = parse(importing, args).file
+  const given = parse(importing, args)
+  const [file] = given.file
   return async (open: Open) => {
     const json = await readJson(file)
-    const summary = await importCatalogue(await open(), json)
+    const summary = await importCatalogue(await open(), json, { notify: !given['no-notify'] })
     return { json: toJson(summary), text: `${toText(summary)}\n\n${file} is imported.` }
   }
 }

@@ -4,6 +4,7 @@ import type { Connection, Database } from '../../database/database.ts'
 import { isDistributed } from '../../database/distributed.ts'
 import { announceOnCommit, changesCatalogue, transaction } from '../../database/transaction.ts'
 import { type Problem, refuseIf } from '../../shared/errors.ts'
+import { markMoved, readDates } from '../delivery/move-dates.ts'
 import { events } from '../event/table.ts'
 import { checkCatalogue } from './check-catalogue.ts'
 import { among, findExisting } from './find-existing.ts'
@@ -39,9 +40,10 @@ async function renewRevisions(tx: Connection, { events: named }: Catalogue): Pro
 
 /** Imports a catalogue file: organizations, locations, and events in the shape of `GET /events?populate=*`.
  *  Updates rows with the same identifiers, keeps sales and holds, and removes from sale what a list no longer
- *  names. Atomic: a file with any mistake is refused whole.
+ *  names. Holders are told of an event that begins at another time, unless `notify` is false. Atomic: a file with any
+ *  mistake is refused whole.
  *  Refuses: REQUIRED, INVALID, UNKNOWN_FIELD, each with the path in the file. */
-export async function importCatalogue(db: Database, json: unknown) {
+export async function importCatalogue(db: Database, json: unknown, { notify = true } = {}) {
   const catalogue = readCatalogue(json)
   return transaction(db, async (tx) => {
     changesCatalogue(tx)
@@ -55,7 +57,9 @@ export async function importCatalogue(db: Database, json: unknown) {
       ...checkCatalogue(catalogue, existing),
       ...(await checkStock(tx, catalogue)),
     ])
+    const dates = await readDates(tx, among(events.id, catalogue.events))
     const written = await writeCatalogue(tx, catalogue, existing)
+    await markMoved(tx, dates, notify)
     if (isDistributed(db)) await renewRevisions(tx, catalogue)
     // Sales continue during the import, so stock is checked again under the lock.
     return { ...written, stock: await writeStock(tx, catalogue, refuse) }

@@ -50,6 +50,7 @@ const sheets = (db: Database) =>
         startDate: events.startDate,
         endDate: events.endDate,
         displayDate: events.displayDate,
+        sequence: events.calendarSequence,
       },
       location: {
         name: shown(locations.name),
@@ -137,13 +138,20 @@ export async function findSheet(db: Database, read: AddressToken): Promise<Sheet
   return (await sheetsByOwnToken(db, form).execute({ organizationId, token, id }))[0] ?? null
 }
 
+const isKept = sql`not exists (select from ${retiredDocuments}
+  where ${inOrganization(retiredDocuments.organizationId)} and ${retiredDocuments.ticketId} = ${tickets.id})`
+const isOfFirst = sql`exists (select from ${tickets} as first where first.organization_id = ${sql.placeholder('organizationId')}
+  and first.payment_id = ${sql.placeholder('paymentId')} and first.position = 0
+  and first.email = ${sql.placeholder('recipient')})`
+
 const recipientColumn = { email: tickets.email, whatsapp: tickets.phone }
 
 /** Finds the tickets of a delivery: those of its payment, or the only one that it names, that are active
- *  and still bear its recipient. A notice concerns its ticket whatever became of it. */
+ *  and still bear its recipient. A notice that names a ticket concerns it whatever became of it; a checkout by a
+ *  publishable key that cost nothing is sent to its first attendee, but for what was given to others. */
 export function sheetsToSend(
   db: Database,
-  { organizationId, kind, medium, paymentId, recipient, ticketId }: Delivery,
+  { organizationId, kind, notice, occasion, medium, paymentId, recipient, ticketId }: Delivery,
 ): Promise<Sheet[]> {
   const find = (name: string, ...conditions: SQL[]) =>
     statement(db, name, (db) =>
@@ -158,10 +166,14 @@ export function sheetsToSend(
         .orderBy(asc(tickets.position)),
     )
   const isNamed = eq(tickets.id, sql.placeholder('ticketId'))
-  if (kind === 'transfer_notice')
+  if (kind === 'transfer_notice' || (notice && ticketId !== null))
     return find('sheets_of_a_notice', isNamed).execute({ organizationId, paymentId, ticketId })
   const isRecipients = eq(recipientColumn[medium], sql.placeholder('recipient'))
   const isActive = eq(tickets.status, 'active')
+  if (occasion === 'public')
+    return find('sheets_of_a_public_checkout', isActive, isKept, isOfFirst).execute({
+      ...{ organizationId, paymentId, recipient },
+    })
   return ticketId === null
     ? find(`sheets_by_${medium}`, isRecipients, isActive).execute({ organizationId, paymentId, recipient })
     : find(`sheet_by_${medium}`, isRecipients, isActive, isNamed).execute({

@@ -20,6 +20,7 @@ export function openSenders(
   )
   const senders: Senders = {
     email: send,
+    perHour: mail.perHour,
     whatsapp: whatsapp && whatsAppSender(whatsapp, publicUrl),
     onDead: (delivery, code) =>
       log.warn({ delivery, code }, 'a delivery is dead: npm run deliveries -- list'),

@@ -63,17 +63,19 @@ export async function queueAgain(tx: Connection, tickets: Addressed[]): Promise<
 }
 
 /** Queues a transferred ticket for its new holder, and a notice for the former one unless both have the
- *  same address or the former one was anonymized, in the transaction of the transfer. */
+ *  same address, in the transaction of the transfer. A former one who was anonymized is told nothing, and no
+ *  later one passes for who paid. */
 export async function queueTransfer(tx: Connection, ticket: Addressed, formerEmail: string): Promise<void> {
   const occasion = `transfer:${newId('dlv')}`
-  const { id: ticketId, organizationId, paymentId } = ticket
-  const toFormer = {
-    ...{ organizationId, paymentId, ticketId, occasion },
-    medium: 'email',
-    recipient: formerEmail,
-  } as const
-  const notice = { id: newId('dlv'), kind: 'transfer_notice', ...toFormer } as const
   const queued = deliveriesOf(ticket, occasion)
-  const isTold = formerEmail !== ticket.email && !isAnonymized({ email: formerEmail })
-  await tx.insert(deliveries).values(isTold ? [...queued, notice] : queued)
+  const [notice] = deliveriesOf({ ...ticket, email: formerEmail }, occasion)
+  if (!notice || formerEmail === ticket.email) return void (await tx.insert(deliveries).values(queued))
+  const isKnown = !isAnonymized({ email: formerEmail })
+  const left = {
+    recipient: `${formerEmail}:${notice.id}`,
+    status: 'skipped',
+    lastError: 'ANONYMIZED',
+  } as const
+  const told = { ...notice, ...(isKnown ? {} : left), kind: 'transfer_notice' } as const
+  await tx.insert(deliveries).values([...queued, told])
 }

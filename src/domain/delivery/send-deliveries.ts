@@ -1,16 +1,19 @@
-import { and, eq, sql } from 'drizzle-orm'
+import { and, eq, inArray, sql } from 'drizzle-orm'
 import type { PgUpdateSetSource } from 'drizzle-orm/pg-core'
 import pLimit from 'p-limit'
 import { backoff, claimDue } from '../../data/leased-jobs.ts'
 import { inSeconds } from '../../database/clock.ts'
 import type { Database } from '../../database/database.ts'
+import { groupBy } from '../../shared/group-by.ts'
 import { type Sheet, sheetsToSend } from './find-sheets.ts'
 import { type Sender, Undelivered } from './sender.ts'
 import { type Delivery, deliveries } from './table.ts'
 import { yieldToRequests } from './yield-to-requests.ts'
 
-/** Sender of each medium, null if it is not enabled, and a callback for deliveries that are given up. */
+/** Sender of each medium, null if it is not enabled, the number that an organization sends in an hour beside
+ *  tickets that were paid, and a callback for deliveries that are given up. */
 export type Senders = Record<Delivery['medium'], Sender | null> & {
+  perHour: number
   onDead(deliveryId: string, code: string | null): void
 }
 
@@ -18,6 +21,7 @@ export type Senders = Record<Delivery['medium'], Sender | null> & {
 const limits = { batch: 10, concurrency: 4, leaseSeconds: 300, runSeconds: 2 }
 // 24 attempts take about a day.
 const maxAttempts = 24
+const maxPutOff = 5_000
 const pauses = { first: 30, max: 7200 }
 
 /** Result of an attempt: the columns to update, and the error to rethrow if it was unexpected. */
@@ -54,6 +58,32 @@ async function attempt(
   }
 }
 
+/** Puts off what an organization sends beyond its hour, and what else of it is due, each by up to an hour. Returns
+ *  what is to be sent now, with all tickets that were paid (DECISIONS 204). */
+async function withinHour(db: Database, claimed: Delivery[], perHour: number): Promise<Delivery[]> {
+  const late = new Set<string>()
+  const bounded = claimed.filter(({ occasion }) => occasion !== '')
+  for (const [organizationId, own] of groupBy(bounded, ({ organizationId }) => organizationId)) {
+    const isBounded = sql`${deliveries.organizationId} = ${organizationId} and ${deliveries.occasion} <> ''`
+    const lastHour = sql`(select from ${deliveries}
+      where ${isBounded} and ${deliveries.sentAt} > now() - interval '1 hour' limit ${perHour}) as sent`
+    const excess = own.slice(Math.max(0, perHour - (await db.$count(lastHour)))).map(({ id }) => id)
+    if (excess.length === 0) continue
+    for (const id of excess) late.add(id)
+    const due = sql`array(select ${deliveries.id} from ${deliveries} where ${isBounded}
+      and ${deliveries.status} = 'pending' and ${deliveries.dueAt} <= now() limit ${maxPutOff} for update skip locked)`
+    await db
+      .update(deliveries)
+      .set({
+        dueAt: sql`now() + (hashtext(${deliveries.id}) & 4095) * interval '1 second'`,
+        attempts: sql`greatest(${deliveries.attempts} - 1, 0)`,
+        lastError: 'TOO_MANY',
+      })
+      .where(sql`${isBounded} and (${inArray(deliveries.id, excess)} or ${deliveries.id} = any(${due}))`)
+  }
+  return claimed.filter(({ id }) => !late.has(id))
+}
+
 /** Sends due deliveries for some seconds at most, at least once. Any number of processes may run it: each
  *  claims its own rows, and a claim of a process that died expires after some minutes. A mail whose process
  *  died before it could record success is sent again under the same Message-ID. Failures are retried with
@@ -80,7 +110,8 @@ export async function sendDeliveries(db: Database, senders: Senders): Promise<vo
   let claimed: Delivery[]
   do {
     claimed = await claimDue(db, deliveries, { limit: limits.batch, leaseSeconds: limits.leaseSeconds })
-    const results = await Promise.allSettled(claimed.map((delivery) => limit(() => deliver(delivery))))
+    const now = await withinHour(db, claimed, senders.perHour)
+    const results = await Promise.allSettled(now.map((delivery) => limit(() => deliver(delivery))))
     const failed = results.find((result) => result.status === 'rejected')
     if (failed) throw failed.reason
   } while (claimed.length === limits.batch && Date.now() < end)

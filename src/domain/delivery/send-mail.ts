@@ -3,47 +3,56 @@ import type { SendMailOptions } from 'nodemailer'
 import type { MailConfig } from '../../config/delivery.ts'
 import { documentName, fileName } from './document-url.ts'
 import { drawTicket } from './draw-ticket.ts'
+import type { Sheet } from './find-sheets.ts'
 import { mailFile, unfinished } from './mail-folder.ts'
 import { type Sender, Undelivered } from './sender.ts'
 import { writeCalendar, writeMail } from './write-mail.ts'
-import { writeTransferNotice } from './write-transfer-notice.ts'
+import { writeNotice } from './write-notice.ts'
 
 type Transport = (id: string, mail: SendMailOptions) => Promise<void>
+
+type Attachment = NonNullable<SendMailOptions['attachments']>[number]
+
+const calendarOf = (sheet: Sheet, ...more: [string, Parameters<typeof writeCalendar>[2]]): Attachment => ({
+  filename: fileName(sheet.event, '.ics'),
+  content: writeCalendar(sheet, ...more),
+  contentType: 'text/calendar; charset=utf-8; method=PUBLISH',
+  // Base64 keeps the CRLF line ends that iCalendar requires.
+  contentTransferEncoding: 'base64',
+})
 
 async function composeTickets(
   sheets: Parameters<Sender>[1],
   domain: string,
   publicUrl: string,
 ): Promise<SendMailOptions> {
-  const [{ event }] = sheets
-  const attachments: NonNullable<SendMailOptions['attachments']> = []
+  const attachments: Attachment[] = []
   for (const sheet of sheets) {
     const content = await drawTicket(sheet)
     attachments.push({ filename: documentName(sheet), content, contentType: 'application/pdf' })
   }
-  attachments.push({
-    filename: fileName(event, '.ics'),
-    content: writeCalendar(sheets[0], domain),
-    contentType: 'text/calendar; charset=utf-8; method=PUBLISH',
-    // Base64 keeps the CRLF line ends that iCalendar requires.
-    contentTransferEncoding: 'base64',
-  })
-  return { ...writeMail(sheets, publicUrl), attachments }
+  return {
+    ...writeMail(sheets, publicUrl),
+    attachments: [...attachments, calendarOf(sheets[0], domain, 'calendar.description')],
+  }
 }
 
 async function composeMail(
-  { id, kind, recipient }: Parameters<Sender>[0],
+  delivery: Parameters<Sender>[0],
   sheets: Parameters<Sender>[1],
   from: MailConfig['from'],
   publicUrl: string,
 ): Promise<SendMailOptions> {
-  const [sheet] = sheets
-  const { organizationName } = sheet
+  const { id, kind, notice, recipient } = delivery
+  const [{ organizationName }] = sheets
   const domain = from.address.split('@')[1] ?? ''
   const content =
-    kind === 'tickets'
+    kind === 'tickets' && !notice
       ? await composeTickets(sheets, domain, publicUrl)
-      : writeTransferNotice({ ...sheet, paymentId: sheet.ticket.paymentId })
+      : {
+          ...writeNotice(delivery, sheets),
+          attachments: notice?.about === 'date' ? [calendarOf(sheets[0], domain, 'order.seller')] : [],
+        }
   return {
     ...content,
     from: { name: from.name || organizationName, address: from.address },

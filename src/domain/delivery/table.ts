@@ -1,7 +1,8 @@
 import { sql } from 'drizzle-orm'
-import { foreignKey, index, pgEnum, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
+import { foreignKey, index, jsonb, pgEnum, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
 import { dueColumns } from '../../data/leased-jobs.ts'
 import { createdAt, timestampMs } from '../../database/columns.ts'
+import type { FormerDates } from '../event/table.ts'
 import { payments } from '../payment/table.ts'
 import { tickets } from '../ticket/table.ts'
 
@@ -11,6 +12,16 @@ export const deliveryMedium = pgEnum('delivery_medium', ['email', 'whatsapp'])
 /** `skipped`: there is nothing to send, because the medium is not enabled or the tickets were cancelled. */
 export const deliveryStatus = pgEnum('delivery_status', ['pending', 'sent', 'skipped', 'dead'])
 
+/** What a mail tells of a ticket instead of sending it. `amount` is what goes back to the recipient, in minor
+ *  units, `byHand` from the organization itself. */
+export type Notice = {
+  about: 'refund' | 'cancellation' | 'date'
+  language: string | null
+  amount?: number
+  byHand?: boolean
+  former?: FormerDates | null
+}
+
 /** Job queue: the tickets of one checkout, to be sent to one recipient. */
 export const deliveries = pgTable(
   'deliveries',
@@ -19,10 +30,12 @@ export const deliveries = pgTable(
     id: text().notNull(),
     paymentId: text('payment_id').notNull(),
     kind: deliveryKind().notNull().default('tickets'),
+    /** Of the kind `tickets`, because a process of the version before would tell of a transfer otherwise. */
+    notice: jsonb().$type<Notice>(),
     /** The only ticket to be sent; null for all tickets of the recipient. */
     ticketId: text('ticket_id'),
-    /** Reason for sending again: unique text per transfer or repetition; empty for the tickets of a paid
-     *  checkout, which are sent once. */
+    /** Reason for sending: unique text per transfer, repetition or notice; `free` for the tickets of a checkout
+     *  that cost nothing, `public` if by a publishable key; empty for those that were paid. */
     occasion: text().notNull().default(''),
     medium: deliveryMedium().notNull(),
     /** E-mail address or phone number, as on the tickets. */
@@ -56,6 +69,10 @@ export const deliveries = pgTable(
       .where(sql`${delivery.ticketId} is not null`),
     // A person's, to be exported or erased.
     index('deliveries_recipient').on(sql`lower(${delivery.recipient})`),
+    // Mails of the last hour that cost nobody anything.
+    index('deliveries_bounded')
+      .on(delivery.organizationId, delivery.sentAt)
+      .where(sql`${delivery.occasion} <> ''`),
     index('deliveries_due').on(delivery.dueAt).where(sql`${delivery.status} = 'pending'`),
     index('deliveries_dead').on(delivery.createdAt).where(sql`${delivery.status} = 'dead'`),
   ],

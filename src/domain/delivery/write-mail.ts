@@ -8,7 +8,7 @@ import { documentUrl } from './document-url.ts'
 import { languageOfSheet, type Sheet } from './find-sheets.ts'
 
 /** Marks the subject of a mail about a test ticket, the same in every language. */
-const markTest = ({ ticket }: { ticket: Pick<Sheet['ticket'], 'mode'> }, subject: string): string =>
+export const markTest = ({ ticket }: { ticket: Pick<Sheet['ticket'], 'mode'> }, subject: string): string =>
   ticket.mode === 'test' ? `[TEST] ${subject}` : subject
 
 const detailsOf = ({ rateName, priceName, ticket }: Sheet) =>
@@ -21,38 +21,17 @@ function discountOf(language: Language, { ticket, discountName }: Sheet): string
   return translate(language, 'mail.discount', { name: discountName ?? '', amount })
 }
 
-function toText(language: Language, [first, ...rest]: [Sheet, ...Sheet[]], publicUrl: string): string {
-  const { event, location, organizationName: organization } = first
-  const tickets = [first, ...rest].flatMap((sheet) => {
-    const { ticket } = sheet
-    const code = `${translate(language, 'mail.code')} ${ticket.qrCode}`
-    return [
-      ticket.fullName,
-      detailsOf(sheet),
-      discountOf(language, sheet),
-      code,
-      documentUrl(ticket, publicUrl),
-      '',
-    ]
-  })
-  const lines = [
-    first.ticket.mode === 'test' ? translate(language, 'test.mark') : null,
-    translate(language, 'mail.attached', { count: rest.length + 1 }),
-    '',
-    event.name,
-    localStart(language, event, location),
-    placeOf(location),
-    '',
-    ...tickets,
-    translate(language, 'mail.show'),
-    translate(language, 'mail.order', { id: first.ticket.paymentId, organization }),
-  ]
-  return lines.filter((line) => line !== null).join('\n')
-}
+const ticketLines = (language: Language, sheet: Sheet, publicUrl: string) => [
+  sheet.ticket.fullName,
+  detailsOf(sheet),
+  discountOf(language, sheet),
+  `${translate(language, 'mail.code')} ${sheet.ticket.qrCode}`,
+  documentUrl(sheet.ticket, publicUrl),
+  '',
+]
 
 // Mail clients need table layouts and inline styles.
-/** Style of the font of mails. */
-export const font = "font-family:'Segoe UI',Roboto,Helvetica,Arial,sans-serif"
+const font = "font-family:'Segoe UI',Roboto,Helvetica,Arial,sans-serif;word-break:break-word"
 
 function card(language: Language, sheet: Sheet, publicUrl: string): Html {
   const { ticket } = sheet
@@ -70,11 +49,16 @@ ${
 </td></tr>`
 }
 
-function toHtml(language: Language, sheets: [Sheet, ...Sheet[]], publicUrl: string): Html {
-  const [{ event, location, organizationName, ticket }] = sheets
-  const place = placeOf(location)
+/** Lays out a mail about an event: its name, start and place, then `rows` of a table, or `lines` of the text. */
+export function layOutMail(
+  language: Language,
+  { event, location, organizationName, ticket }: Sheet,
+  { lines, rows, footer }: { lines: (string | null)[]; rows: Html | Html[]; footer: string },
+): { text: string; markup: string } {
+  const [start, place] = [localStart(language, event, location), placeOf(location)]
+  const mark = ticket.mode === 'test' ? translate(language, 'test.mark') : null
   const line = 'margin:0;font-size:15px;line-height:22px;color:#efeafc'
-  return html`<!doctype html>
+  const { markup } = html`<!doctype html>
 <html lang="${language}">
 <head>
 <meta charset="utf-8">
@@ -87,22 +71,23 @@ function toHtml(language: Language, sheets: [Sheet, ...Sheet[]], publicUrl: stri
 <tr><td align="center" style="padding:24px 12px;${font}">
 <table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="max-width:520px;text-align:left;background-color:#fffefb;border-radius:18px;overflow:hidden">
 <tr><td bgcolor="#41307c" style="padding:28px 32px;background-color:#41307c;background-image:linear-gradient(135deg,#2f2a6b,#5b2f8f 65%,#8a2f74);border-radius:18px 18px 0 0">
-${ticket.mode === 'test' && html`<p style="margin:0 0 12px;padding:4px 10px;background-color:#ffd84d;font-size:14px;line-height:20px;font-weight:700;color:#1c1a22">${translate(language, 'test.mark')}</p>`}
+${mark !== null && html`<p style="margin:0 0 12px;padding:4px 10px;background-color:#ffd84d;font-size:14px;line-height:20px;font-weight:700;color:#1c1a22">${mark}</p>`}
 <p style="margin:0 0 6px;font-size:13px;line-height:18px;color:#efeafc">${organizationName}</p>
-<h1 style="margin:0 0 12px;font-size:26px;line-height:31px;font-weight:700;color:#ffffff;word-break:break-word">${event.name}</h1>
-<p style="${line}">${localStart(language, event, location)}</p>
+<h1 style="margin:0 0 12px;font-size:26px;line-height:31px;font-weight:700;color:#ffffff">${event.name}</h1>
+<p style="${line}">${start}</p>
 ${place !== '' && html`<p style="${line}">${place}</p>`}
 </td></tr>
-<tr><td style="padding:22px 32px;font-size:15px;line-height:22px;color:#1c1a22">${translate(language, 'mail.attached', { count: sheets.length })} ${translate(language, 'mail.show')}</td></tr>
-${sheets.map((sheet) => card(language, sheet, publicUrl))}
+${rows}
 <tr><td style="height:8px;line-height:8px;font-size:8px">&nbsp;</td></tr>
 </table>
-<p style="margin:18px 0 0;font-size:12px;line-height:18px;color:#645f6b">${translate(language, 'order.footer', { id: ticket.paymentId })}</p>
+<p style="margin:18px 0 0;font-size:12px;line-height:18px;color:#645f6b">${footer}</p>
 </td></tr>
 </table>
 </body>
 </html>
 `
+  const text = [mark, event.name, start, place, '', ...lines, footer].filter((line) => line !== null)
+  return { text: text.join('\n'), markup }
 }
 
 /** Writes the mail with the tickets of one checkout, as plain text and as HTML, in the language of the first
@@ -110,18 +95,27 @@ ${sheets.map((sheet) => card(language, sheet, publicUrl))}
 export function writeMail(sheets: [Sheet, ...Sheet[]], publicUrl: string) {
   const [first] = sheets
   const language = languageOfSheet(first)
-  const event = first.event.name
-  return {
-    subject: markTest(first, translate(language, 'mail.subject', { count: sheets.length, event })),
-    text: toText(language, sheets, publicUrl),
-    html: toHtml(language, sheets, publicUrl).markup,
-  }
+  const [count, event, id] = [sheets.length, first.event.name, first.ticket.paymentId]
+  const attached = translate(language, 'mail.attached', { count })
+  const show = translate(language, 'mail.show')
+  const lead = html`<tr><td style="padding:22px 32px;font-size:15px;line-height:22px;color:#1c1a22">${attached} ${show}</td></tr>`
+  const { text, markup } = layOutMail(language, first, {
+    lines: [attached, '', ...sheets.flatMap((sheet) => ticketLines(language, sheet, publicUrl)), show, ''],
+    rows: [lead, ...sheets.map((sheet) => card(language, sheet, publicUrl))],
+    footer: translate(language, 'mail.order', { id, organization: first.organizationName }),
+  })
+  const subject = translate(language, 'mail.subject', { count, event })
+  return { subject: markTest(first, subject), text, html: markup }
 }
 
 /** Writes an event as an iCalendar file, in the language of the ticket, with times in UTC so that every
- *  calendar shows them right. The UID is stable, so that sending it again updates the same entry; `domain`
- *  is its namespace. */
-export function writeCalendar(sheet: Sheet, domain: string): string {
+ *  calendar shows them right. The UID is stable, and the sequence that of its dates, so that sending it again
+ *  updates the same entry; `domain` is its namespace. */
+export function writeCalendar(
+  sheet: Sheet,
+  domain: string,
+  description: 'calendar.description' | 'order.seller',
+): string {
   const { event, location, organizationName: organization } = sheet
   const language = languageOfSheet(sheet)
   const calendar = ical({
@@ -132,10 +126,11 @@ export function writeCalendar(sheet: Sheet, domain: string): string {
   const { latitude: lat = null, longitude: lon = null } = location ?? {}
   calendar.createEvent({
     id: `${event.id}@${domain}`,
+    sequence: event.sequence,
     start: event.startDate,
     end: event.endDate,
     summary: event.name,
-    description: translate(language, 'calendar.description', { organization }),
+    description: translate(language, description, { organization }),
     location: title === '' ? null : { title, ...(lat !== null && lon !== null && { geo: { lat, lon } }) },
   })
   return `${calendar.toString()}\r\n`

@@ -1,11 +1,23 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { check, customType, index, jsonb, type PgColumn, pgTable, text, uuid } from 'drizzle-orm/pg-core'
+import {
+  check,
+  customType,
+  index,
+  integer,
+  jsonb,
+  type PgColumn,
+  pgTable,
+  text,
+  uuid,
+} from 'drizzle-orm/pg-core'
 import { timestampMs } from '../../database/columns.ts'
 import { locations } from '../location/table.ts'
 import { organizationId } from '../organization/table.ts'
 
 const tsvector = customType<{ data: string; driverData: string }>({ dataType: () => 'tsvector' })
 
+/** Dates of an event before it was moved, in ISO 8601. */
+export type FormerDates = { start: string; display: string | null }
 export type Artist = { name: string; imageUrl: string | null }
 
 /** Duration of an event, in seconds. */
@@ -36,6 +48,10 @@ export const events = pgTable(
     searchWords: tsvector('search_words').notNull(),
     /** Changes with the event and with anything listed under it, by a trigger. Sales do not change it. */
     revision: uuid().notNull().defaultRandom(),
+    /** SEQUENCE of its calendar entry: the number of times that its dates were changed. */
+    calendarSequence: integer('calendar_sequence').notNull().default(0),
+    /** Its dates before, until its holders are told of those that it has now. */
+    movedFrom: jsonb('moved_from').$type<FormerDates>(),
   },
   (event) => [
     index().on(event.startDate, event.id),
@@ -44,10 +60,15 @@ export const events = pgTable(
     index('events_music_genres').using('gin', event.musicGenres),
     index().on(event.locationId, event.startDate, event.id),
     index().using('gin', event.searchWords),
+    // Events whose holders are to be told.
+    index('events_moved').on(event.id).where(sql`${event.movedFrom} is not null`),
     // Finds the longest event, which bounds the start of events that have not ended.
     index('events_duration').on(sql`(${duration(event)})`),
     check('events_end_after_they_start', sql`${event.endDate} >= ${event.startDate}`),
   ],
 )
 
-export type Event = Omit<typeof events.$inferSelect, 'searchWords' | 'revision'>
+export type Event = Omit<
+  typeof events.$inferSelect,
+  'searchWords' | 'revision' | 'calendarSequence' | 'movedFrom'
+>

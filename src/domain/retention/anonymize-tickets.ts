@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, ne, or, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, inArray, isNull, ne, or, type SQL, sql } from 'drizzle-orm'
 import type { Connection } from '../../database/database.ts'
 import { anonymizedRecipient, hasRecipient } from '../delivery/anonymized-recipient.ts'
 import { deliveries } from '../delivery/table.ts'
@@ -68,12 +68,13 @@ async function clearOthers(
 }
 
 // Recipients that no ticket of the payment bears any more, former holders among them. What is still to be
-// sent to one of those is left.
+// sent to one of those is left, and what concerns another ticket, whose first holder may have paid.
 export async function clearRecipients(
   tx: Connection,
   organizationId: string,
   paymentIds: string[],
   recipients: string[],
+  ticketIds: string[] = [],
 ): Promise<string[]> {
   const isBorne = sql`exists (select from ${tickets} where ${tickets.organizationId} = ${organizationId}
     and ${tickets.paymentId} = ${deliveries.paymentId}
@@ -92,7 +93,13 @@ export async function clearRecipients(
         inArray(deliveries.paymentId, paymentIds),
         hasRecipient,
         sql`not ${isBorne}`,
-        or(ne(deliveries.status, 'pending'), inArray(deliveries.recipient, recipients)),
+        or(
+          inArray(deliveries.recipient, recipients),
+          and(
+            ne(deliveries.status, 'pending'),
+            or(isNull(deliveries.ticketId), inArray(deliveries.ticketId, ticketIds)),
+          ),
+        ),
       ),
     )
     .returning({ id: deliveries.id })
@@ -155,6 +162,6 @@ export async function anonymizeTickets(
         or(inArray(deliveries.ticketId, ticketIds), inArray(deliveries.recipient, recipients)),
       ),
     )
-  const cleared = await clearRecipients(tx, organizationId, paymentIds, recipients)
+  const cleared = await clearRecipients(tx, organizationId, paymentIds, recipients, ticketIds)
   return { tickets: changed, deliveryIds: [...new Set([...mails.map(({ id }) => id), ...cleared])] }
 }

@@ -61,7 +61,7 @@ export const ticketRules = {
     where send_resourcers and tickets.status = 'active' and tickets.email <> '${anonymized}'
       and not exists (select from deliveries where deliveries.organization_id = payments.organization_id
         and deliveries.payment_id = payments.id and medium = 'email'
-        and recipient = email and deliveries.status in ('sent', 'pending', 'dead'))
+        and (recipient = email or occasion = 'public') and deliveries.status in ('sent', 'pending', 'dead'))
       -- An address that was corrected after payment gets nothing by itself.
       and not exists (select from changes as corrected
         join changes as activated on activated.organization_id = corrected.organization_id

@@ -1,5 +1,6 @@
 import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { deliveries } from '../../../src/domain/delivery/table.ts'
 import { events } from '../../../src/domain/event/table.ts'
 import { invoices } from '../../../src/domain/invoice/table.ts'
 import { charges } from '../../../src/domain/payment/table.ts'
@@ -206,6 +207,7 @@ test('invitations take the places of the current price, and of the next one when
 })
 
 test('invitations are sent to each guest if asked for, and not otherwise', async () => {
+  await sale.db.delete(deliveries)
   const server = await startMailServer()
   const invitations = [
     aGuest(),

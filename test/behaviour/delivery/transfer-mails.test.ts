@@ -149,8 +149,10 @@ test('a cancelled ticket is not sent to its new holder, and the former one still
   await transferTicket(sale, id)
   await cancelTicket(sale, id)
   await send()
-  expect(server.mails.map(({ to }) => to[0])).toEqual(['ana@example.com'])
-  expect(await statusOf('berta@example.com')).toEqual(['tickets skipped NO_TICKETS'])
+  expect(
+    server.mails.map(({ to, mail }) => `${to[0]} ${mail.subject?.split(' for ')[0]}`).toSorted(),
+  ).toEqual(['ana@example.com Ticket', 'ana@example.com Your ticket', 'berta@example.com Ticket'])
+  expect(await statusOf('berta@example.com')).toEqual(['tickets sent null', 'tickets skipped NO_TICKETS'])
 })
 
 test('a notice that fails for good is dead, without another', async () => {

@@ -387,7 +387,7 @@ test('webhook job sends by itself and stops while a receiver is silent', async (
   shortenPauses()
   const { id } = await queueOne()
   const errors: unknown[] = []
-  const senders = { email: null, whatsapp: null, onDead() {} }
+  const senders = { email: null, whatsapp: null, perHour: 1000, onDead() {} }
   const options = { db: sale.db, provider: sandboxProvider, senders, privateWebhooks: true }
   const stop = startJobs(options, (error) => errors.push(error))
   await expect.poll(() => receiver.received.length).toBe(1)

@@ -27,7 +27,7 @@ export async function checkoutTickets(input: CheckoutInput, ctx: Context): Promi
     {
       input: { ...input, sendResourcers },
       idempotency: hashIdempotency(owner, idempotencyKey, request),
-      seller: { channelId, mode, saleType: 'online', provider: providerOf(ctx.services, ctx).name },
+      seller: { channelId, mode, saleType: 'online', provider: providerOf(ctx.services, ctx).name, isPublic },
       plan: async (terms) => refuseHigherTotal(await planCheckout(input, terms, ctx), input.expectedTotal),
     },
     ctx,

@@ -1,4 +1,4 @@
-import { and, asc, eq, sql } from 'drizzle-orm'
+import { and, asc, eq, inArray, sql } from 'drizzle-orm'
 import { inOrganization, statement } from '../../../data/prepared.ts'
 import type { Database } from '../../../database/database.ts'
 import { hasRecipient } from '../../delivery/anonymized-recipient.ts'
@@ -52,7 +52,7 @@ const recipientsByPayment = (db: Database) =>
           inOrganization(deliveries.organizationId),
           eq(deliveries.paymentId, paymentId),
           eq(deliveries.kind, 'tickets'),
-          eq(deliveries.occasion, ''),
+          inArray(deliveries.occasion, ['', 'free', 'public']),
           hasRecipient,
         ),
       )

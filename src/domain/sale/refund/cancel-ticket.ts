@@ -3,6 +3,8 @@ import type { Connection } from '../../../database/database.ts'
 import { transaction } from '../../../database/transaction.ts'
 import { type Context, requireConfidential } from '../../../request/context.ts'
 import { illegalTransition, Refusal } from '../../../shared/errors.ts'
+import { queueNotice } from '../../delivery/queue-notices.ts'
+import { lockPayment } from '../../payment/lock-payment.ts'
 import { isTicket, lockTicket, requireTicket, requireUnused } from '../../ticket/require-ticket.ts'
 import { changeTickets } from '../../ticket/sold/change-tickets.ts'
 import type { Ticket } from '../../ticket/table.ts'
@@ -36,14 +38,18 @@ export async function recordCancelled(tx: Connection, ticket: Ticket): Promise<T
 }
 
 /** Cancels a paid ticket and frees its place at once. Moves no money. Idempotent: returns a ticket that is
- *  already cancelled unchanged. Refuses: NOT_FOUND, ALREADY_ENTERED, SUPPLEMENT_REDEEMED, ILLEGAL_TRANSITION
- *  (DECISIONS 5, 9). */
-export async function cancelTicket(ticketId: string, ctx: Context): Promise<Ticket> {
+ *  already cancelled unchanged. Tells holder and payer, unless `notify` is false. Refuses: NOT_FOUND, ALREADY_ENTERED,
+ *  SUPPLEMENT_REDEEMED, ILLEGAL_TRANSITION (DECISIONS 5, 9, 201). */
+export async function cancelTicket(ticketId: string, notify: boolean, ctx: Context): Promise<Ticket> {
   requireConfidential(ctx)
   const found = await requireTicket(ticketId, ctx)
   const ticket = await transaction(ctx.db, async (tx) => {
+    // Notices refer to the payment, which is locked before the ticket.
+    await lockPayment(tx, { organizationId: found.organizationId, id: found.paymentId })
     const locked = await lockTicket(tx, found)
-    return locked.status === 'cancelled' ? locked : recordCancelled(tx, locked)
+    if (locked.status === 'cancelled') return locked
+    if (notify) await queueNotice(tx, locked, { about: 'cancellation' })
+    return recordCancelled(tx, locked)
   })
   ctx.loaders.clear()
   return ticket

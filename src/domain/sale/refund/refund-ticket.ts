@@ -6,6 +6,7 @@ import { type Context, requireIntegration } from '../../../request/context.ts'
 import { Refusal } from '../../../shared/errors.ts'
 import * as scalars from '../../../shared/input-types.ts'
 import { decimalsOf, isAmount, toMinor } from '../../../shared/money.ts'
+import { queueNotice } from '../../delivery/queue-notices.ts'
 import { type RefundAttempt, refunds } from '../../refund/table.ts'
 import { requireTicket } from '../../ticket/require-ticket.ts'
 import { openRefund, startRefund } from './open-refund.ts'
@@ -14,6 +15,7 @@ import { openRefund, startRefund } from './open-refund.ts'
 export const refundInput = z.strictObject({
   ticketId: z.string(),
   amount: z.number().gt(0, 'must be more than 0').nullish(),
+  notify: z.boolean().nullish(),
   idempotencyKey: scalars.idempotencyKey.nullish(),
 })
 
@@ -44,7 +46,8 @@ async function findReplay(
 
 /** Refunds all or part of the amount paid for a ticket of the integration's organization; can be repeated
  *  until nothing is left. Does not cancel the ticket. The same idempotency key and request return the same
- *  refund. The refund is pending unless the provider decides at once. Refuses: NOT_FOUND, INVALID,
+ *  refund. The refund is pending unless the provider decides at once. Tells holder and payer, unless `notify` is
+ *  false (DECISIONS 201). Refuses: NOT_FOUND, INVALID,
  *  ILLEGAL_TRANSITION if the ticket is unpaid, REFUND_TOO_HIGH, IDEMPOTENCY_KEY_REUSED. */
 export async function refundTicket(input: RefundInput, ctx: Context): Promise<RefundAttempt> {
   const { integrationId } = requireIntegration(ctx)
@@ -56,6 +59,7 @@ export async function refundTicket(input: RefundInput, ctx: Context): Promise<Re
     if (earlier) return { refund: earlier, isNew: false }
     const columns = key && { idempotencyKey: key.id, requestHash: key.requestHash }
     const refund = await openRefund(tx, payment, ticket, { reason: 'REQUESTED', amount, ...columns })
+    if (input.notify ?? true) await queueNotice(tx, ticket, { about: 'refund', amount: refund.amount })
     return { refund, isNew: true }
   })
 }

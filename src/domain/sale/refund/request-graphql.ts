@@ -1,5 +1,5 @@
 import { builder } from '../../../graphql/builder.ts'
-import { idInput } from '../../../graphql/mutation-input.ts'
+import { noticeInput, notifyDescription } from '../../../graphql/mutation-input.ts'
 import { catchRefusal, objectResult } from '../../../graphql/mutation-result.ts'
 import { requireIntegration } from '../../../request/context.ts'
 import * as scalars from '../../../shared/input-types.ts'
@@ -20,6 +20,7 @@ const RefundTicketInputRef = builder.inputType('RefundTicketInput', {
     amount: t.float({
       description: 'Amount in major units, such as 10.5 for €10.50; everything left to refund if omitted.',
     }),
+    notify: t.boolean({ description: notifyDescription }),
     idempotencyKey: t.string({
       description:
         'Key that makes retries safe: the same key and request return the same refund; the same key with another request is refused.',
@@ -27,13 +28,13 @@ const RefundTicketInputRef = builder.inputType('RefundTicketInput', {
   }),
 })
 
-const RequestRefundInputRef = idInput('RequestRefund', 'ticketId', 'Identifier of the ticket to return.')
+const RequestRefundInputRef = noticeInput('RequestRefund', 'Identifier of the ticket to return.')
 
 builder.mutationField('refundTicket', (t) =>
   t.field({
     type: RefundResultRef,
     description:
-      'Refunds all or part of the amount paid for a ticket of the organization. Integrations only. Can be repeated until nothing is left to refund. Does not cancel the ticket: see `cancelTicket`.',
+      'Refunds all or part of the amount paid for a ticket of the organization. Integrations only. Can be repeated until nothing is left to refund. Does not cancel the ticket: see `cancelTicket`. Holder and payer are told by mail, the amount to the payer alone.',
     args: { input: t.arg({ type: RefundTicketInputRef, required: true, description: 'Refund.' }) },
     resolve: (_root, { input }, ctx) =>
       catchRefusal(async () => {
@@ -47,11 +48,11 @@ builder.mutationField('requestRefund', (t) =>
   t.field({
     type: RefundResultRef,
     description:
-      'Returns a ticket under its warranty, which ends some hours before the event, or once the ticket was given to another person. Channels only. Cancels the ticket and refunds the amount paid, minus the price of the warranty. Idempotent: a repeated request returns the same refund.',
+      'Returns a ticket under its warranty, which ends some hours before the event, or once the ticket was given to another person. Channels only. Cancels the ticket and refunds the amount paid, minus the price of the warranty. Idempotent: a repeated request returns the same refund. Holder and payer are told by mail.',
     args: {
       input: t.arg({ type: RequestRefundInputRef, required: true, description: 'Ticket to return.' }),
     },
-    resolve: (_root, { input: { ticketId } }, ctx) =>
-      catchRefusal(async () => ({ refund: await requestRefund(ticketId, ctx) })),
+    resolve: (_root, { input: { ticketId, notify } }, ctx) =>
+      catchRefusal(async () => ({ refund: await requestRefund(ticketId, notify ?? true, ctx) })),
   }),
 )

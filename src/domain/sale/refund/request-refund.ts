@@ -3,6 +3,7 @@ import { nowMs } from '../../../database/clock.ts'
 import type { Connection } from '../../../database/database.ts'
 import { type Context, requireChannel } from '../../../request/context.ts'
 import { Refusal } from '../../../shared/errors.ts'
+import { queueNotice } from '../../delivery/queue-notices.ts'
 import { events } from '../../event/table.ts'
 import { type RefundAttempt, refunds } from '../../refund/table.ts'
 import { requireTicket, wasTransferred } from '../../ticket/require-ticket.ts'
@@ -58,10 +59,10 @@ async function checkWarranty(tx: Connection, ticket: Ticket): Promise<void> {
 
 /** Returns a ticket of the channel under its warranty: cancels it and refunds the amount paid, minus the
  *  price of the warranty and earlier refunds. Idempotent: a repeated request returns the same refund, or
- *  opens another one if that has failed. Refuses: NOT_FOUND, NO_WARRANTY, TICKET_TRANSFERRED,
+ *  opens another one if that has failed. Tells holder and payer, unless `notify` is false. Refuses: NOT_FOUND, NO_WARRANTY, TICKET_TRANSFERRED,
  *  WARRANTY_ENDED by the database's clock, ILLEGAL_TRANSITION, ALREADY_ENTERED, SUPPLEMENT_REDEEMED, REFUND_TOO_HIGH if nothing is left to
  *  refund. */
-export async function requestRefund(ticketId: string, ctx: Context): Promise<RefundAttempt> {
+export async function requestRefund(ticketId: string, notify: boolean, ctx: Context): Promise<RefundAttempt> {
   requireChannel(ctx)
   return startRefund(await requireTicket(ticketId, ctx), ctx, async (tx, payment, ticket) => {
     const earlier = await findWarrantyRefund(tx, ticket)
@@ -71,8 +72,10 @@ export async function requestRefund(ticketId: string, ctx: Context): Promise<Ref
       reason: 'WARRANTY',
       nonRefundable: ticket.warrantyAmount,
     })
-    // The ticket was cancelled with the earlier refund.
-    if (!earlier) await recordCancelled(tx, ticket)
+    // The ticket was cancelled with the earlier refund, and that was told.
+    if (earlier) return { refund, isNew: true }
+    if (notify) await queueNotice(tx, ticket, { about: 'cancellation', amount: refund.amount })
+    await recordCancelled(tx, ticket)
     return { refund, isNew: true }
   })
 }

@@ -63,8 +63,13 @@ export async function findSold(
 }
 
 /** Payment whose row this transaction has locked or written, and its tickets. `endsSession` if paying it ends
- *  its provider session. */
-export type Payable<Sold extends SoldTicket> = { payment: Payment; tickets: Sold[]; endsSession?: boolean }
+ *  its provider session, `isPublic` if a publishable key sold it for nothing. */
+export type Payable<Sold extends SoldTicket> = {
+  payment: Payment
+  tickets: Sold[]
+  endsSession?: boolean
+  isPublic?: boolean | undefined
+}
 
 // Sells held places; takes the places of expired tickets again, if they are still available.
 const moveOf = { held: { held: -1, sold: 1 }, expired: { sold: 1 } }

@@ -22,7 +22,7 @@ export type HoldJob = {
 
 /** Way of selling. A sale at the box office and an invitation are paid at once. */
 type Seller = { channelId: string; mode: Mode; provider: string } & (
-  | { saleType: 'online' | 'invitation' }
+  | { saleType: 'online' | 'invitation'; isPublic?: boolean }
   | { saleType: 'box_office'; method: NonNullable<Payment['method']>; methodReference: string | null }
 )
 

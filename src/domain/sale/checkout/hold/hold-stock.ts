@@ -98,7 +98,8 @@ async function payAtOnce(
 ): Promise<(Checkout | null)[]> {
   const due = checkouts.flatMap((checkout, index) => {
     const job = jobs[index]
-    return checkout && job && isPaidAtOnce(job) ? [checkout] : []
+    const isPublic = job !== undefined && 'isPublic' in job.seller && job.seller.isPublic
+    return checkout && job && isPaidAtOnce(job) ? [{ ...checkout, isPublic }] : []
   })
   await chargeAtBoxOffice(
     tx,

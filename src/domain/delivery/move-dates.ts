@@ -1,0 +1,77 @@
+import { and, asc, eq, gt, inArray, isNotNull, type SQL, sql } from 'drizzle-orm'
+import { nowMs } from '../../database/clock.ts'
+import type { Connection, Database } from '../../database/database.ts'
+import { modes } from '../../shared/mode.ts'
+import { events } from '../event/table.ts'
+import { tickets } from '../ticket/table.ts'
+import { ticketRates } from '../ticket-rate/table.ts'
+import { queueNotices } from './queue-notices.ts'
+
+// Payments whose notices a statement queues.
+const batchSize = 500
+
+/** Reads the dates of events, before they are written, for `markMoved`. */
+export async function readDates(tx: Connection, areThese: SQL): Promise<string> {
+  const { id, startDate, endDate, displayDate } = events
+  const dates = sql`jsonb_build_object('id', ${id}, 'start', ${startDate}, 'end', ${endDate}, 'display', ${displayDate})`
+  const [read] = await tx
+    .select({ dates: sql<string>`jsonb_agg(${dates})::text` })
+    .from(events)
+    .where(areThese)
+  return read?.dates ?? '[]'
+}
+
+/** Gives events that have other dates than before the next sequence of their calendar entry. Where the start
+ *  is another, and ahead, the holders are told of it once the transaction is committed, unless `notify` is false. */
+export async function markMoved(tx: Connection, before: string, notify: boolean): Promise<void> {
+  const { startDate, endDate, displayDate } = events
+  await tx.execute(sql`update ${events} set calendar_sequence = calendar_sequence + 1,
+      moved_from = case when ${notify} and ${startDate} > ${nowMs}
+        and (${startDate}, ${displayDate}) is distinct from (former.start, former.display)
+        then coalesce(moved_from, to_jsonb(former)) else moved_from end
+    from jsonb_to_recordset(${before}::text::jsonb)
+      as former(id text, start timestamptz, "end" timestamptz, display timestamptz)
+    where ${events.id} = former.id
+      and (${startDate}, ${endDate}, ${displayDate}) is distinct from (former.start, former."end", former.display)`)
+}
+
+/** Queues the notices of events that were moved, in batches that hold no lock for long. May be run again at any
+ *  moment: each sequence is told to each address once. */
+export async function queueMoved(db: Database): Promise<void> {
+  const { id, organizationId, calendarSequence: sequence, movedFrom: former } = events
+  const moved = await db
+    .select({ id, organizationId, sequence, former })
+    .from(events)
+    .where(isNotNull(former))
+  for (const event of moved) {
+    const rates = db.select({ id: ticketRates.id }).from(ticketRates).where(eq(ticketRates.eventId, event.id))
+    const isHeld = and(
+      eq(tickets.organizationId, event.organizationId),
+      inArray(tickets.mode, [...modes]),
+      inArray(tickets.ticketRateId, rates),
+      eq(tickets.status, 'active'),
+    )
+    let last = ''
+    for (;;) {
+      const held = db.selectDistinct({ id: tickets.paymentId }).from(tickets)
+      const page = await held
+        .where(and(isHeld, gt(tickets.paymentId, last)))
+        .orderBy(asc(tickets.paymentId))
+        .limit(batchSize)
+      const paymentIds = page.map(({ id }) => id)
+      const named = { organizationId: event.organizationId, paymentIds, occasion: `date:${event.sequence}` }
+      await queueNotices(
+        db,
+        named,
+        { about: 'date', former: event.former },
+        ({ status }) => status === 'active',
+      )
+      last = paymentIds.at(-1) ?? ''
+      if (page.length < batchSize) break
+    }
+    await db
+      .update(events)
+      .set({ movedFrom: null })
+      .where(and(eq(id, event.id), eq(sequence, event.sequence)))
+  }
+}
