@@ -15,8 +15,7 @@ const usage = `Usage: npm run COMMAND -- ARGUMENTS    (or: node dist/cli.js COMM
 
   migrate                        bring the tables up to date
   distribute                     spread the tables over a Citus cluster, by organization
-  import FILE [--no-notify]      import a catalogue; an invalid file changes nothing; holders are told by mail of
-                                 an event that begins at another time, unless --no-notify
+  import FILE [--no-notify]      import a catalogue, all or nothing; holders are told of another date by mail
   import --schema                print the JSON Schema of a catalogue file
   seed [--events N]              import a demo catalogue (60 events by default)
   key issue channel --name NAME --organization ID… [--expires DATE] [--test]
@@ -36,8 +35,7 @@ const usage = `Usage: npm run COMMAND -- ARGUMENTS    (or: node dist/cli.js COMM
   grant add --channel ID --organization ID
   grant revoke --channel ID --organization ID
                                  let a channel sell for an organization, or stop it from doing so
-  deliveries list [--status STATUS]
-                                 list dead deliveries to buyers (or sent, pending, skipped ones)
+  deliveries list [--status S]   list dead deliveries to buyers (or sent, pending, skipped ones)
   deliveries retry ID…           send dead deliveries again; --all for all of them
   export-person --email ADDRESS  print everything that is held about a person, as JSON
   erase --email ADDRESS [--force]

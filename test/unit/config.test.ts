@@ -63,6 +63,7 @@ test('no settings give a loopback service on an embedded database', () => {
         smtpUrl: undefined,
         from: { name: '', address: 'tickets@boxoffice.invalid' },
         folder: resolve('data/mail'),
+        perHour: 10_000,
       },
       whatsapp: null,
     },
@@ -116,6 +117,7 @@ test('every setting is read', () => {
     SMTP_URL: 'smtps://box:pw@mail.example:465',
     MAIL_FROM: '"Boxoffice, Ñ" <tickets@tickets.example>',
     MAIL_DIR: '/var/mail/boxoffice',
+    MAILS_PER_HOUR: '500',
     WHATSAPP_TOKEN: 'token',
     WHATSAPP_PHONE_NUMBER_ID: '1234567890',
     WHATSAPP_TEMPLATE: 'ticket_ready',
@@ -179,6 +181,7 @@ test('every setting is read', () => {
         smtpUrl: 'smtps://box:pw@mail.example:465',
         from: { name: 'Boxoffice, Ñ', address: 'tickets@tickets.example' },
         folder: '/var/mail/boxoffice',
+        perHour: 500,
       },
       whatsapp: {
         token: 'token',
