@@ -216,6 +216,6 @@ test('no route or mutation imports, seeds or issues keys', () => {
     ...['deleteWebhook', 'disableWebhook'],
     ...['enableWebhook', 'issueInvitations', 'redeemSupplement', 'redeliverWebhook', 'refundTicket'],
     ...['registerWebhook', 'requestRefund', 'resendTickets', 'rotateWebhookSecret', 'sellAtBoxOffice'],
-    ...['transferTicket', 'updateAttendee', 'updateWebhook'],
+    ...['transferTicket', 'updateAttendee', 'updateAttendees', 'updateWebhook'],
   ])
 })

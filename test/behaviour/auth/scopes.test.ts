@@ -43,6 +43,7 @@ const operations: Record<string, string> = {
       sellAtBoxOffice: 'ticketRateId: "x", tickets: [], method: CASH',
       issueInvitations: 'ticketRateId: "x", invitations: []',
       updateAttendee: 'ticketId: "x"',
+      updateAttendees: 'attendees: [{ ticketId: "x" }]',
       transferTicket: 'ticketId: "x", fullName: "Ana", email: "ana@example.com"',
       resendTickets: 'ticketId: "x"',
       registerWebhook: 'url: "x"',
