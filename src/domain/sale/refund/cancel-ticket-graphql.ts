@@ -1,5 +1,5 @@
 import { builder } from '../../../graphql/builder.ts'
-import { noticeInput } from '../../../graphql/mutation-input.ts'
+import { idInput } from '../../../graphql/mutation-input.ts'
 import { catchRefusal, objectResult } from '../../../graphql/mutation-result.ts'
 import { TicketRef } from '../../ticket/graphql.ts'
 import { cancelTicket } from './cancel-ticket.ts'
@@ -11,7 +11,7 @@ const CancelTicketResultRef = objectResult(
   'Its place is available again.',
 )
 
-const CancelTicketInputRef = noticeInput('CancelTicket', 'Identifier of the ticket to cancel.')
+const CancelTicketInputRef = idInput('CancelTicket', 'ticketId', 'Identifier of the ticket to cancel.', true)
 
 builder.mutationField('cancelTicket', (t) =>
   t.field({

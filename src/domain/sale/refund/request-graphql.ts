@@ -1,5 +1,5 @@
 import { builder } from '../../../graphql/builder.ts'
-import { noticeInput, notifyDescription } from '../../../graphql/mutation-input.ts'
+import { idInput, notifyDescription } from '../../../graphql/mutation-input.ts'
 import { catchRefusal, objectResult } from '../../../graphql/mutation-result.ts'
 import { requireIntegration } from '../../../request/context.ts'
 import * as scalars from '../../../shared/input-types.ts'
@@ -28,7 +28,12 @@ const RefundTicketInputRef = builder.inputType('RefundTicketInput', {
   }),
 })
 
-const RequestRefundInputRef = noticeInput('RequestRefund', 'Identifier of the ticket to return.')
+const RequestRefundInputRef = idInput(
+  'RequestRefund',
+  'ticketId',
+  'Identifier of the ticket to return.',
+  true,
+)
 
 builder.mutationField('refundTicket', (t) =>
   t.field({
