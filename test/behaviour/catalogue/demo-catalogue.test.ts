@@ -1,6 +1,8 @@
+import { isNotNull, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { demoCatalogue, seedDemo } from '../../../src/domain/catalogue/demo/catalogue.ts'
 import { importCatalogue, type Summary } from '../../../src/domain/catalogue/import-catalogue.ts'
+import { events } from '../../../src/domain/event/table.ts'
 import { dumpCatalogue } from '../../support/imports.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 
@@ -153,4 +155,11 @@ test('events from REST can be imported again, and into an empty database', async
   } finally {
     await other.close()
   }
+})
+
+test('a demo that is seeded again on another day tells nobody of the dates', async () => {
+  await sale.db.update(events).set({ startDate: sql`${events.startDate} - interval '1 day'` })
+  await seedDemo(sale.db, { events: 24 })
+  expect(await sale.db.$count(events, sql`calendar_sequence > 0`)).toBe(24)
+  expect(await sale.db.$count(events, isNotNull(events.movedFrom))).toBe(0)
 })

@@ -113,11 +113,11 @@ const withIds = (rate: RateInput, id: string): RateInput => ({
 export const demoEvents = 60
 
 /** Imports a demo of that many events, dated from today by the database's clock. Seeding
- *  again moves the dates to today and keeps sales. */
+ *  again moves the dates to today, which is told to nobody, and keeps sales. */
 export async function seedDemo(db: Database, { events: count = demoEvents }: { events?: number } = {}) {
   const [clock] = await db
     .select({ now: sql`now()`.mapWith(events.startDate) })
     .from(sql`(values (1)) as one`)
   if (!clock) throw new Error('the database returned no time')
-  return importCatalogue(db, demoCatalogue({ events: count, now: clock.now }))
+  return importCatalogue(db, demoCatalogue({ events: count, now: clock.now }), { notify: false })
 }
