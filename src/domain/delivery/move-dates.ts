@@ -10,26 +10,24 @@ import { queueNotices } from './queue-notices.ts'
 // Payments whose notices a statement queues.
 const batchSize = 500
 
+const { id, organizationId, startDate, endDate, displayDate } = events
+const dates = { id, start: startDate, end: endDate, display: displayDate }
+
 /** Reads the dates of events, before they are written, for `markMoved`. */
-export async function readDates(tx: Connection, areThese: SQL): Promise<string> {
-  const { id, startDate, endDate, displayDate } = events
-  const dates = sql`jsonb_build_object('id', ${id}, 'start', ${startDate}, 'end', ${endDate}, 'display', ${displayDate})`
-  const [read] = await tx
-    .select({ dates: sql<string>`jsonb_agg(${dates})::text` })
-    .from(events)
-    .where(areThese)
-  return read?.dates ?? '[]'
-}
+export const readDates = (tx: Connection, areThese: SQL) => tx.select(dates).from(events).where(areThese)
 
 /** Gives events that have other dates than before the next sequence of their calendar entry. Where the start
  *  is another, and ahead, the holders are told of it once the transaction is committed, unless `notify` is false. */
-export async function markMoved(tx: Connection, before: string, notify: boolean): Promise<void> {
-  const { startDate, endDate, displayDate } = events
+export async function markMoved(
+  tx: Connection,
+  before: Awaited<ReturnType<typeof readDates>>,
+  notify: boolean,
+): Promise<void> {
   await tx.execute(sql`update ${events} set calendar_sequence = calendar_sequence + 1,
       moved_from = case when ${notify} and ${startDate} > ${nowMs}
         and (${startDate}, ${displayDate}) is distinct from (former.start, former.display)
         then coalesce(moved_from, to_jsonb(former)) else moved_from end
-    from jsonb_to_recordset(${before}::text::jsonb)
+    from jsonb_to_recordset(${JSON.stringify(before)}::text::jsonb)
       as former(id text, start timestamptz, "end" timestamptz, display timestamptz)
     where ${events.id} = former.id
       and (${startDate}, ${endDate}, ${displayDate}) is distinct from (former.start, former."end", former.display)`)
@@ -38,7 +36,7 @@ export async function markMoved(tx: Connection, before: string, notify: boolean)
 /** Queues the notices of events that were moved, in batches that hold no lock for long. May be run again at any
  *  moment: each sequence is told to each address once. */
 export async function queueMoved(db: Database): Promise<void> {
-  const { id, organizationId, calendarSequence: sequence, movedFrom: former } = events
+  const { calendarSequence: sequence, movedFrom: former } = events
   const moved = await db
     .select({ id, organizationId, sequence, former })
     .from(events)

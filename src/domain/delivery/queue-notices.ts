@@ -8,6 +8,9 @@ import { anonymized } from '../ticket/anonymized.ts'
 import { type Ticket, tickets } from '../ticket/table.ts'
 import { deliveries, type Notice } from './table.ts'
 
+// PostgreSQL takes at most 65,535 parameters.
+const maxRows = 5_000
+
 const ofPayments = (tx: Connection, organizationId: string, paymentIds: string[]) =>
   tx
     .select({
@@ -62,7 +65,11 @@ export async function queueNotices(
     mails.set(payer.toLowerCase(), mailTo(known.recipient, known.ticketId, { language, ...money }))
     return [...mails.values()].filter(({ recipient }) => !recipient.startsWith(anonymized))
   })
-  if (queued.length > 0) await tx.insert(deliveries).values(queued).onConflictDoNothing()
+  for (let from = 0; from < queued.length; from += maxRows)
+    await tx
+      .insert(deliveries)
+      .values(queued.slice(from, from + maxRows))
+      .onConflictDoNothing()
 }
 
 /** Queues a notice that a ticket was refunded or cancelled, in the transaction that does it and has locked the
