@@ -1,4 +1,4 @@
-import { and, eq, inArray, sql } from 'drizzle-orm'
+import { inArray, sql } from 'drizzle-orm'
 import type { Connection } from '../../database/database.ts'
 import { newId } from '../../shared/ids.ts'
 import type { Payment } from '../payment/table.ts'
@@ -12,59 +12,49 @@ type Paid = {
   isPublic?: boolean | undefined
 }
 
-// Mails a day to an address of what publishable keys sell for nothing (DECISIONS 203).
+// Mails a day to an address of what publishable keys sell for nothing (DECISIONS 204).
 const maxPublic = 5
 
 function deliveriesOf({ payment, tickets, isPublic }: Paid) {
   const { organizationId, id: paymentId, totalAmount } = payment
   const occasion = totalAmount > 0 ? '' : isPublic ? 'public' : 'free'
-  // Anybody has a publishable key: what costs nothing is sent to one address, whoever its tickets are for.
-  const told = (occasion === 'public' ? tickets.slice(0, 1) : tickets).filter(
-    (ticket) => !isAnonymized(ticket),
-  )
   const to = (medium: 'email' | 'whatsapp', recipients: (string | null)[]) =>
     [...new Set(recipients)].flatMap((recipient) =>
-      recipient ? [{ organizationId, id: newId('dlv'), paymentId, occasion, medium, recipient }] : [],
+      recipient && !isAnonymized({ email: recipient })
+        ? [{ organizationId, id: newId('dlv'), paymentId, occasion, medium, recipient }]
+        : [],
     )
-  const emails = to(
-    'email',
-    told.map(({ email }) => email),
-  )
-  return occasion === 'public'
-    ? emails
-    : [
-        ...emails,
-        ...to(
-          'whatsapp',
-          told.map(({ phone }) => phone),
-        ),
-      ]
+  const [emails, phones] = [tickets.map(({ email }) => email), tickets.map(({ phone }) => phone)]
+  // Anybody has a publishable key: what costs nothing is sent to one address, whoever its tickets are for.
+  if (occasion === 'public') return to('email', emails.slice(0, 1))
+  return [...to('email', emails), ...to('whatsapp', phones)]
 }
 
 type Queued = ReturnType<typeof deliveriesOf>[number]
 
-async function skipCrowded(tx: Connection, queued: Queued[]) {
-  const open = queued.filter(({ occasion }) => occasion === 'public')
+// Checkouts that are paid in one transaction may be many to one address.
+async function skipExcess(tx: Connection, queued: Queued[]) {
+  const isOpen = ({ occasion }: Queued) => occasion === 'public'
+  const addressOf = ({ recipient }: Queued) => recipient.toLowerCase()
+  const open = queued.filter(isOpen)
+  if (!open[0]) return queued
   const address = sql<string>`lower(${deliveries.recipient})`
-  const crowded = await tx
-    .select({ address })
+  const sent = await tx
+    .select({ address, count: sql<number>`count(*)::integer` })
     .from(deliveries)
     .where(
-      and(
-        eq(deliveries.organizationId, open[0]?.organizationId ?? ''),
-        inArray(
-          address,
-          open.map(({ recipient }) => recipient.toLowerCase()),
-        ),
-        sql`${deliveries.occasion} = 'public' and ${deliveries.status} <> 'skipped'
-          and ${deliveries.createdAt} > now() - interval '24 hours'`,
-      ),
+      sql`${deliveries.organizationId} = ${open[0].organizationId} and ${inArray(address, open.map(addressOf))}
+        and ${deliveries.occasion} = 'public' and ${deliveries.status} <> 'skipped'
+        and ${deliveries.createdAt} > now() - interval '24 hours'`,
     )
     .groupBy(address)
-    .having(sql`count(*) >= ${maxPublic}`)
-  const full = new Set(crowded.map(({ address }) => address))
-  const skipped = { status: 'skipped', lastError: 'TOO_MANY' } as const
-  return queued.map((one) => ({ ...one, ...(full.has(one.recipient.toLowerCase()) && skipped) }))
+  const counts = new Map(sent.map(({ address, count }) => [address, count]))
+  return queued.map((one) => {
+    if (!isOpen(one)) return one
+    const count = (counts.get(addressOf(one)) ?? 0) + 1
+    counts.set(addressOf(one), count)
+    return count > maxPublic ? { ...one, status: 'skipped' as const, lastError: 'TOO_MANY' } : one
+  })
 }
 
 /** Queues the tickets of paid checkouts of one organization for sending, in the transaction that makes them
@@ -73,7 +63,6 @@ async function skipCrowded(tx: Connection, queued: Queued[]) {
  *  them. */
 export async function queueDeliveries(tx: Connection, paid: Paid[]): Promise<void> {
   const queued = paid.filter(({ payment }) => payment.sendResourcers).flatMap(deliveriesOf)
-  const isOpen = queued.some(({ occasion }) => occasion === 'public')
-  const rows = isOpen ? await skipCrowded(tx, queued) : queued
+  const rows = await skipExcess(tx, queued)
   if (rows.length > 0) await tx.insert(deliveries).values(rows).onConflictDoNothing()
 }

@@ -98,6 +98,12 @@ test('an address gets five of those mails a day, and everything else as ever', a
   expect(sentTo()).toEqual(['zoe@example.com'])
 })
 
+test('checkouts that are held together are counted together', async () => {
+  await Promise.all(Array.from({ length: 20 }, () => get([{ email: 'all@example.com' }])))
+  expect(await sale.db.$count(deliveries, eq(deliveries.status, 'pending'))).toBe(5)
+  expect(await sale.db.$count(deliveries, eq(deliveries.status, 'skipped'))).toBe(15)
+})
+
 test('a confidential key sends what costs nothing to each address', async () => {
   await get(strangers.slice(0, 3), sale.channel)
   await send()
