@@ -118,7 +118,7 @@ test.each([
 })
 
 test('characters without a glyph are left out or shown as unknown', async () => {
-  const { text } = await printed({ full_name: 'Ana 🎉 𠮷田\u202e' })
+  const { text } = await printed({ full_name: 'Ana 🎉 𠮷田' })
   expect(text).toContain('Ana \ufffd田')
 })
 
