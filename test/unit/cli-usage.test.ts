@@ -26,6 +26,10 @@ test.each<[args: string, errors: string]>([
   ['key issue channel --name x', `key issue channel needs --organization${usage}`],
   ['key issue channel --organization a/b --name x', `--organization must be an identifier.${usage}`],
   [
+    'key issue channel --organization org_1 --name x\u202ey',
+    `--name must be one line of printable text, without invisible characters.${usage}`,
+  ],
+  [
     'key issue channel --organization org_1 --name x --expires soon',
     `--expires must be an ISO 8601 date or timestamp.${usage}`,
   ],
