@@ -61,6 +61,7 @@ const aboutOptimisations = [
   'behaviour/ticket/checkout-terms',
   'behaviour/ticket/checkouts-at-once',
   'behaviour/ticket/lookup',
+  'behaviour/ticket/update-attendees',
   'postgres/answer-in-time',
   'postgres/planned-once',
   'races/checkout',

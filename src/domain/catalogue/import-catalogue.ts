@@ -59,7 +59,7 @@ export async function importCatalogue(db: Database, json: unknown, { notify = tr
     ])
     const dates = await readDates(tx, among(events.id, catalogue.events))
     const written = await writeCatalogue(tx, catalogue, existing)
-    await markMoved(tx, dates, notify)
+    await markMoved(tx, dates, among(events.id, catalogue.events), notify)
     if (isDistributed(db)) await renewRevisions(tx, catalogue)
     // Sales continue during the import, so stock is checked again under the lock.
     return { ...written, stock: await writeStock(tx, catalogue, refuse) }

@@ -21,16 +21,28 @@ export const readDates = (tx: Connection, areThese: SQL) => tx.select(dates).fro
 export async function markMoved(
   tx: Connection,
   before: Awaited<ReturnType<typeof readDates>>,
+  areThese: SQL,
   notify: boolean,
 ): Promise<void> {
-  await tx.execute(sql`update ${events} set calendar_sequence = calendar_sequence + 1,
-      moved_from = case when ${notify} and ${startDate} > ${nowMs}
-        and (${startDate}, ${displayDate}) is distinct from (former.start, former.display)
-        then coalesce(moved_from, to_jsonb(former)) else moved_from end
-    from jsonb_to_recordset(${JSON.stringify(before)}::text::jsonb)
-      as former(id text, start timestamptz, "end" timestamptz, display timestamptz)
-    where ${events.id} = former.id
-      and (${startDate}, ${endDate}, ${displayDate}) is distinct from (former.start, former."end", former.display)`)
+  const known = new Map(before.map((event) => [event.id, event]))
+  const differ = (one: Date | null | undefined, other: Date | null) => one?.getTime() !== other?.getTime()
+  const isAhead = sql<boolean>`${startDate} > ${nowMs}`
+  const now = await tx
+    .select({ ...dates, isAhead })
+    .from(events)
+    .where(areThese)
+  const moved = now.flatMap(({ id, start, end, display, isAhead }) => {
+    const former = known.get(id)
+    if (!former) return []
+    const isOther = differ(former.start, start) || differ(former.display, display)
+    if (!isOther && !differ(former.end, end)) return []
+    return [{ id, former: notify && isAhead && isOther ? former : null }]
+  })
+  if (moved.length > 0)
+    await tx.execute(sql`update ${events}
+      set calendar_sequence = calendar_sequence + 1, moved_from = coalesce(moved_from, moved.former)
+      from jsonb_to_recordset(${JSON.stringify(moved)}::text::jsonb) as moved(id text, former jsonb)
+      where ${id} = moved.id`)
 }
 
 /** Queues the notices of events that were moved, in batches that hold no lock for long. May be run again at any
