@@ -5,6 +5,7 @@ import { translate } from '../language/translate.ts'
 import { retryAfterOf, statusOf } from '../shared/errors.ts'
 import type { Send } from './error-handler.ts'
 import { type Html, html, sendPage } from './html.ts'
+import { logCodes } from './request-log.ts'
 
 /** Title and text of a page that tells a person one thing. */
 export type Note = [title: PlainKey, text: PlainKey]
@@ -43,6 +44,7 @@ export const sendErrorPage =
     moreOf: (status: number, language: Language) => Html | false = () => false,
   ): Send =>
   (reply, { code, problems }) => {
+    logCodes(reply.request, [code])
     const status = statusOf[code]
     const retryAfter = retryAfterOf(problems[0])
     if (retryAfter) reply.header('retry-after', retryAfter)

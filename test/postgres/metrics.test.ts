@@ -174,6 +174,25 @@ test('a background job that fails is named in the log and counted', async () => 
   expect(sumOf(await scrape(metrics), 'boxoffice_job_duration_seconds_count', failed)).toBeGreaterThan(0)
 })
 
+test('failures of the payment page are counted by their code, as alerts ask for them', async () => {
+  const { data } = await checkOut(1)
+  await fetch(`${service.url}/pay/nobody`)
+  await opened.db.execute(sql`alter table payments rename to payments_kept`)
+  try {
+    expect((await fetch(data.payment_url)).status).toBe(500)
+  } finally {
+    await opened.db.execute(sql`alter table payments_kept rename to payments`)
+  }
+  await vi.waitFor(async () => {
+    const samples = await scrape(metrics)
+    const pages = (labels: Record<string, string>) =>
+      sumOf(samples, 'boxoffice_requests_total', { route: '/pay/*', ...labels })
+    expect(pages({ status: '500', code: 'INTERNAL' })).toBe(1)
+    expect(pages({ status: '404' })).toBeGreaterThan(0)
+    expect(pages({ status: '404', code: 'NONE' })).toBe(0)
+  })
+})
+
 test('the port of the metrics answers nothing else, and many scrapes at once', async () => {
   const { origin } = new URL(metrics)
   expect((await fetch(`${origin}/`)).status).toBe(404)
@@ -225,6 +244,16 @@ test('alerts and the dashboard use metrics and labels that are exported; each al
   const used = new Set(selectors.map(({ name }) => name.replace(/_(bucket|sum|count)$/, '')))
   const own = types.map(([, name = '']) => name).filter((name) => name.startsWith('boxoffice_'))
   expect(own.filter((name) => !used.has(name))).toEqual([])
+  // Probes are many and never fail: they would hide what buyers meet.
+  const counted = rules.flatMap(
+    ({ expr }) => expr.match(/boxoffice_requests_total\{[^}]*\}|boxoffice_requests_total(?!\{)/g) ?? [],
+  )
+  expect(counted.length).toBeGreaterThanOrEqual(6)
+  expect(counted.filter((selector) => !/route(!~"\/health\|\/ready"|="\/pay\/\*")/.test(selector))).toEqual(
+    [],
+  )
+  const pages = rules.find(({ alert }) => alert === 'BoxofficePaymentPageFails')
+  expect(pages?.expr).toContain('{route="/pay/*",status=~"5.."}')
   const operations = await read('docs/operations.md')
   const sections = [...operations.matchAll(/^### (Boxoffice\w+)$/gm)].map(([, name]) => name)
   expect(sections).toEqual(rules.map(({ alert }) => alert))
