@@ -1,14 +1,47 @@
-import { link, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { randomUUID } from 'node:crypto'
+import { existsSync, readFileSync, readlinkSync } from 'node:fs'
+import { link, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { Worker } from 'node:worker_threads'
 import { errorCode } from '../shared/errors.ts'
 
-function isAlive(pid: number): boolean {
+/** Milliseconds between two renewals of a lock, and until a lock that is not renewed may be taken over. */
+const renewMs = 2_000
+const staleMs = 10_000
+
+// Only Linux tells these; '' elsewhere.
+function tell(read: () => string): string {
+  try {
+    return read().trim()
+  } catch {
+    return ''
+  }
+}
+
+// Two processes may only look at each other's pid in the same PID namespace of the same boot of a machine.
+const here = [
+  hostname(),
+  tell(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8')),
+  tell(() => readlinkSync('/proc/self/ns/pid')),
+].join('/')
+
+// Time at which a process began (proc_pid_stat(5), field 22), which tells it from a later one with its pid.
+const startOf = (pid: number): string =>
+  tell(() => {
+    const [state, ...fields] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? []
+    return state === 'Z' ? 'ended' : (fields[18] ?? '')
+  })
+
+// Without a start, our own pid stands for an earlier process, because a container gives each the same one.
+function isAlive(pid: number, start: string): boolean {
   try {
     process.kill(pid, 0)
-    return true
   } catch (error) {
-    return errorCode(error) === 'EPERM'
+    if (errorCode(error) !== 'EPERM') return false
   }
+  return start === '' ? pid !== process.pid : [start, ''].includes(startOf(pid))
 }
 
 /** Lists the turns whose lock files exist in a folder, latest first. */
@@ -18,14 +51,40 @@ async function readTurns(folder: string): Promise<number[]> {
   return turns.map(Number).sort((one, other) => other - one)
 }
 
-/** Reads the pid of a lock's owner; null if the lock was released or its owner is dead. Our own pid stands
- *  for an earlier process, as in a container, where every process gets the same pid. */
-async function ownerOf(lock: string): Promise<number | null> {
-  const pid = await readFile(lock, 'utf8').then(Number, () => 0)
-  return pid > 0 && pid !== process.pid && isAlive(pid) ? pid : null
+const modifiedAt = (file: string): Promise<number> =>
+  stat(file).then(
+    ({ mtimeMs }) => mtimeMs,
+    () => 0,
+  )
+
+// Looks until the lock is renewed, or is old and was not renewed for longer than a renewal takes. Its age is by the
+// clock of the file system, which is that of a file written now, because the owner's clock may differ.
+async function isRenewed(lock: string, mine: string): Promise<boolean> {
+  const renewedAt = await modifiedAt(lock)
+  for (let waited = 0; ; waited += 500) {
+    await writeFile(mine, ownLine)
+    if ((await modifiedAt(lock)) !== renewedAt) return true
+    if (waited > renewMs && (await modifiedAt(mine)) - renewedAt > staleMs) return false
+    await setTimeout(500)
+  }
 }
 
-// Linking is atomic: a lock file is never seen without a pid, and only one of several processes creates it.
+const ownLine = `${process.pid} ${startOf(process.pid)} ${here}`
+
+type Holder = { owner: string | null; wasForeign: boolean }
+
+/** Reads who holds a lock: nobody if it was released, its owner is dead, or its owner can't be seen from here and
+ *  has ceased to renew it. */
+async function holderOf(lock: string, mine: string): Promise<Holder> {
+  const line = await readFile(lock, 'utf8').catch(() => '')
+  const [pid, start = '', place = here] = line.split(' ')
+  if (!pid) return { owner: null, wasForeign: false }
+  if (place === here) return { owner: isAlive(Number(pid), start) ? pid : null, wasForeign: false }
+  const owner = `${pid} of ${place.split('/')[0]}`
+  return { owner: (await isRenewed(lock, mine)) ? owner : null, wasForeign: true }
+}
+
+// Linking is atomic: a lock file is never seen without its owner, and only one of several processes creates it.
 const createLock = (mine: string, lock: string): Promise<boolean> =>
   link(mine, lock).then(
     () => true,
@@ -35,20 +94,49 @@ const createLock = (mine: string, lock: string): Promise<boolean> =>
     },
   )
 
-/** Locks a folder for this process, and resolves to a function that releases it. Takes over the lock of a dead
- *  process. Necessary because the embedded database silently loses data if two processes open one folder.
+// In a thread of its own, because a long statement of the embedded database holds up this one. Writes without
+// creating, and ignores that a disk is full or the lock is lost, which `requireHeld` notices.
+const renewing = `
+  const { workerData: { lock, line, ms } } = require('node:worker_threads')
+  const { writeFileSync } = require('node:fs')
+  setInterval(() => { try { writeFileSync(lock, line, { flag: 'r+' }) } catch {} }, ms)`
+
+function hold(folder: string, lock: string): FolderLock {
+  const workerData = { lock, line: ownLine, ms: renewMs }
+  const worker = new Worker(renewing, { eval: true, workerData, execArgv: [] })
+  worker.unref()
+  return {
+    requireHeld() {
+      if (existsSync(lock)) return
+      console.error(`${folder} was taken over by another process, because this one stood still: it ends.`)
+      process.exit(1)
+    },
+    async release() {
+      await worker.terminate()
+      await truncate(lock).catch(() => {})
+    },
+  }
+}
+
+/** Lock of a folder that this process holds. `requireHeld` ends the process if another one has taken it over: to
+ *  be called before each write. */
+export type FolderLock = { requireHeld(): void; release(): Promise<void> }
+
+/** Locks a folder for this process. Takes over the lock of a process that is dead or, where that can't be seen (in
+ *  another container, or on another machine that shares the folder), that has not renewed it for ten seconds.
+ *  Necessary because the embedded database silently loses data if two processes open one folder.
  *
  *  Each owner creates the next turn, `lock.1`, `lock.2`, …, and the latest turn is the valid one. A turn is
  *  released by emptying its file, never by deleting it, so that no turn is used twice: a process that read the
  *  folder long ago can't take a turn that is over. */
-export async function lockFolder(folder: string): Promise<() => Promise<void>> {
-  const mine = join(folder, `lock.of-${process.pid}`)
+export async function lockFolder(folder: string): Promise<FolderLock> {
+  const mine = join(folder, `lock.of-${randomUUID()}`)
   const fileOf = (turn: number) => join(folder, `lock.${turn}`)
-  await writeFile(mine, String(process.pid))
+  await writeFile(mine, ownLine)
   try {
     for (;;) {
       const [latest = 0] = await readTurns(folder)
-      const owner = await ownerOf(fileOf(latest))
+      const { owner, wasForeign } = await holderOf(fileOf(latest), mine)
       if (owner !== null)
         throw new Error(
           `${folder} is open in process ${owner}: stop that one first, or set DATA_DIR to another folder`,
@@ -61,7 +149,9 @@ export async function lockFolder(folder: string): Promise<() => Promise<void>> {
         continue
       }
       await Promise.all(previous.map((turn) => rm(fileOf(turn), { force: true })))
-      return () => writeFile(fileOf(turn), '')
+      // An owner that went on in this very moment ends its statement, and sees at the next one that it lost.
+      if (wasForeign) await setTimeout(1_000)
+      return hold(folder, fileOf(turn))
     }
   } finally {
     await rm(mine, { force: true })

@@ -4,7 +4,7 @@ import { PGlite } from '@electric-sql/pglite'
 import { drizzle } from 'drizzle-orm/pglite'
 import { requireWritable } from '../shared/writable-folder.ts'
 import { type DatabaseOptions, logger, type OpenDatabase, readiness } from './database.ts'
-import { lockFolder } from './lock-folder.ts'
+import { type FolderLock, lockFolder } from './lock-folder.ts'
 import { type MigrationSession, migrate } from './migrate.ts'
 
 const sessionOf = (client: PGlite): MigrationSession => ({
@@ -14,14 +14,24 @@ const sessionOf = (client: PGlite): MigrationSession => ({
   },
 })
 
+// Every statement passes this method, closing as well.
+function requireHeldBeforeEach(client: PGlite, lock: FolderLock): void {
+  const run = client.execProtocolRawSync.bind(client)
+  client.execProtocolRawSync = (message) => {
+    lock.requireHeld()
+    return run(message)
+  }
+}
+
 /** Opens the embedded database in a folder, exclusively for this process. Refuses a folder that another
  *  process has open, and names that process's pid. */
 export async function openEmbedded(folder: string, options: DatabaseOptions): Promise<OpenDatabase> {
   await requireWritable(folder, 'DATA_DIR')
   await mkdir(folder, { recursive: true })
-  const unlock = await lockFolder(folder)
+  const lock = await lockFolder(folder)
   try {
     const client = await PGlite.create(join(folder, 'postgres'))
+    requireHeldBeforeEach(client, lock)
     const db = drizzle(client, { logger: logger(options) })
     const whyUnready = readiness(db)
     return {
@@ -39,11 +49,11 @@ export async function openEmbedded(folder: string, options: DatabaseOptions): Pr
       poolUsage: () => ({}),
       async close() {
         await client.close()
-        await unlock()
+        await lock.release()
       },
     }
   } catch (error) {
-    await unlock()
+    await lock.release()
     throw error
   }
 }
