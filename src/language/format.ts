@@ -1,4 +1,4 @@
-import { toMajor } from '../shared/money.ts'
+import { decimalsOf, toMajor } from '../shared/money.ts'
 import type { Language } from './languages.ts'
 
 // Europe's forms of dates and numbers. Amounts in English are without a country, where $ and ¥ are enough.
@@ -26,7 +26,13 @@ function perLanguage<Format>(open: (language: Language, name: string) => Format)
 }
 
 const amountFormat = perLanguage(
-  (language, currency) => new Intl.NumberFormat(locales[language].amounts, { style: 'currency', currency }),
+  (language, currency) =>
+    new Intl.NumberFormat(locales[language].amounts, {
+      style: 'currency',
+      currency,
+      minimumFractionDigits: decimalsOf(currency),
+      maximumFractionDigits: decimalsOf(currency),
+    }),
 )
 const dayFormat = perLanguage(
   (language, timeZone) => new Intl.DateTimeFormat(locales[language].dates, { dateStyle: 'full', timeZone }),

@@ -1,14 +1,8 @@
-const decimals = new Map<string, number>()
+import { isoDecimals } from './currencies.ts'
 
-/** Number of decimals of a currency: 2 for EUR, 0 for JPY (ISO 4217). */
-export function decimalsOf(currency: string): number {
-  const known = decimals.get(currency)
-  if (known !== undefined) return known
-  const format = new Intl.NumberFormat('en', { style: 'currency', currency })
-  const found = format.resolvedOptions().maximumFractionDigits ?? 2
-  decimals.set(currency, found)
-  return found
-}
+/** Number of decimals of a currency: 2 for EUR, 0 for JPY (ISO 4217). A code that no organization can have, which
+ *  only a provider could send, counts as one with 2. */
+export const decimalsOf = (currency: string): number => isoDecimals.get(currency) ?? 2
 
 /** Converts minor to major units, as in JSON: 1050 is 10.5 in EUR and 1050 in JPY (DECISIONS 1). */
 export const toMajor = (minor: number, currency: string): number => minor / 10 ** decimalsOf(currency)

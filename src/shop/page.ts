@@ -6,6 +6,7 @@ import { Html, html, iconUrl, sendPage } from '../http/html.ts'
 import { type Representation, toRepresentation } from '../http/representation.ts'
 import { sendRepresentation } from '../http/send-representation.ts'
 import { type Language, languages } from '../language/languages.ts'
+import { isoDecimals } from '../shared/currencies.ts'
 import { problem, Refusal } from '../shared/errors.ts'
 import { drawPoster } from './poster/draw-poster.ts'
 import { style } from './style.ts'
@@ -40,8 +41,13 @@ async function readScripts(): Promise<Map<string, string>> {
   return new Map(await Promise.all(names.map(read)))
 }
 
-const readTexts = async (language: Language): Promise<Texts> =>
-  JSON.parse(await readFile(new URL(`./texts/${language}.json`, import.meta.url), 'utf8'))
+// Browsers differ in the decimals of a currency as releases of Node do.
+const decimals = Object.fromEntries([...isoDecimals].filter(([, count]) => count !== 2))
+
+const readTexts = async (language: Language): Promise<Texts> => ({
+  ...JSON.parse(await readFile(new URL(`./texts/${language}.json`, import.meta.url), 'utf8')),
+  decimals,
+})
 
 // `<` would end the element that holds the data.
 const dataOf = (texts: Texts) => new Html(JSON.stringify(texts).replaceAll('<', '\\u003c'))

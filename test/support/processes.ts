@@ -10,10 +10,16 @@ const here = fileURLToPath(new URL('../../', import.meta.url))
 
 type Settings = Record<string, string>
 
-function run(name: 'server' | 'cli', args: string[], settings: Settings, build: string) {
+function run(
+  name: 'server' | 'cli',
+  args: string[],
+  settings: Settings,
+  build: string,
+  node = process.execPath,
+) {
   const { PATH = '' } = process.env
   const program = join(build, 'dist', `${name}.js`)
-  const child = spawn(process.execPath, [program, ...args], { env: { PATH, ...settings } })
+  const child = spawn(node, [program, ...args], { env: { PATH, ...settings } })
   let output = ''
   let errors = ''
   child.stdout.on('data', (chunk) => (output += chunk))
@@ -39,9 +45,14 @@ export type ServerProcess = {
   stop(signal?: NodeJS.Signals): Promise<number | null>
 }
 
-/** Starts the service on a free port. Resolves once it listens, or to its exit if it never does. */
-export async function startServer(settings: Settings, build = here): Promise<ServerProcess | ExitResult> {
-  const { child, output, errors } = run('server', [], { PORT: '0', ...settings }, build)
+/** Starts the service on a free port, with this Node unless another is named. Resolves once it listens, or to its
+ *  exit if it never does. */
+export async function startServer(
+  settings: Settings,
+  build = here,
+  node?: string,
+): Promise<ServerProcess | ExitResult> {
+  const { child, output, errors } = run('server', [], { PORT: '0', ...settings }, build, node)
   const ended = once(child, 'close').then(
     ([code]): ExitResult => ({ code, output: output(), errors: errors() }),
   )
@@ -60,8 +71,12 @@ export async function startServer(settings: Settings, build = here): Promise<Ser
 }
 
 /** Starts the service, and throws if it exits instead of listening. */
-export async function mustStartServer(settings: Settings, build?: string): Promise<ServerProcess> {
-  const started = await startServer(settings, build)
+export async function mustStartServer(
+  settings: Settings,
+  build?: string,
+  node?: string,
+): Promise<ServerProcess> {
+  const started = await startServer(settings, build, node)
   if ('code' in started) throw new Error(`the service ended with ${started.code}: ${started.errors}`)
   return started
 }

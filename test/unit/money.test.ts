@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { isoDecimals } from '../../src/shared/currencies.ts'
 import { decimalsOf, isAmount, percentageOf, toMajor, toMinor } from '../../src/shared/money.ts'
 
 describe('percentages', () => {
@@ -53,6 +54,40 @@ describe('percentages', () => {
 })
 
 describe('currencies', () => {
+  // Stored amounts are worth what these say: a line here changes only where a currency is added.
+  test('every currency has the decimals that amounts are stored with', () => {
+    const codesOf = (decimals: number) =>
+      [...isoDecimals]
+        .filter(([, count]) => count === decimals)
+        .map(([code]) => code)
+        .join(' ')
+    expect(codesOf(0)).toBe('BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF')
+    expect(codesOf(2)).toBe(
+      `
+        AED AFN ALL AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT BGN BMD BND BOB BOV BRL BSD BTN BWP BYN BZD CAD CDF
+        CHE CHF CHW CNY COP COU CRC CUC CUP CVE CZK DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GTQ
+        GYD HKD HNL HRK HTG HUF IDR ILS INR IRR JMD KES KGS KHR KPW KYD KZT LAK LBP LKR LRD LSL MAD MDL MGA MKD
+        MMK MNT MOP MRU MUR MVR MWK MXN MXV MYR MZN NAD NGN NIO NOK NPR NZD PAB PEN PGK PHP PKR PLN QAR RON RSD
+        RUB SAR SBD SCR SDG SEK SGD SHP SLE SLL SOS SRD SSP STN SVC SYP SZL THB TJS TMT TOP TRY TTD TWD TZS UAH
+        USD USN UYU UZS VED VES WST XCD XCG YER ZAR ZMW ZWG ZWL
+      `
+        .trim()
+        .replace(/\s+/g, ' '),
+    )
+    expect(codesOf(3)).toBe('BHD IQD JOD KWD LYD OMR TND')
+    expect(codesOf(4)).toBe('CLF UYW')
+    expect(isoDecimals.size).toBe(170)
+    expect([...isoDecimals].filter(([code, count]) => decimalsOf(code) !== count)).toEqual([])
+  })
+
+  test('control: this Node has other decimals for some of them', () => {
+    const others = [...isoDecimals].filter(([currency, count]) => {
+      const format = new Intl.NumberFormat('en', { style: 'currency', currency })
+      return format.resolvedOptions().maximumFractionDigits !== count
+    })
+    expect(others.length).toBeGreaterThan(0)
+  })
+
   test.each([
     ['EUR', 2, 1050, 10.5],
     ['USD', 2, 1, 0.01],

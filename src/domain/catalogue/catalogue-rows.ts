@@ -1,4 +1,4 @@
-import { toMinor } from '../../shared/money.ts'
+import { decimalsOf, toMinor } from '../../shared/money.ts'
 import type { ListedDiscount } from '../discount/table.ts'
 import { searchWords, toVector } from '../event/search-words.ts'
 import type { events } from '../event/table.ts'
@@ -18,6 +18,8 @@ export const organizationRow = ({ id, key, input }: Input<'organizations'>): Org
   name: input.name,
   slug: key,
   currency: input.currency,
+  // The same as what is written already, else the file is refused.
+  decimals: decimalsOf(input.currency),
   language: input.language ?? 'en',
   platformFeePercentage: input.platform_fee_percentage ?? 0,
 })

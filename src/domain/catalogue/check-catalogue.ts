@@ -117,9 +117,19 @@ export const currenciesOf = (catalogue: Catalogue, existing: Existing): Map<stri
 function findWrongAmounts(catalogue: Catalogue, existing: Existing): Problem[] {
   const problems = catalogue.organizations.flatMap(({ id, path, input }) => {
     const currency = existing.organizations.get(id)
-    if (!currency || currency === input.currency) return []
-    const message = `must stay ${currency}: the currency of an organization cannot change.`
-    return [invalidField(path, 'currency', message)]
+    if (!currency) return []
+    if (currency !== input.currency)
+      return [
+        invalidField(
+          path,
+          'currency',
+          `must stay ${currency}: the currency of an organization cannot change.`,
+        ),
+      ]
+    const stored = existing.decimals.get(id) ?? decimalsOf(currency)
+    if (stored === decimalsOf(currency)) return []
+    const message = `${currency} has ${decimalsOf(currency)} decimals, and amounts of this organization are stored with ${stored}.`
+    return [invalid([...path, 'currency'], message)]
   })
 
   const currencies = currenciesOf(catalogue, existing)

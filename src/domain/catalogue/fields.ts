@@ -1,13 +1,13 @@
 import { z } from 'zod'
+import { isoDecimals } from '../../shared/currencies.ts'
 import { moment } from '../../shared/input-types.ts'
 import type { rateTypes } from '../ticket-rate/table.ts'
 
 // Field types of the catalogue file. In an optional field, null means the same as absent.
 
-const currencies = new Set(Intl.supportedValuesOf('currency'))
 export const currency = z
   .string()
-  .refine((code) => currencies.has(code), 'must be an ISO 4217 currency code such as EUR')
+  .refine((code) => isoDecimals.has(code), 'must be an ISO 4217 currency code such as EUR')
   .describe('Currency of all amounts of the organization, as an ISO 4217 code. It cannot be changed.')
 
 function isTimezone(name: string): boolean {

@@ -15,6 +15,8 @@ export type ExistingChild = { id: string; parentId: string; position: number; re
 export type Existing = {
   /** Currency of each organization that the file names or refers to. */
   organizations: Map<string, string>
+  /** Decimals that the amounts of each of them are stored with, where they are written. */
+  decimals: Map<string, number>
   /** Organization of each location. */
   locations: Map<string, string>
   /** Organization of each event. */
@@ -41,7 +43,7 @@ export async function findExisting(tx: Connection, catalogue: Catalogue): Promis
   const referred = (kind: 'organization' | 'location') =>
     catalogue.references.filter((reference) => reference.kind === kind)
   const organizationRows = await tx
-    .select({ id: organizations.id, currency: organizations.currency })
+    .select({ id: organizations.id, currency: organizations.currency, decimals: organizations.decimals })
     .from(organizations)
     .where(among(organizations.id, [...catalogue.organizations, ...referred('organization')]))
 
@@ -71,6 +73,9 @@ export async function findExisting(tx: Connection, catalogue: Catalogue): Promis
   const stocked = [...rates, ...catalogue.prices, ...catalogue.discounts]
   return {
     organizations: new Map(organizationRows.map(({ id, currency }) => [id, currency])),
+    decimals: new Map(
+      organizationRows.flatMap(({ id, decimals }) => (decimals === null ? [] : [[id, decimals]])),
+    ),
     locations: await readOwners(locations, [...catalogue.locations, ...referred('location')]),
     events: await readOwners(events, catalogue.events),
     rateOrganizations: await readOwners(

@@ -1,4 +1,4 @@
-import { pgTable, text } from 'drizzle-orm/pg-core'
+import { integer, pgTable, text } from 'drizzle-orm/pg-core'
 import { percentage } from '../../database/columns.ts'
 
 export const organizations = pgTable('organizations', {
@@ -6,6 +6,9 @@ export const organizations = pgTable('organizations', {
   name: text().notNull(),
   slug: text().notNull(),
   currency: text().notNull(),
+  /** Decimals that its amounts are stored with, written once (DECISIONS 210). Null where the release before has
+   *  imported it, until it is imported again. */
+  decimals: integer(),
   /** ISO 639-1 code of the language that buyers are addressed in unless their checkout names another. */
   language: text().notNull().default('en'),
   platformFeePercentage: percentage('platform_fee_percentage').notNull().default(0),

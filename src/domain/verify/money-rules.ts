@@ -1,5 +1,10 @@
+import { isoDecimals } from '../../shared/currencies.ts'
+
 /** Rules of payments, charges, refunds and invoices. Each query returns the rows that break one. */
 export const moneyRules = {
+  'amounts of an organization are stored with other decimals than its currency has': `
+    select id from organizations where decimals <>
+      coalesce(('${JSON.stringify(Object.fromEntries(isoDecimals))}'::jsonb ->> currency)::integer, -1)`,
   'an open session is not scheduled to close, or is that of another payment': `
     select id from payments left join open_sessions as session on session.organization_id = payments.organization_id
       and session.provider = payments.provider and session.session_id = payments.session_id

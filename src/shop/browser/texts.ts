@@ -1,7 +1,9 @@
 /// <reference lib="dom" />
 type Text = string | Partial<Record<Intl.LDMLPluralRule, string>>
 
-const texts = JSON.parse(document.getElementById('texts')?.textContent ?? '{}') as Record<string, Text>
+type Data = { decimals?: Record<string, number> } & Record<string, Text>
+
+const { decimals = {}, ...texts } = JSON.parse(document.getElementById('texts')?.textContent ?? '{}') as Data
 
 /** Language of the page, which the server chose by what the browser prefers. */
 export const language: string = document.documentElement.lang
@@ -19,9 +21,16 @@ export function text(key: string, values: Record<string, string | number> = {}):
   return (form ?? key).replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole))
 }
 
-/** Amount in major units for people. */
-export const money = (amount: number, currency: string): string =>
-  new Intl.NumberFormat(language, { style: 'currency', currency }).format(amount)
+/** Amount in major units for people. The page says which currencies have other than two decimals. */
+export function money(amount: number, currency: string): string {
+  const digits = decimals[currency] ?? 2
+  return new Intl.NumberFormat(language, {
+    style: 'currency',
+    currency,
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+  }).format(amount)
+}
 
 const dateLocale = language === 'en' ? 'en-GB' : language
 

@@ -148,6 +148,19 @@ test('migrate gives rates and questions of an earlier version one of the documen
   )
 })
 
+test('migrate writes the decimals of organizations of an earlier version, by ISO 4217', async () => {
+  await migrateOnly(19)
+  for (const currency of ['JPY', 'HUF', 'KWD', 'CLF'])
+    await database.db.execute(
+      sql`insert into organizations (id, name, slug, currency) values (${currency}, 'One', 'one', ${currency})`,
+    )
+  await database.migrate()
+  expect(
+    await isTrue(`(select array_agg(currency || decimals order by currency) from organizations)
+      = '{CLF4,EUR2,HUF2,JPY0,KWD3}'`),
+  ).toBe(true)
+})
+
 test('migrate finds the tickets of an earlier version by name, and dates their last change', async () => {
   await migrateOnly(10)
   const copyOf = (id: string, number: string, name: string, from = '') => `

@@ -60,6 +60,14 @@ test.each(views)('%s is a page with the key, whose policy lets nothing in but it
   expect(inline).toEqual([' type="application/json" id="texts"'])
 })
 
+test('the page says which currencies have other than two decimals, because browsers differ', async () => {
+  const { body } = await gateway.rest('GET', '/shop')
+  const [, data = ''] = /<script type="application\/json" id="texts">(.*?)<\/script>/s.exec(body) ?? []
+  const { decimals } = JSON.parse(data)
+  expect(decimals).toMatchObject({ JPY: 0, KWD: 3, IQD: 3 })
+  expect(Object.keys(decimals)).not.toContain('HUF')
+})
+
 test('the page and its texts are in the language that the browser prefers', async () => {
   const german = await gateway.rest('GET', '/shop', { headers: { 'accept-language': 'de-AT, en;q=0.5' } })
   expect(german.body).toContain('<html lang="de">')

@@ -66,6 +66,15 @@ test('a broken invariant ends with 2, and says which', async () => {
   expect(await report('verify')).toMatchObject({ code: 0, findings: [{ check: 'invariants', level: 'ok' }] })
 })
 
+test('amounts that are stored with other decimals than those of the currency end with 2', () =>
+  afterChange('update organizations set decimals = 0', 'update organizations set decimals = 2', async () => {
+    const { code, findings } = await report('doctor')
+    expect(code).toBe(2)
+    expect(findings.filter(({ level }) => level !== 'ok').map(({ text }) => text)).toEqual([
+      'amounts of an organization are stored with other decimals than its currency has: 1',
+    ])
+  }))
+
 test.each([
   [
     `update deliveries set status = 'dead', due_at = now() - interval '3 hours'`,
