@@ -117,8 +117,24 @@ test.each([
   expect(scanned).toBe(code)
 })
 
+// Words of a line as they are read, without marks of direction and without forms of letters.
+const wordsOf = (text: string) => text.replace(/[\u200c-\u202e]/g, '').normalize('NFKC')
+
+test.each([
+  ['Hebrew', 'דוד בן־גוריון (Smith) 12', ['דוד', 'בן־גוריון'], 'NotoSansHebrew'],
+  ['Arabic', 'محمد الأحمد (John) ٢٠٢٧', ['محمد', 'الأحمد', '٢٠٢٧'], 'Vazirmatn'],
+  ['Persian', 'می\u200cخواهم پگاه ۱۴۰۶', ['خواهم', 'پگاه', '۱۴۰۶'], 'Vazirmatn'],
+  ['Japanese', '𠮷田 髙橋ライブ', ['𠮷田', '髙橋ライブ'], 'NotoSansJP'],
+])('a name in %s is set in its own letters, in reading order', async (_name, full_name, words, font) => {
+  const { scanned, code, text, fonts } = await printed({ full_name })
+  for (const word of words) expect(wordsOf(text)).toContain(word)
+  expect(fonts.join()).toContain(font)
+  expect(fonts.join()).not.toContain('nifont')
+  expect(scanned).toBe(code)
+})
+
 test('characters without a glyph are left out or shown as unknown', async () => {
-  const { text } = await printed({ full_name: 'Ana 🎉 𠮷田' })
+  const { text } = await printed({ full_name: 'Ana 🎉 \u{20000}田' })
   expect(text).toContain('Ana \ufffd田')
 })
 

@@ -23,7 +23,7 @@ const ink = '#1c1a22'
 const soft = '#645f6b'
 
 /** A text, its style, and the space below it in points. */
-type Line = { text: string; style: Style; gap?: number; align?: 'left' | 'center' }
+type Line = { text: string; style: Style; gap?: number; align?: 'start' | 'center' }
 /** Lines below each other: their total height, and a function that draws them from `top` down. */
 type Block = { height: number; set(doc: Document, top: number): void }
 

@@ -9,15 +9,22 @@ export type Face = { name: string; font: Font }
 /** Fonts of each weight, in the order in which a character is looked up. */
 export type Fonts = { regular: Face[]; bold: Face[] }
 
-// Noto Sans comes in one file per script. Unifont, a bitmap font with every character of the basic plane, is
-// the fallback.
-const scripts = [
+// Noto Sans comes in one file per script, but for Japanese, which has the Han characters. Arabic is in Vazirmatn, which
+// has each form of a letter as one glyph. Unifont, a bitmap font with every character of the basic plane, is the
+// fallback.
+const allScripts = [
   ...['latin', 'latin-ext', 'vietnamese', 'cyrillic', 'cyrillic-ext', 'greek', 'greek-ext', 'devanagari'],
+  ...['hebrew', 'arabic', 'japanese'],
 ]
-const fileOf = {
-  noto: (script: string, weight: number) =>
-    `@fontsource/noto-sans/files/noto-sans-${script}-${weight}-normal.woff`,
-  unifont: '@fontsource/unifont/files/unifont-latin-400-normal.woff',
+const families: Record<string, string> = { hebrew: 'noto-sans-hebrew', arabic: 'vazirmatn' }
+const weightNames: Record<number, string> = { 400: 'Regular', 600: 'SemiBold', 700: 'Bold', 900: 'Black' }
+const unifont = '@fontsource/unifont/files/unifont-latin-400-normal.woff'
+
+function fileOf(script: string, weight: number): string {
+  const style = `${weight}${weightNames[weight]}`
+  if (script === 'japanese') return `@expo-google-fonts/noto-sans-jp/${style}/NotoSansJP_${style}.ttf`
+  const family = families[script] ?? 'noto-sans'
+  return `@fontsource/${family}/files/${family}-${script}-${weight}-normal.woff`
 }
 
 const { resolve } = createRequire(import.meta.url)
@@ -64,37 +71,44 @@ async function unpackFont(woff: Buffer): Promise<Buffer> {
   return font
 }
 
+/** Names a glyph by its character, and each form of an Arabic letter by the letter. */
+function nameGlyph(font: Font, codePoint: number): void {
+  const glyph = font.glyphForCodePoint(codePoint)
+  const [letter, ...more] = String.fromCodePoint(codePoint).normalize('NFKC')
+  const isForm = codePoint >= 0xfb50 && codePoint <= 0xfeff && letter && more.length === 0
+  if (isForm) glyph.codePoints = [letter.codePointAt(0) ?? codePoint]
+}
+
 async function open(name: string, file: string): Promise<Face> {
-  const font = create(await unpackFont(await readFile(resolve(file))))
+  const bytes = await readFile(resolve(file))
+  const font = create(file.endsWith('.woff') ? await unpackFont(bytes) : bytes)
   if (font.type !== 'TTF') throw new Error(`${file} is not one font`)
   // fontkit caches the code points of a glyph on first use. If that use is as a part of another glyph, as u is
-  // of ú, no document has that letter in its text layer from then on. Naming all glyphs first avoids this.
-  if (file !== fileOf.unifont) for (const codePoint of font.characterSet) font.glyphForCodePoint(codePoint)
+  // of ú, no document has that letter in its text layer from then on. Naming all glyphs first avoids this. The large
+  // fonts have no such glyphs.
+  if (file.endsWith('.woff') && file !== unifont)
+    for (const codePoint of font.characterSet) nameGlyph(font, codePoint)
   return { name, font }
 }
 
 // Sequential, so that requests are not held up.
-async function openAll(weight: number): Promise<Face[]> {
+async function openAll(weight: number, scripts = allScripts): Promise<Face[]> {
   const faces: Face[] = []
-  for (const script of scripts) faces.push(await open(`${script}-${weight}`, fileOf.noto(script, weight)))
+  for (const script of scripts) faces.push(await open(`${script}-${weight}`, fileOf(script, weight)))
   return faces
 }
 
 async function load(): Promise<Fonts> {
   const regular = await openAll(400)
   const bold = await openAll(700)
-  const fallback = await open('unifont', fileOf.unifont)
+  const fallback = await open('unifont', unifont)
   return { regular: [...regular, fallback], bold: [...bold, fallback] }
 }
 
-/** Loads the Latin fonts of these weights, 100 to 900, each with the fallback behind them. */
-export async function loadLatinFonts(...weights: number[]): Promise<Face[][]> {
-  const fallback = await open('unifont', fileOf.unifont)
+/** Loads the fonts that the demo's names need in these weights: 400, 600, 700 or 900. */
+export async function loadDemoFonts(...weights: number[]): Promise<Face[][]> {
   const families: Face[][] = []
-  for (const weight of weights) {
-    const latin = await open(`latin-${weight}`, fileOf.noto('latin', weight))
-    families.push([latin, await open(`latin-ext-${weight}`, fileOf.noto('latin-ext', weight)), fallback])
-  }
+  for (const weight of weights) families.push(await openAll(weight, ['latin', 'latin-ext', 'japanese']))
   return families
 }
 

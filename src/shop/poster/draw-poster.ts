@@ -1,6 +1,6 @@
 import { demoShow } from '../../domain/catalogue/demo/catalogue.ts'
 import { randomFrom } from '../../domain/catalogue/demo/random.ts'
-import { type Face, loadLatinFonts } from '../../domain/delivery/load-fonts.ts'
+import { type Face, loadDemoFonts } from '../../domain/delivery/load-fonts.ts'
 import { features, layOut, runsOf } from '../../domain/delivery/set-text.ts'
 import { area, box, canvas } from './shapes.ts'
 import { styleOf } from './styles.ts'
@@ -63,7 +63,7 @@ function letters(n: number, { heavy, plain }: Faces, ink: string): { markup: str
 let fonts: Promise<Faces> | undefined
 
 async function load(): Promise<Faces> {
-  const [heavy = [], plain = []] = await loadLatinFonts(900, 600)
+  const [heavy = [], plain = []] = await loadDemoFonts(900, 600)
   return { heavy, plain }
 }
 
