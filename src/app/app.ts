@@ -138,6 +138,7 @@ export async function createApp({
     replica,
     provider,
     holdMinutes: config.holdMinutes,
+    publishableHeldPlaces: config.publishableHeldPlaces,
     rememberedEvents: config.rememberedEvents,
     admissionHours: config.admissionHours,
     privateWebhooks: config.privateWebhooks,
@@ -173,7 +174,8 @@ export async function createApp({
   }
   addDocumentation(app, { webhooks: sentMessages, publicUrl: services.publicUrl, findDemo })
   addHealth(app, whyUnready)
-  addHome(app, printedSchema(), { hasGraphiql: !trusted?.only, hasShop: shopKey !== undefined })
+  const isOpen = !trusted?.only
+  addHome(app, printedSchema(), { hasGraphiql: isOpen, hasSchema: isOpen, hasShop: shopKey !== undefined })
   if (shopKey) await addShop(app, { keyOf: shopKey, publicUrl: services.publicUrl })
   await addGraphql(app, services, responseCache, {
     findDemo,

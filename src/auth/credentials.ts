@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { clientAddress } from '../http/client-address.ts'
 import { hashSecret, type KeyFacts, readKey } from './key.ts'
 
 declare module 'fastify' {
@@ -19,6 +20,8 @@ export class Credentials {
   readonly secret: string | undefined
   /** Origin of the page that sent the request; undefined if no browser did. */
   readonly origin: string | undefined
+  /** Address of a client with a publishable key, for limits; else ''. */
+  address = ''
   #apiKeyHash: string | undefined
   #hash: string | undefined
   #keyFacts: KeyFacts | null | undefined
@@ -72,6 +75,7 @@ export function readCredentials(app: FastifyInstance): void {
   app.decorateRequest('credentials')
   app.addHook('onRequest', (request, _reply, done) => {
     request.credentials = new Credentials(request.headers)
+    if (request.credentials.isPublishable) request.credentials.address = clientAddress(request)
     done()
   })
 }

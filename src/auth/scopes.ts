@@ -68,3 +68,15 @@ export function lackedScope(operation: string, scopes: readonly IntegrationScope
   const needed = scopeOfOperation[operation]
   return needed === undefined || scopes.includes(needed) ? null : needed
 }
+
+/** Fields of a ticket that every key sees which may scan, cancel or refund it (DECISIONS 103). */
+export const ticketFieldsAtDoor: ReadonlySet<string> = new Set([
+  ...['id', 'mode', 'saleType', 'status', 'checkoutStatus', 'createdAt', 'activationDate', 'updatedAt'],
+  ...['fullName', 'name', 'for', 'enter', 'entryTime', 'entryDate', 'supplements', 'paymentCurrency'],
+  ...['event', 'eventId', 'ticketRate', 'ticketRateId', 'rateId', 'rateName', 'rateSlug', 'price', 'priceId'],
+])
+
+/** Reports whether a key with these scopes sees a ticket whole: it reads tickets, or sells them and corrects
+ *  their holders. */
+export const seesWholeTickets = (scopes: readonly IntegrationScope[]): boolean =>
+  scopes.includes('tickets:read') || scopes.includes('sales')

@@ -25,6 +25,8 @@ export const httpSettings = {
   RATE_LIMIT: rateLimit(1000),
   /** Requests per second of an address with a publishable key; null for no limit. */
   PUBLISHABLE_RATE_LIMIT: rateLimit(50),
+  /** Unpaid places that an address may hold with the publishable keys of a channel; null for no limit. */
+  PUBLISHABLE_HELD_PLACES: rateLimit(100),
   ...streamSettings,
   CORS_ORIGINS: commaSeparated
     .pipe(

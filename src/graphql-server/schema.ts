@@ -4,7 +4,7 @@ import { requireCaller } from '../request/context.ts'
 import { Refusal } from '../shared/errors.ts'
 import { replayOutcomes } from './compiler/plugin.ts'
 import { findNodes, lookupsOfNode } from './find-nodes.ts'
-import { requireScopes } from './scopes.ts'
+import { hideFromDoor, requireScopes } from './scopes.ts'
 import '../domain/organization/graphql.ts'
 import '../domain/organization/list-graphql.ts'
 import '../domain/location/graphql.ts'
@@ -88,6 +88,8 @@ for (const type of Object.values(schema.getTypeMap()))
   if (isObjectType(type))
     for (const field of Object.values(type.getFields()))
       if (field.extensions.pothosExposedField === field.name) field.resolve = undefined
+
+hideFromDoor(schema)
 
 let printed: string | undefined
 

@@ -8,8 +8,8 @@ type Types = typeof builder.$inferSchemaTypes
 /** A `Refusal` as data, with all its problems. */
 type Refused = { refused: Problem[] }
 
-// Missing credentials or rights are top-level errors; all other refusals are data (DECISIONS 6).
-const isException = ({ code }: Problem) => code === 'UNAUTHENTICATED' || code === 'FORBIDDEN'
+// Missing credentials or rights, and limits, are top-level errors; all other refusals are data (DECISIONS 6).
+const isException = ({ code }: Problem) => ['UNAUTHENTICATED', 'FORBIDDEN', 'RATE_LIMITED'].includes(code)
 
 /** Returns the result of a verb, or its refusal as data. Anything else it throws passes through. */
 export async function catchRefusal<T>(result: () => Promise<T>): Promise<T | Refused> {

@@ -22,27 +22,28 @@ const graphiql = link(
 )
 
 /** Pages that a service may have or not. */
-type Pages = { hasGraphiql: boolean; hasShop: boolean }
+type Pages = { hasGraphiql: boolean; hasSchema: boolean; hasShop: boolean }
 
-const bodyOf = ({ hasGraphiql, hasShop }: Pages) => html`<main class="padded stack">
+const bodyOf = ({ hasGraphiql, hasSchema, hasShop }: Pages) => html`<main class="padded stack">
 <h1>Boxoffice</h1>
 <p class="soft">A ticketing gateway: list events, check out, pay, read the ticket back. Over GraphQL and over REST.</p>
 <ul>
 ${hasShop && link('/shop', 'The shop', 'Buy a ticket in a browser: live places, a discount code, a payment page.')}
 ${hasGraphiql && graphiql}
 ${link('/docs', 'REST documentation', 'Every path, field and error, to read and to try.')}
-${link('/schema.graphql', 'schema.graphql', 'The GraphQL contract as text.')}
+${hasSchema && link('/schema.graphql', 'schema.graphql', 'The GraphQL contract as text.')}
 ${link('/openapi.json', 'openapi.json', 'The REST contract, OpenAPI 3.1.')}
 </ul>
 </main>`
 
-/** Adds `/`, an overview page, and `/schema.graphql`, the GraphQL schema as text. */
+/** Adds `/`, an overview page, and where it may be read `/schema.graphql`, the GraphQL schema as text. */
 export function addHome(app: FastifyInstance, printedSchema: string, pages: Pages): void {
   const options = { schema: { hide: true } }
   const body = bodyOf(pages)
   app.get('/', options, (_request, reply) =>
     sendPage(reply, 200, { language: 'en', title: 'Boxoffice', body, style }),
   )
+  if (!pages.hasSchema) return
   app.get('/schema.graphql', options, (_request, reply) =>
     reply.type('text/plain; charset=utf-8').send(printedSchema),
   )

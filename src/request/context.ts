@@ -18,6 +18,8 @@ export type Services = {
   replica: () => Database
   provider: PaymentProvider
   holdMinutes: number
+  /** Maximum number of unpaid places of one address by publishable keys; null for no limit. */
+  publishableHeldPlaces: number | null
   /** Maximum number of events whose rows are cached by revision. */
   rememberedEvents: number
   /** Number of hours before an event at which its doors open. */
@@ -34,6 +36,8 @@ export type Context = {
   db: Database
   /** Null without credentials: such a client sees nothing but the schema. */
   caller: Caller | null
+  /** Address of a client with a publishable key; else ''. */
+  address: string
   /** Mode of everything that the request sees and sells. */
   mode: Mode
   /** Database time at authentication. All decisions of the request use it, and no other clock. */
@@ -58,11 +62,11 @@ const scopeOf = (caller: Caller | null): Scope => ({
 })
 
 /** Creates the context for an authenticated caller; for null, that of a client without credentials. */
-export function contextOf(services: Services, authenticated: Authenticated | null): Context {
+export function contextOf(services: Services, authenticated: Authenticated | null, address = ''): Context {
   const { db } = services
   const { caller, now } = authenticated ?? { caller: null, now: new Date() }
   const loaders = new Loaders(services, db, scopeOf(caller))
-  return { services, db, caller, mode: modeOf(caller), now, catalogue: db, loaders, refusals: [] }
+  return { services, db, caller, address, mode: modeOf(caller), now, catalogue: db, loaders, refusals: [] }
 }
 
 /** Authenticates a request and creates its context, for both surfaces. `onAuthenticated` receives the caller,
@@ -74,18 +78,18 @@ export async function createContext(
 ): Promise<Context> {
   const authenticated = await authenticate(services.db, credentials)
   if (authenticated) onAuthenticated(authenticated)
-  return contextOf(services, authenticated)
+  return contextOf(services, authenticated, credentials.address)
 }
 
 /** Derives the context of a request that reads only the catalogue, which may be stale: reads from a replica,
  *  unless this process has just changed the catalogue. Call it when the read begins. It has its own loaders,
  *  which become garbage with the read: objects that have waited are promoted to the old generation, and would
  *  retain every row that they loaded until a major collection. */
-export function catalogueContext({ services, caller, mode, now }: Context): Context {
+export function catalogueContext({ services, caller, address, mode, now }: Context): Context {
   const { db, replica } = services
   const catalogue = wasJustInvalidated(db) ? db : replica()
   const loaders = new Loaders(services, catalogue, scopeOf(caller))
-  return { services, db, caller, mode, now, catalogue, loaders, refusals: [] }
+  return { services, db, caller, address, mode, now, catalogue, loaders, refusals: [] }
 }
 
 const forChannels = () =>

@@ -68,7 +68,11 @@ export function createContextWith<Row>({ find, prime }: Prefetch<Row>) {
         return null
       })
     const findKey = found ? async () => found.key : undefined
-    const ctx = contextOf(services, await authenticate(services.db, credentials, findKey))
+    const ctx = contextOf(
+      services,
+      await authenticate(services.db, credentials, findKey),
+      credentials.address,
+    )
     if (found) prime(ctx, id, found.row)
     return ctx
   }

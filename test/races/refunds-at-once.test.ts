@@ -9,6 +9,7 @@ import { settleRefund } from '../../src/domain/sale/refund/settle-refund.ts'
 import { tickets } from '../../src/domain/ticket/table.ts'
 import { groupBy } from '../../src/shared/group-by.ts'
 import { type Checkout, countersOf } from '../support/checkouts.ts'
+import { openDoors } from '../support/door.ts'
 import { aCatalogue, anEvent, aPrice, aRate } from '../support/factories.ts'
 import * as refunds from '../support/refunds.ts'
 import { openSale, type Sale } from '../support/sale.ts'
@@ -39,7 +40,10 @@ const provider = stubProvider({
 
 let sale: Sale
 beforeAll(async () => {
-  sale = await openSale(aCatalogue({ events: [anEvent({ ticket_rates: [rate] })] }), { provider })
+  sale = await openSale(aCatalogue({ events: [anEvent({ ticket_rates: [rate] })] }), {
+    provider,
+    settings: openDoors,
+  })
 })
 afterAll(() => sale.close())
 
@@ -131,7 +135,7 @@ test('concurrent warranty refund, refund and cancellation return a ticket once',
 test('concurrent cancellation and check-in of a ticket do one or the other', async () => {
   const checkout = await refunds.buyTickets(sale, 12)
   const scan = `mutation ($id: ID!, $nonce: String!) {
-    checkInTicket(input: { ticket: { ticketId: $id }, nonce: $nonce, force: true }) { ... on CheckIn { result } } }`
+    checkInTicket(input: { ticket: { ticketId: $id }, nonce: $nonce }) { ... on CheckIn { result } } }`
   const checkIn = async (id: string) => {
     const { data } = await sale.graphql<{ checkInTicket: { result: string } }>(
       scan,

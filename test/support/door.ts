@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 import {
   aCatalogue,
+  aLocation,
   anEvent,
   aRateNamed,
   type EventFile,
@@ -40,6 +41,24 @@ export const aLargeRate = (name: string, given: Given<RateFile> = {}) =>
 /** An event whose doors are open, unless it begins later. */
 export const anEventAtDoor = (given: Given<EventFile> = {}, days = 0.1) =>
   anEvent({ location_id: undefined, start_date: inDays(days), end_date: inDays(days + 0.25), ...given })
+
+/** Setting by which the doors of every event of these tests are open. */
+export const openDoors = { ADMISSION_HOURS: '8760' }
+
+const hourAt = (timeZone: string) =>
+  Number(new Intl.DateTimeFormat('en', { hour: '2-digit', hourCycle: 'h23', timeZone }).format())
+const zones = ['Pacific/Honolulu', 'America/Bogota', 'Africa/Abidjan', 'Asia/Karachi', 'Australia/Brisbane']
+
+/** A venue where it is between these hours of the day, which are nine apart or more. */
+export const aVenueBetween = (from: number, until: number, _id: string) =>
+  aLocation({ _id, timezone: zones.find((zone) => hourAt(zone) >= from && hourAt(zone) < until) })
+
+/** Venue where it is before nine in the morning, and an event there that begins in the evening of the same
+ *  day: its doors open in more than an hour. */
+export const laterToday = (given: Given<EventFile> = {}) => ({
+  location: aVenueBetween(0, 9, 'loc_morning'),
+  event: anEventAtDoor({ location_id: 'loc_morning', ...given }, 13.5 / 24),
+})
 
 let nonces = 0
 const nextNonce = () => `nonce_${nonces++}`

@@ -145,6 +145,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     LOG_LEVEL: 'silent',
     RATE_LIMIT: 'off',
     PUBLISHABLE_RATE_LIMIT: 'off',
+    PUBLISHABLE_HELD_PLACES: 'off',
     SHARED_READS_MS: '0',
     ...settings,
   })

@@ -79,7 +79,7 @@ export const resendTickets = (sale: Sale, input: Record<string, unknown>, header
 export async function scanCode(sale: Sale, given: { qrCode?: string; ticketId?: string }): Promise<string> {
   const { data } = await sale.graphql<{ checkInTicket: { result: string } }>(
     `mutation ($input: CheckInTicketInput!) { checkInTicket(input: $input) { ... on CheckIn { result } } }`,
-    { input: { ticket: given, nonce: crypto.randomUUID(), force: true } },
+    { input: { ticket: given, nonce: crypto.randomUUID() } },
     sale.integration.v2,
   )
   return data?.checkInTicket.result ?? ''

@@ -10,7 +10,7 @@ import { receiveEvent } from '../../src/domain/sale/settle/receive-event.ts'
 import { aBuyer, mustSell } from './box-office.ts'
 import { anEntry, type Checkout, mustCheckOut } from './checkouts.ts'
 import { sendDeliveriesOnce } from './deliveries.ts'
-import { redeem, scanTicket } from './door.ts'
+import { openDoors, redeem, scanTicket } from './door.ts'
 import { aCatalogue, anEvent, aPrice, aQuestion, aRate, aSupplement } from './factories.ts'
 import type { GatewayOptions } from './harness.ts'
 import { resendTickets, transferTicket, updateAttendee } from './holders.ts'
@@ -91,7 +91,7 @@ async function walkThrough(sale: Sale, mailFolder: string): Promise<Walk> {
     redirect_url: `https://shop.example/done${about}`,
     error_url: `https://shop.example/failed${about}`,
   })
-  await scanTicket(sale, { ticketId: ticketOf(full), force: true }, sale.integration.v2)
+  await scanTicket(sale, { ticketId: ticketOf(full) }, sale.integration.v2)
   await redeem(sale, { ticketId: ticketOf(full), supplementId: 'sup_1' }, sale.integration.v2)
   const unpaid = await mustCheckOut(sale, { ticket_rate_id: 'rate_1', tickets: [hers] })
   await cancelCheckout(sale, unpaid.payment_id)
@@ -120,7 +120,11 @@ export type WalkedSale = Sale & { folder: string; walk: Walk }
 /** Opens a sale and walks through it. Closing it removes the folder. */
 export async function openWalkedSale(options: GatewayOptions = {}): Promise<WalkedSale> {
   const folder = await mkdtemp(join(tmpdir(), 'boxoffice-traces-'))
-  const sale = await openSale(catalogueOfTraces, { provider: stubProvider(), ...options })
+  const sale = await openSale(catalogueOfTraces, {
+    provider: stubProvider(),
+    settings: openDoors,
+    ...options,
+  })
   const close = async () => {
     await sale.close()
     await rm(folder, { recursive: true })

@@ -8,6 +8,7 @@ export const testServices = (db: Database): Services => ({
   replica: () => db,
   provider: sandboxProvider,
   holdMinutes: 15,
+  publishableHeldPlaces: null,
   rememberedEvents: 100,
   admissionHours: 12,
   privateWebhooks: false,

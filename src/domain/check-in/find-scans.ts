@@ -5,6 +5,7 @@ import { anyOf, type Find, inOrganization, preparedRows, preparedTogether } from
 import type { Connection } from '../../database/database.ts'
 import type { Mode } from '../../shared/mode.ts'
 import { events } from '../event/table.ts'
+import { locations } from '../location/table.ts'
 import { tickets } from '../ticket/table.ts'
 import type { CheckInInput } from './check-in-input.ts'
 import { checkIns } from './table.ts'
@@ -24,6 +25,7 @@ const ticketColumns = {
   admits: tickets.admits,
   entered: tickets.entered,
   firstEntryAt: tickets.firstEntryAt,
+  createdAt: tickets.createdAt,
 }
 
 const asked = arrayRows('asked', { place: 'integer', ticketId: 'text', qrCode: 'text', eventId: 'text' })
@@ -51,10 +53,16 @@ const chosen = sql`(
   from ${asked.rows} offset 0
 ) as chosen`
 
-const scannedColumns = { place: sql<number>`chosen.place`, startDate: events.startDate, ...ticketColumns }
+const scannedColumns = {
+  place: sql<number>`chosen.place`,
+  startDate: events.startDate,
+  displayDate: events.displayDate,
+  timezone: sql<string>`coalesce(${locations.timezone}, 'UTC')`,
+  ...ticketColumns,
+}
 const scannedRows = rowsOf(scannedColumns)
 
-/** A ticket that was scanned, and the start of its event. */
+/** A ticket that was scanned, and when its event is, with the time zone of the venue. */
 export type ScannedTicket = Omit<ReturnType<typeof scannedRows.read>[number], 'place'>
 
 const scanned: Find<ScannedTicket & { place: number }> = {
@@ -63,7 +71,8 @@ const scanned: Find<ScannedTicket & { place: number }> = {
     select
       .from(chosen)
       .innerJoin(tickets, and(inOrganization(tickets.organizationId), sql`${tickets.id} = chosen.id`))
-      .innerJoin(events, eq(events.id, tickets.eventId)),
+      .innerJoin(events, eq(events.id, tickets.eventId))
+      .leftJoin(locations, eq(locations.id, events.locationId)),
 }
 
 const { createdAt: _, ...checkInColumns } = getTableColumns(checkIns)

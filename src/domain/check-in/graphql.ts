@@ -112,7 +112,8 @@ export const scanFields = (t: InputFieldBuilder<Types, 'InputObject'>) => ({
   }),
   at: t.field({
     type: 'DateTime',
-    description: 'Time of the scan, for scans that are uploaded later; now if omitted.',
+    description:
+      'Time of the scan, for scans that are uploaded later; now if omitted. Neither in the future nor before the ticket was sold.',
   }),
 })
 
@@ -129,7 +130,7 @@ const CheckInTicketInputRef = builder.inputType('CheckInTicketInput', {
       required: true,
       defaultValue: false,
       description:
-        'Overrides `TOO_EARLY` and, for people who left without a scan, `ALREADY_ENTERED`: up to as many people as the ticket admits then count as inside.',
+        'Overrides `TOO_EARLY` on the day of the event, from midnight at its venue, and, for people who left without a scan, `ALREADY_ENTERED`: up to as many people as the ticket admits then count as inside.',
     }),
   }),
 })

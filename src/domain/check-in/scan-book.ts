@@ -3,7 +3,7 @@ import type { NewChange } from '../change/table.ts'
 import { ticketChange } from '../ticket/ticket-change.ts'
 import type { CheckInInput } from './check-in-input.ts'
 import type { MadeAtEvent } from './check-in-log.ts'
-import { decideScan, enteredAfter } from './decide-scan.ts'
+import { decideScan, enteredAfter, isBeforeDay } from './decide-scan.ts'
 import { findLater, type LaterRange, lockTickets, type ScannedTicket } from './find-scans.ts'
 import type { NewCheckIn, Occupancy } from './record-scans.ts'
 
@@ -90,7 +90,13 @@ export class ScanBook {
     const { ticket } = tally
     const isEarly = at.getTime() < this.#opensAt(ticket.startDate)
     const range = this.#ranges.get(place) ?? noRange
-    const result = decideScan(input, { ticket, later: range, isEarly })
+    const moment = {
+      ticket,
+      later: range,
+      isEarly,
+      isBeforeDay: input.force && isEarly && isBeforeDay(at, ticket),
+    }
+    const result = decideScan(input, moment)
     const made = { ...row, ticketId: ticket.id, result, firstEnteredAt: ticket.firstEntryAt }
     this.made.push(made)
     this.atEvents.push({ ...row, eventId: ticket.eventId })

@@ -18,7 +18,7 @@ export const TicketRef = builder.objectRef<Ticket>('Ticket')
 
 TicketRef.implement({
   description:
-    'Ticket of one attendee. Amounts are in major units of `paymentCurrency`, such as 10.5 for €10.50.',
+    'Ticket of one attendee. Amounts are in major units of `paymentCurrency`, such as 10.5 for €10.50. An integration whose key has neither the scope `tickets:read` nor `sales` sees what the door needs: the name of the attendee, status, catalogue, people, entries and supplements. All other fields are null for it.',
   interfaces: [NodeRef],
   fields: (t) => ({
     status: t.field({

@@ -2,7 +2,7 @@ import { asc, eq, inArray } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { changes } from '../../../src/domain/change/table.ts'
 import { checkIns } from '../../../src/domain/check-in/table.ts'
-import { aLargeRate, anEventAtDoor, scanTicket, uploadScans } from '../../support/door.ts'
+import { aLargeRate, anEventAtDoor, laterToday, scanTicket, uploadScans } from '../../support/door.ts'
 import { aCatalogue, anOrganization, integrationHeaders, type RateFile } from '../../support/factories.ts'
 import { brokenInvariants } from '../../support/invariants.ts'
 import { buyTickets, cancelTicket, ticketOf, ticketRow } from '../../support/refunds.ts'
@@ -18,9 +18,11 @@ beforeAll(async () => {
   sale = await openSale(
     aCatalogue({
       organizations: [anOrganization(), anOrganization({ _id: 'org_2', name: 'Other' })],
+      locations: [laterToday().location],
       events: [
         event('tonight', 0.1, [aLargeRate('table', { admits: 4 }), aLargeRate('single')]),
         event('far', 30, [aLargeRate('later', { admits: 2 })]),
+        laterToday({ ticket_rates: [aLargeRate('today', { admits: 2 })] }).event,
         event('theirs', 0.1, [aLargeRate('theirs')], 'org_2'),
       ],
     }),
@@ -256,7 +258,7 @@ test('200 scans cost as many statements as one', async () => {
 })
 
 test('somebody inside before the doors open is told beside TOO_EARLY', async () => {
-  const ticketId = await buy('later')
+  const ticketId = await buy('today')
   expect(await uploadScans(sale, [{ ticketId }])).toMatchObject([
     { result: 'TOO_EARLY', reasons: ['TOO_EARLY'], entered: 0, firstEnteredAt: null },
   ])

@@ -4,8 +4,14 @@ import { changes } from '../../../src/domain/change/table.ts'
 import { events } from '../../../src/domain/event/table.ts'
 import { tickets } from '../../../src/domain/ticket/table.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
-import { anEventAtDoor } from '../../support/door.ts'
-import { aCatalogue, anOrganization, aRateNamed, integrationHeaders } from '../../support/factories.ts'
+import { anEventAtDoor, aVenueBetween, laterToday } from '../../support/door.ts'
+import {
+  aCatalogue,
+  anOrganization,
+  aRateNamed,
+  inDays,
+  integrationHeaders,
+} from '../../support/factories.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 import { settlePaymentById } from '../../support/settle-payment.ts'
 import { paidOutcome } from '../../support/stub-provider.ts'
@@ -20,7 +26,16 @@ beforeAll(async () => {
   sale = await openSale(
     aCatalogue({
       organizations: [anOrganization(), anOrganization({ _id: 'org_2', name: 'Other' })],
-      events: [event('soon', 0.1), event('later', 30), event('others', 0.1, 'org_2')],
+      locations: [laterToday().location, aVenueBetween(12, 21, 'loc_noon')],
+      events: [
+        event('soon', 0.1),
+        event('later', 30),
+        event('others', 0.1, 'org_2'),
+        laterToday({ _id: 'today', ticket_rates: [aRateNamed('today')] }).event,
+        laterToday({ _id: 'tomorrow', location_id: 'loc_noon', ticket_rates: [aRateNamed('tomorrow')] })
+          .event,
+        laterToday({ _id: 'shown', display_date: inDays(2), ticket_rates: [aRateNamed('shown')] }).event,
+      ],
     }),
   )
 })
@@ -151,10 +166,9 @@ test('check-in refuses tickets that are unpaid, of another event, unknown or can
   expect(await scan({ qrCode: ticket.qrCode, force: true })).toMatchObject({ result: 'CANCELLED' })
 })
 
-test('check-in opens twelve hours before the event by the time of the scan, or earlier with force', async () => {
+test('check-in opens twelve hours before the event by the time of the scan', async () => {
   const { id } = await sell('later')
   expect(await scan({ ticketId: id })).toMatchObject({ result: 'TOO_EARLY', ticket: { enter: 0 } })
-  expect(await scan({ ticketId: id, force: true })).toMatchObject({ result: 'OK', ticket: { enter: 1 } })
   const offline = await sell('later')
   const at = new Date(Date.now() - 60_000).toISOString()
   await sale.db
@@ -164,6 +178,20 @@ test('check-in opens twelve hours before the event by the time of the scan, or e
   expect(await scan({ ticketId: offline.id, at })).toMatchObject({ result: 'OK', ticket: { entryTime: at } })
   const ahead = new Date(Date.now() + 3_600_000).toISOString()
   expect((await scan({ ticketId: offline.id, at: ahead })).errors).toEqual([{ code: 'INVALID', path: 'at' }])
+})
+
+test('check-in with force admits before the doors open, on the day of the event at its venue alone', async () => {
+  const { id } = await sell('today')
+  expect(await scan({ ticketId: id })).toMatchObject({ result: 'TOO_EARLY', ticket: { enter: 0 } })
+  expect(await scan({ ticketId: id, force: true })).toMatchObject({ result: 'OK', ticket: { enter: 1 } })
+  // The same hour as `today`, where it is another day by then; an event that is shown with another day.
+  for (const event of ['tomorrow', 'shown']) {
+    const { id, qrCode } = await sell(event)
+    for (const ticket of [{ ticketId: id }, { qrCode }, { ticketId: id, eventId: event }])
+      expect(await scan({ ...ticket, force: true })).toMatchObject({
+        ...{ result: 'TOO_EARLY', force: true, ticket: { enter: 0 } },
+      })
+  }
 })
 
 test('check-in with force admits a ticket already inside without counting it twice', async () => {

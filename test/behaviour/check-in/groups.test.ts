@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { changes } from '../../../src/domain/change/table.ts'
 import { checkIns } from '../../../src/domain/check-in/table.ts'
 import { sha256 } from '../../../src/shared/ids.ts'
-import { scanTicket } from '../../support/door.ts'
-import { aCatalogue, anEvent, aRateNamed, inDays } from '../../support/factories.ts'
+import { laterToday, scanTicket } from '../../support/door.ts'
+import { aCatalogue, aLocation, anEvent, aRateNamed, inDays } from '../../support/factories.ts'
 import { brokenInvariants } from '../../support/invariants.ts'
 import { buyTickets, cancelTicket, ticketOf } from '../../support/refunds.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
@@ -14,12 +14,13 @@ import { openSale, type Sale } from '../../support/sale.ts'
 let sale: Sale
 beforeAll(async () => {
   const start = { start_date: inDays(0.1), end_date: inDays(0.3) }
-  const far = { start_date: inDays(30), end_date: inDays(30.2) }
+  const today = laterToday({ ticket_rates: [aRateNamed('later', { admits: 2 })] })
   sale = await openSale(
     aCatalogue({
+      locations: [aLocation(), today.location],
       events: [
         anEvent({ ...start, ticket_rates: [aRateNamed('table', { admits: 4 }), aRateNamed('single')] }),
-        anEvent({ ...far, ticket_rates: [aRateNamed('later', { admits: 2 })] }),
+        today.event,
       ],
     }),
   )

@@ -5,12 +5,14 @@ import { deliveries } from '../../../src/domain/delivery/table.ts'
 import { tickets } from '../../../src/domain/ticket/table.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { sendDeliveriesOnce } from '../../support/deliveries.ts'
+import { anEventAtDoor } from '../../support/door.ts'
 import {
   aCatalogue,
   anEvent,
   anOrganization,
   aPrice,
   aRate,
+  aRateNamed,
   channelHeaders,
   integrationHeaders,
 } from '../../support/factories.ts'
@@ -35,6 +37,7 @@ beforeAll(async () => {
           end_date: '2099-07-12T04:00:00.000Z',
           ticket_rates: [aRate({ _id: 'rate_1', prices: [aPrice({ _id: 'price_1' })] })],
         }),
+        anEventAtDoor({ ticket_rates: [aRateNamed('tonight')] }),
       ],
     }),
   )
@@ -202,7 +205,7 @@ test.each([
 })
 
 test('a correction after a scan at the door is refused', async () => {
-  const id = refunds.ticketOf(await refunds.buyTickets(sale))
+  const id = refunds.ticketOf(await refunds.buyTickets(sale, 1, {}, 'rate_tonight'))
   expect(await scanCode(sale, { ticketId: id })).toBe('OK')
   expect(refunds.refusalCodes(await updateAttendee(sale, id, everything))).toEqual(['ALREADY_ENTERED'])
 })

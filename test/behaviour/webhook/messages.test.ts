@@ -4,7 +4,7 @@ import { changeType } from '../../../src/domain/change/table.ts'
 import { payments } from '../../../src/domain/payment/table.ts'
 import { expireHolds } from '../../../src/domain/sale/release/expire-holds.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
-import { redeem, scanTicket } from '../../support/door.ts'
+import { openDoors, redeem, scanTicket } from '../../support/door.ts'
 import { aCatalogue, anEvent, aPrice, aRate, aSupplement } from '../../support/factories.ts'
 import { transferTicket, updateAttendee } from '../../support/holders.ts'
 import { mistakeIn } from '../../support/openapi/answer-checker.ts'
@@ -29,7 +29,7 @@ let document: Document
 let receiver: Awaited<ReturnType<typeof startReceiver>>
 beforeAll(async () => {
   const catalogue = aCatalogue({ events: [anEvent({ ticket_rates: rates })] })
-  const settings = { WEBHOOKS_TO_PRIVATE_ADDRESSES: 'true' }
+  const settings = { ...openDoors, WEBHOOKS_TO_PRIVATE_ADDRESSES: 'true' }
   sale = await openSale(catalogue, { settings, provider: stubProvider() })
   document = await readDocument(sale.app)
   receiver = await startReceiver()
@@ -48,7 +48,7 @@ async function changeEverything(): Promise<void> {
   const one = ticketOf(await buyTickets(sale, 1, supplements))
   await updateAttendee(sale, one, { fullName: 'Ana Núñez Gil' })
   await transferTicket(sale, one)
-  await scanTicket(sale, { ticketId: one, force: true })
+  await scanTicket(sale, { ticketId: one })
   await redeem(sale, { ticketId: one, supplementId: 'sup_drinks' })
   await refundTicket(sale, one, { amount: 1 })
   await cancelTicket(sale, ticketOf(await buyTickets(sale, 1, {}, 'rate_2')))

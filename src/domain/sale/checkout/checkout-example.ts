@@ -8,7 +8,7 @@ const ticket: IssuedTicketBody = {
   _id: ticketId,
   event_id: eventId,
   ticket_rate_id: ticketRateId,
-  qr_code: 'K7M2PQ9RXW3D',
+  qr_code: 'K7M2PQ9RXW3DT4HBN',
   status: 'active',
   price: priceExample,
   payment_currency: 'EUR',

@@ -1,6 +1,8 @@
+import { type GraphQLResolveInfo, Kind, type SelectionSetNode } from 'graphql'
 import { builder } from '../../../graphql/builder.ts'
 import { catchRefusal, resultUnion } from '../../../graphql/mutation-result.ts'
 import { type Context, requireSelling } from '../../../request/context.ts'
+import { Refusal } from '../../../shared/errors.ts'
 import * as scalars from '../../../shared/input-types.ts'
 import { toMajor } from '../../../shared/money.ts'
 import { PaymentRef } from '../../payment/graphql.ts'
@@ -13,6 +15,7 @@ import { checkoutTickets } from './checkout-tickets.ts'
 import { CheckoutInputRef } from './input-graphql.ts'
 import { type CheckoutPlan, quoteCheckout } from './plan-checkout.ts'
 import type { PricedTicket } from './price-tickets.ts'
+import { withoutGuessing } from './public-limits.ts'
 import { CheckoutRefusedRef } from './refused-graphql.ts'
 import type { CheckoutAnswer } from './sell-tickets.ts'
 
@@ -122,16 +125,48 @@ const QuoteResultRef = resultUnion(
   CheckoutRefusedRef,
 )
 
+function salesIn(
+  { selections }: SelectionSetNode,
+  fragments: GraphQLResolveInfo['fragments'],
+  seen = new Set<string>(),
+): number {
+  let sales = 0
+  for (const selection of selections)
+    if (selection.kind === Kind.FIELD)
+      sales += ['checkout', 'quoteCheckout'].includes(selection.name.value) ? 1 : 0
+    else if (selection.kind === Kind.INLINE_FRAGMENT)
+      sales += salesIn(selection.selectionSet, fragments, seen)
+    else if (!seen.has(selection.name.value)) {
+      const fragment = fragments[selection.name.value]
+      seen.add(selection.name.value)
+      if (fragment) sales += salesIn(fragment.selectionSet, fragments, seen)
+    }
+  return sales
+}
+
+// Limits count requests, so whoever has a publishable key makes one of these at a time (DECISIONS 251).
+function requireOneSale({ caller }: Context, { operation, fragments }: GraphQLResolveInfo): void {
+  if (caller?.kind === 'publishable' && salesIn(operation.selectionSet, fragments) > 1)
+    throw new Refusal({
+      code: 'QUERY_TOO_COMPLEX',
+      message: 'With a publishable key an operation may check out or quote once.',
+    })
+}
+
 builder.queryField('quoteCheckout', (t) =>
   t.field({
     type: QuoteResultRef,
     description:
       'Quotes a checkout by the same rules and prices as `checkout`, but holds nothing. Channels only.',
     args: { input: t.arg({ type: CheckoutInputRef, required: true, description: 'Checkout to quote.' }) },
-    resolve: (_root, { input }, ctx: Context) =>
-      catchRefusal(
-        async () => requireSelling(ctx) && quoteCheckout(scalars.parse(checkoutInput, input), ctx),
-      ),
+    resolve: (_root, { input }, ctx: Context, info) => {
+      requireOneSale(ctx, info)
+      return catchRefusal(async () => {
+        requireSelling(ctx)
+        const asked = scalars.parse(checkoutInput, input)
+        return withoutGuessing(asked, ctx, () => quoteCheckout(asked, ctx))
+      })
+    },
   }),
 )
 
@@ -141,9 +176,11 @@ builder.mutationField('checkout', (t) =>
     description:
       'Holds tickets of one rate, all or none, and creates the payment for them. A total of 0 is paid at once. Channels only.',
     args: { input: t.arg({ type: CheckoutInputRef, required: true, description: 'Tickets to check out.' }) },
-    resolve: (_root, { input }, ctx: Context) =>
-      catchRefusal(
+    resolve: (_root, { input }, ctx: Context, info) => {
+      requireOneSale(ctx, info)
+      return catchRefusal(
         async () => requireSelling(ctx) && checkoutTickets(scalars.parse(checkoutInput, input), ctx),
-      ),
+      )
+    },
   }),
 )

@@ -4,7 +4,8 @@ import { providerOf } from '../../payment/provider-of.ts'
 import type { CheckoutInput } from './checkout-input.ts'
 import { planCheckout, refuseHigherTotal } from './plan-checkout.ts'
 import { checkPublicInput } from './public-checkout.ts'
-import { type CheckoutAnswer, sellTickets } from './sell-tickets.ts'
+import { holdWithinLimit, withoutGuessing } from './public-limits.ts'
+import { type CheckoutAnswer, type Order, sellTickets } from './sell-tickets.ts'
 
 /** Holds stock of one rate, prices its tickets and creates the payment. All tickets or none; a total of 0 is
  *  paid at once. The same idempotency key and input return the first result for 24 hours. Amounts in minor
@@ -12,7 +13,7 @@ import { type CheckoutAnswer, sellTickets } from './sell-tickets.ts'
  *  With a publishable key the answer has no tickets, because they bear persons and codes, and is refused for
  *  a code of the client's own and for addresses outside of the key's origins.
  *  Refuses: FORBIDDEN, NOT_FOUND, INVALID, whatever planCheckout and holdStock refuse, TOTAL_INCREASED,
- *  IDEMPOTENCY_KEY_REUSED, BUSY (INTERFACE, checkout; DECISIONS 4). */
+ *  IDEMPOTENCY_KEY_REUSED, BUSY; RATE_LIMITED for a publishable key (INTERFACE, checkout; DECISIONS 4, 251). */
 export async function checkoutTickets(input: CheckoutInput, ctx: Context): Promise<CheckoutAnswer> {
   const caller = requireSelling(ctx)
   const { channelId, mode } = caller
@@ -23,14 +24,14 @@ export async function checkoutTickets(input: CheckoutInput, ctx: Context): Promi
   const sendResourcers = isPublic && mode === 'test' ? false : input.sendResourcers
   // Browsers have idempotency keys of their own, so that none takes or tries those of the channel.
   const owner = inMode(ctx, isPublic ? `public ${channelId}` : channelId)
-  const answer = await sellTickets(
-    {
-      input: { ...input, sendResourcers },
-      idempotency: hashIdempotency(owner, idempotencyKey, request),
-      seller: { channelId, mode, saleType: 'online', provider: providerOf(ctx.services, ctx).name, isPublic },
-      plan: async (terms) => refuseHigherTotal(await planCheckout(input, terms, ctx), input.expectedTotal),
-    },
-    ctx,
+  const order: Order = {
+    input: { ...input, sendResourcers },
+    idempotency: hashIdempotency(owner, idempotencyKey, request),
+    seller: { channelId, mode, saleType: 'online', provider: providerOf(ctx.services, ctx).name, isPublic },
+    plan: async (terms) => refuseHigherTotal(await planCheckout(input, terms, ctx), input.expectedTotal),
+  }
+  const answer = await withoutGuessing(input, ctx, () =>
+    holdWithinLimit(input.tickets.length, ctx, () => sellTickets(order, ctx)),
   )
   return isPublic ? { ...answer, tickets: [] } : answer
 }

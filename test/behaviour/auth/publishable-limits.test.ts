@@ -1,0 +1,127 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { anEntry, type Checkout } from '../../support/checkouts.ts'
+import { aCatalogue, anEvent, anOrganization, aRateOf } from '../../support/factories.ts'
+import { publishableHeaders } from '../../support/modes.ts'
+import { openPageBuyer } from '../../support/payment-page-buyer.ts'
+import { cancelCheckout } from '../../support/refunds.ts'
+import { openSale, restProblems, type Sale } from '../../support/sale.ts'
+
+// What a stranger with a publishable key holds and guesses, from one address.
+
+let sale: Sale
+let page: Record<string, string>
+beforeEach(async () => {
+  const discounts = [{ _id: 'dis_1', code: 'SECRET', name: 'Secret', percentage: 10 }]
+  sale = await openSale(
+    aCatalogue({
+      organizations: [anOrganization({ discounts })],
+      events: [anEvent({ ticket_rates: [aRateOf(467)] })],
+    }),
+    { settings: { PUBLISHABLE_HELD_PLACES: '60', TRUST_PROXY: '1' } },
+  )
+  page = await publishableHeaders(sale)
+})
+afterEach(() => sale?.close())
+
+const from = (address: string, headers = page): Record<string, string> => ({
+  ...headers,
+  'x-forwarded-for': address,
+})
+const checkOut = (places: number, headers: Record<string, string>, more = {}) =>
+  sale.rest('POST', '/tickets/checkout', {
+    headers,
+    body: {
+      ticket_rate_id: 'rate_1',
+      tickets: Array.from({ length: places }, () => anEntry('price_1')),
+      ...more,
+    },
+  })
+const heldBy = async (places: number, headers: Record<string, string>, more = {}) => {
+  const answer = await checkOut(places, headers, more)
+  return answer.statusCode === 200 ? 'held' : restProblems(answer).join()
+}
+
+const entry = '{ priceId: "price_1", fullName: "Ana", email: "ana@example.com" }'
+const input = (more = '') => `input: { ticketRateId: "rate_1", tickets: [${entry}]${more} }`
+const outcome = '... on CheckoutRefused { errors { code } }'
+
+test('an operation of a publishable key checks out or quotes once, and else does nothing', async () => {
+  const twice = [
+    `mutation { a: checkout(${input()}) { __typename } b: checkout(${input()}) { __typename } }`,
+    `mutation { a: checkout(${input()}) { __typename } ... on Mutation { b: checkout(${input()}) { __typename } } }`,
+    `mutation { a: checkout(${input()}) { __typename } ...More } fragment More on Mutation { b: checkout(${input()}) { __typename } }`,
+    `{ a: quoteCheckout(${input()}) { __typename } ...More } fragment More on Query { b: quoteCheckout(${input()}) { __typename } }`,
+  ]
+  for (const query of twice) {
+    const { errors } = await sale.graphql(query, {}, from('192.0.2.1'))
+    expect(errors?.[0]?.extensions?.code).toBe('QUERY_TOO_COMPLEX')
+    // Control: a channel may.
+    expect((await sale.graphql(query, {}, sale.channel)).errors).toBeUndefined()
+  }
+  const mine = await sale.graphql<{ ticketRate: { availability: { available: number } } }>(
+    '{ ticketRate(id: "rate_1") { availability { available } } }',
+    {},
+    page,
+  )
+  // The channel's two of each mutation; nothing of the browser's.
+  expect(mine.data?.ticketRate.availability.available).toBe(467 - 6)
+  const once = await sale.graphql(`mutation { checkout(${input()}) { __typename } }`, {}, page)
+  expect([once.errors, once.data]).toEqual([undefined, { checkout: { __typename: 'CheckoutPayload' } }])
+})
+
+test('an address holds so many unpaid places, and others none the fewer', async () => {
+  const stranger = from('192.0.2.1')
+  const first = (await checkOut(50, stranger)).json<{ data: Checkout }>().data
+  expect(await heldBy(11, stranger)).toBe('RATE_LIMITED')
+  const refused = await checkOut(11, stranger)
+  expect([refused.statusCode, refused.json().errors[0].limit]).toEqual([429, 60])
+  expect(refused.headers['retry-after']).toBe('60')
+  // At once as well.
+  const answers = await Promise.all(Array.from({ length: 8 }, () => heldBy(5, stranger)))
+  expect(answers.filter((answer) => answer === 'held')).toHaveLength(2)
+  // Another key of the same channel, and the same /64, are no way around it.
+  const other = await publishableHeaders(sale, { origins: ['https://other.example'] })
+  expect(await heldBy(1, from('192.0.2.1', other))).toBe('RATE_LIMITED')
+  expect(await heldBy(50, from('2001:db8::1'))).toBe('held')
+  expect(await heldBy(50, from('2001:db8::2'))).toBe('RATE_LIMITED')
+  expect(await heldBy(50, from('192.0.2.2'))).toBe('held')
+  expect(await heldBy(50, sale.channel)).toBe('held')
+  // What is paid or cancelled is held no more.
+  await openPageBuyer(sale).pay(first)
+  expect(await heldBy(50, stranger)).toBe('held')
+  expect(await heldBy(1, stranger)).toBe('RATE_LIMITED')
+})
+
+test('a cancelled checkout, a refused one and a repeated one hold nothing', async () => {
+  const stranger = from('192.0.2.9')
+  const repeated = { ...stranger, 'idempotency-key': 'once' }
+  const made = (await checkOut(40, repeated)).json<{ data: Checkout }>().data
+  for (let times = 0; times < 2; times++) expect(await heldBy(40, repeated)).toBe('RATE_LIMITED')
+  expect(await heldBy(15, stranger, { discount_code: 'NONE' })).toBe('DISCOUNT_UNKNOWN discount_code')
+  expect(await heldBy(20, stranger)).toBe('held')
+  await cancelCheckout(sale, made.payment_id)
+  expect(await heldBy(40, stranger)).toBe('held')
+})
+
+test('fifty unknown discount codes in a minute, and no code of that address is looked up', async () => {
+  const stranger = from('192.0.2.1')
+  const quote = async (code: string, headers = stranger) => {
+    const query = `{ quoteCheckout(${input(`, discountCode: "${code}"`)}) { __typename ${outcome} } }`
+    const { data, errors } = await sale.graphql<{
+      quoteCheckout: { __typename: string; errors?: { code: string }[] }
+    }>(query, {}, headers)
+    const { quoteCheckout } = data ?? {}
+    return errors?.[0]?.extensions?.code ?? quoteCheckout?.errors?.[0]?.code ?? quoteCheckout?.__typename
+  }
+  // Right ones count nothing.
+  for (let times = 0; times < 55; times++) expect(await quote('SECRET')).toBe('CheckoutQuote')
+  const guesses = await Promise.all(Array.from({ length: 60 }, (_, index) => quote(`GUESS${index}`)))
+  expect(guesses.filter((code) => code === 'DISCOUNT_UNKNOWN')).toHaveLength(50)
+  expect(new Set(guesses)).toEqual(new Set(['DISCOUNT_UNKNOWN', 'RATE_LIMITED']))
+  expect(await quote('SECRET')).toBe('RATE_LIMITED')
+  expect(await heldBy(1, stranger, { discount_code: 'SECRET' })).toBe('RATE_LIMITED')
+  // Without a code, from another address, and by the channel everything is as ever.
+  expect(await heldBy(1, stranger)).toBe('held')
+  expect(await quote('SECRET', from('192.0.2.2'))).toBe('CheckoutQuote')
+  for (let times = 0; times < 60; times++) expect(await quote('NONE', sale.channel)).toBe('DISCOUNT_UNKNOWN')
+})

@@ -1,0 +1,254 @@
+import { getNamedType, isLeafType, isObjectType } from 'graphql'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type IntegrationScope, integrationScopes } from '../../../src/auth/scopes.ts'
+import { schema } from '../../../src/graphql-server/schema.ts'
+import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
+import { anEventAtDoor } from '../../support/door.ts'
+import { aCatalogue, anOrganization, aQuestion, aRateNamed, aSupplement } from '../../support/factories.ts'
+import { openStream } from '../../support/live.ts'
+import { scopedHeaders } from '../../support/modes.ts'
+import { fullPaymentOf, ticketOf } from '../../support/refunds.ts'
+import { openSale, type Sale } from '../../support/sale.ts'
+import { settlePaymentById } from '../../support/settle-payment.ts'
+
+// Fields of a ticket that the key of a door sees, whichever edge leads to it.
+
+const atDoor = [
+  ...['activationDate', 'checkoutStatus', 'createdAt', 'enter', 'entryDate', 'entryTime', 'event', 'eventId'],
+  ...['for', 'fullName', 'id', 'mode', 'name', 'paymentCurrency', 'price', 'priceId', 'rateId', 'rateName'],
+  ...['rateSlug', 'saleType', 'status', 'supplements', 'ticketRate', 'ticketRateId', 'updatedAt'],
+]
+const hidden = [
+  ...['address', 'answers', 'birthday', 'channelId', 'code', 'correctiveInvoiceReferences', 'country'],
+  ...['countryCode', 'discount', 'discountQuantitySubtract', 'documentUrl', 'email', 'fees', 'gender'],
+  ...['invoiceReference', 'language', 'metadata', 'payment', 'paymentId', 'personalDocumentNumber'],
+  ...['personalDocumentType', 'phone', 'postalCode', 'priceInfo', 'qrCode', 'raised', 'referralId'],
+  ...['refundAttempts', 'refunded', 'refundedAt', 'refunds', 'totalExtras', 'totalFees', 'totalPaid'],
+  ...['totalPrice', 'totalSupplements', 'warranty'],
+]
+
+const type = schema.getType('Ticket')
+const fields = isObjectType(type) ? Object.values(type.getFields()) : []
+const everything = fields.map(({ name, type }) =>
+  isLeafType(getNamedType(type)) ? name : `${name} { __typename }`,
+)
+const ticket = `ticket { ${everything.join(' ')} }`
+
+let sale: Sale
+let ids: { tonight: string; second: string; far: string }
+beforeAll(async () => {
+  const rateWith = (place: string) => ({
+    admits: 2,
+    supplements: [aSupplement({ _id: `sup_${place}`, product_quantity: 50 })],
+    questions: [aQuestion({ _id: `que_${place}` })],
+    warranty: { enabled: true, percentage: 10, hours: 0 },
+  })
+  const events = [
+    anEventAtDoor({ _id: 'tonight', ticket_rates: [aRateNamed('tonight', rateWith('tonight'))] }),
+    anEventAtDoor({ _id: 'far', ticket_rates: [aRateNamed('far', rateWith('far'))] }, 200),
+  ]
+  const discounts = [{ _id: 'dis_1', code: 'TEN', name: 'Ten', percentage: 10 }]
+  sale = await openSale(aCatalogue({ organizations: [anOrganization({ discounts })], events }), {
+    listen: true,
+  })
+  const entryOf = (place: string) => ({
+    phone: '+34600123987',
+    gender: '1',
+    birthday: '1990-01-02',
+    address: 'Calle Mayor 1',
+    postal_code: '28013',
+    country_code: 'ES',
+    personal_document_type: 'dni',
+    personal_document_number: '12345678Z',
+    answers: [{ question_id: `que_${place}`, answer: 'The radio' }],
+    supplements: [{ supplement_id: `sup_${place}` }],
+    warranty: true,
+  })
+  const whole = { language: 'es', discount_code: 'TEN', referral_id: 'ref_7', metadata: { seat: 12 } }
+  const buy = async (rate: string, count: number) => {
+    const tickets = Array.from({ length: count }, () => anEntry(`price_${rate}`, entryOf(rate)))
+    const checkout = await mustCheckOut(sale, { ticket_rate_id: `rate_${rate}`, tickets, ...whole })
+    await settlePaymentById(sale.db, checkout.payment_id, await fullPaymentOf(sale, checkout))
+    return checkout
+  }
+  const [two, far] = [await buy('tonight', 2), await buy('far', 1)]
+  ids = { tonight: ticketOf(two), second: ticketOf(two, 1), far: ticketOf(far) }
+})
+afterAll(() => sale?.close())
+
+type Ticket = Record<string, unknown>
+type Payload = {
+  ticket: Ticket | null
+  result: string
+  results: Payload[]
+  refund: Payload
+  tickets: Ticket[]
+}
+
+async function answerOf(
+  field: string,
+  input: string,
+  selection: string,
+  headers = sale.integration.v2,
+): Promise<Payload> {
+  const { data, errors } = await sale.graphql<{ answer: Payload }>(
+    `mutation { answer: ${field}(input: { ${input} }) { __typename ${selection} } }`,
+    {},
+    headers,
+  )
+  expect(errors).toBeUndefined()
+  if (!data) throw new Error('a mutation has data')
+  return data.answer
+}
+
+let nonces = 0
+const scan = async (id: string, headers: Record<string, string>, more = 'people: 3') =>
+  answerOf(
+    'checkInTicket',
+    `ticket: { ticketId: "${id}" }, nonce: "n${nonces++}", ${more}`,
+    `... on CheckIn { result ${ticket} }`,
+    headers,
+  )
+
+/** Edges that lead to a ticket, by the scope that opens them. */
+const edges: Record<
+  string,
+  { scope: IntegrationScope; read(headers: Record<string, string>): Promise<unknown> }
+> = {
+  'a scan that is turned away': {
+    scope: 'door',
+    read: async (headers) => {
+      const answer = await scan(ids.tonight, headers)
+      expect(answer.result).toBe('ALREADY_ENTERED')
+      return answer.ticket
+    },
+  },
+  'a scan before the day of the event, by force': {
+    scope: 'door',
+    read: async (headers) => {
+      const answer = await scan(ids.far, headers, 'force: true')
+      expect(answer.result).toBe('TOO_EARLY')
+      return answer.ticket
+    },
+  },
+  'an uploaded scan': {
+    scope: 'door',
+    read: async (headers) => {
+      const input = `scans: [{ ticketId: "${ids.tonight}", nonce: "n${nonces++}", direction: OUT, people: 9 }]`
+      const selection = `... on CheckInTicketsPayload { results { ... on CheckIn { ${ticket} } } }`
+      return (await answerOf('checkInTickets', input, selection, headers)).results[0]?.ticket
+    },
+  },
+  'a redemption': {
+    scope: 'door',
+    read: async (headers) => {
+      const input = `ticket: { ticketId: "${ids.tonight}" }, supplementId: "sup_tonight", quantity: 1, nonce: "n${nonces++}"`
+      return (await answerOf('redeemSupplement', input, `... on Redemption { ${ticket} }`, headers)).ticket
+    },
+  },
+  'the stream of scans': {
+    scope: 'door',
+    read: async (headers) => {
+      const query = `subscription { checkIns(eventId: "tonight") { ${ticket} } }`
+      const stream = await openStream(sale.url, headers, { query })
+      await scan(ids.tonight, sale.integration.v2)
+      await expect.poll(stream.text).toContain('data: {')
+      const data = stream.text().match(/^data: (\{.*)$/m)?.[1] ?? ''
+      stream.close()
+      return JSON.parse(data).data.checkIns.ticket
+    },
+  },
+  'a refund': {
+    scope: 'refunds',
+    read: async (headers) => {
+      const selection = `... on RefundPayload { refund { ${ticket} } }`
+      const input = `ticketId: "${ids.tonight}", amount: 0.01`
+      return (await answerOf('refundTicket', input, selection, headers)).refund.ticket
+    },
+  },
+  'a correction': {
+    scope: 'sales',
+    read: async (headers) => {
+      const input = `ticketId: "${ids.second}", gender: "1"`
+      return (await answerOf('updateAttendee', input, `... on UpdateAttendeePayload { ${ticket} }`, headers))
+        .ticket
+    },
+  },
+}
+
+const shownOf = (found: unknown) =>
+  Object.entries(found as Ticket)
+    .flatMap(([name, value]) => (value === null ? [] : [name]))
+    .sort()
+
+test('each field of a ticket is either for the door or hidden from it', () => {
+  expect(fields.map(({ name }) => name).sort()).toEqual([...atDoor, ...hidden].sort())
+})
+
+test.each(Object.entries(edges))(
+  '%s shows what the scopes of the key let it see',
+  async (_edge, { scope, read }) => {
+    const tonight = await read(sale.integration.v2)
+    // Control: without a bound all of it is there, but for what this ticket has not.
+    const whole = shownOf(tonight)
+    expect(fields.map(({ name }) => name).filter((name) => !whole.includes(name))).toEqual(
+      expect.not.arrayContaining([
+        'email',
+        'qrCode',
+        'payment',
+        'totalPaid',
+        'documentUrl',
+        'answers',
+        'phone',
+      ]),
+    )
+    for (const other of integrationScopes) {
+      const headers = await scopedHeaders(sale, ...new Set([scope, other]))
+      const shown = shownOf(await read(headers))
+      const isWhole = [scope, other].some((each) => each === 'tickets:read' || each === 'sales')
+      expect([other, shown]).toEqual([other, isWhole ? whole : whole.filter((name) => atDoor.includes(name))])
+    }
+  },
+)
+
+test('nothing of the order is in what a door is told, neither by alias nor through a fragment', async () => {
+  const door = await scopedHeaders(sale, 'door')
+  const selection = `... on CheckIn { result ticket { ...Order mail: email
+    event { organization { id } ticketRates { name } } ticketRate { event { id } } } }
+    } } fragment Order on Ticket { code: qrCode payment { totalAmount tickets { qrCode email documentUrl }`
+  const ask = (headers: Record<string, string>) =>
+    answerOf('checkInTicket', `ticket: { ticketId: "${ids.far}" }, nonce: "n${nonces++}"`, selection, headers)
+  const told = await ask(door)
+  expect(told).toMatchObject({ result: 'TOO_EARLY', ticket: { mail: null, code: null, payment: null } })
+  const text = JSON.stringify(told)
+  for (const secret of ['ana@example.com', 'totalAmount', '/tickets/']) expect(text).not.toContain(secret)
+  const all = JSON.stringify(await ask(sale.integration.v2))
+  for (const secret of ['ana@example.com', 'totalAmount', '/tickets/']) expect(all).toContain(secret)
+})
+
+test('neither node nor a list nor the feed is open to a door', async () => {
+  const door = await scopedHeaders(sale, 'door')
+  const codesOf = async (query: string) => {
+    const { data, errors } = await sale.graphql<Record<string, unknown>>(query, {}, door)
+    return errors?.map(({ extensions }) => extensions?.code) ?? Object.values(data ?? {})
+  }
+  expect(await codesOf(`{ node(id: "${ids.tonight}") { id } }`)).toEqual([null])
+  for (const query of [
+    `ticket(id: "${ids.tonight}") { id }`,
+    'tickets { nodes { id } }',
+    'changes { nodes { id } }',
+  ])
+    expect(await codesOf(`{ ${query} }`)).toEqual(['FORBIDDEN'])
+})
+
+test('a scan list has nothing of a person and no code', async () => {
+  const door = await scopedHeaders(sale, 'door')
+  const { body } = await sale.rest('GET', '/integrations/events/tonight/scan-list', { headers: door })
+  const { data } = await sale.graphql<{ ticket: { qrCode: string } }>(
+    `{ ticket(id: "${ids.tonight}") { qrCode } }`,
+    {},
+    sale.integration.v2,
+  )
+  expect(body).toContain(ids.tonight)
+  for (const secret of ['ana@', 'Ana', data?.ticket.qrCode ?? '', 'pay_']) expect(body).not.toContain(secret)
+})
