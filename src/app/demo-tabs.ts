@@ -16,7 +16,8 @@ export async function demoTabs(
   const offer = await demoOffer(db)
   if (!offer) return undefined
   const keys = { key, integrationKey, publishableKey: publishableKey ?? key }
-  return { ...offer, ...keys, ticketId: offer.ticketId ?? 'tkt_…' }
+  const { ticketId, paymentId } = offer
+  return { ...offer, ...keys, ticketId: ticketId ?? 'tkt_…', paymentId: paymentId ?? 'pay_…' }
 }
 
 /** Sells a ticket of the demo at the box office, as a client does, unless one was sold: the tabs that read

@@ -1,9 +1,11 @@
 import type { FastifyInstance } from 'fastify'
 import type { ResponseCache } from '../cache/response-cache.ts'
 import type { Config } from '../config/config.ts'
-import { eventRoutes } from '../domain/catalogue/events-rest.ts'
+import { eventRoutes } from '../domain/catalogue/event-rest.ts'
+import { eventListRoutes } from '../domain/catalogue/events-rest.ts'
 import { scanListRoutes } from '../domain/check-in/scan-list-rest.ts'
 import { addDocumentPage } from '../domain/delivery/document-page.ts'
+import { paymentRoutes } from '../domain/payment/rest.ts'
 import { checkoutRoutes } from '../domain/sale/checkout/checkout-rest.ts'
 import { addPaymentPage } from '../domain/sale/payment-page/page.ts'
 import { addProviderEvents } from '../domain/sale/settle/provider-webhook-rest.ts'
@@ -19,7 +21,9 @@ export async function addRoutes(
   responseCache: ResponseCache,
   { channelsBasePath, integrationsBasePath }: Config,
 ): Promise<void> {
+  await app.register(eventListRoutes(services, responseCache), { prefix: channelsBasePath })
   await app.register(eventRoutes(services, responseCache), { prefix: channelsBasePath })
+  await app.register(paymentRoutes(services), { prefix: channelsBasePath })
   await app.register(checkoutRoutes(services), { prefix: channelsBasePath })
   await app.register(channelTicketRoutes(services), { prefix: channelsBasePath })
   await app.register(organizationTicketRoutes(services), { prefix: integrationsBasePath })

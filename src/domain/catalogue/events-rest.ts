@@ -21,7 +21,8 @@ import { eventExample } from './event-example.ts'
 
 const number = scalars.fromQuery
 
-const query = z.strictObject({
+/** Parameters of GET /events. */
+export const query = z.strictObject({
   organization_id: scalars.identifier.optional().describe('Returns only events of this organization.'),
   start_date: scalars.moment
     .optional()
@@ -94,7 +95,11 @@ const filterOf = (query: Query): EventFilter => ({
   near: nearOf(query),
 })
 
-async function toTicketRateBodies(events: Event[], { loaders, now }: Context): Promise<TicketRateBody[][]> {
+/** Loads the ticket rates of events, with everything that `populate` shows of them, in the order of the events. */
+export async function toTicketRateBodies(
+  events: Event[],
+  { loaders, now }: Context,
+): Promise<TicketRateBody[][]> {
   const rates = await loaders.get(ticketRatesByEventId).loadAll(events.map(({ id }) => id))
   const ids = rates.flat().map(({ id }) => id)
   const [prices, supplements, questions] = await Promise.all([
@@ -140,7 +145,7 @@ function pageOf({ limit, offset, cursor }: Query) {
 }
 
 /** GET /events (INTERFACE, events; DECISIONS 3). */
-export const eventRoutes =
+export const eventListRoutes =
   (services: Services, responseCache: ResponseCache): FastifyPluginAsyncZod =>
   async (app) => {
     app.get(

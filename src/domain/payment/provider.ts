@@ -19,6 +19,8 @@ export type Outcome =
 export type Order = Pick<Payment, 'id' | 'organizationId' | 'totalAmount' | 'currency' | 'expiresAt'> & {
   name: string
   pageUrl: string
+  /** Address of a ticket that asks the sandbox for another outcome; the sandbox alone is told. */
+  testEmail?: string | null
 }
 
 /** Refund of an amount of a charge, which `charge` names as the provider does. */
@@ -29,6 +31,9 @@ export type RefundOrder = {
   amount: number
   currency: string
 }
+
+/** Attempt to pay that took no money and ended nothing: the buyer may try again while the hold lasts. */
+export type Declined = { kind: 'declined' }
 
 /** Page of the provider where the buyer pays. */
 export type Session = { kind: 'session'; id: string; url: string }
@@ -62,7 +67,7 @@ export type PaymentProvider = {
   sessionSources?: string[]
   /** Charges the whole amount of a payment (minor units) when the buyer presses Pay: at once, or in a session
    *  that the buyer is sent to. */
-  charge(order: Order): Promise<Outcome | Session>
+  charge(order: Order): Promise<Outcome | Session | Declined>
   /** Returns the outcome of a session; null while it waits for the buyer. */
   getSession(sessionId: string): Promise<Outcome | null>
   /** Expires a session, so that nobody can pay there any more, and returns its outcome. */

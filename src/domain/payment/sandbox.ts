@@ -2,14 +2,24 @@ import type { PaymentProvider } from './provider.ts'
 
 const expired = { kind: 'ended', status: 'expired' } as const
 
-/** Provider for development and tests: takes no money and always succeeds. Production must select it
- *  explicitly. */
+/** Address of a ticket whose order the sandbox declines, as a bank does a card. The button Decline asks for
+ *  the same. */
+export const declinedEmail = 'declined@example.com'
+
+const failedEmail = 'failed@example.com'
+
+/** Addresses of tickets that the sandbox heeds (DECISIONS 280). */
+export const testEmails = [declinedEmail, failedEmail]
+
+/** Provider for development and tests: takes no money and succeeds, unless it is asked for another outcome
+ *  (DECISIONS 280). Production must select it explicitly. */
 export const sandboxProvider: PaymentProvider = {
   name: 'sandbox',
-  charge: async ({ id, totalAmount: amount, currency }) => ({
-    kind: 'paid',
-    money: { provider: 'sandbox', reference: `sandbox_${id}`, amount, currency },
-  }),
+  charge: async ({ id, totalAmount: amount, currency, testEmail }) => {
+    if (testEmail === declinedEmail) return { kind: 'declined' }
+    if (testEmail === failedEmail) return { kind: 'ended', status: 'failed' }
+    return { kind: 'paid', money: { provider: 'sandbox', reference: `sandbox_${id}`, amount, currency } }
+  },
   // The sandbox has no sessions.
   getSession: async () => expired,
   expireSession: async () => expired,

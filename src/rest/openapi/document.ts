@@ -38,8 +38,11 @@ const securitySchemes = {
 }
 
 const tags = [
-  { name: 'Channels', description: 'What a channel may do: list events and sell their tickets.' },
-  { name: 'Integrations', description: "What an organization's integration may do: read its tickets." },
+  { name: 'Channels', description: 'What a channel may do: read events, sell their tickets, read payments.' },
+  {
+    name: 'Integrations',
+    description: "What an organization's integration may do: read its events, payments and tickets.",
+  },
   {
     name: 'Webhooks',
     description:
@@ -47,7 +50,21 @@ const tags = [
   },
 ]
 
-const description = `List events, check out tickets, look a ticket up. The GraphQL interface is at \`/graphql\`.
+const description = `List events, check out tickets, read payments and tickets back. All else is GraphQL, at \`/graphql\`, with the same keys,
+codes and limits:
+
+| need | operation |
+|---|---|
+| price a checkout without holding anything | \`quoteCheckout\` |
+| end an unpaid checkout, cancel a ticket | \`cancelCheckout\`, \`cancelTicket\` |
+| refund a ticket, give it back by its warranty | \`refundTicket\`, \`requestRefund\` |
+| correct an attendee, give a ticket to another person, send it again | \`updateAttendee\`, \`transferTicket\`, \`resendTickets\` |
+| check tickets in, hand out what was bought with them | \`checkInTicket\`, \`checkInTickets\`, \`redeemSupplement\` |
+| sell at the box office, give tickets away | \`sellAtBoxOffice\`, \`issueInvitations\` |
+| sums of an event, discounts, lists of payments | \`sales\`, \`discounts\`, \`payments\` |
+| register webhooks, read what they would have sent | \`registerWebhook\`, \`webhooks\`, \`changes\` |
+| watch places and scans live | \`rateAvailability\`, \`checkIns\` |
+| read a payment in a browser, by a publishable key | \`paymentByUrl\` |
 
 - Bodies are JSON in UTF-8. Times are ISO 8601 in UTC with milliseconds, amounts are in major units of their currency.
 - An unknown parameter or field is refused. Responses may get new fields, and lists of values new values: ignore what is

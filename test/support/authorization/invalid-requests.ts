@@ -59,6 +59,12 @@ export const invalidRequests: [name: string, ask: Ask, isFor: string][] = [
   ],
   ['GET /events', { method: 'GET', url: '/events?limit=0&nothing=1' }, 'channel publishable'],
   [
+    'GET /events/{eventId}',
+    { method: 'GET', url: '/events/%00?nothing=1' },
+    'channel publishable integration',
+  ],
+  ['GET /payments/{paymentId}', { method: 'GET', url: '/payments/%00?nothing=1' }, 'channel integration'],
+  [
     'POST /tickets/checkout',
     { method: 'POST', url: '/tickets/checkout', body: { nothing: 1 } },
     'channel publishable',

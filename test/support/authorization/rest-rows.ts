@@ -54,6 +54,26 @@ export const restRows: Rows = {
   },
   'GET /events organization_id': filtered('organization_id', 'organization'),
   'GET /events location_id': filtered('location_id', 'location'),
+  'GET /events/{eventId}': {
+    open: true,
+    isFor: ['channel', 'publishable', 'integration'],
+    ask: () => get('/events/evt_0'),
+  },
+  'GET /events/{eventId} eventId': {
+    kind: 'event',
+    sees: seesCatalogue,
+    ask: (_caller, id) => get(`/events/${id}?populate=*`),
+  },
+  'GET /payments/{paymentId}': {
+    open: true,
+    isFor: ['channel', 'integration'],
+    ask: () => get('/payments/pay_0'),
+  },
+  'GET /payments/{paymentId} paymentId': {
+    kind: 'payment',
+    sees: seesSale,
+    ask: (_caller, id) => get(`/payments/${id}`),
+  },
   'POST /tickets/checkout': {
     open: true,
     isFor: ['channel', 'publishable'],
@@ -120,6 +140,8 @@ export const routeKinds: Record<string, RouteKind> = Object.fromEntries([
   ['GET /graphql', 'graphql'],
   ['POST /graphql', 'graphql'],
   ...both('/events', 'keyed'),
+  ...both('/events/:eventId', 'keyed'),
+  ...both('/payments/:paymentId', 'keyed'),
   ['POST /tickets/checkout', 'keyed'],
   ...['', '.csv', '.ndjson'].flatMap((form) => both(`/tickets${form}`, 'keyed')),
   ...['', '.csv', '.ndjson'].flatMap((form) => both(`/integrations/tickets${form}`, 'keyed')),

@@ -60,9 +60,13 @@ async function issue(db: Database): Promise<DemoCredentials> {
 
 /** Finds a rate of the demo's integration that is on sale for some days, with its current price, and the
  *  newest ticket that the integration sold. Null after that; seeding again moves the demo to today. */
-export async function demoOffer(
-  db: Database,
-): Promise<{ eventId: string; ticketRateId: string; priceId: string; ticketId: string | null } | null> {
+export async function demoOffer(db: Database): Promise<{
+  eventId: string
+  ticketRateId: string
+  priceId: string
+  ticketId: string | null
+  paymentId: string | null
+} | null> {
   const [eventId, ticketRateId] = ['evt_demo_8', 'rate_demo_8_1']
   const [price] = await db
     .select({ id: prices.id })
@@ -76,12 +80,13 @@ export async function demoOffer(
     .orderBy(asc(prices.position))
     .limit(1)
   const [ticket] = await db
-    .select({ id: tickets.id })
+    .select({ ticketId: tickets.id, paymentId: tickets.paymentId })
     .from(tickets)
     .where(and(eq(tickets.ticketRateId, ticketRateId), eq(tickets.saleType, 'box_office')))
     .orderBy(desc(tickets.createdAt), desc(tickets.id))
     .limit(1)
-  return price ? { eventId, ticketRateId, priceId: price.id, ticketId: ticket?.id ?? null } : null
+  const sold = ticket ?? { ticketId: null, paymentId: null }
+  return price ? { eventId, ticketRateId, priceId: price.id, ...sold } : null
 }
 
 /** Puts the addresses of the posters into the demo's events, whose catalogue is older than the address that

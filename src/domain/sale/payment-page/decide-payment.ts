@@ -1,20 +1,27 @@
 import type { Services } from '../../../request/context.ts'
 import { paymentUrl } from '../../payment/payment-url.ts'
 import type { Order, Outcome } from '../../payment/provider.ts'
+import { declinedEmail } from '../../payment/sandbox.ts'
 import type { Payment } from '../../payment/table.ts'
 import { catchFailure, openSessionOf, refreshSession, saveSession } from '../provider-session.ts'
 import { settlePayment } from '../settle/settle-payment.ts'
-import type { FoundPayment } from './find-payment.ts'
+import { type FoundPayment, readLines } from './find-payment.ts'
 
-/** Action of a buyer: pay, cancel, or only view the payment. */
-export type BuyerAction = 'pay' | 'cancel' | 'view'
+/** Action of a buyer: pay, cancel, or only view the payment; in the sandbox, try to pay and be declined. */
+export type BuyerAction = 'pay' | 'decline' | 'cancel' | 'view'
 
 type PaymentServices = Pick<Services, 'db' | 'provider' | 'publicUrl'>
 
 /** Current status of a payment. `sendTo` is the session that the buyer pays in, `isOpen` is true if the
- *  provider says that its session still waits for the buyer, and `failure` is an error of the provider, for
- *  the log. */
-export type Decision = { status: Payment['status']; sendTo?: string; isOpen?: boolean; failure?: unknown }
+ *  provider says that its session still waits for the buyer, `isDeclined` if it has just declined an attempt
+ *  to pay, and `failure` is an error of the provider, for the log. */
+export type Decision = {
+  status: Payment['status']
+  sendTo?: string
+  isOpen?: boolean
+  isDeclined?: boolean
+  failure?: unknown
+}
 
 // Providers show the name in a line or two.
 const maxNameCharacters = 250
@@ -33,11 +40,24 @@ const toOrder = ({ payment, event, rateName }: FoundPayment, publicUrl: string):
   }
 }
 
-async function pay({ db, provider, publicUrl }: PaymentServices, found: FoundPayment): Promise<Decision> {
+async function readTestEmail(db: PaymentServices['db'], payment: Payment): Promise<string | null> {
+  const lines = await readLines(db, payment)
+  return lines.find(({ testEmail }) => testEmail)?.testEmail ?? null
+}
+
+async function pay(
+  { db, provider, publicUrl }: PaymentServices,
+  found: FoundPayment,
+  action: 'pay' | 'decline',
+): Promise<Decision> {
   const { status, sessionUrl } = found.payment
   if (sessionUrl && openSessionOf(found.payment, provider)) return { status, sendTo: sessionUrl }
+  const order = toOrder(found, publicUrl())
+  if (action === 'decline') order.testEmail = declinedEmail
+  else if (provider.name === 'sandbox') order.testEmail = await readTestEmail(db, found.payment)
   // Outside any transaction: a slow provider must not hold a row lock.
-  const outcome = await provider.charge(toOrder(found, publicUrl()))
+  const outcome = await provider.charge(order)
+  if (outcome.kind === 'declined') return { status, isDeclined: true }
   if (outcome.kind !== 'session') return settlePayment(db, { payment: found.payment, outcome })
   const saved = await saveSession(db, found.payment, provider.name, outcome)
   const decision = { status: saved.status, sendTo: saved.sessionUrl ?? outcome.url }
@@ -79,5 +99,5 @@ export async function decidePayment(
   // settlePayment checks the database's clock again.
   if (secondsLeft <= 0) return end(services, payment, 'expired')
   if (action === 'cancel') return end(services, payment, 'cancelled')
-  return action === 'pay' ? pay(services, found) : refreshSession(services, payment)
+  return action === 'view' ? refreshSession(services, payment) : pay(services, found, action)
 }

@@ -14,6 +14,7 @@ import { organizations } from '../../organization/table.ts'
 import { organizationOfPage } from '../../payment/loaders.ts'
 import type { PaymentName } from '../../payment/lock-payment.ts'
 import { readPageToken } from '../../payment/payment-url.ts'
+import { testEmails } from '../../payment/sandbox.ts'
 import { payments } from '../../payment/table.ts'
 import { lacksId } from '../../payment/token-table.ts'
 import { refunds } from '../../refund/table.ts'
@@ -81,6 +82,9 @@ const linesByPayments = (db: Database) =>
         warrantyAmount: tickets.warrantyAmount,
         warrantyHours: tickets.warrantyHours,
         totalAmount: tickets.totalAmount,
+        testEmail: sql<
+          string | null
+        >`case when ${inArray(tickets.email, testEmails)} then ${tickets.email} end`,
       })
       .from(tickets)
       .innerJoin(prices, eq(prices.id, tickets.priceId))

@@ -50,6 +50,7 @@ button {
 }
 button:hover { filter: brightness(1.12) }
 button.quiet { flex: none; background: none; color: var(--soft); font-weight: 500 }
+.note button { display: block; min-height: 2.75rem; padding: 0; text-decoration: underline; text-underline-offset: .25em }
 button.quiet:hover { color: var(--ink); filter: none; text-decoration: underline; text-underline-offset: .25em }
 button:focus-visible { border-radius: .9rem }
 @media (forced-colors: active) { button, main { border: 1px solid } .bar::before { background: CanvasText } }

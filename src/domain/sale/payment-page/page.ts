@@ -40,14 +40,17 @@ function languageOf(reply: FastifyReply, { payment, organization }: FoundPayment
   return negotiateLanguage(reply) ?? chooseLanguage(organization.language)
 }
 
-function readAction(body: unknown): BuyerAction {
-  const action = typeof body === 'object' && body !== null && 'action' in body ? body.action : undefined
-  if (action === 'pay' || action === 'cancel') return action
-  throw new Refusal({
+const unknownAction = () =>
+  new Refusal({
     code: 'INVALID',
     message: 'Go back to the payment and press one of its buttons.',
     path: ['action'],
   })
+
+function readAction(body: unknown): BuyerAction {
+  const action = typeof body === 'object' && body !== null && 'action' in body ? body.action : undefined
+  if (action === 'pay' || action === 'decline' || action === 'cancel') return action
+  throw unknownAction()
 }
 
 /** Serves `/pay/{token}`: the order with Pay and Cancel, without a script. Once the payment has ended,
@@ -70,7 +73,9 @@ export async function addPaymentPage(
     if (!found) throw paymentNotFound()
     const language = languageOf(reply, found)
     const provider = providerOf(services, found.payment)
-    const { status, sendTo, isOpen, failure } = await decidePayment({ ...services, provider }, found, action)
+    if (action === 'decline' && provider.name !== 'sandbox') throw unknownAction()
+    const decision = await decidePayment({ ...services, provider }, found, action)
+    const { status, sendTo, isOpen, isDeclined, failure } = decision
     if (failure) logFailure(reply.log, failure, 'payment provider call failed')
     if (status === 'processing') return sendPage(reply, 200, undecidedPage(language, found, status))
     // A buyer who is back from paying is neither asked to pay again nor told that the payment failed until
@@ -81,7 +86,7 @@ export async function addPaymentPage(
     if (status === 'pending') {
       if (sendTo) return reply.redirect(sendTo, 303)
       const lines = await readLines(db, found.payment)
-      return sendPage(reply, 200, pendingPage(language, found, lines, provider))
+      return sendPage(reply, 200, pendingPage(language, found, lines, provider, isDeclined))
     }
     // The payment may have just changed: its current row decides where the buyer goes.
     const isCurrent = status === found.payment.status && !found.payment.sessionOpen

@@ -38,7 +38,8 @@ ${saved > 0 && row(translate(language, 'order.saved'), format(saved), 'extra')}
 const sandboxNote = (
   language: Language,
 ) => html`<p class="note" role="note"><strong>${translate(language, 'pay.sandbox')}</strong>
-${translate(language, 'pay.sandboxDetail')}</p>`
+${translate(language, 'pay.sandboxDetail')}
+<button form="order" name="action" value="decline" class="quiet">${translate(language, 'pay.decline')}</button></p>`
 
 // Chrome applies form-action to redirects as well, even to those of the shop itself: to www, to a login. If
 // one were blocked, a buyer who has paid would be left on this page with nothing happening.
@@ -50,12 +51,14 @@ function formSourcesOf({ redirectUrl, errorUrl }: Payment, sessionSources: strin
   return [...new Set([...safe, ...(origins.length > 0 ? ['https:'] : []), ...sessionSources])]
 }
 
-/** Renders an unpaid order: its seller, its tickets, the time left to pay, Pay and Cancel. */
+/** Renders an unpaid order: its seller, its tickets, the time left to pay, Pay and Cancel; Decline too in the
+ *  sandbox. It says so if an attempt to pay was just declined. */
 export function pendingPage(
   language: Language,
   found: FoundPayment,
   lines: TicketLine[],
   { name, sessionSources = [] }: Services['provider'],
+  isDeclined = false,
 ): Page {
   const { payment, secondsLeft, event } = found
   const time = localTime(language, payment.expiresAt, found.location)
@@ -70,6 +73,7 @@ export function pendingPage(
 @keyframes run-out { from { transform: scaleX(${fractionLeft(found)}) } to { transform: scaleX(0) } }
 ${clockStyle(secondsLeft)}`,
     body: html`<section class="padded" aria-label="${translate(language, 'order.label')}">
+${isDeclined && html`<p class="note" role="alert">${translate(language, 'pay.declined')}</p>`}
 ${name === 'sandbox' && sandboxNote(language)}
 <div>
 <p class="left"><time datetime="${payment.expiresAt.toISOString()}">${translate(language, 'pay.heldUntil', { time })}</time>
@@ -82,7 +86,7 @@ ${name === 'sandbox' && sandboxNote(language)}
 </div>
 ${sum(language, lines, payment)}
 </section>
-<form method="post">
+<form method="post" id="order">
 <button name="action" value="pay">${translate(language, 'pay.pay', { amount })}</button>
 <button name="action" value="cancel" class="quiet">${translate(language, 'pay.cancel')}</button>
 </form>`,
