@@ -16,6 +16,7 @@ const onEmbedded = behaviourOf('contract', 'shop')
 // Migrations make the template of both.
 const ofKnownStatements = [
   'box-office/refund-by-hand',
+  'catalogue/import-again',
   'catalogue/import-mistakes',
   'check-in/check-in',
   'check-in/groups',
@@ -88,6 +89,7 @@ const onCitus = [
   'races/hold',
   'races/holder',
   'races/import',
+  'races/import-histories',
   'races/refunds-at-once',
   'races/send-webhooks',
   'races/settle-together',
@@ -117,6 +119,7 @@ const elsewhere = [
   'races/delivery',
   'races/discounts',
   'races/import',
+  'races/import-histories',
   'races/leaders',
   'races/leased-jobs',
   'races/retention',

@@ -16,7 +16,7 @@ const usage = `Usage: npm run COMMAND -- ARGUMENTS    (or: node dist/cli.js COMM
   migrate                        bring the tables up to date
   distribute                     spread the tables over a Citus cluster, by organization
   import FILE [--no-notify]      import a catalogue, all or nothing; holders are told of another date by mail
-  import --schema                print the JSON Schema of a catalogue file
+  import --schema | --plan FILE  print the JSON Schema of a catalogue file, or what a file would change
   seed [--events N]              import a demo catalogue (60 events by default)
   key issue channel --name NAME --organization ID… [--expires DATE] [--test]
   key issue channel --channel ID [--expires DATE] [--test]
@@ -32,8 +32,7 @@ const usage = `Usage: npm run COMMAND -- ARGUMENTS    (or: node dist/cli.js COMM
   key list                       list all issued keys
   key revoke secret ID           revoke a secret of an organization
   key revoke ID                  revoke a key, or all keys of a channel or an integration
-  grant add --channel ID --organization ID
-  grant revoke --channel ID --organization ID
+  grant add|revoke --channel ID --organization ID
                                  let a channel sell for an organization, or stop it from doing so
   deliveries list [--status S]   list dead deliveries to buyers (or sent, pending, skipped ones)
   deliveries retry ID…           send dead deliveries again; --all for all of them
@@ -52,6 +51,7 @@ const options = {
   schema: { type: 'boolean' },
   test: { type: 'boolean' },
   'no-notify': { type: 'boolean' },
+  plan: { type: 'boolean' },
   events: { type: 'string' },
   name: { type: 'string' },
   organization: { type: 'string', multiple: true },

@@ -5,9 +5,11 @@ import { questionTypes, rateTypes } from '../ticket-rate/table.ts'
 import type { EventBody } from './event-body.ts'
 import {
   amount,
+  availability,
   count,
   derived,
   isPercentage,
+  limit,
   list,
   maxCount,
   oneOf,
@@ -22,18 +24,13 @@ import { discountFile, locationFile, organizationShape } from './organization-fi
 // Schema of the import file: organizations, locations, and events in the shape of GET /events?populate=*.
 // Each `satisfies` ensures that no field of a REST body is missing here.
 
-// GET /events, whose answer may be imported again, does not have these fields.
-const keptIfAbsent = 'Stays as it is if absent; at first'
-
 export const priceFile = z
   .strictObject({
     _id: identifier.nullish().describe(derived),
     name: optional(text(200)).describe('Display name. Defaults to the name of the rate.'),
     price: amount,
     valid_until: timestamp.nullish(),
-    quantity: count(0)
-      .nullish()
-      .describe('Maximum number of tickets at this price; 0 or absent for no limit.'),
+    quantity: limit.describe('Maximum number of tickets at this price; 0 or null for no limit.'),
     includes: optional(lines(2000)),
     additional_info: optional(lines(2000)),
     fee_type: z.enum(['percentage', 'fixed'], 'must be percentage or fixed').nullish(),
@@ -50,7 +47,7 @@ export const supplementFile = z.strictObject({
   description: optional(lines(2000)),
   product_quantity: count(1)
     .nullish()
-    .describe(`Number of items that a buyer gets, such as 3 for three drinks. ${keptIfAbsent} 1.`),
+    .describe('Number of items that a buyer gets, such as 3 for three drinks. Defaults to 1.'),
   price: amount,
   has_fake_price: z.boolean().nullish(),
   fake_price: amount.nullish(),
@@ -75,13 +72,6 @@ export const questionFile = z
     rule('items', 'must be empty: only a dropdown has choices'),
   )
 
-const availability = z
-  .strictObject({ sold: count(0).nullish(), available: count(0).nullable() })
-  .refine(
-    ({ sold, available }) => !((sold ?? 0) + (available ?? 0) > maxCount),
-    rule('available', `must be at most ${maxCount} together with sold`),
-  )
-
 const ticketRateShape = {
   _id: identifier.nullish().describe(derived),
   organization_id: identifier.nullish().describe('Organization of the event. Optional.'),
@@ -95,15 +85,15 @@ const ticketRateShape = {
   availability: availability
     .nullish()
     .describe(
-      'Places sold and left; their sum is the capacity. Unlimited if absent, or `available` is null.',
+      'Places. `sold` and `available` are those of GET /events: of a new rate their sum is the capacity, and what was sold counts as sold elsewhere; later they can raise the capacity and never lower it. `capacity` says it whatever was sold. No limit if null, or `available` is null.',
     ),
-  admits: count(1).nullish().describe(`Number of people that a ticket admits. ${keptIfAbsent} 1.`),
+  admits: count(1).nullish().describe('Number of people that a ticket admits. Defaults to 1.'),
   transferable: z
     .boolean()
     .nullish()
-    .describe(`False if tickets may not be given to another person. ${keptIfAbsent} true.`),
-  min: count(0).nullish().describe('Minimum number of tickets per checkout; 0 or absent for no limit.'),
-  max: count(0).nullish().describe('Maximum number of tickets per checkout; 0 or absent for no limit.'),
+    .describe('False if tickets may not be given to another person. Defaults to true.'),
+  min: limit.describe('Minimum number of tickets per checkout; 0 or null for no limit.'),
+  max: limit.describe('Maximum number of tickets per checkout; 0 or null for no limit.'),
   show_all_prices: z
     .boolean()
     .nullish()
@@ -145,8 +135,9 @@ export const ticketRateFile = z
   } satisfies Record<keyof TicketRateBody, z.ZodType>)
   .refine(({ min, max }) => !((min || 1) > (max || maxCount)), rule('max', 'must be at least min'))
   .refine(
-    ({ type, availability }) => !type || !rateTypes.includes(type) || type === rateTypeOf(availability),
-    rule('type', 'must be limited where `availability.available` is a number, else unlimited'),
+    ({ type, availability }) =>
+      !type || !rateTypes.includes(type) || type === (rateTypeOf(availability) ?? type),
+    rule('type', 'must be limited where `availability` gives a number, else unlimited'),
   )
 
 export const eventFile = z

@@ -5,8 +5,9 @@ import { toSnakeCase } from '../../rest/snake-case.ts'
 import { Refusal } from '../../shared/errors.ts'
 import { fromQuery, parse } from '../../shared/input-types.ts'
 import { catalogueJsonSchema } from './catalogue-file.ts'
+import { text } from './changes.ts'
 import { seedDemo } from './demo/catalogue.ts'
-import { importCatalogue, type Summary } from './import-catalogue.ts'
+import { type Imported, importCatalogue } from './import-catalogue.ts'
 
 // Commands of this folder. A command parses its arguments, and resolves to its output.
 
@@ -17,6 +18,7 @@ const maxEvents = 100_000
 const importing = z.strictObject({
   file: z.tuple([z.string()], 'must be one'),
   'no-notify': z.boolean().optional(),
+  plan: z.boolean().optional(),
 })
 const seeding = z.strictObject({
   events: fromQuery(
@@ -37,18 +39,29 @@ async function readJson(file: string): Promise<unknown> {
   }
 }
 
-const toJson = (summary: Summary) =>
-  Object.fromEntries(Object.entries(summary).map(([kind, tally]) => [toSnakeCase(kind), tally]))
+const toJson = ({ changes, warnings, ...tallies }: Imported) => ({
+  ...Object.fromEntries(Object.entries(tallies).map(([kind, tally]) => [toSnakeCase(kind), tally])),
+  ...(changes && { changes }),
+  warnings,
+})
 
-const toText = (summary: Summary): string =>
-  Object.entries(toJson(summary))
+const toText = ({ changes: _, warnings: __, ...tallies }: Imported): string =>
+  Object.entries(tallies)
     .map(([kind, tally]) => {
       const counts = Object.entries(tally).flatMap(([outcome, count]) =>
         count > 0 ? `${count} ${outcome}` : [],
       )
-      return `${kind.replace('_', ' ').padEnd(14)} ${counts.join(', ') || 'none'}`
+      return `${toSnakeCase(kind).replace('_', ' ').padEnd(14)} ${counts.join(', ') || 'none'}`
     })
     .join('\n')
+
+const toLines = ({ changes, warnings }: Imported): string[] => [
+  ...(changes ?? []).map(({ action, kind, id, name, fields }) => {
+    const told = fields.map(({ field, from, to }) => `${field} ${text(from)} → ${text(to)}`)
+    return `${action} ${kind} ${id} (${name})${told.length > 0 ? `: ${told.join(', ')}` : ''}`
+  }),
+  ...warnings.map(({ code, kind, id, name, message }) => `${code} ${kind} ${id} (${name}): ${message}`),
+]
 
 function importFile(args: object) {
   if ('schema' in args) {
@@ -60,8 +73,15 @@ function importFile(args: object) {
   const [file] = given.file
   return async (open: Open) => {
     const json = await readJson(file)
-    const summary = await importCatalogue(await open(), json, { notify: !given['no-notify'] })
-    return { json: toJson(summary), text: `${toText(summary)}\n\n${file} is imported.` }
+    const imported = await importCatalogue(await open(), json, {
+      notify: !given['no-notify'],
+      plan: given.plan === true,
+    })
+    const end = given.plan ? `${file} is not imported: this is what it would change.` : `${file} is imported.`
+    return {
+      json: toJson(imported),
+      text: [toText(imported), '', ...toLines(imported), end].join('\n'),
+    }
   }
 }
 

@@ -33,9 +33,11 @@ export const query = z.strictObject({
   populate: z
     .string()
     .transform((list) => list.split(',').map((option) => option.trim()))
-    .pipe(z.array(z.enum(['*', 'ticket-rates'], 'must be * or ticket-rates')))
+    .pipe(z.array(z.enum(['*', 'ticket-rates', 'capacity'], 'must be *, ticket-rates or capacity')))
     .optional()
-    .describe('Comma-separated list of parts to include: `*` (all) or `ticket-rates`.'),
+    .describe(
+      'Comma-separated list of parts to include: `*` (all) or `ticket-rates`; with `capacity` beside them, `availability` says the total number of places as well.',
+    ),
   location_id: scalars.identifier.optional().describe('Returns only events at this location.'),
   search: scalars.search
     .optional()
@@ -99,6 +101,7 @@ const filterOf = (query: Query): EventFilter => ({
 export async function toTicketRateBodies(
   events: Event[],
   { loaders, now }: Context,
+  withCapacity = false,
 ): Promise<TicketRateBody[][]> {
   const rates = await loaders.get(ticketRatesByEventId).loadAll(events.map(({ id }) => id))
   const ids = rates.flat().map(({ id }) => id)
@@ -116,7 +119,7 @@ export async function toTicketRateBodies(
         prices: prices[place] ?? [],
         supplements: supplements[place] ?? [],
         questions: questions[place] ?? [],
-        now,
+        ...{ now, withCapacity },
       })
     }),
   )
@@ -178,7 +181,7 @@ export const eventListRoutes =
           const { limit, populate } = query
           const found = await searchEvents(filterOf(query), pageOf(query), ctx)
           const shown = found.slice(0, limit)
-          const rates = populate && (await toTicketRateBodies(shown, ctx))
+          const rates = populate && (await toTicketRateBodies(shown, ctx, populate.includes('capacity')))
           const data = shown.map((event, index) => toEventBody(event, rates?.[index]))
           const link = linksOf(
             `${services.publicUrl()}${routeOptions.url}`,

@@ -3,7 +3,7 @@ import { isoDecimals } from '../../shared/currencies.ts'
 import { moment } from '../../shared/input-types.ts'
 import type { rateTypes } from '../ticket-rate/table.ts'
 
-// Field types of the catalogue file. In an optional field, null means the same as absent.
+// Field types of the catalogue file. An optional field that is absent stays as it is, and null clears it.
 
 export const currency = z
   .string()
@@ -28,6 +28,11 @@ export const count = (min: number) =>
     .min(min, `must be at least ${min}`)
     .max(maxCount, `must be at most ${maxCount}`)
 
+/** Limit that is absent, null or 0 for none. */
+export const limit = count(0)
+  .nullish()
+  .transform((most) => most || (most === undefined ? undefined : null))
+
 const hasFourDecimals = (value: number) => Math.round(value * 10_000) / 10_000 === value
 export const isPercentage = (value: number): boolean => value <= 100 && hasFourDecimals(value)
 
@@ -48,22 +53,17 @@ export const timestamp = z
   .describe('Timestamp in ISO 8601, in UTC if it has no zone. A plain date means midnight UTC.')
   .pipe(moment)
 
-/** Optional text. Empty text counts as absent. */
+/** Optional text. Empty text counts as null. */
 export const optional = <T extends z.ZodType<unknown, string>>(type: T) =>
   z
     .string()
     .nullish()
-    .transform((text) => text?.trim() || null)
-    .pipe(type.nullable())
+    .transform((text) => (text === undefined ? undefined : text?.trim() || null))
+    .pipe(type.nullish())
 
-/** Optional name from a list. Empty text counts as absent. */
+/** Optional name from a list. Empty text counts as null. */
 export const oneOf = <Name extends string>(names: readonly [Name, ...Name[]]) =>
   optional(z.enum(names, `must be ${names.join(', ').replace(/, (?=[^,]*$)/, ' or ')}`))
-
-/** Type of a rate, which follows from its capacity. */
-export const rateTypeOf = (
-  availability: { available: number | null } | null | undefined,
-): (typeof rateTypes)[number] => (availability?.available == null ? 'unlimited' : 'limited')
 
 /** Options of a rule between fields that runs even if another field is invalid, so that all mistakes are
  *  reported at once. The compared values may then have any type, so the rule must pass whenever it cannot
@@ -73,6 +73,36 @@ export const rule = (field: string, message: string) => ({
   message,
   when: ({ value }: z.core.ParsePayload) => typeof value === 'object' && value !== null,
 })
+
+export const availability = z
+  .strictObject({
+    capacity: count(0).nullish().describe('Total number of places, whoever sells them; null for no limit.'),
+    sold_elsewhere: count(0)
+      .nullish()
+      .describe('Number of these places that are sold elsewhere, without a ticket here.'),
+    sold: count(0).nullish(),
+    available: count(0).nullish(),
+  })
+  .refine(
+    ({ sold, available }) => !((sold ?? 0) + (available ?? 0) > maxCount),
+    rule('available', `must be at most ${maxCount} together with sold`),
+  )
+
+type Availability = Partial<z.output<typeof availability>>
+
+/** Capacity that a file gives, or reports by its sum of places sold and left; null for no limit, undefined if
+ *  it says nothing of it. */
+export function capacityIn(given: Availability | null | undefined): number | null | undefined {
+  if (!given) return given
+  if (given.capacity !== undefined || given.available == null) return given.capacity ?? given.available
+  return (given.sold ?? 0) + given.available
+}
+
+/** Type of a rate, which follows from its capacity; undefined if the file says nothing of it. */
+export function rateTypeOf(given: Availability | null | undefined): (typeof rateTypes)[number] | undefined {
+  const capacity = capacityIn(given)
+  return capacity === undefined ? undefined : capacity === null ? 'unlimited' : 'limited'
+}
 
 /** Description of an identifier that may be absent. */
 export const derived = 'Identifier. Derived from the names if absent, so that a second import finds it again.'

@@ -6,15 +6,16 @@ import { announceOnCommit, changesCatalogue, transaction } from '../../database/
 import { type Problem, refuseIf } from '../../shared/errors.ts'
 import { markMoved, readDates } from '../delivery/move-dates.ts'
 import { events } from '../event/table.ts'
+import type { Report } from './changes.ts'
 import { checkCatalogue } from './check-catalogue.ts'
 import { among, findExisting } from './find-existing.ts'
 import { checkStock, writeStock } from './import-stock.ts'
 import { type Catalogue, readCatalogue } from './read-catalogue.ts'
 import { writeCatalogue } from './write-catalogue.ts'
 
-/** Counts of an import, by kind. `stock` counts rates and prices whose capacity, or number of places sold
- *  elsewhere, is new. */
-export type Summary = Awaited<ReturnType<typeof importCatalogue>>
+/** Counts of an import, by kind, and its report. `stock` counts rates and prices whose capacity, or number of
+ *  places sold elsewhere, is new. */
+export type Imported = Awaited<ReturnType<typeof importInto>>
 
 // Key of the advisory lock. No other lock of this service uses this number.
 const importLock = 7_264_338
@@ -38,30 +39,56 @@ async function renewRevisions(tx: Connection, { events: named }: Catalogue): Pro
   if (named.length > 0) await tx.update(events).set({ revision: randomUUID() }).where(among(events.id, named))
 }
 
+// Thrown to roll a plan back.
+class Planned extends Error {}
+
 /** Imports a catalogue file: organizations, locations, and events in the shape of `GET /events?populate=*`.
  *  Updates rows with the same identifiers, keeps sales and holds, and removes from sale what a list no longer
- *  names. Holders are told of an event that begins at another time, unless `notify` is false. Atomic: a file with any
- *  mistake is refused whole.
+ *  names. What is absent stays as it is, and null clears. Holders are told of an event that begins at another
+ *  time, unless `notify` is false. Atomic: a file with any mistake is refused whole. With `plan` it reports what it
+ *  would change, and changes nothing.
  *  Refuses: REQUIRED, INVALID, UNKNOWN_FIELD, each with the path in the file. */
-export async function importCatalogue(db: Database, json: unknown, { notify = true } = {}) {
+export async function importCatalogue(
+  db: Database,
+  json: unknown,
+  { notify = true, plan = false } = {},
+): Promise<Imported> {
   const catalogue = readCatalogue(json)
-  return transaction(db, async (tx) => {
-    changesCatalogue(tx)
-    announceOnCommit(tx, 'stock', null)
-    // One import at a time: two that add the same objects would both insert them.
-    await tx.execute(sql`select pg_advisory_xact_lock(${importLock})`)
-    if (isDistributed(db)) await prepareDistributed(tx)
-    const existing = await findExisting(tx, catalogue)
-    refuse([
-      ...catalogue.problems,
-      ...checkCatalogue(catalogue, existing),
-      ...(await checkStock(tx, catalogue)),
-    ])
-    const dates = await readDates(tx, among(events.id, catalogue.events))
-    const written = await writeCatalogue(tx, catalogue, existing)
-    await markMoved(tx, dates, among(events.id, catalogue.events), notify)
-    if (isDistributed(db)) await renewRevisions(tx, catalogue)
-    // Sales continue during the import, so stock is checked again under the lock.
-    return { ...written, stock: await writeStock(tx, catalogue, refuse) }
+  let planned: Imported | undefined
+  const work = async (tx: Connection) => {
+    const imported = await importInto(tx, db, catalogue, { notify, plan })
+    if (!plan) return imported
+    planned = imported
+    throw new Planned()
+  }
+  return transaction(db, work).catch((error: unknown) => {
+    if (error instanceof Planned && planned) return planned
+    throw error
   })
+}
+
+async function importInto(
+  tx: Connection,
+  db: Database,
+  catalogue: Catalogue,
+  options: { notify: boolean; plan: boolean },
+) {
+  const report: Report = { changes: options.plan ? [] : null, warnings: [] }
+  changesCatalogue(tx)
+  announceOnCommit(tx, 'stock', null)
+  // One import at a time: two that add the same objects would both insert them.
+  await tx.execute(sql`select pg_advisory_xact_lock(${importLock})`)
+  if (isDistributed(db)) await prepareDistributed(tx)
+  const existing = await findExisting(tx, catalogue)
+  refuse([
+    ...catalogue.problems,
+    ...checkCatalogue(catalogue, existing),
+    ...(await checkStock(tx, catalogue)),
+  ])
+  const dates = await readDates(tx, among(events.id, catalogue.events))
+  const written = await writeCatalogue(tx, catalogue, existing, report)
+  await markMoved(tx, dates, among(events.id, catalogue.events), options.notify)
+  if (isDistributed(db)) await renewRevisions(tx, catalogue)
+  // Sales continue during the import, so stock is checked again under the lock.
+  return { ...written, stock: await writeStock(tx, catalogue, refuse, report), ...report }
 }

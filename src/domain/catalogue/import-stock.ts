@@ -3,54 +3,75 @@ import type { Connection } from '../../database/database.ts'
 import type { Problem } from '../../shared/errors.ts'
 import { groupBy } from '../../shared/group-by.ts'
 import { type Stock, stock, stockId } from '../ticket-rate/table.ts'
+import { noteRow, type Report } from './changes.ts'
+import { capacityIn } from './fields.ts'
 import { among } from './find-existing.ts'
 import type { Catalogue, Path } from './read-catalogue.ts'
-import { type Tally, upsert } from './upsert.ts'
+import { inBatches, type Tally, upsert } from './upsert.ts'
 
 type Wanted = {
   organizationId: string
   id: string
+  key: string
   path: Path
-  /** Null if unlimited. */
-  capacity: number | null
-  /** Total sold, according to the file. */
+  /** Null if unlimited, undefined if the file says nothing of it. */
+  capacity: number | null | undefined
+  /** Whether the file says what is sold and left, which leaves out what is held, instead of a capacity. */
+  isReport: boolean
+  /** Number sold, and of it elsewhere, according to the file. */
   sold: number
+  soldElsewhere: number | null | undefined
 }
-type Decision = {
-  rows: Pick<Stock, 'organizationId' | 'id' | 'capacity' | 'soldBefore'>[]
-  problems: Problem[]
-}
+type Counters = Pick<Stock, 'organizationId' | 'id' | 'capacity' | 'soldBefore'>
+type Decision = { rows: Counters[]; problems: Problem[] }
 
 const wantedOf = ({ ticketRates, prices, discounts }: Catalogue): Wanted[] => [
-  ...ticketRates.map(({ id, organizationId, path, input: { availability } }) => {
-    const sold = availability?.sold ?? 0
-    const left = availability?.available ?? null
-    const capacity = left === null ? null : sold + left
-    return { id, organizationId, path: [...path, 'availability', 'available'], capacity, sold }
+  ...ticketRates.map(({ id, key, organizationId, path, input: { availability } }) => {
+    const isReport = availability != null && availability.capacity === undefined
+    return {
+      ...{ id, key, organizationId, isReport },
+      path: [...path, 'availability', isReport ? 'available' : 'capacity'],
+      capacity: capacityIn(availability),
+      sold: availability?.sold ?? 0,
+      soldElsewhere: availability?.sold_elsewhere,
+    }
   }),
-  ...[...prices, ...discounts].map(({ id, organizationId, path, input }) => ({
-    id,
-    organizationId,
+  ...[...prices, ...discounts].map(({ id, key, organizationId, path, input }) => ({
+    ...{ id, key, organizationId, isReport: false },
     path: [...path, 'quantity'],
-    capacity: input.quantity || null,
+    capacity: input.quantity,
     sold: 0,
+    soldElsewhere: undefined,
   })),
 ]
 
-function decide(wanted: Wanted[], existing: Stock[]): Decision {
+// An answer of GET /events that is imported again says less than the capacity where places are held, so it never
+// lowers one. What was sold elsewhere is what the file says, and of something new all that it says was sold.
+function decide(wanted: Wanted[], existing: Stock[], report?: Report): Decision {
   const byId = new Map(existing.map((row) => [row.id, row]))
   const decision: Decision = { rows: [], problems: [] }
-  for (const { id, organizationId, path, capacity, sold } of wanted) {
-    const { soldBefore, sold: soldHere, held } = byId.get(id) ?? { soldBefore: 0, sold: 0, held: 0 }
-    // The file's count includes what was sold here before it was written; the rest was sold elsewhere.
-    const row = { organizationId, id, capacity, soldBefore: Math.max(soldBefore, sold - soldHere) }
-    const used = row.soldBefore + soldHere + held
-    decision.rows.push(row)
+  for (const { id, key, organizationId, path, isReport, sold, ...given } of wanted) {
+    const row = byId.get(id)
+    const soldBefore =
+      (given.soldElsewhere === undefined ? (row?.soldBefore ?? sold) : given.soldElsewhere) ?? 0
+    const asked = given.capacity === undefined ? (row?.capacity ?? null) : given.capacity
+    const capacity = isReport && asked !== null ? Math.max(asked, row?.capacity ?? 0) : asked
+    const used = soldBefore + (row?.sold ?? 0) + (row?.held ?? 0)
+    decision.rows.push({ organizationId, id, capacity, soldBefore })
     if (capacity !== null && capacity < used)
       decision.problems.push({
         code: 'INVALID',
         message: `The capacity would be ${capacity}, which is less than the ${used} already sold or held.`,
         path,
+      })
+    if (!report) continue
+    const named = { kind: 'stock', id, name: key }
+    noteRow(report, named, row, { capacity, soldBefore })
+    if (capacity !== asked)
+      report.warnings.push({
+        code: 'CAPACITY_STAYS',
+        ...named,
+        message: `sold and available are ${asked} together, capacity stays ${capacity} (availability.capacity lowers it)`,
       })
   }
   return decision
@@ -80,18 +101,22 @@ export async function checkStock(tx: Connection, catalogue: Catalogue): Promise<
   return decide(wanted, await selectStock(tx, wanted)).problems
 }
 
+const writeCounters = (tx: Connection, rows: Counters[]) =>
+  inBatches(rows, (batch) => upsert(tx, stock, batch))
+
 // Gives test mode the same capacities and the same number sold elsewhere. Tests never stand in the way of an
 // import: a capacity below what they sold or hold is as much as that.
-async function writeTestStock(tx: Connection, rows: Decision['rows']): Promise<void> {
+async function writeTestStock(tx: Connection, rows: Counters[]): Promise<void> {
   const named = rows.map((row) => ({ ...row, id: stockId('test', row.id) }))
   const found = await lockStock(tx, named)
   const used = new Map(found.map(({ id, sold, held }) => [id, sold + held]))
-  await upsert(tx, stock, named, ({ organizationId, id, capacity, soldBefore }) => ({
+  const counters = named.map(({ organizationId, id, capacity, soldBefore }) => ({
     organizationId,
     id,
     capacity: capacity === null ? null : Math.max(capacity, soldBefore + (used.get(id) ?? 0)),
     soldBefore,
   }))
+  await writeCounters(tx, counters)
 }
 
 /** Writes capacities and the number sold elsewhere; never touches what is sold and held here. Locks the rows
@@ -100,10 +125,11 @@ export async function writeStock(
   tx: Connection,
   catalogue: Catalogue,
   refuse: (problems: Problem[]) => void,
+  report: Report,
 ): Promise<Tally> {
   const wanted = wantedOf(catalogue)
-  const { rows, problems } = decide(wanted, await lockStock(tx, wanted))
+  const { rows, problems } = decide(wanted, await lockStock(tx, wanted), report)
   refuse(problems)
   await writeTestStock(tx, rows)
-  return upsert(tx, stock, rows, (row) => row)
+  return writeCounters(tx, rows)
 }

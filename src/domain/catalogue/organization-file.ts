@@ -11,9 +11,9 @@ import {
 } from '../../shared/input-types.ts'
 import {
   amount,
-  count,
   currency,
   derived,
+  limit,
   list,
   optional,
   percentage,
@@ -48,15 +48,13 @@ export const discountFile = z
       .array(identifier)
       .max(1_000, 'must name at most 1000 rates')
       .nullish()
-      .describe('Rates that it applies to; all of the organization if absent or empty.'),
+      .describe('Rates that it applies to; all of the organization if empty or null.'),
     valid_from: timestamp.nullish(),
     valid_until: timestamp.nullish(),
-    quantity: count(0)
-      .nullish()
-      .describe('Maximum number of tickets that it can be used for; 0 or absent for no limit.'),
-    max_per_checkout: count(0)
-      .nullish()
-      .describe('Maximum number of tickets per checkout that it applies to; 0 or absent for no limit.'),
+    quantity: limit.describe('Maximum number of tickets that it can be used for; 0 or null for no limit.'),
+    max_per_checkout: limit.describe(
+      'Maximum number of tickets per checkout that it applies to; 0 or null for no limit.',
+    ),
   })
   .refine(
     ({ percentage, amount }) => (percentage == null) !== (amount == null),

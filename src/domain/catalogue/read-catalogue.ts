@@ -64,7 +64,7 @@ function itemsOf(holder: unknown, name: string, path: Path): Item[] {
   return list.map((raw: unknown, position) => ({ raw, position, path: [...path, name, position] }))
 }
 
-const slugOf = ({ slug, name }: { slug: string | null; name: string }) =>
+const slugOf = ({ slug, name }: { slug?: string | null; name: string }) =>
   slug ?? (searchWords(name).join('-') || 'untitled')
 
 /** Flattens a file. Parses each object by itself, so that a malformed one hides no mistakes of others. */

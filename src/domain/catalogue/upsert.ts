@@ -1,5 +1,5 @@
 import { getTableColumns, sql } from 'drizzle-orm'
-import { getTableConfig, type PgColumn, type PgTable } from 'drizzle-orm/pg-core'
+import { getTableConfig, type PgTable } from 'drizzle-orm/pg-core'
 import { list, name } from '../../data/array-params.ts'
 import type { Connection } from '../../database/database.ts'
 
@@ -8,38 +8,32 @@ export type Tally = { added: number; updated: number; unchanged: number; removed
 
 const batchSize = 5_000
 
-/** Inserts a row for each item, or updates the row with the same key; an unchanged row is not written.
- *  Writes only the columns that `rowOf` returns. Rows are sent as one JSON parameter, because PostgreSQL
- *  takes at most 65,535 parameters, and building a statement of that many is slower than running it. Rows are
- *  built batch by batch: building all at once would take memory, and leave the transaction idle meanwhile.
- *  Null in a column of `kept` leaves the value as it is, and is the column's default in a new row. */
-export async function upsert<
-  Table extends PgTable,
-  Column extends keyof Table['$inferSelect'] & string,
-  Item,
-  Kept extends Column = never,
->(
-  tx: Connection,
-  table: Table,
+/** Writes items batch by batch: building all rows at once would take memory, and leave the transaction idle. */
+export async function inBatches<Item>(
   items: Item[],
-  rowOf: (item: Item) => Pick<Table['$inferSelect'], Exclude<Column, Kept>> & {
-    [Name in Kept]: Table['$inferSelect'][Name] | null
-  },
-  kept: Kept[] = [],
+  write: (batch: Item[]) => Promise<Tally>,
 ): Promise<Tally> {
-  const total = { added: 0, updated: 0, unchanged: items.length, removed: 0 }
+  const total = { added: 0, updated: 0, unchanged: 0, removed: 0 }
   for (let start = 0; start < items.length; start += batchSize) {
-    const rows = items.slice(start, start + batchSize).map(rowOf)
-    const { added, updated } = await upsertBatch(tx, table, rows, kept)
+    const { added, updated, unchanged } = await write(items.slice(start, start + batchSize))
     total.added += added
     total.updated += updated
-    total.unchanged -= added + updated
+    total.unchanged += unchanged
   }
   return total
 }
 
-async function upsertBatch(tx: Connection, table: PgTable, rows: Record<string, unknown>[], kept: string[]) {
-  const given = Object.entries(getTableColumns(table)).filter(([key]) => key in (rows[0] ?? {}))
+/** Inserts rows, or updates those with the same keys; an unchanged row is not written. Writes only the columns
+ *  that the first row has. Rows are sent as one JSON parameter, because PostgreSQL takes at most 65,535
+ *  parameters, and building a statement of that many is slower than running it. */
+export async function upsert<Table extends PgTable>(
+  tx: Connection,
+  table: Table,
+  rows: Partial<Table['$inferSelect']>[],
+): Promise<Tally> {
+  const [first] = rows
+  if (!first) return { added: 0, updated: 0, unchanged: 0, removed: 0 }
+  const given = Object.entries(getTableColumns(table)).filter(([key]) => key in first)
   const types = given.map(([key, column]) => sql`${name(key)} ${sql.raw(column.getSQLType())}`)
   const columns = given.map(([, column]) => column.name)
   // A row never changes its parent. Setting a key column, even to its current value, would lock the row
@@ -51,15 +45,10 @@ async function upsertBatch(tx: Connection, table: PgTable, rows: Record<string, 
   const changes = changing.map((column) => sql`${name(column)} = excluded.${name(column)}`)
   const changingOf = (row: 'old' | 'excluded') =>
     list(changing.map((column) => sql`${sql.raw(row)}.${name(column)}`))
-  const storedValue = ([key, column]: [string, PgColumn]) =>
-    kept.includes(key)
-      ? sql`coalesce(given.${name(key)}, existing.${name(column.name)}, ${column.default ?? null})`
-      : sql`given.${name(key)}`
   const written = tx.$with('written', { added: sql<boolean>`added`.as('added') }).as(sql`
     insert into ${table} as old (${list(columns.map(name))})
-    select ${list(given.map(storedValue))}
+    select ${list(given.map(([key]) => name(key)))}
     from json_to_recordset(${JSON.stringify(rows)}::text::json) as given(${list(types)})
-    ${kept.length > 0 ? sql`left join ${table} as existing on existing.id = given.id` : sql``}
     on conflict (${list(primary.map(name))}) do update set ${list(changes)}
     where (${changingOf('old')}) is distinct from (${changingOf('excluded')})
     returning xmax = 0 as added`)
@@ -70,5 +59,6 @@ async function upsertBatch(tx: Connection, table: PgTable, rows: Record<string, 
       updated: sql`count(*) filter (where not added)`.mapWith(Number),
     })
     .from(written)
-  return counts ?? { added: 0, updated: 0 }
+  const { added, updated } = counts ?? { added: 0, updated: 0 }
+  return { added, updated, unchanged: rows.length - added - updated, removed: 0 }
 }

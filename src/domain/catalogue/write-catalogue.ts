@@ -1,29 +1,87 @@
+import { getTableColumns } from 'drizzle-orm'
+import type { PgColumn } from 'drizzle-orm/pg-core'
 import { channels } from '../../auth/table.ts'
 import type { Connection } from '../../database/database.ts'
 import { discounts } from '../discount/table.ts'
 import { events } from '../event/table.ts'
 import { locations } from '../location/table.ts'
 import { organizations } from '../organization/table.ts'
-import { prices, questions, supplements, ticketRates } from '../ticket-rate/table.ts'
+import { prices, questions, stock, supplements, ticketRates } from '../ticket-rate/table.ts'
 import * as rows from './catalogue-rows.ts'
+import { noteRemoval, noteRow, type Report } from './changes.ts'
 import { currenciesOf } from './check-catalogue.ts'
 import { among, type ChildTable, type Existing, type ExistingChild } from './find-existing.ts'
 import type { Catalogue, Entry } from './read-catalogue.ts'
-import { upsert } from './upsert.ts'
+import { inBatches, type Tally, upsert } from './upsert.ts'
 
-/** Writes the objects of a checked file, and removes from sale what its lists no longer name. */
-export async function writeCatalogue(tx: Connection, catalogue: Catalogue, existing: Existing) {
+type Table = ChildTable | typeof organizations | typeof locations | typeof events
+type Row = Record<string, unknown>
+
+/** Completes a row by what is kept of it, else by the defaults of its columns. */
+const complete = (table: Table, patch: Row, kept: Row | undefined): Row =>
+  Object.fromEntries(
+    Object.entries(getTableColumns(table) as Record<string, PgColumn>).flatMap(([key, column]) => {
+      if (!(key in patch)) return []
+      const given = patch[key] === undefined && kept ? kept[key] : patch[key]
+      return [[key, given ?? (column.notNull || !kept ? column.default : null) ?? null]]
+    }),
+  )
+
+/** Writes the objects of a checked file, and removes from sale what its lists no longer name. What an object of
+ *  the file does not say stays as it is. */
+export async function writeCatalogue(
+  tx: Connection,
+  catalogue: Catalogue,
+  existing: Existing,
+  report: Report,
+) {
   const currencies = currenciesOf(catalogue, existing)
-  // After the checks, every entry has a known organization.
-  const withCurrency =
-    <Child extends Entry<unknown>, Row>(rowOf: (child: Child, currency: string) => Row) =>
-    (child: Child) =>
-      rowOf(child, currencies.get(child.organizationId) ?? '')
+
+  function write<Of extends Table, Input>(
+    kind: string,
+    table: Of,
+    entries: Entry<Input>[],
+    rowOf: (
+      entry: Entry<Input>,
+      kept: Of['$inferSelect'] | undefined,
+      currency: string,
+    ) => { [Column in keyof Of['$inferSelect']]?: unknown },
+  ): Promise<Tally> {
+    return inBatches(entries, async (batch) => {
+      const found: Row[] = await tx
+        .select()
+        .from(table as Table)
+        .where(among(table.id, batch))
+      const kept = new Map(found.map((row) => [row.id, row]))
+      const rows = batch.map((entry) => {
+        const before = kept.get(entry.id)
+        // After the checks, every entry has a known organization.
+        const patch = rowOf(entry, before as Of['$inferSelect'], currencies.get(entry.organizationId) ?? '')
+        const row = complete(table, patch, before)
+        noteRow(report, { kind, id: entry.id, name: entry.key }, before, row)
+        return row
+      })
+      return upsert(tx, table as Table, rows)
+    })
+  }
 
   // Marks rows instead of deleting them, because sold tickets may refer to them.
-  async function markRemoved(table: ChildTable, ...lists: Parameters<typeof findUnlisted>) {
+  async function markRemoved(kind: string, table: ChildTable, ...lists: Parameters<typeof findUnlisted>) {
     const unlisted = findUnlisted(...lists)
-    if (unlisted.length > 0) await tx.update(table).set({ removed: true }).where(among(table.id, unlisted))
+    if (unlisted.length === 0) return { removed: 0 }
+    const named = 'label' in table ? table.label : table.name
+    const removed = await tx
+      .update(table)
+      .set({ removed: true })
+      .where(among(table.id, unlisted))
+      .returning({ id: table.id, name: named })
+    const counted = await tx.select().from(stock).where(among(stock.id, unlisted))
+    for (const { id, name } of removed)
+      noteRemoval(
+        report,
+        { kind, id, name },
+        counted.find((row) => row.id === id),
+      )
     return { removed: unlisted.length }
   }
 
@@ -33,33 +91,36 @@ export async function writeCatalogue(tx: Connection, catalogue: Catalogue, exist
   const withSupplements = rates.filter(({ input }) => input.supplements)
   const withQuestions = rates.filter(({ input }) => input.questions)
   const withDiscounts = catalogue.organizations.filter(({ input }) => input.discounts)
-  await upsert(tx, channels, catalogue.organizations, rows.ownChannelRow)
+  await upsert(tx, channels, catalogue.organizations.map(rows.ownChannelRow))
   return {
-    organizations: await upsert(tx, organizations, catalogue.organizations, rows.organizationRow),
+    organizations: await write('organization', organizations, catalogue.organizations, rows.organizationRow),
     discounts: {
-      ...(await upsert(tx, discounts, catalogue.discounts, withCurrency(rows.discountRow))),
-      ...(await markRemoved(discounts, existing.discounts, catalogue.discounts, withDiscounts)),
+      ...(await write('discount', discounts, catalogue.discounts, rows.discountRow)),
+      ...(await markRemoved('discount', discounts, existing.discounts, catalogue.discounts, withDiscounts)),
     },
-    locations: await upsert(tx, locations, catalogue.locations, rows.locationRow),
-    events: await upsert(tx, events, catalogue.events, rows.eventRow),
+    locations: await write('location', locations, catalogue.locations, rows.locationRow),
+    events: await write('event', events, catalogue.events, rows.eventRow),
     ticketRates: {
-      ...(await upsert(tx, ticketRates, rates, rows.ticketRateRow, ['admits', 'transferable'])),
-      ...(await markRemoved(ticketRates, existing.ticketRates, rates, eventsWithRates)),
+      ...(await write('ticket rate', ticketRates, rates, rows.ticketRateRow)),
+      ...(await markRemoved('ticket rate', ticketRates, existing.ticketRates, rates, eventsWithRates)),
     },
     prices: {
-      ...(await upsert(tx, prices, pricesWithPositions(catalogue, existing), withCurrency(rows.priceRow))),
-      ...(await markRemoved(prices, existing.prices, catalogue.prices, withAllPrices)),
+      ...(await write('price', prices, pricesWithPositions(catalogue, existing), rows.priceRow)),
+      ...(await markRemoved('price', prices, existing.prices, catalogue.prices, withAllPrices)),
     },
     supplements: {
-      ...(await upsert(tx, supplements, catalogue.supplements, withCurrency(rows.supplementRow), [
-        'description',
-        'productQuantity',
-      ])),
-      ...(await markRemoved(supplements, existing.supplements, catalogue.supplements, withSupplements)),
+      ...(await write('supplement', supplements, catalogue.supplements, rows.supplementRow)),
+      ...(await markRemoved(
+        'supplement',
+        supplements,
+        existing.supplements,
+        catalogue.supplements,
+        withSupplements,
+      )),
     },
     questions: {
-      ...(await upsert(tx, questions, catalogue.questions, rows.questionRow)),
-      ...(await markRemoved(questions, existing.questions, catalogue.questions, withQuestions)),
+      ...(await write('question', questions, catalogue.questions, rows.questionRow)),
+      ...(await markRemoved('question', questions, existing.questions, catalogue.questions, withQuestions)),
     },
   }
 }

@@ -67,6 +67,12 @@ const availabilityBody = z
   .object({
     sold: z.int().describe('Number of places sold, here and elsewhere before the import.'),
     available: z.int().nullable().describe('Number of places left after sales and holds; null if unlimited.'),
+    capacity: z
+      .int()
+      .nullish()
+      .describe(
+        'Total number of places, whether they are sold, held or left. Present if `populate` asks for it.',
+      ),
   })
   .meta({ id: 'Availability', description: 'Number of places sold and left.' })
 
@@ -154,12 +160,13 @@ type RateContext = {
   supplements: readonly Supplement[]
   questions: readonly Question[]
   now: Date
+  withCapacity: boolean
 }
 
 /** Converts a ticket rate to its JSON shape, with its availability at `now` (INTERFACE, Ticket rate). */
 export const toTicketRateBody = (
   rate: TicketRate,
-  { event, prices, supplements, questions, now }: RateContext,
+  { event, prices, supplements, questions, now, withCapacity }: RateContext,
 ): TicketRateBody => ({
   _id: rate.id,
   organization_id: rate.organizationId,
@@ -172,7 +179,11 @@ export const toTicketRateBody = (
   prices: visiblePrices(rate, prices, now).map(toPriceBody),
   supplements: supplements.map(toSupplementBody),
   available: isAvailable(rate, event, prices, now),
-  availability: { sold: rate.soldBefore + rate.sold, available: leftOf(rate) },
+  availability: {
+    sold: rate.soldBefore + rate.sold,
+    available: leftOf(rate),
+    ...(withCapacity && { capacity: rate.capacity }),
+  },
   min: rate.min,
   max: rate.max,
   questions: questions.map(toQuestionBody),

@@ -1,7 +1,7 @@
 import { isNotNull, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { demoCatalogue, seedDemo } from '../../../src/domain/catalogue/demo/catalogue.ts'
-import { importCatalogue, type Summary } from '../../../src/domain/catalogue/import-catalogue.ts'
+import { type Imported, importCatalogue } from '../../../src/domain/catalogue/import-catalogue.ts'
 import { events } from '../../../src/domain/event/table.ts'
 import { dumpCatalogue } from '../../support/imports.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
@@ -126,8 +126,8 @@ type Offered = {
   supplements: { description: string | null; productQuantity: number }[]
 }
 
-const unchanged = (summary: Summary) =>
-  Object.values(summary).every(({ added, updated, removed }) => added + updated + removed === 0)
+const unchanged = ({ changes: _, warnings: __, ...tallies }: Imported) =>
+  Object.values(tallies).every(({ added, updated, removed }) => added + updated + removed === 0)
 
 test('seeding the demo twice on one day changes nothing', async () => {
   // Freezes the database's clock, so that no midnight comes in between.

@@ -1,8 +1,7 @@
 import { asc } from 'drizzle-orm'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { importCatalogue } from '../../../src/domain/catalogue/import-catalogue.ts'
-import { prices, stock } from '../../../src/domain/ticket-rate/table.ts'
-import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
+import { prices } from '../../../src/domain/ticket-rate/table.ts'
 import {
   aCatalogue,
   anEvent,
@@ -12,7 +11,6 @@ import {
   aRate,
   aSupplement,
   inDays,
-  type RateFile,
 } from '../../support/factories.ts'
 import { dumpCatalogue, importMistakes } from '../../support/imports.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
@@ -95,7 +93,7 @@ test('import derives the types of rates and questions, and takes the documented 
   ]
   await importFile({ events: [{ ...event, ticket_rates: typed }] })
   await importFile({
-    events: [{ ...event, ticket_rates: [{ ...limited, availability: undefined }, unlimited] }],
+    events: [{ ...event, ticket_rates: [{ ...limited, availability: null }, unlimited] }],
   })
   expect((await ratesOf()).map(({ type }) => type)).toEqual(['unlimited', 'unlimited'])
 })
@@ -167,59 +165,6 @@ test('import of a rate that shows only its current price keeps the other prices 
   const reordered = { ...rate, prices: [added, later, now, past] }
   await importFile({ events: [{ ...event, ticket_rates: [reordered] }] })
   expect(await positions()).toEqual(['Added', 'Later', 'Now', 'Past'])
-})
-
-test('import never touches what this service sold or holds, nor shrinks what was sold before', async () => {
-  const [free, dear] = [aPrice({ price: 0, fee_quantity: 0 }), aPrice({ quantity: 10 })]
-  const rate = aRate({ availability: { sold: 3, available: 7 }, prices: [free, dear] })
-  const event = anEvent({ ticket_rates: [rate] })
-  await importFile({ events: [event] })
-  // Free tickets are paid at once, the others are held.
-  await mustCheckOut(sale, { ticket_rate_id: rate._id, tickets: [anEntry(free._id)] })
-  await mustCheckOut(sale, { ticket_rate_id: rate._id, tickets: [anEntry(dear._id), anEntry(dear._id)] })
-
-  const again = (availability: RateFile['availability'], quantity = 10) => ({
-    events: [{ ...event, ticket_rates: [{ ...rate, availability, prices: [free, { ...dear, quantity }] }] }],
-  })
-  const countersAfter = async (file: unknown) => {
-    await importFile(file)
-    const rows = await sale.db.select().from(stock)
-    return rows.find(({ id }) => id === rate._id)
-  }
-  const here = { organizationId: 'org_1', id: rate._id, sold: 1, held: 2 }
-  expect(await countersAfter(again({ sold: 3, available: 7 }))).toEqual({
-    ...here,
-    capacity: 10,
-    soldBefore: 3,
-  })
-  expect(await countersAfter(again({ sold: 4, available: 6 }))).toEqual({
-    ...here,
-    capacity: 10,
-    soldBefore: 3,
-  })
-  expect(await countersAfter(again({ sold: 0, available: 50 }))).toEqual({
-    ...here,
-    capacity: 50,
-    soldBefore: 3,
-  })
-  expect(await countersAfter(again({ sold: 6, available: 2 }))).toEqual({
-    ...here,
-    capacity: 8,
-    soldBefore: 5,
-  })
-  expect(await countersAfter(again(null))).toEqual({ ...here, capacity: null, soldBefore: 5 })
-
-  const at = 'events.0.ticket_rates.0'
-  expect(await mistakesIn(again({ sold: 0, available: 7 }, 1))).toEqual([
-    `${at}.availability.available: The capacity would be 7, which is less than the 8 already sold or held.`,
-    `${at}.prices.1.quantity: The capacity would be 1, which is less than the 2 already sold or held.`,
-  ])
-  expect(await countersAfter(again({ sold: 6, available: 2 }, 2))).toEqual({
-    ...here,
-    capacity: 8,
-    soldBefore: 5,
-  })
-  expect(await ratesOf()).toMatchObject([{ available: false, availability: { sold: 6, available: 0 } }])
 })
 
 test('import refuses an id that another row has', async () => {

@@ -31,7 +31,7 @@ const required = 'This field is required.'
 const ofRate = 'events.0.ticket_rates.0'
 const ofPrice = `${ofRate}.prices.0`
 
-const mistaken = 'type must be limited where `availability.available` is a number, else unlimited.'
+const mistaken = 'type must be limited where `availability` gives a number, else unlimited.'
 
 type Mistake = [what: string, file: unknown, mistakes: string[]]
 const files: Mistake[] = [
