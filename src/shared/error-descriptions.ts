@@ -27,7 +27,7 @@ export const errorDescriptions: Record<Code, string> = {
   EVENT_STARTED: 'The event has started.',
   EVENT_ENDED: 'The event has ended.',
   QR_CODE_TAKEN: 'Another ticket of the event already has this code.',
-  TOTAL_INCREASED: 'The total is higher than `expectedTotal`.',
+  TOTAL_INCREASED: 'The total is higher than the expected one.',
   IDEMPOTENCY_KEY_IN_USE: 'Another request with this idempotency key is in progress.',
   ILLEGAL_TRANSITION: 'The current status does not allow the request.',
   ALREADY_ENTERED: 'Somebody has already entered with the ticket.',

@@ -99,6 +99,10 @@ export async function startStubStripe() {
     if (seconds < 30 * 60 || seconds > 24 * 3600) return refused(400, 'parameter_invalid_integer')
     const amount = Number(params['line_items[0][price_data][unit_amount]'])
     if (amount < 50) return refused(400, 'amount_too_small')
+    // In currencies of three decimals the last digit has to be 0.
+    const currency = params['line_items[0][price_data][currency]'] ?? ''
+    if (/^(bhd|jod|kwd|omr|tnd)$/.test(currency) && amount % 10 !== 0)
+      return refused(400, 'parameter_invalid_integer')
     const id = newId('cs_test')
     const session: StubSession = {
       id,
@@ -107,7 +111,7 @@ export async function startStubStripe() {
       payment_status: 'unpaid',
       payment_intent: null,
       amount_total: amount,
-      currency: params['line_items[0][price_data][currency]'] ?? '',
+      currency,
       metadata: nestedParams(params, 'metadata'),
       client_reference_id: params.client_reference_id,
       success_url: params.success_url ?? '',

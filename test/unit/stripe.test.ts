@@ -3,6 +3,7 @@ import { parseConfig } from '../../src/config/config.ts'
 import { openProvider } from '../../src/domain/payment/open-provider.ts'
 import type { PaymentProvider } from '../../src/domain/payment/provider.ts'
 import { fromStripe, toStripe } from '../../src/domain/payment/stripe/outcome.ts'
+import { isoDecimals } from '../../src/shared/currencies.ts'
 import { type StubStripe, startStubStripe, stripeSettings } from '../support/stub-stripe.ts'
 
 // The Stripe provider without a database: amounts, refunds, failures.
@@ -52,15 +53,45 @@ test.each([
   ['EUR', 1050, 1050],
   ['JPY', 1050, 1050],
   ['KWD', 1050, 1050],
+  ['LYD', 1050, 1050],
+  ['MGA', 105_000, 1050],
   // Stripe treats these as two-decimal currencies whose decimals are always 00.
   ['ISK', 1050, 105_000],
   ['UGX', 1050, 105_000],
-  ['HUF', 1050, 105_000],
+  ['HUF', 1050, 1050],
   ['CLP', 1050, 1050],
 ])('%s %i converts to %i at Stripe and back', async (currency, ours, theirs) => {
   expect(toStripe(ours, currency)).toBe(theirs)
   expect(fromStripe(theirs, currency)).toBe(ours)
   expect(await paidOrder({ totalAmount: ours, currency })).toMatchObject({ amount: ours, currency })
+})
+
+test('every currency has the decimals that Stripe lists', () => {
+  // docs.stripe.com/currencies. ISK and UGX have two for compatibility; HUF and TWD are without for payouts alone.
+  const zero = 'BIF CLP DJF GNF JPY KMF KRW MGA PYG RWF VND VUV XAF XOF XPF'.split(' ')
+  const three = 'BHD JOD KWD OMR TND'.split(' ')
+  // Not Stripe's: as many as they are stored with, so that no digit is lost.
+  const others = new Map([
+    ['IQD', 3],
+    ['LYD', 3],
+    ['UYI', 0],
+    ['CLF', 4],
+    ['UYW', 4],
+  ])
+  const wrong = [...isoDecimals].filter(([currency, decimals]) => {
+    const expected = zero.includes(currency) ? 0 : three.includes(currency) ? 3 : (others.get(currency) ?? 2)
+    return toStripe(10 ** decimals, currency) !== 10 ** expected
+  })
+  expect(wrong).toEqual([])
+})
+
+test('an amount that Stripe never takes fails the payment, and it is not asked', async () => {
+  const asked = fake.asked.length
+  expect(await provider.charge(anOrder({ totalAmount: 7355, currency: 'KWD' }))).toEqual({
+    kind: 'ended',
+    status: 'failed',
+  })
+  expect(fake.asked).toHaveLength(asked)
 })
 
 test('a fraction of a minor unit is rounded down', () => {

@@ -1,5 +1,5 @@
 import type { Problem } from '../../shared/errors.ts'
-import { decimalsOf, isAmount, toMinor } from '../../shared/money.ts'
+import { amountMistake, decimalsOf, isAmount, toMinor } from '../../shared/money.ts'
 import type { Existing, ExistingChild } from './find-existing.ts'
 import type { Catalogue, Entry, Path } from './read-catalogue.ts'
 
@@ -139,10 +139,7 @@ function findWrongAmounts(catalogue: Catalogue, existing: Existing): Problem[] {
     const field = path.at(-1)
     if (toMinor(amount, currency) > maxAmount)
       problems.push(invalid(path, `${field} must be at most ${maxAmount} minor units.`))
-    else if (!isAmount(amount, currency))
-      problems.push(
-        invalid(path, `${field} must have at most ${decimalsOf(currency)} decimals, as ${currency} has.`),
-      )
+    else if (!isAmount(amount, currency)) problems.push(invalid(path, `${field} ${amountMistake(currency)}`))
   }
   return problems
 }

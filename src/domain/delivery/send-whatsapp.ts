@@ -15,8 +15,11 @@ const temporaryCodes = new Set([4, 80007, 130429, 131048, 131056])
 
 const errorResponse = z.object({ error: z.object({ code: z.number() }) })
 
-// Template parameters must be a single line.
-const parameter = (text: string) => ({ type: 'text', text: text.replace(/\s+/g, ' ').trim().slice(0, 500) })
+// Template parameters must be a single line. Cut by code points: half of a surrogate pair is no text.
+const parameter = (text: string) => ({
+  type: 'text',
+  text: [...text.replace(/\s+/g, ' ').trim()].slice(0, 500).join(''),
+})
 
 const baseOf = (code: string) => code.split('_')[0]
 

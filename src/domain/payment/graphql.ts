@@ -79,7 +79,7 @@ PaymentRef.implement({
     }),
     conditionsChanged: t.exposeBoolean('conditionsChanged', {
       description:
-        "True if a requested price was no longer available and the rate's current price replaced it.",
+        "True if a requested price was no longer available and the rate's current price replaced it, or if the total was lower than `expectedTotal`.",
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time of the checkout.' }),
   }),

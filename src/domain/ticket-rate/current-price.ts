@@ -1,3 +1,4 @@
+import { percentageOf, smallestCharge } from '../../shared/money.ts'
 import type { Event } from '../event/table.ts'
 import type { Price, Stock, TicketRate } from './table.ts'
 
@@ -19,6 +20,13 @@ export const isBuyable = (price: Price, now: Date): boolean =>
  *  Null if there is none (DECISIONS 3). */
 export const currentPrice = (prices: readonly Price[], now: Date): Price | null =>
   prices.find((price) => isBuyable(price, now)) ?? null
+
+/** Returns the fee that the organization adds to what a discount leaves of a price, in minor units. */
+export const feeOf = (
+  { feeType, feeQuantity, currency }: Pick<Price, 'feeType' | 'feeQuantity' | 'currency'>,
+  discounted: number,
+): number =>
+  feeType === 'fixed' ? feeQuantity : percentageOf(discounted, feeQuantity, smallestCharge(currency))
 
 /** Selects the prices to show to a client: all, or only the current one (`show_all_prices`, DECISIONS 3). */
 export function visiblePrices(

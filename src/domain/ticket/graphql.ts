@@ -152,8 +152,11 @@ TicketRef.implement({
     price: t.field({
       type: PriceRef,
       nullable: true,
-      description: 'Price that the ticket was sold at.',
-      resolve: (ticket, _args, { loaders }) => loaders.load(priceById, ticket.priceId),
+      description: 'Price that the ticket was sold at, with the amounts of that time.',
+      resolve: async (ticket, _args, { loaders }) => {
+        const price = await loaders.load(priceById, ticket.priceId)
+        return price && views.priceAsSold(price, ticket)
+      },
     }),
     payment: t.field({
       type: PaymentRef,

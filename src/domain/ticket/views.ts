@@ -1,3 +1,5 @@
+import { feeOf } from '../ticket-rate/current-price.ts'
+import type { Price } from '../ticket-rate/table.ts'
 import type { SoldSupplement, Ticket } from './table.ts'
 
 // Derived fields of a ticket, for both surfaces. Amounts in minor units (DECISIONS 5).
@@ -16,6 +18,16 @@ export const isPaid = ({ activatedAt }: Ticket): boolean => activatedAt !== null
 
 /** Amount paid by the buyer; 0 unless paid. */
 export const totalPaid = (ticket: Ticket): number => (isPaid(ticket) ? ticket.totalAmount : 0)
+
+/** Price with the amounts that a ticket was sold at, whatever an import has made of them since. A fee that its terms
+ *  would not give any more is shown as a fixed one (DECISIONS 211). */
+export function priceAsSold(price: Price, ticket: Ticket): Price {
+  const { priceAmount, discountAmount, organizationFeeAmount } = ticket
+  const hasSameFee = feeOf(price, priceAmount - discountAmount) === organizationFeeAmount
+  if (hasSameFee && price.amount === priceAmount) return price
+  const fee = hasSameFee ? {} : { feeType: 'fixed' as const, feeQuantity: organizationFeeAmount }
+  return { ...price, amount: priceAmount, ...fee }
+}
 
 /** Amount that the organization keeps after refunds and the platform's commission, cancelled or not. Never
  *  negative: after a full refund the organization keeps nothing and owes no commission. */

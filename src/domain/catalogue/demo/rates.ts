@@ -28,7 +28,7 @@ const money: Record<DemoCurrency, { perEuro: number; step: number }> = {
   PLN: { perEuro: 4.2, step: 1 },
   BRL: { perEuro: 6, step: 1 },
   SEK: { perEuro: 11, step: 5 },
-  KWD: { perEuro: 0.33, step: 0.125 },
+  KWD: { perEuro: 0.33, step: 0.25 },
 }
 
 const plus = (date: Date, hours: number) => new Date(date.getTime() + hours * hour).toISOString()

@@ -1,15 +1,15 @@
 import { decimalsOf } from '../../../shared/money.ts'
 import type { Money, Outcome, RefundOutcome } from '../provider.ts'
 
-// Stripe's decimals differ from ISO 4217 for some currencies (docs.stripe.com/currencies). ISK and UGX have
-// two, always 00.
-const zeroDecimals = new Set('BIF CLP DJF GNF JPY KMF KRW MGA PYG RWF VND VUV XAF XOF XPF'.split(' '))
-const threeDecimals = new Set('BHD JOD KWD OMR TND'.split(' '))
+// Stripe's decimals are those of ISO 4217 but for these (docs.stripe.com/currencies): it takes whole ariary, and ISK and
+// UGX with two decimals that are 00. Of three decimals the last must be 0, which every amount of ours is (DECISIONS 213).
+const ownDecimals = new Map([
+  ['MGA', 0],
+  ['ISK', 2],
+  ['UGX', 2],
+])
 
-function stripeDecimalsOf(currency: string): number {
-  if (zeroDecimals.has(currency)) return 0
-  return threeDecimals.has(currency) ? 3 : 2
-}
+const stripeDecimalsOf = (currency: string): number => ownDecimals.get(currency) ?? decimalsOf(currency)
 
 /** Converts ISO minor units to Stripe's. */
 export const toStripe = (minor: number, currency: string): number =>

@@ -1,5 +1,6 @@
 import { Stripe } from 'stripe'
 import type { StripeSettings } from '../../../config/stripe.ts'
+import { smallestCharge } from '../../../shared/money.ts'
 import type { Order, Outcome, PaymentProvider, RefundOrder, RefundOutcome, Session } from '../provider.ts'
 import { readStripeEvent } from './events.ts'
 import { idempotently, throwStripeFailure } from './failure.ts'
@@ -41,6 +42,8 @@ const isAmountRefused = (error: unknown) =>
   error instanceof StripeInvalidRequestError && /^amount_too_(small|large)$/.test(error.code ?? '')
 
 async function openSession(stripe: Stripe, order: Order): Promise<Session | Outcome> {
+  // Of a catalogue that was imported before such prices were refused.
+  if (order.totalAmount % smallestCharge(order.currency) !== 0) return { kind: 'ended', status: 'failed' }
   const params = sessionParams(order)
   try {
     const { id, url } = await idempotently(order.id, (idempotencyKey) =>

@@ -1,5 +1,5 @@
 import { type Problem, problem } from '../../../shared/errors.ts'
-import { percentageOf } from '../../../shared/money.ts'
+import { percentageOf, smallestCharge } from '../../../shared/money.ts'
 import type { Discount } from '../../discount/table.ts'
 import { leftOf } from '../../ticket-rate/current-price.ts'
 import type { Price } from '../../ticket-rate/table.ts'
@@ -25,7 +25,12 @@ export function checkDiscount(discount: Discount | null, ticketRateId: string, n
 /** Returns the amount that a discount takes off a price, in minor units: never more than the price. A
  *  percentage rounds half up. */
 export const discountOf = ({ percentage, amount }: Discount, price: Price): number =>
-  Math.min(price.amount, percentage === null ? (amount ?? 0) : percentageOf(price.amount, percentage))
+  Math.min(
+    price.amount,
+    percentage === null
+      ? (amount ?? 0)
+      : percentageOf(price.amount, percentage, smallestCharge(price.currency)),
+  )
 
 /** Returns the amount off each ticket, in the order of their prices. A discount applies to the first tickets
  *  that have something to take off, `maxPerCheckout` at most; the others cost the full price. */

@@ -40,7 +40,7 @@ const CheckoutPayloadRef = builder.objectRef<CheckoutAnswer>('CheckoutPayload').
     }),
     conditionsChanged: t.boolean({
       description:
-        "True if a requested price was no longer available and the rate's current price replaced it. Show the buyer the new total before asking for payment.",
+        "True if a requested price was no longer available and the rate's current price replaced it, or if the total is lower than `expectedTotal`. Show the buyer the new total before asking for payment.",
       resolve: ({ payment }) => payment.conditionsChanged,
     }),
     idempotentReplayed: t.exposeBoolean('replayed', {
@@ -106,7 +106,7 @@ const CheckoutQuoteRef = builder.objectRef<CheckoutPlan>('CheckoutQuote').implem
     currency: t.exposeString('currency', { description: 'Currency, as an ISO 4217 code.' }),
     conditionsChanged: t.exposeBoolean('conditionsChanged', {
       description:
-        "True if a requested price is no longer available and the rate's current price would replace it.",
+        "True if a requested price is no longer available and the rate's current price would replace it, or if the total is another than `expectedTotal`.",
     }),
   }),
 })

@@ -71,6 +71,13 @@ export const checkoutBody = z.strictObject({
   discountCode: scalars.discountCode
     .nullish()
     .describe('Code of a discount of the organization. Its case does not matter.'),
+  expectedTotal: z
+    .number()
+    .min(0, 'must be at least 0')
+    .nullish()
+    .describe(
+      'Total that the buyer was shown, in major units. A higher total is refused, and nothing is held; a lower one sets `conditions_changed`.',
+    ),
   metadata: metadata.nullish().describe('JSON object stored on each ticket; at most 1024 bytes.'),
 })
 checkoutBody.register(z.globalRegistry, {
@@ -78,12 +85,8 @@ checkoutBody.register(z.globalRegistry, {
   description: 'Tickets of one rate to buy together.',
 })
 
-/** Input of a checkout over GraphQL. REST takes the idempotency key in a header and has no expected total. */
-export const checkoutInput = checkoutBody.extend({
-  idempotencyKey: scalars.idempotencyKey.nullish(),
-  /** Major units. */
-  expectedTotal: z.number().min(0, 'must be at least 0').nullish(),
-})
+/** Input of a checkout over GraphQL. REST takes the idempotency key in a header. */
+export const checkoutInput = checkoutBody.extend({ idempotencyKey: scalars.idempotencyKey.nullish() })
 
 export type CheckoutEntry = z.output<typeof entry>
 export type CheckoutInput = z.output<typeof checkoutInput>

@@ -29,7 +29,7 @@ const checkoutData = z
     conditions_changed: z
       .boolean()
       .describe(
-        "True if a requested price was no longer available and the rate's current price replaced it. Show the buyer the new total before asking for payment.",
+        "True if a requested price was no longer available and the rate's current price replaced it, or if the total is lower than `expected_total`. Show the buyer the new total before asking for payment.",
       ),
   })
   .meta({
@@ -52,6 +52,7 @@ const checkoutRefusals = [
   'SALE_ENDED',
   'EVENT_STARTED',
   'DISCOUNT_USED_UP',
+  'TOTAL_INCREASED',
   'QR_CODE_TAKEN',
   'IDEMPOTENCY_KEY_IN_USE',
   'METADATA_TOO_LARGE',

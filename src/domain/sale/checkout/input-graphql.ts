@@ -84,7 +84,7 @@ export const CheckoutInputRef = builder.inputType('CheckoutInput', {
     }),
     expectedTotal: t.float({
       description:
-        'Total that the buyer was shown, in major units, such as 10.5 for €10.50. A higher total is refused, and nothing is held.',
+        'Total that the buyer was shown, in major units, such as 10.5 for €10.50. A higher total is refused, and nothing is held; a lower one sets `conditionsChanged`.',
     }),
   }),
 })

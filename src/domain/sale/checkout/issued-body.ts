@@ -105,7 +105,7 @@ export function toIssuedTicketBody(ticket: Ticket, price: Price): IssuedTicketBo
     ticket_rate_id: ticket.ticketRateId,
     qr_code: ticket.qrCode,
     status: views.checkoutStatus(ticket),
-    price: toPriceBody(price),
+    price: toPriceBody(views.priceAsSold(price, ticket)),
     payment_currency: ticket.currency,
     channel_id: ticket.channelId,
     fees: { organization: major(ticket.organizationFeeAmount), platform: major(ticket.platformFeeAmount) },

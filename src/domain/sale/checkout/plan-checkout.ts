@@ -1,6 +1,6 @@
 import { type Context, requireSelling } from '../../../request/context.ts'
 import { type Problem, problem, Refusal, refuseIf } from '../../../shared/errors.ts'
-import { toMajor } from '../../../shared/money.ts'
+import { compareTotal, toMajor } from '../../../shared/money.ts'
 import { findDiscount } from '../../discount/loaders.ts'
 import { currentPrice, isBuyable, leftOf } from '../../ticket-rate/current-price.ts'
 import { priceById } from '../../ticket-rate/loaders.ts'
@@ -20,7 +20,8 @@ export type CheckoutPlan = {
   currency: string
   /** Language of the organization, for a checkout that names none. */
   language: string
-  /** True if a requested price was no longer available, and the rate's current price replaced it. */
+  /** True if a requested price was no longer available, and the rate's current price replaced it, or if the total is
+   *  another than the expected one. */
   conditionsChanged: boolean
 }
 
@@ -104,14 +105,23 @@ export async function planCheckout(
   }
 }
 
-/** Returns a plan whose total is at most `expectedTotal`, in major units. Refuses: TOTAL_INCREASED. */
+/** Marks a plan whose total is another than `expectedTotal`, which the buyer was shown, in major units. */
+function compareWithExpected(plan: CheckoutPlan, expectedTotal: number | null | undefined): CheckoutPlan {
+  const { totalAmount, currency } = plan
+  if (expectedTotal == null || compareTotal(totalAmount, expectedTotal, currency) === 0) return plan
+  return { ...plan, conditionsChanged: true }
+}
+
+/** Returns a plan whose total is at most `expectedTotal`, in major units; a lower one is marked as changed
+ *  conditions. Refuses: TOTAL_INCREASED (DECISIONS 212). */
 export function refuseHigherTotal(
   plan: CheckoutPlan,
   expectedTotal: number | null | undefined,
 ): CheckoutPlan {
   const { totalAmount, currency } = plan
+  if (expectedTotal == null || compareTotal(totalAmount, expectedTotal, currency) <= 0)
+    return compareWithExpected(plan, expectedTotal)
   const total = toMajor(totalAmount, currency)
-  if (expectedTotal == null || total <= expectedTotal) return plan
   throw new Refusal(
     problem('TOTAL_INCREASED', `The total is now ${total} ${currency}.`, ['expectedTotal'], {
       totalAmount: total,
@@ -120,9 +130,10 @@ export function refuseHigherTotal(
 }
 
 /** Quotes a checkout by the same rules and prices as checkoutTickets, and holds nothing. Amounts in minor
- *  units.
+ *  units. A total that is another than the expected one is marked as changed conditions.
  *  Refuses: FORBIDDEN, NOT_FOUND, and whatever planCheckout refuses. */
 export async function quoteCheckout(input: CheckoutInput, ctx: Context): Promise<CheckoutPlan> {
   requireSelling(ctx)
-  return planCheckout(input, await readTerms(input.ticketRateId, ctx), ctx)
+  const plan = await planCheckout(input, await readTerms(input.ticketRateId, ctx), ctx)
+  return compareWithExpected(plan, input.expectedTotal)
 }

@@ -1,5 +1,6 @@
-import { percentageOf } from '../../../shared/money.ts'
+import { percentageOf, smallestCharge } from '../../../shared/money.ts'
 import type { SoldSupplement } from '../../ticket/table.ts'
+import { feeOf } from '../../ticket-rate/current-price.ts'
 import type { Price } from '../../ticket-rate/table.ts'
 import type { CheckoutEntry } from './checkout-input.ts'
 import type { Terms } from './terms-loaders.ts'
@@ -39,10 +40,10 @@ export function priceTicket(
     supplements.filter((supplement) => supplement.id === supplementId),
   )
   const supplementsAmount = chosen.reduce((sum, supplement) => sum + supplement.amount, 0)
-  const organizationFeeAmount =
-    price.feeType === 'fixed' ? price.feeQuantity : percentageOf(discounted, price.feeQuantity)
+  const step = smallestCharge(price.currency)
+  const organizationFeeAmount = feeOf(price, discounted)
   const warrantyAmount = entry.warranty
-    ? percentageOf(discounted + supplementsAmount, rate.warrantyPercentage)
+    ? percentageOf(discounted + supplementsAmount, rate.warrantyPercentage, step)
     : 0
   return {
     entry,
@@ -65,7 +66,7 @@ export function priceTicket(
     discountAmount: discount.amount,
     supplementsAmount,
     organizationFeeAmount,
-    platformFeeAmount: percentageOf(discounted, organization.platformFeePercentage),
+    platformFeeAmount: percentageOf(discounted, organization.platformFeePercentage, step),
     warrantyAmount,
     warrantyHours: entry.warranty ? rate.warrantyHours : 0,
     totalAmount: discounted + supplementsAmount + organizationFeeAmount + warrantyAmount,

@@ -28,7 +28,8 @@ const maxNameCharacters = 250
 
 const toOrder = ({ payment, event, rateName }: FoundPayment, publicUrl: string): Order => {
   const { id, organizationId, totalAmount, currency, expiresAt } = payment
-  const name = `${event.name} · ${rateName}`.slice(0, maxNameCharacters)
+  // By code points: half of a surrogate pair is no text.
+  const name = [...`${event.name} · ${rateName}`].slice(0, maxNameCharacters).join('')
   return {
     id,
     organizationId,

@@ -5,7 +5,7 @@ import type { Connection } from '../../../database/database.ts'
 import { type Context, requireIntegration } from '../../../request/context.ts'
 import { Refusal } from '../../../shared/errors.ts'
 import * as scalars from '../../../shared/input-types.ts'
-import { decimalsOf, isAmount, toMinor } from '../../../shared/money.ts'
+import { amountMistake, isAmount, toMinor } from '../../../shared/money.ts'
 import { queueNotice } from '../../delivery/queue-notices.ts'
 import { type RefundAttempt, refunds } from '../../refund/table.ts'
 import { requireTicket } from '../../ticket/require-ticket.ts'
@@ -26,7 +26,7 @@ function toMinorAmount({ amount }: RefundInput, currency: string): number | unde
   if (!isAmount(amount, currency))
     throw new Refusal({
       code: 'INVALID',
-      message: `amount must have at most ${decimalsOf(currency)} decimals, as ${currency} has.`,
+      message: `amount ${amountMistake(currency)}`,
       path: ['amount'],
     })
   return toMinor(amount, currency)

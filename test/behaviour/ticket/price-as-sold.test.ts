@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { importCatalogue } from '../../../src/domain/catalogue/import-catalogue.ts'
+import {
+  anEntry,
+  checkOut,
+  checkOutOverGraphql,
+  countersOf,
+  mustCheckOut,
+  toCamelCase,
+} from '../../support/checkouts.ts'
+import { aCatalogue, anEvent, aPrice, aRate } from '../../support/factories.ts'
+import { buyTickets, refundTicket, ticketOf } from '../../support/refunds.ts'
+import { openSale, type Sale } from '../../support/sale.ts'
+
+// Amounts that a buyer was shown, beside those of a catalogue that changes meanwhile, and of clients that compute in
+// floating point.
+
+const catalogue = (price: object) =>
+  aCatalogue({
+    events: [
+      anEvent({
+        _id: 'evt_1',
+        ticket_rates: [
+          aRate({
+            _id: 'rate_1',
+            prices: [aPrice({ _id: 'price_1', price: 20, fee_quantity: 10, ...price })],
+          }),
+          aRate({ _id: 'rate_2', prices: [aPrice({ _id: 'price_2', price: 21.49, fee_quantity: 0 })] }),
+        ],
+      }),
+    ],
+  })
+
+let sale: Sale
+beforeAll(async () => {
+  sale = await openSale(catalogue({}))
+})
+afterAll(() => sale.close())
+
+const one = { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] }
+const five = { ticket_rate_id: 'rate_2', tickets: Array.from({ length: 5 }, () => anEntry('price_2')) }
+const heldOf = async (id: string) => (await countersOf(sale))[id]?.held
+
+const ticketPrice = async (id: string) => {
+  const query = `{ ticket(id: "${id}") { price { id price feeType feeQuantity } totalFees totalPrice } }`
+  return (await sale.graphql<{ ticket: unknown }>(query, {}, sale.channel)).data?.ticket
+}
+
+test('a ticket shows the price that it was sold at, whatever an import makes of it', async () => {
+  const key = { 'idempotency-key': 'as-sold' }
+  const bought = await mustCheckOut(sale, one, key)
+  const shown = await ticketPrice(ticketOf(bought))
+  expect(bought.tickets[0]?.price).toMatchObject({ price: 20, fee_type: 'percentage', fee_quantity: 10 })
+  expect(shown).toMatchObject({ price: { price: 20, feeType: 'PERCENTAGE', feeQuantity: 10 }, totalFees: 2 })
+
+  await importCatalogue(sale.db, catalogue({ price: 35 }))
+  expect(await ticketPrice(ticketOf(bought))).toEqual(shown)
+  expect((await mustCheckOut(sale, one, key)).tickets).toEqual(bought.tickets)
+  // Control: the next buyer pays more.
+  const dearer = await mustCheckOut(sale, one)
+  expect(dearer.tickets[0]?.price).toMatchObject({ _id: 'price_1', price: 35, fee_quantity: 10 })
+
+  await importCatalogue(sale.db, catalogue({ fee_type: 'fixed', fee_quantity: 7 }))
+  expect((await mustCheckOut(sale, one, key)).tickets[0]?.price).toMatchObject({
+    ...{ _id: 'price_1', price: 20, fee_type: 'fixed', fee_quantity: 2 },
+  })
+  expect(await ticketPrice(ticketOf(dearer))).toMatchObject({
+    ...{ price: { price: 35, feeType: 'FIXED', feeQuantity: 3.5 }, totalPrice: 38.5 },
+  })
+  await importCatalogue(sale.db, catalogue({}))
+})
+
+test('REST refuses a total that is higher than the expected one, and holds nothing', async () => {
+  const held = await heldOf('rate_1')
+  const answer = await checkOut(sale, { ...one, expected_total: 21.99 })
+  expect([answer.statusCode, answer.json()]).toMatchObject([
+    409,
+    { code: 'TOTAL_INCREASED', errors: [{ path: 'expected_total', total_amount: 22 }] },
+  ])
+  expect(await heldOf('rate_1')).toBe(held)
+  expect((await checkOut(sale, { ...one, expected_total: -1 })).json()).toMatchObject({ code: 'INVALID' })
+})
+
+test('a total that is lower than the expected one is a changed condition, on both surfaces and in a quote', async () => {
+  for (const [expected, isChanged] of [
+    [22, false],
+    [22.01, true],
+    [38.5, true],
+  ] as const) {
+    expect(await mustCheckOut(sale, { ...one, expected_total: expected })).toMatchObject({
+      ...{ conditions_changed: isChanged, total_amount: 22 },
+    })
+    expect(await checkOutOverGraphql(sale, one, { expectedTotal: expected })).toMatchObject({
+      ...{ conditionsChanged: isChanged, totalAmount: 22 },
+    })
+  }
+  const quote = `query ($input: CheckoutInput!) { quoteCheckout(input: $input) { ... on CheckoutQuote { conditionsChanged } } }`
+  for (const [expectedTotal, conditionsChanged] of [
+    [21, true],
+    [22, false],
+    [23, true],
+  ]) {
+    const input = { ...(toCamelCase(one) as object), expectedTotal }
+    const { data } = await sale.graphql<unknown>(quote, { input }, sale.channel)
+    expect(data).toEqual({ quoteCheckout: { conditionsChanged } })
+  }
+})
+
+test('an expected total and a refund that a client computed in floating point are taken', async () => {
+  const expected = 21.49 * 5
+  expect(expected).toBeLessThan(107.45)
+  expect(await mustCheckOut(sale, { ...five, expected_total: expected })).toMatchObject({
+    ...{ total_amount: 107.45, conditions_changed: false },
+  })
+  expect(await checkOutOverGraphql(sale, five, { expectedTotal: expected })).toMatchObject({
+    ...{ totalAmount: 107.45, conditionsChanged: false },
+  })
+  // Control: a cent less is refused.
+  expect((await checkOut(sale, { ...five, expected_total: expected - 0.01 })).json().code).toBe(
+    'TOTAL_INCREASED',
+  )
+  const bought = await buyTickets(sale)
+  expect(await refundTicket(sale, ticketOf(bought), { amount: 0.1 + 0.2 })).toMatchObject({
+    refund: { amount: 0.3 },
+  })
+  expect(await refundTicket(sale, ticketOf(bought), { amount: 0.305 })).toMatchObject({
+    errors: [{ code: 'INVALID', path: 'amount' }],
+  })
+})
