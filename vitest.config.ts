@@ -89,7 +89,6 @@ const onCitus = [
   'races/hold',
   'races/holder',
   'races/import',
-  'races/import-histories',
   'races/refunds-at-once',
   'races/send-webhooks',
   'races/settle-together',

@@ -49,6 +49,7 @@ export const scopeOfOperation: Readonly<Record<string, IntegrationScope>> = {
   'Mutation.transferTicket': 'sales',
   'Mutation.resendTickets': 'sales',
   'Query.events': 'catalogue',
+  'GET /events': 'catalogue',
   'Query.event': 'catalogue',
   'Query.ticketRate': 'catalogue',
   'Query.organizations': 'catalogue',

@@ -51,13 +51,22 @@ const listFormat = perLanguage(
 export const formatAmount = (language: Language, minor: number, currency: string): string =>
   amountFormat(language, currency).format(toMajor(minor, currency))
 
-/** Formats a day with its weekday, such as Sunday, 12 July 2099. */
-export const formatDay = (language: Language, date: Date, timeZone: string): string =>
-  dayFormat(language, timeZone).format(date)
+/** Formats a day with its weekday, such as Sunday, 12 July 2099, or the first and last of several. */
+export const formatDay = (language: Language, date: Date, timeZone: string, last = date): string =>
+  dayFormat(language, timeZone).formatRange(date, last < date ? date : last)
 
-/** Formats a time with its time zone, such as 00:30 CEST. */
-export const formatTime = (language: Language, date: Date, timeZone: string): string =>
-  timeFormat(language, timeZone).format(date)
+/** Formats a time with its time zone, such as 00:30 CEST, or the city of one that has no name in a language:
+ *  00:30 (New York). */
+export function formatTime(language: Language, date: Date, timeZone: string): string {
+  const city = timeZone.split('/').at(-1)?.replaceAll('_', ' ')
+  const isCity = /\//.test(timeZone) && !timeZone.startsWith('Etc/')
+  return timeFormat(language, timeZone)
+    .formatToParts(date)
+    .map(({ type, value }) =>
+      type === 'timeZoneName' && isCity && /^(GMT|UTC)[+−-]/.test(value) ? `(${city})` : value,
+    )
+    .join('')
+}
 
 /** Joins texts to a list, such as a, b and c. */
 export const formatList = (language: Language, texts: string[]): string =>

@@ -3,12 +3,12 @@ import type { Authenticated } from '../auth/caller.ts'
 import type { ResponseCache } from '../cache/response-cache.ts'
 import { logCaller } from '../http/request-log.ts'
 import { sendRepresentation } from '../http/send-representation.ts'
-import { type Context, createContext, requireCaller, type Services } from '../request/context.ts'
+import { createContext, requireCaller, requireScope, type Services } from '../request/context.ts'
 
 /** Creates a `preParsing` hook that authenticates a catalogue read, or answers it from the cache if the
- *  credentials are known. */
+ *  credentials are known. Refuses: UNAUTHENTICATED, FORBIDDEN for an integration whose key lacks its scope. */
 export const authenticatedRead =
-  (services: Services, responseCache: ResponseCache, requireKind: (ctx: Context) => unknown) =>
+  (services: Services, responseCache: ResponseCache, operation: string) =>
   (request: FastifyRequest, reply: FastifyReply, _body: unknown, done: (error?: Error) => void): void => {
     const { credentials } = request
     const cached = responseCache.find(credentials, () => request.url)
@@ -22,7 +22,8 @@ export const authenticatedRead =
       .then((ctx) => {
         request.ctx = ctx
         logCaller(request, ctx.caller)
-        requireKind(ctx)
+        requireCaller(ctx)
+        requireScope(ctx, operation)
       })
       .then(() => done(), done)
   }

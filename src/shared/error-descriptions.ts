@@ -21,7 +21,7 @@ export const errorDescriptions: Record<Code, string> = {
   DISCOUNT_UNKNOWN: 'The organization has no discount with this code.',
   DISCOUNT_NOT_VALID: 'The discount is not valid yet, or no longer.',
   DISCOUNT_NOT_FOR_RATE: 'The discount does not apply to this ticket rate.',
-  RATE_CLOSED: 'The sale of the ticket rate was closed by hand, or the rate was removed.',
+  RATE_CLOSED: 'The sale of the ticket rate was closed by hand, or the rate was removed or has no price.',
   NOT_ON_SALE_YET: 'The sale of the ticket rate has not started.',
   SALE_ENDED: 'The sale of the ticket rate has ended.',
   EVENT_STARTED: 'The event has started.',

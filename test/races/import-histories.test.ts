@@ -72,7 +72,7 @@ async function act(step: Act, tickets: string[]): Promise<void> {
       sql`update payments set expires_at = now() - interval '1 minute' where id in (select id from payments where status = 'pending' limit 1)`,
     )
     await expireHolds(sale.db, 100)
-  } else {
+  } else if (step.do === 'edit') {
     const availability = { capacity: step.capacity, sold_elsewhere: step.soldElsewhere }
     const changed = {
       events: [{ ...event, ticket_rates: [{ ...rate, availability, complete: step.complete }, hidden] }],

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { httpUrl, identifier, lines, text } from '../../shared/input-types.ts'
+import { maxTickets } from '../ticket/table.ts'
 import type { priceBody, questionBody, supplementBody, TicketRateBody } from '../ticket-rate/body.ts'
-import { questionTypes, rateTypes } from '../ticket-rate/table.ts'
+import { maxWarrantyHours, questionTypes, rateTypes } from '../ticket-rate/table.ts'
 import type { EventBody } from './event-body.ts'
 import {
   amount,
@@ -17,6 +18,7 @@ import {
   percentage,
   rateTypeOf,
   rule,
+  slug,
   timestamp,
 } from './fields.ts'
 import { discountFile, locationFile, organizationShape } from './organization-file.ts'
@@ -77,16 +79,12 @@ const ticketRateShape = {
   organization_id: identifier.nullish().describe('Organization of the event. Optional.'),
   event_id: identifier.nullish().describe('Identifier of the event that contains it. Optional.'),
   name: text(200),
-  slug: optional(text(200)),
+  slug,
   valid_from: timestamp.nullish(),
   complete: z.boolean().nullish().describe('True to close the sale by hand.'),
   type: oneOf(rateTypes).describe('Optional: it follows from `availability`, which it must agree with.'),
   available: z.boolean().nullish().describe('Ignored: it follows from the other fields.'),
-  availability: availability
-    .nullish()
-    .describe(
-      'Places. `sold` and `available` are those of GET /events: of a new rate their sum is the capacity, and what was sold counts as sold elsewhere; later they can raise the capacity and never lower it. `capacity` says it whatever was sold. No limit if null, or `available` is null.',
-    ),
+  availability,
   admits: count(1).nullish().describe('Number of people that a ticket admits. Defaults to 1.'),
   transferable: z
     .boolean()
@@ -102,7 +100,7 @@ const ticketRateShape = {
     .strictObject({
       enabled: z.boolean().nullish(),
       percentage: percentage.nullish(),
-      hours: count(0).nullish(),
+      hours: count(0).max(maxWarrantyHours, `must be at most ${maxWarrantyHours}`).nullish(),
     })
     .nullish(),
 }
@@ -110,9 +108,13 @@ const ticketRateShape = {
 const eventShape = {
   _id: identifier.nullish().describe(derived),
   name: text(200),
-  slug: optional(text(200)),
+  slug,
   description: optional(lines(20_000)),
   age: optional(text(50)).describe('Minimum age as text.'),
+  minimum_age: count(0)
+    .max(99, 'must be at most 99')
+    .nullish()
+    .describe('Minimum age in years; 0 for any age. Read from `age` if null or absent.'),
   outfit: optional(lines(500)),
   ambiences: z.array(text(100)).nullish(),
   music_genres: z.array(text(100)).nullish(),
@@ -134,6 +136,10 @@ export const ticketRateFile = z
     questions: list,
   } satisfies Record<keyof TicketRateBody, z.ZodType>)
   .refine(({ min, max }) => !((min || 1) > (max || maxCount)), rule('max', 'must be at least min'))
+  .refine(
+    ({ min }) => !(Number(min) > maxTickets),
+    rule('min', `must be at most ${maxTickets}, as many as a checkout takes`),
+  )
   .refine(
     ({ type, availability }) =>
       !type || !rateTypes.includes(type) || type === (rateTypeOf(availability) ?? type),

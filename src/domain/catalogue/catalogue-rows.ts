@@ -23,6 +23,10 @@ const within = <Part extends object, Field extends keyof Part>(
   field: Field,
 ): Part[Field] | null | undefined => (part == null ? part : part[field])
 
+// Composed, also one that was derived from a name, whose words are decomposed for searching.
+const slugOf = ({ slug }: { slug?: string | null | undefined }, key: string, kept?: { slug: string }) =>
+  (slug === undefined && kept ? kept.slug : key).normalize('NFC').slice(0, 200)
+
 // Refuses a field that what is kept of the row contradicts.
 function mustAgree(agrees: boolean, path: Path, field: string, message: string): void {
   if (!agrees) throw new Refusal({ code: 'INVALID', message: `${field} ${message}`, path: [...path, field] })
@@ -34,7 +38,7 @@ export const organizationRow = (
 ): Patch<Organization> => ({
   id,
   name: input.name,
-  slug: input.slug === undefined ? (kept?.slug ?? key) : key,
+  slug: slugOf(input, key, kept),
   currency: input.currency,
   // The same as what is written already, else the file is refused.
   decimals: decimalsOf(input.currency),
@@ -91,9 +95,10 @@ export const eventRow = ({ id, key, input }: Input<'events'>, kept?: EventRow): 
   organizationId: input.organization_id,
   locationId: input.location_id,
   name: input.name,
-  slug: input.slug === undefined ? (kept?.slug ?? key) : key,
+  slug: slugOf(input, key, kept),
   description: input.description,
   age: input.age,
+  minimumAge: input.minimum_age,
   outfit: input.outfit,
   ambiences: input.ambiences,
   musicGenres: input.music_genres,
@@ -124,7 +129,7 @@ export function ticketRateRow(
     eventId: parentId,
     position,
     name: input.name,
-    slug: input.slug === undefined ? (kept?.slug ?? key) : key,
+    slug: slugOf(input, key, kept),
     validFrom: input.valid_from,
     complete: input.complete,
     type,
@@ -140,24 +145,24 @@ export function ticketRateRow(
   }
 }
 
+// Columns of what is listed under a rate.
+const listed = ({ id, parentId, position }: Pick<Input<'prices'>, 'id' | 'parentId' | 'position'>) => ({
+  ...{ id, ticketRateId: parentId, position, removed: false },
+})
+
 export function priceRow(
-  { id, key, path, parentId, position, input }: Input<'prices'>,
+  { key, path, input, ...entry }: Input<'prices'>,
   kept: ListedPrice | undefined,
   currency: string,
 ): Patch<ListedPrice> {
   const { fee_type, fee_quantity } = input
   const type = (fee_type === undefined ? kept?.feeType : fee_type) ?? 'percentage'
   // A quantity means another thing under another type.
-  mustAgree(
-    !kept ||
-      (fee_type === undefined) === (fee_quantity === undefined) ||
-      (type === kept.feeType && (type === 'percentage' || fee_type !== undefined)),
-    ...([path, 'fee_quantity', 'must be given where fee_type is, and only there.'] as const),
-  )
+  const isWhole = (fee_type === undefined) === (fee_quantity === undefined)
+  const isSame = !kept || (type === kept.feeType && (type === 'percentage' || fee_type !== undefined))
+  mustAgree(isWhole || isSame, path, 'fee_quantity', 'must be given where fee_type is, and only there.')
   return {
-    id,
-    ticketRateId: parentId,
-    position,
+    ...listed(entry),
     name: input.name === undefined ? (kept?.name ?? key) : key,
     amount: toMinor(input.price, currency),
     currency,
@@ -166,18 +171,15 @@ export function priceRow(
     additionalInfo: input.additional_info,
     feeType: fee_type,
     feeQuantity: fee_quantity && type === 'fixed' ? toMinor(fee_quantity, currency) : fee_quantity,
-    removed: false,
   }
 }
 
 export const supplementRow = (
-  { id, parentId, position, input }: Input<'supplements'>,
+  { input, ...entry }: Input<'supplements'>,
   _kept: unknown,
   currency: string,
 ): Patch<Supplement> => ({
-  id,
-  ticketRateId: parentId,
-  position,
+  ...listed(entry),
   label: input.label,
   description: input.description,
   productQuantity: input.product_quantity,
@@ -185,23 +187,16 @@ export const supplementRow = (
   currency,
   hasFakePrice: input.has_fake_price,
   fakeAmount: input.fake_price && toMinor(input.fake_price, currency),
-  removed: false,
 })
 
-export function questionRow(
-  { id, parentId, position, input }: Input<'questions'>,
-  kept?: Question,
-): Patch<Question> {
+export function questionRow({ input, ...entry }: Input<'questions'>, kept?: Question): Patch<Question> {
   const known = input.type ?? (input.items === undefined && input.type === undefined ? kept?.type : null)
   const type = known ?? (input.items?.length ? 'dropdown' : 'text')
   return {
-    id,
-    ticketRateId: parentId,
-    position,
+    ...listed(entry),
     label: input.label,
     type,
     required: input.required,
     items: type === 'dropdown' ? input.items : [],
-    removed: false,
   }
 }

@@ -1,90 +1,61 @@
 import { isDeepStrictEqual } from 'node:util'
 import { toSnakeCase } from '../../rest/snake-case.ts'
 import { toMajor } from '../../shared/money.ts'
-import type { Stock } from '../ticket-rate/table.ts'
 
 type Row = Record<string, unknown>
 type Named = { kind: string; id: string; name: string }
 
-/** Object that an import adds, changes or removes from sale, with the fields of its row that change. */
-export type Change = Named & {
-  action: 'ADD' | 'CHANGE' | 'REMOVE'
-  fields: { field: string; from: unknown; to: unknown }[]
+/** Report of an import: each object that it adds, changes or removes from sale, unless null, and what of that a
+ *  file may not mean. */
+export type Report = {
+  changes: (Named & { action: 'ADD' | 'CHANGE' | 'REMOVE'; fields: Field[] })[] | null
+  warnings: (Named & { code: string; message: string })[]
+}
+type Field = { field: string; from: unknown; to: unknown }
+
+const warningOf: Record<string, (to: unknown, from: unknown) => string | false> = {
+  capacity: (to, from) =>
+    to === null ? 'BECOMES_UNLIMITED' : (from === null || Number(to) < Number(from)) && 'CAPACITY_LOWERED',
+  complete: (to) => !to && 'REOPENS',
+  removed: (to) => !to && 'REOPENS',
+  max: (to) => to === null && 'LIMIT_LIFTED',
+  maxPerCheckout: (to) => to === null && 'LIMIT_LIFTED',
+  startDate: () => 'DATE_MOVES',
+  endDate: () => 'DATE_MOVES',
+  displayDate: () => 'DATE_MOVES',
 }
 
-/** Change that an import makes and that its file may not mean. */
-export type Warning = Named & {
-  code:
-    | 'BECOMES_UNLIMITED'
-    | 'CAPACITY_LOWERED'
-    | 'CAPACITY_STAYS'
-    | 'REOPENS'
-    | 'LIMIT_LIFTED'
-    | 'DATE_MOVES'
-    | 'REMOVES_SOLD'
-  message: string
-}
-
-/** Report of an import: what it changes, unless null, and what of that may not be meant. */
-export type Report = { changes: Change[] | null; warnings: Warning[] }
-
-const dates = ['startDate', 'endDate', 'displayDate']
-const limits = ['max', 'maxPerCheckout']
+/** Writes a field that changes, for people. */
+export const fieldText = ({ field, from, to }: Field): string =>
+  `${field} ${JSON.stringify(from)} → ${JSON.stringify(to)}`
 
 // Amounts of rows are in minor units, those of files in major ones.
-const shown = (field: string, value: unknown, { currency, feeType }: Row) =>
-  typeof value === 'number' && (/amount$/i.test(field) || (field === 'feeQuantity' && feeType === 'fixed'))
+const shown = (key: string, { [key]: value, currency, feeType }: Row) =>
+  typeof value === 'number' && (/amount$/i.test(key) || (key === 'feeQuantity' && feeType === 'fixed'))
     ? toMajor(value, String(currency))
     : value
 
 /** Notes how a row is written: added if there was none before. Columns that `after` lacks stay as they are. */
-export function noteRow(
-  { changes, warnings }: Report,
-  named: Named,
-  before: Row | undefined,
-  after: Row,
-): void {
-  if (!before) {
-    changes?.push({ action: 'ADD', ...named, fields: [] })
-    return
-  }
-  const changed = Object.keys(after).filter(
-    (field) => field !== 'searchWords' && !isDeepStrictEqual(before[field], after[field]),
+export function noteRow(report: Report, named: Named, before: Row | undefined, after: Row): void {
+  const changed = Object.keys(before ? after : {}).filter(
+    (key) => key !== 'searchWords' && !isDeepStrictEqual(before?.[key], after[key]),
   )
-  if (changed.length === 0) return
-  const fields = changed.map((field) => ({
-    field: toSnakeCase(field),
-    from: shown(field, before[field], before),
-    to: shown(field, after[field], after),
+  if (before && changed.length === 0) return
+  const fields = changed.map((key) => ({
+    field: toSnakeCase(key),
+    from: shown(key, before ?? {}),
+    to: shown(key, after),
   }))
-  changes?.push({ action: 'CHANGE', ...named, fields })
-  const told = fields.map(({ field, from, to }) => `${field} ${text(from)} → ${text(to)}`)
-  const warn = (code: Warning['code'], isMeant: (field: string) => boolean) => {
-    const message = told.filter((_, index) => isMeant(changed[index] ?? '')).join(', ')
-    if (message) warnings.push({ code, ...named, message })
-  }
-  warn('BECOMES_UNLIMITED', (field) => field === 'capacity' && after.capacity === null)
-  warn(
-    'CAPACITY_LOWERED',
-    (field) =>
-      field === 'capacity' && Number(after.capacity ?? Infinity) < Number(before.capacity ?? Infinity),
-  )
-  warn('REOPENS', (field) => ['complete', 'removed'].includes(field) && after[field] === false)
-  warn('LIMIT_LIFTED', (field) => limits.includes(field) && after[field] === null)
-  warn('DATE_MOVES', (field) => dates.includes(field))
+  report.changes?.push({ action: before ? 'CHANGE' : 'ADD', ...named, fields })
+  changed.forEach((key, index) => {
+    const code = warningOf[key]?.(after[key], before?.[key])
+    const [field] = fields.slice(index)
+    if (code && field) report.warnings.push({ code, ...named, message: fieldText(field) })
+  })
 }
 
-/** Notes that something is removed from sale. `counted` are its counters, if it has any. */
-export function noteRemoval(
-  { changes, warnings }: Report,
-  named: Named,
-  counted: Pick<Stock, 'sold' | 'held'> | undefined,
-): void {
+/** Notes that something is removed from sale, of which so many are sold or held. */
+export function noteRemoval({ changes, warnings }: Report, named: Named, used: number): void {
   changes?.push({ action: 'REMOVE', ...named, fields: [] })
-  const used = (counted?.sold ?? 0) + (counted?.held ?? 0)
   if (used > 0) warnings.push({ code: 'REMOVES_SOLD', ...named, message: `${used} sold or held` })
 }
-
-/** Value of a field, for people. */
-export const text = (value: unknown): string =>
-  value instanceof Date ? value.toISOString() : JSON.stringify(value)

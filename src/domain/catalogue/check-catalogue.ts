@@ -1,5 +1,6 @@
 import type { Problem } from '../../shared/errors.ts'
 import { amountMistake, decimalsOf, isAmount, toMinor } from '../../shared/money.ts'
+import { notTimezone } from './fields.ts'
 import type { Existing, ExistingChild } from './find-existing.ts'
 import type { Catalogue, Entry, Path } from './read-catalogue.ts'
 
@@ -96,6 +97,9 @@ function findWrongReferences(catalogue: Catalogue, existing: Existing): Problem[
   const problems = catalogue.references
     .filter(({ kind, id }) => !catalogue.named[kind].has(id) && !known[kind].has(id))
     .map(({ kind, id, path }) => invalid(path, `There is no ${kind} ${id}, in the file or in the database.`))
+  for (const { path, input } of catalogue.locations)
+    if (input.timezone && !existing.timezones.has(input.timezone))
+      problems.push(invalidField(path, 'timezone', `${notTimezone}.`))
   for (const { path, input, parentId, organizationId } of catalogue.ticketRates) {
     if (input.event_id && input.event_id !== parentId)
       problems.push(invalidField(path, 'event_id', `must be ${parentId}, the event that contains the rate.`))

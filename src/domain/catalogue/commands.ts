@@ -5,7 +5,7 @@ import { toSnakeCase } from '../../rest/snake-case.ts'
 import { Refusal } from '../../shared/errors.ts'
 import { fromQuery, parse } from '../../shared/input-types.ts'
 import { catalogueJsonSchema } from './catalogue-file.ts'
-import { text } from './changes.ts'
+import { fieldText } from './changes.ts'
 import { seedDemo } from './demo/catalogue.ts'
 import { type Imported, importCatalogue } from './import-catalogue.ts'
 
@@ -57,8 +57,8 @@ const toText = ({ changes: _, warnings: __, ...tallies }: Imported): string =>
 
 const toLines = ({ changes, warnings }: Imported): string[] => [
   ...(changes ?? []).map(({ action, kind, id, name, fields }) => {
-    const told = fields.map(({ field, from, to }) => `${field} ${text(from)} → ${text(to)}`)
-    return `${action} ${kind} ${id} (${name})${told.length > 0 ? `: ${told.join(', ')}` : ''}`
+    const told = fields.map(fieldText).join(', ')
+    return `${action} ${kind} ${id} (${name})${told && `: ${told}`}`
   }),
   ...warnings.map(({ code, kind, id, name, message }) => `${code} ${kind} ${id} (${name}): ${message}`),
 ]

@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import type { ResponseCache } from '../../cache/response-cache.ts'
 import { createSerializer } from '../../json/zod-serializer.ts'
-import { type Context, catalogueContext, requireSelling, type Services } from '../../request/context.ts'
+import { type Context, catalogueContext, type Services } from '../../request/context.ts'
 import { answerRead, authenticatedRead } from '../../rest/cached-read.ts'
 import { Refusal } from '../../shared/errors.ts'
 import * as scalars from '../../shared/input-types.ts'
@@ -154,14 +154,14 @@ export const eventListRoutes =
     app.get(
       '/events',
       {
-        preParsing: authenticatedRead(services, responseCache, requireSelling),
+        preParsing: authenticatedRead(services, responseCache, 'GET /events'),
         schema: {
           operationId: 'listEvents',
           summary: 'List events',
           description:
-            'Lists the events of the organizations that have given the channel access, ordered by `start_date` and then by `_id`. Channels only. Without `start_date` and `end_date`, lists only events that have not ended. The `Link` header carries `rel="next"` and `rel="prev"`.',
+            'Lists the events of the organizations that have given the channel access, or of the integration’s organization, ordered by `start_date` and then by `_id`. Without `start_date` and `end_date`, lists only events that have not ended. The `Link` header carries `rel="next"` and `rel="prev"`.',
           tags: ['Channels'],
-          security: [{ channelKey: [] }],
+          security: [{ channelKey: [] }, { integrationKey: [] }, { integrationId: [], secret: [] }],
           querystring: query,
           response: { 200: page },
           // `lat` and `lng` go together.

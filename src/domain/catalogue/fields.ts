@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { isoDecimals } from '../../shared/currencies.ts'
-import { moment } from '../../shared/input-types.ts'
+import { moment, text } from '../../shared/input-types.ts'
 import type { rateTypes } from '../ticket-rate/table.ts'
 
 // Field types of the catalogue file. An optional field that is absent stays as it is, and null clears it.
@@ -10,15 +10,18 @@ export const currency = z
   .refine((code) => isoDecimals.has(code), 'must be an ISO 4217 currency code such as EUR')
   .describe('Currency of all amounts of the organization, as an ISO 4217 code. It cannot be changed.')
 
-function isTimezone(name: string): boolean {
+/** Reports whether a text names a time zone of the IANA database as an area and a place, or is UTC. The runtime
+ *  also accepts offsets, and abbreviations that mean several places: its BST is Dhaka's. */
+export function isTimezone(name: string): boolean {
   try {
-    // The runtime also accepts offsets such as +01:00, which are no IANA names.
-    return /^[A-Z]/i.test(name) && Intl.DateTimeFormat('en', { timeZone: name }) !== null
+    return /^([A-Z]\w+\/.+|UTC)$/.test(name) && Intl.DateTimeFormat('en', { timeZone: name }) !== null
   } catch {
     return false
   }
 }
-export const timezone = z.string().refine(isTimezone, 'must be an IANA time zone such as Europe/Madrid')
+/** Message for a time zone that this process or the database does not know. */
+export const notTimezone = 'must be an IANA time zone such as Europe/Madrid'
+export const timezone = z.string().refine(isTimezone, notTimezone)
 
 /** Maximum of an `integer` column. */
 export const maxCount = 2_147_483_647
@@ -50,7 +53,9 @@ export const amount = z
 
 export const timestamp = z
   .string()
-  .describe('Timestamp in ISO 8601, in UTC if it has no zone. A plain date means midnight UTC.')
+  .describe(
+    'Timestamp in ISO 8601, in UTC if it has no zone. A plain date is a day of the venue: its first moment, and of an end its last.',
+  )
   .pipe(moment)
 
 /** Optional text. Empty text counts as null. */
@@ -60,6 +65,14 @@ export const optional = <T extends z.ZodType<unknown, string>>(type: T) =>
     .nullish()
     .transform((text) => (text === undefined ? undefined : text?.trim() || null))
     .pipe(type.nullish())
+
+/** Name in an address, composed (NFC), so that it is found as it is typed. */
+export const slug = optional(
+  text(
+    200,
+    z.string().overwrite((name) => name.normalize('NFC')),
+  ),
+)
 
 /** Optional name from a list. Empty text counts as null. */
 export const oneOf = <Name extends string>(names: readonly [Name, ...Name[]]) =>
@@ -87,8 +100,12 @@ export const availability = z
     ({ sold, available }) => !((sold ?? 0) + (available ?? 0) > maxCount),
     rule('available', `must be at most ${maxCount} together with sold`),
   )
+  .nullish()
+  .describe(
+    'Places. `sold` and `available` are those of GET /events: of a new rate their sum is the capacity, and what was sold counts as sold elsewhere; later they can raise the capacity and never lower it. `capacity` says it whatever was sold. No limit if null, or `available` is null.',
+  )
 
-type Availability = Partial<z.output<typeof availability>>
+type Availability = Partial<NonNullable<z.output<typeof availability>>>
 
 /** Capacity that a file gives, or reports by its sum of places sold and left; null for no limit, undefined if
  *  it says nothing of it. */

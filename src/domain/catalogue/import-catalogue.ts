@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { sql } from 'drizzle-orm'
+import { sql, TransactionRollbackError } from 'drizzle-orm'
 import type { Connection, Database } from '../../database/database.ts'
 import { isDistributed } from '../../database/distributed.ts'
 import { announceOnCommit, changesCatalogue, transaction } from '../../database/transaction.ts'
@@ -8,14 +8,15 @@ import { markMoved, readDates } from '../delivery/move-dates.ts'
 import { events } from '../event/table.ts'
 import type { Report } from './changes.ts'
 import { checkCatalogue } from './check-catalogue.ts'
-import { among, findExisting } from './find-existing.ts'
+import { among, findExisting, readZones } from './find-existing.ts'
 import { checkStock, writeStock } from './import-stock.ts'
 import { type Catalogue, readCatalogue } from './read-catalogue.ts'
+import type { Tally } from './upsert.ts'
 import { writeCatalogue } from './write-catalogue.ts'
 
 /** Counts of an import, by kind, and its report. `stock` counts rates and prices whose capacity, or number of
  *  places sold elsewhere, is new. */
-export type Imported = Awaited<ReturnType<typeof importInto>>
+export type Imported = Awaited<ReturnType<typeof writeCatalogue>> & { stock: Tally } & Report
 
 // Key of the advisory lock. No other lock of this service uses this number.
 const importLock = 7_264_338
@@ -39,56 +40,42 @@ async function renewRevisions(tx: Connection, { events: named }: Catalogue): Pro
   if (named.length > 0) await tx.update(events).set({ revision: randomUUID() }).where(among(events.id, named))
 }
 
-// Thrown to roll a plan back.
-class Planned extends Error {}
-
 /** Imports a catalogue file: organizations, locations, and events in the shape of `GET /events?populate=*`.
  *  Updates rows with the same identifiers, keeps sales and holds, and removes from sale what a list no longer
  *  names. What is absent stays as it is, and null clears. Holders are told of an event that begins at another
- *  time, unless `notify` is false. Atomic: a file with any mistake is refused whole. With `plan` it reports what it
- *  would change, and changes nothing.
+ *  time, unless `notify` is false. Atomic: a file with any mistake is refused whole. A `plan` changes nothing, and
+ *  returns what the import would.
  *  Refuses: REQUIRED, INVALID, UNKNOWN_FIELD, each with the path in the file. */
 export async function importCatalogue(
   db: Database,
   json: unknown,
   { notify = true, plan = false } = {},
 ): Promise<Imported> {
-  const catalogue = readCatalogue(json)
-  let planned: Imported | undefined
-  const work = async (tx: Connection) => {
-    const imported = await importInto(tx, db, catalogue, { notify, plan })
-    if (!plan) return imported
-    planned = imported
-    throw new Planned()
-  }
-  return transaction(db, work).catch((error: unknown) => {
-    if (error instanceof Planned && planned) return planned
-    throw error
+  const report: Report = { changes: plan ? [] : null, warnings: [] }
+  const imported = {} as Imported
+  const importing = transaction(db, async (tx) => {
+    changesCatalogue(tx)
+    announceOnCommit(tx, 'stock', null)
+    // One import at a time: two that add the same objects would both insert them.
+    await tx.execute(sql`select pg_advisory_xact_lock(${importLock})`)
+    if (isDistributed(db)) await prepareDistributed(tx)
+    const catalogue = readCatalogue(json, await readZones(tx, json))
+    const existing = await findExisting(tx, catalogue)
+    refuse([
+      ...catalogue.problems,
+      ...checkCatalogue(catalogue, existing),
+      ...(await checkStock(tx, catalogue)),
+    ])
+    const dates = await readDates(tx, among(events.id, catalogue.events))
+    const written = await writeCatalogue(tx, catalogue, existing, report)
+    await markMoved(tx, dates, among(events.id, catalogue.events), notify)
+    if (isDistributed(db)) await renewRevisions(tx, catalogue)
+    // Sales continue during the import, so stock is checked again under the lock.
+    Object.assign(imported, written, { stock: await writeStock(tx, catalogue, refuse, report) }, report)
+    if (plan) throw new TransactionRollbackError()
   })
-}
-
-async function importInto(
-  tx: Connection,
-  db: Database,
-  catalogue: Catalogue,
-  options: { notify: boolean; plan: boolean },
-) {
-  const report: Report = { changes: options.plan ? [] : null, warnings: [] }
-  changesCatalogue(tx)
-  announceOnCommit(tx, 'stock', null)
-  // One import at a time: two that add the same objects would both insert them.
-  await tx.execute(sql`select pg_advisory_xact_lock(${importLock})`)
-  if (isDistributed(db)) await prepareDistributed(tx)
-  const existing = await findExisting(tx, catalogue)
-  refuse([
-    ...catalogue.problems,
-    ...checkCatalogue(catalogue, existing),
-    ...(await checkStock(tx, catalogue)),
-  ])
-  const dates = await readDates(tx, among(events.id, catalogue.events))
-  const written = await writeCatalogue(tx, catalogue, existing, report)
-  await markMoved(tx, dates, among(events.id, catalogue.events), options.notify)
-  if (isDistributed(db)) await renewRevisions(tx, catalogue)
-  // Sales continue during the import, so stock is checked again under the lock.
-  return { ...written, stock: await writeStock(tx, catalogue, refuse, report), ...report }
+  await importing.catch((error: unknown) => {
+    if (!(error instanceof TransactionRollbackError)) throw error
+  })
+  return imported
 }

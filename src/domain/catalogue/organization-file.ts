@@ -18,6 +18,7 @@ import {
   optional,
   percentage,
   rule,
+  slug,
   timestamp,
   timezone,
 } from './fields.ts'
@@ -27,7 +28,7 @@ import {
 export const organizationShape = {
   _id: identifier,
   name: text(200),
-  slug: optional(text(200)),
+  slug,
   currency,
   language: language
     .nullish()

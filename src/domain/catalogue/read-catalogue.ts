@@ -5,6 +5,7 @@ import { identifier, problemsIn } from '../../shared/input-types.ts'
 import { searchWords } from '../event/search-words.ts'
 import * as file from './catalogue-file.ts'
 import { discountFile, locationFile, organizationFile } from './organization-file.ts'
+import { withMoments } from './venue-days.ts'
 
 export type Path = (string | number)[]
 
@@ -50,25 +51,39 @@ export type Catalogue = {
 type Item = { raw: unknown; path: Path; position: number }
 type Parent = { id: string; organizationId: string }
 
-const fieldOf = (raw: unknown, name: string): unknown =>
+export const fieldOf = (raw: unknown, name: string): unknown =>
   typeof raw === 'object' && raw !== null && name in raw ? (raw as Record<string, unknown>)[name] : undefined
 
-function textIn(raw: unknown, name: string): string {
+export function textIn(raw: unknown, name: string): string {
   const found = fieldOf(raw, name)
   return typeof found === 'string' ? found.trim() : ''
 }
 
-function itemsOf(holder: unknown, name: string, path: Path): Item[] {
+export function itemsOf(holder: unknown, name: string, path: Path, timezone?: string): Item[] {
   const list = fieldOf(holder, name)
   if (!Array.isArray(list)) return []
-  return list.map((raw: unknown, position) => ({ raw, position, path: [...path, name, position] }))
+  return list.map((raw: unknown, position) => ({
+    raw: timezone ? withMoments(raw, timezone) : raw,
+    position,
+    path: [...path, name, position],
+  }))
 }
 
 const slugOf = ({ slug, name }: { slug?: string | null; name: string }) =>
   slug ?? (searchWords(name).join('-') || 'untitled')
 
-/** Flattens a file. Parses each object by itself, so that a malformed one hides no mistakes of others. */
-export function readCatalogue(json: unknown): Catalogue {
+/** Identifier of an event of the file, which may be malformed. */
+export const eventIdOf = (raw: unknown): string =>
+  textIn(raw, '_id') ||
+  derivedId(
+    'evt',
+    textIn(raw, 'organization_id'),
+    slugOf({ slug: textIn(raw, 'slug') || null, name: textIn(raw, 'name') }),
+  )
+
+/** Flattens a file. Parses each object by itself, so that a malformed one hides no mistakes of others. `zoneOf` says
+ *  the time zone of an event, whose plain dates are days there. */
+export function readCatalogue(json: unknown, zoneOf: (event: unknown) => string): Catalogue {
   const catalogue: Catalogue = {
     organizations: [],
     discounts: [],
@@ -132,7 +147,7 @@ export function readCatalogue(json: unknown): Catalogue {
     catalogue.named.organization.add(id)
     const inOrganization = { id, organizationId: id }
     addEntry(organizations, 'org', organizationFile, slugOf, item, inOrganization)
-    for (const discount of itemsOf(item.raw, 'discounts', item.path)) {
+    for (const discount of itemsOf(item.raw, 'discounts', item.path, 'UTC')) {
       addEntry(discounts, 'dsc', discountFile, ({ code }) => code.toLowerCase(), discount, inOrganization)
       addAmount('amount', discount, inOrganization)
     }
@@ -142,16 +157,18 @@ export function readCatalogue(json: unknown): Catalogue {
     catalogue.named.location.add(textIn(location.raw, '_id'))
     addEntry(locations, 'loc', locationFile, ({ name }) => name, location, { id, organizationId: id })
   }
-  for (const event of itemsOf(json, 'events', [])) {
+  for (const { raw, ...place } of itemsOf(json, 'events', [])) {
+    const timezone = zoneOf(raw)
+    const event = { ...place, raw: withMoments(raw, timezone) }
     const organizationId = addReference('organization', event)
     addReference('location', event)
     const id = addEntry(events, 'evt', file.eventFile, slugOf, event, { id: organizationId, organizationId })
-    for (const rate of itemsOf(event.raw, 'ticket_rates', event.path)) {
+    for (const rate of itemsOf(event.raw, 'ticket_rates', event.path, timezone)) {
       const rateId = addEntry(ticketRates, 'rate', file.ticketRateFile, slugOf, rate, { id, organizationId })
       const inRate = { id: rateId, organizationId }
       catalogue.rateOrganizations.set(rateId, organizationId)
       const rateName = textIn(rate.raw, 'name')
-      for (const item of itemsOf(rate.raw, 'prices', rate.path)) {
+      for (const item of itemsOf(rate.raw, 'prices', rate.path, timezone)) {
         addEntry(prices, 'price', file.priceFile, ({ name }) => name ?? rateName, item, inRate)
         addAmount('price', item, inRate)
         if (fieldOf(item.raw, 'fee_type') === 'fixed') addAmount('fee_quantity', item, inRate)

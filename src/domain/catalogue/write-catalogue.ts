@@ -76,12 +76,8 @@ export async function writeCatalogue(
       .where(among(table.id, unlisted))
       .returning({ id: table.id, name: named })
     const counted = await tx.select().from(stock).where(among(stock.id, unlisted))
-    for (const { id, name } of removed)
-      noteRemoval(
-        report,
-        { kind, id, name },
-        counted.find((row) => row.id === id),
-      )
+    const used = new Map(counted.map(({ id, sold, held }) => [id, sold + held]))
+    for (const { id, name } of removed) noteRemoval(report, { kind, id, name }, used.get(id) ?? 0)
     return { removed: unlisted.length }
   }
 

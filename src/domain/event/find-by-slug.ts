@@ -31,10 +31,11 @@ const bySlug = {
 /** Finds the event of an organization with this slug: of several, the next one that has not ended, else the
  *  last one that has. Null if there is none that the caller may see. */
 export async function findEventBySlug(
-  { slug, organizationId }: { slug: string; organizationId: string },
+  { slug: typed, organizationId }: { slug: string; organizationId: string },
   ctx: Context,
 ): Promise<Event | null> {
   const { organizationIds } = requireCaller(ctx)
+  const slug = typed.normalize('NFC')
   if (!isIdentifier(organizationId) || slug.length > 200 || slug.includes('\0') || !slug.isWellFormed())
     return null
   const found = await rowStatement(ctx.catalogue, 'event_by_slug', bySlug).execute({

@@ -1,25 +1,34 @@
 import { formatDay, formatTime } from '../../language/format.ts'
 import type { Language } from '../../language/languages.ts'
 import { translate } from '../../language/translate.ts'
+import { hour } from '../../shared/hour.ts'
 
 type Venue = { name: string | null; address: string | null; city: string | null; timezone: string }
-type Event = { startDate: Date; displayDate: Date | null }
+type Event = { startDate: Date; endDate?: Date; displayDate: Date | null }
+
+// An event of a day may end in the small hours of the next one, and so may the last day of several.
+const smallHours = 6 * hour
+const lastDayOf = (first: Date, end: Date) =>
+  end.getTime() - first.getTime() > 24 * hour ? new Date(end.getTime() - smallHours) : first
 
 /** Formats a time in the time zone of the venue, such as 00:30 CEST. */
 export const localTime = (language: Language, date: Date, location: Venue | null): string =>
   formatTime(language, date, location?.timezone ?? 'UTC')
 
 /** Formats the start of an event in the time zone of its venue. The date is `displayDate` if the organization
- *  gives one, such as the evening before for a night that begins after midnight. */
-export const localStart = (
+ *  gives one, such as the evening before for a night that begins after midnight; of several days, the first and
+ *  the last. */
+export function localStart(
   language: Language,
-  { startDate, displayDate }: Event,
+  { startDate, endDate = startDate, displayDate }: Event,
   location: Venue | null,
-): string =>
-  translate(language, 'event.start', {
-    date: formatDay(language, displayDate ?? startDate, location?.timezone ?? 'UTC'),
+): string {
+  const first = displayDate ?? startDate
+  return translate(language, 'event.start', {
+    date: formatDay(language, first, location?.timezone ?? 'UTC', lastDayOf(first, endDate)),
     time: localTime(language, startDate, location),
   })
+}
 
 /** Formats name and address of a venue on one line; '' if there is none. */
 export const placeOf = (location: Venue | null): string =>

@@ -34,6 +34,8 @@ export const events = pgTable(
     slug: text().notNull(),
     description: text(),
     age: text(),
+    /** Minimum age in years, which goes before `age`; 0 for any age. */
+    minimumAge: integer('minimum_age'),
     outfit: text(),
     ambiences: text().array().notNull().default([]),
     musicGenres: text('music_genres').array().notNull().default([]),
@@ -67,6 +69,9 @@ export const events = pgTable(
     check('events_end_after_they_start', sql`${event.endDate} >= ${event.startDate}`),
   ],
 )
+
+/** Minimum age of an event as text: the number of the catalogue, where it gives one, before its words. */
+export const ageText: SQL<string | null> = sql`coalesce(${events.minimumAge}::text, ${events.age})`
 
 export type Event = Omit<
   typeof events.$inferSelect,

@@ -69,6 +69,9 @@ export const leftColumns = left
 /** Types of a rate: with a capacity, and without. */
 export const rateTypes = ['limited', 'unlimited'] as const
 
+/** Maximum of `warrantyHours`, ten years: rows of before may have more. */
+export const maxWarrantyHours = 87_600
+
 export const ticketRates = pgTable(
   'ticket_rates',
   {

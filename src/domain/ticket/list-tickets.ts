@@ -5,7 +5,7 @@ import { rowsOf } from '../../data/json-rows.ts'
 import { type Context, requireConfidential } from '../../request/context.ts'
 import { Refusal } from '../../shared/errors.ts'
 import * as scalars from '../../shared/input-types.ts'
-import { events } from '../event/table.ts'
+import { ageText, events } from '../event/table.ts'
 import { prices, ticketRates } from '../ticket-rate/table.ts'
 import { ticketColumns } from './columns-table.ts'
 import { restOfFilter } from './list-paths.ts'
@@ -74,7 +74,7 @@ const searchLookups = createPageSearch<LookupTicket>({
     ...columns,
     rateName: ticketRates.name,
     rateSlug: ticketRates.slug,
-    eventAge: events.age,
+    eventAge: ageText,
     priceIncludes: prices.includes,
     priceAdditionalInfo: prices.additionalInfo,
   }),

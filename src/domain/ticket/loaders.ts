@@ -18,7 +18,7 @@ import { isDistributed } from '../../database/distributed.ts'
 import { createContextWith, keysByKeyId } from '../../request/prefetch.ts'
 import { groupBy } from '../../shared/group-by.ts'
 import { isIdentifier } from '../../shared/ids.ts'
-import { events } from '../event/table.ts'
+import { ageText, events } from '../event/table.ts'
 import { prices, ticketRates } from '../ticket-rate/table.ts'
 import { ticketColumns } from './columns-table.ts'
 import { type LookupTicket, type Ticket, tickets } from './table.ts'
@@ -27,7 +27,7 @@ const lookupRows: Rows<LookupTicket> = fewRowsOf({
   ...ticketColumns,
   rateName: ticketRates.name,
   rateSlug: ticketRates.slug,
-  eventAge: events.age,
+  eventAge: ageText,
   priceIncludes: prices.includes,
   priceAdditionalInfo: prices.additionalInfo,
 })

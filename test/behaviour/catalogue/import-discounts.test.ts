@@ -92,7 +92,7 @@ test.each<[what: string, file: unknown, mistakes: string[]]>([
   ],
   [
     'an end before the start',
-    file(aDiscount({ valid_from: '2030-01-02', valid_until: '2030-01-02' })),
+    file(aDiscount({ valid_from: '2030-01-02', valid_until: '2030-01-01' })),
     [`${at}.0.valid_until: valid_until must be after valid_from.`],
   ],
   [

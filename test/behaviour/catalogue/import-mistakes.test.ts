@@ -79,6 +79,13 @@ const files: Mistake[] = [
     { locations: [aLocation({ timezone: '+01:00' })] },
     ['locations.0.timezone: timezone must be an IANA time zone such as Europe/Madrid.'],
   ],
+  ...['BST', 'IST', 'PST', 'JST', 'AET', 'SST', 'VST', 'EST', 'SystemV/AST4', 'europe/madrid'].map(
+    (timezone): Mistake => [
+      `the time zone ${timezone}`,
+      { locations: [aLocation({ timezone })] },
+      ['locations.0.timezone: timezone must be an IANA time zone such as Europe/Madrid.'],
+    ],
+  ),
   [
     'an unknown country',
     { locations: [aLocation({ country_code: 'XX' })] },
@@ -158,6 +165,21 @@ const files: Mistake[] = [
     ],
   ],
   ['a minimum above the maximum', rate({ min: 3, max: 2 }), [`${ofRate}.max: max must be at least min.`]],
+  [
+    'more tickets than a checkout may have as the minimum',
+    rate({ min: 51 }),
+    [`${ofRate}.min: min must be at most 50, as many as a checkout takes.`],
+  ],
+  [
+    'a warranty of centuries',
+    rate({ warranty: { enabled: true, hours: 60_000_000 } }),
+    [`${ofRate}.warranty.hours: hours must be at most 87600.`],
+  ],
+  [
+    'a minimum age of three digits',
+    event({ minimum_age: 100 }),
+    ['events.0.minimum_age: minimum_age must be at most 99.'],
+  ],
   ['a negative minimum', rate({ min: -1 }), [`${ofRate}.min: min must be at least 0.`]],
   [
     'half a place available',

@@ -63,6 +63,23 @@ test('cli import writes the file and prints a summary', async () => {
   })
 })
 
+test('cli import --plan prints what would change, with warnings, and changes nothing', async () => {
+  const [rate, event] = [aRate({ _id: 'rate_plan', max: 4 }), anEvent({ _id: 'evt_plan' })]
+  const added = await fileOf({ events: [{ ...event, ticket_rates: [rate] }] })
+  expect(await succeed('import', '--plan', added)).toMatch(/^ADD ticket rate rate_plan \(entrance\)$/m)
+  await succeed('import', added)
+  const changed = await fileOf({ events: [{ ...event, ticket_rates: [{ ...rate, max: null }] }] })
+  const output = await succeed('import', changed, '--plan')
+  expect(output).toMatch(/^CHANGE ticket rate rate_plan \(entrance\): max 4 → null$/m)
+  expect(output).toMatch(/^LIMIT_LIFTED ticket rate rate_plan \(entrance\): max 4 → null$/m)
+  expect(await json('import', changed, '--plan')).toMatchObject({
+    ticket_rates: { updated: 1 },
+    changes: [{ action: 'CHANGE', id: 'rate_plan', fields: [{ field: 'max', from: 4, to: null }] }],
+    warnings: [{ code: 'LIMIT_LIFTED', id: 'rate_plan' }],
+  })
+  expect(await json('import', added)).toMatchObject({ ticket_rates: { unchanged: 1 }, warnings: [] })
+})
+
 test('cli import of a bad file prints one error a line', async () => {
   const file = await fileOf({
     events: [{ ...anEvent(), name: '' }],

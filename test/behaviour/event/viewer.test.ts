@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { aCatalogue, aLocation, anEvent, anOrganization, inDays } from '../../support/factories.ts'
+import { scopedHeaders } from '../../support/modes.ts'
 import { openSale, restProblems, type Sale } from '../../support/sale.ts'
 
 // Reads of the catalogue by both kinds of caller: viewer, organizations, nodes, events by slug and place.
@@ -131,4 +132,22 @@ test('GET /events by cursor goes on where a page ended', async () => {
   expect(found).toEqual(['evt_past', 'evt_techno', 'evt_far', 'evt_next', 'evt_later'])
   const both = await sale.rest('GET', '/events?cursor=&offset=1', { headers: sale.channel })
   expect(restProblems(both)).toEqual(['INVALID cursor'])
+})
+
+test('an integration lists the events of its organization on both surfaces, by the scope of its key', async () => {
+  type Listed = { data: { _id: string }[] }
+  const list = (headers: Record<string, string>) => sale.rest('GET', '/events', { headers })
+  const listed = async (headers: Record<string, string>) =>
+    (await list(headers)).json<Listed>().data.map(({ _id }) => _id)
+  const own = ['evt_techno', 'evt_next', 'evt_later']
+  for (const headers of [sale.integration.v1, sale.integration.v2]) {
+    expect(await listed(headers)).toEqual(own)
+    expect(await idsOf('first: 9', headers)).toEqual(own)
+  }
+  expect(await listed(sale.channel)).toEqual(['evt_techno', 'evt_far', 'evt_next', 'evt_later'])
+  const door = await scopedHeaders(sale, 'door')
+  const refused = await list(door)
+  expect([refused.statusCode, restProblems(refused)]).toEqual([403, ['FORBIDDEN']])
+  const { errors } = await sale.graphql('{ events { nodes { id } } }', {}, door)
+  expect(errors?.[0]?.extensions?.code).toBe('FORBIDDEN')
 })

@@ -65,6 +65,15 @@ test('warranty refund returns all but the warranty and cancels the ticket', asyn
   expect((await countersOf(sale)).rate_1?.sold).toBe(sold - 1)
 })
 
+test('warranty refund of a rate of before, whose hours lead out of the calendar, is over', async () => {
+  await sale.db.execute(sql`update ticket_rates set warranty_hours = 60000000 where id = 'rate_2'`)
+  // Listings follow the revision of their event, which a trigger renews.
+  const id = refunds.ticketOf(await buyWithWarranty(1, 'rate_2'))
+  await sale.db.execute(sql`update tickets set warranty_hours = 60000000 where id = ${id}`)
+  expect(refunds.refusalCodes(await refunds.requestRefund(sale, id))[0]).toMatch(/^WARRANTY_ENDED /)
+  await sale.db.execute(sql`update ticket_rates set warranty_hours = 0 where id = 'rate_2'`)
+})
+
 test('warranty refund returns only the part not refunded before', async () => {
   const id = refunds.ticketOf(await buyWithWarranty())
   await refunds.refundTicket(sale, id, { amount: 5 })

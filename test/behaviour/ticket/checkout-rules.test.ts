@@ -55,6 +55,7 @@ const catalogue = aCatalogue({
         aRate({ _id: 'rate_closed', complete: true, prices: [price('price_closed')] }),
         aRate({ _id: 'rate_early', valid_from: onSaleAt, prices: [price('price_early')] }),
         aRate({ _id: 'rate_over', prices: [price('price_over', { valid_until: '2020-01-01T00:00:00Z' })] }),
+        aRate({ _id: 'rate_priceless', prices: [] }),
         aRate({ _id: 'rate_capped', prices: [price('price_capped', { quantity: 1 })] }),
         aRate({
           _id: 'rate_warranty',
@@ -122,6 +123,12 @@ const rules: Rule[] = [
   ],
   ['a sold-out rate', ticketsOf('sold_out', 1), 409, ['SOLD_OUT tickets'], { available: 0 }],
   ['a closed rate', ticketsOf('closed', 1), 409, ['RATE_CLOSED ticket_rate_id']],
+  [
+    'a rate without prices',
+    ticketsOf('priceless', 1),
+    409,
+    ['RATE_CLOSED ticket_rate_id', 'PRICE_NOT_IN_RATE tickets.0.price_id'],
+  ],
   [
     'a rate not yet on sale',
     ticketsOf('early', 1),

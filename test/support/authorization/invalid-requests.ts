@@ -57,7 +57,7 @@ export const invalidRequests: [name: string, ask: Ask, isFor: string][] = [
     { method: 'GET', url: '/integrations/tickets?limit=0&nothing=1' },
     'integration',
   ],
-  ['GET /events', { method: 'GET', url: '/events?limit=0&nothing=1' }, 'channel publishable'],
+  ['GET /events', { method: 'GET', url: '/events?limit=0&nothing=1' }, 'channel publishable integration'],
   [
     'GET /events/{eventId}',
     { method: 'GET', url: '/events/%00?nothing=1' },

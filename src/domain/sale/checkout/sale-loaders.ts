@@ -4,7 +4,7 @@ import { fewRowsOf } from '../../../data/json-rows.ts'
 import { anyOf, type Find } from '../../../data/prepared.ts'
 import { nowMs } from '../../../database/clock.ts'
 import type { Mode } from '../../../shared/mode.ts'
-import { events } from '../../event/table.ts'
+import { ageText, events } from '../../event/table.ts'
 import { locations } from '../../location/table.ts'
 import { organizations } from '../../organization/table.ts'
 import { holds, isOfHold } from '../../payment/queue/table.ts'
@@ -12,7 +12,7 @@ import { isOverdue, payments } from '../../payment/table.ts'
 import { rateColumns } from '../../ticket-rate/loaders.ts'
 import { isStockOf, stock, ticketRates } from '../../ticket-rate/table.ts'
 
-const { startDate, endDate, age } = getTableColumns(events)
+const { startDate, endDate } = getTableColumns(events)
 const { currency, language, platformFeePercentage } = getTableColumns(organizations)
 const { timezone } = getTableColumns(locations)
 
@@ -20,7 +20,7 @@ const saleRows = fewRowsOf({
   ...rateColumns,
   startDate,
   endDate,
-  age,
+  age: ageText,
   currency,
   language,
   platformFeePercentage,

@@ -2,7 +2,7 @@ import { eq, inArray, sql } from 'drizzle-orm'
 import { nowMs } from '../../../database/clock.ts'
 import type { Connection } from '../../../database/database.ts'
 import { illegalTransition, Refusal } from '../../../shared/errors.ts'
-import { events } from '../../event/table.ts'
+import { ageText, events } from '../../event/table.ts'
 import { locations } from '../../location/table.ts'
 import { organizations } from '../../organization/table.ts'
 import type { Ticket } from '../../ticket/table.ts'
@@ -15,7 +15,7 @@ export async function readHolderTerms(tx: Connection, held: Ticket[]) {
     .select({
       id: ticketRates.id,
       transferable: ticketRates.transferable,
-      event: { startDate: events.startDate, age: events.age },
+      event: { startDate: events.startDate, age: ageText },
       timezone: locations.timezone,
       /** True once the event has ended, by the database's clock. */
       isOver: sql<boolean>`${events.endDate} <= ${nowMs}`,

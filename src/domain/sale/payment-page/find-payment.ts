@@ -46,7 +46,12 @@ const findPayments = (name: string, isOf: Condition, isNamed: SQL) => (db: Datab
           .limit(1)})`,
         rateName: ticketRates.name,
         organization: { name: organizations.name, language: organizations.language },
-        event: { name: events.name, startDate: events.startDate, displayDate: events.displayDate },
+        event: {
+          name: events.name,
+          startDate: events.startDate,
+          endDate: events.endDate,
+          displayDate: events.displayDate,
+        },
         location: {
           name: locations.name,
           address: locations.address,

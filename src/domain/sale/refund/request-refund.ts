@@ -8,6 +8,7 @@ import { events } from '../../event/table.ts'
 import { type RefundAttempt, refunds } from '../../refund/table.ts'
 import { requireTicket, wasTransferred } from '../../ticket/require-ticket.ts'
 import type { Ticket } from '../../ticket/table.ts'
+import { maxWarrantyHours } from '../../ticket-rate/table.ts'
 import { recordCancelled } from './cancel-ticket.ts'
 import { openRefund, startRefund } from './open-refund.ts'
 
@@ -34,7 +35,7 @@ async function checkWarranty(tx: Connection, ticket: Ticket): Promise<void> {
   const { eventId, warrantyHours, warrantyAmount } = ticket
   if (warrantyHours === 0 && warrantyAmount === 0)
     throw new Refusal({ code: 'NO_WARRANTY', message: 'This ticket has no warranty.' })
-  const end = sql`${events.startDate} - ${warrantyHours} * interval '1 hour'`
+  const end = sql`${events.startDate} - ${Math.min(warrantyHours, maxWarrantyHours)} * interval '1 hour'`
   const [warranty] = await tx
     .select({
       validUntil: sql<Date>`${end}`.mapWith(events.startDate),

@@ -1,0 +1,128 @@
+import { readFileSync } from 'node:fs'
+import { sql } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { importCatalogue } from '../../../src/domain/catalogue/import-catalogue.ts'
+import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
+import { aCatalogue, aLocation, anEvent, aPrice, aRate } from '../../support/factories.ts'
+import { openPageBuyer, visibleText } from '../../support/payment-page-buyer.ts'
+import { openSale, type Sale } from '../../support/sale.ts'
+
+// Days and time zones of a catalogue: a plain date is a day of the venue.
+
+const place = (_id: string, timezone: string) => aLocation({ _id, timezone })
+const plain = anEvent({
+  _id: 'evt_plain',
+  location_id: 'loc_ny',
+  display_date: '2099-06-01',
+  start_date: '2099-06-01T23:00:00Z',
+  end_date: '2099-06-01',
+  ticket_rates: [
+    aRate({
+      _id: 'rate_plain',
+      valid_from: '2020-01-01',
+      prices: [aPrice({ _id: 'price_plain', valid_until: '2099-05-31' })],
+    }),
+  ],
+})
+
+let sale: Sale
+beforeAll(async () => {
+  const locations = [place('loc_ny', 'America/New_York'), place('loc_scl', 'America/Santiago'), aLocation()]
+  sale = await openSale(aCatalogue({ locations, events: [plain] }))
+})
+afterAll(() => sale.close())
+
+const listed = async (populate = '*') => {
+  const query = `start_date=2000-01-01&populate=${populate}`
+  return (await sale.rest('GET', `/events?${query}`, { headers: sale.channel })).json().data
+}
+const eventOf = async (id: string) => (await listed()).find(({ _id }: { _id: string }) => _id === id)
+const pageOf = async (rate: string) => {
+  const checkout = await mustCheckOut(sale, {
+    ticket_rate_id: `rate_${rate}`,
+    tickets: [anEntry(`price_${rate}`)],
+  })
+  return visibleText((await openPageBuyer(sale).view(checkout)).body)
+}
+
+test('a plain date is a day of the venue, and an end its last moment', async () => {
+  const days = {
+    display_date: '2099-06-01T04:00:00.000Z',
+    start_date: '2099-06-01T23:00:00.000Z',
+    end_date: '2099-06-02T03:59:59.999Z',
+    ticket_rates: [
+      { valid_from: '2020-01-01T05:00:00.000Z', prices: [{ valid_until: '2099-06-01T03:59:59.999Z' }] },
+    ],
+  }
+  expect(await eventOf('evt_plain')).toMatchObject(days)
+  expect(await pageOf('plain')).toMatch(/Monday,? 1 June 2099/)
+  // A file without the location, and one without its field.
+  await importCatalogue(sale.db, { events: [plain] })
+  expect(await eventOf('evt_plain')).toMatchObject(days)
+  await importCatalogue(sale.db, { events: [{ ...plain, location_id: undefined }] })
+  expect(await eventOf('evt_plain')).toMatchObject(days)
+})
+
+test('a day without a midnight begins after the gap, and one of another file is in its own zone', async () => {
+  const day = { start_date: '2026-09-06', end_date: '2026-09-06' }
+  await importCatalogue(sale.db, {
+    locations: [place('loc_new', 'Asia/Tokyo')],
+    events: [
+      anEvent({ _id: 'evt_gap', location_id: 'loc_scl', ...day }),
+      anEvent({ _id: 'evt_new', location_id: 'loc_new', ...day }),
+      anEvent({ _id: 'evt_nowhere', location_id: null, ...day }),
+    ],
+  })
+  expect(await eventOf('evt_gap')).toMatchObject({
+    start_date: '2026-09-06T04:00:00.000Z',
+    end_date: '2026-09-07T02:59:59.999Z',
+  })
+  expect(await eventOf('evt_new')).toMatchObject({
+    start_date: '2026-09-05T15:00:00.000Z',
+    end_date: '2026-09-06T14:59:59.999Z',
+  })
+  expect(await eventOf('evt_nowhere')).toMatchObject({
+    start_date: '2026-09-06T00:00:00.000Z',
+    end_date: '2026-09-06T23:59:59.999Z',
+  })
+})
+
+test('an event of several days shows its first and its last, and a night its evening', async () => {
+  const lasting = (name: string, start_date: string, end_date: string) =>
+    anEvent({
+      ...{ _id: `evt_${name}`, location_id: 'loc_ny', start_date, end_date },
+      ticket_rates: [aRate({ _id: `rate_${name}`, prices: [aPrice({ _id: `price_${name}` })] })],
+    })
+  await importCatalogue(sale.db, {
+    events: [
+      lasting('four', '2099-07-09T22:00:00Z', '2099-07-13T08:00:00Z'),
+      lasting('night', '2099-07-10T02:00:00Z', '2099-07-10T10:00:00Z'),
+    ],
+  })
+  // The last day ends at four in the morning. The clocks of New York have no name in English of Europe.
+  expect(await pageOf('four')).toMatch(/Thursday,? 9( July)? – Sunday,? 12 July 2099.*18:00 \(New York\)/)
+  expect(await pageOf('night')).toMatch(/Thursday,? 9 July 2099.*22:00 \(New York\)/)
+})
+
+test('time zones are those that the database knows, and those of before are mended', async () => {
+  for (const timezone of ['UTC', 'Etc/GMT+5', 'America/Argentina/Buenos_Aires', 'Asia/Kolkata']) {
+    await importCatalogue(sale.db, { locations: [place('loc_ny', timezone)] })
+    expect((await salesOf()).errors, timezone).toBeUndefined()
+  }
+  const migration = readFileSync(
+    new URL('../../../drizzle/0021_places-and-ages.sql', import.meta.url),
+    'utf8',
+  )
+  for (const bad of ['AET', 'SST', 'VST', 'BST', 'SystemV/AST4']) {
+    await sale.db.execute(sql`update locations set timezone = ${bad} where id = 'loc_ny'`)
+    for (const statement of migration.split('--> statement-breakpoint'))
+      await sale.db.execute(sql.raw(statement))
+    expect((await salesOf()).errors, bad).toBeUndefined()
+  }
+  const [found] = await sale.db.execute(sql`select timezone from locations where id = 'loc_ny'`).then(rowsIn)
+  expect(found).toEqual({ timezone: 'UTC' })
+})
+
+const rowsIn = (result: unknown) => (Array.isArray(result) ? result : (result as { rows: unknown[] }).rows)
+const salesOf = () =>
+  sale.graphql('{ sales(eventId: "evt_plain", groupBy: DAY) { key tickets } }', {}, sale.integration.v2)
