@@ -13,68 +13,57 @@ export const defaultTimeouts: RequestTimeouts = { headersMs: 15_000, requestMs: 
 /** Most connections that are open at once: of the process, and of each address. */
 type ConnectionLimits = { total: number; perAddress: number }
 
-/** Connections of one address, or of all. The longest idle is the first: it has no request that waits for an answer. */
-class Pool {
-  open = 0
-  readonly idle = new Set<Socket>()
-}
-
 /** Closes the longest idle connection for a new one where an address, or the process, has as many as it may; drops the
- *  new one where none is idle. An IPv6 address stands for its /64. `server.maxConnections` does not work in a
- *  cluster: a worker returns excess connections to the primary, which hands them out again in a busy loop until a
- *  worker has room. */
+ *  new one where none is idle: without a request that waits for its answer. An IPv6 address stands for its /64.
+ *  `server.maxConnections` does not work in a cluster: a worker returns excess connections to the primary, which
+ *  hands them out again in a busy loop until a worker has room. */
 export function limitConnections(app: FastifyInstance, { total, perAddress }: ConnectionLimits): void {
-  const all = new Pool()
-  const byAddress = new Map<string, Pool>()
-  const known = new Map<Socket, { own: Pool; address: string; unanswered: number }>()
+  // In the order of their last requests and answers.
+  const open = new Map<Socket, { address: string; unanswered: number }>()
+  const counts = new Map<string, number>()
 
   function forget(socket: Socket): void {
-    const { own, address } = known.get(socket) ?? {}
-    if (!own || !known.delete(socket)) return
-    for (const pool of [own, all]) {
-      pool.open--
-      pool.idle.delete(socket)
+    const { address } = open.get(socket) ?? {}
+    if (address === undefined) return
+    open.delete(socket)
+    const left = (counts.get(address) ?? 0) - 1
+    if (left > 0) counts.set(address, left)
+    else counts.delete(address)
+  }
+
+  function closeIdle(of?: string): boolean {
+    for (const [socket, { address, unanswered }] of open) {
+      if (unanswered > 0 || (of !== undefined && address !== of)) continue
+      forget(socket)
+      socket.destroy()
+      return true
     }
-    if (own.open === 0 && address !== undefined) byAddress.delete(address)
+    return false
   }
 
-  function hasRoom(pool: Pool, limit: number): boolean {
-    if (pool.open < limit) return true
-    const [longest] = pool.idle
-    if (!longest) return false
-    forget(longest)
-    longest.destroy()
-    return true
-  }
-
-  function count(socket: Socket, change: 1 | -1): void {
-    const found = known.get(socket)
+  function count({ socket }: { socket: Socket }, change: 1 | -1): void {
+    const found = open.get(socket)
     if (!found) return
-    found.unanswered += change
-    for (const { idle } of [found.own, all]) {
-      idle.delete(socket)
-      if (found.unanswered === 0) idle.add(socket)
-    }
+    open.delete(socket)
+    open.set(socket, { ...found, unanswered: found.unanswered + change })
   }
 
   app.server.on('connection', (socket: Socket) => {
     const address = clientAddress({ ip: socket.remoteAddress ?? '', socket })
-    const own = byAddress.get(address) ?? new Pool()
-    if (!hasRoom(own, perAddress) || !hasRoom(all, total)) return void socket.destroy()
-    byAddress.set(address, own)
-    known.set(socket, { own, address, unanswered: 0 })
-    for (const pool of [own, all]) {
-      pool.open++
-      pool.idle.add(socket)
-    }
+    const isRefused =
+      ((counts.get(address) ?? 0) >= perAddress && !closeIdle(address)) ||
+      (open.size >= total && !closeIdle())
+    if (isRefused) return void socket.destroy()
+    open.set(socket, { address, unanswered: 0 })
+    counts.set(address, (counts.get(address) ?? 0) + 1)
     socket.once('close', () => forget(socket))
   })
   app.addHook('onRequest', ({ raw }, _reply, done) => {
-    count(raw.socket, 1)
+    count(raw, 1)
     done()
   })
   app.addHook('onResponse', ({ raw }, _reply, done) => {
-    count(raw.socket, -1)
+    count(raw, -1)
     done()
   })
 }
