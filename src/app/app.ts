@@ -182,6 +182,7 @@ export async function createApp({
     findDemo,
     trusted,
     streamLimits: streamLimitsOf(config),
+    isLimited: config.rateLimit !== null,
     isLeaving,
   })
   await addRoutes(app, services, responseCache, config)
