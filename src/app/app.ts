@@ -158,7 +158,10 @@ export async function createApp({
   instrument(app)
   logRequests(app)
   closeConnectionsOnShutdown(app, isLeaving)
-  limitConnections(app, config.maxConnections)
+  const { maxConnections, connectionsPerAddress } = config
+  // Behind a proxy all connections have its address.
+  const perAddress = config.trustProxy === null ? connectionsPerAddress : maxConnections
+  limitConnections(app, { total: maxConnections, perAddress })
   limitResponseTime(app, answerTimeoutMs)
   readCredentials(app)
   await addSecurity(app, config.corsOrigins, {
@@ -181,6 +184,7 @@ export async function createApp({
     findDemo,
     trusted,
     streamLimits: streamLimitsOf(config),
+    isLimited: config.rateLimit !== null,
     isLeaving,
   })
   await addRoutes(app, services, responseCache, config)

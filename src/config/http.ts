@@ -19,8 +19,10 @@ const rateLimit = (byDefault: number) =>
 export const httpSettings = {
   /** Proxies that are trusted to report a client's address. */
   TRUST_PROXY: trustProxySetting,
-  /** Maximum of open connections per process; further ones are dropped. */
+  /** Maximum of open connections per process. */
   MAX_CONNECTIONS: wholeNumber(1, 1_000_000).default(5000),
+  /** Maximum of those per address, unless they come through a proxy. */
+  CONNECTIONS_PER_ADDRESS: wholeNumber(1, 1_000_000).default(1000),
   /** Requests per second and key; null for no limit. */
   RATE_LIMIT: rateLimit(1000),
   /** Requests per second of an address with a publishable key; null for no limit. */

@@ -4,6 +4,8 @@ import { wholeNumber } from './setting-types.ts'
 export const streamSettings = {
   /** Maximum of open event streams per set of credentials, in each process. */
   STREAMS_PER_KEY: wholeNumber(1, 1_000_000).default(10_000),
+  /** Maximum of those that are sent every change or check-in, per set of credentials, in each process. */
+  FEED_STREAMS_PER_KEY: wholeNumber(1, 1_000_000).default(50),
   /** Maximum of open event streams per address, in each process. */
   STREAMS_PER_ADDRESS: wholeNumber(1, 1_000_000).default(100),
 }
@@ -16,9 +18,11 @@ const shareOfConnections = 0.8
 export const streamLimitsOf = (config: {
   maxConnections: number
   streamsPerKey: number
+  feedStreamsPerKey: number
   streamsPerAddress: number
 }) => ({
   total: Math.ceil(config.maxConnections * shareOfConnections),
   perKey: config.streamsPerKey,
+  feedsPerKey: config.feedStreamsPerKey,
   perAddress: config.streamsPerAddress,
 })

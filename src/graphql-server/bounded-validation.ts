@@ -11,16 +11,16 @@ import {
   getNamedType,
   isObjectType,
   Kind,
+  OperationTypeNode,
   type SelectionSetNode,
   specifiedRules,
   type ValidationContext,
-  type ValidationRule,
   validate,
 } from 'graphql'
-import type { Plugin } from 'graphql-yoga'
 import { requestLimits } from '../shared/request-limits.ts'
+import { countComparisons, type FindFragment } from './count-comparisons.ts'
 
-const { maxAliases, maxGraphqlErrors, maxIntrospectedValues } = requestLimits
+const { maxAliases, maxFieldComparisons, maxGraphqlErrors, maxIntrospectedValues } = requestLimits
 
 /** Creates the error for an exceeded limit, from the message of the rule that found it. */
 export const tooComplex = (message = ''): GraphQLError =>
@@ -94,13 +94,60 @@ function introspectionBound(context: ValidationContext): ASTVisitor {
   }
 }
 
+// Validation rule that limits how often GraphQL's own rule compares fields.
+function comparisonBound(context: ValidationContext): ASTVisitor {
+  const check = (comparisons: number) => {
+    if (comparisons > maxFieldComparisons)
+      context.reportError(
+        tooComplex('The query is too complex: too many fields of one name, or fragments, at the same level.'),
+      )
+    return false
+  }
+  const count = (set: SelectionSetNode, findFragment: FindFragment) =>
+    countComparisons(set, findFragment, maxFieldComparisons)
+  return {
+    OperationDefinition: ({ selectionSet }) =>
+      check(count(selectionSet, (name) => context.getFragment(name)?.selectionSet)),
+    FragmentDefinition: ({ selectionSet }) => check(count(selectionSet, () => undefined)),
+  }
+}
+
+// Validation rule that refuses conditions on the field of a subscription (GraphQL specification of September 2025,
+// 5.2.4.1). The rule of graphql-js fails on them.
+function unconditionalSubscription(context: ValidationContext): ASTVisitor {
+  const seen = new Set<string>()
+  const isConditional = ({ selections }: SelectionSetNode): boolean =>
+    selections.some((selection) => {
+      if (selection.directives?.some(({ name }) => ['skip', 'include'].includes(name.value))) return true
+      if (selection.kind === Kind.FIELD) return false
+      if (selection.kind === Kind.INLINE_FRAGMENT) return isConditional(selection.selectionSet)
+      const { value } = selection.name
+      const fragment = seen.has(value) ? null : context.getFragment(value)
+      seen.add(value)
+      return fragment ? isConditional(fragment.selectionSet) : false
+    })
+  return {
+    OperationDefinition(node) {
+      if (node.operation === OperationTypeNode.SUBSCRIPTION && isConditional(node.selectionSet))
+        context.reportError(
+          new GraphQLError("The field of a subscription can't be left out: remove @skip and @include.", {
+            nodes: node,
+          }),
+        )
+      return false
+    },
+  }
+}
+
 const countingRules = [
   maxAliasesRule({
     n: maxAliases,
     propagateOnRejection: false,
     onReject: [(context, error) => context?.reportError(tooComplex(error.message))],
   }),
+  comparisonBound,
   introspectionBound,
+  unconditionalSubscription,
 ]
 
 // Empties the source text during validation. A GraphQLError computes line and column of each of its nodes by
@@ -118,21 +165,10 @@ function withoutSourceText<Result>({ loc }: DocumentNode, check: () => Result): 
   }
 }
 
-/** Validates a document, and stops at the maximum number of errors. */
-export const validateBounded = (
-  schema: GraphQLSchema,
-  document: DocumentNode,
-  rules: readonly ValidationRule[] = specifiedRules,
-): readonly GraphQLError[] =>
+/** Validates a document, and stops at the maximum number of errors. Counts aliases, comparisons and introspected
+ *  values first, because the rules of GraphQL are slow on documents that exceed these limits. */
+export const validateBounded = (schema: GraphQLSchema, document: DocumentNode): readonly GraphQLError[] =>
   withoutSourceText(document, () => {
     const [excess] = validate(schema, document, countingRules)
-    return excess ? [excess] : validate(schema, document, rules, { maxErrors: maxGraphqlErrors })
+    return excess ? [excess] : validate(schema, document, specifiedRules, { maxErrors: maxGraphqlErrors })
   })
-
-/** Validates documents, and stops at the maximum number of errors. Counts aliases and introspected values
- *  first, because the rules of GraphQL are slow on documents that exceed these limits. */
-export const boundedValidation: Plugin = {
-  onValidate({ setValidationFn }) {
-    setValidationFn(validateBounded)
-  },
-}

@@ -94,7 +94,8 @@ export function toClientError(
       code: codeOf(error),
       path: place && truncate(place),
       request_id: requestId,
-      ...(http && { http }),
+      // As application/json the status stays 200 (GraphQL over HTTP, 6.4.1).
+      ...(http ? { http } : isWhole && { http: { spec: true, status: 400 } }),
     }
     return new GraphQLError(truncate(message), { ...at, extensions })
   }

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { MediaType } from '../http/accept.ts'
+import { costHeader } from '../http/public-cors.ts'
 import type { Answer } from '../http/representation.ts'
 import { logCodes } from '../http/request-log.ts'
 import type { Context } from '../request/context.ts'
@@ -66,6 +67,10 @@ const endToEnd = (headers: Iterable<[name: string, value: string]>): Record<stri
       .filter(([name]) => !hopByHop.has(name ?? '')),
   )
 
+// Tells clients what their operation costs, of `maxComplexity`.
+const withCost = (headers: Record<string, string>, cost: number | undefined): Record<string, string> =>
+  cost === undefined ? headers : { ...headers, [costHeader]: String(cost) }
+
 /** Executes GraphQL requests. `load` imports Yoga ahead of the first request. */
 type Executor = { execute(graphqlRequest: GraphqlRequest): Promise<Answer>; load(): Promise<unknown> }
 
@@ -89,6 +94,7 @@ export function createExecutor(documents: PreparedDocuments): Executor {
     const { request, ctx, isCatalogue } = graphqlRequest
     let hasErrors = false
     let operation: CompiledOperation | undefined
+    let cost: number | undefined
     const gateway = await load()
     const response = await gateway.handleNodeRequest(toYogaRequest(graphqlRequest), {
       requestId: request.id,
@@ -98,6 +104,9 @@ export function createExecutor(documents: PreparedDocuments): Executor {
       onErrors(codes) {
         hasErrors = true
         logCodes(request, codes)
+      },
+      onCost(complexity) {
+        cost = complexity
       },
       onCompiled(compiled) {
         operation = compiled
@@ -116,7 +125,7 @@ export function createExecutor(documents: PreparedDocuments): Executor {
     }
     const { buffer, byteOffset, byteLength } = await response.bytes()
     const body = Buffer.from(buffer, byteOffset, byteLength)
-    return { status, headers, body, isShareable: isCatalogue && isWhole }
+    return { status, headers: withCost(headers, cost), body, isShareable: isCatalogue && isWhole }
   }
 
   async function execute(graphqlRequest: GraphqlRequest): Promise<Answer> {
@@ -126,11 +135,14 @@ export function createExecutor(documents: PreparedDocuments): Executor {
     if (!found) return executeByYoga(graphqlRequest, key)
     const { operation, headers } = found
     const { variants } = operation
-    const body = await operation.execute(ctx, parameters.variables ?? {})
+    let cost: number | undefined
+    const body = await operation.execute(ctx, parameters.variables ?? {}, (complexity) => {
+      cost = complexity
+    })
     if (!Buffer.isBuffer(body)) return executeByYoga(graphqlRequest, key, body)
     // Updates its size in the cache, because another variant was compiled.
     if (ctx.caller && operation.variants !== variants) documents.keep(parameters.query)
-    return { status: 200, headers, body, isShareable: isCatalogue }
+    return { status: 200, headers: withCost(headers, cost), body, isShareable: isCatalogue }
   }
 
   function executeInSpan(graphqlRequest: GraphqlRequest): Promise<Answer> {

@@ -51,8 +51,11 @@ const hasDirectives = (document: DocumentNode): boolean => {
   return found
 }
 
-/** Measures operations of a document before they are executed. The returned function takes valid variables,
- *  and returns the error of an operation that is too complex with them: QUERY_TOO_COMPLEX; null if it isn't. */
+/** Cost of an operation, and the error if it is too complex. */
+export type Cost = { complexity: number; excess: GraphQLError | null }
+
+/** Measures operations of a document before they are executed. The returned function takes valid variables. An
+ *  operation that is too complex with them is QUERY_TOO_COMPLEX. */
 export function costCheck(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode) {
   const whole = alone(document, operation)
   const coerce = (variables: Variables) =>
@@ -60,14 +63,15 @@ export function costCheck(schema: GraphQLSchema, document: DocumentNode, operati
   const measuredWith = hasDirectives(whole)
     ? (variables: Variables) => withoutSkipped(whole, coerce(variables))
     : () => whole
-  return (variables: Variables): GraphQLError | null => {
+  return (variables: Variables): Cost => {
     const cost = complexityFromQuery(measuredWith(variables), { schema, variables })
-    const kind = (['depth', 'breadth', 'complexity'] as const).find((kind) => cost[kind] > limit[kind])
-    if (!kind) return null
     const { complexity, depth, breadth } = cost
-    return new GraphQLError(
+    const kind = (['depth', 'breadth', 'complexity'] as const).find((kind) => cost[kind] > limit[kind])
+    if (!kind) return { complexity, excess: null }
+    const excess = new GraphQLError(
       `The query is too complex (${kind}): complexity ${complexity} of ${limit.complexity}, depth ${depth} of ${limit.depth}, breadth ${breadth} of ${limit.breadth}.`,
       { extensions: { code: 'QUERY_TOO_COMPLEX' } },
     )
+    return { complexity, excess }
   }
 }

@@ -1,3 +1,4 @@
+import type { Caller } from '../auth/caller.ts'
 import { TrialCache } from '../cache/trial-cache.ts'
 import { Refusal } from '../shared/errors.ts'
 import { sha256 } from '../shared/ids.ts'
@@ -34,8 +35,8 @@ const notFound = ({ path }: Named) =>
 const refuse = (message: string, path: string[]) => new Refusal({ code: 'INVALID', message, path })
 
 /** Finds documents that clients name by an identifier: trusted ones, and those that clients have sent before
- *  with their SHA-256 (automatic persisted queries). The latter are kept in 16 MB, and what strangers send
- *  evicts only what strangers sent. */
+ *  with their SHA-256 (automatic persisted queries). The latter are kept in 16 MB, and what strangers and
+ *  publishable keys send evicts only what such have sent. */
 export class PersistedDocuments {
   readonly #trusted: ReadonlyMap<string, string>
   readonly #trustedTexts: ReadonlySet<string>
@@ -73,9 +74,10 @@ export class PersistedDocuments {
     return { query, variables, operationName, isNamed: named !== undefined }
   }
 
-  /** Keeps a document that an authenticated caller has sent with its hash. */
-  keep({ query, extensions }: SentParameters): void {
-    if (query != null && extensions?.persistedQuery)
+  /** Keeps a document that a caller with confidential credentials has sent with its hash. A publishable key is
+   *  everybody's. */
+  keep({ query, extensions }: SentParameters, caller: Caller | null): void {
+    if (caller && caller.kind !== 'publishable' && query != null && extensions?.persistedQuery)
       this.#automatic.keep(extensions.persistedQuery.sha256Hash)
   }
 

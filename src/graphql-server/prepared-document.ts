@@ -1,9 +1,11 @@
-import { type DocumentNode, parse, type Token, TokenKind } from 'graphql'
+import { type DocumentNode, type GraphQLError, parse, type Token, TokenKind } from 'graphql'
 import { TrialCache } from '../cache/trial-cache.ts'
 import { instruments } from '../shared/instruments.ts'
 import { requestLimits } from '../shared/request-limits.ts'
+import { validateBounded } from './bounded-validation.ts'
 import type { CompiledOperation } from './compiler/plugin.ts'
 import { type OperationFacts, operationFacts } from './operation-facts.ts'
+import { schema } from './schema.ts'
 
 /** An operation that Yoga has accepted, and the headers of its response. */
 type Execution = { operation: CompiledOperation; headers: Record<string, string> }
@@ -36,11 +38,10 @@ function tryParse(text: string): DocumentNode | null {
 export class PreparedDocument {
   /** Null if the text has a syntax error, which Yoga reports. */
   readonly document: DocumentNode | null
-  /** True once the document has passed validation. */
-  isValid = false
   /** Operations that may bypass Yoga, by the key of their request (see execute.ts). */
   readonly executions = new Map<string, Execution>()
   readonly #facts: ReadonlyMap<string, OperationFacts>
+  #errors: readonly GraphQLError[] | undefined
 
   constructor(text: string, isTrusted: boolean) {
     this.document = tryParse(text)
@@ -50,6 +51,17 @@ export class PreparedDocument {
   /** Returns the facts of an operation; null if there is no such operation. */
   factsOf(operationName: string | null | undefined): OperationFacts | null {
     return this.#facts.get(operationName ?? '') ?? null
+  }
+
+  /** Errors of its validation, which is made once; none of a text with a syntax error. */
+  get errors(): readonly GraphQLError[] {
+    this.#errors ??= this.document ? validateBounded(schema, this.document) : []
+    return this.#errors
+  }
+
+  /** True if it was validated, whatever came of it. */
+  get isKnown(): boolean {
+    return this.#errors !== undefined
   }
 
   /** Estimated size in memory. */
@@ -72,6 +84,11 @@ export class PreparedDocuments {
   /** `trusted` has the texts of the operator's own documents. */
   constructor(trusted: ReadonlySet<string> = new Set()) {
     this.#trusted = trusted
+  }
+
+  /** Reports whether a document was validated before. */
+  isKnown(text: string): boolean {
+    return this.#documents.get(text)?.isKnown ?? false
   }
 
   prepare(text: string): PreparedDocument {

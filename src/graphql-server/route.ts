@@ -15,7 +15,6 @@ import { sendRepresentation } from '../http/send-representation.ts'
 import { type Context, catalogueContext, createContext, type Services } from '../request/context.ts'
 import { Refusal, retryAfterOf, statusOf } from '../shared/errors.ts'
 import { instruments } from '../shared/instruments.ts'
-import { validateBounded } from './bounded-validation.ts'
 import { toErrorResult } from './errors.ts'
 import { createExecutor } from './execute.ts'
 import { graphiqlPage } from './graphiql/page.ts'
@@ -26,7 +25,7 @@ import type { StreamLimits } from './live/stream-limits.ts'
 import { graphqlPath, type Parameters, readParameters } from './params.ts'
 import { PersistedDocuments, type TrustedDocuments } from './persisted-documents.ts'
 import { type PreparedDocument, PreparedDocuments } from './prepared-document.ts'
-import { schema } from './schema.ts'
+import { checkStrangersDocuments } from './strangers-documents.ts'
 
 const sendErrors = (reply: FastifyReply, refusal: Refusal): FastifyReply => {
   logCodes(
@@ -65,6 +64,8 @@ type GraphqlOptions = {
   findDemo?: FindDemo
   trusted?: TrustedDocuments
   streamLimits: StreamLimits
+  /** False if nobody's requests are limited. */
+  isLimited: boolean
   /** Reports whether the process is shutting down: no stream is opened then, and those that are open end. */
   isLeaving(): boolean
 }
@@ -74,10 +75,11 @@ export async function addGraphql(
   app: FastifyInstance,
   services: Services,
   responseCache: ResponseCache,
-  { findDemo, trusted, streamLimits, isLeaving }: GraphqlOptions,
+  { findDemo, trusted, streamLimits, isLimited, isLeaving }: GraphqlOptions,
 ): Promise<void> {
   const persisted = new PersistedDocuments(trusted)
   const documents = new PreparedDocuments(new Set(trusted?.byId.values()))
+  const checkDocument = checkStrangersDocuments(services.db, documents, isLimited)
   const streams = new LiveStreams(services, app.log, streamLimits, isLeaving)
   const { execute, load } = createExecutor(documents)
   const page = graphiqlPage(findDemo)
@@ -104,6 +106,7 @@ export async function addGraphql(
     const sent = readParameters(request)
     const parameters = persisted.resolve(sent)
     const { credentials } = request
+    await checkDocument(request, parameters.query)
     const prepared = documents.prepare(parameters.query)
     const facts = prepared.factsOf(parameters.operationName)
     logOperation(request, facts)
@@ -116,7 +119,7 @@ export async function addGraphql(
     }
     const ctx = await createContextFor(parameters, prepared, credentials)
     logCaller(request, ctx.caller)
-    if (ctx.caller) persisted.keep(sent)
+    persisted.keep(sent, ctx.caller)
     if (!ctx.caller || !isCatalogue) {
       const answered = await execute({ request, mediaType, parameters, prepared, ctx, isCatalogue: false })
       if (ctx.refusals.length > 0) logCodes(request, ctx.refusals)
@@ -131,19 +134,19 @@ export async function addGraphql(
   async function answerStream(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const sent = readParameters(request)
     const { query, operationName, variables } = persisted.resolve(sent)
+    await checkDocument(request, query)
     const prepared = documents.prepare(query)
     const facts = prepared.factsOf(operationName)
     if (prepared.document && facts?.isSubscription) {
       logOperation(request, facts)
       const authenticated = await authenticate(services.db, request.credentials)
       if (!authenticated) throw unauthenticated()
-      prepared.isValid ||= validateBounded(schema, prepared.document).length === 0
-      if (prepared.isValid) {
+      if (prepared.errors.length === 0) {
         const operation = { document: prepared.document, operationName, variables: variables ?? {} }
         const open = () => streams.open(request, reply, operation, authenticated)
         await (instruments.tracer?.detached(open) ?? open())
         documents.keep(query)
-        persisted.keep(sent)
+        persisted.keep(sent, authenticated.caller)
         return reply
       }
     }

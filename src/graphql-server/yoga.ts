@@ -4,7 +4,7 @@ import { createYoga, type Plugin } from 'graphql-yoga'
 import type { Log } from '../http/mask-error.ts'
 import type { Context } from '../request/context.ts'
 import { requestLimits } from '../shared/request-limits.ts'
-import { boundedValidation, tooComplex } from './bounded-validation.ts'
+import { tooComplex } from './bounded-validation.ts'
 import { type CompilerContext, compiledExecution } from './compiler/plugin.ts'
 import { toClientError } from './errors.ts'
 import { graphqlPath } from './params.ts'
@@ -32,8 +32,7 @@ const clientErrors: Plugin<Context, ServerContext> = {
   },
 }
 
-// Takes documents from the cache of prepared ones, and validates each once. Only valid results are cached: an
-// invalid document is validated again.
+// Takes documents from the cache of prepared ones, with the errors of their validation.
 function reuseDocuments(documents: PreparedDocuments): Plugin {
   const preparedOf = new WeakMap<DocumentNode, PreparedDocument>()
   return {
@@ -45,10 +44,7 @@ function reuseDocuments(documents: PreparedDocuments): Plugin {
     },
     onValidate({ params: { documentAST }, setResult }) {
       const prepared = preparedOf.get(documentAST)
-      if (prepared?.isValid) return setResult([])
-      return ({ valid }) => {
-        if (valid && prepared) prepared.isValid = true
-      }
+      if (prepared) setResult(prepared.errors)
     },
   }
 }
@@ -73,7 +69,6 @@ export const createGateway = (documents: PreparedDocuments) =>
       compiledExecution(),
       clientErrors,
       reuseDocuments(documents),
-      boundedValidation,
       maxTokensPlugin({
         n: requestLimits.maxDocumentTokens,
         propagateOnRejection: false,

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
+import { clientAddress } from './client-address.ts'
 
 /** Timeouts for receiving a request. Both run from the first byte, or from the connection if nothing is sent.
  *  `checkMs` is the interval at which they are enforced. */
@@ -9,14 +10,60 @@ export type RequestTimeouts = { headersMs: number; requestMs: number; checkMs: n
  *  own check interval is 30 s. */
 export const defaultTimeouts: RequestTimeouts = { headersMs: 15_000, requestMs: 30_000, checkMs: 2_000 }
 
-/** Drops connections beyond the maximum of this process. `server.maxConnections` does not work in a cluster:
- *  a worker returns excess connections to the primary, which hands them out again in a busy loop until a
- *  worker has room. */
-export function limitConnections(app: FastifyInstance, maxConnections: number): void {
-  let open = 0
+/** Most connections that are open at once: of the process, and of each address. */
+type ConnectionLimits = { total: number; perAddress: number }
+
+/** Closes the longest idle connection for a new one where an address, or the process, has as many as it may; drops the
+ *  new one where none is idle: without a request that waits for its answer. An IPv6 address stands for its /64.
+ *  `server.maxConnections` does not work in a cluster: a worker returns excess connections to the primary, which
+ *  hands them out again in a busy loop until a worker has room. */
+export function limitConnections(app: FastifyInstance, { total, perAddress }: ConnectionLimits): void {
+  // In the order of their last requests and answers.
+  const open = new Map<Socket, { address: string; unanswered: number }>()
+  const counts = new Map<string, number>()
+
+  function forget(socket: Socket): void {
+    const { address } = open.get(socket) ?? {}
+    if (address === undefined) return
+    open.delete(socket)
+    const left = (counts.get(address) ?? 0) - 1
+    if (left > 0) counts.set(address, left)
+    else counts.delete(address)
+  }
+
+  function closeIdle(of?: string): boolean {
+    for (const [socket, { address, unanswered }] of open) {
+      if (unanswered > 0 || (of !== undefined && address !== of)) continue
+      forget(socket)
+      socket.destroy()
+      return true
+    }
+    return false
+  }
+
+  function count({ socket }: { socket: Socket }, change: 1 | -1): void {
+    const found = open.get(socket)
+    if (!found) return
+    open.delete(socket)
+    open.set(socket, { ...found, unanswered: found.unanswered + change })
+  }
+
   app.server.on('connection', (socket: Socket) => {
-    if (open >= maxConnections) return void socket.destroy()
-    open++
-    socket.once('close', () => open--)
+    const address = clientAddress({ ip: socket.remoteAddress ?? '', socket })
+    const isRefused =
+      ((counts.get(address) ?? 0) >= perAddress && !closeIdle(address)) ||
+      (open.size >= total && !closeIdle())
+    if (isRefused) return void socket.destroy()
+    open.set(socket, { address, unanswered: 0 })
+    counts.set(address, (counts.get(address) ?? 0) + 1)
+    socket.once('close', () => forget(socket))
+  })
+  app.addHook('onRequest', ({ raw }, _reply, done) => {
+    count(raw, 1)
+    done()
+  })
+  app.addHook('onResponse', ({ raw }, _reply, done) => {
+    count(raw, -1)
+    done()
   })
 }

@@ -1,12 +1,12 @@
 import { LRUCache } from 'lru-cache'
 
-/** Events of a key in the current window, and the time left in that window. */
+/** Events of a key in the current window, or their sum, and the time left in that window. */
 type WindowCount = { count: number; leftMs: number }
 
 /** Counts events by key, in fixed windows that begin with the first event. */
 type LimitCounters = {
-  /** Counts an event and returns the new count. */
-  add(key: string): WindowCount
+  /** Counts an event, or adds an amount, and returns the new count. */
+  add(key: string, amount?: number): WindowCount
   /** Removes one event from the current window. */
   takeBack(key: string): void
   /** Returns the count without changing it. */
@@ -28,9 +28,9 @@ export function createLimitCounters(windowMs: number): LimitCounters {
     return { count, leftMs: endsAt - Date.now() }
   }
   return {
-    add(key) {
+    add(key, amount = 1) {
       const current = currentOf(key)
-      current.count++
+      current.count += amount
       windows.set(key, current)
       return read(key)
     },

@@ -8,8 +8,18 @@ export type PublicCors = {
   isPublic(request: FastifyRequest): boolean
 }
 
+/** Response header with the cost of a GraphQL operation. */
+export const costHeader = 'x-operation-cost'
+
 /** Response headers that pages may read. */
-export const exposedHeaders = ['etag', 'link', 'retry-after', 'idempotent-replayed', 'x-request-id']
+export const exposedHeaders = [
+  'etag',
+  'link',
+  'retry-after',
+  'idempotent-replayed',
+  'x-request-id',
+  costHeader,
+]
 
 /** Time for which a browser may remember a preflight. Short, so that a revoked origin is soon forgotten. */
 export const maxAgeSeconds = 600

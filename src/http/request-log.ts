@@ -1,10 +1,13 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { watchEventLoop } from './event-loop-delay.ts'
 import { type Trace, traceOf } from './request-id.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** Facts for the log line of the request; null until its hooks run. */
     logged: LoggedFacts | null
+    /** Time for which it may have waited until the process read it, in milliseconds. */
+    waitedMs: number
     /** Bounded name of the GraphQL operation, for metrics and spans; null for other requests. */
     operation: string | null
     /** Trace of the request, while traces are on; null otherwise. */
@@ -55,21 +58,30 @@ export function logCodes({ logged }: FastifyRequest, codes: string[]): void {
   if (logged) logged.codes = [...new Set([...(logged.codes ?? []), ...codes])].slice(0, maxCodes)
 }
 
+/** Time from the arrival of a request, as its client sees it, to the end of its answer, in milliseconds. */
+export const durationOf = ({ waitedMs }: FastifyRequest, { elapsedTime }: FastifyReply): number =>
+  waitedMs + elapsedTime
+
 /** Logs one line per request, with the route instead of the URL: a URL may contain a payment page's token or
  *  search text. */
 export function logRequests(app: FastifyInstance): void {
+  const { delay, stop } = watchEventLoop()
+  app.addHook('onClose', async () => stop())
+  app.decorateRequest('waitedMs', 0)
   app.decorateRequest('logged', null)
   app.decorateRequest('operation', null)
   app.decorateRequest('trace', null)
   app.addHook('onRequest', (request, reply, done) => {
+    request.waitedMs = delay()
     request.logged = {}
     reply.header('x-request-id', request.id)
     done()
   })
   if (levelsWithoutLines.has(app.log.level)) return
-  app.addHook('onResponse', ({ method, routeOptions, headers, logged, trace, log }, reply, done) => {
+  app.addHook('onResponse', (request, reply, done) => {
+    const { method, routeOptions, headers, logged, trace, log } = request
     const route = routeOptions.url ?? 'unknown'
-    const answered = { status: reply.statusCode, ms: Math.round(reply.elapsedTime) }
+    const answered = { status: reply.statusCode, ms: Math.round(durationOf(request, reply)) }
     log.info({ method, route, ...answered, ...logged, ...(trace ?? traceOf(headers)) }, 'request')
     done()
   })

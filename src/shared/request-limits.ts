@@ -20,6 +20,9 @@ export const requestLimits = {
   /** Tokens of a GraphQL document, without comments. */
   maxDocumentTokens: 2_000,
   maxAliases: 30,
+  /** Pairs of fields of the same name, and of fragments, at the same level, which validation compares. Twenty fragments
+   *  of thirty equal fields, as many as fit into a document, are 5,900. */
+  maxFieldComparisons: 10_000,
   /** Values in an introspection response. Tools need fewer than 8,000, with descriptions and arguments. */
   maxIntrospectedValues: 20_000,
   /** Cost of an operation. Measured: a page of 50 events with everything under them costs 35,350 and takes a

@@ -36,6 +36,7 @@ const maxMilliseconds = 1_000
 const settings = {
   ...gatewaySettings,
   MAX_CONNECTIONS: String(2 * streams),
+  CONNECTIONS_PER_ADDRESS: String(2 * streams),
   STREAMS_PER_KEY: String(streams),
   STREAMS_PER_ADDRESS: String(streams),
 }

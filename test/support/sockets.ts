@@ -1,10 +1,10 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 
-/** Opens a TCP connection to the service without sending anything. */
-export async function openSocket(url: string): Promise<Socket> {
+/** Opens a TCP connection to the service without sending anything, from another loopback address if one is given. */
+export async function openSocket(url: string, localAddress?: string): Promise<Socket> {
   const { hostname, port } = new URL(url)
-  const socket = connect(Number(port), hostname).on('error', () => {})
+  const socket = connect({ port: Number(port), host: hostname, localAddress }).on('error', () => {})
   await once(socket, 'connect')
   return socket
 }

@@ -1,4 +1,7 @@
+import { setImmediate } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
+import { LRUCache } from 'lru-cache'
+import { createBulkhead } from '../../data/bulkhead.ts'
 import { preparedSql, textArrayParam } from '../../data/prepared.ts'
 import { PullStream } from '../../data/pull-stream.ts'
 import { hearsAll, listenTo } from '../../database/announcements.ts'
@@ -100,6 +103,33 @@ const pageSize = 50
 // Pause between two reads of one reader that keep finding something.
 const readEveryMs = 100
 
+// Reads at once, of all readers in this process, and full pages that are kept for those who come to the same place a
+// moment later: what follows a cursor never changes.
+const readsAtOnce = 3
+const keptPages = { max: 50, ttl: 1_000 }
+
+/** Reads of feeds in this process, a few at once. Readers of the same feed that wait at the same place share one. */
+const feedReads = perDatabase(() => {
+  const limited = createBulkhead({ maxAtOnce: readsAtOnce, maxWaiting: Number.POSITIVE_INFINITY })
+  const waiting = new Map<string, Promise<FeedChange[]>>()
+  const pages = new LRUCache<string, FeedChange[]>(keptPages)
+  return (after: string | null, ctx: Context): Promise<FeedChange[]> => {
+    const key = JSON.stringify([ctx.caller, after])
+    const found = pages.get(key) ?? waiting.get(key)
+    if (found) return Promise.resolve(found)
+    const read = limited(async () => {
+      // Others that were woken by the same change join until then.
+      await setImmediate()
+      waiting.delete(key)
+      const page = await listChanges(after, pageSize, ctx)
+      if (page.length === pageSize) pages.set(key, page)
+      return page
+    })
+    waiting.set(key, read)
+    return read
+  }
+})
+
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms).unref())
 
 /** Streams the changes of the caller's feed after a cursor, or from the oldest, as `listChanges` lists them,
@@ -107,7 +137,8 @@ const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve,
  *  later. Refuses: UNAUTHENTICATED, CURSOR_UNKNOWN. */
 export async function watchChanges(after: string | null, ctx: Context): Promise<PullStream<FeedChange>> {
   const caller = requireConfidential(ctx)
-  let page = await listChanges(after, pageSize, ctx)
+  const readPage = feedReads(ctx.db)
+  let page = [...(await readPage(after, ctx))]
   let cursor = after
   // True if changes may have come since the last read.
   let isNew = true
@@ -118,9 +149,9 @@ export async function watchChanges(after: string | null, ctx: Context): Promise<
     readAt = performance.now()
     isNew = false
     try {
-      const found = await listChanges(cursor, pageSize, ctx)
+      const found = await readPage(cursor, ctx)
       isNew ||= found.length === pageSize
-      return found
+      return [...found]
     } catch (error) {
       // Tried again by the next look.
       if (!isUnavailable(error)) throw error

@@ -64,7 +64,7 @@ export const events = pgTable(
     index().using('gin', event.searchWords),
     // Events whose holders are to be told.
     index('events_moved').on(event.id).where(sql`${event.movedFrom} is not null`),
-    // Finds the longest event, which bounds the start of events that have not ended.
+    // Finds long events, the first of which bounds the start of events that have not ended.
     index('events_duration').on(sql`(${duration(event)})`),
     check('events_end_after_they_start', sql`${event.endDate} >= ${event.startDate}`),
   ],

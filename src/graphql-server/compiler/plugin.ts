@@ -5,7 +5,6 @@ import {
   type ExecutionArgs,
   type ExecutionResult,
   type FragmentDefinitionNode,
-  type GraphQLError,
   type GraphQLSchema,
   getOperationAST,
   getVariableValues,
@@ -19,7 +18,7 @@ import {
 import type { Plugin } from 'graphql-yoga'
 import { isFast } from '../../shared/fast.ts'
 import { requestLimits } from '../../shared/request-limits.ts'
-import { costCheck } from '../operation-cost.ts'
+import { type Cost, costCheck } from '../operation-cost.ts'
 import { compileOperation, type RootField } from './compile.ts'
 import { NotCompiled } from './complete-value.ts'
 import { executeFields, executeFieldsSerially, type Outcomes } from './execute-fields.ts'
@@ -29,6 +28,8 @@ import { ResponseBuffer, type Variables } from './response-buffer.ts'
 export type CompilerContext = {
   /** Outcomes of an execution that fell back; graphql-js continues from them. */
   outcomes?: Outcomes
+  /** Called with the cost of the operation before it is executed. */
+  onCost?(complexity: number): void
   /** Called with the compiled operation after a complete response without errors. */
   onCompiled?(operation: CompiledOperation): void
 }
@@ -68,7 +69,7 @@ export class CompiledOperation {
   readonly #checkCost: ReturnType<typeof costCheck>
   /** True if the cost is the same for all variables, so that it need not be measured again. */
   readonly #hasFixedCost: boolean
-  #fixedExcess: GraphQLError | null | undefined
+  #fixedCost: Cost | undefined
 
   constructor(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode) {
     this.#schema = schema
@@ -107,11 +108,11 @@ export class CompiledOperation {
     return getVariableValues(this.#schema, definitions, variables, { maxErrors })
   }
 
-  /** Returns the error if the operation is too complex with these variables, which are valid. */
-  excessWith(variables: Variables): GraphQLError | null {
+  /** Returns the cost of the operation with these variables, which are valid. */
+  costWith(variables: Variables): Cost {
     if (!this.#hasFixedCost) return this.#checkCost(variables)
-    if (this.#fixedExcess === undefined) this.#fixedExcess = this.#checkCost(variables)
-    return this.#fixedExcess
+    this.#fixedCost ??= this.#checkCost(variables)
+    return this.#fixedCost
   }
 
   /** Returns a result with a few errors if the variables are invalid, null if they are valid. The number of
@@ -125,10 +126,17 @@ export class CompiledOperation {
 
   /** Resolves to the bytes of the response, or to the outcomes so far if graphql-js must take over. A query
    *  can run again without harm. A mutation must not, so graphql-js replays its outcomes. */
-  async execute(context: unknown, variables: Variables): Promise<Buffer | Outcomes> {
+  async execute(
+    context: unknown,
+    variables: Variables,
+    onCost?: (complexity: number) => void,
+  ): Promise<Buffer | Outcomes> {
     const outcomes: Outcomes = new Map()
     const { coerced } = this.#coerce(variables, 1)
-    if (!coerced || this.excessWith(variables)) return outcomes
+    if (!coerced) return outcomes
+    const { complexity, excess } = this.costWith(variables)
+    onCost?.(complexity)
+    if (excess) return outcomes
     const key = JSON.stringify([...this.#directiveVariables].map((name) => coerced[name]))
     try {
       const fields = this.#variantFor(key, coerced)
@@ -180,7 +188,8 @@ export function compiledExecution(): Plugin<CompilerContext> {
         const operation = compile(args)
         if (!operation) return executeFn(args)
         const executed = isFast('compiler')
-          ? (context.outcomes ?? (await operation.execute(context, args.variableValues ?? {})))
+          ? (context.outcomes ??
+            (await operation.execute(context, args.variableValues ?? {}, context.onCost)))
           : new Map()
         if (Buffer.isBuffer(executed)) {
           context.onCompiled?.(operation)
@@ -188,7 +197,8 @@ export function compiledExecution(): Plugin<CompilerContext> {
         }
         const invalid = operation.validateVariables(args.variableValues ?? {})
         if (invalid) return invalid
-        const excess = operation.excessWith(args.variableValues ?? {})
+        const { complexity, excess } = operation.costWith(args.variableValues ?? {})
+        context.onCost?.(complexity)
         if (excess) return { errors: [excess] }
         const rootValue = {}
         outcomesByRoot.set(rootValue, executed)

@@ -56,7 +56,7 @@ function checkOperation(
     maxErrors: requestLimits.maxGraphqlErrors,
   })
   if (errors) return errors
-  const excess = costCheck(schema, document, operation)(variables)
+  const { excess } = costCheck(schema, document, operation)(variables)
   return excess ? [excess] : []
 }
 

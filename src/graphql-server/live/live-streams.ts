@@ -6,7 +6,7 @@ import type { Log } from '../../http/mask-error.ts'
 import type { Services } from '../../request/context.ts'
 import { busy } from '../../shared/errors.ts'
 import { EventStream, sendOneEvent } from './event-stream.ts'
-import { errorsToJson, failureToJson, type LiveOperation, type Origin } from './live-operation.ts'
+import { errorsToJson, failureToJson, isShared, type LiveOperation, type Origin } from './live-operation.ts'
 import { type Session, Sessions } from './sessions.ts'
 import { finalEvents, LiveSources, type Opened } from './sources.ts'
 import { StreamCounts, type StreamLimits } from './stream-limits.ts'
@@ -79,7 +79,7 @@ export class LiveStreams {
     if (this.#isLeaving()) throw busy('The service is shutting down. Try again.')
     const { credentials } = request
     const origin = this.#originOf(request.id)
-    const release = this.#counts.add(credentials.hash, clientAddress(request))
+    const release = this.#counts.add(credentials.hash, clientAddress(request), !isShared(operation))
     let opened: Opened | null = null
     try {
       const lastEventId = [request.headers['last-event-id']].flat()[0]

@@ -3,6 +3,7 @@ import type { Authenticated } from '../../auth/caller.ts'
 import { isUnavailable } from '../../database/database.ts'
 import { contextOf, type Services } from '../../request/context.ts'
 import { sha256 } from '../../shared/ids.ts'
+import { FairTurns } from '../fair-turns.ts'
 import { completeEvent, type EventStream, nextEvent } from './event-stream.ts'
 import { Audience, FanOut } from './fan-out.ts'
 import {
@@ -27,16 +28,25 @@ export type Opened =
   | { join(joining: Joining): () => void; drop(): void }
   | { refused: readonly GraphQLError[] }
 
+/** The bytes of an event, and its identifier if it has one. */
+type Executed = { id: string | undefined; bytes: Buffer }
+
 type OpenSource = Exclude<Source, { refused: unknown }>
 
 /** Writes the last events of a stream that ends with an error. */
 export const finalEvents = (json: string): string => nextEvent(json) + completeEvent
 
+// Time for which the bytes of an event are kept for other streams of the same operation and caller.
+const keptMs = 1_000
+
 /** Sources of the events of subscriptions. Subscriptions of the same operation whose callers see the same share
- *  one execution, if only latest states are sent; any other has a source of its own. */
+ *  one execution: all of it if only latest states are sent; else that on each event, because each stream goes
+ *  through its events by itself. */
 export class LiveSources {
   readonly #services: Services
   readonly #fanOut = new FanOut()
+  readonly #turns = new FairTurns()
+  readonly #executed = new WeakMap<object, Map<string, Promise<Executed>>>()
   readonly #shared = new Map<string, Promise<Opened>>()
 
   constructor(services: Services) {
@@ -50,11 +60,11 @@ export class LiveSources {
       const ctx = { ...contextOf(this.#services, authenticated), lastEventId }
       return openSource(operation, ctx)
     }
-    if (!isShared(operation))
-      return open().then((source) => ('refused' in source ? source : this.#own(source, subscription)))
     const { document, operationName, variables } = operation
     const asked = [document.loc?.source.body, operationName, variables, authenticated.caller]
     const key = sha256(JSON.stringify(asked))
+    if (!isShared(operation))
+      return open().then((source) => ('refused' in source ? source : this.#own(source, subscription, key)))
     const found = this.#shared.get(key)
     if (found) return found
     const forget = () => {
@@ -107,7 +117,8 @@ export class LiveSources {
     }
   }
 
-  #own({ events, live }: OpenSource, { operation, origin }: Subscription): Opened {
+  #own({ events, live }: OpenSource, { operation, origin, ...opening }: Subscription, key: string): Opened {
+    const owner = JSON.stringify(opening.authenticated.caller)
     const drop = () => void events.return?.()
     return {
       drop,
@@ -118,10 +129,17 @@ export class LiveSources {
             await this.#fanOut.whenWritable(stream)
             const { done, value } = await events.next()
             if (done || hasLeft) return
-            const id = live.eventIdOf?.(value)
-            const ctx = contextOf(this.#services, authenticated())
-            stream.write(await toEvent(operation, { event: value, id }, ctx, origin))
-            stream.lastEventId = id
+            const execute = async () => {
+              const id = live.eventIdOf?.(value)
+              const ctx = contextOf(this.#services, authenticated())
+              return { id, bytes: await toEvent(operation, { event: value, id }, ctx, origin) }
+            }
+            await this.#turns.run(owner, async () => {
+              const { id, bytes } = await this.#once(value, key, execute)
+              if (hasLeft) return
+              stream.write(bytes)
+              stream.lastEventId = id
+            })
           }
         }
         lastEvents(run, origin).then((last) => hasLeft || stream.end(last))
@@ -131,6 +149,16 @@ export class LiveSources {
         }
       },
     }
+  }
+
+  // Readers of the same feed or log get the same objects.
+  #once(event: unknown, key: string, execute: () => Promise<Executed>): Promise<Executed> {
+    if (typeof event !== 'object' || event === null) return execute()
+    const known = this.#executed.get(event) ?? new Map<string, Promise<Executed>>()
+    const executed = known.get(key) ?? execute()
+    if (known.size === 0) setTimeout(() => this.#executed.delete(event), keptMs).unref()
+    this.#executed.set(event, known.set(key, executed))
+    return executed
   }
 }
 

@@ -6,6 +6,8 @@ export type StreamLimits = {
   total: number
   /** Streams with the same credentials. */
   perKey: number
+  /** Those of them that are sent every event, not the latest state alone. */
+  feedsPerKey: number
   /** Streams of the same address. */
   perAddress: number
 }
@@ -28,10 +30,11 @@ class Counter {
   }
 }
 
-/** Counts open streams by credentials and by address. */
+/** Counts open streams by credentials, those of feeds once more, and by address. */
 export class StreamCounts {
   readonly #limits: StreamLimits
   readonly #byKey = new Counter()
+  readonly #feedsByKey = new Counter()
   readonly #byAddress = new Counter()
   #total = 0
 
@@ -41,14 +44,17 @@ export class StreamCounts {
 
   /** Counts a stream, by a hash of its credentials and its address. The returned function takes it back.
    *  Refuses: RATE_LIMITED with the path of what is limited, BUSY. */
-  add(key: string, address: string): () => void {
-    const { total, perKey, perAddress } = this.#limits
+  add(key: string, address: string, isFeed: boolean): () => void {
+    const { total, perKey, feedsPerKey, perAddress } = this.#limits
     if (this.#byKey.read(key) >= perKey) throw tooMany('with this key', 'x-api-key', perKey)
+    if (isFeed && this.#feedsByKey.read(key) >= feedsPerKey)
+      throw tooMany('of changes and check-ins with this key', 'x-api-key', feedsPerKey)
     if (this.#byAddress.read(address) >= perAddress) throw tooMany('from this address', 'address', perAddress)
     if (this.#total >= total) throw busy('Too many event streams. Try again.')
     const count = (change: 1 | -1) => {
       this.#total += change
       this.#byKey.add(key, change)
+      if (isFeed) this.#feedsByKey.add(key, change)
       this.#byAddress.add(address, change)
     }
     count(1)

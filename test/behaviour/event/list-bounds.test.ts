@@ -1,8 +1,8 @@
 import { asc, sql } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { toCursor } from '../../../src/domain/event/cursor.ts'
 import { events } from '../../../src/domain/event/table.ts'
-import { aCatalogue } from '../../support/factories.ts'
+import { aCatalogue, aCatalogueOfTwo, anEvent, channelHeaders, inDays } from '../../support/factories.ts'
 import { refusal } from '../../support/refusals.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 
@@ -101,4 +101,33 @@ test('event cursors lead past the offset limit', async () => {
   )
   expect(data?.events.nodes).toHaveLength(100)
   expect(data?.events.pageInfo.hasNextPage).toBe(true)
+})
+
+test('an event until the end of the calendar leaves the lists of all organizations as they are', async () => {
+  const catalogue = aCatalogueOfTwo(10)
+  const ofOrganization = (organization_id: string, _id: string, start_date: string, end_date: string) =>
+    anEvent({ organization_id, location_id: undefined, _id, start_date, end_date })
+  const [usual] = catalogue.events ?? []
+  catalogue.events?.push(
+    ofOrganization('org_2', 'evt_for_ever', inDays(-4_000), '9999-12-31T23:59:59Z'),
+    ofOrganization('org_1', 'evt_month', inDays(-30), inDays(1)),
+    ofOrganization('org_1', 'evt_week', inDays(-6), inDays(1)),
+    ofOrganization('org_1', 'evt_past', inDays(-5_000), inDays(-4_999)),
+  )
+  const other = await openSale(catalogue)
+  onTestFinished(() => other.close())
+  const idsOf = async (headers: Record<string, string>) => {
+    const answer = await other.rest('GET', '/events', { headers })
+    expect(answer.statusCode).toBe(200)
+    const { data } = await other.graphql<{ events: { nodes: { id: string }[]; totalCount: number } }>(
+      '{ events { nodes { id } totalCount } }',
+      {},
+      headers,
+    )
+    expect(data?.events.totalCount).toBe(data?.events.nodes.length)
+    return data?.events.nodes.map(({ id }) => id)
+  }
+  expect(await idsOf(await channelHeaders(other.db, 'org_1'))).toEqual(['evt_month', 'evt_week', usual?._id])
+  expect((await idsOf(await channelHeaders(other.db, 'org_2')))?.[0]).toBe('evt_for_ever')
+  expect(await idsOf(other.channel)).toHaveLength(5)
 })

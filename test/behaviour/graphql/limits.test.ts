@@ -129,6 +129,15 @@ test.each([
   ['2001 tokens', `{ ${times(1999, () => '__typename')} }`],
   ['a flood of directives', `{ __typename ${times(400, () => '@skip(if: false)')} }`],
   ['a field a thousand times', `{ ${times(1990, () => '__typename')} }`],
+  ['a field with a selection 400 times', `{ ${times(400, () => 'viewer { id }')} }`],
+  [
+    'a field with a selection 400 times, in a fragment that nobody uses',
+    `{ viewer { id } } fragment F on Query { ${times(400, () => 'viewer { id }')} }`,
+  ],
+  [
+    'two hundred fragments at one level',
+    `{ events { nodes { ${times(200, (index) => `...F${index}`)} } } } ${times(200, (index) => `fragment F${index} on Event { id }`)}`,
+  ],
   [
     'a field that is nested too deep',
     `{ events(first: 1) { nodes { ${times(4, () => 'ticketRates { event {')} id ${'} }'.repeat(4)} } } }`,
@@ -168,4 +177,16 @@ test('GraphQL refuses a document over 50,000 characters, so that none of that si
 test('GraphQL limits refuse the whole operation, cheap fields too', async () => {
   const expensive = `events(first: 100) { nodes { ticketRates { event { ticketRates { event { id } } } } } }`
   expect(await codesOf(`{ event(id: "x") { id } ${expensive} }`)).toEqual(['QUERY_TOO_COMPLEX'])
+})
+
+test('GraphQL limits allow twenty fragments of thirty fields at one level', async () => {
+  const type = schema.getType('Event')
+  const fields = Object.values(isObjectType(type) ? type.getFields() : {})
+    .filter((field) => isLeafType(getNamedType(field.type)) && !field.args.some(isRequiredArgument))
+    .map(({ name }) => name)
+    .slice(0, 30)
+  expect(fields.length).toBeGreaterThan(10)
+  const query = `{ events(first: 1) { nodes { ${times(20, (index) => `...F${index}`)} } } }
+    ${times(20, (index) => `fragment F${index} on Event { ${fields.join(' ')} }`)}`
+  expect(await codesOf(query)).toEqual([])
 })

@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Caller } from '../../../src/auth/caller.ts'
 import { PersistedDocuments } from '../../../src/graphql-server/persisted-documents.ts'
 import { aCatalogue, anEvent, aRateOf } from '../../support/factories.ts'
 import { scopedHeaders } from '../../support/modes.ts'
@@ -264,18 +265,25 @@ test('a manifest that is missing stops the start and names the setting', async (
   await expect(opening).rejects.toThrow("TRUSTED_DOCUMENTS: the manifest can't be read (ENOENT)")
 })
 
-test('strangers evict only what strangers registered', () => {
+const organizationIds = ['org_1']
+const channel: Caller = { kind: 'channel', channelId: 'chn_1', organizationIds, mode: 'live' }
+const publishable: Caller = { ...channel, kind: 'publishable', origin: '', origins: [] }
+
+test.each<[string, Caller | null]>([
+  ['strangers', null],
+  ['publishable keys', publishable],
+])('%s evict only what they registered', (_who, caller) => {
   const documents = new PersistedDocuments()
-  const register = (query: string) => {
+  const register = (query: string, by: Caller | null) => {
     const sent = { query, ...persisted(query) }
     documents.resolve(sent)
+    documents.keep(sent, by)
     return sent
   }
-  const own = register('query Own { __typename }')
-  documents.keep(own)
-  const first = register(`query Stranger { __typename } #${'x'.repeat(10_000)}`)
+  const own = register('query Own { __typename }', channel)
+  const first = register(`query Stranger { __typename } #${'x'.repeat(10_000)}`, caller)
   for (let index = 0; index < 1_000; index++)
-    register(`query S${index} { __typename } #${'x'.repeat(10_000)}`)
+    register(`query S${index} { __typename } #${'x'.repeat(10_000)}`, caller)
   expect(documents.resolve({ extensions: own.extensions }).query).toBe(own.query)
   expect(() => documents.resolve({ extensions: first.extensions })).toThrow('PersistedQueryNotFound')
 })

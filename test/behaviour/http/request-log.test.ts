@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { anEntry } from '../../support/checkouts.ts'
 import { aCatalogue, anEvent, aRateOf } from '../../support/factories.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
+import { openSocket, readAnswer } from '../../support/sockets.ts'
 
 // The line that each request leaves in the log, and the identifiers that a caller may give it.
 
@@ -10,6 +11,7 @@ let sale: Sale
 beforeAll(async () => {
   sale = await openSale(aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(1)] })] }), {
     settings: { LOG_LEVEL: 'info', SHARED_READS_MS: '60000' },
+    listen: true,
     onLog: (line) => lines.push(line),
   })
 })
@@ -25,6 +27,7 @@ type Line = {
   integration?: string
   operation?: string
   codes?: string[]
+  ms: number
   request_id: string
   trace_id: string
   parent_id?: string
@@ -165,4 +168,25 @@ test.each([
   expect(trace_id).toMatch(/^[\da-f]{32}$/)
   expect(trace_id).not.toBe(trace)
   expect(parent_id).toBeUndefined()
+})
+
+test('the time of a request begins when it arrives, although the process is busy then', async () => {
+  const heldUpMs = 400
+  const socket = await openSocket(sale.url)
+  const ask = async () => {
+    lines.length = 0
+    socket.write('GET /schema.graphql HTTP/1.1\r\nhost: x\r\n\r\n')
+    await readAnswer(socket)
+    await expect.poll(logged).toHaveLength(1)
+    return theLine().ms
+  }
+  await ask()
+  const asked = ask()
+  const start = performance.now()
+  while (performance.now() - start < heldUpMs);
+  expect(await asked).toBeGreaterThan(heldUpMs - 50)
+  // Control: the next one has not waited. A busy machine may hold it up once.
+  const times = [await ask(), await ask(), await ask()]
+  expect(Math.min(...times)).toBeLessThan(heldUpMs / 2)
+  socket.destroy()
 })

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { defaultTimeouts } from '../../../src/http/connection-limits.ts'
 import { type Gateway, startGateway } from '../../support/harness.ts'
 import { openSocket, readAnswer } from '../../support/sockets.ts'
@@ -79,25 +79,64 @@ test('default timeouts are set on the server', async () => {
   expect({ headersTimeout, requestTimeout }).toEqual({ headersTimeout: 15_000, requestTimeout: 30_000 })
 })
 
-test('connections over MAX_CONNECTIONS are dropped, and accepted again once others close', async () => {
-  // No other connection is open by now.
-  const full = await Promise.all(Array.from({ length: 4 }, () => openSocket(gateway.url)))
+describe('many connections', () => {
+  async function startWith(settings: Record<string, string>) {
+    const gateway = await startGateway({ listen: true, settings })
+    onTestFinished(() => gateway.close())
+    return (localAddress?: string) => openSocket(gateway.url, localAddress)
+  }
   const isHealthy = async (socket: Socket) => {
     socket.write('GET /health HTTP/1.1\r\nhost: x\r\n\r\n')
     return (await readAnswer(socket)).startsWith('HTTP/1.1 200 ')
   }
-  for (const socket of full) expect(await isHealthy(socket)).toBe(true)
-  for (let count = 0; count < 3; count++)
-    await expect(openSocket(gateway.url).then(isHealthy)).rejects.toThrow()
-  // Existing connections are still served.
-  expect(await isHealthy(full[0] as Socket)).toBe(true)
-  full[1]?.destroy()
-  await expect
-    .poll(() =>
-      openSocket(gateway.url)
-        .then(isHealthy)
-        .catch(() => false),
-    )
-    .toBe(true)
-  for (const socket of full) socket.destroy()
+  /** Sends a request whose body never comes. */
+  const keepBusy = async (socket: Socket) => {
+    socket.write(`${head}content-length: 9\r\nexpect: 100-continue\r\n\r\n`)
+    expect(await readAnswer(socket)).toContain('100 Continue')
+  }
+
+  test('over MAX_CONNECTIONS they are dropped while all are busy, and accepted once one has closed', async () => {
+    const open = await startWith({ MAX_CONNECTIONS: '4' })
+    const full = await Promise.all(Array.from({ length: 4 }, () => open()))
+    await Promise.all(full.map(keepBusy))
+    for (let count = 0; count < 3; count++) await expect(open().then(isHealthy)).rejects.toThrow()
+    full[1]?.destroy()
+    await expect.poll(() => open().then(isHealthy, () => false)).toBe(true)
+    expect(full.map(({ destroyed }) => destroyed)).toEqual([false, true, false, false])
+  })
+
+  test('over MAX_CONNECTIONS the longest idle one goes, also one that is kept alive', async () => {
+    const open = await startWith({ MAX_CONNECTIONS: '3' })
+    const [busy, silent, kept] = [await open(), await open(), await open()]
+    await keepBusy(busy)
+    expect(await isHealthy(kept)).toBe(true)
+    const closed = [once(silent, 'close')]
+    const first = await open()
+    await Promise.all(closed)
+    expect(await isHealthy(first)).toBe(true)
+    const keptClosed = once(kept, 'close')
+    expect(await isHealthy(await open())).toBe(true)
+    await keptClosed
+    expect(busy.destroyed).toBe(false)
+  })
+
+  test('an address has no more than CONNECTIONS_PER_ADDRESS, and takes none of others', async () => {
+    const open = await startWith({ MAX_CONNECTIONS: '6', CONNECTIONS_PER_ADDRESS: '3' })
+    const other = await open('127.0.0.3')
+    const crowd: Socket[] = []
+    for (let count = 0; count < 12; count++) crowd.push(await open('127.0.0.2'))
+    await expect.poll(() => crowd.filter(({ destroyed }) => !destroyed).length).toBe(3)
+    expect(crowd.slice(-3).map(({ destroyed }) => destroyed)).toEqual([false, false, false])
+    expect(await isHealthy(other)).toBe(true)
+    expect(await isHealthy(await open('127.0.0.4'))).toBe(true)
+  })
+
+  test('behind a proxy, whose address all connections have, only MAX_CONNECTIONS counts', async () => {
+    const open = await startWith({
+      ...{ MAX_CONNECTIONS: '6', CONNECTIONS_PER_ADDRESS: '3' },
+      TRUST_PROXY: '1',
+    })
+    const all = await Promise.all(Array.from({ length: 5 }, () => open()))
+    for (const socket of all) expect(await isHealthy(socket)).toBe(true)
+  })
 })

@@ -90,3 +90,23 @@ test('an unknown cursor is refused', async () => {
   await expect.poll(refused.isComplete).toBe(true)
   expect(refused.errors).toEqual([{ code: 'CURSOR_UNKNOWN', path: 'after' }])
 })
+
+test('streams at the same place share the reads of the feed', async () => {
+  const { end } = await readChanges(sale, sale.channel)
+  const streams = await Promise.all(
+    Array.from({ length: 40 }, () =>
+      openStream(sale.url, sale.channel, { query, variables: { after: end } }),
+    ),
+  )
+  sale.statements.reset()
+  const paymentId = await pay(1)
+  for (const { text } of streams) await expect.poll(() => idsOf(text()).length).toBe(2)
+  // One for each stream at least, if each read for itself.
+  const reads = sale.statements.filter((text) => text.includes('jsonb_to_recordset'))
+  expect(reads.length).toBeLessThan(40)
+  for (const { text, close } of streams) {
+    expect(text()).toContain(paymentId)
+    expect(text()).toBe(streams[0]?.text().replace(/^retry: \d+/, /^retry: \d+/.exec(text())?.[0] ?? ''))
+    close()
+  }
+})

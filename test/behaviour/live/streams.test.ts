@@ -11,7 +11,12 @@ let sale: Sale
 beforeAll(async () => {
   sale = await openSale(aCatalogueOfTwo(1_000), {
     listen: true,
-    settings: { STREAMS_PER_KEY: '4', STREAMS_PER_ADDRESS: '12', CORS_ORIGINS: 'https://shop.example' },
+    settings: {
+      STREAMS_PER_KEY: '4',
+      FEED_STREAMS_PER_KEY: '2',
+      STREAMS_PER_ADDRESS: '12',
+      CORS_ORIGINS: 'https://shop.example',
+    },
   })
 })
 afterAll(() => sale.close())
@@ -106,6 +111,25 @@ describe('the protocol', () => {
     expect(await response.text()).toContain('QUERY_TOO_COMPLEX')
   })
 
+  test.each([
+    ['always left out', 'subscription { changes @skip(if: true) { id } }'],
+    ['sometimes left out', 'subscription ($no: Boolean!) { changes @include(if: $no) { id } }'],
+    [
+      'left out by a fragment',
+      'subscription { ...F @skip(if: true) } fragment F on Subscription { changes { id } }',
+    ],
+    ['left out in a fragment', 'subscription { ... on Subscription { changes @skip(if: true) { id } } }'],
+  ])('a field that is %s is refused', async (_what, query) => {
+    const response = await fetch(`${sale.url}/graphql`, {
+      method: 'POST',
+      headers: { ...sale.channel, accept: 'text/event-stream', 'content-type': 'application/json' },
+      body: JSON.stringify({ query, variables: { no: false } }),
+    })
+    const text = await response.text()
+    expect(text).toContain('remove @skip and @include')
+    expect(text).toContain('"code":"BAD_REQUEST"')
+  })
+
   test('variables are checked', async () => {
     const refused = subscribe(sale.url, sale.channel, {
       query: 'subscription ($ids: [ID!]) { rateAvailability(ticketRateIds: $ids) { left } }',
@@ -172,5 +196,17 @@ describe('limits', () => {
         return again.response.status
       })
       .toBe(200)
+  })
+  test('streams of changes and check-ins of a key; those of rates are not among them', async () => {
+    const { headers } = await newChannel('org_1')
+    const open = (query: string) => openStream(sale.url, headers, { query })
+    const feed = 'subscription { changes { id } }'
+    const feeds = await Promise.all([open(feed), open(feed)])
+    const refused = await open(feed)
+    expect(refused.response.status).toBe(429)
+    await expect.poll(refused.text).toContain('"path":"x-api-key"')
+    const ofRates = await open(rates)
+    expect(ofRates.response.status).toBe(200)
+    for (const stream of [...feeds, ofRates]) stream.close()
   })
 })

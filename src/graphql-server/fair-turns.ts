@@ -1,0 +1,48 @@
+import { setImmediate, setTimeout } from 'node:timers/promises'
+
+// Time after which requests have their turn, and the pause that follows in proportion to it: this work takes a sixth
+// of the process at most, as the rounds of `live/fan-out.ts` do.
+const sliceMs = 4
+const pausesPerSlice = 5
+
+/** Work of which there may be any amount: events of streams, documents of strangers. It has a share of the process,
+ *  and within that its owners take turns, so that one with a thousand pieces keeps no other waiting for all of them. */
+export class FairTurns {
+  readonly #waiting = new Map<string, (() => void)[]>()
+  #isRunning = false
+
+  /** Number of pieces that wait. */
+  size = 0
+
+  /** Runs a piece of work at its owner's turn. */
+  async run<Result>(owner: string, work: () => Result): Promise<Awaited<Result>> {
+    await new Promise<void>((resolve) => {
+      this.size++
+      const others = this.#waiting.get(owner)
+      if (others) others.push(resolve)
+      else this.#waiting.set(owner, [resolve])
+      if (!this.#isRunning) void this.#takeTurns()
+    })
+    return await work()
+  }
+
+  async #takeTurns(): Promise<void> {
+    this.#isRunning = true
+    let start = performance.now()
+    // An owner that is set again is visited again, behind the others.
+    for (const [owner, pieces] of this.#waiting) {
+      this.#waiting.delete(owner)
+      const [begin, ...others] = pieces
+      if (others.length > 0) this.#waiting.set(owner, others)
+      this.size--
+      begin?.()
+      // Whatever else the process does meanwhile counts too: a process that is busy does less of this.
+      await setImmediate()
+      const busyMs = performance.now() - start
+      if (busyMs < sliceMs && this.#waiting.size > 0) continue
+      await setTimeout(busyMs * pausesPerSlice, undefined, { ref: false })
+      start = performance.now()
+    }
+    this.#isRunning = false
+  }
+}
