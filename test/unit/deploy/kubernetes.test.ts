@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { parseConfig, settingNames } from '../../../src/config/config.ts'
 import { secretSettings } from '../../../src/config/secret-files.ts'
+import { requestLimits } from '../../../src/shared/request-limits.ts'
 import { localhost } from '../../support/certificates.ts'
 import {
   commandOf,
@@ -31,13 +32,14 @@ type PodSpec = { containers: [Container]; terminationGracePeriodSeconds?: number
 type Manifest = {
   apiVersion: string
   kind: string
-  metadata: { name: string }
+  metadata: { name: string; annotations?: Record<string, string> }
   data?: Record<string, string>
   spec?: {
     selector?: Labels & { matchLabels?: Labels }
     podSelector?: { matchLabels: Labels }
     template?: { metadata: { labels: Labels }; spec: PodSpec }
-    ports?: { targetPort: string }[]
+    ports?: { name: string; targetPort: string }[]
+    rules?: { host: string; http: { paths: { backend: { service: object } }[] } }[]
     replicas?: number
     minAvailable?: number
     ingress?: { ports: { port: number }[] }[]
@@ -54,7 +56,8 @@ const manifests = readdirSync(folder).flatMap((name) =>
 )
 const image = parseDockerfile(readFromRepository('Dockerfile')).at(-1) as Stage
 const ofKind = (kind: string) => manifests.filter((manifest) => manifest.kind === kind)
-const [settings] = ofKind('ConfigMap')
+const named = (kind: string, name: string) => ofKind(kind).find(({ metadata }) => metadata.name === name)
+const settings = named('ConfigMap', 'boxoffice')
 const workloads = [...ofKind('Job'), ...ofKind('Deployment')]
 const podOf = ({ spec }: Manifest) => spec?.template?.spec ?? expect.fail('there is no pod')
 const labelsOf = ({ spec }: Manifest): Labels => spec?.template?.metadata.labels ?? {}
@@ -93,8 +96,10 @@ async function validate(manifest: Manifest): Promise<void> {
 test('each manifest is valid', async () => {
   expect(manifests.map(({ kind, metadata }) => `${kind} ${metadata.name}`).sort()).toEqual([
     'ConfigMap boxoffice',
+    'ConfigMap ingress-nginx-controller',
     'Deployment boxoffice-background',
     'Deployment boxoffice-web',
+    'Ingress boxoffice',
     'Job boxoffice-migrate',
     'NetworkPolicy boxoffice',
     'NetworkPolicy boxoffice-background',
@@ -202,6 +207,18 @@ test('selectors match the pods that they are meant for, and ports those that are
   expect(new Set(admitted.flatMap(({ ports }) => ports.map(({ port }) => port)))).toEqual(
     new Set([4000, 9464]),
   )
+})
+
+test('the ingress leads to the service, and lets the headers of method v1 and whole bodies through', () => {
+  const ingress = named('Ingress', 'boxoffice')
+  const [path] = ingress?.spec?.rules?.[0]?.http.paths ?? []
+  expect(path?.backend.service).toEqual({ name: 'boxoffice', port: { name: 'http' } })
+  expect(named('Service', 'boxoffice')?.spec?.ports?.map(({ name }) => name)).toContain('http')
+  expect(ingress?.spec?.rules?.[0]?.host).toBe(new URL(settings?.data?.PUBLIC_URL ?? '').host)
+  const controller = named('ConfigMap', 'ingress-nginx-controller')
+  expect(controller?.data).toEqual({ 'enable-underscores-in-headers': 'true' })
+  const size = ingress?.metadata.annotations?.['nginx.ingress.kubernetes.io/proxy-body-size'] ?? ''
+  expect(Number.parseInt(size, 10) * 1024).toBeGreaterThan(requestLimits.maxBodyBytes)
 })
 
 test('a pod leaves before it is killed, and is asked whether it is ready while it leaves', () => {
