@@ -110,7 +110,7 @@ test('time zones are those that the database knows, and those of before are mend
     expect((await salesOf()).errors, timezone).toBeUndefined()
   }
   const migration = readFileSync(
-    new URL('../../../drizzle/0021_places-and-ages.sql', import.meta.url),
+    new URL('../../../drizzle/0020_places-and-ages.sql', import.meta.url),
     'utf8',
   )
   for (const bad of ['AET', 'SST', 'VST', 'BST', 'SystemV/AST4']) {
