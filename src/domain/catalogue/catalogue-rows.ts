@@ -63,7 +63,7 @@ export const locationRow = ({ id, input }: Input<'locations'>): Location => ({
   timezone: input.timezone ?? 'UTC',
 })
 
-type EventRow = Omit<typeof events.$inferSelect, 'revision' | 'calendarSequence' | 'movedFrom'>
+type EventRow = Omit<typeof events.$inferSelect, 'revision' | 'calendarSequence' | 'scanSalt' | 'movedFrom'>
 
 export const eventRow = ({ id, key, input }: Input<'events'>): EventRow => ({
   id,
