@@ -46,11 +46,23 @@ export function logFailure(log: Log, error: unknown, message: string, facts: { j
   log.error({ ...facts, ...found }, message)
 }
 
+// A database that starts or ends refuses each request alike: a line a second is enough to know.
+const repeatMs = 1000
+let lastRefusedAt = Number.NEGATIVE_INFINITY
+
+function isRepetition(error: unknown): boolean {
+  if (!/^57P0[1-3]$/.test(errorCode(error) ?? '')) return false
+  const isSoon = performance.now() - lastRefusedAt < repeatMs
+  if (!isSoon) lastRefusedAt = performance.now()
+  return isSoon
+}
+
 /** Converts anything thrown into a Refusal for the client. Anything but a Refusal is logged and masked; the
- *  client gets the request id, which the log line contains too. */
+ *  client gets the request id, which the log line contains too. Refusals of a database that starts or ends are
+ *  logged once a second. */
 export function toRefusal(error: unknown, requestId: string, log: Log): Refusal {
   if (error instanceof Refusal) return error
-  logFailure(log, error, 'request failed')
+  if (!isRepetition(error)) logFailure(log, error, 'request failed')
   return isUnavailable(error)
     ? busy()
     : new Refusal({ code: 'INTERNAL', message: `Something went wrong on our side. Request id: ${requestId}` })

@@ -13,12 +13,8 @@ export const costHeader = 'x-operation-cost'
 
 /** Response headers that pages may read. */
 export const exposedHeaders = [
-  'etag',
-  'link',
-  'retry-after',
-  'idempotent-replayed',
-  'x-request-id',
-  costHeader,
+  ...['etag', 'link', 'retry-after', 'idempotent-replayed', 'x-request-id', costHeader],
+  ...['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset'],
 ]
 
 /** Time for which a browser may remember a preflight. Short, so that a revoked origin is soon forgotten. */
@@ -32,7 +28,10 @@ const allowedHeaders = [
   'if-none-match',
   'last-event-id',
   'x-request-id',
-  'traceparent',
+  // Tracing, error reports and GraphQL clients of pages send these by themselves.
+  ...['traceparent', 'tracestate', 'baggage', 'sentry-trace'],
+  ...['apollographql-client-name', 'apollographql-client-version', 'apollo-require-preflight'],
+  ...['x-apollo-operation-name', 'x-apollo-operation-type'],
 ]
 
 // Longer ones are of no page: a name of a host has at most 253 characters.

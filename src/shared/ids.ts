@@ -78,8 +78,8 @@ export const sha256 = (text: string): string => hash('sha256', text)
 export const derivedId = (prefix: Prefix, ...names: string[]): string =>
   `${prefix}_${sha256(JSON.stringify(names)).slice(0, 26)}`
 
-/** Generates a ticket code: 12 characters without look-alikes (no 0 and O, no 1, I and L, no U and V). */
-export const newQrCode: () => string = customAlphabet('23456789ABCDEFGHJKMNPQRSTWXYZ', 12)
+/** Generates a ticket code: 17 characters without look-alikes (no 0 and O, no 1, I and L, no U and V), 82 bits. */
+export const newQrCode: () => string = customAlphabet('23456789ABCDEFGHJKMNPQRSTWXYZ', 17)
 
 const newHexSecret: () => string = customAlphabet('0123456789abcdef', 64)
 

@@ -88,7 +88,7 @@ export const locationRow = ({ id, input }: Input<'locations'>): Patch<Location> 
   timezone: input.timezone,
 })
 
-type EventRow = Omit<typeof events.$inferSelect, 'revision' | 'calendarSequence' | 'movedFrom'>
+type EventRow = Omit<typeof events.$inferSelect, 'revision' | 'calendarSequence' | 'scanSalt' | 'movedFrom'>
 
 export const eventRow = ({ id, key, input }: Input<'events'>, kept?: EventRow): Patch<EventRow> => ({
   id,

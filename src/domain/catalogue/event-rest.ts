@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import type { ResponseCache } from '../../cache/response-cache.ts'
 import { createSerializer } from '../../json/zod-serializer.ts'
-import { catalogueContext, requireCaller, requireScope, type Services } from '../../request/context.ts'
+import { catalogueContext, type Services } from '../../request/context.ts'
 import { answerRead, authenticatedRead } from '../../rest/cached-read.ts'
 import { exampleIds } from '../../rest/openapi/example-ids.ts'
 import { Refusal } from '../../shared/errors.ts'
@@ -24,11 +24,7 @@ export const eventRoutes =
     app.get(
       '/events/:eventId',
       {
-        preParsing: authenticatedRead(
-          services,
-          responseCache,
-          (ctx) => requireCaller(ctx) && requireScope(ctx, 'GET /events/{eventId}'),
-        ),
+        preParsing: authenticatedRead(services, responseCache, 'GET /events/{eventId}'),
         schema: {
           operationId: 'readEvent',
           summary: 'Read one event',

@@ -4,7 +4,8 @@ import type { Connection } from '../../database/database.ts'
 import { isDuplicate } from '../../database/database.ts'
 import { type Context, requireIntegration } from '../../request/context.ts'
 import { busy, type Problem, problem, Refusal } from '../../shared/errors.ts'
-import { sha256 } from '../../shared/ids.ts'
+import { hour } from '../../shared/hour.ts'
+import { clockMarginMs, sha256 } from '../../shared/ids.ts'
 import { type BatchedScan, type CheckInInput, inBatch } from './check-in-input.ts'
 import { announceCheckIns } from './check-in-log.ts'
 import { doorsOpenAt } from './decide-scan.ts'
@@ -31,6 +32,13 @@ const checkInTransaction = boundedTransactions({ maxAtOnce: 3, maxWaiting: 500 }
 
 // Tolerance for inexact clocks of scanners, in milliseconds.
 const maxAhead = 5 * 60_000
+
+// Age of a scan that is sent later and matches no ticket, at most. One of a ticket is bounded by its sale.
+const maxAge = 366 * 24 * hour
+
+// No ticket was scanned before it was sold, but for clocks that are a day behind.
+const isTooOld = (at: Date, soldAt: Date | undefined, now: Date) =>
+  at.getTime() < (soldAt ? soldAt.getTime() - clockMarginMs : now.getTime() - maxAge)
 
 // Each attempt finds what others have made with its nonces meanwhile.
 const maxAttempts = 5
@@ -80,6 +88,8 @@ async function decide(tx: Connection, scans: PlacedScan[], ctx: Context): Promis
     if (made) outcomes.set(place, made.requestHash === requestHash ? replay(made) : reused())
     else if (at.getTime() > ctx.now.getTime() + maxAhead)
       outcomes.set(place, refuse('INVALID', 'at must not be in the future.', 'at'))
+    else if (isTooOld(at, found.tickets.get(index)?.createdAt, ctx.now))
+      outcomes.set(place, refuse('INVALID', 'at must not be before the ticket was sold.', 'at'))
     else if (fresh.has(input.nonce)) repeated.push(scan)
     else fresh.set(input.nonce, { ...scan, ticket: found.tickets.get(index) ?? null })
   }

@@ -1,15 +1,15 @@
+import { randomBytes } from 'node:crypto'
 import { type SQL, sql } from 'drizzle-orm'
 import { createBulkhead } from '../../data/bulkhead.ts'
 import { preparedSql, textArrayParam } from '../../data/prepared.ts'
 import { perDatabase } from '../../database/per-database.ts'
 import { type Context, requireIntegration } from '../../request/context.ts'
 import { Refusal } from '../../shared/errors.ts'
-import { sha256 } from '../../shared/ids.ts'
 import { feedHead } from '../change/feed-head.ts'
 import { type FeedChange, listChanges } from '../change/list-changes.ts'
 import { maxChanges } from '../change/read-feed.ts'
 import { eventById } from '../event/loaders.ts'
-import type { Event } from '../event/table.ts'
+import { type Event, events } from '../event/table.ts'
 import { tickets } from '../ticket/table.ts'
 import { ticketRates } from '../ticket-rate/table.ts'
 import { doorsOpenAt } from './decide-scan.ts'
@@ -96,10 +96,25 @@ const changedPage = preparedSql<PageRow>('scan_list_changes', () =>
       and id = any(${textArrayParam('ids')})`),
 )
 
-// Not secret: it keeps hashes of one event from being looked up in a table made for all, and from being
-// compared with those of another.
-const saltOf = ({ organizationId, id }: Event) =>
-  sha256(JSON.stringify(['scan list', organizationId, id])).slice(0, 32)
+const readSalt = preparedSql<{ salt: string | null }>(
+  'scan_salt',
+  () => sql`select scan_salt as salt from ${events} where id = ${parameter('eventId')}`,
+)
+const keepSalt = preparedSql(
+  'keep_scan_salt',
+  () => sql`update ${events} set scan_salt = ${parameter('salt')}
+    where id = ${parameter('eventId')} and scan_salt is null`,
+)
+
+// Random, so that nobody can hash codes before he has the list. Made when the first list of an event is read.
+async function saltOf({ id: eventId }: Event, { db }: Context): Promise<string> {
+  const [found] = await readSalt(db, { eventId })
+  if (found?.salt) return found.salt
+  await keepSalt(db, { eventId, salt: randomBytes(16).toString('hex') })
+  const [kept] = await readSalt(db, { eventId })
+  if (!kept?.salt) throw new Error(`event ${eventId} has no salt`)
+  return kept.salt
+}
 
 async function readChanges(feed: string, limit: number, ctx: Context): Promise<FeedChange[]> {
   try {
@@ -122,8 +137,8 @@ export async function listScanCodes({ eventId, since, limit }: Request, ctx: Con
   const [organizationId] = requireIntegration(ctx).organizationIds
   const event = await ctx.loaders.load(eventById, eventId)
   if (!event) throw new Refusal({ code: 'NOT_FOUND', message: 'There is no such event.', path: ['eventId'] })
-  const position = since === null ? null : readScanListCursor(eventId, since)
-  const salt = saltOf(event)
+  const salt = await saltOf(event, ctx)
+  const position = since === null ? null : readScanListCursor(salt, since)
   const values = { organizationId, mode: ctx.mode, eventId, salt }
 
   async function read(): Promise<{ entries: string; position: ScanListPosition; hasMore: boolean }> {
@@ -152,6 +167,6 @@ export async function listScanCodes({ eventId, since, limit }: Request, ctx: Con
 
   const page = await pageBulkhead(ctx.db)(read)
   const opensAt = new Date(doorsOpenAt(event.startDate, ctx.services.admissionHours))
-  const cursor = toScanListCursor(eventId, page.position)
+  const cursor = toScanListCursor(salt, page.position)
   return { event, opensAt, salt, entries: page.entries, cursor, hasMore: page.hasMore }
 }

@@ -10,9 +10,10 @@ const digestLength = 11
 // Characters that neither the cursors of the feed nor identifiers contain, and that URLs leave as they are.
 const separator = '~'
 
-// Keeps the cursor of one event's list from being taken for that of another.
-const digestOf = (eventId: string, { feed, lastTicketId }: ScanListPosition): string =>
-  Buffer.from(sha256(JSON.stringify([eventId, feed, lastTicketId])), 'hex')
+// Keeps the cursor of one event's list from being taken for that of another, and what was hashed with one salt
+// from what is hashed with another.
+const digestOf = (salt: string, { feed, lastTicketId }: ScanListPosition): string =>
+  Buffer.from(sha256(JSON.stringify([salt, feed, lastTicketId])), 'hex')
     .toString('base64url')
     .slice(0, digestLength)
 
@@ -25,15 +26,15 @@ export const unknownCursor = () =>
     path: ['since'],
   })
 
-/** Encodes a position in the scan list of an event as an opaque cursor. */
-export const toScanListCursor = (eventId: string, position: ScanListPosition): string =>
-  [digestOf(eventId, position), position.feed, position.lastTicketId ?? ''].join(separator)
+/** Encodes a position in the scan list of an event, of which this is the salt, as an opaque cursor. */
+export const toScanListCursor = (salt: string, position: ScanListPosition): string =>
+  [digestOf(salt, position), position.feed, position.lastTicketId ?? ''].join(separator)
 
 /** Decodes a cursor. The feed verifies its own part. Refuses: CURSOR_UNKNOWN, if it is malformed or of another
  *  event. */
-export function readScanListCursor(eventId: string, cursor: string): ScanListPosition {
+export function readScanListCursor(salt: string, cursor: string): ScanListPosition {
   const [digest, feed = '', lastTicketId = '', ...rest] = cursor.split(separator)
   const position = { feed, lastTicketId: lastTicketId || null }
-  if (rest.length > 0 || digest !== digestOf(eventId, position)) throw unknownCursor()
+  if (rest.length > 0 || digest !== digestOf(salt, position)) throw unknownCursor()
   return position
 }

@@ -50,7 +50,9 @@ const scanListBody = z
     hash: z
       .object({
         algorithm: z.literal('sha256').describe('Hash function of `code_hash`.'),
-        salt: z.string().describe('Text before the code. The same in every answer for the event.'),
+        salt: z
+          .string()
+          .describe('Text before the code, random for each event. The same in every answer for the event.'),
       })
       .describe('Hash of the codes.'),
     data: z

@@ -52,6 +52,8 @@ export const events = pgTable(
     revision: uuid().notNull().defaultRandom(),
     /** SEQUENCE of its calendar entry: the number of times that its dates were changed. */
     calendarSequence: integer('calendar_sequence').notNull().default(0),
+    /** Begin of what is hashed in its scan list; null until that is asked for (DECISIONS 110). */
+    scanSalt: text('scan_salt'),
     /** Its dates before, until its holders are told of those that it has now. */
     movedFrom: jsonb('moved_from').$type<FormerDates>(),
   },
@@ -75,5 +77,5 @@ export const ageText: SQL<string | null> = sql`coalesce(${events.minimumAge}::te
 
 export type Event = Omit<
   typeof events.$inferSelect,
-  'searchWords' | 'revision' | 'calendarSequence' | 'movedFrom'
+  'searchWords' | 'revision' | 'calendarSequence' | 'scanSalt' | 'movedFrom'
 >

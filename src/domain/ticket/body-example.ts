@@ -6,7 +6,7 @@ export const ticketExample: TicketBody = {
   _id: exampleIds.ticketId,
   activation_date: '2026-11-22T18:04:11.000Z',
   channel_id: 'chn_01jd8r6t7c4e6g8j1m3p5r7t9v',
-  code: 'K7M2PQ9RXW3D',
+  code: 'K7M2PQ9RXW3DT4HBN',
   discount_quantity_subtract: 0,
   email: 'ada@example.com',
   gender: null,

@@ -58,11 +58,18 @@ const columns = Object.keys(listedTicketBody.shape).filter((name) => name !== 'p
 const toCell = (value: unknown) =>
   typeof value === 'object' && value !== null ? JSON.stringify(value) : value
 
-// A cell that begins like a formula is escaped, because spreadsheets would run it.
-const toCsv = (bodies: object[], header: boolean): string =>
+// What begins like a formula is escaped, because spreadsheets would run it: at the begin of a cell, and behind
+// what another program may take for the end of one. Control characters and line breaks are spaces.
+const toText = (text: string) =>
+  text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').replace(/(^|[;,|])(\s*)(?=[=+\-@＝＋－＠])/g, "$1$2'")
+
+const toCsv = (bodies: object[], header: boolean, bom: boolean): string =>
   stringify(
     bodies.map((body) => columns.map((name) => toCell((body as Record<string, unknown>)[name]))),
-    { columns, header, escape_formulas: true, record_delimiter: 'windows' },
+    {
+      ...{ columns, header, bom, quoted: true, quoted_empty: true, record_delimiter: 'windows' },
+      cast: { string: toText },
+    },
   )
 const toNdjson = (bodies: object[]): string => bodies.map((body) => `${JSON.stringify(body)}\n`).join('')
 
@@ -75,12 +82,12 @@ export const toBodies = (rows: Placed<LookupTicket>[], { loaders }: Context): Li
 
 /** Reads a list to its end, a page at a time, as CSV or as a JSON object a line. Reads the first page before
  *  it resolves, so that a refusal comes before the answer. Each later one is read when the reader has taken
- *  the one before: no connection is held meanwhile. The stream is destroyed if a page can't be read, or if
+ *  the one before: no connection is held meanwhile. With `bom` CSV begins with U+FEFF. The stream is destroyed if a page can't be read, or if
  *  the reader takes too long. Refuses: BUSY with too many exports, and as `listTickets` does. */
 export async function exportTickets(
   format: ExportFormat,
   filter: TicketFilter,
-  { orderBy, after }: { orderBy: TicketOrder | undefined; after: string | undefined },
+  { orderBy, after, bom }: { orderBy: TicketOrder | undefined; after: string | undefined; bom: boolean },
   ctx: Context,
 ): Promise<Readable> {
   const leave = enter(ctx)
@@ -94,17 +101,19 @@ export async function exportTickets(
         ctx,
       ),
     )
-  const toText = (page: ListPage<LookupTicket>, isFirst: boolean) =>
-    format === 'csv' ? toCsv(toBodies(page.rows, ctx), isFirst) : toNdjson(toBodies(page.rows, ctx))
+  const toLines = (page: ListPage<LookupTicket>, isFirst: boolean) =>
+    format === 'csv'
+      ? toCsv(toBodies(page.rows, ctx), isFirst, isFirst && bom)
+      : toNdjson(toBodies(page.rows, ctx))
   try {
     let page = await readAfter(after)
     const end = performance.now() + maxDurationMs
     const pages = async function* () {
-      yield toText(page, true)
+      yield toLines(page, true)
       while (page.hasNextPage && page.end) {
         if (performance.now() > end) throw new Error('an export took too long')
         page = await readAfter(toPlaceCursor(page.sortKey, page.end))
-        if (page.rows.length > 0) yield toText(page, false)
+        if (page.rows.length > 0) yield toLines(page, false)
       }
     }
     const stream = Readable.from(pages(), { objectMode: true, highWaterMark: 1 })

@@ -44,6 +44,12 @@ export const listQuery = z.strictObject({
     .fromQuery(scalars.pageSize)
     .optional()
     .describe('Number of tickets to return, 1 to 100; 50 by default.'),
+  bom: z
+    .enum(['true', 'false'])
+    .optional()
+    .describe(
+      'With `true`, CSV begins with a mark of its encoding, which Excel needs; changes nothing else.',
+    ),
   cursor: cursor.optional().describe('Returns tickets after this place, which a `Link` header gave.'),
   before: cursor.optional().describe('Returns tickets before this place, which a `Link` header gave.'),
 })

@@ -56,7 +56,7 @@ function refuseIn(query: ListQuery, names: ('limit' | 'before')[], message: stri
 
 async function sendExport(format: ExportFormat, query: ListQuery, ctx: Context, reply: FastifyReply) {
   refuseIn(query, ['limit', 'before'], 'is for pages: an export goes to the end of the list.')
-  const pages = { orderBy: query.order_by, after: query.cursor }
+  const pages = { orderBy: query.order_by, after: query.cursor, bom: query.bom === 'true' }
   const stream = await exportTickets(format, filterOf(query), pages, ctx)
   return reply
     .headers({
@@ -105,7 +105,7 @@ const listRoutes =
         schema: {
           operationId,
           summary: 'List tickets',
-          description: `Lists tickets ${of}, newest first unless a filter or \`order_by\` says otherwise. The \`Link\` header carries \`rel="next"\` and \`rel="prev"\`. With \`Accept: text/csv\` or \`application/x-ndjson\`, or at this path with \`.csv\` or \`.ndjson\` behind it, the whole list is streamed, a ticket a line; a connection that ends without the last chunk has lost the rest. In CSV, cells that begin like a formula have an apostrophe before them.`,
+          description: `Lists tickets ${of}, newest first unless a filter or \`order_by\` says otherwise. The \`Link\` header carries \`rel="next"\` and \`rel="prev"\`. With \`Accept: text/csv\` or \`application/x-ndjson\`, or at this path with \`.csv\` or \`.ndjson\` behind it, the whole list is streamed, a ticket a line; a connection that ends without the last chunk has lost the rest. In CSV every cell is quoted and on one line, and what begins like a formula has an apostrophe before it. Excel reads letters beyond ASCII with \`bom=true\` only.`,
           tags: [tag],
           security,
           querystring: listQuery,
@@ -117,7 +117,7 @@ const listRoutes =
                 'text/csv': {
                   schema: z.string().describe('A line of names, and one for each ticket.'),
                   example:
-                    '_id,code,email\r\ntkt_01jd8s3k5f6g7h8j9k0m1n2p3q,K7M2PQ9RXW3D,ada@example.com\r\n',
+                    '"_id","code","email"\r\n"tkt_01jd8s3k5f6g7h8j9k0m1n2p3q","K7M2PQ9RXW3DT4HBN","ada@example.com"\r\n',
                 },
                 'application/x-ndjson': {
                   schema: z.string().describe('One JSON object a line.'),

@@ -24,7 +24,8 @@ const isAllowedPort = ({ port }: URL) => port === '' || port === '443' || Number
 // A name without a domain resolves only inside our own network.
 const isSingleLabel = ({ hostname }: URL) => !hostname.replace(/\.$/, '').includes('.')
 
-const isLocalName = ({ hostname }: URL) => /(^|\.)localhost\.?$/.test(hostname)
+// Names that lead nowhere outside of a network or a cluster.
+const isLocalName = ({ hostname }: URL) => /(^|\.)(localhost|local|internal|svc)\.?$/.test(hostname)
 
 const refusal = (code: CodeWithoutFacts, message: string) => new Refusal({ code, message, path: ['url'] })
 

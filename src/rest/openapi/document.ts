@@ -34,7 +34,7 @@ const securitySchemes = {
   channelKey: inHeader('X-Api-Key', 'Method v2: key of a channel.'),
   integrationKey: inHeader('X-Api-Key', 'Method v2: key of an integration.'),
   integrationId: inHeader('integration_id', 'Method v1: identifier of the integration.'),
-  secret: inHeader('secret', 'Method v1: secret of the integration.'),
+  secret: inHeader('secret', 'Method v1: secret of the organization, or one of the integration alone.'),
 }
 
 const tags = [

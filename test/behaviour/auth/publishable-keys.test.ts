@@ -182,7 +182,20 @@ test('a preflight is answered for the origins of publishable keys, exactly and w
     'access-control-max-age': '600',
     vary: expect.stringContaining('Origin'),
   })
-  expect(answer.headers['access-control-allow-headers']).toContain('x-api-key')
+  const allowed = String(answer.headers['access-control-allow-headers']).split(', ')
+  expect(allowed).toEqual(
+    expect.arrayContaining([
+      ...['x-api-key', 'traceparent', 'tracestate', 'baggage', 'sentry-trace', 'apollo-require-preflight'],
+      ...['apollographql-client-name', 'apollographql-client-version', 'x-apollo-operation-name'],
+    ]),
+  )
+  const told = (await sale.rest('GET', '/events', { headers: page })).headers
+  const exposed = String(told['access-control-expose-headers']).split(', ')
+  for (const name of ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'x-request-id']) {
+    expect(told[name]).toBeDefined()
+    expect(exposed).toContain(name)
+  }
+  expect(exposed).toContain('retry-after')
   expect(answer.headers['access-control-allow-credentials']).toBeUndefined()
   const other = await preflight('https://evil.example')
   expect(other.headers['access-control-allow-origin']).toBeUndefined()

@@ -125,7 +125,7 @@ test('an invitation costs nothing, takes a place and is active at once, without 
       id: expect.stringMatching(/^tkt_/),
       status: 'ACTIVATED',
       saleType: 'INVITATION',
-      qrCode: expect.stringMatching(/^\w{12}$/),
+      qrCode: expect.stringMatching(/^\w{17}$/),
       fullName: 'Luz Marín',
       email: 'luz@example.com',
       phone: '+34600000000',

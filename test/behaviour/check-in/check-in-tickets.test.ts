@@ -196,6 +196,26 @@ test('a nonce is shared with checkInTicket, and belongs to its integration', asy
   expect(await uploadScans(sale, [scan], other.v2)).toMatchObject([{ result: 'ALREADY_ENTERED' }])
 })
 
+test('a scan from before the ticket was sold is refused, and one a day behind is not', async () => {
+  const ticketId = await buy()
+  const year = 366 * 24 * 60
+  const answers = await uploadScans(sale, [
+    { ticketId, at: '0001-01-01T00:00:00.000Z' },
+    { ticketId, at: ago(25 * 60) },
+    { qrCode: 'NOBODYS', at: '0001-01-01T00:00:00.000Z' },
+    { qrCode: 'NOBODYS', at: ago(year + 1) },
+    { qrCode: 'NOBODYS', at: ago(year - 60) },
+    { ticketId, at: ago(23 * 60) },
+  ])
+  expect(answers.map(({ result, errors }) => result ?? errors?.[0])).toEqual([
+    ...[0, 1, 2, 3].map((place) => ({ code: 'INVALID', path: `scans.${place}.at` })),
+    ...['UNKNOWN', 'TOO_EARLY'],
+  ])
+  expect((await ticketRow(sale, ticketId))?.entered).toBe(0)
+  const { errors } = await scanTicket(sale, { ticketId, at: '0001-01-01T00:00:00.000Z' })
+  expect(errors).toEqual([{ code: 'INVALID', path: 'at' }])
+})
+
 test('a scan that is not valid is refused by itself', async () => {
   const ticketId = await buy()
   const answers = await uploadScans(sale, [

@@ -1,4 +1,6 @@
+import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { events } from '../../../src/domain/event/table.ts'
 import { sha256 } from '../../../src/shared/ids.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { aLargeRate, anEventAtDoor, redeem, scanTicket } from '../../support/door.ts'
@@ -25,6 +27,7 @@ beforeAll(async () => {
         ]),
         event('paged', [aLargeRate('one'), aLargeRate('two'), aLargeRate('three')]),
         event('quiet'),
+        event('salted'),
         event('busy'),
         event('theirs', [aLargeRate('theirs')], 'org_2'),
       ],
@@ -100,6 +103,36 @@ test('the list tells what a scanner needs, and neither codes nor persons', async
   for (const secret of [row?.qrCode, row?.fullName, row?.email, row?.paymentId, row?.documentToken])
     expect(answer.body).not.toContain(secret)
   expect(answer.headers['cache-control']).toBe('private, no-cache')
+})
+
+test('the salt of an event is random, the same for all who ask, and codes are long', async () => {
+  const lists = await Promise.all(Array.from({ length: 6 }, () => list('salted')))
+  const salts = new Set([...lists, await list('salted')].map(({ hash }) => hash.salt))
+  expect(salts.size).toBe(1)
+  const [salt = ''] = salts
+  expect(salt).toMatch(/^[0-9a-f]{32}$/)
+  // What anybody could compute.
+  expect(salt).not.toBe(sha256(JSON.stringify(['scan list', 'org_1', 'salted'])).slice(0, 32))
+  expect((await list('quiet')).hash.salt).not.toBe(salt)
+  const ids = [ticketOf(await buy('salted')), ticketOf(await buy('salted', 1, { qr_code: 'K7M2PQ9RXW3D' }))]
+  const [code = '', former] = await Promise.all(ids.map(async (id) => (await ticketRow(sale, id))?.qrCode))
+  expect(29 ** code.length).toBeGreaterThan(2 ** 80)
+  expect(code).toMatch(/^[2-9A-HJKMNP-TW-Z]{16,}$/)
+  const { data } = await list('salted')
+  expect(new Set(data.map(({ code_hash }) => code_hash))).toEqual(
+    new Set([sha256(salt + code), sha256(salt + former)]),
+  )
+  // Codes of before are twelve characters long.
+  expect((await scanTicket(sale, { qrCode: former, eventId: 'salted' })).result).toBe('OK')
+})
+
+test('a cursor of another salt is refused, so that no scanner mixes hashes of both', async () => {
+  const { cursor } = await list('salted')
+  expect((await get('salted', { since: cursor })).statusCode).toBe(200)
+  await sale.db.update(events).set({ scanSalt: 'of another process' }).where(eq(events.id, 'salted'))
+  const answer = await get('salted', { since: cursor })
+  expect([answer.statusCode, restProblems(answer)]).toEqual([422, ['CURSOR_UNKNOWN since']])
+  expect((await list('salted')).hash.salt).toBe('of another process')
 })
 
 test('only tickets that were paid are listed, cancelled ones too', async () => {

@@ -41,6 +41,16 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
+test('the schema is told to anybody, but not where only trusted documents are executed', async () => {
+  const read = async (at: Sale) => {
+    const page = await at.rest('GET', '/')
+    const { statusCode } = await at.rest('GET', '/schema.graphql')
+    return [statusCode, page.body.includes('schema.graphql')]
+  }
+  expect(await read(sale)).toEqual([200, true])
+  expect(await read(strict)).toEqual([404, false])
+})
+
 let files = 0
 async function manifestOf(content: unknown): Promise<string> {
   const path = join(folder, `manifest-${files++}.json`)

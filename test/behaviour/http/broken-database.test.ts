@@ -135,6 +135,27 @@ test('a database that cancels statements is 503 with Retry-After', async () => {
   })
 })
 
+test('a database that starts or ends is told of once a second, however many it refuses', async () => {
+  const linesOf = async (code: string) => {
+    await sale.db.execute(
+      sql.raw(`create or replace function refuse_now() returns boolean language plpgsql as
+        $$ begin raise exception 'select secretia' using errcode = '${code}'; end $$`),
+    )
+    lines = []
+    const begin = performance.now()
+    await withBroken('integrations', refusing('integrations'), async () => {
+      for (let times = 0; times < 12; times++) expect(refusal(await lookUp())).toBe('503 BUSY')
+    })
+    const failed = lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'request failed')
+    return { count: failed.length, seconds: Math.ceil((performance.now() - begin) / 1000) }
+  }
+  const starting = await linesOf('57P03')
+  expect(starting.count).toBeGreaterThan(0)
+  expect(starting.count).toBeLessThanOrEqual(starting.seconds)
+  // Control: anything else is told each time.
+  expect((await linesOf('57014')).count).toBe(12)
+})
+
 test('a closed database is 503 and not ready', async () => {
   await sale.database.close()
   const isEmbedded = inject('database').kind === 'pglite'

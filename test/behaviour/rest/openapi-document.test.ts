@@ -41,6 +41,11 @@ const named =
     .concat('Ticket Error Problem ErrorCode PaymentPaidMessage PaymentState TicketState')
     .split(' ')
 
+test('the secret of method v1 is described as that of the organization', () => {
+  const { secret } = document.components.securitySchemes as Record<string, { description?: string }>
+  expect(secret?.description).toMatch(/secret of the organization/)
+})
+
 test('schemas are named and referred to', () => {
   expect(Object.keys(raw.components.schemas)).toEqual(expect.arrayContaining(named))
   const bodyOf = (path: string, method: string) =>

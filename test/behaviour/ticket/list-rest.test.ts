@@ -1,12 +1,21 @@
-import { sql } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { tickets } from '../../../src/domain/ticket/table.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { aCatalogue, anEvent, aPrice, aRate } from '../../support/factories.ts'
 import { openSale, restProblems, type Sale } from '../../support/sale.ts'
 
 // Lists of tickets over REST: pages by Link, CSV and NDJSON.
 
-const names = ['=1+1', '+A', '-B', '@C', 'Ana, "Ñ"', ...Array.from({ length: 115 }, (_, n) => `Person ${n}`)]
+const names = [
+  '=1+1',
+  '+A',
+  '-B',
+  '@C',
+  'Ana, "Ñ"',
+  'Bo;=cmd|/c;',
+  ...Array.from({ length: 114 }, (_, n) => `Person ${n}`),
+]
 
 let sale: Sale
 beforeAll(async () => {
@@ -130,11 +139,32 @@ test('CSV has a header, and no cell that a spreadsheet would run', async () => {
   expect(answer.headers['content-type']).toContain('text/csv')
   expect(answer.headers['content-disposition']).toBe('attachment; filename="tickets.csv"')
   const lines = answer.body.trimEnd().split('\r\n')
-  expect(lines[0]).toMatch(/^_id,activation_date,/)
+  expect(lines[0]).toMatch(/^"_id","activation_date",/)
   expect(lines).toHaveLength(41)
-  for (const name of ["'=1+1", "'+A", "'-B", "'@C", '"Ana, ""Ñ"""', "'+34600000000"])
-    expect(answer.body).toContain(`,${name},`)
-  expect(answer.body).not.toMatch(/(^|,|\n)[=+@-]/)
+  for (const name of ["'=1+1", "'+A", "'-B", "'@C", 'Ana, ""Ñ""', "Bo;'=cmd|/c;", "'+34600000000"])
+    expect(answer.body).toContain(`,"${name}",`)
+  // Whatever a reader takes for the end of a cell.
+  expect(answer.body).not.toMatch(/(^|[\n;,|\t])[" ]*[=+@-]/)
+  // Every cell is quoted.
+  for (const line of lines) expect(line).toMatch(/^"([^"]|"")*"(,"([^"]|"")*")*$/)
+})
+
+test('CSV has no line break in a cell, whoever wrote it, and a mark of its encoding if asked', async () => {
+  const [{ _id = '' } = {}] = (await get('/tickets?referral_id=part-80')).json<{ data: Body[] }>().data
+  const told = { address: 'Calle 1\r\n=cmd', postalCode: '\t@x\u2028+1\u0000' }
+  await sale.db.update(tickets).set(told).where(eq(tickets.id, _id))
+  const [plain, marked] = await Promise.all(
+    ['', '&bom=true'].map((more) => get(`/tickets.csv?referral_id=part-80${more}`)),
+  )
+  expect(plain?.body.split(/\r\n|\n|\r|\u2028/)).toHaveLength(42)
+  expect(plain?.body).toContain(`,"Calle 1 =cmd",`)
+  expect(plain?.body).toContain(`," '@x +1 ",`)
+  expect(plain?.body.startsWith('"_id"')).toBe(true)
+  expect(marked?.body).toBe(`\ufeff${plain?.body}`)
+  const accepted = await get('/tickets?bom=true', { ...sale.channel, accept: 'text/csv' })
+  expect(accepted.body.startsWith('\ufeff"_id"')).toBe(true)
+  expect(accepted.body.indexOf('\ufeff', 1)).toBe(-1)
+  expect((await get('/tickets?bom=yes')).statusCode).toBe(400)
 })
 
 test('a page costs two statements, and an export one a page beside its key', async () => {

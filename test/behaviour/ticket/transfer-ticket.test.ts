@@ -5,6 +5,7 @@ import { events } from '../../../src/domain/event/table.ts'
 import { searchNameOf } from '../../../src/domain/ticket/search-name.ts'
 import { tickets } from '../../../src/domain/ticket/table.ts'
 import { anEntry, countersOf, mustCheckOut } from '../../support/checkouts.ts'
+import { openDoors } from '../../support/door.ts'
 import {
   aCatalogue,
   anEvent,
@@ -55,7 +56,7 @@ beforeAll(async () => {
         anEvent({ _id: 'evt_over', ticket_rates: [rate('over')] }),
       ],
     }),
-    { settings: { PUBLIC_URL: 'https://tickets.example' }, provider },
+    { settings: { ...openDoors, PUBLIC_URL: 'https://tickets.example' }, provider },
   )
 })
 afterAll(() => sale.close())
@@ -89,7 +90,7 @@ test.each([
     ...{ gender: null, birthday: null, address: null, postalCode: null, countryCode: null },
     ...{ personalDocumentType: null, personalDocumentNumber: null, answers: [] },
   })
-  expect(ticket?.qrCode).toMatch(/^[2-9A-Z]{12}$/)
+  expect(ticket?.qrCode).toMatch(/^[2-9A-Z]{17}$/)
   expect(ticket?.qrCode).not.toBe(before?.qrCode)
   const after = await refunds.ticketRow(sale, id)
   expect(after?.documentToken).toMatch(/^[0-9a-f]{64}dGt0/)

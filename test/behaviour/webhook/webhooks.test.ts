@@ -81,6 +81,13 @@ test.each([
   ['https://224.0.0.1/', 'ADDRESS_NOT_ALLOWED url'],
   ['https://localhost:8443/', 'ADDRESS_NOT_ALLOWED url'],
   ['https://api.localhost./', 'ADDRESS_NOT_ALLOWED url'],
+  ...[
+    'metadata.google.internal',
+    'api.shop.svc',
+    'api.svc.cluster.local',
+    'printer.local.',
+    'a.INTERNAL',
+  ].map((host) => [`https://${host}/`, 'ADDRESS_NOT_ALLOWED url']),
   ['https://receiver.example:22/', 'ADDRESS_NOT_ALLOWED url'],
   ['https://receiver.example:80/', 'ADDRESS_NOT_ALLOWED url'],
   ['https://receiver.example:1023/', 'ADDRESS_NOT_ALLOWED url'],
@@ -93,14 +100,16 @@ test.each([
   expect(await own.refusal('registerWebhook', { url })).toBe(refusal)
 })
 
-test.each(['https://receiver.example:443/', 'https://receiver.example:8443/', 'https://a.b.'])(
-  'webhook URL %s is accepted',
-  async (url) => {
-    const { id } = await own.register(url)
-    expect((await own.list()).map((webhook) => webhook.url)).toContain(new URL(url).href)
-    await own.call('deleteWebhook', { id })
-  },
-)
+test.each([
+  'https://receiver.example:443/',
+  'https://receiver.example:8443/',
+  'https://a.b.',
+  'https://internal.example/',
+])('webhook URL %s is accepted', async (url) => {
+  const { id } = await own.register(url)
+  expect((await own.list()).map((webhook) => webhook.url)).toContain(new URL(url).href)
+  await own.call('deleteWebhook', { id })
+})
 
 test('webhook URL refused at registration is refused as an update', async () => {
   const { id } = await own.register(url)

@@ -30,7 +30,7 @@ export async function checkoutTickets(input: CheckoutInput, ctx: Context): Promi
     seller: { channelId, mode, saleType: 'online', provider: providerOf(ctx.services, ctx).name, isPublic },
     plan: async (terms) => refuseHigherTotal(await planCheckout(input, terms, ctx), input.expectedTotal),
   }
-  const answer = await withoutGuessing(input, ctx, () =>
+  const answer = await withoutGuessing(input.discountCode, ctx, () =>
     holdWithinLimit(input.tickets.length, ctx, () => sellTickets(order, ctx)),
   )
   return isPublic ? { ...answer, tickets: [] } : answer

@@ -6,21 +6,17 @@ import { perOwner } from '../../../shared/per-owner.ts'
 import { findPayment } from '../../payment/loaders.ts'
 import type { CheckoutAnswer } from './sell-tickets.ts'
 
-// Bounds of what one address does with the publishable keys of a channel, in this process: everybody has such a
-// key, and their limit of requests is too wide for what holds places or guesses codes (DECISIONS 251).
+// Bounds of what one address does with the publishable keys of a channel, in this process (DECISIONS 251).
 
-/** Places that an address holds by a checkout; `payment` is null while that is being made. */
-type Hold = { places: number; until: number; payment: { id: string; organizationId: string } | null }
+/** Places of a checkout; `payment` is null while it is being made. */
+type Hold = { places: number; payment: { id: string; organizationId: string } | null }
 
-const maxAddresses = 20_000
-const holdsOf = perOwner((_: Services) => new LRUCache<string, Set<Hold>>({ max: maxAddresses }))
-
-const guessMs = 60_000
 const maxUnknownCodes = 50
-const unknownCodesOf = perOwner((_: Services) => createLimitCounters(guessMs))
+const holdsOf = perOwner((_: Services) => new LRUCache<string, Set<Hold>>({ max: 20_000 }))
+const unknownCodesOf = perOwner((_: Services) => createLimitCounters(60_000))
 
-/** Address and keys that are counted together; null for a caller that is not limited. */
-const limitedAs = ({ caller, address, mode }: Context): string | null =>
+// Address and keys that are counted together; null for a caller that is not limited.
+const countedAs = ({ caller, address, mode }: Context): string | null =>
   caller?.kind === 'publishable' ? `${caller.channelId} ${mode} ${address}` : null
 
 const tooMany = (message: string, limit: number, retryAfter: number) =>
@@ -28,66 +24,63 @@ const tooMany = (message: string, limit: number, retryAfter: number) =>
 
 const placesIn = (holds: Set<Hold>) => [...holds].reduce((sum, { places }) => sum + places, 0)
 
-async function forgetEnded(holds: Set<Hold>, ctx: Context): Promise<void> {
-  for (const hold of holds) if (hold.until < Date.now()) holds.delete(hold)
-  const ended = async (hold: Hold) => {
-    const payment = hold.payment && (await findPayment(ctx.db, hold.payment.organizationId, hold.payment.id))
-    if (hold.payment && payment?.status !== 'pending' && payment?.status !== 'processing') holds.delete(hold)
+async function forgetEnded(holds: Set<Hold>, { db }: Context): Promise<void> {
+  const check = async (hold: Hold) => {
+    if (!hold.payment) return
+    const payment = await findPayment(db, hold.payment.organizationId, hold.payment.id)
+    if (payment?.status !== 'pending' && payment?.status !== 'processing') holds.delete(hold)
   }
-  await Promise.all([...holds].map(ended))
+  await Promise.all([...holds].map(check))
 }
 
-/** Makes a checkout of so many places, unless its address then held more of them unpaid than
- *  `PUBLISHABLE_HELD_PLACES`. What is paid, cancelled or expired counts no more. Refuses: RATE_LIMITED. */
+/** Makes a checkout of so many places, unless its address then held more unpaid ones than
+ *  `PUBLISHABLE_HELD_PLACES`. Refuses: RATE_LIMITED. */
 export async function holdWithinLimit(
   places: number,
   ctx: Context,
   sell: () => Promise<CheckoutAnswer>,
 ): Promise<CheckoutAnswer> {
-  const { holdMinutes, publishableHeldPlaces: limit } = ctx.services
-  const who = limitedAs(ctx)
+  const limit = ctx.services.publishableHeldPlaces
+  const who = countedAs(ctx)
   if (who === null || limit === null) return sell()
-  const known = holdsOf(ctx.services)
-  const holds = known.get(who) ?? new Set()
-  known.set(who, holds)
+  const holds = holdsOf(ctx.services).get(who) ?? new Set()
+  holdsOf(ctx.services).set(who, holds)
   if (placesIn(holds) + places > limit) await forgetEnded(holds, ctx)
   if (placesIn(holds) + places > limit)
     throw tooMany('Too many unpaid places are held from this address.', limit, 60)
-  const hold: Hold = { places, until: Date.now() + holdMinutes * 60_000, payment: null }
+  const hold: Hold = { places, payment: null }
   holds.add(hold)
-  try {
-    const { payment, ...answer } = await sell()
-    // A repetition is counted by the checkout that it repeats.
-    if (answer.replayed) holds.delete(hold)
-    hold.payment = payment
-    return { payment, ...answer }
-  } catch (error) {
-    holds.delete(hold)
-    throw error
-  }
+  const answer = await sell().finally(() => holds.delete(hold))
+  const { id, organizationId } = answer.payment
+  // A repetition is counted by the checkout that it repeats.
+  if (!answer.replayed) holds.add({ places, payment: { id, organizationId } })
+  return answer
 }
 
-/** Runs what looks up a discount code, unless its address has named 50 unknown ones within a minute: even a
- *  right one is refused then. Refuses: RATE_LIMITED. */
+/** Runs what looks up a discount code, unless its address has named too many unknown ones within a minute: even
+ *  a right one is refused then. Refuses: RATE_LIMITED. */
 export async function withoutGuessing<T>(
-  { discountCode }: { discountCode?: string | null | undefined },
+  discountCode: string | null | undefined,
   ctx: Context,
   run: () => Promise<T>,
 ): Promise<T> {
-  const who = limitedAs(ctx)
+  const who = countedAs(ctx)
   if (who === null || !discountCode) return run()
-  const unknown = unknownCodesOf(ctx.services)
   // Counts beforehand, so that guesses at once are no more than others.
-  const { count, leftMs } = unknown.add(who)
+  const { count, leftMs } = unknownCodesOf(ctx.services).add(who)
   if (count > maxUnknownCodes)
     throw tooMany('Too many unknown discount codes.', maxUnknownCodes, Math.ceil(leftMs / 1000))
-  let isUnknown = false
-  try {
-    return await run()
-  } catch (error) {
-    isUnknown = error instanceof Refusal && error.problems.some(({ code }) => code === 'DISCOUNT_UNKNOWN')
-    throw error
-  } finally {
-    if (!isUnknown) unknown.takeBack(who)
-  }
+  const isUnknown = (error: unknown) =>
+    error instanceof Refusal && error.problems.some(({ code }) => code === 'DISCOUNT_UNKNOWN')
+  const takeBack = () => unknownCodesOf(ctx.services).takeBack(who)
+  return run().then(
+    (result) => {
+      takeBack()
+      return result
+    },
+    (error: unknown) => {
+      if (!isUnknown(error)) takeBack()
+      throw error
+    },
+  )
 }
