@@ -19,6 +19,8 @@ test('OpenAPI document has exactly the documented paths', async () => {
     Object.entries<object>(document.paths).map(([path, methods]) => [path, ...Object.keys(methods)]),
   ).toEqual([
     ['/events', 'get'],
+    ['/events/{eventId}', 'get'],
+    ['/payments/{paymentId}', 'get'],
     ['/tickets/checkout', 'post'],
     ['/tickets', 'get'],
     ['/integrations/tickets', 'get'],
@@ -41,6 +43,8 @@ test('OpenAPI document has the paths with their base paths', async () => {
     const document = (await moved.rest('GET', '/openapi.json')).json()
     expect(Object.keys(document.paths)).toEqual([
       '/channels/events',
+      '/channels/events/{eventId}',
+      '/channels/payments/{paymentId}',
       '/channels/tickets/checkout',
       '/channels/tickets',
       '/partners/v2/integrations/tickets',
@@ -50,6 +54,32 @@ test('OpenAPI document has the paths with their base paths', async () => {
   } finally {
     await moved.close()
   }
+})
+
+test('/docs and its files are compressed, and the files kept for good by the version in their address', async () => {
+  const ask = (url: string, more = {}) =>
+    gateway.app.inject({ url, headers: { 'accept-encoding': 'br', ...more } })
+  const page = await ask('/docs')
+  const { body } = await gateway.app.inject('/docs')
+  const addresses = [...body.matchAll(/"(\/docs\/static\/[^"]+)"/g)].map(([, url = '']) => url)
+  expect(addresses.length).toBeGreaterThan(5)
+  let bytes = page.rawPayload.length
+  for (const url of addresses) {
+    const file = await ask(url)
+    expect([url, file.statusCode, file.headers['cache-control']]).toEqual([
+      url,
+      200,
+      'public, max-age=31536000, immutable',
+    ])
+    bytes += file.rawPayload.length
+    const [path = ''] = url.split('?')
+    for (const old of [path, `${path}?v=old`])
+      expect((await ask(old)).headers['cache-control']).toBe('private, no-cache')
+    const again = await ask(url, { 'if-none-match': String(file.headers.etag) })
+    expect([again.statusCode, again.body]).toEqual([304, ''])
+  }
+  // 2.1 MB uncompressed.
+  expect(bytes).toBeLessThan(700_000)
 })
 
 test('/docs loads only its own files', async () => {
