@@ -103,7 +103,6 @@ export function sendPage(
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-${refresh !== null && html`<meta http-equiv="refresh" content="${refresh}">`}
 <title>${title}</title>
 <link rel="icon" href="${iconUrl}">
 <style>${new Html(styles)}</style>
@@ -124,6 +123,7 @@ ${body}
     "base-uri 'none'",
     "frame-ancestors 'none'",
   ]
+  if (refresh !== null) reply.header('refresh', String(refresh))
   return reply
     .code(status)
     .header('content-security-policy', policy.join('; '))

@@ -1,11 +1,15 @@
 import type { FastifyInstance } from 'fastify'
+import { translate } from '../language/translate.ts'
 import { Refusal } from '../shared/errors.ts'
+import { preferredType } from './accept.ts'
+import { negotiateLanguage, sendNote } from './error-page.ts'
+import { html } from './html.ts'
 
 type KnownRoute = { path: RegExp; methods: Set<string> }
 
 const patternOf = (url: string) => new RegExp(`^${url.replace(/\*/g, '.*').replace(/:\w+/g, '[^/]+')}$`)
 
-/** Answers 404 for an unknown path, and 405 with `Allow` for an unsupported method of a known path. Call it
+/** Answers 404 for an unknown path, with a page to a browser, and 405 with `Allow` for an unsupported method of a known path. Call it
  *  before the routes are added. */
 export function answerUnknownRoutes(app: FastifyInstance): void {
   const known = new Map<string, KnownRoute>()
@@ -21,8 +25,15 @@ export function answerUnknownRoutes(app: FastifyInstance): void {
       .filter((route) => route.path.test(path))
       .flatMap(({ methods }) => [...methods])
     // A wildcard route supports the method, but has no such file.
-    if (allowed.length === 0 || allowed.includes(request.method))
+    if (allowed.length === 0 || allowed.includes(request.method)) {
+      reply.header('vary', 'accept')
+      if (preferredType(request.headers.accept, ['application/json', 'text/html']) === 'text/html') {
+        const language = negotiateLanguage(reply) ?? 'en'
+        const home = html`<p><a href="/">${translate(language, 'error.home')}</a></p>`
+        return sendNote(reply, 404, language, ['error.pageNotFound', 'error.addressWrong'], home)
+      }
       throw new Refusal({ code: 'NOT_FOUND', message: 'There is no such path.' })
+    }
     reply.header('allow', [...new Set(allowed)].join(', '))
     throw new Refusal({ code: 'METHOD_NOT_ALLOWED', message: `The path does not take ${request.method}.` })
   })

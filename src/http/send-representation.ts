@@ -25,7 +25,8 @@ async function send(
   const coding = isSmall ? 'identity' : chooseCoding(headers['accept-encoding'])
   const { 'content-type': type = '', ...otherHeaders } = representation.headers
   const vary = [reply.getHeader('vary'), varyHeaders].filter(Boolean).join(', ')
-  reply.headers({ vary, 'cache-control': 'private, no-cache', ...otherHeaders })
+  const kept = reply.getHeader('cache-control') ?? 'private, no-cache'
+  reply.headers({ vary, 'cache-control': kept, ...otherHeaders })
   if (method !== 'POST') {
     const etag = representation.etag(coding)
     reply.header('etag', etag)

@@ -98,13 +98,20 @@ export async function addShop(app: FastifyInstance, { keyOf, publicUrl }: Shop):
     'require-trusted-types-for': ["'script'"],
     'trusted-types': ["'none'"],
   })
-  const sendShop = (reply: FastifyReply) => {
+  const isMissing = async (id: string, key: string): Promise<boolean> => {
+    const payload = { query: 'query ($id: ID!) { event(id: $id) { id } }', variables: { id } }
+    const headers = { 'x-api-key': key, origin: originOf() }
+    const answer = await app.inject({ method: 'POST', url: '/graphql', headers, payload })
+    return answer.json<{ data?: { event: object | null } }>().data?.event === null
+  }
+  const sendShop = async (reply: FastifyReply, eventId?: string) => {
     const language = negotiateLanguage(reply) ?? 'en'
     const own = texts.get(language) ?? {}
     const key = keyOf()
     if (key === null) throw new Refusal(problem('BUSY', 'The shop opens in a moment.', [], { retryAfter: 1 }))
     reply.header('cache-control', 'no-cache')
-    return sendPage(reply, 200, {
+    const status = eventId !== undefined && (await isMissing(eventId, key)) ? 404 : 200
+    return sendPage(reply, status, {
       language,
       title: String(own['list.title']),
       body: bodyOf(key, originOf(), own),
@@ -114,7 +121,7 @@ export async function addShop(app: FastifyInstance, { keyOf, publicUrl }: Shop):
     })
   }
   for (const path of ['/shop', '/shop/events/:id', '/shop/done'])
-    app.get(path, hidden, (_request, reply) => sendShop(reply))
+    app.get<{ Params: { id?: string } }>(path, hidden, ({ params }, reply) => sendShop(reply, params.id))
   for (const [name, code] of files) {
     const script = representationOf('text/javascript; charset=utf-8', "default-src 'none'", code)
     app.get(`/shop/${name}`, hidden, (request, reply) =>

@@ -16,6 +16,8 @@ main[aria-busy]:empty::before, main[aria-busy]:has(> noscript:only-child)::befor
   content: ''; display: block; width: 2.5rem; height: 2.5rem; margin: 20vh auto; border-radius: 50%;
   border: .25rem solid var(--line); border-top-color: var(--accent); animation: turn 1s linear infinite;
 }
+/* Without scripts a browser has elements in noscript. */
+main[aria-busy]:has(> noscript > p)::before { display: none }
 @keyframes turn { to { transform: rotate(1turn) } }
 footer { padding: 1.5rem 1rem 2rem }
 .primary, .stepper button {

@@ -1,26 +1,30 @@
 import { afterEach, beforeAll, expect, inject, test, vi } from 'vitest'
-import { buy } from './support/journey.ts'
+import { openBusyProxy } from './support/busy-proxy.ts'
+import { buy, collect } from './support/journey.ts'
 import { compile, fetchFrom, runScript } from './support/service.ts'
 
 // Apollo Client, as in a browser: with a publishable key and persisted queries.
 
 const { url, publishableKey: key } = inject('service')
-const open = async () => (await import('./apollo/client.ts')).connect({ url, key, fetch: fetchFrom(url) })
+const open = async (at = url) =>
+  (await import('./apollo/client.ts')).connect({ url: at, key, fetch: fetchFrom(url) })
 
 beforeAll(() => runScript('apollo', 'generate.sh'))
 afterEach(() => void vi.restoreAllMocks())
 
 test('compiles', () => compile('apollo'))
 
-test('buys a ticket, without a warning of the cache', async () => {
+test('buys a ticket of a service that is busy, without a warning of the cache', async () => {
+  const proxy = await openBusyProxy(url)
   const warnings = [vi.spyOn(console, 'warn'), vi.spyOn(console, 'error')]
-  await buy(await open(), { search: 'Rooftop Soul', eventId: 'evt_demo_4' })
+  await buy(await open(proxy.url), { search: 'Rooftop Soul', eventId: 'evt_demo_4' }).finally(proxy.close)
+  expect(proxy.refused()).toBeGreaterThan(5)
   for (const warning of warnings) expect(warning).not.toHaveBeenCalled()
 })
 
 test('keeps what has an identifier by it, and all else in the object around it', async () => {
   const shop = await open()
-  const [event] = await shop.listEvents('Oud under the stars')
+  const [event] = await collect(shop.listEvents('Oud under the stars'))
   expect(event?.id).toBe('evt_demo_11')
   const kept = shop.client.cache.extract() as Record<string, Record<string, unknown>>
   expect(kept['Event:evt_demo_11']).toMatchObject({ name: event?.name })

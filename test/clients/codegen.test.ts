@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { buy } from './support/journey.ts'
+import { openBusyProxy } from './support/busy-proxy.ts'
+import { buy, collect } from './support/journey.ts'
 import { compile, runScript, startDemo } from './support/service.ts'
 
 // GraphQL Code Generator: documents of a shop.graphql as types and texts, sent by fetch.
@@ -12,9 +13,13 @@ beforeAll(() => runScript('codegen', 'generate.sh'))
 
 test('compiles', () => compile('codegen'))
 
-test('buys a ticket', async () => {
+test('buys a ticket of a service that is busy', async () => {
   const { connect } = await import('./codegen/client.ts')
-  await buy(connect({ url, key }), { search: 'Kraftfeld', eventId: 'evt_demo_7' })
+  const proxy = await openBusyProxy(url)
+  await buy(connect({ url: proxy.url, key }), { search: 'Kraftfeld', eventId: 'evt_demo_7' }).finally(
+    proxy.close,
+  )
+  expect(proxy.refused()).toBeGreaterThan(5)
 })
 
 let strict: Awaited<ReturnType<typeof startDemo>> | undefined
@@ -25,6 +30,6 @@ test('buys a ticket of a service that executes only the documents of its manifes
   const { connect } = await import('./codegen/client.ts')
   const event = { search: 'Kraftfeld', eventId: 'evt_demo_7' }
   await buy(connect({ ...strict, trusted: true }), event)
-  const listing = connect(strict).listEvents('Kraftfeld')
+  const listing = collect(connect(strict).listEvents('Kraftfeld'))
   await expect(listing).rejects.toMatchObject({ cause: [{ extensions: { code: 'UNTRUSTED_DOCUMENT' } }] })
 })

@@ -32,11 +32,17 @@ test('buys a ticket', async () => {
 
   const { data } = await run('checkout.sh', { ...order, ORDER: 'curl-2', EMAIL: 'ana@example.com' })
   const paid = { PAYMENT: data.payment_id }
-  expect(await run('payment.sh', paid)).toMatchObject({ data: { payment: { status: 'PENDING' } } })
+  expect(await run('payment.sh', paid)).toMatchObject({ data: { status: 'pending' } })
   expect(await pay(data.payment_url)).toBe(200)
-  expect(await run('payment.sh', paid)).toMatchObject({ data: { payment: { status: 'PAID' } } })
+  expect(await run('payment.sh', paid)).toMatchObject({ data: { status: 'paid' } })
   const tickets = await run('tickets.sh', paid)
   expect(tickets.data).toMatchObject([{ _id: data.tickets[0]._id, status: 'activated' }])
+})
+
+test('turns the pages of a list', async () => {
+  const pages = (await runScript('curl', 'pages.sh', variables)).replaceAll('}{', '}\n{').split('\n')
+  const ids = pages.flatMap((page) => JSON.parse(page).data.map(({ _id }: { _id: string }) => _id))
+  expect([pages.length > 1, new Set(ids).size]).toEqual([true, ids.length])
 })
 
 /** Fields of an answer, and the types of their values: an example has no others. */

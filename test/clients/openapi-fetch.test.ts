@@ -1,4 +1,6 @@
 import { beforeAll, expect, inject, test } from 'vitest'
+import { openBusyProxy } from './support/busy-proxy.ts'
+import { collect } from './support/journey.ts'
 import { compile, pay, runScript } from './support/service.ts'
 
 // openapi-typescript and openapi-fetch, from the document that the service gives.
@@ -9,10 +11,13 @@ beforeAll(() => runScript('openapi-fetch', 'generate.sh', { URL: url }))
 
 test('compiles', () => compile('openapi-fetch'))
 
-test('buys a ticket', async () => {
+test('buys a ticket of a service that is busy', async () => {
   const { connect } = await import('./openapi-fetch/client.ts')
-  const shop = connect({ url, key })
-  const [event] = await shop.listEvents('Nit d')
+  const proxy = await openBusyProxy(url)
+  const shop = connect({ url: proxy.url, key })
+  const all = await collect(shop.listEvents(''))
+  expect(new Set(all.map(({ _id }) => _id)).size).toBeGreaterThan(20)
+  const [event] = await collect(shop.listEvents('Nit d'))
   expect(event?._id).toBe('evt_demo_8')
   const rate = event?.ticket_rates?.find(({ _id }) => _id === 'rate_demo_8_1')
   const price = rate?.prices.find(({ valid_until }) => !valid_until || new Date(valid_until) > new Date())
@@ -31,4 +36,7 @@ test('buys a ticket', async () => {
   expect(await shop.listTickets(checkout.payment_id)).toMatchObject([
     { _id: checkout.tickets[0]?._id, status: 'activated' },
   ])
+  expect(await shop.readPayment(checkout.payment_id)).toMatchObject({ status: 'paid' })
+  expect(proxy.refused()).toBeGreaterThan(5)
+  proxy.close()
 })

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { buy } from './support/journey.ts'
+import { openBusyProxy } from './support/busy-proxy.ts'
+import { buy, collect } from './support/journey.ts'
 import { compile, fetchFrom, runScript, startDemo } from './support/service.ts'
 
 // Relay, as in a browser: with a publishable key, and documents that the service knows by their identifiers.
@@ -14,23 +15,25 @@ beforeAll(async () => {
 })
 afterAll(() => service?.stop())
 
-const open = async () => {
+const open = async (url = service?.url ?? '') => {
   if (!service) throw new Error('the service was not started')
-  const { url, publishableKey: key } = service
-  const built = './relay/dist/client.js'
+  const { publishableKey: key } = service
+  const built = './relay/dist/relay/client.js'
   const { connect } = (await import(built)) as typeof import('./relay/client.ts')
-  return connect({ url, key, fetch: fetchFrom(url) })
+  return connect({ url, key, fetch: fetchFrom(service.url) })
 }
 
 test('compiles', () => compile('relay'))
 
 test('buys a ticket of a service that executes only the documents of its manifest', async () => {
-  await buy(await open(), { search: 'Łódź Late', eventId: 'evt_demo_6' })
+  const proxy = await openBusyProxy(service?.url ?? '')
+  await buy(await open(proxy.url), { search: 'Łódź Late', eventId: 'evt_demo_6' }).finally(proxy.close)
+  expect(proxy.refused()).toBeGreaterThan(5)
 })
 
 test('keeps events in its store by their identifiers', async () => {
   const shop = await open()
-  await shop.listEvents('Oud under the stars')
+  await collect(shop.listEvents('Oud under the stars'))
   const kept = shop.environment.getStore().getSource().get('evt_demo_11')
   expect(kept).toMatchObject({ __typename: 'Event', id: 'evt_demo_11' })
 })

@@ -1,20 +1,24 @@
 import { afterEach, beforeAll, expect, inject, test, vi } from 'vitest'
+import { openBusyProxy } from './support/busy-proxy.ts'
 import { buy } from './support/journey.ts'
 import { compile, fetchFrom, runScript } from './support/service.ts'
 
 // urql with graphcache, as in a browser: with a publishable key.
 
 const { url, publishableKey: key } = inject('service')
-const open = async () => (await import('./urql/client.ts')).connect({ url, key, fetch: fetchFrom(url) })
+const open = async (at = url) =>
+  (await import('./urql/client.ts')).connect({ url: at, key, fetch: fetchFrom(url) })
 
 beforeAll(() => runScript('urql', 'generate.sh'))
 afterEach(() => void vi.restoreAllMocks())
 
 test('compiles', () => compile('urql'))
 
-test('buys a ticket, without a warning of the cache', async () => {
+test('buys a ticket of a service that is busy, without a warning of the cache', async () => {
+  const proxy = await openBusyProxy(url)
   const warnings = [vi.spyOn(console, 'warn'), vi.spyOn(console, 'error')]
-  await buy(await open(), { search: 'Les Éclats', eventId: 'evt_demo_5' })
+  await buy(await open(proxy.url), { search: 'Les Éclats', eventId: 'evt_demo_5' }).finally(proxy.close)
+  expect(proxy.refused()).toBeGreaterThan(5)
   for (const warning of warnings) expect(warning).not.toHaveBeenCalled()
 })
 

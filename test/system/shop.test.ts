@@ -56,6 +56,12 @@ test('buys in one window, while the other sees the places go and come back', asy
   await one.page.getByRole('heading', { name: 'See you there' }).waitFor()
   await one.page.getByText('2 tickets for Noche de Ñandú').waitFor()
   expect(one.page.url()).toContain('/shop/done')
+  const saved = one.page.waitForEvent('download')
+  await one.page.getByRole('link', { name: 'Add to the calendar' }).click()
+  expect((await saved).suggestedFilename()).toBe('evt_demo_1.ics')
+  await one.page.getByRole('link', { name: 'More shows' }).waitFor()
+  await one.page.getByRole('link', { name: 'Open the tickets' }).click()
+  await one.page.getByRole('link', { name: /^Ticket 1/ }).waitFor()
 
   await fillIn(two.page)
   await buyButton(two.page).click()
@@ -131,6 +137,25 @@ test('connects again after the service was away', async () => {
   await close()
 })
 
+test('is not live while the browser is offline', async () => {
+  const { page, close } = await openShop()
+  await openEvent(page)
+  await page.context().setOffline(true)
+  await page.getByText('reconnecting').waitFor()
+  await page.context().setOffline(false)
+  await page.locator('.live.on').waitFor()
+  await close()
+})
+
+test('says without JavaScript that it needs it, and turns no spinner', async () => {
+  const { page, close } = await openShop({ javaScriptEnabled: false })
+  await page.goto(`${demo.url}/shop`)
+  await page.getByText('This shop needs JavaScript').waitFor()
+  const shown = await page.locator('main').evaluate((main) => getComputedStyle(main, '::before').display)
+  expect(shown).toBe('none')
+  await close()
+})
+
 test.each([
   ['a phone', phone, 'light'],
   ['a phone at night', phone, 'dark'],
@@ -169,8 +194,10 @@ test.each([
 
 test('says so where there is nothing: no such show, no result, no order', async () => {
   const { page, complaints, close } = await openShop()
-  await page.goto(`${demo.url}/shop/events/evt_demo_999`)
-  await page.getByText('There is no such show').waitFor()
+  const missing = await openShop()
+  expect((await missing.page.goto(`${demo.url}/shop/events/evt_demo_999`))?.status()).toBe(404)
+  await missing.page.getByText('There is no such show').waitFor()
+  await missing.close()
   await page.goto(`${demo.url}/shop?search=%3Cb%3Ezzz`)
   await page.getByText('No show has “<b>zzz” in its name.').waitFor()
   await page.goto(`${demo.url}/shop/done?payment_id=pay_1&status=paid`)

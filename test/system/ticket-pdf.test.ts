@@ -66,7 +66,7 @@ test('the code scans, and the text is complete', async () => {
     'Noche de Ñandú & <friends>',
     'Sunday, 12 July 2099, 00:30 CEST',
     'Sala Ñ, Gran Vía, 1, Madrid',
-    'Entrance · Early',
+    'Entrance · Early · €22.00',
     'Ana Núñez',
     code,
   ])

@@ -8,6 +8,7 @@ import { localStart, placeOf } from '../event/local-time.ts'
 import { languageOfSheet, type Sheet } from './find-sheets.ts'
 import type { Fonts } from './load-fonts.ts'
 import { layOutText, normalizeText, type Style } from './set-text.ts'
+import { priceOf } from './write-mail.ts'
 
 type Document = PDFKit.PDFDocument
 
@@ -70,7 +71,7 @@ function factLines(language: Language, fonts: Fonts, { ticket, rateName, priceNa
   ]
   return [
     ...fact('document.name', ticket.fullName),
-    ...fact('document.ticket', `${rateName} · ${priceName}`),
+    ...fact('document.ticket', `${rateName} · ${priceName} · ${priceOf(language, ticket)}`),
     ...(supplements ? fact('document.with', supplements) : []),
   ]
 }

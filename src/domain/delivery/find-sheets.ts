@@ -33,6 +33,7 @@ const sheets = (db: Database) =>
         fullName: shown(tickets.fullName),
         supplements: tickets.supplements,
         discountAmount: tickets.discountAmount,
+        totalAmount: tickets.totalAmount,
         currency: tickets.currency,
         language: tickets.language,
         documentToken: tickets.documentToken,

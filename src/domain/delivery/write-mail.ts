@@ -11,8 +11,21 @@ import { languageOfSheet, type Sheet } from './find-sheets.ts'
 export const markTest = ({ ticket }: { ticket: Pick<Sheet['ticket'], 'mode'> }, subject: string): string =>
   ticket.mode === 'test' ? `[TEST] ${subject}` : subject
 
-const detailsOf = ({ rateName, priceName, ticket }: Sheet) =>
-  [`${rateName} · ${priceName}`, ...ticket.supplements.map(({ label }) => label)].join(', ')
+/** Amount that a ticket was sold at, fees and supplements included, in its language and currency. */
+export const priceOf = (language: Language, { totalAmount, currency }: Sheet['ticket']): string =>
+  formatAmount(language, totalAmount, currency)
+
+const detailsOf = (language: Language, { rateName, priceName, ticket }: Sheet) =>
+  [
+    `${rateName} · ${priceName}`,
+    ...ticket.supplements.map(({ label }) => label),
+    priceOf(language, ticket),
+  ].join(', ')
+
+function totalOf(language: Language, sheets: [Sheet, ...Sheet[]]): string {
+  const totalAmount = sheets.reduce((sum, { ticket }) => sum + ticket.totalAmount, 0)
+  return `${translate(language, 'order.total')}: ${priceOf(language, { ...sheets[0].ticket, totalAmount })}`
+}
 
 function discountOf(language: Language, { ticket, discountName }: Sheet): string | null {
   const { discountAmount, currency } = ticket
@@ -23,7 +36,7 @@ function discountOf(language: Language, { ticket, discountName }: Sheet): string
 
 const ticketLines = (language: Language, sheet: Sheet, publicUrl: string) => [
   sheet.ticket.fullName,
-  detailsOf(sheet),
+  detailsOf(language, sheet),
   discountOf(language, sheet),
   `${translate(language, 'mail.code')} ${sheet.ticket.qrCode}`,
   documentUrl(sheet.ticket, publicUrl),
@@ -39,7 +52,7 @@ function card(language: Language, sheet: Sheet, publicUrl: string): Html {
   const discount = discountOf(language, sheet)
   return html`<tr><td style="padding:20px 32px;border-top:1px solid #e6e1d8">
 <p style="margin:0;font-size:17px;line-height:24px;font-weight:600;color:#1c1a22">${ticket.fullName}</p>
-<p style="margin:2px 0 0;font-size:14px;line-height:20px;color:#645f6b">${detailsOf(sheet)}</p>
+<p style="margin:2px 0 0;font-size:14px;line-height:20px;color:#645f6b">${detailsOf(language, sheet)}</p>
 ${discount !== null && html`<p style="margin:2px 0 0;font-size:14px;line-height:20px;color:#645f6b">${discount}</p>`}
 <p style="margin:10px 0 0;font-size:14px;line-height:20px;color:#645f6b">${translate(language, 'mail.code')} <span style="font-family:Consolas,Menlo,monospace;font-size:15px;color:#1c1a22">${ticket.qrCode}</span></p>
 ${
@@ -99,9 +112,19 @@ export function writeMail(sheets: [Sheet, ...Sheet[]], publicUrl: string) {
   const attached = translate(language, 'mail.attached', { count })
   const show = translate(language, 'mail.show')
   const lead = html`<tr><td style="padding:22px 32px;font-size:15px;line-height:22px;color:#1c1a22">${attached} ${show}</td></tr>`
+  const total = totalOf(language, sheets)
+  const sum = html`<tr><td style="padding:16px 32px;border-top:1px solid #e6e1d8;font-size:15px;line-height:22px;font-weight:600;color:#1c1a22">${total}</td></tr>`
   const { text, markup } = layOutMail(language, first, {
-    lines: [attached, '', ...sheets.flatMap((sheet) => ticketLines(language, sheet, publicUrl)), show, ''],
-    rows: [lead, ...sheets.map((sheet) => card(language, sheet, publicUrl))],
+    lines: [
+      attached,
+      '',
+      ...sheets.flatMap((sheet) => ticketLines(language, sheet, publicUrl)),
+      total,
+      '',
+      show,
+      '',
+    ],
+    rows: [lead, ...sheets.map((sheet) => card(language, sheet, publicUrl)), sum],
     footer: translate(language, 'mail.order', { id, organization: first.organizationName }),
   })
   const subject = translate(language, 'mail.subject', { count, event })

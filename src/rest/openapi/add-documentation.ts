@@ -5,6 +5,7 @@ import { sendRepresentation } from '../../http/send-representation.ts'
 import { type DocumentedRoute, toDocument } from './document.ts'
 import { openPage } from './documentation-page.ts'
 import type { FindDemoValues } from './example-ids.ts'
+import { type PageFiles, readPageFiles } from './page-files.ts'
 import type { DocumentedWebhook } from './webhooks.ts'
 
 type DocumentationOptions = {
@@ -15,7 +16,7 @@ type DocumentationOptions = {
   findDemo?: FindDemoValues
 }
 
-type Documentation = { document: Representation; page: FastifyInstance }
+type Documentation = { document: Representation; app: FastifyInstance } & PageFiles
 
 const packageFile = new URL('../../../package.json', import.meta.url)
 
@@ -36,7 +37,8 @@ async function open(
     body: Buffer.from(JSON.stringify(document)),
     isShareable: true,
   })
-  return { document: bytes, page: await openPage(document, demo) }
+  const app = await openPage(document, demo)
+  return { document: bytes, app, ...(await readPageFiles(app)) }
 }
 
 /** Adds `/openapi.json`, made from the zod schemas that validate requests, and `/docs`, its page, which loads
@@ -65,9 +67,18 @@ export function addDocumentation(app: FastifyInstance, options: DocumentationOpt
     ),
   )
   for (const url of ['/docs', '/docs/*'])
-    app.get(url, hidden, async ({ url, headers }, reply) => {
-      const { page } = await documentation()
-      const answer = await page.inject({ method: 'GET', url, headers })
+    app.get<{ Querystring: { v?: string } }>(url, hidden, async (request, reply) => {
+      const { url, headers, query } = request
+      const { app, page, files } = await documentation()
+      const [path = ''] = url.split('?')
+      const known = files.get(path)
+      if (known?.version === query.v) reply.header('cache-control', 'public, max-age=31536000, immutable')
+      const file = known?.file ?? (/^\/docs\/?$/.test(path) ? page : null)
+      if (file) {
+        sendRepresentation(request, reply, Promise.resolve(file))
+        return reply
+      }
+      const answer = await app.inject({ method: 'GET', url, headers })
       if (answer.statusCode === 404) return reply.callNotFound()
       // Headers of the injected response that do not hold for this connection.
       const { connection: _connection, 'transfer-encoding': _encoding, date: _date, ...rest } = answer.headers

@@ -48,6 +48,7 @@ export type ListedEvent = Listed & {
   ticketRates: { available: boolean; currentPrice: Pick<Price, 'price' | 'currency'> | null }[]
 }
 export type Event = Listed & {
+  endDate: string
   description: string | null
   age: string | null
   outfit: string | null
@@ -72,7 +73,7 @@ export const eventsQuery = `query Events($search: String, $after: String) {
 
 export const eventQuery = `query Event($id: ID!) {
   event(id: $id) {
-    id name startDate displayDate imageUrl description age outfit
+    id name startDate endDate displayDate imageUrl description age outfit
     artists { name }
     organization { name }
     location { name address city timezone }

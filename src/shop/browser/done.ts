@@ -1,5 +1,6 @@
 /// <reference lib="dom" />
-import { type FoundPayment, paymentQuery } from './documents.ts'
+import { calendarUrl } from './calendar.ts'
+import { type Event, eventQuery, type FoundPayment, paymentQuery } from './documents.ts'
 import { el, show } from './dom.ts'
 import { ask, pause } from './gateway.ts'
 import { findOrder, type Order } from './orders.ts'
@@ -12,7 +13,7 @@ const lookEveryMs = 2_000
 const statusOf = ({ payment }: FoundPayment) =>
   payment?.status === 'PARTIALLY_REFUNDED' ? 'PAID' : (payment?.status ?? 'UNKNOWN')
 
-function outcome(order: Order | null, found: FoundPayment): void {
+function outcome(order: Order | null, found: FoundPayment, event: Event | null = null): void {
   const known = statusOf(found)
   const status = hasText(`done.${known}`) ? known : 'UNKNOWN'
   const { payment } = found
@@ -30,6 +31,10 @@ function outcome(order: Order | null, found: FoundPayment): void {
         el('p', { class: 'lead' }, text('done.order', { count: order.tickets, event: order.eventName })),
       isPaid && total && el('p', {}, text('done.total', { total })),
       el('p', { class: 'soft' }, text(`done.${status}.text`)),
+      isPaid && order && el('a', { href: `${order.url}?tickets` }, text('done.tickets')),
+      isPaid &&
+        event &&
+        el('a', { href: calendarUrl(event), download: `${event.id}.ics` }, text('done.calendar')),
       undecided.has(known) && order && el('a', { href: order.url }, text('done.toPage')),
       el('a', { class: 'primary', href: next }, text(order && !isPaid ? 'done.backToEvent' : 'done.more')),
     ),
@@ -45,7 +50,10 @@ export async function showDone(): Promise<void> {
   for (;;) {
     const found = await ask<FoundPayment>(paymentQuery, { url: order.url })
     outcome(order, found)
-    if (!undecided.has(statusOf(found))) return
+    if (!undecided.has(statusOf(found))) {
+      const { event } = await ask<{ event: Event | null }>(eventQuery, { id: order.eventId })
+      return outcome(order, found, event)
+    }
     await pause(lookEveryMs)
   }
 }

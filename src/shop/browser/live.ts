@@ -47,10 +47,12 @@ type Follower<Data> = {
 
 async function listen<Data>(body: string, { onData, onState, signal }: Follower<Data>): Promise<void> {
   const silence = new AbortController()
-  let timer = setTimeout(() => silence.abort(), silenceMs)
+  const lose = () => silence.abort()
+  addEventListener('offline', lose)
+  let timer = setTimeout(lose, silenceMs)
   const onBytes = () => {
     clearTimeout(timer)
-    timer = setTimeout(() => silence.abort(), silenceMs)
+    timer = setTimeout(lose, silenceMs)
   }
   try {
     const response = await fetch('/graphql', {
@@ -71,6 +73,7 @@ async function listen<Data>(body: string, { onData, onState, signal }: Follower<
     }
   } finally {
     clearTimeout(timer)
+    removeEventListener('offline', lose)
   }
 }
 

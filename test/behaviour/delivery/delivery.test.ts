@@ -68,7 +68,8 @@ test('mail delivery sends each address one mail with its tickets', async () => {
   for (const expected of [
     'Sunday, 12 July 2099, 00:30 CEST',
     'Sala Ñ, Gran Vía, 1, Madrid',
-    'Entrance · Early',
+    'Entrance · Early, Cloakroom, €24.50',
+    'Total: €46.50',
     'Cloakroom',
     payment_id,
     codes[0],

@@ -52,6 +52,19 @@ test('payment page: Pay activates the tickets and redirects to redirect_url', as
   expect(await buyer.statusesOf(checkout)).toEqual(['paid', 'active', 'active'])
 })
 
+test('payment page: ?tickets shows the tickets of a paid payment in place of the redirect', async () => {
+  const checkout = await checkOut(redirectUrls)
+  const look = () => sale.rest('GET', `${new URL(checkout.payment_url).pathname}?tickets`)
+  expect((await look()).body).toContain('<form')
+  await buyer.pay(checkout)
+  const { statusCode, body } = await look()
+  expect([statusCode, /href="[^"]+\/tickets\/[^"]+\.pdf"/.test(body)]).toEqual([200, true])
+  const cancelled = await checkOut(redirectUrls)
+  await buyer.cancel(cancelled)
+  const { pathname } = new URL(cancelled.payment_url)
+  expect((await sale.rest('GET', `${pathname}?tickets`)).headers.location).toContain('status=cancelled')
+})
+
 test('payment page: Cancel frees the places and redirects to error_url', async () => {
   const { held } = (await countersOf(sale)).rate_1 ?? {}
   const checkout = await checkOut(redirectUrls)
@@ -89,6 +102,7 @@ test.each([
     expect(visibleText(answer.body)).toContain(title)
     expect(visibleText(answer.body)).toContain(text)
     expect(answer.body).not.toMatch(/<form|http-equiv/)
+    expect(answer.headers.refresh).toBeUndefined()
   }
 })
 
@@ -154,9 +168,9 @@ test('payment page of a processing payment refreshes itself', async () => {
   const checkout = await checkOut(redirectUrls)
   await sale.db.update(payments).set({ status: 'processing' }).where(eq(payments.id, checkout.payment_id))
   for (const action of actions) {
-    const { statusCode, body } = await buyer[action](checkout)
+    const { statusCode, headers } = await buyer[action](checkout)
     expect(statusCode).toBe(200)
-    expect(body).toContain('<meta http-equiv="refresh" content="3">')
+    expect(headers.refresh).toBe('3')
   }
   expect(await buyer.statusesOf(checkout)).toEqual(['processing', 'held'])
 })

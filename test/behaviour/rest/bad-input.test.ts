@@ -174,10 +174,10 @@ test.each([
 
 test.each([
   ['GET', '/nothing', '404 NOT_FOUND', undefined],
-  ['GET', '/events/', '404 NOT_FOUND', undefined],
+  ['GET', '/events/', '404 NOT_FOUND event_id', undefined],
   ['GET', '/EVENTS', '404 NOT_FOUND', undefined],
   ['GET', '//events', '404 NOT_FOUND', undefined],
-  ['GET', '/events/evt_1', '404 NOT_FOUND', undefined],
+  ['GET', '/events/evt_1/rates', '404 NOT_FOUND', undefined],
   ['GET', '/docs/static/nothing.js', '404 NOT_FOUND', undefined],
   ['GET', '/docs/static/..%2F..%2Fpackage.json', '404 NOT_FOUND', undefined],
   ['GET', '/%zz', '400 BAD_REQUEST', undefined],
@@ -194,6 +194,19 @@ test.each([
   const answer = await sale.rest(method, url, { headers: sale.channel })
   expect(refusal(answer)).toBe(expected)
   expect(answer.headers.allow).toBe(allow)
+})
+
+test('an unknown path is a page to a browser, in its language, and JSON to anything else', async () => {
+  const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
+  for (const url of ['/nothing', '/docs/nothing', '/graphql/nothing']) {
+    const answer = await sale.rest('GET', url, { headers: { accept, 'accept-language': 'de' } })
+    expect([answer.statusCode, answer.headers['content-type']]).toEqual([404, 'text/html; charset=utf-8'])
+    expect(answer.headers.vary).toContain('accept')
+    expect(answer.body).toContain('Diese Seite gibt es nicht')
+    expect(answer.body).toContain('href="/"')
+    for (const other of ['*/*', 'application/json'])
+      expect(refusal(await sale.rest('GET', url, { headers: { accept: other } }))).toBe('404 NOT_FOUND')
+  }
 })
 
 test('HEAD is answered like GET, without the body', async () => {

@@ -2,11 +2,13 @@ import { ApolloClient, ApolloLink, HttpLink, Observable } from '@apollo/client'
 import { PersistedQueryLink } from '@apollo/client/link/persisted-queries'
 import { OperationTypeNode, print } from 'graphql'
 import { createClient } from 'graphql-sse'
+import { patientFetch } from '../patient-fetch.ts'
 import { createCache } from './cache.ts'
 import {
   CheckoutDocument,
   type CheckoutInput,
   EventsDocument,
+  type EventsQuery,
   PaymentDocument,
   PlacesDocument,
   type PlacesSubscription,
@@ -49,17 +51,33 @@ export function connect({
     link: ApolloLink.split(
       ({ operationType }) => operationType === OperationTypeNode.SUBSCRIPTION,
       streamLink,
-      ApolloLink.from([new PersistedQueryLink({ sha256 }), new HttpLink({ uri, headers, fetch })]),
+      ApolloLink.from([
+        new PersistedQueryLink({ sha256 }),
+        new HttpLink({ uri, headers, fetch: patientFetch(fetch) }),
+      ]),
     ),
   })
 
   return {
     client,
-    async listEvents(search: string) {
-      const { data } = await client.query({ query: EventsDocument, variables: { search } })
-      return data?.events?.edges.map(({ node }) => node) ?? []
+    /** Turns the pages: each is asked for once its first event is needed. */
+    async *listEvents(search: string) {
+      let after: string | null | undefined = null
+      for (let seen = 0; after !== undefined; ) {
+        const { data }: { data?: EventsQuery | undefined } = await client.query({
+          query: EventsDocument,
+          variables: { search, after },
+          fetchPolicy: 'network-only',
+        })
+        // The cache joins the pages: each answer holds those before it as well.
+        const { edges = [], pageInfo } = data?.events ?? {}
+        yield* edges.slice(seen).map(({ node }) => node)
+        seen = edges.length
+        after = pageInfo?.hasNextPage ? pageInfo.endCursor : undefined
+      }
     },
-    async checkOut(input: CheckoutInput) {
+    /** Repeated with the same key and input, it is the same checkout. */
+    async checkOut(input: CheckoutInput & { idempotencyKey: string }) {
       const { data } = await client.mutate({ mutation: CheckoutDocument, variables: { input } })
       return data?.checkout
     },

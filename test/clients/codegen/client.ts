@@ -1,8 +1,10 @@
 import { createClient } from 'graphql-sse'
+import { patientFetch } from '../patient-fetch.ts'
 import {
   CheckoutDocument,
   type CheckoutInput,
   EventsDocument,
+  type EventsQuery,
   PaymentDocument,
   PlacesDocument,
   type PlacesSubscription,
@@ -13,6 +15,7 @@ import {
 export function connect({ url, key, trusted = false }: { url: string; key: string; trusted?: boolean }) {
   const headers = { 'X-Api-Key': key }
   const events = createClient({ url: `${url}/graphql`, headers })
+  const send = patientFetch()
 
   const requestOf = <Data, Variables>(
     document: TypedDocumentString<Data, Variables>,
@@ -26,7 +29,7 @@ export function connect({ url, key, trusted = false }: { url: string; key: strin
     document: TypedDocumentString<Data, Variables>,
     variables: Variables,
   ): Promise<Data> {
-    const response = await fetch(`${url}/graphql`, {
+    const response = await send(`${url}/graphql`, {
       method: 'POST',
       headers: { ...headers, 'Content-Type': 'application/json' },
       body: JSON.stringify(requestOf(document, variables)),
@@ -37,11 +40,16 @@ export function connect({ url, key, trusted = false }: { url: string; key: strin
   }
 
   return {
-    async listEvents(search: string) {
-      const { events } = await execute(EventsDocument, { search })
-      return events?.nodes ?? []
+    /** Turns the pages: each is asked for once its first event is needed. */
+    async *listEvents(search: string) {
+      for (let after: string | null | undefined = null; after !== undefined; ) {
+        const { events }: EventsQuery = await execute(EventsDocument, { search, after })
+        yield* events?.nodes ?? []
+        after = events?.pageInfo.hasNextPage ? events.pageInfo.endCursor : undefined
+      }
     },
-    async checkOut(input: CheckoutInput) {
+    /** Repeated with the same key and input, it is the same checkout. */
+    async checkOut(input: CheckoutInput & { idempotencyKey: string }) {
       const { checkout } = await execute(CheckoutDocument, { input })
       return checkout
     },

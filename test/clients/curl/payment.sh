@@ -1,2 +1,1 @@
-curl -s "$URL/graphql" -H "X-Api-Key: $KEY" -H 'Content-Type: application/json' \
-  -d "{\"query\": \"query(\$id: ID!) { payment(id: \$id) { status totalAmount } }\", \"variables\": {\"id\": \"$PAYMENT\"}}"
+curl -s --max-time 10 --retry 3 "$URL/payments/$PAYMENT" -H "X-Api-Key: $KEY"

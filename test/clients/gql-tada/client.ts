@@ -1,6 +1,7 @@
 import type { ResultOf, TadaDocumentNode, VariablesOf } from 'gql.tada'
 import { print } from 'graphql'
 import { createClient } from 'graphql-sse'
+import { patientFetch } from '../patient-fetch.ts'
 import { graphql } from './graphql.ts'
 
 const rateFields = graphql(`
@@ -13,8 +14,11 @@ const rateFields = graphql(`
 
 const eventsQuery = graphql(
   `
-    query Events($search: String) {
-      events(first: 20, search: $search) { nodes { id name ticketRates { ...RateFields } } }
+    query Events($search: String, $after: String) {
+      events(first: 20, after: $after, search: $search) {
+        pageInfo { hasNextPage endCursor }
+        nodes { id name ticketRates { ...RateFields } }
+      }
     }
   `,
   [rateFields],
@@ -44,12 +48,13 @@ type Places = ResultOf<typeof placesSubscription>
 export function connect({ url, key }: { url: string; key: string }) {
   const headers = { 'X-Api-Key': key }
   const events = createClient({ url: `${url}/graphql`, headers })
+  const send = patientFetch()
 
   async function execute<Data, Variables>(
     document: TadaDocumentNode<Data, Variables>,
     variables: Variables,
   ): Promise<Data> {
-    const response = await fetch(`${url}/graphql`, {
+    const response = await send(`${url}/graphql`, {
       method: 'POST',
       headers: { ...headers, 'Content-Type': 'application/json' },
       body: JSON.stringify({ query: print(document), variables }),
@@ -60,11 +65,16 @@ export function connect({ url, key }: { url: string; key: string }) {
   }
 
   return {
-    async listEvents(search: string) {
-      const { events } = await execute(eventsQuery, { search })
-      return events?.nodes ?? []
+    /** Turns the pages: each is asked for once its first event is needed. */
+    async *listEvents(search: string) {
+      for (let after: string | null | undefined = null; after !== undefined; ) {
+        const { events }: ResultOf<typeof eventsQuery> = await execute(eventsQuery, { search, after })
+        yield* events?.nodes ?? []
+        after = events?.pageInfo.hasNextPage ? events.pageInfo.endCursor : undefined
+      }
     },
-    async checkOut(input: VariablesOf<typeof checkoutMutation>['input']) {
+    /** Repeated with the same key and input, it is the same checkout. */
+    async checkOut(input: VariablesOf<typeof checkoutMutation>['input'] & { idempotencyKey: string }) {
       const { checkout } = await execute(checkoutMutation, { input })
       return checkout
     },

@@ -1,18 +1,28 @@
 import createClient from 'openapi-fetch'
+import { patientFetch } from '../patient-fetch.ts'
 import type { components, paths } from './generated/openapi.ts'
 
 type Order = components['schemas']['CheckoutRequest']
 
 /** Connects with a channel's key, on a server. */
 export function connect({ url, key }: { url: string; key: string }) {
-  const client = createClient<paths, 'application/json'>({ baseUrl: url, headers: { 'X-Api-Key': key } })
+  const client = createClient<paths, 'application/json'>({
+    baseUrl: url,
+    headers: { 'X-Api-Key': key },
+    fetch: patientFetch(),
+  })
 
   return {
-    async listEvents(search: string) {
-      const query = { search, limit: 20, populate: '*' }
-      const { data, error } = await client.GET('/events', { params: { query } })
-      if (error) throw new Error(error.message, { cause: error })
-      return data.data
+    /** Turns the pages by their `Link`: each is asked for once its first event is needed. */
+    async *listEvents(search: string) {
+      for (let cursor: string | null = ''; cursor !== null; ) {
+        const query = { search, limit: 20, populate: '*', cursor }
+        const { data, error, response } = await client.GET('/events', { params: { query } })
+        if (error) throw new Error(error.message, { cause: error })
+        yield* data.data
+        const [, next] = /<([^>]+)>; rel="next"/.exec(response.headers.get('Link') ?? '') ?? []
+        cursor = next ? new URL(next).searchParams.get('cursor') : null
+      }
     },
     /** Repeated with the same key and order, it is the same checkout. */
     async checkOut(order: Order, idempotencyKey: string) {
@@ -21,6 +31,11 @@ export function connect({ url, key }: { url: string; key: string }) {
         body: order,
       })
       return data ? { checkout: data.data } : { refused: error.errors }
+    },
+    async readPayment(paymentId: string) {
+      const { data, error } = await client.GET('/payments/{paymentId}', { params: { path: { paymentId } } })
+      if (error) throw new Error(error.message, { cause: error })
+      return data.data
     },
     async listTickets(paymentId: string) {
       const query = { payment_id: paymentId }

@@ -10,6 +10,7 @@ import {
   requestSubscription,
   Store,
 } from 'relay-runtime'
+import { patientFetch } from '../patient-fetch'
 import { dataId } from './data-id'
 import type { CheckoutMutation, CheckoutMutation$variables } from './generated/CheckoutMutation.graphql'
 import type { EventsQuery } from './generated/EventsQuery.graphql'
@@ -18,7 +19,8 @@ import type { PlacesSubscription } from './generated/PlacesSubscription.graphql'
 
 const eventsQuery = graphql`
   query EventsQuery($search: String, $after: String) {
-    events(first: 20, after: $after, search: $search) @connection(key: "Shop_events") {
+    events(first: 20, after: $after, search: $search) {
+      pageInfo { hasNextPage endCursor }
       edges {
         node {
           id
@@ -57,12 +59,13 @@ type Options = { url: string; key: string; fetch?: typeof globalThis.fetch }
 export function connect({ url, key, fetch = globalThis.fetch }: Options) {
   const headers = { 'X-Api-Key': key }
   const stream = createClient({ url: `${url}/graphql`, headers, fetchFn: fetch })
+  const send = patientFetch(fetch)
   const environment = new Environment({
     getDataID: dataId,
     store: new Store(new RecordSource()),
     network: Network.create(
       async ({ id }, variables) => {
-        const response = await fetch(`${url}/graphql`, {
+        const response = await send(`${url}/graphql`, {
           method: 'POST',
           headers: { ...headers, 'Content-Type': 'application/json' },
           body: JSON.stringify({ id, variables }),
@@ -78,11 +81,18 @@ export function connect({ url, key, fetch = globalThis.fetch }: Options) {
 
   return {
     environment,
-    async listEvents(search: string) {
-      const data = await fetchQuery<EventsQuery>(environment, eventsQuery, { search }).toPromise()
-      return data?.events?.edges.map(({ node }) => node) ?? []
+    /** Turns the pages: each is asked for once its first event is needed. */
+    async *listEvents(search: string) {
+      for (let after: string | null | undefined = null; after !== undefined; ) {
+        const page = fetchQuery<EventsQuery>(environment, eventsQuery, { search, after })
+        const data = (await page.toPromise()) as EventsQuery['response'] | undefined
+        yield* data?.events?.edges.map(({ node }) => node) ?? []
+        const { hasNextPage, endCursor } = data?.events?.pageInfo ?? {}
+        after = hasNextPage ? endCursor : undefined
+      }
     },
-    checkOut: (input: CheckoutMutation$variables['input']) =>
+    /** Repeated with the same key and input, it is the same checkout. */
+    checkOut: (input: CheckoutMutation$variables['input'] & { idempotencyKey: string }) =>
       new Promise<CheckoutMutation['response']['checkout']>((resolve, reject) => {
         commitMutation<CheckoutMutation>(environment, {
           mutation: checkoutMutation,

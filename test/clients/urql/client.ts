@@ -1,14 +1,22 @@
-import { Client, fetchExchange, subscriptionExchange } from '@urql/core'
+import { Client, fetchExchange, type OperationResult, subscriptionExchange } from '@urql/core'
 import { createClient } from 'graphql-sse'
+import { patientFetch } from '../patient-fetch.ts'
 import { createCache } from './cache.ts'
 import {
   CheckoutDocument,
   type CheckoutInput,
   EventsDocument,
+  type EventsQuery,
   PaymentDocument,
   PlacesDocument,
   type PlacesSubscription,
 } from './generated/graphql.ts'
+
+/** Returns the data of a result; throws its error, which urql returns. */
+function dataOf<Data>({ data, error }: Pick<OperationResult<Data>, 'data' | 'error'>): Data | undefined {
+  if (error) throw error
+  return data
+}
 
 /** Connects with a publishable key, in a browser. */
 export function connect({
@@ -24,7 +32,7 @@ export function connect({
   const stream = createClient({ url: `${url}/graphql`, headers, fetchFn: fetch })
   const client = new Client({
     url: `${url}/graphql`,
-    fetch,
+    fetch: patientFetch(fetch),
     fetchOptions: { headers },
     preferGetMethod: false,
     exchanges: [
@@ -45,20 +53,29 @@ export function connect({
 
   return {
     client,
-    async listEvents(search: string) {
-      const { data } = await client.query(EventsDocument, { search }).toPromise()
-      return data?.events?.nodes ?? []
+    /** Turns the pages: each is asked for once its first event is needed. */
+    async *listEvents(search: string) {
+      let after: string | null | undefined = null
+      for (let seen = 0; after !== undefined; ) {
+        const result = client.query(EventsDocument, { search, after }, { requestPolicy: 'network-only' })
+        const page = dataOf(await result.toPromise()) as EventsQuery | undefined
+        // The cache joins the pages: each answer holds those before it as well.
+        const { nodes = [], pageInfo } = page?.events ?? {}
+        yield* nodes.slice(seen)
+        seen = nodes.length
+        after = pageInfo?.hasNextPage ? pageInfo.endCursor : undefined
+      }
     },
-    async checkOut(input: CheckoutInput) {
-      const { data } = await client.mutation(CheckoutDocument, { input }).toPromise()
-      return data?.checkout
+    /** Repeated with the same key and input, it is the same checkout. */
+    async checkOut(input: CheckoutInput & { idempotencyKey: string }) {
+      return dataOf(await client.mutation(CheckoutDocument, { input }).toPromise())?.checkout
     },
     async readPayment({ url }: { url: string }) {
       // A payment changes without the cache being told.
-      const { data } = await client
+      const result = await client
         .query(PaymentDocument, { url }, { requestPolicy: 'network-only' })
         .toPromise()
-      return data?.paymentByUrl
+      return dataOf(result)?.paymentByUrl
     },
     watchPlaces(eventId: string, onPlaces: (places: PlacesSubscription['rateAvailability']) => void) {
       const places = client.subscription(PlacesDocument, { eventId })

@@ -54,7 +54,8 @@ function readAction(body: unknown): BuyerAction {
 }
 
 /** Serves `/pay/{token}`: the order with Pay and Cancel, without a script. Once the payment has ended,
- *  redirects to the channel's URL, or shows the outcome if there is none. Errors are pages, too. */
+ *  redirects to the channel's URL, or shows the outcome if there is none, or the paid tickets with `?tickets`.
+ *  Errors are pages, too. */
 export async function addPaymentPage(
   app: FastifyInstance,
   services: Services,
@@ -66,7 +67,7 @@ export async function addPaymentPage(
     request: FastifyRequest,
     reply: FastifyReply,
     action: BuyerAction,
-    isBack = false,
+    { isBack = false, stays = false } = {},
   ) => {
     const token = readToken(request)
     const found = await limits.lookUpToken(request, () => findPayment(db, token))
@@ -93,7 +94,7 @@ export async function addPaymentPage(
     const ended = isCurrent ? found : await findPayment(db, token)
     if (!ended) throw paymentNotFound()
     const url = buyerUrl(ended.payment, ended.refundReason)
-    if (url) return reply.redirect(url, 303)
+    if (url && !(stays && ended.payment.paidAt)) return reply.redirect(url, 303)
     const documents = ended.payment.paidAt ? await findDocuments(db, ended.payment, publicUrl()) : null
     return sendPage(reply, 200, outcomePage(language, ended, status, documents))
   }
@@ -114,9 +115,10 @@ export async function addPaymentPage(
       return readPageToken(token) ? token : null
     }
     const options = { schema: { hide: true }, config: { tokenOf } }
-    scope.get<{ Querystring: { paid?: string } }>('/pay/*', options, (request, reply) =>
-      answer(request, reply, 'view', request.query.paid !== undefined),
-    )
+    scope.get<{ Querystring: { paid?: string; tickets?: string } }>('/pay/*', options, (request, reply) => {
+      const { paid, tickets } = request.query
+      return answer(request, reply, 'view', { isBack: paid !== undefined, stays: tickets !== undefined })
+    })
     scope.post('/pay/*', options, (request, reply) => answer(request, reply, readAction(request.body)))
   })
 }
