@@ -2,9 +2,9 @@ import { getTableColumns } from 'drizzle-orm'
 import { isNotExpired } from './indexes-table.ts'
 import { tickets } from './table.ts'
 
-const { ended, listedAt: _listedAt, ...columns } = getTableColumns(tickets)
+const { ended, listedAt: _listedAt, soldOn: _soldOn, ...columns } = getTableColumns(tickets)
 
-/** Columns of a ticket, without those that serve its indexes alone. */
+/** Columns of a ticket, without those that serve its indexes or sums of sales alone. */
 export const ticketColumns = columns
 
 /** Condition that a ticket has not expired, so that its code is taken. */

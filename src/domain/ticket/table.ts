@@ -37,7 +37,7 @@ export type SoldSupplement = {
   hasFakePrice: boolean
   fakeAmount: number | null
 }
-/** Completed refund, as the checkout response shows it. Amount in minor units, `at` in ISO 8601. */
+/** Completed refund, as the checkout response shows it. Minor units; `at` in ISO 8601. */
 export type Refund = { channelId: string; amount: number; at: string }
 
 /** Maximum number of tickets per checkout, even if the rate allows more (DECISIONS 4). */
@@ -113,6 +113,8 @@ export const tickets = pgTable(
     correctiveInvoiceReferences: text('corrective_invoice_references').array().notNull().default([]),
     createdAt: createdAt(),
     activatedAt: timestampMs('activated_at'),
+    /** Day of `activatedAt` on the venue's clock as it was then; null where the release before was paid. */
+    soldOn: date('sold_on', { mode: 'string' }),
     /** Time of the last change of the row. Updates through Drizzle set it; a statement in SQL must. */
     updatedAt: timestampMs('updated_at')
       .notNull()
@@ -186,10 +188,9 @@ export const retiredDocuments = pgTable(
   ],
 )
 
-export type Ticket = Omit<typeof tickets.$inferSelect, 'ended' | 'listedAt'>
+export type Ticket = Omit<typeof tickets.$inferSelect, 'ended' | 'listedAt' | 'soldOn'>
 
-/** Ticket with the facts of its rate, event and price that the REST lookup shows: null if the caller may not
- *  see them, or if they are not set. */
+/** Ticket with what the REST lookup shows of rate, event and price: null if not set, or not for the caller to see. */
 export type LookupTicket = Ticket & {
   rateName: string | null
   rateSlug: string | null

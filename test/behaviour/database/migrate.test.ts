@@ -161,6 +161,18 @@ test('migrate writes the decimals of organizations of an earlier version, by ISO
   ).toBe(true)
 })
 
+test('migrate dates what was paid under an earlier version by the clock of its venue', async () => {
+  await migrateOnly(20)
+  for (const statement of [
+    `insert into locations (id, organization_id, name, timezone) values ('loc_1', 'org_1', 'One', 'Pacific/Kiritimati')`,
+    `update events set location_id = 'loc_1'`,
+    `update tickets set status = 'active', activated_at = '2027-01-01T12:00:00Z', document_token = 'token'`,
+  ])
+    await database.db.execute(sql.raw(statement))
+  await database.migrate()
+  expect(await isTrue(`(select sold_on from tickets) = '2027-01-02'`)).toBe(true)
+})
+
 test('migrate finds the tickets of an earlier version by name, and dates their last change', async () => {
   await migrateOnly(10)
   const copyOf = (id: string, number: string, name: string, from = '') => `

@@ -35,7 +35,7 @@ const groupings = {
   RATE: { key: sql`${tickets.ticketRateId}`, label: nameIn(ticketRates) },
   PRICE: { key: sql`${tickets.priceId}`, label: nameIn(prices) },
   DAY: {
-    key: sql`to_char(${tickets.activatedAt} at time zone event.timezone, 'YYYY-MM-DD')`,
+    key: sql`to_char(coalesce(${tickets.soldOn}, ${tickets.activatedAt} at time zone event.timezone), 'YYYY-MM-DD')`,
     label: noLabel,
   },
   CHANNEL: { key: sql`${tickets.channelId}`, label: nameIn(channels) },

@@ -2,6 +2,8 @@ import { sql } from 'drizzle-orm'
 import { arrayRows } from '../../../data/array-params.ts'
 import { inOrganization, preparedSql } from '../../../data/prepared.ts'
 import { nowMs } from '../../../database/clock.ts'
+import { events } from '../../event/table.ts'
+import { locations } from '../../location/table.ts'
 import { dropHolds, dropSessions } from '../../payment/queue/follow-payments.ts'
 import { payments } from '../../payment/table.ts'
 import { canBecome } from '../../payment/transitions.ts'
@@ -21,6 +23,9 @@ const { id, invoiceReference, endsSession } = markedRows.cells
 export const issuedRows = arrayRows('issued', { ticketId: 'text', documentToken: 'text' })
 const { ticketId, documentToken } = issuedRows.cells
 
+const timezone = sql`coalesce((select ${locations.timezone} from ${events} join ${locations} on ${locations.id} = ${events.locationId}
+  where ${events.id} = ${tickets.eventId}), 'UTC')`
+
 /** Marks payments as paid and activates their tickets, which then are in lists of paid ones, and no longer among
  *  holds. Returns the tickets with their time of payment. */
 export const markPaid = preparedSql<ActivatedTicket>(
@@ -37,8 +42,8 @@ export const markPaid = preparedSql<ActivatedTicket>(
   dropped as (${dropHolds('paid', ofOrganization)}),
   closed as (${dropSessions('paid', ofOrganization, sql`paid.ends_session`)}),
   changed as (
-    update ${tickets} set status = 'active', ended = null, activated_at = ${nowMs}, document_token = ${documentToken},
-      invoice_reference = paid.invoice_reference, ${changedNow}
+    update ${tickets} set status = 'active', ended = null, activated_at = ${nowMs},
+      sold_on = (${nowMs} at time zone ${timezone})::date, document_token = ${documentToken}, invoice_reference = paid.invoice_reference, ${changedNow}
     from paid, ${issuedRows.rows}
     where ${inOrganization(tickets.organizationId)} and ${tickets.id} = ${ticketId}
       and ${tickets.paymentId} = paid.id and ${tickets.status} = ${sql.placeholder('from')}::text::ticket_status

@@ -93,10 +93,10 @@ export const defaultedTicketColumns = [
   'updatedAt',
   'ended',
   'listedAt',
+  'soldOn',
 ] satisfies (keyof typeof tickets)[]
 
-// Spelled out column by column: with spreads, these objects were a fifth of everything that a checkout
-// allocated.
+// Spelled out column by column: with spreads, these were a fifth of everything that a checkout allocated.
 function toTicket(job: HoldJob, payment: Payment, ticket: PricedTicket, position: number): Ticket {
   const { plan, input, seller } = job
   const id = newId('tkt')

@@ -1,0 +1,77 @@
+import { eq, sql } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { importCatalogue } from '../../../src/domain/catalogue/import-catalogue.ts'
+import { tickets } from '../../../src/domain/ticket/table.ts'
+import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
+import { aCatalogue, aLocation, anEvent, aPrice, aRate, aRateOf } from '../../support/factories.ts'
+import { buyTickets } from '../../support/refunds.ts'
+import { openSale, type Sale } from '../../support/sale.ts'
+
+// The day of a sale is that of its venue when it was paid, whatever an import says of the venue later.
+
+// 25 hours apart, so that it is never the same day in both.
+const [east, west] = ['Pacific/Kiritimati', 'Pacific/Pago_Pago']
+const catalogue = (timezone: string, more = {}) =>
+  aCatalogue({
+    locations: [aLocation({ timezone })],
+    events: [
+      anEvent({
+        _id: 'evt_1',
+        ticket_rates: [
+          aRateOf(100),
+          aRate({ _id: 'rate_2', prices: [aPrice({ _id: 'price_2', price: 0 })] }),
+        ],
+        ...more,
+      }),
+    ],
+  })
+
+let sale: Sale
+beforeAll(async () => {
+  sale = await openSale(catalogue(east))
+})
+afterAll(() => sale.close())
+
+/** Day in a time zone, of tickets that are paid now. */
+const dayIn = async (timezone: string): Promise<string> => {
+  const [row] = await sale.db
+    .select({ day: sql<string>`to_char(now() at time zone ${timezone}, 'YYYY-MM-DD')` })
+    .from(tickets)
+    .limit(1)
+  return row?.day ?? ''
+}
+async function days(): Promise<[key: string, tickets: number][]> {
+  const query = '{ sales(eventId: "evt_1", groupBy: DAY) { key tickets } }'
+  type Answer = { sales: { key: string; tickets: number }[] }
+  const { data, errors } = await sale.graphql<Answer>(query, {}, sale.integration.v2)
+  expect(errors).toBeUndefined()
+  return data?.sales.map(({ key, tickets }) => [key, tickets]) ?? []
+}
+
+test('a day stays where the venue moves to another time zone, or the event to no venue', async () => {
+  await buyTickets(sale, 2)
+  await mustCheckOut(sale, { ticket_rate_id: 'rate_2', tickets: [anEntry('price_2')] })
+  const inEast = await dayIn(east)
+  expect(await days()).toEqual([[inEast, 3]])
+
+  await importCatalogue(sale.db, catalogue(west))
+  expect(await days()).toEqual([[inEast, 3]])
+  await importCatalogue(sale.db, catalogue(west, { location_id: null }))
+  expect(await days()).toEqual([[inEast, 3]])
+
+  // Control: what is paid from now on has the new venue's day.
+  await importCatalogue(sale.db, catalogue(west))
+  await buyTickets(sale)
+  const inWest = await dayIn(west)
+  expect(inWest).not.toBe(inEast)
+  expect(await days()).toEqual([
+    [inWest, 1],
+    [inEast, 3],
+  ])
+})
+
+test('a ticket that the release before was paid for counts by the time zone of now', async () => {
+  await sale.db.update(tickets).set({ soldOn: null }).where(eq(tickets.ticketRateId, 'rate_2'))
+  const counts = new Map(await days())
+  expect(counts.get(await dayIn(west))).toBe(2)
+})
