@@ -1,8 +1,8 @@
-import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
 import type { Database } from '../../database/database.ts'
 import { toSnakeCase } from '../../rest/snake-case.ts'
 import { Refusal } from '../../shared/errors.ts'
+import type { Files } from '../../shared/files.ts'
 import { fromQuery, parse } from '../../shared/input-types.ts'
 import { catalogueJsonSchema } from './catalogue-file.ts'
 import { seedDemo } from './demo/catalogue.ts'
@@ -27,10 +27,10 @@ const seeding = z.strictObject({
   ).optional(),
 })
 
-async function readJson(file: string): Promise<unknown> {
+async function readJson(file: string, files: Files): Promise<unknown> {
   try {
     // Strict decoding, because a wrong encoding would otherwise garble names. Drops a byte order mark.
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(await readFile(file)))
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(await files.read(file)))
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
     throw new Refusal({ code: 'BAD_REQUEST', message: `${file} can't be read as JSON: ${why}` })
@@ -58,8 +58,8 @@ function importFile(args: object) {
   }
   const given = parse(importing, args)
   const [file] = given.file
-  return async (open: Open) => {
-    const json = await readJson(file)
+  return async (open: Open, _examined: unknown, files: Files) => {
+    const json = await readJson(file, files)
     const summary = await importCatalogue(await open(), json, { notify: !given['no-notify'] })
     return { json: toJson(summary), text: `${toText(summary)}\n\n${file} is imported.` }
   }
