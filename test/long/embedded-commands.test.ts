@@ -133,7 +133,8 @@ test('a backup of a service that sells is whole, and is restored to an empty fol
   } finally {
     await restored.stop('SIGKILL')
   }
-})
+  // It starts a dozen processes.
+}, 900_000)
 
 test('with PostgreSQL, backup names the tool for it', async () => {
   const refused = await cli('backup x', { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' })
