@@ -1,4 +1,5 @@
-import { runCommand } from './app/commands.ts'
+import { type CommandResult, runCommand } from './app/commands.ts'
+import { askServing } from './app/served-commands.ts'
 import { parseConfig } from './config/config.ts'
 import { isConnectionFailure, type MigrationWait, type OpenDatabase } from './database/database.ts'
 import { openDatabase, openReplicas } from './database/open.ts'
@@ -48,7 +49,19 @@ async function openFor(purpose: 'migrate' | 'use'): Promise<OpenDatabase> {
   }
 }
 
-const { code, output, errors } = await runCommand(process.argv.slice(2), openFor, examined)
+// A process that serves the embedded database runs the command; a database can't be replaced under it.
+async function askService(args: string[]): Promise<CommandResult | null> {
+  try {
+    const { databaseUrl, dataDir } = readConfig()
+    return databaseUrl || args[0] === 'restore' ? null : await askServing(dataDir, args)
+  } catch {
+    // The command reports settings that are wrong.
+    return null
+  }
+}
+
+const args = process.argv.slice(2)
+const { code, output, errors } = (await askService(args)) ?? (await runCommand(args, openFor, examined))
 if (errors === '') console.log(output)
 else console.error(errors)
 process.exitCode = code

@@ -1,12 +1,12 @@
 import { parseArgs } from 'node:util'
-import { z } from 'zod'
 import { authCommands } from '../auth/commands.ts'
 import type { Database, OpenDatabase } from '../database/database.ts'
 import { catalogueCommands } from '../domain/catalogue/commands.ts'
 import { deliveryCommands } from '../domain/delivery/commands.ts'
 import { retentionCommands } from '../domain/retention/commands.ts'
 import { type Problem, Refusal } from '../shared/errors.ts'
-import { parse } from '../shared/input-types.ts'
+import { type Files, localFiles } from '../shared/files.ts'
+import { databaseCommands } from './database-commands.ts'
 import { describeError } from './describe-error.ts'
 import type { Examined } from './doctor.ts'
 import { doctorCommands } from './doctor-commands.ts'
@@ -41,6 +41,8 @@ const usage = `Usage: npm run COMMAND -- ARGUMENTS    (or: node dist/cli.js COMM
   erase --ticket ID [--force]    erase a person, or the attendee of a ticket; --force: also before the event
   doctor                         examine settings, database and invariants, and list what needs a person
   verify                         check the invariants alone
+  backup FILE                    write the embedded database to a file, also while it serves
+  restore FILE [--force]         read it from one; --force: in place of the database in DATA_DIR
 
 With --json, standard output is JSON alone. The exit code of doctor and verify is 0 if all is well, 1 if
 something needs a person, 2 if something is broken. Settings are environment variables, as for the server.`
@@ -73,25 +75,10 @@ type Output = { json: unknown; text: string; code?: 0 | 1 | 2 }
 /** Opens the tables, or with `whole` all that a database can do. */
 type Open = (() => Promise<Database>) & { whole(): Promise<OpenDatabase> }
 /** Parses its arguments, where a Refusal is a usage error; the function that it returns does the work. */
-type Command = (input: object) => (open: Open, examined: Examined) => Promise<Output>
+type Command = (input: object) => (open: Open, examined: Examined, files: Files) => Promise<Output>
 
 const commands: Record<string, Command> = {
-  migrate(input) {
-    parse(z.strictObject({}), input)
-    return async (open) => {
-      await open()
-      return { json: { migrated: true }, text: 'The tables are up to date.' }
-    }
-  },
-  distribute(input) {
-    parse(z.strictObject({}), input)
-    return async (open) => {
-      const json = await (await open.whole()).distribute()
-      const { distributed, reference, done } = json
-      const text = `Tables distributed by organization: ${distributed}, copied to every server: ${reference}, done before: ${done}. Start the service again.`
-      return { json, text: distributed + reference > 0 ? text : 'The tables are distributed already.' }
-    }
-  },
+  ...databaseCommands,
   ...catalogueCommands,
   ...authCommands,
   ...deliveryCommands,
@@ -102,6 +89,8 @@ const commands: Record<string, Command> = {
 /** Name of the positional arguments of each command that takes any. */
 const positionalNames: Record<string, string> = {
   import: 'file',
+  backup: 'file',
+  restore: 'file',
   'key revoke': 'id',
   'key revoke secret': 'id',
   'key issue publishable': 'origin',
@@ -150,7 +139,7 @@ function prepare(words: string[], input: { organization?: string[]; origin?: str
 
 type Printed = { code: 0 | 1 | 2; output: string }
 
-async function run(args: string[], openFor: OpenFor, examined: Examined): Promise<Printed> {
+async function run(args: string[], openFor: OpenFor, examined: Examined, files: Files): Promise<Printed> {
   const { values, positionals } = readArguments(args)
   const { json, help, ...input } = values
   if (help) return { code: 0, output: usage }
@@ -163,7 +152,7 @@ async function run(args: string[], openFor: OpenFor, examined: Examined): Promis
       return database
     }
     const open = Object.assign(async () => (await whole()).db, { whole })
-    const output = await command(open, examined)
+    const output = await command(open, examined, files)
     return { code: output.code ?? 0, output: json ? JSON.stringify(output.json) : output.text }
   } finally {
     for (const database of databases) await database.close()
@@ -186,14 +175,15 @@ function describe(error: unknown): string {
 export type CommandResult = { code: 0 | 1 | 2; output: string; errors: string }
 
 /** Runs the command that the arguments name. Opens a database only if the command needs one, and closes it
- *  before this resolves. `examined` is what `doctor` looks at. */
+ *  before this resolves. `examined` is what `doctor` looks at; `files` those that the arguments name. */
 export async function runCommand(
   args: string[],
   openFor: OpenFor,
   examined: Examined,
+  files: Files = localFiles,
 ): Promise<CommandResult> {
   try {
-    return { ...(await run(args, openFor, examined)), errors: '' }
+    return { ...(await run(args, openFor, examined, files)), errors: '' }
   } catch (error) {
     return { code: error instanceof UsageError ? 2 : 1, output: '', errors: describe(error) }
   }

@@ -23,6 +23,7 @@ import { createApp } from './app.ts'
 import { demoTabs, sellDemoTicket } from './demo-tabs.ts'
 import { startJobs } from './jobs.ts'
 import { openLog } from './log.ts'
+import { serveCommands } from './served-commands.ts'
 import { onShutdown } from './shutdown.ts'
 import { watchUnhandled } from './unhandled.ts'
 
@@ -120,6 +121,7 @@ export async function serve(config: Config, database: OpenDatabase): Promise<voi
       : app.log.warn(facts, 'a replica is out of reach: the primary answers for it'),
   )
   const stopJobs = await startBackground(config, { db, provider, app })
+  const stopCommands = config.databaseUrl ? async () => {} : await serveCommands(config, database, app.log)
   const unready = await database.whyUnready()
   if (unready) app.log.warn({ ...unready }, problemOf(unready.reason))
   else if (!(await database.hasStatementTimeouts()))
@@ -144,6 +146,7 @@ export async function serve(config: Config, database: OpenDatabase): Promise<voi
     draining = true
     setTimeout(() => process.exit(1), config.shutdownSeconds * 1000).unref()
     await app.close()
+    await stopCommands()
     await stopJobs()
     await telemetry.close()
     await database.close()

@@ -10,6 +10,7 @@ import { type Authenticated, type Caller, unauthenticated } from './caller.ts'
 import type { Credentials } from './credentials.ts'
 import { isSameHash } from './key.ts'
 import { rememberValidity } from './known-credentials.ts'
+import { includesOrigin } from './publishable-origins.ts'
 import { integrationScopes } from './scopes.ts'
 import { grants, integrations, keys } from './table.ts'
 
@@ -93,7 +94,7 @@ const keyById = coalesceReads<KnownKey>(async (db, ids) => {
 function fromItsOrigin(authenticated: Authenticated, { origin }: Credentials): Authenticated {
   const { caller } = authenticated
   if (caller.kind !== 'publishable') return authenticated
-  if (origin === undefined || !caller.origins.includes(origin))
+  if (origin === undefined || !includesOrigin(new Set(caller.origins), origin))
     throw new Refusal({
       code: 'ORIGIN_NOT_ALLOWED',
       message: 'This publishable key is for pages of other origins.',

@@ -5,6 +5,7 @@ import { changeGrant } from './change-grant.ts'
 import { issueChannelKey, issueIntegrationKey, issuePublishableKey } from './issue-key.ts'
 import { type ListedKey, listKeys } from './list-keys.ts'
 import { listOrganizationSecrets } from './organization-secrets.ts'
+import { loopbackOrigins } from './publishable-origins.ts'
 import { revokeKey } from './revoke-key.ts'
 import { integrationScopes } from './scopes.ts'
 import { issueSecret, revokeSecret, secretBodyOf, secretLineOf } from './secret-commands.ts'
@@ -16,7 +17,12 @@ type Open = () => Promise<Database>
 const once = <Type extends z.ZodType>(type: Type) => z.tuple([type], 'must be given once')
 const key = { expires: moment.optional(), test: z.boolean().optional() }
 const scopes = z.array(z.enum(integrationScopes, `must be one of ${integrationScopes.join(', ')}`)).optional()
-const origin = z.string().refine(isOrigin, 'must be an origin such as https://shop.example')
+const origin = z
+  .string()
+  .refine(
+    (origin) => isOrigin(origin) || loopbackOrigins.includes(origin),
+    'must be an origin such as https://shop.example',
+  )
 const newChannel = z.strictObject({ name: text(200), organization: z.array(identifier), ...key })
 const existingChannel = z.strictObject({ channel: identifier, ...key })
 const newIntegration = z.strictObject({

@@ -16,6 +16,14 @@ const list = preparedSql<{ origin: string }>(
     order by ${keys.createdAt} desc limit ${sql.raw(String(maxListed))}) as live`,
 )
 
+/** Origins of pages that this machine serves itself, at any port: `*` stands for none or any. */
+export const loopbackOrigins = ['http://localhost:*', 'http://127.0.0.1:*', 'http://[::1]:*']
+
+/** Reports whether a page of this origin is one of those that a key names. */
+export const includesOrigin = (named: { has(origin: string): boolean }, origin: string): boolean =>
+  named.has(origin) ||
+  named.has(origin.replace(/^(http:\/\/(?:localhost|127\.0\.0\.1|\[::1\]))(?::\d{1,5})?$/, '$1:*'))
+
 type OriginList = { at: number; origins: Promise<Set<string>> }
 
 const listByDatabase = new WeakMap<Database, OriginList>()
@@ -27,9 +35,10 @@ const maxListAgeMs = 1_000
  *  all that can be asked before the request itself. Costs at most one statement per second. */
 export async function isPublishableOrigin(db: Database, origin: string): Promise<boolean> {
   const listed = listByDatabase.get(db)
-  if (listed && performance.now() - listed.at < maxListAgeMs) return (await listed.origins).has(origin)
+  if (listed && performance.now() - listed.at < maxListAgeMs)
+    return includesOrigin(await listed.origins, origin)
   const origins = list(db, {}).then((rows) => new Set(rows.map(({ origin }) => origin)))
   listByDatabase.set(db, { at: performance.now(), origins })
   origins.catch(() => listByDatabase.delete(db))
-  return (await origins).has(origin)
+  return includesOrigin(await origins, origin)
 }

@@ -26,6 +26,8 @@ export type OpenDatabase = {
   migrate(onWait?: (wait: MigrationWait) => void): Promise<void>
   /** Distributes the tables over a Citus cluster: see `distribute`. */
   distribute(): Promise<Distribution>
+  /** Reads the whole embedded database as one moment has it, as a compressed archive. PostgreSQL has tools of its own. */
+  dump(): Promise<Buffer>
   /** Reports whether the database answers, accepts writes, and is fully migrated. Never waits behind other
    *  statements. */
   ready(): Promise<boolean>

@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises'
+import { mkdir, readdir, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
 import { drizzle } from 'drizzle-orm/pglite'
@@ -23,6 +23,35 @@ function requireHeldBeforeEach(client: PGlite, lock: FolderLock): void {
   }
 }
 
+/** Folders of the embedded database in its data folder: the current one, and those that exist while it is restored. */
+export const foldersIn = (folder: string) => ({
+  current: join(folder, 'postgres'),
+  restored: join(folder, 'postgres.restored'),
+  former: join(folder, 'postgres.former'),
+})
+
+// A folder without a version is what an aborted start or a damaged disk left: PGlite would wait for it for ever.
+async function requireWhole(folder: string): Promise<void> {
+  const names: string[] = await readdir(folder).catch(() => [])
+  if (names.length > 0 && !names.includes('PG_VERSION')) throw new Error('it is incomplete')
+}
+
+async function openIn(folder: string): Promise<PGlite> {
+  const { current, former } = foldersIn(folder)
+  // Left by a restore that was killed. Fails, as it should, where there is a current one.
+  await rename(former, current).catch(() => {})
+  try {
+    await requireWhole(current)
+    return await PGlite.create(current)
+  } catch (error) {
+    const reason = error instanceof Error && error.message ? ` (${error.message})` : ''
+    throw new Error(
+      `The embedded database in ${folder} (DATA_DIR) can't be opened${reason}: ` +
+        'its disk is full, or it is damaged. Make room, or restore a backup: docs/operations.md.',
+    )
+  }
+}
+
 /** Opens the embedded database in a folder, exclusively for this process. Refuses a folder that another
  *  process has open, and names that process's pid. */
 export async function openEmbedded(folder: string, options: DatabaseOptions): Promise<OpenDatabase> {
@@ -30,7 +59,7 @@ export async function openEmbedded(folder: string, options: DatabaseOptions): Pr
   await mkdir(folder, { recursive: true })
   const lock = await lockFolder(folder)
   try {
-    const client = await PGlite.create(join(folder, 'postgres'))
+    const client = await openIn(folder)
     requireHeldBeforeEach(client, lock)
     const db = drizzle(client, { logger: logger(options) })
     const whyUnready = readiness(db)
@@ -38,6 +67,10 @@ export async function openEmbedded(folder: string, options: DatabaseOptions): Pr
       db,
       distribute: async () => {
         throw new Error('The embedded database is one process: set DATABASE_URL to a Citus cluster.')
+      },
+      async dump() {
+        await client.exec('checkpoint')
+        return Buffer.from(await (await client.dumpDataDir('gzip')).arrayBuffer())
       },
       migrate: (onWait) => migrate(sessionOf(client), { onWait }),
       ready: async () => (await whyUnready()) === null,

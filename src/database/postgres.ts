@@ -176,6 +176,7 @@ export function openPostgres(
       // Through the pooler, because the settings belong to the role that the service uses there.
       if (isPooled) await db.execute(setRoleSettings)
     },
+    dump: () => Promise.reject(new Error('PostgreSQL is backed up with pg_dump.')),
     ready: async () => (await whyUnready()) === null,
     whyUnready,
     async hasStatementTimeouts() {

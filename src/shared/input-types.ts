@@ -42,7 +42,8 @@ export const gender = z.string().regex(/^\d$/, 'must be one digit, as text')
 
 export const birthday = z.iso
   .date({ error: 'must be a real date, YYYY-MM-DD', abort: true })
-  .refine((day) => day > '1900-01-01' && day <= new Date().toISOString().slice(0, 10), 'must be in the past')
+  .refine((day) => day >= '1900-01-01', { error: 'must be 1900-01-01 or later', abort: true })
+  .refine((day) => day <= new Date().toISOString().slice(0, 10), 'must be in the past')
 
 const countryCodeError = 'must be a two-letter ISO 3166 country code'
 export const countryCode = z

@@ -34,7 +34,7 @@ async function ask({ caller, headers }: Credentials, body: unknown, accept = 'ap
     payload,
   })
   if (payload.includes('mutation')) stored.push(payload)
-  expectSafe(answer, caller, world, [...stored, payload].join())
+  expectSafe(answer, caller, world, payload, stored)
   return answer
 }
 

@@ -8,7 +8,7 @@ import type { Caller } from '../support/authorization/callers.ts'
 import { openWorld, type World } from '../support/authorization/world.ts'
 import { drawOperation, type GraphqlRequest } from '../support/fuzz/graphql-operation.ts'
 import { poolFor } from '../support/fuzz/requests.ts'
-import { fuzzRuns, seed } from '../support/fuzz/seed.ts'
+import { fuzzRuns, requireModest, seed } from '../support/fuzz/seed.ts'
 import { testServices } from '../support/test-services.ts'
 
 // The compiler against its oracle: generated queries are answered byte for byte as graphql-js answers them.
@@ -45,6 +45,7 @@ async function bodyOf(request: GraphqlRequest, { headers }: Caller): Promise<str
     headers: { 'content-type': 'application/json', ...headers },
     payload: JSON.stringify(request),
   })
+  requireModest(JSON.stringify(request), answer.body)
   return answer.body
 }
 

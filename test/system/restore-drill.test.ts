@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { appendFile, chmod, chown, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { appendFile, chmod, chown, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -150,6 +150,22 @@ test('a backup that was taken while tickets were sold has each sale until its po
   expect(await leftOvers()).toEqual([])
 })
 
+function withoutPassword(): string {
+  const address = new URL(url)
+  address.password = ''
+  return address.href
+}
+
+test('a backup is taken with a password from a file', async () => {
+  const { hostname, port, username, password } = new URL(url)
+  const file = join(folder, 'passwords')
+  await writeFile(file, `${hostname}:${port}:*:${username}:${decodeURIComponent(password)}\n`, {
+    mode: 0o600,
+  })
+  const drill = await startDrill(['--', 'true'], { DATABASE_URL: withoutPassword(), PGPASSFILE: file }).ended
+  expect(drill).toMatchObject({ code: 0, errors: '' })
+})
+
 test('a base backup and an archive are restored to a point in time, and to no other', async () => {
   const base = join(folder, 'base')
   await runProgram(debian, 'pg_basebackup', '--checkpoint=fast', '--wal-method=none', '-d', url, '-D', base)
@@ -181,6 +197,11 @@ test('a base backup and an archive are restored to a point in time, and to no ot
   const whole = await startDrill(given).ended
   expect(whole).toMatchObject({ code: 0, errors: '' })
   expect(whole.output).toContain('The tables are up to date.')
+
+  // A role without a password, as with peer, trust or a certificate.
+  const bare = await startDrill(given, { DATABASE_URL: withoutPassword() }).ended
+  expect(bare).toMatchObject({ code: 0, errors: '' })
+  expect(bare.output).toContain('The tables are up to date.')
 
   // The exit code is the check's.
   const failed = await startDrill([...given, '--', 'sh', '-c', 'exit 7']).ended

@@ -1,8 +1,8 @@
-import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
 import type { Database } from '../../database/database.ts'
 import { toSnakeCase } from '../../rest/snake-case.ts'
 import { Refusal } from '../../shared/errors.ts'
+import type { Files } from '../../shared/files.ts'
 import { fromQuery, parse } from '../../shared/input-types.ts'
 import { catalogueJsonSchema } from './catalogue-file.ts'
 import { fieldText } from './changes.ts'
@@ -29,10 +29,10 @@ const seeding = z.strictObject({
   ).optional(),
 })
 
-async function readJson(file: string): Promise<unknown> {
+async function readJson(file: string, files: Files): Promise<unknown> {
   try {
     // Strict decoding, because a wrong encoding would otherwise garble names. Drops a byte order mark.
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(await readFile(file)))
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(await files.read(file)))
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
     throw new Refusal({ code: 'BAD_REQUEST', message: `${file} can't be read as JSON: ${why}` })
@@ -71,8 +71,8 @@ function importFile(args: object) {
   }
   const given = parse(importing, args)
   const [file] = given.file
-  return async (open: Open) => {
-    const json = await readJson(file)
+  return async (open: Open, _examined: unknown, files: Files) => {
+    const json = await readJson(file, files)
     const imported = await importCatalogue(await open(), json, {
       notify: !given['no-notify'],
       plan: given.plan === true,

@@ -10,6 +10,7 @@ import { invalidateCatalogue } from '../../../src/database/catalogue-version.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { aCatalogue, anEvent, aPrice, aRate, channelHeaders } from '../../support/factories.ts'
 import { mockClock } from '../../support/mock-clock.ts'
+import { publishableHeaders } from '../../support/modes.ts'
 import { graphqlRefusal, refusal } from '../../support/refusals.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 
@@ -199,4 +200,15 @@ test('caller cache: holds 4 MB and evicts the oldest caller', () => {
   for (let index = 0; index < 100; index++) callers.remember(named(index), authenticated({ caller }))
   expect(callers.find(named(99))).not.toBeNull()
   expect(callers.find(named(0))).toBeNull()
+})
+
+test('caller cache: a list that a page of one origin has just read is refused to a page of another one', async () => {
+  const page = await publishableHeaders(sale)
+  const list = (headers: Headers) => sale.rest('GET', '/events', { headers })
+  const first = await list(page)
+  sale.statements.reset()
+  const second = await list(page)
+  expect([second.statusCode, second.body]).toEqual([200, first.body])
+  expect(sale.statements).toHaveLength(0)
+  expect((await list({ ...page, origin: 'https://evil.example' })).statusCode).toBe(403)
 })

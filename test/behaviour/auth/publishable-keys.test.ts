@@ -256,3 +256,22 @@ test('a publishable key has a limit per address', async () => {
   ).toBe(200)
   await limited.close()
 })
+
+test('a key for loopback is good at any port of this machine, and nowhere else', async () => {
+  const key = await publishableHeaders(sale, { origins: ['http://localhost:*', 'http://[::1]:*'] })
+  const statusFrom = async (origin: string) => (await list({ ...key, origin })).statusCode
+  const allowed = ['http://localhost', 'http://localhost:3000', 'http://localhost:5173', 'http://[::1]:8080']
+  for (const origin of allowed) {
+    expect([origin, await statusFrom(origin)]).toEqual([origin, 200])
+    const preflight = { origin, 'access-control-request-method': 'POST' }
+    const { headers } = await sale.app.inject({ method: 'OPTIONS', url: '/graphql', headers: preflight })
+    expect(headers['access-control-allow-origin']).toBe(origin)
+    const redirected = await checkOut({ ...key, origin }, { redirect_url: `${origin}/done` })
+    expect(redirected.statusCode).toBe(200)
+  }
+  const refused = [
+    ...['https://localhost:3000', 'http://127.0.0.1:3000', 'http://localhost.evil.example', 'null'],
+    ...['http://evil.example:3000', 'http://localhost:3000.evil.example', 'http://a.localhost:3000'],
+  ]
+  for (const origin of refused) expect([origin, await statusFrom(origin)]).toEqual([origin, 403])
+})

@@ -83,6 +83,19 @@ test.each(Object.keys(badText))(
   },
 )
 
+test('a birthday that is refused says why, on both surfaces', async () => {
+  const reasonOf = async (birthday: string) => {
+    const response = await checkOut(sale, withEntry({ birthday }))
+    const { errors } = await checkOutOverGraphql(sale, withEntry({ birthday }))
+    const [rest] = response.json().errors ?? []
+    expect(errors?.[0]?.message?.replace(/^\S+/, '')).toBe(rest?.message.replace(/^\S+/, ''))
+    return rest?.message
+  }
+  expect(await reasonOf('1899-12-31')).toMatch(/ must be 1900-01-01 or later/)
+  expect(await reasonOf('2999-01-01')).toMatch(/ must be in the past/)
+  expect((await checkOut(sale, withEntry({ birthday: '1900-01-01' }))).statusCode).toBe(200)
+})
+
 test('a checkout with a birthday tomorrow is refused in the last millisecond of today', async () => {
   vi.setSystemTime('2030-06-15T23:59:59.999Z')
   try {

@@ -3,6 +3,7 @@ import type { Caller } from '../authorization/callers.ts'
 import { marks } from '../authorization/catalogue.ts'
 import { findLeaks } from '../authorization/checker.ts'
 import type { World } from '../authorization/world.ts'
+import { requireModest } from './seed.ts'
 
 type Answer = Parameters<typeof findLeaks>[0]
 
@@ -15,12 +16,21 @@ function decoded(text: string): string {
   }
 }
 
-/** Fails if a response is a server error or leaks something. The client may be shown what it sent: `sent` is
- *  all of that as text. */
-export function expectSafe(answer: Answer, caller: Caller, world: World, sent: string): void {
+/** Fails if a response is a server error or leaks something. The client may be shown what it sent, in this
+ *  request and in earlier ones. Fails as well where the answer or the memory is out of proportion. */
+export function expectSafe(
+  answer: Answer,
+  caller: Caller,
+  world: World,
+  request: string,
+  earlier: string[] = [],
+): void {
+  requireModest(request, answer.body)
   const wrong = findLeaks(answer, caller, world).filter((leak) => {
     const shown = / reads (.*)$/s.exec(leak)?.[1]
-    return shown === undefined || !(sent.includes(shown) || decoded(sent).includes(shown))
+    const isIn = (sent: string) =>
+      shown !== undefined && [sent, decoded(sent)].some((text) => text.includes(shown))
+    return !isIn(request) && !earlier.some(isIn)
   })
   expect(wrong, `${answer.statusCode} ${answer.body.slice(0, 500)}`).toEqual([])
   expectHealthyAnswer(answer)

@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto'
+import { writeSync } from 'node:fs'
 
 const text = process.env.FUZZ_SEED
 
@@ -14,3 +15,19 @@ export const fuzzRuns = (numRuns: number, seconds: number) => ({
   numRuns: numRuns * times,
   interruptAfterTimeLimit: seconds * 1000 * times,
 })
+
+// At once and past the test runner, so that it is there even if the process dies.
+writeSync(2, `FUZZ_SEED=${seed} in process ${process.pid}\n`)
+
+// Far above what any request needs, and far below what the process may have.
+const maxHeapBytes = 1.5 * 2 ** 30
+const maxAnswerCharacters = 8 * 2 ** 20
+
+/** Fails with the request at hand where an answer or the memory of this process is out of proportion, before the
+ *  process dies without a word. */
+export function requireModest(request: string, answer: string): void {
+  const { heapUsed } = process.memoryUsage()
+  if (heapUsed < maxHeapBytes && answer.length < maxAnswerCharacters) return
+  const sizes = `a heap of ${heapUsed} bytes and an answer of ${answer.length} characters`
+  throw new Error(`FUZZ_SEED=${seed}: ${sizes} after ${request.slice(0, 10_000)}`)
+}

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { and, asc, desc, eq, gt, isNull, like, not, or, sql } from 'drizzle-orm'
 import { z } from 'zod'
 import { issueChannelKey, issueIntegrationKey, issuePublishableKey } from '../../../auth/issue-key.ts'
+import { loopbackOrigins } from '../../../auth/publishable-origins.ts'
 import { revokeKey } from '../../../auth/revoke-key.ts'
 import type { Database } from '../../../database/database.ts'
 import { errorCode } from '../../../shared/errors.ts'
@@ -18,7 +19,7 @@ const credentials = z.object({
   integration_id: z.string(),
   secret: z.string(),
   integration_key: z.string(),
-  /** Key of the shop, and the origin whose pages may use it; issued once the service knows its address. */
+  /** Key of the shop, and the origin of its pages; issued once the service knows its address. */
   publishable_key: z.string().optional(),
   publishable_origin: z.string().optional(),
 })
@@ -120,17 +121,9 @@ async function save(file: string, credentials: DemoCredentials): Promise<void> {
   await rename(whole, file)
 }
 
-const loopbacks = ['localhost', '127.0.0.1']
-
-// A browser on this machine may call it by either name.
-function namesOf(origin: string): string[] {
-  const { protocol, hostname, port } = new URL(origin)
-  if (!loopbacks.includes(hostname)) return [origin]
-  return loopbacks.map((name) => `${protocol}//${name}${port && `:${port}`}`)
-}
-
-/** Returns the publishable key of the demo, for pages of this origin: the shop and GraphiQL. At another address
- *  than before it issues a new one, and revokes the former. */
+/** Returns the publishable key of the demo, for pages of this origin, the shop and GraphiQL, and
+ *  of this machine, so that a front end can be begun. At another address than before it issues a new one, and revokes
+ *  the former. */
 export async function openShopKey(db: Database, folder: string, origin: string): Promise<string> {
   const file = join(folder, fileName)
   const saved = await read(file)
@@ -138,7 +131,11 @@ export async function openShopKey(db: Database, folder: string, origin: string):
   const { publishable_key: former, publishable_origin: formerOrigin } = saved
   if (former && formerOrigin === origin) return former
   const { channel_id: channelId } = saved
-  const { key } = await issuePublishableKey(db, { channelId, origins: namesOf(origin), mode: 'live' })
+  const { key } = await issuePublishableKey(db, {
+    channelId,
+    origins: [origin, ...loopbackOrigins],
+    mode: 'live',
+  })
   await save(file, { ...saved, publishable_key: key, publishable_origin: origin })
   if (former) await revokeKey(db, former)
   return key

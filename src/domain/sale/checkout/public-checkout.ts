@@ -1,4 +1,5 @@
 import type { Caller } from '../../../auth/caller.ts'
+import { includesOrigin } from '../../../auth/publishable-origins.ts'
 import { type Problem, problem, refuseIf } from '../../../shared/errors.ts'
 import type { CheckoutInput } from './checkout-input.ts'
 
@@ -14,7 +15,7 @@ export function checkPublicInput(input: CheckoutInput, { origins }: Public): voi
   )
   const addresses = (['redirectUrl', 'errorUrl'] as const).flatMap((name): Problem[] => {
     const url = input[name]
-    if (!url || origins.includes(new URL(url).origin)) return []
+    if (!url || includesOrigin(new Set(origins), new URL(url).origin)) return []
     return [problem('INVALID', `${name} must be a page of an origin of the publishable key.`, [name])]
   })
   refuseIf([...codes, ...addresses])

@@ -1,0 +1,121 @@
+import { chmod, mkdtemp, rename, rm } from 'node:fs/promises'
+import { createConnection, createServer, type Socket } from 'node:net'
+import { join, resolve } from 'node:path'
+import type { Config } from '../config/config.ts'
+import type { OpenDatabase } from '../database/database.ts'
+import { errorCode } from '../shared/errors.ts'
+import { type Files, localFiles } from '../shared/files.ts'
+import { type CommandResult, runCommand } from './commands.ts'
+
+// Commands reach the process that has the embedded database by a socket in its folder, which its user alone may
+// open. That process runs them; whoever asked reads and writes the files. Each message is JSON in a line.
+
+type Message = {
+  args?: string[]
+  read?: string
+  write?: string
+  /** Content of a file, in base64. */
+  bytes?: string
+  failed?: string
+  result?: CommandResult
+}
+
+const socketOf = (folder: string) => resolve(folder, 'commands.sock')
+
+const send = (socket: Socket, message: Message) => socket.write(`${JSON.stringify(message)}\n`)
+
+async function* messagesOf(socket: Socket): AsyncGenerator<Message, undefined> {
+  let parts: string[] = []
+  for await (const text of socket.setEncoding('utf8')) {
+    const [end = '', ...begun] = text.split('\n')
+    parts.push(end)
+    for (const begin of begun) {
+      yield JSON.parse(parts.join(''))
+      parts = [begin]
+    }
+  }
+}
+
+function filesOver(socket: Socket, messages: AsyncGenerator<Message, undefined>): Files {
+  async function ask(request: Message): Promise<Buffer> {
+    send(socket, request)
+    const { bytes = '', failed } = (await messages.next()).value ?? {
+      failed: 'Nobody waits for the command.',
+    }
+    if (failed !== undefined) throw new Error(failed)
+    return Buffer.from(bytes, 'base64')
+  }
+  return {
+    read: (path) => ask({ read: path }),
+    write: async (path, bytes) => void (await ask({ write: path, bytes: bytes.toString('base64') })),
+  }
+}
+
+async function answer({ read, write, bytes = '' }: Message): Promise<Message> {
+  try {
+    if (read) return { bytes: (await localFiles.read(read)).toString('base64') }
+    if (write) await localFiles.write(write, Buffer.from(bytes, 'base64'))
+    return {}
+  } catch (error) {
+    return { failed: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+/** Runs commands on the embedded database for other processes of this user, until the returned function is called.
+ *  Warns where the folder takes no sockets, as on Windows, or where its path is too long for one. */
+export async function serveCommands(
+  config: Config,
+  database: OpenDatabase,
+  log: { warn(facts: object, message: string): void },
+): Promise<() => Promise<void>> {
+  const folder = config.dataDir
+  const open = async () => ({ ...database, close: async () => {} })
+  const examined = { readConfig: () => config, open, openReplicas: async () => [] }
+  const server = createServer(async (socket) => {
+    socket.on('error', () => {})
+    const messages = messagesOf(socket)
+    try {
+      const { args = [] } = (await messages.next()).value ?? {}
+      send(socket, { result: await runCommand(args, open, examined, filesOver(socket, messages)) })
+      socket.end()
+    } catch {
+      socket.destroy()
+    }
+  })
+  // Made in a folder that nobody else may enter, until its mode is set.
+  const hidden = await mkdtemp(join(folder, 'commands-'))
+  const made = join(hidden, 'socket')
+  try {
+    await new Promise<void>((done, fail) => server.once('error', fail).listen(made, done))
+    await chmod(made, 0o600)
+    await rename(made, socketOf(folder))
+  } catch (error) {
+    log.warn(
+      { code: errorCode(error) },
+      'commands must wait until this process ends: DATA_DIR takes no socket',
+    )
+  } finally {
+    await rm(hidden, { recursive: true, force: true })
+  }
+  return async () => {
+    await rm(socketOf(folder), { force: true })
+    await new Promise((done) => server.close(done))
+  }
+}
+
+/** Has the process that serves the embedded database in a folder run a command. Null if none does. */
+export async function askServing(folder: string, args: string[]): Promise<CommandResult | null> {
+  const socket = createConnection(socketOf(folder))
+  const isServed = await new Promise<boolean>((done) =>
+    socket.once('connect', () => done(true)).once('error', () => done(false)),
+  )
+  if (!isServed) return null
+  try {
+    send(socket, { args })
+    for await (const message of messagesOf(socket)) {
+      if (message.result) return message.result
+      send(socket, await answer(message))
+    }
+  } catch {}
+  return { code: 1, output: '', errors: 'The service ended before the command did.' }
+}
