@@ -54,6 +54,9 @@ const hasDirectives = (document: DocumentNode): boolean => {
 /** Cost of an operation, and the error if it is too complex. */
 export type Cost = { complexity: number; excess: GraphQLError | null }
 
+/** Called with the complexity of an operation. */
+export type OnCost = (complexity: number) => void
+
 /** Measures operations of a document before they are executed. The returned function takes valid variables. An
  *  operation that is too complex with them is QUERY_TOO_COMPLEX. */
 export function costCheck(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode) {

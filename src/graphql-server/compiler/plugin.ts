@@ -5,6 +5,7 @@ import {
   type ExecutionArgs,
   type ExecutionResult,
   type FragmentDefinitionNode,
+  type GraphQLError,
   type GraphQLSchema,
   getOperationAST,
   getVariableValues,
@@ -18,7 +19,7 @@ import {
 import type { Plugin } from 'graphql-yoga'
 import { isFast } from '../../shared/fast.ts'
 import { requestLimits } from '../../shared/request-limits.ts'
-import { type Cost, costCheck } from '../operation-cost.ts'
+import { type Cost, costCheck, type OnCost } from '../operation-cost.ts'
 import { compileOperation, type RootField } from './compile.ts'
 import { NotCompiled } from './complete-value.ts'
 import { executeFields, executeFieldsSerially, type Outcomes } from './execute-fields.ts'
@@ -29,7 +30,7 @@ export type CompilerContext = {
   /** Outcomes of an execution that fell back; graphql-js continues from them. */
   outcomes?: Outcomes
   /** Called with the cost of the operation before it is executed. */
-  onCost?(complexity: number): void
+  onCost?: OnCost
   /** Called with the compiled operation after a complete response without errors. */
   onCompiled?(operation: CompiledOperation): void
 }
@@ -47,14 +48,12 @@ export function replayOutcomes(schema: GraphQLSchema): void {
   }
 }
 
-// Compiled variants of one operation, one per combination of @skip and @include. graphql-js executes the
-// rest.
+// Compiled variants of one operation, one per combination of @skip and @include. graphql-js executes the rest.
 const maxVariants = 16
 
 // Yoga calls `stringify` if a result has it, and accepts bytes despite its types. `data` is never read.
 const toResult = (bytes: Buffer): ExecutionResult => {
-  const result = { data: {}, stringify: () => bytes }
-  return result
+  return { data: {}, stringify: () => bytes } as ExecutionResult
 }
 
 /** One operation of a document, compiled on demand. */
@@ -108,15 +107,15 @@ export class CompiledOperation {
     return getVariableValues(this.#schema, definitions, variables, { maxErrors })
   }
 
-  /** Returns the cost of the operation with these variables, which are valid. */
-  costWith(variables: Variables): Cost {
-    if (!this.#hasFixedCost) return this.#checkCost(variables)
-    this.#fixedCost ??= this.#checkCost(variables)
-    return this.#fixedCost
+  /** Returns the error if the operation is too complex with these variables, which are valid. */
+  excessWith(variables: Variables, onCost?: OnCost): GraphQLError | null {
+    if (this.#hasFixedCost) this.#fixedCost ??= this.#checkCost(variables)
+    const { complexity, excess } = this.#fixedCost ?? this.#checkCost(variables)
+    onCost?.(complexity)
+    return excess
   }
 
-  /** Returns a result with a few errors if the variables are invalid, null if they are valid. The number of
-   *  errors is limited because graphql-js prints the whole input in each. */
+  /** Returns a result with a few errors if the variables are invalid: graphql-js prints the input in each. */
   validateVariables(variables: Variables): ExecutionResult | null {
     const { errors } = this.#coerce(variables, requestLimits.maxGraphqlErrors)
     if (!errors) return null
@@ -126,17 +125,10 @@ export class CompiledOperation {
 
   /** Resolves to the bytes of the response, or to the outcomes so far if graphql-js must take over. A query
    *  can run again without harm. A mutation must not, so graphql-js replays its outcomes. */
-  async execute(
-    context: unknown,
-    variables: Variables,
-    onCost?: (complexity: number) => void,
-  ): Promise<Buffer | Outcomes> {
+  async execute(context: unknown, variables: Variables, onCost?: OnCost): Promise<Buffer | Outcomes> {
     const outcomes: Outcomes = new Map()
     const { coerced } = this.#coerce(variables, 1)
-    if (!coerced) return outcomes
-    const { complexity, excess } = this.costWith(variables)
-    onCost?.(complexity)
-    if (excess) return outcomes
+    if (!coerced || this.excessWith(variables, onCost)) return outcomes
     const key = JSON.stringify([...this.#directiveVariables].map((name) => coerced[name]))
     try {
       const fields = this.#variantFor(key, coerced)
@@ -197,8 +189,7 @@ export function compiledExecution(): Plugin<CompilerContext> {
         }
         const invalid = operation.validateVariables(args.variableValues ?? {})
         if (invalid) return invalid
-        const { complexity, excess } = operation.costWith(args.variableValues ?? {})
-        context.onCost?.(complexity)
+        const excess = operation.excessWith(args.variableValues ?? {}, context.onCost)
         if (excess) return { errors: [excess] }
         const rootValue = {}
         outcomesByRoot.set(rootValue, executed)
