@@ -31,7 +31,13 @@ const query = z.strictObject({
     .describe('Returns only events that end at or before this time. A plain date means midnight UTC.'),
   populate: z
     .string()
-    .transform((list) => list.split(',').map((option) => option.trim()))
+    .transform((list) =>
+      list
+        .replaceAll('_', '-')
+        .split(',')
+        .map((option) => option.trim())
+        .filter(Boolean),
+    )
     .pipe(z.array(z.enum(['*', 'ticket-rates'], 'must be * or ticket-rates')))
     .optional()
     .describe('Comma-separated list of parts to include: `*` (all) or `ticket-rates`.'),

@@ -130,7 +130,7 @@ builder.queryField('quoteCheckout', (t) =>
     args: { input: t.arg({ type: CheckoutInputRef, required: true, description: 'Checkout to quote.' }) },
     resolve: (_root, { input }, ctx: Context) =>
       catchRefusal(
-        async () => requireSelling(ctx) && quoteCheckout(scalars.parse(checkoutInput, input), ctx),
+        async () => requireSelling(ctx) && quoteCheckout(scalars.parseRequest(checkoutInput, input), ctx),
       ),
   }),
 )
@@ -143,7 +143,7 @@ builder.mutationField('checkout', (t) =>
     args: { input: t.arg({ type: CheckoutInputRef, required: true, description: 'Tickets to check out.' }) },
     resolve: (_root, { input }, ctx: Context) =>
       catchRefusal(
-        async () => requireSelling(ctx) && checkoutTickets(scalars.parse(checkoutInput, input), ctx),
+        async () => requireSelling(ctx) && checkoutTickets(scalars.parseRequest(checkoutInput, input), ctx),
       ),
   }),
 )
