@@ -89,6 +89,9 @@ function refuseMalformedUrls(app: FastifyInstance): void {
   })
 }
 
+// A slash at the end is ignored, but for that of a lookup without an identifier, which is no list.
+const slashAtEnd = /^(\/(?:events|tickets\/checkout|integrations\/tickets\/[^/?]+))\/(?=\?|$)/
+
 /** Creates the HTTP application: GraphQL, REST, the payment page and the documentation, or `/health` and
  *  `/ready` alone for a process of background jobs. Opens no port or connection, and reads no environment
  *  variables. */
@@ -122,6 +125,7 @@ export async function createApp({
     // Requests that arrived before the port closed are answered normally.
     return503OnClosing: false,
     routerOptions: { maxParamLength: 200 },
+    rewriteUrl: ({ url = '/' }) => url.replace(slashAtEnd, '$1'),
     schemaController: { compilersFactory },
     requestTimeout: requestMs,
     http: { headersTimeout: headersMs, connectionsCheckingInterval: checkMs },

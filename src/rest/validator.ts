@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { parse } from '../shared/input-types.ts'
+import { parseRequest } from '../shared/input-types.ts'
 
 /** Validator compiler for Fastify, for the same zod schemas that the OpenAPI document is generated from.
  *  Returns the `Refusal` to Fastify, which throws it. */
@@ -7,7 +7,7 @@ export const validatorCompiler =
   ({ schema }: { schema: z.ZodType }) =>
   (given: unknown) => {
     try {
-      return { value: parse(schema, given) }
+      return { value: parseRequest(schema, given) }
     } catch (error) {
       return { error: error as Error }
     }

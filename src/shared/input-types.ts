@@ -1,9 +1,11 @@
+import { domainToASCII } from 'node:url'
 // This entry point omits the country names, which are eighty files.
 import isoCountries from 'i18n-iso-countries/index.js'
 import { z } from 'zod'
-import { type Problem, Refusal } from './errors.ts'
 import { identifierPattern } from './ids.ts'
 import { isOneLine } from './printable.ts'
+
+export { parse, parseRequest, problemsIn } from './parse.ts'
 
 // One parser per input type, shared by GraphQL and REST, so that both accept and refuse the same input.
 
@@ -32,11 +34,31 @@ export const personName = text(
 
 export const identifier = z.string().regex(new RegExp(`^${identifierPattern}$`), 'must be an identifier')
 
-export const email = z.email('must be an e-mail address').max(254, 'must be at most 254 characters')
+const isAddress = (address: string) => z.email().safeParse(address).success
 
+/** E-mail address, trimmed, with an international domain in its ASCII form (IDNA), as mail servers look it up. */
+export const email = z
+  .string()
+  .trim()
+  .overwrite((address) =>
+    address.replace(/(?<=@)[^@]*[^@\0-\x7f][^@]*$/, (domain) => domainToASCII(domain) || domain),
+  )
+  .max(254, 'must be at most 254 characters')
+  .refine((address) => !/[^\0-\x7f].*@/s.test(address), {
+    error: 'must have only ASCII letters before the @, because many mail servers take no others',
+    abort: true,
+  })
+  .refine(isAddress, 'must be an e-mail address')
+  .meta({ format: 'email' })
+
+/** Phone number in E.164, without the spaces, dashes, dots, brackets and the `(0)` that people write in it. */
 export const phone = z
   .string()
-  .regex(/^\+[1-9]\d{6,14}$/, 'must be an international number such as +34600000000')
+  .overwrite((number) => number.replace(/\(0\)|[\s\p{Pd}().\u202a\u202c]/gu, ''))
+  .refine(
+    (number) => /^\+[1-9]\d{6,14}$/.test(number),
+    'must be an international number such as +34600000000',
+  )
 
 export const gender = z.string().regex(/^\d$/, 'must be one digit, as text')
 
@@ -55,7 +77,8 @@ export const countryCode = z
 
 /** Types of an identity document. */
 export const documentTypes = ['dni', 'nie', 'passport', 'other'] as const
-export const documentType = z.enum(documentTypes, 'must be dni, nie, passport or other')
+/** Type of an identity document, without case. Others than those above are kept as they are named. */
+export const documentType = text(50, z.string().toLowerCase())
 
 export const qrCode = z.string().regex(/^[\x21-\x7e]{1,64}$/, 'must be 1 to 64 visible ASCII characters')
 
@@ -65,6 +88,8 @@ export const httpUrl = z
   // The URL parser accepts these characters, but the database does not.
   .refine((url) => url.isWellFormed() && !/[\p{Cc}\s]/u.test(url), 'must be an http(s) address')
 
+const languageError = 'must be a language tag such as es or pt-BR'
+
 function languageOf(tag: string): string | null {
   try {
     return new Intl.Locale(tag).language
@@ -73,16 +98,19 @@ function languageOf(tag: string): string | null {
   }
 }
 
-/** Language tag (BCP 47), reduced to its language: `pt-BR` to `pt`. */
-export const language = z
+const hasTwoLetters = (code: string) => /^[a-z]{2}$/.test(code)
+
+const anyLanguage = z
   .string()
   .max(35, 'must be at most 35 characters')
-  .transform((tag, issues) => {
-    const code = languageOf(tag)
-    if (code !== null && /^[a-z]{2}$/.test(code)) return code
-    issues.addIssue({ code: 'custom', message: 'must be a language tag such as es or pt-BR' })
-    return z.NEVER
-  })
+  .refine((tag) => languageOf(tag) !== null, { error: languageError, abort: true })
+  .transform((tag) => languageOf(tag) ?? '')
+
+/** Language tag (BCP 47), reduced to its language: `pt-BR` to `pt`. */
+export const language = anyLanguage.refine(hasTwoLetters, languageError)
+
+/** The same of a buyer. Absent for one that has no code of two letters, as `fil-PH` (DECISIONS 9). */
+export const buyerLanguage = anyLanguage.transform((code) => (hasTwoLetters(code) ? code : undefined))
 
 /** Reports whether a text is the origin of http(s) pages, as browsers state it. */
 export const isOrigin = (text: string): boolean =>
@@ -95,7 +123,7 @@ export const discountCode = z
   .regex(/^[\x21-\x7e]{1,64}$/, 'must be 1 to 64 visible ASCII characters')
 
 /** Identifier that a client has for something of its own. */
-export const reference = z.string().regex(/^[\x21-\x7e]{1,100}$/, 'must be 1 to 100 visible ASCII characters')
+export const reference = text(100)
 
 /** Number of people or of items, up to the maximum of an `integer` column. */
 export const quantity = z
@@ -162,39 +190,3 @@ export const fromQuery = <T extends z.ZodType>(number: T) =>
     (value) => (typeof value === 'string' && /^[+-]?\d+(\.\d+)?$/.test(value) ? Number(value) : value),
     number,
   )
-
-type Issue = z.core.$ZodIssue
-
-const pathOf = (issue: Issue) => issue.path.map((key) => (typeof key === 'number' ? key : String(key)))
-
-function problemsOf(issue: Issue): Problem[] {
-  const path = pathOf(issue)
-  if (issue.code === 'unrecognized_keys')
-    return issue.keys.map((key) => ({
-      code: 'UNKNOWN_FIELD',
-      message: 'There is no such field.',
-      path: [...path, key],
-    }))
-  if (issue.code === 'invalid_type' && issue.input === undefined)
-    return [{ code: 'REQUIRED', message: 'This field is required.', path }]
-  const custom: Partial<Problem> = issue.code === 'custom' ? (issue.params ?? {}) : {}
-  return [{ code: 'INVALID', ...custom, message: toSentence(issue, path), path } as Problem]
-}
-
-// Messages of this file begin with «must»; those of zod are full sentences.
-const toSentence = (issue: Issue, path: (string | number)[]) =>
-  issue.message.startsWith('must ')
-    ? `${path.findLast((key) => typeof key === 'string') ?? 'The value'} ${issue.message}.`
-    : `${issue.message}.`
-
-/** Converts the issues of a parser into problems, each with its path. */
-export const problemsIn = (error: z.ZodError): Problem[] => error.issues.flatMap(problemsOf)
-
-/** Parses the input of a client. Reports all mistakes at once. Refuses: REQUIRED, INVALID, UNKNOWN_FIELD,
- *  METADATA_TOO_LARGE. */
-export function parse<T extends z.ZodType>(type: T, input: unknown): z.output<T> {
-  const parsed = type.safeParse(input, { reportInput: true })
-  if (parsed.success) return parsed.data
-  const [first, ...rest] = problemsIn(parsed.error)
-  throw new Refusal(first ?? { code: 'INVALID', message: 'The input is not valid.' }, ...rest)
-}

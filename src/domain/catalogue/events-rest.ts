@@ -32,7 +32,13 @@ export const query = z.strictObject({
     .describe('Returns only events that end at or before this time. A plain date means midnight UTC.'),
   populate: z
     .string()
-    .transform((list) => list.split(',').map((option) => option.trim()))
+    .transform((list) =>
+      list
+        .replaceAll('_', '-')
+        .split(',')
+        .map((option) => option.trim())
+        .filter(Boolean),
+    )
     .pipe(z.array(z.enum(['*', 'ticket-rates', 'capacity'], 'must be *, ticket-rates or capacity')))
     .optional()
     .describe(

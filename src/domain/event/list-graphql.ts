@@ -105,7 +105,7 @@ builder.queryFields((t) => ({
       }),
       near: t.arg({ type: NearInput, description: 'Returns only events at locations within this circle.' }),
       city: t.arg.string({
-        description: 'Returns only events at locations in this city, whose case does not matter.',
+        description: 'Returns only events at locations in this city, whose case and accents do not matter.',
       }),
       countryCode: t.arg.string({
         description: 'Returns only events at locations in this country, a two-letter ISO 3166 code.',

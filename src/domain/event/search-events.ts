@@ -5,7 +5,7 @@ import { anyOf, rowStatement, statement } from '../../data/prepared.ts'
 import type { Database } from '../../database/database.ts'
 import { type Context, requireCaller } from '../../request/context.ts'
 import * as scalars from '../../shared/input-types.ts'
-import { locations } from '../location/table.ts'
+import { foldedCity, locations } from '../location/table.ts'
 import { eventById } from './loaders.ts'
 import { searchWords, toQuery } from './search-words.ts'
 import { duration, type Event, events } from './table.ts'
@@ -19,7 +19,7 @@ export const eventFilter = z.object({
   /** Matches events that end at or before this time. */
   endDate: z.date().nullish(),
   search: scalars.search.nullish(),
-  /** Its case does not matter. */
+  /** Its case and accents do not matter. */
   city: scalars.text(200).nullish(),
   countryCode: scalars.countryCode.nullish(),
   /** Matches events that have exactly this among their music genres. */
@@ -71,7 +71,7 @@ const conditions = {
   ),
   city: inArray(
     events.locationId,
-    sql`(select ${locations.id} from ${locations} where lower(${locations.city}) = lower(${parameter('city')}))`,
+    sql`(select ${locations.id} from ${locations} where ${foldedCity(locations.city)} = ${foldedCity(parameter('city'))})`,
   ),
   countryCode: inArray(
     events.locationId,

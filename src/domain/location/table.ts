@@ -1,6 +1,10 @@
-import { sql } from 'drizzle-orm'
+import { type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { check, doublePrecision, index, pgTable, text } from 'drizzle-orm/pg-core'
 import { organizationId } from '../organization/table.ts'
+
+/** SQL of the name of a city without case and accents. */
+export const foldedCity = (city: SQLWrapper): SQL =>
+  sql`regexp_replace(lower(normalize(${city}::text, NFKD)), '[\\u0300-\\u036f]', '', 'g')`
 
 export const locations = pgTable(
   'locations',
@@ -18,6 +22,7 @@ export const locations = pgTable(
   (location) => [
     index().on(location.latitude, location.longitude),
     index('locations_city').on(sql`lower(${location.city})`),
+    index('locations_city_folded').on(sql`(${foldedCity(location.city)})`),
     index('locations_country').on(location.countryCode),
     check(
       'locations_on_the_globe',

@@ -2,6 +2,7 @@ import { amount } from '../../graphql/amount.ts'
 import { builder, NodeRef } from '../../graphql/builder.ts'
 import { ModeRef } from '../../graphql/mode.ts'
 import { requireCaller } from '../../request/context.ts'
+import { documentTypes } from '../../shared/input-types.ts'
 import { EventRef } from '../event/graphql.ts'
 import { eventById } from '../event/loaders.ts'
 import { PaymentRef } from '../payment/graphql.ts'
@@ -61,10 +62,12 @@ TicketRef.implement({
       nullable: true,
       description: 'Two-letter ISO 3166 country code.',
     }),
-    personalDocumentType: t.expose('personalDocumentType', {
+    personalDocumentType: t.field({
       type: parts.DocumentTypeRef,
       nullable: true,
       description: 'Kind of identity document.',
+      resolve: ({ personalDocumentType: type }) =>
+        type === null ? null : (documentTypes.find((known) => known === type) ?? 'other'),
     }),
     personalDocumentNumber: t.exposeString('personalDocumentNumber', {
       nullable: true,

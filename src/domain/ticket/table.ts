@@ -14,7 +14,6 @@ import {
 import { modeColumn } from '../../auth/table.ts'
 import { nowMs } from '../../database/clock.ts'
 import { createdAt, minorUnits, timestampMs } from '../../database/columns.ts'
-import { documentTypes } from '../../shared/input-types.ts'
 import { discounts } from '../discount/table.ts'
 import { payments } from '../payment/table.ts'
 import { prices, ticketRates } from '../ticket-rate/table.ts'
@@ -91,7 +90,7 @@ export const tickets = pgTable(
     address: text(),
     postalCode: text('postal_code'),
     countryCode: text('country_code'),
-    personalDocumentType: text('personal_document_type', { enum: documentTypes }),
+    personalDocumentType: text('personal_document_type'),
     personalDocumentNumber: text('personal_document_number'),
     answers: jsonb().$type<Answer[]>().notNull().default([]),
     supplements: jsonb().$type<SoldSupplement[]>().notNull().default([]),

@@ -93,8 +93,6 @@ test.each([
   ['limit=1e1', 'INVALID limit'],
   ['limit=0x10', 'INVALID limit'],
   ['limit=NaN', 'INVALID limit'],
-  ['limit=', 'INVALID limit'],
-  ['limit', 'INVALID limit'],
   ['limit=%201', 'INVALID limit'],
   ['limit=1&limit=1', 'INVALID limit'],
   [`limit=${'9'.repeat(400)}`, 'INVALID limit'],
@@ -103,7 +101,6 @@ test.each([
   ['offset=2147483648', 'INVALID offset'],
   ['offset=0.5', 'INVALID offset'],
   ['offset=Infinity', 'INVALID offset'],
-  ['start_date=', 'INVALID start_date'],
   ['start_date=2026-02-30', 'INVALID start_date'],
   ['start_date=2026-02-30T00:00:00Z', 'INVALID start_date'],
   ['start_date=2026-01-01T24:00:00Z', 'INVALID start_date'],
@@ -116,9 +113,7 @@ test.each([
   ['end_date=%2B012026-01-01T00:00:00Z', 'INVALID end_date'],
   ['end_date=now', 'INVALID end_date'],
   ['end_date=2026-01-01&end_date=2026-01-02', 'INVALID end_date'],
-  ['populate=', 'INVALID populate.0'],
-  ['populate=*,', 'INVALID populate.1'],
-  ['populate=ticket_rates', 'INVALID populate.0'],
+  ['populate=prices', 'INVALID populate.0'],
   ['populate=*&populate=*', 'INVALID populate'],
   ['lat=91&lng=0', 'INVALID lat'],
   ['lat=-90.1&lng=0', 'INVALID lat'],
@@ -137,7 +132,6 @@ test.each([
   [`search=${'x'.repeat(201)}`, 'INVALID search'],
   ['search=%00', 'INVALID search'],
   ['search=a&search=b', 'INVALID search'],
-  ['organization_id=', 'INVALID organization_id'],
   ['organization_id=%00', 'INVALID organization_id'],
   [`organization_id=${'x'.repeat(65)}`, 'INVALID organization_id'],
   ["location_id='%20or%20true--", 'INVALID location_id'],
@@ -167,14 +161,33 @@ test.each([
   `search=${encodeURIComponent('ﷺ'.repeat(200))}`,
   'search=',
   'populate=*,ticket-rates',
+  'populate=ticket_rates,',
+  'populate=&organization_id=&limit=&lat=&lng=&radius=&start_date=&location_id=',
   '&&',
 ])('GET /events?%s is accepted', async (query) => {
   expect((await get(`/events?${query}`)).statusCode).toBe(200)
 })
 
+test('a slash at the end of a path is ignored, and ticket_rates are ticket-rates', async () => {
+  const pages = await Promise.all(
+    ['/events?populate=ticket-rates', '/events/?populate=ticket_rates'].map(get),
+  )
+  expect(pages.map(({ statusCode }) => statusCode)).toEqual([200, 200])
+  expect(pages[1]?.json()).toEqual(pages[0]?.json())
+  expect(pages[1]?.json().data[0].ticket_rates).toHaveLength(1)
+})
+
+test.each([
+  ['q=ana', 'There is no such field. Did you mean search?'],
+  ['serach=ana', 'There is no such field. Did you mean search?'],
+  ['location=loc_1', 'There is no such field. Did you mean location_id?'],
+  ['colour=red', 'There is no such field.'],
+])('GET /events?%s is refused with a hint', async (query, message) => {
+  expect((await get(`/events?${query}`)).json()).toMatchObject({ code: 'UNKNOWN_FIELD', message })
+})
+
 test.each([
   ['GET', '/nothing', '404 NOT_FOUND', undefined],
-  ['GET', '/events/', '404 NOT_FOUND event_id', undefined],
   ['GET', '/EVENTS', '404 NOT_FOUND', undefined],
   ['GET', '//events', '404 NOT_FOUND', undefined],
   ['GET', '/events/evt_1/rates', '404 NOT_FOUND', undefined],

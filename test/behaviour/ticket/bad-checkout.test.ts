@@ -41,16 +41,26 @@ const badText: Record<string, string[]> = {
       '\u2067Ana',
     ],
   ],
-  email: ['', 'ana', 'ana@', '@example.com', 'ana@example', 'a b@example.com', 'ana@example.com\n', nul],
-  phone: ['', '600000000', '+0600000000', '+34 600 000 000', '+34', '+1234567890123456', '+٣٤٦٠٠٠٠٠٠٠٠'],
-  gender: ['', '10', 'x', '-1', '١', ' 1'],
-  birthday: ['', '1990-02-30', '30-01-1990', '1990-1-1', '1990-01-01T00:00:00Z', '0000-01-01'],
-  address: ['', 'x'.repeat(501), nul, loneSurrogate],
-  postal_code: ['', 'x'.repeat(21), nul],
-  country_code: ['', 'E', 'ESP', 'XX', '11', 'ß', 'ﬁ', nul],
-  personal_document_type: ['', 'DNI', 'visa', nul],
-  personal_document_number: ['', 'x'.repeat(51), nul, loneSurrogate],
-  qr_code: ['', 'x'.repeat(65), 'a b', 'ñ', nul],
+  email: [
+    '',
+    'ana',
+    'ana@',
+    '@example.com',
+    'ana@example',
+    'a b@example.com',
+    'añá@example.com',
+    'ana@ex\u202eample.com',
+    nul,
+  ],
+  phone: ['600000000', '+0600000000', '+34 600 ext 1', '+34', '+1234567890123456', '+٣٤٦٠٠٠٠٠٠٠٠'],
+  gender: ['10', 'x', '-1', '١', ' 1'],
+  birthday: ['1990-02-30', '30-01-1990', '1990-1-1', '1990-01-01T00:00:00Z', '0000-01-01'],
+  address: ['x'.repeat(501), nul, loneSurrogate],
+  postal_code: ['x'.repeat(21), nul],
+  country_code: ['E', 'ESP', 'XX', '11', 'ß', 'ﬁ', nul],
+  personal_document_type: ['x'.repeat(51), 'vi\nsa', nul],
+  personal_document_number: ['x'.repeat(51), nul, loneSurrogate],
+  qr_code: ['x'.repeat(65), 'a b', 'ñ', nul],
 }
 
 async function expectRefused(field: string, value: string) {
@@ -105,15 +115,7 @@ test('a checkout with a birthday tomorrow is refused in the last millisecond of 
   }
 })
 
-const badAddresses = [
-  '',
-  'example.com',
-  '/thanks',
-  'ftp://example.com',
-  'javascript:alert(1)',
-  'http://',
-  '//x',
-]
+const badAddresses = ['example.com', '/thanks', 'ftp://example.com', 'javascript:alert(1)', 'http://', '//x']
 const unfollowable = ['http://example.com/\u0000', 'http://example.com/a b', loneSurrogate]
 
 test.each(['redirect_url', 'error_url'])('a checkout with a malformed %s is refused', async (field) => {

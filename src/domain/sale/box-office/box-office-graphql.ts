@@ -88,7 +88,8 @@ builder.mutationField('sellAtBoxOffice', (t) =>
     },
     resolve: (_root, { input }, ctx: Context) =>
       catchRefusal(
-        async () => requireIntegration(ctx) && sellAtBoxOffice(scalars.parse(boxOfficeInput, input), ctx),
+        async () =>
+          requireIntegration(ctx) && sellAtBoxOffice(scalars.parseRequest(boxOfficeInput, input), ctx),
       ),
   }),
 )
@@ -155,7 +156,8 @@ builder.mutationField('issueInvitations', (t) =>
     },
     resolve: (_root, { input }, ctx: Context) =>
       catchRefusal(
-        async () => requireIntegration(ctx) && issueInvitations(scalars.parse(invitationsInput, input), ctx),
+        async () =>
+          requireIntegration(ctx) && issueInvitations(scalars.parseRequest(invitationsInput, input), ctx),
       ),
   }),
 )

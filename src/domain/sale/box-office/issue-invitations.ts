@@ -16,7 +16,7 @@ const invitation = z.strictObject({
   fullName: scalars.personName,
   email: scalars.email,
   phone: scalars.phone.nullish(),
-  language: scalars.language.nullish(),
+  language: scalars.buyerLanguage.nullish(),
 })
 type Invitation = z.output<typeof invitation>
 

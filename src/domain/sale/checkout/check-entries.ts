@@ -23,9 +23,13 @@ function checkSupplements(entry: CheckoutEntry, { supplements }: Terms): Problem
   })
 }
 
-/** Answers that a question takes; null for free text. */
+/** Answers that a question takes, composed as answers are; null for free text. */
 const choicesOf = ({ type, items }: Question): string[] | null =>
-  type === 'dropdown' ? items : type === 'checkbox' ? ['true', 'false'] : null
+  type === 'dropdown'
+    ? items.map((item) => item.trim().normalize('NFC'))
+    : type === 'checkbox'
+      ? ['true', 'false']
+      : null
 
 function checkAnswers(entry: CheckoutEntry, { questions }: Terms): Problem[] {
   const answered = new Set<string>()

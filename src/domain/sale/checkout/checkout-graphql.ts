@@ -154,7 +154,7 @@ builder.queryField('quoteCheckout', (t) =>
       requireOneSale(ctx, info)
       return catchRefusal(async () => {
         requireSelling(ctx)
-        const asked = scalars.parse(checkoutInput, input)
+        const asked = scalars.parseRequest(checkoutInput, input)
         return withoutGuessing(asked.discountCode, ctx, () => quoteCheckout(asked, ctx))
       })
     },
@@ -170,7 +170,7 @@ builder.mutationField('checkout', (t) =>
     resolve: (_root, { input }, ctx: Context, info) => {
       requireOneSale(ctx, info)
       return catchRefusal(
-        async () => requireSelling(ctx) && checkoutTickets(scalars.parse(checkoutInput, input), ctx),
+        async () => requireSelling(ctx) && checkoutTickets(scalars.parseRequest(checkoutInput, input), ctx),
       )
     },
   }),

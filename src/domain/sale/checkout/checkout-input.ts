@@ -7,6 +7,7 @@ const answer = z
     questionId: scalars.identifier.describe('Question identifier.'),
     answer: scalars
       .lines(500)
+      .overwrite((answer) => answer.normalize('NFC'))
       .describe(
         'Answer: an item of a dropdown, `true` or `false` for a checkbox, else text of at most 500 characters.',
       ),
@@ -25,7 +26,11 @@ const entry = z.strictObject({
       'Code to put on the ticket, stored as given: 1 to 64 visible ASCII characters, unused within the event. Generated if omitted.',
     ),
   fullName: scalars.personName.describe('Full name of the attendee.'),
-  phone: scalars.phone.nullish().describe('Phone number in international format, with a leading plus sign.'),
+  phone: scalars.phone
+    .nullish()
+    .describe(
+      'Phone number in international format, with a leading plus sign. Kept without spaces and dashes.',
+    ),
   email: scalars.email.describe('E-mail address.'),
   gender: scalars.gender.nullish().describe('Gender, as one digit. The service attaches no meaning to it.'),
   birthday: scalars.birthday.nullish().describe('Date of birth, YYYY-MM-DD.'),
@@ -34,7 +39,9 @@ const entry = z.strictObject({
   countryCode: scalars.countryCode.nullish().describe('Two-letter country code (ISO 3166).'),
   personalDocumentType: scalars.documentType
     .nullish()
-    .describe('Type of identity document: `dni`, `nie`, `passport` or `other`.'),
+    .describe(
+      'Type of identity document: `dni`, `nie`, `passport` or another one. Its case does not matter.',
+    ),
   personalDocumentNumber: scalars.text(50).nullish().describe('Identity document number.'),
   answers: z
     .array(answer)
@@ -60,15 +67,16 @@ export const checkoutBody = z.strictObject({
     .boolean()
     .nullish()
     .describe('True to send the tickets to the attendees once they are paid.'),
-  language: scalars.language
+  language: scalars.buyerLanguage
     .nullish()
     .describe(
       'Language that the buyer is addressed in, as a BCP 47 tag; that of the organization if omitted.',
     ),
   referralId: scalars.reference
     .nullish()
-    .describe('Identifier of whoever referred the buyer: 1 to 100 visible ASCII characters.'),
-  discountCode: scalars.discountCode
+    .describe('Identifier of whoever referred the buyer: 1 to 100 characters on one line.'),
+  discountCode: scalars
+    .text(64)
     .nullish()
     .describe('Code of a discount of the organization. Its case does not matter.'),
   expectedTotal: z

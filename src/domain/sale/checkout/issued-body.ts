@@ -74,7 +74,7 @@ export const issuedTicketBody = z.object({
   address: optionalText('Street and number.'),
   postal_code: optionalText('Postal code.'),
   country_code: optionalText('Two-letter ISO 3166 country code.'),
-  personal_document_type: optionalText('Type of identity document: `dni`, `nie`, `passport` or `other`.'),
+  personal_document_type: optionalText('Type of identity document: `dni`, `nie`, `passport` or another one.'),
   personal_document_number: optionalText('Number of the identity document.'),
   answers: z.array(answerBody).describe('Answers to the questions of the ticket rate.'),
   supplements: z.array(supplementBody).describe('Supplements bought with the ticket.'),

@@ -133,7 +133,7 @@ builder.mutationField('updateAttendee', (t) =>
     resolve: (_root, { input }, ctx) =>
       catchRefusal(async () => {
         requireConfidential(ctx)
-        const corrections = [scalars.parse(attendeeChanges, input)]
+        const corrections = [scalars.parseRequest(attendeeChanges, input)]
         const [ticket] = await updateAttendees(corrections, ctx, (_index, path) => path)
         return { ticket: ticket as Ticket }
       }),
@@ -149,7 +149,9 @@ builder.mutationField('updateAttendees', (t) =>
     resolve: (_root, { input }, ctx) =>
       catchRefusal(async () => {
         requireConfidential(ctx)
-        return { tickets: await updateAttendees(scalars.parse(attendeesChanges, input).attendees, ctx) }
+        return {
+          tickets: await updateAttendees(scalars.parseRequest(attendeesChanges, input).attendees, ctx),
+        }
       }),
   }),
 )
@@ -162,7 +164,7 @@ builder.mutationField('transferTicket', (t) =>
     resolve: (_root, { input }, ctx) =>
       catchRefusal(async () => {
         requireConfidential(ctx)
-        return { ticket: await transferTicket(scalars.parse(ticketTransfer, input), ctx) }
+        return { ticket: await transferTicket(scalars.parseRequest(ticketTransfer, input), ctx) }
       }),
   }),
 )

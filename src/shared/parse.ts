@@ -1,0 +1,89 @@
+import { closest, distance } from 'fastest-levenshtein'
+import { z } from 'zod'
+import { type Problem, Refusal } from './errors.ts'
+
+type Issue = z.core.$ZodIssue
+
+// Names that other services have for a field.
+const otherNames: Record<string, string> = { q: 'search', query: 'search', text: 'search' }
+
+/** Names, in the message of an unknown field, all fields that its object has. */
+const nameFields: z.core.$ZodErrorMap = (issue) =>
+  issue.code === 'unrecognized_keys' && issue.inst instanceof z.ZodObject
+    ? Object.keys(issue.inst.shape).join(' ')
+    : undefined
+
+function hintTo(key: string, names: string[]): string {
+  const other = otherNames[key] ?? ''
+  const nearest = names.includes(other) ? other : closest(key.slice(0, 50), names)
+  const isNear = nearest === other || distance(key, nearest) <= Math.ceil(nearest.length / 3)
+  return isNear ? ` Did you mean ${nearest}?` : ''
+}
+
+function problemsOf(issue: Issue): Problem[] {
+  const path = issue.path.map((key) => (typeof key === 'number' ? key : String(key)))
+  if (issue.code === 'unrecognized_keys')
+    return issue.keys.map((key) => ({
+      code: 'UNKNOWN_FIELD',
+      message: `There is no such field.${hintTo(key, issue.message.split(' '))}`,
+      path: [...path, key],
+    }))
+  if (issue.code === 'invalid_type' && issue.input === undefined)
+    return [{ code: 'REQUIRED', message: 'This field is required.', path }]
+  const custom: Partial<Problem> = issue.code === 'custom' ? (issue.params ?? {}) : {}
+  return [{ code: 'INVALID', ...custom, message: toSentence(issue, path), path } as Problem]
+}
+
+// Messages of input types begin with «must»; those of zod are full sentences.
+const toSentence = (issue: Issue, path: (string | number)[]) =>
+  issue.message.startsWith('must ')
+    ? `${path.findLast((key) => typeof key === 'string') ?? 'The value'} ${issue.message}.`
+    : `${issue.message}.`
+
+/** Converts the issues of a parser into problems, each with its path. */
+export const problemsIn = (error: z.ZodError): Problem[] => error.issues.flatMap(problemsOf)
+
+const options = { reportInput: true, error: nameFields }
+
+function refuse(issues: Issue[]): never {
+  const [first, ...rest] = issues.flatMap(problemsOf)
+  throw new Refusal(first ?? { code: 'INVALID', message: 'The input is not valid.' }, ...rest)
+}
+
+/** Parses the input of a client. Reports all mistakes at once. Refuses: REQUIRED, INVALID, UNKNOWN_FIELD,
+ *  METADATA_TOO_LARGE. */
+export function parse<T extends z.ZodType>(type: T, input: unknown): z.output<T> {
+  const parsed = type.safeParse(input, options)
+  return parsed.success ? parsed.data : refuse(parsed.error.issues)
+}
+
+const placeOf = (issue: Issue) => issue.path.join('.')
+
+// Removes the fields that are refused and blank from a copy of an input, but for keys that make a request unique.
+// Returns their places.
+function removeBlank(copy: unknown, issues: Issue[]): Set<string> {
+  const removed = issues.filter(({ path }) => {
+    const holder = path.slice(0, -1).reduce<unknown>((value, key) => Object(value)[key], copy)
+    const key = path.at(-1) ?? ''
+    const value = Object(holder)[key]
+    if (typeof value !== 'string' || value.trim() !== '' || /^idempotency/i.test(String(key))) return false
+    return Reflect.deleteProperty(Object(holder), key)
+  })
+  return new Set(removed.map(placeOf))
+}
+
+/** Parses what people fill in, as `parse` does. An optional field that may not be blank counts as absent where it is
+ *  (DECISIONS 260). */
+export function parseRequest<T extends z.ZodType>(type: T, input: unknown): z.output<T> {
+  const parsed = type.safeParse(input, options)
+  if (parsed.success) return parsed.data
+  const { issues } = parsed.error
+  const copy = structuredClone(input)
+  const blank = removeBlank(copy, issues)
+  const again = blank.size > 0 ? type.safeParse(copy, options) : parsed
+  if (again.success) return again.data
+  // A required field is told as blank, not as missing.
+  const asGiven = (issue: Issue) =>
+    (blank.has(placeOf(issue)) && issues.find((given) => placeOf(given) === placeOf(issue))) || issue
+  return refuse(again.error.issues.map(asGiven))
+}
