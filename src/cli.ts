@@ -1,4 +1,5 @@
 import { runCommand } from './app/commands.ts'
+import { showProgress } from './app/show-progress.ts'
 import { parseConfig } from './config/config.ts'
 import { isConnectionFailure, type MigrationWait, type OpenDatabase } from './database/database.ts'
 import { openDatabase, openReplicas } from './database/open.ts'
@@ -48,7 +49,11 @@ async function openFor(purpose: 'migrate' | 'use'): Promise<OpenDatabase> {
   }
 }
 
-const { code, output, errors } = await runCommand(process.argv.slice(2), openFor, examined)
+const args = process.argv.slice(2)
+const isQuiet = args.includes('--json') || args.includes('--quiet')
+const hide = isQuiet ? () => {} : showProgress(process.stderr)
+const { code, output, errors } = await runCommand(args, openFor, examined)
+hide()
 if (errors === '') console.log(output)
 else console.error(errors)
 process.exitCode = code

@@ -43,11 +43,12 @@ const usage = `Usage: npm run COMMAND -- ARGUMENTS    (or: node dist/cli.js COMM
   doctor                         examine settings, database and invariants, and list what needs a person
   verify                         check the invariants alone
 
-With --json, standard output is JSON alone. The exit code of doctor and verify is 0 if all is well, 1 if
-something needs a person, 2 if something is broken. Settings are environment variables, as for the server.`
+With --json, standard output is JSON alone; --quiet hides how far work is. Doctor and verify end with 0 if all
+is well, 1 if something needs a person, 2 if something is broken. Settings are environment variables.`
 
 const options = {
   json: { type: 'boolean' },
+  quiet: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
   schema: { type: 'boolean' },
   test: { type: 'boolean' },
@@ -148,12 +149,10 @@ function prepare(words: string[], input: { organization?: string[]; origin?: str
   }
 }
 
-type Printed = { code: 0 | 1 | 2; output: string }
-
-async function run(args: string[], openFor: OpenFor, examined: Examined): Promise<Printed> {
+async function run(args: string[], openFor: OpenFor, examined: Examined) {
   const { values, positionals } = readArguments(args)
-  const { json, help, ...input } = values
-  if (help) return { code: 0, output: usage }
+  const { json, help, quiet: _, ...input } = values
+  if (help) return { code: 0 as const, output: usage }
   const command = prepare(positionals, input)
   const databases: OpenDatabase[] = []
   try {

@@ -4,6 +4,7 @@ import type { Database } from '../../database/database.ts'
 import { toSnakeCase } from '../../rest/snake-case.ts'
 import { Refusal } from '../../shared/errors.ts'
 import { fromQuery, parse } from '../../shared/input-types.ts'
+import { instruments } from '../../shared/instruments.ts'
 import { catalogueJsonSchema } from './catalogue-file.ts'
 import { seedDemo } from './demo/catalogue.ts'
 import { importCatalogue, type Summary } from './import-catalogue.ts'
@@ -60,6 +61,7 @@ function importFile(args: object) {
   const [file] = given.file
   return async (open: Open) => {
     const json = await readJson(file)
+    instruments.progress?.('check', 0, 1)
     const summary = await importCatalogue(await open(), json, { notify: !given['no-notify'] })
     return { json: toJson(summary), text: `${toText(summary)}\n\n${file} is imported.` }
   }

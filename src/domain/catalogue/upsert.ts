@@ -1,7 +1,8 @@
-import { getTableColumns, sql } from 'drizzle-orm'
+import { getTableColumns, getTableName, sql } from 'drizzle-orm'
 import { getTableConfig, type PgColumn, type PgTable } from 'drizzle-orm/pg-core'
 import { list, name } from '../../data/array-params.ts'
 import type { Connection } from '../../database/database.ts'
+import { instruments } from '../../shared/instruments.ts'
 
 /** Counts of an import, for objects of one kind. */
 export type Tally = { added: number; updated: number; unchanged: number; removed: number }
@@ -34,6 +35,7 @@ export async function upsert<
     total.added += added
     total.updated += updated
     total.unchanged -= added + updated
+    instruments.progress?.(getTableName(table), start + rows.length, items.length)
   }
   return total
 }
