@@ -1,5 +1,6 @@
 import { type CommandResult, runCommand } from './app/commands.ts'
 import { askServing } from './app/served-commands.ts'
+import { showProgress } from './app/show-progress.ts'
 import { parseConfig } from './config/config.ts'
 import { isConnectionFailure, type MigrationWait, type OpenDatabase } from './database/database.ts'
 import { openDatabase, openReplicas } from './database/open.ts'
@@ -61,7 +62,10 @@ async function askService(args: string[]): Promise<CommandResult | null> {
 }
 
 const args = process.argv.slice(2)
+const isQuiet = args.includes('--json') || args.includes('--quiet')
+const hide = isQuiet ? () => {} : showProgress(process.stderr)
 const { code, output, errors } = (await askService(args)) ?? (await runCommand(args, openFor, examined))
+hide()
 if (errors === '') console.log(output)
 else console.error(errors)
 process.exitCode = code

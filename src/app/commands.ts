@@ -44,11 +44,12 @@ const usage = `Usage: npm run COMMAND -- ARGUMENTS    (or: node dist/cli.js COMM
   backup FILE                    write the embedded database to a file, also while it serves
   restore FILE [--force]         read it from one; --force: in place of the database in DATA_DIR
 
-With --json, standard output is JSON alone. The exit code of doctor and verify is 0 if all is well, 1 if
-something needs a person, 2 if something is broken. Settings are environment variables, as for the server.`
+With --json, standard output is JSON alone; --quiet hides how far work is. Doctor and verify end with 0 if all
+is well, 1 if something needs a person, 2 if something is broken. Settings are environment variables.`
 
 const options = {
   json: { type: 'boolean' },
+  quiet: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
   schema: { type: 'boolean' },
   test: { type: 'boolean' },
@@ -141,8 +142,8 @@ type Printed = { code: 0 | 1 | 2; output: string }
 
 async function run(args: string[], openFor: OpenFor, examined: Examined, files: Files): Promise<Printed> {
   const { values, positionals } = readArguments(args)
-  const { json, help, ...input } = values
-  if (help) return { code: 0, output: usage }
+  const { json, help, quiet: _, ...input } = values
+  if (help) return { code: 0 as const, output: usage }
   const command = prepare(positionals, input)
   const databases: OpenDatabase[] = []
   try {

@@ -147,9 +147,13 @@ export const examineDatabases = (
  *  what needs a person. Changes nothing. Stops at what the rest depends on. */
 export async function examine(examined: Examined): Promise<Finding[]> {
   try {
-    const { databaseUrl } = examined.readConfig('service')
-    const settings = ok('settings', `in order, with ${databaseUrl ? 'PostgreSQL' : 'the embedded database'}`)
-    return [settings, ...(await examineDatabases(examined, examineOpened))]
+    const { databaseUrl, misspelt } = examined.readConfig('service')
+    const inOrder = ok('settings', `in order, with ${databaseUrl ? 'PostgreSQL' : 'the embedded database'}`)
+    const settings = misspelt.map((mistake) => attention('settings', mistake))
+    return [
+      ...(misspelt.length > 0 ? settings : [inOrder]),
+      ...(await examineDatabases(examined, examineOpened)),
+    ]
   } catch (error) {
     return [broken('settings', describeError(error))]
   }

@@ -115,6 +115,7 @@ export async function serve(config: Config, database: OpenDatabase): Promise<voi
     instrument: telemetry.instrument,
   })
   watchUnhandled(app.log)
+  for (const mistake of config.misspelt) app.log.warn(mistake)
   await database.followReplicas(({ isUp, ...facts }) =>
     isUp
       ? app.log.info(facts, 'the catalogue is read from a replica')

@@ -15,8 +15,9 @@ import {
   deliverySettings,
 } from './delivery.ts'
 import { httpSettings } from './http.ts'
+import { misspeltSettings } from './misspelt.ts'
 import { retentionSettings } from './retention.ts'
-import { readSecretFiles } from './secret-files.ts'
+import { readSecretFiles, secretSettings } from './secret-files.ts'
 import { baseUrl, wholeNumber } from './setting-types.ts'
 import { type StripeSettings, stripeContradictionsIn, stripeEnvironment, stripeSettingsOf } from './stripe.ts'
 import { hasTraces, telemetryContradictionsIn, telemetrySettings, tracingSettings } from './telemetry.ts'
@@ -97,6 +98,8 @@ export type Config = PlainConfig & {
   hasTraces: boolean
   /** Channels by which buyers receive their tickets. */
   delivery: DeliveryConfig
+  /** Sentences about variables that are probably settings misspelt; each starts with the name. */
+  misspelt: string[]
 }
 
 const toCamelCase = (name: string): string =>
@@ -164,5 +167,6 @@ export function parseConfig(
     drainSeconds: data.DRAIN_SECONDS ?? (data.NODE_ENV === 'production' ? 5 : 0),
     hasTraces: hasTraces(data),
     delivery: deliveryConfigOf(data, join(data.DATA_DIR, 'mail')),
+    misspelt: misspeltSettings(nonEmpty, [...settingNames, ...secretSettings.map((name) => `${name}_FILE`)]),
   }
 }

@@ -1,3 +1,4 @@
+import { instruments } from '../shared/instruments.ts'
 import { type Distribution, distributedComment } from './database.ts'
 import type { MigrationSession } from './migrate.ts'
 
@@ -74,6 +75,7 @@ export async function distribute(session: MigrationSession): Promise<Distributio
     )
     await session.run(`select truncate_local_data_after_distributing_table('${name}')`)
     distribution[is_sold ? 'distributed' : 'reference']++
+    instruments.progress?.('tables', distribution.distributed + distribution.reference, open.length)
   }
   await runEach(session, missingKeys)
   await session.run(`comment on table payments is '${distributedComment}'`)

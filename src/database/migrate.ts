@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { errorCode } from '../shared/errors.ts'
 import { sha256 } from '../shared/ids.ts'
+import { instruments } from '../shared/instruments.ts'
 import { isUnavailable, type MigrationWait, migrations } from './database.ts'
 import { makeMonths } from './months.ts'
 
@@ -153,9 +154,13 @@ export async function migrate(session: MigrationSession, options: MigrateOptions
   for (const migration of files) {
     const { name, createdAt, isWhole, statements } = migration
     if (applied.has(createdAt)) continue
+    instruments.progress?.('migrations', files.indexOf(migration), files.length)
     if (isWhole) await retry(name, () => applyWhole(session, migration))
     else {
-      for (const statement of statements) await retry(name, () => applyStatement(session, statement))
+      for (const [done, statement] of statements.entries()) {
+        instruments.progress?.(name, done, statements.length)
+        await retry(name, () => applyStatement(session, statement))
+      }
       await session.run('reset lock_timeout')
       await session.run(journalInsert(migration))
     }

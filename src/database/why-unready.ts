@@ -25,7 +25,8 @@ export const problemOf = (reason: Unready['reason'], setting = 'DATABASE_URL'): 
   problems[reason].replace(/\bDATABASE_URL/, setting)
 
 // A certificate that isn't accepted, or a peer that speaks no TLS, in the words of Node and OpenSSL.
-const tlsFailure = /^ERR_(SSL|TLS)_|CERT|^INVALID_(CA|PURPOSE)$|^HOSTNAME_MISMATCH$/
+const tlsFailure =
+  /^ERR_(SSL|TLS|OSSL)_|CERT|CRL|^UNABLE_TO_VERIFY|^INVALID_(CA|PURPOSE)$|^(HOSTNAME_MISMATCH|PATH_LENGTH_EXCEEDED|EPROTO)$/
 const tablesMissing = /^(42P01|3F000)$/
 const accessRefused = /^(28\w{3}|3D000|42501)$/
 

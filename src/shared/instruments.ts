@@ -1,4 +1,4 @@
-// Hooks of metrics and traces. Both are null unless the service was started with them: code that calls them
+// Hooks of metrics, traces and the progress of commands. All are null unless the service was started with them: code that calls them
 // then pays for one comparison, and nothing is loaded. They belong to the process, as its ports do.
 
 /** Receives numbers about the work of this process. Labels are names from the code, never a client's text. */
@@ -36,10 +36,14 @@ export type Tracer = {
   detached<Result>(work: () => Result): Result
 }
 
-export const instruments: { observer: Observer | null; tracer: Tracer | null } = {
-  observer: null,
-  tracer: null,
-}
+/** Told how far the work of a command is. A step has a name from the code, and ends with `done` at `total`. */
+type Progress = (step: string, done: number, total: number) => void
+
+export const instruments: {
+  observer: Observer | null
+  tracer: Tracer | null
+  progress: Progress | null
+} = { observer: null, tracer: null, progress: null }
 
 /** Runs work in a child of the current span, if traces are on. */
 export function inSpan<Result>(name: string, facts: Facts, work: () => Promise<Result>): Promise<Result> {

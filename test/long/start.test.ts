@@ -181,3 +181,12 @@ test('an unhandled connection error is logged and survived, any other ends the p
     expect(output).not.toContain('secretia')
   }
 })
+
+test('a variable that is probably a setting misspelt is named at the start, without its value', async () => {
+  const server = await mustStartServer({ ...database.settings, HOLD_MINUTE: 'hunter2hunter2' })
+  expect(warningsOf(server).map(({ msg }) => msg)).toEqual([
+    'HOLD_MINUTE is no setting: HOLD_MINUTES may be meant',
+  ])
+  expect(server.output() + server.errors()).not.toContain('hunter2')
+  expect(await server.stop()).toBe(0)
+})

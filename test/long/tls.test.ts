@@ -6,9 +6,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { parseConfig } from '../../src/config/config.ts'
 import { isUnavailable, type OpenDatabase } from '../../src/database/database.ts'
 import { openDatabase } from '../../src/database/open.ts'
-import { localhost, rolePostgres } from '../support/certificates.ts'
+import { issued, localhost, rolePostgres } from '../support/certificates.ts'
 import { type DatabaseProxy, startDatabaseProxy } from '../support/database-proxy.ts'
-import { runCli } from '../support/processes.ts'
+import { mustStartServer, runCli } from '../support/processes.ts'
 import { inDatabase } from '../support/setup/database.ts'
 import { findUser } from '../support/setup/managed-process.ts'
 import { type PostgresServer, startPostgres } from '../support/setup/postgres-server.ts'
@@ -174,4 +174,23 @@ test('a server without TLS is reported, and not used without', async () => {
   const found = await reach({ DATABASE_URL: plain.url, DATABASE_SSL: 'require' })
   await plain.stop()
   expect(found).toMatchObject({ reason: 'TLS_FAILED' })
+})
+
+test('an authority that is missing is named as TLS by /ready, by a command and by doctor', async () => {
+  const cloud = await startPostgres({
+    ssl: 'on',
+    ssl_cert_file: await write('issued.pem', issued.certificate),
+    ssl_key_file: await write('issued-key.pem', issued.key),
+  })
+  const settings = { DATABASE_URL: cloud.url.replace('127.0.0.1', 'localhost'), DATABASE_SSL: 'verify-full' }
+  const code = 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'
+  expect(await reach(settings)).toEqual(refused(code))
+  const service = await mustStartServer({ ...settings, BACKGROUND: 'off' })
+  expect(await (await fetch(`${service.url}/ready`)).json()).toMatchObject({ reason: 'TLS_FAILED' })
+  await service.stop()
+  const named = expect.stringMatching(/agree on no TLS, .* see DATABASE_SSL, DATABASE_SSL_CA/)
+  expect(await runCli(['migrate'], settings)).toMatchObject({ code: 1, errors: named })
+  expect(await runCli(['doctor'], settings)).toMatchObject({ code: 2, output: named })
+  expect(await reach({ ...settings, DATABASE_SSL_CA: issued.authority })).toEqual({ ssl: true })
+  await cloud.stop()
 })

@@ -1,4 +1,4 @@
-// Self-signed certificates, each its own authority, used only in tests.
+// Certificates that are used only in tests: self-signed ones, each its own authority, and one of another authority.
 
 /** Certificate of a server on localhost. */
 export const localhost = {
@@ -40,6 +40,40 @@ fL7gA3IXGffrMB8GA1UdIwQYMBaAFC3ndlqX+fBVaOLEfL7gA3IXGffrMA8GA1Ud
 EwEB/wQFMAMBAf8wCgYIKoZIzj0EAwIDSAAwRQIgY2LOazbOQ5A5TbFoFkzaahil
 TarIoviVEMNS/m3NxkkCIQCcOeWQeIalmupM3q6l2iZar0O3DPlkm7TpIw7O/pWL
 vQ==
+-----END CERTIFICATE-----
+`,
+}
+
+/** Certificate of a server on localhost, whose authority it doesn't send, as those of cloud databases. */
+export const issued = {
+  key: `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQglVq1n9+8Er4Db3B+
+TLvC/Tnfa8Iyto1EL9pEZY7n6mehRANCAASCX7EbAQmdoRXDSTq3pAHFpBuaGDzO
+p8YGsx5PKKK74d9nRRxMQAFb9pi9ovyfS4kVvpxCCgB+lvUMXMuFSesP
+-----END PRIVATE KEY-----
+`,
+  certificate: `-----BEGIN CERTIFICATE-----
+MIIBjjCCATWgAwIBAgIUMSckdYD2cQrnITzY5atmFVRgp6UwCgYIKoZIzj0EAwIw
+FDESMBAGA1UEAwwJYXV0aG9yaXR5MCAXDTI2MTEyNDExNTIwN1oYDzIxMjYxMDMx
+MTE1MjA3WjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjO
+PQMBBwNCAASCX7EbAQmdoRXDSTq3pAHFpBuaGDzOp8YGsx5PKKK74d9nRRxMQAFb
+9pi9ovyfS4kVvpxCCgB+lvUMXMuFSesPo2MwYTAUBgNVHREEDTALgglsb2NhbGhv
+c3QwCQYDVR0TBAIwADAdBgNVHQ4EFgQUf5WSQd6WgGoS0FLuHKcKcmRMv5swHwYD
+VR0jBBgwFoAUxQwfKOd9j35WyKpiy+TY3qJST/MwCgYIKoZIzj0EAwIDRwAwRAIg
+S/rfu1tb6/nHWPWOgxkKr3lIcv+OmxHlxg/1wHedG5UCICSx5AsLTJS3Y4xpCJ6p
+fQojAmyVqPXyj89LOmrHdvn7
+-----END CERTIFICATE-----
+`,
+  authority: `-----BEGIN CERTIFICATE-----
+MIIBgDCCASWgAwIBAgIUJTAKQC6ldFrBXZlYiDzAvI+OrwMwCgYIKoZIzj0EAwIw
+FDESMBAGA1UEAwwJYXV0aG9yaXR5MCAXDTI2MTEyNDExNTIwN1oYDzIxMjYxMDMx
+MTE1MjA3WjAUMRIwEAYDVQQDDAlhdXRob3JpdHkwWTATBgcqhkjOPQIBBggqhkjO
+PQMBBwNCAASei/uBVu01zQlMIsW9kTLERkcI9r5Diri/u7ZcqVDcxTCfxiC4rk/P
+PSFBcNI3Pqjz2QwXvbUqRL6vJEH32vdao1MwUTAdBgNVHQ4EFgQUxQwfKOd9j35W
+yKpiy+TY3qJST/MwHwYDVR0jBBgwFoAUxQwfKOd9j35WyKpiy+TY3qJST/MwDwYD
+VR0TAQH/BAUwAwEB/zAKBggqhkjOPQQDAgNJADBGAiEA4Ya63XYq/4mMDPNpT3eO
+r9W4meuFDTUMU0tvJEVCOcoCIQCSuOCNygpQVIY0RD0W8JOmzq7/Buogk/MV+rab
+qV3rSQ==
 -----END CERTIFICATE-----
 `,
 }

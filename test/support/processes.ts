@@ -29,11 +29,14 @@ function run(
 
 export type ExitResult = { code: number | null; output: string; errors: string }
 
-/** Runs a CLI command to its end. */
+// What a command says about its progress where the machine is too busy to end it within ten seconds.
+const progressLine = /^\S+: \d+ of \d+, \d+\/s.*\n/gm
+
+/** Runs a CLI command to its end. Leaves out what it says about its progress. */
 export async function runCli(args: string[], settings: Settings, build = here): Promise<ExitResult> {
   const { child, output, errors } = run('cli', args, settings, build)
   const [code] = await once(child, 'close')
-  return { code, output: output(), errors: errors() }
+  return { code, output: output(), errors: errors().replace(progressLine, '') }
 }
 
 export type ServerProcess = {

@@ -16,6 +16,7 @@ const mistakesOf = (env: Record<string, string>): string[] => {
 
 test('no settings give a loopback service on an embedded database', () => {
   expect(parseConfig({})).toEqual({
+    misspelt: [],
     port: 4000,
     host: '127.0.0.1',
     trustProxy: null,
@@ -135,6 +136,7 @@ test('every setting is read', () => {
     DATABASE_SSL_KEY: rolePostgres.key,
   })
   expect(config).toEqual({
+    misspelt: [],
     background: 'off',
     databaseTls: {
       mode: 'verify-ca',
@@ -570,4 +572,30 @@ test('only production has a drain period by default', () => {
 test('proxies are trusted by number or by network', () => {
   expect(parseConfig({ TRUST_PROXY: '2' }).trustProxy).toEqual({ hops: 2 })
   expect(parseConfig({ TRUST_PROXY: '::1' }).trustProxy).toEqual({ networks: ['::1'] })
+})
+
+test('a name that is nearly that of a setting is named with the nearest, and never a value', () => {
+  const misspeltIn = (names: string[]) =>
+    parseConfig(Object.fromEntries(names.map((name) => [name, 'secret-value']))).misspelt
+  const misspelt = ['DATABSE_URL', 'STRIPE_SECRET_KEY_FIEL', 'MAIL_FORM', 'database_url', 'HOLD_MINUTE']
+  expect(misspeltIn(misspelt)).toEqual([
+    'DATABSE_URL is no setting: DATABASE_URL may be meant',
+    'STRIPE_SECRET_KEY_FIEL is no setting: STRIPE_SECRET_KEY_FILE may be meant',
+    'MAIL_FORM is no setting: MAIL_FROM may be meant',
+    'database_url is no setting: DATABASE_URL may be meant',
+    'HOLD_MINUTE is no setting: HOLD_MINUTES may be meant',
+  ])
+  // Variables of shells, of npm, of other programs and of OpenTelemetry's own.
+  const others = [
+    'PATH',
+    'HOME',
+    'HOSTNAME',
+    'PWD',
+    'USER',
+    'TERM',
+    'NODE_OPTIONS',
+    'npm_config_cache',
+    'SMTP_USER',
+  ]
+  expect(misspeltIn([...others, 'OTEL_BSP_SCHEDULE_DELAY', 'TEST_DATABASE_URL', 'POSTGRES_URL'])).toEqual([])
 })

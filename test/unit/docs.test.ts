@@ -1,5 +1,14 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
+import {
+  buildSchema,
+  type GraphQLField,
+  getNamedType,
+  isInputObjectType,
+  parse,
+  specifiedRules,
+  validate,
+} from 'graphql'
 import { expect, test } from 'vitest'
 import { settingNames } from '../../src/config/config.ts'
 import { secretSettings } from '../../src/config/secret-files.ts'
@@ -170,6 +179,91 @@ test('docs/configuration.md lists exactly the existing settings', () => {
   const rows = documented.match(/^\| `[^|]*\|/gm) ?? []
   const listed = rows.flatMap((row) => namesIn(row, /`([A-Z][A-Z0-9_]*)`/g))
   expect(listed.filter((name) => !settings.includes(name))).toEqual([])
+})
+
+// Sentences that go out of date are compared with what they are about.
+
+const schema = buildSchema(read('schema.graphql'))
+
+/** Lists what is said of GraphQL in a page and is not in the schema: operations, and calls of mutations in prose. */
+function wrongGraphql(page: string): string[] {
+  const blocks = [...page.matchAll(/^```graphql\n([\s\S]*?)^```/gm)].map(([, text = '']) => text)
+  const rules = specifiedRules.filter(({ name }) => !/^(ExecutableDefinitions|NoUnused)/.test(name))
+  const invalid = blocks.flatMap((text) => validate(schema, parse(text), rules).map(({ message }) => message))
+  const fields: Record<string, GraphQLField<unknown, unknown>> = schema.getMutationType()?.getFields() ?? {}
+  const calls = [...page.matchAll(/`(\w+)\(([^`]*)\)`/g)].flatMap(([call, name = '', text = '']) => {
+    const field = fields[name]
+    if (!field) return []
+    const inputs = field.args.flatMap(({ name, type }) => {
+      const named = getNamedType(type)
+      return [name, ...(isInputObjectType(named) ? Object.keys(named.getFields()) : [])]
+    })
+    const given = text.match(/\w+/g) ?? []
+    return given[0] === 'input' && given.every((each) => inputs.includes(each)) ? [] : [`call ${call}`]
+  })
+  return [...invalid, ...calls]
+}
+
+test.each(pages)('%s shows GraphQL that the schema has', (page) => {
+  expect(wrongGraphql(withoutSnippets(read(page)))).toEqual([])
+})
+
+test('reports GraphQL that the schema has not', () => {
+  expect(wrongGraphql('```graphql\n{ nothing }\n```')).toEqual([expect.stringContaining('nothing')])
+  expect(wrongGraphql('`refundTicket(ticketId)`, `refundTicket(input: {ticket})`')).toHaveLength(2)
+})
+
+const foldersIn = (folder: string) =>
+  readdirSync(new URL(folder, root), { withFileTypes: true }).flatMap((entry) =>
+    entry.isDirectory() ? [entry.name] : [],
+  )
+
+test('the tables of docs/architecture.md and the README name the folders that there are', () => {
+  const architecture = read('docs/architecture.md')
+  const [, table = ''] = /^## The domain\n([\s\S]*?)\n\n(?!\|)/m.exec(architecture) ?? []
+  const rows = table.split('\n').filter((line) => line.startsWith('| `'))
+  const named = rows.flatMap((row) => namesIn(row.split('|')[1] ?? '', /`([\w-]+)\/`/g))
+  expect(named.sort()).toEqual(foldersIn('src/domain').sort())
+  const sale = rows.find((row) => row.startsWith('| `sale/`'))?.split('|')[2] ?? ''
+  expect(namesIn(sale, /`([\w-]+)\/`/g).sort()).toEqual(foldersIn('src/domain/sale').sort())
+  const [, inReadme = ''] = /sale\/ has every verb that changes several: (.*)/.exec(read('README.md')) ?? []
+  expect(inReadme.split(', ').sort()).toEqual(foldersIn('src/domain/sale').sort())
+})
+
+test('the chains of docs/architecture.md are those that boundaries.test.ts holds', () => {
+  const boundaries = read('test/unit/boundaries.test.ts')
+  const rowsOf = (name: string) => {
+    const [, text = ''] = new RegExp(`const ${name} = \\[([\\s\\S]*?)\\n\\]`).exec(boundaries) ?? []
+    const rows = [...text.matchAll(/^ +\[(.*)\],$/gm)].map(([, row = '']) =>
+      namesIn(row, /'([\w-]+)'/g).sort(),
+    )
+    return rows.filter((row) => row.length > 0).reverse()
+  }
+  const blocks = [...read('docs/architecture.md').matchAll(/^```\n([\s\S]*?)^```/gm)].map(
+    ([, text = '']) => text,
+  )
+  const chains = blocks
+    .filter((text) => /^[\w\s|→-]+$/.test(text) && text.includes('→'))
+    .map((text) => text.split('→').map((row) => namesIn(row, /([\w-]+)/g).sort()))
+  expect(chains.slice(0, 2)).toEqual([rowsOf('folders'), rowsOf('domainFolders')])
+})
+
+test('nothing is told as planned, and no page counts lines of code', () => {
+  const told = pages.filter((page) => page !== 'docs/interface.md').map((page) => [page, read(page)] as const)
+  expect(told.filter(([, text]) => /^[-|].*\bPlanned\b/m.test(text)).map(([page]) => page)).toEqual([])
+  expect(told.filter(([, text]) => /^\|.*\| lines \|/m.test(text)).map(([page]) => page)).toEqual([])
+})
+
+test('headline numbers name the commits that they are of', () => {
+  const sections = [
+    /^## Speed\n[\s\S]*?(?=^## )/m,
+    /^## Results\n[\s\S]*?(?=^\|)/m,
+    /^# Scaling\n[\s\S]*?(?=^\|)/m,
+  ]
+  const texts = ['README.md', 'docs/performance.md', 'docs/scaling.md'].map(
+    (page, index) => sections[index]?.exec(read(page))?.[0] ?? '',
+  )
+  expect(texts.filter((text) => !/commits? [0-9a-f]{7}\b/.test(text))).toEqual([])
 })
 
 test('every page is linked from the README', () => {

@@ -4,6 +4,7 @@ import { toSnakeCase } from '../../rest/snake-case.ts'
 import { Refusal } from '../../shared/errors.ts'
 import type { Files } from '../../shared/files.ts'
 import { fromQuery, parse } from '../../shared/input-types.ts'
+import { instruments } from '../../shared/instruments.ts'
 import { catalogueJsonSchema } from './catalogue-file.ts'
 import { fieldText } from './changes.ts'
 import { seedDemo } from './demo/catalogue.ts'
@@ -73,6 +74,7 @@ function importFile(args: object) {
   const [file] = given.file
   return async (open: Open, _examined: unknown, files: Files) => {
     const json = await readJson(file, files)
+    instruments.progress?.('check', 0, 1)
     const imported = await importCatalogue(await open(), json, {
       notify: !given['no-notify'],
       plan: given.plan === true,

@@ -102,7 +102,7 @@ export async function checkStock(tx: Connection, catalogue: Catalogue): Promise<
 }
 
 const writeCounters = (tx: Connection, rows: Counters[]) =>
-  inBatches(rows, (batch) => upsert(tx, stock, batch))
+  inBatches('stock', rows, (batch) => upsert(tx, stock, batch))
 
 // Gives test mode the same capacities and the same number sold elsewhere. Tests never stand in the way of an
 // import: a capacity below what they sold or hold is as much as that.

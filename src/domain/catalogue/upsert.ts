@@ -2,14 +2,17 @@ import { getTableColumns, sql } from 'drizzle-orm'
 import { getTableConfig, type PgTable } from 'drizzle-orm/pg-core'
 import { list, name } from '../../data/array-params.ts'
 import type { Connection } from '../../database/database.ts'
+import { instruments } from '../../shared/instruments.ts'
 
 /** Counts of an import, for objects of one kind. */
 export type Tally = { added: number; updated: number; unchanged: number; removed: number }
 
 const batchSize = 5_000
 
-/** Writes items batch by batch: building all rows at once would take memory, and leave the transaction idle. */
+/** Writes items of a table batch by batch: building all rows at once would take memory, and leave the transaction
+ *  idle. */
 export async function inBatches<Item>(
+  table: string,
   items: Item[],
   write: (batch: Item[]) => Promise<Tally>,
 ): Promise<Tally> {
@@ -19,6 +22,7 @@ export async function inBatches<Item>(
     total.added += added
     total.updated += updated
     total.unchanged += unchanged
+    instruments.progress?.(table, Math.min(start + batchSize, items.length), items.length)
   }
   return total
 }

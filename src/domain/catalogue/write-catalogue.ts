@@ -1,4 +1,4 @@
-import { getTableColumns } from 'drizzle-orm'
+import { getTableColumns, getTableName } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
 import { channels } from '../../auth/table.ts'
 import type { Connection } from '../../database/database.ts'
@@ -47,7 +47,7 @@ export async function writeCatalogue(
       currency: string,
     ) => { [Column in keyof Of['$inferSelect']]?: unknown },
   ): Promise<Tally> {
-    return inBatches(entries, async (batch) => {
+    return inBatches(getTableName(table), entries, async (batch) => {
       const found: Row[] = await tx
         .select()
         .from(table as Table)

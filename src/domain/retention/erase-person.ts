@@ -3,6 +3,7 @@ import type { Database } from '../../database/database.ts'
 import { transaction } from '../../database/transaction.ts'
 import { Refusal } from '../../shared/errors.ts'
 import { groupBy } from '../../shared/group-by.ts'
+import { instruments } from '../../shared/instruments.ts'
 import { removeMails } from '../delivery/mail-folder.ts'
 import { lockPayments } from '../payment/lock-payment.ts'
 import { recordChanges } from '../sale/record-changes.ts'
@@ -73,7 +74,9 @@ async function eraseDeliveries(db: Database, email: string): Promise<string[]> {
 // Tickets of others that name the address as who referred them, in one of these spellings.
 async function eraseReferrals(db: Database, spellings: Iterable<string>): Promise<number> {
   let count = 0
-  for (const organizationId of await listOrganizations(db)) {
+  const organizationIds = await listOrganizations(db)
+  for (const [done, organizationId] of organizationIds.entries()) {
+    instruments.progress?.('organizations', done, organizationIds.length)
     const found = db
       .select({ id: tickets.id })
       .from(tickets)
@@ -140,6 +143,7 @@ export async function erasePerson(
     for (const ticket of page) spellings.add(ticket.email)
     const { ids, deliveryIds } = await eraseTickets(db, page)
     erased.tickets.push(...ids)
+    instruments.progress?.('tickets', erased.tickets.length, erased.tickets.length)
     await forgetMails(deliveryIds)
   }
   await forgetMails(await eraseDeliveries(db, email))

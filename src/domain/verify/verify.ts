@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { Connection, Database } from '../../database/database.ts'
 import { errorCode } from '../../shared/errors.ts'
+import { instruments } from '../../shared/instruments.ts'
 import { invariants } from './rules.ts'
 
 /** Result of an invariant. `broken` is the number of rows that break it, null if it could not be checked: then
@@ -29,12 +30,15 @@ export const countQuietly = (db: Database, query: string, timeoutMs: number): Pr
 /** Checks every invariant, one after the other, each in one snapshot, so that it works on a replica, too. */
 export async function verify(db: Database, timeoutMs: number): Promise<Checked[]> {
   const checked: Checked[] = []
-  for (const [rule, query] of Object.entries(invariants))
+  const rules = Object.entries(invariants)
+  for (const [rule, query] of rules) {
+    instruments.progress?.('invariants', checked.length, rules.length)
     checked.push(
       await countQuietly(db, query, timeoutMs).then(
         (broken) => ({ rule, broken }),
         (error: unknown) => ({ rule, broken: null, code: errorCode(error) }),
       ),
     )
+  }
   return checked
 }

@@ -149,6 +149,17 @@ test('wrong settings, a folder that is in use and a database out of reach end wi
   expect(await codeAndLast(wrong)).toEqual([
     ...[2, 'settings', 'Settings are wrong:\n  PORT: must be a whole number'],
   ])
+  const misspelt = await runCommand(['doctor', '--json'], async () => healthy(), {
+    ...examined,
+    readConfig: () => parseConfig({ HOLD_MINUTE: '3' }),
+  })
+  expect(JSON.parse(misspelt.output)).toMatchObject({
+    code: 1,
+    findings: [
+      { check: 'settings', level: 'attention', text: 'HOLD_MINUTE is no setting: HOLD_MINUTES may be meant' },
+      ...[{ check: 'database', level: 'ok' }, {}, {}, {}, {}, {}, {}],
+    ],
+  })
   const taken = { open: () => Promise.reject(new Error('data is in use by process 7')) }
   expect(await codeAndLast(taken)).toEqual([2, 'database', 'data is in use by process 7'])
   expect(await codeAndLast(taken, 'verify')).toEqual([2, 'database', 'data is in use by process 7'])

@@ -26,6 +26,7 @@ type Container = {
   livenessProbe?: Probe
   readinessProbe?: Probe
   securityContext: object
+  resources: { requests: { cpu: string } }
   volumeMounts: { name: string; mountPath: string }[]
 }
 type PodSpec = { containers: [Container]; terminationGracePeriodSeconds?: number; securityContext: object }
@@ -41,6 +42,8 @@ type Manifest = {
     ports?: { name: string; targetPort: string }[]
     rules?: { host: string; http: { paths: { backend: { service: object } }[] } }[]
     replicas?: number
+    minReplicas?: number
+    scaleTargetRef?: { name: string }
     minAvailable?: number
     ingress?: { ports: { port: number }[] }[]
     egress?: { ports: { port: number }[] }[]
@@ -99,6 +102,7 @@ test('each manifest is valid', async () => {
     'ConfigMap ingress-nginx-controller',
     'Deployment boxoffice-background',
     'Deployment boxoffice-web',
+    'HorizontalPodAutoscaler boxoffice-web',
     'Ingress boxoffice',
     'Job boxoffice-migrate',
     'NetworkPolicy boxoffice',
@@ -159,11 +163,18 @@ test('web and background are apart, and each outlives the loss of a node', () =>
     ['boxoffice-background', 'only'],
     ['boxoffice-web', 'off'],
   ])
-  for (const { spec } of ofKind('Deployment')) {
+  for (const {
+    metadata: { name },
+    spec,
+  } of ofKind('Deployment')) {
     const budget = ofKind('PodDisruptionBudget').find(
       (each) => each.spec?.selector?.matchLabels?.role === spec?.selector?.matchLabels?.role,
     )
-    expect(budget?.spec?.minAvailable).toBeLessThan(spec?.replicas ?? 0)
+    const scaled = ofKind('HorizontalPodAutoscaler').find((each) => each.spec?.scaleTargetRef?.name === name)
+    expect([spec?.replicas, scaled?.spec?.minReplicas].filter(Boolean)).toEqual([2])
+    expect(budget?.spec?.minAvailable).toBeLessThan(spec?.replicas ?? scaled?.spec?.minReplicas ?? 0)
+    // The autoscaler measures by what a pod asks for.
+    if (scaled) expect(spec?.template?.spec.containers[0].resources.requests.cpu).toBe('1')
   }
 })
 
@@ -219,6 +230,11 @@ test('the ingress leads to the service, and lets the headers of method v1 and wh
   expect(controller?.data).toEqual({ 'enable-underscores-in-headers': 'true' })
   const size = ingress?.metadata.annotations?.['nginx.ingress.kubernetes.io/proxy-body-size'] ?? ''
   expect(Number.parseInt(size, 10) * 1024).toBeGreaterThan(requestLimits.maxBodyBytes)
+})
+
+test('a collector of traces may be reached, at the port of OTLP over HTTP', () => {
+  const policy = named('NetworkPolicy', 'boxoffice')
+  expect(policy?.spec?.egress?.flatMap(({ ports }) => ports.map(({ port }) => port))).toContain(4318)
 })
 
 test('a pod leaves before it is killed, and is asked whether it is ready while it leaves', () => {
