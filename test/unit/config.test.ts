@@ -290,7 +290,7 @@ const wrong: [name: string, values: string[], mistake: RegExp][] = [
   ['OTEL_TRACES_SAMPLER', ['sometimes', 'jaeger_remote'], /./],
   ['OTEL_TRACES_SAMPLER_ARG', ['1.5', '-1', 'half', '10%'], /must be a number from 0 to 1/],
   ['PUBLISHABLE_RATE_LIMIT', ['none', '-5'], /must be a whole number or off/],
-  ['PUBLISHABLE_HELD_PLACES', ['none', '0'], /must be a whole number or off/],
+  ['PUBLISHABLE_HELD_PLACES', ['none', '-5'], /must be a whole number or off/],
   ['RATE_LIMIT', ['none', '-5', '1.5'], /must be a whole number or off/],
   ['RATE_LIMIT', ['0', '1000001'], /must be at (least 1|most 1000000)/],
   ['SHARED_READS_MS', ['off', '-1', '1.5'], /must be a whole number/],

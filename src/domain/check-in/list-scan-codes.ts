@@ -107,9 +107,8 @@ const keepSalt = preparedSql(
 )
 
 // Random, so that nobody can hash codes before he has the list. Made when the first list of an event is read.
-async function saltOf({ id: eventId }: Event, { db }: Context): Promise<string> {
-  const [found] = await readSalt(db, { eventId })
-  if (found?.salt) return found.salt
+async function saltOf({ id: eventId, scanSalt }: Event, { db }: Context): Promise<string> {
+  if (scanSalt) return scanSalt
   await keepSalt(db, { eventId, salt: randomBytes(16).toString('hex') })
   const [kept] = await readSalt(db, { eventId })
   if (!kept?.salt) throw new Error(`event ${eventId} has no salt`)

@@ -6,7 +6,7 @@ import { versionedLoaders } from '../../data/versioned-loader.ts'
 import { isIdentifier } from '../../shared/ids.ts'
 import { type Event, events } from './table.ts'
 
-const { searchWords: _, scanSalt: _salt, ...shown } = getTableColumns(events)
+const { searchWords: _, ...shown } = getTableColumns(events)
 
 const byId: NamedFind<Event & { revision: string }> = {
   name: 'event_by_id',

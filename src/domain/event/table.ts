@@ -77,5 +77,5 @@ export const ageText: SQL<string | null> = sql`coalesce(${events.minimumAge}::te
 
 export type Event = Omit<
   typeof events.$inferSelect,
-  'searchWords' | 'revision' | 'calendarSequence' | 'scanSalt' | 'movedFrom'
+  'searchWords' | 'revision' | 'calendarSequence' | 'movedFrom'
 >
