@@ -122,8 +122,8 @@ export async function openWalkedSale(options: GatewayOptions = {}): Promise<Walk
   const folder = await mkdtemp(join(tmpdir(), 'boxoffice-traces-'))
   const sale = await openSale(catalogueOfTraces, {
     provider: stubProvider(),
-    settings: openDoors,
     ...options,
+    settings: { ...openDoors, ...options.settings },
   })
   const close = async () => {
     await sale.close()

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { Problem } from '../../shared/errors.ts'
 import { derivedId } from '../../shared/ids.ts'
-import { identifier, problemsIn } from '../../shared/input-types.ts'
+import { identifier, parseOptions, problemsIn } from '../../shared/input-types.ts'
 import { searchWords } from '../event/search-words.ts'
 import * as file from './catalogue-file.ts'
 import { discountFile, locationFile, organizationFile } from './organization-file.ts'
@@ -101,7 +101,7 @@ export function readCatalogue(json: unknown, zoneOf: (event: unknown) => string)
   }
 
   function parse<Type extends z.ZodType>(type: Type, raw: unknown, path: Path): z.output<Type> | null {
-    const parsed = type.safeParse(raw, { reportInput: true })
+    const parsed = type.safeParse(raw, parseOptions)
     if (parsed.success) return parsed.data
     for (const problem of problemsIn(parsed.error))
       catalogue.problems.push({ ...problem, path: [...path, ...(problem.path ?? [])] })

@@ -117,8 +117,9 @@ const boxOffice = [
 ] as const
 
 const door = [
-  `# Lets people in. The nonce makes a repeated scan
-# return the first result. For integrations.`,
+  `# Lets people in: TOO_EARLY until the doors open. The
+# nonce makes a repeated scan return the first result.
+# For integrations.`,
   `mutation Door($input: CheckInTicketInput!) {
     checkInTicket(input: $input) {
       ... on CheckIn {
@@ -167,7 +168,7 @@ export function graphiqlTabs(demo: Demo = placeholders): [Tab, ...Tab[]] {
     asChannel(checkout, { input }),
     asIntegration(ticket, { id: ticketId }),
     asIntegration(boxOffice, { input: { ...input, method: 'CASH', reference: 'till 1' } }),
-    asIntegration(door, { input: { ticket: { ticketId }, nonce: 'first scan', people: 1, force: true } }),
+    asIntegration(door, { input: { ticket: { ticketId }, nonce: 'first scan', people: 1 } }),
     asIntegration(refund, { input: { ticketId, amount: 1, idempotencyKey: 'first-refund' } }),
     asChannel(changes, {}),
     asIntegration(webhook, {

@@ -130,7 +130,7 @@ test('an invitation costs nothing, takes a place and is active at once, without 
       email: 'luz@example.com',
       phone: '+34600000000',
       priceId: 'price_1',
-      price: { id: 'price_1', price: 20 },
+      price: { id: 'price_1', price: 0 },
       priceInfo: { price: 0 },
       channelId: 'org_1',
       language: 'pt',

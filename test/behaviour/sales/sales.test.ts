@@ -190,7 +190,7 @@ test('a list of rows goes on after a key, and tickets without a referral come la
 test.each([
   ['first: 0', 'first'],
   ['first: 1001', 'first'],
-  ['after: "a b"', 'after'],
+  ['after: "a\\nb"', 'after'],
   ['after: "\\u0000"', 'after'],
 ])('a page with %s is refused', async (more, path) => {
   const { data, errors } = await ask('evt_sums', 'RATE', undefined, `, ${more}`)

@@ -103,7 +103,6 @@ test('a birthday that is refused says why, on both surfaces', async () => {
   }
   expect(await reasonOf('1899-12-31')).toMatch(/ must be 1900-01-01 or later/)
   expect(await reasonOf('2999-01-01')).toMatch(/ must be in the past/)
-  expect((await checkOut(sale, withEntry({ birthday: '1900-01-01' }))).statusCode).toBe(200)
 })
 
 test('a checkout with a birthday tomorrow is refused in the last millisecond of today', async () => {
@@ -229,7 +228,7 @@ test('a checkout with every field is sold, and no refused one was', async () => 
     full_name: ' Ana\u200dÑandú 🎫 ',
     phone: '+34600000000',
     gender: '0',
-    birthday: '1990-02-28',
+    birthday: '1900-01-01',
     address: 'Calle Mayor, 1\n2º',
     postal_code: '28013',
     country_code: 'es',
