@@ -88,7 +88,7 @@ test('GraphiQL opens with working tabs, from a list of events to a webhook', asy
   expect(sold.sellAtBoxOffice).toMatchObject({ payment: { status: 'PAID', method: 'CASH' } })
   await openTab(page, 'Door')
   const scanned = await run(page)
-  expect(scanned.checkInTicket).toMatchObject({ result: 'OK', entered: 1 })
+  expect(scanned.checkInTicket).toMatchObject({ result: 'TOO_EARLY', entered: 0 })
   await openTab(page, 'Refund')
   const refunded = await run(page)
   expect(refunded.refundTicket).toMatchObject({ refund: { status: 'SUCCEEDED', amount: 1 } })

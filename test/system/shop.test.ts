@@ -150,7 +150,10 @@ test('is not live while the browser is offline', async () => {
 test('says without JavaScript that it needs it, and turns no spinner', async () => {
   const { page, close } = await openShop({ javaScriptEnabled: false })
   await page.goto(`${demo.url}/shop`)
-  await page.getByText('This shop needs JavaScript').waitFor()
+  // Text in a noscript element is found by no locator of text.
+  const notice = page.locator('noscript > p')
+  await notice.waitFor()
+  expect(await notice.textContent()).toMatch(/^This shop needs JavaScript/)
   const shown = await page.locator('main').evaluate((main) => getComputedStyle(main, '::before').display)
   expect(shown).toBe('none')
   await close()
