@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { identifierPattern } from './ids.ts'
 import { isOneLine } from './printable.ts'
 
-export { parse, parseRequest, problemsIn } from './parse.ts'
+export { parse, parseOptions, parseRequest, problemsIn } from './parse.ts'
 
 // One parser per input type, shared by GraphQL and REST, so that both accept and refuse the same input.
 

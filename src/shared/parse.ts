@@ -7,13 +7,20 @@ type Issue = z.core.$ZodIssue
 // Names that other services have for a field.
 const otherNames: Record<string, string> = { q: 'search', query: 'search', text: 'search' }
 
+// Tells a message of names from one of zod or of a type.
+const namesMark = 'fields: '
+
 /** Names, in the message of an unknown field, all fields that its object has. */
 const nameFields: z.core.$ZodErrorMap = (issue) =>
   issue.code === 'unrecognized_keys' && issue.inst instanceof z.ZodObject
-    ? Object.keys(issue.inst.shape).join(' ')
+    ? `${namesMark}${Object.keys(issue.inst.shape).join(' ')}`
     : undefined
 
+const namesIn = (message: string): string[] =>
+  message.startsWith(namesMark) ? message.slice(namesMark.length).split(' ').filter(Boolean) : []
+
 function hintTo(key: string, names: string[]): string {
+  if (names.length === 0) return ''
   const other = otherNames[key] ?? ''
   const nearest = names.includes(other) ? other : closest(key.slice(0, 50), names)
   const isNear = nearest === other || distance(key, nearest) <= Math.ceil(nearest.length / 3)
@@ -25,7 +32,7 @@ function problemsOf(issue: Issue): Problem[] {
   if (issue.code === 'unrecognized_keys')
     return issue.keys.map((key) => ({
       code: 'UNKNOWN_FIELD',
-      message: `There is no such field.${hintTo(key, issue.message.split(' '))}`,
+      message: `There is no such field.${hintTo(key, namesIn(issue.message))}`,
       path: [...path, key],
     }))
   if (issue.code === 'invalid_type' && issue.input === undefined)
@@ -43,7 +50,8 @@ const toSentence = (issue: Issue, path: (string | number)[]) =>
 /** Converts the issues of a parser into problems, each with its path. */
 export const problemsIn = (error: z.ZodError): Problem[] => error.issues.flatMap(problemsOf)
 
-const options = { reportInput: true, error: nameFields }
+/** What a parser needs so that `problemsIn` tells what is missing and which field may be meant. */
+export const parseOptions = { reportInput: true, error: nameFields }
 
 function refuse(issues: Issue[]): never {
   const [first, ...rest] = issues.flatMap(problemsOf)
@@ -53,7 +61,7 @@ function refuse(issues: Issue[]): never {
 /** Parses the input of a client. Reports all mistakes at once. Refuses: REQUIRED, INVALID, UNKNOWN_FIELD,
  *  METADATA_TOO_LARGE. */
 export function parse<T extends z.ZodType>(type: T, input: unknown): z.output<T> {
-  const parsed = type.safeParse(input, options)
+  const parsed = type.safeParse(input, parseOptions)
   return parsed.success ? parsed.data : refuse(parsed.error.issues)
 }
 
@@ -75,12 +83,12 @@ function removeBlank(copy: unknown, issues: Issue[]): Set<string> {
 /** Parses what people fill in, as `parse` does. An optional field that may not be blank counts as absent where it is
  *  (DECISIONS 260). */
 export function parseRequest<T extends z.ZodType>(type: T, input: unknown): z.output<T> {
-  const parsed = type.safeParse(input, options)
+  const parsed = type.safeParse(input, parseOptions)
   if (parsed.success) return parsed.data
   const { issues } = parsed.error
   const copy = structuredClone(input)
   const blank = removeBlank(copy, issues)
-  const again = blank.size > 0 ? type.safeParse(copy, options) : parsed
+  const again = blank.size > 0 ? type.safeParse(copy, parseOptions) : parsed
   if (again.success) return again.data
   // A required field is told as blank, not as missing.
   const asGiven = (issue: Issue) =>

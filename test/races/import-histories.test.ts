@@ -6,6 +6,7 @@ import { payments } from '../../src/domain/payment/table.ts'
 import { expireHolds } from '../../src/domain/sale/release/expire-holds.ts'
 import { anEntry, checkOut } from '../support/checkouts.ts'
 import { aCatalogue, anEvent, aPrice, aRate } from '../support/factories.ts'
+import { seed } from '../support/fuzz/seed.ts'
 import { dumpCatalogue } from '../support/imports.ts'
 import { inTestMode } from '../support/modes.ts'
 import { cancelTicket } from '../support/refunds.ts'
@@ -82,7 +83,7 @@ async function act(step: Act, tickets: string[]): Promise<void> {
   }
 }
 
-test('an export that is imported is the identity on random histories', async () => {
+test(`an export that is imported is the identity on random histories with FUZZ_SEED=${seed}`, async () => {
   let sold = 0
   await fc.assert(
     fc.asyncProperty(
@@ -100,8 +101,9 @@ test('an export that is imported is the identity on random histories', async () 
         sold += tickets.length
       },
     ),
-    { numRuns: 40 },
+    // Histories go on from each other, so that only all of them repeat a failure, and none is shrunk.
+    { seed, numRuns: 40, endOnFailure: true },
   )
-  // The control: histories sell.
-  expect(sold).toBeGreaterThan(20)
+  // The control: histories sell, until what they share is sold out.
+  expect(sold).toBeGreaterThan(5)
 })

@@ -332,7 +332,7 @@ test('an import gives test mode the same capacity, and tests never stand in its 
   await open(file)
   for (let count = 0; count < 3; count++) await sold(testing)
   const [event] = file.events ?? []
-  const rate = { ...aRateOf(1) }
+  const rate = { ...aRateOf(1), availability: { capacity: 1 } }
   await importCatalogue(live.db, { ...file, events: [{ ...event, ticket_rates: [rate] }] })
   expect(await availabilityOf(live)).toEqual({ sold: 0, available: 1 })
   expect(await availabilityOf(testing)).toEqual({ sold: 3, available: 0 })

@@ -16,11 +16,13 @@ import {
 import { inTestMode } from '../../support/modes.ts'
 import { openSale, restProblems, type Sale } from '../../support/sale.ts'
 
+// Says `complete` and `quantity`, because an import keeps what its file leaves out.
 const rate = aRate({
   _id: 'rate_1',
+  complete: false,
   prices: [
-    aPrice({ _id: 'price_1', price: 20, fee_quantity: 0 }),
-    aPrice({ _id: 'price_2', price: 30, fee_quantity: 0 }),
+    aPrice({ _id: 'price_1', price: 20, fee_quantity: 0, quantity: null }),
+    aPrice({ _id: 'price_2', price: 30, fee_quantity: 0, quantity: null }),
   ],
   supplements: [aSupplement({ _id: 'sup_1', price: 5 })],
   questions: [aQuestion({ _id: 'que_1' })],
@@ -125,7 +127,8 @@ test('a price that has no stock in one mode is listed in the other', async () =>
   const tested = await inTestMode(sale)
   await run(`delete from stock where id = '${stockId('test', 'price_2')}'`)
   await run(`update prices set removed = true where id = 'price_1'`)
-  expect((await sell(tested)).outcome).toEqual(['SALE_ENDED ticket_rate_id'])
+  // Without a price, as decision 225 says.
+  expect((await sell(tested)).outcome).toEqual(['RATE_CLOSED ticket_rate_id'])
   expect((await sell()).outcome).toBe(35)
 })
 
