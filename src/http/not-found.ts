@@ -4,6 +4,7 @@ import { Refusal } from '../shared/errors.ts'
 import { preferredType } from './accept.ts'
 import { negotiateLanguage, sendNote } from './error-page.ts'
 import { html } from './html.ts'
+import { addVary } from './public-cors.ts'
 
 type KnownRoute = { path: RegExp; methods: Set<string> }
 
@@ -26,7 +27,7 @@ export function answerUnknownRoutes(app: FastifyInstance): void {
       .flatMap(({ methods }) => [...methods])
     // A wildcard route supports the method, but has no such file.
     if (allowed.length === 0 || allowed.includes(request.method)) {
-      reply.header('vary', 'accept')
+      addVary(reply, 'accept')
       if (preferredType(request.headers.accept, ['application/json', 'text/html']) === 'text/html') {
         const language = negotiateLanguage(reply) ?? 'en'
         const home = html`<p><a href="/">${translate(language, 'error.home')}</a></p>`

@@ -37,7 +37,8 @@ const allowedHeaders = [
 // Longer ones are of no page: a name of a host has at most 253 characters.
 const maxOriginCharacters = 300
 
-const addVary = (reply: FastifyReply, name: string): void => {
+/** Declares that an answer depends on one more header of the request. */
+export const addVary = (reply: FastifyReply, name: string): void => {
   reply.header('vary', [reply.getHeader('vary'), name].filter(Boolean).join(', '))
 }
 

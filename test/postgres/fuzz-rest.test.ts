@@ -5,7 +5,7 @@ import { expectSafe, findLogLeaks } from '../support/fuzz/answer-checks.ts'
 import { requestsOf } from '../support/fuzz/requests.ts'
 import { fuzzRuns, seed } from '../support/fuzz/seed.ts'
 import { brokenInvariants } from '../support/invariants.ts'
-import { mistakeInAnswer } from '../support/openapi/answer-checker.ts'
+import { createRouteFinder, mistakeInAnswer } from '../support/openapi/answer-checker.ts'
 import { type Route, readDocument, routesOf } from '../support/openapi/document.ts'
 
 // Random requests of every route in the OpenAPI document.
@@ -13,9 +13,12 @@ import { type Route, readDocument, routesOf } from '../support/openapi/document.
 const lines: string[] = []
 let world: World
 let routes: Route[]
+let findRoute: ReturnType<typeof createRouteFinder>
 beforeAll(async () => {
   world = await openWorld({ settings: { LOG_LEVEL: 'trace' }, onLog: (line) => lines.push(line) })
-  routes = routesOf(await readDocument(world.sale.app))
+  const document = await readDocument(world.sale.app)
+  routes = routesOf(document)
+  findRoute = createRouteFinder(document)
 })
 afterAll(() => world?.sale.close())
 
@@ -24,6 +27,8 @@ const stored: string[] = []
 
 const ids = [
   'GET /events',
+  'GET /events/{eventId}',
+  'GET /payments/{paymentId}',
   'POST /tickets/checkout',
   'GET /tickets',
   'GET /integrations/tickets',
@@ -47,13 +52,17 @@ describe(`REST with FUZZ_SEED=${seed}`, () => {
       const sent = JSON.stringify(request)
       if (request.method === 'POST' && statusCode === 200) stored.push(sent)
       expectSafe(answer, caller, world, sent, stored)
-      expect(mistakeInAnswer(route, answer), `${statusCode} ${body.slice(0, 500)}`).toBeNull()
+      // Without an identifier, the address of a lookup may be that of a list with a slash at its end.
+      const routed = findRoute(route.method, answer.raw.req.url ?? '/') ?? route
+      expect(mistakeInAnswer(routed, answer), `${statusCode} ${body.slice(0, 500)}`).toBeNull()
     })
     await fc.assert(property, fuzzRuns(300, 15))
     // Guards against a generator whose requests are all refused, or all for the same reason.
     expect(statuses.get(200)).toBeGreaterThan(3)
     expect(statuses.get(400)).toBeGreaterThan(3)
-    expect(statuses.size).toBeGreaterThan(3)
+    expect(statuses.get(401)).toBeGreaterThan(3)
+    // Every kind of caller may list events, so these three are all that the list answers to them.
+    expect(statuses.size).toBeGreaterThan(id === 'GET /events' ? 2 : 3)
   })
 
   test('random requests break no invariant and log no personal data', async () => {

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { afterAll, beforeAll, beforeEach, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, inject, test, vi } from 'vitest'
 import { anEntry, checkOut } from '../../support/checkouts.ts'
 import { aCatalogue, anEvent, aPrice, aRate } from '../../support/factories.ts'
 import {
@@ -62,6 +62,8 @@ async function withBroken(table: string, broken: string, run: () => Promise<void
     if (broken) await sale.db.execute(sql.raw(broken))
     await run()
   } finally {
+    // A refusal of a database that starts or ends closes its connection, and the pool refuses until it has another.
+    await vi.waitFor(() => sale.db.execute(sql`select 1`), { timeout: 10_000 })
     if (broken) await sale.db.execute(sql.raw(`drop view ${table}`))
     await sale.db.execute(sql.raw(`alter table ${kept} rename to ${table}`))
   }

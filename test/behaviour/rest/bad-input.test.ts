@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { anEntry } from '../../support/checkouts.ts'
 import { aCatalogue, anEvent, aPrice, aRate } from '../../support/factories.ts'
-import { countCheckoutRows, noRows, refusal } from '../../support/refusals.ts'
+import { countCheckoutRows, graphqlRefusal, noRows, refusal } from '../../support/refusals.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 
 const rate = aRate({ _id: 'rate_1', prices: [aPrice({ _id: 'price_1' })] })
@@ -217,8 +217,10 @@ test('an unknown path is a page to a browser, in its language, and JSON to anyth
     expect(answer.headers.vary).toContain('accept')
     expect(answer.body).toContain('Diese Seite gibt es nicht')
     expect(answer.body).toContain('href="/"')
+    // Below GraphQL an error is one of GraphQL.
+    const refusalOf = url.startsWith('/graphql') ? graphqlRefusal : refusal
     for (const other of ['*/*', 'application/json'])
-      expect(refusal(await sale.rest('GET', url, { headers: { accept: other } }))).toBe('404 NOT_FOUND')
+      expect(refusalOf(await sale.rest('GET', url, { headers: { accept: other } }))).toBe('404 NOT_FOUND')
   }
 })
 

@@ -151,7 +151,7 @@ test('CSV has a header, and no cell that a spreadsheet would run', async () => {
 
 test('CSV has no line break in a cell, whoever wrote it, and a mark of its encoding if asked', async () => {
   const [{ _id = '' } = {}] = (await get('/tickets?referral_id=part-80')).json<{ data: Body[] }>().data
-  const told = { address: 'Calle 1\r\n=cmd', postalCode: '\t@x\u2028+1\u0000' }
+  const told = { address: 'Calle 1\r\n=cmd', postalCode: '\t@x\u2028+1\u0007' }
   await sale.db.update(tickets).set(told).where(eq(tickets.id, _id))
   const [plain, marked] = await Promise.all(
     ['', '&bom=true'].map((more) => get(`/tickets.csv?referral_id=part-80${more}`)),

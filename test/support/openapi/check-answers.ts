@@ -35,7 +35,8 @@ export function checkAnswers(
       return answer
     const find = finders.get(key) ?? openFinder(createAnother)
     finders.set(key, find)
-    const route = (await find)(method.toUpperCase(), url)
+    // The address as the service has rewritten it, without a slash at the end that it ignores.
+    const route = (await find)(method.toUpperCase(), answer.raw.req.url ?? url)
     const mistake = route && mistakeInAnswer(route, answer)
     if (mistake)
       throw new Error(
