@@ -67,8 +67,8 @@ test('takes the scan list along, asks for what has changed since, and exports th
   const example = await readFile(new URL('curl/scan-list.json', import.meta.url), 'utf8')
   expect(shapeOf(JSON.parse(example))).toEqual(shapeOf(since))
   const csv = await runScript('curl', 'export.sh', { ...variables, ...event })
-  expect(csv.split('\r\n')[0]).toMatch(/^_id,/)
-  expect(csv).toContain(`${ticket._id},`)
+  expect(csv.split('\r\n')[0]).toMatch(/^"_id",/)
+  expect(csv).toContain(`"${ticket._id}",`)
 })
 
 test('watches the places of an event', async () => {

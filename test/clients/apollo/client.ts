@@ -8,7 +8,7 @@ import {
   CheckoutDocument,
   type CheckoutInput,
   EventsDocument,
-  type EventsQuery,
+  type EventsQueryVariables,
   PaymentDocument,
   PlacesDocument,
   type PlacesSubscription,
@@ -64,9 +64,10 @@ export function connect({
     async *listEvents(search: string) {
       let after: string | null | undefined = null
       for (let seen = 0; after !== undefined; ) {
-        const { data }: { data?: EventsQuery | undefined } = await client.query({
+        const variables: EventsQueryVariables = { search, after }
+        const { data } = await client.query({
           query: EventsDocument,
-          variables: { search, after },
+          variables,
           fetchPolicy: 'network-only',
         })
         // The cache joins the pages: each answer holds those before it as well.

@@ -20,7 +20,8 @@ export function connect({ url, key }: { url: string; key: string }) {
         const { data, error, response } = await client.GET('/events', { params: { query } })
         if (error) throw new Error(error.message, { cause: error })
         yield* data.data
-        const [, next] = /<([^>]+)>; rel="next"/.exec(response.headers.get('Link') ?? '') ?? []
+        const link: string = response.headers.get('Link') ?? ''
+        const next: string | undefined = /<([^>]+)>; rel="next"/.exec(link)?.[1]
         cursor = next ? new URL(next).searchParams.get('cursor') : null
       }
     },

@@ -12,7 +12,8 @@ export async function openBusyProxy(target: string) {
     for await (const chunk of request) chunks.push(chunk)
     const body = Buffer.concat(chunks).toString()
     const name = `${request.method} ${request.url} ${body}`
-    const isStream = request.headers.accept?.includes('text/event-stream') ?? false
+    // Clients that read answers as well accept more than a stream.
+    const isStream = request.headers.accept === 'text/event-stream'
     if (!isStream && !seen.has(name)) {
       seen.add(name)
       response.writeHead(503, { 'content-type': 'application/json', 'retry-after': '1' })
