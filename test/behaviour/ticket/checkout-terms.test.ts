@@ -145,9 +145,10 @@ test('a process that keeps no rows reads what is listed for each checkout', asyn
 
 test('a checkout is never priced by less than the last commit before it, or by parts of two', async () => {
   let committed = 0
+  let checkouts = 0
   let goesOn = true
   async function change() {
-    for (let next = 1; next <= 40; next++) {
+    for (let next = 1; next <= 40 || checkouts <= 10; next++) {
       await sale.db.transaction(async (tx) => {
         await tx.execute(sql`update prices set amount = ${2000 + next} where id = 'price_1'`)
         await tx.execute(sql`update supplements set amount = ${500 + next * 100} where id = 'sup_1'`)
@@ -156,7 +157,6 @@ test('a checkout is never priced by less than the last commit before it, or by p
     }
     goesOn = false
   }
-  let checkouts = 0
   async function buy() {
     while (goesOn) {
       const lastCommitted = committed

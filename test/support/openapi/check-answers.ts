@@ -36,7 +36,7 @@ export function checkAnswers(
     const find = finders.get(key) ?? openFinder(createAnother)
     finders.set(key, find)
     // The address as the service has rewritten it, without a slash at the end that it ignores.
-    const route = (await find)(method.toUpperCase(), answer.raw.req.url ?? url)
+    const route = (await find)(method.toUpperCase(), answer.raw.req?.url ?? url)
     const mistake = route && mistakeInAnswer(route, answer)
     if (mistake)
       throw new Error(
