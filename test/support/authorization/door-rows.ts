@@ -15,20 +15,20 @@ const paidFor = ({ things }: World, caller: Caller) =>
   things.ticket.filter((thing) => seesSale(caller, thing))[1]?.id ?? 'tkt_0'
 
 let scans = 0
-// A fixed `at` keeps responses comparable.
+// One time of all scans keeps responses comparable. Nobody scans long before a ticket is sold.
+const at = new Date().toISOString()
 const scanned = graphqlAsk(
   'mutation',
   'checkInTicket',
-  '$ticket: ScannedTicketInput!, $eventId: ID, $nonce: String!',
-  'input: { ticket: $ticket, eventId: $eventId, nonce: $nonce, at: "2026-01-01" }',
+  '$ticket: ScannedTicketInput!, $eventId: ID, $nonce: String!, $at: DateTime!',
+  'input: { ticket: $ticket, eventId: $eventId, nonce: $nonce, at: $at }',
 )
-const scan = (ticket: object, more = {}) => scanned({ ticket, ...more, nonce: `scan-${++scans}` })
+const scan = (ticket: object, more = {}) => scanned({ ticket, ...more, at, nonce: `scan-${++scans}` })
 // Every scan is recorded, even a refused one, so that its repetition gets the same response.
 const scanRow = { writes: true, notes: ['check_ins'] }
 
 const uploaded = graphqlAsk('mutation', 'checkInTickets', '$input: CheckInTicketsInput!', 'input: $input')
-const upload = (given: object) =>
-  uploaded({ input: { scans: [{ at: '2026-01-01', ...given, nonce: `scan-${++scans}` }] } })
+const upload = (given: object) => uploaded({ input: { scans: [{ at, ...given, nonce: `scan-${++scans}` }] } })
 
 const redeemed = graphqlAsk('mutation', 'redeemSupplement', '$input: RedeemSupplementInput!', 'input: $input')
 // An absent supplement, so that the response does not depend on what was redeemed before.
