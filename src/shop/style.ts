@@ -17,7 +17,7 @@ main[aria-busy]:empty::before, main[aria-busy]:has(> noscript:only-child)::befor
   border: .25rem solid var(--line); border-top-color: var(--accent); animation: turn 1s linear infinite;
 }
 /* Without scripts a browser has elements in noscript. */
-main[aria-busy]:has(> noscript > p)::before { display: none }
+main[aria-busy]:has(> noscript:only-child > p)::before { display: none }
 @keyframes turn { to { transform: rotate(1turn) } }
 footer { padding: 1.5rem 1rem 2rem }
 .primary, .stepper button {
