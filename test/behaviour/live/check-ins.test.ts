@@ -60,7 +60,7 @@ test('a client goes on after the last event that it has received', async () => {
   await expect.poll(again.text).toContain('"people":5')
 })
 
-// Once seen to miss an earlier scan of a busy machine; the cause is to be found.
+// On a busy machine an earlier scan may come behind a later one; why is to be found.
 test('a live key hears of no test ticket, a test key of no live one, later either', {
   retry: 2,
 }, async () => {
@@ -87,7 +87,8 @@ test('a live key hears of no test ticket, a test key of no live one, later eithe
     received.map(({ checkIns: { ticket } }) => ticket?.id)
   expect(heardOf(watched.live)).toEqual([ids.live])
   expect(heardOf(missed.live)).not.toContain(ids.test)
-  for (const stream of [watched.test, missed.test]) expect(heardOf(stream)).toEqual([ids.test, ids.test])
+  for (const stream of [watched.test, missed.test])
+    await expect.poll(() => heardOf(stream)).toEqual([ids.test, ids.test])
 })
 
 test.each([
