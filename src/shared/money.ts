@@ -34,7 +34,7 @@ export function isAmount(major: number, currency: string): boolean {
   )
 }
 
-/** What is wrong with an amount that `isAmount` refuses. */
+/** Mistake of an amount that `isAmount` refuses, for people. */
 export const amountMistake = (currency: string): string =>
   `must have at most ${chargedDecimalsOf(currency)} decimals, as ${smallestCharge(currency) === 1 ? currency : `what is charged in ${currency}`} has.`
 

@@ -50,7 +50,7 @@ const toSentence = (issue: Issue, path: (string | number)[]) =>
 /** Converts the issues of a parser into problems, each with its path. */
 export const problemsIn = (error: z.ZodError): Problem[] => error.issues.flatMap(problemsOf)
 
-/** What a parser needs so that `problemsIn` tells what is missing and which field may be meant. */
+/** Options of a parser with which `problemsIn` tells what is missing and which field may be meant. */
 export const parseOptions = { reportInput: true, error: nameFields }
 
 function refuse(issues: Issue[]): never {

@@ -58,7 +58,7 @@ const columns = Object.keys(listedTicketBody.shape).filter((name) => name !== 'p
 const toCell = (value: unknown) =>
   typeof value === 'object' && value !== null ? JSON.stringify(value) : value
 
-// What begins like a formula is escaped, because spreadsheets would run it: at the begin of a cell, and behind
+// Escapes what begins like a formula, because spreadsheets would run it: at the begin of a cell, and behind
 // what another program may take for the end of one. Control characters and line breaks are spaces.
 const toText = (text: string) =>
   text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').replace(/(^|[;,|])(\s*)(?=[=+\-@＝＋－＠])/g, "$1$2'")

@@ -6,7 +6,7 @@ import { openPageBuyer } from '../../support/payment-page-buyer.ts'
 import { cancelCheckout } from '../../support/refunds.ts'
 import { openSale, restProblems, type Sale } from '../../support/sale.ts'
 
-// What a stranger with a publishable key holds and guesses, from one address.
+// Bounds of what a stranger with a publishable key holds and guesses, from one address.
 
 let sale: Sale
 let page: Record<string, string>
@@ -86,7 +86,7 @@ test('an address holds so many unpaid places, and others none the fewer', async 
   expect(await heldBy(50, from('2001:db8::2'))).toBe('RATE_LIMITED')
   expect(await heldBy(50, from('192.0.2.2'))).toBe('held')
   expect(await heldBy(50, sale.channel)).toBe('held')
-  // What is paid or cancelled is held no more.
+  // Paid and cancelled tickets are held no more.
   await openPageBuyer(sale).pay(first)
   expect(await heldBy(50, stranger)).toBe('held')
   expect(await heldBy(1, stranger)).toBe('RATE_LIMITED')

@@ -111,7 +111,7 @@ test('the salt of an event is random, the same for all who ask, and codes are lo
   expect(salts.size).toBe(1)
   const [salt = ''] = salts
   expect(salt).toMatch(/^[0-9a-f]{32}$/)
-  // What anybody could compute.
+  // The salt of before, which anybody could compute.
   expect(salt).not.toBe(sha256(JSON.stringify(['scan list', 'org_1', 'salted'])).slice(0, 32))
   expect((await list('quiet')).hash.salt).not.toBe(salt)
   const ids = [ticketOf(await buy('salted')), ticketOf(await buy('salted', 1, { qr_code: 'K7M2PQ9RXW3D' }))]

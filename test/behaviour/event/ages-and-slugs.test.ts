@@ -4,7 +4,7 @@ import { anEntry, checkOut } from '../../support/checkouts.ts'
 import { aCatalogue, anEvent, aPrice, aRate } from '../../support/factories.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 
-// What an event says of ages in words, and how it is found by its slug.
+// Ages that an event gives in words, and slugs that it is found by.
 
 let sale: Sale
 beforeAll(async () => {

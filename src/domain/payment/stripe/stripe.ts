@@ -42,7 +42,7 @@ const isAmountRefused = (error: unknown) =>
   error instanceof StripeInvalidRequestError && /^amount_too_(small|large)$/.test(error.code ?? '')
 
 async function openSession(stripe: Stripe, order: Order): Promise<Session | Outcome> {
-  // Of a catalogue that was imported before such prices were refused.
+  // Found in a catalogue that was imported before such prices were refused.
   if (order.totalAmount % smallestCharge(order.currency) !== 0) return { kind: 'ended', status: 'failed' }
   const params = sessionParams(order)
   try {
