@@ -12,8 +12,8 @@ export type Subscription<Data> = {
   isComplete(): boolean
   /** Error that ended it, such as a refused connection. */
   failure(): unknown
-  /** Number of connections that were made. */
-  connections(): number
+  /** Resolves once the server has opened it: what happens from then on is received. */
+  opened(): Promise<void>
   close(): void
   /** Resolves to the last data once they match. */
   until(matches: (data: Data) => boolean): Promise<Data>
@@ -26,15 +26,15 @@ export function subscribe<Data>(
   operation: Operation,
   options: { retryAttempts?: number } = {},
 ): Subscription<Data> {
-  let connections = 0
+  let isOpen = false
   const client: Client = createClient({
     url: `${url}/graphql`,
     headers,
     retryAttempts: 0,
     retry: async () => {},
     on: {
-      connecting() {
-        connections++
+      connected() {
+        isOpen = true
       },
     },
     ...options,
@@ -65,7 +65,7 @@ export function subscribe<Data>(
     errors,
     isComplete: () => isComplete,
     failure: () => failure,
-    connections: () => connections,
+    opened: () => expect.poll(() => isOpen, { interval: 10 }).toBe(true),
     close,
     async until(matches) {
       await expect.poll(() => received.some(matches), { interval: 10 }).toBe(true)

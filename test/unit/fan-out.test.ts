@@ -71,13 +71,14 @@ test('a reader of its own stream waits until it is not blocked', async () => {
   await waiting
 })
 
-/** Makes each write to these readers keep the process busy, and notes when the last of them was made. */
+/** Makes each write to these readers keep the process busy, and notes when the last of them was made. On a clock of
+ *  its own: with one that the next test has frozen, a round that is still under way would never end. */
 function writeSlowly(readers: Reader[], microseconds: number) {
   const rounds: { at: number; text: string }[] = []
   for (const reader of readers)
     reader.write = (bytes) => {
-      const until = performance.now() + microseconds / 1_000
-      while (performance.now() < until);
+      const until = process.hrtime.bigint() + BigInt(microseconds * 1_000)
+      while (process.hrtime.bigint() < until);
       reader.written.push(String(bytes))
       if (reader === readers.at(-1)) rounds.push({ at: performance.now(), text: String(bytes) })
     }
@@ -97,14 +98,13 @@ test('states that keep changing are sent to thousands less often, and the last i
   const toldAt = performance.now()
   await expect.poll(() => rounds.at(-1)?.text, { timeout: 2_000 }).toBe('0')
   expect((rounds.at(-1)?.at ?? 0) - toldAt).toBeLessThan(1_000)
-  // Rounds of five seconds, two from one to the next.
+  // Rounds in five seconds, two seconds apart.
   expect(during).toBeGreaterThanOrEqual(2)
   expect(during).toBeLessThanOrEqual(4)
 })
 
 test.each(['of another audience', 'of the same audience'])(
   'a state %s that rests is sent to thousands in time, while one keeps changing',
-  { retry: 2 },
   async (which) => {
     const { fanOut, audience, readers, tell } = open(10_000)
     const rounds = writeSlowly(readers, 20)
@@ -120,7 +120,8 @@ test.each(['of another audience', 'of the same audience'])(
       tell('rate', String(performance.now()))
       await setTimeout(20)
     }
-    expect(performance.now() - toldAt).toBeLessThan(900)
+    // Two seconds, if it waited with the one that changes.
+    expect(performance.now() - toldAt).toBeLessThan(1_500)
   },
 )
 

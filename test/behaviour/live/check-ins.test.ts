@@ -30,7 +30,7 @@ test('every scan of the event is streamed, with its ticket', async () => {
   const stream = await openStream(sale.url, sale.integration.v1, { query, variables: { id: event } })
   expect(stream.response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
   const watched = watch(sale.integration.v2)
-  await expect.poll(watched.connections).toBe(1)
+  await watched.opened()
   await scanTicket(sale, { ticketId, people: 2 })
   await expect.poll(stream.text).toContain('"people":2')
   await scanTicket(sale, { ticketId, people: 3 })
@@ -64,7 +64,7 @@ test('a client goes on after the last event that it has received', async () => {
 test('a live key hears of no test ticket, a test key of no live one, later either', async () => {
   const testing = await inTestMode(sale)
   const watched = { live: watch(sale.integration.v2), test: watch(testing.integration.v2) }
-  for (const { connections } of Object.values(watched)) await expect.poll(connections).toBe(1)
+  for (const { opened } of Object.values(watched)) await opened()
   const ids = { live: await unpaidTicket(), test: await unpaidTicket(testing) }
   const scanBoth = async (people: number) => {
     await scanTicket(testing, { ticketId: ids.test, people })
