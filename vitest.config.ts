@@ -60,7 +60,6 @@ const aboutOptimisations = [
   'behaviour/graphql/nodes',
   'behaviour/graphql/statements',
   'behaviour/ticket/checkout-access',
-  'behaviour/ticket/checkout-terms',
   'behaviour/ticket/checkouts-at-once',
   'behaviour/ticket/lookup',
   'behaviour/ticket/update-attendees',

@@ -1,9 +1,23 @@
 // Slow form: new Loader(read)
 
+import { LRUCache } from 'lru-cache'
+import type { Database } from '../database/database.ts'
 import { isFast } from '../shared/fast.ts'
 import { instruments } from '../shared/instruments.ts'
 import { Loader } from './loader.ts'
-import { type Source, type Versioned, type VersionedCache, versionedCaches } from './versioned-cache.ts'
+
+/** A value and its revision. Every transaction that changes the value also changes the revision. */
+export type Versioned<Value> = { revision: string; value: Value }
+
+/** Values by key, with the revisions that they were read in. */
+type VersionedCache<Value> = LRUCache<string, Versioned<Value>>
+
+/** Primary database, and the maximum number of events whose rows are cached by revision. */
+export type Source = { db: Database; rememberedEvents: number }
+
+// Revisions decide whether an entry is valid. The TTL is a safety net for changes they miss, such as writes
+// made while triggers are disabled.
+const ttlMs = 10 * 60_000
 
 /** Current revisions by key, as the database reported them to this request. */
 export type Revisions = Map<string, string>
@@ -42,13 +56,27 @@ class VersionedLoader<Value extends object> extends Loader<Value | null> {
   }
 }
 
-/** Creates a factory of versioned loaders that share one cache per database (see `versionedCaches`). Values must
- *  not depend on the caller. `read` returns values with their revisions from one snapshot. */
+/** Creates a factory of versioned loaders that share one cache per database. Values must not depend on the
+ *  caller. `maxSizeOf` bounds the sum of the cached sizes; 0 turns the cache off. Sizes count rows, not bytes: only
+ *  an import writes these rows, and it limits the length of texts. `read` returns values with their revisions from
+ *  one snapshot. */
 export function versionedLoaders<Value extends object>(
   maxSizeOf: (source: Source) => number,
   sizeOf: (value: Value) => number,
 ): (source: Source & { revisions: Revisions }, read: Read<Value>) => VersionedLoader<Value> {
-  const cacheOf = versionedCaches(maxSizeOf, sizeOf)
-  return (source, read) =>
-    new VersionedLoader(isFast('versioned-loader') ? cacheOf(source) : null, source.revisions, read)
+  const caches = new WeakMap<Database, VersionedCache<Value>>()
+  function cacheOf(source: Source): VersionedCache<Value> | null {
+    const maxSize = maxSizeOf(source)
+    if (maxSize === 0 || !isFast('versioned-loader')) return null
+    const known = caches.get(source.db)
+    if (known) return known
+    const created: VersionedCache<Value> = new LRUCache({
+      maxSize,
+      sizeCalculation: ({ value }) => sizeOf(value),
+      ttl: ttlMs,
+    })
+    caches.set(source.db, created)
+    return created
+  }
+  return (source, read) => new VersionedLoader(cacheOf(source), source.revisions, read)
 }

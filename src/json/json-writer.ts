@@ -1,7 +1,3 @@
-import { isFast } from '../shared/fast.ts'
-import { type Literal, toLiteral, wordLength } from './encoded-literal.ts'
-
-const fast = isFast('encoded-literal')
 const quote = 0x22
 const backslash = 0x5c
 const zero = 0x30
@@ -12,26 +8,23 @@ const isShort = (value: number) => Number.isInteger(value) && value >= 0 && valu
 // Fits most responses. A larger buffer is released after use.
 const usualSize = 2 ** 20
 
-const trueLiteral = toLiteral('true')
-const falseLiteral = toLiteral('false')
-const nullLiteral = toLiteral('null')
-const openBracket = toLiteral('[')
-const comma = toLiteral(',')
-const closeBracket = toLiteral(']')
+const trueLiteral = Buffer.from('true')
+const falseLiteral = Buffer.from('false')
+const nullLiteral = Buffer.from('null')
+const openBracket = Buffer.from('[')
+const comma = Buffer.from(',')
+const closeBracket = Buffer.from(']')
 
 // ASCII characters that a JSON string must escape.
 const isEscaped = Uint8Array.from({ length: 0x80 }, (_, code) =>
   code < 0x20 || code === quote || code === backslash ? 1 : 0,
 )
 
-const viewOf = ({ buffer, byteOffset, length }: Buffer) => new DataView(buffer, byteOffset, length)
-
 /** Writes JSON, byte for byte as JSON.stringify would, straight into a buffer: no intermediate text, and no
  *  tree of objects, which is most of the garbage of a page. There is one instance for all requests, so
  *  between `start` and `take` nothing may await. */
 class JsonWriter {
   #bytes = Buffer.alloc(0)
-  #view = viewOf(this.#bytes)
   #position = 0
   #part = 0
 
@@ -56,7 +49,7 @@ class JsonWriter {
     const taken = Buffer.from(this.#bytes.subarray(0, this.#position))
     this.#position = 0
     this.#part++
-    if (this.#bytes.length > usualSize) this.#setBuffer(Buffer.alloc(0))
+    if (this.#bytes.length > usualSize) this.#bytes = Buffer.alloc(0)
     return taken
   }
 
@@ -72,12 +65,7 @@ class JsonWriter {
     if (needed <= this.#bytes.length) return
     const larger = Buffer.allocUnsafeSlow(Math.max(usualSize, 2 * needed))
     this.#bytes.copy(larger, 0, 0, this.#position)
-    this.#setBuffer(larger)
-  }
-
-  #setBuffer(bytes: Buffer<ArrayBuffer>): void {
-    this.#bytes = bytes
-    this.#view = viewOf(bytes)
+    this.#bytes = larger
   }
 
   null(): void {
@@ -89,26 +77,10 @@ class JsonWriter {
   }
 
   /** Writes encoded JSON. */
-  raw(literal: Literal): void {
-    if (fast) this.#writeWords(literal)
-    else this.#copy(literal)
-  }
-
-  #copy({ length, bytes }: Literal): void {
-    this.#reserve(length)
-    this.#bytes.set(bytes, this.#position)
-    this.#position += length
-  }
-
-  // A loop of words beats a copy for thousands of literals of a few bytes.
-  #writeWords({ length, words }: Literal): void {
-    // The last word may extend beyond the literal.
-    this.#reserve(length + wordLength)
-    const view = this.#view
-    const at = this.#position
-    for (let index = 0; index < words.length; index++)
-      view.setFloat64(at + index * wordLength, words[index] ?? 0, true)
-    this.#position = at + length
+  raw(literal: Uint8Array): void {
+    this.#reserve(literal.length)
+    this.#bytes.set(literal, this.#position)
+    this.#position += literal.length
   }
 
   string(text: string): void {

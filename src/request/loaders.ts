@@ -1,7 +1,7 @@
 import { createReader, type Reader, type Readers } from '../data/batch-loader.ts'
 import type { Loader, PromiseOrValue } from '../data/loader.ts'
 import type { Scope } from '../data/prepared.ts'
-import type { Source } from '../data/versioned-cache.ts'
+import type { Source } from '../data/versioned-loader.ts'
 import type { Database } from '../database/database.ts'
 
 /** Creates a loader for one request. The definition is also the key that its loader is found by. */

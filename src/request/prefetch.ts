@@ -3,13 +3,11 @@ import { authenticate, findKeys, type KeyRow, type KnownKey, knownKeys } from '.
 import type { Credentials } from '../auth/credentials.ts'
 import { coalesceReads } from '../data/coalesce.ts'
 import { keyedBy } from '../data/prepared.ts'
-import type { Source } from '../data/versioned-cache.ts'
-import { isUnavailable } from '../database/database.ts'
+import { type Database, isUnavailable } from '../database/database.ts'
 import { isDistributed } from '../database/distributed.ts'
 import { isFast } from '../shared/fast.ts'
 import { isIdentifier } from '../shared/ids.ts'
 import { type Mode, perMode } from '../shared/mode.ts'
-import { perOwner } from '../shared/per-owner.ts'
 import { type Context, contextOf, createContext, type Services } from './context.ts'
 
 /** A key and a row, read in one statement. Does not imply that the key's owner may see the row. */
@@ -18,7 +16,7 @@ type Prefetched<Row> = { key: KnownKey | null; row: Row | null }
 type Prefetch<Row> = {
   /** Reads keys (`keysByKeyId`) and rows in one statement, for keys of one mode. */
   find(
-    source: Source,
+    db: Database,
     keyIds: string[],
     rowIds: string[],
     mode: Mode,
@@ -34,13 +32,13 @@ export const keysByKeyId = keyedBy('keyIds', findKeys)
 const pairOf = (keyId: string, rowId: string) => `${keyId} ${rowId}`
 
 // Coalesces all pairs requested in the same turn of the event loop, by any caller of a mode, into one statement.
-const readPairs = <Row>(find: Prefetch<Row>['find'], source: Source, mode: Mode) =>
-  coalesceReads<Prefetched<Row>>(async (_db, pairs) => {
+const readPairs = <Row>(find: Prefetch<Row>['find'], mode: Mode) =>
+  coalesceReads<Prefetched<Row>>(async (db, pairs) => {
     const ids = pairs.map((pair) => pair.split(' ') as [keyId: string, rowId: string])
     const keyIds = new Set(ids.map(([keyId]) => keyId))
     const rowIds = new Set(ids.map(([, rowId]) => rowId))
     const since = performance.now()
-    const [keyRows, rows] = await find(source, [...keyIds], [...rowIds], mode)
+    const [keyRows, rows] = await find(db, [...keyIds], [...rowIds], mode)
     const keys = knownKeys(keyRows, since)
     return new Map(
       ids.map(([keyId, rowId]) => [
@@ -54,19 +52,17 @@ const readPairs = <Row>(find: Prefetch<Row>['find'], source: Source, mode: Mode)
  *  statement. If that statement fails, authenticates alone, so that a bad key still gets its 401. Takes the
  *  id as a guess: null if the request names none. Refuses: UNAUTHENTICATED. */
 export function createContextWith<Row>({ find, prime }: Prefetch<Row>) {
-  const readOf = perOwner((services: Services) => perMode((mode) => readPairs(find, services, mode)))
+  const read = perMode((mode) => readPairs(find, mode))
   return async (services: Services, credentials: Credentials, id: string | null): Promise<Context> => {
     const key = id !== null && isIdentifier(id) ? credentials.keyFacts : null
     // A distributed database has the row on a server that only its reader leads to.
     if (!key || id === null || !isFast('prefetch') || isDistributed(services.db))
       return createContext(services, credentials)
     // A key whose row has another mode than it states is refused.
-    const found = await readOf(services)
-      [key.mode](services.db, pairOf(key.id, id))
-      .catch((error: unknown) => {
-        if (isUnavailable(error)) throw error
-        return null
-      })
+    const found = await read[key.mode](services.db, pairOf(key.id, id)).catch((error: unknown) => {
+      if (isUnavailable(error)) throw error
+      return null
+    })
     const findKey = found ? async () => found.key : undefined
     const ctx = contextOf(
       services,

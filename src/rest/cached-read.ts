@@ -34,14 +34,14 @@ export function answerRead(
   responseCache: ResponseCache,
   request: FastifyRequest,
   reply: FastifyReply,
-  run: () => Promise<{ body: Buffer; link: string }>,
+  run: () => Promise<{ body: object; link: string }>,
 ): void {
   const read = responseCache.read(requireCaller(request.ctx), request.url, async () => {
     const { body, link } = await run()
     return {
       status: 200,
       headers: { 'content-type': 'application/json; charset=utf-8', ...(link && { link }) },
-      body,
+      body: Buffer.from(JSON.stringify(body)),
       isShareable: true,
     }
   })

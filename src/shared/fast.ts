@@ -2,10 +2,8 @@
 export const optimisations = [
   'coalesce',
   'compiler',
-  'encoded-literal',
   'hold-together',
   'joined-reads',
-  'listings',
   'lookahead',
   'prefetch',
   'repeat-object',

@@ -57,7 +57,6 @@ export const ablationPlans: JobPlan<AblationStage>[] = [
   ...onBoth('coalesce', 'lookup', 'many rates'),
   ablationJob('compiler', 'page', 'graphql'),
   ablationJob('compiler', 'lookup', 'graphql'),
-  ...onBoth('encoded-literal', 'page'),
   ...onBoth('hold-together', 'one rate', 'many rates'),
   ...onBoth('joined-reads', 'page'),
   ablationJob('lookahead', 'page', 'graphql'),
@@ -66,7 +65,6 @@ export const ablationPlans: JobPlan<AblationStage>[] = [
   ablationJob('skip-yoga', 'lookup', 'graphql'),
   ablationJob('skip-yoga', 'one rate', 'graphql'),
   ...onBoth('versioned-loader', 'page'),
-  ...onBoth('listings', 'many rates'),
 ]
 
 /** The optimisation of payments, which needs payments that are due. */

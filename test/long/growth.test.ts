@@ -47,25 +47,17 @@ const pay = `
   with paid as (
     update payments set status = 'paid', paid_at = now(), invoice_reference = 'F2026-000001' where id = any(ids) returning *),
   dropped as (delete from holds using paid where holds.ticket_rate_id = paid.ticket_rate_id
-    and holds.expires_at = paid.expires_at and payment_id = paid.id),
-  changed as (
-    update tickets set status = 'active', activated_at = now(), invoice_reference = 'F2026-000001', updated_at = now(),
-      listed_at = now()
-    from paid where payment_id = paid.id returning tickets.*)
-  insert into sold_tickets (organization_id, mode, channel_id, ticket_id, paid_at, updated_at)
-    select organization_id, mode, channel_id, id, activated_at, updated_at from changed;`
+    and holds.expires_at = paid.expires_at and payment_id = paid.id)
+  update tickets set status = 'active', activated_at = now(), invoice_reference = 'F2026-000001', updated_at = now()
+    from paid where payment_id = paid.id;`
 const expire = `
   with ended as (update payments set status = 'expired' where id = any(ids) returning *),
   dropped as (delete from holds using ended where holds.ticket_rate_id = ended.ticket_rate_id
     and holds.expires_at = ended.expires_at and payment_id = ended.id)
   update tickets set status = 'expired', ended = 'expired', updated_at = now() from ended where payment_id = ended.id;`
 const scan = `
-  with changed as (
-    update tickets set entered = 1, first_entry_at = now(), last_entry_at = now(), updated_at = now(), listed_at = now()
-    where payment_id = any(ids) and position = 0 returning *)
-  insert into sold_tickets (organization_id, mode, channel_id, ticket_id, paid_at, updated_at)
-    select organization_id, mode, channel_id, id, activated_at, updated_at from changed
-    on conflict (organization_id, mode, channel_id, paid_at, ticket_id) do update set updated_at = excluded.updated_at;`
+  update tickets set entered = 1, first_entry_at = now(), last_entry_at = now(), updated_at = now()
+    where payment_id = any(ids) and position = 0;`
 
 // Calls a statement for the payments of a window in random order, 32 at a time.
 const each = (condition: string, statement: string) => `
@@ -144,11 +136,7 @@ test('a ticket takes a bounded number of bytes, and requests beside many take as
   const buyer = openPageBuyer(sale)
   await median('payment page', 200, (n) => buyer.view(made[n] as (typeof made)[number]))
   await median('payment', 200, (n) => buyer.pay(made[n] as (typeof made)[number]))
-  for (const list of [
-    'orderBy: PAID_DESC',
-    'orderBy: UPDATED_DESC',
-    'filter: { eventId: "evt_7" }, orderBy: PAID_DESC',
-  ])
+  for (const list of ['orderBy: CREATED_DESC', 'filter: { eventId: "evt_7" }'])
     await median(`tickets(${list})`, 50, () =>
       sale.graphql(`{ tickets(${list}) { nodes { id } } }`, {}, sale.integration.v2),
     )

@@ -1,7 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import type { ResponseCache } from '../../cache/response-cache.ts'
-import { createSerializer } from '../../json/zod-serializer.ts'
 import { catalogueContext, type Services } from '../../request/context.ts'
 import { answerRead, authenticatedRead } from '../../rest/cached-read.ts'
 import { exampleIds } from '../../rest/openapi/example-ids.ts'
@@ -14,8 +13,6 @@ import { query, toTicketRateBodies } from './events-rest.ts'
 const eventAnswer = z
   .object({ success: z.literal(true).describe('Always true for an event.'), data: eventBody })
   .meta({ id: 'EventResponse', description: 'The event.' })
-
-const answerBytes = createSerializer(eventAnswer)
 
 /** Serves GET /events/{eventId}, `event` of GraphQL for clients of REST (DECISIONS 281). */
 export const eventRoutes =
@@ -51,7 +48,7 @@ export const eventRoutes =
           if (!event)
             throw new Refusal({ code: 'NOT_FOUND', message: 'There is no such event.', path: ['eventId'] })
           const [rates] = request.query.populate ? await toTicketRateBodies([event], ctx) : []
-          return { body: answerBytes({ success: true, data: toEventBody(event, rates) }), link: '' }
+          return { body: { success: true, data: toEventBody(event, rates) }, link: '' }
         }),
     )
   }

@@ -1,7 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import type { ResponseCache } from '../../cache/response-cache.ts'
-import { createSerializer } from '../../json/zod-serializer.ts'
 import { type Context, catalogueContext, type Services } from '../../request/context.ts'
 import { answerRead, authenticatedRead } from '../../rest/cached-read.ts'
 import { Refusal } from '../../shared/errors.ts'
@@ -80,8 +79,6 @@ const page = z
     data: z.array(eventBody).describe('Events of the page, at most `limit`.'),
   })
   .meta({ id: 'EventPage', description: 'Page of events; empty past the end.' })
-
-const pageBytes = createSerializer(page)
 
 function nearOf({ lat, lng, radius }: Query): EventFilter['near'] {
   if (lat !== undefined && lng !== undefined) return { lat, lng, radius: radius ?? 5 }
@@ -195,7 +192,7 @@ export const eventListRoutes =
             query,
             found.length > limit ? shown.at(-1) : undefined,
           )
-          return { body: pageBytes({ success: true, data }), link }
+          return { body: { success: true, data }, link }
         }),
     )
   }

@@ -1,10 +1,10 @@
 import { sql } from 'drizzle-orm'
 import { arrayRows, columnsOf, list, typesOf } from '../../data/array-params.ts'
 import { inOrganization, preparedSql } from '../../data/prepared.ts'
+import { nowMs } from '../../database/clock.ts'
 import type { Connection } from '../../database/database.ts'
 import type { NewChange } from '../change/table.ts'
 import { recordChanges } from '../sale/record-changes.ts'
-import { changedNow, columnsOfChanged, listChanged } from '../ticket/sold/change-tickets.ts'
 import { tickets } from '../ticket/table.ts'
 import { type CheckIn, checkIns } from './table.ts'
 
@@ -38,14 +38,11 @@ const { id, entered, firstEntryAt, lastEntryAt } = counted.cells
 const count = preparedSql(
   'count_entries',
   () => sql`
-  with changed as (
-    update ${tickets} set entered = ${entered},
-      first_entry_at = least(${tickets.firstEntryAt}, to_timestamp(${firstEntryAt} / 1000)),
-      last_entry_at = greatest(${tickets.lastEntryAt}, to_timestamp(${lastEntryAt} / 1000)), ${changedNow}
-    from ${counted.rows}
-    where ${inOrganization(tickets.organizationId)} and ${tickets.id} = ${id}
-    returning ${columnsOfChanged}
-  ) ${listChanged}`,
+  update ${tickets} set entered = ${entered},
+    first_entry_at = least(${tickets.firstEntryAt}, to_timestamp(${firstEntryAt} / 1000)),
+    last_entry_at = greatest(${tickets.lastEntryAt}, to_timestamp(${lastEntryAt} / 1000)), updated_at = ${nowMs}
+  from ${counted.rows}
+  where ${inOrganization(tickets.organizationId)} and ${tickets.id} = ${id}`,
 )
 
 const toText = (date: Date | null) => date?.toISOString() ?? null

@@ -6,8 +6,7 @@ import { type Context, requireIntegration } from '../../request/context.ts'
 import { sha256 } from '../../shared/ids.ts'
 import { recordChanges } from '../sale/record-changes.ts'
 import { isTicket } from '../ticket/require-ticket.ts'
-import { changeTickets } from '../ticket/sold/change-tickets.ts'
-import type { Ticket } from '../ticket/table.ts'
+import { type Ticket, tickets } from '../ticket/table.ts'
 import { ticketChange } from '../ticket/ticket-change.ts'
 import { productQuantity, productQuantityUsed } from '../ticket/views.ts'
 import type { RedeemInput } from './check-in-input.ts'
@@ -47,7 +46,7 @@ async function handOut(
     // The constraint of the table compares both, and a ticket of before 0.2 has neither.
     return { ...sold, productQuantity: productQuantity(sold), used: productQuantityUsed(sold) + redeemed }
   })
-  await changeTickets(tx, { supplements }, isTicket(ticket))
+  await tx.update(tickets).set({ supplements }).where(isTicket(ticket))
   const facts = { supplement_id: supplementId, redeemed, left }
   await recordChanges(tx, [ticketChange('ticket.supplement_redeemed', ticket, facts)])
 }

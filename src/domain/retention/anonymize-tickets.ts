@@ -4,7 +4,7 @@ import { anonymizedRecipient, hasRecipient } from '../delivery/anonymized-recipi
 import { deliveries } from '../delivery/table.ts'
 import { payments } from '../payment/table.ts'
 import { anonymized, clearedAttendee } from '../ticket/anonymized.ts'
-import { changeTickets } from '../ticket/sold/change-tickets.ts'
+import { ticketColumns } from '../ticket/columns-table.ts'
 import { type Ticket, tickets } from '../ticket/table.ts'
 
 /** Tickets that were anonymized, and deliveries whose mails name somebody who was. */
@@ -53,18 +53,19 @@ async function clearOthers(
   const named = (text: SQL) => sql`exists (select from unnest(${sql.param(names)}::text[]) as name
     where strpos(lower(${text}), lower(name)) > 0)`
   const [inMetadata, inReferral] = [named(sql`${tickets.metadata}::text`), named(sql`${tickets.referralId}`)]
-  await changeTickets(
-    tx,
-    {
+  await tx
+    .update(tickets)
+    .set({
       metadata: sql`case when not ${inMetadata} then ${tickets.metadata} end`,
       referralId: sql`case when not ${inReferral} then ${tickets.referralId} end`,
-    },
-    and(
-      eq(tickets.organizationId, organizationId),
-      inArray(tickets.paymentId, paymentIds),
-      or(inMetadata, inReferral),
-    ),
-  )
+    })
+    .where(
+      and(
+        eq(tickets.organizationId, organizationId),
+        inArray(tickets.paymentId, paymentIds),
+        or(inMetadata, inReferral),
+      ),
+    )
 }
 
 // Recipients that no ticket of the payment bears any more, former holders among them. What is still to be
@@ -132,9 +133,9 @@ export async function anonymizeTickets(
   if (former.length === 0) return { tickets: [], deliveryIds: [] }
   const paymentIds = [...new Set(former.map((ticket) => ticket.paymentId))]
   await clearPayments(tx, organizationId, paymentIds, ticketIds)
-  const changed = await changeTickets(
-    tx,
-    {
+  const changed = await tx
+    .update(tickets)
+    .set({
       ...clearedAttendee,
       fullName: anonymized,
       searchName: '',
@@ -143,9 +144,9 @@ export async function anonymizeTickets(
       metadata: null,
       // Sums by referral need what the channel calls its referrers, unless it is a person's address.
       referralId: sql`case when strpos(${tickets.referralId}, '@') = 0 then ${tickets.referralId} end`,
-    },
-    areThese,
-  )
+    })
+    .where(areThese)
+    .returning(ticketColumns)
   const recipients = former.flatMap((ticket) =>
     ticket.phone ? [ticket.email, ticket.phone] : [ticket.email],
   )

@@ -8,7 +8,6 @@ import { removeMails } from '../delivery/mail-folder.ts'
 import { lockPayments } from '../payment/lock-payment.ts'
 import { recordChanges } from '../sale/record-changes.ts'
 import { isAnonymized } from '../ticket/anonymized.ts'
-import { changeTickets } from '../ticket/sold/change-tickets.ts'
 import { type Ticket, tickets } from '../ticket/table.ts'
 import { ticketChange } from '../ticket/ticket-change.ts'
 import { anonymizeTickets, clearRecipients } from './anonymize-tickets.ts'
@@ -83,11 +82,11 @@ async function eraseReferrals(db: Database, spellings: Iterable<string>): Promis
       .where(and(ofOrganization(organizationId), inArray(tickets.referralId, [...spellings])))
       .limit(batchSize)
     for (;;) {
-      const cleared = await changeTickets(
-        db,
-        { referralId: null },
-        sql`${tickets.organizationId} = ${organizationId} and ${tickets.id} = any(array(${found}))`,
-      )
+      const cleared = await db
+        .update(tickets)
+        .set({ referralId: null })
+        .where(sql`${tickets.organizationId} = ${organizationId} and ${tickets.id} = any(array(${found}))`)
+        .returning({ id: tickets.id })
       count += cleared.length
       if (cleared.length < batchSize) break
     }

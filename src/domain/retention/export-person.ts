@@ -16,7 +16,7 @@ type Row = Record<string, unknown>
 // Secrets that open a page or a session, hashes, and copies of other columns.
 const left = new Set([
   ...['documentToken', 'pageToken', 'sessionId', 'sessionUrl', 'sessionAskedAt', 'sessionDueAt'],
-  ...['requestHash', 'idempotencyKey', 'searchName', 'ended', 'listedAt'],
+  ...['requestHash', 'idempotencyKey', 'searchName', 'ended'],
 ])
 
 const toBody = (row: Row): Row =>

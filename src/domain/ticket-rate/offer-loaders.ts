@@ -3,8 +3,7 @@ import type { Reader } from '../../data/batch-loader.ts'
 import { type JoinedRow, type Rows, rowJoiner, rowsOf } from '../../data/json-rows.ts'
 import type { Loader } from '../../data/loader.ts'
 import { anyOf, type Find, type Finds, findTogether } from '../../data/prepared.ts'
-import { rowsPerEvent, type Versioned } from '../../data/versioned-cache.ts'
-import { versionedLoaders } from '../../data/versioned-loader.ts'
+import { type Versioned, versionedLoaders } from '../../data/versioned-loader.ts'
 import type { Database } from '../../database/database.ts'
 import { groupBy } from '../../shared/group-by.ts'
 import { events } from '../event/table.ts'
@@ -102,6 +101,9 @@ const sizeOf = ({ rates, stockIds }: Offer): number => {
   const others = rates.map(({ supplements, questions }) => supplements.length + questions.length)
   return 1 + stockIds.length + others.reduce((sum, count) => sum + count, 0)
 }
+
+// Rows of all kinds that are cached for each event.
+const rowsPerEvent = 10
 
 const load = versionedLoaders<Offer>(({ rememberedEvents }) => rowsPerEvent * rememberedEvents, sizeOf)
 

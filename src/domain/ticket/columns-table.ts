@@ -2,7 +2,7 @@ import { getTableColumns } from 'drizzle-orm'
 import { isNotExpired } from './indexes-table.ts'
 import { tickets } from './table.ts'
 
-const { ended, listedAt: _listedAt, soldOn: _soldOn, ...columns } = getTableColumns(tickets)
+const { ended, soldOn: _soldOn, ...columns } = getTableColumns(tickets)
 
 /** Columns of a ticket, without those that serve its indexes or sums of sales alone. */
 export const ticketColumns = columns

@@ -29,9 +29,9 @@ export const lacksTicketId = (documentToken: ExtraConfigColumn | PgColumn): SQL 
 
 /** Indexes of tickets. Most are walked by lists in their order (list-paths.ts), for each channel of an
  *  organization, in either mode. Nothing that paying or scanning changes is in any of them, nor in the predicate
- *  of one, so that these updates are heap-only and write no index: lists by payment and by the last change walk
- *  `sold_tickets`. Few tickets are of the same millisecond: lists sort these by their identifiers, which would
- *  be a third of an index. Any number has the same name. */
+ *  of one, so that these updates are heap-only and write no index. Few tickets are of the same
+ *  millisecond: lists sort these by their identifiers, which would be a third of an index. Any number has the
+ *  same name. */
 export function ticketIndexes(ticket: Record<Indexed, ExtraConfigColumn>) {
   const { id, paymentId, position, organizationId, mode, channelId, eventId, ticketRateId, createdAt } =
     ticket

@@ -3,7 +3,7 @@ import { identifierPattern } from '../../shared/ids.ts'
 import { isStorableDate } from '../../shared/input-types.ts'
 
 /** Property that a list is ordered by, ties by identifier. */
-export type SortKey = 'created' | 'paid' | 'updated' | 'name' | 'phone'
+export type SortKey = 'created' | 'name' | 'phone'
 
 /** Place in a list: milliseconds since 1970 or a text, by its sort key, and the identifier of a ticket. */
 export type Place = { key: string; id: string }
@@ -14,13 +14,11 @@ export type Placed<Row> = Row & { placeKey: string; placeId: string }
 /** Letter that tells the places of an order from those of others. */
 export const keyPrefix: Record<SortKey, string> = {
   created: 'c',
-  paid: 'p',
-  updated: 'u',
   name: 'n',
   phone: 't',
 }
 
-export const isTime = (sortKey: SortKey): boolean => sortKey !== 'name' && sortKey !== 'phone'
+export const isTime = (sortKey: SortKey): boolean => sortKey === 'created'
 
 /** Place of a row. */
 export const placeOf = ({ placeKey, placeId }: Placed<unknown>): Place => ({

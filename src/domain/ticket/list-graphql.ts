@@ -49,11 +49,6 @@ const TicketFilterInput = builder.inputType('TicketFilter', {
       type: 'DateTime',
       description: 'Returns only tickets that were paid before this time.',
     }),
-    updatedSince: t.field({
-      type: 'DateTime',
-      description:
-        'Returns only tickets that changed at or after this time, and, unless the order is another, have been paid. A change shows once it is committed, up to half a minute after its `updatedAt`: go that far back, or follow `changes`, which misses nothing.',
-    }),
   }),
 })
 
@@ -62,16 +57,6 @@ const TicketOrderRef = builder.enumType('TicketOrder', {
   values: {
     CREATED_ASC: { value: 'CREATED_ASC', description: 'By checkout, oldest first.' },
     CREATED_DESC: { value: 'CREATED_DESC', description: 'By checkout, newest first.' },
-    PAID_ASC: { value: 'PAID_ASC', description: 'By payment, oldest first. Tickets that were paid only.' },
-    PAID_DESC: { value: 'PAID_DESC', description: 'By payment, newest first. Tickets that were paid only.' },
-    UPDATED_ASC: {
-      value: 'UPDATED_ASC',
-      description: 'By their last change, oldest first. Tickets that were paid only.',
-    },
-    UPDATED_DESC: {
-      value: 'UPDATED_DESC',
-      description: 'By their last change, newest first. Tickets that were paid only.',
-    },
   } satisfies DescribedValues<TicketOrder>,
 })
 
@@ -86,7 +71,7 @@ builder.queryField('tickets', (t) =>
     type: TicketConnectionRef,
     nullable: true,
     description:
-      'Lists tickets: those that a channel sold, or all of an integration’s organization. Without `orderBy`, they are ordered by `name` or `phone` if the filter has them, else by their last change with `updatedSince`, by payment with `paidFrom` or `paidUntil`, else newest first. Null if the field fails, so that an error here leaves the rest of the query intact.',
+      'Lists tickets: those that a channel sold, or all of an integration’s organization. Without `orderBy`, they are ordered by `name` or `phone` if the filter has them, else newest first. Null if the field fails, so that an error here leaves the rest of the query intact.',
     complexity: ({ first, last }) => ({
       field: 1_000,
       multiplier: Math.min(100, Math.max(1, first ?? last ?? 50)),
@@ -96,8 +81,7 @@ builder.queryField('tickets', (t) =>
       filter: t.arg({ type: TicketFilterInput, description: 'Filter; all tickets if omitted.' }),
       orderBy: t.arg({
         type: TicketOrderRef,
-        description:
-          'Order. With `name` or `phone` there is none to choose; with `email` or `referralId` it is by creation.',
+        description: 'Order. With `name` or `phone` there is none to choose.',
       }),
     },
     resolve: async (_root, { filter, orderBy, ...args }, ctx, info) => {

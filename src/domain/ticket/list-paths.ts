@@ -4,7 +4,6 @@ import { channelOrganizations } from '../../auth/table.ts'
 import { ticketRates } from '../ticket-rate/table.ts'
 import { hasLiveCode } from './columns-table.ts'
 import type { SortKey } from './list-cursor.ts'
-import { soldTickets } from './sold/table.ts'
 import { tickets } from './table.ts'
 
 const parameter = (name: string, type: string) => sql`${sql.placeholder(name)}::${sql.raw(type)}`
@@ -13,8 +12,6 @@ const text = (name: string) => parameter(name, 'text')
 /** Sort keys in SQL, and the type that a place is compared in. */
 export const sortKeys: Record<SortKey, { key: SQL; type: string }> = {
   created: { key: sql`${tickets.createdAt}`, type: 'timestamptz' },
-  paid: { key: sql`${tickets.activatedAt}`, type: 'timestamptz' },
-  updated: { key: sql`${tickets.updatedAt}`, type: 'timestamptz' },
   name: { key: sql`${tickets.searchName} collate "C"`, type: 'text collate "C"' },
   phone: { key: sql`${tickets.phone} collate "C"`, type: 'text collate "C"' },
 }
@@ -44,42 +41,16 @@ const isOfRate = sql`${tickets.ticketRateId} = parts.ticket_rate_id`
 const isOfPayment = sql`${tickets.paymentId} = ${text('paymentId')}`
 const hasCode = sql`${tickets.qrCode} = ${text('code')} and ${hasLiveCode}`
 
-/** Table whose index is walked in the order of a key, and its columns. */
-type Walk = {
-  table: typeof tickets | typeof soldTickets
-  key: SQL
-  id: PgColumn
-  organizationId: PgColumn
-  mode: PgColumn
-  channelId: PgColumn
-}
-
 /** Way to find tickets: the parts of the list, and the condition that an index serves in order of the sort
- *  key. `isSmall`: it finds so few tickets that sorting them costs nothing. `walk`: the table that has that index,
- *  if that is not `tickets`. */
-export type Path = { sortKey: SortKey; parts: SQL; where: SQL; isSmall?: true; walk?: Walk }
+ *  key. `isSmall`: it finds so few tickets that sorting them costs nothing. */
+export type Path = { sortKey: SortKey; parts: SQL; where: SQL; isSmall?: true }
 
-const sold = (key: PgColumn): Walk => {
-  const { ticketId: id, organizationId, mode, channelId } = soldTickets
-  return { table: soldTickets, key: sql`${key}`, id, organizationId, mode, channelId }
-}
-
-const { id, organizationId, mode, channelId } = tickets
-const ofTickets = { table: tickets, id, organizationId, mode, channelId }
-
-/** Table that a path walks. */
-export const walkOf = ({ sortKey, walk }: Path): Walk => walk ?? { ...ofTickets, key: sortKeys[sortKey].key }
-
-const always = sql`true`
 const inOrderOf = (sortKey: SortKey) => ({ sortKey, parts: allParts })
-const isPaid = sql`${tickets.activatedAt} is not null`
 
 /** Ways to find tickets, by name. Each has an index that begins with organization and channel. */
 export const paths = {
-  created: { ...inOrderOf('created'), where: always },
-  paid: { ...inOrderOf('paid'), where: always, walk: sold(soldTickets.paidAt) },
-  updated: { ...inOrderOf('updated'), where: always, walk: sold(soldTickets.updatedAt) },
-  name: { ...inOrderOf('name'), where: always },
+  created: { ...inOrderOf('created'), where: sql`true` },
+  name: { ...inOrderOf('name'), where: sql`true` },
   phone: { ...inOrderOf('phone'), where: sql`${tickets.phone} is not null` },
   email: { ...inOrderOf('created'), where: sql`lower(${tickets.email}) = lower(${text('email')})` },
   referral: { ...inOrderOf('created'), where: sql`${tickets.referralId} = ${text('referralId')}` },
@@ -95,25 +66,11 @@ export const paths = {
   },
   cancelled: { ...inOrderOf('created'), where: sql`${tickets.ended} = 'cancelled'` },
   expired: { ...inOrderOf('created'), where: sql`${tickets.ended} = 'expired'` },
-  ...smallPaths('payment', isOfPayment),
-  ...smallPaths('code', hasCode),
+  payment: { ...inOrderOf('created'), where: isOfPayment, isSmall: true },
+  code: { ...inOrderOf('created'), where: hasCode, isSmall: true },
 } satisfies Record<string, Path>
 
 export type PathName = keyof typeof paths
-
-function smallPaths<Name extends string>(name: Name, where: SQL) {
-  const small = (sortKey: SortKey, and: SQL = always): Path => ({
-    sortKey,
-    parts: allParts,
-    where: sql`${where} and ${and}`,
-    isSmall: true,
-  })
-  return {
-    [`${name}_created`]: small('created'),
-    [`${name}_paid`]: small('paid', isPaid),
-    [`${name}_updated`]: small('updated', isPaid),
-  } as Record<`${Name}_${'created' | 'paid' | 'updated'}`, Path>
-}
 
 /** Condition for a filter that is null if it is absent. */
 export const isGiven = (name: string, condition: SQL) => sql`(${text(name)} is null or ${condition})`
@@ -135,5 +92,4 @@ export const restOfFilter = sql`${isEqual(tickets.eventId, 'eventId')}
   and ${isGiven('name', sql`starts_with(${tickets.searchName}, ${text('name')})`)}
   and ${isGiven('phone', sql`starts_with(${tickets.phone}, ${text('phone')})`)}
   and ${isGiven('paidFrom', sql`${tickets.activatedAt} >= ${time('paidFrom')}`)}
-  and ${isGiven('paidUntil', sql`${tickets.activatedAt} < ${time('paidUntil')}`)}
-  and ${isGiven('updatedSince', sql`${tickets.updatedAt} >= ${time('updatedSince')}`)}`
+  and ${isGiven('paidUntil', sql`${tickets.activatedAt} < ${time('paidUntil')}`)}`

@@ -27,19 +27,12 @@ export const listQuery = z.strictObject({
   ),
   paid_from: scalars.moment.optional().describe('Returns only tickets that were paid at or after this time.'),
   paid_until: scalars.moment.optional().describe('Returns only tickets that were paid before this time.'),
-  updated_since: scalars.moment
-    .optional()
-    .describe(
-      'Returns only tickets that changed at or after this time, which shows up to half a minute later, and have been paid unless `order_by` is by creation.',
-    ),
   order_by: z
     .string()
     .transform((order) => order.toUpperCase())
     .pipe(z.enum(ticketOrders, `must be one of ${ticketOrders.join(', ').toLowerCase()}`))
     .optional()
-    .describe(
-      'Order: `created_desc` (by default), `created_asc`, `paid_desc`, `paid_asc`, `updated_desc` or `updated_asc`; the last four list tickets that were paid only.',
-    ),
+    .describe('Order: `created_desc` (by default) or `created_asc`.'),
   limit: scalars
     .fromQuery(scalars.pageSize)
     .optional()
@@ -69,5 +62,4 @@ export const filterOf = (query: ListQuery): TicketFilter => ({
   phone: query.phone,
   paidFrom: query.paid_from,
   paidUntil: query.paid_until,
-  updatedSince: query.updated_since,
 })

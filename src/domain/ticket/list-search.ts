@@ -4,8 +4,10 @@ import type { Rows } from '../../data/json-rows.ts'
 import { inOrganization, isInMode, preparedSql } from '../../data/prepared.ts'
 import type { Connection } from '../../database/database.ts'
 import { isTime, keyPrefix, type Place, type Placed, type SortKey } from './list-cursor.ts'
-import { type Path, type PathName, paths, sortKeys, walkOf } from './list-paths.ts'
+import { type Path, type PathName, paths, sortKeys } from './list-paths.ts'
 import { tickets } from './table.ts'
+
+const { id, organizationId, mode, channelId, paymentId } = tickets
 
 /** SQL that reads tables, whose columns of organizations must match a condition: a cluster then knows where. */
 type Reached = (isReached: (column: PgColumn) => SQL) => SQL
@@ -46,8 +48,7 @@ function pageStatement<Row>(path: Path, shown: Shown<Row>, { isDescending, isFil
   const reached = isOwn
     ? sql`select * from (${parts}) as parts where organization_id = ${sql.placeholder('organizationId')}`
     : parts
-  const { type } = sortKeys[sortKey]
-  const { table, key, id, organizationId, mode, channelId } = walkOf(path)
+  const { key, type } = sortKeys[sortKey]
   const keyOf = (side: Side) => sql`${sql.placeholder(`${side}Key`)}::text::${sql.raw(type)}`
   const idOf = (side: Side) => sql`${sql.placeholder(`${side}Id`)}::text`
   const orderBy = (key: SQL, id: SQL) =>
@@ -55,13 +56,6 @@ function pageStatement<Row>(path: Path, shown: Shown<Row>, { isDescending, isFil
   const ordered = orderBy(sql`key`, sql`id`)
   const limited = sql`limit ${sql.placeholder('limit')}::integer`
   const place = sql`(${key}, ${id})`
-  // Filters need the tickets themselves.
-  const isJoined = table !== tickets && isFiltered
-  const join = isJoined
-    ? sql`cross join lateral (select * from ${tickets} where ${tickets.organizationId} = ${organizationId}
-        and ${isReached(tickets.organizationId)} and ${tickets.id} = ${id} limit 1) as "tickets"`
-    : sql``
-  const paymentId = table === tickets || isJoined ? sql`${tickets.paymentId}` : sql`null::text as payment_id`
   const inRange = sql`where ${organizationId} = parts.organization_id
     and ${isReached(organizationId)} and ${isInMode(mode)}
     and ${channelId} = parts.channel_id and ${where}
@@ -71,7 +65,7 @@ function pageStatement<Row>(path: Path, shown: Shown<Row>, { isDescending, isFil
   // Far enough in the list that a page must not look further, whatever it finds.
   const stop = isBounded
     ? sql`select key, id from parts cross join lateral (
-        select ${key} as key, ${id} as id from ${table} ${inRange} ${inOrder}
+        select ${key} as key, ${id} from ${tickets} ${inRange} ${inOrder}
         offset ${sql.placeholder('maxScanned')}::integer limit 1
       ) as scanned ${ordered} limit 1`
     : sql`select ${keyOf('lower')} as key, null::text as id where false`
@@ -89,7 +83,7 @@ function pageStatement<Row>(path: Path, shown: Shown<Row>, { isDescending, isFil
     page as materialized (
       select key, organization_id, id, payment_id, ${sql.raw(`'${keyPrefix[sortKey]}'`)} || ${placeKeyOf(sortKey)} as place_key from (
         select found.* from parts cross join lateral (
-          select ${key} as key, ${organizationId}, ${id} as id, ${paymentId} from ${table} ${join} ${inRange} ${beforeStop}
+          select ${key} as key, ${organizationId}, ${id}, ${paymentId} from ${tickets} ${inRange} ${beforeStop}
             and ${shown.where} ${isFiltered ? sql`and ${shown.rest(isReached)}` : sql``}
           ${inOrder} ${limited}
         ) as found ${ordered} ${limited}

@@ -16,10 +16,8 @@ import { type LookupTicket, saleType, type Ticket, tickets } from './table.ts'
 import { lookupStatuses } from './views.ts'
 
 /** Orders of the list of tickets. Each is total: ties are ordered by identifier. */
-export const ticketOrders = ['CREATED', 'PAID', 'UPDATED'].flatMap(
-  (key) => [`${key}_ASC`, `${key}_DESC`] as const,
-) as TicketOrder[]
-export type TicketOrder = `${'CREATED' | 'PAID' | 'UPDATED'}_${'ASC' | 'DESC'}`
+export const ticketOrders = ['CREATED_ASC', 'CREATED_DESC'] as const
+export type TicketOrder = (typeof ticketOrders)[number]
 
 const namePrefix = scalars
   .text(200)
@@ -50,8 +48,6 @@ export const ticketFilter = z.object({
   paidFrom: z.date().nullish(),
   /** Matches tickets that were paid before this time. */
   paidUntil: z.date().nullish(),
-  /** Matches tickets that changed at or after this time. */
-  updatedSince: z.date().nullish(),
 })
 export type TicketFilter = z.output<typeof ticketFilter>
 
@@ -86,50 +82,30 @@ const searchLookups = createPageSearch<LookupTicket>({
   rest: () => restOfFilter,
 })
 
-const refuseOrder = (message: string) =>
-  new Refusal({ code: 'INVALID', message: `orderBy ${message}`, path: ['orderBy'] })
-
-function defaultOrder(filter: TicketFilter): TicketOrder {
-  if (filter.email || filter.referralId) return 'CREATED_DESC'
-  if (filter.updatedSince) return 'UPDATED_ASC'
-  return filter.paidFrom || filter.paidUntil ? 'PAID_DESC' : 'CREATED_DESC'
-}
-
-function createdPath({
-  email,
-  referralId,
-  ticketRateId,
-  eventId,
-  status,
-}: TicketFilter): Omit<Plan, 'isDescending'> {
-  if (email) return { path: 'email', served: ['email'] }
-  if (referralId) return { path: 'referral', served: ['referralId'] }
-  if (ticketRateId) return { path: 'rate', served: ['ticketRateId'] }
-  if (eventId) return { path: 'event', served: ['eventId'] }
-  if (status === 'cancelled' || status === 'expired') return { path: status, served: ['status'] }
-  return { path: 'created', served: [] }
-}
-
 // Chooses the way that finds the fewest tickets, in the order that is asked for.
 function planOf(filter: TicketFilter, orderBy: TicketOrder | null | undefined): Plan {
-  const { name, phone, paymentId, code, email, referralId } = filter
+  const { name, phone, paymentId, code, email, referralId, ticketRateId, eventId, status } = filter
   if (name || phone) {
-    if (orderBy) throw refuseOrder('must be absent with name or phone: they are the order then.')
+    if (orderBy)
+      throw new Refusal({
+        code: 'INVALID',
+        message: 'orderBy must be absent with name or phone: they are the order then.',
+        path: ['orderBy'],
+      })
     return name
       ? { path: 'name', served: ['name'], prefix: name, isDescending: false }
       : { path: 'phone', served: ['phone'], prefix: `+${phone}`, isDescending: false }
   }
-  const order = orderBy ?? defaultOrder(filter)
-  const isDescending = order.endsWith('_DESC')
-  const sortKey = order.replace(/_.*/, '').toLowerCase() as 'created' | 'paid' | 'updated'
-  if (paymentId) return { path: `payment_${sortKey}`, served: ['paymentId'], isDescending }
-  if (code) return { path: `code_${sortKey}`, served: ['code'], isDescending }
-  if (sortKey === 'created') return { ...createdPath(filter), isDescending }
-  if (email || referralId) throw refuseOrder('must be by creation with email or referralId.')
-  const { paidFrom, paidUntil, updatedSince } = filter
-  return sortKey === 'paid'
-    ? { path: 'paid', served: ['paidFrom', 'paidUntil'], isDescending, from: paidFrom, until: paidUntil }
-    : { path: 'updated', served: ['updatedSince'], isDescending, from: updatedSince }
+  const isDescending = orderBy !== 'CREATED_ASC'
+  if (paymentId) return { path: 'payment', served: ['paymentId'], isDescending }
+  if (code) return { path: 'code', served: ['code'], isDescending }
+  if (email) return { path: 'email', served: ['email'], isDescending }
+  if (referralId) return { path: 'referral', served: ['referralId'], isDescending }
+  if (ticketRateId) return { path: 'rate', served: ['ticketRateId'], isDescending }
+  if (eventId) return { path: 'event', served: ['eventId'], isDescending }
+  if (status === 'cancelled' || status === 'expired')
+    return { path: status, served: ['status'], isDescending }
+  return { path: 'created', served: [], isDescending }
 }
 
 const isoOf = (date: Date | null | undefined) => date?.toISOString() ?? null
@@ -153,7 +129,6 @@ const valuesOf = (filter: TicketFilter) => ({
   phone: filter.phone ? `+${filter.phone}` : null,
   paidFrom: isoOf(filter.paidFrom),
   paidUntil: isoOf(filter.paidUntil),
-  updatedSince: isoOf(filter.updatedSince),
 })
 
 const list =
@@ -169,11 +144,9 @@ const list =
   }
 
 /** Lists tickets: those that a channel sold, or all of an integration's organization. Without an order, by
- *  `name` or `phone` if they are given, else by the last change with `updatedSince` alone, by payment with
- *  `paidFrom` or `paidUntil`, else by creation, newest first. Orders by payment and by the last change
- *  have paid tickets only.
- *  Refuses: FORBIDDEN for a publishable key, INVALID for a cursor of another order, and for an order that
- *  no index serves with the filter. */
+ *  `name` or `phone` if they are given, else by creation, newest first.
+ *  Refuses: FORBIDDEN for a publishable key, INVALID for a cursor of another order, and for an order with `name`
+ *  or `phone`. */
 export const listTickets = list(searchTickets)
 
 /** Lists tickets with the facts of their rates, events and prices that the REST lookup shows. See

@@ -124,7 +124,7 @@ export const ticketsByPaymentId = ({ own }: Readers) => loadMany(own, byPaymentI
 
 /** Creates the context of a request for one ticket, which it reads with the key. */
 export const createLookupContext = createContextWith<LookupTicket>({
-  async find({ db }, keyIds, ids) {
+  async find(db, keyIds, ids) {
     const [keys, found] = await findTogether(db, 'key_and_ticket_by_id', [keysByKeyId, findTickets], {
       keyIds,
       keys: ids,

@@ -119,9 +119,6 @@ export const tickets = pgTable(
       .notNull()
       .defaultNow()
       .$onUpdate(() => nowMs),
-    /** `updatedAt` that the writer put into `sold_tickets` as well. The release before leaves it, and a trigger
-     *  does that for it. */
-    listedAt: timestampMs('listed_at'),
   },
   (ticket) => [
     primaryKey({ columns: [ticket.id, ticket.organizationId] }),
@@ -187,7 +184,7 @@ export const retiredDocuments = pgTable(
   ],
 )
 
-export type Ticket = Omit<typeof tickets.$inferSelect, 'ended' | 'listedAt' | 'soldOn'>
+export type Ticket = Omit<typeof tickets.$inferSelect, 'ended' | 'soldOn'>
 
 /** Ticket with what the REST lookup shows of rate, event and price: null if not set, or not for the caller to see. */
 export type LookupTicket = Ticket & {

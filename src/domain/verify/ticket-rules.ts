@@ -10,13 +10,6 @@ export const ticketRules = {
     select tickets.id from tickets
     join payments on payments.organization_id = tickets.organization_id and payments.id = payment_id
     where paid_at is not null and (activated_at is null or document_token is null)`,
-  'a list of paid tickets lacks one, has another, or has other times': `
-    select coalesce(sold.ticket_id, tickets.id) from tickets
-    full join sold_tickets as sold on sold.organization_id = tickets.organization_id and ticket_id = tickets.id
-    where (sold.paid_at, sold.updated_at, sold.mode, sold.channel_id) is distinct from
-      (activated_at, case when activated_at is not null then tickets.updated_at end,
-        case when activated_at is not null then tickets.mode end,
-        case when activated_at is not null then tickets.channel_id end)`,
   'a row of a sale has another mode than its payment': `
     select tickets.id from tickets
     join payments on payments.organization_id = tickets.organization_id and payments.id = payment_id

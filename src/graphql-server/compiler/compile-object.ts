@@ -14,7 +14,6 @@ import {
   print,
 } from 'graphql'
 import { collectSubfields } from 'graphql/execution/collectFields.js'
-import { toLiteral } from '../../json/encoded-literal.ts'
 import { json } from '../../json/json-writer.ts'
 import {
   type CompleteValue,
@@ -90,13 +89,13 @@ function generateField(field: FieldGroup, index: number, compilation: Compilatio
   if (name === '__typename')
     return {
       text: `json.raw(key${index})`,
-      scope: { [`key${index}`]: toLiteral(prefix + JSON.stringify(parentType.name)) },
+      scope: { [`key${index}`]: Buffer.from(prefix + JSON.stringify(parentType.name)) },
     }
   const [node] = nodes
   const definition = parentType.getFields()[name]
   if (!node || !definition) return fallBack('an introspection field')
   const scope = {
-    [`key${index}`]: toLiteral(prefix),
+    [`key${index}`]: Buffer.from(prefix),
     [`completeValue${index}`]: compileCompletion(definition.type, field, compilation),
   }
   if (!definition.resolve)
@@ -167,7 +166,7 @@ function compileObject(
   const fields = groups.map(([responseKey, nodes], index) =>
     generateField(toFieldGroup(responseKey, type, nodes), index, compilation),
   )
-  const end = toLiteral(fields.length > 0 ? '}' : '{}')
+  const end = Buffer.from(fields.length > 0 ? '}' : '{}')
   const scope: Record<string, unknown> = Object.assign(
     { isPromise, fallBack, json, end },
     ...fields.map(({ scope }) => scope),

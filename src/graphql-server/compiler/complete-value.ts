@@ -7,7 +7,6 @@ import {
   GraphQLString,
   isEnumType,
 } from 'graphql'
-import { toLiteral } from '../../json/encoded-literal.ts'
 import { json } from '../../json/json-writer.ts'
 import { isPromise, type ResponseBuffer } from './response-buffer.ts'
 
@@ -54,7 +53,7 @@ const completeOtherLeaf =
 // Names are known, so each is written as a literal.
 const completeEnum = (type: GraphQLEnumType): CompleteValue => {
   const literals = new Map(
-    type.getValues().map(({ value, name }) => [value, toLiteral(JSON.stringify(name))]),
+    type.getValues().map(({ value, name }) => [value, Buffer.from(JSON.stringify(name))]),
   )
   return (value) => {
     const literal = literals.get(value)

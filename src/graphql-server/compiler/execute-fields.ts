@@ -1,4 +1,3 @@
-import { toLiteral } from '../../json/encoded-literal.ts'
 import { json } from '../../json/json-writer.ts'
 import type { RootField } from './compile.ts'
 import type { ResponseBuffer } from './response-buffer.ts'
@@ -6,11 +5,11 @@ import type { ResponseBuffer } from './response-buffer.ts'
 /** Result or error of each mutation field that has run, by response key. graphql-js continues from there. */
 export type Outcomes = Map<string, () => unknown>
 
-const begin = toLiteral('{"data":{')
-const end = toLiteral('}}')
+const begin = Buffer.from('{"data":{')
+const end = Buffer.from('}}')
 
 const keyLiteral = ({ responseKey }: RootField, index: number) =>
-  toLiteral(`${index > 0 ? ',' : ''}${JSON.stringify(responseKey)}:`)
+  Buffer.from(`${index > 0 ? ',' : ''}${JSON.stringify(responseKey)}:`)
 
 /** Resolves the root fields in parallel and completes them once all are resolved, so that the response is
  *  usually one piece. Waits for every field even if one fails, so that no rejection stays unhandled. */

@@ -25,9 +25,8 @@ const saleRows = fewRowsOf({
   language,
   platformFeePercentage,
   timezone,
-  revision: events.revision,
 })
-/** A rate with its counters, its event and the event's revision, its organization and its location. */
+/** A rate with its counters, its event, its organization and its location. */
 export type SaleRow = ReturnType<typeof saleRows.read>[number]
 
 /** Query for rates by id, with their counters of a mode, that match a condition. */

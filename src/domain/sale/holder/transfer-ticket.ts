@@ -8,10 +8,10 @@ import { readDocumentToken } from '../../delivery/document-url.ts'
 import { queueTransfer, requireResends } from '../../delivery/queue-again.ts'
 import { lockPayment } from '../../payment/lock-payment.ts'
 import { clearedAttendee } from '../../ticket/anonymized.ts'
+import { ticketColumns } from '../../ticket/columns-table.ts'
 import { isTicket, lockTicket, requireTicket, requireUnused } from '../../ticket/require-ticket.ts'
 import { searchNameOf } from '../../ticket/search-name.ts'
-import { changeTickets } from '../../ticket/sold/change-tickets.ts'
-import { retiredDocuments, type Ticket } from '../../ticket/table.ts'
+import { retiredDocuments, type Ticket, tickets } from '../../ticket/table.ts'
 import { ticketChange } from '../../ticket/ticket-change.ts'
 import { recordChanges } from '../record-changes.ts'
 import type { TicketTransfer } from './holder-input.ts'
@@ -23,9 +23,9 @@ const isHolder = ({ fullName, email }: TicketTransfer, ticket: Ticket) =>
 async function giveTo(tx: Connection, former: Ticket, to: TicketTransfer, language: string): Promise<Ticket> {
   const { id, organizationId, documentToken } = former
   if (documentToken === null) throw new Error(`active ticket ${id} has no document`)
-  const [given] = await changeTickets(
-    tx,
-    {
+  const [given] = await tx
+    .update(tickets)
+    .set({
       ...clearedAttendee,
       fullName: to.fullName,
       searchName: searchNameOf(to.fullName),
@@ -35,9 +35,9 @@ async function giveTo(tx: Connection, former: Ticket, to: TicketTransfer, langua
       qrCode: newQrCode(),
       // It names the organization if the former one did.
       documentToken: newDocumentToken(id, readDocumentToken(documentToken)?.organizationId ?? null),
-    },
-    isTicket(former),
-  )
+    })
+    .where(isTicket(former))
+    .returning(ticketColumns)
   if (!given) throw new Error(`ticket ${id} was not transferred under its lock`)
   await tx.insert(retiredDocuments).values({ organizationId, token: documentToken, ticketId: id })
   await recordChanges(tx, [ticketChange('ticket.transferred', given)])

@@ -6,9 +6,9 @@ import { type Context, requireConfidential } from '../../../request/context.ts'
 import { type Problem, Refusal, refuseIf } from '../../../shared/errors.ts'
 import { lockPayments } from '../../payment/lock-payment.ts'
 import { isAnonymized } from '../../ticket/anonymized.ts'
+import { ticketColumns } from '../../ticket/columns-table.ts'
 import { requireTicket, requireUnused } from '../../ticket/require-ticket.ts'
 import { searchNameOf } from '../../ticket/search-name.ts'
-import { changeTickets } from '../../ticket/sold/change-tickets.ts'
 import { type LookupTicket, type Ticket, tickets } from '../../ticket/table.ts'
 import { ticketChange } from '../../ticket/ticket-change.ts'
 import { checkAge } from '../checkout/check-entries.ts'
@@ -36,12 +36,12 @@ function writeCorrections(tx: Connection, organizationId: string, corrected: Tic
   const types = getTableColumns(tickets)
   const cells = columns.map((key) => sql`${name(key)} ${sql.raw(types[key].getSQLType())}`)
   const rows = JSON.stringify(corrected, ['id', ...columns])
-  return changeTickets(
-    tx,
-    Object.fromEntries(columns.map((key) => [key, sql`given.${name(key)}`])),
-    and(eq(tickets.organizationId, organizationId), sql`${tickets.id} = given.id`),
-    sql`json_to_recordset(${rows}::text::json) as given(${list([sql`id text`, ...cells])})`,
-  )
+  return tx
+    .update(tickets)
+    .set(Object.fromEntries(columns.map((key) => [key, sql`given.${name(key)}`])))
+    .from(sql`json_to_recordset(${rows}::text::json) as given(${list([sql`id text`, ...cells])})`)
+    .where(and(eq(tickets.organizationId, organizationId), sql`${tickets.id} = given.id`))
+    .returning(ticketColumns)
 }
 
 type Place = (index: number, path: Problem['path']) => Problem['path']

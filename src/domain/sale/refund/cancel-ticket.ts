@@ -5,9 +5,9 @@ import { type Context, requireConfidential } from '../../../request/context.ts'
 import { illegalTransition, Refusal } from '../../../shared/errors.ts'
 import { queueNotice } from '../../delivery/queue-notices.ts'
 import { lockPayment } from '../../payment/lock-payment.ts'
+import { ticketColumns } from '../../ticket/columns-table.ts'
 import { isTicket, lockTicket, requireTicket, requireUnused } from '../../ticket/require-ticket.ts'
-import { changeTickets } from '../../ticket/sold/change-tickets.ts'
-import type { Ticket } from '../../ticket/table.ts'
+import { type Ticket, tickets } from '../../ticket/table.ts'
 import { ticketChange } from '../../ticket/ticket-change.ts'
 import { ticketCanBecome, ticketMayBecome } from '../../ticket/transitions.ts'
 import { lookupStatus, productQuantityUsed } from '../../ticket/views.ts'
@@ -24,11 +24,11 @@ export async function recordCancelled(tx: Connection, ticket: Ticket): Promise<T
   requireUnused(ticket)
   if (ticket.supplements.some((supplement) => productQuantityUsed(supplement) > 0))
     throw new Refusal({ code: 'SUPPLEMENT_REDEEMED', message: 'A supplement was already handed out.' })
-  const [cancelled] = await changeTickets(
-    tx,
-    { status: 'cancelled', ended: 'cancelled', cancelledAt: sql`now()` },
-    and(isTicket(ticket), ticketCanBecome('cancelled')),
-  )
+  const [cancelled] = await tx
+    .update(tickets)
+    .set({ status: 'cancelled', ended: 'cancelled', cancelledAt: sql`now()` })
+    .where(and(isTicket(ticket), ticketCanBecome('cancelled')))
+    .returning(ticketColumns)
   if (!cancelled) throw new Error(`ticket ${ticket.id} was not cancelled under its lock`)
   await recordChanges(tx, [ticketChange('ticket.cancelled', cancelled)])
   const flipped = await moveStock(tx, cancelled.organizationId, stockMoves([cancelled], { sold: -1 }))

@@ -9,7 +9,6 @@ import { type Payment, payments } from '../../payment/table.ts'
 import { canBecome } from '../../payment/transitions.ts'
 import { type RefundAttempt, refunds } from '../../refund/table.ts'
 import { isTicket } from '../../ticket/require-ticket.ts'
-import { changeTickets } from '../../ticket/sold/change-tickets.ts'
 import { type Refund, tickets } from '../../ticket/table.ts'
 import { recordChanges } from '../record-changes.ts'
 
@@ -66,15 +65,14 @@ async function recordTicketRefund(
 ): Promise<void> {
   const entry: Refund = { channelId, amount, at: at.toISOString() }
   const isRefunded = isTicket({ id: ticketId, organizationId: payment.organizationId })
-  await changeTickets(
-    tx,
-    {
+  await tx
+    .update(tickets)
+    .set({
       refundedAmount: sql`${tickets.refundedAmount} + ${amount}`,
       refundedAt: at,
       refunds: sql`${tickets.refunds} || ${JSON.stringify([entry])}::text::jsonb`,
-    },
-    isRefunded,
-  )
+    })
+    .where(isRefunded)
   const refundedAmount = payment.refundedAmount + amount
   const status = refundedAmount === payment.totalAmount ? 'refunded' : 'partially_refunded'
   if (!(await updatePayment(tx, payment, { status, refundedAmount })))
@@ -83,13 +81,12 @@ async function recordTicketRefund(
   const [reference] = await issueInvoices(tx, series, [
     { paymentId: payment.id, refundId: id, amount, currency },
   ])
-  await changeTickets(
-    tx,
-    {
+  await tx
+    .update(tickets)
+    .set({
       correctiveInvoiceReferences: sql`array_append(${tickets.correctiveInvoiceReferences}, ${reference}::text)`,
-    },
-    isRefunded,
-  )
+    })
+    .where(isRefunded)
 }
 
 // Records the consequences of a successful refund: the new state of the payment and the ticket, the

@@ -7,7 +7,6 @@ import { locations } from '../../location/table.ts'
 import { dropHolds, dropSessions } from '../../payment/queue/follow-payments.ts'
 import { payments } from '../../payment/table.ts'
 import { canBecome } from '../../payment/transitions.ts'
-import { changedNow, columnsOfChanged, listChanged } from '../../ticket/sold/change-tickets.ts'
 import { tickets } from '../../ticket/table.ts'
 
 type ActivatedTicket = { id: string; now: number }
@@ -26,8 +25,7 @@ const { ticketId, documentToken } = issuedRows.cells
 const timezone = sql`coalesce((select ${locations.timezone} from ${events} join ${locations} on ${locations.id} = ${events.locationId}
   where ${events.id} = ${tickets.eventId}), 'UTC')`
 
-/** Marks payments as paid and activates their tickets, which then are in lists of paid ones, and no longer among
- *  holds. Returns the tickets with their time of payment. */
+/** Marks payments as paid and activates their tickets, which then are no longer among holds. Returns the tickets with their time of payment. */
 export const markPaid = preparedSql<ActivatedTicket>(
   'mark_paid',
   () => sql`
@@ -43,12 +41,12 @@ export const markPaid = preparedSql<ActivatedTicket>(
   closed as (${dropSessions('paid', ofOrganization, sql`paid.ends_session`)}),
   changed as (
     update ${tickets} set status = 'active', ended = null, activated_at = ${nowMs},
-      sold_on = (${nowMs} at time zone ${timezone})::date, document_token = ${documentToken}, invoice_reference = paid.invoice_reference, ${changedNow}
+      sold_on = (${nowMs} at time zone ${timezone})::date, document_token = ${documentToken}, invoice_reference = paid.invoice_reference,
+      updated_at = ${nowMs}
     from paid, ${issuedRows.rows}
     where ${inOrganization(tickets.organizationId)} and ${tickets.id} = ${ticketId}
       and ${tickets.paymentId} = paid.id and ${tickets.status} = ${sql.placeholder('from')}::text::ticket_status
-    returning ${columnsOfChanged}
-  ),
-  listed as (${listChanged})
+    returning ${tickets.id}, ${tickets.activatedAt}
+  )
   select id, (extract(epoch from activated_at) * 1000)::float8 as now from changed`,
 )

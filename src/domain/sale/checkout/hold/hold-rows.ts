@@ -92,7 +92,6 @@ export const defaultedTicketColumns = [
   'correctiveInvoiceReferences',
   'updatedAt',
   'ended',
-  'listedAt',
   'soldOn',
 ] satisfies (keyof typeof tickets)[]
 
