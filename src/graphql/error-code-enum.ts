@@ -1,9 +1,8 @@
-import { errorDescriptions } from '../shared/error-descriptions.ts'
-import type { Code } from '../shared/errors.ts'
+import { type Code, problemCodes } from '../shared/problem-codes.ts'
 import { builder, type DescribedValues } from './builder.ts'
 
 const values = Object.fromEntries(
-  Object.entries(errorDescriptions).map(([value, description]) => [value, { value, description }]),
+  Object.entries(problemCodes).map(([value, { text }]) => [value, { value, description: text }]),
 ) as DescribedValues<Code>
 
 export const ErrorCodeRef = builder.enumType('ErrorCode', {

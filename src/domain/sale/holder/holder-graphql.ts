@@ -1,7 +1,12 @@
 import { builder } from '../../../graphql/builder.ts'
-import { catchRefusal, objectResult, RefusalErrorRef, resultUnion } from '../../../graphql/mutation-result.ts'
+import {
+  catchRefusal,
+  errorType,
+  objectResult,
+  RefusalErrorRef,
+  resultUnion,
+} from '../../../graphql/mutation-result.ts'
 import { requireConfidential } from '../../../request/context.ts'
-import type { ProblemWith } from '../../../shared/errors.ts'
 import * as scalars from '../../../shared/input-types.ts'
 import { TicketRef } from '../../ticket/graphql.ts'
 import { DocumentTypeRef } from '../../ticket/parts-graphql.ts'
@@ -17,20 +22,16 @@ import { type Resent, resendTickets } from './resend-tickets.ts'
 import { transferTicket } from './transfer-ticket.ts'
 import { updateAttendees } from './update-attendee.ts'
 
-builder.objectType(builder.objectRef<ProblemWith<'TOO_MANY_RESENDS'>>('ResendLimitError'), {
-  description: 'The ticket was sent again or transferred too often within 24 hours.',
-  interfaces: [RefusalErrorRef],
-  fields: (t) => ({
-    limit: t.int({
-      description: 'Maximum number within 24 hours, resends and transfers together.',
-      resolve: ({ facts }) => facts.limit,
-    }),
-    retryAfter: t.int({
-      description: 'Seconds until the tickets can be sent again.',
-      resolve: ({ facts }) => facts.retryAfter,
-    }),
-  }),
-})
+errorType(
+  'ResendLimitError',
+  ['TOO_MANY_RESENDS'],
+  [RefusalErrorRef],
+  'The ticket was sent again or transferred too often within 24 hours.',
+  {
+    limit: 'Maximum number within 24 hours, resends and transfers together.',
+    retryAfter: 'Seconds until the tickets can be sent again.',
+  },
+)
 
 const UpdateAttendeeInputRef = builder.inputType('UpdateAttendeeInput', {
   description:
