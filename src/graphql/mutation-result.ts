@@ -1,8 +1,17 @@
-import type { ObjectRef } from '@pothos/core'
+import type { InputObjectRef, ObjectRef, UnionRef } from '@pothos/core'
+import type { Context } from '../request/context.ts'
 import { limitProblems, type Problem, type ProblemWith, Refusal } from '../shared/errors.ts'
-import { type Code, type FactName, type FactsByCode, facts } from '../shared/problem-codes.ts'
-import { builder } from './builder.ts'
-import { ErrorCodeRef } from './error-code-enum.ts'
+import { type Code, type FactName, type FactsByCode, facts, problemCodes } from '../shared/problem-codes.ts'
+import { builder, type DescribedValues } from './builder.ts'
+
+const values = Object.fromEntries(
+  Object.entries(problemCodes).map(([value, { text }]) => [value, { value, description: text }]),
+) as DescribedValues<Code>
+
+const ErrorCodeRef = builder.enumType('ErrorCode', {
+  description: 'Machine-readable error code, the same in GraphQL and REST.',
+  values,
+})
 
 type Types = typeof builder.$inferSchemaTypes
 
@@ -172,3 +181,33 @@ export function objectResult<Field extends string, T extends object>(
   })
   return resultUnion(`${name}Result`, payload, `${what}, or the reasons for the refusal.`)
 }
+
+/** A mutation: what it takes, what it returns and who may do it. */
+type Mutation<In, Result> = {
+  description: string
+  input: [ref: InputObjectRef<Types, In>, description: string]
+  result: UnionRef<Types, Result>
+  /** Requires the kind of caller, before the input is looked at: a wrong one learns nothing of it. */
+  caller?: (ctx: Context) => unknown
+  complexity?: (args: { input: In }) => { field: number; multiplier: number }
+  run(input: In, ctx: Context): Promise<Result>
+}
+
+/** Defines a mutation, whose refusals are data. */
+export const mutation = <In extends object, Result>(
+  name: string,
+  { description, input: [type, what], result, caller, complexity, run }: Mutation<In, Result>,
+): void =>
+  builder.mutationField(name, (t) =>
+    t.field({
+      type: result,
+      description,
+      ...(complexity && { complexity: complexity as never }),
+      args: { input: t.arg({ type, required: true, description: what }) },
+      resolve: (_root, args, ctx) =>
+        catchRefusal(async () => {
+          caller?.(ctx)
+          return run((args as unknown as { input: In }).input, ctx)
+        }) as never,
+    }),
+  )
