@@ -1,16 +1,11 @@
 // Slow form: (db, key) => read(db, [key]).then((rows) => rows.get(key) ?? null)
 
 import { setImmediate, setTimeout } from 'node:timers/promises'
+import DataLoader from 'dataloader'
 import type { Database } from '../database/database.ts'
 import { perDatabase } from '../database/per-database.ts'
 import { isFast } from '../shared/fast.ts'
 import { instruments, type Origin } from '../shared/instruments.ts'
-
-/** Keys requested in one turn of the event loop, the rows they are read into, and the spans of the requests
- *  if traces are on. */
-type Batch<Row> = { keys: Set<string>; origins: (Origin | undefined)[]; rows: Promise<Map<string, Row>> }
-/** The batch that still takes keys, and the end of the read that runs. */
-type State<Row> = { batch: Batch<Row> | null; running: Promise<void> | null }
 
 // A batch waits for the previous read, which usually takes a millisecond, so that requests arriving meanwhile
 // share one statement. It waits no longer than this, so that a read that hangs delays nobody else.
@@ -23,42 +18,33 @@ export function coalesceReads<Row>(
   read: (db: Database, keys: string[]) => Promise<Map<string, Row>>,
 ): (db: Database, key: string) => Promise<Row | null> {
   if (!isFast('coalesce')) return async (db, key) => (await read(db, [key])).get(key) ?? null
-  const stateOf = perDatabase((): State<Row> => ({ batch: null, running: null }))
-
-  function traced(db: Database, keys: string[], origins: Batch<Row>['origins']): Promise<Map<string, Row>> {
-    const { tracer } = instruments
-    return tracer ? tracer.inBatch('read together', origins, () => read(db, keys)) : read(db, keys)
-  }
-
-  async function readBatch(
-    db: Database,
-    keys: Set<string>,
-    origins: Batch<Row>['origins'],
-  ): Promise<Map<string, Row>> {
-    const state = stateOf(db)
-    await setImmediate()
-    if (state.running) await Promise.race([state.running, setTimeout(timeoutMs)])
-    state.batch = null
-    const rows = traced(db, [...keys], origins)
-    const end = () => {
-      if (state.running === ended) state.running = null
+  const readsOf = perDatabase((db) => {
+    let running: Promise<void> | null = null
+    // Spans of the requests of the next batch, if traces are on.
+    const origins: (Origin | undefined)[] = []
+    const readBatch = async (keys: readonly string[]) => {
+      const { tracer } = instruments
+      const readAll = () => read(db, [...new Set(keys)])
+      const reading = tracer ? tracer.inBatch('read together', origins.splice(0), readAll) : readAll()
+      const end = () => {
+        if (running === ended) running = null
+      }
+      const ended = reading.then(end, end)
+      running = ended
+      const rows = await reading
+      return keys.map((key) => rows.get(key) ?? null)
     }
-    const ended = rows.then(end, end)
-    state.running = ended
-    return rows
-  }
-
-  return async (db, key) => {
-    const state = stateOf(db)
-    if (!state.batch) {
-      const keys = new Set<string>()
-      const origins: Batch<Row>['origins'] = []
-      state.batch = { keys, origins, rows: readBatch(db, keys, origins) }
+    const batchScheduleFn = async (dispatch: () => void) => {
+      await setImmediate()
+      if (running) await Promise.race([running, setTimeout(timeoutMs)])
+      dispatch()
     }
-    const { keys, origins, rows } = state.batch
-    keys.add(key)
+    return { origins, loader: new DataLoader(readBatch, { cache: false, batchScheduleFn }) }
+  })
+  return (db, key) => {
+    const { origins, loader } = readsOf(db)
     const { tracer } = instruments
     if (tracer) origins.push(tracer.origin())
-    return (await rows).get(key) ?? null
+    return loader.load(key)
   }
 }

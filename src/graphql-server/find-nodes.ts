@@ -59,12 +59,15 @@ type Node = Row & { __typename: string }
 async function findNode(id: string, ctx: Context, webhooks: Map<string, Row>): Promise<Node | null> {
   const load = async (typename: string, definition: Definition) => ({
     typename,
-    row: isInScope(ctx, `Node.${typename}`) ? await ctx.loaders.load(definition, id) : null,
+    row: await ctx.loaders.load(definition, id),
   })
-  const named = byPrefix.get(prefixOf(id))
+  const named = isInScope(ctx, 'Node of a sale') && byPrefix.get(prefixOf(id))
+  const isOffered = isInScope(ctx, 'Node of a catalogue')
   const found = await Promise.all([
-    ...Object.entries(catalogue).map(([typename, definition]) => load(typename, definition)),
-    { typename: 'Price', row: isInScope(ctx, 'Node.Price') ? await findPrice(id, ctx) : null },
+    ...(isOffered
+      ? Object.entries(catalogue).map(([typename, definition]) => load(typename, definition))
+      : []),
+    { typename: 'Price', row: isOffered ? await findPrice(id, ctx) : null },
     ...(named ? [load(...named)] : []),
     { typename: 'Webhook', row: webhooks.get(id) ?? null },
   ])
@@ -75,7 +78,7 @@ async function findNode(id: string, ctx: Context, webhooks: Map<string, Row>): P
 /** Finds objects of any type by their identifiers, in the order of these; null for one that does not exist or
  *  that the caller may not see. The number of statements does not depend on the number of identifiers. */
 export async function findNodes(ids: readonly string[], ctx: Context): Promise<(Node | null)[]> {
-  const mayOwn = ctx.caller?.kind !== 'publishable' && isInScope(ctx, 'Node.Webhook')
+  const mayOwn = ctx.caller?.kind !== 'publishable' && isInScope(ctx, 'Node of a sale')
   const webhookIds = mayOwn ? ids.filter((id) => prefixOf(id) === 'whk') : []
   const webhooks = webhookIds.length > 0 ? await findWebhooks(webhookIds, ctx) : []
   const webhookById = new Map(webhooks.map((webhook) => [webhook.id, webhook]))

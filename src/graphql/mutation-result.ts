@@ -41,11 +41,7 @@ export function problemRef(name: string, description: string) {
     description,
     resolveType: ({ code }) => types.get(code) ?? 'InputError',
     fields: (t) => ({
-      code: t.field({
-        type: ErrorCodeRef,
-        description: 'Machine-readable error code.',
-        resolve: ({ code }) => code,
-      }),
+      code: t.expose('code', { type: ErrorCodeRef, description: 'Machine-readable error code.' }),
       message: t.exposeString('message', { description: 'Human-readable message.' }),
       path: t.string({
         nullable: true,
@@ -132,11 +128,7 @@ export const refusedRef = (name: string, description: string, error: typeof Refu
   builder.objectRef<Refused>(name).implement({
     description,
     fields: (t) => ({
-      errors: t.field({
-        type: [error],
-        description: 'All reasons for the refusal.',
-        resolve: ({ refused }) => refused,
-      }),
+      errors: t.expose('refused', { type: [error], description: 'All reasons for the refusal.' }),
     }),
   })
 

@@ -26,11 +26,7 @@ const WebhookDeliveryStatusRef = builder.enumType('WebhookDeliveryStatus', {
 const WebhookDeliveryRef = builder.objectRef<DeliveryWithChange>('WebhookDelivery').implement({
   description: 'Delivery of a change to a webhook.',
   fields: (t) => ({
-    change: t.field({
-      type: ChangeRef,
-      description: 'Change that is delivered.',
-      resolve: ({ change }) => change,
-    }),
+    change: t.expose('change', { type: ChangeRef, description: 'Change that is delivered.' }),
     status: t.field({
       type: WebhookDeliveryStatusRef,
       description: 'Current status.',

@@ -51,11 +51,10 @@ export const WebhookRef = builder.objectRef<Webhook>('Webhook').implement({
       description: 'Current status.',
       resolve: ({ status }) => (status === 'enabled' ? status : 'disabled'),
     }),
-    disabledReason: t.field({
+    disabledReason: t.expose('disabledReason', {
       type: DisabledReasonRef,
       nullable: true,
       description: 'Reason why the webhook is disabled; null while it is enabled.',
-      resolve: ({ disabledReason }) => disabledReason,
     }),
     failingSince: t.expose('failingSince', {
       type: 'DateTime',
@@ -141,11 +140,7 @@ mutation('deleteWebhook', {
 const WebhookSecretPayloadRef = builder.objectRef<WebhookWithSecret>('WebhookSecretPayload').implement({
   description: 'Webhook and its new secret.',
   fields: (t) => ({
-    webhook: t.field({
-      type: WebhookRef,
-      description: 'Webhook that the secret belongs to.',
-      resolve: ({ webhook }) => webhook,
-    }),
+    webhook: t.expose('webhook', { type: WebhookRef, description: 'Webhook that the secret belongs to.' }),
     secret: t.exposeString('secret', {
       description: 'Secret to verify messages with (`whsec_…`). It is never shown again: store it.',
     }),

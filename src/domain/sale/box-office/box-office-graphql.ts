@@ -52,16 +52,11 @@ const SellAtBoxOfficeInputRef = builder.inputType('SellAtBoxOfficeInput', {
 const BoxOfficePayloadRef = builder.objectRef<CheckoutAnswer>('BoxOfficePayload').implement({
   description: 'Tickets sold at the box office. They are paid and active.',
   fields: (t) => ({
-    payment: t.field({
-      type: PaymentRef,
-      description: 'Payment, which is paid.',
-      resolve: ({ payment }) => payment,
-    }),
-    tickets: t.field({
+    payment: t.expose('payment', { type: PaymentRef, description: 'Payment, which is paid.' }),
+    tickets: t.expose('tickets', {
       type: [TicketRef],
       complexity: { field: 1, multiplier: maxTickets },
       description: 'Tickets, one per entry of the input; print them from their `documentUrl`.',
-      resolve: ({ tickets }) => tickets,
     }),
     totalAmount: t.float({
       description: 'Amount that the buyer has paid, in major units, such as 10.5 for €10.50.',
@@ -115,16 +110,14 @@ const IssueInvitationsInputRef = builder.inputType('IssueInvitationsInput', {
 const InvitationsPayloadRef = builder.objectRef<CheckoutAnswer>('InvitationsPayload').implement({
   description: 'Tickets given away. They cost nothing and are active.',
   fields: (t) => ({
-    payment: t.field({
+    payment: t.expose('payment', {
       type: PaymentRef,
       description: 'Payment that the tickets belong to, with a total of 0.',
-      resolve: ({ payment }) => payment,
     }),
-    tickets: t.field({
+    tickets: t.expose('tickets', {
       type: [TicketRef],
       complexity: { field: 1, multiplier: maxInvitations },
       description: 'Tickets, one per guest, in the order of the input.',
-      resolve: ({ tickets }) => tickets,
     }),
     idempotentReplayed: t.exposeBoolean('replayed', { description: replayed }),
   }),

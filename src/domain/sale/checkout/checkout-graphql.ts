@@ -23,16 +23,11 @@ const CheckoutPayloadRef = builder.objectRef<CheckoutAnswer>('CheckoutPayload').
   description:
     'Successful checkout. The tickets are held until the payment expires. With a total of 0 they are paid already.',
   fields: (t) => ({
-    payment: t.field({
-      type: PaymentRef,
-      description: 'Payment; send the buyer to its `url`.',
-      resolve: ({ payment }) => payment,
-    }),
-    tickets: t.field({
+    payment: t.expose('payment', { type: PaymentRef, description: 'Payment; send the buyer to its `url`.' }),
+    tickets: t.expose('tickets', {
       type: [TicketRef],
       complexity: { field: 1, multiplier: maxTickets },
       description: 'Tickets, one per entry of the input; empty with a publishable key.',
-      resolve: ({ tickets }) => tickets,
     }),
     totalAmount: t.float({
       description: 'Amount that the buyer pays, in major units, such as 10.5 for €10.50.',
@@ -57,10 +52,9 @@ const QuotedTicketRef = builder.objectRef<Quoted>('QuotedTicket').implement({
     const amount = (description: string, minorUnits: (ticket: Quoted) => number) =>
       t.float({ description, resolve: (ticket) => toMajor(minorUnits(ticket), ticket.currency) })
     return {
-      price: t.field({
+      price: t.expose('price', {
         type: PriceRef,
         description: 'Price of the rate that the ticket would be sold at.',
-        resolve: ({ price }) => price,
       }),
       totalDiscount: amount(
         'Amount that the discount takes off the price.',
@@ -80,11 +74,7 @@ const QuotedTicketRef = builder.objectRef<Quoted>('QuotedTicket').implement({
 const CheckoutQuoteRef = builder.objectRef<CheckoutPlan>('CheckoutQuote').implement({
   description: 'Quote for a checkout. Holds nothing.',
   fields: (t) => ({
-    ticketRate: t.field({
-      type: TicketRateRef,
-      description: 'Quoted ticket rate.',
-      resolve: ({ rate }) => rate,
-    }),
+    ticketRate: t.expose('rate', { type: TicketRateRef, description: 'Quoted ticket rate.' }),
     tickets: t.field({
       type: [QuotedTicketRef],
       complexity: { field: 1, multiplier: maxTickets },

@@ -97,12 +97,11 @@ const ResendTicketsInputRef = builder.inputType('ResendTicketsInput', {
 const ResendTicketsPayloadRef = builder.objectRef<Resent>('ResendTicketsPayload').implement({
   description: 'Tickets that are sent again.',
   fields: (t) => ({
-    tickets: t.field({
+    tickets: t.expose('tickets', {
       type: [TicketRef],
       complexity: { field: 1, multiplier: maxTickets },
       description:
         'Tickets that are sent again, in the order of the checkout; those that are not active are left out.',
-      resolve: ({ tickets }) => tickets,
     }),
     deliveries: t.exposeInt('deliveries', {
       description:
