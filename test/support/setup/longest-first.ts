@@ -30,6 +30,7 @@ const longest = [
   'long/tls',
   'long/database-faults',
   'long/fuzz-pages',
+  'system/accessibility',
   'system/shop',
   'system/graphiql',
   'system/rest-documentation',
