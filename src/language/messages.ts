@@ -25,6 +25,7 @@ export const parametersOf = {
   'mail.subject': ['count', 'event'],
   'mail.attached': ['count'],
   'mail.discount': ['name', 'amount'],
+  'mail.total': ['amount'],
   'mail.order': ['id', 'organization'],
   'notice.given': ['event'],
   'notice.refunded': ['event'],

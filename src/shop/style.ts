@@ -56,11 +56,11 @@ input:focus-visible, select:focus-visible, .primary:focus-visible { border-radiu
 .notice.good h1::before { content: '✓'; display: inline-grid; place-items: center; width: 1.3em; height: 1.3em; margin-right: .35em; border-radius: 50%; background: #1f7a4d; color: #fff; font-size: .8em }
 .lead { font-size: 1.125rem; text-wrap: pretty }
 .event { display: grid; gap: 1.5rem clamp(1.5rem, 4vw, 3.5rem) }
-.event > .poster img { display: block; width: 100%; max-width: 15rem; height: auto; border-radius: 1rem; box-shadow: 0 18px 40px -18px #000b }
+.event > .poster img { display: block; width: 100%; max-width: 24rem; height: auto; aspect-ratio: 6 / 7; object-fit: cover; object-position: bottom; border-radius: 1rem; box-shadow: 0 18px 40px -18px #000b }
 @media (min-width: 56rem) {
   .event { grid-template-columns: minmax(16rem, 24rem) minmax(0, 1fr); align-items: start }
   .event > .poster { position: sticky; top: 1.5rem; grid-row: span 4 }
-  .event > .poster img { max-width: none }
+  .event > .poster img { max-width: none; aspect-ratio: auto }
 }
 .about { display: grid; gap: .6rem }
 .about h1 { font-size: clamp(1.75rem, 5vw, 2.9rem); letter-spacing: -.03em }

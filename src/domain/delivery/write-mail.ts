@@ -24,7 +24,8 @@ const detailsOf = (language: Language, { rateName, priceName, ticket }: Sheet) =
 
 function totalOf(language: Language, sheets: [Sheet, ...Sheet[]]): string {
   const totalAmount = sheets.reduce((sum, { ticket }) => sum + ticket.totalAmount, 0)
-  return `${translate(language, 'order.total')}: ${priceOf(language, { ...sheets[0].ticket, totalAmount })}`
+  const amount = priceOf(language, { ...sheets[0].ticket, totalAmount })
+  return translate(language, 'mail.total', { amount })
 }
 
 function discountOf(language: Language, { ticket, discountName }: Sheet): string | null {
@@ -50,7 +51,7 @@ function card(language: Language, sheet: Sheet, publicUrl: string): Html {
   const { ticket } = sheet
   const url = documentUrl(ticket, publicUrl)
   const discount = discountOf(language, sheet)
-  return html`<tr><td style="padding:20px 32px;border-top:1px solid #e6e1d8">
+  return html`<tr><td style="padding:20px 24px;border-top:1px solid #e6e1d8">
 <p style="margin:0;font-size:17px;line-height:24px;font-weight:600;color:#1c1a22">${ticket.fullName}</p>
 <p style="margin:2px 0 0;font-size:14px;line-height:20px;color:#645f6b">${detailsOf(language, sheet)}</p>
 ${discount !== null && html`<p style="margin:2px 0 0;font-size:14px;line-height:20px;color:#645f6b">${discount}</p>`}
@@ -83,7 +84,7 @@ export function layOutMail(
 <table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="background-color:#f3f1ec">
 <tr><td align="center" style="padding:24px 12px;${font}">
 <table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="max-width:520px;text-align:left;background-color:#fffefb;border-radius:18px;overflow:hidden">
-<tr><td bgcolor="#41307c" style="padding:28px 32px;background-color:#41307c;background-image:linear-gradient(135deg,#2f2a6b,#5b2f8f 65%,#8a2f74);border-radius:18px 18px 0 0">
+<tr><td bgcolor="#41307c" style="padding:28px 24px;background-color:#41307c;background-image:linear-gradient(135deg,#2f2a6b,#5b2f8f 65%,#8a2f74);border-radius:18px 18px 0 0">
 ${mark !== null && html`<p style="margin:0 0 12px;padding:4px 10px;background-color:#ffd84d;font-size:14px;line-height:20px;font-weight:700;color:#1c1a22">${mark}</p>`}
 <p style="margin:0 0 6px;font-size:13px;line-height:18px;color:#efeafc">${organizationName}</p>
 <h1 style="margin:0 0 12px;font-size:26px;line-height:31px;font-weight:700;color:#ffffff">${event.name}</h1>
@@ -111,9 +112,9 @@ export function writeMail(sheets: [Sheet, ...Sheet[]], publicUrl: string) {
   const [count, event, id] = [sheets.length, first.event.name, first.ticket.paymentId]
   const attached = translate(language, 'mail.attached', { count })
   const show = translate(language, 'mail.show')
-  const lead = html`<tr><td style="padding:22px 32px;font-size:15px;line-height:22px;color:#1c1a22">${attached} ${show}</td></tr>`
+  const lead = html`<tr><td style="padding:22px 24px;font-size:15px;line-height:22px;color:#1c1a22">${attached} ${show}</td></tr>`
   const total = totalOf(language, sheets)
-  const sum = html`<tr><td style="padding:16px 32px;border-top:1px solid #e6e1d8;font-size:15px;line-height:22px;font-weight:600;color:#1c1a22">${total}</td></tr>`
+  const sum = html`<tr><td style="padding:16px 24px;border-top:1px solid #e6e1d8;font-size:15px;line-height:22px;font-weight:600;color:#1c1a22">${total}</td></tr>`
   const { text, markup } = layOutMail(language, first, {
     lines: [
       attached,

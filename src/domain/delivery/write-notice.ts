@@ -48,7 +48,7 @@ export function writeNotice(
       : translate(language, 'document.footer', { order: id, ticket: ticket.id })
   const { text, markup } = layOutMail(language, sheet, {
     lines: [title, ...paragraphs].flatMap((line) => [line, '']),
-    rows: html`<tr><td style="padding:22px 32px 12px;font-size:15px;line-height:22px;color:#1c1a22">
+    rows: html`<tr><td style="padding:22px 24px 12px;font-size:15px;line-height:22px;color:#1c1a22">
 <p style="margin:0 0 14px;font-size:17px;line-height:24px;font-weight:600">${title}</p>
 ${paragraphs.map((line) => html`<p style="margin:0 0 14px">${line}</p>`)}</td></tr>`,
     footer,

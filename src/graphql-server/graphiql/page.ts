@@ -5,9 +5,13 @@ import { type FindDemo, graphiqlTabs, type Tab } from './tabs.ts'
 
 // Workarounds. GraphiQL's drag-and-drop moves a pressed tab away from the pointer, so that clicks miss it. Its
 // container clips long editors only if it is positioned; otherwise the whole page scrolls. It has no layout for
-// phones: there the response goes below the editors, the sidebar below both, and a plugin covers them.
+// phones: there the response goes below the editors, the sidebar below both, and a plugin covers them. Its name, its
+// numbers of lines and the ground of a response are too pale, and it has neither a heading nor a landmark.
 const style = `<meta name="viewport" content="width=device-width, initial-scale=1">
 <style>.graphiql-tab { transform: none !important } .graphiql-container { position: relative }
+.graphiql-logo, .graphiql-logo span, .graphiql-container .monaco-editor .line-numbers { color: hsl(var(--color-neutral)) }
+.graphiql-container .graphiql-response { background: hsl(var(--color-base)); border-radius: 12px }
+header { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%) }
 @media (max-width: 44rem) {
   .graphiql-container .graphiql-container { flex-direction: column-reverse }
   .graphiql-container .graphiql-sidebar { flex-direction: row; width: 100% }
@@ -61,7 +65,9 @@ async function render(findDemo: FindDemo | undefined): Promise<Representation> {
   const tabs = graphiqlTabs(demo)
   const { headers } = tabs[0]
   const page = renderGraphiQL({ title: 'Boxoffice', logo, favicon: iconUrl, headers, defaultTabs: tabs })
-  const html = page.replace('</head>', () => `${style}${script(demo?.key ?? '', tabs[0])}</head>`)
+  const html = page
+    .replace('</head>', () => `${style}${script(demo?.key ?? '', tabs[0])}</head>`)
+    .replace('<div id="root"></div>', '<header><h1>Boxoffice GraphiQL</h1></header><main id="root"></main>')
   return toRepresentation({
     status: 200,
     headers: {

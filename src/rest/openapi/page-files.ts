@@ -33,7 +33,13 @@ export async function readPageFiles(app: FastifyInstance): Promise<PageFiles> {
     const version = createHash('sha256').update(file.body).digest('base64url').slice(0, 16)
     files.set(path, { version, file })
   }
-  const withVersions = (html: Buffer) =>
-    Buffer.from(html.toString().replace(address, (path) => `${path}?v=${files.get(path)?.version}`))
-  return { page: await read(app, '/docs', withVersions), files }
+  const finish = (html: Buffer) =>
+    Buffer.from(
+      html
+        .toString()
+        .replace(address, (path) => `${path}?v=${files.get(path)?.version}`)
+        .replace('<head>', '<head><meta name="viewport" content="width=device-width, initial-scale=1">')
+        .replace('<div id="swagger-ui"></div>', '<main id="swagger-ui"></main>'),
+    )
+  return { page: await read(app, '/docs', finish), files }
 }

@@ -12,13 +12,13 @@ const view = (): Promise<void> => {
   return kind === 'done' ? showDone() : showEvents()
 }
 
-/** Shows why a view cannot be shown, with a button that tries again. */
+/** Shows why a view cannot be shown, with a button that tries again and a link to all shows. */
 function showFailure(error: unknown): void {
   const again = el('button', { type: 'button', class: 'primary' }, text('error.again'))
   again.addEventListener('click', () => location.reload())
   const reason = error instanceof Error ? error.message : text('error.other')
   const note = el('section', { class: 'notice', role: 'alert' }, el('h1', {}, text('error.title')))
-  note.append(el('p', { class: 'soft' }, reason), again)
+  note.append(el('p', { class: 'soft' }, reason), again, el('a', { href: '/shop' }, text('event.back')))
   show(text('error.title'), note)
 }
 

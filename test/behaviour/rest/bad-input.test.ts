@@ -177,6 +177,18 @@ test('a slash at the end of a path is ignored, and ticket_rates are ticket-rates
   expect(pages[1]?.json().data[0].ticket_rates).toHaveLength(1)
 })
 
+test.each(['/events/nobody', '/payments/nobody', '/health'])(
+  'the slash at the end of %s/ is ignored',
+  async (path) => {
+    const answers = await Promise.all([path, `${path}/`].map(get))
+    const [plain, withSlash] = answers.map(({ statusCode, body }) => [
+      statusCode,
+      body.replace(/"request_id":"[^"]*"/, ''),
+    ])
+    expect(withSlash).toEqual(plain)
+  },
+)
+
 test.each([
   ['q=ana', 'There is no such field. Did you mean search?'],
   ['serach=ana', 'There is no such field. Did you mean search?'],

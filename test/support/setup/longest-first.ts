@@ -40,6 +40,7 @@ const longest = [
   'long/leaving',
   'long/stripe-process',
   'long/find-host',
+  'system/accessibility',
   'system/graphiql',
   'system/shop',
   'system/rest-documentation',

@@ -10,7 +10,7 @@ const ticketStyle = `
   position: relative; padding: clamp(1.5rem, 6vw, 2.25rem); color: #fff;
   background: linear-gradient(135deg, #2f2a6b, #5b2f8f 65%, #8a2f74); border-radius: 1.25rem 1.25rem 0 0;
 }
-.stub p { color: #fffd; text-wrap: balance }
+.stub p { color: #fffd; text-wrap: pretty }
 .stub h1 { margin-block: .35rem .9rem }
 .stub .small { font-size: .8125rem; letter-spacing: .02em }
 .stub .seller { margin-top: .9rem }
