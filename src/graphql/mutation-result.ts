@@ -1,7 +1,16 @@
 import type { ObjectRef } from '@pothos/core'
+import { errorDescriptions } from '../shared/error-descriptions.ts'
 import { type Code, limitProblems, type Problem, type ProblemWith, Refusal } from '../shared/errors.ts'
-import { builder } from './builder.ts'
-import { ErrorCodeRef } from './error-code-enum.ts'
+import { builder, type DescribedValues } from './builder.ts'
+
+const values = Object.fromEntries(
+  Object.entries(errorDescriptions).map(([value, description]) => [value, { value, description }]),
+) as DescribedValues<Code>
+
+export const ErrorCodeRef = builder.enumType('ErrorCode', {
+  description: 'Machine-readable error code, the same in GraphQL and REST.',
+  values,
+})
 
 type Types = typeof builder.$inferSchemaTypes
 

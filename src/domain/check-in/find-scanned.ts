@@ -2,8 +2,7 @@ import { and, desc, eq, sql } from 'drizzle-orm'
 import type { Connection } from '../../database/database.ts'
 import type { Mode } from '../../shared/mode.ts'
 import { events } from '../event/table.ts'
-import { hasLiveCode, ticketColumns } from '../ticket/columns-table.ts'
-import { tickets } from '../ticket/table.ts'
+import { hasLiveCode, ticketColumns, tickets } from '../ticket/table.ts'
 
 /** A scan at the bar. */
 type Scan = {

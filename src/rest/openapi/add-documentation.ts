@@ -1,12 +1,101 @@
+import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import type { FastifyInstance } from 'fastify'
+import fastify, { type FastifyInstance } from 'fastify'
+import { icon } from '../../http/html.ts'
 import { type Representation, toRepresentation } from '../../http/representation.ts'
 import { sendRepresentation } from '../../http/send-representation.ts'
-import { type DocumentedRoute, toDocument } from './document.ts'
-import { openPage } from './documentation-page.ts'
-import type { FindDemoValues } from './example-ids.ts'
-import { type PageFiles, readPageFiles } from './page-files.ts'
+import { type DocumentedRoute, type OpenApiDocument, toDocument } from './document.ts'
+import type { DemoValues, FindDemoValues } from './example-ids.ts'
 import type { DocumentedWebhook } from './webhooks.ts'
+
+const favicon = { filename: 'icon.svg', rel: 'icon', type: 'image/svg+xml', sizes: 'any', content: icon }
+
+// Allows only its own files. Omits `upgrade-insecure-requests`, which would block them over plain HTTP.
+const policy = {
+  'default-src': "'none'",
+  'script-src': "'self'",
+  'style-src': "'self' 'unsafe-inline'",
+  'img-src': "'self' data:",
+  'connect-src': "'self'",
+  'base-uri': "'none'",
+  'form-action': "'none'",
+  'frame-ancestors': "'none'",
+}
+
+/** Returns a function that the library writes into the page's script, beside the variable `ui`, as text. It
+ *  fills in the demo's keys. */
+function fillInKeys({ key, integrationKey }: DemoValues): () => void {
+  const keys = Object.entries({ channelKey: key, integrationKey })
+  const calls = keys.map((given) => `ui.preauthorizeApiKey(${given.map((text) => JSON.stringify(text))})`)
+  return Object.assign(() => {}, { toString: () => `() => { ${calls.join('; ')} }` })
+}
+
+/** Opens a separate application that serves the documentation page of an OpenAPI document below `/docs`. The
+ *  page sends its requests to where it was loaded from, by whatever name. */
+export async function openPage(
+  document: OpenApiDocument,
+  demo: DemoValues | undefined,
+): Promise<FastifyInstance> {
+  const [{ default: swagger }, { default: swaggerUi }] = await Promise.all([
+    import('@fastify/swagger'),
+    import('@fastify/swagger-ui'),
+  ])
+  const app = fastify()
+  await app.register(swagger, {
+    mode: 'static',
+    specification: { document: { ...document, servers: [{ url: '/', description: 'This service.' }] } },
+  })
+  await app.register(swaggerUi, {
+    routePrefix: '/docs',
+    staticCSP: policy,
+    theme: { title: 'Boxoffice REST', favicon: [favicon] },
+    uiConfig: {
+      layout: 'BaseLayout',
+      tryItOutEnabled: true,
+      displayRequestDuration: true,
+      ...(demo && { onComplete: fillInKeys(demo) }),
+    },
+    logLevel: 'silent',
+  })
+  await app.ready()
+  return app
+}
+
+/** The page as HTML, and its files by their paths. */
+export type PageFiles = {
+  page: Representation
+  files: Map<string, { version: string; file: Representation }>
+}
+
+const address = /(?<==")\/docs\/static\/[^"?]+/g
+
+async function read(app: FastifyInstance, url: string, change = (body: Buffer) => body) {
+  const { headers, rawPayload } = await app.inject(url)
+  return toRepresentation({
+    status: 200,
+    headers: {
+      'content-type': String(headers['content-type']),
+      'content-security-policy': String(headers['content-security-policy']),
+    },
+    body: change(rawPayload),
+    isShareable: true,
+  })
+}
+
+/** Reads a page of the library and the files that it loads, which are then compressed once. The page names each
+ *  file with a hash of its content, so that browsers may keep it for good. */
+export async function readPageFiles(app: FastifyInstance): Promise<PageFiles> {
+  const { body } = await app.inject('/docs')
+  const files: PageFiles['files'] = new Map()
+  for (const [path] of body.matchAll(address)) {
+    const file = await read(app, path)
+    const version = createHash('sha256').update(file.body).digest('base64url').slice(0, 16)
+    files.set(path, { version, file })
+  }
+  const withVersions = (html: Buffer) =>
+    Buffer.from(html.toString().replace(address, (path) => `${path}?v=${files.get(path)?.version}`))
+  return { page: await read(app, '/docs', withVersions), files }
+}
 
 type DocumentationOptions = {
   /** Messages that the service sends. */
