@@ -31,6 +31,7 @@ const ofKnownStatements = [
   'payment/stripe-odd-events',
   'payment/stripe-session',
   'retention/months',
+  'sales/currencies',
   'ticket/bad-checkout',
   'ticket/checkout-access',
   'ticket/checkout-prices',

@@ -118,11 +118,25 @@ const announcementsOf = perDatabase(() => new Announcements())
 export const announce = (db: Database, topic: Topic, names: Iterable<string> | null): void =>
   announcementsOf(db).add(topic, names)
 
-/** Calls a listener with announcements of all processes, those of this one included, some 50 ms after the
- *  commit. Announcements may be lost, and may come without a change: take them as a reason to look. The
+const lookEveryMs = 1_000
+
+/** Calls `hear` with what all processes announce of a topic, this one included, some 50 ms after the commit, and
+ *  `look` each second. Announcements may be lost, and may come without a change: take them as a reason to look. The
  *  returned function ends it. */
-export const listenTo = (db: Database, listener: Listener): (() => void) =>
-  announcementsOf(db).listen(listener)
+export function watchTopic(
+  db: Database,
+  topic: Topic,
+  { hear, look }: { hear(names: string[] | null): void; look(): void },
+): () => void {
+  const timer = setInterval(look, lookEveryMs).unref()
+  const stop = announcementsOf(db).listen((announced) => {
+    if (announced.topic === topic) hear(announced.names)
+  })
+  return () => {
+    clearInterval(timer)
+    stop()
+  }
+}
 
 /** Reports whether every process that writes to the database is heard. True without a link, for a database
  *  that belongs to this process. */

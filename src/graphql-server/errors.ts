@@ -1,6 +1,7 @@
 import { GraphQLError, type GraphQLFormattedError } from 'graphql'
 import { type Log, toRefusal } from '../http/mask-error.ts'
-import { type Code, limitProblems, type Problem, retryAfterOf, statusOf } from '../shared/errors.ts'
+import { limitProblems, type Problem, retryAfterOf } from '../shared/errors.ts'
+import { type Code, problemCodes } from '../shared/problem-codes.ts'
 import { requestLimits } from '../shared/request-limits.ts'
 
 // Errors as GraphQL clients receive them: a code from the list shared with REST, the path and the facts.
@@ -30,7 +31,7 @@ const codeOfStatus: Partial<Record<number, Code>> = {
   415: 'UNSUPPORTED_MEDIA_TYPE',
 }
 
-const isCode = (code: unknown): code is Code => typeof code === 'string' && Object.hasOwn(statusOf, code)
+const isCode = (code: unknown): code is Code => typeof code === 'string' && Object.hasOwn(problemCodes, code)
 
 // Message of graphql-js when there are too many conflicting fields to compare.
 const abortedMessage = 'Validation aborted.'
@@ -106,7 +107,7 @@ export function toClientError(
     ...(rest.length > 0 && { errors: toErrorResult([first, ...rest], requestId).errors }),
     ...(isWhole && {
       http: {
-        status: statusOf[first.code],
+        status: problemCodes[first.code].status,
         ...(retryAfter && { headers: { 'retry-after': String(retryAfter) } }),
       },
     }),

@@ -13,8 +13,9 @@ import { type Representation, toRepresentation } from '../http/representation.ts
 import { logCaller, logCodes, logOperation } from '../http/request-log.ts'
 import { sendRepresentation } from '../http/send-representation.ts'
 import { type Context, catalogueContext, createContext, type Services } from '../request/context.ts'
-import { Refusal, retryAfterOf, statusOf } from '../shared/errors.ts'
+import { Refusal, retryAfterOf } from '../shared/errors.ts'
 import { instruments } from '../shared/instruments.ts'
+import { problemCodes } from '../shared/problem-codes.ts'
 import { toErrorResult } from './errors.ts'
 import { createExecutor } from './execute.ts'
 import { graphiqlPage } from './graphiql/page.ts'
@@ -34,7 +35,7 @@ const sendErrors = (reply: FastifyReply, refusal: Refusal): FastifyReply => {
   )
   const retryAfter = retryAfterOf(refusal.problems[0])
   if (retryAfter) reply.header('retry-after', retryAfter)
-  return reply.code(statusOf[refusal.code]).send(toErrorResult(refusal.problems, reply.request.id))
+  return reply.code(problemCodes[refusal.code].status).send(toErrorResult(refusal.problems, reply.request.id))
 }
 
 // Cache key of a catalogue response, besides the caller. JSON.stringify recurses, so the depth of the

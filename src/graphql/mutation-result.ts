@@ -1,13 +1,14 @@
-import type { ObjectRef } from '@pothos/core'
-import { errorDescriptions } from '../shared/error-descriptions.ts'
-import { type Code, limitProblems, type Problem, type ProblemWith, Refusal } from '../shared/errors.ts'
+import type { InputObjectRef, ObjectRef, UnionRef } from '@pothos/core'
+import type { Context } from '../request/context.ts'
+import { limitProblems, type Problem, type ProblemWith, Refusal } from '../shared/errors.ts'
+import { type Code, type FactName, type FactsByCode, facts, problemCodes } from '../shared/problem-codes.ts'
 import { builder, type DescribedValues } from './builder.ts'
 
 const values = Object.fromEntries(
-  Object.entries(errorDescriptions).map(([value, description]) => [value, { value, description }]),
+  Object.entries(problemCodes).map(([value, { text }]) => [value, { value, description: text }]),
 ) as DescribedValues<Code>
 
-export const ErrorCodeRef = builder.enumType('ErrorCode', {
+const ErrorCodeRef = builder.enumType('ErrorCode', {
   description: 'Machine-readable error code, the same in GraphQL and REST.',
   values,
 })
@@ -31,12 +32,14 @@ export async function catchRefusal<T>(result: () => Promise<T>): Promise<T | Ref
   }
 }
 
-/** Defines the interface of a family of errors. `typeOf` maps a code to the type that carries its facts; a
- *  code without facts is an `InputError`. */
-export const problemRef = (name: string, description: string, typeOf: Partial<Record<Code, string>>) =>
-  builder.interfaceRef<Problem>(name).implement({
+const typesByFamily = new WeakMap<object, Map<Code, string>>()
+
+/** Defines the interface of a family of errors. A code for which the family has no `errorType` is an `InputError`. */
+export function problemRef(name: string, description: string) {
+  const types = new Map<Code, string>()
+  const ref = builder.interfaceRef<Problem>(name).implement({
     description,
-    resolveType: ({ code }) => typeOf[code] ?? 'InputError',
+    resolveType: ({ code }) => types.get(code) ?? 'InputError',
     fields: (t) => ({
       code: t.field({
         type: ErrorCodeRef,
@@ -52,63 +55,77 @@ export const problemRef = (name: string, description: string, typeOf: Partial<Re
       }),
     }),
   })
+  typesByFamily.set(ref, types)
+  return ref
+}
 
-export const RefusalErrorRef = problemRef('RefusalError', 'Reason why a mutation was refused.', {
-  ILLEGAL_TRANSITION: 'TransitionError',
-  REFUND_TOO_HIGH: 'RefundError',
-  WARRANTY_ENDED: 'WarrantyError',
-  TOO_MANY_WEBHOOKS: 'LimitError',
-  TOO_MANY_RESENDS: 'ResendLimitError',
-  UNDER_AGE: 'UnderAgeError',
-})
+// Payments, tickets and refunds have statuses of different enums, so these are texts.
+const scalarOf = { count: 'Int', amount: 'Float', moment: 'DateTime', status: 'String' } as const
+const shown = {
+  count: Number,
+  amount: Number,
+  moment: (value: unknown) => new Date(String(value)),
+  status: (value: unknown) => String(value).toUpperCase(),
+}
 
-builder.objectType(builder.objectRef<ProblemWith<'ILLEGAL_TRANSITION'>>('TransitionError'), {
-  description: 'Transition that the current status does not allow.',
-  interfaces: [RefusalErrorRef],
-  fields: (t) => ({
-    // Payments, tickets and refunds have statuses of different enums, so these are texts.
-    from: t.string({
-      description: 'Current status, such as `CANCELLED`.',
-      resolve: ({ facts }) => facts.from.toUpperCase(),
-    }),
-    to: t.string({
-      description: 'Requested status, such as `REFUNDED`.',
-      resolve: ({ facts }) => facts.to.toUpperCase(),
-    }),
-  }),
-})
+/** Defines the type of errors with these codes, and describes those of their facts that it has. `families` are the
+ *  interfaces to which it belongs. */
+export function errorType<C extends keyof FactsByCode>(
+  name: string,
+  codes: C[],
+  families: ReturnType<typeof problemRef>[],
+  description: string,
+  texts: Partial<Record<FactName<C>, string>>,
+  { nullable = false } = {},
+): void {
+  for (const family of families) for (const code of codes) typesByFamily.get(family)?.set(code, name)
+  builder.objectType(builder.objectRef<ProblemWith<keyof FactsByCode>>(name), {
+    description,
+    interfaces: families,
+    fields: (t) => {
+      const field = ([fact, text]: [string, string]) => {
+        const [kind] = facts[fact as FactName]
+        const resolve = ({ facts }: { facts: Partial<Record<string, unknown>> }) =>
+          facts[fact] === undefined ? null : shown[kind](facts[fact])
+        const options = { type: scalarOf[kind] as 'String', nullable, description: text }
+        return [fact, t.field({ ...options, resolve: resolve as () => string })]
+      }
+      return Object.fromEntries(Object.entries<string>(texts as Record<string, string>).map(field))
+    },
+  })
+}
 
-builder.objectType(builder.objectRef<ProblemWith<'REFUND_TOO_HIGH'>>('RefundError'), {
-  description: 'Refund that exceeds the amount still refundable.',
-  interfaces: [RefusalErrorRef],
-  fields: (t) => ({
-    refundable: t.float({
-      description: 'Amount still refundable, in major units, such as 10.5 for €10.50.',
-      resolve: ({ facts }) => facts.refundable,
-    }),
-  }),
-})
+export const RefusalErrorRef = problemRef('RefusalError', 'Reason why a mutation was refused.')
 
-builder.objectType(builder.objectRef<ProblemWith<'WARRANTY_ENDED'>>('WarrantyError'), {
-  description: 'Refund after the end of the warranty.',
-  interfaces: [RefusalErrorRef],
-  fields: (t) => ({
-    validUntil: t.field({
-      type: 'DateTime',
-      nullable: true,
-      description: 'End of the warranty.',
-      resolve: ({ facts }) => new Date(facts.validUntil),
-    }),
-  }),
-})
-
-builder.objectType(builder.objectRef<ProblemWith<'TOO_MANY_WEBHOOKS'>>('LimitError'), {
-  description: 'The caller already has the maximum number of webhooks.',
-  interfaces: [RefusalErrorRef],
-  fields: (t) => ({
-    limit: t.int({ description: 'Maximum number allowed.', resolve: ({ facts }) => facts.limit }),
-  }),
-})
+errorType(
+  'TransitionError',
+  ['ILLEGAL_TRANSITION'],
+  [RefusalErrorRef],
+  'Transition that the current status does not allow.',
+  { from: 'Current status, such as `CANCELLED`.', to: 'Requested status, such as `REFUNDED`.' },
+)
+errorType(
+  'RefundError',
+  ['REFUND_TOO_HIGH'],
+  [RefusalErrorRef],
+  'Refund that exceeds the amount still refundable.',
+  { refundable: 'Amount still refundable, in major units, such as 10.5 for €10.50.' },
+)
+errorType(
+  'WarrantyError',
+  ['WARRANTY_ENDED'],
+  [RefusalErrorRef],
+  'Refund after the end of the warranty.',
+  { validUntil: 'End of the warranty.' },
+  { nullable: true },
+)
+errorType(
+  'LimitError',
+  ['TOO_MANY_WEBHOOKS'],
+  [RefusalErrorRef],
+  'The caller already has the maximum number of webhooks.',
+  { limit: 'Maximum number allowed.' },
+)
 
 /** Defines the type of a refused mutation, whose errors are of one family. */
 export const refusedRef = (name: string, description: string, error: typeof RefusalErrorRef) =>
@@ -164,3 +181,33 @@ export function objectResult<Field extends string, T extends object>(
   })
   return resultUnion(`${name}Result`, payload, `${what}, or the reasons for the refusal.`)
 }
+
+/** A mutation: what it takes, what it returns and who may do it. */
+type Mutation<In, Result> = {
+  description: string
+  input: [ref: InputObjectRef<Types, In>, description: string]
+  result: UnionRef<Types, Result>
+  /** Requires the kind of caller, before the input is looked at: a wrong one learns nothing of it. */
+  caller?: (ctx: Context) => unknown
+  complexity?: (args: { input: In }) => { field: number; multiplier: number }
+  run(input: In, ctx: Context): Promise<Result>
+}
+
+/** Defines a mutation, whose refusals are data. */
+export const mutation = <In extends object, Result>(
+  name: string,
+  { description, input: [type, what], result, caller, complexity, run }: Mutation<In, Result>,
+): void =>
+  builder.mutationField(name, (t) =>
+    t.field({
+      type: result,
+      description,
+      ...(complexity && { complexity: complexity as never }),
+      args: { input: t.arg({ type, required: true, description: what }) },
+      resolve: (_root, args, ctx) =>
+        catchRefusal(async () => {
+          caller?.(ctx)
+          return run((args as unknown as { input: In }).input, ctx)
+        }) as never,
+    }),
+  )

@@ -44,8 +44,9 @@ export function limitConnections(app: FastifyInstance, { total, perAddress }: Co
   function count({ socket }: { socket: Socket }, change: 1 | -1): void {
     const found = open.get(socket)
     if (!found) return
+    found.unanswered += change
     open.delete(socket)
-    open.set(socket, { ...found, unanswered: found.unanswered + change })
+    open.set(socket, found)
   }
 
   app.server.on('connection', (socket: Socket) => {

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { type CodeWithoutFacts, Refusal } from '../shared/errors.ts'
+import { Refusal } from '../shared/errors.ts'
+import type { CodeWithoutFacts } from '../shared/problem-codes.ts'
 import { toRefusal } from './mask-error.ts'
 
 const malformed: [CodeWithoutFacts, string] = ['BAD_REQUEST', 'The request is malformed.']

@@ -2,7 +2,8 @@ import type { FastifyReply } from 'fastify'
 import { type Language, preferredLanguage } from '../language/languages.ts'
 import type { PlainKey } from '../language/messages.ts'
 import { translate } from '../language/translate.ts'
-import { retryAfterOf, statusOf } from '../shared/errors.ts'
+import { retryAfterOf } from '../shared/errors.ts'
+import { problemCodes } from '../shared/problem-codes.ts'
 import type { Send } from './error-handler.ts'
 import { type Html, html, sendPage } from './html.ts'
 import { logCodes } from './request-log.ts'
@@ -45,7 +46,7 @@ export const sendErrorPage =
   ): Send =>
   (reply, { code, problems }) => {
     logCodes(reply.request, [code])
-    const status = statusOf[code]
+    const status = problemCodes[code].status
     const retryAfter = retryAfterOf(problems[0])
     if (retryAfter) reply.header('retry-after', retryAfter)
     const language = negotiateLanguage(reply) ?? 'en'

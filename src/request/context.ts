@@ -6,8 +6,9 @@ import type { Scope } from '../data/prepared.ts'
 import { wasJustInvalidated } from '../database/catalogue-version.ts'
 import type { Database } from '../database/database.ts'
 import type { PaymentProvider } from '../domain/payment/provider.ts'
-import { type Code, Refusal } from '../shared/errors.ts'
+import { Refusal } from '../shared/errors.ts'
 import type { Mode } from '../shared/mode.ts'
+import type { Code } from '../shared/problem-codes.ts'
 import { Loaders } from './loaders.ts'
 
 /** Services that all requests share. */

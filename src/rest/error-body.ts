@@ -1,42 +1,20 @@
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { logCodes } from '../http/request-log.ts'
-import {
-  type Code,
-  type FactName,
-  limitProblems,
-  type Problem,
-  type Refusal,
-  retryAfterOf,
-  statusOf,
-} from '../shared/errors.ts'
+import { limitProblems, type Problem, type Refusal, retryAfterOf } from '../shared/errors.ts'
+import { type Code, facts, problemCodes } from '../shared/problem-codes.ts'
 import { requestLimits } from '../shared/request-limits.ts'
 import { toSnakeCase } from './snake-case.ts'
 
 const errorCode = z
-  .enum(Object.keys(statusOf) as [Code, ...Code[]])
+  .enum(Object.keys(problemCodes) as [Code, ...Code[]])
   .meta({ id: 'ErrorCode', description: 'Machine-readable error code, the same in REST and GraphQL.' })
 
-const count = z.int()
-const amount = z.number()
-const moment = z.iso.datetime()
-const described = (type: z.ZodType, description: string) => type.optional().describe(description)
-
-const facts: Record<FactName, z.ZodOptional> = {
-  available: described(count, 'Number of places, or of uses of a discount, that are left.'),
-  min: described(count, 'Minimum number of tickets per checkout.'),
-  max: described(count, 'Maximum number of tickets per checkout.'),
-  limit: described(count, 'Limit that was exceeded: requests per second, or bytes of metadata.'),
-  validFrom: described(moment, 'Start of the sale, or of the validity of a discount.'),
-  validUntil: described(moment, 'End of the sale, or of the validity of a discount.'),
-  startDate: described(moment, 'Start of the event.'),
-  minimumAge: described(count, 'Minimum age of the event, in years.'),
-  totalAmount: described(amount, 'Total at the current price, in major units.'),
-  retryAfter: described(count, 'Number of seconds after which to retry, as in the `Retry-After` header.'),
-  refundable: described(amount, 'Amount that can still be refunded, in major units.'),
-  from: described(z.string(), 'Current status.'),
-  to: described(z.string(), 'Requested status.'),
-}
+const factTypes = { count: z.int(), amount: z.number(), moment: z.iso.datetime(), status: z.string() }
+const factFields = Object.entries(facts).map(([name, [type, description]]) => [
+  toSnakeCase(name),
+  factTypes[type].optional().describe(description),
+])
 
 const inSnakeCase = <Fields extends object>(fields: Fields): Record<string, Fields[keyof Fields]> =>
   Object.fromEntries(Object.entries(fields).map(([name, value]) => [toSnakeCase(name), value]))
@@ -47,7 +25,7 @@ const problemBody = z
     message: z.string().describe('Human-readable message.'),
     path: z.string().optional().describe('Path of the invalid input, such as `tickets.0.answers.1`.'),
   })
-  .extend(inSnakeCase(facts))
+  .extend(Object.fromEntries(factFields) as Record<string, z.ZodOptional>)
   .meta({
     id: 'Problem',
     description: 'One error of a refused request, with the facts that its code has.',
@@ -95,5 +73,5 @@ export function sendRefusal(reply: FastifyReply, refusal: Refusal): FastifyReply
   )
   const retryAfter = retryAfterOf(problems[0])
   if (retryAfter) reply.header('retry-after', retryAfter)
-  return reply.code(statusOf[refusal.code]).send(toErrorBody(refusal, reply.request.id))
+  return reply.code(problemCodes[refusal.code].status).send(toErrorBody(refusal, reply.request.id))
 }

@@ -34,21 +34,21 @@ export const personName = text(
 
 export const identifier = z.string().regex(new RegExp(`^${identifierPattern}$`), 'must be an identifier')
 
-const isAddress = (address: string) => z.email().safeParse(address).success
+const address = z.email()
 
 /** E-mail address, trimmed, with an international domain in its ASCII form (IDNA), as mail servers look it up. */
 export const email = z
   .string()
   .trim()
-  .overwrite((address) =>
-    address.replace(/(?<=@)[^@]*[^@\0-\x7f][^@]*$/, (domain) => domainToASCII(domain) || domain),
+  .overwrite((given) =>
+    given.replace(/(?<=@)[^@]*[^@\0-\x7f][^@]*$/, (domain) => domainToASCII(domain) || domain),
   )
   .max(254, 'must be at most 254 characters')
-  .refine((address) => !/[^\0-\x7f].*@/s.test(address), {
+  .refine((given) => !/[^\0-\x7f].*@/s.test(given), {
     error: 'must have only ASCII letters before the @, because many mail servers take no others',
     abort: true,
   })
-  .refine(isAddress, 'must be an e-mail address')
+  .refine((given) => address.safeParse(given).success, 'must be an e-mail address')
   .meta({ format: 'email' })
 
 /** Phone number in E.164, without the spaces, dashes, dots, brackets and the `(0)` that people write in it. */

@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { idempotencyKeys, payments } from '../../src/domain/payment/table.ts'
 import { tickets } from '../../src/domain/ticket/table.ts'
 import { stock } from '../../src/domain/ticket-rate/table.ts'
-import { type Code, statusOf } from '../../src/shared/errors.ts'
+import { type Code, problemCodes } from '../../src/shared/problem-codes.ts'
 import type { Gateway } from './harness.ts'
 
 type Answer = {
@@ -31,8 +31,8 @@ export function documentedRefusal(answer: Answer): string {
     message: errors[0].message,
     request_id: answer.headers['x-request-id'],
   })
-  expect(answer.statusCode).toBe(statusOf[errors[0].code])
-  expect(errors.every(({ code, message }) => code in statusOf && message !== '')).toBe(true)
+  expect(answer.statusCode).toBe(problemCodes[errors[0].code].status)
+  expect(errors.every(({ code, message }) => code in problemCodes && message !== '')).toBe(true)
   return [answer.statusCode, ...errors.map(describeProblem)].join(' ')
 }
 
@@ -50,7 +50,7 @@ export function documentedGraphqlRefusal(answer: Answer): string {
   expect(Object.values(data ?? {}).filter((value) => value !== null)).toEqual([])
   for (const { message, extensions } of errors) {
     expect(message).not.toBe('')
-    expect(Object.keys(statusOf)).toContain(extensions.code)
+    expect(Object.keys(problemCodes)).toContain(extensions.code)
     expect(extensions.request_id).toBe(answer.headers['x-request-id'])
   }
   return [answer.statusCode, ...errors.map(({ extensions }) => describeProblem(extensions))].join(' ')

@@ -60,7 +60,7 @@ function findDuplicateCodes({ discounts }: Catalogue): Problem[] {
 function findForeignRates(catalogue: Catalogue, existing: Existing): Problem[] {
   return catalogue.discounts.flatMap(({ path, parentId, input }) =>
     (input.ticket_rate_ids ?? []).flatMap((rateId, index) => {
-      const owner = existing.rateOrganizations.get(rateId) ?? catalogue.rateOrganizations.get(rateId)
+      const owner = existing.discounted.get(rateId)?.organizationId ?? catalogue.rateOrganizations.get(rateId)
       return owner === parentId || owner === ''
         ? []
         : [invalid([...path, 'ticket_rate_ids', index], `The organization has no ticket rate ${rateId}.`)]
@@ -69,26 +69,23 @@ function findForeignRates(catalogue: Catalogue, existing: Existing): Problem[] {
 }
 
 function findTakenIds(catalogue: Catalogue, existing: Existing): Problem[] {
-  const taken = (
-    entries: Entry<unknown>[],
-    parentOf: (id: string) => string | undefined,
-    ...others: Map<string, ExistingChild>[]
-  ) =>
+  type Known = Map<string, ExistingChild>
+  const taken = (entries: Entry<unknown>[], known: Known, ...others: Known[]) =>
     entries
       .filter(
         ({ id, parentId }) =>
-          others.some((other) => other.has(id)) || (parentOf(id) ?? parentId) !== parentId,
+          others.some((other) => other.has(id)) || (known.get(id)?.parentId ?? parentId) !== parentId,
       )
       .map(({ id, path }) => invalid([...path, '_id'], `The identifier ${id} is taken.`))
   const { discounts, locations, events, ticketRates, prices, supplements, questions } = existing
   return [
-    ...taken(catalogue.locations, (id) => locations.get(id)),
-    ...taken(catalogue.events, (id) => events.get(id)),
-    ...taken(catalogue.ticketRates, (id) => ticketRates.get(id)?.parentId, prices, discounts),
-    ...taken(catalogue.discounts, (id) => discounts.get(id)?.parentId, ticketRates, prices),
-    ...taken(catalogue.prices, (id) => prices.get(id)?.parentId, ticketRates, discounts),
-    ...taken(catalogue.supplements, (id) => supplements.get(id)?.parentId),
-    ...taken(catalogue.questions, (id) => questions.get(id)?.parentId),
+    ...taken(catalogue.locations, locations),
+    ...taken(catalogue.events, events),
+    ...taken(catalogue.ticketRates, ticketRates, prices, discounts),
+    ...taken(catalogue.discounts, discounts, ticketRates, prices),
+    ...taken(catalogue.prices, prices, ticketRates, discounts),
+    ...taken(catalogue.supplements, supplements),
+    ...taken(catalogue.questions, questions),
   ]
 }
 
@@ -115,13 +112,14 @@ function findWrongReferences(catalogue: Catalogue, existing: Existing): Problem[
 export const currenciesOf = (catalogue: Catalogue, existing: Existing): Map<string, string> =>
   new Map([
     ...catalogue.organizations.map(({ id, input }): [string, string] => [id, input.currency]),
-    ...existing.organizations,
+    ...[...existing.organizations].map(([id, { currency }]): [string, string] => [id, currency]),
   ])
 
 function findWrongAmounts(catalogue: Catalogue, existing: Existing): Problem[] {
   const problems = catalogue.organizations.flatMap(({ id, path, input }) => {
-    const currency = existing.organizations.get(id)
-    if (!currency) return []
+    const known = existing.organizations.get(id)
+    if (!known) return []
+    const { currency, decimals } = known
     if (currency !== input.currency)
       return [
         invalidField(
@@ -130,7 +128,7 @@ function findWrongAmounts(catalogue: Catalogue, existing: Existing): Problem[] {
           `must stay ${currency}: the currency of an organization cannot change.`,
         ),
       ]
-    const stored = existing.decimals.get(id) ?? decimalsOf(currency)
+    const stored = decimals ?? decimalsOf(currency)
     if (stored === decimalsOf(currency)) return []
     const message = `${currency} has ${decimalsOf(currency)} decimals, and amounts of this organization are stored with ${stored}.`
     return [invalid([...path, 'currency'], message)]

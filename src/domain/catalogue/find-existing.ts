@@ -1,6 +1,7 @@
-import { or, type SQL, sql } from 'drizzle-orm'
+import { and, eq, isNotNull, or, type SQL, sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
-import type { Connection } from '../../database/database.ts'
+import type { Connection, Database } from '../../database/database.ts'
+import { runSql } from '../../database/run-sql.ts'
 import { discounts } from '../discount/table.ts'
 import { events } from '../event/table.ts'
 import { locations } from '../location/table.ts'
@@ -9,31 +10,22 @@ import { prices, questions, supplements, ticketRates } from '../ticket-rate/tabl
 import { isTimezone } from './fields.ts'
 import { type Catalogue, eventIdOf, fieldOf, itemsOf, textIn } from './read-catalogue.ts'
 
-/** Existing row of an object that is listed under a parent. */
+/** Existing row of an object that belongs to a parent. */
 export type ExistingChild = { id: string; parentId: string; position: number; removed: boolean }
 
-/** Existing rows of what a file names, and of their siblings, by id. */
-export type Existing = {
+export const children = { discounts, ticketRates, prices, supplements, questions }
+const tables = { locations, events, ...children }
+type Kind = keyof typeof tables
+
+/** Existing rows of what a file names or refers to, and of their siblings, by id. */
+export type Existing = Record<Kind, Map<string, ExistingChild>> & {
+  /** `decimals` are those that its amounts are stored with, where they are written. */
+  organizations: Map<string, { currency: string; decimals: number | null }>
+  /** Rates that a discount of the file is for. */
+  discounted: Map<string, { organizationId: string }>
   /** Time zones of the file that the database knows. */
   timezones: Set<string>
-  /** Currency of each organization that the file names or refers to. */
-  organizations: Map<string, string>
-  /** Decimals that the amounts of each of them are stored with, where they are written. */
-  decimals: Map<string, number>
-  /** Organization of each location. */
-  locations: Map<string, string>
-  /** Organization of each event. */
-  events: Map<string, string>
-  /** Organization of each rate that a discount of the file is for. */
-  rateOrganizations: Map<string, string>
-} & Record<'discounts' | 'ticketRates' | 'prices' | 'supplements' | 'questions', Map<string, ExistingChild>>
-
-export type ChildTable =
-  | typeof discounts
-  | typeof ticketRates
-  | typeof prices
-  | typeof supplements
-  | typeof questions
+}
 
 type Named = { id: string }
 
@@ -41,18 +33,35 @@ type Named = { id: string }
 export const among = (column: PgColumn, named: Named[]): SQL =>
   sql`${column} = any(${sql.param([...new Set(named.map(({ id }) => id))])}::text[])`
 
-/** Reads the time zones of the venues of a file's events: of the location that the file names, else of the one
- *  that is known of the event; UTC without one. */
+/** Finds the time zones of a file that the database knows by exactly these names. One that it does not know fails the
+ *  statement, so this is for no transaction; then all are read, which takes a file each. */
+export async function findTimezones(db: Database, json: unknown): Promise<Set<string>> {
+  const named = itemsOf(json, 'locations', []).map(({ raw }) => textIn(raw, 'timezone'))
+  const valid = [...new Set(named.filter(isTimezone))]
+  if (valid.length === 0) return new Set()
+  const known = sql`select name from unnest(${sql.param(valid)}::text[]) as name
+    where set_config('timezone', name, true) = name`
+  const read = (statement: SQL | string) => runSql<{ name: string }>(db, statement)
+  const zones = await read(known).catch(() => read('select name from pg_timezone_names'))
+  return new Set(zones.map(({ name }) => name))
+}
+
+/** Reads the time zones of the venues of a file's events, if any has plain dates: of the location that the file names,
+ *  else of the one that is known of the event; UTC without one. */
 export async function readZones(tx: Connection, json: unknown): Promise<(event: unknown) => string> {
-  const listed = itemsOf(json, 'events', []).map(({ raw }) => ({ id: eventIdOf(raw) }))
-  const { id, locationId } = events
-  const placed = await tx.select({ id, locationId }).from(events).where(among(id, listed))
-  const placeOf = new Map(placed.map(({ id, locationId }) => [id, locationId]))
-  const named = itemsOf(json, 'events', []).map(({ raw }) => ({ id: textIn(raw, 'location_id') }))
+  const listed = itemsOf(json, 'events', []).filter(({ raw }) =>
+    /"\d{4}-\d\d-\d\d"/.test(JSON.stringify(raw)),
+  )
+  if (listed.length === 0) return () => 'UTC'
+  const ids = listed.map(({ raw }) => ({ id: eventIdOf(raw) }))
+  const named = listed.map(({ raw }) => ({ id: textIn(raw, 'location_id') }))
+  const { id, timezone } = locations
   const known = await tx
-    .select({ id: locations.id, timezone: locations.timezone })
+    .select({ id, timezone, eventId: events.id })
     .from(locations)
-    .where(among(locations.id, [...named, ...placed.map(({ locationId }) => ({ id: locationId ?? '' }))]))
+    .leftJoin(events, and(eq(events.locationId, id), among(events.id, ids)))
+    .where(or(among(id, named), isNotNull(events.id)))
+  const placeOf = new Map(known.map(({ eventId, id }) => [eventId, id]))
   const zones = new Map<string, unknown>(known.map(({ id, timezone }) => [id, timezone]))
   for (const { raw } of itemsOf(json, 'locations', [])) {
     const timezone = fieldOf(raw, 'timezone')
@@ -65,59 +74,56 @@ export async function readZones(tx: Connection, json: unknown): Promise<(event: 
   }
 }
 
-/** Reads the existing rows, with one statement per table. */
-export async function findExisting(tx: Connection, catalogue: Catalogue): Promise<Existing> {
+// A file of more objects is read with a statement per table, none of which then takes too long.
+const manyObjects = 5_000
+
+/** Reads the existing rows. `timezones` are those of `findTimezones`. */
+export async function findExisting(
+  tx: Connection,
+  catalogue: Catalogue,
+  timezones: Set<string>,
+): Promise<Existing> {
+  const byId = <Row extends Named>(rows: Row[]) => new Map(rows.map((row) => [row.id, row]))
   const referred = (kind: 'organization' | 'location') =>
     catalogue.references.filter((reference) => reference.kind === kind)
-  const organizationRows = await tx
-    .select({ id: organizations.id, currency: organizations.currency, decimals: organizations.decimals })
-    .from(organizations)
-    .where(among(organizations.id, [...catalogue.organizations, ...referred('organization')]))
-
-  async function readOwners(table: typeof locations | typeof events | typeof ticketRates, named: Named[]) {
-    const { id, organizationId } = table
-    const rows = await tx.select({ id, organizationId }).from(table).where(among(id, named))
-    return new Map(rows.map(({ id, organizationId }) => [id, organizationId]))
-  }
+  const { id, currency, decimals } = organizations
+  const isNamed = among(id, [...catalogue.organizations, ...referred('organization')])
+  const known = await tx.select({ id, currency, decimals }).from(organizations).where(isNamed)
+  const owners = { id: ticketRates.id, organizationId: ticketRates.organizationId }
+  const rateIds = catalogue.discounts.flatMap(({ input }) => input.ticket_rate_ids ?? [])
+  const isDiscounted = sql`${owners.id} = any(${sql.param(rateIds)}::text[])`
+  const discounted = rateIds.length > 0 ? await tx.select(owners).from(ticketRates).where(isDiscounted) : []
 
   // Rows with these ids, and all rows under these parents.
-  async function readChildren(
-    table: ChildTable,
-    parent: PgColumn,
-    named: Named[],
-    parents: Named[],
-  ): Promise<Map<string, ExistingChild>> {
-    const { id, position, removed } = table
-    const rows = await tx
-      .select({ id, parentId: sql<string>`${parent}`, position, removed })
-      .from(table)
-      .where(or(among(id, named), among(parent, parents)))
-    return new Map(rows.map((row) => [row.id, row]))
+  function select(kind: Kind, parent: PgColumn, named: Named[], parents?: Named[]): SQL {
+    const table = tables[kind]
+    const place = 'removed' in table ? sql`${table.position}, ${table.removed}` : sql`0, false`
+    const isMeant = or(among(table.id, named), parents && among(parent, parents))
+    return sql`select ${sql.raw(`'${kind}'`)}, ${table.id}, ${parent}, ${place} from ${table} where ${isMeant}`
   }
-
-  const timezones = catalogue.locations.flatMap(({ input }) => input.timezone ?? [])
-  // Reads a file for each zone, which an import without locations need not wait for.
-  const known =
-    timezones.length > 0 ? await tx.select({ name: sql<string>`name` }).from(sql`pg_timezone_names`) : []
+  const { events: listed, ticketRates: rates } = catalogue
   // Rates, prices and discounts share the id space of `stock`, so none may use an id of another.
-  const rates = catalogue.ticketRates
   const stocked = [...rates, ...catalogue.prices, ...catalogue.discounts]
+  const reads = [
+    select('locations', locations.organizationId, [...catalogue.locations, ...referred('location')]),
+    select('events', events.organizationId, listed),
+    select('discounts', discounts.organizationId, stocked, catalogue.organizations),
+    select('ticketRates', ticketRates.eventId, stocked, listed),
+    select('prices', prices.ticketRateId, stocked, rates),
+    select('supplements', supplements.ticketRateId, catalogue.supplements, rates),
+    select('questions', questions.ticketRateId, catalogue.questions, rates),
+  ]
+  const isLarge = stocked.length + catalogue.supplements.length + catalogue.questions.length > manyObjects
+  let found: (ExistingChild & { kind: string })[] = []
+  for (const read of isLarge ? reads : [sql.join(reads, sql` union all `)])
+    found = found.concat(
+      await runSql(tx, sql`select * from (${read}) as found(kind, id, "parentId", position, removed)`),
+    )
+  const rowsOf = (kind: Kind) => byId<ExistingChild>(found.filter((row) => row.kind === kind))
   return {
-    timezones: new Set(known.map(({ name }) => name)),
-    organizations: new Map(organizationRows.map(({ id, currency }) => [id, currency])),
-    decimals: new Map(
-      organizationRows.flatMap(({ id, decimals }) => (decimals === null ? [] : [[id, decimals]])),
-    ),
-    locations: await readOwners(locations, [...catalogue.locations, ...referred('location')]),
-    events: await readOwners(events, catalogue.events),
-    rateOrganizations: await readOwners(
-      ticketRates,
-      catalogue.discounts.flatMap(({ input }) => (input.ticket_rate_ids ?? []).map((id) => ({ id }))),
-    ),
-    discounts: await readChildren(discounts, discounts.organizationId, stocked, catalogue.organizations),
-    ticketRates: await readChildren(ticketRates, ticketRates.eventId, stocked, catalogue.events),
-    prices: await readChildren(prices, prices.ticketRateId, stocked, rates),
-    supplements: await readChildren(supplements, supplements.ticketRateId, catalogue.supplements, rates),
-    questions: await readChildren(questions, questions.ticketRateId, catalogue.questions, rates),
+    ...{ timezones, organizations: byId(known), discounted: byId(discounted) },
+    ...{ locations: rowsOf('locations'), events: rowsOf('events'), discounts: rowsOf('discounts') },
+    ...{ ticketRates: rowsOf('ticketRates'), prices: rowsOf('prices') },
+    ...{ supplements: rowsOf('supplements'), questions: rowsOf('questions') },
   }
 }

@@ -8,7 +8,7 @@ import { markMoved, readDates } from '../delivery/move-dates.ts'
 import { events } from '../event/table.ts'
 import type { Report } from './changes.ts'
 import { checkCatalogue } from './check-catalogue.ts'
-import { among, findExisting, readZones } from './find-existing.ts'
+import { among, findExisting, findTimezones, readZones } from './find-existing.ts'
 import { checkStock, writeStock } from './import-stock.ts'
 import { type Catalogue, readCatalogue } from './read-catalogue.ts'
 import type { Tally } from './upsert.ts'
@@ -53,6 +53,7 @@ export async function importCatalogue(
 ): Promise<Imported> {
   const report: Report = { changes: plan ? [] : null, warnings: [] }
   const imported = {} as Imported
+  const timezones = await findTimezones(db, json)
   const importing = transaction(db, async (tx) => {
     changesCatalogue(tx)
     announceOnCommit(tx, 'stock', null)
@@ -60,15 +61,16 @@ export async function importCatalogue(
     await tx.execute(sql`select pg_advisory_xact_lock(${importLock})`)
     if (isDistributed(db)) await prepareDistributed(tx)
     const catalogue = readCatalogue(json, await readZones(tx, json))
-    const existing = await findExisting(tx, catalogue)
+    const existing = await findExisting(tx, catalogue, timezones)
     refuse([
       ...catalogue.problems,
       ...checkCatalogue(catalogue, existing),
-      ...(await checkStock(tx, catalogue)),
+      ...(await checkStock(tx, catalogue, existing)),
     ])
-    const dates = await readDates(tx, among(events.id, catalogue.events))
+    const isKnown = among(events.id, [...existing.events.values()])
+    const dates = existing.events.size > 0 ? await readDates(tx, isKnown) : []
     const written = await writeCatalogue(tx, catalogue, existing, report)
-    await markMoved(tx, dates, among(events.id, catalogue.events), notify)
+    await markMoved(tx, dates, isKnown, notify)
     if (isDistributed(db)) await renewRevisions(tx, catalogue)
     // Sales continue during the import, so stock is checked again under the lock.
     Object.assign(imported, written, { stock: await writeStock(tx, catalogue, refuse, report) }, report)

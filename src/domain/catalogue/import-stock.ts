@@ -5,7 +5,7 @@ import { groupBy } from '../../shared/group-by.ts'
 import { type Stock, stock, stockId } from '../ticket-rate/table.ts'
 import { noteRow, type Report } from './changes.ts'
 import { capacityIn } from './fields.ts'
-import { among } from './find-existing.ts'
+import { among, type Existing } from './find-existing.ts'
 import type { Catalogue, Path } from './read-catalogue.ts'
 import { inBatches, type Tally, upsert } from './upsert.ts'
 
@@ -77,9 +77,6 @@ function decide(wanted: Wanted[], existing: Stock[], report?: Report): Decision 
   return decision
 }
 
-const selectStock = (tx: Connection, wanted: { id: string }[]) =>
-  tx.select().from(stock).where(among(stock.id, wanted)).orderBy(asc(stock.id))
-
 // One organization after the other, because no statement locks rows of several.
 async function lockStock(tx: Connection, wanted: { organizationId: string; id: string }[]): Promise<Stock[]> {
   const locked: Stock[] = []
@@ -96,9 +93,15 @@ async function lockStock(tx: Connection, wanted: { organizationId: string; id: s
 }
 
 /** Finds capacities below what is sold and held, before the rows are locked. */
-export async function checkStock(tx: Connection, catalogue: Catalogue): Promise<Problem[]> {
+export async function checkStock(
+  tx: Connection,
+  catalogue: Catalogue,
+  { ticketRates, prices, discounts }: Existing,
+): Promise<Problem[]> {
   const wanted = wantedOf(catalogue)
-  return decide(wanted, await selectStock(tx, wanted)).problems
+  const known = wanted.filter(({ id }) => [ticketRates, prices, discounts].some((rows) => rows.has(id)))
+  const found = known.length > 0 ? await tx.select().from(stock).where(among(stock.id, known)) : []
+  return decide(wanted, found).problems
 }
 
 const writeCounters = (tx: Connection, rows: Counters[]) =>
@@ -106,9 +109,9 @@ const writeCounters = (tx: Connection, rows: Counters[]) =>
 
 // Gives test mode the same capacities and the same number sold elsewhere where these change. Tests never stand in
 // the way of an import: a capacity below what they sold or hold is as much as that.
-async function writeTestStock(tx: Connection, rows: Counters[]): Promise<void> {
+async function writeTestStock(tx: Connection, rows: Counters[], isNew: boolean): Promise<void> {
   const named = rows.map((row) => ({ ...row, id: stockId('test', row.id) }))
-  const found = await lockStock(tx, named)
+  const found = isNew ? [] : await lockStock(tx, named)
   const used = new Map(found.map(({ id, sold, held }) => [id, sold + held]))
   const counters = named.map(({ organizationId, id, capacity, soldBefore }) => ({
     organizationId,
@@ -134,6 +137,6 @@ export async function writeStock(
   const before = new Map(locked.map((row) => [row.id, row]))
   const isChanged = ({ id, capacity, soldBefore }: Counters) =>
     before.get(id)?.capacity !== capacity || before.get(id)?.soldBefore !== soldBefore
-  await writeTestStock(tx, rows.filter(isChanged))
+  await writeTestStock(tx, rows.filter(isChanged), locked.length === 0)
   return writeCounters(tx, rows)
 }

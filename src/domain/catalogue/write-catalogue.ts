@@ -2,20 +2,25 @@ import { getTableColumns, getTableName } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
 import { channels } from '../../auth/table.ts'
 import type { Connection } from '../../database/database.ts'
-import { discounts } from '../discount/table.ts'
 import { events } from '../event/table.ts'
 import { locations } from '../location/table.ts'
 import { organizations } from '../organization/table.ts'
-import { prices, questions, stock, supplements, ticketRates } from '../ticket-rate/table.ts'
+import { stock } from '../ticket-rate/table.ts'
 import * as rows from './catalogue-rows.ts'
 import { noteRemoval, noteRow, type Report } from './changes.ts'
 import { currenciesOf } from './check-catalogue.ts'
-import { among, type ChildTable, type Existing, type ExistingChild } from './find-existing.ts'
+import { among, children, type Existing, type ExistingChild } from './find-existing.ts'
 import type { Catalogue, Entry } from './read-catalogue.ts'
 import { inBatches, type Tally, upsert } from './upsert.ts'
 
-type Table = ChildTable | typeof organizations | typeof locations | typeof events
+const tables = { organizations, locations, events, ...children }
+type Tables = typeof tables
+type Table = Tables[keyof Tables]
+type ChildKey = keyof typeof children
 type Row = Record<string, unknown>
+
+// Tables are named by the plural of what is in them.
+const kindOf = (table: Table) => getTableName(table).replace('_', ' ').replace(/s$/, '')
 
 /** Completes a row by what is kept of it, else by the defaults of its columns. */
 const complete = (table: Table, patch: Row, kept: Row | undefined): Row =>
@@ -37,38 +42,11 @@ export async function writeCatalogue(
 ) {
   const currencies = currenciesOf(catalogue, existing)
 
-  function write<Of extends Table, Input>(
-    kind: string,
-    table: Of,
-    entries: Entry<Input>[],
-    rowOf: (
-      entry: Entry<Input>,
-      kept: Of['$inferSelect'] | undefined,
-      currency: string,
-    ) => { [Column in keyof Of['$inferSelect']]?: unknown },
-  ): Promise<Tally> {
-    return inBatches(getTableName(table), entries, async (batch) => {
-      const found: Row[] = await tx
-        .select()
-        .from(table as Table)
-        .where(among(table.id, batch))
-      const kept = new Map(found.map((row) => [row.id, row]))
-      const rows = batch.map((entry) => {
-        const before = kept.get(entry.id)
-        // After the checks, every entry has a known organization.
-        const patch = rowOf(entry, before as Of['$inferSelect'], currencies.get(entry.organizationId) ?? '')
-        const row = complete(table, patch, before)
-        noteRow(report, { kind, id: entry.id, name: entry.key }, before, row)
-        return row
-      })
-      return upsert(tx, table as Table, rows)
-    })
-  }
-
   // Marks rows instead of deleting them, because sold tickets may refer to them.
-  async function markRemoved(kind: string, table: ChildTable, ...lists: Parameters<typeof findUnlisted>) {
-    const unlisted = findUnlisted(...lists)
-    if (unlisted.length === 0) return { removed: 0 }
+  async function markRemoved(key: ChildKey, parents: Entry<unknown>[]): Promise<number> {
+    const table: (typeof children)[ChildKey] = children[key]
+    const unlisted = findUnlisted(existing[key], catalogue[key], parents)
+    if (unlisted.length === 0) return 0
     const named = 'label' in table ? table.label : table.name
     const removed = await tx
       .update(table)
@@ -77,47 +55,56 @@ export async function writeCatalogue(
       .returning({ id: table.id, name: named })
     const counted = await tx.select().from(stock).where(among(stock.id, unlisted))
     const used = new Map(counted.map(({ id, sold, held }) => [id, sold + held]))
-    for (const { id, name } of removed) noteRemoval(report, { kind, id, name }, used.get(id) ?? 0)
-    return { removed: unlisted.length }
+    for (const { id, name } of removed)
+      noteRemoval(report, { kind: kindOf(table), id, name }, used.get(id) ?? 0)
+    return unlisted.length
   }
 
-  const rates = catalogue.ticketRates
-  const eventsWithRates = catalogue.events.filter(({ input }) => input.ticket_rates)
+  // Writes objects, and removes from sale what is no longer listed under these parents.
+  async function write<Key extends keyof Tables>(
+    key: Key,
+    rowOf: (
+      entry: Catalogue[Key][number],
+      kept: Tables[Key]['$inferSelect'] | undefined,
+      currency: string,
+    ) => { [Column in keyof Tables[Key]['$inferSelect']]?: unknown },
+    parents: Entry<unknown>[] = [],
+    entries: Catalogue[Key][number][] = catalogue[key],
+  ): Promise<Tally> {
+    const table: Table = tables[key]
+    const written = await inBatches(getTableName(table), entries, async (batch) => {
+      const again = batch.filter(({ id }) => existing[key].has(id))
+      const found: Row[] = again.length > 0 ? await tx.select().from(table).where(among(table.id, again)) : []
+      const kept = new Map(found.map((row) => [row.id, row]))
+      const rows = batch.map((entry) => {
+        const before = kept.get(entry.id)
+        // After the checks, every entry has a known organization.
+        const currency = currencies.get(entry.organizationId) ?? ''
+        const row = complete(table, rowOf(entry, before as Tables[Key]['$inferSelect'], currency), before)
+        noteRow(report, { kind: kindOf(table), id: entry.id, name: entry.key }, before, row)
+        return row
+      })
+      return upsert(tx, table, rows)
+    })
+    return key in children ? { ...written, removed: await markRemoved(key as ChildKey, parents) } : written
+  }
+
+  const { events, ticketRates: rates, organizations } = catalogue
+  const eventsWithRates = events.filter(({ input }) => input.ticket_rates)
   const withAllPrices = rates.filter(({ input }) => input.prices && input.show_all_prices !== false)
   const withSupplements = rates.filter(({ input }) => input.supplements)
   const withQuestions = rates.filter(({ input }) => input.questions)
-  const withDiscounts = catalogue.organizations.filter(({ input }) => input.discounts)
-  await upsert(tx, channels, catalogue.organizations.map(rows.ownChannelRow))
+  const withDiscounts = organizations.filter(({ input }) => input.discounts)
+  await upsert(tx, channels, organizations.map(rows.ownChannelRow))
   return {
-    organizations: await write('organization', organizations, catalogue.organizations, rows.organizationRow),
-    discounts: {
-      ...(await write('discount', discounts, catalogue.discounts, rows.discountRow)),
-      ...(await markRemoved('discount', discounts, existing.discounts, catalogue.discounts, withDiscounts)),
-    },
-    locations: await write('location', locations, catalogue.locations, rows.locationRow),
-    events: await write('event', events, catalogue.events, rows.eventRow),
-    ticketRates: {
-      ...(await write('ticket rate', ticketRates, rates, rows.ticketRateRow)),
-      ...(await markRemoved('ticket rate', ticketRates, existing.ticketRates, rates, eventsWithRates)),
-    },
-    prices: {
-      ...(await write('price', prices, pricesWithPositions(catalogue, existing), rows.priceRow)),
-      ...(await markRemoved('price', prices, existing.prices, catalogue.prices, withAllPrices)),
-    },
-    supplements: {
-      ...(await write('supplement', supplements, catalogue.supplements, rows.supplementRow)),
-      ...(await markRemoved(
-        'supplement',
-        supplements,
-        existing.supplements,
-        catalogue.supplements,
-        withSupplements,
-      )),
-    },
-    questions: {
-      ...(await write('question', questions, catalogue.questions, rows.questionRow)),
-      ...(await markRemoved('question', questions, existing.questions, catalogue.questions, withQuestions)),
-    },
+    organizations: await write('organizations', rows.organizationRow),
+    discounts: await write('discounts', rows.discountRow, withDiscounts),
+    locations: await write('locations', rows.locationRow),
+    events: await write('events', rows.eventRow),
+    ticketRates: await write('ticketRates', rows.ticketRateRow, eventsWithRates),
+    prices: await write('prices', rows.priceRow, withAllPrices, pricesWithPositions(catalogue, existing)),
+    supplements: await write('supplements', rows.supplementRow, withSupplements),
+    questions: await write('questions', rows.questionRow, withQuestions),
   }
 }
 

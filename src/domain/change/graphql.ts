@@ -2,13 +2,15 @@ import type { ObjectFieldBuilder } from '@pothos/core'
 import { z } from 'zod'
 import { builder, NodeRef, upperCase } from '../../graphql/builder.ts'
 import { connectionOf, toPage } from '../../graphql/connection.ts'
+import type { Live } from '../../graphql/live.ts'
 import { ModeRef } from '../../graphql/mode.ts'
-import { requireConfidential } from '../../request/context.ts'
+import { requireCaller, requireConfidential } from '../../request/context.ts'
 import * as scalars from '../../shared/input-types.ts'
 import { changeDescriptions } from './descriptions.ts'
 import { type FeedChange, listChanges } from './list-changes.ts'
 import { subjectOf } from './subject.ts'
 import type { Change } from './table.ts'
+import { watchChanges } from './watch-changes.ts'
 
 // GraphQL names cannot contain the dot of the webhook's type.
 export const ChangeTypeRef = builder.enumType('ChangeType', {
@@ -73,5 +75,36 @@ builder.queryField('changes', (t) =>
       const found = await listChanges(after || null, limit + 1, ctx)
       return toPage(found, limit, after)
     },
+  }),
+)
+
+const FeedChangeRef = builder.objectRef<FeedChange>('FeedChange').implement({
+  description: 'Change in the feed, and the cursor after it.',
+  fields: (t) => ({
+    ...changeFields(t),
+    cursor: t.string({
+      description: 'Cursor after this change, for `after` here and in the query `changes`.',
+      resolve: (change) => change.cursor(),
+    }),
+  }),
+})
+
+builder.subscriptionField('changes', (t) =>
+  t.field({
+    type: FeedChangeRef,
+    description:
+      'Streams the changes that concern the caller, as the query `changes` lists them: those after the cursor, and then each new one. The `id` of an event in the stream is its cursor: a client that sends it as `Last-Event-ID` goes on there. Refuses an unknown cursor with `CURSOR_UNKNOWN`.',
+    extensions: { live: { eventIdOf: (change) => change.cursor() } satisfies Live<FeedChange> },
+    complexity: { field: 1_000, multiplier: 1 },
+    args: {
+      after: t.arg.string({
+        description: 'Streams changes after this cursor; from the oldest if omitted.',
+      }),
+    },
+    subscribe: (_root, { after }, ctx) => {
+      requireCaller(ctx)
+      return watchChanges(ctx.lastEventId || after || null, ctx)
+    },
+    resolve: (change) => change,
   }),
 )

@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache'
 import { createBulkhead } from '../../data/bulkhead.ts'
 import { preparedSql, textArrayParam } from '../../data/prepared.ts'
 import { PullStream } from '../../data/pull-stream.ts'
-import { hearsAll, listenTo } from '../../database/announcements.ts'
+import { hearsAll, watchTopic } from '../../database/announcements.ts'
 import { type Database, isUnavailable } from '../../database/database.ts'
 import { perDatabase } from '../../database/per-database.ts'
 import { type Context, requireConfidential } from '../../request/context.ts'
@@ -32,7 +32,6 @@ const lastPositions = preparedSql<{ id: string; position: string }>(
     where organization_id = any(${textArrayParam('organizationIds')})`,
 )
 
-const lookEveryMs = 1_000
 // Looks until every reader is woken, whatever the positions say: those of an organization whose grant was
 // revoked are not looked at.
 const looksUntilAll = 30
@@ -43,7 +42,7 @@ class FeedWatch {
   readonly #db: Database
   readonly #watchers = new Set<FeedWatcher>()
   #positions = new Map<string, string>()
-  #stops: (() => void)[] = []
+  #stop: (() => void) | null = null
   #looks = 0
   #isLooking = false
 
@@ -53,21 +52,19 @@ class FeedWatch {
 
   add(watcher: FeedWatcher): () => void {
     this.#watchers.add(watcher)
-    if (this.#watchers.size === 1) this.#start()
+    this.#stop ??= watchTopic(this.#db, 'changes', {
+      hear: (names) => {
+        const heard = names && new Set(names)
+        this.#wake(({ audiences }) => heard === null || audiences.some((name) => heard.has(name)))
+      },
+      look: () => void this.#look(),
+    })
     return () => {
       this.#watchers.delete(watcher)
-      if (this.#watchers.size === 0) for (const stop of this.#stops.splice(0)) stop()
+      if (this.#watchers.size > 0) return
+      this.#stop?.()
+      this.#stop = null
     }
-  }
-
-  #start(): void {
-    const timer = setInterval(() => void this.#look(), lookEveryMs).unref()
-    const stopListening = listenTo(this.#db, ({ topic, names }) => {
-      if (topic !== 'changes') return
-      const heard = names && new Set(names)
-      this.#wake(({ audiences }) => heard === null || audiences.some((name) => heard.has(name)))
-    })
-    this.#stops = [() => clearInterval(timer), stopListening]
   }
 
   #wake(concerns: (watcher: FeedWatcher) => boolean): void {

@@ -2,12 +2,12 @@ import { boundedTransactions } from '../../data/bulkhead.ts'
 import { inMode } from '../../data/idempotency.ts'
 import type { Connection } from '../../database/database.ts'
 import { isDuplicate } from '../../database/database.ts'
+import { announceOnCommit } from '../../database/transaction.ts'
 import { type Context, requireIntegration } from '../../request/context.ts'
 import { busy, type Problem, problem, Refusal } from '../../shared/errors.ts'
 import { hour } from '../../shared/hour.ts'
 import { clockMarginMs, sha256 } from '../../shared/ids.ts'
 import { type BatchedScan, type CheckInInput, inBatch } from './check-in-input.ts'
-import { announceCheckIns } from './check-in-log.ts'
 import { doorsOpenAt } from './decide-scan.ts'
 import { findScans, type MadeCheckIn } from './find-scans.ts'
 import { isAtTurnOfMonth, lockNonces } from './lock-nonces.ts'
@@ -108,7 +108,7 @@ async function decide(tx: Connection, scans: PlacedScan[], ctx: Context): Promis
     outcomes.set(place, made && !('refused' in made) ? { ...made, replayed: true } : reused())
   }
   await recordScans(tx, organizationId, book)
-  announceCheckIns(tx, book.atEvents)
+  announceOnCommit(tx, 'check-ins', [...book.eventIds])
   return outcomes
 }
 

@@ -1,6 +1,6 @@
-import { and, asc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, getTableColumns, sql } from 'drizzle-orm'
 import { rowsOf } from '../../data/json-rows.ts'
-import { type Find, inOrganization, rowStatement, textArrayParam } from '../../data/prepared.ts'
+import { type Find, inOrganization, rowStatement } from '../../data/prepared.ts'
 import type { Database } from '../../database/database.ts'
 import { type Event, events } from '../event/table.ts'
 import { type Ticket, tickets } from '../ticket/table.ts'
@@ -12,7 +12,12 @@ export type LoggedCheckIn = CheckIn &
 
 const parameter = sql.placeholder
 
-const find = (condition: SQL, limit: number): Find<LoggedCheckIn> => ({
+/** Maximum number of check-ins that a statement reads. */
+export const pageSize = 500
+
+// Reads a few rows of each ticket by its index: an event has no index of its own check-ins. Compares the time twice,
+// because partitions are left out by a column alone.
+const after: Find<LoggedCheckIn> = {
   rows: rowsOf({
     ...getTableColumns(checkIns),
     entered: tickets.entered,
@@ -29,25 +34,15 @@ const find = (condition: SQL, limit: number): Find<LoggedCheckIn> => ({
         and(eq(tickets.organizationId, checkIns.organizationId), eq(tickets.id, checkIns.ticketId)),
       )
       .innerJoin(events, eq(events.id, tickets.eventId))
-      .where(and(inOrganization(checkIns.organizationId), condition))
+      .where(
+        sql`${inOrganization(checkIns.organizationId)} and ${eq(tickets.eventId, parameter('eventId'))}
+          and ${checkIns.createdAt} >= ${parameter('createdAt')}::text::timestamptz
+          and (${checkIns.createdAt}, ${checkIns.integrationId}, ${checkIns.nonce})
+            > (${parameter('createdAt')}::text::timestamptz, ${parameter('integrationId')}::text, ${parameter('nonce')}::text)`,
+      )
       .orderBy(asc(checkIns.createdAt), asc(checkIns.integrationId), asc(checkIns.nonce))
-      .limit(limit),
-})
-
-/** Maximum number of check-ins that a statement reads. */
-export const pageSize = 500
-
-const byNames = find(
-  sql`(${checkIns.integrationId}, ${checkIns.nonce}) in
-    (select * from unnest(${textArrayParam('integrationIds')}, ${textArrayParam('nonces')}))`,
-  1_000,
-)
-// Reads a few rows of each ticket by its index: an event has no index of its own check-ins.
-const after = find(
-  sql`${eq(tickets.eventId, parameter('eventId'))} and (${checkIns.createdAt}, ${checkIns.integrationId}, ${checkIns.nonce})
-    > (${parameter('createdAt')}::text::timestamptz, ${parameter('integrationId')}::text, ${parameter('nonce')}::text)`,
-  pageSize,
-)
+      .limit(pageSize),
+}
 
 /** Place in the check-ins of an event, in the order in which their transactions began. */
 export type Place = Pick<CheckIn, 'createdAt' | 'integrationId' | 'nonce'>
@@ -68,27 +63,17 @@ export const readCheckIns = (
     createdAt: place.createdAt.toISOString(),
   })
 
-/** Transactions may commit in another order than they began, this much later at most: the time that a
- *  statement may wait for locks. */
-const overlapMs = 15_000
+/** Transactions may commit in another order than they began, this much later at most: twice the time that a statement may
+ *  wait, because a scan waits for its ticket, and then for another one with its nonce. */
+const overlapMs = 30_000
 
-/** The place after which check-ins may still appear that began before a time. */
+/** The time after which check-ins may still appear that began before this time. */
+export const overlapBefore = (time: Date): Date => new Date(time.getTime() - overlapMs)
+
 export const placeBefore = (time: Date): Place => ({
-  createdAt: new Date(time.getTime() - overlapMs),
+  createdAt: overlapBefore(time),
   integrationId: '',
   nonce: '',
 })
 
 export const keyOf = ({ integrationId, nonce }: Place): string => `${integrationId} ${nonce}`
-
-/** Reads these check-ins of an organization, by integration and nonce. */
-export const readNamedCheckIns = (
-  db: Database,
-  organizationId: string,
-  names: Pick<Place, 'integrationId' | 'nonce'>[],
-): Promise<LoggedCheckIn[]> =>
-  rowStatement(db, 'check_ins_by_nonce', byNames).execute({
-    organizationId,
-    integrationIds: names.map(({ integrationId }) => integrationId),
-    nonces: names.map(({ nonce }) => nonce),
-  })

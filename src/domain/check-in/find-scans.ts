@@ -7,7 +7,7 @@ import type { Mode } from '../../shared/mode.ts'
 import { events } from '../event/table.ts'
 import { locations } from '../location/table.ts'
 import { tickets } from '../ticket/table.ts'
-import type { CheckInInput } from './check-in-input.ts'
+import type { CheckInInput, RedeemInput } from './check-in-input.ts'
 import { checkIns } from './table.ts'
 
 const parameter = sql.placeholder
@@ -28,15 +28,18 @@ const ticketColumns = {
   createdAt: tickets.createdAt,
 }
 
-const asked = arrayRows('asked', { place: 'integer', ticketId: 'text', qrCode: 'text', eventId: 'text' })
-const { place, ticketId, qrCode, eventId } = asked.cells
+const asked = arrayRows('asked', {
+  ...{ place: 'integer', ticketId: 'text', qrCode: 'text' },
+  ...{ eventId: 'text', supplementId: 'text' },
+})
+const { place, ticketId, qrCode, eventId, supplementId } = asked.cells
 
 // Only tickets that the organization sold in the mode of the caller: no test ticket enters at a real door.
 const isOwn = (table: string) => sql`${sql.raw(table)}.organization_id = ${parameter('organizationId')}
   and ${sql.raw(table)}.mode = ${parameter('mode')}::text::key_mode`
 
-// A code is unique only within its event: a ticket of the event at the door comes first, then an active one,
-// then that of the event nearest in time. The code of an expired ticket may have been reused. `offset 0`
+// A code is unique only within its event: a ticket of the event at the door comes first, or one with the supplement
+// at the bar, then an active one, then that of the event nearest in time. The code of an expired ticket may have been reused. `offset 0`
 // keeps the planner from looking for the ticket again for each row that it joins.
 const chosen = sql`(
   select ${place} as place, case
@@ -46,7 +49,9 @@ const chosen = sql`(
       select scanned.id from ${tickets} as scanned join ${events} as shown on shown.id = scanned.event_id
       where scanned.qr_code = ${qrCode} and ${isOwn('scanned')}
         and scanned.ended is distinct from 'expired'
-      order by scanned.event_id = coalesce(${eventId}, '') desc, scanned.status = 'active' desc,
+      order by scanned.event_id = coalesce(${eventId}, '') desc,
+        scanned.supplements @> jsonb_build_array(jsonb_build_object('supplementId', ${supplementId})) desc,
+        scanned.status = 'active' desc,
         abs(extract(epoch from shown.start_date - now())), scanned.id
       limit 1)
     end as id
@@ -113,18 +118,21 @@ const findBoth = preparedTogether<[ScannedTicket & { place: number }, MadeCheckI
 
 type Asker = { integrationId: string; organizationId: string; mode: Mode }
 
+/** A scan at the door or at the bar. */
+type Scan = Pick<CheckInInput, 'ticketId' | 'qrCode' | 'nonce'> &
+  Partial<Pick<CheckInInput, 'eventId'> & Pick<RedeemInput, 'supplementId'>>
+
 /** Finds the tickets of scans within an organization, by place, and the check-ins that were made with their
  *  nonces, by nonce. Locks nothing. */
 export async function findScans(
   tx: Connection,
   { integrationId, organizationId, mode }: Asker,
-  scans: CheckInInput[],
+  scans: Scan[],
 ) {
-  const rows = scans.map(({ ticketId, qrCode, eventId }, place) => ({
+  const rows = scans.map(({ ticketId, nonce: _, ...scan }, place) => ({
+    ...scan,
     place,
     ticketId: ticketId || null,
-    qrCode,
-    eventId,
   }))
   const nonces = scans.map(({ nonce }) => nonce)
   const [found, earlier] = await findBoth(tx, {

@@ -1,13 +1,26 @@
 import type { InputFieldBuilder } from '@pothos/core'
 import { builder, type DescribedValues } from '../../graphql/builder.ts'
-import { catchRefusal, resultUnion } from '../../graphql/mutation-result.ts'
+import type { Live } from '../../graphql/live.ts'
+import { mutation, resultUnion } from '../../graphql/mutation-result.ts'
 import { requireIntegration } from '../../request/context.ts'
 import * as scalars from '../../shared/input-types.ts'
 import { TicketRef } from '../ticket/graphql.ts'
 import { ticketById } from '../ticket/loaders.ts'
-import { checkInInput } from './check-in-input.ts'
-import { type CheckedIn, checkInTicket } from './check-in-tickets.ts'
-import { ScannedTicketInputRef } from './scanned-ticket-graphql.ts'
+import { checkInInput, maxScans, parseBatch } from './check-in-input.ts'
+import { type CheckedIn, checkInTicket, checkInTickets, type ScanOutcome } from './check-in-tickets.ts'
+import { doorsOpenAt } from './decide-scan.ts'
+import type { LoggedCheckIn } from './find-check-ins.ts'
+import { eventIdOf, watchCheckIns } from './watch-check-ins.ts'
+
+/** Ticket at the door or at the bar. */
+export const ScannedTicketInputRef = builder.inputType('ScannedTicketInput', {
+  isOneOf: true,
+  description: 'Ticket at the door or at the bar: the code that was scanned, or an identifier.',
+  fields: (t) => ({
+    qrCode: t.string({ description: 'Code that was scanned.' }),
+    ticketId: t.id({ description: 'Ticket identifier, where nothing was scanned.' }),
+  }),
+})
 
 const CheckInOutcomeRef = builder.enumType('CheckInOutcome', {
   description: 'Outcome of a scan.',
@@ -135,15 +148,79 @@ const CheckInTicketInputRef = builder.inputType('CheckInTicketInput', {
   }),
 })
 
-builder.mutationField('checkInTicket', (t) =>
+mutation('checkInTicket', {
+  description:
+    "Checks people with a ticket of the integration's organization in or out: all `people` or none, never more than the ticket admits. Integrations only. Reports a ticket that cannot enter as an outcome, not as an error. Idempotent by `nonce`.",
+  input: [CheckInTicketInputRef, 'Scan.'],
+  result: CheckInResultRef,
+  caller: requireIntegration,
+  run: (input, ctx) => checkInTicket(scalars.parse(checkInInput, input), ctx),
+})
+
+const PayloadRef = builder.objectRef<{ results: ScanOutcome[] }>('CheckInTicketsPayload').implement({
+  description: 'Outcomes of scans that were uploaded together.',
+  fields: (t) => ({
+    results: t.field({
+      type: [CheckInResultRef],
+      description:
+        'Outcome of each scan, in the order of the request. A scan that is not valid, or whose nonce was used for another one, is `Refused` by itself.',
+      // The mutation field counts the scans.
+      complexity: { field: 1, multiplier: 1 },
+      resolve: ({ results }) => results,
+    }),
+  }),
+})
+
+const ScanInputRef = builder.inputType('CheckInScanInput', {
+  description: 'Scan that was made while the scanner was offline.',
+  fields: (t) => ({
+    qrCode: t.string({
+      description: 'Code that was scanned. Required unless `ticketId` is given. Give exactly one of the two.',
+    }),
+    ticketId: t.id({ description: 'Ticket identifier, for a check-in without a scan.' }),
+    ...scanFields(t),
+  }),
+})
+
+const InputRef = builder.inputType('CheckInTicketsInput', {
+  description: 'Scans that are uploaded together.',
+  fields: (t) => ({
+    scans: t.field({
+      type: [ScanInputRef],
+      required: true,
+      description: `Scans in any order, 1 to ${maxScans}.`,
+    }),
+  }),
+})
+
+mutation('checkInTickets', {
+  description:
+    "Uploads scans that were made while a scanner was offline: checks people with tickets of the integration's organization in or out, each scan with an outcome of its own. Integrations only. Scans are decided in the order of their times `at`: if two doors let the same ticket in, the earlier scan is `OK` and the later one `ALREADY_ENTERED`. A result that was once given stands: a scan that arrives after a later one was counted may be `ALREADY_ENTERED` or `NOT_INSIDE`, so that no more people were ever inside than the ticket admits. Each scan is idempotent by its `nonce`, also against `checkInTicket`.",
+  input: [InputRef, 'Scans.'],
+  result: resultUnion(
+    'CheckInTicketsResult',
+    PayloadRef,
+    'Outcomes of scans, or the errors if there were none or too many.',
+  ),
+  caller: requireIntegration,
+  complexity: ({ input }) => ({ field: 1_000, multiplier: Math.min(maxScans, input.scans.length) }),
+  run: async (input, ctx) => ({ results: await checkInTickets(parseBatch(input), ctx) }),
+})
+
+builder.subscriptionField('checkIns', (t) =>
   t.field({
-    type: CheckInResultRef,
+    type: CheckInRef,
     description:
-      "Checks people with a ticket of the integration's organization in or out: all `people` or none, never more than the ticket admits. Integrations only. Reports a ticket that cannot enter as an outcome, not as an error. Idempotent by `nonce`.",
-    args: { input: t.arg({ type: CheckInTicketInputRef, required: true, description: 'Scan.' }) },
-    resolve: (_root, { input }, ctx) =>
-      catchRefusal(
-        async () => requireIntegration(ctx) && checkInTicket(scalars.parse(checkInInput, input), ctx),
-      ),
+      "Streams the scans of an event's tickets, as they are made at any door, those that were turned away included; a test key hears of test tickets alone, a live key of live ones. Scans that match no ticket are not streamed. Integrations only. A client that sends the `id` of the last event in the stream as `Last-Event-ID` gets the scans since then, of which some may come again.",
+    extensions: { live: { eventIdOf } satisfies Live<LoggedCheckIn> },
+    args: {
+      eventId: t.arg.id({ required: true, description: "Event of the integration's organization." }),
+    },
+    subscribe: (_root, { eventId }, ctx) => watchCheckIns(eventId, ctx.lastEventId, ctx),
+    resolve: (checkIn: LoggedCheckIn, _args, { services }) => ({
+      ...checkIn,
+      isEarly: checkIn.at.getTime() < doorsOpenAt(checkIn.startDate, services.admissionHours),
+      replayed: false,
+    }),
   }),
 )

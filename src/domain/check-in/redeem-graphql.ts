@@ -1,12 +1,12 @@
 import { builder, type DescribedValues } from '../../graphql/builder.ts'
-import { catchRefusal, resultUnion } from '../../graphql/mutation-result.ts'
+import { mutation, resultUnion } from '../../graphql/mutation-result.ts'
 import { requireIntegration } from '../../request/context.ts'
 import * as scalars from '../../shared/input-types.ts'
 import { TicketRef } from '../ticket/graphql.ts'
 import { ticketById } from '../ticket/loaders.ts'
 import { redeemInput } from './check-in-input.ts'
+import { ScannedTicketInputRef } from './graphql.ts'
 import { type Redeemed, redeemSupplement } from './redeem-supplement.ts'
-import { ScannedTicketInputRef } from './scanned-ticket-graphql.ts'
 
 const RedemptionOutcomeRef = builder.enumType('RedemptionOutcome', {
   description: 'Outcome of a redemption.',
@@ -45,12 +45,6 @@ const RedemptionRef = builder.objectRef<Redeemed>('Redemption').implement({
   }),
 })
 
-const RedeemSupplementResultRef = resultUnion(
-  'RedeemSupplementResult',
-  RedemptionRef,
-  'Redemption and its outcome, or the errors if the input was refused.',
-)
-
 const RedeemSupplementInputRef = builder.inputType('RedeemSupplementInput', {
   description: 'Redemption of a supplement of a ticket.',
   fields: (t) => ({
@@ -73,15 +67,15 @@ const RedeemSupplementInputRef = builder.inputType('RedeemSupplementInput', {
   }),
 })
 
-builder.mutationField('redeemSupplement', (t) =>
-  t.field({
-    type: RedeemSupplementResultRef,
-    description:
-      "Redeems items of a supplement that was bought with a ticket of the integration's organization, such as a drink at the bar. Integrations only. Requires a paid ticket, and never redeems more than was bought. Reports a ticket without items left as an outcome, not as an error. Idempotent by `nonce`.",
-    args: { input: t.arg({ type: RedeemSupplementInputRef, required: true, description: 'Redemption.' }) },
-    resolve: (_root, { input }, ctx) =>
-      catchRefusal(
-        async () => requireIntegration(ctx) && redeemSupplement(scalars.parse(redeemInput, input), ctx),
-      ),
-  }),
-)
+mutation('redeemSupplement', {
+  description:
+    "Redeems items of a supplement that was bought with a ticket of the integration's organization, such as a drink at the bar. Integrations only. Requires a paid ticket, and never redeems more than was bought. Reports a ticket without items left as an outcome, not as an error. Idempotent by `nonce`.",
+  input: [RedeemSupplementInputRef, 'Redemption.'],
+  result: resultUnion(
+    'RedeemSupplementResult',
+    RedemptionRef,
+    'Redemption and its outcome, or the errors if the input was refused.',
+  ),
+  caller: requireIntegration,
+  run: (input, ctx) => redeemSupplement(scalars.parse(redeemInput, input), ctx),
+})

@@ -5,12 +5,12 @@ import type { Connection } from '../../database/database.ts'
 import { type Context, requireIntegration } from '../../request/context.ts'
 import { sha256 } from '../../shared/ids.ts'
 import { recordChanges } from '../sale/record-changes.ts'
-import { isTicket } from '../ticket/require-ticket.ts'
+import { isTicket, lockTicket } from '../ticket/require-ticket.ts'
 import { type Ticket, tickets } from '../ticket/table.ts'
 import { ticketChange } from '../ticket/ticket-change.ts'
 import { productQuantity, productQuantityUsed } from '../ticket/views.ts'
 import type { RedeemInput } from './check-in-input.ts'
-import { findScanned } from './find-scanned.ts'
+import { findScans } from './find-scans.ts'
 import { type Redemption, redemptions } from './table.ts'
 
 /** A redemption; `replayed` is true if the nonce was used before. */
@@ -60,6 +60,7 @@ export async function redeemSupplement(input: RedeemInput, ctx: Context): Promis
   const [organizationId] = organizationIds
   const { supplementId } = input
   const nonce = inMode(ctx, input.nonce)
+  const asker = { integrationId, organizationId, mode: ctx.mode }
   // A live nonce may read like one in test mode, and is another request all the same.
   const requestHash = inMode(ctx, sha256(JSON.stringify(input)))
 
@@ -73,7 +74,10 @@ export async function redeemSupplement(input: RedeemInput, ctx: Context): Promis
       const [made] = await tx.select().from(redemptions).where(isSame)
       const earlier = checkReplay(made, requestHash, 'This nonce was used for another redemption.', 'nonce')
       if (earlier) return { ...earlier, replayed: true }
-      const ticket = await findScanned(tx, organizationId, ctx.mode, input)
+      const scanned = (await findScans(tx, asker, [input])).tickets.get(0)
+      const locked = scanned && (await lockTicket(tx, scanned))
+      // A code that was transferred meanwhile is nobody's any more.
+      const ticket = locked && (input.ticketId || locked.qrCode === input.qrCode) ? locked : null
       const outcome = ticket ? decideOutcome(ticket, input) : nothing('UNKNOWN')
       if (ticket && outcome.result === 'OK') await handOut(tx, ticket, { supplementId, ...outcome })
       const sent = { organizationId, integrationId, nonce, requestHash, supplementId }

@@ -2,7 +2,6 @@ import type { Connection } from '../../database/database.ts'
 import type { NewChange } from '../change/table.ts'
 import { ticketChange } from '../ticket/ticket-change.ts'
 import type { CheckInInput } from './check-in-input.ts'
-import type { MadeAtEvent } from './check-in-log.ts'
 import { decideScan, enteredAfter, isBeforeDay } from './decide-scan.ts'
 import { findLater, type LaterRange, lockTickets, type ScannedTicket } from './find-scans.ts'
 import type { NewCheckIn, Occupancy } from './record-scans.ts'
@@ -32,8 +31,8 @@ export class ScanBook {
   readonly #ranges: Map<number, LaterRange>
   readonly #opensAt: (startDate: Date) => number
   readonly made: NewCheckIn[] = []
-  /** Check-ins of tickets, for those who watch the events. */
-  readonly atEvents: MadeAtEvent[] = []
+  /** Events whose tickets were scanned. */
+  readonly eventIds = new Set<string>()
   readonly changes: NewChange[] = []
 
   private constructor(
@@ -99,7 +98,7 @@ export class ScanBook {
     const result = decideScan(input, moment)
     const made = { ...row, ticketId: ticket.id, result, firstEnteredAt: ticket.firstEntryAt }
     this.made.push(made)
-    this.atEvents.push({ ...row, eventId: ticket.eventId })
+    this.eventIds.add(ticket.eventId)
     if (result === 'OK') this.#count(tally, input, at)
     return { ...made, entered: tally.ticket.entered, admits: ticket.admits, isEarly }
   }

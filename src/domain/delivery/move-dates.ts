@@ -24,6 +24,7 @@ export async function markMoved(
   areThese: SQL,
   notify: boolean,
 ): Promise<void> {
+  if (before.length === 0) return
   const known = new Map(before.map((event) => [event.id, event]))
   const differ = (one: Date | null | undefined, other: Date | null) => one?.getTime() !== other?.getTime()
   const isAhead = sql<boolean>`${startDate} > ${nowMs}`

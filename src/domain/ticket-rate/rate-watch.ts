@@ -1,7 +1,7 @@
 import { eq, sql } from 'drizzle-orm'
 import { fewRowsOf } from '../../data/json-rows.ts'
 import { anyOf, type Find, findTogether } from '../../data/prepared.ts'
-import { type Announcement, hearsAll, listenTo } from '../../database/announcements.ts'
+import { hearsAll, watchTopic } from '../../database/announcements.ts'
 import type { Database } from '../../database/database.ts'
 import { perDatabase } from '../../database/per-database.ts'
 import { groupBy } from '../../shared/group-by.ts'
@@ -66,7 +66,6 @@ type Watched = { current: RateAvailability | null; watchers: Set<RateWatcher> }
 
 // Pause between two reads of rates that keep moving.
 const readEveryMs = 100
-const lookEveryMs = 1_000
 // Rates of a statement. Where every process is heard, a look takes one statement, and as many looks as needed.
 const maxTogether = 1_000
 
@@ -78,7 +77,7 @@ class RateWatch {
   readonly #mode: Mode
   readonly #watched = new Map<string, Watched>()
   readonly #moved = new Set<string>()
-  #stops: (() => void)[] = []
+  #stop: (() => void) | null = null
   #reading: Promise<void> | null = null
   /** Rates of the current look that are still to be read. */
   #looked: string[] = []
@@ -96,7 +95,10 @@ class RateWatch {
       watched.watchers.add(watcher)
       this.#watched.set(id, watched)
     }
-    if (this.#stops.length === 0) this.#start()
+    this.#stop ??= watchTopic(this.#db, 'stock', {
+      hear: (names) => this.#hear(names),
+      look: () => this.#look(),
+    })
     const stop = () => this.#unwatch(watcher)
     await this.#read(watcher.rateIds).catch((error) => {
       stop()
@@ -116,16 +118,11 @@ class RateWatch {
       if (watchers?.size === 0) this.#watched.delete(id)
     }
     if (this.#watched.size > 0) return
-    for (const stop of this.#stops.splice(0)) stop()
+    this.#stop?.()
+    this.#stop = null
   }
 
-  #start(): void {
-    const timer = setInterval(() => this.#look(), lookEveryMs).unref()
-    this.#stops = [() => clearInterval(timer), listenTo(this.#db, (announced) => this.#hear(announced))]
-  }
-
-  #hear({ topic, names }: Announcement): void {
-    if (topic !== 'stock') return
+  #hear(names: string[] | null): void {
     const moved = names?.map(ofStock).filter(({ mode }) => mode === this.#mode)
     for (const id of moved?.map(({ id }) => id) ?? this.#watched.keys())
       if (this.#watched.has(id)) this.#moved.add(id)

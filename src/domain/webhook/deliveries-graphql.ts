@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { builder, upperCase } from '../../graphql/builder.ts'
 import { connectionOf, toPage } from '../../graphql/connection.ts'
-import { catchRefusal, objectResult } from '../../graphql/mutation-result.ts'
+import { mutation, objectResult } from '../../graphql/mutation-result.ts'
 import { requireConfidential } from '../../request/context.ts'
 import * as scalars from '../../shared/input-types.ts'
 import { ChangeRef } from '../change/graphql.ts'
@@ -111,12 +111,6 @@ builder.queryField('webhookDeliveries', (t) =>
   }),
 )
 
-const RedeliverWebhookResultRef = objectResult(
-  'RedeliverWebhook',
-  ['delivery', WebhookDeliveryRef],
-  'Delivery that is due again',
-)
-
 const RedeliverWebhookInputRef = builder.inputType('RedeliverWebhookInput', {
   description: 'Delivery of a change to a webhook.',
   fields: (t) => ({
@@ -128,15 +122,10 @@ const RedeliverWebhookInputRef = builder.inputType('RedeliverWebhookInput', {
   }),
 })
 
-builder.mutationField('redeliverWebhook', (t) =>
-  t.field({
-    type: RedeliverWebhookResultRef,
-    description:
-      "Sends a change to a webhook again, with a fresh set of attempts, whatever the delivery's status, and ends a pause of the webhook. The webhook must be enabled.",
-    args: {
-      input: t.arg({ type: RedeliverWebhookInputRef, required: true, description: 'Delivery to repeat.' }),
-    },
-    resolve: (_root, { input }, ctx) =>
-      catchRefusal(async () => ({ delivery: await redeliverWebhook(input, ctx) })),
-  }),
-)
+mutation('redeliverWebhook', {
+  description:
+    "Sends a change to a webhook again, with a fresh set of attempts, whatever the delivery's status, and ends a pause of the webhook. The webhook must be enabled.",
+  input: [RedeliverWebhookInputRef, 'Delivery to repeat.'],
+  result: objectResult('RedeliverWebhook', ['delivery', WebhookDeliveryRef], 'Delivery that is due again'),
+  run: async (input, ctx) => ({ delivery: await redeliverWebhook(input, ctx) }),
+})

@@ -1,14 +1,22 @@
 import { builder, type DescribedValues, NodeRef, upperCase } from '../../graphql/builder.ts'
 import { ModeRef } from '../../graphql/mode.ts'
 import { idInput } from '../../graphql/mutation-input.ts'
-import { catchRefusal, objectResult, resultUnion } from '../../graphql/mutation-result.ts'
+import { mutation, objectResult, resultUnion } from '../../graphql/mutation-result.ts'
 import { requireConfidential } from '../../request/context.ts'
 import * as scalars from '../../shared/input-types.ts'
 import { ChangeTypeRef } from '../change/graphql.ts'
-import { deleteWebhook, disableWebhook, enableWebhook, updateWebhook } from './manage-webhook.ts'
+import {
+  deleteWebhook,
+  disableWebhook,
+  enableWebhook,
+  registerWebhook,
+  rotateWebhookSecret,
+  updateWebhook,
+  type WebhookWithSecret,
+} from './manage-webhook.ts'
 import { listWebhooks } from './own-webhook.ts'
 import type { DisabledReason, Webhook } from './table.ts'
-import { webhookChanges } from './webhook-input.ts'
+import { webhookChanges, webhookInput } from './webhook-input.ts'
 
 const WebhookStatusRef = builder.enumType('WebhookStatus', {
   description: 'Status of a webhook.',
@@ -73,12 +81,6 @@ const DeleteWebhookPayloadRef = builder.objectRef<{ id: string }>('DeleteWebhook
   }),
 })
 
-const DeleteWebhookResultRef = resultUnion(
-  'DeleteWebhookResult',
-  DeleteWebhookPayloadRef,
-  'Deleted webhook, or the reasons for the refusal.',
-)
-
 builder.queryField('webhooks', (t) =>
   t.field({
     type: [WebhookRef],
@@ -98,48 +100,90 @@ const UpdateWebhookInputRef = builder.inputType('UpdateWebhookInput', {
   }),
 })
 
-const EnableWebhookInputRef = idInput('EnableWebhook', 'id', 'Webhook identifier.')
-const DisableWebhookInputRef = idInput('DisableWebhook', 'id', 'Webhook identifier.')
-const DeleteWebhookInputRef = idInput('DeleteWebhook', 'id', 'Webhook identifier.')
+mutation('updateWebhook', {
+  description:
+    'Changes the URL or the types of a webhook. A new URL makes all pending deliveries due at once.',
+  input: [UpdateWebhookInputRef, 'Changes.'],
+  result: WebhookResultRef,
+  caller: requireConfidential,
+  run: async ({ id, url, types }, ctx) => {
+    const changes = scalars.parse(webhookChanges, { url: url ?? undefined, types: types ?? undefined })
+    return { webhook: await updateWebhook(id, changes, ctx) }
+  },
+})
 
-builder.mutationFields((t) => ({
-  updateWebhook: t.field({
-    type: WebhookResultRef,
-    description:
-      'Changes the URL or the types of a webhook. A new URL makes all pending deliveries due at once.',
-    args: { input: t.arg({ type: UpdateWebhookInputRef, required: true, description: 'Changes.' }) },
-    resolve: (_root, { input: { id, url, types } }, ctx) =>
-      catchRefusal(async () => {
-        requireConfidential(ctx)
-        const changes = scalars.parse(webhookChanges, { url: url ?? undefined, types: types ?? undefined })
-        return { webhook: await updateWebhook(id, changes, ctx) }
-      }),
+mutation('enableWebhook', {
+  description:
+    'Enables a webhook and makes its pending deliveries due at once. Changes made while it was disabled are only in the feed.',
+  input: [idInput('EnableWebhook', 'id', 'Webhook identifier.'), 'Webhook to enable.'],
+  result: WebhookResultRef,
+  run: async ({ id }, ctx) => ({ webhook: await enableWebhook(id, ctx) }),
+})
+
+mutation('disableWebhook', {
+  description: 'Disables a webhook until it is enabled again. Pending deliveries are kept.',
+  input: [idInput('DisableWebhook', 'id', 'Webhook identifier.'), 'Webhook to disable.'],
+  result: WebhookResultRef,
+  run: async ({ id }, ctx) => ({ webhook: await disableWebhook(id, ctx) }),
+})
+
+mutation('deleteWebhook', {
+  description: 'Deletes a webhook and its secrets. Pending deliveries are dropped.',
+  input: [idInput('DeleteWebhook', 'id', 'Webhook identifier.'), 'Webhook to delete.'],
+  result: resultUnion(
+    'DeleteWebhookResult',
+    DeleteWebhookPayloadRef,
+    'Deleted webhook, or the reasons for the refusal.',
+  ),
+  run: ({ id }, ctx) => deleteWebhook(id, ctx),
+})
+
+const WebhookSecretPayloadRef = builder.objectRef<WebhookWithSecret>('WebhookSecretPayload').implement({
+  description: 'Webhook and its new secret.',
+  fields: (t) => ({
+    webhook: t.field({
+      type: WebhookRef,
+      description: 'Webhook that the secret belongs to.',
+      resolve: ({ webhook }) => webhook,
+    }),
+    secret: t.exposeString('secret', {
+      description: 'Secret to verify messages with (`whsec_…`). It is never shown again: store it.',
+    }),
   }),
-  enableWebhook: t.field({
-    type: WebhookResultRef,
-    description:
-      'Enables a webhook and makes its pending deliveries due at once. Changes made while it was disabled are only in the feed.',
-    args: {
-      input: t.arg({ type: EnableWebhookInputRef, required: true, description: 'Webhook to enable.' }),
-    },
-    resolve: (_root, { input: { id } }, ctx) =>
-      catchRefusal(async () => ({ webhook: await enableWebhook(id, ctx) })),
+})
+
+const WebhookSecretResultRef = resultUnion(
+  'WebhookSecretResult',
+  WebhookSecretPayloadRef,
+  'Webhook and its new secret, or the reasons for the refusal.',
+)
+
+const RegisterWebhookInputRef = builder.inputType('RegisterWebhookInput', {
+  description: 'Webhook to register.',
+  fields: (t) => ({
+    url: t.string({
+      required: true,
+      description:
+        'URL to post changes to: an https address on the public internet, without user name and password.',
+    }),
+    types: t.field({ type: [ChangeTypeRef], description: 'Types of change to receive; all if omitted.' }),
   }),
-  disableWebhook: t.field({
-    type: WebhookResultRef,
-    description: 'Disables a webhook until it is enabled again. Pending deliveries are kept.',
-    args: {
-      input: t.arg({ type: DisableWebhookInputRef, required: true, description: 'Webhook to disable.' }),
-    },
-    resolve: (_root, { input: { id } }, ctx) =>
-      catchRefusal(async () => ({ webhook: await disableWebhook(id, ctx) })),
-  }),
-  deleteWebhook: t.field({
-    type: DeleteWebhookResultRef,
-    description: 'Deletes a webhook and its secrets. Pending deliveries are dropped.',
-    args: {
-      input: t.arg({ type: DeleteWebhookInputRef, required: true, description: 'Webhook to delete.' }),
-    },
-    resolve: (_root, { input: { id } }, ctx) => catchRefusal(() => deleteWebhook(id, ctx)),
-  }),
-}))
+})
+
+mutation('registerWebhook', {
+  description:
+    'Registers a webhook for changes that concern the caller, in the form of Standard Webhooks. A channel receives changes of its payments and tickets, and of the rates of organizations that have given it access; an integration receives all changes of its organization.',
+  input: [RegisterWebhookInputRef, 'Webhook to register.'],
+  result: WebhookSecretResultRef,
+  caller: requireConfidential,
+  run: ({ url, types }, ctx) =>
+    registerWebhook(scalars.parse(webhookInput, { url, types: types ?? undefined }), ctx),
+})
+
+mutation('rotateWebhookSecret', {
+  description:
+    'Replaces the secret of a webhook. For 24 hours messages carry signatures by both the new and the previous secret. Rotating again within that time keeps only the last two.',
+  input: [idInput('RotateWebhookSecret', 'id', 'Webhook identifier.'), 'Webhook to give a new secret.'],
+  result: WebhookSecretResultRef,
+  run: ({ id }, ctx) => rotateWebhookSecret(id, ctx),
+})

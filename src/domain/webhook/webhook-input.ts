@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import { type CodeWithoutFacts, Refusal } from '../../shared/errors.ts'
+import { Refusal } from '../../shared/errors.ts'
 import * as scalars from '../../shared/input-types.ts'
+import type { CodeWithoutFacts } from '../../shared/problem-codes.ts'
 import { changeType } from '../change/table.ts'
 import { isPublicAddress, literalAddress } from './send/public-address.ts'
 

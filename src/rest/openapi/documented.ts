@@ -1,4 +1,4 @@
-import type { Code } from '../../shared/errors.ts'
+import type { Code } from '../../shared/problem-codes.ts'
 import type { HeaderName } from './headers.ts'
 
 /** Example of a request and of the body that answers it. Identifiers are those of `exampleIds`. */

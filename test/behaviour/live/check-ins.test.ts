@@ -60,7 +60,7 @@ test('a client goes on after the last event that it has received', async () => {
   await expect.poll(again.text).toContain('"people":5')
 })
 
-// Two scans may come in the other order, because each announcement is read by a statement of its own.
+// Two scans may come in the other order, because transactions commit in another order than they begin.
 test('a live key hears of no test ticket, a test key of no live one, later either', async () => {
   const testing = await inTestMode(sale)
   const watched = { live: watch(sale.integration.v2), test: watch(testing.integration.v2) }

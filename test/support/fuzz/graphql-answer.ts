@@ -12,7 +12,7 @@ import {
   parse,
   type SelectionSetNode,
 } from 'graphql'
-import { statusOf } from '../../../src/shared/errors.ts'
+import { problemCodes } from '../../../src/shared/problem-codes.ts'
 
 // Validates a response against its operation: exactly the selected fields, each value of its type.
 
@@ -131,7 +131,7 @@ function errorMistakes(error: unknown, data: unknown): string[] {
     : null
   return [
     ...(typeof message === 'string' && message !== '' ? [] : ['an error without a message']),
-    ...(typeof code === 'string' && code in statusOf && code !== 'INTERNAL' ? [] : [`an error ${code}`]),
+    ...(typeof code === 'string' && code in problemCodes && code !== 'INTERNAL' ? [] : [`an error ${code}`]),
     ...(typeof request_id === 'string' ? [] : ['an error without the id of its request']),
     ...(reached === null || reached === undefined ? [] : [`an error at ${path}, where there is a value`]),
   ]

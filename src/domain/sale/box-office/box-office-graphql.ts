@@ -1,6 +1,6 @@
 import { builder } from '../../../graphql/builder.ts'
-import { catchRefusal, resultUnion } from '../../../graphql/mutation-result.ts'
-import { type Context, requireIntegration } from '../../../request/context.ts'
+import { mutation, resultUnion } from '../../../graphql/mutation-result.ts'
+import { requireIntegration } from '../../../request/context.ts'
 import * as scalars from '../../../shared/input-types.ts'
 import { toMajor } from '../../../shared/money.ts'
 import { PaymentMethodRef, PaymentRef } from '../../payment/graphql.ts'
@@ -71,28 +71,19 @@ const BoxOfficePayloadRef = builder.objectRef<CheckoutAnswer>('BoxOfficePayload'
   }),
 })
 
-const SellAtBoxOfficeResultRef = resultUnion(
-  'SellAtBoxOfficeResult',
-  BoxOfficePayloadRef,
-  'Tickets sold at the box office, or the reasons for the refusal.',
-  CheckoutRefusedRef,
-)
-
-builder.mutationField('sellAtBoxOffice', (t) =>
-  t.field({
-    type: SellAtBoxOfficeResultRef,
-    description:
-      'Sells tickets of one rate of the organization at the door, all or none, by the rules and prices of `checkout`, but until the event ends. They are paid at once by what the organization took itself; `refundTicket` records what it gives back by hand. Integrations only.',
-    args: {
-      input: t.arg({ type: SellAtBoxOfficeInputRef, required: true, description: 'Tickets to sell.' }),
-    },
-    resolve: (_root, { input }, ctx: Context) =>
-      catchRefusal(
-        async () =>
-          requireIntegration(ctx) && sellAtBoxOffice(scalars.parseRequest(boxOfficeInput, input), ctx),
-      ),
-  }),
-)
+mutation('sellAtBoxOffice', {
+  description:
+    'Sells tickets of one rate of the organization at the door, all or none, by the rules and prices of `checkout`, but until the event ends. They are paid at once by what the organization took itself; `refundTicket` records what it gives back by hand. Integrations only.',
+  input: [SellAtBoxOfficeInputRef, 'Tickets to sell.'],
+  result: resultUnion(
+    'SellAtBoxOfficeResult',
+    BoxOfficePayloadRef,
+    'Tickets sold at the box office, or the reasons for the refusal.',
+    CheckoutRefusedRef,
+  ),
+  caller: requireIntegration,
+  run: (input, ctx) => sellAtBoxOffice(scalars.parseRequest(boxOfficeInput, input), ctx),
+})
 
 const InvitationInputRef = builder.inputType('InvitationInput', {
   description: 'Guest who is given a ticket.',
@@ -139,25 +130,16 @@ const InvitationsPayloadRef = builder.objectRef<CheckoutAnswer>('InvitationsPayl
   }),
 })
 
-const IssueInvitationsResultRef = resultUnion(
-  'IssueInvitationsResult',
-  InvitationsPayloadRef,
-  'Tickets given away, or the reasons for the refusal.',
-  CheckoutRefusedRef,
-)
-
-builder.mutationField('issueInvitations', (t) =>
-  t.field({
-    type: IssueInvitationsResultRef,
-    description:
-      'Gives tickets of one rate of the organization away, all or none, until the event ends. They take places and cost nothing; the questions and the limits per checkout of the rate do not apply. Integrations only.',
-    args: {
-      input: t.arg({ type: IssueInvitationsInputRef, required: true, description: 'Tickets to give away.' }),
-    },
-    resolve: (_root, { input }, ctx: Context) =>
-      catchRefusal(
-        async () =>
-          requireIntegration(ctx) && issueInvitations(scalars.parseRequest(invitationsInput, input), ctx),
-      ),
-  }),
-)
+mutation('issueInvitations', {
+  description:
+    'Gives tickets of one rate of the organization away, all or none, until the event ends. They take places and cost nothing; the questions and the limits per checkout of the rate do not apply. Integrations only.',
+  input: [IssueInvitationsInputRef, 'Tickets to give away.'],
+  result: resultUnion(
+    'IssueInvitationsResult',
+    InvitationsPayloadRef,
+    'Tickets given away, or the reasons for the refusal.',
+    CheckoutRefusedRef,
+  ),
+  caller: requireIntegration,
+  run: (input, ctx) => issueInvitations(scalars.parseRequest(invitationsInput, input), ctx),
+})

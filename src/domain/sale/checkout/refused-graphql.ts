@@ -1,25 +1,10 @@
 import { builder } from '../../../graphql/builder.ts'
-import { problemRef, RefusalErrorRef, refusedRef } from '../../../graphql/mutation-result.ts'
-import type { Problem, ProblemWith } from '../../../shared/errors.ts'
+import { errorType, problemRef, RefusalErrorRef, refusedRef } from '../../../graphql/mutation-result.ts'
+import type { Problem } from '../../../shared/errors.ts'
 
 const CheckoutErrorRef = problemRef(
   'CheckoutError',
   'Reason why a checkout, a sale at the box office or invitations were refused.',
-  {
-    SOLD_OUT: 'AvailabilityError',
-    INSUFFICIENT_AVAILABILITY: 'AvailabilityError',
-    DISCOUNT_USED_UP: 'AvailabilityError',
-    DISCOUNT_NOT_VALID: 'SaleTimeError',
-    MIN_TICKETS: 'TicketCountError',
-    MAX_TICKETS: 'TicketCountError',
-    NOT_ON_SALE_YET: 'SaleTimeError',
-    SALE_ENDED: 'SaleTimeError',
-    EVENT_STARTED: 'SaleTimeError',
-    UNDER_AGE: 'UnderAgeError',
-    TOTAL_INCREASED: 'TotalIncreasedError',
-    METADATA_TOO_LARGE: 'SizeError',
-    BUSY: 'BusyError',
-  },
 )
 
 builder.objectType(builder.objectRef<Problem>('InputError'), {
@@ -27,107 +12,65 @@ builder.objectType(builder.objectRef<Problem>('InputError'), {
   interfaces: [CheckoutErrorRef, RefusalErrorRef],
 })
 
-builder.objectType(
-  builder.objectRef<ProblemWith<'SOLD_OUT' | 'INSUFFICIENT_AVAILABILITY' | 'DISCOUNT_USED_UP'>>(
-    'AvailabilityError',
-  ),
-  {
-    description: 'Fewer places, or uses of a discount, are available than were requested.',
-    interfaces: [CheckoutErrorRef],
-    fields: (t) => ({
-      available: t.int({
-        description: 'Number of places, or uses of a discount, available.',
-        resolve: ({ facts }) => facts.available,
-      }),
-    }),
-  },
+errorType(
+  'AvailabilityError',
+  ['SOLD_OUT', 'INSUFFICIENT_AVAILABILITY', 'DISCOUNT_USED_UP'],
+  [CheckoutErrorRef],
+  'Fewer places, or uses of a discount, are available than were requested.',
+  { available: 'Number of places, or uses of a discount, available.' },
 )
-
-builder.objectType(builder.objectRef<ProblemWith<'MIN_TICKETS' | 'MAX_TICKETS'>>('TicketCountError'), {
-  description: 'Number of tickets outside the limits of this rate.',
-  interfaces: [CheckoutErrorRef],
-  fields: (t) => ({
-    min: t.int({ nullable: true, description: 'Minimum per checkout.', resolve: ({ facts }) => facts.min }),
-    max: t.int({ nullable: true, description: 'Maximum per checkout.', resolve: ({ facts }) => facts.max }),
-  }),
-})
-
-type SaleTimeProblem = ProblemWith<'NOT_ON_SALE_YET' | 'SALE_ENDED' | 'EVENT_STARTED' | 'DISCOUNT_NOT_VALID'>
-
-const toDate = (iso: string | undefined) => (iso === undefined ? null : new Date(iso))
-
-builder.objectType(builder.objectRef<SaleTimeProblem>('SaleTimeError'), {
-  description: 'Ticket rate is not on sale, or discount is not valid, at this time.',
-  interfaces: [CheckoutErrorRef],
-  fields: (t) => ({
-    validFrom: t.field({
-      type: 'DateTime',
-      nullable: true,
-      description: 'Time when the sale starts, if it has not started, or the discount becomes valid.',
-      resolve: ({ facts }) => toDate('validFrom' in facts ? facts.validFrom : undefined),
-    }),
-    validUntil: t.field({
-      type: 'DateTime',
-      nullable: true,
-      description: 'Time when the sale ended, if it has, or the discount ends.',
-      resolve: ({ facts }) => toDate('validUntil' in facts ? facts.validUntil : undefined),
-    }),
-    startDate: t.field({
-      type: 'DateTime',
-      nullable: true,
-      description: 'Time when the event started, if it has.',
-      resolve: ({ facts }) => toDate('startDate' in facts ? facts.startDate : undefined),
-    }),
-  }),
-})
-
-builder.objectType(builder.objectRef<ProblemWith<'UNDER_AGE'>>('UnderAgeError'), {
-  description: 'Attendee is under the minimum age on the day the event starts.',
-  interfaces: [CheckoutErrorRef, RefusalErrorRef],
-  fields: (t) => ({
-    minimumAge: t.int({
-      nullable: true,
-      description: 'Minimum age in years.',
-      resolve: ({ facts }) => facts.minimumAge,
-    }),
-  }),
-})
-
-builder.objectType(builder.objectRef<ProblemWith<'TOTAL_INCREASED'>>('TotalIncreasedError'), {
-  description: 'Total is higher than `expectedTotal`.',
-  interfaces: [CheckoutErrorRef],
-  fields: (t) => ({
-    totalAmount: t.float({
-      nullable: true,
-      description: 'Current total, in major units, such as 10.5 for €10.50.',
-      resolve: ({ facts }) => facts.totalAmount,
-    }),
-  }),
-})
-
-builder.objectType(builder.objectRef<ProblemWith<'METADATA_TOO_LARGE'>>('SizeError'), {
-  description: 'Input field is too large.',
-  interfaces: [CheckoutErrorRef],
-  fields: (t) => ({
-    limit: t.int({
-      nullable: true,
-      description: 'Maximum size in bytes.',
-      resolve: ({ facts }) => facts.limit,
-    }),
-  }),
-})
-
-builder.objectType(builder.objectRef<ProblemWith<'BUSY'>>('BusyError'), {
-  description: 'The service is busy. Retry after `retryAfter` seconds.',
-  interfaces: [CheckoutErrorRef],
-  fields: (t) => ({
-    retryAfter: t.int({
-      nullable: true,
-      description: 'Seconds to wait before retrying.',
-      resolve: ({ facts }) => facts.retryAfter,
-    }),
-  }),
-})
+errorType(
+  'TicketCountError',
+  ['MIN_TICKETS', 'MAX_TICKETS'],
+  [CheckoutErrorRef],
+  'Number of tickets outside the limits of this rate.',
+  { min: 'Minimum per checkout.', max: 'Maximum per checkout.' },
+  { nullable: true },
+)
+errorType(
+  'SaleTimeError',
+  ['NOT_ON_SALE_YET', 'SALE_ENDED', 'EVENT_STARTED', 'DISCOUNT_NOT_VALID'],
+  [CheckoutErrorRef],
+  'Ticket rate is not on sale, or discount is not valid, at this time.',
+  {
+    validFrom: 'Time when the sale starts, if it has not started, or the discount becomes valid.',
+    validUntil: 'Time when the sale ended, if it has, or the discount ends.',
+    startDate: 'Time when the event started, if it has.',
+  },
+  { nullable: true },
+)
+errorType(
+  'UnderAgeError',
+  ['UNDER_AGE'],
+  [CheckoutErrorRef, RefusalErrorRef],
+  'Attendee is under the minimum age on the day the event starts.',
+  { minimumAge: 'Minimum age in years.' },
+  { nullable: true },
+)
+errorType(
+  'TotalIncreasedError',
+  ['TOTAL_INCREASED'],
+  [CheckoutErrorRef],
+  'Total is higher than `expectedTotal`.',
+  { totalAmount: 'Current total, in major units, such as 10.5 for €10.50.' },
+  { nullable: true },
+)
+errorType(
+  'SizeError',
+  ['METADATA_TOO_LARGE'],
+  [CheckoutErrorRef],
+  'Input field is too large.',
+  { limit: 'Maximum size in bytes.' },
+  { nullable: true },
+)
+errorType(
+  'BusyError',
+  ['BUSY'],
+  [CheckoutErrorRef],
+  'The service is busy. Retry after `retryAfter` seconds.',
+  { retryAfter: 'Seconds to wait before retrying.' },
+  { nullable: true },
+)
 
 export const CheckoutRefusedRef = refusedRef(
   'CheckoutRefused',

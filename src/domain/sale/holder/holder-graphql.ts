@@ -1,7 +1,12 @@
 import { builder } from '../../../graphql/builder.ts'
-import { catchRefusal, objectResult, RefusalErrorRef, resultUnion } from '../../../graphql/mutation-result.ts'
+import {
+  errorType,
+  mutation,
+  objectResult,
+  RefusalErrorRef,
+  resultUnion,
+} from '../../../graphql/mutation-result.ts'
 import { requireConfidential } from '../../../request/context.ts'
-import type { ProblemWith } from '../../../shared/errors.ts'
 import * as scalars from '../../../shared/input-types.ts'
 import { TicketRef } from '../../ticket/graphql.ts'
 import { DocumentTypeRef } from '../../ticket/parts-graphql.ts'
@@ -17,20 +22,16 @@ import { type Resent, resendTickets } from './resend-tickets.ts'
 import { transferTicket } from './transfer-ticket.ts'
 import { updateAttendees } from './update-attendee.ts'
 
-builder.objectType(builder.objectRef<ProblemWith<'TOO_MANY_RESENDS'>>('ResendLimitError'), {
-  description: 'The ticket was sent again or transferred too often within 24 hours.',
-  interfaces: [RefusalErrorRef],
-  fields: (t) => ({
-    limit: t.int({
-      description: 'Maximum number within 24 hours, resends and transfers together.',
-      resolve: ({ facts }) => facts.limit,
-    }),
-    retryAfter: t.int({
-      description: 'Seconds until the tickets can be sent again.',
-      resolve: ({ facts }) => facts.retryAfter,
-    }),
-  }),
-})
+errorType(
+  'ResendLimitError',
+  ['TOO_MANY_RESENDS'],
+  [RefusalErrorRef],
+  'The ticket was sent again or transferred too often within 24 hours.',
+  {
+    limit: 'Maximum number within 24 hours, resends and transfers together.',
+    retryAfter: 'Seconds until the tickets can be sent again.',
+  },
+)
 
 const UpdateAttendeeInputRef = builder.inputType('UpdateAttendeeInput', {
   description:
@@ -110,74 +111,49 @@ const ResendTicketsPayloadRef = builder.objectRef<Resent>('ResendTicketsPayload'
   }),
 })
 
-const UpdateAttendeeResultRef = objectResult('UpdateAttendee', ['ticket', TicketRef], 'Corrected ticket')
-const UpdateAttendeesResultRef = objectResult(
-  'UpdateAttendees',
-  ['tickets', [TicketRef]],
-  'Corrected tickets',
-)
-const TransferTicketResultRef = objectResult('TransferTicket', ['ticket', TicketRef], 'Transferred ticket')
-const ResendTicketsResultRef = resultUnion(
-  'ResendTicketsResult',
-  ResendTicketsPayloadRef,
-  'Tickets that are sent again, or the reasons for the refusal.',
-)
-
 const whose = 'The channel that sold the ticket and integrations of its organization may do this.'
 
-builder.mutationField('updateAttendee', (t) =>
-  t.field({
-    type: UpdateAttendeeResultRef,
-    description: `Corrects what was typed about the attendee of a ticket that is \`pending\` or \`activated\`, until somebody has entered with it. ${whose} Sends nothing: a ticket that is paid later goes to the new address; for one that is paid see \`resendTickets\`. Idempotent.`,
-    args: { input: t.arg({ type: UpdateAttendeeInputRef, required: true, description: 'Corrections.' }) },
-    resolve: (_root, { input }, ctx) =>
-      catchRefusal(async () => {
-        requireConfidential(ctx)
-        const corrections = [scalars.parseRequest(attendeeChanges, input)]
-        const [ticket] = await updateAttendees(corrections, ctx, (_index, path) => path)
-        return { ticket: ticket as Ticket }
-      }),
-  }),
-)
+mutation('updateAttendee', {
+  description: `Corrects what was typed about the attendee of a ticket that is \`pending\` or \`activated\`, until somebody has entered with it. ${whose} Sends nothing: a ticket that is paid later goes to the new address; for one that is paid see \`resendTickets\`. Idempotent.`,
+  input: [UpdateAttendeeInputRef, 'Corrections.'],
+  result: objectResult('UpdateAttendee', ['ticket', TicketRef], 'Corrected ticket'),
+  caller: requireConfidential,
+  run: async (input, ctx) => {
+    const corrections = [scalars.parseRequest(attendeeChanges, input)]
+    const [ticket] = await updateAttendees(corrections, ctx, (_index, path) => path)
+    return { ticket: ticket as Ticket }
+  },
+})
 
-builder.mutationField('updateAttendees', (t) =>
-  t.field({
-    type: UpdateAttendeesResultRef,
-    description: `Corrects the attendees of several tickets by the rules of \`updateAttendee\`: all or none. ${whose} Paths of errors begin with \`attendees\` and the index of the correction.`,
-    args: { input: t.arg({ type: UpdateAttendeesInputRef, required: true, description: 'Corrections.' }) },
-    complexity: ({ input }) => ({ field: 1_000, multiplier: input.attendees.length }),
-    resolve: (_root, { input }, ctx) =>
-      catchRefusal(async () => {
-        requireConfidential(ctx)
-        return {
-          tickets: await updateAttendees(scalars.parseRequest(attendeesChanges, input).attendees, ctx),
-        }
-      }),
+mutation('updateAttendees', {
+  description: `Corrects the attendees of several tickets by the rules of \`updateAttendee\`: all or none. ${whose} Paths of errors begin with \`attendees\` and the index of the correction.`,
+  input: [UpdateAttendeesInputRef, 'Corrections.'],
+  result: objectResult('UpdateAttendees', ['tickets', [TicketRef]], 'Corrected tickets'),
+  caller: requireConfidential,
+  complexity: ({ input }) => ({ field: 1_000, multiplier: input.attendees.length }),
+  run: async (input, ctx) => ({
+    tickets: await updateAttendees(scalars.parseRequest(attendeesChanges, input).attendees, ctx),
   }),
-)
+})
 
-builder.mutationField('transferTicket', (t) =>
-  t.field({
-    type: TransferTicketResultRef,
-    description: `Gives an \`activated\` ticket, with which nobody has ever entered, to another person, also where everything is sold out. ${whose} The ticket gets a new code and a new document; the former ones, and all that the former holder told, are gone at once. Both holders get a mail, so at most five times within 24 hours, resends included. A warranty ends. Refunds and the invoice stay with the payment. Returns a ticket that already bears this name and e-mail address unchanged, so a call can be repeated.`,
-    args: { input: t.arg({ type: TransferTicketInputRef, required: true, description: 'New holder.' }) },
-    resolve: (_root, { input }, ctx) =>
-      catchRefusal(async () => {
-        requireConfidential(ctx)
-        return { ticket: await transferTicket(scalars.parseRequest(ticketTransfer, input), ctx) }
-      }),
+mutation('transferTicket', {
+  description: `Gives an \`activated\` ticket, with which nobody has ever entered, to another person, also where everything is sold out. ${whose} The ticket gets a new code and a new document; the former ones, and all that the former holder told, are gone at once. Both holders get a mail, so at most five times within 24 hours, resends included. A warranty ends. Refunds and the invoice stay with the payment. Returns a ticket that already bears this name and e-mail address unchanged, so a call can be repeated.`,
+  input: [TransferTicketInputRef, 'New holder.'],
+  result: objectResult('TransferTicket', ['ticket', TicketRef], 'Transferred ticket'),
+  caller: requireConfidential,
+  run: async (input, ctx) => ({
+    ticket: await transferTicket(scalars.parseRequest(ticketTransfer, input), ctx),
   }),
-)
+})
 
-builder.mutationField('resendTickets', (t) =>
-  t.field({
-    type: ResendTicketsResultRef,
-    description: `Sends a ticket, or all tickets of a payment, to their holders again: a mail for each, at most five times per ticket within 24 hours, transfers included. ${whose} Only tickets that are \`activated\`.`,
-    args: { input: t.arg({ type: ResendTicketsInputRef, required: true, description: 'What to send.' }) },
-    resolve: (_root, { input }, ctx) =>
-      catchRefusal(async () => {
-        requireConfidential(ctx)
-        return resendTickets(scalars.parse(ticketResending, input), ctx)
-      }),
-  }),
-)
+mutation('resendTickets', {
+  description: `Sends a ticket, or all tickets of a payment, to their holders again: a mail for each, at most five times per ticket within 24 hours, transfers included. ${whose} Only tickets that are \`activated\`.`,
+  input: [ResendTicketsInputRef, 'What to send.'],
+  result: resultUnion(
+    'ResendTicketsResult',
+    ResendTicketsPayloadRef,
+    'Tickets that are sent again, or the reasons for the refusal.',
+  ),
+  caller: requireConfidential,
+  run: (input, ctx) => resendTickets(scalars.parse(ticketResending, input), ctx),
+})

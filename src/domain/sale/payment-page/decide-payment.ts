@@ -5,7 +5,7 @@ import { declinedEmail } from '../../payment/sandbox.ts'
 import type { Payment } from '../../payment/table.ts'
 import { catchFailure, openSessionOf, refreshSession, saveSession } from '../provider-session.ts'
 import { settlePayment } from '../settle/settle-payment.ts'
-import { type FoundPayment, readLines } from './find-payment.ts'
+import type { FoundPayment } from './find-payment.ts'
 
 /** Action of a buyer: pay, cancel, or only view the payment; in the sandbox, try to pay and be declined. */
 export type BuyerAction = 'pay' | 'decline' | 'cancel' | 'view'
@@ -41,11 +41,6 @@ const toOrder = ({ payment, event, rateName }: FoundPayment, publicUrl: string):
   }
 }
 
-async function readTestEmail(db: PaymentServices['db'], payment: Payment): Promise<string | null> {
-  const lines = await readLines(db, payment)
-  return lines.find(({ testEmail }) => testEmail)?.testEmail ?? null
-}
-
 async function pay(
   { db, provider, publicUrl }: PaymentServices,
   found: FoundPayment,
@@ -54,8 +49,7 @@ async function pay(
   const { status, sessionUrl } = found.payment
   if (sessionUrl && openSessionOf(found.payment, provider)) return { status, sendTo: sessionUrl }
   const order = toOrder(found, publicUrl())
-  if (action === 'decline') order.testEmail = declinedEmail
-  else if (provider.name === 'sandbox') order.testEmail = await readTestEmail(db, found.payment)
+  if (provider.name === 'sandbox') order.testEmail = action === 'decline' ? declinedEmail : found.testEmail
   // Outside any transaction: a slow provider must not hold a row lock.
   const outcome = await provider.charge(order)
   if (outcome.kind === 'declined') return { status, isDeclined: true }

@@ -44,6 +44,19 @@ const findPayments = (name: string, isOf: Condition, isNamed: SQL) => (db: Datab
           )
           .orderBy(asc(refunds.createdAt))
           .limit(1)})`,
+        /** Address among the tickets that the sandbox heeds. */
+        testEmail: sql<string | null>`(${db
+          .select({ email: tickets.email })
+          .from(tickets)
+          .where(
+            and(
+              isOf(tickets.organizationId),
+              eq(tickets.paymentId, payments.id),
+              inArray(tickets.email, testEmails),
+            ),
+          )
+          .orderBy(asc(tickets.position))
+          .limit(1)})`,
         rateName: ticketRates.name,
         organization: { name: organizations.name, language: organizations.language },
         event: {
@@ -87,9 +100,6 @@ const linesByPayments = (db: Database) =>
         warrantyAmount: tickets.warrantyAmount,
         warrantyHours: tickets.warrantyHours,
         totalAmount: tickets.totalAmount,
-        testEmail: sql<
-          string | null
-        >`case when ${inArray(tickets.email, testEmails)} then ${tickets.email} end`,
       })
       .from(tickets)
       .innerJoin(prices, eq(prices.id, tickets.priceId))

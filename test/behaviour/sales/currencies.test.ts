@@ -1,0 +1,83 @@
+import fc from 'fast-check'
+import { expect, onTestFinished, test } from 'vitest'
+import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
+import { aCatalogue, anEvent, anOrganization, aPrice, aRate } from '../../support/factories.ts'
+import { fullPaymentOf, refundTicket, ticketOf } from '../../support/refunds.ts'
+import { openSale } from '../../support/sale.ts'
+import { settlePaymentById } from '../../support/settle-payment.ts'
+import { stubProvider } from '../../support/stub-provider.ts'
+
+// What buyers paid and got back, in the digits that they were shown, beside the sums that the organizer is shown.
+
+const fields = 'currency gross fees refunded net'
+type Sums = { currency: string; gross: number; fees: number; refunded: number; net: number }
+
+test.each([
+  ['JPY', 0, 1],
+  ['EUR', 2, 1],
+  // Two of its decimals can be charged.
+  ['KWD', 3, 10],
+])(
+  'sums of sales in %s, of %i decimals, are exactly what buyers paid and got back',
+  async (currency, decimals, step) => {
+    const exact = (amount: number) => BigInt(amount.toFixed(decimals).replace('.', ''))
+    const toMajor = (minor: number) => minor / 10 ** decimals
+    const amounts = [1, 7, 10 ** decimals * 10 - 1, 10 ** decimals * 33_333 + 3]
+    const prices = amounts.map((minor, index) =>
+      aPrice({
+        _id: `price_${index}`,
+        name: `Price ${index}`,
+        price: toMajor(minor * step),
+        fee_type: 'fixed',
+        fee_quantity: 0,
+      }),
+    )
+    const event = anEvent({
+      _id: 'evt_1',
+      ticket_rates: [aRate({ _id: 'rate_1', prices, availability: { sold: 0, available: 10_000 } })],
+    })
+    const organization = anOrganization({ currency, platform_fee_percentage: 3.3333 })
+    const sale = await openSale(aCatalogue({ organizations: [organization], events: [event] }), {
+      provider: stubProvider(),
+    })
+    onTestFinished(() => sale.close())
+
+    let [paid, refunded] = [0n, 0n]
+    const aPurchase = fc.record({
+      prices: fc.array(fc.nat(3), { minLength: 1, maxLength: 4 }),
+      share: fc.option(fc.integer({ min: 1, max: 100 })),
+    })
+    const property = fc.asyncProperty(aPurchase, async ({ prices, share }) => {
+      const checkout = await mustCheckOut(sale, {
+        ticket_rate_id: 'rate_1',
+        tickets: prices.map((index) => anEntry(`price_${index}`)),
+      })
+      await settlePaymentById(sale.db, checkout.payment_id, await fullPaymentOf(sale, checkout))
+      paid += exact(checkout.total_amount)
+      const [total = 0] = checkout.tickets.map(({ total_price }) => total_price)
+      const part = share === null ? 0 : Math.ceil((Number(exact(total)) * share) / 100 / step) * step
+      if (part > 0) {
+        refunded += BigInt(part)
+        await refundTicket(sale, ticketOf(checkout), { amount: toMajor(part) })
+      }
+      const { data } = await sale.graphql<{ sales: Sums[] }>(
+        `{ sales(eventId: "evt_1", groupBy: SALE_TYPE) { ${fields} } }`,
+        {},
+        sale.integration.v2,
+      )
+      const [sums] = data?.sales ?? []
+      expect(sums).toMatchObject({ currency })
+      const { gross = 0, fees = 0, net = 0, refunded: back = 0 } = sums ?? {}
+      expect([exact(gross), exact(back)]).toEqual([paid, refunded])
+      expect(exact(net) + exact(fees)).toBe(paid - refunded)
+      // No digits beyond those of the currency.
+      for (const amount of [gross, fees, net, back]) expect(Number(amount.toFixed(decimals))).toBe(amount)
+    })
+    await fc.assert(property, {
+      numRuns: 12,
+      endOnFailure: true,
+      examples: [[{ prices: [0, 3], share: 50 }]],
+    })
+    expect(refunded).toBeGreaterThan(0n)
+  },
+)
