@@ -9,7 +9,6 @@ import { type Files, localFiles } from '../shared/files.ts'
 import { databaseCommands } from './database-commands.ts'
 import { describeError } from './describe-error.ts'
 import type { Examined } from './doctor.ts'
-import { doctorCommands } from './doctor-commands.ts'
 
 const usage = `Usage: npm run COMMAND -- ARGUMENTS    (or: node dist/cli.js COMMAND ARGUMENTS)
 
@@ -84,7 +83,6 @@ const commands: Record<string, Command> = {
   ...authCommands,
   ...deliveryCommands,
   ...retentionCommands,
-  ...doctorCommands,
 }
 
 /** Name of the positional arguments of each command that takes any. */

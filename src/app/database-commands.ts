@@ -2,16 +2,25 @@ import { z } from 'zod'
 import type { OpenDatabase } from '../database/database.ts'
 import type { Files } from '../shared/files.ts'
 import { parse } from '../shared/input-types.ts'
-import type { Examined } from './doctor.ts'
+import {
+  type Examined,
+  examine,
+  examineDatabases,
+  examineInvariants,
+  type Finding,
+  toCode,
+} from './doctor.ts'
 
-// Commands for the database as a whole. Each parses its arguments, then resolves to its output.
+// Commands for the database as a whole. Each parses its arguments, then resolves to its output. Exit codes of those that
+// examine the service are 0 if all is well, 1 if something needs a person, and 2 if something is broken.
 
 type Open = (() => Promise<unknown>) & { whole(): Promise<OpenDatabase> }
 
+const noArguments = z.strictObject({})
 const file = z.tuple([z.string()], 'must be one')
 
 function migrate(input: object) {
-  parse(z.strictObject({}), input)
+  parse(noArguments, input)
   return async (open: Open) => {
     await open()
     return { json: { migrated: true }, text: 'The tables are up to date.' }
@@ -19,7 +28,7 @@ function migrate(input: object) {
 }
 
 function distribute(input: object) {
-  parse(z.strictObject({}), input)
+  parse(noArguments, input)
   return async (open: Open) => {
     const json = await (await open.whole()).distribute()
     const { distributed, reference, done } = json
@@ -57,4 +66,27 @@ function restore(input: object) {
   }
 }
 
-export const databaseCommands = { migrate, distribute, backup, restore }
+const labels: Record<Finding['level'], string> = { ok: 'ok', attention: 'look', broken: 'BROKEN' }
+
+const toText = (findings: Finding[]): string =>
+  findings
+    .map(({ check, level, text }) => `${labels[level].padEnd(7)} ${check.padEnd(11)} ${text}`)
+    .join('\n')
+
+function report(findings: Finding[]) {
+  const code = toCode(findings)
+  return { json: { code, findings }, text: toText(findings), code }
+}
+
+function doctor(args: object) {
+  parse(noArguments, args)
+  return async (_open: unknown, examined: Examined) => report(await examine(examined))
+}
+
+function verify(args: object) {
+  parse(noArguments, args)
+  return async (_open: unknown, examined: Examined) =>
+    report(await examineDatabases(examined, examineInvariants))
+}
+
+export const databaseCommands = { migrate, distribute, backup, restore, doctor, verify }

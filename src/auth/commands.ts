@@ -4,11 +4,14 @@ import { identifier, isOrigin, moment, parse, text } from '../shared/input-types
 import { changeGrant } from './change-grant.ts'
 import { issueChannelKey, issueIntegrationKey, issuePublishableKey } from './issue-key.ts'
 import { type ListedKey, listKeys } from './list-keys.ts'
-import { listOrganizationSecrets } from './organization-secrets.ts'
+import {
+  issueOrganizationSecret,
+  listOrganizationSecrets,
+  revokeOrganizationSecret,
+} from './organization-secrets.ts'
 import { loopbackOrigins } from './publishable-origins.ts'
 import { revokeKey } from './revoke-key.ts'
 import { integrationScopes } from './scopes.ts'
-import { issueSecret, revokeSecret, secretBodyOf, secretLineOf } from './secret-commands.ts'
 
 // Commands for keys and grants. Each parses its arguments, then resolves to its output.
 
@@ -39,6 +42,8 @@ const publishable = z.strictObject({
 })
 const grant = z.strictObject({ channel: identifier, organization: once(identifier) })
 const byId = z.strictObject({ id: once(z.string()) })
+// Secrets are those of method v1.
+const organizationSecret = z.strictObject({ organization: once(identifier), expires: moment.optional() })
 
 const issueOf = ({ expires, test }: { expires?: Date; test?: boolean }) => ({
   expiresAt: expires ?? null,
@@ -46,6 +51,46 @@ const issueOf = ({ expires, test }: { expires?: Date; test?: boolean }) => ({
 })
 
 const shownOnce = 'It is shown here and never again.'
+
+function issueSecret(input: object) {
+  const { organization, expires } = parse(organizationSecret, input)
+  const [organizationId] = organization
+  return async (open: Open) => {
+    const issued = await issueOrganizationSecret(await open(), { organizationId, expiresAt: expires ?? null })
+    return {
+      json: { secret_id: issued.secretId, secret: issued.secret },
+      text: `Secret id  ${issued.secretId}\nSecret     ${issued.secret}\n\nMethod v1 sends it in the header secret, beside the integration_id of any integration of ${organizationId}. ${shownOnce}`,
+    }
+  }
+}
+
+function revokeSecret(input: object) {
+  const [id] = parse(byId, input).id
+  return async (open: Open) => {
+    const isRevoked = await revokeOrganizationSecret(await open(), id)
+    return {
+      json: { secret_id: id, revoked: isRevoked },
+      text: isRevoked ? `Revoked: the secret ${id}.` : 'Already revoked.',
+    }
+  }
+}
+
+type ListedSecret = Awaited<ReturnType<typeof listOrganizationSecrets>>[number]
+
+const secretBodyOf = (secret: ListedSecret) => ({
+  id: secret.id,
+  kind: 'secret',
+  status: secret.status,
+  organization_ids: [secret.organizationId],
+  created_at: secret.createdAt.toISOString(),
+  expires_at: secret.expiresAt?.toISOString() ?? null,
+  revoked_at: secret.revokedAt?.toISOString() ?? null,
+})
+
+const secretLineOf = ({ id, status, organizationId, expiresAt }: ListedSecret) =>
+  [id, status.padEnd(7), 'secret of', organizationId, expiresAt ? ` until ${expiresAt.toISOString()}` : '']
+    .filter(Boolean)
+    .join(' ')
 
 function issueToChannel(input: object) {
   const options = 'channel' in input ? parse(existingChannel, input) : parse(newChannel, input)

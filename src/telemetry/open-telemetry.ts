@@ -26,8 +26,7 @@ export async function openTelemetry(
   let log: Log | undefined
   const closing: (() => unknown)[] = []
   if (hasTraces) {
-    const { startTracing } = await import('./tracing.ts')
-    const { traceRequests } = await import('./trace-requests.ts')
+    const { startTracing, traceRequests } = await import('./tracing.ts')
     const tracing = startTracing(() => log?.warn('spans could not be sent to the collector'))
     instruments.tracer = tracing.tracer
     hooks.push((app) => traceRequests(app, tracing))

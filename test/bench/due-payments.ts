@@ -94,7 +94,7 @@ type Rules = Record<string, string>
 
 // The built service's own: the bench is compiled without its sources.
 async function readStockRules(): Promise<Rules> {
-  const file = pathToFileURL(resolve('dist/domain/verify/stock-rules.js')).href
+  const file = pathToFileURL(resolve('dist/domain/verify/rules.js')).href
   return ((await import(file)) as { stockRules: Rules }).stockRules
 }
 

@@ -1,9 +1,51 @@
+import { LRUCache } from 'lru-cache'
 import postgres from 'postgres'
-import { inSpan } from '../../shared/instruments.ts'
+import { inSpan, instruments } from '../../shared/instruments.ts'
 import type { Run, Statement } from './pool-connection.ts'
 import type { Pool } from './pool-types.ts'
 import type { Transaction } from './run-transaction.ts'
-import { traced } from './trace-statements.ts'
+
+// Bounded by the length of the texts, because a statement may have a row for each ticket.
+const summaries = new LRUCache<string, string>({
+  maxSize: 2 ** 20,
+  sizeCalculation: (summary, text) => text.length + summary.length,
+})
+// As long as OpenTelemetry lets it be.
+const maxLength = 255
+
+// Operations with the tables that they name, in order, as OpenTelemetry's `db.query.summary` has them.
+const operation =
+  /(?<!\b(?:for|do|key|distinct)\s)\b(insert into|update|delete from|from|join)\s+(?:only\s+)?"?([a-z_][a-z0-9_.]*)"?/gi
+// Names that a statement gives to its own parts, which are no tables.
+const part = /\b([a-z_]\w*)\s*(?:\([^()]*\)\s*)?\bas\s+(?:(?:not\s+)?materialized\s+)?\(/gi
+const commands: Record<string, string> = {
+  'insert into': 'INSERT',
+  update: 'UPDATE',
+  'delete from': 'DELETE',
+}
+
+/** Summarizes a statement by its operations and tables, never by its values: `UPDATE stock INSERT tickets`. */
+export function summaryOf(text: string): string {
+  const known = summaries.get(text)
+  if (known !== undefined) return known
+  const own = new Set([...text.matchAll(part)].map(([, name]) => name))
+  const operations = [...text.matchAll(operation)]
+    .filter(([, , table]) => !own.has(table))
+    .map(([, command = '', table]) => `${commands[command.toLowerCase()] ?? 'SELECT'} ${table}`)
+  const first = text.trimStart().split(/\W/, 1)[0]?.toUpperCase() ?? ''
+  const summary = operations.length > 0 ? [...new Set(operations)].join(' ').slice(0, maxLength) : first
+  summaries.set(text, summary)
+  return summary
+}
+
+/** Runs a statement in a span, if traces are on. */
+export function traced(run: Run, statement: Statement, isRaw: boolean): Promise<unknown> {
+  const { tracer } = instruments
+  if (!tracer) return run(statement, isRaw)
+  const summary = summaryOf(statement[0])
+  const facts = { 'db.system.name': 'postgresql', 'db.query.summary': summary }
+  return tracer.inSpan(summary, facts, () => run(statement, isRaw))
+}
 
 // The statement starts in the next microtask, because Drizzle asks for raw rows by calling `values` on it.
 const unsafeOver =

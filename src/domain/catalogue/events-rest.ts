@@ -3,9 +3,11 @@ import { z } from 'zod'
 import type { ResponseCache } from '../../cache/response-cache.ts'
 import { type Context, catalogueContext, type Services } from '../../request/context.ts'
 import { answerRead, authenticatedRead } from '../../rest/cached-read.ts'
+import { exampleIds } from '../../rest/openapi/example-ids.ts'
 import { Refusal } from '../../shared/errors.ts'
 import * as scalars from '../../shared/input-types.ts'
 import { readCursor, toCursor } from '../event/cursor.ts'
+import { eventById } from '../event/loaders.ts'
 import { type EventFilter, searchEvents } from '../event/search-events.ts'
 import type { Event } from '../event/table.ts'
 import { type TicketRateBody, toTicketRateBody } from '../ticket-rate/body.ts'
@@ -15,13 +17,12 @@ import {
   supplementsByTicketRateId,
   ticketRatesByEventId,
 } from '../ticket-rate/loaders.ts'
-import { eventBody, toEventBody } from './event-body.ts'
-import { eventExample } from './event-example.ts'
+import { eventBody, eventExample, toEventBody } from './event-body.ts'
 
 const number = scalars.fromQuery
 
 /** Parameters of GET /events. */
-export const query = z.strictObject({
+const query = z.strictObject({
   organization_id: scalars.identifier.optional().describe('Returns only events of this organization.'),
   start_date: scalars.moment
     .optional()
@@ -101,7 +102,7 @@ const filterOf = (query: Query): EventFilter => ({
 })
 
 /** Loads the ticket rates of events, with everything that `populate` shows of them, in the order of the events. */
-export async function toTicketRateBodies(
+async function toTicketRateBodies(
   events: Event[],
   { loaders, now }: Context,
   withCapacity = false,
@@ -193,6 +194,49 @@ export const eventListRoutes =
             found.length > limit ? shown.at(-1) : undefined,
           )
           return { body: { success: true, data }, link }
+        }),
+    )
+  }
+
+const eventAnswer = z
+  .object({ success: z.literal(true).describe('Always true for an event.'), data: eventBody })
+  .meta({ id: 'EventResponse', description: 'The event.' })
+
+/** Serves GET /events/{eventId}, `event` of GraphQL for clients of REST (DECISIONS 281). */
+export const eventRoutes =
+  (services: Services, responseCache: ResponseCache): FastifyPluginAsyncZod =>
+  async (app) => {
+    app.get(
+      '/events/:eventId',
+      {
+        preParsing: authenticatedRead(services, responseCache, 'GET /events/{eventId}'),
+        schema: {
+          operationId: 'readEvent',
+          summary: 'Read one event',
+          description:
+            'Reads one event of an organization that has given the channel access, or of the organization of the integration, ended or not.',
+          tags: ['Channels', 'Integrations'],
+          security: [{ channelKey: [] }, { integrationKey: [] }, { integrationId: [], secret: [] }],
+          params: z.object({ eventId: z.string().describe('Event identifier.') }),
+          querystring: query.pick({ populate: true }),
+          response: { 200: eventAnswer },
+          refuses: ['ORIGIN_NOT_ALLOWED'],
+          isConditional: true,
+          example: {
+            params: { eventId: exampleIds.eventId },
+            query: { populate: '*' },
+            answer: { success: true, data: eventExample },
+          },
+        },
+      },
+      (request, reply) =>
+        answerRead(responseCache, request, reply, async () => {
+          const ctx = catalogueContext(request.ctx)
+          const event = await ctx.loaders.load(eventById, request.params.eventId)
+          if (!event)
+            throw new Refusal({ code: 'NOT_FOUND', message: 'There is no such event.', path: ['eventId'] })
+          const [rates] = request.query.populate ? await toTicketRateBodies([event], ctx) : []
+          return { body: { success: true, data: toEventBody(event, rates) }, link: '' }
         }),
     )
   }

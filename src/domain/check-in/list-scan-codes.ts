@@ -5,6 +5,7 @@ import { preparedSql, textArrayParam } from '../../data/prepared.ts'
 import { perDatabase } from '../../database/per-database.ts'
 import { type Context, requireIntegration } from '../../request/context.ts'
 import { Refusal } from '../../shared/errors.ts'
+import { sha256 } from '../../shared/ids.ts'
 import { feedHead } from '../change/feed-head.ts'
 import { type FeedChange, listChanges } from '../change/list-changes.ts'
 import { maxChanges } from '../change/read-feed.ts'
@@ -13,12 +14,44 @@ import { type Event, events } from '../event/table.ts'
 import { tickets } from '../ticket/table.ts'
 import { ticketRates } from '../ticket-rate/table.ts'
 import { doorsOpenAt } from './decide-scan.ts'
-import {
-  readScanListCursor,
-  type ScanListPosition,
-  toScanListCursor,
-  unknownCursor,
-} from './scan-list-cursor.ts'
+
+/** How far a scanner has read the scan list of an event: the feed of changes, and, while it reads the list
+ *  itself, the last ticket. */
+type ScanListPosition = { feed: string; lastTicketId: string | null }
+
+const digestLength = 11
+
+// Characters that neither the cursors of the feed nor identifiers contain, and that URLs leave as they are.
+const separator = '~'
+
+// Keeps the cursor of one event's list from being taken for that of another, and what was hashed with one salt
+// from what is hashed with another.
+const digestOf = (salt: string, { feed, lastTicketId }: ScanListPosition): string =>
+  Buffer.from(sha256(JSON.stringify([salt, feed, lastTicketId])), 'hex')
+    .toString('base64url')
+    .slice(0, digestLength)
+
+/** Refusal of a cursor that is not of this list. */
+const unknownCursor = () =>
+  new Refusal({
+    code: 'CURSOR_UNKNOWN',
+    message:
+      'since is not a cursor of this scan list: it belongs to another event, caller or database, or names changes that a restore undid. Start again without since.',
+    path: ['since'],
+  })
+
+/** Encodes a position in the scan list of an event, of which this is the salt, as an opaque cursor. */
+const toScanListCursor = (salt: string, position: ScanListPosition): string =>
+  [digestOf(salt, position), position.feed, position.lastTicketId ?? ''].join(separator)
+
+/** Decodes a cursor. The feed verifies its own part. Refuses: CURSOR_UNKNOWN, if it is malformed or of another
+ *  event. */
+function readScanListCursor(salt: string, cursor: string): ScanListPosition {
+  const [digest, feed = '', lastTicketId = '', ...rest] = cursor.split(separator)
+  const position = { feed, lastTicketId: lastTicketId || null }
+  if (rest.length > 0 || digest !== digestOf(salt, position)) throw unknownCursor()
+  return position
+}
 
 const parameter = sql.placeholder
 

@@ -6,8 +6,7 @@ import { LocationRef } from '../location/graphql.ts'
 import { locationById } from '../location/loaders.ts'
 import { OrganizationRef } from '../organization/graphql.ts'
 import { organizationById } from '../organization/loaders.ts'
-import { findEventBySlug } from './find-by-slug.ts'
-import { eventById } from './loaders.ts'
+import { eventById, findEventBySlug } from './loaders.ts'
 import type { Artist, Event } from './table.ts'
 
 export const EventRef = builder.objectRef<Event>('Event')

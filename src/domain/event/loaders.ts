@@ -1,8 +1,9 @@
-import { and, getTableColumns } from 'drizzle-orm'
+import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import type { NamedFind, Readers } from '../../data/batch-loader.ts'
 import { rowsOf } from '../../data/json-rows.ts'
-import { anyOf } from '../../data/prepared.ts'
+import { anyOf, rowStatement } from '../../data/prepared.ts'
 import { versionedLoaders } from '../../data/versioned-loader.ts'
+import { type Context, requireCaller } from '../../request/context.ts'
 import { isIdentifier } from '../../shared/ids.ts'
 import { type Event, events } from './table.ts'
 
@@ -26,3 +27,44 @@ export const eventById = ({ catalogue }: Readers) =>
     const rows = await catalogue.find(byId, keys.filter(isIdentifier))
     return new Map(rows.map((event) => [event.id, { revision: event.revision, value: event }]))
   })
+
+const bySlug = {
+  rows: rowsOf({ id: events.id, revision: events.revision }),
+  query: (select) =>
+    select
+      .from(events)
+      .where(
+        and(
+          eq(events.organizationId, sql.placeholder('organizationId')),
+          eq(events.slug, sql.placeholder('slug')),
+          anyOf(events.organizationId, 'organizationIds'),
+        ),
+      )
+      // The next one that has not ended; else the last one that has.
+      .orderBy(
+        sql`${events.endDate} <= now()`,
+        sql`case when ${events.endDate} > now() then ${events.startDate} end`,
+        sql`${events.startDate} desc`,
+        events.id,
+      )
+      .limit(1),
+} satisfies Parameters<typeof rowStatement<{ id: string; revision: string }>>[2]
+
+/** Finds the event of an organization with this slug: of several, the next one that has not ended, else the
+ *  last one that has. Null if there is none that the caller may see. */
+export async function findEventBySlug(
+  { slug: typed, organizationId }: { slug: string; organizationId: string },
+  ctx: Context,
+): Promise<Event | null> {
+  const { organizationIds } = requireCaller(ctx)
+  const slug = typed.normalize('NFC')
+  if (!isIdentifier(organizationId) || slug.length > 200 || slug.includes('\0') || !slug.isWellFormed())
+    return null
+  const found = await rowStatement(ctx.catalogue, 'event_by_slug', bySlug).execute({
+    organizationId,
+    slug,
+    organizationIds,
+  })
+  const [event] = await ctx.loaders.get(eventById).loadRevisions(found)
+  return event ?? null
+}

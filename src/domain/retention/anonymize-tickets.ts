@@ -4,8 +4,7 @@ import { anonymizedRecipient, hasRecipient } from '../delivery/anonymized-recipi
 import { deliveries } from '../delivery/table.ts'
 import { payments } from '../payment/table.ts'
 import { anonymized, clearedAttendee } from '../ticket/anonymized.ts'
-import { ticketColumns } from '../ticket/columns-table.ts'
-import { type Ticket, tickets } from '../ticket/table.ts'
+import { type Ticket, ticketColumns, tickets } from '../ticket/table.ts'
 
 /** Tickets that were anonymized, and deliveries whose mails name somebody who was. */
 export type Anonymized = { tickets: Ticket[]; deliveryIds: string[] }

@@ -1,22 +1,38 @@
-import { and, asc, eq, getTableColumns, not, type SQL } from 'drizzle-orm'
+import { and, asc, eq, getTableColumns, not, type SQL, sql } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
-import { type Batch, loadMany, loadOne, type Readers } from '../../data/batch-loader.ts'
-import { fewRowsOf, type Rows, rowsOf } from '../../data/json-rows.ts'
+import {
+  type Batch,
+  loadMany,
+  loadOne,
+  type NamedFind,
+  type Reader,
+  type Readers,
+} from '../../data/batch-loader.ts'
+import { fewRowsOf, type JoinedRow, type Rows, rowJoiner, rowsOf } from '../../data/json-rows.ts'
 import { Loader } from '../../data/loader.ts'
-import { anyOf } from '../../data/prepared.ts'
+import { anyOf, type Find, type Finds, findTogether } from '../../data/prepared.ts'
+import { type Versioned, versionedLoaders } from '../../data/versioned-loader.ts'
 import type { Database } from '../../database/database.ts'
 import { perDatabase } from '../../database/per-database.ts'
 import type { Loaders } from '../../request/loaders.ts'
+import { groupBy } from '../../shared/group-by.ts'
 import { type Mode, perMode } from '../../shared/mode.ts'
-import { loadOffers } from './offer-loaders.ts'
-import { byCounted, stockById, stockIds, withStock } from './stock-loaders.ts'
+import { events } from '../event/table.ts'
 import {
   isStockOf,
+  type Left,
+  type ListedPrice,
+  type ListedRate,
   leftColumns,
+  ofStock,
   type Price,
   prices,
+  type Question,
   questions,
+  type Stock,
+  type Supplement,
   stock,
+  stockId,
   supplements,
   type TicketRate,
   ticketRates,
@@ -91,6 +107,130 @@ const priceByIdBatch = perMode(
     key: ({ id }) => id,
   }),
 )
+
+type StockRow = Left & Pick<Stock, 'id'>
+
+/** Query for stock counters by their ids (see `stockIds`). */
+const stockById: NamedFind<StockRow> = {
+  name: 'stock_by_id',
+  rows: rowsOf({ id: stock.id, ...leftColumns }),
+  query: (select, keys) => select.from(stock).where(anyOf(stock.id, keys)),
+}
+
+/** Ids of the counters of rates and prices in a mode. */
+const stockIds = (mode: Mode, ids: string[]): string[] =>
+  mode === 'live' ? ids : ids.map((id) => stockId(mode, id))
+
+/** Maps counters by the id of the rate or price that they count. */
+const byCounted = (rows: StockRow[]): Map<string, Left> =>
+  new Map(rows.map((row) => [ofStock(row.id).id, row]))
+
+/** A price whose counters are read apart from it. */
+type UncountedPrice = JoinedRow<ListedPrice, Left>
+
+const toUncounted = rowJoiner<ListedPrice, Left>(getTableColumns(prices), leftColumns)
+
+/** Joins prices with their counters. Leaves out those that have none. */
+function withStock(prices: UncountedPrice[], stockOf: Map<string, Left>): Price[] {
+  const counted: Price[] = []
+  for (const price of prices) {
+    const left = stockOf.get(price.row.id)
+    if (left) counted.push(price.with(left))
+  }
+  return counted
+}
+
+type OfferedRate = {
+  rate: JoinedRow<ListedRate, Left>
+  prices: UncountedPrice[]
+  supplements: Supplement[]
+  questions: Question[]
+}
+const toRate = rowJoiner<ListedRate, Left>(getTableColumns(ticketRates), leftColumns)
+
+type Revision = { id: string; revision: string }
+
+/** Everything listed under an event, in order, without the stock counters. */
+type Offer = {
+  rates: OfferedRate[]
+  /** Ids of the stock rows: each rate, followed by its prices. */
+  stockIds: string[]
+}
+
+const revisions: Find<Revision> = {
+  rows: rowsOf({ id: events.id, revision: events.revision }),
+  query: (select, keys) => select.from(events).where(anyOf(events.id, keys)),
+}
+const offerRates: Find<ListedRate> = {
+  rows: rowsOf(getTableColumns(ticketRates)),
+  query: (select, keys) =>
+    select
+      .from(ticketRates)
+      .where(and(anyOf(ticketRates.eventId, keys), not(ticketRates.removed)))
+      .orderBy(asc(ticketRates.position), asc(ticketRates.id)),
+}
+
+type Child = typeof prices | typeof supplements | typeof questions
+
+/** Query for what is listed under the rates of the events `keys`. */
+const findListed = <Row>(child: Child, rows: Rows<Row>): Find<Row> => ({
+  rows,
+  query: (select, keys) => {
+    const rateIds = sql`array(select ${ticketRates.id} from ${ticketRates}
+      where ${anyOf(ticketRates.eventId, keys)} and not ${ticketRates.removed})`
+    return select
+      .from(child)
+      .where(and(eq(child.ticketRateId, sql`any(${rateIds})`), not(child.removed)))
+      .orderBy(asc(child.position), asc(child.id))
+  },
+})
+
+const findOffers: Finds<[Revision, ListedRate, ListedPrice, Supplement, Question]> = [
+  revisions,
+  offerRates,
+  findListed(prices, rowsOf(getTableColumns(prices))),
+  findListed(supplements, rowsOf(getTableColumns(supplements))),
+  findListed(questions, rowsOf(getTableColumns(questions))),
+]
+
+// One statement, and so one snapshot: offers and revisions match.
+async function readOffers(db: Database, eventIds: string[]): Promise<Map<string, Versioned<Offer>>> {
+  const found = await findTogether(db, 'offers_by_event_id', findOffers, { keys: eventIds })
+  const [eventRevisions, rates] = found
+  const ratesOf = groupBy(rates, (rate) => rate.eventId)
+  const [prices, supplements, questions] = [
+    groupBy(found[2], rateIdOf),
+    groupBy(found[3], rateIdOf),
+    groupBy(found[4], rateIdOf),
+  ]
+  const offerOf = (eventId: string): Offer => {
+    const rows = ratesOf.get(eventId) ?? []
+    const listed = rows.map((rate) => ({
+      rate: toRate(rate),
+      prices: (prices.get(rate.id) ?? []).map(toUncounted),
+      supplements: supplements.get(rate.id) ?? [],
+      questions: questions.get(rate.id) ?? [],
+    }))
+    const stockIds = listed.flatMap(({ rate, prices }) => [rate.row.id, ...prices.map(({ row }) => row.id)])
+    return { rates: listed, stockIds }
+  }
+  return new Map(eventRevisions.map(({ id, revision }) => [id, { revision, value: offerOf(id) }]))
+}
+
+// Counts at least 1, because an empty offer is cached too.
+const sizeOf = ({ rates, stockIds }: Offer): number => {
+  const others = rates.map(({ supplements, questions }) => supplements.length + questions.length)
+  return 1 + stockIds.length + others.reduce((sum, count) => sum + count, 0)
+}
+
+// Rows of all kinds that are cached for each event.
+const rowsPerEvent = 10
+
+const load = versionedLoaders<Offer>(({ rememberedEvents }) => rowsPerEvent * rememberedEvents, sizeOf)
+
+/** Loads the offers of events without a scope: anybody who may see an event may see its offer. */
+const loadOffers = (reader: Reader): Loader<Offer | null> =>
+  load(reader, (eventIds) => readOffers(reader.db, eventIds))
 
 export const pricesByTicketRateId = ({ catalogue }: Readers) =>
   loadMany(catalogue, ratePrices[catalogue.scope.mode])

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { exampleIds } from '../../rest/openapi/example-ids.ts'
 import { toMajor } from '../../shared/money.ts'
 import { minimumAge } from '../event/minimum-age.ts'
 import { type LookupTicket, saleType } from './table.ts'
@@ -147,3 +148,84 @@ export function toTicketBody(ticket: LookupTicket & Rate): TicketBody {
     corrective_invoice_references: ticket.correctiveInvoiceReferences,
   }
 }
+
+/** Ticket in the examples of the documentation, paid and not used yet. */
+export const ticketExample: TicketBody = {
+  _id: exampleIds.ticketId,
+  activation_date: '2026-11-22T18:04:11.000Z',
+  channel_id: 'chn_01jd8r6t7c4e6g8j1m3p5r7t9v',
+  code: 'K7M2PQ9RXW3DT4HBN',
+  discount_quantity_subtract: 0,
+  email: 'ada@example.com',
+  gender: null,
+  address: null,
+  language: 'es',
+  country: 'ES',
+  postal_code: null,
+  enter: 0,
+  entry_date: 0,
+  event_id: exampleIds.eventId,
+  for: 1,
+  name: 'Ada Lovelace',
+  payment_id: 'pay_01jd8s2w7b6d2f9h5k7n1q4s6v',
+  phone: '+34600000000',
+  price: 20,
+  raised: 20.6,
+  rate_id: exampleIds.ticketRateId,
+  rate_name: 'Entrance',
+  rate_slug: 'entrance',
+  referral_id: null,
+  refunded: 0,
+  sale_type: 'online',
+  price_info: {
+    _id: exampleIds.priceId,
+    price: 20,
+    age: 18,
+    content: 'One entrance',
+    additional_info: null,
+  },
+  supplements: [],
+  status: 'activated',
+  total_extras: 0,
+  total_fees: 1.6,
+  total_paid: 21.6,
+  invoice_reference: 'F2026-000001',
+  corrective_invoice_references: [],
+}
+
+/** JSON shape of a ticket in lists: that of the lookup, and its times. */
+export const listedTicketBody = ticketBody
+  .extend({
+    rate_name: z
+      .string()
+      .nullable()
+      .describe(
+        "Name of the ticket rate; null if the organization has withdrawn the calling channel's access.",
+      ),
+    rate_slug: z
+      .string()
+      .nullable()
+      .describe(
+        "Slug of the ticket rate; null if the organization has withdrawn the calling channel's access.",
+      ),
+    created_at: z.iso.datetime().describe('Time of the checkout.'),
+    updated_at: z.iso.datetime().describe('Time of the last change of the ticket.'),
+  })
+  .meta({ id: 'ListedTicket', description: 'Ticket as lists show it.' })
+export type ListedTicketBody = z.output<typeof listedTicketBody>
+
+/** Ticket in the examples of the documentation. */
+export const listedTicketExample: ListedTicketBody = {
+  ...ticketExample,
+  created_at: '2026-11-22T18:03:40.000Z',
+  updated_at: '2026-11-22T18:04:11.000Z',
+}
+
+/** Converts a ticket to its JSON shape in lists. Amounts in major units. */
+export const toListedTicketBody = (ticket: LookupTicket): ListedTicketBody => ({
+  ...toTicketBody({ ...ticket, rateName: ticket.rateName ?? '', rateSlug: ticket.rateSlug ?? '' }),
+  rate_name: ticket.rateName,
+  rate_slug: ticket.rateSlug,
+  created_at: ticket.createdAt.toISOString(),
+  updated_at: ticket.updatedAt.toISOString(),
+})

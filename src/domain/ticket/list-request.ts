@@ -4,8 +4,14 @@ import { maxReadAtOnce } from '../../data/by-organization.ts'
 import { isDistributed } from '../../database/distributed.ts'
 import type { Context } from '../../request/context.ts'
 import { isTime, type Place, type Placed, placeOf, readCursor, type SortKey } from './list-cursor.ts'
-import { type PathName, paths } from './list-paths.ts'
-import type { createPageSearch, Found, Range, Values } from './list-search.ts'
+import {
+  type createPageSearch,
+  type Found,
+  type PathName,
+  paths,
+  type Range,
+  type Values,
+} from './list-search.ts'
 
 /** Page that is asked for: the first rows after a cursor, or the last ones before one. */
 export type PageRequest = {

@@ -20,8 +20,7 @@ import { groupBy } from '../../shared/group-by.ts'
 import { isIdentifier } from '../../shared/ids.ts'
 import { ageText, events } from '../event/table.ts'
 import { prices, ticketRates } from '../ticket-rate/table.ts'
-import { ticketColumns } from './columns-table.ts'
-import { type LookupTicket, type Ticket, tickets } from './table.ts'
+import { type LookupTicket, type Ticket, ticketColumns, tickets } from './table.ts'
 
 const lookupRows: Rows<LookupTicket> = fewRowsOf({
   ...ticketColumns,

@@ -1,15 +1,18 @@
-import { sql } from 'drizzle-orm'
+import { getTableColumns, type SQL, sql } from 'drizzle-orm'
 import {
   check,
   date,
+  type ExtraConfigColumn,
   foreignKey,
   index,
   integer,
   jsonb,
+  type PgColumn,
   pgEnum,
   pgTable,
   primaryKey,
   text,
+  uniqueIndex,
 } from 'drizzle-orm/pg-core'
 import { modeColumn } from '../../auth/table.ts'
 import { nowMs } from '../../database/clock.ts'
@@ -17,7 +20,6 @@ import { createdAt, minorUnits, timestampMs } from '../../database/columns.ts'
 import { discounts } from '../discount/table.ts'
 import { payments } from '../payment/table.ts'
 import { prices, ticketRates } from '../ticket-rate/table.ts'
-import { ticketIndexes } from './indexes-table.ts'
 
 /** Ways of selling: by a channel's checkout, at the door, or given away. */
 export const saleType = pgEnum('sale_type', ['online', 'box_office', 'invitation'])
@@ -46,6 +48,18 @@ export const maxTickets = 50
 export const maxInvitations = 100
 
 const amount = (name: string) => minorUnits(name).notNull()
+
+/** Condition that a ticket has not expired. */
+export const isNotExpired = (ended: ExtraConfigColumn | PgColumn): SQL =>
+  sql`${ended} is distinct from 'expired'`
+
+/** Condition that a document's token is of the form of the release before, without the ticket's identifier. */
+export const lacksTicketId = (documentToken: ExtraConfigColumn | PgColumn): SQL =>
+  sql`substr(${documentToken}, 65, 6) <> 'dGt0Xz'`
+
+// A list is walked by organization, mode and channel.
+const ofChannel = (ticket: Record<'organizationId' | 'mode' | 'channelId', ExtraConfigColumn>) =>
+  [ticket.organizationId, ticket.mode, ticket.channelId] as const
 
 export const tickets = pgTable(
   'tickets',
@@ -139,7 +153,39 @@ export const tickets = pgTable(
       columns: [ticket.priceId, ticket.ticketRateId],
       foreignColumns: [prices.id, prices.ticketRateId],
     }),
-    ...ticketIndexes(ticket),
+    // Indexes of tickets. Most are walked by lists in their order (list-search.ts), for each channel of an
+    // organization, in either mode. Nothing that paying or scanning changes is in any of them, nor in the predicate
+    // of one, so that these updates are heap-only and write no index. Few tickets are of the same
+    // millisecond: lists sort these by their identifiers, which would be a third of an index. Any number has the
+    // same name.
+    index().on(ticket.paymentId, ticket.position),
+    index('tickets_channel_created').on(...ofChannel(ticket), ticket.createdAt),
+    index('tickets_ended_created')
+      .on(...ofChannel(ticket), ticket.ended, ticket.createdAt)
+      .where(sql`${ticket.ended} is not null`),
+    index('tickets_rate_created').on(
+      ticket.organizationId,
+      ticket.mode,
+      ticket.ticketRateId,
+      ticket.channelId,
+      ticket.createdAt,
+    ),
+    index('tickets_email_created').on(...ofChannel(ticket), sql`lower(${ticket.email})`, ticket.createdAt),
+    index('tickets_name').on(...ofChannel(ticket), sql`${ticket.searchName} collate "C"`, ticket.id),
+    index('tickets_phone')
+      .on(...ofChannel(ticket), sql`${ticket.phone} collate "C"`, ticket.id)
+      .where(sql`${ticket.phone} is not null`),
+    index('tickets_referral_created')
+      .on(...ofChannel(ticket), ticket.referralId, ticket.createdAt)
+      .where(sql`${ticket.referralId} is not null`),
+    // The codes of an expired checkout can be used again, so that the channel can retry with them. Test
+    // tickets have codes of their own.
+    uniqueIndex('tickets_code_of_event')
+      .on(ticket.qrCode, ticket.eventId, ticket.mode, ticket.organizationId)
+      .where(isNotExpired(ticket.ended)),
+    uniqueIndex('tickets_token_without_id')
+      .on(ticket.documentToken, ticket.organizationId)
+      .where(lacksTicketId(ticket.documentToken)),
     check(
       'tickets_ended_as_their_status',
       sql`${ticket.ended} is not distinct from case when ${ticket.status} in ('cancelled', 'expired') then ${ticket.status} end`,
@@ -163,6 +209,14 @@ export const tickets = pgTable(
     ),
   ],
 )
+
+const { ended, soldOn: _soldOn, ...columns } = getTableColumns(tickets)
+
+/** Columns of a ticket, without those that serve its indexes or sums of sales alone. */
+export const ticketColumns = columns
+
+/** Condition that a ticket has not expired, so that its code is taken. */
+export const hasLiveCode = isNotExpired(ended)
 
 /** Document tokens of tickets that were given to another person. Their URLs are answered 410. */
 export const retiredDocuments = pgTable(

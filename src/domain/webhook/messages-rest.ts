@@ -3,8 +3,8 @@ import { exampleIds } from '../../rest/openapi/example-ids.ts'
 import type { DocumentedWebhook } from '../../rest/openapi/webhooks.ts'
 import { changeDescriptions } from '../change/descriptions.ts'
 import { type Change, changeType } from '../change/table.ts'
-import { paymentChangeBody } from '../payment/change-body.ts'
-import { supplementRedeemedBody, ticketChangeBody, ticketEnteredBody } from '../ticket/change-body.ts'
+import { paymentChangeBody } from '../payment/payment-change.ts'
+import { supplementRedeemedBody, ticketChangeBody, ticketEnteredBody } from '../ticket/ticket-change.ts'
 import { rateChangeBody } from '../ticket-rate/change-body.ts'
 
 const { eventId, ticketRateId, ticketId } = exampleIds

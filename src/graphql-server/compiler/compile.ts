@@ -1,13 +1,193 @@
-import { collectFields } from 'graphql/execution/collectFields.js'
+import {
+  defaultTypeResolver,
+  type FieldNode,
+  type GraphQLAbstractType,
+  type GraphQLField,
+  type GraphQLObjectType,
+  type GraphQLOutputType,
+  getArgumentValues,
+  getNullableType,
+  isAbstractType,
+  isLeafType,
+  isListType,
+  isNonNullType,
+  print,
+} from 'graphql'
+import { collectFields, collectSubfields } from 'graphql/execution/collectFields.js'
 import { json } from '../../json/json-writer.ts'
-import { type CompilationContext, compileArguments, compileCompletion } from './compile-object.ts'
-import { type CompleteValue, fallBack } from './complete-value.ts'
-import { type OperationSource, rootInfo, toFieldGroup } from './resolve-info.ts'
-import type { ResponseBuffer } from './response-buffer.ts'
+import {
+  type CompleteValue,
+  completeLeaf,
+  completeList,
+  completeNonNull,
+  fallBack,
+} from './complete-value.ts'
+import { repeatObject } from './repeat-object.ts'
+import {
+  type FieldGroup,
+  infoBelowRoot,
+  type OperationSource,
+  rootInfo,
+  toFieldGroup,
+} from './resolve-info.ts'
+import { isPromise, type ResponseBuffer, type Variables } from './response-buffer.ts'
 
 // Compiles an operation into one generated function per selected object type. Each writes its response keys
 // as encoded literals, reads properties and calls resolvers inline, and completes the values. The functions
 // handle valid values only: on anything else they throw, and graphql-js executes the operation instead.
+
+type CompilationContext = OperationSource & {
+  /** By type and selection. */
+  objects: Map<string, CompiledObject>
+}
+
+function completeAbstract(
+  type: GraphQLAbstractType,
+  field: FieldGroup,
+  compilation: CompilationContext,
+): CompleteValue {
+  const byTypeName = new Map<string, CompleteValue>()
+  const info = infoBelowRoot(field, type, compilation)
+  return (value, response) => {
+    if (value === null || value === undefined) return json.null()
+    const typeName = (type.resolveType ?? defaultTypeResolver)(value, response.context, info, type)
+    if (typeof typeName !== 'string') return fallBack('resolveType returned no type name')
+    const objectType = compilation.schema.getPossibleTypes(type).find(({ name }) => name === typeName)
+    const completeValue =
+      byTypeName.get(typeName) ??
+      (objectType
+        ? compiledObject(objectType, field.nodes, compilation).completeValue
+        : fallBack('resolveType returned an impossible type'))
+    byTypeName.set(typeName, completeValue)
+    completeValue(value, response)
+  }
+}
+
+/** Compiles the completion of the values of a field. */
+function compileCompletion(
+  type: GraphQLOutputType,
+  field: FieldGroup,
+  compilation: CompilationContext,
+): CompleteValue {
+  if (isNonNullType(type)) return completeNonNull(compileCompletion(type.ofType, field, compilation))
+  if (isListType(type)) return completeList(compileCompletion(type.ofType, field, compilation))
+  if (isLeafType(type)) return completeLeaf(type)
+  if (isAbstractType(type)) return completeAbstract(type, field, compilation)
+  const object = compiledObject(type, field.nodes, compilation)
+  // A to-one field that reads through a loader may return the same row for many parents.
+  const { extensions, type: declaredType } = field.parentType.getFields()[field.name] ?? {}
+  if (extensions?.preload && !isListType(getNullableType(declaredType))) object.mayRepeat = true
+  return object.completeValue
+}
+
+function compileArguments(
+  field: GraphQLField<unknown, unknown>,
+  node: FieldNode,
+): (response: ResponseBuffer) => Variables {
+  const none = {}
+  return field.args.length === 0
+    ? () => none
+    : (response) => getArgumentValues(field, node, response.variables)
+}
+
+/** Source text of one field, and the values that it refers to by name. */
+type FieldCode = { text: string; scope: Record<string, unknown> }
+
+function generateField(field: FieldGroup, index: number, compilation: CompilationContext): FieldCode {
+  const { responseKey, name, parentType, nodes } = field
+  const prefix = `${index === 0 ? '{' : ','}${JSON.stringify(responseKey)}:`
+  if (name === '__typename')
+    return {
+      text: `json.raw(key${index})`,
+      scope: { [`key${index}`]: Buffer.from(prefix + JSON.stringify(parentType.name)) },
+    }
+  const [node] = nodes
+  const definition = parentType.getFields()[name]
+  if (!node || !definition) return fallBack('an introspection field')
+  const scope = {
+    [`key${index}`]: Buffer.from(prefix),
+    [`completeValue${index}`]: compileCompletion(definition.type, field, compilation),
+  }
+  if (!definition.resolve)
+    // The parser allows only safe names; quoting them is defence in depth.
+    return {
+      text: `json.raw(key${index}); completeValue${index}(source[${JSON.stringify(name)}], response)`,
+      scope,
+    }
+  return {
+    text: `json.raw(key${index})
+      const value${index} = resolve${index}(source, arguments${index}(response), response.context, info${index})
+      if (isPromise(value${index})) response.defer(value${index}, (value) => completeValue${index}(value, response))
+      else completeValue${index}(value${index}, response)`,
+    scope: {
+      ...scope,
+      [`resolve${index}`]: definition.resolve,
+      [`arguments${index}`]: compileArguments(definition, node),
+      [`info${index}`]: infoBelowRoot(field, definition.type, compilation),
+    },
+  }
+}
+
+/** Completion of the objects of a type in one selection. `mayRepeat`: the same object may occur again. */
+type CompiledObject = { completeValue: CompleteValue; mayRepeat: boolean }
+
+// Compiled when the first such object is completed. By then the complexity limit has accepted the query;
+// compiling earlier would make as many functions as nested fragments can multiply.
+function lazyObject(
+  type: GraphQLObjectType,
+  nodes: readonly FieldNode[],
+  compilation: CompilationContext,
+): CompiledObject {
+  let compiled: CompleteValue | undefined
+  const object: CompiledObject = {
+    mayRepeat: false,
+    completeValue(value, response) {
+      if (value === null || value === undefined) return json.null()
+      if (!compiled) {
+        const completeValue = compileObject(type, nodes, compilation)
+        compiled = object.mayRepeat ? repeatObject(completeValue) : completeValue
+      }
+      compiled(value, response)
+    },
+  }
+  return object
+}
+
+function compiledObject(
+  type: GraphQLObjectType,
+  nodes: readonly FieldNode[],
+  compilation: CompilationContext,
+): CompiledObject {
+  const selection = nodes.map(({ selectionSet }) => selectionSet && print(selectionSet))
+  const key = [type.name, ...selection].join(' ')
+  const object = compilation.objects.get(key) ?? lazyObject(type, nodes, compilation)
+  compilation.objects.set(key, object)
+  return object
+}
+
+function compileObject(
+  type: GraphQLObjectType,
+  nodes: readonly FieldNode[],
+  compilation: CompilationContext,
+): CompleteValue {
+  if (type.isTypeOf) return fallBack('a type with isTypeOf')
+  const { schema, fragments, variables } = compilation
+  const groups = [...collectSubfields(schema, fragments, variables, type, nodes)]
+  const fields = groups.map(([responseKey, nodes], index) =>
+    generateField(toFieldGroup(responseKey, type, nodes), index, compilation),
+  )
+  const end = Buffer.from(fields.length > 0 ? '}' : '{}')
+  const scope: Record<string, unknown> = Object.assign(
+    { isPromise, fallBack, json, end },
+    ...fields.map(({ scope }) => scope),
+  )
+  const body = `return (source, response) => {
+    if (typeof source !== 'object' || source instanceof Error) fallBack('an object type resolved to something else')
+    ${fields.map(({ text }) => text).join('\n')}
+    json.raw(end)
+  }`
+  return new Function(...Object.keys(scope), body)(...Object.values(scope))
+}
 
 /** One root field: its resolver, and the completion of what that returns. */
 export type RootField = {

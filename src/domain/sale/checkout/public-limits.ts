@@ -70,17 +70,11 @@ export async function withoutGuessing<T>(
   const { count, leftMs } = unknownCodesOf(ctx.services).add(who)
   if (count > maxUnknownCodes)
     throw tooMany('Too many unknown discount codes.', maxUnknownCodes, Math.ceil(leftMs / 1000))
-  const isUnknown = (error: unknown) =>
-    error instanceof Refusal && error.problems.some(({ code }) => code === 'DISCOUNT_UNKNOWN')
-  const takeBack = () => unknownCodesOf(ctx.services).takeBack(who)
-  return run().then(
-    (result) => {
-      takeBack()
-      return result
-    },
-    (error: unknown) => {
-      if (!isUnknown(error)) takeBack()
+  let isUnknown = false
+  return run()
+    .catch((error: unknown) => {
+      isUnknown = error instanceof Refusal && error.problems.some(({ code }) => code === 'DISCOUNT_UNKNOWN')
       throw error
-    },
-  )
+    })
+    .finally(() => isUnknown || unknownCodesOf(ctx.services).takeBack(who))
 }

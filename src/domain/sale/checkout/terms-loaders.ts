@@ -1,34 +1,48 @@
-import type { SQL } from 'drizzle-orm'
+import { and, eq, getTableColumns, lte, type SQL, sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
 import type { KeyRow } from '../../../auth/authenticate.ts'
 import type { Readers } from '../../../data/batch-loader.ts'
 import { readByOrganization } from '../../../data/by-organization.ts'
 import { coalesceReads } from '../../../data/coalesce.ts'
+import { fewRowsOf } from '../../../data/json-rows.ts'
 import { Loader } from '../../../data/loader.ts'
-import { type Finds, type Found, findTogether, inOrganization } from '../../../data/prepared.ts'
+import {
+  anyOf,
+  type Find,
+  type Finds,
+  type Found,
+  findTogether,
+  inOrganization,
+} from '../../../data/prepared.ts'
+import { nowMs } from '../../../database/clock.ts'
 import type { Database } from '../../../database/database.ts'
 import { isDistributed } from '../../../database/distributed.ts'
 import type { Context } from '../../../request/context.ts'
 import { createContextWith, keysByKeyId } from '../../../request/prefetch.ts'
 import { groupBy } from '../../../shared/group-by.ts'
 import { type Mode, perMode } from '../../../shared/mode.ts'
-import type { Event } from '../../event/table.ts'
-import type { Organization } from '../../organization/table.ts'
+import { ageText, type Event, events } from '../../event/table.ts'
+import { locations } from '../../location/table.ts'
+import { type Organization, organizations } from '../../organization/table.ts'
+import { holds, isOfHold } from '../../payment/queue/table.ts'
+import { isOverdue, payments } from '../../payment/table.ts'
 import {
   nameIn,
   organizationOfRate,
   pricesWhere,
+  rateColumns,
   rateQuestions,
   rateSupplements,
 } from '../../ticket-rate/loaders.ts'
 import {
+  isStockOf,
   type Price,
   type Question,
   type Supplement,
   stock,
   type TicketRate,
+  ticketRates,
 } from '../../ticket-rate/table.ts'
-import { overdueHolds, type SaleRow, salesWhere } from './sale-loaders.ts'
 
 /** Terms of sale: all rows that a checkout of a rate depends on, as one statement found them. */
 export type Terms = {
@@ -44,6 +58,56 @@ export type Terms = {
   /** True if overdue unpaid holds still take up places of the rate. */
   hasOverdueHolds: boolean
 }
+
+const { startDate, endDate } = getTableColumns(events)
+const { currency, language, platformFeePercentage } = getTableColumns(organizations)
+const { timezone } = getTableColumns(locations)
+
+const saleRows = fewRowsOf({
+  ...rateColumns,
+  startDate,
+  endDate,
+  age: ageText,
+  currency,
+  language,
+  platformFeePercentage,
+  timezone,
+})
+/** A rate with its counters, its event, its organization and its location. */
+type SaleRow = ReturnType<typeof saleRows.read>[number]
+
+/** Query for rates by id, with their counters of a mode, that match a condition. */
+const salesWhere = (mode: Mode, condition?: SQL): Find<SaleRow> => ({
+  rows: saleRows,
+  query: (select, keys) =>
+    select
+      .from(ticketRates)
+      .innerJoin(stock, isStockOf(mode, ticketRates.id))
+      .innerJoin(events, eq(events.id, ticketRates.eventId))
+      .innerJoin(organizations, eq(organizations.id, ticketRates.organizationId))
+      .leftJoin(locations, eq(locations.id, events.locationId))
+      .where(and(condition, anyOf(ticketRates.id, keys))),
+})
+
+/** Query for the rates whose places overdue unpaid holds still take up, of those with the ids `keys`. `isOf` limits
+ *  it to an organization. A subquery is asked for each hold that is due: a join might read all payments. */
+const overdueHolds = (isOf?: (column: PgColumn) => SQL): Find<{ ticketRateId: string }> => ({
+  rows: fewRowsOf({ ticketRateId: holds.ticketRateId }),
+  query: (select, keys) => {
+    const isPaymentOverdue = and(isOf?.(payments.organizationId), isOfHold, isOverdue)
+    return select
+      .from(holds)
+      .where(
+        and(
+          isOf?.(holds.organizationId),
+          anyOf(holds.ticketRateId, keys),
+          lte(holds.expiresAt, nowMs),
+          sql`(select true from ${payments} where ${isPaymentOverdue} limit 1)`,
+        ),
+      )
+      .groupBy(holds.ticketRateId)
+  },
+})
 
 type Parts = [SaleRow, Price, Supplement, Question, { ticketRateId: string }]
 

@@ -1,12 +1,121 @@
+import { and, eq, inArray, sql } from 'drizzle-orm'
 import { batchByKey, deferred } from '../../../data/batch-queue.ts'
 import { createBulkhead } from '../../../data/bulkhead.ts'
-import { type Database, isTransient, isUnavailable } from '../../../database/database.ts'
+import { type Connection, type Database, isTransient, isUnavailable } from '../../../database/database.ts'
 import { perDatabase } from '../../../database/per-database.ts'
+import { transaction } from '../../../database/transaction.ts'
 import { busy } from '../../../shared/errors.ts'
 import { isFast } from '../../../shared/fast.ts'
+import { lockPayments } from '../../payment/lock-payment.ts'
+import { dropSessions } from '../../payment/queue/follow-payments.ts'
+import { isOfSession, openSessions } from '../../payment/queue/table.ts'
+import { payments } from '../../payment/table.ts'
 import { stockId } from '../../ticket-rate/table.ts'
-import { settleGroup } from './settle-group.ts'
-import type { Settlement, SettlementResult } from './settlement.ts'
+import { endUnpaid } from './end-unpaid.ts'
+import { recordNewEvents } from './provider-events.ts'
+import { receiveMoney } from './receive-money.ts'
+import {
+  endsSession,
+  isOwn,
+  type LockedSettlement,
+  type Settlement,
+  type SettlementResult,
+  settlesAlone,
+  takesEffect,
+} from './settlement.ts'
+
+type Outcome = SettlementResult | typeof deferred
+
+// Settlements of one rate are of one organization.
+const organizationOf = ([first]: Settlement[]): string => first?.payment.organizationId ?? ''
+
+// Locks payments and returns the first settlement of each. Leaves out payments that are locked elsewhere, and
+// settlements that have to run alone.
+async function lockSettlements(tx: Connection, group: Settlement[], onLocked: 'wait' | 'skip') {
+  const ids = [...new Set(group.map(({ payment }) => payment.id))]
+  const locked = await lockPayments(tx, organizationOf(group), ids, onLocked)
+  const taken = new Map<Settlement, LockedSettlement>()
+  for (const settlement of group) {
+    const payment = locked.get(settlement.payment.id)
+    if (!payment) {
+      if (onLocked === 'wait') throw new Error(`payment ${settlement.payment.id} not found`)
+      continue
+    }
+    // Further settlements of the same payment are deferred.
+    locked.delete(payment.id)
+    const lockedSettlement = { settlement, payment }
+    if (group.length === 1 || !settlesAlone(lockedSettlement)) taken.set(settlement, lockedSettlement)
+  }
+  return taken
+}
+
+// Records events and drops settlements whose event is a duplicate.
+async function recordEvents(tx: Connection, taken: LockedSettlement[]): Promise<LockedSettlement[]> {
+  const events = taken.flatMap(({ settlement: { event, payment } }) =>
+    event ? [{ ...event, organizationId: payment.organizationId, paymentId: payment.id }] : [],
+  )
+  if (events.length === 0) return taken
+  const newIds = await recordNewEvents(
+    tx,
+    events,
+    taken.map(({ payment }) => payment.id),
+  )
+  return taken.filter(({ settlement: { event } }) => !event || newIds.has(event.id))
+}
+
+// Marks the sessions that have ended. A charge of another session than the buyer's makes the buyer's due to be
+// closed at the provider.
+async function closeSessionsOf(
+  tx: Connection,
+  organizationId: string,
+  settlements: LockedSettlement[],
+): Promise<void> {
+  const ended = settlements.filter(({ settlement }) => endsSession(settlement))
+  const idsOf = (sessions: LockedSettlement[]) => sessions.map(({ payment }) => payment.id)
+  const own = idsOf(ended.filter(isOwn))
+  const others = idsOf(ended.filter((locked) => !isOwn(locked)))
+  const areOf = (ids: string[]) =>
+    and(eq(payments.organizationId, organizationId), inArray(payments.id, ids), payments.sessionOpen)
+  if (own.length > 0) {
+    const closed = tx
+      .$with('closed')
+      .as(tx.update(payments).set({ sessionOpen: false }).where(areOf(own)).returning())
+    const dropped = tx.$with('dropped', {}).as(dropSessions('closed', organizationId))
+    await tx.with(closed, dropped).select({ id: closed.id }).from(closed)
+  }
+  if (others.length > 0)
+    await tx
+      .update(openSessions)
+      .set({ dueAt: sql`now()` })
+      .from(payments)
+      .where(and(eq(openSessions.organizationId, organizationId), isOfSession, areOf(others)))
+}
+
+/** Settles payments of one rate in one transaction, either all with a charge or all without. Each has the
+ *  outcome that it would have by itself. Defers, and leaves untouched: payments that are locked elsewhere
+ *  (with `skip`), second settlements of a payment, and late or mismatching charges, unless they come
+ *  alone. */
+export async function settleGroup(
+  db: Database,
+  group: Settlement[],
+  onLocked: 'wait' | 'skip',
+): Promise<Outcome[]> {
+  return transaction(db, async (tx) => {
+    const taken = await lockSettlements(tx, group, onLocked)
+    const applied = new Set(await recordEvents(tx, [...taken.values()]))
+    const effective = [...applied].filter(takesEffect)
+    const withCharge = effective.filter(({ settlement }) => settlement.outcome.kind === 'paid')
+    const statuses =
+      withCharge.length > 0 ? await receiveMoney(tx, withCharge) : await endUnpaid(tx, effective)
+    await closeSessionsOf(tx, organizationOf(group), effective)
+    return group.map((settlement): Outcome => {
+      const locked = taken.get(settlement)
+      if (!locked) return deferred
+      const { id, status } = locked.payment
+      return { status: statuses.get(id) ?? status, isRepeated: !applied.has(locked) }
+    })
+  })
+}
 
 // Two groups and one deferred settlement at a time: a rush of payments leaves the other connections to
 // everybody else.
