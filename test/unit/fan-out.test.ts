@@ -103,8 +103,10 @@ test('states that keep changing are sent to thousands less often, and the last i
   expect(during).toBeLessThanOrEqual(4)
 })
 
+// Tried again, because a busy machine may hold up a round.
 test.each(['of another audience', 'of the same audience'])(
   'a state %s that rests is sent to thousands in time, while one keeps changing',
+  { retry: 2 },
   async (which) => {
     const { fanOut, audience, readers, tell } = open(10_000)
     const rounds = writeSlowly(readers, 20)
