@@ -99,7 +99,6 @@ test('a correction leaves code, document and fields that it does not name, and a
     fullName: 'Ana Gil',
     searchName: 'ana gil',
     updatedAt: after?.updatedAt,
-    listedAt: after?.updatedAt,
   })
   expect(Number(after?.updatedAt)).toBeGreaterThan(Number(before?.updatedAt))
   const { ticket } = await updateAttendee(sale, id, { fullName: 'Ana Gil', address: 'Here' })
