@@ -90,7 +90,7 @@ function refuseMalformedUrls(app: FastifyInstance): void {
 }
 
 // A slash at the end is ignored, below any base path, but for that of a lookup without an identifier, which is no list.
-const slashAtEnd = /^(\/[^?]*[^/?])(?<!\/tickets)\/(?=\?|$)/
+const slashAtEnd = /^(\/[^?]*[^/?])(?<!\/(?:tickets|payments|pay))\/(?=\?|$)/
 
 /** Creates the HTTP application: GraphQL, REST, the payment page and the documentation, or `/health` and
  *  `/ready` alone for a process of background jobs. Opens no port or connection, and reads no environment
