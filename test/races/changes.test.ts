@@ -211,6 +211,17 @@ test('feed of two processes and six writers misses, repeats and reorders nothing
   }
 })
 
+test('feed keeps the order of a subject, though the later change is of a transaction that began earlier', async () => {
+  await sale.db.transaction(async (early) => {
+    await early.execute(sql`select now()`)
+    await setTimeout(20)
+    await sale.db.transaction((late) => recordChanges(late, [aChange('rate')]))
+    await recordChanges(early, [aChange('rate')])
+  })
+  const { nodes } = await readChanges(sale, sale.channel)
+  expect(nodes.map(({ sequence }) => sequence)).toEqual([1, 2])
+})
+
 test('feed keeps the order of changes within a transaction', async () => {
   const names = Array.from({ length: 40 }, (_, index) => `in order ${index}`)
   await sale.db.transaction(async (tx) => {

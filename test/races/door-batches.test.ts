@@ -4,6 +4,7 @@ import { changes } from '../../src/domain/change/table.ts'
 import { tickets } from '../../src/domain/ticket/table.ts'
 import { aLargeRate, openTwoDoors, scanTicket, uploadScans } from '../support/door.ts'
 import { brokenInvariants } from '../support/invariants.ts'
+import { waitForBlockedStatement } from '../support/lock-waits.ts'
 import { buyTickets, cancelTicket, ticketOf } from '../support/refunds.ts'
 import type { Sale } from '../support/sale.ts'
 
@@ -109,6 +110,24 @@ test('nonces that several batches use for other tickets count one ticket each', 
     .from(tickets)
     .where(inArray(tickets.id, [...ones, ...twos]))
   expect(rows.reduce((sum, { entered }) => sum + entered, 0)).toBe(20)
+})
+
+test('a late scan that waits for others of its ticket is decided after them', async () => {
+  const [ticketId = ''] = await buy(1)
+  const all = { ticketId, people: admits }
+  const sent = await sale.db.transaction(async (tx) => {
+    await tx.select().from(tickets).where(eq(tickets.id, ticketId)).for('update')
+    const first = uploadScans(deskOf(0), [
+      { ...all, at: ago(30) },
+      { ...all, at: ago(10), direction: 'OUT' },
+    ])
+    await waitForBlockedStatement(sale.db)
+    const second = uploadScans(deskOf(1), [{ ticketId, at: ago(20) }])
+    await waitForBlockedStatement(sale.db, 2)
+    return [first, second]
+  })
+  const answers = (await Promise.all(sent)).flat()
+  expect(answers.map(({ result }) => result)).toEqual(['OK', 'OK', 'ALREADY_ENTERED'])
 })
 
 test('a batch and cancellations at once do one or the other for each ticket', async () => {

@@ -8,11 +8,20 @@ import { mustSell } from '../../support/box-office.ts'
 import { anEntry, type Checkout, checkOut, countersOf, mustCheckOut } from '../../support/checkouts.ts'
 import { sendDeliveriesOnce } from '../../support/deliveries.ts'
 import { openDoors, redeem, scanTicket } from '../../support/door.ts'
-import { aCatalogue, anEvent, anOrganization, aPrice, aRate, aRateOf } from '../../support/factories.ts'
+import {
+  aCatalogue,
+  anEvent,
+  anOrganization,
+  aPrice,
+  aRate,
+  aRateOf,
+  aSupplement,
+} from '../../support/factories.ts'
 import { brokenInvariants } from '../../support/invariants.ts'
 import { startMailServer } from '../../support/mail-server.ts'
 import { inTestMode } from '../../support/modes.ts'
 import { openPageBuyer } from '../../support/payment-page-buyer.ts'
+import { refundTicket, ticketOf } from '../../support/refunds.ts'
 import { openSale, restProblems, type Sale } from '../../support/sale.ts'
 import { openStripeSale } from '../../support/stripe-sale.ts'
 
@@ -175,6 +184,29 @@ test('a code may be used in each mode, and a test ticket takes none from a live 
   await mustCheckOut(testing, withCode)
   expect(restProblems(await checkOut(testing, withCode))).toEqual(['QR_CODE_TAKEN tickets.0.qr_code'])
   await mustCheckOut(live, withCode)
+})
+
+test('the last live place is sold with a code that a test ticket has', async () => {
+  await open(catalogue(1))
+  const withCode = order(1, { tickets: [anEntry('price_1', { qr_code: 'SAME' })] })
+  await mustCheckOut(testing, withCode)
+  await mustCheckOut(live, withCode)
+})
+
+test('a key of a refund and a nonce of a bar are of one mode, too', async () => {
+  const supplements = [aSupplement({ _id: 'sup_1', price: 0 })]
+  const rate = aRate({ _id: 'rate_1', prices: [aPrice({ _id: 'price_1' })], supplements })
+  await open(aCatalogue({ events: [anEvent({ _id: 'evt_1', ticket_rates: [rate] })] }))
+  const withDrink = order(1, { tickets: [anEntry('price_1', { supplements: [{ supplement_id: 'sup_1' }] })] })
+  for (const sale of [testing, live]) {
+    const checkout = await mustCheckOut(sale, withDrink)
+    await pay(sale, checkout)
+    const ticketId = ticketOf(checkout)
+    const drink = { ticketId, supplementId: 'sup_1', quantity: 1, nonce: 'same' }
+    expect(await redeem(sale, drink)).toMatchObject({ result: 'OK', idempotentReplayed: false })
+    const { refund, errors } = await refundTicket(sale, ticketId, { amount: 1, idempotencyKey: 'same' })
+    expect([errors, refund?.ticket?.id]).toEqual([undefined, ticketId])
+  }
 })
 
 test('an idempotency key of one mode replays nothing in the other', async () => {

@@ -137,6 +137,25 @@ test('a scan that arrives after a later one must fit among what happened since',
   expect((await ticketRow(sale, ticketId))?.entered).toBe(1)
 })
 
+test('a late scan counts those of a scanner whose clock is ahead', async () => {
+  const ticketId = await buy()
+  const scans = [
+    { ticketId, at: ago(10) },
+    { ticketId, at: ago(-4), direction: 'OUT' as const },
+    { ticketId, at: ago(-2) },
+  ]
+  const answers = []
+  for (const scan of scans) answers.push(...(await uploadScans(sale, [scan])))
+  expect(resultsOf(answers)).toEqual(['OK', 'OK', 'ALREADY_ENTERED'])
+})
+
+test('a late scan before the first entry becomes the first entry', async () => {
+  const ticketId = await buy('table')
+  expect((await scanTicket(sale, { ticketId, at: ago(5) })).result).toBe('OK')
+  expect(resultsOf(await uploadScans(sale, [{ ticketId, at: ago(30) }]))).toEqual(['OK'])
+  expect((await ticketRow(sale, ticketId))?.firstEntryAt?.toISOString()).toBe(ago(30))
+})
+
 test('a late scan of a table is OK while the others of it leave enough places at all times since', async () => {
   const ticketId = await buy('table')
   await uploadScans(sale, [

@@ -12,6 +12,7 @@ import {
   inDays,
   integrationHeaders,
 } from '../../support/factories.ts'
+import { cancelTicket } from '../../support/refunds.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 import { settlePaymentById } from '../../support/settle-payment.ts'
 import { paidOutcome } from '../../support/stub-provider.ts'
@@ -207,6 +208,13 @@ test('check-in of a code used twice takes the given event, else the nearest', as
     ticket: { id: later.id },
   })
   expect(await scan({ qrCode: 'TWICE' })).toMatchObject({ ticket: { id: soon.id } })
+})
+
+test('check-in of a code used twice tells of the ticket of the given event, though it was cancelled', async () => {
+  const cancelled = await sell('soon', { qr_code: 'BOTH' })
+  await cancelTicket(sale, cancelled.id)
+  await sell('later', { qr_code: 'BOTH' })
+  expect((await scan({ qrCode: 'BOTH', eventId: 'soon' })).result).toBe('CANCELLED')
 })
 
 test.each([

@@ -1,6 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { events } from '../../../src/domain/event/table.ts'
+import { ticketRates } from '../../../src/domain/ticket-rate/table.ts'
 import { sha256 } from '../../../src/shared/ids.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { aLargeRate, anEventAtDoor, redeem, scanTicket } from '../../support/door.ts'
@@ -29,6 +30,7 @@ beforeAll(async () => {
         event('quiet'),
         event('salted'),
         event('busy'),
+        event('reduced'),
         event('theirs', [aLargeRate('theirs')], 'org_2'),
       ],
     }),
@@ -147,6 +149,12 @@ test('only tickets that were paid are listed, cancelled ones too', async () => {
     ].sort(),
   )
   expect(data.map(({ _id }) => _id)).not.toContain(ticketOf(pending))
+})
+
+test('tickets of a rate that was taken out of the catalogue are listed', async () => {
+  const id = ticketOf(await buy('reduced'))
+  await sale.db.update(ticketRates).set({ removed: true }).where(eq(ticketRates.id, 'rate_reduced'))
+  expect((await list('reduced')).data.map(({ _id }) => _id)).toEqual([id])
 })
 
 test('pages of any size hold every ticket once, also while more are sold', async () => {

@@ -189,6 +189,26 @@ test('event list by cursor is complete, even across equal start dates', async ()
   expect(ids).toEqual(upcoming)
 })
 
+test.each(['START_DATE_ASC', 'START_DATE_DESC'])(
+  'pages of one in the order %s leave out no event',
+  async (orderBy) => {
+    const query = `query ($after: String) { events(first: 1, after: $after, orderBy: ${orderBy}) {
+    nodes { id } pageInfo { hasNextPage endCursor } } }`
+    type Single = {
+      events: { nodes: { id: string }[]; pageInfo: { hasNextPage: boolean; endCursor: string } }
+    }
+    const ids: string[] = []
+    for (let after: string | null = null, isLast = false; !isLast; ) {
+      const { data }: { data?: Single | null } = await sale.graphql<Single>(query, { after }, sale.channel)
+      if (!data) throw new Error('a page has data')
+      ids.push(...data.events.nodes.map(({ id }) => id))
+      after = data.events.pageInfo.endCursor
+      isLast = !data.events.pageInfo.hasNextPage
+    }
+    expect(ids.toSorted()).toEqual(upcoming.toSorted())
+  },
+)
+
 test('event list has ticket rates only with populate', async () => {
   const rates = async (query: string) =>
     (await list(`${query}&search=polar`)).json().data[0].ticket_rates?.length

@@ -4,8 +4,11 @@ import { repeat } from '../../../src/app/jobs.ts'
 import { idempotencyKeys, payments } from '../../../src/domain/payment/table.ts'
 import { expireHolds, sweepHolds } from '../../../src/domain/sale/release/expire-holds.ts'
 import { tickets } from '../../../src/domain/ticket/table.ts'
-import { anEntry, checkOut, countersOf, mustCheckOut } from '../../support/checkouts.ts'
-import { aCatalogue, anEvent, aPrice, aRate, aRateOf } from '../../support/factories.ts'
+import { anEntry, type Checkout, checkOut, countersOf, mustCheckOut } from '../../support/checkouts.ts'
+import { aCatalogue, anEvent, aPrice, aRate, aRateNamed, aRateOf } from '../../support/factories.ts'
+import { waitForBlockedStatement } from '../../support/lock-waits.ts'
+import { inTestMode } from '../../support/modes.ts'
+import { changeTypesOf, ticketRow } from '../../support/refunds.ts'
 import { openSale, restProblems, type Sale } from '../../support/sale.ts'
 import { settlePaymentById } from '../../support/settle-payment.ts'
 import { endedOutcome, paidOutcome } from '../../support/stub-provider.ts'
@@ -13,8 +16,16 @@ import { endedOutcome, paidOutcome } from '../../support/stub-provider.ts'
 const catalogue = aCatalogue({
   events: [
     anEvent({
-      ticket_rates: [aRateOf(2), aRate({ _id: 'rate_2', prices: [aPrice({ _id: 'price_2' })] })],
+      ticket_rates: [
+        aRateOf(2),
+        aRate({
+          _id: 'rate_2',
+          prices: [aPrice({ _id: 'price_2' })],
+          availability: { sold: 0, available: 200 },
+        }),
+      ],
     }),
+    anEvent({ ticket_rates: [aRateNamed('elsewhere')] }),
   ],
 })
 
@@ -107,6 +118,24 @@ test('a checkout of a full rate expires overdue holds at once', async () => {
   expect((await countersOf(sale)).rate_1).toEqual({ sold: 0, held: 2 })
 })
 
+test('a checkout that waits for an overdue payment leaves it, if a bank takes it over meanwhile', async () => {
+  const { payment_id } = await mustCheckOut(sale, body(2))
+  await lapse(payment_id)
+  let waiting: ReturnType<typeof checkOut> | undefined
+  await sale.db.transaction(async (tx) => {
+    const ofPayment = eq(payments.id, payment_id)
+    await tx
+      .update(payments)
+      .set({ status: 'processing', expiresAt: sql`now() + interval '7 days'` })
+      .where(ofPayment)
+    waiting = checkOut(sale, body(1))
+    await waitForBlockedStatement(sale.db)
+  })
+  const refused = await waiting
+  expect(refused && restProblems(refused)).toEqual(['SOLD_OUT tickets'])
+  expect(await statusOf(payment_id)).toEqual(['processing', 'held'])
+})
+
 test('an expired checkout frees its QR codes', async () => {
   const { payment_id } = await mustCheckOut(sale, body(1, { qr_code: 'MINE-1' }))
   expect(restProblems(await checkOut(sale, body(1, { qr_code: 'MINE-1' })))).toEqual([
@@ -116,6 +145,48 @@ test('an expired checkout frees its QR codes', async () => {
   await expireHolds(sale.db, 10)
   const again = await mustCheckOut(sale, body(1, { qr_code: 'MINE-1' }))
   expect(again.tickets).toMatchObject([{ qr_code: 'MINE-1' }])
+})
+
+/** Checks out a ticket with a code, and lets the hold run out. */
+async function lateCheckout(code: string) {
+  const late = await mustCheckOut(sale, body(1, { qr_code: code }))
+  await lapse(late.payment_id)
+  await expireHolds(sale.db, 10)
+  return late
+}
+const codeAfterLateMoney = async ({ payment_id, tickets }: Checkout) => {
+  expect(await settlePaymentById(sale.db, payment_id, paidOutcome(payment_id))).toBe('paid')
+  return (await ticketRow(sale, tickets[0]?._id ?? ''))?.qrCode
+}
+
+test('a ticket whose money came late keeps its code, whoever has it in another mode or event', async () => {
+  const late = await lateCheckout('MINE-1')
+  await mustCheckOut(await inTestMode(sale), body(1, { qr_code: 'MINE-1' }))
+  const elsewhere = anEntry('price_elsewhere', { qr_code: 'MINE-1' })
+  await mustCheckOut(sale, { ticket_rate_id: 'rate_elsewhere', tickets: [elsewhere] })
+  expect(await codeAfterLateMoney(late)).toBe('MINE-1')
+  // Control: a code that another ticket of the event has taken meanwhile is replaced.
+  const replaced = await lateCheckout('MINE-2')
+  await mustCheckOut(sale, { ticket_rate_id: 'rate_2', tickets: [anEntry('price_2', { qr_code: 'MINE-2' })] })
+  expect(await codeAfterLateMoney(replaced)).not.toBe('MINE-2')
+})
+
+test('money that comes late and takes the last place tells that the rate is sold out', async () => {
+  const late = await mustCheckOut(sale, body(2))
+  await lapse(late.payment_id)
+  await expireHolds(sale.db, 10)
+  expect(await changeTypesOf(sale, 'rate_1')).toEqual(['rate.sold_out', 'rate.available'])
+  const money = paidOutcome(late.payment_id, { amount: 2 * 2200 })
+  expect(await settlePaymentById(sale.db, late.payment_id, money)).toBe('paid')
+  expect(await changeTypesOf(sale, 'rate_1')).toEqual(['rate.sold_out', 'rate.available', 'rate.sold_out'])
+})
+
+test('one sweep expires more holds than a batch has', async () => {
+  const one = { ticket_rate_id: 'rate_2', tickets: [anEntry('price_2')] }
+  await Promise.all(Array.from({ length: 101 }, () => mustCheckOut(sale, one)))
+  await sale.db.update(payments).set({ expiresAt: sql`now() - interval '1 millisecond'` })
+  await sweepHolds(sale.db)
+  expect((await countersOf(sale)).rate_2).toEqual({ sold: 0, held: 0 })
 })
 
 test('a checkout with one taken QR code is refused whole, naming the ticket', async () => {

@@ -9,6 +9,7 @@ import { stock } from '../../../src/domain/ticket-rate/table.ts'
 import { type Checkout, countersOf } from '../../support/checkouts.ts'
 import { aCatalogue, anEvent, aRateOf } from '../../support/factories.ts'
 import { visibleText } from '../../support/payment-page-buyer.ts'
+import { changeTypesOf } from '../../support/refunds.ts'
 import { openStripeSale, type StripeSale } from '../../support/stripe-sale.ts'
 import { type StubSession, signEvent } from '../../support/stub-stripe.ts'
 
@@ -80,6 +81,21 @@ test('stripe event processing, then failed: the payment fails and frees its plac
   expect(await sale.buyer.statusesOf(checkout)).toEqual(['failed', 'expired'])
   expect((await countersOf(sale)).rate_1).toMatchObject({ held })
   expect(await redirectOf(checkout)).toContain('status=failed&code=PAYMENT_FAILED')
+})
+
+test('a payment that a bank decides about is held for a week, and fails after it if the bank refuses', async () => {
+  const { checkout, session } = await beginPayment()
+  await sale.deliver(sale.fake.order(session.id))
+  const [held] = await sale.db
+    .select({ days: sql<number>`extract(epoch from ${payments.expiresAt} - now())::float8 / 86400` })
+    .from(payments)
+    .where(eq(payments.id, checkout.payment_id))
+  expect(held?.days).toBeCloseTo(7, 1)
+  // Overdue, before a sweep has seen it.
+  await sale.buyer.expire(checkout)
+  await sale.deliver(sale.fake.fail(session.id))
+  expect(await sale.buyer.statusesOf(checkout)).toEqual(['failed', 'expired'])
+  expect(await changeTypesOf(sale, checkout.payment_id)).toEqual(['payment.failed'])
 })
 
 test('stripe event expired ends the hold', async () => {

@@ -225,6 +225,7 @@ test('refund webhook before the response to the call settles it, and the respons
   for (const paid of [checkout, other]) {
     expect(await statesOf(paid)).toEqual(['succeeded', 'refunded', 2200])
     expect(await correctiveOf(paid)).toBe(1)
+    expect(await refunds.refundRows(sale, paid)).toMatchObject([{ lastError: null }])
   }
 })
 

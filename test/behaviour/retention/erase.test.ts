@@ -1,7 +1,11 @@
 import { readdir } from 'node:fs/promises'
-import { sql } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { eq, sql } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { deliveries } from '../../../src/domain/delivery/table.ts'
+import { eraseTicket } from '../../../src/domain/retention/erase-person.ts'
+import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { commandRunner } from '../../support/commands.ts'
+import { aCatalogue, anEvent, aRateOf } from '../../support/factories.ts'
 import { resendTickets, scanCode, transferTicket, updateAttendee } from '../../support/holders.ts'
 import { brokenInvariants } from '../../support/invariants.ts'
 import { isCluster } from '../../support/on-one-server.ts'
@@ -15,7 +19,9 @@ import {
   type WalkedSale,
   zenobia,
 } from '../../support/personal-data.ts'
-import { changeTypesOf, ticketOf, ticketRow } from '../../support/refunds.ts'
+import { changeTypesOf, fullPaymentOf, ticketOf, ticketRow } from '../../support/refunds.ts'
+import { openSale } from '../../support/sale.ts'
+import { settlePaymentById } from '../../support/settle-payment.ts'
 
 // A person who asks what is held about her, and to be forgotten.
 
@@ -167,4 +173,19 @@ test.each([
   [['export-person'], 'export-person needs --email'],
 ])('boxoffice %s', async (args, errors) => {
   expect(await run.fail(...args)).toEqual({ code: 2, errors: `${errors}\nRun it with --help to see how.` })
+})
+
+test('what is still to be sent to a phone that somebody else has as well is sent', async () => {
+  const phone = '+34600111222'
+  const shared = await openSale(aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(10)] })] }))
+  onTestFinished(() => shared.close())
+  const checkout = await mustCheckOut(shared, {
+    ticket_rate_id: 'rate_1',
+    send_resourcers: true,
+    tickets: ['ana', 'ben'].map((name) => anEntry('price_1', { email: `${name}@example.com`, phone })),
+  })
+  await settlePaymentById(shared.db, checkout.payment_id, await fullPaymentOf(shared, checkout))
+  await eraseTicket(shared.db, ticketOf(checkout), { mailFolder: folder, force: true })
+  const rows = await shared.db.select().from(deliveries).where(eq(deliveries.medium, 'whatsapp'))
+  expect(rows).toMatchObject([{ recipient: phone, status: 'pending' }])
 })

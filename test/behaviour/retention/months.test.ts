@@ -11,7 +11,7 @@ import { idsFrom } from '../../../src/shared/ids.ts'
 import { cursorRefusal, readChanges, readChangesPage } from '../../support/change-feed.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { aLargeRate, anEventAtDoor, scanTicket } from '../../support/door.ts'
-import { aCatalogue } from '../../support/factories.ts'
+import { aCatalogue, channelHeaders } from '../../support/factories.ts'
 import { updateAttendee } from '../../support/holders.ts'
 import { brokenInvariants } from '../../support/invariants.ts'
 import { mockClock } from '../../support/mock-clock.ts'
@@ -49,11 +49,9 @@ async function keep(more: Partial<typeof settings> | Record<string, null> = {}) 
   return done
 }
 
-async function sell(): Promise<{ paymentId: string; ticketId: string }> {
-  const { payment_id, tickets } = await mustCheckOut(sale, {
-    ticket_rate_id: 'rate_1',
-    tickets: [anEntry('price_1')],
-  })
+async function sell(headers = sale.channel): Promise<{ paymentId: string; ticketId: string }> {
+  const order = { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] }
+  const { payment_id, tickets } = await mustCheckOut(sale, order, headers)
   await settlePaymentById(sale.db, payment_id, paidOutcome(payment_id))
   return { paymentId: payment_id, ticketId: tickets[0]?._id ?? '' }
 }
@@ -117,6 +115,18 @@ test('old changes are dropped: sequences go on, and cursors at the end are known
   expect(await cursorRefusal(sale, sale.channel, early)).toBe('CURSOR_UNKNOWN')
   expect(await brokenInvariants(sale.db)).toEqual([])
   expect(await keep()).toEqual([])
+})
+
+test('the cursor of a channel at its end is known after its month was dropped, though another sold later in it', async () => {
+  await sell()
+  await assignPositions(sale.db)
+  await sell(await channelHeaders(sale.db, 'org_1'))
+  await assignPositions(sale.db)
+  await addOldMonth(sale, 'changes')
+  await ageChanges(sale)
+  const { end } = await readChanges(sale, sale.channel)
+  expect(await keep()).toEqual([{ dropped: oldPartition('changes') }])
+  expect(await cursorRefusal(sale, sale.channel, end ?? '')).toBeUndefined()
 })
 
 test('the sequence goes on in the next month, and after clocks that differ', async () => {

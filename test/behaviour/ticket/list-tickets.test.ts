@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { sql } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { aBuyer, mustSell } from '../../support/box-office.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { aCatalogue, anEvent, anOrganization, aRateNamed, channelHeaders } from '../../support/factories.ts'
-import { cancelTicket, fullPaymentOf, ticketRow } from '../../support/refunds.ts'
+import { buyTickets, cancelTicket, fullPaymentOf, ticketOf, ticketRow } from '../../support/refunds.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 import { settlePaymentById } from '../../support/settle-payment.ts'
 
@@ -222,4 +223,32 @@ test('a cursor of another order is refused', async () => {
   const { pageInfo } = await pageOf({ filter: { name: 'a' }, first: 1 })
   const { errors } = await ask({ orderBy: 'CREATED_ASC', after: pageInfo.endCursor }, sale.integration.v2)
   expect(errors?.[0]?.extensions).toMatchObject({ code: 'INVALID' })
+})
+
+// A page ends where 10,000 tickets were looked through, with a cursor to go on from.
+test('the ticket at which a page ends after looking through many is listed', async () => {
+  const event = anEvent({ _id: 'evt_1', ticket_rates: [aRateNamed('1')] })
+  const large = await openSale(aCatalogue({ events: [event] }))
+  onTestFinished(() => large.close())
+  const bought = await buyTickets(large)
+  const held = await mustCheckOut(large, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] })
+  await large.db.execute(
+    sql`update tickets set created_at = now() - interval '1 day' where id = ${ticketOf(bought)}`,
+  )
+  await large.db.execute(sql`insert into tickets select copy.* from tickets as held
+    cross join generate_series(1, 9999) as n
+    cross join lateral jsonb_populate_record(null::tickets, to_jsonb(held) || jsonb_build_object(
+      'id', 'tkt_copy' || n, 'qr_code', 'copy' || n, 'created_at', now() - n * interval '1 second')) as copy
+    where held.id = ${ticketOf(held)}`)
+  const found: string[] = []
+  const pageAfter = async (after: string | null) => {
+    const variables = { filter: { status: 'ACTIVATED' }, first: 50, after }
+    const { data } = await large.graphql<{ tickets: Page }>(query, variables, large.channel)
+    if (!data) throw new Error('a page has data')
+    found.push(...data.tickets.nodes.map(({ id }) => id))
+    return data.tickets.pageInfo
+  }
+  let info = await pageAfter(null)
+  while (info.hasNextPage) info = await pageAfter(info.endCursor)
+  expect(found).toEqual([ticketOf(bought)])
 })

@@ -6,6 +6,7 @@ import { changes } from '../../../src/domain/change/table.ts'
 import { sandboxProvider } from '../../../src/domain/payment/sandbox.ts'
 import { recordChanges } from '../../../src/domain/sale/record-changes.ts'
 import { claimDeliveries } from '../../../src/domain/webhook/send/claim-deliveries.ts'
+import { recordAttempts } from '../../../src/domain/webhook/send/record-attempts.ts'
 import { webhookDeliveries, webhooks } from '../../../src/domain/webhook/table.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { aCatalogue, anEvent, aRateOf } from '../../support/factories.ts'
@@ -75,6 +76,36 @@ async function pauseOf(id: string): Promise<number> {
 
 const verify = (secret: string, { body, headers }: Received) =>
   new Webhook(secret).verify(body, headers as Record<string, string>)
+
+const claimNow = () =>
+  claimDeliveries(sale.db, {
+    ...{ limit: 10, leaseSeconds: 60, except: [] },
+    batches: { webhookIds: [], sizes: [] },
+  })
+
+test('an answer that comes after another process has claimed the delivery changes nothing', async () => {
+  const { id } = await queueOne()
+  const [first] = await claimNow()
+  await makeDue(id)
+  const [second] = await claimNow()
+  if (!first) throw new Error('a delivery was claimed')
+  expect([first.attempts, second?.attempts]).toEqual([1, 2])
+  const before = await sale.db.select().from(webhookDeliveries)
+  const verdict = { status: 'dead', retrySeconds: 0, lastStatus: 500, lastError: 'STATUS' } as const
+  await recordAttempts(sale.db, [{ claimed: first, verdict: { ...verdict, isGone: false, pauseSeconds: 0 } }])
+  expect(await sale.db.select().from(webhookDeliveries)).toEqual(before)
+})
+
+test('an answer of an address that was replaced meanwhile says nothing of the new one', async () => {
+  const { id } = await queueOne()
+  const [claimed] = await claimNow()
+  if (!claimed) throw new Error('a delivery was claimed')
+  await own.call('updateWebhook', { id, url: `${receiver.url}/new` })
+  const verdict = { status: 'pending', retrySeconds: 5, lastStatus: 410, lastError: 'GONE' } as const
+  await recordAttempts(sale.db, [{ claimed, verdict: { ...verdict, isGone: true, pauseSeconds: 0 } }])
+  const [row] = await sale.db.select().from(webhooks).where(eq(webhooks.id, id))
+  expect([row?.status, row?.failingSince]).toEqual(['enabled', null])
+})
 
 test('webhook is sent in the form of Standard Webhooks with a valid signature', async () => {
   const { id, secret, paymentId } = await queueOne()
