@@ -5,9 +5,9 @@ export const integrationScopes = ['tickets:read', 'door', 'refunds', 'sales', 'c
 export type IntegrationScope = (typeof integrationScopes)[number]
 
 /** Scope that an integration needs for each root field of GraphQL, for the two kinds of things that `node`
- *  finds, and for each REST route. Whatever is not listed is for channels alone, or shows nothing of a sale or a catalogue.
- *  Changes of a holder are `sales`, because whoever sold a ticket corrects it; cancelling is `refunds`, because
- *  it takes a ticket back. */
+ *  finds, and for each REST route. Whatever is not listed is for channels alone, or shows nothing of a sale or a
+ *  catalogue. Changes of a holder are `sales`, because whoever sold a ticket corrects it; cancelling is `refunds`,
+ *  because it takes a ticket back. */
 export const scopeOfOperation: Readonly<Record<string, IntegrationScope>> = {
   'Query.ticket': 'tickets:read',
   'Query.tickets': 'tickets:read',

@@ -9,11 +9,11 @@ const sslModes = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-
 
 /** Reports whether no certificate is named in a URL. The driver would send them to the server, which refuses
  *  them. */
-export const namesNoCertificate = (url: string): boolean => !/[?&]ssl(rootcert|cert|key)=/.test(url)
+const namesNoCertificate = (url: string): boolean => !/[?&]ssl(rootcert|cert|key)=/.test(url)
 
 /** Reports whether a text is a PostgreSQL URL: `postgres://`, with one or several hosts (`h1:5432,h2:5432`),
  *  and with `target_session_attrs` as in libpq, except `any`, and `sslmode`. */
-export function isDatabaseUrl(address: string): boolean {
+function isDatabaseUrl(address: string): boolean {
   const [, before = '', hosts = ''] = hostList.exec(address) ?? []
   const addresses = hosts
     .split(',')
@@ -35,7 +35,7 @@ export function isDatabaseUrl(address: string): boolean {
 
 /** Splits a comma-separated list of URLs. A URL with several hosts contains commas too, so only a comma
  *  before a scheme separates. */
-export const splitDatabaseUrls = (list: string): string[] => list.split(/,\s*(?=\w+:\/\/|$)/).filter(Boolean)
+const splitDatabaseUrls = (list: string): string[] => list.split(/,\s*(?=\w+:\/\/|$)/).filter(Boolean)
 
 const databaseUrl = z
   .string()

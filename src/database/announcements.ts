@@ -7,7 +7,7 @@ const topics = ['stock', 'changes', 'check-ins'] as const
 export type Topic = (typeof topics)[number]
 
 /** Names of rows that may have changed; null for any of the topic. */
-export type Announcement = { topic: Topic; names: string[] | null }
+type Announcement = { topic: Topic; names: string[] | null }
 
 /** Way to the other processes that share a database. */
 export type AnnouncementLink = {

@@ -24,7 +24,7 @@ import { schema } from './schema.ts'
 type ReadId = (variables: Parameters['variables']) => string | null
 
 /** Facts of one operation that decide how its request is answered. */
-export type OperationFacts = {
+type OperationFacts = {
   /** Name of the operation, if it has one. */
   name: string | undefined
   /** Type of the operation, and its name if the document is trusted, else its root field: one of few, whatever
@@ -124,7 +124,7 @@ function factsOf(
 }
 
 /** Maps the operations of a document by name to their facts; a single one also by the empty name. */
-export function operationFacts(document: DocumentNode, isTrusted: boolean): Map<string, OperationFacts> {
+function operationFacts(document: DocumentNode, isTrusted: boolean): Map<string, OperationFacts> {
   const facts = new Map<string, OperationFacts>()
   for (const definition of document.definitions)
     if (definition.kind === Kind.OPERATION_DEFINITION)

@@ -85,7 +85,7 @@ const createTracer = (spans: SpanTracer): Tracer => ({
 })
 
 /** Returns the context of a request: below the caller's span, if it sent one. */
-export const contextBelow = (caller: CallerSpan | null, tracestate: unknown): Context =>
+const contextBelow = (caller: CallerSpan | null, tracestate: unknown): Context =>
   caller
     ? trace.setSpanContext(ROOT_CONTEXT, {
         traceId: caller.traceId,

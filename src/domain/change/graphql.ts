@@ -21,7 +21,7 @@ export const ChangeTypeRef = builder.enumType('ChangeType', {
 type Types = typeof builder.$inferSchemaTypes
 
 /** Fields of a change, wherever it is shown. */
-export const changeFields = (t: ObjectFieldBuilder<Types, Change>) => ({
+const changeFields = (t: ObjectFieldBuilder<Types, Change>) => ({
   id: t.exposeID('id', { description: 'Change identifier, which a webhook receives as `webhook-id`.' }),
   type: t.expose('type', { type: ChangeTypeRef, description: 'Type of the change.' }),
   subjectId: t.id({

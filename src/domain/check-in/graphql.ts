@@ -40,7 +40,7 @@ const CheckInOutcomeRef = builder.enumType('CheckInOutcome', {
   } satisfies DescribedValues<CheckedIn['result']>,
 })
 
-export const DirectionRef = builder.enumType('CheckInDirection', {
+const DirectionRef = builder.enumType('CheckInDirection', {
   description: 'Direction of a scan.',
   values: {
     IN: { value: 'in', description: 'People enter.' },
@@ -53,7 +53,7 @@ const reasonsOf = ({ result, isEarly }: CheckedIn): CheckedIn['result'][] => {
   return result === 'ALREADY_ENTERED' && isEarly ? [result, 'TOO_EARLY'] : [result]
 }
 
-export const CheckInRef = builder.objectRef<CheckedIn>('CheckIn').implement({
+const CheckInRef = builder.objectRef<CheckedIn>('CheckIn').implement({
   description: 'Scan at the door and its outcome.',
   fields: (t) => ({
     result: t.expose('result', { type: CheckInOutcomeRef, description: 'Outcome of the scan.' }),
@@ -96,7 +96,7 @@ export const CheckInRef = builder.objectRef<CheckedIn>('CheckIn').implement({
   }),
 })
 
-export const CheckInResultRef = resultUnion(
+const CheckInResultRef = resultUnion(
   'CheckInResult',
   CheckInRef,
   'Scan and its outcome, or the errors if the input was refused.',
@@ -105,7 +105,7 @@ export const CheckInResultRef = resultUnion(
 type Types = typeof builder.$inferSchemaTypes
 
 /** Input fields of a scan beside its ticket. */
-export const scanFields = (t: InputFieldBuilder<Types, 'InputObject'>) => ({
+const scanFields = (t: InputFieldBuilder<Types, 'InputObject'>) => ({
   eventId: t.id({ description: 'Event at this door. Tickets of other events result in `WRONG_EVENT`.' }),
   nonce: t.string({
     required: true,

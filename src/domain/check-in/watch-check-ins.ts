@@ -137,7 +137,7 @@ class DoorWatch {
   #look(eventIds: Iterable<string>): void {
     for (const eventId of eventIds) {
       const door = this.#doors.get(eventId)
-      // Whoever opens it is told if it can't be read.
+      // A door that can't be read is told to those who open it.
       door?.opened.then(
         () => door.look(),
         () => {},

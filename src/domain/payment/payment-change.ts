@@ -15,7 +15,7 @@ export const paymentChangeBody = z
   })
   .meta({ id: 'PaymentState', description: 'State of a payment right after a change.' })
 
-export type PaymentChangeBody = z.output<typeof paymentChangeBody>
+type PaymentChangeBody = z.output<typeof paymentChangeBody>
 
 type PaymentChangeType = Extract<NewChange['type'], `payment.${string}`>
 

@@ -43,6 +43,9 @@ export const rateColumns = { ...getTableColumns(ticketRates), ...leftColumns }
 const priceRows = fewRowsOf({ ...getTableColumns(prices), ...leftColumns })
 const rateIdOf = ({ ticketRateId }: { ticketRateId: string }) => ticketRateId
 
+/** Groups rows by the rate that they are listed under. */
+export const byRate = <Row extends { ticketRateId: string }>(rows: Row[]) => groupBy(rows, rateIdOf)
+
 /** Name of a statement in a mode: each mode has its own counters, and so its own text. */
 export const nameIn = (mode: Mode, name: string): string => (mode === 'test' ? `${name}_in_test` : name)
 
@@ -59,6 +62,17 @@ export const pricesWhere = (mode: Mode, condition?: SQL): Batch<Price> => ({
   key: rateIdOf,
 })
 
+type Listed = typeof ticketRates | typeof prices | typeof supplements | typeof questions
+
+/** Query for rows of a table that were not removed and match a condition on the keys, in order. */
+const listed =
+  (table: Listed, isOf: (keys: string) => SQL): Find<unknown>['query'] =>
+  (select, keys) =>
+    select
+      .from(table)
+      .where(and(isOf(keys), not(table.removed)))
+      .orderBy(asc(table.position), asc(table.id))
+
 /** Queries for what is listed under the rates `keys`, in order. Visible to anybody who may see the rate. */
 export const ratePrices: Record<Mode, Batch<Price>> = perMode((mode) => pricesWhere(mode))
 const listedUnderRate = <Row extends { ticketRateId: string }>(
@@ -68,11 +82,7 @@ const listedUnderRate = <Row extends { ticketRateId: string }>(
 ): Batch<Row> => ({
   name,
   rows,
-  query: (select, keys) =>
-    select
-      .from(child)
-      .where(and(anyOf(child.ticketRateId, keys), not(child.removed)))
-      .orderBy(asc(child.position), asc(child.id)),
+  query: listed(child, (keys) => anyOf(child.ticketRateId, keys)),
   key: rateIdOf,
 })
 export const rateSupplements = listedUnderRate(
@@ -163,26 +173,17 @@ const revisions: Find<Revision> = {
 }
 const offerRates: Find<ListedRate> = {
   rows: rowsOf(getTableColumns(ticketRates)),
-  query: (select, keys) =>
-    select
-      .from(ticketRates)
-      .where(and(anyOf(ticketRates.eventId, keys), not(ticketRates.removed)))
-      .orderBy(asc(ticketRates.position), asc(ticketRates.id)),
+  query: listed(ticketRates, (keys) => anyOf(ticketRates.eventId, keys)),
 }
 
-type Child = typeof prices | typeof supplements | typeof questions
-
 /** Query for what is listed under the rates of the events `keys`. */
-const findListed = <Row>(child: Child, rows: Rows<Row>): Find<Row> => ({
+const findListed = <Row>(child: Exclude<Listed, typeof ticketRates>, rows: Rows<Row>): Find<Row> => ({
   rows,
-  query: (select, keys) => {
+  query: listed(child, (keys) => {
     const rateIds = sql`array(select ${ticketRates.id} from ${ticketRates}
       where ${anyOf(ticketRates.eventId, keys)} and not ${ticketRates.removed})`
-    return select
-      .from(child)
-      .where(and(eq(child.ticketRateId, sql`any(${rateIds})`), not(child.removed)))
-      .orderBy(asc(child.position), asc(child.id))
-  },
+    return eq(child.ticketRateId, sql`any(${rateIds})`)
+  }),
 })
 
 const findOffers: Finds<[Revision, ListedRate, ListedPrice, Supplement, Question]> = [
@@ -198,21 +199,17 @@ async function readOffers(db: Database, eventIds: string[]): Promise<Map<string,
   const found = await findTogether(db, 'offers_by_event_id', findOffers, { keys: eventIds })
   const [eventRevisions, rates] = found
   const ratesOf = groupBy(rates, (rate) => rate.eventId)
-  const [prices, supplements, questions] = [
-    groupBy(found[2], rateIdOf),
-    groupBy(found[3], rateIdOf),
-    groupBy(found[4], rateIdOf),
-  ]
+  const [prices, supplements, questions] = [byRate(found[2]), byRate(found[3]), byRate(found[4])]
   const offerOf = (eventId: string): Offer => {
     const rows = ratesOf.get(eventId) ?? []
-    const listed = rows.map((rate) => ({
+    const offered = rows.map((rate) => ({
       rate: toRate(rate),
       prices: (prices.get(rate.id) ?? []).map(toUncounted),
       supplements: supplements.get(rate.id) ?? [],
       questions: questions.get(rate.id) ?? [],
     }))
-    const stockIds = listed.flatMap(({ rate, prices }) => [rate.row.id, ...prices.map(({ row }) => row.id)])
-    return { rates: listed, stockIds }
+    const stockIds = offered.flatMap(({ rate, prices }) => [rate.row.id, ...prices.map(({ row }) => row.id)])
+    return { rates: offered, stockIds }
   }
   return new Map(eventRevisions.map(({ id, revision }) => [id, { revision, value: offerOf(id) }]))
 }

@@ -33,7 +33,7 @@ export const supplementRedeemedBody = z
   })
   .meta({ id: 'SupplementRedeemed', description: 'State of a ticket right after a redemption.' })
 
-export type TicketChangeBody = z.output<typeof ticketChangeBody>
+type TicketChangeBody = z.output<typeof ticketChangeBody>
 
 /** Columns of a ticket that a change contains. */
 type ChangedTicket = Pick<

@@ -35,7 +35,7 @@ const DisabledReasonRef = builder.enumType('WebhookDisabledReason', {
   } satisfies DescribedValues<DisabledReason>,
 })
 
-export const WebhookRef = builder.objectRef<Webhook>('Webhook').implement({
+const WebhookRef = builder.objectRef<Webhook>('Webhook').implement({
   description:
     'Endpoint that receives changes as Standard Webhooks. Its secret is shown only when it is registered or rotated.',
   interfaces: [NodeRef],

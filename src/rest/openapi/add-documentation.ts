@@ -55,10 +55,7 @@ function fillInKeys({ key, integrationKey }: DemoValues): () => void {
 
 /** Opens a separate application that serves the documentation page of an OpenAPI document below `/docs`. The
  *  page sends its requests to where it was loaded from, by whatever name. */
-export async function openPage(
-  document: OpenApiDocument,
-  demo: DemoValues | undefined,
-): Promise<FastifyInstance> {
+async function openPage(document: OpenApiDocument, demo: DemoValues | undefined): Promise<FastifyInstance> {
   const [{ default: swagger }, { default: swaggerUi }] = await Promise.all([
     import('@fastify/swagger'),
     import('@fastify/swagger-ui'),
@@ -90,7 +87,7 @@ export async function openPage(
 }
 
 /** The page as HTML, and its files by their paths. */
-export type PageFiles = {
+type PageFiles = {
   page: Representation
   files: Map<string, { version: string; file: Representation }>
 }
@@ -112,7 +109,7 @@ async function read(app: FastifyInstance, url: string, change = (body: Buffer) =
 
 /** Reads a page of the library and the files that it loads, which are then compressed once. The page names each
  *  file with a hash of its content, so that browsers may keep it for good. */
-export async function readPageFiles(app: FastifyInstance): Promise<PageFiles> {
+async function readPageFiles(app: FastifyInstance): Promise<PageFiles> {
   const { body } = await app.inject('/docs')
   const files: PageFiles['files'] = new Map()
   for (const [path] of body.matchAll(address)) {

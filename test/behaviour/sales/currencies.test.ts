@@ -7,7 +7,7 @@ import { openSale } from '../../support/sale.ts'
 import { settlePaymentById } from '../../support/settle-payment.ts'
 import { stubProvider } from '../../support/stub-provider.ts'
 
-// What buyers paid and got back, in the digits that they were shown, beside the sums that the organizer is shown.
+// Sums that the organizer is shown, beside what buyers paid and got back in the digits that they were shown.
 
 const fields = 'currency gross fees refunded net'
 type Sums = { currency: string; gross: number; fees: number; refunded: number; net: number }

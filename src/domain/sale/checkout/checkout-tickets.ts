@@ -13,7 +13,7 @@ type Public = Extract<Caller, { kind: 'publishable' }>
 
 /** Checks what a browser may not choose in a checkout: the code of a ticket, which would tell which codes are
  *  taken, and a page of somebody else to send the buyer to. Refuses: INVALID (DECISIONS 10). */
-export function checkPublicInput(input: CheckoutInput, { origins }: Public): void {
+function checkPublicInput(input: CheckoutInput, { origins }: Public): void {
   const codes = input.tickets.flatMap(({ qrCode }, index): Problem[] =>
     qrCode
       ? [problem('INVALID', 'A publishable key chooses no code of a ticket.', ['tickets', index, 'qrCode'])]

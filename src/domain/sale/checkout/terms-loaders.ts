@@ -19,7 +19,6 @@ import type { Database } from '../../../database/database.ts'
 import { isDistributed } from '../../../database/distributed.ts'
 import type { Context } from '../../../request/context.ts'
 import { createContextWith, keysByKeyId } from '../../../request/prefetch.ts'
-import { groupBy } from '../../../shared/group-by.ts'
 import { type Mode, perMode } from '../../../shared/mode.ts'
 import { ageText, type Event, events } from '../../event/table.ts'
 import { locations } from '../../location/table.ts'
@@ -27,6 +26,7 @@ import { type Organization, organizations } from '../../organization/table.ts'
 import { holds, isOfHold } from '../../payment/queue/table.ts'
 import { isOverdue, payments } from '../../payment/table.ts'
 import {
+  byRate,
   nameIn,
   organizationOfRate,
   pricesWhere,
@@ -47,7 +47,7 @@ import {
 /** Terms of sale: all rows that a checkout of a rate depends on, as one statement found them. */
 export type Terms = {
   rate: TicketRate
-  /** What is listed under the rate, in order. */
+  /** Prices, supplements and questions in their order. */
   prices: Price[]
   supplements: Supplement[]
   questions: Question[]
@@ -121,8 +121,6 @@ const partsOf = (mode: Mode, isOf?: (column: PgColumn) => SQL): Finds<Parts> => 
 ]
 const findAll = perMode((mode): Finds<[KeyRow, ...Parts]> => [keysByKeyId, ...partsOf(mode)])
 const findOwn = perMode((mode) => partsOf(mode, inOrganization))
-
-const byRate = <Row extends { ticketRateId: string }>(rows: Row[]) => groupBy(rows, (row) => row.ticketRateId)
 
 function toTerms([rates, prices, supplements, questions, overdue]: Found<Parts>): Map<string, Terms> {
   const pricesOf = byRate(prices)

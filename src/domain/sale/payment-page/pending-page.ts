@@ -9,7 +9,7 @@ import type { FoundPayment, TicketLine } from './find-payment.ts'
 import { ticketPage } from './layout.ts'
 
 /** Describes the time left in whole minutes, never as 0 minutes. */
-export function timeLeft(language: Language, seconds: number): string {
+function timeLeft(language: Language, seconds: number): string {
   const minutes = Math.floor(seconds / 60)
   if (minutes === 0) return translate(language, 'pay.lessThanAMinuteLeft')
   if (minutes < 60) return translate(language, 'pay.minutesLeft', { minutes })
@@ -17,12 +17,12 @@ export function timeLeft(language: Language, seconds: number): string {
 }
 
 /** Fraction of the hold that is left, between 0 and 1. */
-export const fractionLeft = ({ payment, secondsLeft }: FoundPayment): string =>
+const fractionLeft = ({ payment, secondsLeft }: FoundPayment): string =>
   Math.min(1, (secondsLeft * 1000) / (payment.expiresAt.getTime() - payment.createdAt.getTime())).toFixed(3)
 
 /** Style of `.clock` that counts minutes and seconds down, without a script. The text within stays for screen
  *  readers, and is shown by browsers that cannot animate a number, and for more than an hour. */
-export const clockStyle = (secondsLeft: number): string =>
+const clockStyle = (secondsLeft: number): string =>
   secondsLeft >= 3600
     ? ''
     : `@property --left { syntax: '<integer>'; inherits: true; initial-value: 0 }
