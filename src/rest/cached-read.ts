@@ -3,6 +3,7 @@ import type { Authenticated } from '../auth/caller.ts'
 import type { ResponseCache } from '../cache/response-cache.ts'
 import { logCaller } from '../http/request-log.ts'
 import { sendRepresentation } from '../http/send-representation.ts'
+import { json } from '../json/json-writer.ts'
 import { createContext, requireCaller, requireScope, type Services } from '../request/context.ts'
 
 /** Creates a `preParsing` hook that authenticates a catalogue read, or answers it from the cache if the
@@ -38,10 +39,12 @@ export function answerRead(
 ): void {
   const read = responseCache.read(requireCaller(request.ctx), request.url, async () => {
     const { body, link } = await run()
+    json.start()
+    json.value(body)
     return {
       status: 200,
       headers: { 'content-type': 'application/json; charset=utf-8', ...(link && { link }) },
-      body: Buffer.from(JSON.stringify(body)),
+      body: json.take(),
       isShareable: true,
     }
   })

@@ -22,6 +22,20 @@ test('any value is written like JSON.stringify', () => {
   )
 })
 
+class Celsius {
+  degrees = 21
+}
+
+test.each([
+  { a: undefined, b: 1, c: () => 1, d: [undefined, Symbol('e')], f: {} },
+  { at: new Date(0), of: Object.create(null), in: new Celsius(), ['__proto__']: 1 },
+  [{ toJSON: () => 'told' }, { toJSON: 'data' }, JSON.parse('{"__proto__":[1],"2":0,"1":0}')],
+  { none: undefined },
+  [Number.NaN, Number.POSITIVE_INFINITY],
+])('fields, classes and what JSON lacks are written like JSON.stringify: %#', (value) => {
+  expect(written(value)).toBe(JSON.stringify(value))
+})
+
 test.each([
   'half of a pair: \ud800',
   'a "quote" and a \\',
