@@ -8,7 +8,6 @@ import { trustProxyOf } from '../config/trust-proxy.ts'
 import type { Database } from '../database/database.ts'
 import type { PaymentProvider } from '../domain/payment/provider.ts'
 import { sentMessages } from '../domain/webhook/messages-rest.ts'
-import type { Demo } from '../graphql-server/graphiql/tabs.ts'
 import { addGraphql } from '../graphql-server/route.ts'
 import { printedSchema } from '../graphql-server/schema.ts'
 import { readTrustedDocuments } from '../graphql-server/trusted-documents.ts'
@@ -28,12 +27,11 @@ import type { Services } from '../request/context.ts'
 import { createRateLimits } from '../request/rate-limits.ts'
 import { sendRefusal } from '../rest/error-body.ts'
 import { addDocumentation } from '../rest/openapi/add-documentation.ts'
-import type { DemoValues } from '../rest/openapi/example-ids.ts'
 import { validatorCompiler } from '../rest/validator.ts'
 import { Refusal } from '../shared/errors.ts'
 import { requestLimits } from '../shared/request-limits.ts'
-import { addShop } from '../shop/page.ts'
 import { closeConnectionsOnShutdown } from './close-connections.ts'
+import type { Companion } from './companion.ts'
 import { logFormatters } from './log.ts'
 import { addPublicRoutes, addRoutes } from './routes.ts'
 
@@ -47,11 +45,8 @@ type AppOptions = {
   /** Reports whether the process is shutting down. Responses then close their connections. */
   isLeaving?: () => boolean
   answerTimeoutMs?: number
-  /** Finds what fills the GraphiQL tabs and the REST examples, if the demo catalogue is seeded. */
-  findDemo?: () => Promise<(Demo & DemoValues) | undefined>
-  /** Returns the publishable key that the demo's shop shows to browsers, null until the service knows its own
-   *  address; without it there is no shop. */
-  shopKey?: () => string | null
+  /** What is put beside the service; nothing by default. */
+  companion?: Companion | null
   /** Destination of log lines; standard output by default. */
   logTo?: { write(line: string): void }
   /** Adds hooks of metrics and traces, before all others. */
@@ -103,8 +98,7 @@ export async function createApp({
   whyUnready = async () => null,
   isLeaving = () => false,
   answerTimeoutMs,
-  findDemo,
-  shopKey,
+  companion = null,
   logTo,
   logFacts,
   instrument = () => {},
@@ -179,13 +173,16 @@ export async function createApp({
     await app.ready()
     return app
   }
-  addDocumentation(app, { webhooks: sentMessages, publicUrl: services.publicUrl, findDemo })
+  const { publicUrl } = services
+  const findExamples = companion?.findExamples
+  // First, because the documentation is of the routes after it.
+  await companion?.addTo(app, publicUrl)
+  addDocumentation(app, { webhooks: sentMessages, publicUrl, findExamples })
   addHealth(app, whyUnready)
   const isOpen = !trusted?.only
-  addHome(app, printedSchema(), { hasGraphiql: isOpen, hasSchema: isOpen, hasShop: shopKey !== undefined })
-  if (shopKey) await addShop(app, { keyOf: shopKey, publicUrl: services.publicUrl })
+  addHome(app, printedSchema(), { hasGraphiql: isOpen, hasSchema: isOpen, first: companion?.link })
   await addGraphql(app, services, responseCache, {
-    findDemo,
+    findExamples,
     trusted,
     streamLimits: streamLimitsOf(config),
     isLimited: config.rateLimit !== null,

@@ -16,7 +16,6 @@ const usage = `Usage: npm run COMMAND -- ARGUMENTS    (or: node dist/cli.js COMM
   distribute                     spread the tables over a Citus cluster, by organization
   import FILE [--no-notify]      import a catalogue, all or nothing; holders are told of another date by mail
   import --schema | --plan FILE  print the JSON Schema of a catalogue file, or what a file would change
-  seed [--events N]              import a demo catalogue (60 events by default)
   key issue channel --name NAME --organization ID… [--expires DATE] [--test]
   key issue channel --channel ID [--expires DATE] [--test]
                                  issue a key to a new channel, or another key to an existing one
@@ -54,7 +53,6 @@ const options = {
   test: { type: 'boolean' },
   'no-notify': { type: 'boolean' },
   plan: { type: 'boolean' },
-  events: { type: 'string' },
   name: { type: 'string' },
   organization: { type: 'string', multiple: true },
   channel: { type: 'string' },

@@ -61,6 +61,13 @@ async function answer({ read, write, bytes = '' }: Message): Promise<Message> {
   }
 }
 
+/** Returns a function that runs commands on a database that stays open. */
+export function commandsOn(config: Config, database: OpenDatabase) {
+  const open = async () => ({ ...database, close: async () => {} })
+  const examined = { readConfig: () => config, open, openReplicas: async () => [] }
+  return (args: string[], files?: Files): Promise<CommandResult> => runCommand(args, open, examined, files)
+}
+
 /** Runs commands on the embedded database for other processes of this user, until the returned function is called.
  *  Warns where the folder takes no sockets, as on Windows, or where its path is too long for one. */
 export async function serveCommands(
@@ -69,14 +76,13 @@ export async function serveCommands(
   log: { warn(facts: object, message: string): void },
 ): Promise<() => Promise<void>> {
   const folder = config.dataDir
-  const open = async () => ({ ...database, close: async () => {} })
-  const examined = { readConfig: () => config, open, openReplicas: async () => [] }
+  const run = commandsOn(config, database)
   const server = createServer(async (socket) => {
     socket.on('error', () => {})
     const messages = messagesOf(socket)
     try {
       const { args = [] } = (await messages.next()).value ?? {}
-      send(socket, { result: await runCommand(args, open, examined, filesOver(socket, messages)) })
+      send(socket, { result: await run(args, filesOver(socket, messages)) })
       socket.end()
     } catch {
       socket.destroy()

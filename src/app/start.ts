@@ -2,13 +2,8 @@ import type { FastifyInstance } from 'fastify'
 import type { Config } from '../config/config.ts'
 import type { Database, OpenDatabase } from '../database/database.ts'
 import { problemOf } from '../database/why-unready.ts'
-import {
-  type DemoCredentials,
-  openDemo,
-  openShopKey,
-  setPosters,
-} from '../domain/catalogue/demo/open-demo.ts'
 import { openSenders } from '../domain/delivery/open-senders.ts'
+import { organizations } from '../domain/organization/table.ts'
 import { openProvider } from '../domain/payment/open-provider.ts'
 import type { PaymentProvider } from '../domain/payment/provider.ts'
 import { createMonthKeeper } from '../domain/retention/keep-months.ts'
@@ -20,35 +15,38 @@ import { publicUrlOf } from '../http/public-url.ts'
 import { requireWritable } from '../shared/writable-folder.ts'
 import { openTelemetry } from '../telemetry/open-telemetry.ts'
 import { createApp } from './app.ts'
-import { demoTabs, sellDemoTicket } from './demo-tabs.ts'
+import type { Companion, OpenCompanion } from './companion.ts'
 import { startJobs } from './jobs.ts'
 import { openLog } from './log.ts'
-import { serveCommands } from './served-commands.ts'
+import { commandsOn, serveCommands } from './served-commands.ts'
 import { onShutdown } from './shutdown.ts'
 import { watchUnhandled } from './unhandled.ts'
 
-const greeting = (url: string, demo: DemoCredentials) => `
-Boxoffice sells tickets at ${url}
-
-  Shop              ${url}/shop
-  GraphiQL          ${url}/graphql
-  REST              ${url}/docs
-
-  Demo channel      X-Api-Key: ${demo.key}
-  Demo integration  X-Api-Key: ${demo.integration_key}
-                    or integration_id: ${demo.integration_id}
-                       secret: ${demo.secret}
-`
-
-/** Migrates the embedded database and seeds the demo. Safe here, because no other process uses it. */
-async function prepare({ db, migrate }: OpenDatabase, dataDir: string) {
-  await migrate()
-  return openDemo(db, dataDir)
+/** Opens what is put beside the service on the embedded database, whose tables it brings up to date first: safe there,
+ *  because no other process uses it. */
+async function openBeside(
+  config: Config,
+  database: OpenDatabase,
+  openCompanion?: OpenCompanion,
+): Promise<Companion | null> {
+  if (config.databaseUrl) return null
+  await database.migrate()
+  if (!openCompanion || config.background === 'only') return null
+  const run = commandsOn(config, database)
+  return openCompanion({
+    dataDir: config.dataDir,
+    isEmpty: (await database.db.$count(organizations)) === 0,
+    async command(...args) {
+      const { code, output, errors } = await run([...args, '--json'])
+      if (code !== 0) throw new Error(errors)
+      return JSON.parse(output)
+    },
+  })
 }
 
 /** Listens on the port. If that fails, the error names the setting to change. */
-async function listen(app: FastifyInstance, { port, host }: Config): Promise<string> {
-  return app.listen({ port, host }).catch((error: unknown) => {
+async function listen(app: FastifyInstance, { port, host }: Config): Promise<void> {
+  await app.listen({ port, host }).catch((error: unknown) => {
     throw explainListening(error, { host, port, setting: 'PORT' })
   })
 }
@@ -89,13 +87,16 @@ async function startBackground(
 /** Serves the port in this process until a shutdown is requested. Then it reports that it is not ready, keeps
  *  answering for `drainSeconds`, finishes running work and exits with 0, or with 1 if that takes longer than
  *  `shutdownSeconds`. */
-export async function serve(config: Config, database: OpenDatabase): Promise<void> {
+export async function serve(
+  config: Config,
+  database: OpenDatabase,
+  openCompanion?: OpenCompanion,
+): Promise<void> {
   const provider = await openProvider(config)
   const { db } = database
-  const demo = config.databaseUrl ? null : await prepare(database, config.dataDir)
+  const companion = await openBeside(config, database, openCompanion)
   let isLeaving = false
   let draining = false
-  let shopKey: string | null = null
   const telemetry = await openTelemetry(config, {
     poolUsage: () => database.poolUsage(),
     isReady: () => database.ready(),
@@ -108,8 +109,7 @@ export async function serve(config: Config, database: OpenDatabase): Promise<voi
     provider,
     whyUnready: async () => (isLeaving ? 'LEAVING' : ((await database.whyUnready())?.reason ?? null)),
     isLeaving: () => isLeaving,
-    findDemo: demo ? () => demoTabs(db, demo, shopKey) : undefined,
-    shopKey: demo ? () => shopKey : undefined,
+    companion,
     logTo: await openLog(config.logFormat, process.stdout.isTTY),
     logFacts: config.webConcurrency > 1 ? { pid: process.pid } : undefined,
     instrument: telemetry.instrument,
@@ -131,15 +131,9 @@ export async function serve(config: Config, database: OpenDatabase): Promise<voi
         ? problemOf('POOLER_UNDECLARED')
         : 'the database sets no statement timeout: run npm run migrate',
     )
-  if (demo) await sellDemoTicket(app, db, demo)
   await telemetry.listen(app.log)
-  const url = await listen(app, config)
-  if (demo) {
-    const publicUrl = publicUrlOf(app, config)()
-    await setPosters(db, publicUrl)
-    shopKey = await openShopKey(db, config.dataDir, new URL(publicUrl).origin)
-    console.log(greeting(config.publicUrl ?? url, demo))
-  }
+  await listen(app, config)
+  await companion?.onListening?.(app, publicUrlOf(app, config)())
 
   // The timer is the deadline: whatever hangs, the process exits.
   const stop = async () => {

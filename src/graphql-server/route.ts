@@ -19,7 +19,7 @@ import { problemCodes } from '../shared/problem-codes.ts'
 import { toErrorResult } from './errors.ts'
 import { createExecutor } from './execute.ts'
 import { graphiqlPage } from './graphiql/page.ts'
-import type { FindDemo } from './graphiql/tabs.ts'
+import type { FindExamples } from './graphiql/tabs.ts'
 import { sendOneEvent } from './live/event-stream.ts'
 import { LiveStreams } from './live/live-streams.ts'
 import type { StreamLimits } from './live/stream-limits.ts'
@@ -62,7 +62,7 @@ const wantsPage = ({ method, headers }: FastifyRequest) =>
 /** Options of the GraphQL API. */
 type GraphqlOptions = {
   /** Fills the example queries of GraphiQL. */
-  findDemo?: FindDemo
+  findExamples?: FindExamples
   trusted?: TrustedDocuments
   streamLimits: StreamLimits
   /** False if nobody's requests are limited. */
@@ -76,14 +76,14 @@ export async function addGraphql(
   app: FastifyInstance,
   services: Services,
   responseCache: ResponseCache,
-  { findDemo, trusted, streamLimits, isLimited, isLeaving }: GraphqlOptions,
+  { findExamples, trusted, streamLimits, isLimited, isLeaving }: GraphqlOptions,
 ): Promise<void> {
   const persisted = new PersistedDocuments(trusted)
   const documents = new PreparedDocuments(new Set(trusted?.byId.values()))
   const checkDocument = checkStrangersDocuments(services.db, documents, isLimited)
   const streams = new LiveStreams(services, app.log, streamLimits, isLeaving)
   const { execute, load } = createExecutor(documents)
-  const page = graphiqlPage(findDemo)
+  const page = graphiqlPage(findExamples)
 
   function createContextFor(
     parameters: Parameters,

@@ -12,8 +12,11 @@ li strong { color: var(--accent) }
 li span { display: block; color: var(--soft); font-size: .9375rem }
 `
 
-const link = (address: string, name: string, text: string): Html =>
-  html`<li><a href="${address}"><strong>${name}</strong><span>${text}</span></a></li>`
+/** Entry of the overview page. */
+export type Link = { path: string; name: string; text: string }
+
+const link = (path: string, name: string, text: string): Html =>
+  html`<li><a href="${path}"><strong>${name}</strong><span>${text}</span></a></li>`
 
 const graphiql = link(
   '/graphql',
@@ -21,14 +24,14 @@ const graphiql = link(
   'Try the GraphQL interface, with queries that are ready to run.',
 )
 
-/** Pages that a service may have or not. */
-type Pages = { hasGraphiql: boolean; hasSchema: boolean; hasShop: boolean }
+/** Pages that a service may have or not; `first` comes before its own. */
+type Pages = { hasGraphiql: boolean; hasSchema: boolean; first?: Link }
 
-const bodyOf = ({ hasGraphiql, hasSchema, hasShop }: Pages) => html`<main class="padded stack">
+const bodyOf = ({ hasGraphiql, hasSchema, first }: Pages) => html`<main class="padded stack">
 <h1>Boxoffice</h1>
 <p class="soft">A ticketing gateway: list events, check out, pay, read the ticket back. Over GraphQL and over REST.</p>
 <ul>
-${hasShop && link('/shop', 'The shop', 'Buy a ticket in a browser: live places, a discount code, a payment page.')}
+${first !== undefined && link(first.path, first.name, first.text)}
 ${hasGraphiql && graphiql}
 ${link('/docs', 'REST documentation', 'Every path, field and error, to read and to try.')}
 ${hasSchema && link('/schema.graphql', 'schema.graphql', 'The GraphQL contract as text.')}

@@ -73,10 +73,11 @@ export async function openServer(): Promise<BenchServer> {
   }
 }
 
-// Runs the CLI of the production build.
-const boxoffice = async (url: string, ...args: string[]): Promise<string> =>
-  (await run(process.execPath, ['dist/cli.js', ...args], { env: { ...process.env, DATABASE_URL: url } }))
-    .stdout
+// Runs a program of the production build.
+const runProgram = async (url: string, program: string, ...args: string[]): Promise<string> =>
+  (await run(process.execPath, [program, ...args], { env: { ...process.env, DATABASE_URL: url } })).stdout
+
+const boxoffice = (url: string, ...args: string[]) => runProgram(url, 'dist/cli.js', ...args)
 
 async function issueKey(url: string, ...options: string[]): Promise<string> {
   const issued: { key: string } = JSON.parse(await boxoffice(url, 'key', 'issue', ...options, '--json'))
@@ -96,7 +97,7 @@ export async function fillDatabase(
 ): Promise<{ keys: string[] }> {
   const { url, sql } = database
   await boxoffice(url, 'migrate')
-  await boxoffice(url, 'seed', '--events', String(events))
+  await runProgram(url, 'examples/shop/dist/demo/seed.js', '--events', String(events))
   const organizations = await sql<{ id: string }[]>`select id from organizations order by id`
   const granted = organizations.flatMap(({ id }) => ['--organization', id])
   const keys: string[] = []

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createTestDatabase, type TestDatabase } from '../support/harness.ts'
-import { runCli } from '../support/processes.ts'
+import { runCli, runSeed } from '../support/processes.ts'
 
 // Each command in its own process. The walk test covers migrate, import and key issue.
 
@@ -20,7 +20,8 @@ async function printed(command: string): Promise<string> {
 }
 
 test('each command prints its result and exits', async () => {
-  expect(JSON.parse(await printed('seed --events 1 --json'))).toMatchObject({ events: { added: 1 } })
+  const seeded = await runSeed(['--events', '1', '--json'], database.settings)
+  expect(JSON.parse(seeded.output)).toMatchObject({ events: { added: 1 } })
   const organization = '--organization org_demo_luna'
   const issued = JSON.parse(await printed(`key issue channel --name Shop ${organization} --json`))
   const channel = `--channel ${issued.channel_id}`

@@ -2,8 +2,14 @@ import { execFile } from 'node:child_process'
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { mustStartServer, runCli, type ServerProcess, startServer } from '../support/processes.ts'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import {
+  mustStartDemo,
+  mustStartServer,
+  runCli,
+  type ServerProcess,
+  startServer,
+} from '../support/processes.ts'
 import { makeDatabaseFolder } from '../support/setup/temporary-folder.ts'
 
 // Commands on the embedded database while a process serves it: they reach that process. What it sells meanwhile is
@@ -19,8 +25,7 @@ let demo: { key: string; channel_id: string; integration_key: string }
 beforeAll(async () => {
   parent = await makeDatabaseFolder('commands')
   folder = join(parent, 'data')
-  server = await mustStartServer({ DATA_DIR: folder, RATE_LIMIT: 'off' })
-  await vi.waitFor(() => expect(server.output()).toContain('Demo integration'), 60_000)
+  server = await mustStartDemo({ DATA_DIR: folder, RATE_LIMIT: 'off' })
   demo = JSON.parse(await readFile(join(folder, 'demo.json'), 'utf8'))
 })
 afterAll(async () => {
@@ -55,11 +60,9 @@ test('a key is issued, used and revoked while the service runs, and nobody else 
 })
 
 test('the key of the shop is good in a page that somebody develops on this machine', async () => {
-  await vi.waitFor(async () => {
-    const { publishable_key } = JSON.parse(await readFile(join(folder, 'demo.json'), 'utf8'))
-    const headers = { 'x-api-key': publishable_key, origin: 'http://localhost:5173' }
-    expect((await fetch(`${server.url}/events?limit=1`, { headers })).status).toBe(200)
-  }, 60_000)
+  const { publishable_key } = JSON.parse(await readFile(join(folder, 'demo.json'), 'utf8'))
+  const headers = { 'x-api-key': publishable_key, origin: 'http://localhost:5173' }
+  expect((await fetch(`${server.url}/events?limit=1`, { headers })).status).toBe(200)
 })
 
 test('files, mistakes and exit codes are those of whoever runs the command', async () => {

@@ -1,10 +1,11 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, chown, cp, readdir, rm, symlink } from 'node:fs/promises'
+import { chmod, chown, cp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { demoCatalogue } from '../../examples/shop/src/demo/catalogue.ts'
 import {
   commandOf,
   environmentOf,
@@ -26,7 +27,7 @@ import { findUser, freePort, makeFolder, type User } from '../support/setup/mana
 const run = promisify(execFile)
 const [build, image] = parseDockerfile(readFromRepository('Dockerfile')) as [Stage, Stage]
 
-let folders: { build: string; image: string }
+let folders: { build: string; image: string; demo: string }
 let user: User
 let database: TestDatabase
 let mailServer: MailServer
@@ -57,7 +58,11 @@ const isInstall = (text: string) => text.startsWith('npm ci')
 
 beforeAll(async () => {
   user = await findUser()
-  folders = { build: await makeFolder('build', user), image: await makeFolder('image', user) }
+  folders = {
+    build: await makeFolder('build', user),
+    image: await makeFolder('image', user),
+    demo: await makeFolder('demo', user),
+  }
   await copyFiles(build, folders.build)
   await symlink(fileURLToPath(new URL('node_modules', repository)), join(folders.build, 'node_modules'))
   await runCommands(build, folders.build, isInstall)
@@ -112,9 +117,16 @@ test('the image has no package that only the compiler and the tests need', async
   expect(installed.filter((name) => unwanted.includes(name))).toEqual([])
 })
 
+test('the image has no examples, and no shop of theirs', async () => {
+  expect(await readdir(folders.image)).not.toContain('examples')
+  expect(isInContext('examples/shop/start.js')).toBe(false)
+})
+
 test('the image migrates, sells a ticket, mails it, and ends', async () => {
   await cli('migrate')
-  await cli('seed', '--events', '3')
+  const file = join(folders.demo, 'catalogue.json')
+  await writeFile(file, JSON.stringify(demoCatalogue({ events: 3 })))
+  await cli('import', file)
   const organizations = ['org_demo_luna', 'org_demo_koen']
   const issued = await cli(
     'key',

@@ -8,6 +8,7 @@ import { createTestDatabase, type TestDatabase } from '../support/harness.ts'
 // How far a command is, on a terminal (a pseudo terminal of util-linux) and elsewhere.
 
 const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
+const seed = fileURLToPath(new URL('../../examples/shop/dist/demo/seed.js', import.meta.url))
 const events = '3000'
 
 let database: TestDatabase
@@ -16,10 +17,10 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-/** Runs a command on a terminal, and returns all that a person sees. */
+/** Runs a program on a terminal, and returns all that a person sees. */
 async function onTerminal(...args: string[]): Promise<string> {
   const { PATH = '' } = process.env
-  const command = [process.execPath, cli, ...args].join(' ')
+  const command = [process.execPath, ...args].join(' ')
   const { stdout } = await promisify(execFile)('script', ['-qec', command, '/dev/null'], {
     env: { PATH, TERM: 'xterm', COLUMNS: '100', ...database.settings },
     maxBuffer: 100_000_000,
@@ -28,21 +29,21 @@ async function onTerminal(...args: string[]): Promise<string> {
 }
 
 test('on a terminal a bar shows rate and time left, and goes before the result', async () => {
-  const shown = await onTerminal('seed', '--events', events)
+  const shown = await onTerminal(seed, '--events', events)
   expect(shown).toMatch(/events \[[^\]]*\] \d+ of 3000, \d+\/s, \w+ left/)
   expect(shown).toMatch(/The demo catalogue is loaded\.\s*$/)
-  expect(await onTerminal('verify')).toMatch(/invariants \[[^\]]*\] \d+ of \d+/)
+  expect(await onTerminal(cli, 'verify')).toMatch(/invariants \[[^\]]*\] \d+ of \d+/)
 })
 
-/** Runs a command without a terminal, whose intervals are a hundred times as short. Returns what it says beside its
+/** Runs a program without a terminal, whose intervals are a hundred times as short. Returns what it says beside its
  *  output. */
 async function elsewhere(...args: string[]): Promise<string> {
   const hurry = `data:text/javascript,${encodeURIComponent(
     'const set = setInterval; globalThis.setInterval = (work, ms, ...rest) => set(work, ms / 100, ...rest)',
   )}`
   const { PATH = '' } = process.env
-  const child = spawn(process.execPath, ['--import', hurry, cli, ...args], {
-    env: { PATH, ...database.settings },
+  const child = spawn(process.execPath, args, {
+    env: { PATH, NODE_OPTIONS: `--import=${hurry}`, ...database.settings },
   })
   let errors = ''
   child.stderr.on('data', (chunk) => (errors += chunk))
@@ -52,11 +53,11 @@ async function elsewhere(...args: string[]): Promise<string> {
 }
 
 test('elsewhere a line every ten seconds says how far it is', async () => {
-  const said = await elsewhere('seed', '--events', events)
+  const said = await elsewhere(seed, '--events', events)
   expect(said).toMatch(/^(\w+: \d+ of \d+, \d+\/s(, \d+ s left)?\n)+$/)
 })
 
 test.each(['--json', '--quiet'])('nothing is said with %s', async (option) => {
-  expect(await onTerminal('verify', option)).not.toMatch(/ of \d+/)
-  expect(await elsewhere('seed', '--events', events, option)).toBe('')
+  expect(await onTerminal(cli, 'verify', option)).not.toMatch(/ of \d+/)
+  expect(await elsewhere(seed, '--events', events, option)).toBe('')
 })

@@ -1,10 +1,10 @@
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { mustStartServer, type ServerProcess, startServer } from '../support/processes.ts'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { mustStartDemo, type ServerProcess, startServer } from '../support/processes.ts'
 import { makeDatabaseFolder } from '../support/setup/temporary-folder.ts'
 
-// The service on its default embedded database. One process creates the data folder and is killed; a second
+// The service with its demo on its default embedded database. One process creates the data folder and is killed; a second
 // takes the folder over and is stopped; a third opens it again.
 
 let parent: string
@@ -16,7 +16,7 @@ let keys: { key: string; secret: string }
 let server: ServerProcess
 
 const start = async () => {
-  server = await mustStartServer({ DATA_DIR: folder })
+  server = await mustStartDemo({ DATA_DIR: folder })
 }
 
 type Listed = { _id: string; image_url: string }
@@ -31,7 +31,6 @@ beforeAll(async () => {
   parent = await makeDatabaseFolder('server')
   folder = join(parent, 'data')
   await start()
-  await vi.waitFor(() => expect(server.output()).toContain('Demo integration'), 60_000)
   printed = server.output()
   keys = JSON.parse(await readFile(join(folder, 'demo.json'), 'utf8'))
   listed = await listEvents()

@@ -5,6 +5,7 @@ import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fas
 import postgres from 'postgres'
 import { inject } from 'vitest'
 import { createApp } from '../../src/app/app.ts'
+import type { Companion } from '../../src/app/companion.ts'
 import { parseConfig } from '../../src/config/config.ts'
 import type { DatabaseOptions, OpenDatabase } from '../../src/database/database.ts'
 import { openDatabase } from '../../src/database/open.ts'
@@ -125,8 +126,8 @@ export type GatewayOptions = {
   onStatement?: (text: string, parameters: unknown[]) => void
   /** Timeouts for receiving a request, for tests that cannot wait for the defaults. */
   timeouts?: RequestTimeouts
-  /** Key that the demo's shop shows to browsers; none by default, and no shop. */
-  shopKey?: () => string | null
+  /** What is put beside the gateway; nothing by default. */
+  companion?: Companion
 }
 
 const startStatements = () => {
@@ -140,7 +141,7 @@ const startStatements = () => {
 
 /** Starts the complete gateway on its own database, with clients for GraphQL and REST. */
 export async function startGateway(options: GatewayOptions = {}): Promise<Gateway> {
-  const { settings, provider = sandboxProvider, onLog, listen = false, timeouts, shopKey } = options
+  const { settings, provider = sandboxProvider, onLog, listen = false, timeouts, companion } = options
   const config = parseConfig({
     LOG_LEVEL: 'silent',
     RATE_LIMIT: 'off',
@@ -162,7 +163,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     const whyUnready = async () => (await database.whyUnready())?.reason ?? null
     const logTo = onLog && { write: onLog }
     const app = await createApp({
-      ...{ db, replica, config, provider, whyUnready, answerTimeoutMs, logTo, timeouts, shopKey },
+      ...{ db, replica, config, provider, whyUnready, answerTimeoutMs, logTo, timeouts, companion },
     })
     checkAnswers(app, config, () => createApp({ db, config, provider, logTo: { write() {} } }))
     const url = listen ? await app.listen({ host: '127.0.0.1', port: 0 }) : ''

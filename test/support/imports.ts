@@ -1,5 +1,6 @@
 import { asc } from 'drizzle-orm'
 import { expect } from 'vitest'
+import { demoCatalogue } from '../../examples/shop/src/demo/catalogue.ts'
 import type { Database } from '../../src/database/database.ts'
 import { importCatalogue } from '../../src/domain/catalogue/import-catalogue.ts'
 import { events } from '../../src/domain/event/table.ts'
@@ -17,6 +18,10 @@ export async function dumpCatalogue(db: Database) {
     rows[name] = await db.select().from(table).orderBy(asc(table.id))
   return rows
 }
+
+/** Imports a demo catalogue of that many events, as `npm run seed` does. */
+export const seedDemo = (db: Database, demo: { events: number; now?: Date }) =>
+  importCatalogue(db, demoCatalogue(demo), { notify: false })
 
 /** Imports a file that must be refused without changing anything. Returns the mistakes as `path: message`. */
 export async function importMistakes(db: Database, file: unknown): Promise<string[]> {

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
 import { expect, vi } from 'vitest'
-import { randomFrom } from '../../src/domain/catalogue/demo/random.ts'
+import { randomFrom } from '../../examples/shop/src/demo/random.ts'
 import { deliveries } from '../../src/domain/delivery/table.ts'
 import { refunds } from '../../src/domain/refund/table.ts'
 import { webhookDeliveries } from '../../src/domain/webhook/table.ts'

@@ -10,15 +10,22 @@ const here = fileURLToPath(new URL('../../', import.meta.url))
 
 type Settings = Record<string, string>
 
+const programs = {
+  server: 'dist/server.js',
+  cli: 'dist/cli.js',
+  demo: 'examples/shop/start.js',
+  seed: 'examples/shop/dist/demo/seed.js',
+}
+
 function run(
-  name: 'server' | 'cli',
+  name: keyof typeof programs,
   args: string[],
   settings: Settings,
   build: string,
   node = process.execPath,
 ) {
   const { PATH = '' } = process.env
-  const program = join(build, 'dist', `${name}.js`)
+  const program = join(build, programs[name])
   const child = spawn(node, [program, ...args], { env: { PATH, ...settings } })
   let output = ''
   let errors = ''
@@ -32,12 +39,21 @@ export type ExitResult = { code: number | null; output: string; errors: string }
 // What a command says about its progress where the machine is too busy to end it within ten seconds.
 const progressLine = /^\S+: \d+ of \d+, \d+\/s.*\n/gm
 
-/** Runs a CLI command to its end. Leaves out what it says about its progress. */
-export async function runCli(args: string[], settings: Settings, build = here): Promise<ExitResult> {
-  const { child, output, errors } = run('cli', args, settings, build)
+/** Runs a CLI command to its end, or another program that ends. Leaves out what it says about its progress. */
+export async function runCli(
+  args: string[],
+  settings: Settings,
+  build = here,
+  program: 'cli' | 'seed' = 'cli',
+): Promise<ExitResult> {
+  const { child, output, errors } = run(program, args, settings, build)
   const [code] = await once(child, 'close')
   return { code, output: output(), errors: errors().replace(progressLine, '') }
 }
+
+/** Imports the demo, as `npm run seed` does. */
+export const runSeed = (args: string[], settings: Settings): Promise<ExitResult> =>
+  runCli(args, settings, here, 'seed')
 
 export type ServerProcess = {
   child: ChildProcess
@@ -54,8 +70,9 @@ export async function startServer(
   settings: Settings,
   build = here,
   node?: string,
+  program: 'server' | 'demo' = 'server',
 ): Promise<ServerProcess | ExitResult> {
-  const { child, output, errors } = run('server', [], { PORT: '0', ...settings }, build, node)
+  const { child, output, errors } = run(program, [], { PORT: '0', ...settings }, build, node)
   const ended = once(child, 'close').then(
     ([code]): ExitResult => ({ code, output: output(), errors: errors() }),
   )
@@ -78,10 +95,18 @@ export async function mustStartServer(
   settings: Settings,
   build?: string,
   node?: string,
+  program?: 'server' | 'demo',
 ): Promise<ServerProcess> {
-  const started = await startServer(settings, build, node)
+  const started = await startServer(settings, build, node, program)
   if ('code' in started) throw new Error(`the service ended with ${started.code}: ${started.errors}`)
   return started
+}
+
+/** Starts the service with the demo, as `npm start` does on an embedded database, and waits until all of it is there. */
+export async function mustStartDemo(settings: Settings): Promise<ServerProcess> {
+  const demo = await mustStartServer(settings, undefined, undefined, 'demo')
+  await vi.waitFor(() => expect(demo.output()).toContain('Demo integration'), 60_000)
+  return demo
 }
 
 /** Starts the service as several processes without limits on requests, and waits until all of them listen. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { eq } from 'drizzle-orm'
-import type { Random } from '../../src/domain/catalogue/demo/random.ts'
+import type { Random } from '../../examples/shop/src/demo/random.ts'
 import { payments } from '../../src/domain/payment/table.ts'
 import { anEntry, type Checkout } from './checkouts.ts'
 import { aPrice, aRate, aRateOf } from './factories.ts'

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'vitest'
-import { randomFrom } from '../../src/domain/catalogue/demo/random.ts'
+import { randomFrom } from '../../examples/shop/src/demo/random.ts'
 import { askGraphql, type Walker, walk } from './client-walk.ts'
 import { aDiscount } from './discounts.ts'
 import { aCatalogue, anEvent, anOrganization, aPrice, aRate, aSupplement } from './factories.ts'

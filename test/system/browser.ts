@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { inject } from 'vitest'
-import { mustStartServer, type ServerProcess } from '../support/processes.ts'
+import { mustStartDemo, type ServerProcess } from '../support/processes.ts'
 import { makeDatabaseFolder } from '../support/setup/temporary-folder.ts'
 
 /** Starts headless Chromium without background network traffic. */
@@ -54,7 +54,7 @@ export type BrowsedDemo = {
 /** Starts the service with its demo, as `npm start` runs it, and a browser. */
 export async function openDemo(): Promise<BrowsedDemo> {
   const folder = await makeDatabaseFolder('demo')
-  const start = (more = {}) => mustStartServer({ DATA_DIR: folder, LOG_LEVEL: 'info', ...more })
+  const start = (more = {}) => mustStartDemo({ DATA_DIR: folder, LOG_LEVEL: 'info', ...more })
   let server: ServerProcess = await start()
   const browser = await openBrowser()
   const { url } = server

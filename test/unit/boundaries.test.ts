@@ -16,7 +16,7 @@ const folders = [
   ['request'],
   ['graphql', 'rest'],
   ['domain'],
-  ['graphql-server', 'shop'],
+  ['graphql-server'],
   ['telemetry'],
   ['app'],
   // Entry points: server.ts and cli.ts.
@@ -62,7 +62,7 @@ const mustNotImport: Record<string, string[]> = {
 const mayUseDrizzle = /^(database|data|auth)\/|^domain\/(.*(table|loaders)$|catalogue\/)/
 const mayTouchProcess = [
   'shared/fast',
-  ...['server', 'cli', 'app/start', 'app/cluster', 'app/shutdown', 'app/unhandled'],
+  ...['cli', 'app/run', 'app/start', 'app/cluster', 'app/shutdown', 'app/unhandled'],
   'database/lock-folder',
 ]
 const maxLines = 350
@@ -109,6 +109,7 @@ function cyclesIn(imports: Map<string, string[]>): string[] {
 /** Returns the reason why one file must not import another; null if it may. */
 function wrongImport(file: string, other: string): string | null {
   const [folder, otherFolder] = [folderOf(file), folderOf(other)]
+  if (other.startsWith('../')) return 'nothing outside of src/ is part of the service'
   if (isException(file, other)) return null
   if (!liesBelow(folders, folder, otherFolder)) return `${folder} may not import ${otherFolder}`
   if (folder !== 'domain' || otherFolder !== 'domain') return null
@@ -148,8 +149,8 @@ function brokenRules(sources: Sources): string[] {
   return [...wrong, ...cyclesIn(imports)]
 }
 
-function readSources(): Sources {
-  const root = new URL('../../src/', import.meta.url)
+function readSources(folder = 'src'): Sources {
+  const root = new URL(`../../${folder}/`, import.meta.url)
   const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((name) =>
     name.endsWith('.ts'),
   )
@@ -164,8 +165,19 @@ test('every file of src/ imports only from its own folder and from lower ones', 
   expect(brokenRules(sources)).toEqual([])
 })
 
+test('an example imports nothing of the service: its start.js alone brings both together', () => {
+  const sources = readSources('examples/shop/src')
+  const outside = Object.entries(sources).flatMap(([file, text]) =>
+    ownImportsOf(file, text).filter((other) => other.startsWith('../')),
+  )
+  expect(outside).toEqual([])
+  const start = readFileSync(new URL('../../examples/shop/start.js', import.meta.url), 'utf8')
+  expect(importsOf(start)).toEqual(['../../dist/app/run.js', './dist/demo/open-demo.js'])
+})
+
 test.each([
   ['data/loader', "import { app } from '../app/app.ts'", 'data may not import app'],
+  ['app/start', "import '../../examples/shop/src/page.ts'", 'nothing outside of src/ is part of the service'],
   ['data/loader', "export * from '../http/html.ts'", 'data may not import http'],
   ['rest/route', "const builder = await import('../graphql/builder.ts')", 'rest may not import graphql'],
   ['shared/money', "import type { Event } from '../domain/event/table.ts'", 'shared may not import domain'],

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { commandRunner } from '../support/commands.ts'
-import { runCli } from '../support/processes.ts'
+import { runCli, runSeed } from '../support/processes.ts'
 
 // Output of the command line that needs no database.
 
@@ -22,7 +22,6 @@ test.each<[args: string, errors: string]>([
   ['key list --name x', `key list takes no --name here${usage}`],
   ['key list all', `key list takes no further words${usage}`],
   ['import', `import needs FILE${usage}`],
-  ['seed --events none', `--events must be a whole number.${usage}`],
   ['key issue channel --name x', `key issue channel needs --organization${usage}`],
   ['key issue channel --organization a/b --name x', `--organization must be an identifier.${usage}`],
   [
@@ -49,6 +48,11 @@ test('help exits with 0', async () => {
 test('a usage mistake sets the exit code', async () => {
   const ended = await runCli(['sell'], outOfReach)
   expect(ended).toEqual({ code: 2, output: '', errors: `There is no command sell${usage}\n` })
+})
+
+test('a usage mistake of seed sets the exit code', async () => {
+  const ended = await runSeed(['--events', 'none'], outOfReach)
+  expect(ended).toMatchObject({ code: 2, output: '', errors: expect.stringContaining('npm run seed') })
 })
 
 test('wrong settings and an unreachable database are reported', async () => {

@@ -13,7 +13,7 @@ import { expect, test } from 'vitest'
 import { settingNames } from '../../src/config/config.ts'
 import { secretSettings } from '../../src/config/secret-files.ts'
 
-// Checks that README.md, docs/ and the comments of src/ name only existing paths, npm scripts, settings and
+// Checks that README.md, docs/ and the comments of src/ and examples/ name only existing paths, npm scripts, settings and
 // sections.
 
 const root = new URL('../../', import.meta.url)
@@ -24,9 +24,9 @@ const filesOf = (folder: string) =>
     .map((name) => `${folder}/${name}`)
 
 const pages = ['README.md', ...filesOf('docs').filter((name) => name.endsWith('.md'))]
-const sources = filesOf('src').filter((name) => name.endsWith('.ts'))
+const sources = ['src', 'examples'].flatMap(filesOf).filter((name) => name.endsWith('.ts'))
 const tests = filesOf('test').filter((name) => /\.[jt]s$/.test(name))
-const tree = [...filesOf('src'), ...filesOf('test'), ...filesOf('docs'), ...filesOf('drizzle')]
+const tree = ['src', 'examples', 'test', 'docs', 'drizzle'].flatMap(filesOf)
 const scripts = Object.keys((JSON.parse(read('package.json')) as { scripts: object }).scripts)
 
 const comment = /\/\*[\s\S]*?\*\/|(^|\s)\/\/.*$/gm
@@ -48,7 +48,8 @@ const anchorsOf = (page: string): string[] =>
 
 // Paths created by the build, by generators of clients or at run time; the last is the name of the database
 // driver.
-const madeElsewhere = /^(data|dist|node_modules)\/|^(persisted-)?documents\.json$|^postgres\.js$/
+const madeElsewhere =
+  /^(data|dist|node_modules)\/|^(persisted-)?documents\.json$|^demo-catalogue\.json$|^postgres\.js$/
 // Pages that comments cite in capitals.
 const renamed: Record<string, string> = {
   'INTERFACE.md': 'docs/interface.md',
@@ -56,7 +57,7 @@ const renamed: Record<string, string> = {
 }
 
 const extensions = 'ts|js|mjs|md|graphql|sql|json|toml|yaml|ini'
-const folders = 'src|test|docs|deploy|drizzle|\\.ci'
+const folders = 'src|examples|test|docs|deploy|drizzle|\\.ci'
 const pathShape = new RegExp(
   `(?<![\\w./:@-])(?:(?:\\.\\./|\\./)?(?:${folders})/[\\w./*-]*[\\w/*]|(?:\\.\\./)*[\\w./-]*[\\w-]\\.(?:${extensions}))(?![\\w-])`,
   'g',

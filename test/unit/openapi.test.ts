@@ -100,23 +100,23 @@ test('two schemas of one name are refused', () => {
   )
 })
 
-test('examples show the identifiers of the demo, and its keys stay out of the document', () => {
-  const demo = { key: 'box_test_1', integrationKey: 'box_test_2', ...exampleIds, ticketId: 'tkt_demo' }
+test('examples show identifiers that are known to work, and keys stay out of the document', () => {
+  const examples = { key: 'box_test_1', integrationKey: 'box_test_2', ...exampleIds, ticketId: 'tkt_demo' }
   const params = z.object({ thingId: z.string() })
   const example = { params: { thingId: exampleIds.ticketId }, answer: 'x' }
   const schema = { params, response: { 200: z.string() }, example }
   expect(operationOf(schema).parameters[0].example).toBe(exampleIds.ticketId)
-  expect(operationOf(schema, { demo }).parameters[0].example).toBe('tkt_demo')
-  expect(JSON.stringify(toDocument({ ...options, routes: [], demo }))).not.toContain('box_test')
+  expect(operationOf(schema, { examples }).parameters[0].example).toBe('tkt_demo')
+  expect(JSON.stringify(toDocument({ ...options, routes: [], examples }))).not.toContain('box_test')
 })
 
-test('a failure to find the demo does not last', async () => {
+test('a failure to find the examples does not last', async () => {
   const app = fastify()
   let failures = 1
   addDocumentation(app, {
     ...options,
     publicUrl: () => options.publicUrl,
-    findDemo: async () => {
+    findExamples: async () => {
       if (failures-- > 0) throw new Error('the database is away')
       return undefined
     },

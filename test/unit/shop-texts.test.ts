@@ -7,7 +7,7 @@ import { languages } from '../../src/language/languages.ts'
 type Text = string | Record<string, string>
 
 const textsOf = (language: string): Record<string, Text> =>
-  JSON.parse(readFileSync(new URL(`../../src/shop/texts/${language}.json`, import.meta.url), 'utf8'))
+  JSON.parse(readFileSync(new URL(`../../examples/shop/texts/${language}.json`, import.meta.url), 'utf8'))
 
 const formsOf = (text: Text | undefined) => (typeof text === 'object' ? Object.values(text) : [text ?? ''])
 const valuesOf = (text: string) => [...new Set(text.match(/\{\w+\}/g))].sort().join()

@@ -3,31 +3,20 @@ import type { Database } from '../../database/database.ts'
 import { toSnakeCase } from '../../rest/snake-case.ts'
 import { Refusal } from '../../shared/errors.ts'
 import type { Files } from '../../shared/files.ts'
-import { fromQuery, parse } from '../../shared/input-types.ts'
+import { parse } from '../../shared/input-types.ts'
 import { instruments } from '../../shared/instruments.ts'
 import { catalogueJsonSchema } from './catalogue-file.ts'
 import { fieldText } from './changes.ts'
-import { seedDemo } from './demo/catalogue.ts'
 import { type Imported, importCatalogue } from './import-catalogue.ts'
 
 // Commands of this folder. A command parses its arguments, and resolves to its output.
 
 type Open = () => Promise<Database>
 
-const maxEvents = 100_000
-
 const importing = z.strictObject({
   file: z.tuple([z.string()], 'must be one'),
   'no-notify': z.boolean().optional(),
   plan: z.boolean().optional(),
-})
-const seeding = z.strictObject({
-  events: fromQuery(
-    z
-      .int('must be a whole number')
-      .min(1, 'must be at least 1')
-      .max(maxEvents, `must be at most ${maxEvents}`),
-  ).optional(),
 })
 
 async function readJson(file: string, files: Files): Promise<unknown> {
@@ -87,12 +76,4 @@ function importFile(args: object) {
   }
 }
 
-function seed(args: object) {
-  const options = parse(seeding, args)
-  return async (open: Open) => {
-    const summary = await seedDemo(await open(), options)
-    return { json: toJson(summary), text: `${toText(summary)}\n\nThe demo catalogue is loaded.` }
-  }
-}
-
-export const catalogueCommands = { import: importFile, seed }
+export const catalogueCommands = { import: importFile }

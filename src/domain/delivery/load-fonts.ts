@@ -12,16 +12,15 @@ export type Fonts = { regular: Face[]; bold: Face[] }
 // Noto Sans comes in one file per script, but for Japanese, which has the Han characters. Arabic is in Vazirmatn, which
 // has each form of a letter as one glyph. Unifont, a bitmap font with every character of the basic plane, is the
 // fallback.
-const allScripts = [
+const scripts = [
   ...['latin', 'latin-ext', 'vietnamese', 'cyrillic', 'cyrillic-ext', 'greek', 'greek-ext', 'devanagari'],
   ...['hebrew', 'arabic', 'japanese'],
 ]
 const families: Record<string, string> = { hebrew: 'noto-sans-hebrew', arabic: 'vazirmatn' }
-const weightNames: Record<number, string> = { 400: 'Regular', 600: 'SemiBold', 700: 'Bold', 900: 'Black' }
 const unifont = '@fontsource/unifont/files/unifont-latin-400-normal.woff'
 
-function fileOf(script: string, weight: number): string {
-  const style = `${weight}${weightNames[weight]}`
+function fileOf(script: string, weight: 400 | 700): string {
+  const style = weight === 400 ? '400Regular' : '700Bold'
   if (script === 'japanese') return `@expo-google-fonts/noto-sans-jp/${style}/NotoSansJP_${style}.ttf`
   const family = families[script] ?? 'noto-sans'
   return `@fontsource/${family}/files/${family}-${script}-${weight}-normal.woff`
@@ -92,7 +91,7 @@ async function open(name: string, file: string): Promise<Face> {
 }
 
 // Sequential, so that requests are not held up.
-async function openAll(weight: number, scripts = allScripts): Promise<Face[]> {
+async function openAll(weight: 400 | 700): Promise<Face[]> {
   const faces: Face[] = []
   for (const script of scripts) faces.push(await open(`${script}-${weight}`, fileOf(script, weight)))
   return faces
@@ -103,13 +102,6 @@ async function load(): Promise<Fonts> {
   const bold = await openAll(700)
   const fallback = await open('unifont', unifont)
   return { regular: [...regular, fallback], bold: [...bold, fallback] }
-}
-
-/** Loads the fonts that the demo's names need in these weights: 400, 600, 700 or 900. */
-export async function loadDemoFonts(...weights: number[]): Promise<Face[][]> {
-  const families: Face[][] = []
-  for (const weight of weights) families.push(await openAll(weight, ['latin', 'latin-ext', 'japanese']))
-  return families
 }
 
 let loaded: Promise<Fonts> | undefined

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { iconUrl } from '../../http/html.ts'
 import { type Representation, toRepresentation } from '../../http/representation.ts'
-import { type FindDemo, graphiqlTabs, type Tab } from './tabs.ts'
+import { type FindExamples, graphiqlTabs, type Tab } from './tabs.ts'
 
 // Workarounds. GraphiQL's drag-and-drop moves a pressed tab away from the pointer, so that clicks miss it. Its
 // container clips long editors only if it is positioned; otherwise the whole page scrolls. It has no layout for
@@ -28,7 +28,7 @@ header { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-pat
   }
 }</style>`
 
-// The browser stores the tabs, so tabs of an earlier demo would hold an unknown key: they are reset. The
+// The browser stores the tabs, so tabs of an earlier database would hold an unknown key: they are reset. The
 // initial texts are stored too, because the first reload would take them for user input and add an empty tab.
 const script = (key: string, { query, variables, headers }: Tab) => `<script>
 if (localStorage.getItem('boxoffice:key') !== ${JSON.stringify(key)}) {
@@ -59,16 +59,16 @@ const policyOf = (html: string) =>
     "frame-ancestors 'none'",
   ].join('; ')
 
-async function render(findDemo: FindDemo | undefined): Promise<Representation> {
-  const demo = await findDemo?.()
+async function render(findExamples: FindExamples | undefined): Promise<Representation> {
+  const examples = await findExamples?.()
   // Imported on demand: nine megabytes of text.
   const { renderGraphiQL } = await import('@graphql-yoga/render-graphiql')
   const logo = `<img src="${iconUrl}" alt="" width="32" height="32">`
-  const tabs = graphiqlTabs(demo)
+  const tabs = graphiqlTabs(examples)
   const { headers } = tabs[0]
   const page = renderGraphiQL({ title: 'Boxoffice', logo, favicon: iconUrl, headers, defaultTabs: tabs })
   const html = page
-    .replace('</head>', () => `${style}${script(demo?.key ?? '', tabs[0])}</head>`)
+    .replace('</head>', () => `${style}${script(examples?.key ?? '', tabs[0])}</head>`)
     .replace('<div id="root"></div>', '<header><h1>Boxoffice GraphiQL</h1></header><main id="root"></main>')
   return toRepresentation({
     status: 200,
@@ -84,10 +84,10 @@ async function render(findDemo: FindDemo | undefined): Promise<Representation> {
 }
 
 /** Returns GraphiQL as one self-contained page, rendered on the first request. */
-export function graphiqlPage(findDemo: FindDemo | undefined): () => Promise<Representation> {
+export function graphiqlPage(findExamples: FindExamples | undefined): () => Promise<Representation> {
   let rendered: Promise<Representation> | undefined
   return () => {
-    rendered ??= render(findDemo)
+    rendered ??= render(findExamples)
     return rendered
   }
 }

@@ -1,9 +1,9 @@
 import { parse, print } from 'graphql'
 import { refund, webhook } from './after-sale-tabs.ts'
 
-/** Values from the seeded demo: keys of a channel, of its pages and of an integration, a ticket rate of the integration's
+/** Values that work: keys of a channel, of its pages and of an integration, a ticket rate of the integration's
  *  organization with a price that is on sale, and a ticket that was sold. */
-export type Demo = {
+export type Examples = {
   key: string
   publishableKey: string
   integrationKey: string
@@ -12,11 +12,11 @@ export type Demo = {
   ticketId: string
 }
 
-/** Finds what fills the tabs; undefined if nothing of the demo is on sale any more. */
-export type FindDemo = () => Promise<Demo | undefined>
+/** Finds what fills the tabs; undefined if nothing is on sale. */
+export type FindExamples = () => Promise<Examples | undefined>
 
-// Shown if there is no demo; users replace them with ids that the first tab returns.
-const placeholders: Demo = {
+// Shown if no values are known; users replace them with ids that the first tab returns.
+const placeholders: Examples = {
   key: '',
   publishableKey: '',
   integrationKey: '',
@@ -146,8 +146,8 @@ export type Tab = { query: string; variables: string; headers: string }
 
 /** Builds the initial tabs of GraphiQL: events, a quote, a checkout, a ticket, the box office, the door, a
  *  refund, the change feed, a webhook. */
-export function graphiqlTabs(demo: Demo = placeholders): [Tab, ...Tab[]] {
-  const { ticketRateId, priceId, ticketId } = demo
+export function graphiqlTabs(examples: Examples = placeholders): [Tab, ...Tab[]] {
+  const { ticketRateId, priceId, ticketId } = examples
   const tabWith =
     (key: string) =>
     ([comment, query]: readonly [string, string], variables: object): Tab => ({
@@ -155,9 +155,9 @@ export function graphiqlTabs(demo: Demo = placeholders): [Tab, ...Tab[]] {
       variables: JSON.stringify(variables, null, 2),
       headers: JSON.stringify({ 'X-Api-Key': key }, null, 2),
     })
-  const asPage = tabWith(demo.publishableKey)
-  const asChannel = tabWith(demo.key)
-  const asIntegration = tabWith(demo.integrationKey)
+  const asPage = tabWith(examples.publishableKey)
+  const asChannel = tabWith(examples.key)
+  const asIntegration = tabWith(examples.integrationKey)
   const input = {
     ticketRateId,
     tickets: [{ priceId, fullName: 'Ada Lovelace', email: 'ada@example.com' }],

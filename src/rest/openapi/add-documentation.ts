@@ -5,7 +5,7 @@ import { icon } from '../../http/html.ts'
 import { type Representation, toRepresentation } from '../../http/representation.ts'
 import { sendRepresentation } from '../../http/send-representation.ts'
 import { type DocumentedRoute, type OpenApiDocument, toDocument } from './document.ts'
-import type { DemoValues, FindDemoValues } from './example-ids.ts'
+import type { ExampleValues, FindExampleValues } from './example-ids.ts'
 import type { DocumentedWebhook } from './webhooks.ts'
 
 const favicon = { filename: 'icon.svg', rel: 'icon', type: 'image/svg+xml', sizes: 'any', content: icon }
@@ -46,8 +46,8 @@ const js = `new MutationObserver(() => {
 }).observe(document, { childList: true, subtree: true })`
 
 /** Returns a function that the library writes into the page's script, beside the variable `ui`, as text. It
- *  fills in the demo's keys. */
-function fillInKeys({ key, integrationKey }: DemoValues): () => void {
+ *  fills in the keys. */
+function fillInKeys({ key, integrationKey }: ExampleValues): () => void {
   const keys = Object.entries({ channelKey: key, integrationKey })
   const calls = keys.map((given) => `ui.preauthorizeApiKey(${given.map((text) => JSON.stringify(text))})`)
   return Object.assign(() => {}, { toString: () => `() => { ${calls.join('; ')} }` })
@@ -55,7 +55,10 @@ function fillInKeys({ key, integrationKey }: DemoValues): () => void {
 
 /** Opens a separate application that serves the documentation page of an OpenAPI document below `/docs`. The
  *  page sends its requests to where it was loaded from, by whatever name. */
-async function openPage(document: OpenApiDocument, demo: DemoValues | undefined): Promise<FastifyInstance> {
+async function openPage(
+  document: OpenApiDocument,
+  examples: ExampleValues | undefined,
+): Promise<FastifyInstance> {
   const [{ default: swagger }, { default: swaggerUi }] = await Promise.all([
     import('@fastify/swagger'),
     import('@fastify/swagger-ui'),
@@ -78,7 +81,7 @@ async function openPage(document: OpenApiDocument, demo: DemoValues | undefined)
       layout: 'BaseLayout',
       tryItOutEnabled: true,
       displayRequestDuration: true,
-      ...(demo && { onComplete: fillInKeys(demo) }),
+      ...(examples && { onComplete: fillInKeys(examples) }),
     },
     logLevel: 'silent',
   })
@@ -132,8 +135,8 @@ type DocumentationOptions = {
   /** Messages that the service sends. */
   webhooks: readonly DocumentedWebhook[]
   publicUrl: () => string
-  /** Finds what fills the examples, if the demo catalogue is seeded. */
-  findDemo?: FindDemoValues
+  /** Finds what fills the examples, in place of identifiers that nothing has. */
+  findExamples?: FindExampleValues
 }
 
 type Documentation = { document: Representation; app: FastifyInstance } & PageFiles
@@ -147,17 +150,17 @@ async function readVersion(): Promise<string> {
 
 async function open(
   routes: readonly DocumentedRoute[],
-  { webhooks, publicUrl, findDemo }: DocumentationOptions,
+  { webhooks, publicUrl, findExamples }: DocumentationOptions,
 ): Promise<Documentation> {
-  const [version, demo] = await Promise.all([readVersion(), findDemo?.()])
-  const document = toDocument({ routes, webhooks, publicUrl: publicUrl(), version, demo })
+  const [version, examples] = await Promise.all([readVersion(), findExamples?.()])
+  const document = toDocument({ routes, webhooks, publicUrl: publicUrl(), version, examples })
   const bytes = toRepresentation({
     status: 200,
     headers: { 'content-type': 'application/json; charset=utf-8' },
     body: Buffer.from(JSON.stringify(document)),
     isShareable: true,
   })
-  const app = await openPage(document, demo)
+  const app = await openPage(document, examples)
   return { document: bytes, app, ...(await readPageFiles(app)) }
 }
 
@@ -167,7 +170,7 @@ async function open(
 export function addDocumentation(app: FastifyInstance, options: DocumentationOptions): void {
   const routes: DocumentedRoute[] = []
   let opened: Promise<Documentation> | undefined
-  // A failure of the database, which tells the demo's values, must not last.
+  // A failure to find the examples must not last.
   const documentation = () => {
     opened ??= open(routes, options).catch((error: unknown) => {
       opened = undefined

@@ -1,5 +1,5 @@
 import type { FastifySchema } from 'fastify'
-import { type DemoValues, withDemoIds } from './example-ids.ts'
+import { type ExampleValues, withExampleIds } from './example-ids.ts'
 import { headerComponents } from './headers.ts'
 import { createSchemas } from './json-schemas.ts'
 import { type Operation, toOperation } from './operation.ts'
@@ -24,7 +24,7 @@ type DocumentOptions = {
   /** Address of the service, without a slash at its end. */
   publicUrl: string
   version: string
-  demo?: DemoValues
+  examples?: ExampleValues
 }
 
 const inHeader = (name: string, description: string) => ({ type: 'apiKey', in: 'header', name, description })
@@ -83,7 +83,13 @@ function toPaths(routes: readonly DocumentedRoute[], toOne: (schema: FastifySche
 }
 
 /** Builds the OpenAPI document of these routes and webhooks. */
-export function toDocument({ routes, webhooks, publicUrl, version, demo }: DocumentOptions): OpenApiDocument {
+export function toDocument({
+  routes,
+  webhooks,
+  publicUrl,
+  version,
+  examples,
+}: DocumentOptions): OpenApiDocument {
   const schemas = createSchemas()
   const paths = toPaths(routes, (schema) => toOperation(schema, schemas))
   const sent = toWebhooks(webhooks, schemas)
@@ -106,5 +112,5 @@ export function toDocument({ routes, webhooks, publicUrl, version, demo }: Docum
       schemas: schemas.components(),
     },
   }
-  return demo ? withDemoIds(document, demo) : document
+  return examples ? withExampleIds(document, examples) : document
 }

@@ -1,5 +1,5 @@
-/** Identifiers in examples, by which the document's examples refer to one sale. Where the demo catalogue is
- *  seeded, the document shows the demo's instead, so that the examples work as they are. */
+/** Identifiers in examples, by which the document's examples refer to one sale. Where others are known that work, the
+ *  document shows those instead. */
 export const exampleIds = {
   eventId: 'evt_01jd8r6t4c9q2m7x5v3k1n8p0w',
   ticketRateId: 'rate_01jd8r6t5d1f7h3k9m2q4s6v8x',
@@ -8,16 +8,16 @@ export const exampleIds = {
   ticketId: 'tkt_01jd8s2w7a5c1e8g4j6m9p3r5t',
 }
 
-/** Values of the seeded demo: the key of a channel, one of an integration, and identifiers of an event, a
- *  rate with a price on sale, a payment, and a ticket of it. */
-export type DemoValues = { key: string; integrationKey: string } & typeof exampleIds
+/** Values that work: the key of a channel, one of an integration, and identifiers of an event, a rate with a
+ *  price on sale, a payment, and a ticket of it. */
+export type ExampleValues = { key: string; integrationKey: string } & typeof exampleIds
 
-/** Finds the values of the demo; undefined if there is no demo, or nothing of it is on sale any more. */
-export type FindDemoValues = () => Promise<DemoValues | undefined>
+/** Finds values that work; undefined if nothing is on sale. */
+export type FindExampleValues = () => Promise<ExampleValues | undefined>
 
-/** Replaces the identifiers of examples by those of the demo. */
-export function withDemoIds<Document>(document: Document, demo: DemoValues): Document {
+/** Replaces the identifiers of examples by those that work. */
+export function withExampleIds<Document>(document: Document, values: ExampleValues): Document {
   const names = Object.keys(exampleIds) as (keyof typeof exampleIds)[]
-  const replaced = new Map<unknown, string>(names.map((name) => [exampleIds[name], demo[name]]))
+  const replaced = new Map<unknown, string>(names.map((name) => [exampleIds[name], values[name]]))
   return JSON.parse(JSON.stringify(document), (_key, value) => replaced.get(value) ?? value)
 }

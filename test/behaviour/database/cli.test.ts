@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { demoCatalogue } from '../../../examples/shop/src/demo/catalogue.ts'
 import { commandRunner } from '../../support/commands.ts'
 import { aCatalogue, anEvent, anOrganization, aPrice, aRate } from '../../support/factories.ts'
 import { createTestDatabase, type Gateway, startGateway } from '../../support/harness.ts'
@@ -109,8 +110,8 @@ test.each([
   expect(errors).not.toContain('\n')
 })
 
-test('cli seed writes the demo catalogue', async () => {
-  expect(await json('seed', '--events', '3')).toMatchObject({
+test('cli import writes the demo catalogue', async () => {
+  expect(await json('import', await fileOf(demoCatalogue({ events: 3 })))).toMatchObject({
     events: { added: 3 },
     ticket_rates: { added: 12 },
   })

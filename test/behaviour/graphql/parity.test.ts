@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { demoCatalogue } from '../../../src/domain/catalogue/demo/catalogue.ts'
+import { demoCatalogue } from '../../../examples/shop/src/demo/catalogue.ts'
 import { aGuest, issueInvitations, sellAtBoxOffice } from '../../support/box-office.ts'
 import {
   anEntry,

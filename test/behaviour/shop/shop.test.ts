@@ -1,22 +1,36 @@
 import { readdirSync } from 'node:fs'
 import { brotliDecompressSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { demoEvents } from '../../../src/domain/catalogue/demo/catalogue.ts'
+import { demoEvents } from '../../../examples/shop/src/demo/catalogue.ts'
+import { addShop } from '../../../examples/shop/src/page.ts'
+import { addPosters } from '../../../examples/shop/src/poster/add-posters.ts'
+import type { Companion } from '../../../src/app/companion.ts'
 import { type Gateway, startGateway } from '../../support/harness.ts'
 
 // The shop's page, scripts and posters as a browser receives them. What it does is in test/system/shop.test.ts.
 
 const key = 'box_pub_example'
 const views = ['/shop', '/shop/events/evt_demo_1', '/shop/done?payment_id=pay_1&status=paid']
-const scripts = readdirSync(new URL('../../../src/shop/browser/', import.meta.url)).map((name) =>
+const scripts = readdirSync(new URL('../../../examples/shop/src/browser/', import.meta.url)).map((name) =>
   name.replace(/\.ts$/, '.js'),
 )
 const poster = (n: number) => `/shop/posters/evt_demo_${n}.svg`
 
+const shopWith = (key: string | null): Companion => ({
+  link: { path: '/shop', name: 'The shop', text: 'Buy a ticket.' },
+  async addTo(app, publicUrl) {
+    await addShop(app, { key: () => key, publicUrl })
+    addPosters(app)
+  },
+})
+
 let gateway: Gateway
 let without: Gateway
 beforeAll(async () => {
-  gateway = await startGateway({ shopKey: () => key, settings: { PUBLIC_URL: 'https://tickets.example' } })
+  gateway = await startGateway({
+    companion: shopWith(key),
+    settings: { PUBLIC_URL: 'https://tickets.example' },
+  })
   without = await startGateway()
 })
 afterAll(async () => {
@@ -129,7 +143,7 @@ test.each([
 })
 
 test('the shop is busy until its key is known', async () => {
-  const early = await startGateway({ shopKey: () => null })
+  const early = await startGateway({ companion: shopWith(null) })
   try {
     const answer = await early.rest('GET', '/shop')
     expect([answer.statusCode, answer.headers['retry-after']]).toEqual([503, '1'])

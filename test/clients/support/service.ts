@@ -1,10 +1,9 @@
 import { execFile } from 'node:child_process'
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { mustStartServer } from '../../support/processes.ts'
+import { mustStartDemo } from '../../support/processes.ts'
 import { makeDatabaseFolder } from '../../support/setup/temporary-folder.ts'
 
 // The built service with the demo, and the commands of the clients.
@@ -18,17 +17,6 @@ export type Service = { url: string; key: string; publishableKey: string; integr
 
 type Keys = { key: string; publishable_key: string; integration_key: string }
 
-// Reads the keys once the service has issued the publishable one, which takes its address.
-async function readKeys(file: string, url: string): Promise<Keys> {
-  const start = performance.now()
-  while (performance.now() - start < 60_000) {
-    const demo = JSON.parse(await readFile(file, 'utf8'))
-    if (demo.publishable_origin === url) return demo
-    await setTimeout(50)
-  }
-  throw new Error('the demo has no publishable key')
-}
-
 /** Starts the service with the demo on an embedded database of its own. */
 export async function startDemo(
   settings: Record<string, string> = {},
@@ -36,8 +24,8 @@ export async function startDemo(
   const folder = await makeDatabaseFolder('clients')
   const remove = () => rm(folder, { recursive: true, force: true })
   try {
-    const server = await mustStartServer({ DATA_DIR: folder, LOG_LEVEL: 'info', ...settings })
-    const demo = await readKeys(join(folder, 'demo.json'), server.url)
+    const server = await mustStartDemo({ DATA_DIR: folder, LOG_LEVEL: 'info', ...settings })
+    const demo: Keys = JSON.parse(await readFile(join(folder, 'demo.json'), 'utf8'))
     return {
       url: server.url,
       key: demo.key,

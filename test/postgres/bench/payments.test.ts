@@ -3,7 +3,6 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { issueChannelKey } from '../../../src/auth/issue-key.ts'
 import { parseConfig } from '../../../src/config/config.ts'
 import { runSql } from '../../../src/database/run-sql.ts'
-import { seedDemo } from '../../../src/domain/catalogue/demo/catalogue.ts'
 import { organizations } from '../../../src/domain/organization/table.ts'
 import { openProvider } from '../../../src/domain/payment/open-provider.ts'
 import {
@@ -20,6 +19,7 @@ import type { Ask } from '../../bench/http-client.ts'
 import { payOnce } from '../../bench/pay-driver.ts'
 import { eventAsk, pressAsk } from '../../bench/payment-load.ts'
 import { createTestDatabase, type Gateway, startGateway, type TestDatabase } from '../../support/harness.ts'
+import { seedDemo } from '../../support/imports.ts'
 import { startStubStripe, stripeSettings } from '../../support/stub-stripe.ts'
 
 // Checks that the bench makes before it prints a ratio of payments, on a small catalogue and without timing.

@@ -2,7 +2,6 @@ import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { issueChannelKey, issueIntegrationKey } from '../../../src/auth/issue-key.ts'
 import { runSql } from '../../../src/database/run-sql.ts'
-import { seedDemo } from '../../../src/domain/catalogue/demo/catalogue.ts'
 import { organizations } from '../../../src/domain/organization/table.ts'
 import { lookupEnvelope, lookupStatements } from '../../bench/bare-lookups-sql.ts'
 import { envelope, type Page, pageStatements } from '../../bench/bare-pages-sql.ts'
@@ -13,6 +12,7 @@ import { checkoutAsks, lookupAsks, nestedPageAsk, pageAsks, pageParameters } fro
 import { disagreement } from '../../bench/same-answer.ts'
 import { countSold, sellTickets } from '../../bench/sold-tickets.ts'
 import { type Gateway, startGateway } from '../../support/harness.ts'
+import { seedDemo } from '../../support/imports.ts'
 
 // Checks that the bench makes before it prints a ratio, on a small catalogue and without timing.
 

@@ -1,0 +1,87 @@
+import type { PlacesFragment, PriceFragment, RateFragment, ShownEventFragment } from './documents.ts'
+import { el, fill } from './dom.ts'
+import { longDate, money, shortDate, text } from './texts.ts'
+
+/** Card of a ticket rate: a radio button with all that decides between rates. */
+type RateCard = {
+  element: HTMLElement
+  /** Places left; null if unlimited. */
+  left(): number | null
+  update(places: Omit<PlacesFragment, 'ticketRateId'>): void
+}
+
+const isOver = ({ validUntil }: PriceFragment) => validUntil !== null && new Date(validUntil) <= new Date()
+
+/** Steps of the price in their order: those that are over, the current one, and those to come. */
+function stepsOf({ prices, currentPrice }: RateFragment, zone: string): HTMLElement | null {
+  if (prices.length < 2) return null
+  const current = prices.findIndex(({ id }) => id === currentPrice?.id)
+  const steps = prices.map((price, index) => {
+    const amount = `${price.name} ${money(price.price, price.currency)}`
+    if (index === current) return el('li', { class: 'now', 'aria-current': 'step' }, amount)
+    if (isOver(price) || index < current) return el('li', {}, el('s', {}, amount))
+    const before = prices[index - 1]
+    const from = before?.validUntil && text('rate.fromDay', { day: shortDate(before.validUntil, zone) })
+    return el('li', {}, [amount, from].filter(Boolean).join(' '))
+  })
+  return el('ol', { class: 'steps' }, ...steps)
+}
+
+/** Reason why a rate cannot be bought; null if it can. */
+function reasonOf(rate: RateFragment, left: number | null, available: boolean, zone: string): string | null {
+  if (available) return null
+  if (rate.complete) return text('rate.closed')
+  if (left === 0) return text('rate.soldOut')
+  if (rate.validFrom && new Date(rate.validFrom) > new Date())
+    return text('rate.opens', { date: longDate(rate.validFrom, zone) })
+  return text('rate.ended')
+}
+
+/** Reports whether places run out: twenty or fewer of a rate, and no more than a third of it. */
+const areFew = (left: number, sold: number) => left <= 20 && left * 2 <= sold
+
+/** Creates the card of a rate. */
+export function rateCard(rate: RateFragment, event: ShownEventFragment): RateCard {
+  const zone = event.location?.timezone ?? 'UTC'
+  const radio = el('input', { type: 'radio', name: 'rate', value: rate.id })
+  const number = el('strong', { class: 'left' })
+  const bar = el('span', { class: 'bar' }, el('span', {}))
+  const { currentPrice: price } = rate
+  const label = el(
+    'span',
+    { class: 'what' },
+    el('strong', { class: 'name' }, rate.name),
+    rate.admits > 1 && el('span', { class: 'soft' }, text('rate.admits', { count: rate.admits })),
+    rate.min && rate.min > 1 && el('span', { class: 'soft' }, text('rate.min', { count: rate.min })),
+    price?.includes && el('span', { class: 'soft' }, price.includes),
+    price?.additionalInfo && el('span', { class: 'soft' }, price.additionalInfo),
+    stepsOf(rate, zone),
+  )
+  const cost = price && (price.price === 0 ? text('list.free') : money(price.price, price.currency))
+  const element = el(
+    'label',
+    { class: 'rate', 'data-rate': rate.id },
+    radio,
+    label,
+    el('span', { class: 'cost' }, cost && el('strong', { class: 'price' }, cost), number, bar),
+  )
+  let known: number | null | undefined
+
+  const update: RateCard['update'] = ({ available, sold, left }) => {
+    const reason = reasonOf(rate, left, available, zone)
+    radio.disabled = !available
+    element.classList.toggle('off', !available)
+    element.classList.toggle('few', available && left !== null && areFew(left, sold))
+    fill(number, reason ?? (left === null ? text('rate.unlimited') : text('rate.left', { count: left })))
+    bar.hidden = reason !== null || left === null
+    bar.style.setProperty('--part', String(left === null ? 1 : left / Math.max(1, left + sold)))
+    if (known !== undefined && known !== left) {
+      number.classList.remove('moved')
+      // The animation begins anew only after a frame without it.
+      requestAnimationFrame(() => requestAnimationFrame(() => number.classList.add('moved')))
+    }
+    known = left
+  }
+  update({ available: rate.available, sold: rate.availability.sold, left: rate.availability.available })
+  return { element, left: () => known ?? null, update }
+}

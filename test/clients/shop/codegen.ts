@@ -1,0 +1,20 @@
+import type { CodegenConfig } from '@graphql-codegen/cli'
+
+const shop = '../../../examples/shop'
+
+export default {
+  schema: '../../../schema.graphql',
+  documents: `${shop}/shop.graphql`,
+  generates: {
+    [`${shop}/src/browser/documents.ts`]: {
+      plugins: ['typescript-operations', 'typed-document-node'],
+      config: {
+        documentMode: 'string',
+        useTypeImports: true,
+        skipTypename: true,
+        disableDescriptions: true,
+        scalars: { DateTime: 'string', JSON: 'unknown' },
+      },
+    },
+  },
+} satisfies CodegenConfig

@@ -1,0 +1,2 @@
+set -eu
+npx graphql-codegen --config codegen.ts "$@"
