@@ -1,8 +1,11 @@
-import type { InputObjectRef, ObjectRef, UnionRef } from '@pothos/core'
+import type { ObjectRef, UnionRef } from '@pothos/core'
+import type { z } from 'zod'
 import type { Context } from '../request/context.ts'
 import { limitProblems, type Problem, type ProblemWith, Refusal } from '../shared/errors.ts'
+import { parse } from '../shared/parse.ts'
 import { type Code, type FactName, type FactsByCode, facts, problemCodes } from '../shared/problem-codes.ts'
 import { builder, type DescribedValues } from './builder.ts'
+import { inputOf } from './input-of.ts'
 
 const values = Object.fromEntries(
   Object.entries(problemCodes).map(([value, { text }]) => [value, { value, description: text }]),
@@ -175,31 +178,46 @@ export function objectResult<Field extends string, T extends object>(
 }
 
 /** A mutation: what it takes, what it returns and who may do it. */
-type Mutation<In, Result> = {
+type Mutation<Input extends z.ZodType<unknown, object>, Result> = {
   description: string
-  input: [ref: InputObjectRef<Types, In>, description: string]
+  /** Schema of its input type, `<name>Input`. */
+  input: Input
+  isOneOf?: boolean
+  /** Parser of the input: `parseRequest` where people fill it in. */
+  parse?: typeof parse
   result: UnionRef<Types, Result>
   /** Requires the kind of caller, before the input is looked at: a wrong one learns nothing of it. */
   caller?: (ctx: Context) => unknown
-  complexity?: (args: { input: In }) => { field: number; multiplier: number }
-  run(input: In, ctx: Context): Promise<Result>
+  complexity?: (args: { input: z.input<Input> }) => { field: number; multiplier: number }
+  run(input: z.output<Input>, ctx: Context): Promise<Result>
 }
 
 /** Defines a mutation, whose refusals are data. */
-export const mutation = <In extends object, Result>(
+export function mutation<Input extends z.ZodType<unknown, object>, Result>(
   name: string,
-  { description, input: [type, what], result, caller, complexity, run }: Mutation<In, Result>,
-): void =>
+  {
+    description,
+    input,
+    isOneOf,
+    parse: read = parse,
+    result,
+    caller,
+    complexity,
+    run,
+  }: Mutation<Input, Result>,
+): void {
+  const type = inputOf(`${name[0]?.toUpperCase()}${name.slice(1)}Input`, input, { isOneOf })
   builder.mutationField(name, (t) =>
     t.field({
       type: result,
       description,
       ...(complexity && { complexity: complexity as never }),
-      args: { input: t.arg({ type, required: true, description: what }) },
+      args: { input: t.arg({ type, required: true, description: input.description }) },
       resolve: (_root, args, ctx) =>
         catchRefusal(async () => {
           caller?.(ctx)
-          return run((args as unknown as { input: In }).input, ctx)
+          return run(read(input, (args as { input: unknown }).input), ctx)
         }) as never,
     }),
   )
+}

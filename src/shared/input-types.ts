@@ -34,6 +34,9 @@ export const personName = text(
 
 export const identifier = z.string().regex(new RegExp(`^${identifierPattern}$`), 'must be an identifier')
 
+/** Identifier that is looked up: any other text finds nothing. */
+export const id = z.string()
+
 const address = z.email()
 
 /** E-mail address, trimmed, with an international domain in its ASCII form (IDNA), as mail servers look it up. */

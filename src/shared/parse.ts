@@ -48,7 +48,7 @@ const toSentence = (issue: Issue, path: (string | number)[]) =>
     : `${issue.message}.`
 
 /** Converts the issues of a parser into problems, each with its path. */
-export const problemsIn = (error: z.ZodError): Problem[] => error.issues.flatMap(problemsOf)
+export const problemsIn = ({ issues }: Pick<z.ZodError, 'issues'>): Problem[] => issues.flatMap(problemsOf)
 
 /** Options of a parser with which `problemsIn` tells what is missing and which field may be meant. */
 export const parseOptions = { reportInput: true, error: nameFields }

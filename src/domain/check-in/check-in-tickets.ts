@@ -7,7 +7,7 @@ import { type Context, requireIntegration } from '../../request/context.ts'
 import { busy, type Problem, problem, Refusal } from '../../shared/errors.ts'
 import { hour } from '../../shared/hour.ts'
 import { clockMarginMs, sha256 } from '../../shared/ids.ts'
-import { type BatchedScan, type CheckInInput, inBatch } from './check-in-input.ts'
+import type { BatchedScan, CheckInInput } from './check-in-input.ts'
 import { doorsOpenAt } from './decide-scan.ts'
 import { findScans, type MadeCheckIn } from './find-scans.ts'
 import { isAtTurnOfMonth, lockNonces } from './lock-nonces.ts'
@@ -139,11 +139,12 @@ export async function checkInTickets(scans: BatchedScan[], ctx: Context): Promis
   const outcomes = placed.length > 0 ? await decideOnce(placed, ctx) : new Map<number, ScanOutcome>()
   ctx.loaders.clear()
   return scans.map((scan, place) => {
-    if ('refused' in scan) return scan
-    const outcome = outcomes.get(place)
+    const outcome = 'refused' in scan ? scan : outcomes.get(place)
     if (!outcome) throw new Error(`scan ${place} was not decided`)
     if (!('refused' in outcome)) return outcome
-    return { refused: outcome.refused.map((each) => inBatch(each, place)) }
+    const inBatch = ({ path = [], ...problem }: Problem) =>
+      ({ ...problem, path: ['scans', place, ...path] }) as Problem
+    return { refused: outcome.refused.map(inBatch) }
   })
 }
 

@@ -1,26 +1,22 @@
-import type { InputFieldBuilder } from '@pothos/core'
 import { builder, type DescribedValues } from '../../graphql/builder.ts'
+import { inputOf, inputTypes } from '../../graphql/input-of.ts'
 import type { Live } from '../../graphql/live.ts'
 import { mutation, resultUnion } from '../../graphql/mutation-result.ts'
 import { requireIntegration } from '../../request/context.ts'
-import * as scalars from '../../shared/input-types.ts'
 import { TicketRef } from '../ticket/graphql.ts'
 import { ticketById } from '../ticket/loaders.ts'
-import { checkInInput, maxScans, parseBatch } from './check-in-input.ts'
+import {
+  checkInInput,
+  checkInsInput,
+  direction,
+  maxScans,
+  scannedTicket,
+  uploadedScan,
+} from './check-in-input.ts'
 import { type CheckedIn, checkInTicket, checkInTickets, type ScanOutcome } from './check-in-tickets.ts'
 import { doorsOpenAt } from './decide-scan.ts'
 import type { LoggedCheckIn } from './find-check-ins.ts'
 import { eventIdOf, watchCheckIns } from './watch-check-ins.ts'
-
-/** Ticket at the door or at the bar. */
-export const ScannedTicketInputRef = builder.inputType('ScannedTicketInput', {
-  isOneOf: true,
-  description: 'Ticket at the door or at the bar: the code that was scanned, or an identifier.',
-  fields: (t) => ({
-    qrCode: t.string({ description: 'Code that was scanned.' }),
-    ticketId: t.id({ description: 'Ticket identifier, where nothing was scanned.' }),
-  }),
-})
 
 const CheckInOutcomeRef = builder.enumType('CheckInOutcome', {
   description: 'Outcome of a scan.',
@@ -47,6 +43,10 @@ const DirectionRef = builder.enumType('CheckInDirection', {
     OUT: { value: 'out', description: 'People leave, and may enter again with the same ticket.' },
   } as const,
 })
+
+inputTypes.add(direction, { type: DirectionRef })
+inputOf('ScannedTicketInput', scannedTicket, { isOneOf: true })
+inputOf('CheckInScanInput', uploadedScan)
 
 const reasonsOf = ({ result, isEarly }: CheckedIn): CheckedIn['result'][] => {
   if (result === 'OK') return []
@@ -102,59 +102,13 @@ const CheckInResultRef = resultUnion(
   'Scan and its outcome, or the errors if the input was refused.',
 )
 
-type Types = typeof builder.$inferSchemaTypes
-
-/** Input fields of a scan beside its ticket. */
-const scanFields = (t: InputFieldBuilder<Types, 'InputObject'>) => ({
-  eventId: t.id({ description: 'Event at this door. Tickets of other events result in `WRONG_EVENT`.' }),
-  nonce: t.string({
-    required: true,
-    description:
-      'Idempotency key of the scan, chosen by the scanner. A repeated scan returns the first result.',
-  }),
-  direction: t.field({
-    type: DirectionRef,
-    required: true,
-    defaultValue: 'in',
-    description: 'Direction of the scan.',
-  }),
-  people: t.int({
-    required: true,
-    defaultValue: 1,
-    description: 'Number of people who enter or leave together, at least 1: all of them or none.',
-  }),
-  at: t.field({
-    type: 'DateTime',
-    description:
-      'Time of the scan, for scans that are uploaded later; now if omitted. Neither in the future nor before the ticket was sold.',
-  }),
-})
-
-const CheckInTicketInputRef = builder.inputType('CheckInTicketInput', {
-  description: 'Scan at the door.',
-  fields: (t) => ({
-    ticket: t.field({
-      type: ScannedTicketInputRef,
-      required: true,
-      description: 'Ticket to check in or out.',
-    }),
-    ...scanFields(t),
-    force: t.boolean({
-      required: true,
-      defaultValue: false,
-      description:
-        'Overrides `TOO_EARLY` on the day of the event, from midnight at its venue, and, for people who left without a scan, `ALREADY_ENTERED`: up to as many people as the ticket admits then count as inside.',
-    }),
-  }),
-})
-
 mutation('checkInTicket', {
   description:
     "Checks people with a ticket of the integration's organization in or out: all `people` or none, never more than the ticket admits. Integrations only. Reports a ticket that cannot enter as an outcome, not as an error. Idempotent by `nonce`.",
-  input: [CheckInTicketInputRef, 'Scan.'],
+  input: checkInInput,
   result: CheckInResultRef,
   caller: requireIntegration,
-  run: (input, ctx) => checkInTicket(scalars.parse(checkInInput, input), ctx),
+  run: checkInTicket,
 })
 
 const PayloadRef = builder.objectRef<{ results: ScanOutcome[] }>('CheckInTicketsPayload').implement({
@@ -171,32 +125,10 @@ const PayloadRef = builder.objectRef<{ results: ScanOutcome[] }>('CheckInTickets
   }),
 })
 
-const ScanInputRef = builder.inputType('CheckInScanInput', {
-  description: 'Scan that was made while the scanner was offline.',
-  fields: (t) => ({
-    qrCode: t.string({
-      description: 'Code that was scanned. Required unless `ticketId` is given. Give exactly one of the two.',
-    }),
-    ticketId: t.id({ description: 'Ticket identifier, for a check-in without a scan.' }),
-    ...scanFields(t),
-  }),
-})
-
-const InputRef = builder.inputType('CheckInTicketsInput', {
-  description: 'Scans that are uploaded together.',
-  fields: (t) => ({
-    scans: t.field({
-      type: [ScanInputRef],
-      required: true,
-      description: `Scans in any order, 1 to ${maxScans}.`,
-    }),
-  }),
-})
-
 mutation('checkInTickets', {
   description:
     "Uploads scans that were made while a scanner was offline: checks people with tickets of the integration's organization in or out, each scan with an outcome of its own. Integrations only. Scans are decided in the order of their times `at`: if two doors let the same ticket in, the earlier scan is `OK` and the later one `ALREADY_ENTERED`. A result that was once given stands: a scan that arrives after a later one was counted may be `ALREADY_ENTERED` or `NOT_INSIDE`, so that no more people were ever inside than the ticket admits. Each scan is idempotent by its `nonce`, also against `checkInTicket`.",
-  input: [InputRef, 'Scans.'],
+  input: checkInsInput,
   result: resultUnion(
     'CheckInTicketsResult',
     PayloadRef,
@@ -204,7 +136,7 @@ mutation('checkInTickets', {
   ),
   caller: requireIntegration,
   complexity: ({ input }) => ({ field: 1_000, multiplier: Math.min(maxScans, input.scans.length) }),
-  run: async (input, ctx) => ({ results: await checkInTickets(parseBatch(input), ctx) }),
+  run: async ({ scans }, ctx) => ({ results: await checkInTickets(scans, ctx) }),
 })
 
 builder.subscriptionField('checkIns', (t) =>

@@ -1,11 +1,9 @@
 import { builder, type DescribedValues } from '../../graphql/builder.ts'
 import { mutation, resultUnion } from '../../graphql/mutation-result.ts'
 import { requireIntegration } from '../../request/context.ts'
-import * as scalars from '../../shared/input-types.ts'
 import { TicketRef } from '../ticket/graphql.ts'
 import { ticketById } from '../ticket/loaders.ts'
 import { redeemInput } from './check-in-input.ts'
-import { ScannedTicketInputRef } from './graphql.ts'
 import { type Redeemed, redeemSupplement } from './redeem-supplement.ts'
 
 const RedemptionOutcomeRef = builder.enumType('RedemptionOutcome', {
@@ -45,37 +43,15 @@ const RedemptionRef = builder.objectRef<Redeemed>('Redemption').implement({
   }),
 })
 
-const RedeemSupplementInputRef = builder.inputType('RedeemSupplementInput', {
-  description: 'Redemption of a supplement of a ticket.',
-  fields: (t) => ({
-    ticket: t.field({
-      type: ScannedTicketInputRef,
-      required: true,
-      description: 'Ticket that the supplement was bought with.',
-    }),
-    supplementId: t.id({ required: true, description: 'Supplement identifier.' }),
-    quantity: t.int({
-      required: true,
-      defaultValue: 1,
-      description: 'Number of items to redeem, at least 1: all of them or none.',
-    }),
-    nonce: t.string({
-      required: true,
-      description:
-        'Idempotency key of the redemption, chosen by the scanner. A repeated call returns the first result.',
-    }),
-  }),
-})
-
 mutation('redeemSupplement', {
   description:
     "Redeems items of a supplement that was bought with a ticket of the integration's organization, such as a drink at the bar. Integrations only. Requires a paid ticket, and never redeems more than was bought. Reports a ticket without items left as an outcome, not as an error. Idempotent by `nonce`.",
-  input: [RedeemSupplementInputRef, 'Redemption.'],
+  input: redeemInput,
   result: resultUnion(
     'RedeemSupplementResult',
     RedemptionRef,
     'Redemption and its outcome, or the errors if the input was refused.',
   ),
   caller: requireIntegration,
-  run: (input, ctx) => redeemSupplement(scalars.parse(redeemInput, input), ctx),
+  run: redeemSupplement,
 })

@@ -1,11 +1,13 @@
 import { builder, type DescribedValues } from '../../graphql/builder.ts'
 import { connectionOf, type Page, toPage } from '../../graphql/connection.ts'
+import { argsOf, inputOf } from '../../graphql/input-of.ts'
 import { preload } from '../../graphql/lookahead.ts'
 import { type Context, requireCaller } from '../../request/context.ts'
 import * as scalars from '../../shared/input-types.ts'
 import { readCursor, toCursor } from './cursor.ts'
 import { EventRef } from './graphql.ts'
 import {
+  circle,
   countEvents,
   type EventCount,
   type EventFilter,
@@ -57,18 +59,7 @@ builder.objectFields(EventConnectionRef, (t) => ({
 // Built once, because zod compiles each new schema.
 const pageInput = eventFilter.extend({ first: scalars.pageSize })
 
-const NearInput = builder.inputType('NearInput', {
-  description: 'Circle around a point, measured along the great circle.',
-  fields: (t) => ({
-    lat: t.float({ required: true, description: 'Latitude of the centre, in degrees.' }),
-    lng: t.float({ required: true, description: 'Longitude of the centre, in degrees.' }),
-    radius: t.float({
-      required: true,
-      defaultValue: 5,
-      description: 'Radius in kilometres, more than 0 and at most 500.',
-    }),
-  }),
-})
+inputOf('NearInput', circle)
 
 const EventOrderRef = builder.enumType('EventOrder', {
   description: 'Order of events; ties are ordered by id.',
@@ -89,28 +80,7 @@ builder.queryFields((t) => ({
     // that a value out of range is refused as invalid, and not as too complex.
     complexity: ({ first }) => ({ field: 5_000, multiplier: Math.min(100, Math.max(1, first)) }),
     args: {
-      organizationId: t.arg.id({ description: 'Returns only events of this organization.' }),
-      locationId: t.arg.id({ description: 'Returns only events at this location.' }),
-      startDate: t.arg({
-        type: 'DateTime',
-        description: 'Returns only events that start at or after this time.',
-      }),
-      endDate: t.arg({
-        type: 'DateTime',
-        description: 'Returns only events that end at or before this time.',
-      }),
-      search: t.arg.string({
-        description:
-          'Returns only events whose name has, for each word of the search, a word that starts with it. Ignores case and accents.',
-      }),
-      near: t.arg({ type: NearInput, description: 'Returns only events at locations within this circle.' }),
-      city: t.arg.string({
-        description: 'Returns only events at locations in this city, whose case and accents do not matter.',
-      }),
-      countryCode: t.arg.string({
-        description: 'Returns only events at locations in this country, a two-letter ISO 3166 code.',
-      }),
-      genre: t.arg.string({ description: 'Returns only events with this music genre, as it is written.' }),
+      ...argsOf(t.arg, eventFilter),
       orderBy: t.arg({
         type: EventOrderRef,
         required: true,

@@ -10,21 +10,41 @@ import { eventById } from './loaders.ts'
 import { searchWords, toQuery } from './search-words.ts'
 import { duration, type Event, events } from './table.ts'
 
-/** Filter of the list. The circle is in degrees and kilometres, measured along the great circle. */
+/** Circle in degrees and kilometres. */
+export const circle = z
+  .object({
+    lat: scalars.latitude.describe('Latitude of the centre, in degrees.'),
+    lng: scalars.longitude.describe('Longitude of the centre, in degrees.'),
+    radius: scalars.radius.default(5).describe('Radius in kilometres, more than 0 and at most 500.'),
+  })
+  .describe('Circle around a point, measured along the great circle.')
+
+/** Filter of the list. */
 export const eventFilter = z.object({
-  organizationId: scalars.identifier.nullish(),
-  locationId: scalars.identifier.nullish(),
-  /** Matches events that start at or after this time. */
-  startDate: z.date().nullish(),
-  /** Matches events that end at or before this time. */
-  endDate: z.date().nullish(),
-  search: scalars.search.nullish(),
-  /** Its case and accents do not matter. */
-  city: scalars.text(200).nullish(),
-  countryCode: scalars.countryCode.nullish(),
-  /** Matches events that have exactly this among their music genres. */
-  genre: scalars.text(100).nullish(),
-  near: z.object({ lat: scalars.latitude, lng: scalars.longitude, radius: scalars.radius }).nullish(),
+  organizationId: scalars.identifier.nullish().describe('Returns only events of this organization.'),
+  locationId: scalars.identifier.nullish().describe('Returns only events at this location.'),
+  startDate: z
+    .date()
+    .nullish()
+    .describe('Returns only events that start at or after this time. A plain date means midnight UTC.'),
+  endDate: z
+    .date()
+    .nullish()
+    .describe('Returns only events that end at or before this time. A plain date means midnight UTC.'),
+  search: scalars.search
+    .nullish()
+    .describe(
+      'Returns only events whose name has, for each word of the search, a word that starts with it. Ignores case and accents.',
+    ),
+  city: scalars
+    .text(200)
+    .nullish()
+    .describe('Returns only events at locations in this city, whose case and accents do not matter.'),
+  countryCode: scalars.countryCode
+    .nullish()
+    .describe('Returns only events at locations in this country, a two-letter ISO 3166 code.'),
+  genre: scalars.text(100).nullish().describe('Returns only events with this music genre, as it is written.'),
+  near: circle.nullish().describe('Returns only events at locations within this circle.'),
 })
 export type EventFilter = z.output<typeof eventFilter>
 

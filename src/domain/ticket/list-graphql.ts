@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { builder, type DescribedValues } from '../../graphql/builder.ts'
 import { connectionOf } from '../../graphql/connection.ts'
+import { inputOf, inputTypes } from '../../graphql/input-of.ts'
 import { preload } from '../../graphql/lookahead.ts'
 import { requireConfidential } from '../../request/context.ts'
 import * as scalars from '../../shared/input-types.ts'
@@ -18,39 +19,9 @@ const TicketConnectionRef = connectionOf<Ticket, Placed<Ticket>>('Ticket', Ticke
   toCursor,
 })
 
-const TicketFilterInput = builder.inputType('TicketFilter', {
-  description: 'Filter of tickets. All of its fields must match.',
-  fields: (t) => ({
-    eventId: t.id({ description: 'Returns only tickets for this event.' }),
-    ticketRateId: t.id({ description: 'Returns only tickets of this ticket rate.' }),
-    paymentId: t.id({ description: 'Returns only tickets of this payment.' }),
-    status: t.field({ type: TicketStatusRef, description: 'Returns only tickets with this status.' }),
-    saleType: t.field({ type: SaleTypeRef, description: 'Returns only tickets that were sold in this way.' }),
-    referralId: t.string({ description: 'Returns only tickets of checkouts with this `referralId`.' }),
-    email: t.string({
-      description: 'Returns only tickets with this e-mail address, whose case does not matter.',
-    }),
-    code: t.string({
-      description: 'Returns only tickets that this code is scanned for; those that expired have none.',
-    }),
-    name: t.string({
-      description:
-        "Returns only tickets whose attendee's full name begins with this, without case and accents. They are ordered by it.",
-    }),
-    phone: t.string({
-      description:
-        'Returns only tickets whose phone number begins with these digits, country code first. They are ordered by it, or by `name` if that is given too.',
-    }),
-    paidFrom: t.field({
-      type: 'DateTime',
-      description: 'Returns only tickets that were paid at or after this time.',
-    }),
-    paidUntil: t.field({
-      type: 'DateTime',
-      description: 'Returns only tickets that were paid before this time.',
-    }),
-  }),
-})
+inputTypes.add(ticketFilter.shape.status, { type: TicketStatusRef })
+inputTypes.add(ticketFilter.shape.saleType, { type: SaleTypeRef })
+const TicketFilterRef = inputOf('TicketFilter', ticketFilter)
 
 const TicketOrderRef = builder.enumType('TicketOrder', {
   description: 'Order of tickets; ties are ordered by identifier.',
@@ -78,7 +49,7 @@ builder.queryField('tickets', (t) =>
     }),
     args: {
       ...pageArgs(t, 'tickets'),
-      filter: t.arg({ type: TicketFilterInput, description: 'Filter; all tickets if omitted.' }),
+      filter: t.arg({ type: TicketFilterRef, description: 'Filter; all tickets if omitted.' }),
       orderBy: t.arg({
         type: TicketOrderRef,
         description: 'Order. With `name` or `phone` there is none to choose.',

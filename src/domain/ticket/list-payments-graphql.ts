@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { builder, type DescribedValues } from '../../graphql/builder.ts'
 import { connectionOf } from '../../graphql/connection.ts'
+import { inputOf, inputTypes } from '../../graphql/input-of.ts'
 import { preload } from '../../graphql/lookahead.ts'
 import { requireConfidential } from '../../request/context.ts'
 import * as scalars from '../../shared/input-types.ts'
@@ -17,25 +18,8 @@ const PaymentConnectionRef = connectionOf<Payment, Placed<Payment>>('Payment', P
   toCursor,
 })
 
-const PaymentFilterInput = builder.inputType('PaymentFilter', {
-  description: 'Filter of payments. All of its fields must match.',
-  fields: (t) => ({
-    eventId: t.id({ description: 'Returns only payments for tickets of this event.' }),
-    ticketRateId: t.id({ description: 'Returns only payments for tickets of this rate.' }),
-    status: t.field({ type: PaymentStatusRef, description: 'Returns only payments with this status.' }),
-    createdFrom: t.field({
-      type: 'DateTime',
-      description: 'Returns only payments of checkouts at or after this time.',
-    }),
-    createdUntil: t.field({
-      type: 'DateTime',
-      description: 'Returns only payments of checkouts before this time.',
-    }),
-    email: t.string({
-      description: 'Returns only payments with a ticket of this e-mail address, whose case does not matter.',
-    }),
-  }),
-})
+inputTypes.add(paymentFilter.shape.status, { type: PaymentStatusRef })
+const PaymentFilterRef = inputOf('PaymentFilter', paymentFilter)
 
 const PaymentOrderRef = builder.enumType('PaymentOrder', {
   description: 'Order of payments; ties are ordered by identifier.',
@@ -59,7 +43,7 @@ builder.queryField('payments', (t) =>
     }),
     args: {
       ...pageArgs(t, 'payments'),
-      filter: t.arg({ type: PaymentFilterInput, description: 'Filter; all payments if omitted.' }),
+      filter: t.arg({ type: PaymentFilterRef, description: 'Filter; all payments if omitted.' }),
       orderBy: t.arg({ type: PaymentOrderRef, description: 'Order; newest first if omitted.' }),
     },
     resolve: async (_root, { filter, orderBy, ...args }, ctx, info) => {

@@ -11,18 +11,19 @@ import { tickets } from './table.ts'
 
 export type PaymentOrder = 'CREATED_ASC' | 'CREATED_DESC'
 
-/** Filter of the list of payments. All of its fields must match. */
-export const paymentFilter = z.object({
-  eventId: scalars.identifier.nullish(),
-  ticketRateId: scalars.identifier.nullish(),
-  status: z.enum(paymentStatus.enumValues).nullish(),
-  /** Matches payments that were created at or after this time. */
-  createdFrom: z.date().nullish(),
-  /** Matches payments that were created before this time. */
-  createdUntil: z.date().nullish(),
-  /** Matches payments with a ticket of this address, whose case does not matter. */
-  email: scalars.email.nullish(),
-})
+/** Filter of the list of payments. */
+export const paymentFilter = z
+  .object({
+    eventId: scalars.identifier.nullish().describe('Returns only payments for tickets of this event.'),
+    ticketRateId: scalars.identifier.nullish().describe('Returns only payments for tickets of this rate.'),
+    status: z.enum(paymentStatus.enumValues).nullish().describe('Returns only payments with this status.'),
+    createdFrom: z.date().nullish().describe('Returns only payments of checkouts at or after this time.'),
+    createdUntil: z.date().nullish().describe('Returns only payments of checkouts before this time.'),
+    email: scalars.email
+      .nullish()
+      .describe('Returns only payments with a ticket of this e-mail address, whose case does not matter.'),
+  })
+  .describe('Filter of payments. All of its fields must match.')
 export type PaymentFilter = z.output<typeof paymentFilter>
 
 const shown = {

@@ -27,26 +27,40 @@ const phonePrefix = z
   .transform((phone) => phone.replace(/\D/g, ''))
   .refine((digits) => digits !== '' && digits.length <= 15, 'must have 1 to 15 digits')
 
-/** Filter of the list of tickets. All of its fields must match. */
-export const ticketFilter = z.object({
-  eventId: scalars.identifier.nullish(),
-  ticketRateId: scalars.identifier.nullish(),
-  paymentId: scalars.identifier.nullish(),
-  status: z.enum(lookupStatuses).nullish(),
-  saleType: z.enum(saleType.enumValues).nullish(),
-  referralId: scalars.reference.nullish(),
-  /** Its case does not matter. */
-  email: scalars.email.nullish(),
-  code: scalars.qrCode.nullish(),
-  /** First letters of the full name, without case and accents. */
-  name: namePrefix.nullish(),
-  /** First digits of the phone number, with its country code. */
-  phone: phonePrefix.nullish(),
-  /** Matches tickets that were paid at or after this time. */
-  paidFrom: z.date().nullish(),
-  /** Matches tickets that were paid before this time. */
-  paidUntil: z.date().nullish(),
-})
+/** Filter of the list of tickets. */
+export const ticketFilter = z
+  .object({
+    eventId: scalars.identifier.nullish().describe('Returns only tickets for this event.'),
+    ticketRateId: scalars.identifier.nullish().describe('Returns only tickets of this ticket rate.'),
+    paymentId: scalars.identifier.nullish().describe('Returns only tickets of this payment.'),
+    status: z.enum(lookupStatuses).nullish().describe('Returns only tickets with this status.'),
+    saleType: z
+      .enum(saleType.enumValues)
+      .nullish()
+      .describe('Returns only tickets that were sold in this way.'),
+    referralId: scalars.reference
+      .nullish()
+      .describe('Returns only tickets of checkouts with this `referralId`.'),
+    email: scalars.email
+      .nullish()
+      .describe('Returns only tickets with this e-mail address, whose case does not matter.'),
+    code: scalars.qrCode
+      .nullish()
+      .describe('Returns only tickets that this code is scanned for; those that expired have none.'),
+    name: namePrefix
+      .nullish()
+      .describe(
+        "Returns only tickets whose attendee's full name begins with this, without case and accents. They are ordered by it.",
+      ),
+    phone: phonePrefix
+      .nullish()
+      .describe(
+        'Returns only tickets whose phone number begins with these digits, country code first. They are ordered by it, or by `name` if that is given too.',
+      ),
+    paidFrom: z.date().nullish().describe('Returns only tickets that were paid at or after this time.'),
+    paidUntil: z.date().nullish().describe('Returns only tickets that were paid before this time.'),
+  })
+  .describe('Filter of tickets. All of its fields must match.')
 export type TicketFilter = z.output<typeof ticketFilter>
 
 const columns = { ...ticketColumns, ...placeColumns }

@@ -13,6 +13,7 @@ import {
   toCursor,
 } from './own-deliveries.ts'
 import { findWebhook } from './own-webhook.ts'
+import { deliveryInput } from './webhook-input.ts'
 
 const WebhookDeliveryStatusRef = builder.enumType('WebhookDeliveryStatus', {
   description: 'Status of a delivery.',
@@ -107,21 +108,10 @@ builder.queryField('webhookDeliveries', (t) =>
   }),
 )
 
-const RedeliverWebhookInputRef = builder.inputType('RedeliverWebhookInput', {
-  description: 'Delivery of a change to a webhook.',
-  fields: (t) => ({
-    webhookId: t.id({ required: true, description: 'Webhook identifier.' }),
-    changeId: t.id({
-      required: true,
-      description: 'Change identifier, the `webhook-id` of its messages.',
-    }),
-  }),
-})
-
 mutation('redeliverWebhook', {
   description:
     "Sends a change to a webhook again, with a fresh set of attempts, whatever the delivery's status, and ends a pause of the webhook. The webhook must be enabled.",
-  input: [RedeliverWebhookInputRef, 'Delivery to repeat.'],
+  input: deliveryInput,
   result: objectResult('RedeliverWebhook', ['delivery', WebhookDeliveryRef], 'Delivery that is due again'),
   run: async (input, ctx) => ({ delivery: await redeliverWebhook(input, ctx) }),
 })

@@ -1,9 +1,8 @@
 import { builder, type DescribedValues, NodeRef, upperCase } from '../../graphql/builder.ts'
+import { inputTypes } from '../../graphql/input-of.ts'
 import { ModeRef } from '../../graphql/mode.ts'
-import { idInput } from '../../graphql/mutation-input.ts'
 import { mutation, objectResult, resultUnion } from '../../graphql/mutation-result.ts'
 import { requireConfidential } from '../../request/context.ts'
-import * as scalars from '../../shared/input-types.ts'
 import { ChangeTypeRef } from '../change/graphql.ts'
 import {
   deleteWebhook,
@@ -16,7 +15,7 @@ import {
 } from './manage-webhook.ts'
 import { listWebhooks } from './own-webhook.ts'
 import type { DisabledReason, Webhook } from './table.ts'
-import { webhookChanges, webhookInput } from './webhook-input.ts'
+import { oneType, webhookChanges, webhookInput, webhookNamed } from './webhook-input.ts'
 
 const WebhookStatusRef = builder.enumType('WebhookStatus', {
   description: 'Status of a webhook.',
@@ -90,45 +89,35 @@ builder.queryField('webhooks', (t) =>
   }),
 )
 
-const UpdateWebhookInputRef = builder.inputType('UpdateWebhookInput', {
-  description: 'Changes to a webhook. Fields that are omitted or null stay as they are.',
-  fields: (t) => ({
-    id: t.id({ required: true, description: 'Webhook identifier.' }),
-    url: t.string({ description: 'New URL, an https address on the public internet.' }),
-    types: t.field({ type: [ChangeTypeRef], description: 'New types of change.' }),
-  }),
-})
+inputTypes.add(oneType, { type: ChangeTypeRef })
 
 mutation('updateWebhook', {
   description:
     'Changes the URL or the types of a webhook. A new URL makes all pending deliveries due at once.',
-  input: [UpdateWebhookInputRef, 'Changes.'],
+  input: webhookChanges,
   result: WebhookResultRef,
   caller: requireConfidential,
-  run: async ({ id, url, types }, ctx) => {
-    const changes = scalars.parse(webhookChanges, { url: url ?? undefined, types: types ?? undefined })
-    return { webhook: await updateWebhook(id, changes, ctx) }
-  },
+  run: async (input, ctx) => ({ webhook: await updateWebhook(input, ctx) }),
 })
 
 mutation('enableWebhook', {
   description:
     'Enables a webhook and makes its pending deliveries due at once. Changes made while it was disabled are only in the feed.',
-  input: [idInput('EnableWebhook', 'id', 'Webhook identifier.'), 'Webhook to enable.'],
+  input: webhookNamed('Webhook to enable.'),
   result: WebhookResultRef,
   run: async ({ id }, ctx) => ({ webhook: await enableWebhook(id, ctx) }),
 })
 
 mutation('disableWebhook', {
   description: 'Disables a webhook until it is enabled again. Pending deliveries are kept.',
-  input: [idInput('DisableWebhook', 'id', 'Webhook identifier.'), 'Webhook to disable.'],
+  input: webhookNamed('Webhook to disable.'),
   result: WebhookResultRef,
   run: async ({ id }, ctx) => ({ webhook: await disableWebhook(id, ctx) }),
 })
 
 mutation('deleteWebhook', {
   description: 'Deletes a webhook and its secrets. Pending deliveries are dropped.',
-  input: [idInput('DeleteWebhook', 'id', 'Webhook identifier.'), 'Webhook to delete.'],
+  input: webhookNamed('Webhook to delete.'),
   result: resultUnion(
     'DeleteWebhookResult',
     DeleteWebhookPayloadRef,
@@ -153,32 +142,19 @@ const WebhookSecretResultRef = resultUnion(
   'Webhook and its new secret, or the reasons for the refusal.',
 )
 
-const RegisterWebhookInputRef = builder.inputType('RegisterWebhookInput', {
-  description: 'Webhook to register.',
-  fields: (t) => ({
-    url: t.string({
-      required: true,
-      description:
-        'URL to post changes to: an https address on the public internet, without user name and password.',
-    }),
-    types: t.field({ type: [ChangeTypeRef], description: 'Types of change to receive; all if omitted.' }),
-  }),
-})
-
 mutation('registerWebhook', {
   description:
     'Registers a webhook for changes that concern the caller, in the form of Standard Webhooks. A channel receives changes of its payments and tickets, and of the rates of organizations that have given it access; an integration receives all changes of its organization.',
-  input: [RegisterWebhookInputRef, 'Webhook to register.'],
+  input: webhookInput,
   result: WebhookSecretResultRef,
   caller: requireConfidential,
-  run: ({ url, types }, ctx) =>
-    registerWebhook(scalars.parse(webhookInput, { url, types: types ?? undefined }), ctx),
+  run: registerWebhook,
 })
 
 mutation('rotateWebhookSecret', {
   description:
     'Replaces the secret of a webhook. For 24 hours messages carry signatures by both the new and the previous secret. Rotating again within that time keeps only the last two.',
-  input: [idInput('RotateWebhookSecret', 'id', 'Webhook identifier.'), 'Webhook to give a new secret.'],
+  input: webhookNamed('Webhook to give a new secret.'),
   result: WebhookSecretResultRef,
   run: ({ id }, ctx) => rotateWebhookSecret(id, ctx),
 })

@@ -83,16 +83,15 @@ const resumeDeliveries = (tx: Connection, webhook: Webhook) =>
 /** Changes the URL or the types of a webhook, which may be disabled. Pending deliveries go to the new URL.
  *  Refuses: NOT_FOUND, INVALID, ADDRESS_NOT_ALLOWED. */
 export async function updateWebhook(
-  id: string,
-  { url, types }: z.output<typeof webhookChanges>,
+  { id, url, types }: z.output<typeof webhookChanges>,
   ctx: Context,
 ): Promise<Webhook> {
-  const newUrl = url === undefined ? {} : { url: readUrl(url, ctx.services.privateWebhooks), ...noFailures }
+  const newUrl = url == null ? {} : { url: readUrl(url, ctx.services.privateWebhooks), ...noFailures }
   // An update must set a column, even if nothing changes.
   const values = { types: types ?? sql`${webhooks.types}`, ...newUrl }
   return ctx.db.transaction(async (tx) => {
     const webhook = await updateOwn(tx, id, values, ctx)
-    if (url !== undefined) await resumeDeliveries(tx, webhook)
+    if (url != null) await resumeDeliveries(tx, webhook)
     return webhook
   })
 }

@@ -5,19 +5,45 @@ import type { CodeWithoutFacts } from '../../shared/problem-codes.ts'
 import { changeType } from '../change/table.ts'
 import { isPublicAddress, literalAddress } from './send/public-address.ts'
 
+export const oneType = z.enum(changeType.enumValues)
 const types = z
-  .array(z.enum(changeType.enumValues))
+  .array(oneType)
   .min(1, 'must name at least one type')
   .transform((types) => [...new Set(types)])
+const id = scalars.id.describe('Webhook identifier.')
 
 /** A new webhook. */
-export const webhookInput = z.object({
-  url: scalars.httpUrl,
-  types: types.default([...changeType.enumValues]),
-})
+export const webhookInput = z
+  .strictObject({
+    url: scalars.httpUrl.describe(
+      'URL to post changes to: an https address on the public internet, without user name and password.',
+    ),
+    types: types
+      .nullish()
+      .transform((types) => types ?? [...changeType.enumValues])
+      .describe('Types of change to receive; all if omitted.'),
+  })
+  .describe('Webhook to register.')
 
 /** Changes to a webhook. */
-export const webhookChanges = z.object({ url: scalars.httpUrl.optional(), types: types.optional() })
+export const webhookChanges = z
+  .strictObject({
+    id,
+    url: scalars.httpUrl.nullish().describe('New URL, an https address on the public internet.'),
+    types: types.nullish().describe('New types of change.'),
+  })
+  .describe('Changes to a webhook. Fields that are omitted or null stay as they are.')
+
+/** A webhook that exists. `description` says what for. */
+export const webhookNamed = (description: string) => z.strictObject({ id }).describe(description)
+
+/** A delivery that is to be repeated. */
+export const deliveryInput = z
+  .strictObject({
+    webhookId: id,
+    changeId: scalars.id.describe('Change identifier, the `webhook-id` of its messages.'),
+  })
+  .describe('Delivery of a change to a webhook.')
 
 // Ports below 1024 belong to system services such as SSH and mail, which a webhook must not reach.
 const isAllowedPort = ({ port }: URL) => port === '' || port === '443' || Number(port) >= 1024

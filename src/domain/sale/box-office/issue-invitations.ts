@@ -2,31 +2,42 @@ import { z } from 'zod'
 import { hashIdempotency, inMode } from '../../../data/idempotency.ts'
 import { type Context, requireIntegration } from '../../../request/context.ts'
 import { refuseIf } from '../../../shared/errors.ts'
-import * as scalars from '../../../shared/input-types.ts'
 import { ownProvider } from '../../payment/provider.ts'
+import { maxInvitations } from '../../ticket/table.ts'
 import { isBuyable, leftOf } from '../../ticket-rate/current-price.ts'
 import type { Price } from '../../ticket-rate/table.ts'
 import { availabilityProblem, checkSale } from '../checkout/check-sale.ts'
+import { checkoutInput, entry } from '../checkout/checkout-input.ts'
 import { type CheckoutPlan, rateNotFound } from '../checkout/plan-checkout.ts'
 import type { PricedTicket } from '../checkout/price-tickets.ts'
 import { type CheckoutAnswer, sellTickets } from '../checkout/sell-tickets.ts'
 import type { Terms } from '../checkout/terms-loaders.ts'
 
-const invitation = z.strictObject({
-  fullName: scalars.personName,
-  email: scalars.email,
-  phone: scalars.phone.nullish(),
-  language: scalars.buyerLanguage.nullish(),
-})
+const { fullName, email, phone } = entry.shape
+const { ticketRateId, language, idempotencyKey } = checkoutInput.shape
+
+/** A guest of invitations. */
+export const invitation = z
+  .strictObject({
+    fullName,
+    email,
+    phone,
+    language: language.describe(
+      'Language that the guest is addressed in, as a BCP 47 tag; that of the organization if omitted.',
+    ),
+  })
+  .describe('Guest who is given a ticket.')
 type Invitation = z.output<typeof invitation>
 
 /** Input of invitations: tickets of one rate, each for a guest. */
-export const invitationsInput = z.strictObject({
-  ticketRateId: scalars.identifier,
-  invitations: z.array(invitation),
-  sendResourcers: z.boolean().nullish(),
-  idempotencyKey: scalars.idempotencyKey.nullish(),
-})
+export const invitationsInput = z
+  .strictObject({
+    ticketRateId,
+    invitations: z.array(invitation).describe(`Guests, one ticket for each; at most ${maxInvitations}.`),
+    sendResourcers: z.boolean().nullish().describe('True to send the tickets to the guests.'),
+    idempotencyKey,
+  })
+  .describe('Tickets of one rate that are given away.')
 
 type InvitationsInput = z.output<typeof invitationsInput>
 

@@ -19,7 +19,19 @@ export const boxOfficeInput = checkoutInput
     idempotencyKey: true,
     expectedTotal: true,
   })
-  .extend({ method: z.enum(paymentMethod.enumValues), reference: scalars.text(100).nullish() })
+  .extend({
+    expectedTotal: checkoutInput.shape.expectedTotal.describe(
+      'Total that the buyer was told, in major units, such as 10.5 for €10.50. A higher total is refused, and nothing is sold.',
+    ),
+    method: z.enum(paymentMethod.enumValues).describe('Means by which the buyer has paid.'),
+    reference: scalars
+      .text(100)
+      .nullish()
+      .describe(
+        'Reference of the payment, such as the number of a receipt: 1 to 100 characters. Not meant for personal data.',
+      ),
+  })
+  .describe('Tickets of one rate that are sold at the box office.')
 
 type BoxOfficeInput = z.output<typeof boxOfficeInput>
 

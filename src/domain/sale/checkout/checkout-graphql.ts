@@ -1,23 +1,31 @@
 import { type GraphQLResolveInfo, Kind, visit } from 'graphql'
 import { builder } from '../../../graphql/builder.ts'
+import { inputOf, inputTypes } from '../../../graphql/input-of.ts'
 import { catchRefusal, resultUnion } from '../../../graphql/mutation-result.ts'
 import { type Context, requireSelling } from '../../../request/context.ts'
 import { Refusal } from '../../../shared/errors.ts'
-import * as scalars from '../../../shared/input-types.ts'
+import { documentType } from '../../../shared/input-types.ts'
 import { toMajor } from '../../../shared/money.ts'
+import { parseRequest } from '../../../shared/parse.ts'
 import { PaymentRef } from '../../payment/graphql.ts'
 import { TicketRef } from '../../ticket/graphql.ts'
+import { DocumentTypeRef } from '../../ticket/parts-graphql.ts'
 import { maxTickets } from '../../ticket/table.ts'
 import { TicketRateRef } from '../../ticket-rate/graphql.ts'
 import { PriceRef } from '../../ticket-rate/parts-graphql.ts'
-import { checkoutInput } from './checkout-input.ts'
+import { answer, checkoutInput, entry, supplement } from './checkout-input.ts'
 import { checkoutTickets } from './checkout-tickets.ts'
-import { CheckoutInputRef } from './input-graphql.ts'
 import { type CheckoutPlan, quoteCheckout } from './plan-checkout.ts'
 import type { PricedTicket } from './price-tickets.ts'
 import { withoutGuessing } from './public-limits.ts'
 import { CheckoutRefusedRef } from './refused-graphql.ts'
 import type { CheckoutAnswer } from './sell-tickets.ts'
+
+inputTypes.add(documentType, { type: DocumentTypeRef })
+inputOf('AnswerInput', answer)
+inputOf('SupplementInput', supplement)
+inputOf('CheckoutTicketInput', entry)
+const CheckoutInputRef = inputOf('CheckoutInput', checkoutInput)
 
 const CheckoutPayloadRef = builder.objectRef<CheckoutAnswer>('CheckoutPayload').implement({
   description:
@@ -144,7 +152,7 @@ builder.queryField('quoteCheckout', (t) =>
       requireOneSale(ctx, info)
       return catchRefusal(async () => {
         requireSelling(ctx)
-        const asked = scalars.parseRequest(checkoutInput, input)
+        const asked = parseRequest(checkoutInput, input)
         return withoutGuessing(asked.discountCode, ctx, () => quoteCheckout(asked, ctx))
       })
     },
@@ -160,7 +168,7 @@ builder.mutationField('checkout', (t) =>
     resolve: (_root, { input }, ctx: Context, info) => {
       requireOneSale(ctx, info)
       return catchRefusal(
-        async () => requireSelling(ctx) && checkoutTickets(scalars.parseRequest(checkoutInput, input), ctx),
+        async () => requireSelling(ctx) && checkoutTickets(parseRequest(checkoutInput, input), ctx),
       )
     },
   }),

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import * as scalars from '../../../shared/input-types.ts'
 import { metadata } from '../../../shared/metadata.ts'
 
-const answer = z
+export const answer = z
   .strictObject({
     questionId: scalars.identifier.describe('Question identifier.'),
     answer: scalars
@@ -14,11 +14,11 @@ const answer = z
   })
   .meta({ id: 'CheckoutAnswer', description: 'Answer to a question of the ticket rate.' })
 
-const supplement = z
+export const supplement = z
   .strictObject({ supplementId: scalars.identifier.describe('Supplement identifier.') })
   .meta({ id: 'CheckoutSupplement', description: 'Supplement to buy with a ticket.' })
 
-const entry = z.strictObject({
+export const entry = z.strictObject({
   priceId: scalars.identifier.describe('Identifier of a price of the rate.'),
   qrCode: scalars.qrCode
     .nullish()
@@ -40,7 +40,7 @@ const entry = z.strictObject({
   personalDocumentType: scalars.documentType
     .nullish()
     .describe(
-      'Type of identity document: `dni`, `nie`, `passport` or another one. Its case does not matter.',
+      'Type of identity document: `dni`, `nie`, `passport` or `other`; in REST any other name too, whatever its case.',
     ),
   personalDocumentNumber: scalars.text(50).nullish().describe('Identity document number.'),
   answers: z
@@ -84,7 +84,7 @@ export const checkoutBody = z.strictObject({
     .min(0, 'must be at least 0')
     .nullish()
     .describe(
-      'Total that the buyer was shown, in major units. A higher total is refused, and nothing is held; a lower one sets `conditions_changed`.',
+      'Total that the buyer was shown, in major units, such as 10.5 for €10.50. A higher total is refused, and nothing is held; a lower one sets `conditionsChanged`.',
     ),
   metadata: metadata.nullish().describe('JSON object stored on each ticket; at most 1024 bytes.'),
 })
@@ -94,7 +94,13 @@ checkoutBody.register(z.globalRegistry, {
 })
 
 /** Input of a checkout over GraphQL. REST takes the idempotency key in a header. */
-export const checkoutInput = checkoutBody.extend({ idempotencyKey: scalars.idempotencyKey.nullish() })
+export const checkoutInput = checkoutBody
+  .extend({
+    idempotencyKey: scalars.idempotencyKey
+      .nullish()
+      .describe('Key that makes retries safe: the same key and input return the first result for 24 hours.'),
+  })
+  .describe('Tickets of one rate to buy together.')
 
 export type CheckoutEntry = z.output<typeof entry>
 export type CheckoutInput = z.output<typeof checkoutInput>

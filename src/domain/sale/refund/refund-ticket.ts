@@ -1,25 +1,14 @@
 import { and, eq } from 'drizzle-orm'
-import { z } from 'zod'
 import { checkReplay, hashIdempotency, type Idempotency, inMode } from '../../../data/idempotency.ts'
 import type { Connection } from '../../../database/database.ts'
 import { type Context, requireIntegration } from '../../../request/context.ts'
 import { Refusal } from '../../../shared/errors.ts'
-import * as scalars from '../../../shared/input-types.ts'
 import { amountMistake, isAmount, toMinor } from '../../../shared/money.ts'
 import { queueNotice } from '../../delivery/queue-notices.ts'
 import { type RefundAttempt, refunds } from '../../refund/table.ts'
 import { requireTicket } from '../../ticket/require-ticket.ts'
 import { openRefund, startRefund } from './open-refund.ts'
-
-/** Refund of a ticket: an amount in major units, or everything left to refund. */
-export const refundInput = z.strictObject({
-  ticketId: z.string(),
-  amount: z.number().gt(0, 'must be more than 0').nullish(),
-  notify: z.boolean().nullish(),
-  idempotencyKey: scalars.idempotencyKey.nullish(),
-})
-
-type RefundInput = z.output<typeof refundInput>
+import type { RefundInput } from './refund-input.ts'
 
 function toMinorAmount({ amount }: RefundInput, currency: string): number | undefined {
   if (amount == null) return undefined
@@ -59,7 +48,7 @@ export async function refundTicket(input: RefundInput, ctx: Context): Promise<Re
     if (earlier) return { refund: earlier, isNew: false }
     const columns = key && { idempotencyKey: key.id, requestHash: key.requestHash }
     const refund = await openRefund(tx, payment, ticket, { reason: 'REQUESTED', amount, ...columns })
-    if (input.notify ?? true) await queueNotice(tx, ticket, { about: 'refund', amount: refund.amount })
+    if (input.notify) await queueNotice(tx, ticket, { about: 'refund', amount: refund.amount })
     return { refund, isNew: true }
   })
 }

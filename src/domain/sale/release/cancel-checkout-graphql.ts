@@ -1,15 +1,15 @@
-import { idInput } from '../../../graphql/mutation-input.ts'
+import { z } from 'zod'
 import { mutation, objectResult } from '../../../graphql/mutation-result.ts'
+import { id } from '../../../shared/input-types.ts'
 import { PaymentRef } from '../../payment/graphql.ts'
 import { cancelCheckout } from './cancel-checkout.ts'
 
 mutation('cancelCheckout', {
   description:
     'Cancels an unpaid checkout of the channel and makes its places available again at once. Channels only. Idempotent: returns a checkout that is already cancelled unchanged.',
-  input: [
-    idInput('CancelCheckout', 'paymentId', 'Identifier of the payment of the checkout.'),
-    'Checkout to cancel.',
-  ],
+  input: z
+    .strictObject({ paymentId: id.describe('Identifier of the payment of the checkout.') })
+    .describe('Checkout to cancel.'),
   result: objectResult(
     'CancelCheckout',
     ['payment', PaymentRef],

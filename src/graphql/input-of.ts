@@ -1,0 +1,79 @@
+import type { ArgBuilder, ArgumentRef, InputType, InputTypeParam } from '@pothos/core'
+import { z } from 'zod'
+import * as scalars from '../shared/input-types.ts'
+import { metadata } from '../shared/metadata.ts'
+import { builder } from './builder.ts'
+
+type Types = typeof builder.$inferSchemaTypes
+
+/** GraphQL types of zod schemas that their kind doesn't tell: identifiers, enums, and the objects of `inputOf`. */
+export const inputTypes = z
+  .registry<{ type: InputType<Types> }>()
+  .add(scalars.identifier, { type: 'ID' })
+  .add(scalars.id, { type: 'ID' })
+  .add(metadata, { type: 'JSON' })
+
+const scalarTypes: Partial<Record<string, InputType<Types>>> = {
+  string: 'String',
+  boolean: 'Boolean',
+  date: 'DateTime',
+}
+
+// Schema of what a client sends, inside what zod makes of it.
+function innerOf(schema: z.ZodType): z.ZodType | undefined {
+  if (schema instanceof z.ZodPipe) return schema.in as z.ZodType
+  const wrappers = [z.ZodOptional, z.ZodNullable, z.ZodDefault, z.ZodCatch]
+  return wrappers.some((wrapper) => schema instanceof wrapper)
+    ? (schema as z.ZodOptional<z.ZodType>).unwrap()
+    : undefined
+}
+
+function typeOf(schema: z.ZodType): InputTypeParam<Types> {
+  const known = inputTypes.get(schema)
+  if (known) return known.type
+  const inner = innerOf(schema)
+  if (inner) return typeOf(inner)
+  if (schema instanceof z.ZodArray) return [typeOf(schema.element as z.ZodType) as InputType<Types>]
+  if (schema instanceof z.ZodNumber) return schema.isInt ? 'Int' : 'Float'
+  const type = scalarTypes[schema.def.type]
+  if (!type) throw new Error(`inputTypes has no type of an input that is a zod ${schema.def.type}`)
+  return type
+}
+
+function descriptionOf(schema: z.ZodType): string | undefined {
+  const inner = innerOf(schema)
+  return schema.description ?? (inner && descriptionOf(inner))
+}
+
+function fieldOf(schema: z.ZodType) {
+  const defaultValue = schema instanceof z.ZodDefault ? schema.def.defaultValue : undefined
+  return {
+    type: typeOf(schema),
+    description: descriptionOf(schema),
+    required: defaultValue !== undefined || !schema.isOptional(),
+    defaultValue: defaultValue as never,
+  }
+}
+
+type Field = ReturnType<typeof fieldOf>
+
+const mapFields = <Ref>({ shape }: z.ZodObject, toRef: (field: Field) => Ref) =>
+  Object.fromEntries(Object.entries(shape).map(([name, schema]) => [name, toRef(fieldOf(schema))])) as never
+
+/** Makes arguments of the fields of a schema. */
+export const argsOf = <Shape extends z.ZodRawShape>(
+  arg: ArgBuilder<Types>,
+  schema: z.ZodObject<Shape>,
+): { [Name in keyof Shape]: ArgumentRef<Types, z.input<Shape[Name]>> } => mapFields(schema, arg)
+
+/** Defines the input type of the schema of an object, which fields with that schema then have. */
+export function inputOf<Schema extends z.ZodType<unknown, object>>(name: string, schema: Schema, { isOneOf = false } = {}) {
+  const object = (innerOf(schema) ?? schema) as z.ZodObject
+  const ref = builder.inputRef<z.input<Schema>>(name)
+  inputTypes.add(schema, { type: ref })
+  return ref.implement({
+    description: schema.description,
+    isOneOf,
+    fields: (t) => mapFields(object, (field) => t.field(field)),
+  })
+}
