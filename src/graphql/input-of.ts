@@ -67,7 +67,11 @@ export const argsOf = <Shape extends z.ZodRawShape>(
 ): { [Name in keyof Shape]: ArgumentRef<Types, z.input<Shape[Name]>> } => mapFields(schema, arg)
 
 /** Defines the input type of the schema of an object, which fields with that schema then have. */
-export function inputOf<Schema extends z.ZodType<unknown, object>>(name: string, schema: Schema, { isOneOf = false } = {}) {
+export function inputOf<Schema extends z.ZodType<unknown, object>>(
+  name: string,
+  schema: Schema,
+  { isOneOf = false } = {},
+) {
   const object = (innerOf(schema) ?? schema) as z.ZodObject
   const ref = builder.inputRef<z.input<Schema>>(name)
   inputTypes.add(schema, { type: ref })

@@ -4,11 +4,12 @@ import type { ResponseCache } from '../../cache/response-cache.ts'
 import { type Context, catalogueContext, type Services } from '../../request/context.ts'
 import { answerRead, authenticatedRead } from '../../rest/cached-read.ts'
 import { exampleIds } from '../../rest/openapi/example-ids.ts'
+import { inQuery } from '../../rest/snake-case.ts'
 import { Refusal } from '../../shared/errors.ts'
 import * as scalars from '../../shared/input-types.ts'
 import { readCursor, toCursor } from '../event/cursor.ts'
 import { eventById } from '../event/loaders.ts'
-import { type EventFilter, searchEvents } from '../event/search-events.ts'
+import { type EventFilter, eventFilter, searchEvents } from '../event/search-events.ts'
 import type { Event } from '../event/table.ts'
 import { type TicketRateBody, toTicketRateBody } from '../ticket-rate/body.ts'
 import {
@@ -21,56 +22,49 @@ import { eventBody, eventExample, toEventBody } from './event-body.ts'
 
 const number = scalars.fromQuery
 
+const populate = z
+  .string()
+  .transform((list) =>
+    list
+      .replaceAll('_', '-')
+      .split(',')
+      .map((option) => option.trim())
+      .filter(Boolean),
+  )
+  .pipe(z.array(z.enum(['*', 'ticket-rates', 'capacity'], 'must be *, ticket-rates or capacity')))
+  .optional()
+  .describe(
+    'Comma-separated list of parts to include: `*` (all) or `ticket-rates`; with `capacity` beside them, `availability` says the total number of places as well.',
+  )
+
 /** Parameters of GET /events. */
-const query = z.strictObject({
-  organization_id: scalars.identifier.optional().describe('Returns only events of this organization.'),
-  start_date: scalars.moment
-    .optional()
-    .describe('Returns only events that start at or after this time. A plain date means midnight UTC.'),
-  end_date: scalars.moment
-    .optional()
-    .describe('Returns only events that end at or before this time. A plain date means midnight UTC.'),
-  populate: z
-    .string()
-    .transform((list) =>
-      list
-        .replaceAll('_', '-')
-        .split(',')
-        .map((option) => option.trim())
-        .filter(Boolean),
-    )
-    .pipe(z.array(z.enum(['*', 'ticket-rates', 'capacity'], 'must be *, ticket-rates or capacity')))
-    .optional()
-    .describe(
-      'Comma-separated list of parts to include: `*` (all) or `ticket-rates`; with `capacity` beside them, `availability` says the total number of places as well.',
-    ),
-  location_id: scalars.identifier.optional().describe('Returns only events at this location.'),
-  search: scalars.search
-    .optional()
-    .describe(
-      'Returns only events whose name has, for each word of the search, a word that starts with it. Ignores case and accents.',
-    ),
-  lat: number(scalars.latitude)
-    .optional()
-    .describe('Latitude of the centre, in degrees. Required with `lng` or `radius`.'),
-  lng: number(scalars.longitude)
-    .optional()
-    .describe('Longitude of the centre, in degrees. Required with `lat` or `radius`.'),
-  radius: number(scalars.radius)
-    .optional()
-    .describe('Radius in kilometres, at most 500. Defaults to 5 if `lat` and `lng` are given.'),
-  limit: number(scalars.pageSize).default(50).describe('Number of events to return, 1 to 100.'),
-  offset: number(scalars.offset)
-    .default(0)
-    .describe('Number of events to skip, at most 10000. Page through a longer list by `cursor`.'),
-  cursor: z
-    .string()
-    .max(200, 'must be at most 200 characters')
-    .optional()
-    .describe(
-      'Returns events after this place, however far into the list. Begin with an empty one: the `Link` header then carries the next.',
-    ),
-})
+const query = inQuery(
+  eventFilter
+    .pick({ organizationId: true, startDate: true, endDate: true, locationId: true, search: true })
+    .extend({
+      populate,
+      lat: number(scalars.latitude)
+        .optional()
+        .describe('Latitude of the centre, in degrees. Required with `lng` or `radius`.'),
+      lng: number(scalars.longitude)
+        .optional()
+        .describe('Longitude of the centre, in degrees. Required with `lat` or `radius`.'),
+      radius: number(scalars.radius)
+        .optional()
+        .describe('Radius in kilometres, at most 500. Defaults to 5 if `lat` and `lng` are given.'),
+      limit: number(scalars.pageSize).default(50).describe('Number of events to return, 1 to 100.'),
+      offset: number(scalars.offset)
+        .default(0)
+        .describe('Number of events to skip, at most 10000. Page through a longer list by `cursor`.'),
+      cursor: z
+        .string()
+        .max(200, 'must be at most 200 characters')
+        .optional()
+        .describe(
+          'Returns events after this place, however far into the list. Begin with an empty one: the `Link` header then carries the next.',
+        ),
+    }),
+)
 
 type Query = z.output<typeof query>
 
@@ -81,7 +75,7 @@ const page = z
   })
   .meta({ id: 'EventPage', description: 'Page of events; empty past the end.' })
 
-function nearOf({ lat, lng, radius }: Query): EventFilter['near'] {
+function nearOf({ lat, lng, radius }: Pick<Query, 'lat' | 'lng' | 'radius'>): EventFilter['near'] {
   if (lat !== undefined && lng !== undefined) return { lat, lng, radius: radius ?? 5 }
   if (lat === undefined && lng === undefined && radius === undefined) return null
   const missing = lat === undefined ? 'lat' : 'lng'
@@ -91,15 +85,6 @@ function nearOf({ lat, lng, radius }: Query): EventFilter['near'] {
     path: [missing],
   })
 }
-
-const filterOf = (query: Query): EventFilter => ({
-  organizationId: query.organization_id,
-  locationId: query.location_id,
-  startDate: query.start_date,
-  endDate: query.end_date,
-  search: query.search,
-  near: nearOf(query),
-})
 
 /** Loads the ticket rates of events, with everything that `populate` shows of them, in the order of the events. */
 async function toTicketRateBodies(
@@ -145,7 +130,7 @@ function linksOf(address: string, requestUrl: string, query: Query, last: Event 
   ].join(', ')
 }
 
-function pageOf({ limit, offset, cursor }: Query) {
+function pageOf({ limit, offset, cursor }: Pick<Query, 'limit' | 'offset' | 'cursor'>) {
   if (cursor !== undefined && offset > 0)
     throw new Refusal({ code: 'INVALID', message: 'cursor goes without offset.', path: ['cursor'] })
   return { first: limit, offset, after: cursor ? readCursor(cursor, 'cursor') : null }
@@ -182,8 +167,9 @@ export const eventListRoutes =
         answerRead(responseCache, request, reply, async () => {
           const { query, url, routeOptions } = request
           const ctx = catalogueContext(request.ctx)
-          const { limit, populate } = query
-          const found = await searchEvents(filterOf(query), pageOf(query), ctx)
+          const { populate, limit, offset, cursor, lat, lng, radius, ...filter } = query
+          const near = nearOf({ lat, lng, radius })
+          const found = await searchEvents({ ...filter, near }, pageOf({ limit, offset, cursor }), ctx)
           const shown = found.slice(0, limit)
           const rates = populate && (await toTicketRateBodies(shown, ctx, populate.includes('capacity')))
           const data = shown.map((event, index) => toEventBody(event, rates?.[index]))
@@ -218,7 +204,7 @@ export const eventRoutes =
           tags: ['Channels', 'Integrations'],
           security: [{ channelKey: [] }, { integrationKey: [] }, { integrationId: [], secret: [] }],
           params: z.object({ eventId: z.string().describe('Event identifier.') }),
-          querystring: query.pick({ populate: true }),
+          querystring: z.strictObject({ populate }),
           response: { 200: eventAnswer },
           refuses: ['ORIGIN_NOT_ALLOWED'],
           isConditional: true,

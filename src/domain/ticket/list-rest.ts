@@ -11,75 +11,41 @@ import {
 } from '../../request/context.ts'
 import { authenticated } from '../../rest/authenticate.ts'
 import { exampleIds } from '../../rest/openapi/example-ids.ts'
+import { inQuery } from '../../rest/snake-case.ts'
 import { Refusal } from '../../shared/errors.ts'
 import * as scalars from '../../shared/input-types.ts'
 import { listedTicketBody, listedTicketExample } from './body.ts'
 import { type ExportFormat, exportTickets, toBodies } from './export-tickets.ts'
 import { toPlaceCursor } from './list-cursor.ts'
 import type { ListPage } from './list-request.ts'
-import { listLookups, type TicketFilter, ticketFilter, ticketOrders } from './list-tickets.ts'
+import { listLookups, ticketFilter, ticketOrders } from './list-tickets.ts'
 
-const { shape } = ticketFilter
-const required = <T extends z.ZodType>(type: z.ZodOptional<z.ZodNullable<T>>): z.ZodOptional<T> =>
-  type.unwrap().unwrap().optional()
 const cursor = z.string().max(4_000, 'must be at most 4000 characters')
 
 /** Query parameters of the lists of tickets. */
-const listQuery = z.strictObject({
-  event_id: required(shape.eventId).describe('Returns only tickets for this event.'),
-  ticket_rate_id: required(shape.ticketRateId).describe('Returns only tickets of this ticket rate.'),
-  payment_id: required(shape.paymentId).describe('Returns only tickets of this payment.'),
-  status: required(shape.status).describe('Returns only tickets with this status.'),
-  sale_type: required(shape.saleType).describe('Returns only tickets that were sold in this way.'),
-  referral_id: required(shape.referralId).describe('Returns only tickets of checkouts with this referral.'),
-  email: required(shape.email).describe(
-    'Returns only tickets with this e-mail address, whose case does not matter.',
-  ),
-  code: required(shape.code).describe('Returns only tickets that this code is scanned for.'),
-  name: required(shape.name).describe(
-    'Returns only tickets whose full name begins with this, without case and accents, ordered by it.',
-  ),
-  phone: required(shape.phone).describe(
-    'Returns only tickets whose phone number begins with these digits, country code first, ordered by it.',
-  ),
-  paid_from: scalars.moment.optional().describe('Returns only tickets that were paid at or after this time.'),
-  paid_until: scalars.moment.optional().describe('Returns only tickets that were paid before this time.'),
-  order_by: z
-    .string()
-    .transform((order) => order.toUpperCase())
-    .pipe(z.enum(ticketOrders, `must be one of ${ticketOrders.join(', ').toLowerCase()}`))
-    .optional()
-    .describe('Order: `created_desc` (by default) or `created_asc`.'),
-  limit: scalars
-    .fromQuery(scalars.pageSize)
-    .optional()
-    .describe('Number of tickets to return, 1 to 100; 50 by default.'),
-  bom: z
-    .enum(['true', 'false'])
-    .optional()
-    .describe(
-      'With `true`, CSV begins with a mark of its encoding, which Excel needs; changes nothing else.',
-    ),
-  cursor: cursor.optional().describe('Returns tickets after this place, which a `Link` header gave.'),
-  before: cursor.optional().describe('Returns tickets before this place, which a `Link` header gave.'),
-})
+const listQuery = inQuery(
+  ticketFilter.extend({
+    orderBy: z
+      .string()
+      .transform((order) => order.toUpperCase())
+      .pipe(z.enum(ticketOrders, `must be one of ${ticketOrders.join(', ').toLowerCase()}`))
+      .optional()
+      .describe('Order: `created_desc` (by default) or `created_asc`.'),
+    limit: scalars
+      .fromQuery(scalars.pageSize)
+      .optional()
+      .describe('Number of tickets to return, 1 to 100; 50 by default.'),
+    bom: z
+      .enum(['true', 'false'])
+      .optional()
+      .describe(
+        'With `true`, CSV begins with a mark of its encoding, which Excel needs; changes nothing else.',
+      ),
+    cursor: cursor.optional().describe('Returns tickets after this place, which a `Link` header gave.'),
+    before: cursor.optional().describe('Returns tickets before this place, which a `Link` header gave.'),
+  }),
+)
 type ListQuery = z.output<typeof listQuery>
-
-/** Filter that query parameters ask for. */
-const filterOf = (query: ListQuery): TicketFilter => ({
-  eventId: query.event_id,
-  ticketRateId: query.ticket_rate_id,
-  paymentId: query.payment_id,
-  status: query.status,
-  saleType: query.sale_type,
-  referralId: query.referral_id,
-  email: query.email,
-  code: query.code,
-  name: query.name,
-  phone: query.phone,
-  paidFrom: query.paid_from,
-  paidUntil: query.paid_until,
-})
 
 const page = z
   .object({
@@ -118,8 +84,8 @@ function refuseIn(query: ListQuery, names: ('limit' | 'before')[], message: stri
 
 async function sendExport(format: ExportFormat, query: ListQuery, ctx: Context, reply: FastifyReply) {
   refuseIn(query, ['limit', 'before'], 'is for pages: an export goes to the end of the list.')
-  const pages = { orderBy: query.order_by, after: query.cursor, bom: query.bom === 'true' }
-  const stream = await exportTickets(format, filterOf(query), pages, ctx)
+  const { orderBy, cursor, bom, ...filter } = query
+  const stream = await exportTickets(format, filter, { orderBy, after: cursor, bom: bom === 'true' }, ctx)
   return reply
     .headers({
       'content-type': contentTypes[format],
@@ -136,9 +102,9 @@ async function sendPage(
 ) {
   const { query, ctx, url } = request
   if (query.cursor !== undefined) refuseIn(query, ['before'], 'goes without cursor.')
-  const { cursor, before, limit = 50 } = query
+  const { orderBy, cursor, before, limit = 50, ...filter } = query
   const asked = { after: cursor, afterName: 'cursor', before, size: limit, isBackward: before !== undefined }
-  const found = await listLookups(filterOf(query), query.order_by, asked, ctx)
+  const found = await listLookups(filter, orderBy, asked, ctx)
   const link = linksOf(address, url, found)
   return reply
     .headers({ 'cache-control': 'private, no-store', ...(link && { link }) })

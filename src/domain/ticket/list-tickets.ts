@@ -26,6 +26,13 @@ const phonePrefix = z
   .regex(/^[+\d\s().-]{1,40}$/, 'must be the first digits of an international number')
   .transform((phone) => phone.replace(/\D/g, ''))
   .refine((digits) => digits !== '' && digits.length <= 15, 'must have 1 to 15 digits')
+  .transform((digits) => `+${digits}`)
+const rowStatus = {
+  pending: 'held',
+  activated: 'active',
+  cancelled: 'cancelled',
+  expired: 'expired',
+} as const
 
 /** Filter of the list of tickets. */
 export const ticketFilter = z
@@ -33,7 +40,11 @@ export const ticketFilter = z
     eventId: scalars.identifier.nullish().describe('Returns only tickets for this event.'),
     ticketRateId: scalars.identifier.nullish().describe('Returns only tickets of this ticket rate.'),
     paymentId: scalars.identifier.nullish().describe('Returns only tickets of this payment.'),
-    status: z.enum(lookupStatuses).nullish().describe('Returns only tickets with this status.'),
+    status: z
+      .enum(lookupStatuses)
+      .transform((status) => rowStatus[status])
+      .nullish()
+      .describe('Returns only tickets with this status.'),
     saleType: z
       .enum(saleType.enumValues)
       .nullish()
@@ -97,17 +108,14 @@ const searchLookups = createPageSearch<LookupTicket>({
 // Chooses the way that finds the fewest tickets, in the order that is asked for.
 function planOf(filter: TicketFilter, orderBy: TicketOrder | null | undefined): Plan {
   const { name, phone, paymentId, code, email, referralId, ticketRateId, eventId, status } = filter
-  if (name || phone) {
-    if (orderBy)
-      throw new Refusal({
-        code: 'INVALID',
-        message: 'orderBy must be absent with name or phone: they are the order then.',
-        path: ['orderBy'],
-      })
-    return name
-      ? { path: 'name', served: ['name'], prefix: name, isDescending: false }
-      : { path: 'phone', served: ['phone'], prefix: `+${phone}`, isDescending: false }
-  }
+  if (orderBy && (name || phone))
+    throw new Refusal({
+      code: 'INVALID',
+      message: 'orderBy must be absent with name or phone: they are the order then.',
+      path: ['orderBy'],
+    })
+  if (name) return { path: 'name', served: ['name'], prefix: name, isDescending: false }
+  if (phone) return { path: 'phone', served: ['phone'], prefix: phone, isDescending: false }
   const isDescending = orderBy !== 'CREATED_ASC'
   if (paymentId) return { path: 'payment', served: ['paymentId'], isDescending }
   if (code) return { path: 'code', served: ['code'], isDescending }
@@ -120,28 +128,10 @@ function planOf(filter: TicketFilter, orderBy: TicketOrder | null | undefined): 
   return { path: 'created', served: [], isDescending }
 }
 
-const isoOf = (date: Date | null | undefined) => date?.toISOString() ?? null
-const rowStatus = {
-  pending: 'held',
-  activated: 'active',
-  cancelled: 'cancelled',
-  expired: 'expired',
-} as const
-
-const valuesOf = (filter: TicketFilter) => ({
-  eventId: filter.eventId ?? null,
-  ticketRateId: filter.ticketRateId ?? null,
-  paymentId: filter.paymentId ?? null,
-  status: filter.status ? rowStatus[filter.status] : null,
-  saleType: filter.saleType ?? null,
-  referralId: filter.referralId ?? null,
-  email: filter.email ?? null,
-  code: filter.code ?? null,
-  name: filter.name ?? null,
-  phone: filter.phone ? `+${filter.phone}` : null,
-  paidFrom: isoOf(filter.paidFrom),
-  paidUntil: isoOf(filter.paidUntil),
-})
+const paramOf = (value: string | Date | null | undefined) =>
+  value instanceof Date ? value.toISOString() : (value ?? null)
+const valuesOf = (filter: TicketFilter) =>
+  Object.fromEntries(ticketFilter.keyof().options.map((name) => [name, paramOf(filter[name])]))
 
 const list =
   <Row>(search: ReturnType<typeof createPageSearch<Row>>) =>
