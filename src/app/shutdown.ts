@@ -1,4 +1,7 @@
 import cluster, { type Worker } from 'node:cluster'
+import { isConnectionFailure } from '../database/database.ts'
+import { type Log, logFailure } from '../http/mask-error.ts'
+import { errorCode } from '../shared/errors.ts'
 
 // Messages between the primary of a cluster and its workers. If a worker closed the port itself, it would
 // return connections in transit to the primary, and Node drops those that the last worker returns: they stay
@@ -63,4 +66,20 @@ export function onShutdown({ drainSeconds, leave, stop }: ShutdownHandlers): voi
     if (message === drainMessage) stop()
   })
   worker.send(listensMessage)
+}
+
+// The driver wrote to a socket that is already closed. Not EPIPE, which the log itself may cause.
+const isClosedSocket = (error: unknown) => errorCode(error) === 'EBADF'
+
+/** Tolerates unhandled errors of database connections, which the driver (3.4.9) causes if a server stops
+ *  while it is asked for its types, or if TLS ends before the last message is written. Any other unhandled
+ *  error leaves the process in an unknown state: it is logged, and the process exits with 1. */
+export function watchUnhandled(log: Log): void {
+  const handle = (isTolerated: (error: unknown) => boolean) => (error: unknown) => {
+    if (isTolerated(error)) return logFailure(log, error, 'a connection to the database failed')
+    logFailure(log, error, 'unhandled error: the process ends')
+    process.exit(1)
+  }
+  process.on('unhandledRejection', handle(isConnectionFailure))
+  process.on('uncaughtException', handle(isClosedSocket))
 }

@@ -19,8 +19,7 @@ import type { Companion, OpenCompanion } from './companion.ts'
 import { startJobs } from './jobs.ts'
 import { openLog } from './log.ts'
 import { commandsOn, serveCommands } from './served-commands.ts'
-import { onShutdown } from './shutdown.ts'
-import { watchUnhandled } from './unhandled.ts'
+import { onShutdown, watchUnhandled } from './shutdown.ts'
 
 /** Opens what is put beside the service on the embedded database, whose tables it brings up to date first: safe there,
  *  because no other process uses it. */

@@ -1,13 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { closest, distance } from 'fastest-levenshtein'
 import { z } from 'zod'
-import { databaseSettings, embeddedContradictionsIn } from './database.ts'
 import {
   type DatabaseTls,
+  databaseSettings,
   databaseTlsContradictionsIn,
   databaseTlsOf,
   databaseTlsSettings,
-} from './database-tls.ts'
+  embeddedContradictionsIn,
+} from './database.ts'
 import {
   type DeliveryConfig,
   deliveryConfigOf,
@@ -15,12 +17,28 @@ import {
   deliverySettings,
 } from './delivery.ts'
 import { httpSettings } from './http.ts'
-import { misspeltSettings } from './misspelt.ts'
 import { retentionSettings } from './retention.ts'
 import { readSecretFiles, secretSettings } from './secret-files.ts'
 import { baseUrl, wholeNumber } from './setting-types.ts'
 import { type StripeSettings, stripeContradictionsIn, stripeEnvironment, stripeSettingsOf } from './stripe.ts'
 import { hasTraces, telemetryContradictionsIn, telemetrySettings, tracingSettings } from './telemetry.ts'
+
+// Shorter names are as near to those of other programs: HOME is to HOST, and PORT to PATH.
+const minLength = 7
+const maxDistance = 2
+
+/** Lists environment variables that are probably settings misspelt, each with the name that was meant; never a
+ *  value. `known` are all names that the service reads. */
+function misspeltSettings(env: Record<string, string | undefined>, known: readonly string[]): string[] {
+  const long = known.filter((name) => name.length >= minLength)
+  return Object.keys(env).flatMap((name) => {
+    if (known.includes(name)) return []
+    const nearest = closest(name.toUpperCase(), long)
+    return distance(name.toUpperCase(), nearest) <= maxDistance
+      ? [`${name} is no setting: ${nearest} may be meant`]
+      : []
+  })
+}
 
 const trueOrFalse = z
   .enum(['true', 'false'])
@@ -63,7 +81,7 @@ const plainSettings = z.object({
 const environment = z.object({
   ...plainSettings.shape,
   ...stripeEnvironment,
-  ...databaseTlsSettings,
+  ...databaseTlsSettings.shape,
   ALLOW_SANDBOX_PAYMENTS: trueOrFalse,
   ALLOW_MAIL_TO_FILES: trueOrFalse,
   WEBHOOKS_TO_PRIVATE_ADDRESSES: trueOrFalse,

@@ -1,7 +1,42 @@
+import { isIP, isIPv4 } from 'node:net'
 import { z } from 'zod'
 import { commaSeparated, wholeNumber } from './setting-types.ts'
-import { streamSettings } from './streams.ts'
-import { trustProxySetting } from './trust-proxy.ts'
+
+/** Proxies that are trusted to report a client's address: the last n hops, or some networks; null for
+ *  none. */
+type TrustProxy = { hops: number } | { networks: string[] } | null
+
+const maxHops = 16
+
+// Refuses /0, which would trust everybody and is certainly a mistake.
+function isNetwork(text: string): boolean {
+  const [, address = '', bits] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? []
+  if (!isIP(address)) return false
+  return bits === undefined || (Number(bits) >= 1 && Number(bits) <= (isIPv4(address) ? 32 : 128))
+}
+
+/** Type of the variable TRUST_PROXY: `1`, or `10.0.0.0/8, 2001:db8::/32`. */
+const trustProxy = z
+  .string()
+  .transform((text, { addIssue }): TrustProxy => {
+    if (/^\d+$/.test(text) && Number(text) >= 1 && Number(text) <= maxHops) return { hops: Number(text) }
+    const networks = text.split(',').map((network) => network.trim())
+    if (networks.every(isNetwork)) return { networks }
+    addIssue(
+      `must be a number of proxies from 1 to ${maxHops}, or a comma-separated list of networks such as 10.0.0.0/8`,
+    )
+    return null
+  })
+  .default(null)
+
+/** Converts the setting to Fastify's `trustProxy`. Fastify refuses a plain number of hops, because it can't
+ *  know whether clients can bypass the proxies; an operator who sets a number vouches for that. */
+export function trustProxyOf(
+  trusted: TrustProxy,
+): false | string[] | ((address: string, hop: number) => boolean) {
+  if (trusted === null) return false
+  return 'networks' in trusted ? trusted.networks : (_address, hop) => hop < trusted.hops
+}
 
 // '' and '/' are the root; '/v1/' is '/v1'.
 const basePath = z
@@ -18,7 +53,7 @@ const rateLimit = (byDefault: number) =>
 /** Environment variables for HTTP, used under their names in camel case. */
 export const httpSettings = {
   /** Proxies that are trusted to report a client's address. */
-  TRUST_PROXY: trustProxySetting,
+  TRUST_PROXY: trustProxy,
   /** Maximum of open connections per process. */
   MAX_CONNECTIONS: wholeNumber(1, 1_000_000).default(5000),
   /** Maximum of those per address, unless they come through a proxy. */
@@ -29,7 +64,12 @@ export const httpSettings = {
   PUBLISHABLE_RATE_LIMIT: rateLimit(50),
   /** Unpaid places that an address may hold with the publishable keys of a channel; null for no limit. */
   PUBLISHABLE_HELD_PLACES: rateLimit(100),
-  ...streamSettings,
+  /** Maximum of open event streams per set of credentials, in each process. */
+  STREAMS_PER_KEY: wholeNumber(1, 1_000_000).default(10_000),
+  /** Maximum of those that are sent every change or check-in, per set of credentials, in each process. */
+  FEED_STREAMS_PER_KEY: wholeNumber(1, 1_000_000).default(50),
+  /** Maximum of open event streams per address, in each process. */
+  STREAMS_PER_ADDRESS: wholeNumber(1, 1_000_000).default(100),
   CORS_ORIGINS: commaSeparated
     .pipe(
       z.array(
@@ -45,3 +85,20 @@ export const httpSettings = {
   CHANNELS_BASE_PATH: basePath.default(''),
   INTEGRATIONS_BASE_PATH: basePath.default(''),
 }
+
+// Part of all connections that streams may take: the others are for requests.
+const shareOfConnections = 0.8
+
+/** Limits of open event streams in a process. Streams of all clients leave a fifth of the connections to
+ *  requests. */
+export const streamLimitsOf = (config: {
+  maxConnections: number
+  streamsPerKey: number
+  feedStreamsPerKey: number
+  streamsPerAddress: number
+}) => ({
+  total: Math.ceil(config.maxConnections * shareOfConnections),
+  perKey: config.streamsPerKey,
+  feedsPerKey: config.feedStreamsPerKey,
+  perAddress: config.streamsPerAddress,
+})

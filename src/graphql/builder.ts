@@ -3,6 +3,8 @@ import ComplexityPlugin from '@pothos/plugin-complexity'
 import { GraphQLError } from 'graphql'
 import type { Context } from '../request/context.ts'
 import { moment } from '../shared/input-types.ts'
+import type { Mode } from '../shared/mode.ts'
+import { toMajor } from '../shared/money.ts'
 
 /** Enum values with a description each. */
 export type DescribedValues<Value extends string> = {
@@ -73,3 +75,42 @@ builder.subscriptionType({
   description:
     'Events that are streamed as `text/event-stream`, by the protocol GraphQL over Server-Sent Events in distinct connections mode.',
 })
+
+/** Mode of a key, and of what was sold with it. */
+export const ModeRef = builder.enumType('Mode', {
+  description: 'Mode of a key, and of everything that is sold with it.',
+  values: {
+    LIVE: { value: 'live', description: 'Real tickets, for real money.' },
+    TEST: {
+      value: 'test',
+      description: 'Test tickets: they cost nothing, take none of the live places and open no door.',
+    },
+  } satisfies Record<string, { value: Mode; description: string }>,
+})
+
+/** Options of a field that shows an amount of its parent, kept in minor units, in major units. */
+export const amount = <Parent extends { currency: string }>(
+  description: string,
+  minorOf: (parent: Parent) => number,
+) => ({
+  description,
+  resolve: (parent: Parent) => toMajor(minorOf(parent), parent.currency),
+})
+
+/** Facts of a subscription field that decide how its events are sent: its extension `live`. */
+export type Live<Event> = {
+  /** Names what an event is the latest state of. Subscribers of the same operation then share its events, and
+   *  a state that comes late replaces those before it. Without it each subscriber has a stream of its own, and
+   *  gets every event. */
+  latestBy?(event: Event): string
+  /** Returns the identifier of an event in the stream, which a client sends as `Last-Event-ID` to go on. */
+  eventIdOf?(event: Event): string
+}
+
+declare global {
+  namespace PothosSchemaTypes {
+    interface SubscriptionFieldExtensions {
+      live?: Live<never>
+    }
+  }
+}

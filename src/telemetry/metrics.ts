@@ -1,4 +1,6 @@
+import type { FastifyInstance } from 'fastify'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { durationOf } from '../http/request-log.ts'
 import type { Observer } from '../shared/instruments.ts'
 import { addDatabaseMetrics, type DatabaseSources } from './database-metrics.ts'
 
@@ -98,4 +100,22 @@ export function createMetrics(sources: DatabaseSources): Metrics {
     },
     onJob: (name, seconds, isOk) => jobs.observe({ name, outcome: isOk ? 'done' : 'failed' }, seconds),
   }
+}
+
+/** Counts each request once it is answered. */
+export function observeRequests(app: FastifyInstance, { onAnswered }: Metrics): void {
+  app.addHook('onResponse', (request, reply, done) => {
+    const { method, routeOptions, operation, logged } = request
+    const { url: route } = routeOptions
+    onAnswered({
+      // Any method is answered at a path that does not exist.
+      ...(route === undefined ? { method: 'any', route: 'unknown' } : { method, route }),
+      operation: operation ?? '',
+      status: reply.statusCode,
+      code: logged?.codes?.[0] ?? 'NONE',
+      seconds: durationOf(request, reply) / 1000,
+      isStream: operation?.startsWith('subscription ') ?? false,
+    })
+    done()
+  })
 }

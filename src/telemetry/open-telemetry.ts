@@ -34,7 +34,7 @@ export async function openTelemetry(
   }
   if (metricsPort !== undefined) {
     const { createMetrics } = await import('./metrics.ts')
-    const { observeRequests } = await import('./observe-requests.ts')
+    const { observeRequests } = await import('./metrics.ts')
     const metrics = createMetrics(sources)
     const { registry } = metrics
     instruments.observer = metrics

@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { exampleIds } from '../../rest/openapi/example-ids.ts'
 import type { Event } from '../event/table.ts'
-import { type TicketRateBody, ticketRateBody } from '../ticket-rate/body.ts'
-import { priceExample } from '../ticket-rate/price-example.ts'
+import { priceExample, type TicketRateBody, ticketRateBody } from '../ticket-rate/body.ts'
 
 const artistBody = z
   .object({

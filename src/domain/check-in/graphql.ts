@@ -1,6 +1,5 @@
-import { builder, type DescribedValues } from '../../graphql/builder.ts'
+import { builder, type DescribedValues, type Live } from '../../graphql/builder.ts'
 import { inputOf, inputTypes } from '../../graphql/input-of.ts'
-import type { Live } from '../../graphql/live.ts'
 import { mutation, resultUnion } from '../../graphql/mutation-result.ts'
 import { requireIntegration } from '../../request/context.ts'
 import { TicketRef } from '../ticket/graphql.ts'

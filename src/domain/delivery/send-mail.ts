@@ -6,8 +6,7 @@ import { drawTicket } from './draw-ticket.ts'
 import type { Sheet } from './find-sheets.ts'
 import { mailFile, unfinished } from './mail-folder.ts'
 import { type Sender, Undelivered } from './sender.ts'
-import { writeCalendar, writeMail } from './write-mail.ts'
-import { writeNotice } from './write-notice.ts'
+import { writeCalendar, writeMail, writeNotice } from './write-mail.ts'
 
 type Transport = (id: string, mail: SendMailOptions) => Promise<void>
 

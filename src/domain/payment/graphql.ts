@@ -1,5 +1,4 @@
-import { builder, type DescribedValues, NodeRef, upperCase } from '../../graphql/builder.ts'
-import { ModeRef } from '../../graphql/mode.ts'
+import { builder, type DescribedValues, ModeRef, NodeRef, upperCase } from '../../graphql/builder.ts'
 import { requireCaller, requireSelling } from '../../request/context.ts'
 import { toMajor } from '../../shared/money.ts'
 import { findPaymentByToken, paymentById } from './loaders.ts'

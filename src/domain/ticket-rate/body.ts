@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { exampleIds } from '../../rest/openapi/example-ids.ts'
 import { toMajor } from '../../shared/money.ts'
 import type { Event } from '../event/table.ts'
 import { isAvailable, leftOf, visiblePrices } from './current-price.ts'
@@ -194,3 +195,16 @@ export const toTicketRateBody = (
     hours: rate.warrantyHours,
   },
 })
+
+/** Price in the examples of the documentation. */
+export const priceExample: z.output<typeof priceBody> = {
+  _id: exampleIds.priceId,
+  name: 'Regular',
+  price: 20,
+  valid_until: '2026-12-30T20:00:00.000Z',
+  quantity: 0,
+  includes: 'One entrance',
+  additional_info: null,
+  fee_type: 'percentage',
+  fee_quantity: 8,
+}

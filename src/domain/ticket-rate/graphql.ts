@@ -1,5 +1,5 @@
 import { whenKnown } from '../../data/loader.ts'
-import { builder, NodeRef, upperCase } from '../../graphql/builder.ts'
+import { builder, type Live, NodeRef, upperCase } from '../../graphql/builder.ts'
 import { viaLoader } from '../../graphql/lookahead.ts'
 import { type Context, requireCaller } from '../../request/context.ts'
 import { EventRef } from '../event/graphql.ts'
@@ -13,7 +13,9 @@ import {
   ticketRatesByEventId,
 } from './loaders.ts'
 import { AvailabilityRef, PriceRef, QuestionRef, SupplementRef } from './parts-graphql.ts'
+import type { RateAvailability } from './rate-watch.ts'
 import type { TicketRate } from './table.ts'
+import { maxWatchedRates, watchRates } from './watch-rates.ts'
 
 const RateTypeRef = builder.enumType('TicketRateType', {
   description: 'Kind of ticket rate.',
@@ -161,5 +163,42 @@ builder.queryField('ticketRate', (t) =>
       'Finds a ticket rate by its identifier. Null if it does not exist or is not visible to the caller.',
     args: { id: t.arg.id({ required: true, description: 'Ticket rate identifier.' }) },
     resolve: (_root, { id }, ctx) => requireCaller(ctx) && ctx.loaders.load(ticketRateById, id),
+  }),
+)
+
+const RateAvailabilityRef = builder.objectRef<RateAvailability>('RateAvailability').implement({
+  description: 'Places of a ticket rate at a time.',
+  fields: (t) => ({
+    ticketRateId: t.exposeID('ticketRateId', { description: 'Identifier of the ticket rate.' }),
+    available: t.exposeBoolean('available', { description: 'True if the rate can be bought now.' }),
+    sold: t.exposeInt('sold', {
+      description: 'Number of places sold, here and elsewhere before the import.',
+    }),
+    left: t.exposeInt('left', {
+      nullable: true,
+      description: 'Number of places left after sales and holds; null if unlimited.',
+    }),
+    at: t.expose('at', { type: 'DateTime', description: "Time of these numbers, by the database's clock." }),
+  }),
+})
+
+builder.subscriptionField('rateAvailability', (t) =>
+  t.field({
+    type: RateAvailabilityRef,
+    description:
+      'Tells how many places of ticket rates are left: of each rate at once, and again whenever that changes. A later state replaces an earlier one that was not sent yet. Refuses rates that the caller does not see with `NOT_FOUND`.',
+    extensions: {
+      live: { latestBy: ({ ticketRateId }) => ticketRateId } satisfies Live<RateAvailability>,
+    },
+    args: {
+      eventId: t.arg.id({
+        description: 'Watches the rates that this event has now. Give this or `ticketRateIds`.',
+      }),
+      ticketRateIds: t.arg.idList({
+        description: `Watches these ticket rates, at most ${maxWatchedRates}.`,
+      }),
+    },
+    subscribe: (_root, args, ctx) => watchRates(args, ctx),
+    resolve: (rate) => rate,
   }),
 )

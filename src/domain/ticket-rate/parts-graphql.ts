@@ -1,5 +1,4 @@
-import { amount } from '../../graphql/amount.ts'
-import { builder, NodeRef, upperCase } from '../../graphql/builder.ts'
+import { amount, builder, NodeRef, upperCase } from '../../graphql/builder.ts'
 import { toMajor } from '../../shared/money.ts'
 import { leftOf } from './current-price.ts'
 import type { Left, Price, Question, Supplement } from './table.ts'

@@ -1,6 +1,4 @@
-import { amount } from '../../graphql/amount.ts'
-import { builder, NodeRef } from '../../graphql/builder.ts'
-import { ModeRef } from '../../graphql/mode.ts'
+import { amount, builder, ModeRef, NodeRef } from '../../graphql/builder.ts'
 import { requireCaller } from '../../request/context.ts'
 import { documentTypes } from '../../shared/input-types.ts'
 import { EventRef } from '../event/graphql.ts'

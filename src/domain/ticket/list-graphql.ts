@@ -1,16 +1,81 @@
+import type { QueryFieldBuilder } from '@pothos/core'
 import { z } from 'zod'
 import { builder, type DescribedValues } from '../../graphql/builder.ts'
-import { connectionOf } from '../../graphql/connection.ts'
+import { connectionOf, type Page } from '../../graphql/connection.ts'
 import { inputOf, inputTypes } from '../../graphql/input-of.ts'
 import { preload } from '../../graphql/lookahead.ts'
 import { requireConfidential } from '../../request/context.ts'
+import { Refusal } from '../../shared/errors.ts'
 import * as scalars from '../../shared/input-types.ts'
+import { PaymentRef, PaymentStatusRef } from '../payment/graphql.ts'
+import type { Payment } from '../payment/table.ts'
 import { TicketRef } from './graphql.ts'
-import { type Placed, toCursor } from './list-cursor.ts'
+import { type Placed, toCursor, toPlaceCursor } from './list-cursor.ts'
+import { listPayments, type PaymentOrder, paymentFilter } from './list-payments.ts'
+import type { ListPage, PageRequest } from './list-request.ts'
 import { listTickets, type TicketOrder, ticketFilter } from './list-tickets.ts'
-import { pageArgs, toConnection } from './page-args-graphql.ts'
 import { SaleTypeRef, TicketStatusRef } from './parts-graphql.ts'
 import type { Ticket } from './table.ts'
+
+type Types = typeof builder.$inferSchemaTypes
+
+/** Arguments of a list that is read in either direction. */
+const pageArgs = (t: QueryFieldBuilder<Types, Types['Root']>, things: string) => ({
+  first: t.arg.int({ description: 'Page size from the front, 1 to 100; 50 without `last`.' }),
+  after: t.arg.string({ description: `Returns ${things} after this cursor.` }),
+  last: t.arg.int({ description: 'Page size from the end, 1 to 100.' }),
+  before: t.arg.string({ description: `Returns ${things} before this cursor.` }),
+})
+
+type PageArgs = {
+  first?: number | null | undefined
+  after?: string | null | undefined
+  last?: number | null | undefined
+  before?: string | null | undefined
+}
+
+const sizes = z.object({ first: scalars.pageSize.nullish(), last: scalars.pageSize.nullish() })
+
+function toRequest({ after, before, ...given }: PageArgs): PageRequest {
+  const { first, last } = scalars.parse(sizes, given)
+  if (first && last)
+    throw new Refusal({ code: 'INVALID', message: 'last goes without first.', path: ['last'] })
+  return {
+    after: after || null,
+    before: before || null,
+    size: first ?? last ?? 50,
+    isBackward: Boolean(last),
+  }
+}
+
+const costOf = ({ first, last }: PageArgs) => ({
+  field: 1_000,
+  multiplier: Math.min(100, Math.max(1, first ?? last ?? 50)),
+})
+
+/** Orders of both lists. */
+const orders = {
+  CREATED_ASC: { value: 'CREATED_ASC', description: 'By checkout, oldest first.' },
+  CREATED_DESC: { value: 'CREATED_DESC', description: 'By checkout, newest first.' },
+} satisfies DescribedValues<TicketOrder & PaymentOrder>
+
+/** Reads a page of a list as a connection. Refuses: INVALID, for `first` with `last`, or out of bounds. */
+async function toConnection<Row>(
+  args: PageArgs,
+  read: (page: PageRequest) => Promise<ListPage<Row>>,
+): Promise<Page<Placed<Row>>> {
+  const page = toRequest(args)
+  const { sortKey, rows, hasNextPage, hasPreviousPage, start, end } = await read(page)
+  const cursorOf = (place: typeof start) => place && toPlaceCursor(sortKey, place)
+  return {
+    nodes: rows,
+    after: page.after ?? page.before ?? null,
+    hasNextPage,
+    hasPreviousPage,
+    startCursor: cursorOf(start),
+    endCursor: cursorOf(end),
+  }
+}
 
 const TicketConnectionRef = connectionOf<Ticket, Placed<Ticket>>('Ticket', TicketRef, {
   things: 'tickets',
@@ -25,13 +90,10 @@ const TicketFilterRef = inputOf('TicketFilter', ticketFilter)
 
 const TicketOrderRef = builder.enumType('TicketOrder', {
   description: 'Order of tickets; ties are ordered by identifier.',
-  values: {
-    CREATED_ASC: { value: 'CREATED_ASC', description: 'By checkout, oldest first.' },
-    CREATED_DESC: { value: 'CREATED_DESC', description: 'By checkout, newest first.' },
-  } satisfies DescribedValues<TicketOrder>,
+  values: orders,
 })
 
-const input = z.object({ filter: ticketFilter })
+const ticketInput = z.object({ filter: ticketFilter })
 
 builder.objectField(TicketRef, 'updatedAt', (t) =>
   t.expose('updatedAt', { type: 'DateTime', description: 'Time of the last change of the ticket.' }),
@@ -43,10 +105,7 @@ builder.queryField('tickets', (t) =>
     nullable: true,
     description:
       'Lists tickets: those that a channel sold, or all of an integration’s organization. Without `orderBy`, they are ordered by `name` or `phone` if the filter has them, else newest first. Null if the field fails, so that an error here leaves the rest of the query intact.',
-    complexity: ({ first, last }) => ({
-      field: 1_000,
-      multiplier: Math.min(100, Math.max(1, first ?? last ?? 50)),
-    }),
+    complexity: costOf,
     args: {
       ...pageArgs(t, 'tickets'),
       filter: t.arg({ type: TicketFilterRef, description: 'Filter; all tickets if omitted.' }),
@@ -57,8 +116,47 @@ builder.queryField('tickets', (t) =>
     },
     resolve: async (_root, { filter, orderBy, ...args }, ctx, info) => {
       requireConfidential(ctx)
-      const { filter: parsed } = scalars.parse(input, { filter: filter ?? {} })
+      const { filter: parsed } = scalars.parse(ticketInput, { filter: filter ?? {} })
       const list = await toConnection(args, (page) => listTickets(parsed, orderBy, page, ctx))
+      await preload([list], info, ctx)
+      return list
+    },
+  }),
+)
+
+const PaymentConnectionRef = connectionOf<Payment, Placed<Payment>>('Payment', PaymentRef, {
+  things: 'payments',
+  description:
+    'Page of payments. It may hold fewer than asked for, even none, although `hasNextPage` is true: see `TicketConnection`.',
+  toCursor,
+})
+
+inputTypes.add(paymentFilter.shape.status, { type: PaymentStatusRef })
+const PaymentFilterRef = inputOf('PaymentFilter', paymentFilter)
+
+const PaymentOrderRef = builder.enumType('PaymentOrder', {
+  description: 'Order of payments; ties are ordered by identifier.',
+  values: orders,
+})
+
+const paymentInput = z.object({ filter: paymentFilter })
+
+builder.queryField('payments', (t) =>
+  t.field({
+    type: PaymentConnectionRef,
+    nullable: true,
+    description:
+      "Lists payments: those of a channel's checkouts, or all of an integration's organization. Null if the field fails, so that an error here leaves the rest of the query intact.",
+    complexity: costOf,
+    args: {
+      ...pageArgs(t, 'payments'),
+      filter: t.arg({ type: PaymentFilterRef, description: 'Filter; all payments if omitted.' }),
+      orderBy: t.arg({ type: PaymentOrderRef, description: 'Order; newest first if omitted.' }),
+    },
+    resolve: async (_root, { filter, orderBy, ...args }, ctx, info) => {
+      requireConfidential(ctx)
+      const { filter: parsed } = scalars.parse(paymentInput, { filter: filter ?? {} })
+      const list = await toConnection(args, (page) => listPayments(parsed, orderBy, page, ctx))
       await preload([list], info, ctx)
       return list
     },

@@ -1,6 +1,5 @@
 import { type PromiseOrValue, whenKnown } from '../../data/loader.ts'
-import { amount } from '../../graphql/amount.ts'
-import { builder } from '../../graphql/builder.ts'
+import { amount, builder } from '../../graphql/builder.ts'
 import type { Context } from '../../request/context.ts'
 import { DiscountRef } from '../discount/graphql.ts'
 import { discountById } from '../discount/loaders.ts'

@@ -1,5 +1,4 @@
-import { amount } from '../../graphql/amount.ts'
-import { builder, upperCase } from '../../graphql/builder.ts'
+import { amount, builder, upperCase } from '../../graphql/builder.ts'
 import type { documentTypes } from '../../shared/input-types.ts'
 import { toMajor } from '../../shared/money.ts'
 import { minimumAge } from '../event/minimum-age.ts'

@@ -1,6 +1,5 @@
-import { builder, type DescribedValues, NodeRef, upperCase } from '../../graphql/builder.ts'
+import { builder, type DescribedValues, ModeRef, NodeRef, upperCase } from '../../graphql/builder.ts'
 import { inputTypes } from '../../graphql/input-of.ts'
-import { ModeRef } from '../../graphql/mode.ts'
 import { mutation, objectResult, resultUnion } from '../../graphql/mutation-result.ts'
 import { requireConfidential } from '../../request/context.ts'
 import { ChangeTypeRef } from '../change/graphql.ts'

@@ -9,7 +9,7 @@ import {
   type OperationDefinitionNode,
   type SelectionSetNode,
 } from 'graphql'
-import type { Live } from '../../graphql/live.ts'
+import type { Live } from '../../graphql/builder.ts'
 import type { Log } from '../../http/mask-error.ts'
 import type { Context } from '../../request/context.ts'
 import { requestLimits } from '../../shared/request-limits.ts'

@@ -1,10 +1,11 @@
 import { type GraphQLResolveInfo, Kind, visit } from 'graphql'
+import { z } from 'zod'
 import { builder } from '../../../graphql/builder.ts'
 import { inputOf, inputTypes } from '../../../graphql/input-of.ts'
-import { catchRefusal, resultUnion } from '../../../graphql/mutation-result.ts'
+import { catchRefusal, mutation, objectResult, resultUnion } from '../../../graphql/mutation-result.ts'
 import { type Context, requireSelling } from '../../../request/context.ts'
 import { Refusal } from '../../../shared/errors.ts'
-import { documentType } from '../../../shared/input-types.ts'
+import { documentType, id } from '../../../shared/input-types.ts'
 import { toMajor } from '../../../shared/money.ts'
 import { parseRequest } from '../../../shared/parse.ts'
 import { PaymentRef } from '../../payment/graphql.ts'
@@ -13,6 +14,7 @@ import { DocumentTypeRef } from '../../ticket/parts-graphql.ts'
 import { maxTickets } from '../../ticket/table.ts'
 import { TicketRateRef } from '../../ticket-rate/graphql.ts'
 import { PriceRef } from '../../ticket-rate/parts-graphql.ts'
+import { cancelCheckout } from '../release/cancel-checkout.ts'
 import { answer, checkoutInput, entry, supplement } from './checkout-input.ts'
 import { checkoutTickets } from './checkout-tickets.ts'
 import { type CheckoutPlan, quoteCheckout } from './plan-checkout.ts'
@@ -173,3 +175,18 @@ builder.mutationField('checkout', (t) =>
     },
   }),
 )
+
+mutation('cancelCheckout', {
+  description:
+    'Cancels an unpaid checkout of the channel and makes its places available again at once. Channels only. Idempotent: returns a checkout that is already cancelled unchanged.',
+  input: z
+    .strictObject({ paymentId: id.describe('Identifier of the payment of the checkout.') })
+    .describe('Checkout to cancel.'),
+  result: objectResult(
+    'CancelCheckout',
+    ['payment', PaymentRef],
+    'Payment of the cancelled checkout',
+    'Its places are available again.',
+  ),
+  run: async ({ paymentId }, ctx) => ({ payment: await cancelCheckout(paymentId, ctx) }),
+})

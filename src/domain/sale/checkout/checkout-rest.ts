@@ -4,6 +4,7 @@ import { z } from 'zod'
 import type { Credentials } from '../../../auth/credentials.ts'
 import { type Context, requireSelling, type Services } from '../../../request/context.ts'
 import { authenticated } from '../../../rest/authenticate.ts'
+import { exampleIds } from '../../../rest/openapi/example-ids.ts'
 import { peekBody } from '../../../rest/peek-body.ts'
 import { inSnakeCase } from '../../../rest/snake-case.ts'
 import * as scalars from '../../../shared/input-types.ts'
@@ -11,10 +12,9 @@ import { toMajor } from '../../../shared/money.ts'
 import { paymentUrl } from '../../payment/payment-url.ts'
 import type { Ticket } from '../../ticket/table.ts'
 import { priceById } from '../../ticket-rate/loaders.ts'
-import { checkoutExample } from './checkout-example.ts'
 import { checkoutBody } from './checkout-input.ts'
 import { checkoutTickets } from './checkout-tickets.ts'
-import { issuedTicketBody, toIssuedTicketBody } from './issued-body.ts'
+import { issuedTicketBody, issuedTicketExample, toIssuedTicketBody } from './issued-body.ts'
 import { createCheckoutContext } from './terms-loaders.ts'
 
 const checkoutData = z
@@ -41,6 +41,23 @@ const checkoutData = z
 const checkoutAnswer = z
   .object({ data: checkoutData })
   .meta({ id: 'CheckoutResponse', description: 'Successful checkout.' })
+
+/** Checkout of one ticket, in the examples of the documentation. */
+const checkoutExample = {
+  body: {
+    ticket_rate_id: exampleIds.ticketRateId,
+    tickets: [{ price_id: exampleIds.priceId, full_name: 'Ada Lovelace', email: 'ada@example.com' }],
+  },
+  answer: {
+    data: {
+      payment_id: 'pay_01jd8s2w7b6d2f9h5k7n1q4s6v',
+      payment_url: 'https://tickets.example/pay/Qm3c7R1xV9tY5nK2w8Zp4sLh',
+      total_amount: 21.6,
+      tickets: [issuedTicketExample],
+      conditions_changed: false,
+    },
+  },
+}
 
 const checkoutRefusals = [
   'ORIGIN_NOT_ALLOWED',

@@ -1,8 +1,9 @@
 import { z } from 'zod'
+import { exampleIds } from '../../../rest/openapi/example-ids.ts'
 import { toMajor } from '../../../shared/money.ts'
 import type { Ticket } from '../../ticket/table.ts'
 import * as views from '../../ticket/views.ts'
-import { priceBody, toPriceBody } from '../../ticket-rate/body.ts'
+import { priceBody, priceExample, toPriceBody } from '../../ticket-rate/body.ts'
 import type { Price } from '../../ticket-rate/table.ts'
 
 const amount = (description: string) => z.number().meta({ description })
@@ -139,4 +140,39 @@ export function toIssuedTicketBody(ticket: Ticket, price: Price): IssuedTicketBo
     total_price: major(ticket.totalAmount),
     warranty: { total: major(ticket.warrantyAmount), hours: ticket.warrantyHours },
   }
+}
+
+/** Ticket of a checkout in the examples of the documentation. */
+export const issuedTicketExample: IssuedTicketBody = {
+  _id: exampleIds.ticketId,
+  event_id: exampleIds.eventId,
+  ticket_rate_id: exampleIds.ticketRateId,
+  qr_code: 'K7M2PQ9RXW3DT4HBN',
+  status: 'active',
+  price: priceExample,
+  payment_currency: 'EUR',
+  channel_id: 'chn_01jd8r6t7c4e6g8j1m3p5r7t9v',
+  fees: { organization: 1.6, platform: 1 },
+  full_name: 'Ada Lovelace',
+  phone: null,
+  email: 'ada@example.com',
+  gender: null,
+  birthday: null,
+  address: null,
+  postal_code: null,
+  country_code: null,
+  personal_document_type: null,
+  personal_document_number: null,
+  answers: [],
+  supplements: [],
+  refunded: 0,
+  refunded_at: null,
+  refunds: [],
+  for: 1,
+  enter: 0,
+  entry_time: null,
+  total_supplements: 0,
+  total_fees: 1.6,
+  total_price: 21.6,
+  warranty: { total: 0, hours: 0 },
 }

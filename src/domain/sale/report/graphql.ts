@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { amount } from '../../../graphql/amount.ts'
-import { builder, type DescribedValues } from '../../../graphql/builder.ts'
+import { amount, builder, type DescribedValues } from '../../../graphql/builder.ts'
 import { requireIntegration } from '../../../request/context.ts'
 import * as scalars from '../../../shared/input-types.ts'
 import { type SalesGrouping, type SalesRow, sumSales } from './sum-sales.ts'
