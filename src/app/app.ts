@@ -29,10 +29,10 @@ import { addDocumentation } from '../rest/openapi/add-documentation.ts'
 import { validatorCompiler } from '../rest/validator.ts'
 import { Refusal } from '../shared/errors.ts'
 import { requestLimits } from '../shared/request-limits.ts'
-import { closeConnectionsOnShutdown } from './close-connections.ts'
 import type { Companion } from './companion.ts'
 import { logFormatters } from './log.ts'
 import { addPublicRoutes, addRoutes } from './routes.ts'
+import { closeConnectionsOnShutdown } from './shutdown.ts'
 
 type AppOptions = {
   db: Database

@@ -1,4 +1,7 @@
-import type { ObjectRef } from '@pothos/core'
+import type { ObjectRef, QueryFieldBuilder } from '@pothos/core'
+import { z } from 'zod'
+import { pageSize } from '../shared/input-types.ts'
+import { parse } from '../shared/parse.ts'
 import { builder } from './builder.ts'
 
 type PageInfo = {
@@ -50,6 +53,28 @@ export const toPage = <Node>(found: Node[], first: number, after: string | null 
   hasNextPage: found.length > first,
 })
 
+type Types = typeof builder.$inferSchemaTypes
+
+/** Arguments of a list that is read forward. `after` describes its cursor. */
+export const forwardArgs = (t: QueryFieldBuilder<Types, Types['Root']>, after: string) => ({
+  first: t.arg.int({ required: true, defaultValue: 50, description: 'Page size, 1 to 100.' }),
+  after: t.arg.string({ description: after }),
+})
+
+/** Cost of a field that reads a page. The size is clamped, so that one out of range is refused as invalid, and not as
+ *  too complex. */
+export const costOfPage =
+  (field: number) =>
+  ({ first, last }: { first?: number | null | undefined; last?: number | null | undefined }) => ({
+    field,
+    multiplier: Math.min(100, Math.max(1, first ?? last ?? 50)),
+  })
+
+const sizeInput = z.object({ first: pageSize })
+
+/** Reads the size of a page. Refuses: INVALID, out of range. */
+export const sizeOf = ({ first }: { first: number }): number => parse(sizeInput, { first }).first
+
 type Options<Node> = {
   /** Names the items in descriptions. */
   things: string
@@ -69,7 +94,7 @@ export function connectionOf<
   OnePage extends Page<Node> = Page<Node>,
 >(
   name: string,
-  node: ObjectRef<typeof builder.$inferSchemaTypes, Shape>,
+  node: ObjectRef<Types, Shape>,
   { things, description, toCursor, texts, emptyHasCursor = true }: Options<Node>,
 ) {
   // The types of these resolvers depend on `Shape`, which is open here.

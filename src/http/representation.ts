@@ -1,5 +1,39 @@
 import { createHash } from 'node:crypto'
-import { type Coding, encode } from './content-coding.ts'
+import { promisify } from 'node:util'
+import { brotliCompress, constants, gzip } from 'node:zlib'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+
+/** Content codings that are offered. `identity` is uncompressed. */
+export type Coding = 'br' | 'gzip' | 'identity'
+
+// By preference, if a client accepts both equally.
+const codings = ['br', 'gzip'] as const
+
+/** Chooses the content coding by the `Accept-Encoding` header (RFC 9110, 12.5.3); `identity` if the client
+ *  prefers it or accepts no other. */
+export function chooseCoding(accepted: string | string[] | undefined): Coding {
+  if (!accepted) return 'identity'
+  const qualities = new Map<string, number>()
+  for (const item of String(accepted).toLowerCase().split(',')) {
+    const [name = ''] = item.split(';')
+    qualities.set(name.trim(), Number(/;\s*q=([\d.]+)/.exec(item)?.[1] ?? 1) || 0)
+  }
+  const others = qualities.get('*') ?? 0
+  const quality = (coding: Coding) => qualities.get(coding) ?? others
+  const best = codings.reduce((best, coding) => (quality(coding) > quality(best) ? coding : best))
+  return quality(best) > 0 && quality(best) >= (qualities.get('identity') ?? 0) ? best : 'identity'
+}
+
+const compressBrotli = promisify(brotliCompress)
+const compressGzip = promisify(gzip)
+
+/** Compresses off the event loop: JSON to a tenth of its size, in milliseconds. */
+export async function encode(body: Buffer, coding: Coding): Promise<Buffer> {
+  if (coding === 'gzip') return compressGzip(body)
+  // For a page of events quality 4 takes 2 ms; the default of 11 takes 300 ms and saves a third of the bytes.
+  if (coding === 'br') return compressBrotli(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } })
+  return body
+}
 
 /** An HTTP response before content coding. */
 export type Answer = {
@@ -70,3 +104,52 @@ const ignore = () => {}
 /** Wraps a response. `onGrown` is called whenever another coding adds to its size. */
 export const toRepresentation = (answer: Answer, onGrown: () => void = ignore): Representation =>
   new Representation(answer, onGrown)
+
+// Below this size the headers dominate a response, and compression gains nothing.
+const minCompressedBytes = 1024
+
+// Request headers that decide the response, besides the URL.
+const varyHeaders = 'x-api-key, integration_id, secret, accept, accept-encoding'
+
+const opaqueOf = (tag: string) => tag.trim().replace(/^W\//, '')
+
+// Weak comparison (RFC 9110, 13.1.2). Splitting at commas is safe, because our ETags contain none.
+const matches = (tags: string | undefined, etag: string): boolean =>
+  tags?.split(',').some((tag) => tag.trim() === '*' || opaqueOf(tag) === opaqueOf(etag)) ?? false
+
+async function send(
+  { method, headers }: FastifyRequest,
+  reply: FastifyReply,
+  representation: Representation,
+): Promise<void> {
+  const { isShareable, status } = representation
+  if (!isShareable) return void reply.code(status).headers(representation.headers).send(representation.body)
+  const isSmall = representation.body.length < minCompressedBytes
+  const coding = isSmall ? 'identity' : chooseCoding(headers['accept-encoding'])
+  const { 'content-type': type = '', ...otherHeaders } = representation.headers
+  const vary = [reply.getHeader('vary'), varyHeaders].filter(Boolean).join(', ')
+  const kept = reply.getHeader('cache-control') ?? 'private, no-cache'
+  reply.headers({ vary, 'cache-control': kept, ...otherHeaders })
+  if (method !== 'POST') {
+    const etag = representation.etag(coding)
+    reply.header('etag', etag)
+    if (matches(headers['if-none-match'], etag)) return void reply.code(304).send()
+  }
+  const encoded = representation.encoded(coding)
+  const body = Buffer.isBuffer(encoded) ? encoded : await encoded
+  if (coding !== 'identity') reply.header('content-encoding', coding)
+  reply.type(type).send(body)
+}
+
+/** Sends a response once it is available. A shareable one is compressed, which is safe because it contains
+ *  nothing secret or personal. To a safe method it goes with an ETag, and as 304 if the client has it
+ *  already. The client may store it but must revalidate: the response cache has used up the maximum age. */
+export function sendRepresentation(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  pending: Promise<Representation>,
+): void {
+  pending
+    .then((representation) => send(request, reply, representation))
+    .catch((error: unknown) => reply.send(error))
+}

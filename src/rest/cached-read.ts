@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Authenticated } from '../auth/caller.ts'
 import type { ResponseCache } from '../cache/response-cache.ts'
+import { sendRepresentation } from '../http/representation.ts'
 import { logCaller } from '../http/request-log.ts'
-import { sendRepresentation } from '../http/send-representation.ts'
 import { json } from '../json/json-writer.ts'
 import { createContext, requireCaller, requireScope, type Services } from '../request/context.ts'
 

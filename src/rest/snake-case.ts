@@ -39,10 +39,8 @@ function renameFields(type: z.ZodType): z.ZodType {
   if (type instanceof z.ZodOptional) return rename(type.unwrap() as z.ZodType).optional()
   if (type instanceof z.ZodNullable) return rename(type.unwrap() as z.ZodType).nullable()
   if (type instanceof z.ZodDefault) return rename(type.unwrap() as z.ZodType).default(type.def.defaultValue)
-  if (type instanceof z.ZodArray) {
-    const renamed = new z.ZodArray({ ...type.def, element: rename(type.element as z.ZodType) })
-    return renamed
-  }
+  if (type instanceof z.ZodArray)
+    return new z.ZodArray({ ...type.def, element: rename(type.element as z.ZodType) })
   if (type instanceof z.ZodDate) return moment
   if (!(type instanceof z.ZodObject)) return type
   const names = new Map(Object.keys(type.shape).map((name) => [toSnakeCase(name), name]))

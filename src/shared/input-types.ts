@@ -187,6 +187,12 @@ export const offset = z
   .min(0, 'must be at least 0')
   .max(maxOffset, `must be at most ${maxOffset}`)
 
+/** Makes optional filters of a list of these things, each with a text that says which of them it returns. */
+export const filtersOf =
+  (things: string) =>
+  <T extends z.ZodType>(type: T, which: string) =>
+    type.nullish().describe(`Returns only ${things} ${which}.`)
+
 /** Parses numbers in query strings. Leaves anything else for the inner type to refuse. */
 export const fromQuery = <T extends z.ZodType>(number: T) =>
   z.preprocess(

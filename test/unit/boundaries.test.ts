@@ -62,7 +62,7 @@ const mustNotImport: Record<string, string[]> = {
 const mayUseDrizzle = /^(database|data|auth)\/|^domain\/(.*(table|loaders)$|catalogue\/)/
 const mayTouchProcess = [
   'shared/fast',
-  ...['cli', 'app/run', 'app/start', 'app/cluster', 'app/shutdown', 'app/unhandled'],
+  ...['cli', 'app/run', 'app/start', 'app/cluster', 'app/shutdown'],
   'database/lock-folder',
 ]
 const maxLines = 350

@@ -1,13 +1,9 @@
 import type { ObjectFieldBuilder } from '@pothos/core'
-import { z } from 'zod'
 import { builder, type Live, ModeRef, NodeRef, upperCase } from '../../graphql/builder.ts'
-import { connectionOf, toPage } from '../../graphql/connection.ts'
+import { connectionOf, costOfPage, forwardArgs, sizeOf, toPage } from '../../graphql/connection.ts'
 import { requireCaller, requireConfidential } from '../../request/context.ts'
-import * as scalars from '../../shared/input-types.ts'
-import { changeDescriptions } from './descriptions.ts'
 import { type FeedChange, listChanges } from './list-changes.ts'
-import { subjectOf } from './subject.ts'
-import type { Change } from './table.ts'
+import { type Change, changeDescriptions, subjectOf } from './table.ts'
 import { watchChanges } from './watch-changes.ts'
 
 // GraphQL names cannot contain the dot of the webhook's type.
@@ -59,17 +55,14 @@ builder.queryField('changes', (t) =>
     nullable: true,
     description:
       'Lists the changes that concern the caller, oldest first. Store `endCursor` and pass it as `after` next time: no change is missed or repeated, even after a move to another database server. Changes of one organization keep their order; those of several are merged by time. A channel sees changes of its payments and tickets, and of the rates of organizations that have given it access; an integration sees all changes of its organization. Refuses an unknown cursor with `CURSOR_UNKNOWN`: then start again without `after`, and skip the changes whose `id` is already known.',
-    complexity: ({ first }) => ({ field: 1_000, multiplier: Math.min(100, Math.max(1, first)) }),
-    args: {
-      after: t.arg.string({
-        description:
-          'Returns changes after this cursor; from the oldest if omitted. A cursor is valid only for the caller that received it.',
-      }),
-      first: t.arg.int({ required: true, defaultValue: 50, description: 'Page size, 1 to 100.' }),
-    },
+    complexity: costOfPage(1_000),
+    args: forwardArgs(
+      t,
+      'Returns changes after this cursor; from the oldest if omitted. A cursor is valid only for the caller that received it.',
+    ),
     resolve: async (_root, { after, first }, ctx) => {
       requireConfidential(ctx)
-      const { first: limit } = scalars.parse(z.object({ first: scalars.pageSize }), { first })
+      const limit = sizeOf({ first })
       const found = await listChanges(after || null, limit + 1, ctx)
       return toPage(found, limit, after)
     },

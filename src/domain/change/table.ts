@@ -13,22 +13,31 @@ import {
 import { channels, modeColumn } from '../../auth/table.ts'
 import { createdAt } from '../../database/columns.ts'
 import { organizations } from '../organization/table.ts'
+import { ofStock } from '../ticket-rate/table.ts'
 
-/** Types of change that clients can receive (DECISIONS 7). */
-export const changeType = pgEnum('change_type', [
-  'payment.paid',
-  'payment.failed',
-  'payment.expired',
-  'payment.refunded',
-  'ticket.activated',
-  'ticket.cancelled',
-  'ticket.entered',
-  'ticket.updated',
-  'ticket.transferred',
-  'ticket.supplement_redeemed',
-  'rate.sold_out',
-  'rate.available',
-])
+/** Types of change that clients can receive, and their meanings (DECISIONS 7). */
+export const changeDescriptions = {
+  'payment.paid': 'Payment that was paid.',
+  'payment.failed': 'Payment that failed. Its tickets are no longer held.',
+  'payment.expired': 'Payment that was not paid in time. Its tickets are no longer held.',
+  'payment.refunded': 'Payment of which all or part was refunded.',
+  'ticket.activated': 'Ticket that was paid, and is now valid.',
+  'ticket.cancelled': 'Ticket that was cancelled after payment.',
+  'ticket.entered': 'Ticket with which somebody entered.',
+  'ticket.updated':
+    'Ticket whose attendee was corrected or erased on request, or with which people left: see `enter`.',
+  'ticket.transferred': 'Ticket that was given to another person. Its former code is no longer valid.',
+  'ticket.supplement_redeemed': 'Ticket of which a supplement was handed out.',
+  'rate.sold_out': 'Ticket rate that has no places left.',
+  'rate.available': 'Ticket rate that has places left again.',
+}
+
+type ChangeType = keyof typeof changeDescriptions
+
+export const changeType = pgEnum(
+  'change_type',
+  Object.keys(changeDescriptions) as [ChangeType, ...ChangeType[]],
+)
 
 /** Last position assigned in each organization's feed. The row is inserted on first use, and locked while
  *  positions are assigned. */
@@ -119,3 +128,6 @@ export type Change = typeof changes.$inferSelect
 /** A change to be written to the outbox; a live one unless it has a mode. */
 export type NewChange = Pick<Change, 'type' | 'subjectId' | 'organizationId' | 'channelId' | 'data'> &
   Partial<Pick<Change, 'mode'>>
+
+/** Identifier of the payment, ticket or rate that changed, as clients know it. */
+export const subjectOf = ({ subjectId }: Pick<Change, 'subjectId'>): string => ofStock(subjectId).id

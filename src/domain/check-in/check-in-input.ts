@@ -10,6 +10,7 @@ export const scannedTicket = z
   })
   .describe('Ticket at the door or at the bar: the code that was scanned, or an identifier.')
 
+/** Direction of a scan. */
 export const direction = z.enum(['in', 'out'])
 
 const scan = {

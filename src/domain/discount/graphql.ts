@@ -1,8 +1,6 @@
-import { z } from 'zod'
 import { builder, NodeRef } from '../../graphql/builder.ts'
-import { connectionOf, toPage } from '../../graphql/connection.ts'
+import { connectionOf, costOfPage, forwardArgs, sizeOf, toPage } from '../../graphql/connection.ts'
 import { requireIntegration } from '../../request/context.ts'
-import * as scalars from '../../shared/input-types.ts'
 import { toMajor } from '../../shared/money.ts'
 import { leftOf } from '../ticket-rate/current-price.ts'
 import { listDiscounts, readCursor, toCursor } from './list-discounts.ts'
@@ -84,16 +82,13 @@ builder.queryField('discounts', (t) =>
     nullable: true,
     description:
       "Lists the discounts of the integration's organization, with their uses as they are now. Discounts that the catalogue no longer names are not listed. Integrations only.",
-    complexity: ({ first }) => ({ field: 1_000, multiplier: Math.min(100, Math.max(1, first)) }),
-    args: {
-      after: t.arg.string({ description: 'Returns discounts after this cursor; from the first if omitted.' }),
-      first: t.arg.int({ required: true, defaultValue: 50, description: 'Page size, 1 to 100.' }),
-    },
+    complexity: costOfPage(1_000),
+    args: forwardArgs(t, 'Returns discounts after this cursor; from the first if omitted.'),
     resolve: async (_root, { after, first }, ctx) => {
       const {
         organizationIds: [organizationId],
       } = requireIntegration(ctx)
-      const { first: limit } = scalars.parse(z.object({ first: scalars.pageSize }), { first })
+      const limit = sizeOf({ first })
       const page = { after: after ? readCursor(after) : undefined, limit: limit + 1 }
       return toPage(await listDiscounts(ctx.db, ctx.mode, organizationId, page), limit, after)
     },

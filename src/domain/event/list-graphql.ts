@@ -1,10 +1,9 @@
 import { builder, type DescribedValues } from '../../graphql/builder.ts'
-import { connectionOf, type Page, toPage } from '../../graphql/connection.ts'
+import { connectionOf, costOfPage, forwardArgs, type Page, toPage } from '../../graphql/connection.ts'
 import { argsOf, inputOf } from '../../graphql/input-of.ts'
 import { preload } from '../../graphql/lookahead.ts'
 import { type Context, requireCaller } from '../../request/context.ts'
 import * as scalars from '../../shared/input-types.ts'
-import { readCursor, toCursor } from './cursor.ts'
 import { EventRef } from './graphql.ts'
 import {
   circle,
@@ -13,7 +12,9 @@ import {
   type EventFilter,
   type EventOrder,
   eventFilter,
+  readCursor,
   searchEvents,
+  toCursor,
 } from './search-events.ts'
 import type { Event } from './table.ts'
 
@@ -76,9 +77,8 @@ builder.queryFields((t) => ({
     extensions: { shared: true },
     description:
       'Lists the events of the organizations that have given the channel access, or of the integration’s organization, ordered by `startDate` and then by id. Without `startDate` and `endDate`, lists only events that have not ended. Null if the field fails, so that an error here leaves the rest of the query intact.',
-    // A search costs the database about as much as resolving thousands of fields. `first` is clamped here so
-    // that a value out of range is refused as invalid, and not as too complex.
-    complexity: ({ first }) => ({ field: 5_000, multiplier: Math.min(100, Math.max(1, first)) }),
+    // A search costs the database about as much as resolving thousands of fields.
+    complexity: costOfPage(5_000),
     args: {
       ...argsOf(t.arg, eventFilter),
       orderBy: t.arg({
@@ -87,8 +87,7 @@ builder.queryFields((t) => ({
         defaultValue: 'START_DATE_ASC',
         description: 'Order of the events.',
       }),
-      first: t.arg.int({ required: true, defaultValue: 50, description: 'Page size, 1 to 100.' }),
-      after: t.arg.string({ description: 'Returns events after this cursor; from the first if omitted.' }),
+      ...forwardArgs(t, 'Returns events after this cursor; from the first if omitted.'),
     },
     resolve: async (_root, { after, orderBy, ...args }, ctx, info) => {
       requireCaller(ctx)

@@ -4,11 +4,31 @@ import { rowsOf } from '../../data/json-rows.ts'
 import { anyOf, rowStatement, statement } from '../../data/prepared.ts'
 import type { Database } from '../../database/database.ts'
 import { type Context, requireCaller } from '../../request/context.ts'
+import { Refusal } from '../../shared/errors.ts'
+import { identifierPattern } from '../../shared/ids.ts'
 import * as scalars from '../../shared/input-types.ts'
 import { foldedCity, locations } from '../location/table.ts'
 import { eventById } from './loaders.ts'
 import { searchWords, toQuery } from './search-words.ts'
 import { duration, type Event, events } from './table.ts'
+
+/** Sort key of the list. */
+type Position = Pick<Event, 'startDate' | 'id'>
+
+/** Opaque cursor of an event in the list. */
+export const toCursor = ({ startDate, id }: Position): string =>
+  Buffer.from(`${startDate.getTime()} ${id}`).toString('base64url')
+
+const shape = new RegExp(`^(-?\\d{1,15}) (${identifierPattern})$`)
+
+/** Decodes a cursor, of the argument with this name. Refuses: INVALID, for a text that is not such a cursor. */
+export function readCursor(cursor: string, name = 'after'): Position {
+  const match = shape.exec(Buffer.from(cursor, 'base64url').toString())
+  const startDate = new Date(Number(match?.[1]))
+  if (!match?.[2] || !scalars.isStorableDate(startDate))
+    throw new Refusal({ code: 'INVALID', message: `${name} must be a cursor of this list.`, path: [name] })
+  return { startDate, id: match[2] }
+}
 
 /** Circle in degrees and kilometres. */
 export const circle = z
@@ -19,32 +39,22 @@ export const circle = z
   })
   .describe('Circle around a point, measured along the great circle.')
 
+const only = scalars.filtersOf('events')
+
 /** Filter of the list. */
 export const eventFilter = z.object({
-  organizationId: scalars.identifier.nullish().describe('Returns only events of this organization.'),
-  locationId: scalars.identifier.nullish().describe('Returns only events at this location.'),
-  startDate: z
-    .date()
-    .nullish()
-    .describe('Returns only events that start at or after this time. A plain date means midnight UTC.'),
-  endDate: z
-    .date()
-    .nullish()
-    .describe('Returns only events that end at or before this time. A plain date means midnight UTC.'),
-  search: scalars.search
-    .nullish()
-    .describe(
-      'Returns only events whose name has, for each word of the search, a word that starts with it. Ignores case and accents.',
-    ),
-  city: scalars
-    .text(200)
-    .nullish()
-    .describe('Returns only events at locations in this city, whose case and accents do not matter.'),
-  countryCode: scalars.countryCode
-    .nullish()
-    .describe('Returns only events at locations in this country, a two-letter ISO 3166 code.'),
-  genre: scalars.text(100).nullish().describe('Returns only events with this music genre, as it is written.'),
-  near: circle.nullish().describe('Returns only events at locations within this circle.'),
+  organizationId: only(scalars.identifier, 'of this organization'),
+  locationId: only(scalars.identifier, 'at this location'),
+  startDate: only(z.date(), 'that start at or after this time. A plain date means midnight UTC'),
+  endDate: only(z.date(), 'that end at or before this time. A plain date means midnight UTC'),
+  search: only(
+    scalars.search,
+    'whose name has, for each word of the search, a word that starts with it. Ignores case and accents',
+  ),
+  city: only(scalars.text(200), 'at locations in this city, whose case and accents do not matter'),
+  countryCode: only(scalars.countryCode, 'at locations in this country, a two-letter ISO 3166 code'),
+  genre: only(scalars.text(100), 'with this music genre, as it is written'),
+  near: only(circle, 'at locations within this circle'),
 })
 export type EventFilter = z.output<typeof eventFilter>
 

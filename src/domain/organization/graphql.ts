@@ -1,4 +1,12 @@
-import { builder, NodeRef } from '../../graphql/builder.ts'
+import type { Caller } from '../../auth/caller.ts'
+import { findCallerName } from '../../auth/find-caller-name.ts'
+import type { IntegrationScope } from '../../auth/scopes.ts'
+import { builder, ModeRef, NodeRef } from '../../graphql/builder.ts'
+import { connectionOf, costOfPage, forwardArgs, sizeOf, toPage } from '../../graphql/connection.ts'
+import { requireCaller } from '../../request/context.ts'
+import { Refusal } from '../../shared/errors.ts'
+import { isIdentifier } from '../../shared/ids.ts'
+import { listOrganizations } from './loaders.ts'
 import type { Organization } from './table.ts'
 
 export const OrganizationRef = builder.objectRef<Organization>('Organization')
@@ -14,3 +22,99 @@ OrganizationRef.implement({
     }),
   }),
 })
+
+const OrganizationConnectionRef = connectionOf<Organization>('Organization', OrganizationRef, {
+  things: 'organizations',
+  description: 'Page of organizations, ordered by id.',
+  toCursor: ({ id }) => Buffer.from(id).toString('base64url'),
+})
+
+function readCursor(cursor: string): string {
+  const id = Buffer.from(cursor, 'base64url').toString()
+  if (!isIdentifier(id))
+    throw new Refusal({ code: 'INVALID', message: 'after must be a cursor of this list.', path: ['after'] })
+  return id
+}
+
+builder.queryField('organizations', (t) =>
+  t.field({
+    type: OrganizationConnectionRef,
+    nullable: true,
+    extensions: { shared: true },
+    description:
+      "Lists the organizations that have given the channel access, or the integration's own, ordered by id.",
+    complexity: costOfPage(100),
+    args: forwardArgs(t, 'Returns organizations after this cursor; from the first if omitted.'),
+    resolve: async (_root, { first, after }, ctx) => {
+      const { organizationIds } = requireCaller(ctx)
+      const size = sizeOf({ first })
+      const page = { after: after ? readCursor(after) : '', limit: size + 1 }
+      return toPage(await listOrganizations(ctx.catalogue, organizationIds, page), size, after || null)
+    },
+  }),
+)
+
+const ViewerKindRef = builder.enumType('ViewerKind', {
+  description: 'Kind of a caller.',
+  values: {
+    CHANNEL: { value: 'channel' as const, description: 'Channel, which sells tickets.' },
+    PUBLISHABLE: {
+      value: 'publishable' as const,
+      description: 'Publishable key of a channel, for browsers.',
+    },
+    INTEGRATION: { value: 'integration' as const, description: 'Integration of an organization.' },
+  },
+})
+
+const ScopeRef = builder.enumType('IntegrationScope', {
+  description: "Right of an integration's key.",
+  values: {
+    TICKETS_READ: {
+      value: 'tickets:read',
+      description: 'Reads tickets, payments, refunds, the feed and webhooks.',
+    },
+    DOOR: { value: 'door', description: 'Checks in at the door, and redeems supplements at the bar.' },
+    REFUNDS: { value: 'refunds', description: 'Refunds and cancels tickets.' },
+    SALES: {
+      value: 'sales',
+      description: 'Sells at the box office, gives away, changes holders, and sums sales up.',
+    },
+    CATALOGUE: { value: 'catalogue', description: 'Reads events, rates and discounts.' },
+  } satisfies Record<string, { value: IntegrationScope; description: string }>,
+})
+
+const ViewerRef = builder.objectRef<Caller>('Viewer').implement({
+  description: 'Caller, by its credentials.',
+  fields: (t) => ({
+    kind: t.field({ type: ViewerKindRef, description: 'Kind of caller.', resolve: ({ kind }) => kind }),
+    id: t.id({
+      description: 'Identifier of the channel or of the integration.',
+      resolve: (caller) => (caller.kind === 'integration' ? caller.integrationId : caller.channelId),
+    }),
+    name: t.string({
+      description: 'Name that the channel or the integration was given.',
+      resolve: (caller, _args, { db }) => findCallerName(db, caller),
+    }),
+    organizations: t.field({
+      type: [OrganizationRef],
+      complexity: { field: 100, multiplier: 20 },
+      description: 'Organizations that it may act for, ordered by id; the first 100.',
+      resolve: ({ organizationIds }, _args, ctx) =>
+        listOrganizations(ctx.db, organizationIds, { after: '', limit: 100 }),
+    }),
+    scopes: t.field({
+      type: [ScopeRef],
+      description: 'Rights of an integration; empty for others.',
+      resolve: (caller) => (caller.kind === 'integration' ? [...caller.scopes] : []),
+    }),
+    mode: t.field({ type: ModeRef, description: 'Mode of its key.', resolve: ({ mode }) => mode }),
+  }),
+})
+
+builder.queryField('viewer', (t) =>
+  t.field({
+    type: ViewerRef,
+    description: 'Caller: who the credentials belong to, and what they are good for.',
+    resolve: (_root, _args, ctx) => requireCaller(ctx),
+  }),
+)

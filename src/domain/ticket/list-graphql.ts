@@ -1,8 +1,7 @@
-import type { QueryFieldBuilder } from '@pothos/core'
 import { z } from 'zod'
 import { builder, type DescribedValues } from '../../graphql/builder.ts'
-import { connectionOf, type Page } from '../../graphql/connection.ts'
-import { inputOf, inputTypes } from '../../graphql/input-of.ts'
+import { connectionOf, costOfPage, type Page } from '../../graphql/connection.ts'
+import { argsOf, inputOf, inputTypes } from '../../graphql/input-of.ts'
 import { preload } from '../../graphql/lookahead.ts'
 import { requireConfidential } from '../../request/context.ts'
 import { Refusal } from '../../shared/errors.ts'
@@ -17,27 +16,16 @@ import { listTickets, type TicketOrder, ticketFilter } from './list-tickets.ts'
 import { SaleTypeRef, TicketStatusRef } from './parts-graphql.ts'
 import type { Ticket } from './table.ts'
 
-type Types = typeof builder.$inferSchemaTypes
-
 /** Arguments of a list that is read in either direction. */
-const pageArgs = (t: QueryFieldBuilder<Types, Types['Root']>, things: string) => ({
-  first: t.arg.int({ description: 'Page size from the front, 1 to 100; 50 without `last`.' }),
-  after: t.arg.string({ description: `Returns ${things} after this cursor.` }),
-  last: t.arg.int({ description: 'Page size from the end, 1 to 100.' }),
-  before: t.arg.string({ description: `Returns ${things} before this cursor.` }),
+const pageArgs = z.object({
+  first: scalars.pageSize.nullish().describe('Page size from the front, 1 to 100; 50 without `last`.'),
+  after: z.string().nullish().describe('Returns what follows this cursor.'),
+  last: scalars.pageSize.nullish().describe('Page size from the end, 1 to 100.'),
+  before: z.string().nullish().describe('Returns what comes before this cursor.'),
 })
+type PageArgs = z.output<typeof pageArgs>
 
-type PageArgs = {
-  first?: number | null | undefined
-  after?: string | null | undefined
-  last?: number | null | undefined
-  before?: string | null | undefined
-}
-
-const sizes = z.object({ first: scalars.pageSize.nullish(), last: scalars.pageSize.nullish() })
-
-function toRequest({ after, before, ...given }: PageArgs): PageRequest {
-  const { first, last } = scalars.parse(sizes, given)
+function toRequest({ first, last, after, before }: PageArgs): PageRequest {
   if (first && last)
     throw new Refusal({ code: 'INVALID', message: 'last goes without first.', path: ['last'] })
   return {
@@ -48,18 +36,13 @@ function toRequest({ after, before, ...given }: PageArgs): PageRequest {
   }
 }
 
-const costOf = ({ first, last }: PageArgs) => ({
-  field: 1_000,
-  multiplier: Math.min(100, Math.max(1, first ?? last ?? 50)),
-})
-
 /** Orders of both lists. */
 const orders = {
   CREATED_ASC: { value: 'CREATED_ASC', description: 'By checkout, oldest first.' },
   CREATED_DESC: { value: 'CREATED_DESC', description: 'By checkout, newest first.' },
 } satisfies DescribedValues<TicketOrder & PaymentOrder>
 
-/** Reads a page of a list as a connection. Refuses: INVALID, for `first` with `last`, or out of bounds. */
+/** Reads a page of a list as a connection. Refuses: INVALID, for `first` with `last`. */
 async function toConnection<Row>(
   args: PageArgs,
   read: (page: PageRequest) => Promise<ListPage<Row>>,
@@ -86,14 +69,16 @@ const TicketConnectionRef = connectionOf<Ticket, Placed<Ticket>>('Ticket', Ticke
 
 inputTypes.add(ticketFilter.shape.status, { type: TicketStatusRef })
 inputTypes.add(ticketFilter.shape.saleType, { type: SaleTypeRef })
-const TicketFilterRef = inputOf('TicketFilter', ticketFilter)
+inputOf('TicketFilter', ticketFilter)
 
 const TicketOrderRef = builder.enumType('TicketOrder', {
   description: 'Order of tickets; ties are ordered by identifier.',
   values: orders,
 })
 
-const ticketInput = z.object({ filter: ticketFilter })
+const ticketArgs = pageArgs.extend({
+  filter: ticketFilter.nullish().describe('Filter; all tickets if omitted.'),
+})
 
 builder.objectField(TicketRef, 'updatedAt', (t) =>
   t.expose('updatedAt', { type: 'DateTime', description: 'Time of the last change of the ticket.' }),
@@ -105,19 +90,18 @@ builder.queryField('tickets', (t) =>
     nullable: true,
     description:
       'Lists tickets: those that a channel sold, or all of an integration’s organization. Without `orderBy`, they are ordered by `name` or `phone` if the filter has them, else newest first. Null if the field fails, so that an error here leaves the rest of the query intact.',
-    complexity: costOf,
+    complexity: costOfPage(1_000),
     args: {
-      ...pageArgs(t, 'tickets'),
-      filter: t.arg({ type: TicketFilterRef, description: 'Filter; all tickets if omitted.' }),
+      ...argsOf(t.arg, ticketArgs),
       orderBy: t.arg({
         type: TicketOrderRef,
         description: 'Order. With `name` or `phone` there is none to choose.',
       }),
     },
-    resolve: async (_root, { filter, orderBy, ...args }, ctx, info) => {
+    resolve: async (_root, { orderBy, ...args }, ctx, info) => {
       requireConfidential(ctx)
-      const { filter: parsed } = scalars.parse(ticketInput, { filter: filter ?? {} })
-      const list = await toConnection(args, (page) => listTickets(parsed, orderBy, page, ctx))
+      const { filter, ...asked } = scalars.parse(ticketArgs, args)
+      const list = await toConnection(asked, (page) => listTickets(filter ?? {}, orderBy, page, ctx))
       await preload([list], info, ctx)
       return list
     },
@@ -132,14 +116,16 @@ const PaymentConnectionRef = connectionOf<Payment, Placed<Payment>>('Payment', P
 })
 
 inputTypes.add(paymentFilter.shape.status, { type: PaymentStatusRef })
-const PaymentFilterRef = inputOf('PaymentFilter', paymentFilter)
+inputOf('PaymentFilter', paymentFilter)
 
 const PaymentOrderRef = builder.enumType('PaymentOrder', {
   description: 'Order of payments; ties are ordered by identifier.',
   values: orders,
 })
 
-const paymentInput = z.object({ filter: paymentFilter })
+const paymentArgs = pageArgs.extend({
+  filter: paymentFilter.nullish().describe('Filter; all payments if omitted.'),
+})
 
 builder.queryField('payments', (t) =>
   t.field({
@@ -147,16 +133,15 @@ builder.queryField('payments', (t) =>
     nullable: true,
     description:
       "Lists payments: those of a channel's checkouts, or all of an integration's organization. Null if the field fails, so that an error here leaves the rest of the query intact.",
-    complexity: costOf,
+    complexity: costOfPage(1_000),
     args: {
-      ...pageArgs(t, 'payments'),
-      filter: t.arg({ type: PaymentFilterRef, description: 'Filter; all payments if omitted.' }),
+      ...argsOf(t.arg, paymentArgs),
       orderBy: t.arg({ type: PaymentOrderRef, description: 'Order; newest first if omitted.' }),
     },
-    resolve: async (_root, { filter, orderBy, ...args }, ctx, info) => {
+    resolve: async (_root, { orderBy, ...args }, ctx, info) => {
       requireConfidential(ctx)
-      const { filter: parsed } = scalars.parse(paymentInput, { filter: filter ?? {} })
-      const list = await toConnection(args, (page) => listPayments(parsed, orderBy, page, ctx))
+      const { filter, ...asked } = scalars.parse(paymentArgs, args)
+      const list = await toConnection(asked, (page) => listPayments(filter ?? {}, orderBy, page, ctx))
       await preload([list], info, ctx)
       return list
     },

@@ -11,17 +11,17 @@ import { tickets } from './table.ts'
 
 export type PaymentOrder = 'CREATED_ASC' | 'CREATED_DESC'
 
+const only = scalars.filtersOf('payments')
+
 /** Filter of the list of payments. */
 export const paymentFilter = z
   .object({
-    eventId: scalars.identifier.nullish().describe('Returns only payments for tickets of this event.'),
-    ticketRateId: scalars.identifier.nullish().describe('Returns only payments for tickets of this rate.'),
-    status: z.enum(paymentStatus.enumValues).nullish().describe('Returns only payments with this status.'),
-    createdFrom: z.date().nullish().describe('Returns only payments of checkouts at or after this time.'),
-    createdUntil: z.date().nullish().describe('Returns only payments of checkouts before this time.'),
-    email: scalars.email
-      .nullish()
-      .describe('Returns only payments with a ticket of this e-mail address, whose case does not matter.'),
+    eventId: only(scalars.identifier, 'for tickets of this event'),
+    ticketRateId: only(scalars.identifier, 'for tickets of this rate'),
+    status: only(z.enum(paymentStatus.enumValues), 'with this status'),
+    createdFrom: only(z.date(), 'of checkouts at or after this time'),
+    createdUntil: only(z.date(), 'of checkouts before this time'),
+    email: only(scalars.email, 'with a ticket of this e-mail address, whose case does not matter'),
   })
   .describe('Filter of payments. All of its fields must match.')
 export type PaymentFilter = z.output<typeof paymentFilter>

@@ -34,42 +34,32 @@ const rowStatus = {
   expired: 'expired',
 } as const
 
+const only = scalars.filtersOf('tickets')
+
 /** Filter of the list of tickets. */
 export const ticketFilter = z
   .object({
-    eventId: scalars.identifier.nullish().describe('Returns only tickets for this event.'),
-    ticketRateId: scalars.identifier.nullish().describe('Returns only tickets of this ticket rate.'),
-    paymentId: scalars.identifier.nullish().describe('Returns only tickets of this payment.'),
-    status: z
-      .enum(lookupStatuses)
-      .transform((status) => rowStatus[status])
-      .nullish()
-      .describe('Returns only tickets with this status.'),
-    saleType: z
-      .enum(saleType.enumValues)
-      .nullish()
-      .describe('Returns only tickets that were sold in this way.'),
-    referralId: scalars.reference
-      .nullish()
-      .describe('Returns only tickets of checkouts with this `referralId`.'),
-    email: scalars.email
-      .nullish()
-      .describe('Returns only tickets with this e-mail address, whose case does not matter.'),
-    code: scalars.qrCode
-      .nullish()
-      .describe('Returns only tickets that this code is scanned for; those that expired have none.'),
-    name: namePrefix
-      .nullish()
-      .describe(
-        "Returns only tickets whose attendee's full name begins with this, without case and accents. They are ordered by it.",
-      ),
-    phone: phonePrefix
-      .nullish()
-      .describe(
-        'Returns only tickets whose phone number begins with these digits, country code first. They are ordered by it, or by `name` if that is given too.',
-      ),
-    paidFrom: z.date().nullish().describe('Returns only tickets that were paid at or after this time.'),
-    paidUntil: z.date().nullish().describe('Returns only tickets that were paid before this time.'),
+    eventId: only(scalars.identifier, 'for this event'),
+    ticketRateId: only(scalars.identifier, 'of this ticket rate'),
+    paymentId: only(scalars.identifier, 'of this payment'),
+    status: only(
+      z.enum(lookupStatuses).transform((status) => rowStatus[status]),
+      'with this status',
+    ),
+    saleType: only(z.enum(saleType.enumValues), 'that were sold in this way'),
+    referralId: only(scalars.reference, 'of checkouts with this `referralId`'),
+    email: only(scalars.email, 'with this e-mail address, whose case does not matter'),
+    code: only(scalars.qrCode, 'that this code is scanned for; those that expired have none'),
+    name: only(
+      namePrefix,
+      "whose attendee's full name begins with this, without case and accents. They are ordered by it",
+    ),
+    phone: only(
+      phonePrefix,
+      'whose phone number begins with these digits, country code first. They are ordered by it, or by `name` if that is given too',
+    ),
+    paidFrom: only(z.date(), 'that were paid at or after this time'),
+    paidUntil: only(z.date(), 'that were paid before this time'),
   })
   .describe('Filter of tickets. All of its fields must match.')
 export type TicketFilter = z.output<typeof ticketFilter>

@@ -1,8 +1,9 @@
 import { builder, type DescribedValues, ModeRef, NodeRef, upperCase } from '../../graphql/builder.ts'
+import { connectionOf, costOfPage, forwardArgs, sizeOf, toPage } from '../../graphql/connection.ts'
 import { inputTypes } from '../../graphql/input-of.ts'
 import { mutation, objectResult, resultUnion } from '../../graphql/mutation-result.ts'
 import { requireConfidential } from '../../request/context.ts'
-import { ChangeTypeRef } from '../change/graphql.ts'
+import { ChangeRef, ChangeTypeRef } from '../change/graphql.ts'
 import {
   deleteWebhook,
   disableWebhook,
@@ -12,9 +13,16 @@ import {
   updateWebhook,
   type WebhookWithSecret,
 } from './manage-webhook.ts'
-import { listWebhooks } from './own-webhook.ts'
+import {
+  type DeliveryWithChange,
+  listDeliveries,
+  readCursor,
+  redeliverWebhook,
+  toCursor,
+} from './own-deliveries.ts'
+import { findWebhook, listWebhooks } from './own-webhook.ts'
 import type { DisabledReason, Webhook } from './table.ts'
-import { oneType, webhookChanges, webhookInput, webhookNamed } from './webhook-input.ts'
+import { deliveryInput, oneType, webhookChanges, webhookInput, webhookNamed } from './webhook-input.ts'
 
 const WebhookStatusRef = builder.enumType('WebhookStatus', {
   description: 'Status of a webhook.',
@@ -156,4 +164,102 @@ mutation('rotateWebhookSecret', {
   input: webhookNamed('Webhook to give a new secret.'),
   result: WebhookSecretResultRef,
   run: ({ id }, ctx) => rotateWebhookSecret(id, ctx),
+})
+
+const WebhookDeliveryStatusRef = builder.enumType('WebhookDeliveryStatus', {
+  description: 'Status of a delivery.',
+  values: upperCase<DeliveryWithChange['delivery']['status']>({
+    pending: 'Not yet sent, or being retried.',
+    delivered: 'Accepted by the webhook.',
+    dead: 'Given up after ten failed attempts over three days.',
+  }),
+})
+
+const WebhookDeliveryRef = builder.objectRef<DeliveryWithChange>('WebhookDelivery').implement({
+  description: 'Delivery of a change to a webhook.',
+  fields: (t) => ({
+    change: t.expose('change', { type: ChangeRef, description: 'Change that is delivered.' }),
+    status: t.field({
+      type: WebhookDeliveryStatusRef,
+      description: 'Current status.',
+      resolve: ({ delivery }) => delivery.status,
+    }),
+    attempts: t.int({
+      description: 'Number of attempts so far.',
+      resolve: ({ delivery }) => delivery.attempts,
+    }),
+    nextAttemptAt: t.field({
+      type: 'DateTime',
+      nullable: true,
+      description: 'Time of the next attempt, if the webhook is enabled; null once no attempt is left.',
+      resolve: ({ delivery }) => (delivery.status === 'pending' ? delivery.dueAt : null),
+    }),
+    lastStatus: t.int({
+      nullable: true,
+      description: 'HTTP status of the last response; null if there was none.',
+      resolve: ({ delivery }) => delivery.lastStatus,
+    }),
+    lastError: t.string({
+      nullable: true,
+      description:
+        'Error code of the last attempt: `STATUS`, `REDIRECT`, `GONE`, `TIMEOUT`, `ADDRESS_NOT_ALLOWED`, or a network error such as `ECONNREFUSED`.',
+      resolve: ({ delivery }) => delivery.lastError,
+    }),
+    createdAt: t.field({
+      type: 'DateTime',
+      description: 'Time at which the delivery was queued.',
+      resolve: ({ delivery }) => delivery.createdAt,
+    }),
+    deliveredAt: t.field({
+      type: 'DateTime',
+      nullable: true,
+      description: 'Time at which the webhook accepted the change; null until then.',
+      resolve: ({ delivery }) => delivery.deliveredAt,
+    }),
+  }),
+})
+
+const WebhookDeliveryConnectionRef = connectionOf('WebhookDelivery', WebhookDeliveryRef, {
+  things: 'deliveries',
+  description: 'Page of deliveries, newest change first.',
+  toCursor,
+})
+
+builder.queryField('webhookDeliveries', (t) =>
+  t.field({
+    type: WebhookDeliveryConnectionRef,
+    nullable: true,
+    description:
+      'Lists the deliveries to a webhook of the caller, newest change first. Null if the caller has no such webhook.',
+    complexity: costOfPage(1_000),
+    args: {
+      webhookId: t.arg.id({ required: true, description: 'Webhook identifier.' }),
+      status: t.arg({
+        type: WebhookDeliveryStatusRef,
+        description: 'Returns only deliveries with this status.',
+      }),
+      ...forwardArgs(t, 'Returns deliveries after this cursor; from the newest if omitted.'),
+    },
+    resolve: async (_root, { webhookId, status, after, ...args }, ctx) => {
+      requireConfidential(ctx)
+      const first = sizeOf(args)
+      const afterChangeId = after ? readCursor(after) : undefined
+      const webhook = await findWebhook(webhookId, ctx)
+      if (!webhook) return null
+      const found = await listDeliveries(ctx.db, webhook, {
+        status: status ?? undefined,
+        after: afterChangeId,
+        limit: first + 1,
+      })
+      return toPage(found, first, after)
+    },
+  }),
+)
+
+mutation('redeliverWebhook', {
+  description:
+    "Sends a change to a webhook again, with a fresh set of attempts, whatever the delivery's status, and ends a pause of the webhook. The webhook must be enabled.",
+  input: deliveryInput,
+  result: objectResult('RedeliverWebhook', ['delivery', WebhookDeliveryRef], 'Delivery that is due again'),
+  run: async (input, ctx) => ({ delivery: await redeliverWebhook(input, ctx) }),
 })

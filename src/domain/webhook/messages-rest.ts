@@ -1,11 +1,10 @@
 import type { z } from 'zod'
 import { exampleIds } from '../../rest/openapi/example-ids.ts'
 import type { DocumentedWebhook } from '../../rest/openapi/webhooks.ts'
-import { changeDescriptions } from '../change/descriptions.ts'
-import { type Change, changeType } from '../change/table.ts'
+import { type Change, changeDescriptions, changeType } from '../change/table.ts'
 import { paymentChangeBody } from '../payment/payment-change.ts'
 import { supplementRedeemedBody, ticketChangeBody, ticketEnteredBody } from '../ticket/ticket-change.ts'
-import { rateChangeBody } from '../ticket-rate/change-body.ts'
+import { rateChangeBody } from '../ticket-rate/body.ts'
 
 const { eventId, ticketRateId, ticketId } = exampleIds
 const paymentId = 'pay_01jd8s2w7b6d2f9h5k7n1q4s6v'

@@ -5,6 +5,7 @@ import type { CodeWithoutFacts } from '../../shared/problem-codes.ts'
 import { changeType } from '../change/table.ts'
 import { isPublicAddress, literalAddress } from './send/public-address.ts'
 
+/** Type of change that a webhook receives. */
 export const oneType = z.enum(changeType.enumValues)
 const types = z
   .array(oneType)

@@ -1,4 +1,7 @@
-import { readCursor as readEventCursor, toCursor as toEventCursor } from '../../../src/domain/event/cursor.ts'
+import {
+  readCursor as readEventCursor,
+  toCursor as toEventCursor,
+} from '../../../src/domain/event/search-events.ts'
 import { refunds } from '../../../src/domain/refund/table.ts'
 import type { Mode } from '../../../src/shared/mode.ts'
 import type { GatewayOptions } from '../harness.ts'

@@ -1,6 +1,6 @@
 import { type GraphQLResolveInfo, Kind, visit } from 'graphql'
 import { z } from 'zod'
-import { builder } from '../../../graphql/builder.ts'
+import { amount, builder } from '../../../graphql/builder.ts'
 import { inputOf, inputTypes } from '../../../graphql/input-of.ts'
 import { catchRefusal, mutation, objectResult, resultUnion } from '../../../graphql/mutation-result.ts'
 import { type Context, requireSelling } from '../../../request/context.ts'
@@ -58,27 +58,28 @@ type Quoted = PricedTicket & { currency: string }
 
 const QuotedTicketRef = builder.objectRef<Quoted>('QuotedTicket').implement({
   description: 'Price of one ticket in a quote. Amounts are in major units, such as 10.5 for €10.50.',
-  fields: (t) => {
-    const amount = (description: string, minorUnits: (ticket: Quoted) => number) =>
-      t.float({ description, resolve: (ticket) => toMajor(minorUnits(ticket), ticket.currency) })
-    return {
-      price: t.expose('price', {
-        type: PriceRef,
-        description: 'Price of the rate that the ticket would be sold at.',
-      }),
-      totalDiscount: amount(
-        'Amount that the discount takes off the price.',
-        (ticket) => ticket.discountAmount,
-      ),
-      totalSupplements: amount('Sum of the supplements.', (ticket) => ticket.supplementsAmount),
-      totalFees: amount('Fee on top of the price.', (ticket) => ticket.organizationFeeAmount),
-      totalWarranty: amount('Price of the warranty; 0 if none.', (ticket) => ticket.warrantyAmount),
-      totalPrice: amount(
+  fields: (t) => ({
+    price: t.expose('price', {
+      type: PriceRef,
+      description: 'Price of the rate that the ticket would be sold at.',
+    }),
+    totalDiscount: t.float(
+      amount('Amount that the discount takes off the price.', (ticket: Quoted) => ticket.discountAmount),
+    ),
+    totalSupplements: t.float(
+      amount('Sum of the supplements.', (ticket: Quoted) => ticket.supplementsAmount),
+    ),
+    totalFees: t.float(amount('Fee on top of the price.', (ticket: Quoted) => ticket.organizationFeeAmount)),
+    totalWarranty: t.float(
+      amount('Price of the warranty; 0 if none.', (ticket: Quoted) => ticket.warrantyAmount),
+    ),
+    totalPrice: t.float(
+      amount(
         'Sum of price, supplements, fees and warranty, minus the discount.',
-        (ticket) => ticket.totalAmount,
+        (ticket: Quoted) => ticket.totalAmount,
       ),
-    }
-  },
+    ),
+  }),
 })
 
 const CheckoutQuoteRef = builder.objectRef<CheckoutPlan>('CheckoutQuote').implement({
@@ -91,18 +92,18 @@ const CheckoutQuoteRef = builder.objectRef<CheckoutPlan>('CheckoutQuote').implem
       description: 'Quoted tickets, one per entry of the input.',
       resolve: ({ tickets, currency }) => tickets.map((ticket) => ({ ...ticket, currency })),
     }),
-    totalDiscount: t.float({
-      description: 'Sum of what the discount takes off the prices, in major units, such as 10.5 for €10.50.',
-      resolve: ({ tickets, currency }) =>
-        toMajor(
-          tickets.reduce((sum, { discountAmount }) => sum + discountAmount, 0),
-          currency,
-        ),
-    }),
-    totalAmount: t.float({
-      description: 'Amount that the buyer would pay, in major units, such as 10.5 for €10.50.',
-      resolve: ({ totalAmount, currency }) => toMajor(totalAmount, currency),
-    }),
+    totalDiscount: t.float(
+      amount(
+        'Sum of what the discount takes off the prices, in major units, such as 10.5 for €10.50.',
+        ({ tickets }: CheckoutPlan) => tickets.reduce((sum, { discountAmount }) => sum + discountAmount, 0),
+      ),
+    ),
+    totalAmount: t.float(
+      amount(
+        'Amount that the buyer would pay, in major units, such as 10.5 for €10.50.',
+        ({ totalAmount }: CheckoutPlan) => totalAmount,
+      ),
+    ),
     currency: t.exposeString('currency', { description: 'Currency, as an ISO 4217 code.' }),
     conditionsChanged: t.exposeBoolean('conditionsChanged', {
       description:

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import * as scalars from '../../../shared/input-types.ts'
 import { metadata } from '../../../shared/metadata.ts'
 
+/** Answer to a question of the rate. */
 export const answer = z
   .strictObject({
     questionId: scalars.identifier.describe('Question identifier.'),
@@ -14,10 +15,12 @@ export const answer = z
   })
   .meta({ id: 'CheckoutAnswer', description: 'Answer to a question of the ticket rate.' })
 
+/** Supplement to buy with a ticket. */
 export const supplement = z
   .strictObject({ supplementId: scalars.identifier.describe('Supplement identifier.') })
   .meta({ id: 'CheckoutSupplement', description: 'Supplement to buy with a ticket.' })
 
+/** Ticket to buy, and its attendee. */
 export const entry = z.strictObject({
   priceId: scalars.identifier.describe('Identifier of a price of the rate.'),
   qrCode: scalars.qrCode

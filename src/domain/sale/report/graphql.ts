@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { amount, builder, type DescribedValues } from '../../../graphql/builder.ts'
+import { argsOf } from '../../../graphql/input-of.ts'
 import { requireIntegration } from '../../../request/context.ts'
 import * as scalars from '../../../shared/input-types.ts'
 import { type SalesGrouping, type SalesRow, sumSales } from './sum-sales.ts'
@@ -82,8 +83,10 @@ const page = z.object({
   first: z
     .int('must be a whole number')
     .min(1, 'must be at least 1')
-    .max(maxRows, `must be at most ${maxRows}`),
-  after: scalars.reference.nullish(),
+    .max(maxRows, `must be at most ${maxRows}`)
+    .default(maxRows)
+    .describe(`Maximum number of rows, 1 to ${maxRows}.`),
+  after: scalars.reference.nullish().describe('Returns rows after this key, for more than one page of rows.'),
 })
 
 builder.queryField('sales', (t) =>
@@ -92,7 +95,10 @@ builder.queryField('sales', (t) =>
     nullable: true,
     description:
       "Sums up the sales of an event of the integration's organization, as they are now: a row per group, ordered by key. Null if there is no such event. Integrations only.",
-    complexity: ({ first }) => ({ field: 1_000, multiplier: Math.min(maxRows, Math.max(1, first)) }),
+    complexity: ({ first }) => ({
+      field: 1_000,
+      multiplier: Math.min(maxRows, Math.max(1, first ?? maxRows)),
+    }),
     args: {
       eventId: t.arg.id({ required: true, description: 'Event identifier.' }),
       groupBy: t.arg({
@@ -100,14 +106,7 @@ builder.queryField('sales', (t) =>
         required: true,
         description: 'Property that sales are summed by.',
       }),
-      first: t.arg.int({
-        required: true,
-        defaultValue: maxRows,
-        description: `Maximum number of rows, 1 to ${maxRows}.`,
-      }),
-      after: t.arg.string({
-        description: 'Returns rows after this key, for more than one page of rows.',
-      }),
+      ...argsOf(t.arg, page),
     },
     resolve: async (_root, { eventId, groupBy, ...args }, ctx) => {
       const { organizationIds } = requireIntegration(ctx)
