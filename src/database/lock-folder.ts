@@ -7,9 +7,9 @@ import { setTimeout } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { errorCode } from '../shared/errors.ts'
 
-/** Milliseconds between two renewals of a lock, and until a lock that is not renewed may be taken over. */
-const renewMs = 2_000
-const staleMs = 10_000
+/** Milliseconds until a lock that is not renewed may be taken over. It is renewed five times as often. */
+export const defaultStaleMs = 10_000
+const renewMsOf = (staleMs: number) => staleMs / 5
 
 // Only Linux tells these; '' elsewhere.
 function tell(read: () => string): string {
@@ -59,13 +59,14 @@ const modifiedAt = (file: string): Promise<number> =>
 
 // Looks until the lock is renewed, or is old and was not renewed for longer than a renewal takes. Its age is by the
 // clock of the file system, which is that of a file written now, because the owner's clock may differ.
-async function isRenewed(lock: string, mine: string): Promise<boolean> {
+async function isRenewed(lock: string, mine: string, staleMs: number): Promise<boolean> {
   const renewedAt = await modifiedAt(lock)
-  for (let waited = 0; ; waited += 500) {
+  const pauseMs = staleMs / 20
+  for (let waited = 0; ; waited += pauseMs) {
     await writeFile(mine, ownLine)
     if ((await modifiedAt(lock)) !== renewedAt) return true
-    if (waited > renewMs && (await modifiedAt(mine)) - renewedAt > staleMs) return false
-    await setTimeout(500)
+    if (waited > renewMsOf(staleMs) && (await modifiedAt(mine)) - renewedAt > staleMs) return false
+    await setTimeout(pauseMs)
   }
 }
 
@@ -75,13 +76,13 @@ type Holder = { owner: string | null; wasForeign: boolean }
 
 /** Reads who holds a lock: nobody if it was released, its owner is dead, or its owner can't be seen from here and
  *  has ceased to renew it. */
-async function holderOf(lock: string, mine: string): Promise<Holder> {
+async function holderOf(lock: string, mine: string, staleMs: number): Promise<Holder> {
   const line = await readFile(lock, 'utf8').catch(() => '')
   const [pid, start = '', place = here] = line.split(' ')
   if (!pid) return { owner: null, wasForeign: false }
   if (place === here) return { owner: isAlive(Number(pid), start) ? pid : null, wasForeign: false }
   const owner = `${pid} of ${place.split('/')[0]}`
-  return { owner: (await isRenewed(lock, mine)) ? owner : null, wasForeign: true }
+  return { owner: (await isRenewed(lock, mine, staleMs)) ? owner : null, wasForeign: true }
 }
 
 // Linking is atomic: a lock file is never seen without its owner, and only one of several processes creates it.
@@ -101,8 +102,8 @@ const renewing = `
   const { writeFileSync } = require('node:fs')
   setInterval(() => { try { writeFileSync(lock, line, { flag: 'r+' }) } catch {} }, ms)`
 
-function hold(folder: string, lock: string): FolderLock {
-  const workerData = { lock, line: ownLine, ms: renewMs }
+function hold(folder: string, lock: string, staleMs: number): FolderLock {
+  const workerData = { lock, line: ownLine, ms: renewMsOf(staleMs) }
   const worker = new Worker(renewing, { eval: true, workerData, execArgv: [] })
   worker.unref()
   return {
@@ -123,20 +124,20 @@ function hold(folder: string, lock: string): FolderLock {
 export type FolderLock = { requireHeld(): void; release(): Promise<void> }
 
 /** Locks a folder for this process. Takes over the lock of a process that is dead or, where that can't be seen (in
- *  another container, or on another machine that shares the folder), that has not renewed it for ten seconds.
+ *  another container, or on another machine that shares the folder), that has not renewed it for `staleMs`.
  *  Necessary because the embedded database silently loses data if two processes open one folder.
  *
  *  Each owner creates the next turn, `lock.1`, `lock.2`, …, and the latest turn is the valid one. A turn is
  *  released by emptying its file, never by deleting it, so that no turn is used twice: a process that read the
  *  folder long ago can't take a turn that is over. */
-export async function lockFolder(folder: string): Promise<FolderLock> {
+export async function lockFolder(folder: string, staleMs = defaultStaleMs): Promise<FolderLock> {
   const mine = join(folder, `lock.of-${randomUUID()}`)
   const fileOf = (turn: number) => join(folder, `lock.${turn}`)
   await writeFile(mine, ownLine)
   try {
     for (;;) {
       const [latest = 0] = await readTurns(folder)
-      const { owner, wasForeign } = await holderOf(fileOf(latest), mine)
+      const { owner, wasForeign } = await holderOf(fileOf(latest), mine, staleMs)
       if (owner !== null)
         throw new Error(
           `${folder} is open in process ${owner}: stop that one first, or set DATA_DIR to another folder`,
@@ -150,8 +151,8 @@ export async function lockFolder(folder: string): Promise<FolderLock> {
       }
       await Promise.all(previous.map((turn) => rm(fileOf(turn), { force: true })))
       // An owner that went on in this very moment ends its statement, and sees at the next one that it lost.
-      if (wasForeign) await setTimeout(1_000)
-      return hold(folder, fileOf(turn))
+      if (wasForeign) await setTimeout(staleMs / 10)
+      return hold(folder, fileOf(turn), staleMs)
     }
   } finally {
     await rm(mine, { force: true })
