@@ -19,13 +19,15 @@ export const openBrowser = (): Promise<Browser> =>
     ],
   })
 
-/** Opens a page in its own profile. `complaints` collects console errors and requests to other origins. */
+/** Opens a page in its own profile, of somebody who reads English unless told otherwise: not every Chromium has a
+ *  language of its own. `complaints` collects console errors and requests to other origins. */
 export async function openPage(
   browser: Browser,
   origin: string,
   options: BrowserContextOptions = {},
 ): Promise<{ page: Page; complaints: string[]; close(): Promise<void> }> {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options })
+  const desk = { viewport: { width: 1280, height: 800 }, locale: 'en-US' }
+  const context = await browser.newContext({ ...desk, ...options })
   const page = await context.newPage()
   page.setDefaultTimeout(60_000)
   const complaints: string[] = []
