@@ -11,27 +11,35 @@ const behaviourOf = (...folders: string[]) => folders.map((folder) => `test/beha
 // What is above the database needs one of them: the contracts, and what is served to browsers, the embedded one;
 // credentials, surfaces and what is sent, PostgreSQL, on which tests take half the time.
 const onEmbedded = behaviourOf('contract', 'shop')
-// Of the other folders, what tests input, prices, texts and streams, or opens a sale for each test, which takes four
-// times as long on the embedded database: statements that others run on both, but for those that drop a month.
-// Migrations make the template of both.
+// Of the other folders, what takes long on the embedded database and runs no statement of the service that others don't
+// run on both, but for those that drop a month. Migrations make the template of both.
 const ofKnownStatements = [
+  'box-office/issue-invitations',
   'box-office/refund-by-hand',
   'catalogue/import-again',
   'catalogue/import-mistakes',
+  'change/change-cursors',
   'check-in/check-in',
   'check-in/groups',
+  'check-in/scans-at-once',
   'database/migrate',
   'discount/discount-rules',
   'discount/discount-uses',
+  'event/ages-and-slugs',
+  'event/list-bounds',
   'event/revisions',
   'payment/amount-mismatch',
   'payment/expiry',
   'payment/page-language',
+  'payment/pay',
   'payment/payment-page',
+  'payment/sandbox',
+  'payment/stripe-currencies',
   'payment/stripe-odd-events',
   'payment/stripe-session',
   'retention/months',
   'sales/currencies',
+  'sales/day-of-sale',
   'ticket/bad-checkout',
   'ticket/checkout-access',
   'ticket/checkout-prices',
@@ -40,9 +48,14 @@ const ofKnownStatements = [
   'ticket/checkouts-at-once',
   'ticket/export-tickets',
   'ticket/list-rest',
+  'ticket/lookup',
   'ticket/resend-tickets',
+  'ticket/ticket-life',
+  'ticket/tolerant-checkout',
   'ticket/transfer-ticket',
   'ticket/update-age',
+  'ticket/update-attendee',
+  'ticket/update-attendees',
 ].map((name) => `test/behaviour/${name}.test.ts`)
 const onPostgres = [
   ...behaviourOf('auth', 'delivery', 'graphql', 'http', 'live', 'rest', 'webhook'),
@@ -52,7 +65,7 @@ const onPostgres = [
 // Files that count the statements, runs or attempts that an optimisation saves.
 const aboutOptimisations = [
   'behaviour/auth/rate-limit',
-  'behaviour/check-in/check-in-tickets',
+  'behaviour/check-in/scans-at-once',
   'behaviour/database/versioned-loader',
   'behaviour/event/revisions',
   'behaviour/event/viewer',

@@ -1,4 +1,4 @@
-import { asc, eq, inArray } from 'drizzle-orm'
+import { asc, eq } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { changes } from '../../../src/domain/change/table.ts'
 import { checkIns } from '../../../src/domain/check-in/table.ts'
@@ -270,30 +270,6 @@ test('a batch has 1 to 200 scans, and an integration sends it', async () => {
     sale.channel,
   )
   expect(errors?.[0]?.extensions).toMatchObject({ code: 'FORBIDDEN' })
-})
-
-test('200 scans cost as many statements as one', async () => {
-  const checkouts = await Promise.all(
-    Array.from({ length: 4 }, () => buyTickets(sale, 50, {}, 'rate_single')),
-  )
-  const ids = checkouts.flatMap((checkout) => checkout.tickets.map((_, index) => ticketOf(checkout, index)))
-  const upload = async (given: string[], more = {}) => {
-    sale.statements.reset()
-    const answers = await uploadScans(
-      sale,
-      given.map((ticketId) => ({ ticketId, at: ago(1), ...more })),
-    )
-    expect(resultsOf(answers)).toEqual(given.map(() => 'OK'))
-    return [...sale.statements]
-  }
-  // The key; the transaction: find, lock, record, count, tell; the tickets that are shown.
-  const one = await upload([await buy()])
-  expect(one).toHaveLength(7)
-  expect(await upload(ids)).toHaveLength(one.length)
-  const rows = await sale.db.select().from(changes).where(inArray(changes.subjectId, ids))
-  expect(rows.filter(({ type }) => type === 'ticket.entered')).toHaveLength(200)
-  // For exits, those who came or went since are read as well.
-  expect(await upload(ids, { direction: 'OUT' })).toHaveLength(one.length + 1)
 })
 
 test('somebody inside before the doors open is told beside TOO_EARLY', async () => {

@@ -1,0 +1,39 @@
+import { inArray } from 'drizzle-orm'
+import { expect, test } from 'vitest'
+import { changes } from '../../../src/domain/change/table.ts'
+import { aLargeRate, anEventAtDoor, uploadScans } from '../../support/door.ts'
+import { aCatalogue } from '../../support/factories.ts'
+import { brokenInvariants } from '../../support/invariants.ts'
+import { buyTickets, ticketOf } from '../../support/refunds.ts'
+import { openSale } from '../../support/sale.ts'
+
+test('200 scans cost as many statements as one', async () => {
+  const event = anEventAtDoor({ ticket_rates: [aLargeRate('single')] }, 0.1)
+  const sale = await openSale(aCatalogue({ events: [event] }))
+  const sold = await Promise.all(
+    [1, 50, 50, 50, 50].map((count) => buyTickets(sale, count, {}, 'rate_single')),
+  )
+  const [alone = '', ...ids] = sold.flatMap((checkout) =>
+    checkout.tickets.map((_, index) => ticketOf(checkout, index)),
+  )
+  const at = new Date(Date.now() - 60_000).toISOString()
+  const upload = async (given: string[], more = {}) => {
+    sale.statements.reset()
+    const answers = await uploadScans(
+      sale,
+      given.map((ticketId) => ({ ticketId, at, ...more })),
+    )
+    expect(answers.map(({ result }) => result)).toEqual(given.map(() => 'OK'))
+    return [...sale.statements]
+  }
+  // The key; the transaction: find, lock, record, count, tell; the tickets that are shown.
+  const one = await upload([alone])
+  expect(one).toHaveLength(7)
+  expect(await upload(ids)).toHaveLength(one.length)
+  const rows = await sale.db.select().from(changes).where(inArray(changes.subjectId, ids))
+  expect(rows.filter(({ type }) => type === 'ticket.entered')).toHaveLength(200)
+  // For exits, those who came or went since are read as well.
+  expect(await upload(ids, { direction: 'OUT' })).toHaveLength(one.length + 1)
+  expect(await brokenInvariants(sale.db)).toEqual([])
+  await sale.close()
+})
