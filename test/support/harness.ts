@@ -26,6 +26,9 @@ export type TestDatabase = {
   drop(): Promise<void>
 }
 
+// A connection costs PostgreSQL more than a copy of the template: this process keeps one until it ends.
+let server: postgres.Sql | undefined
+
 /** Creates a copy of the migrated template, or an empty database. */
 export async function createTestDatabase({ empty = false } = {}): Promise<TestDatabase> {
   const given = inject('database')
@@ -55,15 +58,12 @@ export async function createTestDatabase({ empty = false } = {}): Promise<TestDa
     }
   }
   const databaseUrl = inDatabase(given.server, name)
-  const onServer = async (statement: string) => {
-    const sql = postgres(given.server, { max: 1, onnotice: () => {} })
-    await sql.unsafe(statement).finally(() => sql.end())
-  }
-  await onServer(`create database ${name} template ${from} strategy file_copy`)
+  server ??= postgres(given.server, { max: 1, onnotice: () => {} })
+  await server.unsafe(`create database ${name} template ${from} strategy file_copy`)
   return {
     settings: { DATABASE_URL: databaseUrl },
     open: (options) => openDatabase({ databaseUrl, dataDir: '' }, options),
-    drop: () => onServer(`drop database if exists ${name} with (force)`),
+    drop: async () => void (await server?.unsafe(`drop database if exists ${name} with (force)`)),
   }
 }
 
