@@ -4,7 +4,7 @@ import { type HostileService, openHostileService } from '../support/hostile/host
 
 // Control of test/postgres/hostile.test.ts: its slowest requests do block a service without limits.
 const minBlockedMs = 100
-const timeoutMs = 5_000
+const timeoutMs = 2_000
 
 let service: HostileService
 beforeAll(async () => {

@@ -9,7 +9,7 @@ import { createTestDatabase, type TestDatabase } from '../support/harness.ts'
 
 const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
 const seed = fileURLToPath(new URL('../../examples/shop/dist/demo/seed.js', import.meta.url))
-const events = '3000'
+const events = '1000'
 
 let database: TestDatabase
 beforeAll(async () => {
@@ -30,7 +30,7 @@ async function onTerminal(...args: string[]): Promise<string> {
 
 test('on a terminal a bar shows rate and time left, and goes before the result', async () => {
   const shown = await onTerminal(seed, '--events', events)
-  expect(shown).toMatch(/events \[[^\]]*\] \d+ of 3000, \d+\/s, \w+ left/)
+  expect(shown).toMatch(/events \[[^\]]*\] \d+ of 1000, \d+\/s, \w+ left/)
   expect(shown).toMatch(/The demo catalogue is loaded\.\s*$/)
   expect(await onTerminal(cli, 'verify')).toMatch(/invariants \[[^\]]*\] \d+ of \d+/)
 })
