@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto'
 import { writeSync } from 'node:fs'
+import { getHeapStatistics } from 'node:v8'
 
 const text = process.env.FUZZ_SEED
 
@@ -26,7 +27,7 @@ const maxAnswerCharacters = 8 * 2 ** 20
 /** Fails with the request at hand where an answer or the memory of this process is out of proportion, before the
  *  process dies without a word. */
 export function requireModest(request: string, answer: string): void {
-  const { heapUsed } = process.memoryUsage()
+  const { used_heap_size: heapUsed } = getHeapStatistics()
   if (heapUsed < maxHeapBytes && answer.length < maxAnswerCharacters) return
   const sizes = `a heap of ${heapUsed} bytes and an answer of ${answer.length} characters`
   throw new Error(`FUZZ_SEED=${seed}: ${sizes} after ${request.slice(0, 10_000)}`)
