@@ -1,3 +1,5 @@
+// Runs in: citus, long
+
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { aCatalogue, anEvent, aRateOf } from '../support/factories.ts'
 import { type Outcome, openHttpBuyers, readStockTotals } from '../support/http-buyers.ts'

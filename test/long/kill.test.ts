@@ -1,3 +1,5 @@
+// Runs in: citus, long
+
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { changes } from '../../src/domain/change/table.ts'

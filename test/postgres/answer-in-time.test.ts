@@ -1,3 +1,5 @@
+// Runs in: postgres
+
 import { setTimeout as pause } from 'node:timers/promises'
 import postgres from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'

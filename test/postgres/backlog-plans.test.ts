@@ -1,3 +1,5 @@
+// Runs in: postgres
+
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { countBacklog } from '../../src/domain/sale/report/count-backlog.ts'

@@ -1,3 +1,5 @@
+// Runs in: postgres
+
 import { getIntrospectionQuery } from 'graphql'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { corpus } from '../support/hostile/corpus.ts'

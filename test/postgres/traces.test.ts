@@ -1,3 +1,5 @@
+// Runs in: postgres
+
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import type { OpenDatabase } from '../../src/database/database.ts'
 import { importCatalogue } from '../../src/domain/catalogue/import-catalogue.ts'

@@ -1,3 +1,5 @@
+// Runs in: postgres, citus
+
 import { setTimeout } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
 import { afterEach, beforeEach, expect, test } from 'vitest'

@@ -1,3 +1,5 @@
+// Runs in: postgres, citus
+
 import { and, eq, inArray, sql } from 'drizzle-orm'
 import { afterEach, expect, onTestFinished, test } from 'vitest'
 import { invoices } from '../../src/domain/invoice/table.ts'

@@ -1,3 +1,5 @@
+// Runs in: postgres, citus
+
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { deliveries } from '../../src/domain/delivery/table.ts'
 import { buyDeliverable, deliveryCatalogue, sendDeliveriesOnce } from '../support/deliveries.ts'

@@ -1,3 +1,5 @@
+// Runs in: postgres
+
 import { sql } from 'drizzle-orm'
 import fc from 'fast-check'
 import { afterEach, beforeEach, expect, test } from 'vitest'

@@ -1,3 +1,5 @@
+// Runs in: postgres
+
 import { eq, sql } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { startJobs } from '../../src/app/jobs.ts'

@@ -1,3 +1,5 @@
+// Runs in: postgres
+
 import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { claimDue } from '../../src/data/leased-jobs.ts'

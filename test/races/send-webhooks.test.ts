@@ -1,3 +1,5 @@
+// Runs in: postgres, citus
+
 import { sql } from 'drizzle-orm'
 import { expect, test } from 'vitest'
 import { recordChanges } from '../../src/domain/sale/record-changes.ts'

@@ -1,3 +1,5 @@
+// Runs in: postgres
+
 import { eq, sql } from 'drizzle-orm'
 import { afterEach, expect, test } from 'vitest'
 import { payments } from '../../src/domain/payment/table.ts'

@@ -1,3 +1,5 @@
+// Runs in: unit
+
 import { expect, test } from 'vitest'
 import { commandRunner } from '../support/commands.ts'
 import { runCli, runSeed } from '../support/processes.ts'

@@ -1,3 +1,5 @@
+// Runs in: unit
+
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { coalesceReads } from '../../src/data/coalesce.ts'

@@ -1,3 +1,5 @@
+// Runs in: unit
+
 import { buildSchema, execute, type GraphQLFieldResolver, GraphQLObjectType, parse } from 'graphql'
 import { createYoga, type Plugin } from 'graphql-yoga'
 import { beforeEach, expect, test } from 'vitest'

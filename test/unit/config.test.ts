@@ -1,3 +1,5 @@
+// Runs in: unit
+
 import { resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { parseConfig } from '../../src/config/config.ts'

@@ -1,3 +1,5 @@
+// Runs in: unit
+
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import {

@@ -1,3 +1,5 @@
+// Runs in: unit
+
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { extname } from 'node:path'
 import { buildSchema, parse, validate } from 'graphql'

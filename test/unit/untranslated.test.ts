@@ -1,3 +1,5 @@
+// Runs in: unit
+
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 

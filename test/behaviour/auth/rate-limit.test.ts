@@ -1,3 +1,5 @@
+// Runs in: postgres
+
 import { setImmediate } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { aCatalogue, channelHeaders, integrationHeaders } from '../../support/factories.ts'

@@ -1,3 +1,5 @@
+// Runs in: postgres, slow-forms
+
 import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { deliveries } from '../../../src/domain/delivery/table.ts'

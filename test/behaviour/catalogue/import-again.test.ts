@@ -1,3 +1,5 @@
+// Runs in: postgres
+
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { importCatalogue } from '../../../src/domain/catalogue/import-catalogue.ts'
 import { stock } from '../../../src/domain/ticket-rate/table.ts'

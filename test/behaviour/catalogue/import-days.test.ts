@@ -1,3 +1,5 @@
+// Runs in: pglite, postgres
+
 import { readFileSync } from 'node:fs'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'

@@ -1,3 +1,5 @@
+// Runs in: postgres
+
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { catalogueJsonSchema } from '../../../src/domain/catalogue/catalogue-file.ts'
 import { importCatalogue } from '../../../src/domain/catalogue/import-catalogue.ts'

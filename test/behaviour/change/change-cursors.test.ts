@@ -1,3 +1,5 @@
+// Runs in: postgres, slow-forms
+
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { changeGrant } from '../../../src/auth/change-grant.ts'

@@ -1,3 +1,5 @@
+// Runs in: postgres, slow-forms
+
 import { asc, eq } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { changes } from '../../../src/domain/change/table.ts'

@@ -1,3 +1,5 @@
+// Runs in: postgres
+
 import { inArray } from 'drizzle-orm'
 import { expect, test } from 'vitest'
 import { changes } from '../../../src/domain/change/table.ts'

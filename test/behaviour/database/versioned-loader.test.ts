@@ -1,3 +1,5 @@
+// Runs in: pglite, postgres
+
 import { expect, test } from 'vitest'
 import { versionedLoaders } from '../../../src/data/versioned-loader.ts'
 import type { Database } from '../../../src/database/database.ts'

@@ -1,3 +1,5 @@
+// Runs in: postgres, slow-forms
+
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { checkOutOverGraphql, mustCheckOut, toCamelCase } from '../../support/checkouts.ts'
 import { aDiscount, refusedOnBoth, times, usesOf, withCode } from '../../support/discounts.ts'

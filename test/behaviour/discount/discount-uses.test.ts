@@ -1,3 +1,5 @@
+// Runs in: postgres, slow-forms
+
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import { processDueRefunds } from '../../../src/domain/sale/refund/request-provider-refund.ts'

@@ -1,3 +1,5 @@
+// Runs in: postgres, slow-forms
+
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { importCatalogue } from '../../../src/domain/catalogue/import-catalogue.ts'
 import { anEntry, checkOut } from '../../support/checkouts.ts'

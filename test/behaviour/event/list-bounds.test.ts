@@ -1,3 +1,5 @@
+// Runs in: postgres, slow-forms
+
 import { asc, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { toCursor } from '../../../src/domain/event/search-events.ts'

@@ -1,3 +1,5 @@
+// Runs in: postgres
+
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { importCatalogue } from '../../../src/domain/catalogue/import-catalogue.ts'

@@ -1,3 +1,5 @@
+// Runs in: pglite, postgres
+
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { aCatalogue, aLocation, anEvent, anOrganization, inDays } from '../../support/factories.ts'
 import { scopedHeaders } from '../../support/modes.ts'

@@ -1,3 +1,5 @@
+// Runs in: postgres
+
 import { and, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { keys } from '../../../src/auth/table.ts'

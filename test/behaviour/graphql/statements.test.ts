@@ -1,3 +1,5 @@
+// Runs in: postgres
+
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { anEntry, checkOut } from '../../support/checkouts.ts'

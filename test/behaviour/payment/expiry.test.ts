@@ -1,3 +1,5 @@
+// Runs in: postgres, slow-forms
+
 import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import { repeat } from '../../../src/app/jobs.ts'

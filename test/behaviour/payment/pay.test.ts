@@ -1,3 +1,5 @@
+// Runs in: postgres, slow-forms
+
 import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Order, Outcome } from '../../../src/domain/payment/provider.ts'

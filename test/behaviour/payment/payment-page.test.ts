@@ -1,3 +1,5 @@
+// Runs in: postgres, slow-forms
+
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createApp } from '../../../src/app/app.ts'

@@ -1,3 +1,5 @@
+// Runs in: postgres, slow-forms
+
 import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { prices } from '../../../src/domain/ticket-rate/table.ts'

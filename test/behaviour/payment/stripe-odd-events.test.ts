@@ -1,3 +1,5 @@
+// Runs in: postgres, slow-forms
+
 import { createHmac } from 'node:crypto'
 import { Stripe } from 'stripe'
 import { afterAll, beforeAll, expect, test } from 'vitest'

@@ -1,3 +1,5 @@
+// Runs in: postgres, slow-forms
+
 import { eq, sql } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { openSessions } from '../../../src/domain/payment/queue/table.ts'

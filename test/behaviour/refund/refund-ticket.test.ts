@@ -1,3 +1,5 @@
+// Runs in: pglite, postgres, citus, slow-forms
+
 import { asc, eq } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { invoices } from '../../../src/domain/invoice/table.ts'

@@ -1,3 +1,5 @@
+// Runs in: postgres, citus
+
 import { sql } from 'drizzle-orm'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { monthlyTables } from '../../../src/database/months.ts'

@@ -1,3 +1,5 @@
+// Runs in: postgres, slow-forms
+
 import fc from 'fast-check'
 import { expect, onTestFinished, test } from 'vitest'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'

@@ -1,3 +1,5 @@
+// Runs in: postgres
+
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { sql } from 'drizzle-orm'

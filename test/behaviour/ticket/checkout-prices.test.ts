@@ -1,3 +1,5 @@
+// Runs in: postgres, slow-forms
+
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { anEntry, checkOutOverGraphql, countersOf, mustCheckOut } from '../../support/checkouts.ts'
 import {

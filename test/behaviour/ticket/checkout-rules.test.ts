@@ -1,3 +1,5 @@
+// Runs in: postgres, slow-forms
+
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { changeGrant } from '../../../src/auth/change-grant.ts'
 import { grants } from '../../../src/auth/table.ts'

@@ -1,3 +1,5 @@
+// Runs in: postgres
+
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { idempotencyKeys } from '../../../src/domain/payment/table.ts'

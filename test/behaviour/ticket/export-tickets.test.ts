@@ -1,3 +1,5 @@
+// Runs in: postgres, slow-forms
+
 import type { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'

@@ -1,3 +1,5 @@
+// Runs in: pglite, postgres, citus, slow-forms
+
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { aBuyer, mustSell } from '../../support/box-office.ts'
 import { anEntry, type Checkout, mustCheckOut } from '../../support/checkouts.ts'

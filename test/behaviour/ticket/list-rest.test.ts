@@ -1,3 +1,5 @@
+// Runs in: postgres, slow-forms
+
 import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { tickets } from '../../../src/domain/ticket/table.ts'

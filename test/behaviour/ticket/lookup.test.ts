@@ -1,3 +1,5 @@
+// Runs in: postgres
+
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { newKey } from '../../../src/auth/key.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'

@@ -1,3 +1,5 @@
+// Runs in: postgres, slow-forms
+
 import { eq, getTableColumns, inArray, like, sql } from 'drizzle-orm'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'

@@ -1,3 +1,5 @@
+// Runs in: postgres, slow-forms
+
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { anEntry, checkOut, checkOutOverGraphql, mustCheckOut } from '../../support/checkouts.ts'
 import { aCatalogue, anEvent, aPrice, aQuestion, aRate } from '../../support/factories.ts'

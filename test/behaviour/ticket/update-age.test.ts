@@ -1,3 +1,5 @@
+// Runs in: postgres, slow-forms
+
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { aCatalogue, aLocation, anEvent, aPrice, aRate } from '../../support/factories.ts'
 import { updateAttendee } from '../../support/holders.ts'

@@ -1,3 +1,5 @@
+// Runs in: pglite, postgres, citus
+
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { runCommand } from '../../../src/app/commands.ts'

@@ -1,3 +1,5 @@
+// Runs in: postgres
+
 import { eq, isNotNull, isNull, sql } from 'drizzle-orm'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'

@@ -1,3 +1,5 @@
+// Runs in: postgres
+
 import type { ServerResponse } from 'node:http'
 import { eq, sql } from 'drizzle-orm'
 import { afterEach, beforeEach, expect, test } from 'vitest'

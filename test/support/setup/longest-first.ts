@@ -59,7 +59,6 @@ const longest = [
   'unit/cli-usage',
   'unit/fan-out',
   'unit/bench/beside',
-  'behaviour/check-in/check-in-tickets',
   'races/checkout',
   'behaviour/database/migrate',
   'behaviour/ticket/ticket-life',
