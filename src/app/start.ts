@@ -131,8 +131,6 @@ export async function serve(
         : 'the database sets no statement timeout: run npm run migrate',
     )
   await telemetry.listen(app.log)
-  await listen(app, config)
-  await companion?.onListening?.(app, publicUrlOf(app, config)())
 
   // The timer is the deadline: whatever hangs, the process exits.
   const stop = async () => {
@@ -155,5 +153,10 @@ export async function serve(
   }
   // Nobody sends requests to a process of background jobs, so nobody has to learn that it leaves.
   const drainSeconds = config.background === 'only' ? 0 : config.drainSeconds
+  const listening = listen(app, config)
+  // A worker that does not listen yet is ended by its primary. Anything else may be asked to leave as soon as it does.
+  if (config.webConcurrency > 1) await listening
   onShutdown({ drainSeconds, leave, stop: () => void stop().catch(fail) })
+  await listening
+  await companion?.onListening?.(app, publicUrlOf(app, config)())
 }

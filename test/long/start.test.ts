@@ -152,7 +152,7 @@ test('certificates that are missing, wrong or not trusted are reported with thei
   expect(refused).toEqual(busy)
 })
 
-const unhandled = fileURLToPath(new URL('../../dist/app/unhandled.js', import.meta.url))
+const unhandled = fileURLToPath(new URL('../../dist/app/shutdown.js', import.meta.url))
 
 async function running(code: string) {
   const program = `import { watchUnhandled } from ${JSON.stringify(unhandled)}

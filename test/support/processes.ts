@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { expect, vi } from 'vitest'
 
@@ -105,7 +106,10 @@ export async function mustStartServer(
 /** Starts the service with the demo, as `npm start` does on an embedded database, and waits until all of it is there. */
 export async function mustStartDemo(settings: Settings): Promise<ServerProcess> {
   const demo = await mustStartServer(settings, undefined, undefined, 'demo')
-  await vi.waitFor(() => expect(demo.output()).toContain('Demo integration'), 60_000)
+  // Without Vitest, which may not be asked in a global setup.
+  const isThere = () => demo.output().includes('Demo integration')
+  while (!isThere() && demo.child.exitCode === null) await setTimeout(50)
+  if (!isThere()) throw new Error(`the demo ended with ${demo.child.exitCode}: ${demo.errors()}`)
   return demo
 }
 
