@@ -257,6 +257,18 @@ test('nothing is told as planned, and no page counts lines of code', () => {
   expect(told.filter(([, text]) => /^\|.*\| lines \|/m.test(text)).map(([page]) => page)).toEqual([])
 })
 
+test('neither the contracts nor the pages nor the sources tell of a version that was never released', () => {
+  const sources = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((file) =>
+    file.endsWith('.ts'),
+  )
+  const told = [
+    ...pages,
+    ...['schema.graphql', 'docs/contract/openapi.json'],
+    ...sources.map((file) => `src/${file}`),
+  ].filter((file) => /\bbefore 0\.\d/.test(read(file)))
+  expect(told).toEqual([])
+})
+
 test('headline numbers name the commits that they are of', () => {
   const sections = [
     /^## Speed\n[\s\S]*?(?=^## )/m,

@@ -48,7 +48,7 @@ const refuse = (code: 'INVALID' | 'IDEMPOTENCY_KEY_REUSED', message: string, fie
 })
 const reused = () => refuse('IDEMPOTENCY_KEY_REUSED', 'This nonce was used for another scan.', 'nonce')
 
-// A scan of one person is hashed as it was before 0.2, so that one that is repeated after an upgrade is known.
+// A scan of one person is hashed without their number, as it was before there was one: a repeated one is known.
 const hashOf = ({ people, ...scan }: CheckInInput): string =>
   sha256(JSON.stringify(people === 1 ? scan : { ...scan, people }))
 

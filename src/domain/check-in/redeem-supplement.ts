@@ -43,7 +43,7 @@ async function handOut(
 ): Promise<void> {
   const supplements = ticket.supplements.map((sold) => {
     if (sold.supplementId !== supplementId) return sold
-    // The constraint of the table compares both, and a ticket of before 0.2 has neither.
+    // The constraint of the table compares both, and a supplement that was sold as one item has neither.
     return { ...sold, productQuantity: productQuantity(sold), used: productQuantityUsed(sold) + redeemed }
   })
   await tx.update(tickets).set({ supplements }).where(isTicket(ticket))

@@ -46,7 +46,7 @@ export const ticketBody = z.object({
   gender: nullableText.describe('Gender, as one digit. The service attaches no meaning to it.'),
   address: nullableText.describe('Street and number.'),
   language: nullableText.describe(
-    'Language that the attendee is addressed in, as an ISO 639-1 code; null on tickets of before 0.2.',
+    'Language that the attendee is addressed in, as an ISO 639-1 code; null if it is not known.',
   ),
   country: nullableText.describe('Two-letter ISO 3166 country code.'),
   postal_code: nullableText.describe('Postal code.'),

@@ -30,7 +30,7 @@ export type Answer = { questionId: string; answer: string }
 export type SoldSupplement = {
   supplementId: string
   label: string
-  /** These are absent from tickets of before 0.2: see `views`. */
+  /** These are absent where a supplement was sold as one item: see `views`. */
   description?: string | null
   productQuantity?: number
   used?: number

@@ -41,7 +41,7 @@ export const totalExtras = (ticket: Ticket): number => ticket.supplementsAmount 
 export const entryDate = ({ lastEntryAt }: Ticket): number =>
   lastEntryAt ? Math.floor(lastEntryAt.getTime() / 1000) : 0
 
-/** Number of items of a supplement. Tickets of before 0.2 have one of each. */
+/** Number of items of a supplement: one where none is kept. */
 export const productQuantity = ({ productQuantity = 1 }: SoldSupplement): number => productQuantity
 /** Number of items of a supplement that were redeemed. */
 export const productQuantityUsed = ({ used = 0 }: SoldSupplement): number => used

@@ -213,7 +213,7 @@ test('a redemption records a change with numbers and nobody in it, and a rejecti
   ])
 })
 
-test('a supplement sold before 0.2 is one item', async () => {
+test('a supplement without a number of items is one item', async () => {
   const id = await buy(bought('sup_coat'))
   const old = {
     supplementId: 'sup_coat',
