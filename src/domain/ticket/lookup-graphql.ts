@@ -54,8 +54,7 @@ builder.objectFields(TicketRef, (t) => ({
   }),
   language: t.exposeString('language', {
     nullable: true,
-    description:
-      'Language that the attendee is addressed in, as an ISO 639-1 code; null if it is not known.',
+    description: 'Language that the attendee is addressed in, as an ISO 639-1 code; null if it is not known.',
   }),
   entryDate: t.int({
     deprecationReason: 'Use `entryTime`, which is null if nobody has entered.',
