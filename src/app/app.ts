@@ -44,7 +44,7 @@ type AppOptions = {
   /** Reports whether the process is shutting down. Responses then close their connections. */
   isLeaving?: () => boolean
   answerTimeoutMs?: number
-  /** What is put beside the service; nothing by default. */
+  /** Companion that is put beside the service; none by default. */
   companion?: Companion | null
   /** Destination of log lines; standard output by default. */
   logTo?: { write(line: string): void }

@@ -3,7 +3,7 @@ import type { Examples } from '../graphql-server/graphiql/tabs.ts'
 import type { Link } from '../http/home.ts'
 import type { ExampleValues } from '../rest/openapi/example-ids.ts'
 
-/** What is put beside the service in its process, such as a shop on a catalogue to try it with. */
+/** Companion of the service in its process, such as a shop on a catalogue to try it with. */
 export type Companion = {
   /** Link on the home page. */
   link: Link

@@ -34,7 +34,8 @@ export const personName = text(
 
 export const identifier = z.string().regex(new RegExp(`^${identifierPattern}$`), 'must be an identifier')
 
-/** Identifier that is looked up: any other text finds nothing. */
+/** Identifier of a row to look up. Takes any text, because one that is no identifier finds no row: NOT_FOUND tells
+ *  more than a refused format. */
 export const id = z.string()
 
 const address = z.email()

@@ -126,7 +126,7 @@ export type GatewayOptions = {
   onStatement?: (text: string, parameters: unknown[]) => void
   /** Timeouts for receiving a request, for tests that cannot wait for the defaults. */
   timeouts?: RequestTimeouts
-  /** What is put beside the gateway; nothing by default. */
+  /** Companion that is put beside the gateway; none by default. */
   companion?: Companion
 }
 

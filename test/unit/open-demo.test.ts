@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openDemo } from '../../examples/shop/src/demo/open-demo.ts'
 
-// Where there is no demo. One that is there is tested by test/long/server.test.ts, from a process of its own.
+// Cases without a demo. One with it runs in a process of its own, in test/long/server.test.ts.
 
 let dataDir: string
 beforeAll(async () => {
