@@ -1,6 +1,6 @@
 import { parse, print } from 'graphql'
 
-// Tabs for what follows a sale: a comment and a query each, as in tabs.ts.
+// Tabs for what follows a sale: a comment and a query each.
 
 const refund = [
   `# Refunds one unit of what was paid, for integrations.
