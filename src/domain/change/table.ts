@@ -48,9 +48,7 @@ export const changeFeeds = pgTable('change_feeds', {
   lastPosition: bigint('last_position', { mode: 'number' }).notNull().default(0),
 })
 
-/** Outbox: changes, written in the transaction that makes them. Contains no personal data. A partition a month,
- *  by the time in their ids. Indexes are those of each partition: unique ones hold within it, and the locks
- *  under which sequences and positions are assigned hold beyond (DECISIONS 171). */
+/** Outbox: changes, written in the transaction that makes them. Contains no personal data. */
 export const changes = pgTable(
   'changes',
   {
@@ -94,8 +92,7 @@ export const changes = pgTable(
   ],
 )
 
-/** The last change of each audience among those that were dropped with their month: whoever read it has missed
- *  nothing. `audience` is the channel, or empty for all channels of the organization. */
+/** The last change of each audience among those that were deleted by age: whoever read it has missed nothing. `audience` is the channel, or empty for all channels of the organization. */
 export const droppedChanges = pgTable(
   'dropped_changes',
   {
@@ -110,7 +107,7 @@ export const droppedChanges = pgTable(
   (dropped) => [primaryKey({ columns: [dropped.organizationId, dropped.mode, dropped.audience] })],
 )
 
-/** The last sequence number of each subject among changes that were dropped, from which its next one goes on. */
+/** The last sequence number of each subject among changes that were deleted, from which its next one goes on. */
 export const droppedSequences = pgTable(
   'dropped_sequences',
   {

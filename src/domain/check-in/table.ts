@@ -26,8 +26,7 @@ export const checkInResult = pgEnum('check_in_result', [
 ])
 export const checkInDirection = pgEnum('check_in_direction', ['in', 'out'])
 
-/** Scans at the door and their results, kept so that a repeated nonce returns the first result. A partition a
- *  month, by `createdAt`: the key holds within it. */
+/** Scans at the door and their results, kept so that a repeated nonce returns the first result. */
 export const checkIns = pgTable(
   'check_ins',
   {
@@ -60,6 +59,8 @@ export const checkIns = pgTable(
       foreignColumns: [tickets.organizationId, tickets.id],
     }),
     index().on(checkIn.ticketId, checkIn.createdAt),
+    // For those that are deleted by age.
+    index().on(checkIn.organizationId, checkIn.createdAt),
   ],
 )
 

@@ -21,8 +21,7 @@ export const locations = pgTable(
   },
   (location) => [
     index().on(location.latitude, location.longitude),
-    index('locations_city').on(sql`lower(${location.city})`),
-    index('locations_city_folded').on(sql`(${foldedCity(location.city)})`),
+    index('locations_city').on(sql`(${foldedCity(location.city)})`),
     index('locations_country').on(location.countryCode),
     check(
       'locations_on_the_globe',

@@ -6,9 +6,8 @@ export const organizations = pgTable('organizations', {
   name: text().notNull(),
   slug: text().notNull(),
   currency: text().notNull(),
-  /** Decimals that its amounts are stored with, written once (DECISIONS 210). Null where the release before has
-   *  imported it, until it is imported again. */
-  decimals: integer(),
+  /** Decimals that its amounts are stored with, written once (DECISIONS 210). */
+  decimals: integer().notNull(),
   /** ISO 639-1 code of the language that buyers are addressed in unless their checkout names another. */
   language: text().notNull().default('en'),
   platformFeePercentage: percentage('platform_fee_percentage').notNull().default(0),

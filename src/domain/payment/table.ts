@@ -15,7 +15,6 @@ import { channels, modeColumn } from '../../auth/table.ts'
 import { nowMs } from '../../database/clock.ts'
 import { createdAt, minorUnits, timestampMs } from '../../database/columns.ts'
 import { ticketRates } from '../ticket-rate/table.ts'
-import { lacksId } from './token-table.ts'
 
 /** Means of a payment that the organization took itself. */
 export const paymentMethod = pgEnum('payment_method', ['CASH', 'CARD', 'OTHER'])
@@ -66,9 +65,6 @@ export const payments = pgTable(
     sessionUrl: text('session_url'),
     /** True while the session may still lead to a charge: the provider has not reported its end. */
     sessionOpen: boolean('session_open').notNull().default(false),
-    /** Time when the session was due to be closed first. The release before claims by it, and moves it on:
-     *  else it is `open_sessions` that tell. */
-    sessionDueAt: timestampMs('session_due_at'),
     /** Time of the last call to the provider for a buyer's page view. */
     sessionAskedAt: timestampMs('session_asked_at'),
     createdAt: createdAt(),
@@ -91,9 +87,6 @@ export const payments = pgTable(
     ),
     // Nothing else that changes is in an index, nor in the predicate of one, so that updates are heap-only:
     // `holds` and `open_sessions` are the queues of payments.
-    uniqueIndex('payments_token_without_id')
-      .on(payment.pageToken, payment.organizationId)
-      .where(lacksId(payment.pageToken)),
     check('payments_not_negative', sql`${payment.totalAmount} >= 0`),
     check(
       'payments_refund_no_more_than_was_paid',
@@ -178,7 +171,8 @@ export const providerEvents = pgTable(
       columns: [event.organizationId, event.paymentId],
       foreignColumns: [payments.organizationId, payments.id],
     }),
-    index().on(event.createdAt),
+    // For those that are deleted by age.
+    index().on(event.organizationId, event.createdAt),
     index('provider_events_payment').on(event.paymentId).where(sql`${event.paymentId} is not null`),
   ],
 )

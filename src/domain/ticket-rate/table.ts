@@ -11,7 +11,6 @@ import {
   primaryKey,
   text,
   unique,
-  uniqueIndex,
 } from 'drizzle-orm/pg-core'
 import { minorUnits, percentage, timestampMs } from '../../database/columns.ts'
 import type { Mode } from '../../shared/mode.ts'
@@ -35,8 +34,6 @@ export const stock = pgTable(
   },
   (stock) => [
     primaryKey({ columns: [stock.id, stock.organizationId] }),
-    // An import by the release before names it; the next one drops it. A distributed database has none.
-    uniqueIndex('stock_id').on(stock.id),
     check(
       'stock_never_negative',
       sql`${stock.soldBefore} >= 0 and ${stock.sold} >= 0 and ${stock.held} >= 0`,

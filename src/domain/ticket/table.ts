@@ -53,10 +53,6 @@ const amount = (name: string) => minorUnits(name).notNull()
 export const isNotExpired = (ended: ExtraConfigColumn | PgColumn): SQL =>
   sql`${ended} is distinct from 'expired'`
 
-/** Condition that a document's token is of the form of the release before, without the ticket's identifier. */
-export const lacksTicketId = (documentToken: ExtraConfigColumn | PgColumn): SQL =>
-  sql`substr(${documentToken}, 65, 6) <> 'dGt0Xz'`
-
 // A list is walked by organization, mode and channel.
 const ofChannel = (ticket: Record<'organizationId' | 'mode' | 'channelId', ExtraConfigColumn>) =>
   [ticket.organizationId, ticket.mode, ticket.channelId] as const
@@ -75,7 +71,7 @@ export const tickets = pgTable(
     priceId: text('price_id').notNull(),
     status: ticketStatus().notNull().default('held'),
     /** `status` of a ticket that has ended, else null: indexes name this, so that paying changes none. */
-    ended: ticketStatus(),
+    ended: ticketStatus().generatedAlwaysAs(sql`case when status in ('cancelled', 'expired') then status end`),
     saleType: saleType('sale_type').notNull().default('online'),
     mode: modeColumn(),
     qrCode: text('qr_code').notNull(),
@@ -120,13 +116,13 @@ export const tickets = pgTable(
     lastEntryAt: timestampMs('last_entry_at'),
     firstEntryAt: timestampMs('first_entry_at'),
     /** Unguessable part of the URL of its PDF, which is told once it is paid. */
-    documentToken: text('document_token'),
+    documentToken: text('document_token').notNull(),
     cancelledAt: timestampMs('cancelled_at'),
     invoiceReference: text('invoice_reference'),
     correctiveInvoiceReferences: text('corrective_invoice_references').array().notNull().default([]),
     createdAt: createdAt(),
     activatedAt: timestampMs('activated_at'),
-    /** Day of `activatedAt` on the venue's clock as it was then; null where the release before was paid. */
+    /** Day of `activatedAt` on the venue's clock as it was then. */
     soldOn: date('sold_on', { mode: 'string' }),
     /** Time of the last change of the row. Updates through Drizzle set it; a statement in SQL must. */
     updatedAt: timestampMs('updated_at')
@@ -183,13 +179,6 @@ export const tickets = pgTable(
     uniqueIndex('tickets_code_of_event')
       .on(ticket.qrCode, ticket.eventId, ticket.mode, ticket.organizationId)
       .where(isNotExpired(ticket.ended)),
-    uniqueIndex('tickets_token_without_id')
-      .on(ticket.documentToken, ticket.organizationId)
-      .where(lacksTicketId(ticket.documentToken)),
-    check(
-      'tickets_ended_as_their_status',
-      sql`${ticket.ended} is not distinct from case when ${ticket.status} in ('cancelled', 'expired') then ${ticket.status} end`,
-    ),
     check('tickets_admit_no_more_than_they_may', sql`${ticket.entered} between 0 and ${ticket.admits}`),
     check(
       'tickets_refund_no_more_than_was_paid',

@@ -49,8 +49,7 @@ export const webhooks = pgTable(
 
 export const webhookDeliveryStatus = pgEnum('webhook_delivery_status', ['pending', 'delivered', 'dead'])
 
-/** Job queue: the delivery of one change to one webhook, written with it, and dropped before it. A partition a
- *  month, as of changes. */
+/** Job queue: the delivery of one change to one webhook, written with it, and deleted before it. */
 export const webhookDeliveries = pgTable(
   'webhook_deliveries',
   {

@@ -1,1 +1,0 @@
-CREATE INDEX "events_duration" ON "events" USING btree ((extract(epoch from ("end_date" - "start_date"))));

@@ -1,1 +1,0 @@
-ALTER TYPE "public"."refund_reason" ADD VALUE 'AMOUNT_MISMATCH' AFTER 'PAID_TWICE';
