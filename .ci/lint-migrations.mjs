@@ -6,8 +6,8 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-// These landed before they were linted, and databases have them as they are.
-const lastExempt = '0004'
+// The baseline begins with an empty database: nobody waits for its locks.
+const lastExempt = '0000'
 
 const config = fileURLToPath(new URL('../.squawk.toml', import.meta.url))
 const squawk = createRequire(import.meta.url).resolve('squawk-cli/js/bin/squawk')

@@ -18,13 +18,6 @@ const tables = `
     and (class.relkind = 'p' or key.contype is not null)
   order by is_sold, name`
 
-// Unique indexes that no server could hold alone: they are of the release before, whose processes do not run
-// on a distributed database.
-const looseIndexes = (name: string) => `
-  select format('drop index %s', indexrelid::regclass) as statement from pg_index
-  where indrelid = '${name}'::regclass and indisunique and not indisprimary and not exists (select from pg_attribute
-    where attrelid = indrelid and attnum = any(indkey) and attname = 'organization_id')`
-
 // A foreign key can't join a table that is distributed to one that is not yet: all are taken off, kept in a
 // table, and put back at the end.
 const keptKeys = 'drizzle.kept_foreign_keys'
@@ -66,7 +59,6 @@ export async function distribute(session: MigrationSession): Promise<Distributio
   await runEach(session, triggers)
   const first = found.find(({ is_sold }) => is_sold)?.name
   for (const { name, is_sold } of open) {
-    if (is_sold) await runEach(session, looseIndexes(name))
     const colocated = name === first ? '' : `, colocate_with => '${first}'`
     await session.run(
       is_sold

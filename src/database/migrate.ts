@@ -89,6 +89,9 @@ async function readApplied(session: MigrationSession): Promise<Set<number>> {
   return new Set(rows.map(({ created_at }) => Number(created_at)))
 }
 
+const olderTables =
+  'The tables of this database are older than the first release, and there is no way on from them: begin with an empty database, and import the catalogue again.'
+
 async function applyWhole(session: MigrationSession, migration: Migration): Promise<void> {
   await session.run('begin')
   try {
@@ -123,7 +126,7 @@ async function applyStatement(session: MigrationSession, statement: string): Pro
  *  before it stay. A file with the line `-- migrate: no transaction` runs statement by statement instead, for
  *  statements that PostgreSQL allows in no transaction (`concurrently`) or that should be committed in parts.
  *  Each of its statements must be safe to repeat, because the file starts over if the process dies in the
- *  middle. An unfinished index is recreated. At the end the partitions of the next months are made. Throws with
+ *  middle. An unfinished index is recreated. Tables without the first file are refused. At the end the partitions of the next months are made. Throws with
  *  the name of the file if a lock can't be taken in `maxTries`. The caller must hold a lock that keeps other
  *  processes from migrating at the same time. */
 export async function migrate(session: MigrationSession, options: MigrateOptions = {}): Promise<void> {
@@ -151,6 +154,7 @@ export async function migrate(session: MigrationSession, options: MigrateOptions
 
   const files = readMigrations(folder)
   const applied = await readApplied(session)
+  if (applied.size > 0 && files[0] && !applied.has(files[0].createdAt)) throw new Error(olderTables)
   for (const migration of files) {
     const { name, createdAt, isWhole, statements } = migration
     if (applied.has(createdAt)) continue

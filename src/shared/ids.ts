@@ -83,9 +83,9 @@ export const newQrCode: () => string = customAlphabet('23456789ABCDEFGHJKMNPQRST
 
 const newHexSecret: () => string = customAlphabet('0123456789abcdef', 64)
 
-/** Address of a row by an unguessable token: what the token names beside its secret. The row itself, unless a
- *  release before made it; the organization on a distributed database, which leads to its server. */
-export type AddressToken = { token: string; id: string | null; organizationId: string | null }
+/** Address of a row by an unguessable token: what the token names beside its secret. The row itself, and the
+ *  organization on a distributed database, which leads to its server. */
+export type AddressToken = { token: string; id: string; organizationId: string | null }
 
 const base64url = (text: string): string => Buffer.from(text).toString('base64url')
 
@@ -94,22 +94,19 @@ const base64url = (text: string): string => Buffer.from(text).toString('base64ur
 const toToken = (secret: string, id: string, organizationId: string | null): string =>
   secret + base64url(organizationId === null ? id : `${id}/${organizationId}`)
 
-const named = new RegExp(
-  `^(?:((?:pay|tkt)_[0-9a-z]{26})(?:/(${identifierPattern}))?|(${identifierPattern}))$`,
-)
+const named = new RegExp(`^((?:pay|tkt)_[0-9a-z]{26})(?:/(${identifierPattern}))?$`)
 
 /** Returns the reader of tokens with secrets of a form, which all have the same length. It returns null for
  *  any other text. */
 export function addressTokenReader(secret: RegExp) {
-  const form = new RegExp(`^(${secret.source})([\\w-]{2,127})?$`)
+  const form = new RegExp(`^(${secret.source})([\\w-]{40,127})$`)
   return (token: string): AddressToken | null => {
     const [, secret, encoded] = form.exec(token) ?? []
-    if (secret === undefined) return null
-    if (encoded === undefined) return { token, id: null, organizationId: null }
+    if (secret === undefined || encoded === undefined) return null
     const text = Buffer.from(encoded, 'base64url').toString()
-    const [isNamed, id = null, organizationId, alone] = named.exec(text) ?? []
-    if (isNamed === undefined || secret + base64url(text) !== token) return null
-    return { token, id, organizationId: organizationId ?? alone ?? null }
+    const [, id, organizationId = null] = named.exec(text) ?? []
+    if (id === undefined || secret + base64url(text) !== token) return null
+    return { token, id, organizationId }
   }
 }
 

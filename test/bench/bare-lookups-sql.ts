@@ -14,8 +14,8 @@ const supplements = (spelling: Spelling) => `(
         description: `sold ->> 'description'`,
         has_fake_price: `(sold ->> 'hasFakePrice')::boolean`,
         fake_price: major(`(sold ->> 'fakeAmount')::bigint`, 'ticket.currency'),
-        product_quantity: `coalesce((sold ->> 'productQuantity')::integer, 1)`,
-        product_quantity_used: `coalesce((sold ->> 'used')::integer, 0)`,
+        product_quantity: `(sold ->> 'productQuantity')::integer`,
+        product_quantity_used: `(sold ->> 'used')::integer`,
       })}) as body)`
 
 const priceInfo = (spelling: Spelling) => `(

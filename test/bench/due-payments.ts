@@ -46,25 +46,25 @@ export const fillDue = (count: number, provider: Provider): string[] => [
     cross join (select id from channels order by id limit 1) as channel
     join bench_targets as target on target.number = 1`,
   `insert into payments (id, channel_id, organization_id, ticket_rate_id, provider, total_amount, currency, page_token,
-      redirect_url, error_url, expires_at, session_id, session_url, session_open, session_due_at)
+      redirect_url, error_url, expires_at, session_id, session_url, session_open)
     select 'pay_' || key, channel_id, organization_id, rate_id, '${provider}', amount, currency,
       ${pageToken}, 'https://shop.example/done', 'https://shop.example/failed',
       now() + interval '1 day',
-      ${provider === 'stripe' ? `'cs_' || key, 'https://stripe.example/' || key, true, now() + interval '1 day'` : 'null, null, false, null'}
+      ${provider === 'stripe' ? `'cs_' || key, 'https://stripe.example/' || key, true` : 'null, null, false'}
     from prepared`,
   `insert into holds (organization_id, ticket_rate_id, payment_id, expires_at)
     select payments.organization_id, ticket_rate_id, id, expires_at from payments join prepared on id = 'pay_' || key
     on conflict do nothing`,
   `insert into open_sessions (organization_id, provider, session_id, payment_id, due_at)
-    select payments.organization_id, provider, session_id, id, session_due_at from payments join prepared on id = 'pay_' || key
+    select payments.organization_id, provider, session_id, id, expires_at from payments join prepared on id = 'pay_' || key
     where session_open
     on conflict do nothing`,
   `insert into tickets (id, payment_id, position, organization_id, channel_id, event_id, ticket_rate_id, price_id,
       status, qr_code, currency, price_amount, supplements_amount, organization_fee_amount, platform_fee_amount,
-      warranty_amount, total_amount, warranty_hours, full_name, email, phone)
+      warranty_amount, total_amount, warranty_hours, full_name, email, phone, document_token)
     select 'tkt_' || key, 'pay_' || key, 0, organization_id, channel_id, event_id, rate_id, price_id,
       'held', left(md5(key), 12), currency, amount, 0, 0, 0, 0, amount, 0,
-      'Ada Lovelace', 'ada@example.com', '+34600000000'
+      'Ada Lovelace', 'ada@example.com', '+34600000000', 'doc_' || key
     from prepared`,
   `update stock set held = held + (select count(*) from prepared)
     where id in (select unnest(array[rate_id, price_id]) from bench_targets where number = 1)`,

@@ -8,6 +8,7 @@ import { anEntry, mustCheckOut } from '../support/checkouts.ts'
 import { aCatalogue, anEvent, aRateOf } from '../support/factories.ts'
 import { createTestDatabase, type TestDatabase } from '../support/harness.ts'
 import { mustStartServer } from '../support/processes.ts'
+import { movePayments } from '../support/queued-payments.ts'
 import { openSale, type Sale } from '../support/sale.ts'
 
 // Processes that serve requests, and processes that run the background jobs.
@@ -36,10 +37,7 @@ const settings = () => ({
 async function makeOverdue(): Promise<string> {
   const body = { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] }
   const { payment_id: id } = await mustCheckOut(sale, body)
-  await sale.db
-    .update(payments)
-    .set({ expiresAt: sql`now() - interval '1 second'` })
-    .where(eq(payments.id, id))
+  await movePayments(sale.db, eq(payments.id, id), { expiresAt: sql`now() - interval '1 second'` })
   return id
 }
 

@@ -9,6 +9,7 @@ import { aCatalogue, anEvent, aRateOf, channelHeaders } from '../support/factori
 import { createTestDatabase, type TestDatabase } from '../support/harness.ts'
 import { formType } from '../support/payment-page-buyer.ts'
 import { mustStartServer, type ServerProcess } from '../support/processes.ts'
+import { movePayments } from '../support/queued-payments.ts'
 import { type StubStripe, startStubStripe, stripeSettings } from '../support/stub-stripe.ts'
 
 // The built service with a stub of Stripe, killed between a payment and its webhook.
@@ -73,10 +74,7 @@ test('a payment whose webhook meets a stopped service is paid once it restarts',
 
 test('a session of an ended hold is expired by the service', async () => {
   const { id, session } = await begin()
-  await database.db
-    .update(payments)
-    .set({ expiresAt: sql`now()`, sessionDueAt: sql`now()` })
-    .where(isPayment(id))
+  await movePayments(database.db, isPayment(id), { expiresAt: sql`now()` })
   await expect.poll(() => fake.sessions.get(session.id)?.status).toBe('expired')
   await expect.poll(() => statusOf(id)).toBe('expired')
 })

@@ -27,20 +27,20 @@ beforeAll(async () => {
   const { db } = sale
   const addPayments = (status: string, count: number, from: number) =>
     db.execute(sql`insert into payments (id, channel_id, organization_id, ticket_rate_id, status, provider, total_amount,
-      currency, page_token, expires_at, session_id, session_open, session_due_at)
+      currency, page_token, expires_at, session_id, session_open)
       select 'pay_' || n, 'org_1', 'org_1', 'rate_1', ${status}::payment_status, 'sandbox', 100, 'EUR', 'token_' || n,
-        now() - interval '5 minutes', 'session_' || n, ${status} = 'processing', now() - interval '5 seconds'
+        now() - interval '5 minutes', 'session_' || n, ${status} = 'processing'
       ${rows(count, from)}`)
   await addPayments('paid', done, 0)
   await addPayments('pending', 3, done)
   await addPayments('processing', 2, done + 3)
-  await db.execute(sql`insert into charges (id, payment_id, provider, reference, amount, currency)
-    select 'chr_' || n, 'pay_' || n, 'sandbox', 'ref_' || n, 100, 'EUR' ${rows(done)}`)
+  await db.execute(sql`insert into charges (organization_id, id, payment_id, provider, reference, amount, currency)
+    select 'org_1', 'chr_' || n, 'pay_' || n, 'sandbox', 'ref_' || n, 100, 'EUR' ${rows(done)}`)
   await db.execute(sql`insert into refunds (id, payment_id, charge_id, organization_id, channel_id, reason, status, amount, currency)
     select 'ref_' || n, 'pay_' || n, 'chr_' || n, 'org_1', 'org_1', 'REQUESTED',
       (case n when 1 then 'pending' when 2 then 'failed' else 'succeeded' end)::refund_status, 1, 'EUR' ${rows(done)}`)
-  await db.execute(sql`insert into deliveries (id, payment_id, medium, recipient, status, due_at)
-    select 'del_' || n, 'pay_' || n, 'email', 'ana@example.com',
+  await db.execute(sql`insert into deliveries (organization_id, id, payment_id, medium, recipient, status, due_at)
+    select 'org_1', 'del_' || n, 'pay_' || n, 'email', 'ana@example.com',
       (case when n <= 4 then 'pending' when n <= 9 then 'dead' else 'sent' end)::delivery_status,
       now() - interval '2 seconds' ${rows(done)}`)
   await db.execute(sql`insert into webhooks (id, channel_id, url, types, secret, failing_since)
@@ -52,6 +52,10 @@ beforeAll(async () => {
     select 'org_1', 'whk_' || hook, 'chg_000' || n,
       (case when n <= 7 then 'pending' when n <= 8 then 'dead' else 'delivered' end)::webhook_delivery_status,
       now() - interval '2 minutes' ${rows(done)}, generate_series(1, 2) as hook`)
+  await db.execute(sql`insert into holds (organization_id, ticket_rate_id, payment_id, expires_at)
+    select organization_id, ticket_rate_id, id, expires_at from payments where status in ('pending', 'processing')`)
+  await db.execute(sql`insert into open_sessions (organization_id, provider, session_id, payment_id, due_at)
+    select organization_id, provider, session_id, id, now() - interval '5 seconds' from payments where session_open`)
   // Hints of what is not due.
   const later = sql`now() + n * interval '1 minute'`
   await db.execute(sql`insert into holds (organization_id, ticket_rate_id, payment_id, expires_at)
@@ -66,7 +70,7 @@ test('everything that waits is counted, and nothing of a receiver that fails', a
   // Due, and not late however long the rows took.
   for (const table of ['deliveries', 'refunds'])
     await sale.db.execute(sql.raw(`update ${table} set due_at = now() where status = 'pending'`))
-  await sale.db.execute(sql`update payments set session_due_at = now() where session_open`)
+  await sale.db.execute(sql`update open_sessions set due_at = now() where session_id not like 'later_%'`)
   expect(await countBacklog(sale.db, 'sandbox')).toEqual({
     queues: {
       deliveries: { due: 4, late: 0, dead: 5 },

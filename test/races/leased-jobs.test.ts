@@ -8,6 +8,7 @@ import { isOverdue, payments } from '../../src/domain/payment/table.ts'
 import { refunds as table } from '../../src/domain/refund/table.ts'
 import { anEntry, mustCheckOut } from '../support/checkouts.ts'
 import { aCatalogue, anEvent, aRateOf } from '../support/factories.ts'
+import { movePayments } from '../support/queued-payments.ts'
 import * as refunds from '../support/refunds.ts'
 import { openSale, type Sale } from '../support/sale.ts'
 
@@ -43,7 +44,7 @@ test('a payment that expires now is overdue now', async () => {
   const isThis = eq(payments.id, id)
   for (const _ of times)
     await sale.db.transaction(async (tx) => {
-      await tx.update(payments).set({ expiresAt: now }).where(isThis)
+      await movePayments(tx, isThis, { expiresAt: now })
       expect(await lockPayment(tx, { organizationId: 'org_1', id })).toMatchObject({ isOverdue: true })
       expect(await tx.$count(payments, sql`${isThis} and ${isOverdue}`)).toBe(1)
     })
@@ -55,7 +56,7 @@ test('control: compared with the exact clock it is not, half of the time', async
   // Far more than needed: forty may be in step with the clock.
   for (let time = 0; ahead === 0 && time < 1000; time++)
     await sale.db.transaction(async (tx) => {
-      await tx.update(payments).set({ expiresAt: now }).where(isThis)
+      await movePayments(tx, isThis, { expiresAt: now })
       ahead += await tx.$count(payments, sql`${isThis} and ${payments.expiresAt} > now()`)
     })
   expect(ahead).toBe(1)

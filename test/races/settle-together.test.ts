@@ -113,7 +113,6 @@ async function prepare(sale: Sale, round: number, { payments: states, left }: Ro
     await movePayments(sale.db, eq(payments.id, payment_id), {
       sessionId: `own_${payment_id}`,
       sessionOpen: true,
-      sessionDueAt: sql`now() + interval '1 hour'`,
       ...(before.isOverdue && { expiresAt: sql`now() - interval '1 day'` }),
     })
     ids.push(payment_id)

@@ -66,7 +66,7 @@ async function buy(sale: Sale, tickets: Record<string, unknown>[], more: Record<
     kind: 'session',
     id,
     paymentId: checkout.payment_id,
-    organizationId: null,
+    organizationId: 'org_1',
     outcome,
   } as const
   expect(await receiveEvent(sale.db, 'sandbox', { id, type: 'paid', about: session })).toBe('done')

@@ -19,7 +19,8 @@ const gitIn =
     ).stdout.trim()
 
 /** Finds the commit of the previous release: the newest tag `v…` before HEAD. As long as there is none, the
- *  state of the first parents before the newest migration; HEAD if that migration is not committed yet.
+ *  state of the first parents before the newest migration; HEAD if that migration is not committed yet, or is the
+ *  first one, before which there is nothing.
  *  Throws if the clone has no such history. */
 export async function findPreviousRelease(clone = here): Promise<string> {
   const git = gitIn(clone)
@@ -29,7 +30,9 @@ export async function findPreviousRelease(clone = here): Promise<string> {
   const tag = await git('describe', '--tags', '--abbrev=0', '--match', 'v[0-9]*', 'HEAD~1').catch(() => '')
   if (tag) return git('rev-parse', `${tag}^{commit}`)
   const journal = await readFile(join(clone, 'drizzle/meta/_journal.json'), 'utf8')
-  const newest = (JSON.parse(journal) as { entries: { tag: string }[] }).entries.at(-1)?.tag
+  const { entries } = JSON.parse(journal) as { entries: { tag: string }[] }
+  if (entries.length === 1) return git('rev-parse', 'HEAD')
+  const newest = entries.at(-1)?.tag
   const added = await git(
     ...['log', '--first-parent', '-m', '--no-renames', '--diff-filter=A', '--format=%H', '-1'],
     ...['HEAD', '--', `drizzle/${newest}.sql`],

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { payments } from '../../src/domain/payment/table.ts'
 import { anEntry, mustCheckOut } from '../support/checkouts.ts'
 import { aCatalogue, anEvent, aPrice, aRate, aSupplement } from '../support/factories.ts'
+import { movePayments } from '../support/queued-payments.ts'
 import { openSale, type Sale } from '../support/sale.ts'
 import { openBrowser, openPage } from './browser.ts'
 
@@ -86,10 +87,7 @@ test('the page redirects by itself when the payment expires', async () => {
   const { payment_id, payment_url } = await checkOut()
   const { page, close } = await openPage(browser, sale.url, { javaScriptEnabled: false })
   // Long enough for a slow browser to show the page first.
-  await sale.db
-    .update(payments)
-    .set({ expiresAt: sql`now() + interval '10 seconds'` })
-    .where(eq(payments.id, payment_id))
+  await movePayments(sale.db, eq(payments.id, payment_id), { expiresAt: sql`now() + interval '10 seconds'` })
   await page.goto(payment_url)
   await page.getByText('less than a minute left').waitFor()
   await page.getByRole('heading', { name: 'Back in the shop' }).waitFor()

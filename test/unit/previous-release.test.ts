@@ -40,6 +40,8 @@ test('the previous release is the state before the newest migration, until a rel
   await write('0000_create')
   commit('create')
   const before = commit('before')
+  // There is nothing before the first.
+  expect(await findPreviousRelease(clone)).toBe(before)
   // Not committed yet.
   await write('0000_create', '0001_widen')
   expect(await findPreviousRelease(clone)).toBe(before)

@@ -128,9 +128,8 @@ function findWrongAmounts(catalogue: Catalogue, existing: Existing): Problem[] {
           `must stay ${currency}: the currency of an organization cannot change.`,
         ),
       ]
-    const stored = decimals ?? decimalsOf(currency)
-    if (stored === decimalsOf(currency)) return []
-    const message = `${currency} has ${decimalsOf(currency)} decimals, and amounts of this organization are stored with ${stored}.`
+    if (decimals === decimalsOf(currency)) return []
+    const message = `${currency} has ${decimalsOf(currency)} decimals, and amounts of this organization are stored with ${decimals}.`
     return [invalid([...path, 'currency'], message)]
   })
 

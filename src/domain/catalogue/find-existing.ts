@@ -19,8 +19,8 @@ type Kind = keyof typeof tables
 
 /** Existing rows of what a file names or refers to, and of their siblings, by id. */
 export type Existing = Record<Kind, Map<string, ExistingChild>> & {
-  /** `decimals` are those that its amounts are stored with, where they are written. */
-  organizations: Map<string, { currency: string; decimals: number | null }>
+  /** `decimals` are those that its amounts are stored with. */
+  organizations: Map<string, { currency: string; decimals: number }>
   /** Rates that a discount of the file is for. */
   discounted: Map<string, { organizationId: string }>
   /** Time zones of the file that the database knows. */

@@ -80,8 +80,8 @@ const entry = sql`json_build_object(
   'entry_date', coalesce(floor(extract(epoch from last_entry_at))::bigint, 0),
   'supplements', case when supplements = '[]' then '[]'::json else (
     select json_agg(json_build_object('_id', sold ->> 'supplementId', 'label', sold ->> 'label',
-      'product_quantity', coalesce((sold ->> 'productQuantity')::integer, 1),
-      'product_quantity_used', coalesce((sold ->> 'used')::integer, 0)) order by place)
+      'product_quantity', (sold ->> 'productQuantity')::integer,
+      'product_quantity_used', (sold ->> 'used')::integer) order by place)
     from jsonb_array_elements(supplements) with ordinality as list(sold, place)) end)::text`
 
 type PageRow = { entries: string; last: string | null; more: boolean }

@@ -8,7 +8,6 @@ import { recordChanges } from '../sale/record-changes.ts'
 import { isTicket, lockTicket } from '../ticket/require-ticket.ts'
 import { type Ticket, tickets } from '../ticket/table.ts'
 import { ticketChange } from '../ticket/ticket-change.ts'
-import { productQuantity, productQuantityUsed } from '../ticket/views.ts'
 import type { RedeemInput } from './check-in-input.ts'
 import { findScans } from './find-scans.ts'
 import { type Redemption, redemptions } from './table.ts'
@@ -29,7 +28,7 @@ function decideOutcome(ticket: Ticket, { supplementId, quantity }: RedeemInput):
   if (ticket.status !== 'active') return nothing('UNPAID')
   const sold = ticket.supplements.find((supplement) => supplement.supplementId === supplementId)
   if (!sold) return nothing('NOT_BOUGHT')
-  const left = productQuantity(sold) - productQuantityUsed(sold)
+  const left = sold.productQuantity - sold.used
   return quantity > left
     ? nothing('USED_UP', left)
     : { result: 'OK', redeemed: quantity, left: left - quantity }
@@ -41,11 +40,9 @@ async function handOut(
   ticket: Ticket,
   { supplementId, redeemed, left }: Pick<Redemption, 'supplementId' | 'redeemed' | 'left'>,
 ): Promise<void> {
-  const supplements = ticket.supplements.map((sold) => {
-    if (sold.supplementId !== supplementId) return sold
-    // The constraint of the table compares both, and a supplement that was sold as one item has neither.
-    return { ...sold, productQuantity: productQuantity(sold), used: productQuantityUsed(sold) + redeemed }
-  })
+  const supplements = ticket.supplements.map((sold) =>
+    sold.supplementId === supplementId ? { ...sold, used: sold.used + redeemed } : sold,
+  )
   await tx.update(tickets).set({ supplements }).where(isTicket(ticket))
   const facts = { supplement_id: supplementId, redeemed, left }
   await recordChanges(tx, [ticketChange('ticket.supplement_redeemed', ticket, facts)])

@@ -11,11 +11,11 @@ import { events } from '../event/table.ts'
 import { locations } from '../location/table.ts'
 import { organizations } from '../organization/table.ts'
 import { payments } from '../payment/table.ts'
-import { lacksTicketId, retiredDocuments, tickets } from '../ticket/table.ts'
+import { retiredDocuments, tickets } from '../ticket/table.ts'
 import { prices, ticketRates } from '../ticket-rate/table.ts'
 import type { Delivery } from './table.ts'
 
-// On one line and without hidden characters, which rows of before may have. Null stays null.
+// On one line and without hidden characters, which names may have. Null stays null.
 const shown = <Column extends PgColumn>(column: Column) =>
   sql`${column}`.mapWith(oneLine) as SQL<GetColumnData<Column>>
 
@@ -81,34 +81,25 @@ export const languageOfSheet = ({ ticket, organizationLanguage }: Sheet): Langua
   chooseLanguage(ticket.language, organizationLanguage)
 
 // One statement for both kinds of token, because anybody can guess them.
-const ofToken = (isNamed: SQL, isOf: (column: PgColumn) => SQL) => sql`(
-  select tickets.id from ${tickets} where ${isOf(tickets.organizationId)} and ${isNamed}
+const ofToken = (isOf: (column: PgColumn) => SQL) => sql`(
+  select tickets.id from ${tickets} where ${isOf(tickets.organizationId)} and ${tickets.id} = ${sql.placeholder('id')}
     and ${tickets.documentToken} = ${sql.placeholder('token')}
   union all select ticket_id from ${retiredDocuments} where ${isOf(retiredDocuments.organizationId)}
     and ${retiredDocuments.token} = ${sql.placeholder('token')}
   limit 1)`
 
-type Form = [name: string, isNamed: SQL]
-const forms: Record<'named' | 'loose', Form> = {
-  named: ['ticket', eq(tickets.id, sql.placeholder('id'))],
-  loose: ['token', lacksTicketId(tickets.documentToken)],
-}
-const formOf = ({ id }: AddressToken): Form => forms[id === null ? 'loose' : 'named']
-
-const sheetsByToken = (db: Database, [form, isNamed]: Form) =>
-  statement(db, `sheet_by_document_${form}`, (db) =>
+const sheetsByToken = (db: Database) =>
+  statement(db, 'sheet_by_document', (db) =>
     sheets(db).where(
       eq(
         tickets.id,
-        ofToken(isNamed, () => sql`true`),
+        ofToken(() => sql`true`),
       ),
     ),
   )
-const sheetsByOwnToken = (db: Database, [form, isNamed]: Form) =>
-  statement(db, `sheet_of_organization_by_document_${form}`, (db) =>
-    sheets(db).where(
-      and(inOrganization(tickets.organizationId), eq(tickets.id, ofToken(isNamed, inOrganization))),
-    ),
+const sheetsByOwnToken = (db: Database) =>
+  statement(db, 'sheet_of_organization_by_document', (db) =>
+    sheets(db).where(and(inOrganization(tickets.organizationId), eq(tickets.id, ofToken(inOrganization)))),
   )
 
 async function organizationOfDocument(
@@ -116,11 +107,10 @@ async function organizationOfDocument(
   { token, id }: AddressToken,
 ): Promise<string | undefined> {
   const { organizationId, documentToken } = tickets
-  const isNamed = id === null ? lacksTicketId(documentToken) : eq(tickets.id, id)
   const [living] = await db
     .select({ organizationId })
     .from(tickets)
-    .where(and(eq(documentToken, token), isNamed))
+    .where(and(eq(documentToken, token), eq(tickets.id, id)))
   if (living) return living.organizationId
   const retired = db.select().from(retiredDocuments).where(eq(retiredDocuments.token, token))
   return (await retired)[0]?.organizationId
@@ -131,11 +121,10 @@ async function organizationOfDocument(
  *  authorization, so there is no caller. Null if there is none. */
 export async function findSheet(db: Database, read: AddressToken): Promise<Sheet | null> {
   const { token, id } = read
-  const form = formOf(read)
-  if (!isDistributed(db)) return (await sheetsByToken(db, form).execute({ token, id }))[0] ?? null
+  if (!isDistributed(db)) return (await sheetsByToken(db).execute({ token, id }))[0] ?? null
   const organizationId = read.organizationId ?? (await organizationOfDocument(db, read))
   if (organizationId === undefined) return null
-  return (await sheetsByOwnToken(db, form).execute({ organizationId, token, id }))[0] ?? null
+  return (await sheetsByOwnToken(db).execute({ organizationId, token, id }))[0] ?? null
 }
 
 const isKept = sql`not exists (select from ${retiredDocuments}

@@ -8,7 +8,6 @@ import type { Database } from '../../database/database.ts'
 import { isDistributed } from '../../database/distributed.ts'
 import type { AddressToken } from '../../shared/ids.ts'
 import { type Payment, payments } from './table.ts'
-import { lacksId } from './token-table.ts'
 
 const rows = rowsOf(getTableColumns(payments))
 
@@ -40,22 +39,22 @@ export async function organizationOfPage(
   { token, id, organizationId }: AddressToken,
 ): Promise<string | null> {
   if (organizationId !== null) return organizationId
-  const isNamed = id === null ? lacksId(payments.pageToken) : eq(payments.id, id)
   const found = db
     .select({ id: payments.organizationId })
     .from(payments)
-    .where(and(eq(payments.pageToken, token), isNamed))
+    .where(and(eq(payments.pageToken, token), eq(payments.id, id)))
   return (await found)[0]?.id ?? null
 }
 
-const byToken = (...isOf: (SQL | undefined)[]): Find<Payment> => ({
+const byToken = (isOf?: SQL): Find<Payment> => ({
   rows,
   query: (select) =>
     select
       .from(payments)
       .where(
         and(
-          ...isOf,
+          isOf,
+          eq(payments.id, sql.placeholder('id')),
           eq(payments.pageToken, sql.placeholder('token')),
           eq(payments.channelId, sql.placeholder('channelId')),
           sql`${payments.mode} = ${sql.placeholder('mode')}::text::key_mode`,
@@ -71,12 +70,9 @@ export async function findPaymentByToken(
 ): Promise<Payment | null> {
   const { token, id } = read
   const organizationId = isDistributed(db) ? await organizationOfPage(db, read) : null
-  const isOf = isDistributed(db) ? inOrganization(payments.organizationId) : undefined
-  const form = isDistributed(db) ? 'own_payment' : 'payment_of_channel'
-  const find =
-    id === null
-      ? rowStatement(db, `${form}_by_token`, byToken(isOf, lacksId(payments.pageToken)))
-      : rowStatement(db, `${form}_by_id_and_token`, byToken(isOf, eq(payments.id, sql.placeholder('id'))))
+  const find = isDistributed(db)
+    ? rowStatement(db, 'own_payment_by_token', byToken(inOrganization(payments.organizationId)))
+    : rowStatement(db, 'payment_of_channel_by_token', byToken())
   const [found] = await find.execute({ token, id, channelId, mode, organizationId })
   return found ?? null
 }

@@ -45,15 +45,14 @@ export type RefundOutcome =
   | { kind: 'failed'; code: string }
 
 /** Event sent by a provider. `about` is the session or refund it concerns, or null if it is neither. Its
- *  `organizationId` is the one that the session or refund was opened with, and leads to its rows; null if the
- *  event does not tell. */
+ *  `organizationId` is the one that the session or refund was opened with, and leads to its rows. */
 export type ProviderEvent = {
   /** Provider's identifier; the same for each delivery of the event. */
   id: string
   type: string
   about:
-    | { kind: 'session'; id: string; paymentId: string; organizationId: string | null; outcome: Outcome }
-    | { kind: 'refund'; id: string; organizationId: string | null; outcome: RefundOutcome }
+    | { kind: 'session'; id: string; paymentId: string; organizationId: string; outcome: Outcome }
+    | { kind: 'refund'; id: string; organizationId: string; outcome: RefundOutcome }
     | null
 }
 

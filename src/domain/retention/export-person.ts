@@ -15,7 +15,7 @@ type Row = Record<string, unknown>
 
 // Secrets that open a page or a session, hashes, and copies of other columns.
 const left = new Set([
-  ...['documentToken', 'pageToken', 'sessionId', 'sessionUrl', 'sessionAskedAt', 'sessionDueAt'],
+  ...['documentToken', 'pageToken', 'sessionId', 'sessionUrl', 'sessionAskedAt'],
   ...['requestHash', 'idempotencyKey', 'searchName', 'ended'],
 ])
 

@@ -1,4 +1,4 @@
-import { and, asc, eq, isNull, lte, notExists, or, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, isNull, lte, or, sql } from 'drizzle-orm'
 import { claimByOrganization } from '../../data/leased-jobs.ts'
 import { nowMs, secondsFromNow } from '../../database/clock.ts'
 import type { Database } from '../../database/database.ts'
@@ -9,11 +9,6 @@ import { queueSessions } from '../payment/queue/follow-payments.ts'
 import { isOfSession, openSessions } from '../payment/queue/table.ts'
 import { type Payment, payments } from '../payment/table.ts'
 import { settlePayment } from './settle/settle-payment.ts'
-
-// Closes a session shortly before its hold ends, so that nobody can pay for places that are gone, and at once if
-// the payment has ended. A factor, because a cluster takes no `case` with a clock and columns in it.
-const isPending = sql`(${payments.status} = 'pending')::integer`
-const closeAt = secondsFromNow(sql`${isPending} * (extract(epoch from (${payments.expiresAt} - now())) - 5)`)
 
 /** Saves the session that a buyer is to pay in, even if the payment has ended in the meantime: an unknown
  *  open session would never be closed. If two sessions were opened at once, the first one saved wins. Returns
@@ -27,7 +22,7 @@ export async function saveSession(
   const columns = { status: payments.status, sessionId: payments.sessionId, sessionUrl: payments.sessionUrl }
   const update = db
     .update(payments)
-    .set({ provider, sessionId: id, sessionUrl: url, sessionOpen: true, sessionDueAt: closeAt })
+    .set({ provider, sessionId: id, sessionUrl: url, sessionOpen: true })
     .where(and(isPayment(payment), isNull(payments.sessionId)))
     .returning()
   const opened = db.$with('opened').as(update)
@@ -104,12 +99,6 @@ type ClaimedSession = Pick<
 
 const { id, organizationId, ticketRateId, mode, status, sessionId } = payments
 
-// Takes out of the queue what is due and has ended: a process of the release before leaves it there.
-async function dropEnded(db: Database, isDue: SQL | undefined): Promise<void> {
-  const open = db.select({ one: sql`1` }).from(payments).where(and(isOfSession, payments.sessionOpen))
-  await db.delete(openSessions).where(and(isDue, notExists(open)))
-}
-
 async function claimSessions(db: Database, provider: string): Promise<ClaimedSession[]> {
   const isDue = and(eq(openSessions.provider, provider), lte(openSessions.dueAt, nowMs))
   const due = db.select({ organizationId: openSessions.organizationId }).from(openSessions).where(isDue)
@@ -123,23 +112,23 @@ async function claimSessions(db: Database, provider: string): Promise<ClaimedSes
       .orderBy(asc(openSessions.dueAt))
       .limit(limit)
       .for('update', { skipLocked: true })
-    const claimed = await db
-      .update(openSessions)
-      .set({ dueAt: retryAt })
-      .from(payments)
-      // An array, so that the subquery runs once.
-      .where(
-        and(
-          isOwnDue,
-          eq(payments.organizationId, ofOrganization),
-          isOfSession,
-          payments.sessionOpen,
-          sql`${openSessions.sessionId} = any(array(${free}))`,
-        ),
-      )
-      .returning({ id, organizationId, ticketRateId, mode, status, sessionId })
-    if (claimed.length < limit) await dropEnded(db, isOwnDue)
-    return claimed
+    return (
+      db
+        .update(openSessions)
+        .set({ dueAt: retryAt })
+        .from(payments)
+        // An array, so that the subquery runs once.
+        .where(
+          and(
+            isOwnDue,
+            eq(payments.organizationId, ofOrganization),
+            isOfSession,
+            payments.sessionOpen,
+            sql`${openSessions.sessionId} = any(array(${free}))`,
+          ),
+        )
+        .returning({ id, organizationId, ticketRateId, mode, status, sessionId })
+    )
   })
 }
 

@@ -3,7 +3,7 @@ import type { documentTypes } from '../../shared/input-types.ts'
 import { toMajor } from '../../shared/money.ts'
 import { minimumAge } from '../event/minimum-age.ts'
 import type { Answer, LookupTicket, Refund, SoldSupplement, Ticket } from './table.ts'
-import * as views from './views.ts'
+import type * as views from './views.ts'
 
 // Object types that a ticket's fields return.
 
@@ -69,10 +69,9 @@ export const TicketSupplementRef = builder
         description: 'Identifier of the supplement, the same on every ticket that it was sold with.',
       }),
       label: t.exposeString('label', { description: 'Display name.' }),
-      description: t.string({
+      description: t.exposeString('description', {
         nullable: true,
         description: 'Description; null if it has none.',
-        resolve: ({ description }) => description ?? null,
       }),
       price: t.float(amount('Price paid.', ({ amount }) => amount)),
       hasFakePrice: t.exposeBoolean('hasFakePrice', {
@@ -83,11 +82,8 @@ export const TicketSupplementRef = builder
         description: 'Price that was shown struck through.',
         resolve: ({ fakeAmount, currency }) => (fakeAmount === null ? null : toMajor(fakeAmount, currency)),
       }),
-      productQuantity: t.int({ description: 'Number of items bought.', resolve: views.productQuantity }),
-      productQuantityUsed: t.int({
-        description: 'Number of items redeemed.',
-        resolve: views.productQuantityUsed,
-      }),
+      productQuantity: t.exposeInt('productQuantity', { description: 'Number of items bought.' }),
+      productQuantityUsed: t.exposeInt('used', { description: 'Number of items redeemed.' }),
     }),
   })
 

@@ -30,10 +30,10 @@ export type Answer = { questionId: string; answer: string }
 export type SoldSupplement = {
   supplementId: string
   label: string
-  /** These are absent where a supplement was sold as one item: see `views`. */
-  description?: string | null
-  productQuantity?: number
-  used?: number
+  description: string | null
+  /** Number of items that were bought, and of those that were redeemed. */
+  productQuantity: number
+  used: number
   amount: number
   hasFakePrice: boolean
   fakeAmount: number | null
@@ -71,7 +71,9 @@ export const tickets = pgTable(
     priceId: text('price_id').notNull(),
     status: ticketStatus().notNull().default('held'),
     /** `status` of a ticket that has ended, else null: indexes name this, so that paying changes none. */
-    ended: ticketStatus().generatedAlwaysAs(sql`case when status in ('cancelled', 'expired') then status end`),
+    ended: ticketStatus().generatedAlwaysAs(
+      sql`case when status in ('cancelled', 'expired') then status end`,
+    ),
     saleType: saleType('sale_type').notNull().default('online'),
     mode: modeColumn(),
     qrCode: text('qr_code').notNull(),

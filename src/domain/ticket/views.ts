@@ -1,6 +1,6 @@
 import { feeOf } from '../ticket-rate/current-price.ts'
 import type { Price } from '../ticket-rate/table.ts'
-import type { SoldSupplement, Ticket } from './table.ts'
+import type { Ticket } from './table.ts'
 
 // Derived fields of a ticket, for both surfaces. Amounts in minor units (DECISIONS 5).
 
@@ -40,8 +40,3 @@ export const totalExtras = (ticket: Ticket): number => ticket.supplementsAmount 
 /** Time of the last entry in Unix seconds; 0 if nobody has entered. */
 export const entryDate = ({ lastEntryAt }: Ticket): number =>
   lastEntryAt ? Math.floor(lastEntryAt.getTime() / 1000) : 0
-
-/** Number of items of a supplement: one where none is kept. */
-export const productQuantity = ({ productQuantity = 1 }: SoldSupplement): number => productQuantity
-/** Number of items of a supplement that were redeemed. */
-export const productQuantityUsed = ({ used = 0 }: SoldSupplement): number => used

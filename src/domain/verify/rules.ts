@@ -145,7 +145,7 @@ const ticketRules = {
   'more items of a supplement are redeemed than were bought': `
     select tickets.id from tickets,
       jsonb_to_recordset(supplements) as sold(used integer, "productQuantity" integer)
-    where used > coalesce("productQuantity", 1)`,
+    where used > "productQuantity"`,
   'redeemed items of a ticket differ from its redemptions': `
     select ticket_id from (
       select organization_id, tickets.id as ticket_id, "supplementId" as supplement_id, used as items

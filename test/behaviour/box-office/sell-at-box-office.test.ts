@@ -30,6 +30,7 @@ import {
   integrationHeaders,
 } from '../../support/factories.ts'
 import { brokenInvariants } from '../../support/invariants.ts'
+import { movePayments } from '../../support/queued-payments.ts'
 import { changeTypesOf, paymentRow } from '../../support/refunds.ts'
 import { countCheckoutRows } from '../../support/refusals.ts'
 import { openSale, restProblems, type Sale } from '../../support/sale.ts'
@@ -242,10 +243,7 @@ test('the payment page of a sale at the box office shows that it is paid, and as
 
 test('background jobs ask no provider about the box office', async () => {
   const sold = await mustSell(sale)
-  await sale.db
-    .update(payments)
-    .set({ expiresAt: sql`now() - interval '1 hour'` })
-    .where(eq(payments.id, sold.payment.id))
+  await movePayments(sale.db, eq(payments.id, sold.payment.id), { expiresAt: sql`now() - interval '1 hour'` })
   await sweepHolds(sale.db)
   await closeSessions({ db: sale.db, provider })
   await processDueRefunds(sale.db, provider)
@@ -308,7 +306,7 @@ test('the last place goes to the box office once an unpaid hold has expired', as
   })
   const input = { ticketRateId: 'rate_held', tickets: [aBuyer('price_held')] }
   expect(problemsOf(await sellAtBoxOffice(sale, input))).toEqual(['SOLD_OUT tickets 0'])
-  await sale.db.update(payments).set({ expiresAt: sql`now()` }).where(eq(payments.id, payment_id))
+  await movePayments(sale.db, eq(payments.id, payment_id), { expiresAt: sql`now()` })
   const sold = await sellAtBoxOffice(sale, input)
   expect(sold.payment.status).toBe('PAID')
   expect(await changeTypesOf(sale, 'rate_held')).toEqual(['rate.sold_out', 'rate.available', 'rate.sold_out'])

@@ -213,28 +213,6 @@ test('a redemption records a change with numbers and nobody in it, and a rejecti
   ])
 })
 
-test('a supplement without a number of items is one item', async () => {
-  const id = await buy(bought('sup_coat'))
-  const old = {
-    supplementId: 'sup_coat',
-    label: 'Cloakroom',
-    amount: 250,
-    hasFakePrice: false,
-    fakeAmount: null,
-  }
-  await sale.db
-    .update(tickets)
-    .set({ supplements: [old] })
-    .where(eq(tickets.id, id))
-  const shown = { id: 'sup_coat', description: null, productQuantity: 1 }
-  expect(await lookUp(id)).toEqual([{ ...shown, productQuantityUsed: 0 }])
-  const coat = { ticketId: id, supplementId: 'sup_coat' }
-  expect(await redeem(sale, { ...coat, quantity: 2 })).toMatchObject(usedUp(1))
-  expect(await redeem(sale, coat)).toMatchObject(done(1, 0))
-  expect(await redeem(sale, coat)).toMatchObject(usedUp(0))
-  expect(await lookUp(id)).toEqual([{ ...shown, productQuantityUsed: 1 }])
-})
-
 test.each([
   [{ qrCode: 'with space' }, 'INVALID', 'ticket.qrCode'],
   [{ supplementId: '' }, 'INVALID', 'supplementId'],

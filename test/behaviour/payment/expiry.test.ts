@@ -10,6 +10,7 @@ import { anEntry, type Checkout, checkOut, countersOf, mustCheckOut } from '../.
 import { aCatalogue, anEvent, aPrice, aRate, aRateNamed, aRateOf } from '../../support/factories.ts'
 import { waitForBlockedStatement } from '../../support/lock-waits.ts'
 import { inTestMode } from '../../support/modes.ts'
+import { movePayments } from '../../support/queued-payments.ts'
 import { changeTypesOf, ticketRow } from '../../support/refunds.ts'
 import { openSale, restProblems, type Sale } from '../../support/sale.ts'
 import { settlePaymentById } from '../../support/settle-payment.ts'
@@ -46,10 +47,7 @@ const body = (count: number, more = {}) => ({
 
 /** Moves the expiry of a payment into the past, by the database's clock. */
 const lapse = (id: string) =>
-  sale.db
-    .update(payments)
-    .set({ expiresAt: sql`now() - interval '1 millisecond'` })
-    .where(eq(payments.id, id))
+  movePayments(sale.db, eq(payments.id, id), { expiresAt: sql`now() - interval '1 millisecond'` })
 
 const statusOf = async (id: string) => {
   const [payment] = await sale.db
@@ -126,10 +124,7 @@ test('a checkout that waits for an overdue payment leaves it, if a bank takes it
   let waiting: ReturnType<typeof checkOut> | undefined
   await sale.db.transaction(async (tx) => {
     const ofPayment = eq(payments.id, payment_id)
-    await tx
-      .update(payments)
-      .set({ status: 'processing', expiresAt: sql`now() + interval '7 days'` })
-      .where(ofPayment)
+    await movePayments(tx, ofPayment, { status: 'processing', expiresAt: sql`now() + interval '7 days'` })
     waiting = checkOut(sale, body(1))
     await waitForBlockedStatement(sale.db)
   })
@@ -186,7 +181,7 @@ test('money that comes late and takes the last place tells that the rate is sold
 test('one sweep expires more holds than a batch has', async () => {
   const one = { ticket_rate_id: 'rate_2', tickets: [anEntry('price_2')] }
   await Promise.all(Array.from({ length: 101 }, () => mustCheckOut(sale, one)))
-  await sale.db.update(payments).set({ expiresAt: sql`now() - interval '1 millisecond'` })
+  await movePayments(sale.db, sql`true`, { expiresAt: sql`now() - interval '1 millisecond'` })
   await sweepHolds(sale.db)
   expect((await countersOf(sale)).rate_2).toEqual({ sold: 0, held: 0 })
 })

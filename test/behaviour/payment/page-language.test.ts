@@ -13,6 +13,7 @@ import { sendDeliveriesOnce } from '../../support/deliveries.ts'
 import { aCatalogue, aLocation, anEvent, anOrganization, aPrice, aRate } from '../../support/factories.ts'
 import { transferTicket } from '../../support/holders.ts'
 import { openPageBuyer, pagePath, visibleText } from '../../support/payment-page-buyer.ts'
+import { movePayments } from '../../support/queued-payments.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 
 // Languages of the payment page and of its outcome, of an organization that speaks Spanish; its discounts,
@@ -263,10 +264,9 @@ test('the time left is counted down by style alone, and told as text for an hour
   const { body } = await view(checkout)
   expect(body).toMatch(/@keyframes count \{ from \{ --left: (8[45]\d|900) \} to \{ --left: 0 \} \}/)
   expect(textOf(body)).toMatch(/Reserviert bis \d\d:\d\d MES?Z noch 1[45] Minuten/)
-  await sale.db
-    .update(payments)
-    .set({ expiresAt: sql`now() + interval '2 hours 1 minute 30 seconds'` })
-    .where(eq(payments.id, checkout.payment_id))
+  await movePayments(sale.db, eq(payments.id, checkout.payment_id), {
+    expiresAt: sql`now() + interval '2 hours 1 minute 30 seconds'`,
+  })
   const longer = (await view(checkout)).body
   expect(longer).not.toContain('--left')
   expect(textOf(longer)).toContain('noch 2 Stunden und 1 Minute')

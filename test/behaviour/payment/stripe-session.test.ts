@@ -246,8 +246,9 @@ test('stripe session cancelled while Stripe is out of reach is expired later', a
 test('stripe session is due just before its hold ends, and at once if the hold ends early', async () => {
   const checkout = await sale.checkOut()
   const { id } = await sale.goToStripe(checkout)
-  const { expiresAt, sessionDueAt } = await rowOf(checkout)
-  expect(expiresAt.getTime() - (sessionDueAt?.getTime() ?? 0)).toBe(5_000)
+  const { expiresAt } = await rowOf(checkout)
+  const [queued] = await sale.db.select().from(openSessions).where(eq(openSessions.sessionId, id))
+  expect(expiresAt.getTime() - (queued?.dueAt.getTime() ?? 0)).toBe(5_000)
   await closeSessions(sale)
   expect(sale.fake.sessions.get(id)?.status).toBe('open')
   await sale.buyer.expire(checkout)
@@ -323,10 +324,8 @@ test('stripe session of a transfer is polled until it is decided', async () => {
 test('sessions of another provider are left alone', async () => {
   const checkout = await sale.checkOut()
   const { id } = await sale.goToStripe(checkout)
-  await sale.db
-    .update(payments)
-    .set({ provider: 'other', sessionDueAt: sql`now()` })
-    .where(eq(payments.id, checkout.payment_id))
+  await sale.db.update(payments).set({ provider: 'other' }).where(eq(payments.id, checkout.payment_id))
+  await sale.db.update(openSessions).set({ provider: 'other', dueAt: sql`now()` })
   const before = countRequests(new RegExp(id))
   await closeSessions(sale)
   await sale.comeBack(checkout)

@@ -13,6 +13,7 @@ import { type RefundName, settleRefund } from '../../../src/domain/sale/refund/s
 import { expireHolds } from '../../../src/domain/sale/release/expire-holds.ts'
 import { anEntry, type Checkout, mustCheckOut } from '../../support/checkouts.ts'
 import { aCatalogue, anEvent, aPrice, aRate, aRateOf } from '../../support/factories.ts'
+import { movePayments } from '../../support/queued-payments.ts'
 import * as refunds from '../../support/refunds.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 import { settlePaymentById } from '../../support/settle-payment.ts'
@@ -279,7 +280,7 @@ const receive = async (checkout: Checkout, reference?: string) =>
 const checkOutHeld = (rate: string, price: string) =>
   mustCheckOut(sale, { ticket_rate_id: rate, tickets: [anEntry(price)] })
 const expire = async ({ payment_id }: Checkout) => {
-  await sale.db.update(payments).set({ expiresAt: sql`now()` }).where(eq(payments.id, payment_id))
+  await movePayments(sale.db, eq(payments.id, payment_id), { expiresAt: sql`now()` })
   await expireHolds(sale.db, 10)
 }
 

@@ -88,7 +88,7 @@ test('unpaid checkouts are deleted, and nothing that was paid or may still be', 
   for (const { payment_id } of [left, inSession]) await cancelCheckout(sale, payment_id)
   await sale.db
     .update(payments)
-    .set({ sessionOpen: true, sessionDueAt: sql`now()`, sessionId: 'cs_1' })
+    .set({ sessionOpen: true, sessionId: 'cs_1' })
     .where(eq(payments.id, inSession.payment_id))
   await sale.db.insert(providerEvents).values({
     organizationId: 'org_1',

@@ -1,6 +1,6 @@
 // Runs in: postgres, slow-forms
 
-import { eq, sql } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { importCatalogue } from '../../../src/domain/catalogue/import-catalogue.ts'
 import { tickets } from '../../../src/domain/ticket/table.ts'
@@ -70,10 +70,4 @@ test('a day stays where the venue moves to another time zone, or the event to no
     [inWest, 1],
     [inEast, 3],
   ])
-})
-
-test('a ticket that the release before was paid for counts by the time zone of now', async () => {
-  await sale.db.update(tickets).set({ soldOn: null }).where(eq(tickets.ticketRateId, 'rate_2'))
-  const counts = new Map(await days())
-  expect(counts.get(await dayIn(west))).toBe(2)
 })

@@ -14,6 +14,7 @@ import {
   channelHeaders,
   integrationHeaders,
 } from '../../support/factories.ts'
+import { movePayments } from '../../support/queued-payments.ts'
 import * as refunds from '../../support/refunds.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 
@@ -77,7 +78,7 @@ test('cancelling a checkout that is paid, processing or failed is refused', asyn
 
 test('cancelling a checkout whose hold is over expires it instead', async () => {
   const checkout = await makeUnpaid()
-  await sale.db.update(payments).set({ expiresAt: sql`now()` }).where(eq(payments.id, checkout.payment_id))
+  await movePayments(sale.db, eq(payments.id, checkout.payment_id), { expiresAt: sql`now()` })
   const answer = await refunds.cancelCheckout(sale, checkout.payment_id)
   expect(refunds.refusalCodes(answer)).toEqual(['ILLEGAL_TRANSITION EXPIRED CANCELLED'])
   expect((await refunds.paymentRow(sale, checkout))?.status).toBe('expired')

@@ -24,6 +24,7 @@ import { redeem as redeemItems, scanTicket } from '../../support/door.ts'
 import { aCatalogue, anEvent, aPrice, aRate, aSupplement, inDays } from '../../support/factories.ts'
 import { retiredOf, scanCode, transferTicket } from '../../support/holders.ts'
 import { brokenInvariants, brokenRows, invariantBreakers } from '../../support/invariants.ts'
+import { movePayments } from '../../support/queued-payments.ts'
 import { cancelCheckout, cancelTicket, refundTicket, refusalCodes, ticketRow } from '../../support/refunds.ts'
 import { openSale, restProblems, type Sale } from '../../support/sale.ts'
 import { settlePaymentById } from '../../support/settle-payment.ts'
@@ -220,10 +221,7 @@ const failure = (at: number) =>
 
 const letExpire = async (payment: ModelPayment) => {
   end(payment, 'expired')
-  await sale.db
-    .update(payments)
-    .set({ expiresAt: sql`now() - interval '1 second'` })
-    .where(eq(payments.id, payment.id))
+  await movePayments(sale.db, eq(payments.id, payment.id), { expiresAt: sql`now() - interval '1 second'` })
   await expireHolds(sale.db, 100)
   return payment.status
 }

@@ -9,6 +9,7 @@ import { aCatalogue, anEvent, aPrice, aRate, aSupplement } from '../../support/f
 import { transferTicket, updateAttendee } from '../../support/holders.ts'
 import { mistakeIn } from '../../support/openapi/answer-checker.ts'
 import { type Document, readDocument } from '../../support/openapi/document.ts'
+import { movePayments } from '../../support/queued-payments.ts'
 import { buyTickets, cancelTicket, refundTicket, ticketOf } from '../../support/refunds.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 import { settlePaymentById } from '../../support/settle-payment.ts'
@@ -54,10 +55,9 @@ async function changeEverything(): Promise<void> {
   await cancelTicket(sale, ticketOf(await buyTickets(sale, 1, {}, 'rate_2')))
   await settlePaymentById(sale.db, (await hold()).payment_id, endedOutcome('failed'))
   await hold()
-  await sale.db
-    .update(payments)
-    .set({ expiresAt: sql`now() - interval '1 second'` })
-    .where(sql`${payments.status} = 'pending'`)
+  await movePayments(sale.db, sql`${payments.status} = 'pending'`, {
+    expiresAt: sql`now() - interval '1 second'`,
+  })
   await expireHolds(sale.db, 10)
 }
 

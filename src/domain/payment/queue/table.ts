@@ -4,8 +4,8 @@ import { timestampMs } from '../../../database/columns.ts'
 import { payments } from '../table.ts'
 
 /** Unpaid payments by the end of their holds: a queue for those who look for overdue ones, so that no index of
- *  payments changes when one is paid. A row is a hint, and the payment decides. It is inserted with its payment and
- *  deleted by the statement that pays or ends it; a row that is wrong is put right by whoever finds it due. */
+ *  payments changes when one is paid. A row is a hint, and the payment decides. It is inserted with its payment,
+ *  moved with the end of its hold, and deleted by the statement that pays or ends it. */
 export const holds = pgTable(
   'holds',
   {

@@ -93,17 +93,16 @@ function read<T>(schema: z.ZodType<T>, value: unknown): T {
 // Trusts metadata, which only the holder of the secret key can write. A buyer may set `client_reference_id`
 // on some pages.
 function aboutSession(object: object, knownOutcome?: Outcome): ProviderEvent['about'] {
-  const { payment_id: paymentId, organization_id: organizationId = null } =
-    read(ownSession, object).metadata ?? {}
-  if (!paymentId) return null
+  const { payment_id: paymentId, organization_id: organizationId } = read(ownSession, object).metadata ?? {}
+  if (!paymentId || !organizationId) return null
   const session = read(sessionBody, object)
   const outcome = knownOutcome ?? sessionOutcome(session)
   return outcome && { kind: 'session', id: session.id, paymentId, organizationId, outcome }
 }
 
 function aboutRefund(object: object): ProviderEvent['about'] {
-  const { refund_id: id, organization_id: organizationId = null } = read(ownRefund, object).metadata ?? {}
-  if (!id) return null
+  const { refund_id: id, organization_id: organizationId } = read(ownRefund, object).metadata ?? {}
+  if (!id || !organizationId) return null
   return { kind: 'refund', id, organizationId, outcome: refundOutcome(read(refundBody, object)) }
 }
 

@@ -16,7 +16,6 @@ import type { PaymentName } from '../../payment/lock-payment.ts'
 import { readPageToken } from '../../payment/payment-url.ts'
 import { testEmails } from '../../payment/sandbox.ts'
 import { payments } from '../../payment/table.ts'
-import { lacksId } from '../../payment/token-table.ts'
 import { refunds } from '../../refund/table.ts'
 import { tickets } from '../../ticket/table.ts'
 import { prices, ticketRates } from '../../ticket-rate/table.ts'
@@ -24,7 +23,7 @@ import { type AutomaticReason, automaticReasons } from '../refund/open-refund.ts
 
 type Condition = (column: PgColumn) => SQL | undefined
 
-const findPayments = (name: string, isOf: Condition, isNamed: SQL) => (db: Database) =>
+const findPayments = (name: string, isOf: Condition) => (db: Database) =>
   statement(db, name, (db) =>
     db
       .select({
@@ -77,13 +76,12 @@ const findPayments = (name: string, isOf: Condition, isNamed: SQL) => (db: Datab
       .innerJoin(events, eq(events.id, ticketRates.eventId))
       .innerJoin(organizations, eq(organizations.id, payments.organizationId))
       .leftJoin(locations, eq(locations.id, events.locationId))
-      .where(and(isOf(payments.organizationId), isNamed, anyOf(payments.pageToken, 'tokens'))),
+      .where(
+        and(isOf(payments.organizationId), anyOf(payments.id, 'ids'), anyOf(payments.pageToken, 'tokens')),
+      ),
   )
-const [byId, byToken] = [anyOf(payments.id, 'ids'), lacksId(payments.pageToken)]
-const paymentsByIds = findPayments('pages_by_payments', () => undefined, byId)
-const paymentsByTokens = findPayments('pages_by_tokens', () => undefined, byToken)
-const ownPaymentsByIds = findPayments('pages_of_organization_by_payments', inOrganization, byId)
-const ownPaymentsByTokens = findPayments('pages_of_organization_by_tokens', inOrganization, byToken)
+const paymentsByTokens = findPayments('pages_by_tokens', () => undefined)
+const ownPaymentsByTokens = findPayments('pages_of_organization_by_tokens', inOrganization)
 
 // No personal data: anybody with the page's address can see it.
 const linesByPayments = (db: Database) =>
@@ -115,17 +113,11 @@ const toMap = (found: FoundPayment[]) => new Map(found.map((row) => [row.payment
 
 // Buyers come in a rush: reads in the same turn of the event loop share one statement.
 const idsIn = (tokens: string[]) => tokens.map((token) => readPageToken(token)?.id ?? '')
-const paymentByNamedToken = coalesceReads<FoundPayment>(async (db, tokens) =>
-  toMap(await paymentsByIds(db).execute({ tokens, ids: idsIn(tokens) })),
-)
 const paymentByToken = coalesceReads<FoundPayment>(async (db, tokens) =>
-  toMap(await paymentsByTokens(db).execute({ tokens })),
-)
-const ownPaymentByNamedToken = readByOrganization<FoundPayment>(async (db, organizationId, tokens) =>
-  toMap(await ownPaymentsByIds(db).execute({ organizationId, tokens, ids: idsIn(tokens) })),
+  toMap(await paymentsByTokens(db).execute({ tokens, ids: idsIn(tokens) })),
 )
 const ownPaymentByToken = readByOrganization<FoundPayment>(async (db, organizationId, tokens) =>
-  toMap(await ownPaymentsByTokens(db).execute({ organizationId, tokens })),
+  toMap(await ownPaymentsByTokens(db).execute({ organizationId, tokens, ids: idsIn(tokens) })),
 )
 
 const linesByPayment = readByOrganization<TicketLine[]>(async (db, organizationId, paymentIds) =>
@@ -137,10 +129,10 @@ const linesByPayment = readByOrganization<TicketLine[]>(async (db, organizationI
 export async function findPayment(db: Database, token: string): Promise<FoundPayment | null> {
   const read = readPageToken(token)
   if (!read) return null
-  if (!isDistributed(db)) return (read.id === null ? paymentByToken : paymentByNamedToken)(db, token)
+  if (!isDistributed(db)) return paymentByToken(db, token)
   const organizationId = await organizationOfPage(db, read)
   if (organizationId === null) return null
-  return (read.id === null ? ownPaymentByToken : ownPaymentByNamedToken)(db, organizationId, token)
+  return ownPaymentByToken(db, organizationId, token)
 }
 
 /** Reads the tickets of a payment as its page lists them. Amounts in minor units. */

@@ -9,7 +9,7 @@ import { isTicket, lockTicket, requireTicket, requireUnused } from '../../ticket
 import { type Ticket, ticketColumns, tickets } from '../../ticket/table.ts'
 import { ticketChange } from '../../ticket/ticket-change.ts'
 import { ticketCanBecome, ticketMayBecome } from '../../ticket/transitions.ts'
-import { lookupStatus, productQuantityUsed } from '../../ticket/views.ts'
+import { lookupStatus } from '../../ticket/views.ts'
 import { moveStock, stockMoves } from '../../ticket-rate/move-stock.ts'
 import { recordAvailability, recordChanges } from '../record-changes.ts'
 
@@ -21,11 +21,11 @@ export async function recordCancelled(tx: Connection, ticket: Ticket): Promise<T
   if (!ticketMayBecome(ticket.status, 'cancelled'))
     throw new Refusal(illegalTransition('ticket', lookupStatus(ticket), 'cancelled'))
   requireUnused(ticket)
-  if (ticket.supplements.some((supplement) => productQuantityUsed(supplement) > 0))
+  if (ticket.supplements.some(({ used }) => used > 0))
     throw new Refusal({ code: 'SUPPLEMENT_REDEEMED', message: 'A supplement was already handed out.' })
   const [cancelled] = await tx
     .update(tickets)
-    .set({ status: 'cancelled', ended: 'cancelled', cancelledAt: sql`now()` })
+    .set({ status: 'cancelled', cancelledAt: sql`now()` })
     .where(and(isTicket(ticket), ticketCanBecome('cancelled')))
     .returning(ticketColumns)
   if (!cancelled) throw new Error(`ticket ${ticket.id} was not cancelled under its lock`)

@@ -1,4 +1,4 @@
-import { and, asc, eq, exists, gt, inArray, lte, not, notExists, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, exists, inArray, lte, not, type SQL, sql } from 'drizzle-orm'
 import { readByOrganization } from '../../../data/by-organization.ts'
 import { anyOf, inOrganization, statement } from '../../../data/prepared.ts'
 import { nowMs } from '../../../database/clock.ts'
@@ -8,10 +8,9 @@ import { groupBy } from '../../../shared/group-by.ts'
 import type { Discount } from '../../discount/table.ts'
 import type { PaymentName } from '../../payment/lock-payment.ts'
 import { holds, isOfHold } from '../../payment/queue/table.ts'
-import { idempotencyKeys, isFresh, isHolding, isOverdue, payments } from '../../payment/table.ts'
+import { idempotencyKeys, isFresh, isOverdue, payments } from '../../payment/table.ts'
 import { tickets } from '../../ticket/table.ts'
 import type { TicketRate } from '../../ticket-rate/table.ts'
-
 import { type Ending, releaseHolds } from './release-holds.ts'
 
 const toExpired = (payment: PaymentName): Ending => ({ ...payment, status: 'expired' })
@@ -40,43 +39,14 @@ const expireOf = (
     return locked.length
   })
 
-// Puts right what is queued of payments that are not overdue: of those that wait for a bank, the end of their
-// holds, and nothing of those that were paid or ended. The release before leaves both. Takes no lock but those of
-// its own rows. Resolves to their number.
-async function correctQueue(db: Database, organizationId: string, found: PaymentName[]): Promise<number> {
-  const ids = found.map(({ id }) => id)
-  const areThese = and(
-    eq(holds.organizationId, organizationId),
-    inArray(holds.paymentId, ids),
-    isQueuedOverdue,
-  )
-  const isUnpaid = and(eq(payments.organizationId, organizationId), isOfHold, isHolding)
-  const unpaid = db.select({ one: sql`1` }).from(payments).where(isUnpaid)
-  const dropped = await db
-    .delete(holds)
-    .where(and(areThese, notExists(unpaid)))
-    .returning({ id: holds.paymentId })
-  const moved = await db
-    .update(holds)
-    .set({ expiresAt: sql`${payments.expiresAt}` })
-    .from(payments)
-    .where(and(areThese, isUnpaid, gt(payments.expiresAt, nowMs)))
-    .returning({ id: holds.paymentId })
-  return dropped.length + moved.length
-}
-
 async function expireFound(db: Database, found: PaymentName[], onLocked: 'wait' | 'skip'): Promise<number> {
-  let done = 0
-  for (const [organizationId, own] of groupBy(found, ({ organizationId }) => organizationId)) {
-    const expired = await expireOf(db, organizationId, own, onLocked)
-    done += expired
-    if (expired < own.length) done += await correctQueue(db, organizationId, own)
-  }
-  return done
+  let expired = 0
+  for (const [organizationId, own] of groupBy(found, ({ organizationId }) => organizationId))
+    expired += await expireOf(db, organizationId, own, onLocked)
+  return expired
 }
 
-/** Expires up to `limit` overdue payments, in a transaction for each organization, and returns their number,
- *  with that of corrected rows of the queue.
+/** Expires up to `limit` overdue payments, in a transaction for each organization, and returns their number.
  *  Safe to run in many processes: each skips rows that another has locked (DECISIONS 5). */
 export async function expireHolds(db: Database, limit: number): Promise<number> {
   const found = await db

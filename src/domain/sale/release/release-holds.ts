@@ -50,7 +50,7 @@ export async function releaseHolds(tx: Connection, endings: Ending[]): Promise<v
   const ids = endings.map(({ id }) => id)
   const released = await tx
     .update(tickets)
-    .set({ status: 'expired', ended: 'expired' })
+    .set({ status: 'expired' })
     .where(
       and(
         eq(tickets.organizationId, organizationId),

@@ -5,7 +5,6 @@ import type { Connection } from '../../../database/database.ts'
 import { isIdentifier } from '../../../shared/ids.ts'
 import type { Mode } from '../../../shared/mode.ts'
 import { events } from '../../event/table.ts'
-import { locations } from '../../location/table.ts'
 import { organizations } from '../../organization/table.ts'
 import { tickets } from '../../ticket/table.ts'
 import { prices, ticketRates } from '../../ticket-rate/table.ts'
@@ -34,10 +33,7 @@ const noLabel = sql`null::text`
 const groupings = {
   RATE: { key: sql`${tickets.ticketRateId}`, label: nameIn(ticketRates) },
   PRICE: { key: sql`${tickets.priceId}`, label: nameIn(prices) },
-  DAY: {
-    key: sql`to_char(coalesce(${tickets.soldOn}, ${tickets.activatedAt} at time zone event.timezone), 'YYYY-MM-DD')`,
-    label: noLabel,
-  },
+  DAY: { key: sql`to_char(${tickets.soldOn}, 'YYYY-MM-DD')`, label: noLabel },
   CHANNEL: { key: sql`${tickets.channelId}`, label: nameIn(channels) },
   REFERRAL: { key: sql`${tickets.referralId}`, label: noLabel },
   SALE_TYPE: { key: sql`${tickets.saleType}::text`, label: noLabel },
@@ -64,9 +60,8 @@ export type SalesRow = {
 // without sales makes one row without counts.
 const statementOf = ({ key, label }: { key: SQL; label: SQL }) => sql`
   with event as (
-    select ${events.id}, ${events.organizationId}, ${organizations.currency}, coalesce(${locations.timezone}, 'UTC') as timezone
+    select ${events.id}, ${events.organizationId}, ${organizations.currency}
     from ${events} join ${organizations} on ${organizations.id} = ${events.organizationId}
-    left join ${locations} on ${locations.id} = ${events.locationId}
     where ${events.id} = ${sql.placeholder('eventId')}::text
       and ${events.organizationId} = any(${textArrayParam('organizationIds')})
   ),

@@ -1,6 +1,5 @@
-import { and, eq } from 'drizzle-orm'
+import { and } from 'drizzle-orm'
 import { readByOrganization } from '../../../data/by-organization.ts'
-import { coalesceReads } from '../../../data/coalesce.ts'
 import { anyOf, inOrganization, statement } from '../../../data/prepared.ts'
 import type { Database } from '../../../database/database.ts'
 import { lockPayment } from '../../payment/lock-payment.ts'
@@ -19,37 +18,30 @@ type EventResult = 'done' | 'repeated' | 'unknown' | 'ignored'
 
 type Subject<Kind> = Extract<ProviderEvent['about'], { kind: Kind }>
 
-const { id, organizationId, ticketRateId, mode } = payments
-
 // An event carries no more than a payment's key, but settlements are batched by rate.
 const findPayment = readByOrganization<Settlement['payment']>(async (db, organizationId, ids) => {
   const found = await statement(db, 'rates_of_payments', (db) =>
     db
-      .select(columns)
+      .select({
+        id: payments.id,
+        organizationId: payments.organizationId,
+        ticketRateId: payments.ticketRateId,
+        mode: payments.mode,
+      })
       .from(payments)
       .where(and(inOrganization(payments.organizationId), anyOf(payments.id, 'ids'))),
   ).execute({ organizationId, ids })
   return new Map(found.map((payment) => [payment.id, payment]))
 })
-const columns = { id, organizationId, ticketRateId, mode }
-
-// A session that was opened by an earlier version tells no organization.
-const findPaymentById = coalesceReads<Settlement['payment']>(async (db, ids) => {
-  const found = await statement(db, 'rates_of_payments_by_id', (db) =>
-    db.select(columns).from(payments).where(anyOf(payments.id, 'ids')),
-  ).execute({ ids })
-  return new Map(found.map((payment) => [payment.id, payment]))
-})
 
 async function findRefund(
   db: Database,
-  { id, organizationId }: Subject<'refund'>,
+  about: Subject<'refund'>,
 ): Promise<Pick<RefundAttempt, 'id' | 'organizationId' | 'paymentId'> | null> {
-  const isNamed = organizationId === null ? eq(refunds.id, id) : isRefund({ id, organizationId })
   const [found] = await db
     .select({ id: refunds.id, organizationId: refunds.organizationId, paymentId: refunds.paymentId })
     .from(refunds)
-    .where(isNamed)
+    .where(isRefund(about))
   return found ?? null
 }
 
@@ -82,10 +74,7 @@ export async function receiveEvent(
   if (!about) return 'ignored'
   if (about.kind === 'refund') return receiveRefund(db, provider, event, about)
   const { organizationId, paymentId } = about
-  const payment =
-    organizationId === null
-      ? await findPaymentById(db, paymentId)
-      : await findPayment(db, organizationId, paymentId)
+  const payment = await findPayment(db, organizationId, paymentId)
   // A test payment has no session at a real provider, which therefore can't know it.
   if (!payment || (payment.mode === 'test' && provider !== sandboxProvider.name)) return 'unknown'
   const { isRepeated } = await settlePayment(db, {

@@ -5,13 +5,11 @@ import { anyOf, inOrganization, preparedRows, preparedSql } from '../../../data/
 import { nowMs } from '../../../database/clock.ts'
 import type { Connection } from '../../../database/database.ts'
 import { groupBy } from '../../../shared/group-by.ts'
-import { newDocumentToken } from '../../../shared/ids.ts'
 import { queueDeliveries } from '../../delivery/queue-deliveries.ts'
 import { events } from '../../event/table.ts'
 import { invoiceKindIn, issueInvoices } from '../../invoice/issue-invoice.ts'
 import { locations } from '../../location/table.ts'
 import { paymentChange } from '../../payment/payment-change.ts'
-import { readPageToken } from '../../payment/payment-url.ts'
 import { dropHolds, dropSessions } from '../../payment/queue/follow-payments.ts'
 import { type Payment, payments } from '../../payment/table.ts'
 import { canBecome } from '../../payment/transitions.ts'
@@ -30,8 +28,6 @@ const markedRows = arrayRows('marked', {
   endsSession: 'boolean',
 })
 const { id, invoiceReference, endsSession } = markedRows.cells
-const issuedRows = arrayRows('issued', { ticketId: 'text', documentToken: 'text' })
-const { ticketId, documentToken } = issuedRows.cells
 
 const timezone = sql`coalesce((select ${locations.timezone} from ${events} join ${locations} on ${locations.id} = ${events.locationId}
   where ${events.id} = ${tickets.eventId}), 'UTC')`
@@ -52,12 +48,11 @@ const markPaid = preparedSql<ActivatedTicket>(
   dropped as (${dropHolds('paid', ofOrganization)}),
   closed as (${dropSessions('paid', ofOrganization, sql`paid.ends_session`)}),
   changed as (
-    update ${tickets} set status = 'active', ended = null, activated_at = ${nowMs},
-      sold_on = (${nowMs} at time zone ${timezone})::date, document_token = ${documentToken}, invoice_reference = paid.invoice_reference,
+    update ${tickets} set status = 'active', activated_at = ${nowMs},
+      sold_on = (${nowMs} at time zone ${timezone})::date, invoice_reference = paid.invoice_reference,
       updated_at = ${nowMs}
-    from paid, ${issuedRows.rows}
-    where ${inOrganization(tickets.organizationId)} and ${tickets.id} = ${ticketId}
-      and ${tickets.paymentId} = paid.id and ${tickets.status} = ${sql.placeholder('from')}::text::ticket_status
+    from paid
+    where ${inOrganization(tickets.organizationId)} and ${tickets.paymentId} = paid.id and ${tickets.status} = ${sql.placeholder('from')}::text::ticket_status
     returning ${tickets.id}, ${tickets.activatedAt}
   )
   select id, (extract(epoch from activated_at) * 1000)::float8 as now from changed`,
@@ -78,7 +73,6 @@ const soldColumns = {
   phone: tickets.phone,
   admits: tickets.admits,
   entered: tickets.entered,
-  documentToken: tickets.documentToken,
 }
 
 /** Columns of a ticket that settling its payment needs. */
@@ -166,34 +160,23 @@ async function writePaid<Sold extends SoldTicket>(
     endsSession,
     invoiceReference: references.get(id) ?? null,
   }))
-  // A ticket that a process of the release before held has no document yet.
-  const namedBy = ({ pageToken }: Payment) => readPageToken(pageToken)?.organizationId ?? null
-  const issued = payables.flatMap(({ payment, tickets }) =>
-    tickets.map(({ id, documentToken }) => ({
-      ticketId: id,
-      documentToken: documentToken ?? newDocumentToken(id, namedBy(payment)),
-    })),
-  )
   const activated = await markPaid(tx, {
     organizationId,
     ...markedRows.values(marked),
-    ...issuedRows.values(issued),
     from,
   })
   const [first] = activated
   if (!first) throw new Error('no payment was marked as paid')
   const at = new Date(first.now)
   const isActivated = new Set(activated.map(({ id }) => id))
-  const tokens = new Map(issued.map(({ ticketId, documentToken }) => [ticketId, documentToken]))
   return payables.map(({ payment, tickets }) => {
     const invoiceReference = references.get(payment.id) ?? null
     return {
       payment: { ...payment, status: 'paid', paidAt: at, invoiceReference },
       tickets: tickets.map((ticket) => {
-        const documentToken = tokens.get(ticket.id)
-        if (!documentToken || !isActivated.has(ticket.id))
+        if (!isActivated.has(ticket.id))
           throw new Error(`ticket ${ticket.id} of a paid payment was not activated`)
-        return { ...ticket, status: 'active', activatedAt: at, documentToken, invoiceReference }
+        return { ...ticket, status: 'active', activatedAt: at, invoiceReference }
       }),
     }
   })

@@ -9,7 +9,7 @@ import { busy } from '../../../shared/errors.ts'
 import { isFast } from '../../../shared/fast.ts'
 import { lockPayments } from '../../payment/lock-payment.ts'
 import { dropSessions } from '../../payment/queue/follow-payments.ts'
-import { isOfSession, openSessions } from '../../payment/queue/table.ts'
+import { holds, isOfHold, isOfSession, openSessions } from '../../payment/queue/table.ts'
 import { payments } from '../../payment/table.ts'
 import { canBecome, mayBecome } from '../../payment/transitions.ts'
 import { stockId } from '../../ticket-rate/table.ts'
@@ -30,22 +30,33 @@ import {
 // A provider that has not decided by then is given up on: a charge after that is late.
 const maxProcessingSeconds = 7 * 24 * 3600
 
+// Makes payments wait for a bank, and moves their holds with them.
 async function startProcessing(tx: Connection, undecided: LockedSettlement[]): Promise<string[]> {
   const [first] = undecided
   if (!first) return []
+  const { organizationId, ticketRateId } = first.payment
   const ids = undecided.map(({ payment }) => payment.id)
   const processing = await tx
     .update(payments)
     .set({ status: 'processing', expiresAt: inSeconds(maxProcessingSeconds) })
     .where(
-      and(
-        eq(payments.organizationId, first.payment.organizationId),
-        inArray(payments.id, ids),
-        canBecome('processing'),
-      ),
+      and(eq(payments.organizationId, organizationId), inArray(payments.id, ids), canBecome('processing')),
     )
     .returning({ id: payments.id })
-  return processing.map(({ id }) => id)
+  const moved = processing.map(({ id }) => id)
+  const formerEnds = undecided.map(({ payment }) => payment.expiresAt)
+  await tx
+    .update(holds)
+    .set({ expiresAt: sql`${payments.expiresAt}` })
+    .from(payments)
+    .where(
+      and(
+        ...[eq(holds.organizationId, organizationId), eq(payments.organizationId, organizationId), isOfHold],
+        ...[eq(holds.ticketRateId, ticketRateId), inArray(holds.expiresAt, formerEnds)],
+        inArray(holds.paymentId, moved),
+      ),
+    )
+  return moved
 }
 
 function toEnding({ settlement: { outcome }, payment }: LockedSettlement): Ending[] {

@@ -60,7 +60,6 @@ function toPayment(job: HoldJob): Payment {
     sessionId: null,
     sessionUrl: null,
     sessionOpen: false,
-    sessionDueAt: null,
     sessionAskedAt: null,
     createdAt: unsetTime,
     expiresAt: unsetTime,
@@ -75,7 +74,6 @@ export const defaultedPaymentColumns = [
   'sessionId',
   'sessionUrl',
   'sessionOpen',
-  'sessionDueAt',
   'sessionAskedAt',
 ] satisfies (keyof Payment)[]
 
@@ -91,7 +89,6 @@ export const defaultedTicketColumns = [
   'invoiceReference',
   'correctiveInvoiceReferences',
   'updatedAt',
-  'ended',
   'soldOn',
 ] satisfies (keyof typeof tickets)[]
 
