@@ -69,10 +69,11 @@ export const hold = {
   insertTicket: (target: string, client: string) => `
     insert into tickets (id, payment_id, position, organization_id, channel_id, event_id, ticket_rate_id, price_id,
       status, qr_code, currency, price_amount, supplements_amount, organization_fee_amount, platform_fee_amount,
-      warranty_amount, total_amount, warranty_hours, full_name, email, phone)
+      warranty_amount, total_amount, warranty_hours, full_name, email, phone, document_token)
     select 'tkt_' || ${key(client)}, 'pay_' || ${key(client)}, 0, organization_id, (select id from channels limit 1),
       event_id, rate_id, price_id, 'held', left(md5(${key(client)}), 12), currency, amount, 0, 0, 0, 0, amount, 0,
-      'Ada Lovelace', 'ada@example.com', '+34600000000'
+      'Ada Lovelace', 'ada@example.com', '+34600000000',
+      'doc_' || ${key(client)}
     from bench_targets where number = ${target}`,
   moveStock: (target: string) => `
     with locked as (

@@ -22,14 +22,14 @@ export const sellTickets = (count: number): string[] => [
   `insert into tickets (id, payment_id, position, organization_id, channel_id, event_id, ticket_rate_id, price_id,
       status, qr_code, currency, price_amount, supplements_amount, organization_fee_amount, platform_fee_amount,
       warranty_amount, total_amount, warranty_hours, full_name, email, phone, supplements, entered, last_entry_at,
-      created_at, activated_at)
+      created_at, activated_at, sold_on, document_token)
     select 'tkt_sold_' || n, 'pay_sold_' || n, 0, organization_id, channel_id, event_id, rate_id, price_id,
       'active', lpad(n::text, 12, '0'), currency, amount, extra, 0, amount / 20,
       0, amount + extra, 0, 'Ada Lovelace', 'ada@example.com', '+34600000000',
       case when extra = 0 then '[]' else jsonb_build_array(jsonb_build_object('supplementId', 'sup_sold',
-        'label', 'Cloakroom', 'amount', extra, 'hasFakePrice', true, 'fakeAmount', extra * 2)) end,
+        'label', 'Cloakroom', 'description', null, 'productQuantity', 1, 'used', 0, 'amount', extra, 'hasFakePrice', true, 'fakeAmount', extra * 2)) end,
       (n % 3 = 0)::integer, case when n % 3 = 0 then now() end,
-      at, at
+      at, at, at::date, 'doc_sold_' || n
     from sold`,
   `update stock set sold = stock.sold + sale.count
     from (select unnest(array[rate_id, price_id]) as id, count(*) as count from sold group by 1) as sale

@@ -54,7 +54,7 @@ const expire = `
   with ended as (update payments set status = 'expired' where id = any(ids) returning *),
   dropped as (delete from holds using ended where holds.ticket_rate_id = ended.ticket_rate_id
     and holds.expires_at = ended.expires_at and payment_id = ended.id)
-  update tickets set status = 'expired', ended = 'expired', updated_at = now() from ended where payment_id = ended.id;`
+  update tickets set status = 'expired', updated_at = now() from ended where payment_id = ended.id;`
 const scan = `
   update tickets set entered = 1, first_entry_at = now(), last_entry_at = now(), updated_at = now()
     where payment_id = any(ids) and position = 0;`
@@ -123,7 +123,7 @@ test('a ticket takes a bounded number of bytes, and requests beside many take as
       hot: sql<number>`coalesce(100 * n_tup_hot_upd / nullif(n_tup_upd, 0), 0)::integer`,
     })
     .from(sql`pg_stat_user_tables`)
-    .where(sql`relname in ('payments', 'tickets', 'sold_tickets', 'holds')`)
+    .where(sql`relname in ('payments', 'tickets', 'holds')`)
   for (const { table, heap, indexes, hot } of sizes)
     say(`${table}: ${heap} bytes a ticket and ${indexes} of indexes, ${hot} % heap-only updates`)
   await sale.db.execute(sql`vacuum analyze`)

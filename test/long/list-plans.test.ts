@@ -33,15 +33,14 @@ beforeAll(async () => {
     (id, payment_id, position, organization_id, channel_id, event_id, ticket_rate_id, price_id, status, sale_type, qr_code,
       currency, price_amount, supplements_amount, organization_fee_amount, platform_fee_amount, warranty_amount,
       total_amount, warranty_hours, full_name, search_name, email, phone, referral_id, created_at, activated_at,
-      updated_at, document_token, ended)
+      updated_at, document_token)
     select 'tkt_' || n || '_' || m, 'pay_' || n, m, 'org_1', 'org_1', 'evt_' || n % ${rateCount}::integer,
       'rate_' || n % ${rateCount}::integer, 'price_' || n % ${rateCount}::integer,
       (case when n % 1000 = 0 then 'cancelled' when n % 500 = 1 then 'expired' else 'active' end)::ticket_status,
       'invitation', 'code_' || n || '_' || m, 'EUR', 0, 0, 0, 0, 0, 0, 0, 'Ana ' || n, 'ana ' || n,
       'ana' || n % 50000 || '@example.com', '+34' || 600000000 + n, 'ref_' || n % 50, now() - n * interval '1 second',
       case when n % 500 <> 1 then now() - n * interval '1 second' end, now() - n * interval '1 second',
-      'document_' || n || '_' || m,
-      (case when n % 1000 = 0 then 'cancelled' when n % 500 = 1 then 'expired' end)::ticket_status
+      'document_' || n || '_' || m
     from generate_series(1, ${payments}::integer) as n, generate_series(0, ${perPayment - 1}::integer) as m`)
   await sale.db.execute(sql`alter table tickets enable trigger all`)
   await sale.db.transaction(async (tx) => {

@@ -44,13 +44,13 @@ beforeAll(async () => {
   await sale.db.execute(sql`insert into tickets
     (id, payment_id, position, organization_id, channel_id, event_id, ticket_rate_id, price_id, status, qr_code, currency,
       price_amount, supplements_amount, organization_fee_amount, platform_fee_amount, warranty_amount, total_amount,
-      warranty_hours, full_name, email, created_at)
+      warranty_hours, full_name, email, document_token, created_at)
     select replace(id, 'pay', 'tkt'), id, 0, 'org_1', channel_id, replace(ticket_rate_id, 'rate', 'evt'), ticket_rate_id,
       replace(ticket_rate_id, 'rate', 'price'),
       case status when 'expired' then 'expired' else 'active' end::ticket_status, id, 'EUR',
-      2000, 0, 200, 100, 0, 2200, 0, 'Ana', id || '@example.com', now() - interval '31 days' from payments`)
-  await sale.db.execute(sql`insert into deliveries (id, payment_id, medium, recipient)
-    select 'dlv_' || id, id, 'email', id || '@example.com' from payments where status = 'paid'`)
+      2000, 0, 200, 100, 0, 2200, 0, 'Ana', id || '@example.com', id, now() - interval '31 days' from payments`)
+  await sale.db.execute(sql`insert into deliveries (organization_id, id, payment_id, medium, recipient)
+    select organization_id, 'dlv_' || id, id, 'email', id || '@example.com' from payments where status = 'paid'`)
   await sale.db.execute(sql`vacuum analyze`)
   seen.length = 0
 })

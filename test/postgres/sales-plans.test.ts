@@ -23,9 +23,9 @@ beforeAll(async () => {
   await sale.db.execute(sql`insert into tickets
     (id, payment_id, position, organization_id, channel_id, event_id, ticket_rate_id, price_id, status, qr_code, currency,
       price_amount, supplements_amount, organization_fee_amount, platform_fee_amount, warranty_amount, total_amount,
-      warranty_hours, full_name, email, referral_id, activated_at, document_token)
+      warranty_hours, full_name, email, referral_id, activated_at, sold_on, document_token)
     select 'tkt_' || n || '_' || m, 'pay_' || n, m, 'org_1', 'org_1', 'evt_' || n, 'rate_' || n, 'price_' || n, 'active',
-      'code_' || m, 'EUR', 2000, 0, 200, 100, 0, 2200, 0, 'Ana', 'ana@example.com', 'ref_' || m % 7, now(),
+      'code_' || m, 'EUR', 2000, 0, 200, 100, 0, 2200, 0, 'Ana', 'ana@example.com', 'ref_' || m % 7, now(), current_date,
       'document_' || n || '_' || m
     from generate_series(0, ${events - 1}::integer) as n, generate_series(1, ${ticketsOfEach}::integer) as m`)
   await sale.db.execute(sql`vacuum analyze`)

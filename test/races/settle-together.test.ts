@@ -3,6 +3,7 @@
 import { eq, sql } from 'drizzle-orm'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openSessions } from '../../src/domain/payment/queue/table.ts'
 import { payments } from '../../src/domain/payment/table.ts'
 import { settleGroup, settlePayment } from '../../src/domain/sale/settle/settle-payment.ts'
 import type { Settlement, SettlementResult } from '../../src/domain/sale/settle/settlement.ts'
@@ -114,6 +115,10 @@ async function prepare(sale: Sale, round: number, { payments: states, left }: Ro
       sessionId: `own_${payment_id}`,
       sessionOpen: true,
       ...(before.isOverdue && { expiresAt: sql`now() - interval '1 day'` }),
+    })
+    await sale.db.insert(openSessions).values({
+      ...{ organizationId: 'org_1', provider: 'sandbox', sessionId: `own_${payment_id}` },
+      ...{ paymentId: payment_id, dueAt: sql`now() + interval '1 hour'` },
     })
     ids.push(payment_id)
   }

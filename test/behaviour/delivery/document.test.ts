@@ -3,6 +3,7 @@
 import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { tickets } from '../../../src/domain/ticket/table.ts'
+import { newDocumentToken, newId } from '../../../src/shared/ids.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { buyDeliverable, deliveryCatalogue } from '../../support/deliveries.ts'
 import { channelHeaders } from '../../support/factories.ts'
@@ -96,7 +97,8 @@ test('ticket document of a refunded ticket that is not cancelled stays available
 })
 
 test.each([
-  ['unknown', 'a'.repeat(64), 1],
+  ['unknown', newDocumentToken(newId('tkt'), null), 1],
+  ['without a ticket', 'a'.repeat(64), 0],
   ['too short', 'a'.repeat(63), 0],
   ['too long', 'a'.repeat(65), 0],
   ['in capitals', 'A'.repeat(64), 0],

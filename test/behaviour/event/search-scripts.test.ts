@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs'
-import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { aCatalogue, aLocation, anEvent } from '../../support/factories.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
@@ -62,16 +60,4 @@ test.each(['malaga', 'MÁLAGA', 'Ma\u0301laga'])('events in the city %s are foun
     sale.channel,
   )
   expect(answer.data?.events.nodes).toHaveLength(Object.keys(names).length)
-})
-
-test('words that were stored before are folded by the migration as new ones are', async () => {
-  const words = async () =>
-    (await sale.db.execute(sql`select id, search_words::text from events order by id`)) as unknown
-  const before = JSON.stringify(await words())
-  await sale.db.execute(sql`update events set search_words = to_tsvector('simple', 'stale')`)
-  expect(JSON.stringify(await words())).not.toBe(before)
-  const file = readFileSync(new URL('../../../drizzle/0023_fold-names.sql', import.meta.url), 'utf8')
-  for (const statement of file.split('--> statement-breakpoint').slice(1))
-    await sale.db.execute(sql.raw(statement))
-  expect(JSON.stringify(await words())).toBe(before)
 })

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createApp } from '../../../src/app/app.ts'
 import { parseConfig } from '../../../src/config/config.ts'
+import { newId, newPageToken } from '../../../src/shared/ids.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { aCatalogue, aLocation, anEvent, aPrice, aRate, aSupplement } from '../../support/factories.ts'
 import {
@@ -164,7 +165,8 @@ test('payment page escapes names', async () => {
 })
 
 test.each([
-  ['unknown', 'A'.repeat(43), 1],
+  ['unknown', newPageToken(newId('pay'), null), 1],
+  ['without a payment', 'A'.repeat(43), 0],
   ['too short', 'A'.repeat(42), 0],
   ['too long', 'A'.repeat(300), 0],
   ['of other characters', `${'A'.repeat(42)}-`, 0],

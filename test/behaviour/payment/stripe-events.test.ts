@@ -246,7 +246,7 @@ test('stripe events of other payments are accepted and ignored', async () => {
   })
   const elsewhere = sale.fake.emitEvent('checkout.session.completed', {
     ...foreign.data.object,
-    metadata: { payment_id: 'pay_of_another_gateway' },
+    metadata: { payment_id: 'pay_of_another_gateway', organization_id: 'org_1' },
   })
   expect(await sale.deliver(unknown, foreign, elsewhere)).toEqual(['ignored', 'ignored', 'unknown'])
   expect(lines.join('')).toContain(`"event":"${elsewhere.id}"`)
@@ -270,7 +270,7 @@ test('stripe event of a refund settles it by our own id', async () => {
   const { checkout, session } = await expirePayment()
   await whileFull(() => sale.deliver(sale.fake.pay(session.id)))
   const [row] = await sale.db.select().from(refunds).where(eq(refunds.paymentId, checkout.payment_id))
-  const told = { id: 're_1', object: 'refund', metadata: { refund_id: row?.id } }
+  const told = { id: 're_1', object: 'refund', metadata: { refund_id: row?.id, organization_id: 'org_1' } }
   expect(
     await sale.deliver(
       sale.fake.emitEvent('refund.created', { ...told, status: 'pending' }),
@@ -279,7 +279,7 @@ test('stripe event of a refund settles it by our own id', async () => {
       sale.fake.emitEvent('refund.updated', {
         ...told,
         status: 'succeeded',
-        metadata: { refund_id: 'ref_x' },
+        metadata: { refund_id: 'ref_x', organization_id: 'org_1' },
       }),
     ),
   ).toEqual(['done', 'done', 'ignored', 'unknown'])

@@ -171,7 +171,7 @@ test.each([
   ['a list as status', { status: [] }],
 ])('stripe event of a refund with %s is 400', async (_what, fields) => {
   const event = sale.fake.emitEvent('refund.updated', {
-    ...{ id: 're_1', status: 'succeeded', metadata: { refund_id: 'ref_1' } },
+    ...{ id: 're_1', status: 'succeeded', metadata: { refund_id: 'ref_1', organization_id: 'org_1' } },
     ...fields,
   })
   expect(refusal(await sale.send(signEvent(event)))).toBe('400 BAD_REQUEST')
@@ -194,7 +194,7 @@ test('stripe event about a test payment pays nothing, for its session is not at 
     tickets: [anEntry('price_1')],
   })
   const forged = structuredClone(event)
-  Object.assign(forged.data.object, { metadata: { payment_id: tested.payment_id } })
+  Object.assign(forged.data.object, { metadata: { payment_id: tested.payment_id, organization_id: 'org_1' } })
   Object.assign(forged, { id: 'evt_forged' })
   expect(await sale.deliver(forged)).toEqual(['unknown'])
   expect(await sale.buyer.statusesOf(tested)).toEqual(['pending', 'held'])

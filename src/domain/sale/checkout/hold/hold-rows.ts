@@ -89,6 +89,7 @@ export const defaultedTicketColumns = [
   'invoiceReference',
   'correctiveInvoiceReferences',
   'updatedAt',
+  'ended',
   'soldOn',
 ] satisfies (keyof typeof tickets)[]
 
