@@ -1,6 +1,6 @@
 import { electLeader } from '../data/elect-leader.ts'
 import type { Database } from '../database/database.ts'
-import { createPositions } from '../domain/change/assign-positions.ts'
+import { assignPositions } from '../domain/change/assign-positions.ts'
 import { queueMoved } from '../domain/delivery/move-dates.ts'
 import { type Senders, sendDeliveries } from '../domain/delivery/send-deliveries.ts'
 import type { PaymentProvider } from '../domain/payment/provider.ts'
@@ -20,8 +20,6 @@ type JobOptions = {
   privateWebhooks: boolean
   /** Deletes and anonymizes what is old; nothing without it. */
   retention?: Job
-  /** Makes and drops partitions; nothing without it. */
-  months?: Job
   /** Reports money that does not match its payment, once each, for the operator. */
   onMismatch?: (mismatch: Mismatch) => void
   /** True if no other process uses the database, so that nobody has to be elected. */
@@ -35,22 +33,20 @@ const jobsOf = ({
   senders,
   privateWebhooks,
   retention,
-  months,
   onMismatch,
 }: JobOptions): Record<string, Job> => ({
   sweep: () => sweepHolds(db),
   'ending sessions': () => closeSessions({ db, provider }),
   refunds: () => processDueRefunds(db, provider, onMismatch),
-  feed: createPositions(db),
+  feed: () => assignPositions(db),
   notices: () => queueMoved(db),
   delivery: () => sendDeliveries(db, senders),
   webhooks: (stopping) => sendWebhooks(db, { privateWebhooks, stopping }),
   ...(retention && { retention }),
-  ...(months && { months }),
 })
 // Jobs that many processes do no faster than one: each run is a statement or two over all organizations. The
 // others claim a few rows each and wait for somebody else, so more processes do more of them.
-const jobsOfLeader = new Set(['sweep', 'feed', 'months', 'notices'])
+const jobsOfLeader = new Set(['sweep', 'feed', 'notices'])
 const pauseSeconds = 1
 
 const measured =

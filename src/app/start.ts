@@ -6,7 +6,6 @@ import { openSenders } from '../domain/delivery/open-senders.ts'
 import { organizations } from '../domain/organization/table.ts'
 import { openProvider } from '../domain/payment/open-provider.ts'
 import type { PaymentProvider } from '../domain/payment/provider.ts'
-import { createMonthKeeper } from '../domain/retention/keep-months.ts'
 import { createRetention } from '../domain/retention/retain.ts'
 import { countBacklog } from '../domain/sale/report/count-backlog.ts'
 import { explainListening } from '../http/explain-listening.ts'
@@ -68,10 +67,6 @@ async function startBackground(
       retention: createRetention({
         ...{ db, settings: config, mailFolder: mail.folder },
         onDone: (facts) => app.log.info(facts, 'data that was kept long enough is gone'),
-      }),
-      months: createMonthKeeper({
-        ...{ db, settings: config },
-        onDone: (facts) => app.log.info(facts, 'a partition was made, or was kept long enough'),
       }),
       onMismatch: (mismatch) => app.log.error(mismatch, 'money does not match its payment, and is refunded'),
     },

@@ -119,11 +119,6 @@ export async function findTogether<All extends unknown[]>(
  *  instead of 219). */
 export const textArrayParam = (name: string): SQL => sql`(select ${sql.placeholder(name)}::text[])::text[]`
 
-/** Text parameter by which partitions are left out when a statement begins (`concat` is stable), whose value the
- *  planner can't see: with it each plan would look cheaper than the generic one, and PostgreSQL would plan on every
- *  execution. */
-export const textParamAtStart = (name: string): SQL => sql`concat(${sql.placeholder(name)}::text)`
-
 /** Condition that a column is one of the given keys: one statement for any number of keys, planned once per
  *  connection. */
 export const anyOf = (column: PgColumn, name: string): SQL => sql`${column} = any(${textArrayParam(name)})`

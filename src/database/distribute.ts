@@ -5,17 +5,15 @@ import type { MigrationSession } from './migrate.ts'
 const noExtension =
   'The database has no Citus extension. Install Citus on every server, run «create extension citus» in this database on each, and add the workers (citus_set_coordinator_host, citus_add_node): docs/scaling.md shows how.'
 
-// Tables whose primary key contains the organization are spread by it, and lie together for each; so are those
-// with a partition a month, each of which has such a key. Every server has a copy of all others, and of who may
-// sell for whom. Leases of processes stay where the processes ask.
+// Tables whose primary key contains the organization are spread by it, and lie together for each. Every server
+// has a copy of all others, and of who may sell for whom. Leases of processes stay where the processes ask.
 const tables = `
   select class.oid::regclass::text as name,
-    class.relkind = 'p' or class.relname not in ('grants', 'channel_organizations') and exists (select from pg_attribute
+    class.relname not in ('grants', 'channel_organizations') and exists (select from pg_attribute
       where attrelid = class.oid and attnum = any(key.conkey) and attname = 'organization_id') as is_sold,
     exists (select from pg_dist_partition where logicalrelid = class.oid) as is_done
-  from pg_class as class left join pg_constraint as key on key.conrelid = class.oid and key.contype = 'p'
-  where class.relnamespace = 'public'::regnamespace and class.relname <> 'leaders' and not class.relispartition
-    and (class.relkind = 'p' or key.contype is not null)
+  from pg_class as class join pg_constraint as key on key.conrelid = class.oid and key.contype = 'p'
+  where class.relnamespace = 'public'::regnamespace and class.relname <> 'leaders'
   order by is_sold, name`
 
 // A foreign key can't join a table that is distributed to one that is not yet: all are taken off, kept in a
@@ -24,14 +22,14 @@ const keptKeys = 'drizzle.kept_foreign_keys'
 const keepKeys = [
   `create table if not exists ${keptKeys} (name text, of text, definition text, primary key (of, name))`,
   `insert into ${keptKeys} select conname, conrelid::regclass::text, pg_get_constraintdef(oid) from pg_constraint
-    where contype = 'f' and connamespace = 'public'::regnamespace and conparentid = 0 on conflict do nothing`,
+    where contype = 'f' and connamespace = 'public'::regnamespace on conflict do nothing`,
 ]
 const missingKeys = `
   select format('alter table %s add constraint %I %s', of, name, definition) as statement from ${keptKeys} as kept
   where not exists (select from pg_constraint where conname = name and conrelid = of::regclass)`
 const presentKeys = `
   select format('alter table %s drop constraint %I', conrelid::regclass, conname) as statement from pg_constraint
-  where contype = 'f' and connamespace = 'public'::regnamespace and conparentid = 0`
+  where contype = 'f' and connamespace = 'public'::regnamespace`
 
 // Triggers do not run on distributed tables: those of revisions do what an import does itself there.
 const triggers = `

@@ -5,7 +5,6 @@ import { errorCode } from '../shared/errors.ts'
 import { sha256 } from '../shared/ids.ts'
 import { instruments } from '../shared/instruments.ts'
 import { isUnavailable, type MigrationWait, migrations } from './database.ts'
-import { makeMonths } from './months.ts'
 
 /** An exclusive connection for migrations: the part that both drivers can implement. */
 export type MigrationSession = {
@@ -126,9 +125,9 @@ async function applyStatement(session: MigrationSession, statement: string): Pro
  *  before it stay. A file with the line `-- migrate: no transaction` runs statement by statement instead, for
  *  statements that PostgreSQL allows in no transaction (`concurrently`) or that should be committed in parts.
  *  Each of its statements must be safe to repeat, because the file starts over if the process dies in the
- *  middle. An unfinished index is recreated. Tables without the first file are refused. At the end the partitions of the next months are made. Throws with
- *  the name of the file if a lock can't be taken in `maxTries`. The caller must hold a lock that keeps other
- *  processes from migrating at the same time. */
+ *  middle. An unfinished index is recreated. Tables without the first file are refused. Throws with the name of
+ *  the file if a lock can't be taken in `maxTries`. The caller must hold a lock that keeps other processes from
+ *  migrating at the same time. */
 export async function migrate(session: MigrationSession, options: MigrateOptions = {}): Promise<void> {
   const { onWait = () => {}, folder = migrations.migrationsFolder } = options
   const { maxTries = defaultMaxTries, backoffMs = defaultBackoffMs } = options
@@ -169,5 +168,4 @@ export async function migrate(session: MigrationSession, options: MigrateOptions
       await session.run(journalInsert(migration))
     }
   }
-  await retry('of the partitions', () => makeMonths(session.run))
 }

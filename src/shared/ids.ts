@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { customAlphabet } from 'nanoid'
-import { decodeTime, encodeTime, incrementBase32 } from 'ulid'
+import { encodeTime, incrementBase32 } from 'ulid'
 
 type Prefix =
   | 'evt'
@@ -41,22 +41,9 @@ export const idsFrom = (prefix: Prefix, timeMs: number): string =>
 /** Generates an identifier: a type prefix and a ULID, which is random and ordered by time (DECISIONS 1). */
 export const newId = (prefix: Prefix): string => idsFrom(prefix, Date.now()) + random80Bits()
 
-const generated = /^[a-z]+_([0-7][0-9a-hjkmnp-tv-z]{25})$/
-
-// In milliseconds since 1970, by the clock of the process; null for an identifier that was imported.
-function timeOfId(id: string): number | null {
-  const [, ulid] = generated.exec(id) ?? []
-  return ulid === undefined ? null : decodeTime(ulid.toUpperCase())
-}
-
 /** Milliseconds by which clocks, of processes and of the database, differ at most, and for which a transaction is
  *  open at most. */
 export const clockMarginMs = 86_400_000
-
-/** Time before which nothing was made with these identifiers: a day before the oldest of them was. In
- *  milliseconds since 1970. */
-export const beforeMade = (ids: string[]): number =>
-  Math.max(0, Math.min(...ids.map((id) => timeOfId(id) ?? 0)) - clockMarginMs)
 
 /** Returns a generator of strictly ascending ids, even within a millisecond or if the clock is set back. */
 export function ascendingIds(prefix: Prefix): () => string {

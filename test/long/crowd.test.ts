@@ -29,7 +29,7 @@ beforeAll(async () => {
   await sale.db.execute(sql`insert into changes (id, type, subject_id, sequence, organization_id, data)
     select 'chg_' || lpad(n::text, 20, '0'), 'ticket.updated', 'tkt_' || n, 1, 'org_1', '{"status": "active"}'
     from generate_series(1, ${changeCount}) as n`)
-  await assignPositions(sale.db, { organizationIds: ['org_1'] })
+  await assignPositions(sale.db, ['org_1'])
 })
 afterAll(async () => {
   await sale.close()

@@ -1,7 +1,6 @@
 import { sql } from 'drizzle-orm'
-import { preparedSql, textParamAtStart } from '../../data/prepared.ts'
+import { preparedSql } from '../../data/prepared.ts'
 import type { Database } from '../../database/database.ts'
-import { clockMarginMs, idsFrom } from '../../shared/ids.ts'
 import { changeFeeds, changes } from './table.ts'
 
 const parameter = sql.placeholder
@@ -9,18 +8,9 @@ const parameter = sql.placeholder
 // Maximum number of changes per statement.
 const maxAtOnce = 5_000
 
-const completeEveryMs = 10 * 60_000
-
-/** Begin of the ids of changes that may be without a position, unless nobody assigned any for a day. */
-export const recentChanges = (): string => idsFrom('chg', Date.now() - clockMarginMs)
-const allChanges = idsFrom('chg', 0)
-
-/** Condition that a change has an id from the parameter `since` on: partitions of earlier months are left out. */
-export const isSince = sql`${changes.id} >= ${textParamAtStart('since')}`
-
 const withoutPosition = preparedSql<{ organization_id: string }>(
   'organizations_without_positions',
-  () => sql`select distinct organization_id from ${changes} where feed_position is null and ${isSince}`,
+  () => sql`select distinct organization_id from ${changes} where feed_position is null`,
 )
 
 // The row lock on the feed lasts to the commit, so only one process at a time assigns positions in a feed;
@@ -33,8 +23,7 @@ const withoutPosition = preparedSql<{ organization_id: string }>(
 //
 // The update must find each row by its key. Statistics say that hardly any row lacks a position, so the
 // planner would scan that partial index once per row: hence `coalesce`, a condition that no index supports. Joined
-// to `placed` alone it would read the whole table to hash it: hence the keys as an array, and their range, outside of
-// which no partition is read.
+// to `placed` alone it would read the whole table to hash it: hence the keys as an array.
 const assign = preparedSql<{ assigned: number; made: boolean }>(
   'assign_positions',
   () => sql`
@@ -49,7 +38,7 @@ const assign = preparedSql<{ assigned: number; made: boolean }>(
   ),
   taken as materialized (
     select id, subject_id, sequence, created_at from ${changes}
-    where organization_id = ${parameter('organizationId')} and feed_position is null and ${isSince}
+    where organization_id = ${parameter('organizationId')} and feed_position is null
       and exists (select from feed)
     order by sequence limit ${sql.raw(String(maxAtOnce))}
   ),
@@ -64,7 +53,6 @@ const assign = preparedSql<{ assigned: number; made: boolean }>(
     from feed cross join placed
     where ${changes.organizationId} = ${parameter('organizationId')} and ${changes.id} = placed.id
       and ${changes.id} = any((select array_agg(id) from placed)::text[])
-      and ${changes.id} between (select min(id) from placed) and (select max(id) from placed)
       and coalesce(${changes.feedPosition}, 0) = 0
     returning feed_position
   ),
@@ -75,35 +63,15 @@ const assign = preparedSql<{ assigned: number; made: boolean }>(
   select (select count(*) from assigned)::integer as assigned, exists (select from made) as made`,
 )
 
-type Options = {
-  /** Those of all organizations that have changes without a position, if omitted. */
-  organizationIds?: string[]
-  /** Id from which on changes are looked at, before which none may be without a position: all if omitted. */
-  since?: string
-}
-
-/** Assigns feed positions to committed changes. A long transaction delays only its own changes, and the changes
- *  of one subject keep their sequence. Safe to run in several processes at once: for each feed, one of them does
- *  the work. */
-export async function assignPositions(db: Database, options: Options = {}): Promise<void> {
-  const { organizationIds, since = allChanges } = options
-  const ids =
-    organizationIds ?? (await withoutPosition(db, { since })).map(({ organization_id }) => organization_id)
+/** Assigns feed positions to committed changes of organizations, or of all that have changes without one. A long
+ *  transaction delays only its own changes, and the changes of one subject keep their sequence. Safe to run in
+ *  several processes at once: for each feed, one of them does the work. */
+export async function assignPositions(db: Database, organizationIds?: string[]): Promise<void> {
+  const ids = organizationIds ?? (await withoutPosition(db, {})).map(({ organization_id }) => organization_id)
   for (const organizationId of ids)
     for (let hasMore = true; hasMore; ) {
-      const [outcome] = await assign(db, { organizationId, since })
+      const [outcome] = await assign(db, { organizationId })
       // A new feed is invisible to the statement that inserted it, so it takes another one.
       hasMore = outcome !== undefined && (outcome.made || outcome.assigned === maxAtOnce)
     }
-}
-
-/** Creates the job that assigns positions. It looks at recent changes, which are in one month or two. The first run
- *  looks at all, as nobody may have worked for long, and so does one every ten minutes. */
-export function createPositions(db: Database): () => Promise<void> {
-  let completeAt = performance.now()
-  return async () => {
-    const isComplete = performance.now() >= completeAt
-    await assignPositions(db, isComplete ? {} : { since: recentChanges() })
-    if (isComplete) completeAt = performance.now() + completeEveryMs
-  }
 }

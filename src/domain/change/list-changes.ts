@@ -1,7 +1,7 @@
 import { coalesceReads } from '../../data/coalesce.ts'
 import { inMode } from '../../data/idempotency.ts'
 import { type Context, requireConfidential } from '../../request/context.ts'
-import { assignPositions, recentChanges } from './assign-positions.ts'
+import { assignPositions } from './assign-positions.ts'
 import { type ReadPositions, readCursor, toCursor, verifyCursor } from './cursor.ts'
 import { maxChanges, readFeed } from './read-feed.ts'
 import type { Change } from './table.ts'
@@ -9,7 +9,7 @@ import type { Change } from './table.ts'
 // Coalesces concurrent requests into one assignment. A failure must not block reading changes that have a
 // position; the background job logs it.
 const assignCoalesced = coalesceReads<never>(async (db, organizationIds) => {
-  await assignPositions(db, { organizationIds }).catch(() => {})
+  await assignPositions(db, organizationIds).catch(() => {})
   return new Map<string, never>()
 })
 
@@ -36,7 +36,6 @@ export async function listChanges(after: string | null, limit: number, ctx: Cont
     organizationIds: isChannel ? caller.organizationIds : [],
     ownOrganizationIds: isChannel ? [] : caller.organizationIds,
     mode: ctx.mode,
-    since: recentChanges(),
     positions: JSON.stringify(cursor?.positions ?? []),
   }
 

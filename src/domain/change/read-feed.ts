@@ -15,7 +15,6 @@ import {
 } from '../../data/prepared.ts'
 import type { Database } from '../../database/database.ts'
 import { isDistributed } from '../../database/distributed.ts'
-import { isSince } from './assign-positions.ts'
 import { type Change, changes, droppedChanges } from './table.ts'
 
 const parameter = sql.placeholder
@@ -43,7 +42,7 @@ const isOfMode = sql`mode = ${parameter('mode')}::text::key_mode`
 
 /** Reach of a statement: the parts of a feed, the condition for changes of a part, which an index supports, whether
  *  it `merges` many organizations, and whether it reads one that is named. A statement for each costs less than
- *  one for all: PostgreSQL prepares for every partition as often as a statement names the table. */
+ *  one for all. */
 type Reach = { parts: SQL; isOfPart: SQL; merges?: boolean; isOne?: boolean }
 const isOfPart = sql`coalesce(channel_id, '') = parts.audience`
 const ofChannel: Reach = { parts: partsOfChannel(sql`true`), isOfPart }
@@ -94,8 +93,8 @@ const mergedOf = (reach: Reach) => {
 type NextChange = Change & { part: number; reached: number }
 type CursorChange = { part: number; position: number; id: string | null }
 
-// Changes at the positions of the cursor, to verify it with. One whose month was dropped is known if it was the last
-// of its part that was; where later ones were, they can't be read any more.
+// Changes at the positions of the cursor, to verify it with. One that was deleted by age is known if it was the last of
+// its part that was; where later ones were, they can't be read any more.
 const cursorChanges = (reach: Reach): Find<CursorChange> => ({
   rows: rowsOf({ part: sql<number>`part`, position: sql<number>`position`, id: sql<string | null>`id` }),
   query: (select) =>
@@ -134,7 +133,7 @@ const withoutPosition = (reach: Reach): Find<{ organizationId: string }> => ({
   query: (select) =>
     select.from(sql`(select distinct organization_id from ${reach.parts} where is_open and exists (
       select from ${changes} where organization_id = parts.organization_id and ${isIn(reach, changes.organizationId)}
-        and feed_position is null and ${isSince} and ${isOfMode} and ${reach.isOfPart})) as waiting`),
+        and feed_position is null and ${isOfMode} and ${reach.isOfPart})) as waiting`),
 })
 
 type Read = [CursorChange, NextChange, { organizationId: string }]

@@ -10,7 +10,6 @@ import { clockMarginMs, sha256 } from '../../shared/ids.ts'
 import type { BatchedScan, CheckInInput } from './check-in-input.ts'
 import { doorsOpenAt } from './decide-scan.ts'
 import { findScans, type MadeCheckIn } from './find-scans.ts'
-import { isAtTurnOfMonth, lockNonces } from './lock-nonces.ts'
 import { type NewCheckIn, recordScans } from './record-scans.ts'
 import { type BookedScan, ScanBook } from './scan-book.ts'
 
@@ -70,7 +69,6 @@ async function decide(tx: Connection, scans: PlacedScan[], ctx: Context): Promis
   const [organizationId] = organizationIds
   const inputs = scans.map(({ input }) => input)
   const asker = { integrationId, organizationId, mode: ctx.mode }
-  if (isAtTurnOfMonth(ctx.now)) await lockNonces(tx, integrationId)
   const found = await findScans(tx, asker, inputs)
   const opensAt = (startDate: Date) => doorsOpenAt(startDate, ctx.services.admissionHours)
   const outcomes = new Map<number, ScanOutcome>()

@@ -15,8 +15,7 @@ const parameter = sql.placeholder
 /** Maximum number of check-ins that a statement reads. */
 export const pageSize = 500
 
-// Reads a few rows of each ticket by its index: an event has no index of its own check-ins. Compares the time twice,
-// because partitions are left out by a column alone.
+// Reads a few rows of each ticket by its index: an event has no index of its own check-ins.
 const after: Find<LoggedCheckIn> = {
   rows: rowsOf({
     ...getTableColumns(checkIns),
@@ -36,7 +35,6 @@ const after: Find<LoggedCheckIn> = {
       .innerJoin(events, eq(events.id, tickets.eventId))
       .where(
         sql`${inOrganization(checkIns.organizationId)} and ${eq(tickets.eventId, parameter('eventId'))}
-          and ${checkIns.createdAt} >= ${parameter('createdAt')}::text::timestamptz
           and (${checkIns.createdAt}, ${checkIns.integrationId}, ${checkIns.nonce})
             > (${parameter('createdAt')}::text::timestamptz, ${parameter('integrationId')}::text, ${parameter('nonce')}::text)`,
       )

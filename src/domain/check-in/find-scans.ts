@@ -165,8 +165,7 @@ const late = arrayRows('late', { place: 'integer', ticketId: 'text', at: 'timest
  *  the number inside now. */
 export type LaterRange = { rise: number; fall: number }
 
-// Later entries and exits of a ticket that are looked at, the last ones first. None was written before it was
-// made, but for the inexact clocks of scanners, so that no earlier months are looked through.
+// Later entries and exits of a ticket that are looked at, the last ones first.
 const maxLater = 1_000
 
 // `undone` is the sum of a later scan and of those after it: without them, so many fewer people were inside.
@@ -180,7 +179,6 @@ const laterRanges = preparedRows('later_check_ins', {
         from (
           select at, created_at, direction, people from ${checkIns}
           where ${inOrganization(checkIns.organizationId)} and ticket_id = ${late.cells.ticketId} and result = 'OK' and at > ${late.cells.at}
-            and created_at > ${late.cells.at} - interval '1 hour'
           order by at desc, created_at desc limit ${sql.raw(String(maxLater))}
         ) as last
       ) as later

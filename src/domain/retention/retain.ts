@@ -6,6 +6,7 @@ import type { Database } from '../../database/database.ts'
 import { removeMails, removeOldMails } from '../delivery/mail-folder.ts'
 import { organizations } from '../organization/table.ts'
 import { anonymizeEvent, listPastEvents } from './anonymize-events.ts'
+import { deletionsOf } from './delete-old.ts'
 import { deleteUnpaid } from './delete-unpaid.ts'
 import { retentionTurns } from './table.ts'
 
@@ -66,7 +67,13 @@ async function retainOrganization(organization: string, run: Run): Promise<void>
     }
     if (stopping.aborted) break
   }
-  if (unpaid + attendees > 0) onDone?.({ organization, unpaid, attendees })
+  const deleted: Record<string, number> = {}
+  for (const { table, deleteBatch } of await deletionsOf(db, organization, settings)) {
+    const rows = await inSteps(deleteBatch, run)
+    if (rows > 0) deleted[table] = rows
+  }
+  if (unpaid + attendees > 0 || Object.keys(deleted).length > 0)
+    onDone?.({ organization, unpaid, attendees, ...deleted })
 }
 
 // Claims the organization that is longest overdue, for an hour.
@@ -90,11 +97,10 @@ async function claimTurn(db: Database): Promise<string | null> {
   }
 }
 
-/** Gives each organization that is due its turn: deletes its checkouts that were never paid, and anonymizes
- *  the attendees of its past events. Any number of processes may run it: each takes other organizations. */
+/** Gives each organization that is due its turn: deletes its checkouts that were never paid, anonymizes the
+ *  attendees of its past events, and deletes its old rows of tables that only grow. Any number of processes may run it: each takes other organizations. */
 export async function retainOrganizations(run: Run): Promise<void> {
-  const { db, settings, stopping } = run
-  if (settings.retainUnpaidDays === null && settings.retainPersonalMonths === null) return
+  const { db, stopping } = run
   const added = await db
     .select({ organizationId: organizations.id })
     .from(organizations)

@@ -1,10 +1,10 @@
 import { inArray, type SQL, sql } from 'drizzle-orm'
 import { grants, integrations } from '../../auth/table.ts'
-import { preparedSql, textParamAtStart } from '../../data/prepared.ts'
+import { preparedSql } from '../../data/prepared.ts'
 import type { Connection } from '../../database/database.ts'
 import { announceOnCommit, changesCatalogue, onCommit } from '../../database/transaction.ts'
 import { groupBy } from '../../shared/group-by.ts'
-import { ascendingIds, beforeMade, clockMarginMs, idsFrom } from '../../shared/ids.ts'
+import { ascendingIds } from '../../shared/ids.ts'
 import { instruments } from '../../shared/instruments.ts'
 import { changes, droppedSequences, type NewChange } from '../change/table.ts'
 import { audiencesOf } from '../change/watch-changes.ts'
@@ -30,8 +30,7 @@ const record = preparedSql<{ id: string }>(
     select id, type::change_type, subject_id,
       row_number() over (partition by subject_id order by ordinality)
         + coalesce(greatest((select max(sequence) from ${changes} as earlier
-          where earlier.organization_id = ${sql.placeholder('organizationId')} and earlier.subject_id = given.subject_id
-            and earlier.id >= ${textParamAtStart('since')} and earlier.id < ${textParamAtStart('until')}),
+          where earlier.organization_id = ${sql.placeholder('organizationId')} and earlier.subject_id = given.subject_id),
           (select sequence from ${droppedSequences} as dropped
           where dropped.organization_id = ${sql.placeholder('organizationId')} and dropped.subject_id = given.subject_id)), 0),
       organization_id, channel_id, mode::key_mode, data
@@ -63,13 +62,6 @@ export async function recordChanges(tx: Connection, newChanges: NewChange[]): Pr
   if (observer) onCommit(tx, () => observer.onChanges(newChanges))
 }
 
-/** Ids between which changes of these subjects are, so that other months are not looked through: none is older than
- *  its subject, whose id tells its age if it is a payment or a ticket, and none is of the future. */
-const rangeOf = (newChanges: NewChange[]): { since: string; until: string } => ({
-  since: idsFrom('chg', beforeMade(newChanges.map(({ subjectId }) => subjectId))),
-  until: idsFrom('chg', Date.now() + clockMarginMs),
-})
-
 async function recordOwn(tx: Connection, organizationId: string, newChanges: NewChange[]): Promise<void> {
   const rows = newChanges.map(({ type, subjectId, channelId, mode = 'live', data }) => ({
     id: nextId(),
@@ -80,7 +72,7 @@ async function recordOwn(tx: Connection, organizationId: string, newChanges: New
     mode,
     data,
   }))
-  await record(tx, { organizationId, ...rangeOf(newChanges), rows: JSON.stringify(rows) })
+  await record(tx, { organizationId, rows: JSON.stringify(rows) })
 }
 
 const availabilityData = sql<

@@ -1,5 +1,4 @@
 import type { Database } from '../../database/database.ts'
-import { monthlyTables, partitionsQuery } from '../../database/months.ts'
 import { countQuietly } from './verify.ts'
 
 /** Something that needs a person: how many there are, and what to do. */
@@ -63,17 +62,6 @@ const questions: Record<string, Question> = {
   'organizations whose old data waits to be deleted': {
     query: `select from retention_turns where due_at < now() - interval '1 day'`,
     advice: nobodyWorks,
-  },
-  'tables without a partition for the next month': {
-    query: `select from (${partitionsQuery}) as made group by made.table
-      having max("lastMonth") < to_char(now() at time zone 'utc' + interval '1 month', 'YYYY_MM')`,
-    advice: 'the service can make none (look at its logs for the job months): run npm run migrate',
-  },
-  'rows that belong to no month': {
-    // A column, because a cluster unites no rows without one.
-    query: monthlyTables.map((table) => `select true from ${table}_default`).join(' union all '),
-    advice:
-      'the clock of a process was months ahead, or behind: synchronize it by NTP. They are read like others',
   },
   'keys that expire within two weeks': {
     query: `select from keys where revoked_at is null and expires_at between now() and now() + interval '14 days'`,

@@ -105,7 +105,7 @@ const moneyRules = {
         and refund_id = refunds.id and kind in ('corrective', 'test_corrective'))`,
 }
 
-// Changes of old months are dropped: then less is known than happened.
+// Old changes are deleted: then less is known than happened.
 const hasDropped = (organizationId: string) =>
   `${organizationId} in (select dropped_changes.organization_id from dropped_changes)`
 

@@ -75,7 +75,7 @@ const tableNames = async (db: Database): Promise<string[]> => {
   const rows = await db
     .select({ name: sql<string>`relname::text` })
     .from(sql`pg_class`)
-    .where(sql`relkind in ('r', 'p') and not relispartition and relnamespace = 'public'::regnamespace`)
+    .where(sql`relkind = 'r' and relnamespace = 'public'::regnamespace`)
   return rows.map(({ name }) => name)
 }
 

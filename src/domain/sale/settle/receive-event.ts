@@ -57,7 +57,7 @@ async function receiveRefund(
     const { organizationId, paymentId } = refund
     const payment = await lockPayment(tx, { id: paymentId, organizationId })
     const event = { organizationId, provider, id, type, paymentId: null }
-    if (!(await recordNewEvents(tx, [event], [paymentId])).has(id)) return 'repeated'
+    if (!(await recordNewEvents(tx, [event])).has(id)) return 'repeated'
     return (await settleRefund(tx, refund, about.outcome, payment)) ? 'done' : 'unknown'
   })
 }

@@ -111,11 +111,7 @@ async function recordEvents(tx: Connection, taken: LockedSettlement[]): Promise<
     event ? [{ ...event, organizationId: payment.organizationId, paymentId: payment.id }] : [],
   )
   if (events.length === 0) return taken
-  const newIds = await recordNewEvents(
-    tx,
-    events,
-    taken.map(({ payment }) => payment.id),
-  )
+  const newIds = await recordNewEvents(tx, events)
   return taken.filter(({ settlement: { event } }) => !event || newIds.has(event.id))
 }
 
