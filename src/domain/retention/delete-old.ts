@@ -161,7 +161,7 @@ export async function deletionsOf(
     const time = times?.[table] ?? null
     if (time === null) return []
     const isById = table === 'webhook_deliveries' || table === 'changes'
-    const before = isById ? idsFrom('chg', time) : new Date(time).toISOString()
+    const before = isById ? idsFrom('chg', Math.floor(time)) : new Date(time).toISOString()
     return [
       { table, deleteBatch: async () => (await deletions[table](db, { organizationId, before })).length },
     ]

@@ -2,7 +2,7 @@ import { and, eq, type SQL, sql } from 'drizzle-orm'
 import { boundedTransactions } from '../../../data/bulkhead.ts'
 import type { Connection } from '../../../database/database.ts'
 import { invoiceKindIn, issueInvoices } from '../../invoice/issue-invoice.ts'
-import { isPayment, type LockedPayment, lockPayment } from '../../payment/lock-payment.ts'
+import { isPayment, lockPayment } from '../../payment/lock-payment.ts'
 import { paymentChange } from '../../payment/payment-change.ts'
 import type { RefundOutcome } from '../../payment/provider.ts'
 import { type Payment, payments } from '../../payment/table.ts'
@@ -108,18 +108,15 @@ async function recordRefunded(
 
 /** Applies a provider's outcome to a refund, with all its consequences, in the caller's transaction. A refund
  *  is decided once: repeated outcomes change nothing, and a failure after a success undoes nothing, but is
- *  kept in `lastError` for the operator. Locks the payment, unless the caller has. Returns the refund's current
- *  row, or null if there is none. */
+ *  kept in `lastError` for the operator. Returns the refund's current row, or null if there is none. */
 export async function settleRefund(
   tx: Connection,
   name: RefundName,
   outcome: RefundOutcome,
-  locked?: LockedPayment,
 ): Promise<RefundAttempt | null> {
   const found = await findRefund(tx, name)
   if (!found) return null
-  const payment =
-    locked ?? (await lockPayment(tx, { id: found.paymentId, organizationId: found.organizationId }))
+  const payment = await lockPayment(tx, { id: found.paymentId, organizationId: found.organizationId })
   const [settled] = await tx
     .update(refunds)
     .set(changeOf(outcome))

@@ -17,7 +17,7 @@ const insert = preparedSql<{ id: string }>(
 )
 
 /** Records events of a provider about payments of one organization, or about refunds of them, and returns the ids of
- *  those that are new. Requires this transaction to hold the row lock of each payment. */
+ *  those that are new. */
 export async function recordNewEvents(tx: Connection, events: NewEvent[]): Promise<Set<string>> {
   const inserted = await insert(tx, given.values(events))
   return new Set(inserted.map(({ id }) => id))

@@ -2,11 +2,10 @@ import { and } from 'drizzle-orm'
 import { readByOrganization } from '../../../data/by-organization.ts'
 import { anyOf, inOrganization, statement } from '../../../data/prepared.ts'
 import type { Database } from '../../../database/database.ts'
-import { lockPayment } from '../../payment/lock-payment.ts'
 import type { ProviderEvent } from '../../payment/provider.ts'
 import { sandboxProvider } from '../../payment/sandbox.ts'
 import { payments } from '../../payment/table.ts'
-import { type RefundAttempt, refunds } from '../../refund/table.ts'
+import { refunds } from '../../refund/table.ts'
 import { isRefund, refundTransaction, settleRefund } from '../refund/settle-refund.ts'
 import { recordNewEvents } from './provider-events.ts'
 import { settlePayment } from './settle-payment.ts'
@@ -34,31 +33,21 @@ const findPayment = readByOrganization<Settlement['payment']>(async (db, organiz
   return new Map(found.map((payment) => [payment.id, payment]))
 })
 
-async function findRefund(
-  db: Database,
-  about: Subject<'refund'>,
-): Promise<Pick<RefundAttempt, 'id' | 'organizationId' | 'paymentId'> | null> {
-  const [found] = await db
-    .select({ id: refunds.id, organizationId: refunds.organizationId, paymentId: refunds.paymentId })
-    .from(refunds)
-    .where(isRefund(about))
-  return found ?? null
-}
-
 async function receiveRefund(
   db: Database,
   provider: string,
   { id, type }: ProviderEvent,
   about: Subject<'refund'>,
 ): Promise<EventResult> {
-  const refund = await findRefund(db, about)
+  const [refund] = await db
+    .select({ id: refunds.id, organizationId: refunds.organizationId })
+    .from(refunds)
+    .where(isRefund(about))
   if (!refund) return 'unknown'
   return refundTransaction(db, async (tx) => {
-    const { organizationId, paymentId } = refund
-    const payment = await lockPayment(tx, { id: paymentId, organizationId })
-    const event = { organizationId, provider, id, type, paymentId: null }
+    const event = { organizationId: refund.organizationId, provider, id, type, paymentId: null }
     if (!(await recordNewEvents(tx, [event])).has(id)) return 'repeated'
-    return (await settleRefund(tx, refund, about.outcome, payment)) ? 'done' : 'unknown'
+    return (await settleRefund(tx, refund, about.outcome)) ? 'done' : 'unknown'
   })
 }
 
