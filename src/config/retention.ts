@@ -14,13 +14,13 @@ export const retentionSettings = {
   RETAIN_UNPAID_DAYS: keptFor(3650, 30),
   /** Months after the end of an event at which its attendees are anonymized. */
   RETAIN_PERSONAL_MONTHS: keptFor(600, 24),
-  /** Days for which deliveries to webhooks are kept at least; then they go with their month. */
+  /** Days for which deliveries to webhooks are kept. */
   RETAIN_WEBHOOK_DAYS: keptFor(3650, 30),
-  /** Days for which a provider's events are known by their identifiers at least; they go with their month. */
+  /** Days for which a provider's events are known by their identifiers. */
   RETAIN_PROVIDER_EVENT_DAYS: keptFor(3650, 90),
-  /** Months for which the feed has its changes at least. */
+  /** Months for which the feed has its changes. */
   RETAIN_CHANGE_MONTHS: keptFor(600, 12),
-  /** Months for which scans at the door are kept, and their nonces known, at least. */
+  /** Months for which scans at the door are kept, and their nonces known. */
   RETAIN_CHECK_IN_MONTHS: keptFor(600, 24),
   /** Days after which a mail that was written to a folder is deleted. */
   RETAIN_MAIL_DAYS: keptFor(3650, 30),

@@ -10,7 +10,7 @@ import { aCatalogue, anOrganization } from '../support/factories.ts'
 import { openTestDatabase } from '../support/harness.ts'
 import { openSale, type Sale } from '../support/sale.ts'
 
-// Query plans of the change feed with many changes, all in the first partition, for the service's exact statements and parameters.
+// Query plans of the change feed with many changes, for the service's exact statements and parameters.
 
 const organizations = ['org_1', 'org_2', 'org_3']
 const changesOfEach = 20_000
@@ -52,7 +52,7 @@ test('a page of a channel’s feed is read in index order', async () => {
   await readChangesPage(sale, sale.channel, { after: middle })
   const plan = await page()
   expect(plan).toContain('changes_of_audience')
-  expect(plan).not.toContain('Seq Scan on changes_until')
+  expect(plan).not.toContain('Seq Scan on changes')
 })
 
 test('a page of an integration’s feed is read in index order', async () => {
@@ -60,7 +60,7 @@ test('a page of an integration’s feed is read in index order', async () => {
   await readChangesPage(sale, sale.integration.v2, { after: endCursor })
   const plan = await page()
   expect(plan).toContain('changes_in_feed')
-  expect(plan).not.toContain('Seq Scan on changes_until')
+  expect(plan).not.toContain('Seq Scan on changes')
 })
 
 test('positions are assigned by the index of changes without one', async () => {
@@ -71,7 +71,7 @@ test('positions are assigned by the index of changes without one', async () => {
   for (const plan of plans) {
     // Once per batch, not once per written row.
     expect(plan.match(/changes_without_position/g)).toHaveLength(1)
-    expect(plan).not.toContain('Seq Scan on changes_until')
+    expect(plan).not.toContain('Seq Scan on changes')
   }
   expect(plans[0]).toContain('changes_id_organization_id_pk')
 })
@@ -79,5 +79,5 @@ test('positions are assigned by the index of changes without one', async () => {
 test('control: without indexes the whole table is read', async () => {
   await sale.db.execute(sql`drop index changes_of_audience_by_mode, changes_in_feed_by_mode`)
   await readChangesPage(sale, sale.channel, { after: middle })
-  expect(await page()).toContain('Seq Scan on changes_until')
+  expect(await page()).toContain('Seq Scan on changes')
 })

@@ -34,7 +34,7 @@ test('checkout statements are planned once per connection for any number of keys
     expect({ generic, custom }, text).toEqual({ generic: tries, custom: tries })
 })
 
-test('changes of a sale are planned once per connection, however many months there are', async () => {
+test('changes of a sale are planned once per connection', async () => {
   for (let buyer = 0; buyer < tries * 2; buyer++) {
     const { payment_id } = await mustCheckOut(sale, {
       ticket_rate_id: 'rate_1',

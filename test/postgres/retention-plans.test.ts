@@ -1,11 +1,13 @@
 // Runs in: postgres
 
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { anonymizeEvent } from '../../src/domain/retention/anonymize-events.ts'
+import { deletionsOf } from '../../src/domain/retention/delete-old.ts'
 import { deleteUnpaid } from '../../src/domain/retention/delete-unpaid.ts'
 import { deliveriesTo, ticketsOf } from '../../src/domain/retention/find-person.ts'
 import { verify } from '../../src/domain/verify/verify.ts'
+import { idsFrom } from '../../src/shared/ids.ts'
 import { explain, type SeenStatement } from '../support/explain.ts'
 import { aCatalogue, anEvent, aPrice, aRate } from '../support/factories.ts'
 import { openTestDatabase } from '../support/harness.ts'
@@ -103,6 +105,79 @@ test('old unpaid checkouts are found by an index', async () => {
     expect((await deleteUnpaid(sale.db, 'org_1', 30)).payments).toBe((events - 1) * 5),
   )
   expect(plan).toContain('tickets_ended_created')
+})
+
+// Half of the rows are old, and each second one is of another organization.
+async function fillTables(rows: number): Promise<void> {
+  const isOld = sql`n <= ${rows / 2}::integer`
+  const idOf = (daysAgo: number) => idsFrom('chg', Date.now() - daysAgo * 86_400_000)
+  const idFrom = (daysAgo: number) =>
+    sql`case when ${isOld} then ${idOf(daysAgo)} else ${idOf(1)} end || lpad(n::text, 16, '0')`
+  const createdAt = sql`now() - case when ${isOld} then 1000 else 1 end * interval '1 day'`
+  const organizationId = sql`'org_' || (1 + n % 2)`
+  const fill = (into: string, columns: SQL) =>
+    sale.db.execute(
+      sql`insert into ${sql.raw(into)} select ${columns} from generate_series(1, ${rows}::integer) as n`,
+    )
+  await sale.db.execute(sql`insert into organizations (id, name, slug, currency, decimals)
+    values ('org_2', 'Other', 'other', 'EUR', 2)`)
+  await sale.db.execute(sql`insert into webhooks (id, channel_id, url, types, secret)
+    select 'whk_' || n, channels.id, 'https://example.com', '{}', 'x' from channels, generate_series(1, 3) as n
+    where name = 'Shop'`)
+  await fill(
+    'changes (id, type, subject_id, sequence, organization_id, data, feed_position)',
+    sql`${idFrom(1_000)}, 'ticket.activated', 'tkt_' || n % 40 || '_' || n, 1, ${organizationId}, '{}', n`,
+  )
+  await fill(
+    'webhook_deliveries (organization_id, webhook_id, change_id, status)',
+    sql`${organizationId}, 'whk_' || (1 + n % 3), ${idFrom(100)}, 'delivered'`,
+  )
+  await fill(
+    'check_ins (organization_id, integration_id, nonce, request_hash, direction, force, result, at, created_at)',
+    sql`${organizationId}, (select id from integrations limit 1), 'nonce_' || n, '', 'in', false, 'UNKNOWN', now(), ${createdAt}`,
+  )
+  await fill(
+    'provider_events (organization_id, provider, id, type, created_at)',
+    sql`${organizationId}, 'stripe', 'evt_' || n, 'paid', ${createdAt}`,
+  )
+  await sale.db.execute(sql`vacuum analyze`)
+}
+
+test('old rows of tables that only grow are deleted by indexes', async () => {
+  await fillTables(100_000)
+  const settings = {
+    ...{ retainUnpaidDays: null, retainPersonalMonths: null, retainMailDays: null },
+    ...{
+      retainWebhookDays: 30,
+      retainProviderEventDays: 90,
+      retainChangeMonths: 12,
+      retainCheckInMonths: 24,
+    },
+  }
+  const indexes: Record<string, string[]> = {
+    webhook_deliveries: ['webhook_deliveries_webhook_id_change_id_organization_id_pk'],
+    changes: ['changes_id_organization_id_pk', 'changes_of_subject_in_order'],
+    check_ins: [
+      'check_ins_organization_id_created_at_index',
+      'check_ins_integration_id_nonce_organization_id_pk',
+    ],
+    provider_events: [
+      'provider_events_organization_id_created_at_index',
+      'provider_events_provider_id_organization_id_pk',
+    ],
+  }
+  const deletions = await deletionsOf(sale.db, 'org_1', settings)
+  expect(deletions.map(({ table }) => table)).toEqual(Object.keys(indexes))
+  for (const { table, deleteBatch } of deletions) {
+    const plans = await plansOf(table, async () => {
+      expect(await deleteBatch(), table).toBe(1_000)
+    })
+    for (const index of indexes[table] ?? []) expect(plans.join('\n'), table).toContain(index)
+    for (const plan of plans)
+      expect(plan).not.toMatch(
+        /Seq Scan on (webhook_deliveries|changes|check_ins|provider_events|payments|tickets)/,
+      )
+  }
 })
 
 test('no invariant compares each row with each other', async () => {

@@ -8,6 +8,7 @@ import type { RefundOutcome } from '../../src/domain/payment/provider.ts'
 import { refunds as table } from '../../src/domain/refund/table.ts'
 import { processDueRefunds } from '../../src/domain/sale/refund/request-provider-refund.ts'
 import { settleRefund } from '../../src/domain/sale/refund/settle-refund.ts'
+import { receiveEvent } from '../../src/domain/sale/settle/receive-event.ts'
 import { tickets } from '../../src/domain/ticket/table.ts'
 import { groupBy } from '../../src/shared/group-by.ts'
 import { type Checkout, countersOf } from '../support/checkouts.ts'
@@ -196,6 +197,18 @@ test('concurrent workers and webhooks settle each refund once', async () => {
   expect(recorded.map(({ sequence }) => sequence)).toEqual(
     Array.from({ length: 13 }, (_, index) => index + 1),
   )
+  await expectSound(checkout)
+})
+
+test('an event about a refund that comes twice at once is applied once', async () => {
+  const checkout = await refunds.buyTickets(sale, 10)
+  await times(10, (index) => refunds.refundTicket(sale, refunds.ticketOf(checkout, index)))
+  for (const { id } of await refunds.refundRows(sale, checkout)) {
+    const about = { kind: 'refund', id, organizationId: 'org_1', outcome: await succeeds({ id }) } as const
+    const event = { id: `evt_${id}`, type: 'refunded', about }
+    const results = await times(2, () => receiveEvent(sale.db, 'sandbox', event))
+    expect(results.sort()).toEqual(['done', 'repeated'])
+  }
   await expectSound(checkout)
 })
 

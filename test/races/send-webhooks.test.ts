@@ -97,7 +97,7 @@ testOnOneServer('webhook deliveries due and listed are found by index among many
         seen.findLast(({ text }) => !text.startsWith('explain')) ?? { text: '', parameters: [] },
       )
     expect(await plan()).toContain('webhook_deliveries_due')
-    expect(await plan()).not.toContain('Seq Scan on webhook_deliveries_until')
+    expect(await plan()).not.toContain('Seq Scan on webhook_deliveries')
     const page = { status: undefined, after: undefined, limit: 51 }
     await listDeliveries(watched.db, { id }, page)
     expect(await plan()).toMatch(/Index Scan Backward using webhook_deliveries_webhook_id/)

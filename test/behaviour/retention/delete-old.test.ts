@@ -78,15 +78,12 @@ const longAgo = new Date('2020-01-15T12:00:00Z')
 
 /** Moves changes, and the deliveries of them, to a time. They keep their order. */
 async function ageChanges(at = longAgo, condition = 'true'): Promise<void> {
-  const head = idsFrom('chg', at.getTime())
-  const aged = (column: string) => `'${head}' || substr(${column}, ${head.length + 1})`
-  const found = await runSql<{ id: string }>(sale.db, `select id from changes where ${condition}`)
-  const ids = found.map(({ id }) => `'${id}'`).join(', ')
-  await runSql(sale.db, `update changes set id = ${aged('id')} where id in (${ids})`)
-  await runSql(
-    sale.db,
-    `update webhook_deliveries set change_id = ${aged('change_id')} where change_id in (${ids})`,
-  )
+  const found = await runSql<{ id: string }>(sale.db, `select id from changes where ${condition} order by id`)
+  for (const [place, { id }] of found.entries()) {
+    const aged = idsFrom('chg', at.getTime() + place) + id.slice(14)
+    await runSql(sale.db, `update changes set id = '${aged}' where id = '${id}'`)
+    await runSql(sale.db, `update webhook_deliveries set change_id = '${aged}' where change_id = '${id}'`)
+  }
 }
 
 const ageRows = (table: 'check_ins' | 'provider_events', at = longAgo) =>
