@@ -45,15 +45,16 @@ const byDefault: RetentionConfig = {
 /** Gives each organization its turn, or one alone, and returns what is reported. */
 async function retain(settings: Partial<RetentionConfig> = {}, organization?: string) {
   const done: Record<string, number | string>[] = []
-  const isDue = organization ? `organization_id = '${organization}'` : 'true'
   await runSql(
     sale.db,
     `insert into retention_turns (organization_id) select id from organizations on conflict do nothing`,
   )
-  await runSql(
-    sale.db,
-    `update retention_turns set due_at = case when ${isDue} then now() else now() + interval '1 hour' end`,
-  )
+  await runSql(sale.db, `update retention_turns set due_at = now()`)
+  if (organization)
+    await runSql(
+      sale.db,
+      `update retention_turns set due_at = now() + interval '1 hour' where organization_id <> '${organization}'`,
+    )
   sale.statements.reset()
   await retainOrganizations({
     ...{ db: sale.db, settings: { ...byDefault, ...settings }, mailFolder: '/nonexistent' },
