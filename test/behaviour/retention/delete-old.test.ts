@@ -1,5 +1,3 @@
-// Runs in: postgres, citus
-
 import { sql } from 'drizzle-orm'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { RetentionConfig } from '../../../src/config/retention.ts'
