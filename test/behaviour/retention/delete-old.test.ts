@@ -196,11 +196,14 @@ test('a cursor of a change that is left is known, unless a later one of its feed
   await assignPositions(sale.db)
   // By clocks that differ, the first sale comes after the second.
   await ageChanges(longAgo, 'feed_position > 2')
+  const { end } = await readChanges(sale, sale.channel)
+  expect(await cursorRefusal(sale, sale.channel, before ?? '')).toBeUndefined()
   expect(await retain()).toEqual(deleted({ changes: 2 }))
   expect(await cursorRefusal(sale, sale.channel, before ?? '')).toBe('CURSOR_UNKNOWN')
+  expect(await cursorRefusal(sale, sale.channel, end ?? '')).toBeUndefined()
   await ageChanges()
   expect(await retain()).toEqual(deleted({ changes: 2 }))
-  expect(await cursorRefusal(sale, sale.channel, before ?? '')).toBe('CURSOR_UNKNOWN')
+  expect(await cursorRefusal(sale, sale.channel, end ?? '')).toBeUndefined()
 })
 
 test('the sequence goes on after changes of which the earlier or the later are gone', async () => {
@@ -268,17 +271,18 @@ test('nothing that waits is deleted', async () => {
 })
 
 test('a delivery that is left keeps its change and later ones, and none before it', async () => {
-  const own = webhooksOf(sale, sale.integration.v2)
   await sell()
-  await own.register('https://receiver.example/hook')
+  await webhooksOf(sale, sale.integration.v2).register('https://receiver.example/hook')
+  await sell()
+  await webhooksOf(sale).register('https://receiver.example/other')
   await sell()
   await assignPositions(sale.db)
   await ageChanges()
   expect(await retain()).toEqual(deleted({ changes: 2 }))
-  expect(await countOf('webhook_deliveries')).toBe(2)
+  expect(await countOf('webhook_deliveries')).toBe(6)
   expect(await retain()).toEqual([])
   await runSql(sale.db, `update webhook_deliveries set status = 'dead'`)
-  expect(await retain()).toEqual(deleted({ webhook_deliveries: 2, changes: 2 }))
+  expect(await retain()).toEqual(deleted({ webhook_deliveries: 6, changes: 4 }))
   expect(await brokenInvariants(sale.db)).toEqual([])
 })
 
