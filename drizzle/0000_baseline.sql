@@ -258,17 +258,19 @@ create index discounts_code on discounts (organization_id, lower(code));
 
 -- Stock: what sales count
 
--- Stock counters of a ticket rate, a price or a discount: of live sales under the same `id`, of test sales under
--- another (see `stockId`). Separate from the catalogue rows, so that sales never write to rows that the listing of
--- events reads.
+create type stock_kind as enum ('rate', 'price', 'discount');
+-- Stock counters of a ticket rate, a price or a discount, in each mode. Separate from the catalogue rows, so that
+-- sales never write to rows that the listing of events reads.
 create table stock (
   organization_id text not null,
+  kind stock_kind not null,
   id text not null,
+  mode key_mode default 'live' not null,
   capacity integer,
   sold_before integer default 0 not null,
   sold integer default 0 not null,
   held integer default 0 not null,
-  constraint stock_id_organization_id_pk primary key (id, organization_id),
+  constraint stock_id_kind_mode_organization_id_pk primary key (id, kind, mode, organization_id),
   constraint stock_never_negative check (sold_before >= 0 and sold >= 0 and held >= 0),
   constraint stock_never_oversold check (capacity is null or sold_before + sold + held <= capacity)
 );
@@ -369,8 +371,8 @@ create index provider_events_organization_id_created_at_index on provider_events
 create index provider_events_payment on provider_events (payment_id) where payment_id is not null;
 
 -- Unpaid payments by the end of their holds: a queue for those who look for overdue ones, so that no index of
--- payments changes when one is paid. A row is a hint, and the payment decides. It is inserted with its payment and
--- deleted by the statement that pays or ends it; a row that is wrong is put right by whoever finds it due.
+-- payments changes when one is paid. A row is a hint, and the payment decides. It is inserted with its payment, moved
+-- with the end of its hold, and deleted by the statement that pays or ends it.
 create table holds (
   organization_id text not null,
   ticket_rate_id text not null,
@@ -692,7 +694,7 @@ create table changes (
   constraint changes_organization_id_organizations_id_fk foreign key (organization_id) references organizations (id),
   constraint changes_channel_id_channels_id_fk foreign key (channel_id) references channels (id)
 );
-create unique index changes_of_subject_in_order on changes (subject_id, sequence, organization_id);
+create unique index changes_of_subject_in_order on changes (subject_id, mode, sequence, organization_id);
 create unique index changes_in_feed_by_mode on changes (organization_id, mode, feed_position)
   where feed_position is not null;
 create index changes_of_audience_by_mode on changes (organization_id, mode, coalesce(channel_id, ''), feed_position)
@@ -716,8 +718,9 @@ create table dropped_changes (
 create table dropped_sequences (
   organization_id text not null,
   subject_id text not null,
+  mode key_mode default 'live' not null,
   sequence integer not null,
-  constraint dropped_sequences_subject_id_organization_id_pk primary key (subject_id, organization_id),
+  constraint dropped_sequences_subject_id_mode_organization_id_pk primary key (subject_id, mode, organization_id),
   constraint dropped_sequences_organization_id_organizations_id_fk foreign key (organization_id)
     references organizations (id)
 );

@@ -32,6 +32,7 @@ const prices = (spelling: Spelling) => `
         (price.valid_until is null or price.valid_until > now()) and (${isUsedUp}) is not true as buyable,
         (select row_to_json(body) from (select ${priceFields(spelling)}) as body) as body
       from prices as price join stock as left_of on left_of.id = price.id
+        and left_of.kind = 'price' and left_of.mode = 'live'
       where price.ticket_rate_id = rate.id and not price.removed
     ) as price
   ) as price on true`
@@ -84,7 +85,8 @@ const rateFields = (spelling: Spelling) =>
 
 const rates = (spelling: Spelling) => `(
     select coalesce(json_agg(body order by rate.position, rate.id), '[]')
-    from ticket_rates as rate join stock as left_of on left_of.id = rate.id ${prices(spelling)},
+    from ticket_rates as rate join stock as left_of on left_of.id = rate.id
+      and left_of.kind = 'rate' and left_of.mode = 'live' ${prices(spelling)},
       lateral (select ${rateFields(spelling)}) as body
     where rate.event_id = event.id and not rate.removed)`
 

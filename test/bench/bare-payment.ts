@@ -18,8 +18,9 @@ export const pay = {
     where due.number = ${number} and payments.status = 'pending' for update of payments`,
   // Locked in order, because a deadlock costs a second.
   moveStock: (rateId: string, priceId: string) => `
-    with locked as (select id from stock where id in (${rateId}, ${priceId}) order by id for update)
-    update stock set held = held - 1, sold = sold + 1 from locked where stock.id = locked.id`,
+    with locked as (select id, kind from stock where mode = 'live' and id in (${rateId}, ${priceId}) order by id for update)
+    update stock set held = held - 1, sold = sold + 1 from locked
+    where stock.mode = 'live' and stock.id = locked.id and stock.kind = locked.kind`,
   takeNumber: (organizationId: string) => `
     update invoice_series set last = last + 1
     where organization_id = ${organizationId} and kind = 'invoice'

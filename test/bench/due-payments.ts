@@ -67,7 +67,7 @@ export const fillDue = (count: number, provider: Provider): string[] => [
       'Ada Lovelace', 'ada@example.com', '+34600000000', 'doc_' || key
     from prepared`,
   `update stock set held = held + (select count(*) from prepared)
-    where id in (select unnest(array[rate_id, price_id]) from bench_targets where number = 1)`,
+    where mode = 'live' and id in (select unnest(array[rate_id, price_id]) from bench_targets where number = 1)`,
   'truncate bench_due',
   `insert into bench_due
     select row_number() over (order by id), id, target.organization_id, rate_id, price_id, total_amount, payment.currency

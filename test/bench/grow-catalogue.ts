@@ -22,7 +22,7 @@ const copies: [table: string, columns: string, changed: Record<string, string>][
       end_date: `end_date + ${shift}`,
     },
   ],
-  ['stock', 'organization_id, capacity, sold_before', { id: again('id') }],
+  ['stock', 'organization_id, kind, mode, capacity, sold_before', { id: again('id') }],
   [
     'ticket_rates',
     `organization_id, position, name, slug, complete, type, min, max, show_all_prices, warranty_enabled,

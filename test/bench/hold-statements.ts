@@ -37,7 +37,7 @@ export const createDiscounts = `
     select 'dsc_bench_' || id, id, 1000000, '${discountCode}', 'Bench', 10, currency from organizations
     returning id, organization_id
   )
-  insert into stock (organization_id, id, capacity) select organization_id, id, 2000000000 from made`
+  insert into stock (organization_id, kind, id, capacity) select organization_id, 'discount', id, 2000000000 from made`
 
 /** Counts the holds so far, by rows and by counters. */
 export const countHolds = `
@@ -77,9 +77,10 @@ export const hold = {
     from bench_targets where number = ${target}`,
   moveStock: (target: string) => `
     with locked as (
-      select id from stock
-      where id = any (array(select unnest(array[rate_id, price_id]) from bench_targets where number = ${target}))
+      select id, kind from stock
+      where mode = 'live' and id = any (array(select unnest(array[rate_id, price_id]) from bench_targets where number = ${target}))
       order by id for update
     )
-    update stock set held = held + 1 from locked where stock.id = locked.id`,
+    update stock set held = held + 1 from locked
+    where stock.mode = 'live' and stock.id = locked.id and stock.kind = locked.kind`,
 }

@@ -59,7 +59,7 @@ export async function openLiveStage({ scope, server, options, say }: SetUp): Pro
       },
       async left() {
         const [row] = await database.sql<{ left: number }[]>`
-          select capacity - sold_before - sold - held as left from stock where id = ${target.rateId}`
+          select capacity - sold_before - sold - held as left from stock where id = ${target.rateId} and mode = 'live'`
         return row?.left ?? 0
       },
     }

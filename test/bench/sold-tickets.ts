@@ -33,7 +33,7 @@ export const sellTickets = (count: number): string[] => [
     from sold`,
   `update stock set sold = stock.sold + sale.count
     from (select unnest(array[rate_id, price_id]) as id, count(*) as count from sold group by 1) as sale
-    where stock.id = sale.id`,
+    where stock.mode = 'live' and stock.id = sale.id`,
 ]
 
 /** Counts sold tickets by `rows` and by `counters`, which must be equal. */

@@ -106,7 +106,9 @@ const summarize = (outcome: HoldOutcome) => {
 
 const stockOf = async ({ db }: Sale, round: number) => {
   const rows = await db.select().from(stock)
-  return rows.filter(({ id }) => id.endsWith(`_${round}`)).sort((one, other) => (one.id < other.id ? -1 : 1))
+  return rows
+    .filter(({ id, mode }) => id.endsWith(`_${round}`) && mode === 'live')
+    .sort((one, other) => (one.id < other.id ? -1 : 1))
 }
 
 const ways: {

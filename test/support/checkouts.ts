@@ -106,8 +106,10 @@ export async function checkOutOverGraphql(sale: Sale, body: Body, more: Record<s
   return data.checkout
 }
 
-/** Reads the sold and held counters of rates and prices, by ID. */
+/** Reads the sold and held counters of rates, prices and discounts, by identifier; those of test mode after `test/`. */
 export async function countersOf(sale: Sale) {
   const rows = await sale.db.select().from(stock)
-  return Object.fromEntries(rows.map(({ id, sold, held }) => [id, { sold, held }]))
+  return Object.fromEntries(
+    rows.map(({ id, mode, sold, held }) => [mode === 'test' ? `test/${id}` : id, { sold, held }]),
+  )
 }

@@ -32,7 +32,7 @@ const firstId = (table: string, where = 'true') => `(select id from ${table} whe
 const useUnusableDiscount = `
   with made as (insert into discounts (id, organization_id, position, code, name, percentage, currency)
     select 'dsc_broken', id, 0, 'broken', 'broken', 10, currency from organizations limit 1 returning organization_id, id),
-  counted as (insert into stock (organization_id, id, capacity) select organization_id, id, 0 from made)
+  counted as (insert into stock (organization_id, kind, id, capacity) select organization_id, 'discount', id, 0 from made)
   update tickets set discount_id = 'dsc_broken' where status = 'active'`
 
 /** Statements that break an invariant, for those that constraints do not already enforce. */

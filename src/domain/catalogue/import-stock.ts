@@ -2,7 +2,8 @@ import { and, asc, eq } from 'drizzle-orm'
 import type { Connection } from '../../database/database.ts'
 import type { Problem } from '../../shared/errors.ts'
 import { groupBy } from '../../shared/group-by.ts'
-import { type Stock, stock, stockId } from '../ticket-rate/table.ts'
+import type { Mode } from '../../shared/mode.ts'
+import { type Stock, type StockKind, stock } from '../ticket-rate/table.ts'
 import { noteRow, type Report } from './changes.ts'
 import { capacityIn } from './fields.ts'
 import { among, type Existing } from './find-existing.ts'
@@ -11,6 +12,7 @@ import { inBatches, type Tally, upsert } from './upsert.ts'
 
 type Wanted = {
   organizationId: string
+  kind: StockKind
   id: string
   key: string
   path: Path
@@ -22,42 +24,54 @@ type Wanted = {
   sold: number
   soldElsewhere: number | null | undefined
 }
-type Counters = Pick<Stock, 'organizationId' | 'id' | 'capacity' | 'soldBefore'>
+type Counters = Pick<Stock, 'organizationId' | 'kind' | 'id' | 'mode' | 'capacity' | 'soldBefore'>
 type Decision = { rows: Counters[]; problems: Problem[] }
+
+/** Name of a counter among those of a mode. Separated by a space, which identifiers can't contain. */
+const nameOf = ({ kind, id }: Pick<Stock, 'kind' | 'id'>) => `${kind} ${id}`
+const byName = <Row extends Pick<Stock, 'kind' | 'id'>>(rows: Row[]) =>
+  new Map(rows.map((row) => [nameOf(row), row]))
+
+const limited = (
+  kind: StockKind,
+  objects: (Catalogue['prices'][number] | Catalogue['discounts'][number])[],
+): Wanted[] =>
+  objects.map(({ id, key, organizationId, path, input }) => ({
+    ...{ kind, id, key, organizationId, isReport: false },
+    path: [...path, 'quantity'],
+    capacity: input.quantity,
+    sold: 0,
+    soldElsewhere: undefined,
+  }))
 
 const wantedOf = ({ ticketRates, prices, discounts }: Catalogue): Wanted[] => [
   ...ticketRates.map(({ id, key, organizationId, path, input: { availability } }) => {
     const isReport = availability != null && availability.capacity === undefined
     return {
-      ...{ id, key, organizationId, isReport },
+      ...{ kind: 'rate' as const, id, key, organizationId, isReport },
       path: [...path, 'availability', isReport ? 'available' : 'capacity'],
       capacity: capacityIn(availability),
       sold: availability?.sold ?? 0,
       soldElsewhere: availability?.sold_elsewhere,
     }
   }),
-  ...[...prices, ...discounts].map(({ id, key, organizationId, path, input }) => ({
-    ...{ id, key, organizationId, isReport: false },
-    path: [...path, 'quantity'],
-    capacity: input.quantity,
-    sold: 0,
-    soldElsewhere: undefined,
-  })),
+  ...limited('price', prices),
+  ...limited('discount', discounts),
 ]
 
 // An answer of GET /events that is imported again says less than the capacity where places are held, so it never
 // lowers one. What was sold elsewhere is what the file says, and of something new all that it says was sold.
 function decide(wanted: Wanted[], existing: Stock[], report?: Report): Decision {
-  const byId = new Map(existing.map((row) => [row.id, row]))
+  const existingOf = byName(existing)
   const decision: Decision = { rows: [], problems: [] }
-  for (const { id, key, organizationId, path, isReport, sold, ...given } of wanted) {
-    const row = byId.get(id)
+  for (const { kind, id, key, organizationId, path, isReport, sold, ...given } of wanted) {
+    const row = existingOf.get(nameOf({ kind, id }))
     const soldBefore =
       (given.soldElsewhere === undefined ? (row?.soldBefore ?? sold) : given.soldElsewhere) ?? 0
     const asked = given.capacity === undefined ? (row?.capacity ?? null) : given.capacity
     const capacity = isReport && asked !== null ? Math.max(asked, row?.capacity ?? 0) : asked
     const used = soldBefore + (row?.sold ?? 0) + (row?.held ?? 0)
-    decision.rows.push({ organizationId, id, capacity, soldBefore })
+    decision.rows.push({ organizationId, kind, id, mode: 'live', capacity, soldBefore })
     if (capacity !== null && capacity < used)
       decision.problems.push({
         code: 'INVALID',
@@ -78,15 +92,19 @@ function decide(wanted: Wanted[], existing: Stock[], report?: Report): Decision 
 }
 
 // One organization after the other, because no statement locks rows of several.
-async function lockStock(tx: Connection, wanted: { organizationId: string; id: string }[]): Promise<Stock[]> {
+async function lockStock(
+  tx: Connection,
+  mode: Mode,
+  wanted: Pick<Stock, 'organizationId' | 'id'>[],
+): Promise<Stock[]> {
   const locked: Stock[] = []
   for (const [organizationId, own] of groupBy(wanted, ({ organizationId }) => organizationId))
     locked.push(
       ...(await tx
         .select()
         .from(stock)
-        .where(and(eq(stock.organizationId, organizationId), among(stock.id, own)))
-        .orderBy(asc(stock.id))
+        .where(and(eq(stock.organizationId, organizationId), eq(stock.mode, mode), among(stock.id, own)))
+        .orderBy(asc(stock.id), asc(stock.kind))
         .for('update')),
     )
   return locked
@@ -100,7 +118,8 @@ export async function checkStock(
 ): Promise<Problem[]> {
   const wanted = wantedOf(catalogue)
   const known = wanted.filter(({ id }) => [ticketRates, prices, discounts].some((rows) => rows.has(id)))
-  const found = known.length > 0 ? await tx.select().from(stock).where(among(stock.id, known)) : []
+  const isLive = and(eq(stock.mode, 'live'), among(stock.id, known))
+  const found = known.length > 0 ? await tx.select().from(stock).where(isLive) : []
   return decide(wanted, found).problems
 }
 
@@ -110,15 +129,12 @@ const writeCounters = (tx: Connection, rows: Counters[]) =>
 // Gives test mode the same capacities and the same number sold elsewhere where these change. Tests never stand in
 // the way of an import: a capacity below what they sold or hold is as much as that.
 async function writeTestStock(tx: Connection, rows: Counters[], isNew: boolean): Promise<void> {
-  const named = rows.map((row) => ({ ...row, id: stockId('test', row.id) }))
-  const found = isNew ? [] : await lockStock(tx, named)
-  const used = new Map(found.map(({ id, sold, held }) => [id, sold + held]))
-  const counters = named.map(({ organizationId, id, capacity, soldBefore }) => ({
-    organizationId,
-    id,
-    capacity: capacity === null ? null : Math.max(capacity, soldBefore + (used.get(id) ?? 0)),
-    soldBefore,
-  }))
+  const found = byName(isNew ? [] : await lockStock(tx, 'test', rows))
+  const counters = rows.map((row) => {
+    const { sold = 0, held = 0 } = found.get(nameOf(row)) ?? {}
+    const capacity = row.capacity === null ? null : Math.max(row.capacity, row.soldBefore + sold + held)
+    return { ...row, mode: 'test' as const, capacity }
+  })
   await writeCounters(tx, counters)
 }
 
@@ -131,12 +147,14 @@ export async function writeStock(
   report: Report,
 ): Promise<Tally> {
   const wanted = wantedOf(catalogue)
-  const locked = await lockStock(tx, wanted)
+  const locked = await lockStock(tx, 'live', wanted)
   const { rows, problems } = decide(wanted, locked, report)
   refuse(problems)
-  const before = new Map(locked.map((row) => [row.id, row]))
-  const isChanged = ({ id, capacity, soldBefore }: Counters) =>
-    before.get(id)?.capacity !== capacity || before.get(id)?.soldBefore !== soldBefore
+  const before = byName(locked)
+  const isChanged = (row: Counters) => {
+    const known = before.get(nameOf(row))
+    return known?.capacity !== row.capacity || known?.soldBefore !== row.soldBefore
+  }
   await writeTestStock(tx, rows.filter(isChanged), locked.length === 0)
   return writeCounters(tx, rows)
 }

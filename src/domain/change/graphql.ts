@@ -3,7 +3,7 @@ import { builder, type Live, ModeRef, NodeRef, upperCase } from '../../graphql/b
 import { connectionOf, costOfPage, forwardArgs, sizeOf, toPage } from '../../graphql/connection.ts'
 import { requireCaller, requireConfidential } from '../../request/context.ts'
 import { type FeedChange, listChanges } from './list-changes.ts'
-import { type Change, changeDescriptions, subjectOf } from './table.ts'
+import { type Change, changeDescriptions } from './table.ts'
 import { watchChanges } from './watch-changes.ts'
 
 // GraphQL names cannot contain the dot of the webhook's type.
@@ -18,9 +18,8 @@ type Types = typeof builder.$inferSchemaTypes
 const changeFields = (t: ObjectFieldBuilder<Types, Change>) => ({
   id: t.exposeID('id', { description: 'Change identifier, which a webhook receives as `webhook-id`.' }),
   type: t.expose('type', { type: ChangeTypeRef, description: 'Type of the change.' }),
-  subjectId: t.id({
+  subjectId: t.exposeID('subjectId', {
     description: 'Identifier of the payment, ticket or rate that changed.',
-    resolve: subjectOf,
   }),
   mode: t.expose('mode', { type: ModeRef, description: 'Mode of what changed: that of the caller.' }),
   sequence: t.exposeInt('sequence', {

@@ -13,7 +13,6 @@ import {
 import { channels, modeColumn } from '../../auth/table.ts'
 import { createdAt } from '../../database/columns.ts'
 import { organizations } from '../organization/table.ts'
-import { ofStock } from '../ticket-rate/table.ts'
 
 /** Types of change that clients can receive, and their meanings (DECISIONS 7). */
 export const changeDescriptions = {
@@ -55,10 +54,9 @@ export const changes = pgTable(
     /** Also the `webhook-id` of webhooks. */
     id: text().notNull(),
     type: changeType().notNull(),
-    /** The payment, ticket or rate that changed; for a test rate, the id of its stock, so that its changes
-     *  are numbered by themselves. */
+    /** The payment, ticket or rate that changed. */
     subjectId: text('subject_id').notNull(),
-    /** Number of the change among those of its subject: 1, 2, 3. */
+    /** Number of the change among those of its subject in its mode: 1, 2, 3. */
     sequence: integer().notNull(),
     organizationId: text('organization_id')
       .notNull()
@@ -79,7 +77,12 @@ export const changes = pgTable(
   // refer to the row.
   (change) => [
     primaryKey({ columns: [change.id, change.organizationId] }),
-    uniqueIndex('changes_of_subject_in_order').on(change.subjectId, change.sequence, change.organizationId),
+    uniqueIndex('changes_of_subject_in_order').on(
+      change.subjectId,
+      change.mode,
+      change.sequence,
+      change.organizationId,
+    ),
     uniqueIndex('changes_in_feed_by_mode')
       .on(change.organizationId, change.mode, change.feedPosition)
       .where(sql`${change.feedPosition} is not null`),
@@ -115,9 +118,10 @@ export const droppedSequences = pgTable(
       .notNull()
       .references(() => organizations.id),
     subjectId: text('subject_id').notNull(),
+    mode: modeColumn(),
     sequence: integer().notNull(),
   },
-  (dropped) => [primaryKey({ columns: [dropped.subjectId, dropped.organizationId] })],
+  (dropped) => [primaryKey({ columns: [dropped.subjectId, dropped.mode, dropped.organizationId] })],
 )
 
 export type Change = typeof changes.$inferSelect
@@ -125,6 +129,3 @@ export type Change = typeof changes.$inferSelect
 /** A change to be written to the outbox; a live one unless it has a mode. */
 export type NewChange = Pick<Change, 'type' | 'subjectId' | 'organizationId' | 'channelId' | 'data'> &
   Partial<Pick<Change, 'mode'>>
-
-/** Identifier of the payment, ticket or rate that changed, as clients know it. */
-export const subjectOf = ({ subjectId }: Pick<Change, 'subjectId'>): string => ofStock(subjectId).id

@@ -3,7 +3,7 @@ import type { Connection } from '../../database/database.ts'
 import { Refusal } from '../../shared/errors.ts'
 import { identifierPattern } from '../../shared/ids.ts'
 import type { Mode } from '../../shared/mode.ts'
-import { isStockOf, stock } from '../ticket-rate/table.ts'
+import { stock } from '../ticket-rate/table.ts'
 import { discountColumns } from './loaders.ts'
 import { type Discount, discounts } from './table.ts'
 
@@ -35,7 +35,7 @@ export const listDiscounts = (
   db
     .select(discountColumns)
     .from(discounts)
-    .innerJoin(stock, isStockOf(mode, discounts.id))
+    .innerJoin(stock, and(eq(stock.id, discounts.id), eq(stock.kind, 'discount'), eq(stock.mode, mode)))
     .where(
       and(
         eq(discounts.organizationId, organizationId),

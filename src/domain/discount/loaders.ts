@@ -5,7 +5,6 @@ import { rowsOf } from '../../data/json-rows.ts'
 import { anyOf, type Find, rowStatement } from '../../data/prepared.ts'
 import type { Database } from '../../database/database.ts'
 import { type Mode, perMode } from '../../shared/mode.ts'
-import { nameIn } from '../ticket-rate/loaders.ts'
 import { isStockOf, leftColumns, stock } from '../ticket-rate/table.ts'
 import { type Discount, discounts } from './table.ts'
 
@@ -18,44 +17,41 @@ const nameOf = (organizationId: string, code: string) => `${organizationId} ${co
 export const discountColumns = { ...getTableColumns(discounts), ...leftColumns }
 const rows = rowsOf(discountColumns)
 
-const byId = perMode(
-  (mode): Batch<Discount> => ({
-    name: nameIn(mode, 'discount_by_id'),
-    rows,
-    query: (select, keys) =>
-      select
-        .from(discounts)
-        .innerJoin(stock, isStockOf(mode, discounts.id))
-        .where(and(anyOf(discounts.id, keys), anyOf(discounts.organizationId, 'ownOrganizationIds'))),
-    key: ({ id }) => id,
-  }),
-)
+const byId: Batch<Discount> = {
+  name: 'discount_by_id',
+  rows,
+  query: (select, keys) =>
+    select
+      .from(discounts)
+      .innerJoin(stock, isStockOf('discount', discounts.id))
+      .where(and(anyOf(discounts.id, keys), anyOf(discounts.organizationId, 'ownOrganizationIds'))),
+  key: ({ id }) => id,
+}
 
 /** Loads discounts of an integration's organization, removed ones too, because sold tickets may refer to
  *  them. A channel finds none. */
-export const discountById = ({ own }: Readers) => loadOne(own, byId[own.scope.mode])
+export const discountById = ({ own }: Readers) => loadOne(own, byId)
 
-const byCode = perMode(
-  (mode): Find<Discount> => ({
-    rows,
-    query: (select) =>
-      select
-        .from(discounts)
-        .innerJoin(stock, isStockOf(mode, discounts.id))
-        .where(
-          and(
-            sql`(${discounts.organizationId}, lower(${discounts.code})) in (select * from
-            unnest(${parameter('organizationIds')}::text[], ${parameter('codes')}::text[]))`,
-            not(discounts.removed),
-          ),
+const byCode: Find<Discount> = {
+  rows,
+  query: (select) =>
+    select
+      .from(discounts)
+      .innerJoin(stock, isStockOf('discount', discounts.id))
+      .where(
+        and(
+          sql`(${discounts.organizationId}, lower(${discounts.code})) in (select * from
+          unnest(${parameter('organizationIds')}::text[], ${parameter('codes')}::text[]))`,
+          not(discounts.removed),
         ),
-  }),
-)
+      ),
+}
 
 const readByName = perMode((mode) =>
   coalesceReads<Discount>(async (db, names) => {
     const parts = names.map((name) => name.split(' '))
-    const found = await rowStatement(db, nameIn(mode, 'discounts_by_code'), byCode[mode]).execute({
+    const found = await rowStatement(db, 'discounts_by_code', byCode).execute({
+      mode,
       organizationIds: parts.map(([organizationId = '']) => organizationId),
       codes: parts.map(([, code = '']) => code),
     })

@@ -95,21 +95,22 @@ const keepCursors = preparedSql(
 )
 
 const isThere = (table: typeof payments | typeof tickets | typeof stock) =>
-  sql`exists (select from ${table} where ${inOrganization(table.organizationId)} and ${table.id} = gone.subject_id)`
+  sql`exists (select from ${table} where ${inOrganization(table.organizationId)} and ${table.id} = gone.subject_id
+    and ${table.mode} = gone.mode)`
 
 // The last sequence numbers of subjects that are still there, and have no later change.
 const keepSequences = preparedSql(
   'keep_sequences',
   () => sql`
-  insert into ${droppedSequences} as kept (organization_id, subject_id, sequence)
-  select ${parameter('organizationId')}::text, subject_id, latest from (
-    select subject_id, max(sequence) as latest from ${changes} where ${areThese} group by subject_id
+  insert into ${droppedSequences} as kept (organization_id, subject_id, mode, sequence)
+  select ${parameter('organizationId')}::text, subject_id, mode, latest from (
+    select subject_id, mode, max(sequence) as latest from ${changes} where ${areThese} group by subject_id, mode
   ) as gone
   where (${isThere(payments)} or ${isThere(tickets)} or ${isThere(stock)})
     and not exists (select from ${changes} where ${inOrganization(changes.organizationId)}
-      and ${changes.subjectId} = gone.subject_id and ${changes.sequence} > gone.latest)
-  order by subject_id
-  on conflict (subject_id, organization_id) do update set sequence = greatest(kept.sequence, excluded.sequence)`,
+      and ${changes.subjectId} = gone.subject_id and ${changes.mode} = gone.mode and ${changes.sequence} > gone.latest)
+  order by subject_id, mode
+  on conflict (subject_id, mode, organization_id) do update set sequence = greatest(kept.sequence, excluded.sequence)`,
 )
 
 const deleteThese = preparedSql('delete_changes', () => sql`delete from ${changes} where ${areThese}`)

@@ -6,10 +6,11 @@ import { announceOnCommit, changesCatalogue, onCommit } from '../../database/tra
 import { groupBy } from '../../shared/group-by.ts'
 import { ascendingIds } from '../../shared/ids.ts'
 import { instruments } from '../../shared/instruments.ts'
+import type { Mode } from '../../shared/mode.ts'
 import { changes, droppedSequences, type NewChange } from '../change/table.ts'
 import { audiencesOf } from '../change/watch-changes.ts'
 import type { StockFlip } from '../ticket-rate/move-stock.ts'
-import { ofStock, ticketRates } from '../ticket-rate/table.ts'
+import { ticketRates } from '../ticket-rate/table.ts'
 import { webhookDeliveries, webhooks } from '../webhook/table.ts'
 
 // Changes of one transaction share a timestamp: their ids keep them in order.
@@ -28,11 +29,13 @@ const record = preparedSql<{ id: string }>(
   with recorded as (
     insert into ${changes} (id, type, subject_id, sequence, organization_id, channel_id, mode, data)
     select id, type::change_type, subject_id,
-      row_number() over (partition by subject_id order by ordinality)
+      row_number() over (partition by subject_id, mode order by ordinality)
         + coalesce(greatest((select max(sequence) from ${changes} as earlier
-          where earlier.organization_id = ${sql.placeholder('organizationId')} and earlier.subject_id = given.subject_id),
+          where earlier.organization_id = ${sql.placeholder('organizationId')} and earlier.subject_id = given.subject_id
+            and earlier.mode = given.mode::key_mode),
           (select sequence from ${droppedSequences} as dropped
-          where dropped.organization_id = ${sql.placeholder('organizationId')} and dropped.subject_id = given.subject_id)), 0),
+          where dropped.organization_id = ${sql.placeholder('organizationId')} and dropped.subject_id = given.subject_id
+            and dropped.mode = given.mode::key_mode)), 0),
       organization_id, channel_id, mode::key_mode, data
     from rows from (jsonb_to_recordset(${sql.placeholder('rows')}::text::jsonb)
       as (id text, type text, subject_id text, organization_id text, channel_id text, mode text, data jsonb))
@@ -80,30 +83,26 @@ const availabilityData = sql<
 >`jsonb_build_object('ticket_rate_id', ${ticketRates.id}, 'event_id', ${ticketRates.eventId})`
 
 /** Records a `rate.sold_out` or `rate.available` change for each ticket rate of the organization among these,
- *  in its mode, and lets the commit invalidate the catalogue, which shows prices that flip as well. */
+ *  in a mode, and lets the commit invalidate the catalogue, which shows prices that flip as well. */
 export async function recordAvailability(
   tx: Connection,
   organizationId: string,
+  mode: Mode,
   flipped: StockFlip[],
 ): Promise<void> {
   if (flipped.length === 0) return
   changesCatalogue(tx)
-  const counted = flipped.map((flip) => ({ ...flip, of: ofStock(flip.id) }))
-  const ids = counted.map(({ of }) => of.id)
-  const rows = await tx
+  const usedUp = new Map(flipped.flatMap((flip) => (flip.kind === 'rate' ? [[flip.id, flip.usedUp]] : [])))
+  if (usedUp.size === 0) return
+  const rates = await tx
     .select({ id: ticketRates.id, data: availabilityData })
     .from(ticketRates)
-    .where(inArray(ticketRates.id, ids))
-  const rates = new Map(rows.map((rate) => [rate.id, rate]))
+    .where(inArray(ticketRates.id, [...usedUp.keys()]))
   await recordChanges(
     tx,
-    counted.flatMap(({ id: subjectId, usedUp, of: { id, mode } }) => {
-      const rate = rates.get(id)
-      if (!rate) return []
-      const { data } = rate
-      const type = usedUp ? 'rate.sold_out' : 'rate.available'
-      const marked = mode === 'test' ? { ...data, test: true } : data
-      return [{ type, subjectId, organizationId, channelId: null, mode, data: marked }] as const
-    }),
+    rates.map(({ id, data }) => ({
+      ...{ type: usedUp.get(id) ? 'rate.sold_out' : 'rate.available', subjectId: id, organizationId },
+      ...{ channelId: null, mode, data: mode === 'test' ? { ...data, test: true } : data },
+    })),
   )
 }

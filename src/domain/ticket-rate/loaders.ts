@@ -10,13 +10,12 @@ import {
 } from '../../data/batch-loader.ts'
 import { fewRowsOf, type JoinedRow, type Rows, rowJoiner, rowsOf } from '../../data/json-rows.ts'
 import { Loader } from '../../data/loader.ts'
-import { anyOf, type Find, type Finds, findTogether } from '../../data/prepared.ts'
+import { anyOf, type Find, type Finds, findTogether, isInMode } from '../../data/prepared.ts'
 import { type Versioned, versionedLoaders } from '../../data/versioned-loader.ts'
 import type { Database } from '../../database/database.ts'
 import { perDatabase } from '../../database/per-database.ts'
 import type { Loaders } from '../../request/loaders.ts'
 import { groupBy } from '../../shared/group-by.ts'
-import { type Mode, perMode } from '../../shared/mode.ts'
 import { events } from '../event/table.ts'
 import {
   isStockOf,
@@ -24,15 +23,14 @@ import {
   type ListedPrice,
   type ListedRate,
   leftColumns,
-  ofStock,
   type Price,
   prices,
   type Question,
   questions,
   type Stock,
+  type StockKind,
   type Supplement,
   stock,
-  stockId,
   supplements,
   type TicketRate,
   ticketRates,
@@ -46,17 +44,14 @@ const rateIdOf = ({ ticketRateId }: { ticketRateId: string }) => ticketRateId
 /** Groups rows by the rate that they are listed under. */
 export const byRate = <Row extends { ticketRateId: string }>(rows: Row[]) => groupBy(rows, rateIdOf)
 
-/** Name of a statement in a mode: each mode has its own counters, and so its own text. */
-export const nameIn = (mode: Mode, name: string): string => (mode === 'test' ? `${name}_in_test` : name)
-
-/** Query for prices of the rates `keys`, in order, whose counters match a condition. */
-export const pricesWhere = (mode: Mode, condition?: SQL): Batch<Price> => ({
-  name: nameIn(mode, 'prices_by_ticket_rate_id'),
+/** Query for prices of the rates `keys`, in order, with their counters, which match a condition. */
+export const pricesWhere = (condition?: SQL): Batch<Price> => ({
+  name: 'prices_by_ticket_rate_id',
   rows: priceRows,
   query: (select, keys) =>
     select
       .from(prices)
-      .innerJoin(stock, isStockOf(mode, prices.id))
+      .innerJoin(stock, isStockOf('price', prices.id))
       .where(and(condition, anyOf(prices.ticketRateId, keys), not(prices.removed)))
       .orderBy(asc(prices.position), asc(prices.id)),
   key: rateIdOf,
@@ -74,7 +69,7 @@ const listed =
       .orderBy(asc(table.position), asc(table.id))
 
 /** Queries for what is listed under the rates `keys`, in order. Visible to anybody who may see the rate. */
-export const ratePrices: Record<Mode, Batch<Price>> = perMode((mode) => pricesWhere(mode))
+export const ratePrices = pricesWhere()
 const listedUnderRate = <Row extends { ticketRateId: string }>(
   name: string,
   child: typeof supplements | typeof questions,
@@ -96,44 +91,38 @@ export const rateQuestions = listedUnderRate(
   fewRowsOf(getTableColumns(questions)),
 )
 
-const rateByIdBatch = perMode(
-  (mode): Batch<TicketRate> => ({
-    name: nameIn(mode, 'ticket_rate_by_id'),
-    rows: rowsOf(rateColumns),
-    query: (select, keys) =>
-      select
-        .from(ticketRates)
-        .innerJoin(stock, isStockOf(mode, ticketRates.id))
-        .where(and(anyOf(ticketRates.id, keys), anyOf(ticketRates.organizationId, 'organizationIds'))),
-    key: ({ id }) => id,
-  }),
-)
-const priceByIdBatch = perMode(
-  (mode): Batch<Price> => ({
-    name: nameIn(mode, 'price_by_id'),
-    rows: priceRows,
-    query: (select, keys) =>
-      select.from(prices).innerJoin(stock, isStockOf(mode, prices.id)).where(anyOf(prices.id, keys)),
-    key: ({ id }) => id,
-  }),
-)
-
-type StockRow = Left & Pick<Stock, 'id'>
-
-/** Query for stock counters by their ids (see `stockIds`). */
-const stockById: NamedFind<StockRow> = {
-  name: 'stock_by_id',
-  rows: rowsOf({ id: stock.id, ...leftColumns }),
-  query: (select, keys) => select.from(stock).where(anyOf(stock.id, keys)),
+const rateByIdBatch: Batch<TicketRate> = {
+  name: 'ticket_rate_by_id',
+  rows: rowsOf(rateColumns),
+  query: (select, keys) =>
+    select
+      .from(ticketRates)
+      .innerJoin(stock, isStockOf('rate', ticketRates.id))
+      .where(and(anyOf(ticketRates.id, keys), anyOf(ticketRates.organizationId, 'organizationIds'))),
+  key: ({ id }) => id,
+}
+const priceByIdBatch: Batch<Price> = {
+  name: 'price_by_id',
+  rows: priceRows,
+  query: (select, keys) =>
+    select.from(prices).innerJoin(stock, isStockOf('price', prices.id)).where(anyOf(prices.id, keys)),
+  key: ({ id }) => id,
 }
 
-/** Ids of the counters of rates and prices in a mode. */
-const stockIds = (mode: Mode, ids: string[]): string[] =>
-  mode === 'live' ? ids : ids.map((id) => stockId(mode, id))
+type StockRow = Left & Pick<Stock, 'kind' | 'id'>
 
-/** Maps counters by the id of the rate or price that they count. */
-const byCounted = (rows: StockRow[]): Map<string, Left> =>
-  new Map(rows.map((row) => [ofStock(row.id).id, row]))
+/** Query for the counters of rates and prices by their ids, in the mode of the caller. */
+const stockById: NamedFind<StockRow> = {
+  name: 'stock_by_id',
+  rows: rowsOf({ kind: stock.kind, id: stock.id, ...leftColumns }),
+  query: (select, keys) => select.from(stock).where(and(anyOf(stock.id, keys), isInMode(stock.mode))),
+}
+
+/** Counters by the ids of the rates and of the prices that they count. */
+function byKind(rows: StockRow[]): Record<'rates' | 'prices', Map<string, Left>> {
+  const of = (kind: StockKind) => new Map(rows.filter((row) => row.kind === kind).map((row) => [row.id, row]))
+  return { rates: of('rate'), prices: of('price') }
+}
 
 /** A price whose counters are read apart from it. */
 type UncountedPrice = JoinedRow<ListedPrice, Left>
@@ -229,8 +218,7 @@ const load = versionedLoaders<Offer>(({ rememberedEvents }) => rowsPerEvent * re
 const loadOffers = (reader: Reader): Loader<Offer | null> =>
   load(reader, (eventIds) => readOffers(reader.db, eventIds))
 
-export const pricesByTicketRateId = ({ catalogue }: Readers) =>
-  loadMany(catalogue, ratePrices[catalogue.scope.mode])
+export const pricesByTicketRateId = ({ catalogue }: Readers) => loadMany(catalogue, ratePrices)
 export const supplementsByTicketRateId = ({ catalogue }: Readers) => loadMany(catalogue, rateSupplements)
 export const questionsByTicketRateId = ({ catalogue }: Readers) => loadMany(catalogue, rateQuestions)
 
@@ -240,15 +228,15 @@ export function ticketRatesByEventId({ catalogue }: Readers, loaders: Loaders): 
   return new Loader(async (eventIds) => {
     const offers = await offerByEventId.loadAll(eventIds)
     const ids = offers.flatMap((offer) => offer?.stockIds ?? [])
-    const stockOf = byCounted(await catalogue.find(stockById, stockIds(catalogue.scope.mode, ids)))
+    const stockOf = byKind(await catalogue.find(stockById, ids))
     return offers.map((offer) => {
       const rates: TicketRate[] = []
       for (const { rate, prices, supplements, questions } of offer?.rates ?? []) {
         const { id } = rate.row
-        const rateStock = stockOf.get(id)
+        const rateStock = stockOf.rates.get(id)
         if (!rateStock) continue
         rates.push(rate.with(rateStock))
-        loaders.get(pricesByTicketRateId).prime(id, withStock(prices, stockOf))
+        loaders.get(pricesByTicketRateId).prime(id, withStock(prices, stockOf.prices))
         loaders.get(supplementsByTicketRateId).prime(id, supplements)
         loaders.get(questionsByTicketRateId).prime(id, questions)
       }
@@ -258,9 +246,8 @@ export function ticketRatesByEventId({ catalogue }: Readers, loaders: Loaders): 
 }
 
 // These find removed rows too, because sold tickets may refer to them.
-export const ticketRateById = ({ catalogue }: Readers) =>
-  loadOne(catalogue, rateByIdBatch[catalogue.scope.mode])
-export const priceById = ({ catalogue }: Readers) => loadOne(catalogue, priceByIdBatch[catalogue.scope.mode])
+export const ticketRateById = ({ catalogue }: Readers) => loadOne(catalogue, rateByIdBatch)
+export const priceById = ({ catalogue }: Readers) => loadOne(catalogue, priceByIdBatch)
 
 // Rates whose organization a process remembers.
 const maxRemembered = 20_000

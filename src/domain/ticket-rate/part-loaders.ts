@@ -2,8 +2,6 @@ import { and, eq, getTableColumns } from 'drizzle-orm'
 import { type Batch, loadOne, type Readers } from '../../data/batch-loader.ts'
 import { type Rows, rowsOf } from '../../data/json-rows.ts'
 import { anyOf } from '../../data/prepared.ts'
-import { perMode } from '../../shared/mode.ts'
-import { nameIn } from './loaders.ts'
 import {
   isStockOf,
   leftColumns,
@@ -25,23 +23,21 @@ export type VisiblePrice = Price & { showAllPrices: boolean }
 const isVisible = (child: typeof prices | typeof supplements | typeof questions, keys: string) =>
   and(anyOf(child.id, keys), anyOf(ticketRates.organizationId, 'organizationIds'))
 
-const priceByIdBatch = perMode(
-  (mode): Batch<VisiblePrice> => ({
-    name: nameIn(mode, 'visible_price_by_id'),
-    rows: rowsOf({
-      ...getTableColumns(prices),
-      ...leftColumns,
-      showAllPrices: ticketRates.showAllPrices,
-    }),
-    query: (select, keys) =>
-      select
-        .from(prices)
-        .innerJoin(stock, isStockOf(mode, prices.id))
-        .innerJoin(ticketRates, eq(ticketRates.id, prices.ticketRateId))
-        .where(isVisible(prices, keys)),
-    key: ({ id }) => id,
+const priceByIdBatch: Batch<VisiblePrice> = {
+  name: 'visible_price_by_id',
+  rows: rowsOf({
+    ...getTableColumns(prices),
+    ...leftColumns,
+    showAllPrices: ticketRates.showAllPrices,
   }),
-)
+  query: (select, keys) =>
+    select
+      .from(prices)
+      .innerJoin(stock, isStockOf('price', prices.id))
+      .innerJoin(ticketRates, eq(ticketRates.id, prices.ticketRateId))
+      .where(isVisible(prices, keys)),
+  key: ({ id }) => id,
+}
 
 const partById = <Row extends { id: string }>(
   name: string,
@@ -65,7 +61,6 @@ const supplementBatch = partById<Supplement>(
 const questionBatch = partById<Question>('question_by_id', questions, rowsOf(getTableColumns(questions)))
 
 // These find removed rows too, because sold tickets may refer to them.
-export const visiblePriceById = ({ catalogue }: Readers) =>
-  loadOne(catalogue, priceByIdBatch[catalogue.scope.mode])
+export const visiblePriceById = ({ catalogue }: Readers) => loadOne(catalogue, priceByIdBatch)
 export const supplementById = ({ catalogue }: Readers) => loadOne(catalogue, supplementBatch)
 export const questionById = ({ catalogue }: Readers) => loadOne(catalogue, questionBatch)

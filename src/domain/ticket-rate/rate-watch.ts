@@ -8,8 +8,8 @@ import { groupBy } from '../../shared/group-by.ts'
 import { type Mode, perMode } from '../../shared/mode.ts'
 import { events } from '../event/table.ts'
 import { isAvailable, leftOf } from './current-price.ts'
-import { nameIn, rateColumns, ratePrices } from './loaders.ts'
-import { isStockOf, ofStock, type Price, stock, ticketRates } from './table.ts'
+import { rateColumns, ratePrices } from './loaders.ts'
+import { isStockOf, type Price, rateInMode, stock, ticketRates } from './table.ts'
 
 /** Counters of a rate, and whether it can be bought, at a time of the database's clock. */
 export type RateAvailability = {
@@ -32,22 +32,20 @@ const rows = fewRowsOf({
 })
 type Row = ReturnType<typeof rows.read>[number]
 
-const watchedRates = perMode(
-  (mode): Find<Row> => ({
-    rows,
-    query: (select, keys) =>
-      select
-        .from(ticketRates)
-        .innerJoin(stock, isStockOf(mode, ticketRates.id))
-        .innerJoin(events, eq(events.id, ticketRates.eventId))
-        .where(anyOf(ticketRates.id, keys)),
-  }),
-)
+const watchedRates: Find<Row> = {
+  rows,
+  query: (select, keys) =>
+    select
+      .from(ticketRates)
+      .innerJoin(stock, isStockOf('rate', ticketRates.id))
+      .innerJoin(events, eq(events.id, ticketRates.eventId))
+      .where(anyOf(ticketRates.id, keys)),
+}
+const finds: [Find<Row>, Find<Price>] = [watchedRates, ratePrices]
 
 /** Reads rates in one statement, whoever may see them: compare `organizationId`. */
 async function readRates(db: Database, mode: Mode, keys: string[]): Promise<RateAvailability[]> {
-  const finds: [Find<Row>, Find<Price>] = [watchedRates[mode], ratePrices[mode]]
-  const [rates, prices] = await findTogether<[Row, Price]>(db, nameIn(mode, 'watched_rates'), finds, { keys })
+  const [rates, prices] = await findTogether<[Row, Price]>(db, 'watched_rates', finds, { mode, keys })
   const pricesOf = groupBy(prices, ({ ticketRateId }) => ticketRateId)
   return rates.map((rate) => ({
     ticketRateId: rate.id,
@@ -123,9 +121,9 @@ class RateWatch {
   }
 
   #hear(names: string[] | null): void {
-    const moved = names?.map(ofStock).filter(({ mode }) => mode === this.#mode)
-    for (const id of moved?.map(({ id }) => id) ?? this.#watched.keys())
-      if (this.#watched.has(id)) this.#moved.add(id)
+    const told = names && new Set(names)
+    for (const id of this.#watched.keys())
+      if (!told || told.has(rateInMode(this.#mode, id))) this.#moved.add(id)
     this.#readMoved()
   }
 

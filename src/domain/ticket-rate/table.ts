@@ -12,19 +12,25 @@ import {
   text,
   unique,
 } from 'drizzle-orm/pg-core'
+import { modeColumn } from '../../auth/table.ts'
+import { isInMode } from '../../data/prepared.ts'
 import { minorUnits, percentage, timestampMs } from '../../database/columns.ts'
 import type { Mode } from '../../shared/mode.ts'
 import { events } from '../event/table.ts'
 import { organizationId } from '../organization/table.ts'
 
-/** Stock counters of a ticket rate, a price or a discount: of live sales under the same `id`, of test sales
- *  under another (see `stockId`). Separate from the catalogue rows, so that sales never write to rows that the
- *  listing of events reads. */
+export const stockKind = pgEnum('stock_kind', ['rate', 'price', 'discount'])
+
+/** Stock counters of a ticket rate, a price or a discount, in each mode. Separate from the catalogue rows, so that
+ *  sales never write to rows that the listing of events reads. */
 export const stock = pgTable(
   'stock',
   {
     organizationId: text('organization_id').notNull(),
+    kind: stockKind().notNull(),
+    /** Identifier of the rate, price or discount. */
     id: text().notNull(),
+    mode: modeColumn(),
     /** Total number of places; null if unlimited. */
     capacity: integer(),
     /** Sold elsewhere before the import: these places have no tickets here. */
@@ -33,7 +39,7 @@ export const stock = pgTable(
     held: integer().notNull().default(0),
   },
   (stock) => [
-    primaryKey({ columns: [stock.id, stock.organizationId] }),
+    primaryKey({ columns: [stock.id, stock.kind, stock.mode, stock.organizationId] }),
     check(
       'stock_never_negative',
       sql`${stock.soldBefore} >= 0 and ${stock.sold} >= 0 and ${stock.held} >= 0`,
@@ -45,21 +51,16 @@ export const stock = pgTable(
   ],
 )
 
-// No identifier of a rate, a price or a discount contains a slash.
-const testPrefix = 'test/'
+export type StockKind = (typeof stockKind.enumValues)[number]
 
-/** Id of the counters of a rate, a price or a discount in a mode. */
-export const stockId = (mode: Mode, id: string): string => (mode === 'test' ? testPrefix + id : id)
+/** Condition that counters are those of a row, in the mode of the statement. */
+export const isStockOf = (kind: StockKind, id: PgColumn): SQL =>
+  sql`${stock.id} = ${id} and ${stock.kind} = ${sql.raw(`'${kind}'`)} and ${isInMode(stock.mode)}`
 
-/** Mode of counters, and the id of the rate, price or discount that they count. */
-export const ofStock = (id: string): { mode: Mode; id: string } =>
-  id.startsWith(testPrefix) ? { mode: 'test', id: id.slice(testPrefix.length) } : { mode: 'live', id }
+/** Name of a rate in a mode, for queues and announcements. */
+export const rateInMode = (mode: Mode, id: string): string => `${mode} ${id}`
 
-/** Condition that counters are those of a row in a mode. */
-export const isStockOf = (mode: Mode, id: PgColumn): SQL =>
-  mode === 'test' ? sql`${stock.id} = ${sql.raw(`'${testPrefix}'`)} || ${id}` : sql`${stock.id} = ${id}`
-
-const { organizationId: _organization, id: _id, ...left } = getTableColumns(stock)
+const { organizationId: _organization, kind: _kind, id: _id, mode: _mode, ...left } = getTableColumns(stock)
 /** Stock counters, to be read along with a rate or a price. */
 export const leftColumns = left
 
@@ -175,7 +176,7 @@ export const questions = pgTable(
 )
 
 export type Stock = typeof stock.$inferSelect
-export type Left = Omit<Stock, 'organizationId' | 'id'>
+export type Left = Omit<Stock, 'organizationId' | 'kind' | 'id' | 'mode'>
 /** A rate and a price as in the catalogue, without stock counters. */
 export type ListedRate = typeof ticketRates.$inferSelect
 export type ListedPrice = typeof prices.$inferSelect

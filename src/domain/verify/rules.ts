@@ -6,12 +6,12 @@ export const stockRules = {
   'stock counters differ from the tickets': `
     select stock.id from stock
     left join (
-      select organization_id, of_mode.id, count(*) filter (where status = 'held') as held,
+      select organization_id, mode, kind::stock_kind, part as id, count(*) filter (where status = 'held') as held,
         count(*) filter (where status = 'active') as sold
-      from tickets cross join lateral unnest(array[ticket_rate_id, price_id, discount_id]) as of(part)
-        cross join lateral (select case mode when 'test' then 'test/' else '' end || part as id) as of_mode
-      group by organization_id, of_mode.id
-    ) as counted on counted.organization_id = stock.organization_id and counted.id = stock.id
+      from tickets cross join lateral (values ('rate', ticket_rate_id), ('price', price_id), ('discount', discount_id))
+        as of(kind, part)
+      group by organization_id, mode, kind, part
+    ) as counted using (organization_id, mode, kind, id)
     where stock.held <> coalesce(counted.held, 0) or stock.sold <> coalesce(counted.sold, 0)`,
   'a ticket is held without an open payment, or not held with one': `
     select tickets.id from tickets
@@ -25,9 +25,9 @@ export const stockRules = {
     select id from stock where sold_before + sold + held > capacity`,
   'the uses of a discount exceed its quantity': `
     select stock.id from stock join (
-      select organization_id, case mode when 'test' then 'test/' else '' end || discount_id as id, count(*) as uses
-      from tickets where discount_id is not null and status in ('held', 'active') group by 1, 2
-    ) as counted using (organization_id, id) where uses > capacity`,
+      select organization_id, mode, discount_id as id, count(*) as uses
+      from tickets where discount_id is not null and status in ('held', 'active') group by 1, 2, 3
+    ) as counted using (organization_id, mode, id) where kind = 'discount' and uses > capacity`,
   'a ticket has an amount without a discount, or one of another organization': `
     select tickets.id from tickets left join discounts on discounts.id = discount_id
     where (discount_id is null) <> (discount_amount = 0) or discounts.organization_id <> tickets.organization_id`,
@@ -189,12 +189,12 @@ const ticketRules = {
 // Rules of changes and of work that is done later.
 const workRules = {
   'the change sequence of a subject has a gap': `
-    select subject_id from changes group by organization_id, subject_id
+    select subject_id from changes group by organization_id, mode, subject_id
     having max(sequence) - min(sequence) + 1 <> count(*)
       or (min(sequence) <> 1
         and organization_id not in (select dropped_changes.organization_id from dropped_changes))`,
   'a change has a sequence number of one that was dropped': `
-    select id from changes join dropped_sequences using (organization_id, subject_id)
+    select id from changes join dropped_sequences using (organization_id, mode, subject_id)
     where changes.sequence <= dropped_sequences.sequence`,
   'a delivery to a webhook has no change': `
     select change_id from webhook_deliveries where not exists (select from changes

@@ -40,7 +40,7 @@ const exported = async (populate = '*') => {
 const buy = (...ids: string[]) =>
   mustCheckOut(sale, { ticket_rate_id: rate._id, tickets: ids.map((id) => anEntry(id)) })
 const countersOf = async (id = rate._id) =>
-  (await sale.db.select().from(stock)).find((counters) => counters.id === id)
+  (await sale.db.select().from(stock)).find((counters) => counters.id === id && counters.mode === 'live')
 const withRate = (given: Partial<RateFile>) => ({
   events: [{ ...event, ticket_rates: [{ ...rate, ...given }] }],
 })

@@ -4,7 +4,6 @@ import { desc, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { importCatalogue } from '../../../src/domain/catalogue/import-catalogue.ts'
 import { tickets } from '../../../src/domain/ticket/table.ts'
-import { stockId } from '../../../src/domain/ticket-rate/table.ts'
 import { anEntry, checkOut, mustCheckOut } from '../../support/checkouts.ts'
 import {
   aCatalogue,
@@ -109,7 +108,7 @@ test('the organization is read for each checkout', async () => {
 test('checkouts in both modes have what is listed, and each its own stock', async () => {
   const tested = await inTestMode(sale)
   expect(await sell(tested)).toBe(25)
-  await run(`update stock set capacity = held where id = 'price_1'`)
+  await run(`update stock set capacity = held where id = 'price_1' and mode = 'live'`)
   expect(await sell()).toBe(35)
   expect(await sell(tested)).toBe(25)
   await run(`update prices set amount = 2200 where id = 'price_1'`)
@@ -118,7 +117,7 @@ test('checkouts in both modes have what is listed, and each its own stock', asyn
 
 test('a price that has no stock in one mode is listed in the other', async () => {
   const tested = await inTestMode(sale)
-  await run(`delete from stock where id = '${stockId('test', 'price_2')}'`)
+  await run(`delete from stock where id = 'price_2' and mode = 'test'`)
   await run(`update prices set removed = true where id = 'price_1'`)
   // Without a price, as decision 225 says.
   expect(await sell(tested)).toEqual(['RATE_CLOSED ticket_rate_id'])

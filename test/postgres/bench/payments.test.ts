@@ -111,8 +111,8 @@ test('due payments are pending, each with a held place', async () => {
   expect(more).toHaveLength(7)
   expect(more).toEqual(expect.arrayContaining(due))
   const [held] = await rowsOf(`select
-    (select held from stock join bench_targets on number = 1 and rate_id = id) as rate,
-    (select held from stock join bench_targets on number = 1 and price_id = id) as price`)
+    (select held from stock join bench_targets on number = 1 and rate_id = id and mode = 'live') as rate,
+    (select held from stock join bench_targets on number = 1 and price_id = id and mode = 'live') as price`)
   expect(held).toEqual({ rate: 7, price: 7 })
   expect(await broken()).toEqual([])
 })

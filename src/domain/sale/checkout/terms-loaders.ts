@@ -27,7 +27,6 @@ import { holds, isOfHold } from '../../payment/queue/table.ts'
 import { isOverdue, payments } from '../../payment/table.ts'
 import {
   byRate,
-  nameIn,
   organizationOfRate,
   pricesWhere,
   rateColumns,
@@ -76,13 +75,13 @@ const saleRows = fewRowsOf({
 /** A rate with its counters, its event, its organization and its location. */
 type SaleRow = ReturnType<typeof saleRows.read>[number]
 
-/** Query for rates by id, with their counters of a mode, that match a condition. */
-const salesWhere = (mode: Mode, condition?: SQL): Find<SaleRow> => ({
+/** Query for rates by id, with their counters, that match a condition. */
+const salesWhere = (condition?: SQL): Find<SaleRow> => ({
   rows: saleRows,
   query: (select, keys) =>
     select
       .from(ticketRates)
-      .innerJoin(stock, isStockOf(mode, ticketRates.id))
+      .innerJoin(stock, isStockOf('rate', ticketRates.id))
       .innerJoin(events, eq(events.id, ticketRates.eventId))
       .innerJoin(organizations, eq(organizations.id, ticketRates.organizationId))
       .leftJoin(locations, eq(locations.id, events.locationId))
@@ -111,16 +110,16 @@ const overdueHolds = (isOf?: (column: PgColumn) => SQL): Find<{ ticketRateId: st
 
 type Parts = [SaleRow, Price, Supplement, Question, { ticketRateId: string }]
 
-// Queries for the terms of the rates `keys` with the counters of a mode. `isOf` limits them to an organization.
-const partsOf = (mode: Mode, isOf?: (column: PgColumn) => SQL): Finds<Parts> => [
-  salesWhere(mode, isOf?.(stock.organizationId)),
-  pricesWhere(mode, isOf?.(stock.organizationId)),
+// Queries for the terms of the rates `keys`. `isOf` limits them to an organization.
+const partsOf = (isOf?: (column: PgColumn) => SQL): Finds<Parts> => [
+  salesWhere(isOf?.(stock.organizationId)),
+  pricesWhere(isOf?.(stock.organizationId)),
   rateSupplements,
   rateQuestions,
   overdueHolds(isOf),
 ]
-const findAll = perMode((mode): Finds<[KeyRow, ...Parts]> => [keysByKeyId, ...partsOf(mode)])
-const findOwn = perMode((mode) => partsOf(mode, inOrganization))
+const findAll: Finds<[KeyRow, ...Parts]> = [keysByKeyId, ...partsOf()]
+const findOwn = partsOf(inOrganization)
 
 function toTerms([rates, prices, supplements, questions, overdue]: Found<Parts>): Map<string, Terms> {
   const pricesOf = byRate(prices)
@@ -147,8 +146,7 @@ async function findTerms(
   ids: string[],
   mode: Mode,
 ): Promise<[keys: KeyRow[], terms: Map<string, Terms>]> {
-  const values = { keyIds, keys: ids }
-  const [keys, ...parts] = await findTogether(db, nameIn(mode, 'keys_and_terms'), findAll[mode], values)
+  const [keys, ...parts] = await findTogether(db, 'keys_and_terms', findAll, { keyIds, keys: ids, mode })
   return [keys, toTerms(parts)]
 }
 
@@ -162,9 +160,7 @@ const readTermsTogether = perMode((mode) =>
 
 const readOwnTerms = perMode((mode) =>
   readByOrganization<Terms>(async (db, organizationId, keys) =>
-    toTerms(
-      await findTogether(db, nameIn(mode, 'terms_of_organization'), findOwn[mode], { organizationId, keys }),
-    ),
+    toTerms(await findTogether(db, 'terms_of_organization', findOwn, { organizationId, keys, mode })),
   ),
 )
 

@@ -30,9 +30,10 @@ export async function recordCancelled(tx: Connection, ticket: Ticket): Promise<T
     .returning(ticketColumns)
   if (!cancelled) throw new Error(`ticket ${ticket.id} was not cancelled under its lock`)
   await recordChanges(tx, [ticketChange('ticket.cancelled', cancelled)])
-  const flipped = await moveStock(tx, cancelled.organizationId, stockMoves([cancelled], { sold: -1 }))
+  const { organizationId, mode } = cancelled
+  const flipped = await moveStock(tx, organizationId, mode, stockMoves([cancelled], { sold: -1 }))
   if (!flipped) throw new Error(`stock of ticket ${ticket.id} was not released`)
-  await recordAvailability(tx, cancelled.organizationId, flipped)
+  await recordAvailability(tx, organizationId, mode, flipped)
   return cancelled
 }
 

@@ -1,5 +1,6 @@
 import { and, eq, inArray } from 'drizzle-orm'
 import type { Connection } from '../../../database/database.ts'
+import { modes } from '../../../shared/mode.ts'
 import type { PaymentName } from '../../payment/lock-payment.ts'
 import { paymentChange } from '../../payment/payment-change.ts'
 import { closeSessionsNow, dropHolds } from '../../payment/queue/follow-payments.ts'
@@ -64,7 +65,11 @@ export async function releaseHolds(tx: Connection, endings: Ending[]): Promise<v
       discountId: tickets.discountId,
       mode: tickets.mode,
     })
-  const flipped = await moveStock(tx, organizationId, stockMoves(released, { held: -1 }))
-  if (!flipped) throw new Error('stock of held tickets could not be released')
-  await recordAvailability(tx, organizationId, flipped)
+  // In one order, so that two transactions can't deadlock.
+  for (const mode of modes) {
+    const freed = released.filter((ticket) => ticket.mode === mode)
+    const flipped = await moveStock(tx, organizationId, mode, stockMoves(freed, { held: -1 }))
+    if (!flipped) throw new Error('stock of held tickets could not be released')
+    await recordAvailability(tx, organizationId, mode, flipped)
+  }
 }

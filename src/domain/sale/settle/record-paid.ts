@@ -127,12 +127,12 @@ export async function recordPaid<Sold extends SoldTicket>(
 ): Promise<Payable<Sold>[] | null> {
   const [first] = payables
   if (!first) return []
-  const { organizationId } = first.payment
+  const { organizationId, mode } = first.payment
   const sold = payables.flatMap(({ tickets }) => tickets)
   const moves = stockMoves(sold, moveOf[from])
   // For expired tickets the counters decide whether anything happens at all. For held ones they are locked as
   // late as possible, because all checkouts of the rate wait for them.
-  const claimed = from === 'expired' ? await moveStock(tx, organizationId, moves) : []
+  const claimed = from === 'expired' ? await moveStock(tx, organizationId, mode, moves) : []
   if (!claimed) return null
   await recordChanges(
     tx,
@@ -142,9 +142,9 @@ export async function recordPaid<Sold extends SoldTicket>(
     ]),
   )
   await queueDeliveries(tx, payables)
-  if (from === 'held' && !(await moveStock(tx, organizationId, moves)))
+  if (from === 'held' && !(await moveStock(tx, organizationId, mode, moves)))
     throw new Error('stock of held tickets could not be sold')
-  await recordAvailability(tx, organizationId, claimed)
+  await recordAvailability(tx, organizationId, mode, claimed)
   return writePaid(tx, organizationId, payables, from)
 }
 

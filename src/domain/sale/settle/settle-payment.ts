@@ -12,7 +12,7 @@ import { dropSessions } from '../../payment/queue/follow-payments.ts'
 import { holds, isOfHold, isOfSession, openSessions } from '../../payment/queue/table.ts'
 import { payments } from '../../payment/table.ts'
 import { canBecome, mayBecome } from '../../payment/transitions.ts'
-import { stockId } from '../../ticket-rate/table.ts'
+import { rateInMode } from '../../ticket-rate/table.ts'
 import { type Ending, releaseHolds } from '../release/release-holds.ts'
 import { recordNewEvents } from './provider-events.ts'
 import { receiveMoney } from './receive-money.ts'
@@ -199,7 +199,7 @@ export async function settlePayment(db: Database, settlement: Settlement): Promi
   const kind = settlement.outcome.kind === 'paid' ? 'paid' : 'ended'
   const settled = !isFast('settle-together')
     ? deferred
-    : await queue(`${stockId(mode, ticketRateId)} ${kind}`, settlement)
+    : await queue(`${rateInMode(mode, ticketRateId)} ${kind}`, settlement)
   if (settled !== deferred) return settled
   return runAlone(async () => {
     const [exact] = await settleGroup(db, [settlement], 'wait')

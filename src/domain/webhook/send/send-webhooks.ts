@@ -7,7 +7,6 @@ import { preparedSql } from '../../../data/prepared.ts'
 import { secondsFromNow } from '../../../database/clock.ts'
 import type { Database } from '../../../database/database.ts'
 import { groupBy } from '../../../shared/group-by.ts'
-import { subjectOf } from '../../change/table.ts'
 import { webhookDeliveries, webhooks } from '../table.ts'
 import { sign } from '../webhook-secret.ts'
 import { type ClaimedDelivery, claimDeliveries, releaseDeliveries } from './claim-deliveries.ts'
@@ -103,7 +102,7 @@ const toBody = ({ change }: ClaimedDelivery): string =>
   JSON.stringify({
     type: change.type,
     timestamp: change.createdAt.toISOString(),
-    subject_id: subjectOf(change),
+    subject_id: change.subjectId,
     sequence: change.sequence,
     data: change.data,
   })

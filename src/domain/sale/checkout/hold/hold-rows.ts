@@ -172,12 +172,11 @@ export function setTimes({ payment, tickets }: Checkout, holdMinutes: number, no
  *  these. */
 export const movesOf = (jobs: HoldJob[]): StockMove[] =>
   stockMoves(
-    jobs.flatMap(({ plan: { rate, tickets }, seller: { mode } }) =>
+    jobs.flatMap(({ plan: { rate, tickets } }) =>
       tickets.map(({ price, discountId }) => ({
         ticketRateId: rate.id,
         priceId: price.id,
         discountId,
-        mode,
       })),
     ),
     { held: 1 },
@@ -191,6 +190,9 @@ export function organizationOf(jobs: HoldJob[]): string {
     throw new Error('checkouts of several organizations were held together')
   return organizationId
 }
+
+/** Mode of jobs that are held together. */
+export const modeOf = ([first]: HoldJob[]): Mode => first?.seller.mode ?? 'live'
 
 /** True for a total of 0 (DECISIONS 4), and for what the organization sells or gives away itself. */
 export const isPaidAtOnce = ({ plan, seller }: HoldJob): boolean =>

@@ -1,20 +1,21 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { PgTable } from 'drizzle-orm/pg-core'
 import { type ArrayRows, arrayRows, columnsOf, list, typesOf } from '../../../../data/array-params.ts'
-import { preparedSql } from '../../../../data/prepared.ts'
+import { isInMode, preparedSql } from '../../../../data/prepared.ts'
 import { nowMs } from '../../../../database/clock.ts'
 import type { Connection } from '../../../../database/database.ts'
 import { groupBy } from '../../../../shared/group-by.ts'
 import { holds } from '../../../payment/queue/table.ts'
 import { idempotencyKeys, payments } from '../../../payment/table.ts'
 import { tickets } from '../../../ticket/table.ts'
-import { isOfOrganization, lockedStock, movedStock } from '../../../ticket-rate/move-stock.ts'
+import { isOfSale, lockedStock, movedStock } from '../../../ticket-rate/move-stock.ts'
 import { stock } from '../../../ticket-rate/table.ts'
 import {
   type Checkout,
   defaultedPaymentColumns,
   defaultedTicketColumns,
   type HoldJob,
+  modeOf,
   movesOf,
   organizationOf,
   setTimes,
@@ -27,7 +28,7 @@ function insertHeld(table: PgTable, { rows }: ArrayRows, cells: Record<string, S
     select ${list(Object.values(cells))} from ${rows} join held using ("ticketRateId")`
 }
 
-const moves = arrayRows('moves', { ticketRateId: 'text', id: 'text', held: 'integer' })
+const moves = arrayRows('moves', { ticketRateId: 'text', kind: 'stock_kind', id: 'text', held: 'integer' })
 const keys = arrayRows('keys', {
   ticketRateId: 'text',
   ...typesOf(idempotencyKeys, { except: ['createdAt'] }),
@@ -56,7 +57,7 @@ const added = { held: sql.raw('moves.held'), sold: sql.raw('0') }
 // The statement's snapshot is older than the locks that it waits for. PostgreSQL reads the counters again
 // under the lock, but a key or a code that another transaction has committed since stays unseen: it violates
 // a unique index, which fails the whole statement.
-function holdStatement(onLocked: 'wait' | 'skip', fits: '<' | '<=', condition = isOfOrganization): SQL {
+function holdStatement(onLocked: 'wait' | 'skip', fits: '<' | '<=', condition = isOfSale): SQL {
   const { holdMinutes: _minutes, ...paymentCells } = newPayments.cells
   const { ticketRateId: _, ...keyCells } = keys.cells
   return sql`
@@ -67,7 +68,7 @@ function holdStatement(onLocked: 'wait' | 'skip', fits: '<' | '<=', condition = 
     from ${keys.rows} group by "ticketRateId"
   ),
   held as materialized (
-    select "ticketRateId" from moves left join locked using ("id") left join unused using ("ticketRateId")
+    select "ticketRateId" from moves left join locked using ("kind", "id") left join unused using ("ticketRateId")
     group by "ticketRateId"
     having bool_and(coalesce((unlimited or moves.held ${sql.raw(fits)} "left") and keys is not false, false))
   ),
@@ -84,8 +85,8 @@ function holdStatement(onLocked: 'wait' | 'skip', fits: '<' | '<=', condition = 
   new_keys as (${insertHeld(idempotencyKeys, keys, { ...keyCells, createdAt: nowMs })}),
   moved as (
     update ${stock} set ${movedStock(added)}
-    from moves join held using ("ticketRateId") join locked using ("id")
-    where ${condition} and ${stock.id} = moves.id
+    from moves join held using ("ticketRateId") join locked using ("kind", "id")
+    where ${condition} and ${stock.id} = moves.id and ${stock.kind} = moves.kind
   )
   select "ticketRateId", (extract(epoch from ${nowMs}) * 1000)::float8 as now from held`
 }
@@ -94,7 +95,9 @@ type Held = { ticketRateId: string; now: number }
 const statements = {
   optimistic: preparedSql<Held>('hold_optimistic', () => holdStatement('wait', '<')),
   optimisticSkipLocked: preparedSql<Held>('hold_optimistic_skip_locked', () => holdStatement('skip', '<')),
-  optimisticOfMany: preparedSql<Held>('hold_optimistic_of_many', () => holdStatement('skip', '<', sql`true`)),
+  optimisticOfMany: preparedSql<Held>('hold_optimistic_of_many', () =>
+    holdStatement('skip', '<', isInMode(stock.mode)),
+  ),
   exact: preparedSql<Held>('hold_exact', () => holdStatement('wait', '<=')),
 }
 
@@ -121,6 +124,7 @@ export async function writeHolds(
   const drafts = jobs.map(toCheckout)
   const held = await statements[mode](connection, {
     ...(mode !== 'optimisticOfMany' && { organizationId: organizationOf(jobs) }),
+    mode: modeOf(jobs),
     ...moves.values(
       [...groupBy(jobs, ({ plan }) => plan.rate.id)].flatMap(([ticketRateId, jobs]) =>
         movesOf(jobs).map((move) => ({ ...move, ticketRateId })),

@@ -2,18 +2,19 @@ import { and, asc, eq, inArray, not, sql } from 'drizzle-orm'
 import type { Idempotency } from '../../../../data/idempotency.ts'
 import { anyOf, inOrganization } from '../../../../data/prepared.ts'
 import type { Connection, Database } from '../../../../database/database.ts'
-import { announceOnCommit, transaction } from '../../../../database/transaction.ts'
+import { transaction } from '../../../../database/transaction.ts'
 import type { Refusal } from '../../../../shared/errors.ts'
 import { idempotencyKeys, isFresh } from '../../../payment/table.ts'
 import { hasLiveCode, tickets } from '../../../ticket/table.ts'
 import { leftOf } from '../../../ticket-rate/current-price.ts'
+import { announceRates, isOfSale } from '../../../ticket-rate/move-stock.ts'
 import { stock } from '../../../ticket-rate/table.ts'
 import { recordAvailability } from '../../record-changes.ts'
 import { chargeAtBoxOffice } from '../../settle/record-charges.ts'
 import { recordPaid } from '../../settle/record-paid.ts'
-import { type Checkout, type HoldJob, isPaidAtOnce, movesOf, organizationOf } from './hold-rows.ts'
+import { type Checkout, type HoldJob, isPaidAtOnce, modeOf, movesOf, organizationOf } from './hold-rows.ts'
 import { writeHolds } from './hold-statement.ts'
-import { Ledger, requestedCodes, type TakenKeys } from './ledger.ts'
+import { counterOf, Ledger, requestedCodes, type TakenKeys } from './ledger.ts'
 
 /** Outcome of a job: its checkout, a refusal, or null if the caller should plan it again, because the stock
  *  that the plan saw is gone, or another request has completed a checkout under the same idempotency key. */
@@ -81,12 +82,16 @@ async function lockStock(tx: Connection, jobs: HoldJob[]): Promise<Map<string, n
   const rows = await tx
     .select()
     .from(stock)
-    .where(and(inOrganization(stock.organizationId), anyOf(stock.id, 'ids')))
-    .orderBy(asc(stock.id))
+    .where(and(isOfSale, anyOf(stock.id, 'ids')))
+    .orderBy(asc(stock.id), asc(stock.kind))
     .for('update')
     .prepare('lock_stock')
-    .execute({ organizationId: organizationOf(jobs), ids: movesOf(jobs).map(({ id }) => id) })
-  return new Map(rows.map((row) => [row.id, leftOf(row) ?? Number.POSITIVE_INFINITY]))
+    .execute({
+      organizationId: organizationOf(jobs),
+      mode: modeOf(jobs),
+      ids: movesOf(jobs).map(({ id }) => id),
+    })
+  return new Map(rows.map((row) => [counterOf(row), leftOf(row) ?? Number.POSITIVE_INFINITY]))
 }
 
 // Pays the checkouts of jobs that are paid at once. Returns all checkouts in their current state.
@@ -130,13 +135,11 @@ export async function holdStock(db: Database, jobs: HoldJob[]): Promise<HoldOutc
     const decisions = jobs.map((job) => ledger.take(job))
     const fitting = jobs.filter((_, index) => decisions[index] === 'taken')
     const held = fitting.length > 0 ? await writeHolds(tx, fitting, 'exact') : []
-    announceOnCommit(
-      tx,
-      'stock',
-      movesOf(fitting).map(({ id }) => id),
-    )
-    const usedUp = movesOf(fitting).flatMap(({ id }) => (ledger.isUsedUp(id) ? { id, usedUp: true } : []))
-    await recordAvailability(tx, organizationOf(jobs), usedUp)
+    const mode = modeOf(jobs)
+    const moves = movesOf(fitting)
+    announceRates(tx, mode, moves)
+    const usedUp = moves.flatMap((move) => (ledger.isUsedUp(move) ? { ...move, usedUp: true } : []))
+    await recordAvailability(tx, organizationOf(jobs), mode, usedUp)
     const checkouts = await payAtOnce(tx, fitting, held)
     return decisions.map((decision) => {
       if (decision !== 'taken') return decision

@@ -24,7 +24,7 @@ import { perDatabase } from '../../../../database/per-database.ts'
 import { busy } from '../../../../shared/errors.ts'
 import { isFast } from '../../../../shared/fast.ts'
 import { type Mode, perMode } from '../../../../shared/mode.ts'
-import { stockId } from '../../../ticket-rate/table.ts'
+import { rateInMode } from '../../../ticket-rate/table.ts'
 import { type Checkout, type HoldJob, isPaidAtOnce } from './hold-rows.ts'
 import { writeHolds } from './hold-statement.ts'
 import { type HoldOutcome, holdStock } from './hold-stock.ts'
@@ -44,7 +44,7 @@ const needsExact = isPaidAtOnce
 const hasDiscount = ({ plan }: HoldJob): boolean => plan.tickets.some(({ discountId }) => discountId !== null)
 
 const rateStockOf = (jobs: HoldJob[]) =>
-  new Set(jobs.map(({ plan, seller }) => stockId(seller.mode, plan.rate.id)))
+  new Set(jobs.map(({ plan, seller }) => rateInMode(seller.mode, plan.rate.id)))
 
 /** Holds jobs of one rate: in one statement if they leave something of it, which they nearly always do, else
  *  one by one. */

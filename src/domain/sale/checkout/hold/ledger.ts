@@ -1,8 +1,12 @@
 import { type Problem, problem, Refusal } from '../../../../shared/errors.ts'
+import type { StockName } from '../../../ticket-rate/move-stock.ts'
 import { type HoldJob, movesOf } from './hold-rows.ts'
 
 /** Idempotency keys that jobs can't take: a checkout that uses the key is in progress, or completed. */
 export type TakenKeys = Map<string, 'in progress' | 'completed'>
+
+/** Key of a counter in a ledger. */
+export const counterOf = ({ kind, id }: StockName): string => `${kind} ${id}`
 
 export const requestedCodes = ({ plan }: HoldJob): string[] =>
   plan.tickets.flatMap(({ entry: { qrCode } }) => (qrCode ? [qrCode] : []))
@@ -34,19 +38,19 @@ export class Ledger {
     const [problem, ...more] = this.#codeProblems(job)
     if (problem) return new Refusal(problem, ...more)
     const moves = movesOf([job])
-    if (moves.some(({ id, held }) => this.#leftOf(id) < held)) return null
-    for (const { id, held } of moves) this.#left.set(id, this.#leftOf(id) - held)
+    if (moves.some((move) => this.#leftOf(move) < move.held)) return null
+    for (const move of moves) this.#left.set(counterOf(move), this.#leftOf(move) - move.held)
     for (const code of requestedCodes(job)) this.#codes.add(code)
     if (job.idempotency) this.#keys.set(job.idempotency.id, 'completed')
     return 'taken'
   }
 
-  isUsedUp(id: string): boolean {
-    return this.#left.get(id) === 0
+  isUsedUp(name: StockName): boolean {
+    return this.#left.get(counterOf(name)) === 0
   }
 
-  #leftOf(id: string): number {
-    return this.#left.get(id) ?? 0
+  #leftOf(name: StockName): number {
+    return this.#left.get(counterOf(name)) ?? 0
   }
 
   #codeProblems({ plan }: HoldJob): Problem[] {
