@@ -798,6 +798,236 @@ create table anonymized_events (
   constraint anonymized_events_event_id_events_id_fk foreign key (event_id) references events (id)
 );
 
+-- Hold
+-- One function writes what checkouts hold, because round trips under the lock of a rate's counters would cost buyers
+-- a third of a flash sale. A release that writes further columns brings types and a function of other names
+-- (docs/operations.md, Upgrade): processes of the one before call these.
+
+-- Payment to be held, in the order of arrival.
+create type new_payment as (
+  id text,
+  channel_id text,
+  ticket_rate_id text,
+  provider text,
+  total_amount bigint,
+  currency text,
+  conditions_changed boolean,
+  page_token text,
+  redirect_url text,
+  error_url text,
+  send_resourcers boolean,
+  language text,
+  method payment_method,
+  method_reference text,
+  hold_minutes integer,
+  key_id text,
+  request_hash text
+);
+
+-- Ticket of such a payment. Its code may be taken only if it was asked for.
+create type new_ticket as (
+  id text,
+  payment_id text,
+  position integer,
+  event_id text,
+  ticket_rate_id text,
+  price_id text,
+  sale_type sale_type,
+  qr_code text,
+  is_code_asked boolean,
+  currency text,
+  price_amount bigint,
+  discount_id text,
+  discount_amount bigint,
+  supplements_amount bigint,
+  organization_fee_amount bigint,
+  platform_fee_amount bigint,
+  warranty_amount bigint,
+  total_amount bigint,
+  warranty_hours integer,
+  full_name text,
+  search_name text,
+  email text,
+  phone text,
+  gender text,
+  birthday date,
+  address text,
+  postal_code text,
+  country_code text,
+  personal_document_type text,
+  personal_document_number text,
+  answers jsonb,
+  supplements jsonb,
+  language text,
+  referral_id text,
+  metadata jsonb,
+  admits integer,
+  document_token text
+);
+
+-- Holds places for payments of one organization and mode, and writes their rows: each whole or not at all, in the order
+-- of arrival, so that a small one may fit where a large one before it did not. Locks counters in the order of their ids;
+-- without `waits` it passes by those that others have locked. Without `may_use_up` it takes the last of nothing, and holds
+-- all payments of a rate or none. Returns the time of the rows as `at`, in milliseconds since 1970, as `used_up` the
+-- counters that it left nothing of, as in `rate rate_1`, and as `outcomes`, in the order of the payments:
+--   HELD
+--   LATER         nothing of its rate is held: to be asked again, with `waits` and `may_use_up`
+--   FULL          places or uses are gone
+--   KEY_IN_USE    a checkout under its idempotency key is in progress
+--   KEY_DONE      one under its key is completed
+--   CODES 0 2     codes of the tickets at these positions are taken within the event
+create function hold(org text, in_mode key_mode, waits boolean, may_use_up boolean, pays new_payment[],
+  tix new_ticket[]) returns json language plpgsql as $$
+declare
+  held_at constant timestamptz(3) := now();
+  outcomes text[] := array_fill(null::text, array[cardinality(pays)]);
+  used_up text[] := '{}';
+  least_left constant integer := case when may_use_up then 0 else 1 end;
+  unlimited constant bigint := 9223372036854775807;
+  has_keys constant boolean := exists (select from unnest(pays) where key_id is not null);
+  has_codes constant boolean := exists (select from unnest(tix) where is_code_asked);
+  asked_ids constant text[] := array(select distinct of.id
+    from unnest(tix) as t cross join lateral unnest(array[t.ticket_rate_id, t.price_id, t.discount_id]) as of(id));
+  kinds stock_kind[];       -- counters that are locked
+  ids text[];
+  lefts bigint[];           -- what is left of each
+  move_payments integer[];  -- what each payment takes, in order
+  move_counters integer[];  -- places in `ids`; null if others have locked it
+  move_counts integer[];
+  done_keys text[] := '{}';
+  taken_codes text[] := '{}';
+  own_codes text;
+  first_move integer;
+  move integer := 1;
+  rest bigint;
+  outcome text;
+begin
+  -- A row can't tell that a checkout under the same key is in progress: whoever inserts it second waits.
+  if has_keys then
+    outcomes := array(
+      select case when not pg_try_advisory_xact_lock(hashtextextended(key_id, 0)) then 'KEY_IN_USE' end
+      from unnest(pays) with ordinality as p order by p.ordinality);
+    delete from idempotency_keys where organization_id = org
+      and id = any (array(select key_id from unnest(pays))) and created_at <= now() - interval '24 hours';
+  end if;
+  if waits then
+    select array_agg(kind), array_agg(id), array_agg("left") into kinds, ids, lefts from (
+      select kind, id, coalesce(capacity - sold_before - sold - held, unlimited) as "left" from stock
+      where organization_id = org and mode = in_mode and id = any (asked_ids) order by id, kind for update
+    ) as locked;
+  else
+    select array_agg(kind), array_agg(id), array_agg("left") into kinds, ids, lefts from (
+      select kind, id, coalesce(capacity - sold_before - sold - held, unlimited) as "left" from stock
+      where organization_id = org and mode = in_mode and id = any (asked_ids) order by id, kind for update skip locked
+    ) as locked;
+  end if;
+  -- Under the locks, so that all that others have committed is seen.
+  if has_keys then
+    done_keys := array(select id from idempotency_keys
+      where organization_id = org and id = any (array(select key_id from unnest(pays))));
+  end if;
+  if has_codes then
+    taken_codes := array(select event_id || ' ' || qr_code from tickets
+      where organization_id = org and mode = in_mode and ended is distinct from 'expired'
+        and (qr_code, event_id) in (select qr_code, event_id from unnest(tix) where is_code_asked));
+  end if;
+  select array_agg(payment order by payment, counter), array_agg(counter order by payment, counter),
+    array_agg(count order by payment, counter)
+  into move_payments, move_counters, move_counts from (
+    select p.ordinality as payment, locked.ordinality as counter, count(*) as count
+    from unnest(pays) with ordinality as p join unnest(tix) as t on t.payment_id = p.id
+    cross join lateral (values ('rate'::stock_kind, t.ticket_rate_id), ('price', t.price_id), ('discount', t.discount_id))
+      as asked(kind, id)
+    left join unnest(kinds, ids) with ordinality as locked(kind, id) on locked.kind = asked.kind and locked.id = asked.id
+    where asked.id is not null group by p.ordinality, asked.kind, asked.id, locked.ordinality
+  ) as moves;
+
+  -- All together if nothing is taken and all fit, else one after the other.
+  if done_keys = '{}' and taken_codes = '{}' and array_position(outcomes, 'KEY_IN_USE') is null
+    and (not has_keys or (select count(key_id) = count(distinct key_id) from unnest(pays)))
+    and (not has_codes or (select count(*) = count(distinct (event_id, qr_code)) from unnest(tix) where is_code_asked))
+    and not exists (select from unnest(move_counters, move_counts) as moved(counter, count) group by counter
+      having counter is null or sum(count) > lefts[counter] - least_left)
+  then
+    outcomes := array_fill('HELD'::text, array[cardinality(pays)]);
+  else
+    for payment in 1 .. cardinality(pays) loop
+      outcome := 'HELD';
+      first_move := move;
+      while move_payments[move] = payment loop
+        rest := lefts[move_counters[move]] - move_counts[move];
+        if rest is null or rest < least_left then outcome := 'FULL'; end if;
+        move := move + 1;
+      end loop;
+      if has_codes then
+        select 'CODES ' || string_agg(position::text, ' ' order by position) into own_codes from unnest(tix)
+        where payment_id = (pays[payment]).id and is_code_asked and event_id || ' ' || qr_code = any (taken_codes);
+      end if;
+      outcomes[payment] := coalesce(outcomes[payment],
+        case when (pays[payment]).key_id = any (done_keys) then 'KEY_DONE' end, own_codes, outcome);
+      continue when outcomes[payment] <> 'HELD';
+      for held_move in first_move .. move - 1 loop
+        lefts[move_counters[held_move]] := lefts[move_counters[held_move]] - move_counts[held_move];
+      end loop;
+      done_keys := done_keys || (pays[payment]).key_id;
+      taken_codes := taken_codes || array(select event_id || ' ' || qr_code from unnest(tix)
+        where has_codes and payment_id = (pays[payment]).id and is_code_asked);
+    end loop;
+    if not may_use_up then
+      outcomes := array(select case when ticket_rate_id = any (array(
+          select ticket_rate_id from unnest(pays) with ordinality as other where outcomes[other.ordinality] <> 'HELD'
+        )) then 'LATER' else 'HELD' end
+        from unnest(pays) with ordinality as p order by p.ordinality);
+    end if;
+  end if;
+
+  insert into payments (id, channel_id, organization_id, ticket_rate_id, provider, mode, total_amount, currency,
+    conditions_changed, page_token, redirect_url, error_url, send_resourcers, language, method, method_reference,
+    created_at, expires_at)
+  select p.id, p.channel_id, org, p.ticket_rate_id, p.provider, in_mode, p.total_amount, p.currency,
+    p.conditions_changed, p.page_token, p.redirect_url, p.error_url, p.send_resourcers, p.language, p.method,
+    p.method_reference, held_at, held_at + p.hold_minutes * interval '1 minute'
+  from unnest(pays) with ordinality as p where outcomes[p.ordinality] = 'HELD';
+  insert into holds (organization_id, ticket_rate_id, payment_id, expires_at)
+  select org, p.ticket_rate_id, p.id, held_at + p.hold_minutes * interval '1 minute'
+  from unnest(pays) with ordinality as p where outcomes[p.ordinality] = 'HELD';
+  -- In the order of their codes, so that two transactions can't deadlock.
+  insert into tickets (id, payment_id, position, organization_id, channel_id, event_id, ticket_rate_id, price_id,
+    sale_type, mode, qr_code, currency, price_amount, discount_id, discount_amount, supplements_amount,
+    organization_fee_amount, platform_fee_amount, warranty_amount, total_amount, warranty_hours, full_name, search_name,
+    email, phone, gender, birthday, address, postal_code, country_code, personal_document_type,
+    personal_document_number, answers, supplements, language, referral_id, metadata, admits, document_token, created_at,
+    updated_at)
+  select t.id, t.payment_id, t.position, org, p.channel_id, t.event_id, t.ticket_rate_id, t.price_id,
+    t.sale_type, in_mode, t.qr_code, t.currency, t.price_amount, t.discount_id, t.discount_amount, t.supplements_amount,
+    t.organization_fee_amount, t.platform_fee_amount, t.warranty_amount, t.total_amount, t.warranty_hours, t.full_name,
+    t.search_name, t.email, t.phone, t.gender, t.birthday, t.address, t.postal_code, t.country_code,
+    t.personal_document_type, t.personal_document_number, t.answers, t.supplements, t.language, t.referral_id,
+    t.metadata, t.admits, t.document_token, held_at, held_at
+  from unnest(tix) as t join unnest(pays) with ordinality as p on p.id = t.payment_id
+  where outcomes[p.ordinality] = 'HELD' order by t.qr_code;
+  if has_keys then
+    insert into idempotency_keys (organization_id, id, request_hash, payment_id, created_at)
+    select org, p.key_id, p.request_hash, p.id, held_at
+    from unnest(pays) with ordinality as p where p.key_id is not null and outcomes[p.ordinality] = 'HELD';
+  end if;
+  update stock set held = held + moved.count from (
+    select counter, sum(count)::integer as count
+    from unnest(move_payments, move_counters, move_counts) as moves(payment, counter, count)
+    where outcomes[payment] = 'HELD' group by counter
+  ) as moved
+  where organization_id = org and mode = in_mode and kind = kinds[moved.counter] and id = ids[moved.counter];
+  if may_use_up then
+    used_up := array(select kind || ' ' || id from stock
+      where organization_id = org and mode = in_mode and capacity = sold_before + sold + held and (kind, id) in (
+        select kinds[counter], ids[counter] from unnest(move_payments, move_counters) as moves(payment, counter)
+        where outcomes[payment] = 'HELD'));
+  end if;
+  return json_build_object('outcomes', outcomes, 'used_up', used_up,
+    'at', (extract(epoch from held_at) * 1000)::bigint);
+end
+$$;
+
 -- Revisions of events
 -- An event's revision changes with the event and with anything listed under it, whoever writes it, so that processes
 -- know which of the rows that they remember are still true.

@@ -42,6 +42,24 @@ function toArrayLiteral(rows: Record<string, unknown>[], column: string, type: s
   return `{${elements}}`
 }
 
+// Writes a text within a composite value within an array: both double a quote and a backslash.
+const quotedTwice = (text: string) =>
+  `\\"${/["\\]/.test(text) ? text.replaceAll('\\', '\\\\\\\\').replaceAll('"', '\\"\\"') : text}\\"`
+
+function toAttribute(value: unknown): string {
+  if (value === null || value === undefined) return ''
+  if (typeof value === 'string') return quotedTwice(value)
+  return typeof value === 'object' ? quotedTwice(JSON.stringify(value)) : String(value)
+}
+
+/** Writes rows as the literal of an array of a composite type, whose attributes these are, in their order. Objects are
+ *  written as JSON. */
+export const rowsLiteral = <Attribute extends string>(
+  attributes: readonly Attribute[],
+  rows: Record<Attribute, unknown>[],
+): string =>
+  `{${rows.map((row) => `"(${attributes.map((attribute) => toAttribute(row[attribute])).join(',')})"`).join(',')}}`
+
 /** Passes rows to a prepared statement as one array of texts per column, which PostgreSQL reads in a sixth of
  *  the time that JSON takes. `rows` goes after `from`, `cells` are the typed columns, `values` builds the
  *  parameters, and throws for a date, and for an object that is not for a column of JSON. At least one column

@@ -1,77 +1,116 @@
-// Holds stock in three steps, from the fastest to the exact one:
+// Holds the stock of planned checkouts, together with those of other requests:
 //
 //   holdTogether(job) ──► queue, by rate
 //      │
-//      ▼  try together
-//   1. holdManyRates, `optimisticOfMany`:     all idle rates in one statement ──────────► held
+//      ▼  those of an organization
+//   1. holdManyRates: all idle rates in one statement that waits for nobody ────────────► held
 //      │
-//      ▼  what is locked, or may not fit, waits alone
-//   2. holdOneRate, `optimistic`: the jobs of one rate in one statement ────────────────► held
+//      ▼  rates of which something is locked, or may be used up, wait alone
+//   2. holdOneRate: the jobs of one rate in one statement ──────────────────────────────► held
 //      │
-//      ▼  what doesn't fit is decided one by one
-//   3. holdStock, `exact`: job by job, under the lock of the rate's stock ──────────────► held, refused,
+//      ▼  what may be used up, or is paid at once
+//   3. holdExactly: in a transaction, which records that something is used up, and pays ► held, refused,
 //                                                                                         or planned again
 //
-// Steps 1 and 2 only add speed. Slow form: (db, job) => holdStock(db, [job]).then(([outcome]) => outcome)
+// Each step calls the database's function `hold`, which decides job by job under the locks of the counters; 1 and 2 only
+// add speed. Slow form: (db, job) => holdExactly(db, [job]).then(([outcome]) => outcome)
 //
-// A rule across checkouts belongs in step 3, under the lock, and nowhere else: see `holdStock`, `needsExact`.
+// A rule across checkouts (tickets per buyer, say) belongs into the function, where it sees what every other checkout of
+// the rate has done.
 
 import { batchByKey, deferred } from '../../../../data/batch-queue.ts'
 import { announce } from '../../../../database/announcements.ts'
-import { type Database, isDuplicate, isTransient, isUnavailable } from '../../../../database/database.ts'
-import { isDistributed } from '../../../../database/distributed.ts'
+import {
+  type Connection,
+  type Database,
+  isDuplicate,
+  isTransient,
+  isUnavailable,
+} from '../../../../database/database.ts'
 import { perDatabase } from '../../../../database/per-database.ts'
-import { busy } from '../../../../shared/errors.ts'
+import { announceOnCommit, transaction } from '../../../../database/transaction.ts'
+import { busy, Refusal } from '../../../../shared/errors.ts'
 import { isFast } from '../../../../shared/fast.ts'
 import { type Mode, perMode } from '../../../../shared/mode.ts'
 import { rateInMode } from '../../../ticket-rate/table.ts'
-import { type Checkout, type HoldJob, isPaidAtOnce } from './hold-rows.ts'
-import { writeHolds } from './hold-statement.ts'
-import { type HoldOutcome, holdStock } from './hold-stock.ts'
+import { recordAvailability } from '../../record-changes.ts'
+import { chargeAtBoxOffice } from '../../settle/record-charges.ts'
+import { recordPaid } from '../../settle/record-paid.ts'
+import { type HoldOutcome, hold, type Later } from './hold.ts'
+import { type Checkout, type HoldJob, isPaidAtOnce, modeOf, organizationOf } from './hold-rows.ts'
 
 // Two mixed runs write while the process prepares the next one. More would only make each of them smaller,
 // and the fixed cost of a run equals that of eight rows. Runs of one rate may wait for a lock: four of them
 // leave connections for everybody else.
 const limits = { maxTogether: 64, maxMixed: 2, maxAlone: 4, maxOfKey: 2, maxWaiting: 2_000 }
 
-const isCheckout = (outcome: Checkout | null): outcome is Checkout => outcome !== null
+const isCheckout = (outcome: HoldOutcome | Later): outcome is Checkout =>
+  outcome !== null && outcome !== 'later' && !(outcome instanceof Refusal)
 
-// Jobs that only `holdStock` may decide: those that it pays in the same transaction. A rule across checkouts
-// adds the jobs that it applies to.
-const needsExact = isPaidAtOnce
-
-// Rates of one organization share its discounts, and a statement can move a counter for one rate only.
-const hasDiscount = ({ plan }: HoldJob): boolean => plan.tickets.some(({ discountId }) => discountId !== null)
-
-const rateStockOf = (jobs: HoldJob[]) =>
+const ratesOf = (jobs: HoldJob[]) =>
   new Set(jobs.map(({ plan, seller }) => rateInMode(seller.mode, plan.rate.id)))
 
-/** Holds jobs of one rate: in one statement if they leave something of it, which they nearly always do, else
- *  one by one. */
-async function holdOneRate(db: Database, jobs: HoldJob[]): Promise<HoldOutcome[]> {
-  if (jobs.some(needsExact)) return holdStock(db, jobs)
-  const held = await writeHolds(db, jobs, 'optimistic').catch((error) => {
-    if (isDuplicate(error)) return []
-    throw error
-  })
-  if (held.length === 0 || !held.every(isCheckout)) return holdStock(db, jobs)
-  announce(db, 'stock', rateStockOf(jobs))
-  return held
+// Holds jobs in a statement of its own, without those of rates of which something may be used up.
+async function holdAhead(db: Database, jobs: HoldJob[], waits: boolean): Promise<(Checkout | null)[]> {
+  if (jobs.length === 0) return []
+  const { outcomes } = await hold(db, jobs, { waits, mayUseUp: false })
+  announce(db, 'stock', ratesOf(jobs.filter((_, index) => isCheckout(outcomes[index] ?? null))))
+  return outcomes.map((outcome) => (isCheckout(outcome) ? outcome : null))
 }
 
-/** Holds jobs of any rates in one statement, those of one organization if the database is distributed. Defers
- *  all jobs of a rate if it can't hold one of them, which keeps them in order: first come, first served. */
+// Pays checkouts of jobs that are paid at once. Returns all of them in their current state.
+async function payAtOnce(tx: Connection, jobs: HoldJob[], outcomes: HoldOutcome[]): Promise<HoldOutcome[]> {
+  const due = outcomes.flatMap((outcome, index) => {
+    const job = jobs[index]
+    if (!job || !isPaidAtOnce(job) || !isCheckout(outcome)) return []
+    return { ...outcome, isPublic: 'isPublic' in job.seller && job.seller.isPublic }
+  })
+  await chargeAtBoxOffice(
+    tx,
+    due.map(({ payment }) => payment),
+  )
+  const paid = new Map(
+    (await recordPaid(tx, due, 'held'))?.map((checkout) => [checkout.payment.id, checkout]),
+  )
+  return outcomes.map((outcome) =>
+    isCheckout(outcome) ? (paid.get(outcome.payment.id) ?? outcome) : outcome,
+  )
+}
+
+/** Holds planned checkouts of one organization and mode, job by job, first come, first served: a small one may fit
+ *  where a large one before it did not. Takes one transaction, which waits for the locks of their counters, records
+ *  what is used up, and pays what is paid at once. Each job is held whole or not at all, and a refusal of one affects
+ *  no other. Refuses: IDEMPOTENCY_KEY_IN_USE, QR_CODE_TAKEN (INTERFACE, checkout; DECISIONS 4). */
+export const holdExactly = (db: Database, jobs: HoldJob[]): Promise<HoldOutcome[]> =>
+  transaction(db, async (tx) => {
+    const { outcomes, usedUp } = await hold(tx, jobs, { waits: true, mayUseUp: true })
+    const decided = outcomes.map((outcome) => {
+      if (outcome === 'later') throw new Error('a hold that waits and may use up was not decided')
+      return outcome
+    })
+    announceOnCommit(tx, 'stock', [...ratesOf(jobs)])
+    await recordAvailability(tx, organizationOf(jobs), modeOf(jobs), usedUp)
+    return payAtOnce(tx, jobs, decided)
+  })
+
+// Holds jobs of one rate: in one statement if they leave something of it, which they nearly always do.
+async function holdOneRate(db: Database, jobs: HoldJob[]): Promise<HoldOutcome[]> {
+  if (jobs.some(isPaidAtOnce)) return holdExactly(db, jobs)
+  const held = await holdAhead(db, jobs, true).catch((error: unknown) => {
+    if (isDuplicate(error)) return [null]
+    throw error
+  })
+  return held.includes(null) ? holdExactly(db, jobs) : held
+}
+
+// Holds jobs of any rates of an organization in one statement. Defers all jobs of a rate if it can't hold one of them,
+// which keeps them in order: first come, first served.
 async function holdManyRates(db: Database, jobs: HoldJob[]): Promise<(Checkout | typeof deferred)[]> {
-  const alone = jobs.filter((job) => needsExact(job) || hasDiscount(job))
-  const rateIds = new Set(alone.map(({ plan }) => plan.rate.id))
-  const optimistic = jobs.filter(({ plan }) => !rateIds.has(plan.rate.id))
-  const held =
-    optimistic.length > 0
-      ? await writeHolds(db, optimistic, isDistributed(db) ? 'optimisticSkipLocked' : 'optimisticOfMany')
-      : []
-  const checkouts = new Map(optimistic.map((job, index) => [job, held[index]]))
-  announce(db, 'stock', rateStockOf(optimistic))
-  return jobs.map((job) => checkouts.get(job) ?? deferred)
+  const alone = new Set(jobs.filter(isPaidAtOnce).map(({ plan }) => plan.rate.id))
+  const ahead = jobs.filter(({ plan }) => !alone.has(plan.rate.id))
+  const held = await holdAhead(db, ahead, false)
+  const outcomes = new Map(ahead.map((job, index) => [job, held[index]]))
+  return jobs.map((job) => outcomes.get(job) ?? deferred)
 }
 
 // Test checkouts wait in a queue of their own, because a statement holds jobs of one mode, and take fewer
@@ -87,7 +126,7 @@ const queueOf = perDatabase((db) =>
       {
         name: 'holds',
         mixed: (jobs) => holdManyRates(db, jobs),
-        familyOf: ({ plan }) => (isDistributed(db) ? plan.rate.organizationId : ''),
+        familyOf: ({ plan }) => plan.rate.organizationId,
         alone: (jobs) => holdOneRate(db, jobs),
         concernsAll: (error) => isUnavailable(error) && !isTransient(error),
         busy: () => busy('Too many checkouts of this rate at once. Try again.'),
@@ -98,11 +137,11 @@ const queueOf = perDatabase((db) =>
 )
 
 /** Holds the stock of a planned checkout, batched with others that wait in this process. The outcome is one
- *  that the job could have by itself. Refuses: BUSY if too many wait for its rate, and whatever holdStock
+ *  that the job could have by itself. Refuses: BUSY if too many wait for its rate, and whatever holdExactly
  *  refuses. */
 export async function holdTogether(db: Database, job: HoldJob): Promise<HoldOutcome> {
   if (!isFast('hold-together')) {
-    const [outcome = null] = await holdStock(db, [job])
+    const [outcome = null] = await holdExactly(db, [job])
     return outcome
   }
   return queueOf(db)[job.seller.mode](job.plan.rate.id, job)
