@@ -2,6 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { PGlite } from '@electric-sql/pglite'
 import { generateDrizzleJson, generateMigration } from 'drizzle-kit/api'
 import { expect, test } from 'vitest'
+import { paymentAttributes, ticketAttributes } from '../../src/domain/sale/checkout/hold/hold.ts'
+import { toSnakeCase } from '../../src/rest/snake-case.ts'
 
 // The tables of src are those that the migrations make.
 
@@ -33,16 +35,17 @@ const catalogue = `
   from pg_enum join pg_type on pg_type.oid = enumtypid group by typname
   order by line`
 
-async function linesAfter(texts: string[]): Promise<string[]> {
+async function linesAfter(texts: string[], query = catalogue): Promise<string[]> {
   const db = await PGlite.create()
   for (const text of texts) await db.exec(text)
-  const { rows } = await db.query<{ line: string }>(catalogue)
+  const { rows } = await db.query<{ line: string }>(query)
   await db.close()
   return rows.map(({ line }) => line)
 }
+const migrations = entries.map(({ tag }) => read(`${tag}.sql`))
 
 test('migrations make the tables of src', async () => {
-  const migrated = await linesAfter(entries.map(({ tag }) => read(`${tag}.sql`)))
+  const migrated = await linesAfter(migrations)
   const described = await linesAfter(await statements(generateDrizzleJson({})))
   expect(migrated).toEqual(described)
   // Control: there is something to compare, and a constraint more would be told.
@@ -56,4 +59,16 @@ test('migrations make the tables of src', async () => {
 
 test('the newest snapshot is of the tables of src', async () => {
   expect(await statements(JSON.parse(read(`meta/${newest}_snapshot.json`)))).toEqual([])
+})
+
+test('rows of a hold have the attributes of the types that the function takes, in their order', async () => {
+  const attributes = await linesAfter(
+    migrations,
+    `select concat_ws(' ', attrelid::regclass, attname) as line from pg_attribute
+      where attrelid in ('new_payment'::regclass, 'new_ticket'::regclass) order by attrelid, attnum`,
+  )
+  expect(attributes).toEqual([
+    ...paymentAttributes.map((name) => `new_payment ${toSnakeCase(name)}`),
+    ...ticketAttributes.map((name) => `new_ticket ${toSnakeCase(name)}`),
+  ])
 })

@@ -94,7 +94,7 @@ function planInvitations({ invitations }: InvitationsInput, terms: Terms | null,
 /** Gives tickets of one rate away for the integration's organization, all or none, until the event ends. They
  *  take places, cost nothing and are active at once; `sendResourcers` sends them. The same idempotency key and
  *  input return the first result for 24 hours.
- *  Refuses: FORBIDDEN, whatever planInvitations and holdStock refuse, IDEMPOTENCY_KEY_REUSED, BUSY
+ *  Refuses: FORBIDDEN, whatever planInvitations and holdExactly refuse, IDEMPOTENCY_KEY_REUSED, BUSY
  *  (DECISIONS 9). */
 export async function issueInvitations(input: InvitationsInput, ctx: Context): Promise<CheckoutAnswer> {
   const { integrationId, organizationIds } = requireIntegration(ctx)

@@ -39,7 +39,7 @@ type BoxOfficeInput = z.output<typeof boxOfficeInput>
  *  the organization took itself. By the rules of a checkout, but until the event ends. A total above 0 has an
  *  invoice and a charge, which refunds by hand are taken from. The same idempotency key and input return the
  *  first result for 24 hours. Amounts in minor units.
- *  Refuses: FORBIDDEN, NOT_FOUND, whatever planCheckout and holdStock refuse, SALE_ENDED if the event has
+ *  Refuses: FORBIDDEN, NOT_FOUND, whatever planCheckout and holdExactly refuse, SALE_ENDED if the event has
  *  ended, TOTAL_INCREASED, IDEMPOTENCY_KEY_REUSED, BUSY (DECISIONS 9). */
 export async function sellAtBoxOffice(input: BoxOfficeInput, ctx: Context): Promise<CheckoutAnswer> {
   const { integrationId, organizationIds } = requireIntegration(ctx)

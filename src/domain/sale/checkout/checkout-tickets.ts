@@ -32,7 +32,7 @@ function checkPublicInput(input: CheckoutInput, { origins }: Public): void {
  *  units.
  *  With a publishable key the answer has no tickets, because they bear persons and codes, and is refused for
  *  a code of the client's own and for addresses outside of the key's origins.
- *  Refuses: FORBIDDEN, NOT_FOUND, INVALID, whatever planCheckout and holdStock refuse, TOTAL_INCREASED,
+ *  Refuses: FORBIDDEN, NOT_FOUND, INVALID, whatever planCheckout and holdExactly refuse, TOTAL_INCREASED,
  *  IDEMPOTENCY_KEY_REUSED, BUSY; RATE_LIMITED for a publishable key (INTERFACE, checkout; DECISIONS 4, 251). */
 export async function checkoutTickets(input: CheckoutInput, ctx: Context): Promise<CheckoutAnswer> {
   const caller = requireSelling(ctx)

@@ -135,7 +135,7 @@ const maxAttempts = 5
 
 /** Plans an order, holds its stock and creates its payment, all tickets or none: the way that checkouts, sales
  *  at the box office and invitations share. The same idempotency key and request return the first result for
- *  24 hours. Refuses: whatever the plan and holdStock refuse, IDEMPOTENCY_KEY_REUSED, BUSY. */
+ *  24 hours. Refuses: whatever the plan and holdExactly refuse, IDEMPOTENCY_KEY_REUSED, BUSY. */
 export async function sellTickets(order: Order, ctx: Context): Promise<CheckoutAnswer> {
   for (let tried = 0; tried < maxAttempts; tried++) {
     const attempt = await trySale(order, ctx).finally(() => ctx.loaders.clear())

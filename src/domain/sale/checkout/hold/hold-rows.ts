@@ -3,8 +3,7 @@ import { newDocumentToken, newId, newPageToken, newQrCode } from '../../../../sh
 import type { Mode } from '../../../../shared/mode.ts'
 import type { Payment } from '../../../payment/table.ts'
 import { searchNameOf } from '../../../ticket/search-name.ts'
-import type { Ticket, tickets } from '../../../ticket/table.ts'
-import { type StockMove, stockMoves } from '../../../ticket-rate/move-stock.ts'
+import type { Ticket } from '../../../ticket/table.ts'
 import type { CheckoutInput } from '../checkout-input.ts'
 import type { CheckoutPlan } from '../plan-checkout.ts'
 import type { PricedTicket } from '../price-tickets.ts'
@@ -66,32 +65,6 @@ function toPayment(job: HoldJob): Payment {
     paidAt: null,
   }
 }
-
-/** Columns of a new payment that keep their defaults and are not sent to the database. */
-export const defaultedPaymentColumns = [
-  'refundedAmount',
-  'invoiceReference',
-  'sessionId',
-  'sessionUrl',
-  'sessionOpen',
-  'sessionAskedAt',
-] satisfies (keyof Payment)[]
-
-/** Columns of a new ticket that keep their defaults and are not sent to the database. */
-export const defaultedTicketColumns = [
-  'refundedAmount',
-  'refundedAt',
-  'refunds',
-  'entered',
-  'lastEntryAt',
-  'firstEntryAt',
-  'cancelledAt',
-  'invoiceReference',
-  'correctiveInvoiceReferences',
-  'updatedAt',
-  'ended',
-  'soldOn',
-] satisfies (keyof typeof tickets)[]
 
 // Spelled out column by column: with spreads, these were a fifth of everything that a checkout allocated.
 function toTicket(job: HoldJob, payment: Payment, ticket: PricedTicket, position: number): Ticket {
@@ -167,20 +140,6 @@ export function setTimes({ payment, tickets }: Checkout, holdMinutes: number, no
   payment.expiresAt = new Date(now.getTime() + holdMinutes * 60_000)
   for (const ticket of tickets) ticket.createdAt = ticket.updatedAt = now
 }
-
-/** Stock that checkouts of one mode take from their rates, prices and discounts, with one entry for each of
- *  these. */
-export const movesOf = (jobs: HoldJob[]): StockMove[] =>
-  stockMoves(
-    jobs.flatMap(({ plan: { rate, tickets } }) =>
-      tickets.map(({ price, discountId }) => ({
-        ticketRateId: rate.id,
-        priceId: price.id,
-        discountId,
-      })),
-    ),
-    { held: 1 },
-  )
 
 /** Organization that jobs of a statement sell for. Throws if there are several: their rows may lie on
  *  different servers. */
