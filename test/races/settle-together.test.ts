@@ -168,7 +168,7 @@ const rowsOf = async ({ db }: Sale, round: number) => {
     .select({ rows: sql`coalesce(json_agg(row_to_json(found)), '[]')` })
     .from(sql`(${dump} ${rate} order by created_at, id) as found`)
   const stock = await db
-    .select({ rows: sql`json_agg(json_build_array(id, sold, held) order by id)` })
+    .select({ rows: sql`json_agg(json_build_array(id, sold, held) order by id, mode)` })
     .from(sql`stock`)
     .where(sql`id like ${`%\\_${round}`}`)
   return { payments: found[0]?.rows, stock: stock[0]?.rows }

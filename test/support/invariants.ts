@@ -80,7 +80,8 @@ export const invariantBreakers: { [Rule in keyof typeof rules]?: string } = {
   'a paid checkout has no invoice': `delete from invoices where kind = 'invoice'`,
   'a ticket refund has no corrective invoice': `delete from invoices where kind = 'corrective'`,
   'a change has a sequence number of one that was dropped': `
-    insert into dropped_sequences select organization_id, subject_id, sequence from changes limit 1`,
+    insert into dropped_sequences (organization_id, subject_id, mode, sequence)
+      select organization_id, subject_id, mode, sequence from changes limit 1`,
   'a delivery to a webhook has no change': `
     delete from changes where id = ${firstId('webhook_deliveries').replace('select id', 'select change_id')}`,
   'the change sequence of a subject has a gap': `update changes set sequence = sequence + 1000 where id = ${firstId('changes')}`,

@@ -24,7 +24,8 @@ const commands: Record<string, string> = {
   'delete from': 'DELETE',
 }
 
-/** Summarizes a statement by its operations and tables, never by its values: `UPDATE stock INSERT tickets`. */
+/** Summarizes a statement by its operations and tables, or by the function that it calls, never by its values:
+ *  `UPDATE stock INSERT tickets`, `SELECT hold`. */
 export function summaryOf(text: string): string {
   const known = summaries.get(text)
   if (known !== undefined) return known
@@ -32,8 +33,11 @@ export function summaryOf(text: string): string {
   const operations = [...text.matchAll(operation)]
     .filter(([, , table]) => !own.has(table))
     .map(([, command = '', table]) => `${commands[command.toLowerCase()] ?? 'SELECT'} ${table}`)
-  const first = text.trimStart().split(/\W/, 1)[0]?.toUpperCase() ?? ''
-  const summary = operations.length > 0 ? [...new Set(operations)].join(' ').slice(0, maxLength) : first
+  const [, first = '', called = ''] = /^\s*(\w+)(?: (\w+)\()?/.exec(text) ?? []
+  const summary =
+    operations.length > 0
+      ? [...new Set(operations)].join(' ').slice(0, maxLength)
+      : `${first.toUpperCase()} ${called}`.trimEnd()
   summaries.set(text, summary)
   return summary
 }

@@ -39,8 +39,8 @@ const exported = async (populate = '*') => {
 }
 const buy = (...ids: string[]) =>
   mustCheckOut(sale, { ticket_rate_id: rate._id, tickets: ids.map((id) => anEntry(id)) })
-const countersOf = async (id = rate._id) =>
-  (await sale.db.select().from(stock)).find((counters) => counters.id === id && counters.mode === 'live')
+const countersOf = async (id = rate._id, mode = 'live') =>
+  (await sale.db.select().from(stock)).find((counters) => counters.id === id && counters.mode === mode)
 const withRate = (given: Partial<RateFile>) => ({
   events: [{ ...event, ticket_rates: [{ ...rate, ...given }] }],
 })
@@ -78,7 +78,7 @@ test('an export that is taken while places are held lowers no capacity, and says
 test('what was sold elsewhere, and a capacity, are what a file says, in both directions', async () => {
   await buy(free._id)
   await buy(dear._id, dear._id)
-  const here = { organizationId: 'org_1', id: rate._id, sold: 1, held: 2 }
+  const here = { organizationId: 'org_1', kind: 'rate', id: rate._id, mode: 'live', sold: 1, held: 2 }
   const countersAfter = async (availability: RateFile['availability']) => {
     await importFile(withAvailability(availability))
     return countersOf()
@@ -96,7 +96,7 @@ test('what was sold elsewhere, and a capacity, are what a file says, in both dir
     soldBefore: 1,
   })
   expect(await countersAfter({ sold_elsewhere: null })).toEqual({ ...kept, capacity: 4, soldBefore: 0 })
-  expect(await countersOf(`test/${rate._id}`)).toMatchObject({ capacity: 4, soldBefore: 0 })
+  expect(await countersOf(rate._id, 'test')).toMatchObject({ capacity: 4, soldBefore: 0 })
   expect(await countersAfter({ available: null })).toEqual({ ...kept, capacity: null, soldBefore: 0 })
 
   const at = 'events.0.ticket_rates.0'

@@ -49,12 +49,12 @@ const bodyOf = (rate: string | number, more: Record<string, unknown> = {}) => ({
   tickets: [anEntry(`price_${rate}`, more)],
 })
 
-test('concurrent checkouts are authenticated in one statement, held in another, and counted by rate', async () => {
+test('concurrent checkouts are authenticated in one statement, held in one for each organization, and counted by rate', async () => {
   const rates = numbers.flatMap((number) => [number, number])
   const before = await countersOf(sale)
   sale.statements.reset()
   const answers = await Promise.all(rates.map((rate) => checkOut(sale, bodyOf(rate))))
-  expect(sale.statements).toHaveLength(2)
+  expect(sale.statements).toHaveLength(3)
   expect(answers.map(({ statusCode }) => statusCode)).toEqual(rates.map(() => 200))
   const after = await countersOf(sale)
   for (const number of numbers)
