@@ -15,8 +15,8 @@
 // Each step calls the database's function `hold`, which decides job by job under the locks of the counters; 1 and 2 only
 // add speed. Slow form: (db, job) => holdExactly(db, [job]).then(([outcome]) => outcome)
 //
-// A rule across checkouts (tickets per buyer, say) belongs into the function, where it sees what every other checkout of
-// the rate has done.
+// A rule across checkouts (tickets per buyer, say) belongs into the function, which sees what every other checkout of the
+// rate has done.
 
 import { batchByKey, deferred } from '../../../../data/batch-queue.ts'
 import { announce } from '../../../../database/announcements.ts'
