@@ -118,12 +118,15 @@ async function rowsOf({ db }: Sale, round: number) {
     select (to_jsonb(payments) - '{id, channel_id, page_token, created_at, expires_at, paid_at, invoice_reference}'::text[])
       || jsonb_build_object(
         'minutes', extract(epoch from expires_at - created_at) / 60,
-        'queued', (select count(*) from holds where payment_id = payments.id and holds.expires_at = payments.expires_at),
-        'keys', (select jsonb_agg(jsonb_build_array(keys.id, request_hash)) from idempotency_keys as keys where payment_id = payments.id),
+        'queued', (select count(*) from holds
+          where holds.organization_id = payments.organization_id and payment_id = payments.id and holds.expires_at = payments.expires_at),
+        'keys', (select jsonb_agg(jsonb_build_array(keys.id, request_hash)) from idempotency_keys as keys
+          where keys.organization_id = payments.organization_id and payment_id = payments.id),
         'tickets', (select jsonb_agg(to_jsonb(tickets)
             - '{id, payment_id, channel_id, event_id, document_token, created_at, updated_at, activated_at, sold_on}'::text[]
             - case when length(qr_code) > 5 then 'qr_code' else '' end order by position)
-          from tickets where payment_id = payments.id)) as row
+          from tickets
+          where tickets.organization_id = payments.organization_id and payment_id = payments.id)) as row
     from payments where ${ofRound}`)
   const changed = await db.execute(
     sql`select jsonb_build_array(type, subject_id, sequence) as row from changes
