@@ -1,11 +1,5 @@
 import { builder } from '../../../graphql/builder.ts'
-import {
-  errorType,
-  mutation,
-  objectResult,
-  RefusalErrorRef,
-  resultUnion,
-} from '../../../graphql/mutation-result.ts'
+import { mutation, objectResult, resultUnion } from '../../../graphql/mutation-result.ts'
 import { requireConfidential } from '../../../request/context.ts'
 import { parseRequest } from '../../../shared/parse.ts'
 import { TicketRef } from '../../ticket/graphql.ts'
@@ -14,17 +8,6 @@ import { attendeeChanges, attendeesChanges, ticketResending, ticketTransfer } fr
 import { type Resent, resendTickets } from './resend-tickets.ts'
 import { transferTicket } from './transfer-ticket.ts'
 import { updateAttendees } from './update-attendee.ts'
-
-errorType(
-  'ResendLimitError',
-  ['TOO_MANY_RESENDS'],
-  [RefusalErrorRef],
-  'The ticket was sent again or transferred too often within 24 hours.',
-  {
-    limit: 'Maximum number within 24 hours, resends and transfers together.',
-    retryAfter: 'Seconds until the tickets can be sent again.',
-  },
-)
 
 const ResendTicketsPayloadRef = builder.objectRef<Resent>('ResendTicketsPayload').implement({
   description: 'Tickets that are sent again.',
