@@ -140,13 +140,13 @@ export async function createApp({
     admissionHours: config.admissionHours,
     privateWebhooks: config.privateWebhooks,
     publicUrl: publicUrlOf(app, config),
+    responseCache: createResponseCache(db, config.sharedReadsMs),
   }
   const { trustedDocuments, trustedDocumentsOnly } = config
   const trusted = trustedDocuments
     ? await readTrustedDocuments(trustedDocuments, trustedDocumentsOnly)
     : undefined
   const rateLimits = createRateLimits(db, config)
-  const responseCache = createResponseCache(db, config.sharedReadsMs)
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(() => (body) => JSON.stringify(body))
   answerErrors(app, sendRefusal)
@@ -180,14 +180,14 @@ export async function createApp({
   addHealth(app, whyUnready)
   const isOpen = !trusted?.only
   addHome(app, printedSchema(), { hasGraphiql: isOpen, hasSchema: isOpen, first: companion?.link })
-  await addGraphql(app, services, responseCache, {
+  await addGraphql(app, services, {
     findExamples,
     trusted,
     streamLimits: streamLimitsOf(config),
     isLimited: config.rateLimit !== null,
     isLeaving,
   })
-  await addRoutes(app, services, responseCache, config)
+  addRoutes(app, services, config)
   await addPublicRoutes(app, services, rateLimits)
   await app.ready()
   return app

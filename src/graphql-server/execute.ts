@@ -20,7 +20,7 @@ type GraphqlRequest = {
   prepared: PreparedDocument
   ctx: Context
   /** True if a complete response may be shared. */
-  isCatalogue: boolean
+  isShared: boolean
 }
 
 // Key of everything besides the document that decides whether Yoga accepts a request, and its response
@@ -91,7 +91,7 @@ export function createExecutor(documents: PreparedDocuments): Executor {
     key: string | null,
     outcomes?: Outcomes,
   ): Promise<Answer> {
-    const { request, ctx, isCatalogue } = graphqlRequest
+    const { request, ctx, isShared } = graphqlRequest
     let hasErrors = false
     let operation: CompiledOperation | undefined
     let cost: number | undefined
@@ -125,11 +125,11 @@ export function createExecutor(documents: PreparedDocuments): Executor {
     }
     const { buffer, byteOffset, byteLength } = await response.bytes()
     const body = Buffer.from(buffer, byteOffset, byteLength)
-    return { status, headers: withCost(headers, cost), body, isShareable: isCatalogue && isWhole }
+    return { status, headers: withCost(headers, cost), body, isShareable: isShared && isWhole }
   }
 
   async function execute(graphqlRequest: GraphqlRequest): Promise<Answer> {
-    const { parameters, prepared, ctx, isCatalogue } = graphqlRequest
+    const { parameters, prepared, ctx, isShared } = graphqlRequest
     const key = executionKeyOf(graphqlRequest)
     const found = key === null ? undefined : prepared.executions.get(key)
     if (!found) return executeByYoga(graphqlRequest, key)
@@ -142,7 +142,7 @@ export function createExecutor(documents: PreparedDocuments): Executor {
     if (!Buffer.isBuffer(body)) return executeByYoga(graphqlRequest, key, body)
     // Updates its size in the cache, because another variant was compiled.
     if (ctx.caller && operation.variants !== variants) documents.keep(parameters.query)
-    return { status: 200, headers: withCost(headers, cost), body, isShareable: isCatalogue }
+    return { status: 200, headers: withCost(headers, cost), body, isShareable: isShared }
   }
 
   function executeInSpan(graphqlRequest: GraphqlRequest): Promise<Answer> {

@@ -1,6 +1,5 @@
 import {
   type DocumentNode,
-  type FieldNode,
   type GraphQLError,
   Kind,
   type OperationDefinitionNode,
@@ -9,19 +8,19 @@ import {
   type SelectionSetNode,
   type Token,
   TokenKind,
-  type ValueNode,
+  valueFromASTUntyped,
 } from 'graphql'
+import type { Credentials } from '../auth/credentials.ts'
 import { TrialCache } from '../cache/trial-cache.ts'
+import type { FieldNeeds } from '../graphql/needs.ts'
+import type { Context, Services } from '../request/context.ts'
 import { instruments } from '../shared/instruments.ts'
 import { requestLimits } from '../shared/request-limits.ts'
 import { validateBounded } from './bounded-validation.ts'
 import type { CompiledOperation } from './compiler/plugin.ts'
-import type { Parameters } from './params.ts'
 import { schema } from './schema.ts'
 
-/** Reads an identifier from the variables of a request. They are not validated yet, so the result is a guess;
- *  null if there is none. */
-type ReadId = (variables: Parameters['variables']) => string | null
+type Variables = Record<string, unknown> | null | undefined
 
 /** Facts of one operation that decide how its request is answered. */
 type OperationFacts = {
@@ -30,24 +29,31 @@ type OperationFacts = {
   /** Type of the operation, and its name if the document is trusted, else its root field: one of few, whatever
    *  clients send. */
   label: string
-  /** True for a query whose root fields are all marked `shared`. Its response then contains nothing that
-   *  another caller with the same view may not see. */
-  isCatalogueRead: boolean
+  /** True for a query whose root fields are all `shared`. Its response then contains nothing that another caller
+   *  with the same view may not see. */
+  isShared: boolean
   /** True for a subscription, which is answered by an event stream alone. */
   isSubscription: boolean
-  /** Ticket that the operation looks up; null for any other operation. */
-  ticket: ReadId | null
-  /** Rate that the operation checks out or quotes; null for any other operation. */
-  rate: ReadId | null
+  /** Creates the context of a request with the row that its variables name; null for an operation that prefetches
+   *  none. */
+  prefetch: ((services: Services, credentials: Credentials, variables: Variables) => Promise<Context>) | null
 }
+
+const rootTypes = {
+  query: schema.getQueryType(),
+  mutation: schema.getMutationType(),
+  subscription: schema.getSubscriptionType(),
+}
+
+const needsOf = (operation: OperationTypeNode, field: string): FieldNeeds | undefined =>
+  rootTypes[operation]?.getFields()[field]?.extensions.needs as FieldNeeds | undefined
 
 // Follows every fragment once.
 function isShared({ selections }: SelectionSetNode, document: DocumentNode, seen: Set<string>): boolean {
-  const fields = schema.getQueryType()?.getFields() ?? {}
   return selections.every((selection) => {
     if (selection.kind === Kind.FIELD) {
       const { value } = selection.name
-      return value === '__typename' || fields[value]?.extensions.shared === true
+      return value === '__typename' || needsOf(OperationTypeNode.QUERY, value)?.shared === true
     }
     if (selection.kind === Kind.INLINE_FRAGMENT) return isShared(selection.selectionSet, document, seen)
     const { value } = selection.name
@@ -62,35 +68,20 @@ function isShared({ selections }: SelectionSetNode, document: DocumentNode, seen
   })
 }
 
-const named = <Node extends { name: { value: string } }>(nodes: readonly Node[] | undefined, name: string) =>
-  nodes?.find((node) => node.name.value === name)
-
-const toText = (value: unknown): string | null => (typeof value === 'string' ? value : null)
-
-function idReader(value: ValueNode | undefined): ReadId | null {
-  if (value?.kind === Kind.VARIABLE) return (variables) => toText(variables?.[value.name.value])
-  return value?.kind === Kind.STRING ? () => value.value : null
-}
-
-function rateIdReader(input: ValueNode | undefined): ReadId | null {
-  if (input?.kind === Kind.OBJECT) return idReader(named(input.fields, 'ticketRateId')?.value)
-  if (input?.kind !== Kind.VARIABLE) return null
-  return (variables) => {
-    const given = variables?.[input.name.value]
-    return typeof given === 'object' && given && 'ticketRateId' in given ? toText(given.ticketRateId) : null
+// Only an operation of a single root field is prefetched. Its arguments are not validated yet.
+function prefetchOf({ operation, selectionSet }: OperationDefinitionNode): OperationFacts['prefetch'] {
+  const [field, ...others] = selectionSet.selections
+  if (field?.kind !== Kind.FIELD || others.length > 0) return null
+  const { context, idAt } = needsOf(operation, field.name.value)?.prefetch ?? {}
+  const [name, ...path] = idAt ?? []
+  const argument = field.arguments?.find((argument) => argument.name.value === name)
+  if (!context || !argument) return null
+  return (services, credentials, variables) => {
+    let value = valueFromASTUntyped(argument.value, variables)
+    for (const key of path)
+      value = typeof value === 'object' && value ? (value as Record<string, unknown>)[key] : null
+    return context(services, credentials, typeof value === 'string' ? value : null)
   }
-}
-
-// Lookups and checkouts, which are prefetched, select a single root field.
-function onlyField({ selectionSet: { selections } }: OperationDefinitionNode): FieldNode | null {
-  const [field] = selections
-  return selections.length === 1 && field?.kind === Kind.FIELD ? field : null
-}
-
-const rootTypes = {
-  query: schema.getQueryType(),
-  mutation: schema.getMutationType(),
-  subscription: schema.getSubscriptionType(),
 }
 
 function labelOf({ operation, name, selectionSet }: OperationDefinitionNode, isTrusted: boolean): string {
@@ -109,17 +100,14 @@ function factsOf(
   document: DocumentNode,
   isTrusted: boolean,
 ): OperationFacts {
-  const isQuery = operation.operation === OperationTypeNode.QUERY
-  const field = onlyField(operation)
-  const name = field?.name.value
-  const isCheckout = name === 'checkout' || name === 'quoteCheckout'
   return {
     isSubscription: operation.operation === OperationTypeNode.SUBSCRIPTION,
     name: operation.name?.value,
     label: labelOf(operation, isTrusted),
-    isCatalogueRead: isQuery && isShared(operation.selectionSet, document, new Set()),
-    ticket: isQuery && name === 'ticket' ? idReader(named(field?.arguments, 'id')?.value) : null,
-    rate: isCheckout ? rateIdReader(named(field?.arguments, 'input')?.value) : null,
+    isShared:
+      operation.operation === OperationTypeNode.QUERY &&
+      isShared(operation.selectionSet, document, new Set()),
+    prefetch: prefetchOf(operation),
   }
 }
 

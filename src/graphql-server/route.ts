@@ -1,17 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { authenticate } from '../auth/authenticate.ts'
 import { unauthenticated } from '../auth/caller.ts'
-import type { Credentials } from '../auth/credentials.ts'
-import type { ResponseCache } from '../cache/response-cache.ts'
-import { createCheckoutContext } from '../domain/sale/checkout/terms-loaders.ts'
-import { createLookupContext } from '../domain/ticket/loaders.ts'
 import { acceptsEventStream, chooseMediaType, type MediaType } from '../http/accept.ts'
 import { answerErrors } from '../http/error-handler.ts'
 import { logFailure } from '../http/mask-error.ts'
 import { answerUnknownRoutes } from '../http/not-found.ts'
 import { type Representation, sendRepresentation, toRepresentation } from '../http/representation.ts'
 import { logCaller, logCodes, logOperation } from '../http/request-log.ts'
-import { type Context, catalogueContext, createContext, type Services } from '../request/context.ts'
+import { catalogueContext, createContext, type Services } from '../request/context.ts'
 import { Refusal, retryAfterOf } from '../shared/errors.ts'
 import { instruments } from '../shared/instruments.ts'
 import { problemCodes } from '../shared/problem-codes.ts'
@@ -24,7 +20,7 @@ import { LiveStreams } from './live/live-streams.ts'
 import type { StreamLimits } from './live/stream-limits.ts'
 import { graphqlPath, type Parameters, readParameters } from './params.ts'
 import { PersistedDocuments, type TrustedDocuments } from './persisted-documents.ts'
-import { type PreparedDocument, PreparedDocuments } from './prepared-document.ts'
+import { PreparedDocuments } from './prepared-document.ts'
 import { checkStrangersDocuments } from './strangers-documents.ts'
 
 const sendErrors = (reply: FastifyReply, refusal: Refusal): FastifyReply => {
@@ -37,7 +33,7 @@ const sendErrors = (reply: FastifyReply, refusal: Refusal): FastifyReply => {
   return reply.code(problemCodes[refusal.code].status).send(toErrorResult(refusal.problems, reply.request.id))
 }
 
-// Cache key of a catalogue response, besides the caller. JSON.stringify recurses, so the depth of the
+// Cache key of a shared response, besides the caller. JSON.stringify recurses, so the depth of the
 // variables must have been checked before.
 const cacheKeyOf = (mediaType: MediaType, { operationName, variables, query }: Parameters): string =>
   JSON.stringify([mediaType, operationName, variables, query])
@@ -74,30 +70,15 @@ type GraphqlOptions = {
 export async function addGraphql(
   app: FastifyInstance,
   services: Services,
-  responseCache: ResponseCache,
   { findExamples, trusted, streamLimits, isLimited, isLeaving }: GraphqlOptions,
 ): Promise<void> {
+  const { responseCache } = services
   const persisted = new PersistedDocuments(trusted)
   const documents = new PreparedDocuments(new Set(trusted?.byId.values()))
   const checkDocument = checkStrangersDocuments(services.db, documents, isLimited)
   const streams = new LiveStreams(services, app.log, streamLimits, isLeaving)
   const { execute, load } = createExecutor(documents)
   const page = graphiqlPage(findExamples)
-
-  function createContextFor(
-    parameters: Parameters,
-    prepared: PreparedDocument,
-    credentials: Credentials,
-  ): Promise<Context> {
-    const facts = prepared.factsOf(parameters.operationName)
-    if (facts?.isCatalogueRead)
-      return createContext(services, credentials, (authenticated) =>
-        responseCache.remember(credentials, authenticated),
-      )
-    const ticketId = facts?.ticket?.(parameters.variables)
-    if (ticketId) return createLookupContext(services, credentials, ticketId)
-    return createCheckoutContext(services, credentials, facts?.rate?.(parameters.variables) ?? null)
-  }
 
   async function answer(request: FastifyRequest): Promise<Representation> {
     const { accept } = request.headers
@@ -111,22 +92,23 @@ export async function addGraphql(
     const facts = prepared.factsOf(parameters.operationName)
     logOperation(request, facts)
     if (facts?.isSubscription && !acceptsEventStream(accept)) throw subscriptionsAreStreams()
-    const isCatalogue = facts?.isCatalogueRead ?? false
-    const cached = isCatalogue && responseCache.find(credentials, () => cacheKeyOf(mediaType, parameters))
+    const isShared = facts?.isShared ?? false
+    const cached = isShared && responseCache.find(credentials, () => cacheKeyOf(mediaType, parameters))
     if (cached) {
       logCaller(request, responseCache.callerOf(credentials))
       return cached
     }
-    const ctx = await createContextFor(parameters, prepared, credentials)
+    const ctx = await (facts?.prefetch?.(services, credentials, parameters.variables) ??
+      createContext(services, credentials, isShared))
     logCaller(request, ctx.caller)
     persisted.keep(sent, ctx.caller)
-    if (!ctx.caller || !isCatalogue) {
-      const answered = await execute({ request, mediaType, parameters, prepared, ctx, isCatalogue: false })
+    if (!ctx.caller || !isShared) {
+      const answered = await execute({ request, mediaType, parameters, prepared, ctx, isShared: false })
       if (ctx.refusals.length > 0) logCodes(request, ctx.refusals)
       return toRepresentation(answered)
     }
     return responseCache.read(ctx.caller, cacheKeyOf(mediaType, parameters), () =>
-      execute({ request, mediaType, parameters, prepared, ctx: catalogueContext(ctx), isCatalogue }),
+      execute({ request, mediaType, parameters, prepared, ctx: catalogueContext(ctx), isShared }),
     )
   }
 

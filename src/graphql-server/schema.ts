@@ -1,10 +1,9 @@
 import { isObjectType, lexicographicSortSchema, printSchema } from 'graphql'
 import { builder, NodeRef } from '../graphql/builder.ts'
-import { requireCaller } from '../request/context.ts'
 import { Refusal } from '../shared/errors.ts'
 import { replayOutcomes } from './compiler/plugin.ts'
-import { findNodes, lookupsOfNode } from './find-nodes.ts'
-import { hideFromDoor, requireScopes } from './scopes.ts'
+import { costOf, findNodes, lookupsIn } from './find-nodes.ts'
+import { hideFields, requireAtRoots } from './needs.ts'
 import '../domain/organization/graphql.ts'
 import '../domain/location/graphql.ts'
 import '../domain/event/graphql.ts'
@@ -32,13 +31,13 @@ builder.queryField('node', (t) =>
   t.field({
     type: NodeRef,
     nullable: true,
-    complexity: { field: lookupsOfNode, multiplier: 1 },
+    extensions: { needs: { caller: 'any', scope: 'none' } },
+    complexity: () => ({ field: costOf(lookups), multiplier: 1 }),
     description:
       'Finds any object that has an identifier: what the catalogue offers, what was sold, refunds, changes and webhooks. Null if there is none or the caller may not see it.',
     args: { id: t.arg.id({ required: true, description: 'Identifier, the `_id` in REST.' }) },
     resolve: async (_root, { id }, ctx) => {
-      requireCaller(ctx)
-      const [found] = await findNodes([id], ctx)
+      const [found] = await findNodes([id], lookups, ctx)
       return found ?? null
     },
   }),
@@ -48,28 +47,29 @@ builder.queryField('nodes', (t) =>
   t.field({
     type: [NodeRef],
     nullable: { list: false, items: true },
+    extensions: { needs: { caller: 'any', scope: 'none' } },
     // The number of identifiers counts as those of a page do.
     complexity: ({ ids }) => ({
-      field: lookupsOfNode,
+      field: costOf(lookups),
       multiplier: Math.min(maxNodes, Math.max(1, ids.length)),
     }),
     description: `Finds objects by their identifiers, at most ${maxNodes}, in the same order, as \`node\` does. Null in the place of each that does not exist or that the caller may not see.`,
     args: { ids: t.arg.idList({ required: true, description: 'Identifiers, the `_id`s in REST.' }) },
     resolve: (_root, { ids }, ctx) => {
-      requireCaller(ctx)
       if (ids.length > maxNodes)
         throw new Refusal({
           code: 'INVALID',
           message: `ids must be at most ${maxNodes} identifiers.`,
           path: ['ids'],
         })
-      return findNodes(ids, ctx)
+      return findNodes(ids, lookups, ctx)
     },
   }),
 )
 
 export const schema = builder.toSchema()
-requireScopes(schema)
+const lookups = lookupsIn(schema)
+requireAtRoots(schema)
 replayOutcomes(schema)
 
 // Fields that expose the property of the same name need no resolver: execution reads the property directly.
@@ -78,7 +78,7 @@ for (const type of Object.values(schema.getTypeMap()))
     for (const field of Object.values(type.getFields()))
       if (field.extensions.pothosExposedField === field.name) field.resolve = undefined
 
-hideFromDoor(schema)
+hideFields(schema)
 
 let printed: string | undefined
 

@@ -5,6 +5,7 @@ import type { Problem } from '../shared/errors.ts'
 import { parse } from '../shared/parse.ts'
 import { builder } from './builder.ts'
 import { inputOf } from './input-of.ts'
+import type { FieldNeeds } from './needs.ts'
 import { catchRefusal, RefusedRef } from './problems.ts'
 
 type Types = typeof builder.$inferSchemaTypes
@@ -58,8 +59,8 @@ type Mutation<Input extends z.ZodType<unknown, object>, Result> = {
   /** Parser of the input: `parseRequest` where people fill it in. */
   parse?: typeof parse
   result: UnionRef<Types, Result>
-  /** Requires the kind of caller, before the input is looked at: a wrong one learns nothing of it. */
-  caller?: (ctx: Context) => unknown
+  /** Required before the input is looked at: a wrong caller learns nothing of it. */
+  needs: FieldNeeds
   complexity?: (args: { input: z.input<Input> }) => { field: number; multiplier: number }
   run(input: z.output<Input>, ctx: Context): Promise<Result>
 }
@@ -73,7 +74,7 @@ export function mutation<Input extends z.ZodType<unknown, object>, Result>(
     isOneOf,
     parse: read = parse,
     result,
-    caller,
+    needs,
     complexity,
     run,
   }: Mutation<Input, Result>,
@@ -83,13 +84,11 @@ export function mutation<Input extends z.ZodType<unknown, object>, Result>(
     t.field({
       type: result,
       description,
+      extensions: { needs },
       ...(complexity && { complexity: complexity as never }),
       args: { input: t.arg({ type, required: true, description: input.description }) },
       resolve: (_root, args, ctx) =>
-        catchRefusal(async () => {
-          caller?.(ctx)
-          return run(read(input, (args as { input: unknown }).input), ctx)
-        }) as never,
+        catchRefusal(async () => run(read(input, (args as { input: unknown }).input), ctx)) as never,
     }),
   )
 }

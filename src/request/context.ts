@@ -1,7 +1,8 @@
 import { authenticate } from '../auth/authenticate.ts'
 import { type Authenticated, type Caller, unauthenticated } from '../auth/caller.ts'
 import type { Credentials } from '../auth/credentials.ts'
-import { lackedScope } from '../auth/scopes.ts'
+import type { IntegrationScope } from '../auth/scopes.ts'
+import type { ResponseCache } from '../cache/response-cache.ts'
 import type { Scope } from '../data/prepared.ts'
 import { wasJustInvalidated } from '../database/catalogue-version.ts'
 import type { Database } from '../database/database.ts'
@@ -29,6 +30,8 @@ export type Services = {
   privateWebhooks: boolean
   /** Returns the public base URL, without a trailing slash. */
   publicUrl: () => string
+  /** Answers that callers with the same view share. */
+  responseCache: ResponseCache
 }
 
 export type Context = {
@@ -70,15 +73,15 @@ export function contextOf(services: Services, authenticated: Authenticated | nul
   return { services, db, caller, address, mode: modeOf(caller), now, catalogue: db, loaders, refusals: [] }
 }
 
-/** Authenticates a request and creates its context, for both surfaces. `onAuthenticated` receives the caller,
- *  and how long that result may be cached. Refuses: UNAUTHENTICATED, for invalid credentials. */
+/** Authenticates a request and creates its context, for both surfaces. Remembers the caller of a shared read, whose
+ *  next one may then be answered from the cache. Refuses: UNAUTHENTICATED, for invalid credentials. */
 export async function createContext(
   services: Services,
   credentials: Credentials,
-  onAuthenticated: (authenticated: Authenticated) => void = () => {},
+  isShared = false,
 ): Promise<Context> {
   const authenticated = await authenticate(services.db, credentials)
-  if (authenticated) onAuthenticated(authenticated)
+  if (authenticated && isShared) services.responseCache.remember(credentials, authenticated)
   return contextOf(services, authenticated, credentials.address)
 }
 
@@ -121,12 +124,6 @@ export function requireSelling(ctx: Context): Selling {
   return caller
 }
 
-/** Refuses FORBIDDEN for an integration whose key lacks the scope that an operation needs, and names it. */
-export function requireScope({ caller }: Context, operation: string): void {
-  const lacked = caller?.kind === 'integration' ? lackedScope(operation, caller.scopes) : null
-  if (lacked !== null) throw new Refusal({ code: 'FORBIDDEN', message: `The key lacks the scope ${lacked}.` })
-}
-
 /** Returns the calling channel. Refuses: UNAUTHENTICATED, FORBIDDEN for an integration (DECISIONS 2) or a
  *  publishable key. */
 export function requireChannel(ctx: Context): Extract<Caller, { kind: 'channel' }> {
@@ -145,4 +142,34 @@ export function requireIntegration(ctx: Context): Extract<Caller, { kind: 'integ
       message: 'This is for integrations; the credentials are of a channel.',
     })
   return caller
+}
+
+const callers = {
+  any: requireCaller,
+  confidential: requireConfidential,
+  selling: requireSelling,
+  channel: requireChannel,
+  integration: requireIntegration,
+}
+
+/** What an operation needs of its caller, said where it is defined: by each root field of GraphQL and each
+ *  authenticated REST route. */
+export type Needs = {
+  /** Kind of caller that it is for. */
+  caller: keyof typeof callers
+  /** Scope that the key of an integration needs. `none` is for what channels alone do, or what shows nothing of a sale
+   *  or a catalogue. */
+  scope: IntegrationScope | 'none'
+}
+
+/** Reports whether the caller has a scope: every caller but an integration whose key lacks it. */
+export const hasScope = ({ caller }: Context, scope: Needs['scope']): boolean =>
+  caller?.kind !== 'integration' || scope === 'none' || caller.scopes.includes(scope)
+
+/** Refuses a caller of another kind (UNAUTHENTICATED, FORBIDDEN), and then an integration whose key lacks the scope
+ *  (FORBIDDEN). */
+export function requireNeeds(ctx: Context, { caller, scope }: Needs): void {
+  callers[caller](ctx)
+  if (!hasScope(ctx, scope))
+    throw new Refusal({ code: 'FORBIDDEN', message: `The key lacks the scope ${scope}.` })
 }

@@ -25,6 +25,13 @@ type Prefetch<Row> = {
   prime(ctx: Context, id: string, row: Row | null): void
 }
 
+/** Creates the context of a request, with a row that it seems to name; null if it names none. */
+export type CreateContextWith = (
+  services: Services,
+  credentials: Credentials,
+  id: string | null,
+) => Promise<Context>
+
 /** Query for keys by the parameter `keyIds`, to combine with a query for rows by `keys`. */
 export const keysByKeyId = keyedBy('keyIds', findKeys)
 
@@ -51,9 +58,9 @@ const readPairs = <Row>(find: Prefetch<Row>['find'], mode: Mode) =>
 /** Creates the context of a request that names the row it will load: authenticates and reads the row in one
  *  statement. If that statement fails, authenticates alone, so that a bad key still gets its 401. Takes the
  *  id as a guess: null if the request names none. Refuses: UNAUTHENTICATED. */
-export function createContextWith<Row>({ find, prime }: Prefetch<Row>) {
+export function createContextWith<Row>({ find, prime }: Prefetch<Row>): CreateContextWith {
   const read = perMode((mode) => readPairs(find, mode))
-  return async (services: Services, credentials: Credentials, id: string | null): Promise<Context> => {
+  return async (services, credentials, id) => {
     const key = id !== null && isIdentifier(id) ? credentials.keyFacts : null
     // A distributed database has the row on a server that only its reader leads to.
     if (!key || id === null || !isFast('prefetch') || isDistributed(services.db))

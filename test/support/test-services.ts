@@ -1,3 +1,4 @@
+import { createResponseCache } from '../../src/cache/response-cache.ts'
 import type { Database } from '../../src/database/database.ts'
 import { sandboxProvider } from '../../src/domain/payment/sandbox.ts'
 import type { Services } from '../../src/request/context.ts'
@@ -13,4 +14,5 @@ export const testServices = (db: Database): Services => ({
   admissionHours: 12,
   privateWebhooks: false,
   publicUrl: () => '',
+  responseCache: createResponseCache(db, 0),
 })

@@ -1,9 +1,7 @@
-import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import type { ResponseCache } from '../../cache/response-cache.ts'
-import { type Context, catalogueContext, type Services } from '../../request/context.ts'
-import { answerRead, authenticatedRead } from '../../rest/cached-read.ts'
+import type { Context } from '../../request/context.ts'
 import { exampleIds } from '../../rest/openapi/example-ids.ts'
+import { answerRead, route } from '../../rest/route.ts'
 import { inQuery } from '../../rest/snake-case.ts'
 import { Refusal } from '../../shared/errors.ts'
 import * as scalars from '../../shared/input-types.ts'
@@ -136,92 +134,78 @@ function pageOf({ limit, offset, cursor }: Pick<Query, 'limit' | 'offset' | 'cur
 }
 
 /** GET /events (INTERFACE, events; DECISIONS 3). */
-export const eventListRoutes =
-  (services: Services, responseCache: ResponseCache): FastifyPluginAsyncZod =>
-  async (app) => {
-    app.get(
-      '/events',
-      {
-        preParsing: authenticatedRead(services, responseCache, 'GET /events'),
-        schema: {
-          operationId: 'listEvents',
-          summary: 'List events',
-          description:
-            'Lists the events of the organizations that have given the channel access, or of the integration’s organization, ordered by `start_date` and then by `_id`. Without `start_date` and `end_date`, lists only events that have not ended. The `Link` header carries `rel="next"` and `rel="prev"`.',
-          tags: ['Channels'],
-          security: [{ channelKey: [] }, { integrationKey: [] }, { integrationId: [], secret: [] }],
-          querystring: query,
-          response: { 200: page },
-          // `lat` and `lng` go together.
-          refuses: ['REQUIRED', 'ORIGIN_NOT_ALLOWED'],
-          sends: ['Link'],
-          isConditional: true,
-          example: {
-            query: { populate: '*', limit: 5 },
-            answer: { success: true, data: [eventExample] },
-          },
-        },
-      },
-      (request, reply) =>
-        answerRead(responseCache, request, reply, async () => {
-          const { query, url, routeOptions } = request
-          const ctx = catalogueContext(request.ctx)
-          const { populate, limit, offset, cursor, lat, lng, radius, ...filter } = query
-          const near = nearOf({ lat, lng, radius })
-          const found = await searchEvents({ ...filter, near }, pageOf({ limit, offset, cursor }), ctx)
-          const shown = found.slice(0, limit)
-          const rates = populate && (await toTicketRateBodies(shown, ctx, populate.includes('capacity')))
-          const data = shown.map((event, index) => toEventBody(event, rates?.[index]))
-          const link = linksOf(
-            `${services.publicUrl()}${routeOptions.url}`,
-            url,
-            query,
-            found.length > limit ? shown.at(-1) : undefined,
-          )
-          return { body: { success: true, data }, link }
-        }),
-    )
-  }
+export const eventListRoute = route({
+  method: 'GET',
+  url: '/events',
+  needs: { caller: 'any', scope: 'catalogue', shared: true },
+  schema: {
+    operationId: 'listEvents',
+    summary: 'List events',
+    description:
+      'Lists the events of the organizations that have given the channel access, or of the integration’s organization, ordered by `start_date` and then by `_id`. Without `start_date` and `end_date`, lists only events that have not ended. The `Link` header carries `rel="next"` and `rel="prev"`.',
+    tags: ['Channels'],
+    querystring: query,
+    response: { 200: page },
+    // `lat` and `lng` go together.
+    refuses: ['REQUIRED', 'ORIGIN_NOT_ALLOWED'],
+    sends: ['Link'],
+    isConditional: true,
+    example: {
+      query: { populate: '*', limit: 5 },
+      answer: { success: true, data: [eventExample] },
+    },
+  },
+  handler: (request, reply) =>
+    answerRead(request, reply, async (ctx) => {
+      const { query, url, routeOptions } = request
+      const { populate, limit, offset, cursor, lat, lng, radius, ...filter } = query
+      const near = nearOf({ lat, lng, radius })
+      const found = await searchEvents({ ...filter, near }, pageOf({ limit, offset, cursor }), ctx)
+      const shown = found.slice(0, limit)
+      const rates = populate && (await toTicketRateBodies(shown, ctx, populate.includes('capacity')))
+      const data = shown.map((event, index) => toEventBody(event, rates?.[index]))
+      const link = linksOf(
+        `${ctx.services.publicUrl()}${routeOptions.url}`,
+        url,
+        query,
+        found.length > limit ? shown.at(-1) : undefined,
+      )
+      return { body: { success: true, data }, link }
+    }),
+})
 
 const eventAnswer = z
   .object({ success: z.literal(true).describe('Always true for an event.'), data: eventBody })
   .meta({ id: 'EventResponse', description: 'The event.' })
 
 /** Serves GET /events/{eventId}, `event` of GraphQL for clients of REST (DECISIONS 281). */
-export const eventRoutes =
-  (services: Services, responseCache: ResponseCache): FastifyPluginAsyncZod =>
-  async (app) => {
-    app.get(
-      '/events/:eventId',
-      {
-        preParsing: authenticatedRead(services, responseCache, 'GET /events/{eventId}'),
-        schema: {
-          operationId: 'readEvent',
-          summary: 'Read one event',
-          description:
-            'Reads one event of an organization that has given the channel access, or of the organization of the integration, ended or not.',
-          tags: ['Channels', 'Integrations'],
-          security: [{ channelKey: [] }, { integrationKey: [] }, { integrationId: [], secret: [] }],
-          params: z.object({ eventId: z.string().describe('Event identifier.') }),
-          querystring: z.strictObject({ populate }),
-          response: { 200: eventAnswer },
-          refuses: ['ORIGIN_NOT_ALLOWED'],
-          isConditional: true,
-          example: {
-            params: { eventId: exampleIds.eventId },
-            query: { populate: '*' },
-            answer: { success: true, data: eventExample },
-          },
-        },
-      },
-      (request, reply) =>
-        answerRead(responseCache, request, reply, async () => {
-          const ctx = catalogueContext(request.ctx)
-          const event = await ctx.loaders.load(eventById, request.params.eventId)
-          if (!event)
-            throw new Refusal({ code: 'NOT_FOUND', message: 'There is no such event.', path: ['eventId'] })
-          const [rates] = request.query.populate ? await toTicketRateBodies([event], ctx) : []
-          return { body: { success: true, data: toEventBody(event, rates) }, link: '' }
-        }),
-    )
-  }
+export const eventRoute = route({
+  method: 'GET',
+  url: '/events/:eventId',
+  needs: { caller: 'any', scope: 'catalogue', shared: true },
+  schema: {
+    operationId: 'readEvent',
+    summary: 'Read one event',
+    description:
+      'Reads one event of an organization that has given the channel access, or of the organization of the integration, ended or not.',
+    tags: ['Channels', 'Integrations'],
+    params: z.object({ eventId: z.string().describe('Event identifier.') }),
+    querystring: z.strictObject({ populate }),
+    response: { 200: eventAnswer },
+    refuses: ['ORIGIN_NOT_ALLOWED'],
+    isConditional: true,
+    example: {
+      params: { eventId: exampleIds.eventId },
+      query: { populate: '*' },
+      answer: { success: true, data: eventExample },
+    },
+  },
+  handler: (request, reply) =>
+    answerRead(request, reply, async (ctx) => {
+      const event = await ctx.loaders.load(eventById, request.params.eventId)
+      if (!event)
+        throw new Refusal({ code: 'NOT_FOUND', message: 'There is no such event.', path: ['eventId'] })
+      const [rates] = request.query.populate ? await toTicketRateBodies([event], ctx) : []
+      return { body: { success: true, data: toEventBody(event, rates) }, link: '' }
+    }),
+})

@@ -1,8 +1,8 @@
 import type { ObjectFieldBuilder } from '@pothos/core'
-import { builder, type Live, ModeRef, NodeRef, upperCase } from '../../graphql/builder.ts'
+import { builder, ModeRef, NodeRef, upperCase } from '../../graphql/builder.ts'
 import { connectionOf, costOfPage, forwardArgs, sizeOf, toPage } from '../../graphql/connection.ts'
-import { requireCaller, requireConfidential } from '../../request/context.ts'
 import { type FeedChange, listChanges } from './list-changes.ts'
+import { changeById } from './loaders.ts'
 import { type Change, changeDescriptions } from './table.ts'
 import { watchChanges } from './watch-changes.ts'
 
@@ -39,6 +39,7 @@ const changeFields = (t: ObjectFieldBuilder<Types, Change>) => ({
 export const ChangeRef = builder.objectRef<Change>('Change').implement({
   description: 'Change of a payment, ticket or rate, as the feed lists it and webhooks receive it.',
   interfaces: [NodeRef],
+  extensions: { node: { prefix: 'chg', scope: 'tickets:read', load: changeById } },
   fields: changeFields,
 })
 
@@ -54,13 +55,13 @@ builder.queryField('changes', (t) =>
     nullable: true,
     description:
       'Lists the changes that concern the caller, oldest first. Store `endCursor` and pass it as `after` next time: no change is missed or repeated, even after a move to another database server. Changes of one organization keep their order; those of several are merged by time. A channel sees changes of its payments and tickets, and of the rates of organizations that have given it access; an integration sees all changes of its organization. Refuses an unknown cursor with `CURSOR_UNKNOWN`: then start again without `after`, and skip the changes whose `id` is already known.',
+    extensions: { needs: { caller: 'confidential', scope: 'tickets:read' } },
     complexity: costOfPage(1_000),
     args: forwardArgs(
       t,
       'Returns changes after this cursor; from the oldest if omitted. A cursor is valid only for the caller that received it.',
     ),
     resolve: async (_root, { after, first }, ctx) => {
-      requireConfidential(ctx)
       const limit = sizeOf({ first })
       const found = await listChanges(after || null, limit + 1, ctx)
       return toPage(found, limit, after)
@@ -84,17 +85,20 @@ builder.subscriptionField('changes', (t) =>
     type: FeedChangeRef,
     description:
       'Streams the changes that concern the caller, as the query `changes` lists them: those after the cursor, and then each new one. The `id` of an event in the stream is its cursor: a client that sends it as `Last-Event-ID` goes on there. Refuses an unknown cursor with `CURSOR_UNKNOWN`.',
-    extensions: { live: { eventIdOf: (change) => change.cursor() } satisfies Live<FeedChange> },
+    extensions: {
+      needs: {
+        caller: 'confidential',
+        scope: 'tickets:read',
+        live: { eventIdOf: (change: FeedChange) => change.cursor() },
+      },
+    },
     complexity: { field: 1_000, multiplier: 1 },
     args: {
       after: t.arg.string({
         description: 'Streams changes after this cursor; from the oldest if omitted.',
       }),
     },
-    subscribe: (_root, { after }, ctx) => {
-      requireCaller(ctx)
-      return watchChanges(ctx.lastEventId || after || null, ctx)
-    },
+    subscribe: (_root, { after }, ctx) => watchChanges(ctx.lastEventId || after || null, ctx),
     resolve: (change) => change,
   }),
 )

@@ -1,7 +1,7 @@
-import { builder, type DescribedValues, type Live } from '../../graphql/builder.ts'
+import { builder, type DescribedValues } from '../../graphql/builder.ts'
 import { inputOf, inputTypes } from '../../graphql/input-of.ts'
 import { mutation, resultUnion } from '../../graphql/mutation-result.ts'
-import { type Context, requireIntegration } from '../../request/context.ts'
+import type { Context } from '../../request/context.ts'
 import { TicketRef } from '../ticket/graphql.ts'
 import { ticketById } from '../ticket/loaders.ts'
 import {
@@ -112,7 +112,7 @@ mutation('checkInTicket', {
     "Checks people with a ticket of the integration's organization in or out: all `people` or none, never more than the ticket admits. Integrations only. Reports a ticket that cannot enter as an outcome, not as an error. Idempotent by `nonce`.",
   input: checkInInput,
   result: CheckInResultRef,
-  caller: requireIntegration,
+  needs: { caller: 'integration', scope: 'door' },
   run: checkInTicket,
 })
 
@@ -139,7 +139,7 @@ mutation('checkInTickets', {
     PayloadRef,
     'Outcomes of scans, or the errors if there were none or too many.',
   ),
-  caller: requireIntegration,
+  needs: { caller: 'integration', scope: 'door' },
   complexity: ({ input }) => ({ field: 1_000, multiplier: Math.min(maxScans, input.scans.length) }),
   run: async ({ scans }, ctx) => ({ results: await checkInTickets(scans, ctx) }),
 })
@@ -149,7 +149,7 @@ builder.subscriptionField('checkIns', (t) =>
     type: CheckInRef,
     description:
       "Streams the scans of an event's tickets, as they are made at any door, those that were turned away included; a test key hears of test tickets alone, a live key of live ones. Scans that match no ticket are not streamed. Integrations only. A client that sends the `id` of the last event in the stream as `Last-Event-ID` gets the scans since then, of which some may come again.",
-    extensions: { live: { eventIdOf } satisfies Live<LoggedCheckIn> },
+    extensions: { needs: { caller: 'integration', scope: 'door', live: { eventIdOf } } },
     args: {
       eventId: t.arg.id({ required: true, description: "Event of the integration's organization." }),
     },
@@ -203,6 +203,6 @@ mutation('redeemSupplement', {
     RedemptionRef,
     'Redemption and its outcome, or the errors if the input was refused.',
   ),
-  caller: requireIntegration,
+  needs: { caller: 'integration', scope: 'door' },
   run: redeemSupplement,
 })

@@ -1,10 +1,7 @@
-import type { FastifyRequest } from 'fastify'
-import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { type Answer, sendRepresentation, toRepresentation } from '../../http/representation.ts'
-import { requireIntegration, requireScope, type Services } from '../../request/context.ts'
-import { authenticated } from '../../rest/authenticate.ts'
 import { exampleIds } from '../../rest/openapi/example-ids.ts'
+import { route } from '../../rest/route.ts'
 import { sha256 } from '../../shared/ids.ts'
 import * as scalars from '../../shared/input-types.ts'
 import { listScanCodes, maxScanListPage, type ScanListPage } from './list-scan-codes.ts'
@@ -131,46 +128,36 @@ function toAnswer(page: ScanListPage, link: string): Answer {
 }
 
 /** GET /integrations/events/{eventId}/scan-list (DECISIONS 110). */
-export const scanListRoutes =
-  (services: Services): FastifyPluginAsyncZod =>
-  async (app) => {
-    app.get(
-      '/integrations/events/:eventId/scan-list',
-      {
-        preParsing: authenticated<FastifyRequest<{ Params: { eventId: string } }>>(
-          services,
-          (ctx) =>
-            requireIntegration(ctx) && requireScope(ctx, 'GET /integrations/events/{eventId}/scan-list'),
-        ),
-        schema: {
-          operationId: 'listScanCodes',
-          summary: 'List ticket codes for scanners',
-          description:
-            'Lists the tickets of an event for scanners that work offline: hashes of their codes, people that they admit and that are inside, and supplements. Contains neither codes nor anything of a person. Integrations only. Without `since` the list begins. Ask again with the `cursor` of the answer as `since` while `has_more` is true; afterwards the same cursor returns what has changed since: tickets that were paid or cancelled, that people entered or left with, or that have another code after a transfer. Upload the scans with the GraphQL mutation `checkInTickets`. While `has_more` is true, `Link` carries `rel="next"`.',
-          tags: ['Integrations'],
-          security: [{ integrationKey: [] }, { integrationId: [], secret: [] }],
-          params: z.object({ eventId: z.string().describe('Event identifier.') }),
-          querystring: query,
-          response: { 200: scanListBody },
-          refuses: ['CURSOR_UNKNOWN'],
-          sends: ['Link'],
-          isConditional: true,
-          example: {
-            params: { eventId: exampleIds.eventId },
-            query: { limit: 5 },
-            answer: scanListExample,
-          },
-        },
-      },
-      (request, reply) => {
-        const { params, query, ctx } = request
-        const { since = null, limit } = query
-        const path = `${app.prefix}/integrations/events/${encodeURIComponent(params.eventId)}/scan-list`
-        const answer = listScanCodes({ eventId: params.eventId, since, limit }, ctx).then((page) => {
-          const next = new URLSearchParams({ since: page.cursor, limit: String(limit) })
-          return toRepresentation(toAnswer(page, `<${services.publicUrl()}${path}?${next}>; rel="next"`))
-        })
-        sendRepresentation(request, reply, answer)
-      },
-    )
-  }
+export const scanListRoute = route({
+  method: 'GET',
+  url: '/integrations/events/:eventId/scan-list',
+  needs: { caller: 'integration', scope: 'door' },
+  schema: {
+    operationId: 'listScanCodes',
+    summary: 'List ticket codes for scanners',
+    description:
+      'Lists the tickets of an event for scanners that work offline: hashes of their codes, people that they admit and that are inside, and supplements. Contains neither codes nor anything of a person. Integrations only. Without `since` the list begins. Ask again with the `cursor` of the answer as `since` while `has_more` is true; afterwards the same cursor returns what has changed since: tickets that were paid or cancelled, that people entered or left with, or that have another code after a transfer. Upload the scans with the GraphQL mutation `checkInTickets`. While `has_more` is true, `Link` carries `rel="next"`.',
+    tags: ['Integrations'],
+    params: z.object({ eventId: z.string().describe('Event identifier.') }),
+    querystring: query,
+    response: { 200: scanListBody },
+    refuses: ['CURSOR_UNKNOWN'],
+    sends: ['Link'],
+    isConditional: true,
+    example: {
+      params: { eventId: exampleIds.eventId },
+      query: { limit: 5 },
+      answer: scanListExample,
+    },
+  },
+  handler: (request, reply) => {
+    const { params, query, ctx, routeOptions } = request
+    const { since = null, limit } = query
+    const path = routeOptions.url?.replace(':eventId', encodeURIComponent(params.eventId))
+    const answer = listScanCodes({ eventId: params.eventId, since, limit }, ctx).then((page) => {
+      const next = new URLSearchParams({ since: page.cursor, limit: String(limit) })
+      return toRepresentation(toAnswer(page, `<${ctx.services.publicUrl()}${path}?${next}>; rel="next"`))
+    })
+    sendRepresentation(request, reply, answer)
+  },
+})

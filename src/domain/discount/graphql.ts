@@ -4,6 +4,7 @@ import { requireIntegration } from '../../request/context.ts'
 import { toMajor } from '../../shared/money.ts'
 import { leftOf } from '../ticket-rate/current-price.ts'
 import { listDiscounts, readCursor, toCursor } from './list-discounts.ts'
+import { discountById } from './loaders.ts'
 import type { Discount } from './table.ts'
 
 const DiscountUsesRef = builder.objectRef<Discount>('DiscountUses').implement({
@@ -27,6 +28,7 @@ export const DiscountRef = builder.objectRef<Discount>('Discount').implement({
   description:
     'Discount that a checkout claims by its code. Visible to integrations of its organization only.',
   interfaces: [NodeRef],
+  extensions: { node: { scope: 'catalogue', load: discountById } },
   fields: (t) => ({
     code: t.exposeString('code', { description: 'Code that buyers type. Its case does not matter.' }),
     name: t.exposeString('name', { description: 'Display name.' }),
@@ -82,6 +84,7 @@ builder.queryField('discounts', (t) =>
     nullable: true,
     description:
       "Lists the discounts of the integration's organization, with their uses as they are now. Discounts that the catalogue no longer names are not listed. Integrations only.",
+    extensions: { needs: { caller: 'integration', scope: 'catalogue' } },
     complexity: costOfPage(1_000),
     args: forwardArgs(t, 'Returns discounts after this cursor; from the first if omitted.'),
     resolve: async (_root, { after, first }, ctx) => {

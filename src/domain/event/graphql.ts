@@ -1,6 +1,5 @@
 import { builder, NodeRef } from '../../graphql/builder.ts'
 import { viaLoader } from '../../graphql/lookahead.ts'
-import { requireCaller } from '../../request/context.ts'
 import { Refusal } from '../../shared/errors.ts'
 import { LocationRef } from '../location/graphql.ts'
 import { locationById } from '../location/loaders.ts'
@@ -30,6 +29,7 @@ const IframeRef = builder.objectRef<Event>('Iframe').implement({
 EventRef.implement({
   description: 'Event that tickets are sold for.',
   interfaces: [NodeRef],
+  extensions: { node: { scope: 'catalogue', load: eventById } },
   fields: (t) => ({
     name: t.exposeString('name', { description: 'Display name.' }),
     slug: t.exposeString('slug', { description: 'URL-friendly name.' }),
@@ -86,7 +86,7 @@ builder.queryFields((t) => ({
   event: t.field({
     type: EventRef,
     nullable: true,
-    extensions: { shared: true },
+    extensions: { needs: { caller: 'any', scope: 'catalogue', shared: true } },
     description:
       'Finds an event by its identifier, or by its slug and organization. Null if it does not exist or is not visible to the caller.',
     args: {
@@ -98,7 +98,6 @@ builder.queryFields((t) => ({
       organizationId: t.arg.id({ description: 'Organization of the event. Required with `slug`.' }),
     },
     resolve: (_root, { id, slug, organizationId }, ctx) => {
-      requireCaller(ctx)
       if (typeof id === 'string' && typeof slug !== 'string') return ctx.loaders.load(eventById, id)
       if (typeof id === 'string')
         throw new Refusal({ code: 'INVALID', message: 'slug goes without id.', path: ['slug'] })

@@ -2,6 +2,7 @@ import { builder, NodeRef } from '../../graphql/builder.ts'
 import { viaLoader } from '../../graphql/lookahead.ts'
 import { OrganizationRef } from '../organization/graphql.ts'
 import { organizationById } from '../organization/loaders.ts'
+import { locationById } from './loaders.ts'
 import type { Location } from './table.ts'
 
 export const LocationRef = builder.objectRef<Location>('Location')
@@ -9,6 +10,7 @@ export const LocationRef = builder.objectRef<Location>('Location')
 LocationRef.implement({
   description: 'Venue where events take place.',
   interfaces: [NodeRef],
+  extensions: { node: { scope: 'catalogue', load: locationById } },
   fields: (t) => ({
     organizationId: t.exposeID('organizationId', {
       description: 'Identifier of the organization that the venue belongs to.',

@@ -6,7 +6,7 @@ import { connectionOf, costOfPage, forwardArgs, sizeOf, toPage } from '../../gra
 import { requireCaller } from '../../request/context.ts'
 import { Refusal } from '../../shared/errors.ts'
 import { isIdentifier } from '../../shared/ids.ts'
-import { listOrganizations } from './loaders.ts'
+import { listOrganizations, organizationById } from './loaders.ts'
 import type { Organization } from './table.ts'
 
 export const OrganizationRef = builder.objectRef<Organization>('Organization')
@@ -14,6 +14,7 @@ export const OrganizationRef = builder.objectRef<Organization>('Organization')
 OrganizationRef.implement({
   description: 'Organizer of events, whose tickets are sold by the channels that it has given access.',
   interfaces: [NodeRef],
+  extensions: { node: { scope: 'catalogue', load: organizationById } },
   fields: (t) => ({
     name: t.exposeString('name', { description: 'Display name.' }),
     slug: t.exposeString('slug', { description: 'URL-friendly name.' }),
@@ -40,7 +41,7 @@ builder.queryField('organizations', (t) =>
   t.field({
     type: OrganizationConnectionRef,
     nullable: true,
-    extensions: { shared: true },
+    extensions: { needs: { caller: 'any', scope: 'catalogue', shared: true } },
     description:
       "Lists the organizations that have given the channel access, or the integration's own, ordered by id.",
     complexity: costOfPage(100),
@@ -114,6 +115,7 @@ const ViewerRef = builder.objectRef<Caller>('Viewer').implement({
 builder.queryField('viewer', (t) =>
   t.field({
     type: ViewerRef,
+    extensions: { needs: { caller: 'any', scope: 'none' } },
     description: 'Caller: who the credentials belong to, and what they are good for.',
     resolve: (_root, _args, ctx) => requireCaller(ctx),
   }),

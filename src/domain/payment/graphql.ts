@@ -1,5 +1,5 @@
 import { builder, type DescribedValues, ModeRef, NodeRef, upperCase } from '../../graphql/builder.ts'
-import { requireCaller, requireSelling } from '../../request/context.ts'
+import { requireSelling } from '../../request/context.ts'
 import { toMajor } from '../../shared/money.ts'
 import { findPaymentByToken, paymentById } from './loaders.ts'
 import { paymentUrl, tokenInUrl } from './payment-url.ts'
@@ -33,6 +33,7 @@ export const PaymentRef = builder.objectRef<Payment>('Payment')
 PaymentRef.implement({
   description: 'Payment for one checkout. Amounts are in major units, such as 10.5 for €10.50.',
   interfaces: [NodeRef],
+  extensions: { node: { prefix: 'pay', scope: 'tickets:read', load: paymentById } },
   fields: (t) => ({
     url: t.string({
       nullable: true,
@@ -88,9 +89,10 @@ builder.queryField('payment', (t) =>
   t.field({
     type: PaymentRef,
     nullable: true,
+    extensions: { needs: { caller: 'any', scope: 'tickets:read' } },
     description: 'Finds a payment by its identifier. Null if there is none or the caller may not see it.',
     args: { id: t.arg.id({ required: true, description: 'Payment identifier.' }) },
-    resolve: (_root, { id }, ctx) => requireCaller(ctx) && ctx.loaders.load(paymentById, id),
+    resolve: (_root, { id }, ctx) => ctx.loaders.load(paymentById, id),
   }),
 )
 
@@ -98,6 +100,7 @@ builder.queryField('paymentByUrl', (t) =>
   t.field({
     type: PaymentRef,
     nullable: true,
+    extensions: { needs: { caller: 'selling', scope: 'none' } },
     description:
       'Finds a payment of the channel by the address of its page, which whoever made the checkout knows. Channels and publishable keys only: it is all that a publishable key sees of a payment. Null if there is none.',
     args: {

@@ -3,7 +3,7 @@ import { toMajor } from '../../shared/money.ts'
 import { PaymentRef } from '../payment/graphql.ts'
 import { TicketRef } from '../ticket/graphql.ts'
 import { ticketById } from '../ticket/loaders.ts'
-import { refundsByPaymentId, refundsByTicketId } from './loaders.ts'
+import { refundById, refundsByPaymentId, refundsByTicketId } from './loaders.ts'
 import type { RefundAttempt } from './table.ts'
 
 const RefundStatusRef = builder.enumType('RefundStatus', {
@@ -39,6 +39,7 @@ const RefundReasonRef = builder.enumType('RefundReason', {
 export const RefundAttemptRef = builder.objectRef<RefundAttempt>('RefundAttempt').implement({
   description: 'Refund of a payment or ticket, in any state.',
   interfaces: [NodeRef],
+  extensions: { node: { prefix: 'ref', scope: 'tickets:read', load: refundById } },
   fields: (t) => ({
     amount: t.float({
       description: 'Amount to refund, in major units, such as 10.5 for €10.50.',

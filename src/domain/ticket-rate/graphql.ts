@@ -1,7 +1,7 @@
 import { whenKnown } from '../../data/loader.ts'
-import { builder, type Live, NodeRef, upperCase } from '../../graphql/builder.ts'
+import { builder, NodeRef, upperCase } from '../../graphql/builder.ts'
 import { viaLoader } from '../../graphql/lookahead.ts'
-import { type Context, requireCaller } from '../../request/context.ts'
+import type { Context } from '../../request/context.ts'
 import { EventRef } from '../event/graphql.ts'
 import { eventById } from '../event/loaders.ts'
 import { currentPrice, isAvailable, visiblePrices } from './current-price.ts'
@@ -51,6 +51,7 @@ const pricesOf = ({ id }: TicketRate, { loaders }: Context) => loaders.get(price
 TicketRateRef.implement({
   description: 'Kind of ticket for an event, with its own stock and prices.',
   interfaces: [NodeRef],
+  extensions: { node: { scope: 'catalogue', load: ticketRateById } },
   fields: (t) => ({
     organizationId: t.exposeID('organizationId', {
       description: 'Identifier of the organization that sells the rate.',
@@ -158,11 +159,11 @@ builder.queryField('ticketRate', (t) =>
   t.field({
     type: TicketRateRef,
     nullable: true,
-    extensions: { shared: true },
+    extensions: { needs: { caller: 'any', scope: 'catalogue', shared: true } },
     description:
       'Finds a ticket rate by its identifier. Null if it does not exist or is not visible to the caller.',
     args: { id: t.arg.id({ required: true, description: 'Ticket rate identifier.' }) },
-    resolve: (_root, { id }, ctx) => requireCaller(ctx) && ctx.loaders.load(ticketRateById, id),
+    resolve: (_root, { id }, ctx) => ctx.loaders.load(ticketRateById, id),
   }),
 )
 
@@ -188,7 +189,11 @@ builder.subscriptionField('rateAvailability', (t) =>
     description:
       'Tells how many places of ticket rates are left: of each rate at once, and again whenever that changes. A later state replaces an earlier one that was not sent yet. Refuses rates that the caller does not see with `NOT_FOUND`.',
     extensions: {
-      live: { latestBy: ({ ticketRateId }) => ticketRateId } satisfies Live<RateAvailability>,
+      needs: {
+        caller: 'any',
+        scope: 'catalogue',
+        live: { latestBy: ({ ticketRateId }: RateAvailability) => ticketRateId },
+      },
     },
     args: {
       eventId: t.arg.id({

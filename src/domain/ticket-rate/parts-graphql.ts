@@ -1,6 +1,9 @@
 import { amount, builder, NodeRef, upperCase } from '../../graphql/builder.ts'
+import type { Context } from '../../request/context.ts'
 import { toMajor } from '../../shared/money.ts'
-import { leftOf } from './current-price.ts'
+import { currentPrice, leftOf } from './current-price.ts'
+import { pricesByTicketRateId } from './loaders.ts'
+import { questionById, supplementById, visiblePriceById } from './part-loaders.ts'
 import type { Left, Price, Question, Supplement } from './table.ts'
 
 export const AvailabilityRef = builder.objectRef<Left>('Availability').implement({
@@ -35,10 +38,22 @@ const QuestionTypeRef = builder.enumType('QuestionType', {
   }),
 })
 
+// A rate that doesn't show all prices lists the current one alone.
+const findPrices = (ids: string[], { loaders, now }: Context) =>
+  Promise.all(
+    ids.map(async (id) => {
+      const price = await loaders.load(visiblePriceById, id)
+      if (!price || price.showAllPrices) return price
+      const prices = await loaders.load(pricesByTicketRateId, price.ticketRateId)
+      return currentPrice(prices, now)?.id === id ? price : null
+    }),
+  )
+
 export const PriceRef = builder.objectRef<Price>('Price').implement({
   description:
     'Price step of a ticket rate, such as early bird, regular or late. Amounts are in major units, such as 10.5 for €10.50.',
   interfaces: [NodeRef],
+  extensions: { node: { scope: 'catalogue', find: findPrices } },
   fields: (t) => ({
     name: t.exposeString('name', { description: 'Display name.' }),
     price: t.float(amount('Amount without fees.', (price) => price.amount)),
@@ -80,6 +95,7 @@ export const PriceRef = builder.objectRef<Price>('Price').implement({
 export const SupplementRef = builder.objectRef<Supplement>('Supplement').implement({
   description: 'Extra that can be bought with a ticket. Amounts are in major units, such as 10.5 for €10.50.',
   interfaces: [NodeRef],
+  extensions: { node: { scope: 'catalogue', load: supplementById } },
   fields: (t) => ({
     label: t.exposeString('label', { description: 'Display name.' }),
     description: t.exposeString('description', {
@@ -104,6 +120,7 @@ export const SupplementRef = builder.objectRef<Supplement>('Supplement').impleme
 export const QuestionRef = builder.objectRef<Question>('Question').implement({
   description: 'Question that the buyer answers for each ticket.',
   interfaces: [NodeRef],
+  extensions: { node: { scope: 'catalogue', load: questionById } },
   fields: (t) => ({
     label: t.exposeString('label', { description: 'Question text.' }),
     type: t.expose('type', { type: QuestionTypeRef, description: 'Kind of answer.' }),

@@ -1,5 +1,4 @@
 import { amount, builder, ModeRef, NodeRef } from '../../graphql/builder.ts'
-import { requireCaller } from '../../request/context.ts'
 import { documentTypes } from '../../shared/input-types.ts'
 import { EventRef } from '../event/graphql.ts'
 import { eventById } from '../event/loaders.ts'
@@ -8,10 +7,17 @@ import { paymentById } from '../payment/loaders.ts'
 import { TicketRateRef } from '../ticket-rate/graphql.ts'
 import { priceById, ticketRateById } from '../ticket-rate/loaders.ts'
 import { PriceRef } from '../ticket-rate/parts-graphql.ts'
-import { ticketById, ticketsByPaymentId } from './loaders.ts'
+import { createLookupContext, ticketById, ticketsByPaymentId } from './loaders.ts'
 import * as parts from './parts-graphql.ts'
 import { maxTickets, type Ticket } from './table.ts'
 import * as views from './views.ts'
+
+/** Fields of a ticket that every key sees which may scan, cancel or refund it (DECISIONS 103). */
+const fieldsAtDoor: ReadonlySet<string> = new Set([
+  ...['id', 'mode', 'saleType', 'status', 'checkoutStatus', 'createdAt', 'activationDate', 'updatedAt'],
+  ...['fullName', 'name', 'for', 'enter', 'entryTime', 'entryDate', 'supplements', 'paymentCurrency'],
+  ...['event', 'eventId', 'ticketRate', 'ticketRateId', 'rateId', 'rateName', 'rateSlug', 'price', 'priceId'],
+])
 
 export const TicketRef = builder.objectRef<Ticket>('Ticket')
 
@@ -19,6 +25,10 @@ TicketRef.implement({
   description:
     'Ticket of one attendee. Amounts are in major units of `paymentCurrency`, such as 10.5 for €10.50. An integration whose key has neither the scope `tickets:read` nor `sales` sees what the door needs: the name of the attendee, status, catalogue, people, entries and supplements. All other fields are null for it.',
   interfaces: [NodeRef],
+  extensions: {
+    node: { prefix: 'tkt', scope: 'tickets:read', load: ticketById },
+    needs: { oneOf: ['tickets:read', 'sales'], except: fieldsAtDoor },
+  },
   fields: (t) => ({
     status: t.field({
       type: parts.TicketStatusRef,
@@ -184,9 +194,16 @@ builder.queryField('ticket', (t) =>
   t.field({
     type: TicketRef,
     nullable: true,
+    extensions: {
+      needs: {
+        caller: 'any',
+        scope: 'tickets:read',
+        prefetch: { context: createLookupContext, idAt: ['id'] },
+      },
+    },
     description:
       'Finds a ticket by its identifier: a channel finds tickets that it sold, an integration those of its organization. Null if there is none.',
     args: { id: t.arg.id({ required: true, description: 'Ticket identifier.' }) },
-    resolve: (_root, { id }, ctx) => requireCaller(ctx) && ctx.loaders.get(ticketById).get(id),
+    resolve: (_root, { id }, ctx) => ctx.loaders.get(ticketById).get(id),
   }),
 )

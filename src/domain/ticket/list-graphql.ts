@@ -3,7 +3,6 @@ import { builder, type DescribedValues } from '../../graphql/builder.ts'
 import { connectionOf, costOfPage, type Page } from '../../graphql/connection.ts'
 import { argsOf, inputOf, inputTypes } from '../../graphql/input-of.ts'
 import { preload } from '../../graphql/lookahead.ts'
-import { requireConfidential } from '../../request/context.ts'
 import { Refusal } from '../../shared/errors.ts'
 import * as scalars from '../../shared/input-types.ts'
 import { PaymentRef, PaymentStatusRef } from '../payment/graphql.ts'
@@ -90,6 +89,7 @@ builder.queryField('tickets', (t) =>
     nullable: true,
     description:
       'Lists tickets: those that a channel sold, or all of an integration’s organization. Without `orderBy`, they are ordered by `name` or `phone` if the filter has them, else newest first. Null if the field fails, so that an error here leaves the rest of the query intact.',
+    extensions: { needs: { caller: 'confidential', scope: 'tickets:read' } },
     complexity: costOfPage(1_000),
     args: {
       ...argsOf(t.arg, ticketArgs),
@@ -99,7 +99,6 @@ builder.queryField('tickets', (t) =>
       }),
     },
     resolve: async (_root, { orderBy, ...args }, ctx, info) => {
-      requireConfidential(ctx)
       const { filter, ...asked } = scalars.parse(ticketArgs, args)
       const list = await toConnection(asked, (page) => listTickets(filter ?? {}, orderBy, page, ctx))
       await preload([list], info, ctx)
@@ -133,13 +132,13 @@ builder.queryField('payments', (t) =>
     nullable: true,
     description:
       "Lists payments: those of a channel's checkouts, or all of an integration's organization. Null if the field fails, so that an error here leaves the rest of the query intact.",
+    extensions: { needs: { caller: 'confidential', scope: 'tickets:read' } },
     complexity: costOfPage(1_000),
     args: {
       ...argsOf(t.arg, paymentArgs),
       orderBy: t.arg({ type: PaymentOrderRef, description: 'Order; newest first if omitted.' }),
     },
     resolve: async (_root, { orderBy, ...args }, ctx, info) => {
-      requireConfidential(ctx)
       const { filter, ...asked } = scalars.parse(paymentArgs, args)
       const list = await toConnection(asked, (page) => listPayments(filter ?? {}, orderBy, page, ctx))
       await preload([list], info, ctx)

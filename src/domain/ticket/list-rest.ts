@@ -1,16 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { preferredType } from '../../http/accept.ts'
-import {
-  type Context,
-  requireChannel,
-  requireIntegration,
-  requireScope,
-  type Services,
-} from '../../request/context.ts'
-import { authenticated } from '../../rest/authenticate.ts'
+import type { Context, Needs } from '../../request/context.ts'
 import { exampleIds } from '../../rest/openapi/example-ids.ts'
+import { type Route, route } from '../../rest/route.ts'
 import { inQuery } from '../../rest/snake-case.ts'
 import { Refusal } from '../../shared/errors.ts'
 import * as scalars from '../../shared/input-types.ts'
@@ -95,17 +88,13 @@ async function sendExport(format: ExportFormat, query: ListQuery, ctx: Context, 
     .send(stream)
 }
 
-async function sendPage(
-  address: string,
-  request: FastifyRequest<{ Querystring: ListQuery }>,
-  reply: FastifyReply,
-) {
-  const { query, ctx, url } = request
+async function sendPage(request: FastifyRequest<{ Querystring: ListQuery }>, reply: FastifyReply) {
+  const { query, ctx, url, routeOptions } = request
   if (query.cursor !== undefined) refuseIn(query, ['before'], 'goes without cursor.')
   const { orderBy, cursor, before, limit = 50, ...filter } = query
   const asked = { after: cursor, afterName: 'cursor', before, size: limit, isBackward: before !== undefined }
   const found = await listLookups(filter, orderBy, asked, ctx)
-  const link = linksOf(address, url, found)
+  const link = linksOf(`${ctx.services.publicUrl()}${routeOptions.url}`, url, found)
   return reply
     .headers({ 'cache-control': 'private, no-store', ...(link && { link }) })
     .send({ success: true as const, data: toBodies(found.rows, ctx) })
@@ -113,86 +102,79 @@ async function sendPage(
 
 type Kind = {
   path: string
-  /** Refuses callers that may not read the list at a path. */
-  requireKind: (ctx: Context, path: string) => unknown
+  needs: Needs
   operationId: string
   tag: string
-  security: Record<string, string[]>[]
   of: string
 }
 
-const listRoutes =
-  ({ path, requireKind, operationId, tag, security, of }: Kind) =>
-  (services: Services): FastifyPluginAsyncZod =>
-  async (app) => {
-    const allowedAt = (at: string) => authenticated(services, (ctx) => requireKind(ctx, at))
-    app.get(
-      path,
-      {
-        preParsing: allowedAt(path),
-        schema: {
-          operationId,
-          summary: 'List tickets',
-          description: `Lists tickets ${of}, newest first unless a filter or \`order_by\` says otherwise. The \`Link\` header carries \`rel="next"\` and \`rel="prev"\`. With \`Accept: text/csv\` or \`application/x-ndjson\`, or at this path with \`.csv\` or \`.ndjson\` behind it, the whole list is streamed, a ticket a line; a connection that ends without the last chunk has lost the rest. In CSV every cell is quoted and on one line, and what begins like a formula has an apostrophe before it. Excel reads letters beyond ASCII with \`bom=true\` only.`,
-          tags: [tag],
-          security,
-          querystring: listQuery,
-          response: {
-            200: {
-              description: 'Tickets: a page as JSON, or the whole list as lines.',
-              content: {
-                'application/json': { schema: page },
-                'text/csv': {
-                  schema: z.string().describe('A line of names, and one for each ticket.'),
-                  example:
-                    '"_id","code","email"\r\n"tkt_01jd8s3k5f6g7h8j9k0m1n2p3q","K7M2PQ9RXW3DT4HBN","ada@example.com"\r\n',
-                },
-                'application/x-ndjson': {
-                  schema: z.string().describe('One JSON object a line.'),
-                  example: `${JSON.stringify(listedTicketExample)}\n`,
-                },
-              },
+/** Defines a list, and the export of all of it at the same path with `.csv` or `.ndjson` behind it. */
+const listRoutes = ({ path, needs, operationId, tag, of }: Kind): Route[] => [
+  route({
+    method: 'GET',
+    url: path,
+    needs,
+    schema: {
+      operationId,
+      summary: 'List tickets',
+      description: `Lists tickets ${of}, newest first unless a filter or \`order_by\` says otherwise. The \`Link\` header carries \`rel="next"\` and \`rel="prev"\`. With \`Accept: text/csv\` or \`application/x-ndjson\`, or at this path with \`.csv\` or \`.ndjson\` behind it, the whole list is streamed, a ticket a line; a connection that ends without the last chunk has lost the rest. In CSV every cell is quoted and on one line, and what begins like a formula has an apostrophe before it. Excel reads letters beyond ASCII with \`bom=true\` only.`,
+      tags: [tag],
+      querystring: listQuery,
+      response: {
+        200: {
+          description: 'Tickets: a page as JSON, or the whole list as lines.',
+          content: {
+            'application/json': { schema: page },
+            'text/csv': {
+              schema: z.string().describe('A line of names, and one for each ticket.'),
+              example:
+                '"_id","code","email"\r\n"tkt_01jd8s3k5f6g7h8j9k0m1n2p3q","K7M2PQ9RXW3DT4HBN","ada@example.com"\r\n',
             },
-          },
-          refuses: ['NOT_ACCEPTABLE'],
-          sends: ['Link'],
-          example: {
-            query: { event_id: exampleIds.eventId, limit: 5 },
-            answer: { success: true, data: [listedTicketExample] },
+            'application/x-ndjson': {
+              schema: z.string().describe('One JSON object a line.'),
+              example: `${JSON.stringify(listedTicketExample)}\n`,
+            },
           },
         },
       },
-      (request, reply) => {
-        const format = formats[preferredType(request.headers.accept, mediaTypes)]
-        if (format) return sendExport(format, request.query, request.ctx, reply)
-        return sendPage(`${services.publicUrl()}${request.routeOptions.url}`, request, reply)
+      refuses: ['NOT_ACCEPTABLE'],
+      sends: ['Link'],
+      example: {
+        query: { event_id: exampleIds.eventId, limit: 5 },
+        answer: { success: true, data: [listedTicketExample] },
       },
-    )
-    for (const format of ['csv', 'ndjson'] as const) {
-      const exportPath = `${path}.${format}`
-      const schema = { hide: true, querystring: listQuery }
-      app.get(exportPath, { preParsing: allowedAt(exportPath), schema }, (request, reply) =>
-        sendExport(format, request.query, request.ctx, reply),
-      )
-    }
-  }
+    },
+    handler: (request, reply) => {
+      const format = formats[preferredType(request.headers.accept, mediaTypes)]
+      if (format) return sendExport(format, request.query, request.ctx, reply)
+      return sendPage(request, reply)
+    },
+  }),
+  ...(['csv', 'ndjson'] as const).map((format) =>
+    route({
+      method: 'GET',
+      url: `${path}.${format}`,
+      needs,
+      schema: { hide: true, querystring: listQuery },
+      handler: ({ query, ctx }, reply) => sendExport(format, query, ctx, reply),
+    }),
+  ),
+]
 
 /** Serves GET /tickets: the tickets that a channel sold. */
 export const channelTicketRoutes = listRoutes({
   path: '/tickets',
-  requireKind: requireChannel,
+  needs: { caller: 'channel', scope: 'none' },
   operationId: 'listOwnTickets',
   tag: 'Channels',
-  security: [{ channelKey: [] }],
   of: 'that the channel sold. Channels only',
 })
 
 /** Serves GET /integrations/tickets: all tickets of an integration's organization. */
 export const organizationTicketRoutes = listRoutes({
   path: '/integrations/tickets',
-  requireKind: (ctx, path) => requireIntegration(ctx) && requireScope(ctx, `GET ${path}`),
+  needs: { caller: 'integration', scope: 'tickets:read' },
   operationId: 'listTickets',
   tag: 'Integrations',
-  security: [{ integrationKey: [] }, { integrationId: [], secret: [] }],
   of: 'of the organization. Integrations only',
 })

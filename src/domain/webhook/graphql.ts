@@ -2,7 +2,6 @@ import { builder, type DescribedValues, ModeRef, NodeRef, upperCase } from '../.
 import { connectionOf, costOfPage, forwardArgs, sizeOf, toPage } from '../../graphql/connection.ts'
 import { inputTypes } from '../../graphql/input-of.ts'
 import { mutation, objectResult, resultUnion } from '../../graphql/mutation-result.ts'
-import { requireConfidential } from '../../request/context.ts'
 import { ChangeRef, ChangeTypeRef } from '../change/graphql.ts'
 import {
   deleteWebhook,
@@ -20,7 +19,7 @@ import {
   redeliverWebhook,
   toCursor,
 } from './own-deliveries.ts'
-import { findWebhook, listWebhooks } from './own-webhook.ts'
+import { findOwnWebhooks, listWebhooks } from './own-webhook.ts'
 import type { DisabledReason, Webhook } from './table.ts'
 import { deliveryInput, oneType, webhookChanges, webhookInput, webhookNamed } from './webhook-input.ts'
 
@@ -45,6 +44,7 @@ const WebhookRef = builder.objectRef<Webhook>('Webhook').implement({
   description:
     'Endpoint that receives changes as Standard Webhooks. Its secret is shown only when it is registered or rotated.',
   interfaces: [NodeRef],
+  extensions: { node: { prefix: 'whk', scope: 'tickets:read', find: findOwnWebhooks } },
   fields: (t) => ({
     mode: t.expose('mode', { type: ModeRef, description: 'Mode of the changes that it receives.' }),
     url: t.exposeString('url', { description: 'URL that changes are posted to.' }),
@@ -90,6 +90,7 @@ builder.queryField('webhooks', (t) =>
   t.field({
     type: [WebhookRef],
     nullable: true,
+    extensions: { needs: { caller: 'confidential', scope: 'tickets:read' } },
     complexity: { field: 100, multiplier: 10 },
     description: 'Lists the webhooks of the caller, oldest first.',
     resolve: (_root, _args, ctx) => listWebhooks(ctx),
@@ -103,7 +104,7 @@ mutation('updateWebhook', {
     'Changes the URL or the types of a webhook. A new URL makes all pending deliveries due at once.',
   input: webhookChanges,
   result: WebhookResultRef,
-  caller: requireConfidential,
+  needs: { caller: 'confidential', scope: 'tickets:read' },
   run: async (input, ctx) => ({ webhook: await updateWebhook(input, ctx) }),
 })
 
@@ -112,6 +113,7 @@ mutation('enableWebhook', {
     'Enables a webhook and makes its pending deliveries due at once. Changes made while it was disabled are only in the feed.',
   input: webhookNamed('Webhook to enable.'),
   result: WebhookResultRef,
+  needs: { caller: 'confidential', scope: 'tickets:read' },
   run: async ({ id }, ctx) => ({ webhook: await enableWebhook(id, ctx) }),
 })
 
@@ -119,6 +121,7 @@ mutation('disableWebhook', {
   description: 'Disables a webhook until it is enabled again. Pending deliveries are kept.',
   input: webhookNamed('Webhook to disable.'),
   result: WebhookResultRef,
+  needs: { caller: 'confidential', scope: 'tickets:read' },
   run: async ({ id }, ctx) => ({ webhook: await disableWebhook(id, ctx) }),
 })
 
@@ -130,6 +133,7 @@ mutation('deleteWebhook', {
     DeleteWebhookPayloadRef,
     'Deleted webhook, or the reasons for the refusal.',
   ),
+  needs: { caller: 'confidential', scope: 'tickets:read' },
   run: ({ id }, ctx) => deleteWebhook(id, ctx),
 })
 
@@ -154,7 +158,7 @@ mutation('registerWebhook', {
     'Registers a webhook for changes that concern the caller, in the form of Standard Webhooks. A channel receives changes of its payments and tickets, and of the rates of organizations that have given it access; an integration receives all changes of its organization.',
   input: webhookInput,
   result: WebhookSecretResultRef,
-  caller: requireConfidential,
+  needs: { caller: 'confidential', scope: 'tickets:read' },
   run: registerWebhook,
 })
 
@@ -163,6 +167,7 @@ mutation('rotateWebhookSecret', {
     'Replaces the secret of a webhook. For 24 hours messages carry signatures by both the new and the previous secret. Rotating again within that time keeps only the last two.',
   input: webhookNamed('Webhook to give a new secret.'),
   result: WebhookSecretResultRef,
+  needs: { caller: 'confidential', scope: 'tickets:read' },
   run: ({ id }, ctx) => rotateWebhookSecret(id, ctx),
 })
 
@@ -231,6 +236,7 @@ builder.queryField('webhookDeliveries', (t) =>
     nullable: true,
     description:
       'Lists the deliveries to a webhook of the caller, newest change first. Null if the caller has no such webhook.',
+    extensions: { needs: { caller: 'confidential', scope: 'tickets:read' } },
     complexity: costOfPage(1_000),
     args: {
       webhookId: t.arg.id({ required: true, description: 'Webhook identifier.' }),
@@ -241,10 +247,9 @@ builder.queryField('webhookDeliveries', (t) =>
       ...forwardArgs(t, 'Returns deliveries after this cursor; from the newest if omitted.'),
     },
     resolve: async (_root, { webhookId, status, after, ...args }, ctx) => {
-      requireConfidential(ctx)
       const first = sizeOf(args)
       const afterChangeId = after ? readCursor(after) : undefined
-      const webhook = await findWebhook(webhookId, ctx)
+      const [webhook] = await findOwnWebhooks([webhookId], ctx)
       if (!webhook) return null
       const found = await listDeliveries(ctx.db, webhook, {
         status: status ?? undefined,
@@ -261,5 +266,6 @@ mutation('redeliverWebhook', {
     "Sends a change to a webhook again, with a fresh set of attempts, whatever the delivery's status, and ends a pause of the webhook. The webhook must be enabled.",
   input: deliveryInput,
   result: objectResult('RedeliverWebhook', ['delivery', WebhookDeliveryRef], 'Delivery that is due again'),
+  needs: { caller: 'confidential', scope: 'tickets:read' },
   run: async (input, ctx) => ({ delivery: await redeliverWebhook(input, ctx) }),
 })

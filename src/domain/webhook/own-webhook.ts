@@ -24,18 +24,16 @@ export function requireFound<Row>([row]: Row[], name = 'id'): Row {
   return row
 }
 
-/** Finds a webhook of the caller; null if there is none. */
-export async function findWebhook(id: string, ctx: Context): Promise<Webhook | null> {
-  const [webhook] = await ctx.db.select().from(webhooks).where(isOwnWith(id, ctx))
-  return webhook ?? null
-}
-
-/** Finds webhooks of the caller, in no order. */
-export const findWebhooks = (ids: string[], ctx: Context): Promise<Webhook[]> =>
-  ctx.db
+/** Finds webhooks of the caller, in the order of the identifiers; a publishable key has none. */
+export async function findOwnWebhooks(ids: string[], ctx: Context): Promise<(Webhook | null)[]> {
+  if (ctx.caller?.kind === 'publishable') return ids.map(() => null)
+  const isAsked = sql`${webhooks.id} = any(${sql.param(ids.filter(isIdentifier))}::text[])`
+  const found = await ctx.db
     .select()
     .from(webhooks)
-    .where(and(isOwn(ctx), sql`${webhooks.id} = any(${sql.param(ids.filter(isIdentifier))}::text[])`))
+    .where(and(isOwn(ctx), isAsked))
+  return ids.map((id) => found.find((webhook) => webhook.id === id) ?? null)
+}
 
 /** Lists the caller's webhooks, oldest first. */
 export const listWebhooks = (ctx: Context): Promise<Webhook[]> =>

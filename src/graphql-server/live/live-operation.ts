@@ -9,7 +9,7 @@ import {
   type OperationDefinitionNode,
   type SelectionSetNode,
 } from 'graphql'
-import type { Live } from '../../graphql/builder.ts'
+import type { FieldNeeds, Live } from '../../graphql/needs.ts'
 import type { Log } from '../../http/mask-error.ts'
 import type { Context } from '../../request/context.ts'
 import { requestLimits } from '../../shared/request-limits.ts'
@@ -74,7 +74,8 @@ function rootFieldOf({ selections: [selection] }: SelectionSetNode, document: Do
 
 const liveOf = (operation: OperationDefinitionNode, document: DocumentNode): Live<unknown> => {
   const name = rootFieldOf(operation.selectionSet, document)
-  return (schema.getSubscriptionType()?.getFields()[name]?.extensions.live ?? {}) as Live<unknown>
+  const needs = schema.getSubscriptionType()?.getFields()[name]?.extensions.needs as FieldNeeds | undefined
+  return (needs?.live ?? {}) as Live<unknown>
 }
 
 /** Reports whether subscribers of the same operation share its events. */

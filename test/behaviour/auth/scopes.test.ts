@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type IntegrationScope, integrationScopes, scopeOfOperation } from '../../../src/auth/scopes.ts'
+import { channelRoutes, integrationRoutes } from '../../../src/app/routes.ts'
+import { type IntegrationScope, integrationScopes } from '../../../src/auth/scopes.ts'
+import type { FieldNeeds } from '../../../src/graphql/needs.ts'
 import { schema } from '../../../src/graphql-server/schema.ts'
 import { routeKinds } from '../../support/authorization/rest-rows.ts'
 import { anEntry, type Checkout, mustCheckOut } from '../../support/checkouts.ts'
@@ -17,6 +19,22 @@ beforeAll(async () => {
   keys = Object.fromEntries(await Promise.all(entries)) as typeof keys
 })
 afterAll(() => sale?.close())
+
+// Scope of each root field and each authenticated route, as it says itself.
+const scopeOfOperation: Record<string, string> = Object.fromEntries(
+  [
+    ...[schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()].flatMap((root) =>
+      Object.values(root?.getFields() ?? {}).map(({ name, extensions }) => [
+        `${root?.name}.${name}`,
+        (extensions.needs as FieldNeeds).scope,
+      ]),
+    ),
+    ...[...channelRoutes, ...integrationRoutes].map(({ method, url, needs }) => [
+      `${method} ${url.replace(/:(\w+)/g, '{$1}')}`,
+      needs.scope,
+    ]),
+  ].filter(([, scope]) => scope !== 'none'),
+)
 
 // A request for each of them; its arguments need name nothing.
 const operations: Record<string, string> = {

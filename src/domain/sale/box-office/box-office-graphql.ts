@@ -2,7 +2,6 @@ import { builder } from '../../../graphql/builder.ts'
 import { inputOf, inputTypes } from '../../../graphql/input-of.ts'
 import { mutation, resultUnion } from '../../../graphql/mutation-result.ts'
 import { CheckoutRefusedRef } from '../../../graphql/problems.ts'
-import { requireIntegration } from '../../../request/context.ts'
 import { toMajor } from '../../../shared/money.ts'
 import { parseRequest } from '../../../shared/parse.ts'
 import { PaymentMethodRef, PaymentRef } from '../../payment/graphql.ts'
@@ -44,7 +43,7 @@ mutation('sellAtBoxOffice', {
     'Tickets sold at the box office, or the reasons for the refusal.',
     CheckoutRefusedRef,
   ),
-  caller: requireIntegration,
+  needs: { caller: 'integration', scope: 'sales' },
   run: sellAtBoxOffice,
 })
 
@@ -77,6 +76,6 @@ mutation('issueInvitations', {
     'Tickets given away, or the reasons for the refusal.',
     CheckoutRefusedRef,
   ),
-  caller: requireIntegration,
+  needs: { caller: 'integration', scope: 'sales' },
   run: issueInvitations,
 })

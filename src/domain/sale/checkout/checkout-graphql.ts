@@ -3,8 +3,9 @@ import { z } from 'zod'
 import { amount, builder } from '../../../graphql/builder.ts'
 import { inputOf, inputTypes } from '../../../graphql/input-of.ts'
 import { mutation, objectResult, resultUnion } from '../../../graphql/mutation-result.ts'
+import type { FieldNeeds } from '../../../graphql/needs.ts'
 import { CheckoutRefusedRef, catchRefusal } from '../../../graphql/problems.ts'
-import { type Context, requireSelling } from '../../../request/context.ts'
+import type { Context } from '../../../request/context.ts'
 import { Refusal } from '../../../shared/errors.ts'
 import { documentType, id } from '../../../shared/input-types.ts'
 import { toMajor } from '../../../shared/money.ts'
@@ -22,6 +23,7 @@ import { type CheckoutPlan, quoteCheckout } from './plan-checkout.ts'
 import type { PricedTicket } from './price-tickets.ts'
 import { withoutGuessing } from './public-limits.ts'
 import type { CheckoutAnswer } from './sell-tickets.ts'
+import { createCheckoutContext } from './terms-loaders.ts'
 
 inputTypes.add(documentType, { type: DocumentTypeRef })
 inputOf('AnswerInput', answer)
@@ -126,6 +128,12 @@ const QuoteResultRef = resultUnion(
   CheckoutRefusedRef,
 )
 
+const needs: FieldNeeds = {
+  caller: 'selling',
+  scope: 'none',
+  prefetch: { context: createCheckoutContext, idAt: ['input', 'ticketRateId'] },
+}
+
 const sales = new Set(['checkout', 'quoteCheckout'])
 
 // Limits count requests, so whoever has a publishable key makes one of these at a time (DECISIONS 251).
@@ -148,13 +156,13 @@ function requireOneSale({ caller }: Context, { operation, fragments }: GraphQLRe
 builder.queryField('quoteCheckout', (t) =>
   t.field({
     type: QuoteResultRef,
+    extensions: { needs },
     description:
       'Quotes a checkout by the same rules and prices as `checkout`, but holds nothing. Channels only.',
     args: { input: t.arg({ type: CheckoutInputRef, required: true, description: 'Checkout to quote.' }) },
     resolve: (_root, { input }, ctx: Context, info) => {
       requireOneSale(ctx, info)
       return catchRefusal(async () => {
-        requireSelling(ctx)
         const asked = parseRequest(checkoutInput, input)
         return withoutGuessing(asked.discountCode, ctx, () => quoteCheckout(asked, ctx))
       })
@@ -165,14 +173,13 @@ builder.queryField('quoteCheckout', (t) =>
 builder.mutationField('checkout', (t) =>
   t.field({
     type: CheckoutResultRef,
+    extensions: { needs },
     description:
       'Holds tickets of one rate, all or none, and creates the payment for them. A total of 0 is paid at once. Channels only.',
     args: { input: t.arg({ type: CheckoutInputRef, required: true, description: 'Tickets to check out.' }) },
     resolve: (_root, { input }, ctx: Context, info) => {
       requireOneSale(ctx, info)
-      return catchRefusal(
-        async () => requireSelling(ctx) && checkoutTickets(parseRequest(checkoutInput, input), ctx),
-      )
+      return catchRefusal(async () => checkoutTickets(parseRequest(checkoutInput, input), ctx))
     },
   }),
 )
@@ -189,5 +196,6 @@ mutation('cancelCheckout', {
     'Payment of the cancelled checkout',
     'Its places are available again.',
   ),
+  needs: { caller: 'channel', scope: 'none' },
   run: async ({ paymentId }, ctx) => ({ payment: await cancelCheckout(paymentId, ctx) }),
 })

@@ -1,11 +1,9 @@
 import type { FastifyRequest } from 'fastify'
-import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import type { Credentials } from '../../../auth/credentials.ts'
-import { type Context, requireSelling, type Services } from '../../../request/context.ts'
-import { authenticated } from '../../../rest/authenticate.ts'
+import type { Context } from '../../../request/context.ts'
 import { exampleIds } from '../../../rest/openapi/example-ids.ts'
 import { peekBody } from '../../../rest/peek-body.ts'
+import { route } from '../../../rest/route.ts'
 import { inSnakeCase } from '../../../rest/snake-case.ts'
 import * as scalars from '../../../shared/input-types.ts'
 import { toMajor } from '../../../shared/money.ts'
@@ -94,14 +92,9 @@ const checkoutRefusals = [
 // Guesses the rate from the raw body, to prefetch its terms. The checkout itself uses the parsed body.
 const ticketRateId = /"ticket_rate_id"\s*:\s*"([\w.:-]+)"/
 
-async function createContextOfCheckout(
-  services: Services,
-  credentials: Credentials,
-  { raw }: FastifyRequest,
-): Promise<Context> {
+async function guessTicketRateId({ raw, credentials }: FastifyRequest): Promise<string | null> {
   const body = credentials.areWellFormed ? await peekBody(raw) : null
-  const [, id = null] = ticketRateId.exec(body ?? '') ?? []
-  return createCheckoutContext(services, credentials, id)
+  return ticketRateId.exec(body ?? '')?.[1] ?? null
 }
 
 async function loadIssuedTicket(ticket: Ticket, { loaders }: Context) {
@@ -111,48 +104,46 @@ async function loadIssuedTicket(ticket: Ticket, { loaders }: Context) {
 }
 
 /** Serves POST /tickets/checkout (INTERFACE, checkout; DECISIONS 4). */
-export const checkoutRoutes =
-  (services: Services): FastifyPluginAsyncZod =>
-  async (app) => {
-    app.post(
-      '/tickets/checkout',
-      {
-        preParsing: authenticated(services, requireSelling, createContextOfCheckout),
-        schema: {
-          operationId: 'checkoutTickets',
-          summary: 'Check out tickets of one rate',
-          description:
-            'Holds tickets of one rate, all or none, until the payment expires. With a total of 0 they are paid already. Channels only. Retrying with the same `Idempotency-Key` and body returns the first response for 24 hours, marked `Idempotent-Replayed: true`.',
-          tags: ['Channels'],
-          security: [{ channelKey: [] }],
-          headers: z.object({
-            'idempotency-key': scalars.idempotencyKey
-              .optional()
-              .describe(
-                'Key that makes retries safe: the same key and body return the first response for 24 hours.',
-              ),
-          }),
-          body: inSnakeCase(checkoutBody),
-          response: { 200: checkoutAnswer },
-          refuses: checkoutRefusals,
-          sends: ['Idempotent-Replayed'],
-          example: checkoutExample,
-        },
+export const checkoutRoute = route({
+  method: 'POST',
+  url: '/tickets/checkout',
+  needs: {
+    caller: 'selling',
+    scope: 'none',
+    prefetch: { context: createCheckoutContext, idOf: guessTicketRateId },
+  },
+  schema: {
+    operationId: 'checkoutTickets',
+    summary: 'Check out tickets of one rate',
+    description:
+      'Holds tickets of one rate, all or none, until the payment expires. With a total of 0 they are paid already. Channels only. Retrying with the same `Idempotency-Key` and body returns the first response for 24 hours, marked `Idempotent-Replayed: true`.',
+    tags: ['Channels'],
+    headers: z.object({
+      'idempotency-key': scalars.idempotencyKey
+        .optional()
+        .describe(
+          'Key that makes retries safe: the same key and body return the first response for 24 hours.',
+        ),
+    }),
+    body: inSnakeCase(checkoutBody),
+    response: { 200: checkoutAnswer },
+    refuses: checkoutRefusals,
+    sends: ['Idempotent-Replayed'],
+    example: checkoutExample,
+  },
+  handler: async ({ body, headers, ctx }, reply) => {
+    const checkout = await checkoutTickets({ ...body, idempotencyKey: headers['idempotency-key'] }, ctx)
+    const { payment, tickets, replayed } = checkout
+    if (replayed) reply.header('idempotent-replayed', 'true')
+    return {
+      data: {
+        payment_id: payment.id,
+        payment_url: paymentUrl(payment, ctx.services.publicUrl()),
+        ...(payment.mode === 'test' && { test: true as const }),
+        total_amount: toMajor(payment.totalAmount, payment.currency),
+        tickets: await Promise.all(tickets.map((ticket) => loadIssuedTicket(ticket, ctx))),
+        conditions_changed: payment.conditionsChanged,
       },
-      async ({ body, headers, ctx }, reply) => {
-        const checkout = await checkoutTickets({ ...body, idempotencyKey: headers['idempotency-key'] }, ctx)
-        const { payment, tickets, replayed } = checkout
-        if (replayed) reply.header('idempotent-replayed', 'true')
-        return {
-          data: {
-            payment_id: payment.id,
-            payment_url: paymentUrl(payment, services.publicUrl()),
-            ...(payment.mode === 'test' && { test: true as const }),
-            total_amount: toMajor(payment.totalAmount, payment.currency),
-            tickets: await Promise.all(tickets.map((ticket) => loadIssuedTicket(ticket, ctx))),
-            conditions_changed: payment.conditionsChanged,
-          },
-        }
-      },
-    )
-  }
+    }
+  },
+})

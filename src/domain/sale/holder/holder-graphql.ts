@@ -1,6 +1,5 @@
 import { builder } from '../../../graphql/builder.ts'
 import { mutation, objectResult, resultUnion } from '../../../graphql/mutation-result.ts'
-import { requireConfidential } from '../../../request/context.ts'
 import { parseRequest } from '../../../shared/parse.ts'
 import { TicketRef } from '../../ticket/graphql.ts'
 import { maxTickets, type Ticket } from '../../ticket/table.ts'
@@ -32,7 +31,7 @@ mutation('updateAttendee', {
   input: attendeeChanges,
   parse: parseRequest,
   result: objectResult('UpdateAttendee', ['ticket', TicketRef], 'Corrected ticket'),
-  caller: requireConfidential,
+  needs: { caller: 'confidential', scope: 'sales' },
   run: async (input, ctx) => {
     const [ticket] = await updateAttendees([input], ctx, (_index, path) => path)
     return { ticket: ticket as Ticket }
@@ -44,7 +43,7 @@ mutation('updateAttendees', {
   input: attendeesChanges,
   parse: parseRequest,
   result: objectResult('UpdateAttendees', ['tickets', [TicketRef]], 'Corrected tickets'),
-  caller: requireConfidential,
+  needs: { caller: 'confidential', scope: 'sales' },
   complexity: ({ input }) => ({ field: 1_000, multiplier: input.attendees.length }),
   run: async ({ attendees }, ctx) => ({ tickets: await updateAttendees(attendees, ctx) }),
 })
@@ -54,7 +53,7 @@ mutation('transferTicket', {
   input: ticketTransfer,
   parse: parseRequest,
   result: objectResult('TransferTicket', ['ticket', TicketRef], 'Transferred ticket'),
-  caller: requireConfidential,
+  needs: { caller: 'confidential', scope: 'sales' },
   run: async (input, ctx) => ({ ticket: await transferTicket(input, ctx) }),
 })
 
@@ -67,6 +66,6 @@ mutation('resendTickets', {
     ResendTicketsPayloadRef,
     'Tickets that are sent again, or the reasons for the refusal.',
   ),
-  caller: requireConfidential,
+  needs: { caller: 'confidential', scope: 'sales' },
   run: resendTickets,
 })

@@ -1,5 +1,4 @@
 import { mutation, objectResult } from '../../../graphql/mutation-result.ts'
-import { requireIntegration } from '../../../request/context.ts'
 import { RefundAttemptRef } from '../../refund/graphql.ts'
 import { TicketRef } from '../../ticket/graphql.ts'
 import { cancelTicket } from './cancel-ticket.ts'
@@ -18,7 +17,7 @@ mutation('refundTicket', {
     'Refunds all or part of the amount paid for a ticket of the organization. Integrations only. Can be repeated until nothing is left to refund. Does not cancel the ticket: see `cancelTicket`. Holder and payer are told by mail, the amount to the payer alone.',
   input: refundInput,
   result: RefundResultRef,
-  caller: requireIntegration,
+  needs: { caller: 'integration', scope: 'refunds' },
   run: async (input, ctx) => ({ refund: await refundTicket(input, ctx) }),
 })
 
@@ -27,6 +26,7 @@ mutation('requestRefund', {
     'Returns a ticket under its warranty, which ends some hours before the event, or once the ticket was given to another person. Channels only. Cancels the ticket and refunds the amount paid, minus the price of the warranty. Idempotent: a repeated request returns the same refund. Holder and payer are told by mail.',
   input: returnInput,
   result: RefundResultRef,
+  needs: { caller: 'channel', scope: 'none' },
   run: async ({ ticketId, notify }, ctx) => ({ refund: await requestRefund(ticketId, notify, ctx) }),
 })
 
@@ -40,5 +40,6 @@ mutation('cancelTicket', {
     'Cancelled ticket',
     'Its place is available again.',
   ),
+  needs: { caller: 'confidential', scope: 'refunds' },
   run: async ({ ticketId, notify }, ctx) => ({ ticket: await cancelTicket(ticketId, notify, ctx) }),
 })

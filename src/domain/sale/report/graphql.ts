@@ -95,6 +95,7 @@ builder.queryField('sales', (t) =>
     nullable: true,
     description:
       "Sums up the sales of an event of the integration's organization, as they are now: a row per group, ordered by key. Null if there is no such event. Integrations only.",
+    extensions: { needs: { caller: 'integration', scope: 'sales' } },
     complexity: ({ first }) => ({
       field: 1_000,
       multiplier: Math.min(maxRows, Math.max(1, first ?? maxRows)),

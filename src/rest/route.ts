@@ -1,0 +1,138 @@
+import type {
+  ContextConfigDefault,
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  FastifySchema,
+  RawReplyDefaultExpression,
+  RawRequestDefaultExpression,
+  RawServerDefault,
+  RouteGenericInterface,
+  RouteOptions,
+} from 'fastify'
+import type { ZodTypeProvider } from 'fastify-type-provider-zod'
+import { sendRepresentation } from '../http/representation.ts'
+import { logCaller } from '../http/request-log.ts'
+import { json } from '../json/json-writer.ts'
+import {
+  type Context,
+  catalogueContext,
+  createContext,
+  type Needs,
+  requireCaller,
+  requireNeeds,
+  type Services,
+} from '../request/context.ts'
+import type { CreateContextWith } from '../request/prefetch.ts'
+
+/** What a route needs. */
+export type RouteNeeds = Needs & {
+  /** True if callers with the same view may share the answer: the handler is `answerRead`. */
+  shared?: true
+  /** Row to read together with the caller's key: what reads it, and its identifier in a request that is not validated
+   *  yet. */
+  prefetch?: {
+    context: CreateContextWith
+    idOf(request: FastifyRequest): string | null | Promise<string | null>
+  }
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Context of the request. Set only on routes that authenticate. */
+    ctx: Context
+  }
+}
+
+// Credentials of each kind of caller, as OpenAPI names them.
+type Security = NonNullable<FastifySchema['security']>
+const ofChannel: Security = [{ channelKey: [] }]
+const ofIntegration: Security = [{ integrationKey: [] }, { integrationId: [], secret: [] }]
+const securityOf: Record<Needs['caller'], Security> = {
+  any: [...ofChannel, ...ofIntegration],
+  confidential: [...ofChannel, ...ofIntegration],
+  selling: ofChannel,
+  channel: ofChannel,
+  integration: ofIntegration,
+}
+
+type TypedRoute<Schema extends FastifySchema> = RouteOptions<
+  RawServerDefault,
+  RawRequestDefaultExpression,
+  RawReplyDefaultExpression,
+  RouteGenericInterface,
+  ContextConfigDefault,
+  Schema,
+  ZodTypeProvider
+> & { needs: RouteNeeds }
+
+/** An authenticated route. */
+export type Route = RouteOptions & { needs: RouteNeeds }
+
+/** Defines an authenticated route, with the types that its schema gives to its handler. */
+export const route = <const Schema extends FastifySchema>(options: TypedRoute<Schema>) =>
+  options as unknown as Route
+
+async function contextFor(
+  request: FastifyRequest,
+  services: Services,
+  { shared, prefetch }: RouteNeeds,
+): Promise<Context> {
+  const { credentials } = request
+  if (prefetch) return prefetch.context(services, credentials, await prefetch.idOf(request))
+  return createContext(services, credentials, shared)
+}
+
+/** Adds a route below a base path, which refuses a caller that lacks what it needs before the body is parsed, or answers from the cache
+ *  of shared answers. Its documentation says which credentials it takes. */
+export function addRoute(
+  app: FastifyInstance,
+  services: Services,
+  basePath: string,
+  { needs, schema, url, ...options }: Route,
+): void {
+  const { responseCache } = services
+  app.route({
+    ...options,
+    url: `${basePath}${url}`,
+    schema: { security: securityOf[needs.caller], ...schema },
+    // Not before: the rate limit runs in `onRequest`, and a request over the limit must cost no SQL.
+    preParsing(request, reply, _body, done) {
+      const cached = needs.shared ? responseCache.find(request.credentials, () => request.url) : null
+      if (cached) {
+        logCaller(request, responseCache.callerOf(request.credentials))
+        sendRepresentation(request, reply, Promise.resolve(cached))
+        return
+      }
+      contextFor(request, services, needs)
+        .then((ctx) => {
+          request.ctx = ctx
+          logCaller(request, ctx.caller)
+          requireNeeds(ctx, needs)
+        })
+        .then(() => done(), done)
+    },
+  })
+}
+
+/** Answers a shared read of the catalogue with a JSON body and, unless it is empty, a `Link` header. Shares the response
+ *  with callers that have the same view and request the same URL. Refuses: UNAUTHENTICATED. */
+export function answerRead(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  run: (ctx: Context) => Promise<{ body: object; link: string }>,
+): void {
+  const { ctx, url } = request
+  const read = ctx.services.responseCache.read(requireCaller(ctx), url, async () => {
+    const { body, link } = await run(catalogueContext(ctx))
+    json.start()
+    json.value(body)
+    return {
+      status: 200,
+      headers: { 'content-type': 'application/json; charset=utf-8', ...(link && { link }) },
+      body: json.take(),
+      isShareable: true,
+    }
+  })
+  sendRepresentation(request, reply, read)
+}

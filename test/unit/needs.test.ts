@@ -1,0 +1,56 @@
+import { isInterfaceType } from 'graphql'
+import { expect, expectTypeOf, test } from 'vitest'
+import { z } from 'zod'
+import { builder } from '../../src/graphql/builder.ts'
+import { mutation, objectResult } from '../../src/graphql/mutation-result.ts'
+import type { NodeLookup } from '../../src/graphql/needs.ts'
+import { schema } from '../../src/graphql-server/schema.ts'
+import { type Route, route } from '../../src/rest/route.ts'
+
+// Types alone: nothing of it runs, so the schema stays as it is.
+const neverCalled = () => {
+  const ref = builder.objectRef<{ id: string }>('Thing')
+  const result = objectResult('Thing', ['thing', ref], 'Thing')
+  const run = async () => ({ thing: { id: '' } })
+  const input = z.strictObject({})
+
+  // @ts-expect-error: a query says what it needs.
+  builder.queryField('thing', (t) => t.string({ resolve: () => '' }))
+  builder.queryField('thing', (t) =>
+    t.string({ extensions: { needs: { caller: 'any', scope: 'none' } }, resolve: () => '' }),
+  )
+  // @ts-expect-error: and so does a mutation, with the helper or without it,
+  mutation('thing', { description: '', input, result, run })
+  mutation('thing', { description: '', input, result, needs: { caller: 'any', scope: 'none' }, run })
+  // @ts-expect-error
+  builder.mutationField('thing', (t) => t.string({ resolve: () => '' }))
+  // @ts-expect-error: a subscription,
+  builder.subscriptionField('thing', (t) => t.string({ subscribe: async function* () {}, resolve: () => '' }))
+  // @ts-expect-error: and a route.
+  route({ method: 'GET', url: '/things', schema: {}, handler: async () => '' })
+  route({
+    method: 'GET',
+    url: '/things',
+    // @ts-expect-error: a scope that there is not
+    needs: { caller: 'integration', scope: 'things' },
+    schema: {},
+    handler: async () => '',
+  })
+}
+
+test('a root field or a route that does not say what it needs does not compile', () => {
+  expectTypeOf(neverCalled).toBeFunction()
+  expectTypeOf<Route>().toHaveProperty('needs')
+})
+
+test('each type of node says how it is found', () => {
+  const node = schema.getType('Node')
+  const types = isInterfaceType(node) ? schema.getPossibleTypes(node) : []
+  expect(types.length).toBeGreaterThan(10)
+  const lookups = types.map(
+    ({ name, extensions }) => [name, extensions.node as NodeLookup | undefined] as const,
+  )
+  expect(lookups.filter(([, node]) => !node?.load === !node?.find)).toEqual([])
+  const prefixes = lookups.flatMap(([, node]) => node?.prefix ?? [])
+  expect(new Set(prefixes).size).toBe(prefixes.length)
+})
