@@ -1,5 +1,6 @@
 import {
   type DocumentNode,
+  type FragmentDefinitionNode,
   type GraphQLError,
   Kind,
   type OperationDefinitionNode,
@@ -12,7 +13,7 @@ import {
 } from 'graphql'
 import type { Credentials } from '../auth/credentials.ts'
 import { TrialCache } from '../cache/trial-cache.ts'
-import type { FieldNeeds } from '../graphql/needs.ts'
+import type { FieldNeeds, Live } from '../graphql/needs.ts'
 import type { Context, Services } from '../request/context.ts'
 import { instruments } from '../shared/instruments.ts'
 import { requestLimits } from '../shared/request-limits.ts'
@@ -32,8 +33,8 @@ type OperationFacts = {
   /** True for a query whose root fields are all `shared`. Its response then contains nothing that another caller
    *  with the same view may not see. */
   isShared: boolean
-  /** True for a subscription, which is answered by an event stream alone. */
-  isSubscription: boolean
+  /** How a subscription sends its events: by an event stream alone. Null for other operations. */
+  live: Live<unknown> | null
   /** Creates the context of a request with the row that its variables name; null for an operation that prefetches
    *  none. */
   prefetch: ((services: Services, credentials: Credentials, variables: Variables) => Promise<Context>) | null
@@ -48,23 +49,24 @@ const rootTypes = {
 const needsOf = (operation: OperationTypeNode, field: string): FieldNeeds | undefined =>
   rootTypes[operation]?.getFields()[field]?.extensions.needs as FieldNeeds | undefined
 
-// Follows every fragment once.
-function isShared({ selections }: SelectionSetNode, document: DocumentNode, seen: Set<string>): boolean {
-  return selections.every((selection) => {
-    if (selection.kind === Kind.FIELD) {
-      const { value } = selection.name
-      return value === '__typename' || needsOf(OperationTypeNode.QUERY, value)?.shared === true
-    }
-    if (selection.kind === Kind.INLINE_FRAGMENT) return isShared(selection.selectionSet, document, seen)
+/** Lists the root fields that an operation selects. Follows every fragment once; '' stands for one that there is not. */
+function rootFieldsOf(
+  selectionSet: SelectionSetNode,
+  document: DocumentNode,
+  seen = new Set<string>(),
+): string[] {
+  return selectionSet.selections.flatMap((selection) => {
+    if (selection.kind === Kind.FIELD) return selection.name.value
+    if (selection.kind === Kind.INLINE_FRAGMENT) return rootFieldsOf(selection.selectionSet, document, seen)
     const { value } = selection.name
-    if (seen.has(value)) return true
+    if (seen.has(value)) return []
     seen.add(value)
-    return document.definitions.some(
-      (definition) =>
-        definition.kind === Kind.FRAGMENT_DEFINITION &&
-        definition.name.value === value &&
-        isShared(definition.selectionSet, document, seen),
-    )
+    const found = document.definitions.filter(
+      (definition) => definition.kind === Kind.FRAGMENT_DEFINITION && definition.name.value === value,
+    ) as FragmentDefinitionNode[]
+    return found.length === 0
+      ? ''
+      : found.flatMap(({ selectionSet }) => rootFieldsOf(selectionSet, document, seen))
   })
 }
 
@@ -100,13 +102,14 @@ function factsOf(
   document: DocumentNode,
   isTrusted: boolean,
 ): OperationFacts {
+  const { operation: type } = operation
+  const fields = rootFieldsOf(operation.selectionSet, document).filter((name) => name !== '__typename')
+  const needs = fields.map((name) => needsOf(type, name))
   return {
-    isSubscription: operation.operation === OperationTypeNode.SUBSCRIPTION,
     name: operation.name?.value,
     label: labelOf(operation, isTrusted),
-    isShared:
-      operation.operation === OperationTypeNode.QUERY &&
-      isShared(operation.selectionSet, document, new Set()),
+    isShared: type === OperationTypeNode.QUERY && needs.every((needs) => needs?.shared === true),
+    live: type === OperationTypeNode.SUBSCRIPTION ? ((needs[0]?.live ?? {}) as Live<unknown>) : null,
     prefetch: prefetchOf(operation),
   }
 }

@@ -2,15 +2,14 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { authenticate } from '../auth/authenticate.ts'
 import { unauthenticated } from '../auth/caller.ts'
 import { acceptsEventStream, chooseMediaType, type MediaType } from '../http/accept.ts'
-import { answerErrors } from '../http/error-handler.ts'
+import { answerErrors, refusedBy, type Send } from '../http/error-handler.ts'
 import { logFailure } from '../http/mask-error.ts'
 import { answerUnknownRoutes } from '../http/not-found.ts'
 import { type Representation, sendRepresentation, toRepresentation } from '../http/representation.ts'
 import { logCaller, logCodes, logOperation } from '../http/request-log.ts'
 import { catalogueContext, createContext, type Services } from '../request/context.ts'
-import { Refusal, retryAfterOf } from '../shared/errors.ts'
+import { Refusal } from '../shared/errors.ts'
 import { instruments } from '../shared/instruments.ts'
-import { problemCodes } from '../shared/problem-codes.ts'
 import { toErrorResult } from './errors.ts'
 import { createExecutor } from './execute.ts'
 import { graphiqlPage } from './graphiql/page.ts'
@@ -23,15 +22,8 @@ import { PersistedDocuments, type TrustedDocuments } from './persisted-documents
 import { PreparedDocuments } from './prepared-document.ts'
 import { checkStrangersDocuments } from './strangers-documents.ts'
 
-const sendErrors = (reply: FastifyReply, refusal: Refusal): FastifyReply => {
-  logCodes(
-    reply.request,
-    refusal.problems.map(({ code }) => code),
-  )
-  const retryAfter = retryAfterOf(refusal.problems[0])
-  if (retryAfter) reply.header('retry-after', retryAfter)
-  return reply.code(problemCodes[refusal.code].status).send(toErrorResult(refusal.problems, reply.request.id))
-}
+const sendErrors: Send = (reply, refusal) =>
+  refusedBy(reply, refusal).send(toErrorResult(refusal.problems, reply.request.id))
 
 // Cache key of a shared response, besides the caller. JSON.stringify recurses, so the depth of the
 // variables must have been checked before.
@@ -91,7 +83,7 @@ export async function addGraphql(
     const prepared = documents.prepare(parameters.query)
     const facts = prepared.factsOf(parameters.operationName)
     logOperation(request, facts)
-    if (facts?.isSubscription && !acceptsEventStream(accept)) throw subscriptionsAreStreams()
+    if (facts?.live && !acceptsEventStream(accept)) throw subscriptionsAreStreams()
     const isShared = facts?.isShared ?? false
     const cached = isShared && responseCache.find(credentials, () => cacheKeyOf(mediaType, parameters))
     if (cached) {
@@ -119,12 +111,17 @@ export async function addGraphql(
     await checkDocument(request, query)
     const prepared = documents.prepare(query)
     const facts = prepared.factsOf(operationName)
-    if (prepared.document && facts?.isSubscription) {
+    if (prepared.document && facts?.live) {
       logOperation(request, facts)
       const authenticated = await authenticate(services.db, request.credentials)
       if (!authenticated) throw unauthenticated()
       if (prepared.errors.length === 0) {
-        const operation = { document: prepared.document, operationName, variables: variables ?? {} }
+        const operation = {
+          document: prepared.document,
+          operationName,
+          variables: variables ?? {},
+          live: facts.live,
+        }
         const open = () => streams.open(request, reply, operation, authenticated)
         await (instruments.tracer?.detached(open) ?? open())
         documents.keep(query)

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { Refusal } from '../shared/errors.ts'
-import type { CodeWithoutFacts } from '../shared/problem-codes.ts'
+import { Refusal, retryAfterOf } from '../shared/errors.ts'
+import { type CodeWithoutFacts, problemCodes } from '../shared/problem-codes.ts'
 import { toRefusal } from './mask-error.ts'
+import { logCodes } from './request-log.ts'
 
 const malformed: [CodeWithoutFacts, string] = ['BAD_REQUEST', 'The request is malformed.']
 const messages: Partial<Record<number, [CodeWithoutFacts, string]>> = {
@@ -21,6 +22,17 @@ function fromFastify(error: unknown): Refusal | null {
     return null
   const [ours, message] = messages[statusCode] ?? malformed
   return new Refusal({ code: ours, message })
+}
+
+/** Gives an answer the status of a refusal and its `Retry-After`, and logs its codes. */
+export function refusedBy(reply: FastifyReply, { problems, code }: Refusal): FastifyReply {
+  logCodes(
+    reply.request,
+    problems.map(({ code }) => code),
+  )
+  const retryAfter = retryAfterOf(problems[0])
+  if (retryAfter) reply.header('retry-after', retryAfter)
+  return reply.code(problemCodes[code].status)
 }
 
 export type Send = (reply: FastifyReply, refusal: Refusal) => FastifyReply

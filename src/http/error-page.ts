@@ -2,11 +2,8 @@ import type { FastifyReply } from 'fastify'
 import { type Language, preferredLanguage } from '../language/languages.ts'
 import type { PlainKey } from '../language/messages.ts'
 import { translate } from '../language/translate.ts'
-import { retryAfterOf } from '../shared/errors.ts'
-import { problemCodes } from '../shared/problem-codes.ts'
-import type { Send } from './error-handler.ts'
+import { refusedBy, type Send } from './error-handler.ts'
 import { type Html, html, sendPage } from './html.ts'
-import { logCodes } from './request-log.ts'
 
 /** Title and text of a page that tells a person one thing. */
 export type Note = [title: PlainKey, text: PlainKey]
@@ -44,11 +41,8 @@ export const sendErrorPage =
     noteOf: (status: number) => Note,
     moreOf: (status: number, language: Language) => Html | false = () => false,
   ): Send =>
-  (reply, { code, problems }) => {
-    logCodes(reply.request, [code])
-    const status = problemCodes[code].status
-    const retryAfter = retryAfterOf(problems[0])
-    if (retryAfter) reply.header('retry-after', retryAfter)
+  (reply, refusal) => {
+    const { statusCode: status } = refusedBy(reply, refusal)
     const language = negotiateLanguage(reply) ?? 'en'
     return sendNote(reply, status, language, noteOf(status), moreOf(status, language))
   }

@@ -1,7 +1,6 @@
-import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
-import { logCodes } from '../http/request-log.ts'
-import { limitProblems, type Problem, type Refusal, retryAfterOf } from '../shared/errors.ts'
+import { refusedBy, type Send } from '../http/error-handler.ts'
+import { limitProblems, type Problem, type Refusal } from '../shared/errors.ts'
 import { type Code, facts, problemCodes } from '../shared/problem-codes.ts'
 import { requestLimits } from '../shared/request-limits.ts'
 import { toSnakeCase } from './snake-case.ts'
@@ -65,13 +64,5 @@ export const toErrorBody = ({ problems, code }: Refusal, requestId: string): Err
 })
 
 /** Sends a refusal with its status and the documented body. */
-export function sendRefusal(reply: FastifyReply, refusal: Refusal): FastifyReply {
-  const { problems } = refusal
-  logCodes(
-    reply.request,
-    problems.map(({ code }) => code),
-  )
-  const retryAfter = retryAfterOf(problems[0])
-  if (retryAfter) reply.header('retry-after', retryAfter)
-  return reply.code(problemCodes[refusal.code].status).send(toErrorBody(refusal, reply.request.id))
-}
+export const sendRefusal: Send = (reply, refusal) =>
+  refusedBy(reply, refusal).send(toErrorBody(refusal, reply.request.id))

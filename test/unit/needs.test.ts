@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { builder } from '../../src/graphql/builder.ts'
 import { mutation, objectResult } from '../../src/graphql/mutation-result.ts'
 import type { NodeLookup } from '../../src/graphql/needs.ts'
+import { PreparedDocuments } from '../../src/graphql-server/prepared-document.ts'
 import { schema } from '../../src/graphql-server/schema.ts'
 import { type Route, route } from '../../src/rest/route.ts'
 
@@ -53,4 +54,25 @@ test('each type of node says how it is found', () => {
   expect(lookups.filter(([, node]) => !node?.load === !node?.find)).toEqual([])
   const prefixes = lookups.flatMap(([, node]) => node?.prefix ?? [])
   expect(new Set(prefixes).size).toBe(prefixes.length)
+})
+
+const events = '{ events { nodes { id } } }'
+
+test.each([
+  [events, true],
+  [`query { ...Root } fragment Root on Query { __typename ... on Query ${events} }`, true],
+  ['query { ...Root } fragment Root on Query { viewer { id } }', false],
+  ['query { ...Missing }', false],
+  ['{ constructor }', false],
+  ['{ __proto__ }', false],
+  ['{ __schema { description } }', false],
+])('the answer to %s may be shared: %s', (text, isShared) => {
+  expect(new PreparedDocuments().prepare(text).factsOf(null)).toMatchObject({ isShared, live: null })
+})
+
+test('a subscription is sent as its root field says, also in a fragment', () => {
+  const text =
+    'subscription { ...Root } fragment Root on Subscription { rateAvailability(eventId: "x") { left } }'
+  const facts = new PreparedDocuments().prepare(text).factsOf(null)
+  expect(facts?.live?.latestBy?.({ ticketRateId: 'rate_1' })).toBe('rate_1')
 })

@@ -5,11 +5,9 @@ import {
   GraphQLError,
   getOperationAST,
   getVariableValues,
-  Kind,
   type OperationDefinitionNode,
-  type SelectionSetNode,
 } from 'graphql'
-import type { FieldNeeds, Live } from '../../graphql/needs.ts'
+import type { Live } from '../../graphql/needs.ts'
 import type { Log } from '../../http/mask-error.ts'
 import type { Context } from '../../request/context.ts'
 import { requestLimits } from '../../shared/request-limits.ts'
@@ -23,6 +21,7 @@ export type LiveOperation = {
   document: DocumentNode
   operationName: string | null | undefined
   variables: Record<string, unknown>
+  live: Live<unknown>
 }
 
 /** Request that opened a stream, for the errors in it. */
@@ -60,30 +59,6 @@ function checkOperation(
   return excess ? [excess] : []
 }
 
-// A valid subscription has a single root field, which may be in a fragment.
-function rootFieldOf({ selections: [selection] }: SelectionSetNode, document: DocumentNode): string {
-  if (!selection) return ''
-  if (selection.kind === Kind.FIELD) return selection.name.value
-  if (selection.kind === Kind.INLINE_FRAGMENT) return rootFieldOf(selection.selectionSet, document)
-  const fragment = document.definitions.find(
-    (definition) =>
-      definition.kind === Kind.FRAGMENT_DEFINITION && definition.name.value === selection.name.value,
-  )
-  return fragment?.kind === Kind.FRAGMENT_DEFINITION ? rootFieldOf(fragment.selectionSet, document) : ''
-}
-
-const liveOf = (operation: OperationDefinitionNode, document: DocumentNode): Live<unknown> => {
-  const name = rootFieldOf(operation.selectionSet, document)
-  const needs = schema.getSubscriptionType()?.getFields()[name]?.extensions.needs as FieldNeeds | undefined
-  return (needs?.live ?? {}) as Live<unknown>
-}
-
-/** Reports whether subscribers of the same operation share its events. */
-export function isShared({ document, operationName }: LiveOperation): boolean {
-  const operation = getOperationAST(document, operationName)
-  return operation !== null && operation !== undefined && liveOf(operation, document).latestBy !== undefined
-}
-
 /** Subscribes to the events of an operation. */
 export async function openSource(operation: LiveOperation, ctx: Context): Promise<Source> {
   const node = getOperationAST(operation.document, operation.operationName)
@@ -97,8 +72,7 @@ export async function openSource(operation: LiveOperation, ctx: Context): Promis
     variableValues: operation.variables,
     contextValue: ctx,
   })
-  if (Symbol.asyncIterator in source)
-    return { events: source[Symbol.asyncIterator](), live: liveOf(node, operation.document) }
+  if (Symbol.asyncIterator in source) return { events: source[Symbol.asyncIterator](), live: operation.live }
   return { refused: source.errors ?? [] }
 }
 

@@ -14,7 +14,6 @@ import { Audience, FanOut } from './fan-out.ts'
 import {
   errorsToJson,
   failureToJson,
-  isShared,
   type LiveOperation,
   type Origin,
   openSource,
@@ -69,7 +68,7 @@ class LiveSources {
     const { document, operationName, variables } = operation
     const asked = [document.loc?.source.body, operationName, variables, authenticated.caller]
     const key = sha256(JSON.stringify(asked))
-    if (!isShared(operation))
+    if (!operation.live.latestBy)
       return open().then((source) => ('refused' in source ? source : this.#own(source, subscription, key)))
     const found = this.#shared.get(key)
     if (found) return found
@@ -244,7 +243,7 @@ export class LiveStreams {
     if (this.#isLeaving()) throw busy('The service is shutting down. Try again.')
     const { credentials } = request
     const origin = this.#originOf(request.id)
-    const release = this.#counts.add(credentials.hash, clientAddress(request), !isShared(operation))
+    const release = this.#counts.add(credentials.hash, clientAddress(request), !operation.live.latestBy)
     let opened: Opened | null = null
     try {
       const lastEventId = [request.headers['last-event-id']].flat()[0]
