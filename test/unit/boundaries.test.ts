@@ -68,6 +68,8 @@ const mayTouchProcess = [
   'shared/fast',
   ...['cli', 'app/run', 'app/start', 'app/cluster', 'app/shutdown'],
   'database/lock-folder',
+  // For `nextTick` alone, by which DataLoader too ends a batch.
+  'data/loader',
 ]
 const maxLines = 350
 
