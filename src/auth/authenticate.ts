@@ -1,7 +1,7 @@
 import { and, eq, isNull, sql } from 'drizzle-orm'
 import { coalesceReads } from '../data/coalesce.ts'
 import { fewRowsOf } from '../data/json-rows.ts'
-import { anyOf, type Find, rowStatement, statement } from '../data/prepared.ts'
+import { anyOf, type Find, query } from '../data/query.ts'
 import { nowMs } from '../database/clock.ts'
 import type { Database } from '../database/database.ts'
 import { Refusal } from '../shared/errors.ts'
@@ -13,6 +13,9 @@ import { isValidSecret, rememberValidity } from './known-credentials.ts'
 import { includesOrigin } from './publishable-origins.ts'
 import { integrationScopes } from './scopes.ts'
 import { grants, integrations, keys, organizationSecrets } from './table.ts'
+
+// Milliseconds since 1970.
+const now = sql<number>`(extract(epoch from now()) * 1000)::double precision`
 
 const keyRows = fewRowsOf({
   id: keys.id,
@@ -29,8 +32,7 @@ const keyRows = fewRowsOf({
   granted: sql<
     string[]
   >`array(select ${grants.organizationId} from ${grants} where ${grants.channelId} = ${keys.channelId} order by 1)`,
-  // Milliseconds since 1970.
-  now: sql<number>`(extract(epoch from now()) * 1000)::double precision`,
+  now,
 })
 
 export type KeyRow = ReturnType<typeof keyRows.read>[number]
@@ -82,11 +84,13 @@ export const knownKeys = (rows: KeyRow[], since: number): Map<string, KnownKey> 
     }),
   )
 
+const keysById = query('keys_by_id', findKeys)
+
 // Requests that arrive together share one statement, and those with the same key one Authenticated. Nothing
 // is cached: a revoked key is refused from the next request on.
 const keyById = coalesceReads<KnownKey>(async (db, ids) => {
   const since = performance.now()
-  return knownKeys(await rowStatement(db, 'keys_by_id', findKeys).execute({ keys: ids }), since)
+  return knownKeys(await keysById(db, { keys: ids }), since)
 })
 
 // A browser states the origin of the page, and lets no page state another one. A program can: so a publishable
@@ -158,19 +162,19 @@ export async function authenticate(
 // compare the column of the inner query with itself.
 //
 // An integration that is not revoked, with the hashes of the secrets that are good with it.
-const integrationById = (db: Database) =>
-  statement(db, 'integration_by_id', (db) =>
-    db
-      .select({
-        organizationId: integrations.organizationId,
-        secretHash: integrations.secretHash,
-        organizationHashes: sql<string[]>`array(select ${organizationSecrets.hash} from ${organizationSecrets}
-          where ${organizationSecrets}.organization_id = ${integrations}.organization_id and ${isValidSecret})`,
-        now: sql<Date>`now()`.mapWith(keys.createdAt),
-      })
+const integrationById = query('integration_by_id', {
+  rows: fewRowsOf({
+    organizationId: integrations.organizationId,
+    secretHash: integrations.secretHash,
+    organizationHashes: sql<string[]>`array(select ${organizationSecrets.hash} from ${organizationSecrets}
+      where ${organizationSecrets}.organization_id = ${integrations}.organization_id and ${isValidSecret})`,
+    now,
+  }),
+  query: (select) =>
+    select
       .from(integrations)
       .where(and(eq(integrations.id, sql.placeholder('id')), isNull(integrations.revokedAt))),
-  )
+})
 
 // Compares with every hash, so that the time tells nothing about which one is right.
 const isAnyHash = (hash: string, stored: (string | null)[]): boolean =>
@@ -185,9 +189,7 @@ async function authenticateSecret(
   if (!integrationId) throw unauthenticated('The header integration_id is missing.', 'integration_id')
   if (!secret) throw unauthenticated('The header secret is missing.', 'secret')
   const since = performance.now()
-  const [integration] = isIdentifier(integrationId)
-    ? await integrationById(db).execute({ id: integrationId })
-    : []
+  const [integration] = isIdentifier(integrationId) ? await integrationById(db, { id: integrationId }) : []
   const stored = integration ? [integration.secretHash, ...integration.organizationHashes] : []
   if (!integration || !isAnyHash(hashSecret(secret), stored))
     throw unauthenticated('The integration or its secret is not known.', 'secret')
@@ -199,7 +201,7 @@ async function authenticateSecret(
       mode: 'live',
       scopes: [...integrationScopes],
     },
-    now: integration.now,
+    now: new Date(integration.now),
     since,
     until: Number.POSITIVE_INFINITY,
   }

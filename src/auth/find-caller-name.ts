@@ -1,20 +1,22 @@
-import { eq, sql } from 'drizzle-orm'
-import { statement } from '../data/prepared.ts'
+import { sql } from 'drizzle-orm'
+import { query } from '../data/query.ts'
 import type { Database } from '../database/database.ts'
 import type { Caller } from './caller.ts'
 import { channels, integrations } from './table.ts'
 
+const nameFrom = (kind: Caller['kind'], table: typeof channels | typeof integrations) =>
+  query<{ name: string }>(
+    `name_of_${kind}`,
+    () => sql`select ${table.name} from ${table} where ${table.id} = ${sql.placeholder('id')}`,
+  )
+const [ofChannel, ofIntegration] = [nameFrom('channel', channels), nameFrom('integration', integrations)]
+
 /** Finds the name that a caller was given when it was made. */
 export async function findCallerName(db: Database, caller: Caller): Promise<string> {
-  const [name, id] =
-    caller.kind === 'integration' ? ['integration', caller.integrationId] : ['channel', caller.channelId]
-  const table = caller.kind === 'integration' ? integrations : channels
-  const [row] = await statement(db, `name_of_${name}`, (db) =>
-    db
-      .select({ name: table.name })
-      .from(table)
-      .where(eq(table.id, sql.placeholder('id'))),
-  ).execute({ id })
-  if (!row) throw new Error(`a caller without its ${name}`)
+  const [row] =
+    caller.kind === 'integration'
+      ? await ofIntegration(db, { id: caller.integrationId })
+      : await ofChannel(db, { id: caller.channelId })
+  if (!row) throw new Error('a caller without its name')
   return row.name
 }

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
-import { preparedSql } from '../data/prepared.ts'
+import { query } from '../data/query.ts'
 import { nowMs } from '../database/clock.ts'
 import type { Database } from '../database/database.ts'
 import { perDatabase } from '../database/per-database.ts'
@@ -33,7 +33,7 @@ const nameOf = (integrationId: string, secretHash: string) => `${integrationId} 
 export const isValidSecret = sql`${organizationSecrets}.revoked_at is null
   and (${organizationSecrets}.expires_at is null or ${organizationSecrets}.expires_at > ${nowMs})`
 
-const listValid = preparedSql<{ name: string }>(
+const listValid = query<{ name: string }>(
   'good_credentials',
   () => sql`(select ${keys.hash} as name from ${keys}
       where ${keys.revokedAt} is null and (${keys.expiresAt} is null or ${keys.expiresAt} > ${nowMs})

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { preparedSql } from '../data/prepared.ts'
+import { query } from '../data/query.ts'
 import { nowMs } from '../database/clock.ts'
 import type { Database } from '../database/database.ts'
 import { keys } from './table.ts'
@@ -7,7 +7,7 @@ import { keys } from './table.ts'
 // A key has at most twenty, and only the newest keys are listed.
 const maxListed = 20_000
 
-const list = preparedSql<{ origin: string }>(
+const list = query<{ origin: string }>(
   'publishable_origins',
   () => sql`select distinct unnest(origins) as origin from (
     select ${keys.origins} as origins from ${keys}

@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm'
-import { preparedSql, type Scope } from '../data/prepared.ts'
+import { query, type Scope } from '../data/query.ts'
 import type { Database } from '../database/database.ts'
 import { channelOrganizations } from './table.ts'
 
-const ofChannel = preparedSql<{ id: string }>(
+const ofChannel = query<{ id: string }>(
   'organizations_of_channel',
   () => sql`select ${channelOrganizations.organizationId} as id from ${channelOrganizations}
     where ${channelOrganizations.channelId} = ${sql.placeholder('channelId')}`,

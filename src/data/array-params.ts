@@ -1,6 +1,6 @@
 import { getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { PgTable } from 'drizzle-orm/pg-core'
-import { textArrayParam } from './prepared.ts'
+import { textArrayParam } from './query.ts'
 
 /** SQL types by column name. */
 export type Types = Record<string, string>

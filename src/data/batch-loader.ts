@@ -9,7 +9,7 @@ import { isIdentifier } from '../shared/ids.ts'
 import { inSpan } from '../shared/instruments.ts'
 import { maxReadAtOnce } from './by-organization.ts'
 import { Loader } from './loader.ts'
-import { type Find, findTogether, keyedBy, rowStatement, type Scope } from './prepared.ts'
+import { type Find, keyedBy, runNamed, type Scope, together } from './query.ts'
 import type { Revisions } from './versioned-loader.ts'
 
 /** A query by keys, and a name that is unique in the service. */
@@ -40,16 +40,21 @@ const keysParam = (index: number) => `keys_${index}`
 // Limit per database. Combined statements stay prepared on every connection, and a client could request
 // thousands of different combinations. Further combinations run as separate statements.
 const maxJoinedStatements = 100
-const joinedNamesOf = perDatabase(() => new Set<string>())
+const joinedOf = perDatabase(() => new Map<string, ReturnType<typeof together<unknown[]>>>())
 
-function mayJoin(db: Database, name: string): boolean {
-  const names = joinedNamesOf(db)
-  if (names.size < maxJoinedStatements) names.add(name)
-  return names.has(name)
+// Each kind has its own keys; the scope is shared.
+function joined(db: Database, lookups: readonly Lookup[]) {
+  const known = joinedOf(db)
+  const name = lookups.map(({ find }) => find.name).join('_and_')
+  if (!known.has(name) && known.size < maxJoinedStatements) {
+    const finds = lookups.map(({ find }, index) => keyedBy(keysParam(index), find))
+    known.set(name, together(name, finds))
+  }
+  return known.get(name)
 }
 
 const findAlone = (db: Database, scope: Scope, { find, keys }: Lookup): Promise<unknown[]> =>
-  rowStatement(db, find.name, find).execute({ ...scope, keys })
+  runNamed(db, find.name, find, { ...scope, keys })
 
 // If the combined statement fails, each lookup is retried alone, so that one failure does not spread to the
 // others. If the database is unavailable, nothing is retried: that would multiply the load.
@@ -64,13 +69,11 @@ async function findEach(
   if (lookups.length === 1 || !isFast('joined-reads')) return findSeparately()
   // Sorted, so that the same kinds always make the same statement.
   const sorted = [...lookups].sort((one, other) => (one.find.name < other.find.name ? -1 : 1))
-  const name = sorted.map(({ find }) => find.name).join('_and_')
-  if (!mayJoin(db, name)) return findSeparately()
+  const run = joined(db, sorted)
+  if (!run) return findSeparately()
   try {
-    // Each kind has its own keys; the scope is shared.
     const values = Object.fromEntries(sorted.map(({ keys }, index) => [keysParam(index), keys]))
-    const finds = sorted.map(({ find }, index) => keyedBy(keysParam(index), find))
-    const found = await findTogether<unknown[]>(db, name, finds, { ...scope, ...values })
+    const found = await run(db, { ...scope, ...values })
     return lookups.map((lookup) => found[sorted.indexOf(lookup)] ?? [])
   } catch (error) {
     if (isUnavailable(error) && !isTransient(error)) throw error

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import type { Database } from '../database/database.ts'
-import { preparedSql } from './prepared.ts'
+import { query } from './query.ts'
 import { leaders } from './table.ts'
 
 const parameter = sql.placeholder
@@ -9,7 +9,7 @@ const parameter = sql.placeholder
 // One statement, and a row instead of an advisory lock: those belong to sessions, which a pooler of
 // transactions hands from one client to the next. The loser of a race waits for the winner's commit, and then
 // finds its lease.
-const claim = preparedSql<{ holder: string }>(
+const claim = query<{ holder: string }>(
   'claim_leadership',
   () => sql`
   insert into ${leaders} (role, holder, expires_at)
@@ -19,7 +19,7 @@ const claim = preparedSql<{ holder: string }>(
   returning holder`,
 )
 
-const resign = preparedSql(
+const resign = query(
   'resign_leadership',
   () =>
     sql`delete from ${leaders} where role = ${parameter('role')} and holder = ${parameter('holder')} returning role`,

@@ -3,20 +3,21 @@ import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
 import type { Batch, NamedFind } from './batch-loader.ts'
 import { coalesceReads } from './coalesce.ts'
 import type { Rows } from './json-rows.ts'
-import { anyOf, inOrganization, isOwn, statement } from './prepared.ts'
+import { anyOf, inOrganization, isOwn, query } from './query.ts'
 
 /** Creates a coalesced read of the organizations of rows by one of their columns: a narrow statement that every
  *  server of a distributed database is asked, and that tells where the rest is. Checks no permissions. */
-export const organizationsBy = (name: string, column: PgColumn, organizationId: PgColumn) =>
-  coalesceReads<string>(async (db, keys) => {
-    const found = await statement(db, name, (db) =>
-      db
-        .select({ key: sql<string>`${column}`, organizationId: sql<string>`${organizationId}` })
-        .from(column.table)
-        .where(anyOf(column, 'keys')),
-    ).execute({ keys })
-    return new Map(found.map(({ key, organizationId }) => [key, organizationId]))
+export function organizationsBy(name: string, column: PgColumn, organizationId: PgColumn) {
+  const find = query<{ key: string; id: string }>(
+    name,
+    () =>
+      sql`select ${column} as key, ${organizationId} as id from ${column.table} where ${anyOf(column, 'keys')}`,
+  )
+  return coalesceReads<string>(async (db, keys) => {
+    const found = await find(db, { keys })
+    return new Map(found.map(({ key, id }) => [key, id]))
   })
+}
 
 type SoldTable = PgTable & Record<'organizationId' | 'channelId' | 'mode', PgColumn>
 

@@ -3,7 +3,7 @@ import { type Authenticated, type Caller, unauthenticated } from '../auth/caller
 import type { Credentials } from '../auth/credentials.ts'
 import type { IntegrationScope } from '../auth/scopes.ts'
 import type { ResponseCache } from '../cache/response-cache.ts'
-import type { Scope } from '../data/prepared.ts'
+import type { Scope } from '../data/query.ts'
 import { wasJustInvalidated } from '../database/catalogue-version.ts'
 import type { Database } from '../database/database.ts'
 import type { PaymentProvider } from '../domain/payment/provider.ts'

@@ -1,6 +1,6 @@
 import { createReader, type Reader, type Readers } from '../data/batch-loader.ts'
 import type { Loader, PromiseOrValue } from '../data/loader.ts'
-import type { Scope } from '../data/prepared.ts'
+import type { Scope } from '../data/query.ts'
 import type { Source } from '../data/versioned-loader.ts'
 import type { Database } from '../database/database.ts'
 

@@ -2,7 +2,7 @@
 import { authenticate, findKeys, type KeyRow, type KnownKey, knownKeys } from '../auth/authenticate.ts'
 import type { Credentials } from '../auth/credentials.ts'
 import { coalesceReads } from '../data/coalesce.ts'
-import { keyedBy } from '../data/prepared.ts'
+import { keyedBy } from '../data/query.ts'
 import { type Database, isUnavailable } from '../database/database.ts'
 import { isDistributed } from '../database/distributed.ts'
 import { isFast } from '../shared/fast.ts'

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { preparedSql } from '../../data/prepared.ts'
+import { query } from '../../data/query.ts'
 import type { Database } from '../../database/database.ts'
 import { changeFeeds, changes } from './table.ts'
 
@@ -8,7 +8,7 @@ const parameter = sql.placeholder
 // Maximum number of changes per statement.
 const maxAtOnce = 5_000
 
-const withoutPosition = preparedSql<{ organization_id: string }>(
+const withoutPosition = query<{ organization_id: string }>(
   'organizations_without_positions',
   () => sql`select distinct organization_id from ${changes} where feed_position is null`,
 )
@@ -24,7 +24,7 @@ const withoutPosition = preparedSql<{ organization_id: string }>(
 // The update must find each row by its key. Statistics say that hardly any row lacks a position, so the
 // planner would scan that partial index once per row: hence `coalesce`, a condition that no index supports. Joined
 // to `placed` alone it would read the whole table to hash it: hence the keys as an array.
-const assign = preparedSql<{ assigned: number; made: boolean }>(
+const assign = query<{ assigned: number; made: boolean }>(
   'assign_positions',
   () => sql`
   with made as (

@@ -1,11 +1,11 @@
 import { sql } from 'drizzle-orm'
 import { inMode } from '../../data/idempotency.ts'
-import { preparedSql } from '../../data/prepared.ts'
+import { query } from '../../data/query.ts'
 import { type Context, requireIntegration } from '../../request/context.ts'
 import { toCursor } from './cursor.ts'
 import { changes } from './table.ts'
 
-const lastChange = preparedSql<{ id: string; position: string }>(
+const lastChange = query<{ id: string; position: string }>(
   'last_change_of_feed',
   () => sql`
   select id, feed_position::text as position from ${changes}

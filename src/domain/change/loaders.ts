@@ -2,7 +2,7 @@ import { and, getTableColumns, isNull, or, sql } from 'drizzle-orm'
 import { channelOrganizations } from '../../auth/table.ts'
 import { type Batch, loadOne, type Readers } from '../../data/batch-loader.ts'
 import { rowsOf } from '../../data/json-rows.ts'
-import { anyOf, isInMode, isOwn } from '../../data/prepared.ts'
+import { anyOf, isInMode, isOwn } from '../../data/query.ts'
 import { type Change, changes } from './table.ts'
 
 const byId: Batch<Change> = {

@@ -5,14 +5,7 @@ import { reachedOrganizations } from '../../auth/reached-organizations.ts'
 import { channelOrganizations } from '../../auth/table.ts'
 import { maxReadAtOnce } from '../../data/by-organization.ts'
 import { rowsOf } from '../../data/json-rows.ts'
-import {
-  type Find,
-  type Finds,
-  type Found,
-  findTogether,
-  inOrganization,
-  textArrayParam,
-} from '../../data/prepared.ts'
+import { type Find, type Found, inOrganization, textArrayParam, together } from '../../data/query.ts'
 import type { Database } from '../../database/database.ts'
 import { isDistributed } from '../../database/distributed.ts'
 import { type Change, changes, droppedChanges } from './table.ts'
@@ -137,20 +130,15 @@ const withoutPosition = (reach: Reach): Find<{ organizationId: string }> => ({
 })
 
 type Read = [CursorChange, NextChange, { organizationId: string }]
-const findsOf = (reach: Reach): Finds<Read> => [
-  cursorChanges(reach),
-  nextChanges(reach),
-  withoutPosition(reach),
-]
-const statements = {
-  changes_of_channel: findsOf(ofChannel),
-  changes_of_large_channel: findsOf({ ...ofChannel, merges: true }),
-  changes_of_integration: findsOf(ofIntegration),
-  changes_of_channel_in_one: findsOf(oneOfChannel),
-  changes_of_integration_in_one: findsOf({ ...ofIntegration, isOne: true }),
+const finding = (name: string, reach: Reach) =>
+  together<Read>(name, [cursorChanges(reach), nextChanges(reach), withoutPosition(reach)])
+const find = {
+  channel: finding('changes_of_channel', ofChannel),
+  largeChannel: finding('changes_of_large_channel', { ...ofChannel, merges: true }),
+  integration: finding('changes_of_integration', ofIntegration),
+  channelInOne: finding('changes_of_channel_in_one', oneOfChannel),
+  integrationInOne: finding('changes_of_integration_in_one', { ...ofIntegration, isOne: true }),
 }
-const find = (db: Database, name: keyof typeof statements, values: Values): Promise<Found<Read>> =>
-  findTogether<Read>(db, name, statements[name], values)
 
 type Values = {
   limit: number
@@ -163,11 +151,9 @@ type Values = {
 async function readDistributed(db: Database, values: Values): Promise<Found<Read>> {
   const { limit, ownOrganizationIds } = values
   const ids = await reachedOrganizations(db, values)
+  const inOne = ownOrganizationIds.length > 0 ? find.integrationInOne : find.channelInOne
   const read = await pLimit(maxReadAtOnce).map(ids, (organizationId) =>
-    find(db, ownOrganizationIds.length > 0 ? 'changes_of_integration_in_one' : 'changes_of_channel_in_one', {
-      ...values,
-      organizationId,
-    }),
+    inOne(db, { ...values, organizationId }),
   )
   const found = read.flatMap(([, next]) => next)
   const isBefore = (one: NextChange, other: NextChange) =>
@@ -186,7 +172,7 @@ async function readDistributed(db: Database, values: Values): Promise<Found<Read
  *  changes without a position. */
 export const readFeed = (db: Database, values: Values): Promise<Found<Read>> => {
   if (isDistributed(db)) return readDistributed(db, values)
-  if (values.ownOrganizationIds.length > 0) return find(db, 'changes_of_integration', values)
+  if (values.ownOrganizationIds.length > 0) return find.integration(db, values)
   const isLarge = values.organizationIds.length > maxFew
-  return find(db, isLarge ? 'changes_of_large_channel' : 'changes_of_channel', values)
+  return (isLarge ? find.largeChannel : find.channel)(db, values)
 }

@@ -2,8 +2,8 @@ import { setImmediate } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
 import { createBulkhead } from '../../data/bulkhead.ts'
-import { preparedSql, textArrayParam } from '../../data/prepared.ts'
 import { PullStream } from '../../data/pull-stream.ts'
+import { query, textArrayParam } from '../../data/query.ts'
 import { hearsAll, watchTopic } from '../../database/announcements.ts'
 import { type Database, isUnavailable } from '../../database/database.ts'
 import { perDatabase } from '../../database/per-database.ts'
@@ -26,7 +26,7 @@ export const audiencesOf = ({ organizationId, channelId }: NewChange): string[] 
 /** A reader of a feed. `wake` makes it read what is new. */
 type FeedWatcher = { audiences: string[]; organizationIds: string[]; wake(): void }
 
-const lastPositions = preparedSql<{ id: string; position: string }>(
+const lastPositions = query<{ id: string; position: string }>(
   'last_feed_positions',
   () => sql`select organization_id as id, last_position::text as position from ${changeFeeds}
     where organization_id = any(${textArrayParam('organizationIds')})`,

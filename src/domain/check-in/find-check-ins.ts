@@ -1,6 +1,6 @@
 import { and, asc, eq, getTableColumns, sql } from 'drizzle-orm'
 import { rowsOf } from '../../data/json-rows.ts'
-import { type Find, inOrganization, rowStatement } from '../../data/prepared.ts'
+import { inOrganization, query } from '../../data/query.ts'
 import type { Database } from '../../database/database.ts'
 import { type Event, events } from '../event/table.ts'
 import { type Ticket, tickets } from '../ticket/table.ts'
@@ -16,7 +16,7 @@ const parameter = sql.placeholder
 export const pageSize = 500
 
 // Reads a few rows of each ticket by its index: an event has no index of its own check-ins.
-const after: Find<LoggedCheckIn> = {
+const after = query<LoggedCheckIn>('check_ins_after', {
   rows: rowsOf({
     ...getTableColumns(checkIns),
     entered: tickets.entered,
@@ -40,7 +40,7 @@ const after: Find<LoggedCheckIn> = {
       )
       .orderBy(asc(checkIns.createdAt), asc(checkIns.integrationId), asc(checkIns.nonce))
       .limit(pageSize),
-}
+})
 
 /** Place in the check-ins of an event, in the order in which their transactions began. */
 export type Place = Pick<CheckIn, 'createdAt' | 'integrationId' | 'nonce'>
@@ -54,12 +54,7 @@ export const readCheckIns = (
   { id: eventId, organizationId }: WatchedEvent,
   place: Place,
 ): Promise<LoggedCheckIn[]> =>
-  rowStatement(db, 'check_ins_after', after).execute({
-    ...place,
-    organizationId,
-    eventId,
-    createdAt: place.createdAt.toISOString(),
-  })
+  after(db, { ...place, organizationId, eventId, createdAt: place.createdAt.toISOString() })
 
 /** Transactions may commit in another order than they began, this much later at most: twice the time that a statement may
  *  wait, because a scan waits for its ticket, and then for another one with its nonce. */

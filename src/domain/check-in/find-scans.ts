@@ -1,7 +1,7 @@
 import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import { arrayRows } from '../../data/array-params.ts'
 import { rowsOf } from '../../data/json-rows.ts'
-import { anyOf, type Find, inOrganization, preparedRows, preparedTogether } from '../../data/prepared.ts'
+import { anyOf, type Find, inOrganization, query, together } from '../../data/query.ts'
 import type { Connection } from '../../database/database.ts'
 import type { Mode } from '../../shared/mode.ts'
 import { events } from '../event/table.ts'
@@ -111,10 +111,7 @@ const made: Find<MadeCheckIn> = {
       ),
 }
 
-const findBoth = preparedTogether<[ScannedTicket & { place: number }, MadeCheckIn]>('find_scans', [
-  scanned,
-  made,
-])
+const findBoth = together<[ScannedTicket & { place: number }, MadeCheckIn]>('find_scans', [scanned, made])
 
 type Asker = { integrationId: string; organizationId: string; mode: Mode }
 
@@ -145,7 +142,7 @@ export async function findScans(
   }
 }
 
-const lockRows = preparedRows('lock_scanned_tickets', {
+const lockRows = query('lock_scanned_tickets', {
   rows: rowsOf(ticketColumns),
   query: (select, keys) =>
     select
@@ -169,7 +166,7 @@ export type LaterRange = { rise: number; fall: number }
 const maxLater = 1_000
 
 // `undone` is the sum of a later scan and of those after it: without them, so many fewer people were inside.
-const laterRanges = preparedRows('later_check_ins', {
+const laterRanges = query('later_check_ins', {
   rows: rowsOf({ place: sql<number>`place`, rise: sql<number>`rise`, fall: sql<number>`fall` }),
   query: (select) =>
     select.from(sql`(

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { type SQL, sql } from 'drizzle-orm'
 import { createBulkhead } from '../../data/bulkhead.ts'
-import { preparedSql, textArrayParam } from '../../data/prepared.ts'
+import { query, textArrayParam } from '../../data/query.ts'
 import { perDatabase } from '../../database/per-database.ts'
 import { type Context, requireIntegration } from '../../request/context.ts'
 import { Refusal } from '../../shared/errors.ts'
@@ -99,7 +99,7 @@ const printPage = (found: SQL) => sql`
 
 // In the order of the index of a rate's tickets, one rate after the other, behind the last ticket that was
 // read. The bounds are of that ticket in its own rate, and below all tickets in the rates after it.
-const listPage = preparedSql<PageRow>(
+const listPage = query<PageRow>(
   'scan_list_page',
   () => sql`
   with last as materialized (
@@ -123,17 +123,17 @@ const listPage = preparedSql<PageRow>(
     order by bound.id, listed.channel_id, listed.created_at, listed.id limit ${parameter('limit')}::integer + 1`)}`,
 )
 
-const changedPage = preparedSql<PageRow>('scan_list_changes', () =>
+const changedPage = query<PageRow>('scan_list_changes', () =>
   printPage(sql`
     select * from ${tickets} where ${isListed} and event_id = ${parameter('eventId')}
       and id = any(${textArrayParam('ids')})`),
 )
 
-const readSalt = preparedSql<{ salt: string | null }>(
+const readSalt = query<{ salt: string | null }>(
   'scan_salt',
   () => sql`select scan_salt as salt from ${events} where id = ${parameter('eventId')}`,
 )
-const keepSalt = preparedSql(
+const keepSalt = query(
   'keep_scan_salt',
   () => sql`update ${events} set scan_salt = ${parameter('salt')}
     where id = ${parameter('eventId')} and scan_salt is null`,

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { arrayRows, columnsOf, list, typesOf } from '../../data/array-params.ts'
-import { inOrganization, preparedSql } from '../../data/prepared.ts'
+import { inOrganization, query } from '../../data/query.ts'
 import { nowMs } from '../../database/clock.ts'
 import type { Connection } from '../../database/database.ts'
 import type { NewChange } from '../change/table.ts'
@@ -17,7 +17,7 @@ export type Occupancy = { id: string; entered: number; firstEntryAt: Date | null
 const written = arrayRows('written', typesOf(checkIns, { except: ['createdAt'] }))
 
 // In the order of nonces, so that two batches that share some can't wait for each other.
-const insert = preparedSql(
+const insert = query(
   'insert_check_ins',
   () => sql`
   insert into ${checkIns} (${columnsOf(checkIns, written.cells)})
@@ -35,7 +35,7 @@ const counted = arrayRows('counted', {
 const { id, entered, firstEntryAt, lastEntryAt } = counted.cells
 
 // Scans may arrive in any order.
-const count = preparedSql(
+const count = query(
   'count_entries',
   () => sql`
   update ${tickets} set entered = ${entered},

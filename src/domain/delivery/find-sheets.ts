@@ -1,6 +1,7 @@
-import { and, asc, eq, type GetColumnData, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, type SQL, sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
-import { inOrganization, statement } from '../../data/prepared.ts'
+import { fewRowsOf } from '../../data/json-rows.ts'
+import { inOrganization, query } from '../../data/query.ts'
 import type { Database } from '../../database/database.ts'
 import { isDistributed } from '../../database/distributed.ts'
 import { chooseLanguage, type Language } from '../../language/languages.ts'
@@ -15,66 +16,86 @@ import { retiredDocuments, tickets } from '../ticket/table.ts'
 import { prices, ticketRates } from '../ticket-rate/table.ts'
 import type { Delivery } from './table.ts'
 
-// On one line and without hidden characters, which names may have. Null stays null.
-const shown = <Column extends PgColumn>(column: Column) =>
-  sql`${column}`.mapWith(oneLine) as SQL<GetColumnData<Column>>
+const rows = fewRowsOf({
+  id: tickets.id,
+  paymentId: tickets.paymentId,
+  position: tickets.position,
+  status: tickets.status,
+  mode: tickets.mode,
+  qrCode: tickets.qrCode,
+  fullName: tickets.fullName,
+  supplements: tickets.supplements,
+  discountAmount: tickets.discountAmount,
+  totalAmount: tickets.totalAmount,
+  currency: tickets.currency,
+  language: tickets.language,
+  documentToken: tickets.documentToken,
+  rateName: ticketRates.name,
+  priceName: prices.name,
+  // Null if the ticket has no discount.
+  discountName: sql<string | null>`${discounts.name}`,
+  organizationName: organizations.name,
+  organizationLanguage: organizations.language,
+  paymentLanguage: payments.language,
+  eventId: events.id,
+  eventName: events.name,
+  slug: events.slug,
+  startDate: events.startDate,
+  endDate: events.endDate,
+  displayDate: events.displayDate,
+  sequence: events.calendarSequence,
+  // Null if the event has no location.
+  locationName: sql<string | null>`${locations.name}`,
+  address: locations.address,
+  city: locations.city,
+  timezone: locations.timezone,
+  latitude: locations.latitude,
+  longitude: locations.longitude,
+})
 
-const sheets = (db: Database) =>
-  db
-    .select({
-      ticket: {
-        id: tickets.id,
-        paymentId: tickets.paymentId,
-        position: tickets.position,
-        status: tickets.status,
-        mode: tickets.mode,
-        qrCode: tickets.qrCode,
-        fullName: shown(tickets.fullName),
-        supplements: tickets.supplements,
-        discountAmount: tickets.discountAmount,
-        totalAmount: tickets.totalAmount,
-        currency: tickets.currency,
-        language: tickets.language,
-        documentToken: tickets.documentToken,
-      },
-      rateName: shown(ticketRates.name),
-      priceName: shown(prices.name),
-      discountName: shown(discounts.name),
-      organizationName: shown(organizations.name),
-      organizationLanguage: organizations.language,
-      paymentLanguage: payments.language,
-      event: {
-        id: events.id,
-        name: shown(events.name),
-        slug: events.slug,
-        startDate: events.startDate,
-        endDate: events.endDate,
-        displayDate: events.displayDate,
-        sequence: events.calendarSequence,
-      },
-      location: {
-        name: shown(locations.name),
-        address: shown(locations.address),
-        city: shown(locations.city),
-        timezone: locations.timezone,
-        latitude: locations.latitude,
-        longitude: locations.longitude,
-      },
-    })
-    .from(tickets)
-    .innerJoin(
-      payments,
-      and(eq(payments.organizationId, tickets.organizationId), eq(payments.id, tickets.paymentId)),
-    )
-    .innerJoin(ticketRates, eq(ticketRates.id, tickets.ticketRateId))
-    .innerJoin(prices, eq(prices.id, tickets.priceId))
-    .innerJoin(events, eq(events.id, tickets.eventId))
-    .innerJoin(organizations, eq(organizations.id, tickets.organizationId))
-    .leftJoin(discounts, eq(discounts.id, tickets.discountId))
-    .leftJoin(locations, eq(locations.id, events.locationId))
+const sheets = (name: string, condition: SQL | undefined) =>
+  query(name, {
+    rows,
+    query: (select) =>
+      select
+        .from(tickets)
+        .innerJoin(
+          payments,
+          and(eq(payments.organizationId, tickets.organizationId), eq(payments.id, tickets.paymentId)),
+        )
+        .innerJoin(ticketRates, eq(ticketRates.id, tickets.ticketRateId))
+        .innerJoin(prices, eq(prices.id, tickets.priceId))
+        .innerJoin(events, eq(events.id, tickets.eventId))
+        .innerJoin(organizations, eq(organizations.id, tickets.organizationId))
+        .leftJoin(discounts, eq(discounts.id, tickets.discountId))
+        .leftJoin(locations, eq(locations.id, events.locationId))
+        .where(condition)
+        .orderBy(asc(tickets.position)),
+  })
+
+// On one line and without hidden characters, which names may have. Null stays null.
+const shown = <Text extends string | null>(text: Text) => (text && oneLine(text)) as Text
+
+function toSheet(row: ReturnType<typeof rows.read>[number]) {
+  const { rateName, priceName, discountName, organizationName, organizationLanguage, ...others } = row
+  const { paymentLanguage, eventId, eventName, slug, startDate, endDate, displayDate, ...rest } = others
+  const { sequence, locationName, address, city, timezone, latitude, longitude, ...ticket } = rest
+  const place = { address: shown(address), city: shown(city), timezone, latitude, longitude }
+  return {
+    ticket: { ...ticket, fullName: shown(ticket.fullName) },
+    rateName: shown(rateName),
+    priceName: shown(priceName),
+    discountName: shown(discountName),
+    organizationName: shown(organizationName),
+    organizationLanguage,
+    paymentLanguage,
+    event: { id: eventId, name: shown(eventName), slug, startDate, endDate, displayDate, sequence },
+    location: locationName === null ? null : { name: shown(locationName), ...place },
+  }
+}
 
 /** A ticket with everything that is printed on it. */
-export type Sheet = Awaited<ReturnType<typeof sheets>>[number]
+export type Sheet = ReturnType<typeof toSheet>
 
 /** Language of the holder of a ticket; that of the organization if the ticket has another than ours. */
 export const languageOfSheet = ({ ticket, organizationLanguage }: Sheet): Language =>
@@ -88,19 +109,10 @@ const ofToken = (isOf: (column: PgColumn) => SQL) => sql`(
     and ${retiredDocuments.token} = ${sql.placeholder('token')}
   limit 1)`
 
-const sheetsByToken = (db: Database) =>
-  statement(db, 'sheet_by_document', (db) =>
-    sheets(db).where(
-      eq(
-        tickets.id,
-        ofToken(() => sql`true`),
-      ),
-    ),
-  )
-const sheetsByOwnToken = (db: Database) =>
-  statement(db, 'sheet_of_organization_by_document', (db) =>
-    sheets(db).where(and(inOrganization(tickets.organizationId), eq(tickets.id, ofToken(inOrganization)))),
-  )
+const sheetOf = (name: string, isOf: (column: PgColumn) => SQL) =>
+  sheets(name, and(isOf(tickets.organizationId), eq(tickets.id, ofToken(isOf))))
+const sheetByToken = sheetOf('sheet_by_document', () => sql`true`)
+const sheetByOwnToken = sheetOf('sheet_of_organization_by_document', inOrganization)
 
 async function organizationOfDocument(
   db: Database,
@@ -121,10 +133,13 @@ async function organizationOfDocument(
  *  authorization, so there is no caller. Null if there is none. */
 export async function findSheet(db: Database, read: AddressToken): Promise<Sheet | null> {
   const { token, id } = read
-  if (!isDistributed(db)) return (await sheetsByToken(db).execute({ token, id }))[0] ?? null
-  const organizationId = read.organizationId ?? (await organizationOfDocument(db, read))
-  if (organizationId === undefined) return null
-  return (await sheetsByOwnToken(db).execute({ organizationId, token, id }))[0] ?? null
+  const organizationId = isDistributed(db)
+    ? (read.organizationId ?? (await organizationOfDocument(db, read)))
+    : undefined
+  if (isDistributed(db) && organizationId === undefined) return null
+  const find = isDistributed(db) ? sheetByOwnToken : sheetByToken
+  const [row] = await find(db, { organizationId, token, id })
+  return row ? toSheet(row) : null
 }
 
 const isKept = sql`not exists (select from ${retiredDocuments}
@@ -133,42 +148,41 @@ const isOfFirst = sql`exists (select from ${tickets} as first where first.organi
   and first.payment_id = ${sql.placeholder('paymentId')} and first.position = 0
   and first.email = ${sql.placeholder('recipient')})`
 
-const recipientColumn = { email: tickets.email, whatsapp: tickets.phone }
+const toSend = (name: string, ...conditions: SQL[]) =>
+  sheets(
+    name,
+    and(
+      inOrganization(tickets.organizationId),
+      eq(tickets.paymentId, sql.placeholder('paymentId')),
+      ...conditions,
+    ),
+  )
+const isTicket = eq(tickets.id, sql.placeholder('ticketId'))
+const isActive = eq(tickets.status, 'active')
+const toSendBy = (medium: Delivery['medium'], column: PgColumn) => {
+  const isRecipients = eq(column, sql.placeholder('recipient'))
+  return {
+    all: toSend(`sheets_by_${medium}`, isRecipients, isActive),
+    one: toSend(`sheet_by_${medium}`, isRecipients, isActive, isTicket),
+  }
+}
+const sheetsOf = {
+  notice: toSend('sheets_of_a_notice', isTicket),
+  publicCheckout: toSend('sheets_of_a_public_checkout', isActive, isKept, isOfFirst),
+  email: toSendBy('email', tickets.email),
+  whatsapp: toSendBy('whatsapp', tickets.phone),
+}
 
 /** Finds the tickets of a delivery: those of its payment, or the only one that it names, that are active
  *  and still bear its recipient. A notice that names a ticket concerns it whatever became of it; a checkout by a
  *  publishable key that cost nothing is sent to its first attendee, but for what was given to others. */
-export function sheetsToSend(
-  db: Database,
-  { organizationId, kind, notice, occasion, medium, paymentId, recipient, ticketId }: Delivery,
-): Promise<Sheet[]> {
-  const find = (name: string, ...conditions: SQL[]) =>
-    statement(db, name, (db) =>
-      sheets(db)
-        .where(
-          and(
-            inOrganization(tickets.organizationId),
-            eq(tickets.paymentId, sql.placeholder('paymentId')),
-            ...conditions,
-          ),
-        )
-        .orderBy(asc(tickets.position)),
-    )
-  const isNamed = eq(tickets.id, sql.placeholder('ticketId'))
-  if (kind === 'transfer_notice' || (notice && ticketId !== null))
-    return find('sheets_of_a_notice', isNamed).execute({ organizationId, paymentId, ticketId })
-  const isRecipients = eq(recipientColumn[medium], sql.placeholder('recipient'))
-  const isActive = eq(tickets.status, 'active')
-  if (occasion === 'public')
-    return find('sheets_of_a_public_checkout', isActive, isKept, isOfFirst).execute({
-      ...{ organizationId, paymentId, recipient },
-    })
-  return ticketId === null
-    ? find(`sheets_by_${medium}`, isRecipients, isActive).execute({ organizationId, paymentId, recipient })
-    : find(`sheet_by_${medium}`, isRecipients, isActive, isNamed).execute({
-        organizationId,
-        paymentId,
-        recipient,
-        ticketId,
-      })
+export async function sheetsToSend(db: Database, delivery: Delivery): Promise<Sheet[]> {
+  const { organizationId, kind, notice, occasion, medium, paymentId, recipient, ticketId } = delivery
+  const isNotice = kind === 'transfer_notice' || (notice && ticketId !== null)
+  const run = isNotice
+    ? sheetsOf.notice
+    : occasion === 'public'
+      ? sheetsOf.publicCheckout
+      : sheetsOf[medium][ticketId === null ? 'all' : 'one']
+  return (await run(db, { organizationId, paymentId, recipient, ticketId })).map(toSheet)
 }

@@ -2,7 +2,7 @@ import { and, getTableColumns, not, sql } from 'drizzle-orm'
 import { type Batch, loadOne, type Readers } from '../../data/batch-loader.ts'
 import { coalesceReads } from '../../data/coalesce.ts'
 import { rowsOf } from '../../data/json-rows.ts'
-import { anyOf, type Find, rowStatement } from '../../data/prepared.ts'
+import { anyOf, query } from '../../data/query.ts'
 import type { Database } from '../../database/database.ts'
 import { type Mode, perMode } from '../../shared/mode.ts'
 import { isStockOf, leftColumns, stock } from '../ticket-rate/table.ts'
@@ -32,7 +32,7 @@ const byId: Batch<Discount> = {
  *  them. A channel finds none. */
 export const discountById = ({ own }: Readers) => loadOne(own, byId)
 
-const byCode: Find<Discount> = {
+const byCode = query<Discount>('discounts_by_code', {
   rows,
   query: (select) =>
     select
@@ -45,12 +45,12 @@ const byCode: Find<Discount> = {
           not(discounts.removed),
         ),
       ),
-}
+})
 
 const readByName = perMode((mode) =>
   coalesceReads<Discount>(async (db, names) => {
     const parts = names.map((name) => name.split(' '))
-    const found = await rowStatement(db, 'discounts_by_code', byCode).execute({
+    const found = await byCode(db, {
       mode,
       organizationIds: parts.map(([organizationId = '']) => organizationId),
       codes: parts.map(([, code = '']) => code),

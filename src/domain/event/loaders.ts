@@ -1,7 +1,7 @@
 import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import type { NamedFind, Readers } from '../../data/batch-loader.ts'
 import { rowsOf } from '../../data/json-rows.ts'
-import { anyOf, rowStatement } from '../../data/prepared.ts'
+import { anyOf, query } from '../../data/query.ts'
 import { versionedLoaders } from '../../data/versioned-loader.ts'
 import { type Context, requireCaller } from '../../request/context.ts'
 import { isIdentifier } from '../../shared/ids.ts'
@@ -28,7 +28,7 @@ export const eventById = ({ catalogue }: Readers) =>
     return new Map(rows.map((event) => [event.id, { revision: event.revision, value: event }]))
   })
 
-const bySlug = {
+const bySlug = query('event_by_slug', {
   rows: rowsOf({ id: events.id, revision: events.revision }),
   query: (select) =>
     select
@@ -48,7 +48,7 @@ const bySlug = {
         events.id,
       )
       .limit(1),
-} satisfies Parameters<typeof rowStatement<{ id: string; revision: string }>>[2]
+})
 
 /** Finds the event of an organization with this slug: of several, the next one that has not ended, else the
  *  last one that has. Null if there is none that the caller may see. */
@@ -60,11 +60,7 @@ export async function findEventBySlug(
   const slug = typed.normalize('NFC')
   if (!isIdentifier(organizationId) || slug.length > 200 || slug.includes('\0') || !slug.isWellFormed())
     return null
-  const found = await rowStatement(ctx.catalogue, 'event_by_slug', bySlug).execute({
-    organizationId,
-    slug,
-    organizationIds,
-  })
+  const found = await bySlug(ctx.catalogue, { organizationId, slug, organizationIds })
   const [event] = await ctx.loaders.get(eventById).loadRevisions(found)
   return event ?? null
 }

@@ -1,8 +1,7 @@
 import { and, asc, between, desc, eq, gte, inArray, lte, type SQL, sql } from 'drizzle-orm'
 import { z } from 'zod'
 import { rowsOf } from '../../data/json-rows.ts'
-import { anyOf, rowStatement, statement } from '../../data/prepared.ts'
-import type { Database } from '../../database/database.ts'
+import { anyOf, type Find, runNamed } from '../../data/query.ts'
 import { type Context, requireCaller } from '../../request/context.ts'
 import { Refusal } from '../../shared/errors.ts'
 import { identifierPattern } from '../../shared/ids.ts'
@@ -155,17 +154,16 @@ const where = (names: Condition[]) =>
 
 // Only ids and revisions: the loader usually has the rest of the rows cached.
 const pageRows = rowsOf({ id: events.id, revision: events.revision })
-const eventPage = (db: Database, names: Condition[], isDescending: boolean) =>
-  rowStatement(db, `events_${names.join('_')}${isDescending ? '_down' : ''}`, {
-    rows: pageRows,
-    query: (select) =>
-      select
-        .from(events)
-        .where(where(names))
-        .orderBy(...[events.startDate, events.id].map(isDescending ? desc : asc))
-        .limit(parameter('limit'))
-        .offset(parameter('offset')),
-  })
+const eventPage = (names: Condition[], isDescending: boolean): Find<{ id: string; revision: string }> => ({
+  rows: pageRows,
+  query: (select) =>
+    select
+      .from(events)
+      .where(where(names))
+      .orderBy(...[events.startDate, events.id].map(isDescending ? desc : asc))
+      .limit(parameter('limit'))
+      .offset(parameter('offset')),
+})
 
 // Counting a row costs as much as reading it, and nobody pages further than this.
 const maxCounted = 10_000
@@ -173,17 +171,9 @@ const maxCounted = 10_000
 /** Number of events, up to 10,000; `isCapped` if there are more. */
 export type EventCount = { count: number; isCapped: boolean }
 
-const eventCount = (db: Database, names: Condition[]) =>
-  statement(db, `count_events_${names.join('_')}`, (db) =>
-    db.select({ count: sql<number>`count(*)`.mapWith(Number) }).from(
-      db
-        .select({ one: sql`1`.as('one') })
-        .from(events)
-        .where(where(names))
-        .limit(maxCounted + 1)
-        .as('counted'),
-    ),
-  )
+const eventCount = (names: Condition[]) => () =>
+  sql`select count(*)::integer as count from (
+  select from ${events} where ${where(names)} limit ${maxCounted + 1}) "counted"`
 
 /** Finds events that the caller may see, ordered by `startDate` and id. Returns one more than `first` if the
  *  list continues. Without a date, finds only events that have not ended (DECISIONS 3). */
@@ -192,7 +182,8 @@ export async function searchEvents(filter: EventFilter, page: EventPage, ctx: Co
   const { names, values } = readFilter(filter)
   const isDescending = page.orderBy === 'START_DATE_DESC'
   const conditions: Condition[] = page.after ? [...names, isDescending ? 'afterDown' : 'after'] : names
-  const found = await eventPage(ctx.catalogue, conditions, isDescending).execute({
+  const name = `events_${conditions.join('_')}${isDescending ? '_down' : ''}`
+  const found = await runNamed(ctx.catalogue, name, eventPage(conditions, isDescending), {
     ...values,
     organizationIds,
     afterDate: page.after?.startDate.toISOString(),
@@ -208,7 +199,12 @@ export async function searchEvents(filter: EventFilter, page: EventPage, ctx: Co
 export async function countEvents(filter: EventFilter, ctx: Context): Promise<EventCount> {
   const { organizationIds } = requireCaller(ctx)
   const { names, values } = readFilter(filter)
-  const [row] = await eventCount(ctx.catalogue, names).execute({ ...values, organizationIds })
+  const [row] = await runNamed<{ count: number }>(
+    ctx.catalogue,
+    `count_events_${names.join('_')}`,
+    eventCount(names),
+    { ...values, organizationIds },
+  )
   const count = row?.count ?? 0
   return { count: Math.min(count, maxCounted), isCapped: count > maxCounted }
 }

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { arrayRows } from '../../data/array-params.ts'
-import { preparedSql } from '../../data/prepared.ts'
+import { query } from '../../data/query.ts'
 import type { Connection } from '../../database/database.ts'
 import { newId } from '../../shared/ids.ts'
 import type { Mode } from '../../shared/mode.ts'
@@ -24,7 +24,7 @@ const parameter = sql.placeholder
 const year = sql`extract(year from now() at time zone 'UTC')::integer`
 const digits = (number: SQL) => sql`lpad(${number}::text, greatest(6, length(${number}::text)), '0')`
 
-const issue = preparedSql<{ id: string; reference: string }>(
+const issue = query<{ id: string; reference: string }>(
   'issue_invoices',
   () => sql`
   with series as (

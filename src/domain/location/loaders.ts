@@ -1,7 +1,7 @@
 import { and, getTableColumns } from 'drizzle-orm'
 import { type Batch, loadOne, type Readers } from '../../data/batch-loader.ts'
 import { rowsOf } from '../../data/json-rows.ts'
-import { anyOf } from '../../data/prepared.ts'
+import { anyOf } from '../../data/query.ts'
 import { type Location, locations } from './table.ts'
 
 const byId: Batch<Location> = {

@@ -1,7 +1,7 @@
 import { and, asc, getTableColumns, sql } from 'drizzle-orm'
 import { type Batch, loadOne, type Readers } from '../../data/batch-loader.ts'
 import { rowsOf } from '../../data/json-rows.ts'
-import { anyOf, rowStatement } from '../../data/prepared.ts'
+import { anyOf, query } from '../../data/query.ts'
 import type { Database } from '../../database/database.ts'
 import { type Organization, organizations } from './table.ts'
 
@@ -18,25 +18,24 @@ const byId: Batch<Organization> = {
 /** Loads organizations that the caller sees. */
 export const organizationById = ({ catalogue }: Readers) => loadOne(catalogue, byId)
 
-const rows = rowsOf(getTableColumns(organizations))
+const after = query('organizations', {
+  rows: rowsOf(getTableColumns(organizations)),
+  query: (select) =>
+    select
+      .from(organizations)
+      .where(
+        and(
+          anyOf(organizations.id, 'organizationIds'),
+          sql`${organizations.id} > ${sql.placeholder('after')}::text`,
+        ),
+      )
+      .orderBy(asc(organizations.id))
+      .limit(sql.placeholder('limit')),
+})
 
 /** Lists the organizations among these, ordered by id: those after `after`, at most `limit`. */
 export const listOrganizations = (
   db: Database,
   organizationIds: string[],
-  { after, limit }: { after: string; limit: number },
-): Promise<Organization[]> =>
-  rowStatement(db, 'organizations', {
-    rows,
-    query: (select) =>
-      select
-        .from(organizations)
-        .where(
-          and(
-            anyOf(organizations.id, 'organizationIds'),
-            sql`${organizations.id} > ${sql.placeholder('after')}::text`,
-          ),
-        )
-        .orderBy(asc(organizations.id))
-        .limit(sql.placeholder('limit')),
-  }).execute({ organizationIds, after, limit })
+  page: { after: string; limit: number },
+): Promise<Organization[]> => after(db, { organizationIds, ...page })

@@ -2,7 +2,7 @@ import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import { loadOne, type Readers } from '../../data/batch-loader.ts'
 import { readByOrganization } from '../../data/by-organization.ts'
 import { rowsOf } from '../../data/json-rows.ts'
-import { anyOf, type Find, inOrganization, rowStatement } from '../../data/prepared.ts'
+import { anyOf, inOrganization, query } from '../../data/query.ts'
 import { soldBatch } from '../../data/sold-batch.ts'
 import type { Database } from '../../database/database.ts'
 import { isDistributed } from '../../database/distributed.ts'
@@ -20,15 +20,15 @@ const byId = soldBatch<Payment>({
 /** Loads payments that the caller made as a channel, or that its organization sold. */
 export const paymentById = ({ own }: Readers) => loadOne(own, byId)
 
-const anyById: Find<Payment> = {
+const anyById = query('any_payment_by_id', {
   rows,
   query: (select, keys) =>
     select.from(payments).where(and(inOrganization(payments.organizationId), anyOf(payments.id, keys))),
-}
+})
 
 /** Finds a payment of an organization without permission checks. */
 export const findPayment = readByOrganization<Payment>(async (db, organizationId, keys) => {
-  const found = await rowStatement(db, 'any_payment_by_id', anyById).execute({ organizationId, keys })
+  const found = await anyById(db, { organizationId, keys })
   return new Map(found.map((payment) => [payment.id, payment]))
 })
 
@@ -46,21 +46,24 @@ export async function organizationOfPage(
   return (await found)[0]?.id ?? null
 }
 
-const byToken = (isOf?: SQL): Find<Payment> => ({
-  rows,
-  query: (select) =>
-    select
-      .from(payments)
-      .where(
-        and(
-          isOf,
-          eq(payments.id, sql.placeholder('id')),
-          eq(payments.pageToken, sql.placeholder('token')),
-          eq(payments.channelId, sql.placeholder('channelId')),
-          sql`${payments.mode} = ${sql.placeholder('mode')}::text::key_mode`,
+const byToken = (name: string, isOf?: SQL) =>
+  query<Payment>(name, {
+    rows,
+    query: (select) =>
+      select
+        .from(payments)
+        .where(
+          and(
+            isOf,
+            eq(payments.id, sql.placeholder('id')),
+            eq(payments.pageToken, sql.placeholder('token')),
+            eq(payments.channelId, sql.placeholder('channelId')),
+            sql`${payments.mode} = ${sql.placeholder('mode')}::text::key_mode`,
+          ),
         ),
-      ),
-})
+  })
+const ofChannelByToken = byToken('payment_of_channel_by_token')
+const ownByToken = byToken('own_payment_by_token', inOrganization(payments.organizationId))
 
 /** Finds the payment of a channel whose page has this token; null if there is none of the mode. */
 export async function findPaymentByToken(
@@ -70,9 +73,7 @@ export async function findPaymentByToken(
 ): Promise<Payment | null> {
   const { token, id } = read
   const organizationId = isDistributed(db) ? await organizationOfPage(db, read) : null
-  const find = isDistributed(db)
-    ? rowStatement(db, 'own_payment_by_token', byToken(inOrganization(payments.organizationId)))
-    : rowStatement(db, 'payment_of_channel_by_token', byToken())
-  const [found] = await find.execute({ token, id, channelId, mode, organizationId })
+  const find = isDistributed(db) ? ownByToken : ofChannelByToken
+  const [found] = await find(db, { token, id, channelId, mode, organizationId })
   return found ?? null
 }

@@ -1,6 +1,6 @@
 import { and, asc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import { rowsOf } from '../../data/json-rows.ts'
-import { anyOf, inOrganization, preparedRows } from '../../data/prepared.ts'
+import { anyOf, inOrganization, query } from '../../data/query.ts'
 import { nowMs } from '../../database/clock.ts'
 import type { Connection } from '../../database/database.ts'
 import { type Payment, payments } from './table.ts'
@@ -15,7 +15,7 @@ const rows = rowsOf({
 })
 
 const locking = (name: string, onLocked: 'wait' | 'skip') =>
-  preparedRows(name, {
+  query(name, {
     rows,
     query: (select) =>
       select

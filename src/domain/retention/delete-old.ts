@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { channelOrganizations, integrations } from '../../auth/table.ts'
 import type { RetentionConfig } from '../../config/retention.ts'
-import { anyOf, inOrganization, preparedSql } from '../../data/prepared.ts'
+import { anyOf, inOrganization, query } from '../../data/query.ts'
 import type { Database } from '../../database/database.ts'
 import { idsFrom } from '../../shared/ids.ts'
 import { changes, droppedChanges, droppedSequences } from '../change/table.ts'
@@ -19,7 +19,7 @@ const batchSize = sql.raw('1000')
 const before = parameter('before')
 
 const deletingByTime = (name: string, table: typeof checkIns | typeof providerEvents, key: SQL) =>
-  preparedSql(
+  query(
     name,
     () => sql`
     delete from ${table} where ${inOrganization(table.organizationId)} and (${key}) in (
@@ -56,7 +56,7 @@ const oldDeliveries = (condition: SQL, limit: SQL) => sql`(
   order by ${changeId} limit ${limit}) as old`
 
 // What waits for a webhook that is enabled stays. One that is disabled hears of nothing that old: the feed has it.
-const deleteWebhookDeliveries = preparedSql(
+const deleteWebhookDeliveries = query(
   'delete_old_webhook_deliveries',
   () => sql`
   delete from ${webhookDeliveries} using (
@@ -71,7 +71,7 @@ const deleteWebhookDeliveries = preparedSql(
 )
 
 // Changes that have a position and are older than each that a delivery is left of.
-const lockOldChanges = preparedSql<{ id: string }>(
+const lockOldChanges = query<{ id: string }>(
   'lock_old_changes',
   () => sql`
   select ${changes.id} from ${changes}
@@ -84,7 +84,7 @@ const lockOldChanges = preparedSql<{ id: string }>(
 const areThese = sql`${inOrganization(changes.organizationId)} and ${anyOf(changes.id, 'ids')}`
 
 // Where each audience's feed begins from now on.
-const keepCursors = preparedSql(
+const keepCursors = query(
   'keep_cursors',
   () => sql`
   insert into ${droppedChanges} as kept (organization_id, mode, audience, feed_position, id)
@@ -99,7 +99,7 @@ const isThere = (table: typeof payments | typeof tickets | typeof stock) =>
     and ${table.mode} = gone.mode)`
 
 // The last sequence numbers of subjects that are still there, and have no later change.
-const keepSequences = preparedSql(
+const keepSequences = query(
   'keep_sequences',
   () => sql`
   insert into ${droppedSequences} as kept (organization_id, subject_id, mode, sequence)
@@ -113,7 +113,7 @@ const keepSequences = preparedSql(
   on conflict (subject_id, mode, organization_id) do update set sequence = greatest(kept.sequence, excluded.sequence)`,
 )
 
-const deleteThese = preparedSql('delete_changes', () => sql`delete from ${changes} where ${areThese}`)
+const deleteThese = query('delete_changes', () => sql`delete from ${changes} where ${areThese}`)
 
 type Old = { organizationId: string; before: string }
 
@@ -141,7 +141,7 @@ const msAgo = (setting: keyof RetentionConfig, unit: 'day' | 'month') =>
   sql`(extract(epoch from now() - ${parameter(setting)}::integer * ${sql.raw(`interval '1 ${unit}'`)}) * 1000)::float8`
 
 // Times before which rows are old, in milliseconds since 1970; null of what is kept for ever.
-const findTimes = preparedSql<Record<OldTable, number | null>>(
+const findTimes = query<Record<OldTable, number | null>>(
   'times_of_old_rows',
   () => sql`select ${msAgo('retainWebhookDays', 'day')} as webhook_deliveries,
     ${msAgo('retainChangeMonths', 'month')} as changes, ${msAgo('retainCheckInMonths', 'month')} as check_ins,

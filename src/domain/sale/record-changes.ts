@@ -1,6 +1,6 @@
 import { inArray, type SQL, sql } from 'drizzle-orm'
 import { grants, integrations } from '../../auth/table.ts'
-import { preparedSql } from '../../data/prepared.ts'
+import { query } from '../../data/query.ts'
 import type { Connection } from '../../database/database.ts'
 import { announceOnCommit, changesCatalogue, onCommit } from '../../database/transaction.ts'
 import { groupBy } from '../../shared/group-by.ts'
@@ -23,7 +23,7 @@ const toWebhooks = (
 ) => sql`select recorded.organization_id, ${webhooks.id}, recorded.id from recorded ${join}
     where ${webhooks.status} = 'enabled' and ${webhooks.mode} = recorded.mode and recorded.type = any(${webhooks.types})`
 
-const record = preparedSql<{ id: string }>(
+const record = query<{ id: string }>(
   'record_changes',
   () => sql`
   with recorded as (

@@ -10,7 +10,7 @@ import {
 } from '../../data/batch-loader.ts'
 import { fewRowsOf, type JoinedRow, type Rows, rowJoiner, rowsOf } from '../../data/json-rows.ts'
 import { Loader } from '../../data/loader.ts'
-import { anyOf, type Find, type Finds, findTogether, isInMode } from '../../data/prepared.ts'
+import { anyOf, type Find, isInMode, together } from '../../data/query.ts'
 import { type Versioned, versionedLoaders } from '../../data/versioned-loader.ts'
 import type { Database } from '../../database/database.ts'
 import { perDatabase } from '../../database/per-database.ts'
@@ -175,17 +175,17 @@ const findListed = <Row>(child: Exclude<Listed, typeof ticketRates>, rows: Rows<
   }),
 })
 
-const findOffers: Finds<[Revision, ListedRate, ListedPrice, Supplement, Question]> = [
+const findOffers = together<[Revision, ListedRate, ListedPrice, Supplement, Question]>('offers_by_event_id', [
   revisions,
   offerRates,
   findListed(prices, rowsOf(getTableColumns(prices))),
   findListed(supplements, rowsOf(getTableColumns(supplements))),
   findListed(questions, rowsOf(getTableColumns(questions))),
-]
+])
 
 // One statement, and so one snapshot: offers and revisions match.
 async function readOffers(db: Database, eventIds: string[]): Promise<Map<string, Versioned<Offer>>> {
-  const found = await findTogether(db, 'offers_by_event_id', findOffers, { keys: eventIds })
+  const found = await findOffers(db, { keys: eventIds })
   const [eventRevisions, rates] = found
   const ratesOf = groupBy(rates, (rate) => rate.eventId)
   const [prices, supplements, questions] = [byRate(found[2]), byRate(found[3]), byRate(found[4])]

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { arrayRows } from '../../data/array-params.ts'
-import { anyOf, inOrganization, isInMode, preparedSql } from '../../data/prepared.ts'
+import { anyOf, inOrganization, isInMode, query } from '../../data/query.ts'
 import type { Connection } from '../../database/database.ts'
 import { announceOnCommit } from '../../database/transaction.ts'
 import type { Mode } from '../../shared/mode.ts'
@@ -49,7 +49,7 @@ const isOfSale = sql`${inOrganization(stock.organizationId)} and ${isInMode(stoc
 // the deltas, because PostgreSQL first builds the new row from the statement's snapshot and checks its constraints, and
 // only then sees the current row: with stale counters that others have lowered since, the check would fail. `left` is
 // null for unlimited stock, which therefore never flips.
-const movement = preparedSql<StockFlip & { flipped: boolean }>(
+const movement = query<StockFlip & { flipped: boolean }>(
   'move_stock',
   () => sql`
   with locked as (

@@ -1,6 +1,6 @@
 import { eq, sql } from 'drizzle-orm'
 import { fewRowsOf } from '../../data/json-rows.ts'
-import { anyOf, type Find, findTogether } from '../../data/prepared.ts'
+import { anyOf, type Find, together } from '../../data/query.ts'
 import { hearsAll, watchTopic } from '../../database/announcements.ts'
 import type { Database } from '../../database/database.ts'
 import { perDatabase } from '../../database/per-database.ts'
@@ -32,7 +32,7 @@ const rows = fewRowsOf({
 })
 type Row = ReturnType<typeof rows.read>[number]
 
-const watchedRates: Find<Row> = {
+const ratesOfKeys: Find<Row> = {
   rows,
   query: (select, keys) =>
     select
@@ -41,11 +41,11 @@ const watchedRates: Find<Row> = {
       .innerJoin(events, eq(events.id, ticketRates.eventId))
       .where(anyOf(ticketRates.id, keys)),
 }
-const finds: [Find<Row>, Find<Price>] = [watchedRates, ratePrices]
+const watchedRates = together<[Row, Price]>('watched_rates', [ratesOfKeys, ratePrices])
 
 /** Reads rates in one statement, whoever may see them: compare `organizationId`. */
 async function readRates(db: Database, mode: Mode, keys: string[]): Promise<RateAvailability[]> {
-  const [rates, prices] = await findTogether<[Row, Price]>(db, 'watched_rates', finds, { mode, keys })
+  const [rates, prices] = await watchedRates(db, { mode, keys })
   const pricesOf = groupBy(prices, ({ ticketRateId }) => ticketRateId)
   return rates.map((rate) => ({
     ticketRateId: rate.id,

@@ -13,7 +13,7 @@ import {
   unique,
 } from 'drizzle-orm/pg-core'
 import { modeColumn } from '../../auth/table.ts'
-import { isInMode } from '../../data/prepared.ts'
+import { isInMode } from '../../data/query.ts'
 import { minorUnits, percentage, timestampMs } from '../../database/columns.ts'
 import type { Mode } from '../../shared/mode.ts'
 import { events } from '../event/table.ts'

@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
 import { channelOrganizations } from '../../auth/table.ts'
 import type { Rows } from '../../data/json-rows.ts'
-import { inOrganization, isInMode, preparedSql } from '../../data/prepared.ts'
+import { inOrganization, isInMode, query } from '../../data/query.ts'
 import type { Connection } from '../../database/database.ts'
 import { ticketRates } from '../ticket-rate/table.ts'
 import { isTime, keyPrefix, type Place, type Placed, type SortKey } from './list-cursor.ts'
@@ -192,13 +192,13 @@ type PageRow = Record<string, string | null> & { stopKey: string | null; stopId:
  *  filter beyond the path's own, and for one organization if the values name it. Reads a bounded number of
  *  rows: those of the page for each channel, and with such a filter at most `maxScanned` of each. */
 export function createPageSearch<Row>(shown: Shown<Row>) {
-  const statements = new Map<string, ReturnType<typeof preparedSql<PageRow>>>()
+  const statements = new Map<string, ReturnType<typeof query<PageRow>>>()
   const statementOf = (name: PathName, form: Form) => {
     const { isDescending, isFiltered, isOwn } = form
     const full = `${shown.name}_by_${name}${isDescending ? '_down' : ''}${isFiltered ? '_filtered' : ''}${isOwn ? '_own' : ''}`
     const known = statements.get(full)
     if (known) return known
-    const made = preparedSql<PageRow>(full, () => pageStatement(paths[name], shown, form))
+    const made = query<PageRow>(full, () => pageStatement(paths[name], shown, form))
     statements.set(full, made)
     return made
   }

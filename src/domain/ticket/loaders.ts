@@ -4,14 +4,7 @@ import { readByOrganization } from '../../data/by-organization.ts'
 import { coalesceReads } from '../../data/coalesce.ts'
 import { fewRowsOf, type Rows, rowsOf } from '../../data/json-rows.ts'
 import { Loader } from '../../data/loader.ts'
-import {
-  anyOf,
-  type Find,
-  findTogether,
-  inOrganization,
-  rowStatement,
-  type Scope,
-} from '../../data/prepared.ts'
+import { anyOf, type Find, inOrganization, query, type Scope, together } from '../../data/query.ts'
 import { organizationsBy, soldBatch } from '../../data/sold-batch.ts'
 import type { Database } from '../../database/database.ts'
 import { isDistributed } from '../../database/distributed.ts'
@@ -43,21 +36,18 @@ const ticketsWhere = (condition?: SQL): Find<LookupTicket> => ({
       .innerJoin(prices, eq(prices.id, tickets.priceId))
       .where(and(condition, anyOf(tickets.id, keys))),
 })
-const findTickets = ticketsWhere()
-const findOwnTickets = ticketsWhere(inOrganization(tickets.organizationId))
+const findTickets = query('ticket_by_id', ticketsWhere())
+const findOwnTickets = query('ticket_of_organization', ticketsWhere(inOrganization(tickets.organizationId)))
 
 // Coalesces the lookups of all callers, so it is unscoped.
 const ticketCoalesced = coalesceReads<LookupTicket>(async (db, keys) => {
-  const found = await rowStatement(db, 'ticket_by_id', findTickets).execute({ keys })
+  const found = await findTickets(db, { keys })
   return new Map(found.map((ticket) => [ticket.id, ticket]))
 })
 
 // The same for lookups of organizations, each of which finds its tickets on one server.
 const ownTicketCoalesced = readByOrganization<LookupTicket>(async (db, organizationId, keys) => {
-  const found = await rowStatement(db, 'ticket_of_organization', findOwnTickets).execute({
-    organizationId,
-    keys,
-  })
+  const found = await findOwnTickets(db, { organizationId, keys })
   return new Map(found.map((ticket) => [ticket.id, ticket]))
 })
 
@@ -92,19 +82,16 @@ const byPaymentId = soldBatch<Ticket>({
   key: ({ paymentId }) => paymentId,
 })
 
-const anyByPaymentId: Find<Ticket> = {
+const anyByPaymentId = query('any_tickets_by_payment_id', {
   rows,
   query: (select, keys) =>
     select
       .from(tickets)
       .where(and(anyOf(tickets.paymentId, keys), inOrganization(tickets.organizationId)))
       .orderBy(...order),
-}
+})
 const ofPaymentCoalesced = readByOrganization<Ticket[]>(async (db, organizationId, keys) =>
-  groupBy(
-    await rowStatement(db, 'any_tickets_by_payment_id', anyByPaymentId).execute({ organizationId, keys }),
-    ({ paymentId }) => paymentId,
-  ),
+  groupBy(await anyByPaymentId(db, { organizationId, keys }), ({ paymentId }) => paymentId),
 )
 
 /** Finds the tickets of a payment without permission checks. */
@@ -121,13 +108,12 @@ export const ticketById = ({ own }: Readers) =>
   )
 export const ticketsByPaymentId = ({ own }: Readers) => loadMany(own, byPaymentId)
 
+const findKeysAndTickets = together('key_and_ticket_by_id', [keysByKeyId, ticketsWhere()])
+
 /** Creates the context of a request for one ticket, which it reads with the key. */
 export const createLookupContext = createContextWith<LookupTicket>({
   async find(db, keyIds, ids) {
-    const [keys, found] = await findTogether(db, 'key_and_ticket_by_id', [keysByKeyId, findTickets], {
-      keyIds,
-      keys: ids,
-    })
+    const [keys, found] = await findKeysAndTickets(db, { keyIds, keys: ids })
     return [keys, new Map(found.map((ticket) => [ticket.id, ticket]))]
   },
   prime: ({ loaders }, id, ticket) => loaders.get(ticketById).prime(id, toVisible(ticket, loaders.own.scope)),

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { keys } from '../../../src/auth/table.ts'
 import { createReader, type NamedFind } from '../../../src/data/batch-loader.ts'
 import { fewRowsOf } from '../../../src/data/json-rows.ts'
-import { anyOf } from '../../../src/data/prepared.ts'
+import { anyOf } from '../../../src/data/query.ts'
 import { aCatalogue } from '../../support/factories.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 

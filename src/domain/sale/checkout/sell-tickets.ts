@@ -1,7 +1,8 @@
-import { and } from 'drizzle-orm'
+import { and, getTableColumns } from 'drizzle-orm'
 import { readByOrganization } from '../../../data/by-organization.ts'
 import { checkReplay, type Idempotency } from '../../../data/idempotency.ts'
-import { anyOf, inOrganization, statement } from '../../../data/prepared.ts'
+import { fewRowsOf } from '../../../data/json-rows.ts'
+import { anyOf, inOrganization, query } from '../../../data/query.ts'
 import { isDuplicate, isTransient } from '../../../database/database.ts'
 import { isDistributed } from '../../../database/distributed.ts'
 import type { Context } from '../../../request/context.ts'
@@ -29,13 +30,16 @@ export type Order = Pick<HoldJob, 'input' | 'idempotency' | 'seller'> & {
   plan(terms: Terms | null): CheckoutPlan | Promise<CheckoutPlan>
 }
 
-const findCompletedKey = readByOrganization(async (db, organizationId, ids) => {
-  const found = await statement(db, 'idempotency_keys', (db) =>
-    db
-      .select()
+const completedKeys = query('idempotency_keys', {
+  rows: fewRowsOf(getTableColumns(idempotencyKeys)),
+  query: (select, keys) =>
+    select
       .from(idempotencyKeys)
-      .where(and(inOrganization(idempotencyKeys.organizationId), anyOf(idempotencyKeys.id, 'ids'), isFresh)),
-  ).execute({ organizationId, ids })
+      .where(and(inOrganization(idempotencyKeys.organizationId), anyOf(idempotencyKeys.id, keys), isFresh)),
+})
+
+const findCompletedKey = readByOrganization(async (db, organizationId, keys) => {
+  const found = await completedKeys(db, { organizationId, keys })
   return new Map(found.map((key) => [key.id, key]))
 })
 

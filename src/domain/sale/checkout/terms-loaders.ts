@@ -6,14 +6,7 @@ import { readByOrganization } from '../../../data/by-organization.ts'
 import { coalesceReads } from '../../../data/coalesce.ts'
 import { fewRowsOf } from '../../../data/json-rows.ts'
 import { Loader } from '../../../data/loader.ts'
-import {
-  anyOf,
-  type Find,
-  type Finds,
-  type Found,
-  findTogether,
-  inOrganization,
-} from '../../../data/prepared.ts'
+import { anyOf, type Find, type Finds, type Found, inOrganization, together } from '../../../data/query.ts'
 import { nowMs } from '../../../database/clock.ts'
 import type { Database } from '../../../database/database.ts'
 import { isDistributed } from '../../../database/distributed.ts'
@@ -118,8 +111,8 @@ const partsOf = (isOf?: (column: PgColumn) => SQL): Finds<Parts> => [
   rateQuestions,
   overdueHolds(isOf),
 ]
-const findAll: Finds<[KeyRow, ...Parts]> = [keysByKeyId, ...partsOf()]
-const findOwn = partsOf(inOrganization)
+const findAll = together<[KeyRow, ...Parts]>('keys_and_terms', [keysByKeyId, ...partsOf()])
+const findOwn = together<Parts>('terms_of_organization', partsOf(inOrganization))
 
 function toTerms([rates, prices, supplements, questions, overdue]: Found<Parts>): Map<string, Terms> {
   const pricesOf = byRate(prices)
@@ -146,7 +139,7 @@ async function findTerms(
   ids: string[],
   mode: Mode,
 ): Promise<[keys: KeyRow[], terms: Map<string, Terms>]> {
-  const [keys, ...parts] = await findTogether(db, 'keys_and_terms', findAll, { keyIds, keys: ids, mode })
+  const [keys, ...parts] = await findAll(db, { keyIds, keys: ids, mode })
   return [keys, toTerms(parts)]
 }
 
@@ -160,7 +153,7 @@ const readTermsTogether = perMode((mode) =>
 
 const readOwnTerms = perMode((mode) =>
   readByOrganization<Terms>(async (db, organizationId, keys) =>
-    toTerms(await findTogether(db, 'terms_of_organization', findOwn, { organizationId, keys, mode })),
+    toTerms(await findOwn(db, { organizationId, keys, mode })),
   ),
 )
 

@@ -1,5 +1,6 @@
 import { and, asc, eq, inArray, sql } from 'drizzle-orm'
-import { inOrganization, statement } from '../../../data/prepared.ts'
+import { fewRowsOf } from '../../../data/json-rows.ts'
+import { inOrganization, query } from '../../../data/query.ts'
 import type { Database } from '../../../database/database.ts'
 import { hasRecipient } from '../../delivery/anonymized-recipient.ts'
 import { documentUrl } from '../../delivery/document-url.ts'
@@ -18,34 +19,30 @@ export type Documents = {
 
 const paymentId = sql.placeholder('paymentId')
 
-const documentsByPayment = (db: Database) =>
-  statement(db, 'documents_by_payment', (db) =>
-    db
-      .select({
-        position: tickets.position,
-        name: prices.name,
-        status: tickets.status,
-        organizationId: tickets.organizationId,
-        documentToken: tickets.documentToken,
-        // The document of a ticket that was given to another person is that person's.
-        isGiven: sql<boolean>`exists (${db
-          .select({ one: sql`1` })
-          .from(retiredDocuments)
-          .where(
-            and(inOrganization(retiredDocuments.organizationId), eq(retiredDocuments.ticketId, tickets.id)),
-          )})`,
-      })
+const documentsByPayment = query('documents_by_payment', {
+  rows: fewRowsOf({
+    position: tickets.position,
+    name: prices.name,
+    status: tickets.status,
+    organizationId: tickets.organizationId,
+    documentToken: tickets.documentToken,
+    // The document of a ticket that was given to another person is that person's.
+    isGiven: sql<boolean>`exists (select from ${retiredDocuments}
+      where ${inOrganization(retiredDocuments.organizationId)} and ${retiredDocuments.ticketId} = ${tickets.id})`,
+  }),
+  query: (select) =>
+    select
       .from(tickets)
       .innerJoin(prices, eq(prices.id, tickets.priceId))
       .where(and(inOrganization(tickets.organizationId), eq(tickets.paymentId, paymentId)))
       .orderBy(asc(tickets.position)),
-  )
+})
 
 // Only what the checkout had sent: a later delivery may be to somebody else.
-const recipientsByPayment = (db: Database) =>
-  statement(db, 'recipients_by_payment', (db) =>
-    db
-      .select({ recipient: deliveries.recipient, status: deliveries.status })
+const recipientsByPayment = query('recipients_by_payment', {
+  rows: fewRowsOf({ recipient: deliveries.recipient, status: deliveries.status }),
+  query: (select) =>
+    select
       .from(deliveries)
       .where(
         and(
@@ -57,7 +54,7 @@ const recipientsByPayment = (db: Database) =>
         ),
       )
       .orderBy(asc(deliveries.recipient)),
-  )
+})
 
 // Masks an e-mail address or a phone number, so that only who knows it recognizes it: a•••@example.com,
 // +34•••01.
@@ -77,8 +74,8 @@ export async function findDocuments(
 ): Promise<Documents> {
   const values = { organizationId: payment.organizationId, paymentId: payment.id }
   const [rows, recipients] = await Promise.all([
-    documentsByPayment(db).execute(values),
-    payment.sendResourcers ? recipientsByPayment(db).execute(values) : [],
+    documentsByPayment(db, values),
+    payment.sendResourcers ? recipientsByPayment(db, values) : [],
   ])
   const maskedOf = (status: (typeof recipients)[number]['status']) => [
     ...new Set(recipients.flatMap((row) => (row.status === status ? [maskRecipient(row.recipient)] : []))),

@@ -1,8 +1,9 @@
-import { and, asc, eq, inArray, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, getTableColumns, inArray, type SQL, sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
 import { readByOrganization } from '../../../data/by-organization.ts'
 import { coalesceReads } from '../../../data/coalesce.ts'
-import { anyOf, inOrganization, statement } from '../../../data/prepared.ts'
+import { fewRowsOf } from '../../../data/json-rows.ts'
+import { anyOf, inOrganization, query } from '../../../data/query.ts'
 import { nowMs } from '../../../database/clock.ts'
 import type { Database } from '../../../database/database.ts'
 import { isDistributed } from '../../../database/distributed.ts'
@@ -23,105 +24,104 @@ import { type AutomaticReason, automaticReasons } from '../refund/open-refund.ts
 
 type Condition = (column: PgColumn) => SQL | undefined
 
-const findPayments = (name: string, isOf: Condition) => (db: Database) =>
-  statement(db, name, (db) =>
-    db
-      .select({
-        payment: payments,
-        /** Seconds left of the hold, by the database's clock; 0 or less if it is overdue. */
-        secondsLeft: sql<number>`ceil(extract(epoch from ${payments.expiresAt} - ${nowMs}))::integer`,
-        /** Reason for the first automatic refund of the payment. */
-        refundReason: sql<AutomaticReason | null>`(${db
-          .select({ reason: refunds.reason })
-          .from(refunds)
-          .where(
-            and(
-              isOf(refunds.organizationId),
-              eq(refunds.paymentId, payments.id),
-              inArray(refunds.reason, automaticReasons),
-            ),
-          )
-          .orderBy(asc(refunds.createdAt))
-          .limit(1)})`,
-        /** Address among the tickets that the sandbox heeds. */
-        testEmail: sql<string | null>`(${db
-          .select({ email: tickets.email })
-          .from(tickets)
-          .where(
-            and(
-              isOf(tickets.organizationId),
-              eq(tickets.paymentId, payments.id),
-              inArray(tickets.email, testEmails),
-            ),
-          )
-          .orderBy(asc(tickets.position))
-          .limit(1)})`,
-        rateName: ticketRates.name,
-        organization: { name: organizations.name, language: organizations.language },
-        event: {
-          name: events.name,
-          startDate: events.startDate,
-          endDate: events.endDate,
-          displayDate: events.displayDate,
-        },
-        location: {
-          name: locations.name,
-          address: locations.address,
-          city: locations.city,
-          timezone: locations.timezone,
-        },
-      })
-      .from(payments)
-      .innerJoin(ticketRates, eq(ticketRates.id, payments.ticketRateId))
-      .innerJoin(events, eq(events.id, ticketRates.eventId))
-      .innerJoin(organizations, eq(organizations.id, payments.organizationId))
-      .leftJoin(locations, eq(locations.id, events.locationId))
-      .where(
-        and(isOf(payments.organizationId), anyOf(payments.id, 'ids'), anyOf(payments.pageToken, 'tokens')),
-      ),
-  )
+const pageRows = (isOf: Condition) =>
+  fewRowsOf({
+    ...getTableColumns(payments),
+    /** Seconds left of the hold, by the database's clock; 0 or less if it is overdue. */
+    secondsLeft: sql<number>`ceil(extract(epoch from ${payments.expiresAt} - ${nowMs}))::integer`,
+    /** Reason for the first automatic refund of the payment. */
+    refundReason: sql<AutomaticReason | null>`(select ${refunds.reason} from ${refunds}
+      where ${and(isOf(refunds.organizationId), eq(refunds.paymentId, payments.id), inArray(refunds.reason, automaticReasons))}
+      order by ${refunds.createdAt} limit 1)`,
+    /** Address among the tickets that the sandbox heeds. */
+    testEmail: sql<string | null>`(select ${tickets.email} from ${tickets}
+      where ${and(isOf(tickets.organizationId), eq(tickets.paymentId, payments.id), inArray(tickets.email, testEmails))}
+      order by ${tickets.position} limit 1)`,
+    rateName: ticketRates.name,
+    organizationName: organizations.name,
+    organizationLanguage: organizations.language,
+    eventName: events.name,
+    startDate: events.startDate,
+    endDate: events.endDate,
+    displayDate: events.displayDate,
+    // Null if the event has no location.
+    locationName: sql<string | null>`${locations.name}`,
+    address: locations.address,
+    city: locations.city,
+    timezone: locations.timezone,
+  })
+
+function toFound(row: ReturnType<ReturnType<typeof pageRows>['read']>[number]) {
+  const { secondsLeft, refundReason, testEmail, rateName, organizationName, ...others } = row
+  const { organizationLanguage, eventName, startDate, endDate, displayDate, ...rest } = others
+  const { locationName, address, city, timezone, ...payment } = rest
+  return {
+    payment,
+    ...{ secondsLeft, refundReason, testEmail, rateName },
+    organization: { name: organizationName, language: organizationLanguage },
+    event: { name: eventName, startDate, endDate, displayDate },
+    location: locationName === null ? null : { name: locationName, address, city, timezone },
+  }
+}
+
+const findPayments = (name: string, isOf: Condition) =>
+  query(name, {
+    rows: pageRows(isOf),
+    query: (select) =>
+      select
+        .from(payments)
+        .innerJoin(ticketRates, eq(ticketRates.id, payments.ticketRateId))
+        .innerJoin(events, eq(events.id, ticketRates.eventId))
+        .innerJoin(organizations, eq(organizations.id, payments.organizationId))
+        .leftJoin(locations, eq(locations.id, events.locationId))
+        .where(
+          and(isOf(payments.organizationId), anyOf(payments.id, 'ids'), anyOf(payments.pageToken, 'tokens')),
+        ),
+  })
 const paymentsByTokens = findPayments('pages_by_tokens', () => undefined)
 const ownPaymentsByTokens = findPayments('pages_of_organization_by_tokens', inOrganization)
 
 // No personal data: anybody with the page's address can see it.
-const linesByPayments = (db: Database) =>
-  statement(db, 'ticket_lines_by_payments', (db) =>
-    db
-      .select({
-        paymentId: tickets.paymentId,
-        priceName: prices.name,
-        priceAmount: tickets.priceAmount,
-        discountName: discounts.name,
-        discountAmount: tickets.discountAmount,
-        supplements: tickets.supplements,
-        feeAmount: tickets.organizationFeeAmount,
-        warrantyAmount: tickets.warrantyAmount,
-        warrantyHours: tickets.warrantyHours,
-        totalAmount: tickets.totalAmount,
-      })
+const lineRows = fewRowsOf({
+  paymentId: tickets.paymentId,
+  priceName: prices.name,
+  priceAmount: tickets.priceAmount,
+  discountName: sql<string | null>`${discounts.name}`,
+  discountAmount: tickets.discountAmount,
+  supplements: tickets.supplements,
+  feeAmount: tickets.organizationFeeAmount,
+  warrantyAmount: tickets.warrantyAmount,
+  warrantyHours: tickets.warrantyHours,
+  totalAmount: tickets.totalAmount,
+})
+const linesByPayments = query('ticket_lines_by_payments', {
+  rows: lineRows,
+  query: (select, keys) =>
+    select
       .from(tickets)
       .innerJoin(prices, eq(prices.id, tickets.priceId))
       .leftJoin(discounts, eq(discounts.id, tickets.discountId))
-      .where(and(inOrganization(tickets.organizationId), anyOf(tickets.paymentId, 'paymentIds')))
+      .where(and(inOrganization(tickets.organizationId), anyOf(tickets.paymentId, keys)))
       .orderBy(asc(tickets.paymentId), asc(tickets.position)),
-  )
+})
 
-export type FoundPayment = Awaited<ReturnType<ReturnType<typeof paymentsByTokens>['execute']>>[number]
-export type TicketLine = Awaited<ReturnType<ReturnType<typeof linesByPayments>['execute']>>[number]
+export type FoundPayment = ReturnType<typeof toFound>
+export type TicketLine = ReturnType<typeof lineRows.read>[number]
 
-const toMap = (found: FoundPayment[]) => new Map(found.map((row) => [row.payment.pageToken, row]))
+const toMap = (rows: Parameters<typeof toFound>[0][]) =>
+  new Map(rows.map((row) => [row.pageToken, toFound(row)]))
 
 // Buyers come in a rush: reads in the same turn of the event loop share one statement.
 const idsIn = (tokens: string[]) => tokens.map((token) => readPageToken(token)?.id ?? '')
 const paymentByToken = coalesceReads<FoundPayment>(async (db, tokens) =>
-  toMap(await paymentsByTokens(db).execute({ tokens, ids: idsIn(tokens) })),
+  toMap(await paymentsByTokens(db, { tokens, ids: idsIn(tokens) })),
 )
 const ownPaymentByToken = readByOrganization<FoundPayment>(async (db, organizationId, tokens) =>
-  toMap(await ownPaymentsByTokens(db).execute({ organizationId, tokens, ids: idsIn(tokens) })),
+  toMap(await ownPaymentsByTokens(db, { organizationId, tokens, ids: idsIn(tokens) })),
 )
 
 const linesByPayment = readByOrganization<TicketLine[]>(async (db, organizationId, paymentIds) =>
-  groupBy(await linesByPayments(db).execute({ organizationId, paymentIds }), ({ paymentId }) => paymentId),
+  groupBy(await linesByPayments(db, { organizationId, keys: paymentIds }), ({ paymentId }) => paymentId),
 )
 
 /** Finds the payment whose page has this token, with its event and rate. The token is the permission: there

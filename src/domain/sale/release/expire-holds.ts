@@ -1,6 +1,6 @@
 import { and, asc, eq, exists, inArray, lte, not, type SQL, sql } from 'drizzle-orm'
 import { readByOrganization } from '../../../data/by-organization.ts'
-import { anyOf, inOrganization, statement } from '../../../data/prepared.ts'
+import { anyOf, inOrganization, query } from '../../../data/query.ts'
 import { nowMs } from '../../../database/clock.ts'
 import type { Database } from '../../../database/database.ts'
 import { transaction } from '../../../database/transaction.ts'
@@ -74,21 +74,17 @@ export const expireHoldsOf = (
   { id, organizationId }: Pick<TicketRate, 'id' | 'organizationId'>,
 ): Promise<void> => expireHoldsWhere(db, organizationId, eq(holds.ticketRateId, id))
 
+const overdueUses = query<{ id: string }>(
+  'discounts_of_overdue_holds',
+  () => sql`select distinct ${tickets.discountId} as id
+    from ${holds} join ${payments} on ${isOfHold} and ${isOverdue}
+      join ${tickets} on ${tickets.organizationId} = ${payments.organizationId} and ${tickets.paymentId} = ${payments.id}
+    where ${inOrganization(holds.organizationId)} and ${isQueuedOverdue} and ${anyOf(tickets.discountId, 'discountIds')}`,
+)
+
 // Checkouts of one turn of the event loop that find discounts used up share one statement.
 const findOverdueUses = readByOrganization<boolean>(async (db, organizationId, discountIds) => {
-  const found = await statement(db, 'discounts_of_overdue_holds', (db) =>
-    db
-      .selectDistinct({ id: sql<string>`${tickets.discountId}` })
-      .from(holds)
-      .innerJoin(payments, and(isOfHold, isOverdue))
-      .innerJoin(
-        tickets,
-        and(eq(tickets.organizationId, payments.organizationId), eq(tickets.paymentId, payments.id)),
-      )
-      .where(
-        and(inOrganization(holds.organizationId), isQueuedOverdue, anyOf(tickets.discountId, 'discountIds')),
-      ),
-  ).execute({ organizationId, discountIds })
+  const found = await overdueUses(db, { organizationId, discountIds })
   return new Map(found.map(({ id }) => [id, true]))
 })
 

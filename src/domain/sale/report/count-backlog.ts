@@ -1,5 +1,5 @@
 import { and, eq, isNull, lte, or, type SQL, sql } from 'drizzle-orm'
-import { preparedSql } from '../../../data/prepared.ts'
+import { query } from '../../../data/query.ts'
 import { nowMs } from '../../../database/clock.ts'
 import type { Connection } from '../../../database/database.ts'
 import { changes } from '../../change/table.ts'
@@ -48,7 +48,7 @@ const workingWebhooks = sql`array(select ${webhooks.id} from ${webhooks}
   where ${webhooks.status} = 'enabled' and ${isNull(webhooks.failingSince)}
     and ${or(isNull(webhooks.pausedUntil), lte(webhooks.pausedUntil, nowMs))})`
 
-const count = preparedSql<{ part: keyof Backlog; name: string; counts: Counts }>('count_backlog', () =>
+const count = query<{ part: keyof Backlog; name: string; counts: Counts }>('count_backlog', () =>
   sql.join(
     [
       due(

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { channels } from '../../../auth/table.ts'
-import { preparedSql, textArrayParam } from '../../../data/prepared.ts'
+import { query, textArrayParam } from '../../../data/query.ts'
 import type { Connection } from '../../../database/database.ts'
 import { isIdentifier } from '../../../shared/ids.ts'
 import type { Mode } from '../../../shared/mode.ts'
@@ -87,7 +87,7 @@ const statementOf = ({ key, label }: { key: SQL; label: SQL }) => sql`
 const statements = Object.fromEntries(
   Object.entries(groupings).map(([grouping, parts]) => [
     grouping,
-    preparedSql<Omit<SalesRow, 'tickets'> & { tickets: number | null }>(
+    query<Omit<SalesRow, 'tickets'> & { tickets: number | null }>(
       `sum_sales_by_${grouping.toLowerCase()}`,
       () => statementOf(parts),
     ),

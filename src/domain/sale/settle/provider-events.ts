@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { arrayRows, columnsOf, list, typesOf } from '../../../data/array-params.ts'
-import { preparedSql } from '../../../data/prepared.ts'
+import { query } from '../../../data/query.ts'
 import type { Connection } from '../../../database/database.ts'
 import { providerEvents } from '../../payment/table.ts'
 
@@ -8,7 +8,7 @@ type NewEvent = Omit<typeof providerEvents.$inferSelect, 'createdAt'>
 
 const given = arrayRows('given', typesOf(providerEvents, { except: ['createdAt'] }))
 
-const insert = preparedSql<{ id: string }>(
+const insert = query<{ id: string }>(
   'insert_provider_events',
   () => sql`
   insert into ${providerEvents} (${columnsOf(providerEvents, given.cells)})

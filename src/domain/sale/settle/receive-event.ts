@@ -1,6 +1,7 @@
 import { and } from 'drizzle-orm'
 import { readByOrganization } from '../../../data/by-organization.ts'
-import { anyOf, inOrganization, statement } from '../../../data/prepared.ts'
+import { fewRowsOf } from '../../../data/json-rows.ts'
+import { anyOf, inOrganization, query } from '../../../data/query.ts'
 import type { Database } from '../../../database/database.ts'
 import type { ProviderEvent } from '../../payment/provider.ts'
 import { sandboxProvider } from '../../payment/sandbox.ts'
@@ -17,19 +18,20 @@ type EventResult = 'done' | 'repeated' | 'unknown' | 'ignored'
 
 type Subject<Kind> = Extract<ProviderEvent['about'], { kind: Kind }>
 
+const ratesOfPayments = query('rates_of_payments', {
+  rows: fewRowsOf({
+    id: payments.id,
+    organizationId: payments.organizationId,
+    ticketRateId: payments.ticketRateId,
+    mode: payments.mode,
+  }),
+  query: (select, keys) =>
+    select.from(payments).where(and(inOrganization(payments.organizationId), anyOf(payments.id, keys))),
+})
+
 // An event carries no more than a payment's key, but settlements are batched by rate.
-const findPayment = readByOrganization<Settlement['payment']>(async (db, organizationId, ids) => {
-  const found = await statement(db, 'rates_of_payments', (db) =>
-    db
-      .select({
-        id: payments.id,
-        organizationId: payments.organizationId,
-        ticketRateId: payments.ticketRateId,
-        mode: payments.mode,
-      })
-      .from(payments)
-      .where(and(inOrganization(payments.organizationId), anyOf(payments.id, 'ids'))),
-  ).execute({ organizationId, ids })
+const findPayment = readByOrganization<Settlement['payment']>(async (db, organizationId, keys) => {
+  const found = await ratesOfPayments(db, { organizationId, keys })
   return new Map(found.map((payment) => [payment.id, payment]))
 })
 

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { arrayRows, columnsOf, list, typesOf } from '../../../data/array-params.ts'
-import { preparedSql } from '../../../data/prepared.ts'
+import { query } from '../../../data/query.ts'
 import type { Connection } from '../../../database/database.ts'
 import { newId } from '../../../shared/ids.ts'
 import { ownProvider } from '../../payment/provider.ts'
@@ -11,7 +11,7 @@ export type NewCharge = Omit<Charge, 'createdAt'>
 
 const newCharges = arrayRows('told', typesOf(charges, { except: ['createdAt'] }))
 
-const record = preparedSql<{ id: string }>(
+const record = query<{ id: string }>(
   'record_charges',
   () => sql`
   insert into ${charges} (${columnsOf(charges, newCharges.cells)})

@@ -1,7 +1,7 @@
 import { and, asc, eq, sql } from 'drizzle-orm'
 import { arrayRows } from '../../../data/array-params.ts'
 import { rowsOf } from '../../../data/json-rows.ts'
-import { anyOf, inOrganization, preparedRows, preparedSql } from '../../../data/prepared.ts'
+import { anyOf, inOrganization, query } from '../../../data/query.ts'
 import { nowMs } from '../../../database/clock.ts'
 import type { Connection } from '../../../database/database.ts'
 import { groupBy } from '../../../shared/group-by.ts'
@@ -34,7 +34,7 @@ const timezone = sql`coalesce((select ${locations.timezone} from ${events} join 
 
 /** Marks payments as paid and activates their tickets, which then are no longer among holds. Returns the tickets with
  *  their time of payment. */
-const markPaid = preparedSql<ActivatedTicket>(
+const markPaid = query<ActivatedTicket>(
   'mark_paid',
   () => sql`
   with paid as (
@@ -78,7 +78,7 @@ const soldColumns = {
 /** Columns of a ticket that settling its payment needs. */
 export type SoldTicket = Pick<Ticket, keyof typeof soldColumns>
 
-const find = preparedRows('tickets_to_be_sold', {
+const find = query('tickets_to_be_sold', {
   rows: rowsOf(soldColumns),
   query: (select) =>
     select

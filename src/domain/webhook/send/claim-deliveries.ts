@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
-import { inOrganization, preparedSql, textArrayParam } from '../../../data/prepared.ts'
+import { inOrganization, query, textArrayParam } from '../../../data/query.ts'
 import { nowMs } from '../../../database/clock.ts'
 import type { Database } from '../../../database/database.ts'
 import { isDistributed } from '../../../database/distributed.ts'
@@ -69,12 +69,12 @@ const claimOf = (asked: SQL, isOf: (column: PgColumn) => SQL, limit: SQL) => sql
   join ${changes} on ${isOf(changes.organizationId)} and ${changes.organizationId} = taken.organization_id
     and ${changes.id} = taken.change_id`
 
-const claim = preparedSql<Claimed>('claim_webhook_deliveries', () =>
+const claim = query<Claimed>('claim_webhook_deliveries', () =>
   claimOf(ready, () => sql`true`, sql`${placeholder('limit')}::integer`),
 )
 
 // On a distributed database, an organization at a time.
-const claimOwn = preparedSql<Claimed>('claim_webhook_deliveries_of_organization', () =>
+const claimOwn = query<Claimed>('claim_webhook_deliveries_of_organization', () =>
   claimOf(
     sql`unnest(${textArrayParam('webhookIds')}, ${placeholder('counts')}::integer[]) as asked(id, share)`,
     inOrganization,
@@ -86,7 +86,7 @@ const claimOwn = preparedSql<Claimed>('claim_webhook_deliveries_of_organization'
 type Due = { organizationId: string; webhookId: string; isFailing: boolean; count: number }
 
 // No server has all deliveries of a webhook, so none can stop at its share: each counts all that are due.
-const findDue = preparedSql<Due>(
+const findDue = query<Due>(
   'due_webhook_deliveries',
   () => sql`
   select ${organizationId} as "organizationId", ${webhookId} as "webhookId",
@@ -156,7 +156,7 @@ export async function claimDeliveries(
   return claimed.map(toClaimed)
 }
 
-const release = preparedSql('give_back_webhook_deliveries', () => {
+const release = query('give_back_webhook_deliveries', () => {
   return sql`
   update ${webhookDeliveries} set attempts = ${attempts} - 1, due_at = now()
   from unnest(${placeholder('organizationIds')}::text[], ${placeholder('webhookIds')}::text[], ${placeholder('changeIds')}::text[],

@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
 import pLimit from 'p-limit'
-import { preparedSql } from '../../../data/prepared.ts'
+import { query } from '../../../data/query.ts'
 import { secondsFromNow } from '../../../database/clock.ts'
 import type { Database } from '../../../database/database.ts'
 import { groupBy } from '../../../shared/group-by.ts'
@@ -25,7 +25,7 @@ const clock = sql`(select now() as at, extract(epoch from now())::float8 as seco
 
 // Matching on `attempts` and `pending` leaves alone a delivery that another process has claimed since, or
 // that was redelivered.
-const recordDeliveries = preparedSql('record_webhook_deliveries', () => {
+const recordDeliveries = query('record_webhook_deliveries', () => {
   const { status, attempts, deliveredAt } = webhookDeliveries
   return sql`
   update ${webhookDeliveries} set status = tried.status,
@@ -44,7 +44,7 @@ const breakSeconds = (failingSince: PgColumn) =>
   sql`least(300, greatest(1, extract(epoch from clock.at - coalesce(${failingSince}, clock.at)) / 2))`
 
 // Matching on the URL ignores answers of a URL that has been replaced since.
-const recordWebhooks = preparedSql('record_webhooks', () => {
+const recordWebhooks = query('record_webhooks', () => {
   const { failingSince, pausedUntil } = webhooks
   const hasFailed = sql`not of.works and clock.at - ${failingSince} > ${maxFailing}`
   return sql`

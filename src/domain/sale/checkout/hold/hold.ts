@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { rowsLiteral } from '../../../../data/array-params.ts'
-import { preparedSql } from '../../../../data/prepared.ts'
+import { query } from '../../../../data/query.ts'
 import type { Connection } from '../../../../database/database.ts'
 import { problem, Refusal } from '../../../../shared/errors.ts'
 import type { StockFlip } from '../../../ticket-rate/move-stock.ts'
@@ -32,7 +32,7 @@ export const ticketAttributes = [
 type Held = { outcomes: string[]; used_up: string[]; at: number }
 
 const parameter = sql.placeholder
-const call = preparedSql<{ held: Held }>(
+const call = query<{ held: Held }>(
   'hold',
   () => sql`select hold(${parameter('organizationId')}::text, ${parameter('mode')}::text::key_mode,
     ${parameter('waits')}::boolean, ${parameter('mayUseUp')}::boolean, ${parameter('payments')}::new_payment[],

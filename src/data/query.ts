@@ -13,40 +13,12 @@ import type { Mode } from '../shared/mode.ts'
 import type { Rows } from './json-rows.ts'
 
 type Values = Record<string, unknown>
-type Prepared<Row> = { execute(values: Values): Promise<Row[]> }
 type Select = PgSelectBuilder<SelectedFields, 'qb'>
 type JsonRow = Record<string, string | null>
 
-const preparedOf = perDatabase(() => new Map<string, unknown>())
-
-// Builds a statement once per database, by name.
-function cached<Statement>(db: Database, name: string, prepare: () => Statement): Statement {
-  const prepared = preparedOf(db)
-  const known = prepared.get(name) as Statement | undefined
-  if (known !== undefined) return known
-  const made = prepare()
-  prepared.set(name, made)
-  return made
-}
-
-/** Prepares a statement under a name: built once per database, prepared once per connection. */
-export const statement = <Row>(
-  db: Database,
-  name: string,
-  build: (db: Database) => { prepare(name: string): Prepared<Row> },
-): Prepared<Row> => cached(db, name, () => build(db).prepare(name))
-
-/** Prepares a statement written in SQL, for the database or a transaction. Its text is built once, it is
- *  prepared once per connection, and its rows are as the driver parses them. */
-export function preparedSql<Row>(name: string, text: () => SQL) {
-  let query: Query | undefined
-  return async (connection: Connection, values: Values): Promise<Row[]> => {
-    query ??= new PgDialect().sqlToQuery(text())
-    // Drizzle maps nothing if it is given no fields.
-    const prepared = connection._.session.prepareQuery(query, undefined, name, false)
-    return resultRows(await prepared.execute(values))
-  }
-}
+/** A statement that is prepared once per connection, for the database or a transaction. It uses the values that it
+ *  names. */
+type Run<Rows> = (connection: Connection, values: Values) => Promise<Rows>
 
 /** A query for rows of one kind, and their JSON encoding. `keys` is the name of the parameter that the
  *  rows are found by. */
@@ -55,23 +27,27 @@ export type Find<Row> = { rows: Rows<Row>; query: (select: Select, keys: string)
 const encode = <Row>({ rows, query }: Find<Row>, prefix?: string): SQL =>
   rows.wrap(query(new QueryBuilder().select(rows.fields), 'keys').getSQL(), prefix)
 
-/** Prepares a statement whose rows travel as JSON (see json-rows.ts), for the database or a transaction, such
- *  as one that locks rows. */
-export function preparedRows<Row>(name: string, find: Find<Row>) {
-  const fetch = preparedSql<JsonRow>(name, () => encode(find))
-  return async (connection: Connection, values: Values): Promise<Row[]> => {
-    const [row] = await fetch(connection, values)
-    return row ? find.rows.read(row) : []
+// The text is built once.
+function prepared<Row>(name: string, text: () => SQL): Run<Row[]> {
+  let built: Query | undefined
+  return async (connection, values) => {
+    built ??= new PgDialect().sqlToQuery(text())
+    // Drizzle maps nothing if it is given no fields.
+    const statement = connection._.session.prepareQuery(built, undefined, name, false)
+    return resultRows(await statement.execute(values))
   }
 }
 
-/** Prepares a statement whose rows travel as JSON, once per database: for queries that are put together at run
- *  time. */
-export const rowStatement = <Row>(db: Database, name: string, find: Find<Row>): Prepared<Row> =>
-  cached(db, name, () => {
-    const fetch = preparedRows(name, find)
-    return { execute: (values) => fetch(db, values) }
-  })
+/** Creates a statement under a name that is unique in the service: a query whose rows travel as JSON (see
+ *  json-rows.ts), or SQL, whose rows are as the driver parses them. */
+export function query<Row>(name: string, asked: Find<Row> | (() => SQL)): Run<Row[]> {
+  if (typeof asked === 'function') return prepared(name, asked)
+  const run = prepared<JsonRow>(name, () => encode(asked))
+  return async (connection, values) => {
+    const [found] = await run(connection, values)
+    return found ? asked.rows.read(found) : []
+  }
+}
 
 /** Gives the parameter `keys` of a query another name, so that it can be combined with other queries by
  *  keys. */
@@ -91,27 +67,29 @@ const crossJoin = (statements: SQL[]): SQL =>
     sql`, `,
   )}`
 
-/** Prepares a statement for rows of several kinds, for the database or a transaction. Each query uses the
- *  values that it names. */
-export function preparedTogether<All extends unknown[]>(name: string, finds: Finds<All>) {
-  const fetch = preparedSql<JsonRow>(name, () =>
-    crossJoin(finds.map((find, kind) => encode(find, `${kind}.`))),
-  )
-  return async (connection: Connection, values: Values): Promise<Found<All>> => {
-    const [row] = await fetch(connection, values)
-    return finds.map(({ rows }, kind) => rows.read(row ?? {}, `${kind}.`)) as Found<All>
+/** Creates a statement for rows of several kinds, in one round trip and so in one snapshot. */
+export function together<All extends unknown[]>(name: string, finds: Finds<All>): Run<Found<All>> {
+  const run = prepared<JsonRow>(name, () => crossJoin(finds.map((find, kind) => encode(find, `${kind}.`))))
+  return async (connection, values) => {
+    const [found = {}] = await run(connection, values)
+    return finds.map(({ rows }, kind) => rows.read(found, `${kind}.`)) as Found<All>
   }
 }
 
-/** Finds rows of several kinds in one statement, which is prepared once per database: for queries that are
- *  put together at run time. Each query uses the values that it names. */
-export async function findTogether<All extends unknown[]>(
+const namedOf = perDatabase(() => new Map<string, unknown>())
+
+/** Runs a query that is put together at run time, or given as a value. Its statement is created once per database, by
+ *  its name. */
+export function runNamed<Row>(
   db: Database,
   name: string,
-  finds: Finds<All>,
+  asked: Find<Row> | (() => SQL),
   values: Values,
-): Promise<Found<All>> {
-  return cached(db, name, () => preparedTogether<All>(name, finds))(db, values)
+): Promise<Row[]> {
+  const named = namedOf(db)
+  const run = (named.get(name) as Run<Row[]> | undefined) ?? query(name, asked)
+  named.set(name, run)
+  return run(db, values)
 }
 
 /** Text array parameter whose length the planner can't see. If it could, PostgreSQL would estimate by length,
