@@ -70,29 +70,28 @@ export const newQrCode: () => string = customAlphabet('23456789ABCDEFGHJKMNPQRST
 
 const newHexSecret: () => string = customAlphabet('0123456789abcdef', 64)
 
-/** Address of a row by an unguessable token: what the token names beside its secret. The row itself, and the
- *  organization on a distributed database, which leads to its server. */
-export type AddressToken = { token: string; id: string; organizationId: string | null }
+/** Address of a row by an unguessable token: what the token names beside its secret, the row and its organization. */
+export type AddressToken = { token: string; id: string; organizationId: string }
 
 const base64url = (text: string): string => Buffer.from(text).toString('base64url')
 
 /** Makes a token of a secret: the secret, followed by what it names in base64url, so that its row is found by
  *  its primary key and no index of tokens is needed. */
-const toToken = (secret: string, id: string, organizationId: string | null): string =>
-  secret + base64url(organizationId === null ? id : `${id}/${organizationId}`)
+const toToken = (secret: string, id: string, organizationId: string): string =>
+  secret + base64url(`${id}/${organizationId}`)
 
-const named = new RegExp(`^((?:pay|tkt)_[0-9a-z]{26})(?:/(${identifierPattern}))?$`)
+const named = new RegExp(`^((?:pay|tkt)_[0-9a-z]{26})/(${identifierPattern})$`)
 
 /** Returns the reader of tokens with secrets of a form, which all have the same length. It returns null for
  *  any other text. */
 export function addressTokenReader(secret: RegExp) {
-  const form = new RegExp(`^(${secret.source})([\\w-]{40,127})$`)
+  const form = new RegExp(`^(${secret.source})([\\w-]{43,127})$`)
   return (token: string): AddressToken | null => {
     const [, secret, encoded] = form.exec(token) ?? []
     if (secret === undefined || encoded === undefined) return null
     const text = Buffer.from(encoded, 'base64url').toString()
-    const [, id, organizationId = null] = named.exec(text) ?? []
-    if (id === undefined || secret + base64url(text) !== token) return null
+    const [, id, organizationId] = named.exec(text) ?? []
+    if (id === undefined || organizationId === undefined || secret + base64url(text) !== token) return null
     return { token, id, organizationId }
   }
 }
@@ -103,11 +102,10 @@ export const newSecret: () => string = customAlphabet(
   43,
 )
 
-/** Generates the token of a payment's page, which names the organization on a distributed database. */
-export const newPageToken = (paymentId: string, organizationId: string | null): string =>
+/** Generates the token of a payment's page: 256 random bits in base 62, the payment and the organization. */
+export const newPageToken = (paymentId: string, organizationId: string): string =>
   toToken(newSecret(), paymentId, organizationId)
 
-/** Generates the token of a ticket's document, 256 random bits in hexadecimal and the ticket, which names the
- *  organization on a distributed database. */
-export const newDocumentToken = (ticketId: string, organizationId: string | null): string =>
+/** Generates the token of a ticket's document: 256 random bits in hexadecimal, the ticket and the organization. */
+export const newDocumentToken = (ticketId: string, organizationId: string): string =>
   toToken(newHexSecret(), ticketId, organizationId)

@@ -92,7 +92,7 @@ async function jobsOf({ db, channel }: Sale, round: number, all: Wanted[]): Prom
       const idempotency = key === null ? null : { id: `${key}-${rate}-${round}`, requestHash: 'same' }
       const channelId = ctx.caller?.kind === 'channel' ? ctx.caller.channelId : ''
       const seller = { channelId, mode: 'live' as const, saleType: 'online' as const, provider: 'sandbox' }
-      return { plan, input, idempotency, seller, holdMinutes: 15, namesOrganization: false }
+      return { plan, input, idempotency, seller, holdMinutes: 15 }
     }),
   )
 }

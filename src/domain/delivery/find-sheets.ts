@@ -3,7 +3,6 @@ import type { PgColumn } from 'drizzle-orm/pg-core'
 import { fewRowsOf } from '../../data/json-rows.ts'
 import { inOrganization, query } from '../../data/query.ts'
 import type { Database } from '../../database/database.ts'
-import { isDistributed } from '../../database/distributed.ts'
 import { chooseLanguage, type Language } from '../../language/languages.ts'
 import type { AddressToken } from '../../shared/ids.ts'
 import { oneLine } from '../../shared/printable.ts'
@@ -101,44 +100,26 @@ export type Sheet = ReturnType<typeof toSheet>
 export const languageOfSheet = ({ ticket, organizationLanguage }: Sheet): Language =>
   chooseLanguage(ticket.language, organizationLanguage)
 
+const parameter = sql.placeholder
+
 // One statement for both kinds of token, because anybody can guess them.
-const ofToken = (isOf: (column: PgColumn) => SQL) => sql`(
-  select tickets.id from ${tickets} where ${isOf(tickets.organizationId)} and ${tickets.id} = ${sql.placeholder('id')}
-    and ${tickets.documentToken} = ${sql.placeholder('token')}
-  union all select ticket_id from ${retiredDocuments} where ${isOf(retiredDocuments.organizationId)}
-    and ${retiredDocuments.token} = ${sql.placeholder('token')}
+const ofToken = sql`(
+  select tickets.id from ${tickets} where ${inOrganization(tickets.organizationId)} and ${tickets.id} = ${parameter('id')}
+    and ${tickets.documentToken} = ${parameter('token')}
+  union all select ticket_id from ${retiredDocuments} where ${inOrganization(retiredDocuments.organizationId)}
+    and ${retiredDocuments.token} = ${parameter('token')}
   limit 1)`
 
-const sheetOf = (name: string, isOf: (column: PgColumn) => SQL) =>
-  sheets(name, and(isOf(tickets.organizationId), eq(tickets.id, ofToken(isOf))))
-const sheetByToken = sheetOf('sheet_by_document', () => sql`true`)
-const sheetByOwnToken = sheetOf('sheet_of_organization_by_document', inOrganization)
-
-async function organizationOfDocument(
-  db: Database,
-  { token, id }: AddressToken,
-): Promise<string | undefined> {
-  const { organizationId, documentToken } = tickets
-  const [living] = await db
-    .select({ organizationId })
-    .from(tickets)
-    .where(and(eq(documentToken, token), eq(tickets.id, id)))
-  if (living) return living.organizationId
-  const retired = db.select().from(retiredDocuments).where(eq(retiredDocuments.token, token))
-  return (await retired)[0]?.organizationId
-}
+const sheetByToken = sheets(
+  'sheet_by_document',
+  and(inOrganization(tickets.organizationId), eq(tickets.id, ofToken)),
+)
 
 /** Finds a ticket by the token of its document, whatever its status, or by that of a document that it had
  *  before it was given to another person: its `documentToken` is another then. The token is the
  *  authorization, so there is no caller. Null if there is none. */
 export async function findSheet(db: Database, read: AddressToken): Promise<Sheet | null> {
-  const { token, id } = read
-  const organizationId = isDistributed(db)
-    ? (read.organizationId ?? (await organizationOfDocument(db, read)))
-    : undefined
-  if (isDistributed(db) && organizationId === undefined) return null
-  const find = isDistributed(db) ? sheetByOwnToken : sheetByToken
-  const [row] = await find(db, { organizationId, token, id })
+  const [row] = await sheetByToken(db, read)
   return row ? toSheet(row) : null
 }
 

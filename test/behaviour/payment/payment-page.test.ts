@@ -165,7 +165,7 @@ test('payment page escapes names', async () => {
 })
 
 test.each([
-  ['unknown', newPageToken(newId('pay'), null), 1],
+  ['unknown', newPageToken(newId('pay'), 'org_1'), 1],
   ['without a payment', 'A'.repeat(43), 0],
   ['too short', 'A'.repeat(42), 0],
   ['too long', 'A'.repeat(300), 0],

@@ -4,7 +4,6 @@ import { checkReplay, type Idempotency } from '../../../data/idempotency.ts'
 import { fewRowsOf } from '../../../data/json-rows.ts'
 import { anyOf, inOrganization, query } from '../../../data/query.ts'
 import { isDuplicate, isTransient } from '../../../database/database.ts'
-import { isDistributed } from '../../../database/distributed.ts'
 import type { Context } from '../../../request/context.ts'
 import { busy, Refusal } from '../../../shared/errors.ts'
 import { findDiscount } from '../../discount/loaders.ts'
@@ -120,8 +119,7 @@ async function trySale(
   try {
     const plan = await planTickets(terms)
     const { holdMinutes } = ctx.services
-    const namesOrganization = isDistributed(ctx.db)
-    const job = { plan, input, idempotency, seller, holdMinutes, namesOrganization }
+    const job = { plan, input, idempotency, seller, holdMinutes }
     const outcome = await holdTogether(ctx.db, job)
     if (outcome instanceof Refusal) throw outcome
     return (

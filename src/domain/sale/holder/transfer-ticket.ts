@@ -4,7 +4,6 @@ import { transaction } from '../../../database/transaction.ts'
 import { type Context, requireConfidential } from '../../../request/context.ts'
 import { Refusal } from '../../../shared/errors.ts'
 import { newDocumentToken, newQrCode } from '../../../shared/ids.ts'
-import { readDocumentToken } from '../../delivery/document-url.ts'
 import { queueTransfer, requireResends } from '../../delivery/queue-again.ts'
 import { lockPayment } from '../../payment/lock-payment.ts'
 import { clearedAttendee } from '../../ticket/anonymized.ts'
@@ -21,7 +20,6 @@ const isHolder = ({ fullName, email }: TicketTransfer, ticket: Ticket) =>
 
 async function giveTo(tx: Connection, former: Ticket, to: TicketTransfer, language: string): Promise<Ticket> {
   const { id, organizationId, documentToken } = former
-  if (documentToken === null) throw new Error(`active ticket ${id} has no document`)
   const [given] = await tx
     .update(tickets)
     .set({
@@ -32,8 +30,7 @@ async function giveTo(tx: Connection, former: Ticket, to: TicketTransfer, langua
       phone: to.phone ?? null,
       language: to.language ?? language,
       qrCode: newQrCode(),
-      // It names the organization if the former one did.
-      documentToken: newDocumentToken(id, readDocumentToken(documentToken)?.organizationId ?? null),
+      documentToken: newDocumentToken(id, organizationId),
     })
     .where(isTicket(former))
     .returning(ticketColumns)

@@ -1,18 +1,14 @@
-import { and, asc, eq, getTableColumns, inArray, type SQL, sql } from 'drizzle-orm'
-import type { PgColumn } from 'drizzle-orm/pg-core'
+import { and, asc, eq, getTableColumns, inArray, sql } from 'drizzle-orm'
 import { readByOrganization } from '../../../data/by-organization.ts'
-import { coalesceReads } from '../../../data/coalesce.ts'
 import { fewRowsOf } from '../../../data/json-rows.ts'
 import { anyOf, inOrganization, query } from '../../../data/query.ts'
 import { nowMs } from '../../../database/clock.ts'
 import type { Database } from '../../../database/database.ts'
-import { isDistributed } from '../../../database/distributed.ts'
 import { groupBy } from '../../../shared/group-by.ts'
 import { discounts } from '../../discount/table.ts'
 import { events } from '../../event/table.ts'
 import { locations } from '../../location/table.ts'
 import { organizations } from '../../organization/table.ts'
-import { organizationOfPage } from '../../payment/loaders.ts'
 import type { PaymentName } from '../../payment/lock-payment.ts'
 import { readPageToken } from '../../payment/payment-url.ts'
 import { testEmails } from '../../payment/sandbox.ts'
@@ -22,36 +18,33 @@ import { tickets } from '../../ticket/table.ts'
 import { prices, ticketRates } from '../../ticket-rate/table.ts'
 import { type AutomaticReason, automaticReasons } from '../refund/open-refund.ts'
 
-type Condition = (column: PgColumn) => SQL | undefined
-
-const pageRows = (isOf: Condition) =>
-  fewRowsOf({
-    ...getTableColumns(payments),
-    /** Seconds left of the hold, by the database's clock; 0 or less if it is overdue. */
-    secondsLeft: sql<number>`ceil(extract(epoch from ${payments.expiresAt} - ${nowMs}))::integer`,
-    /** Reason for the first automatic refund of the payment. */
-    refundReason: sql<AutomaticReason | null>`(select ${refunds.reason} from ${refunds}
-      where ${and(isOf(refunds.organizationId), eq(refunds.paymentId, payments.id), inArray(refunds.reason, automaticReasons))}
+const pageRows = fewRowsOf({
+  ...getTableColumns(payments),
+  /** Seconds left of the hold, by the database's clock; 0 or less if it is overdue. */
+  secondsLeft: sql<number>`ceil(extract(epoch from ${payments.expiresAt} - ${nowMs}))::integer`,
+  /** Reason for the first automatic refund of the payment. */
+  refundReason: sql<AutomaticReason | null>`(select ${refunds.reason} from ${refunds}
+      where ${and(inOrganization(refunds.organizationId), eq(refunds.paymentId, payments.id), inArray(refunds.reason, automaticReasons))}
       order by ${refunds.createdAt} limit 1)`,
-    /** Address among the tickets that the sandbox heeds. */
-    testEmail: sql<string | null>`(select ${tickets.email} from ${tickets}
-      where ${and(isOf(tickets.organizationId), eq(tickets.paymentId, payments.id), inArray(tickets.email, testEmails))}
+  /** Address among the tickets that the sandbox heeds. */
+  testEmail: sql<string | null>`(select ${tickets.email} from ${tickets}
+      where ${and(inOrganization(tickets.organizationId), eq(tickets.paymentId, payments.id), inArray(tickets.email, testEmails))}
       order by ${tickets.position} limit 1)`,
-    rateName: ticketRates.name,
-    organizationName: organizations.name,
-    organizationLanguage: organizations.language,
-    eventName: events.name,
-    startDate: events.startDate,
-    endDate: events.endDate,
-    displayDate: events.displayDate,
-    // Null if the event has no location.
-    locationName: sql<string | null>`${locations.name}`,
-    address: locations.address,
-    city: locations.city,
-    timezone: locations.timezone,
-  })
+  rateName: ticketRates.name,
+  organizationName: organizations.name,
+  organizationLanguage: organizations.language,
+  eventName: events.name,
+  startDate: events.startDate,
+  endDate: events.endDate,
+  displayDate: events.displayDate,
+  // Null if the event has no location.
+  locationName: sql<string | null>`${locations.name}`,
+  address: locations.address,
+  city: locations.city,
+  timezone: locations.timezone,
+})
 
-function toFound(row: ReturnType<ReturnType<typeof pageRows>['read']>[number]) {
+function toFound(row: ReturnType<(typeof pageRows)['read']>[number]) {
   const { secondsLeft, refundReason, testEmail, rateName, organizationName, ...others } = row
   const { organizationLanguage, eventName, startDate, endDate, displayDate, ...rest } = others
   const { locationName, address, city, timezone, ...payment } = rest
@@ -64,22 +57,23 @@ function toFound(row: ReturnType<ReturnType<typeof pageRows>['read']>[number]) {
   }
 }
 
-const findPayments = (name: string, isOf: Condition) =>
-  query(name, {
-    rows: pageRows(isOf),
-    query: (select) =>
-      select
-        .from(payments)
-        .innerJoin(ticketRates, eq(ticketRates.id, payments.ticketRateId))
-        .innerJoin(events, eq(events.id, ticketRates.eventId))
-        .innerJoin(organizations, eq(organizations.id, payments.organizationId))
-        .leftJoin(locations, eq(locations.id, events.locationId))
-        .where(
-          and(isOf(payments.organizationId), anyOf(payments.id, 'ids'), anyOf(payments.pageToken, 'tokens')),
+const paymentsByTokens = query('pages_by_tokens', {
+  rows: pageRows,
+  query: (select) =>
+    select
+      .from(payments)
+      .innerJoin(ticketRates, eq(ticketRates.id, payments.ticketRateId))
+      .innerJoin(events, eq(events.id, ticketRates.eventId))
+      .innerJoin(organizations, eq(organizations.id, payments.organizationId))
+      .leftJoin(locations, eq(locations.id, events.locationId))
+      .where(
+        and(
+          inOrganization(payments.organizationId),
+          anyOf(payments.id, 'ids'),
+          anyOf(payments.pageToken, 'tokens'),
         ),
-  })
-const paymentsByTokens = findPayments('pages_by_tokens', () => undefined)
-const ownPaymentsByTokens = findPayments('pages_of_organization_by_tokens', inOrganization)
+      ),
+})
 
 // No personal data: anybody with the page's address can see it.
 const lineRows = fewRowsOf({
@@ -113,11 +107,8 @@ const toMap = (rows: Parameters<typeof toFound>[0][]) =>
 
 // Buyers come in a rush: reads in the same turn of the event loop share one statement.
 const idsIn = (tokens: string[]) => tokens.map((token) => readPageToken(token)?.id ?? '')
-const paymentByToken = coalesceReads<FoundPayment>(async (db, tokens) =>
-  toMap(await paymentsByTokens(db, { tokens, ids: idsIn(tokens) })),
-)
-const ownPaymentByToken = readByOrganization<FoundPayment>(async (db, organizationId, tokens) =>
-  toMap(await ownPaymentsByTokens(db, { organizationId, tokens, ids: idsIn(tokens) })),
+const paymentByToken = readByOrganization<FoundPayment>(async (db, organizationId, tokens) =>
+  toMap(await paymentsByTokens(db, { organizationId, tokens, ids: idsIn(tokens) })),
 )
 
 const linesByPayment = readByOrganization<TicketLine[]>(async (db, organizationId, paymentIds) =>
@@ -128,11 +119,7 @@ const linesByPayment = readByOrganization<TicketLine[]>(async (db, organizationI
  *  is no caller. Null if there is none. A malformed token costs no SQL. */
 export async function findPayment(db: Database, token: string): Promise<FoundPayment | null> {
   const read = readPageToken(token)
-  if (!read) return null
-  if (!isDistributed(db)) return paymentByToken(db, token)
-  const organizationId = await organizationOfPage(db, read)
-  if (organizationId === null) return null
-  return ownPaymentByToken(db, organizationId, token)
+  return read && paymentByToken(db, read.organizationId, token)
 }
 
 /** Reads the tickets of a payment as its page lists them. Amounts in minor units. */

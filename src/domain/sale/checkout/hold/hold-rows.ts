@@ -15,8 +15,6 @@ export type HoldJob = {
   idempotency: Idempotency | null
   seller: Seller
   holdMinutes: number
-  /** True if the addresses of its pages name the organization, which leads to its server. */
-  namesOrganization: boolean
 }
 
 /** Way of selling. A sale at the box office and an invitation are paid at once. */
@@ -29,9 +27,6 @@ export type Checkout = { payment: Payment; tickets: Ticket[] }
 
 // Placeholder until `setTimes`: the database's clock decides.
 const unsetTime = new Date(0)
-
-const organizationIn = ({ plan, namesOrganization }: HoldJob): string | null =>
-  namesOrganization ? plan.rate.organizationId : null
 
 function toPayment(job: HoldJob): Payment {
   const { plan, input, seller } = job
@@ -47,7 +42,7 @@ function toPayment(job: HoldJob): Payment {
     totalAmount: plan.totalAmount,
     currency: plan.currency,
     conditionsChanged: plan.conditionsChanged,
-    pageToken: newPageToken(id, organizationIn(job)),
+    pageToken: newPageToken(id, plan.rate.organizationId),
     redirectUrl: input.redirectUrl ?? null,
     errorUrl: input.errorUrl ?? null,
     sendResourcers: input.sendResourcers ?? false,
@@ -116,7 +111,7 @@ function toTicket(job: HoldJob, payment: Payment, ticket: PricedTicket, position
     entered: 0,
     lastEntryAt: null,
     firstEntryAt: null,
-    documentToken: newDocumentToken(id, organizationIn(job)),
+    documentToken: newDocumentToken(id, payment.organizationId),
     cancelledAt: null,
     invoiceReference: null,
     correctiveInvoiceReferences: [],
