@@ -7,6 +7,7 @@
 
 -- Keys and grants: who calls
 
+-- Organizations that sell tickets, each in one currency.
 create table organizations (
   id text primary key,
   name text not null,
@@ -38,6 +39,7 @@ create table channel_organizations (
 create unique index channel_organizations_number on channel_organizations (number);
 create index channels_of_organization on channel_organizations (organization_id, channel_id);
 
+-- Organizations that a channel may sell for now.
 create table grants (
   channel_id text not null,
   organization_id text not null,
@@ -99,6 +101,7 @@ create index keys_integration_id_index on keys (integration_id);
 
 -- Catalogue: what an import writes
 
+-- Places of events, with the time zone that their days are counted in.
 create table locations (
   id text primary key,
   organization_id text not null,
@@ -118,6 +121,7 @@ create index locations_latitude_longitude_index on locations (latitude, longitud
 create index locations_city on locations ((regexp_replace(lower(normalize(city::text, NFKD)), '[\u0300-\u036f]', '', 'g')));
 create index locations_country on locations (country_code);
 
+-- Events that tickets are sold for.
 create table events (
   id text primary key,
   organization_id text not null,
@@ -155,6 +159,8 @@ create index events_search_words_index on events using gin (search_words);
 create index events_moved on events (id) where moved_from is not null;
 create index events_duration on events ((extract(epoch from (end_date - start_date))));
 
+-- Ticket rates of events, with the rules of their sale. Those that a catalogue removes stay, because sold tickets
+-- refer to them; so do prices, supplements and questions.
 create table ticket_rates (
   id text primary key,
   organization_id text not null,
@@ -185,6 +191,7 @@ create table ticket_rates (
 create index ticket_rates_event_id_position_id_index on ticket_rates (event_id, "position", id);
 
 create type fee_type as enum ('percentage', 'fixed');
+-- Prices of rates, each valid until a time, or until its places are sold.
 create table prices (
   id text primary key,
   ticket_rate_id text not null,
@@ -204,6 +211,7 @@ create table prices (
 );
 create index prices_ticket_rate_id_position_id_index on prices (ticket_rate_id, "position", id);
 
+-- Things that are sold along with a ticket, such as a drink.
 create table supplements (
   id text primary key,
   ticket_rate_id text not null,
@@ -221,6 +229,7 @@ create table supplements (
 );
 create index supplements_ticket_rate_id_position_id_index on supplements (ticket_rate_id, "position", id);
 
+-- Questions that each attendee is asked.
 create table questions (
   id text primary key,
   ticket_rate_id text not null,
@@ -403,6 +412,7 @@ create index open_sessions_provider_due_at_index on open_sessions (provider, due
 
 create type ticket_status as enum ('held', 'active', 'cancelled', 'expired');
 create type sale_type as enum ('online', 'box_office', 'invitation');
+-- Tickets that are held or were sold, with what they cost, whom they admit, and who is inside.
 create table tickets (
   id text not null,
   payment_id text not null,
@@ -866,10 +876,10 @@ create type new_ticket as (
 );
 
 -- Holds places for payments of one organization and mode, and writes their rows: each whole or not at all, in the order
--- of arrival, so that a small one may fit where a large one before it did not. Locks counters in the order of their ids;
--- without `waits` it passes by those that others have locked. Without `may_use_up` it takes the last of nothing, and holds
--- all payments of a rate or none. Returns the time of the rows as `at`, in milliseconds since 1970, as `used_up` the
--- counters that it left nothing of, as in `rate rate_1`, and as `outcomes`, in the order of the payments:
+-- of arrival, so that a small one may fit where a large one before it did not. Locks counters in the order of their
+-- ids; without `waits` it passes by those that others have locked. Without `may_use_up` it takes the last of nothing,
+-- and holds all payments of a rate or none. Returns the time of the rows as `at`, in milliseconds since 1970, the
+-- counters that it left nothing of as `used_up`, as in `rate rate_1`, and `outcomes`, in the order of the payments:
 --   HELD
 --   LATER         nothing of its rate is held: to be asked again, with `waits` and `may_use_up`
 --   FULL          places or uses are gone
@@ -907,8 +917,8 @@ begin
     outcomes := array(
       select case when not pg_try_advisory_xact_lock(hashtextextended(key_id, 0)) then 'KEY_IN_USE' end
       from unnest(pays) with ordinality as p order by p.ordinality);
-    delete from idempotency_keys where organization_id = org
-      and id = any (array(select key_id from unnest(pays))) and created_at <= now() - interval '24 hours';
+    delete from idempotency_keys where organization_id = org and created_at <= now() - interval '24 hours'
+      and id = any (array(select key_id from unnest(pays) with ordinality as p where outcomes[p.ordinality] is null));
   end if;
   if waits then
     select array_agg(kind), array_agg(id), array_agg("left") into kinds, ids, lefts from (
@@ -936,9 +946,10 @@ begin
   into move_payments, move_counters, move_counts from (
     select p.ordinality as payment, locked.ordinality as counter, count(*) as count
     from unnest(pays) with ordinality as p join unnest(tix) as t on t.payment_id = p.id
-    cross join lateral (values ('rate'::stock_kind, t.ticket_rate_id), ('price', t.price_id), ('discount', t.discount_id))
-      as asked(kind, id)
-    left join unnest(kinds, ids) with ordinality as locked(kind, id) on locked.kind = asked.kind and locked.id = asked.id
+    cross join lateral (values
+      ('rate'::stock_kind, t.ticket_rate_id), ('price', t.price_id), ('discount', t.discount_id)) as asked(kind, id)
+    left join unnest(kinds, ids) with ordinality as locked(kind, id)
+      on locked.kind = asked.kind and locked.id = asked.id
     where asked.id is not null group by p.ordinality, asked.kind, asked.id, locked.ordinality
   ) as moves;
 

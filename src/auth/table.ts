@@ -44,6 +44,7 @@ export const channelOrganizations = pgTable(
   ],
 )
 
+/** Organizations that a channel may sell for now. */
 export const grants = pgTable(
   'grants',
   {

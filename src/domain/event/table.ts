@@ -24,6 +24,7 @@ export type Artist = { name: string; imageUrl: string | null }
 export const duration = (event: Record<'startDate' | 'endDate', PgColumn>): SQL =>
   sql`extract(epoch from (${event.endDate} - ${event.startDate}))`
 
+/** Events that tickets are sold for. */
 export const events = pgTable(
   'events',
   {

@@ -6,6 +6,7 @@ import { organizationId } from '../organization/table.ts'
 export const foldedCity = (city: SQLWrapper): SQL =>
   sql`regexp_replace(lower(normalize(${city}::text, NFKD)), '[\\u0300-\\u036f]', '', 'g')`
 
+/** Places of events, with the time zone that their days are counted in. */
 export const locations = pgTable(
   'locations',
   {

@@ -1,6 +1,7 @@
 import { integer, pgTable, text } from 'drizzle-orm/pg-core'
 import { percentage } from '../../database/columns.ts'
 
+/** Organizations that sell tickets, each in one currency. */
 export const organizations = pgTable('organizations', {
   id: text().primaryKey(),
   name: text().notNull(),

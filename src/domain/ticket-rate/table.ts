@@ -70,6 +70,8 @@ export const rateTypes = ['limited', 'unlimited'] as const
 /** Maximum of `warrantyHours`, ten years: rows of before may have more. */
 export const maxWarrantyHours = 87_600
 
+/** Ticket rates of events, with the rules of their sale. Those that a catalogue removes stay, because sold tickets refer
+ *  to them; so do prices, supplements and questions. */
 export const ticketRates = pgTable(
   'ticket_rates',
   {
@@ -120,6 +122,7 @@ const listedUnderRate = () => ({
 
 export const feeType = pgEnum('fee_type', ['percentage', 'fixed'])
 
+/** Prices of rates, each valid until a time, or until its places are sold. */
 export const prices = pgTable(
   'prices',
   {
@@ -141,6 +144,7 @@ export const prices = pgTable(
   ],
 )
 
+/** Things that are sold along with a ticket, such as a drink. */
 export const supplements = pgTable(
   'supplements',
   {
@@ -163,6 +167,7 @@ export const supplements = pgTable(
 /** Types of a question: one of its items, free text, or `true` or `false`. */
 export const questionTypes = ['dropdown', 'text', 'checkbox'] as const
 
+/** Questions that each attendee is asked. */
 export const questions = pgTable(
   'questions',
   {

@@ -57,6 +57,7 @@ export const isNotExpired = (ended: ExtraConfigColumn | PgColumn): SQL =>
 const ofChannel = (ticket: Record<'organizationId' | 'mode' | 'channelId', ExtraConfigColumn>) =>
   [ticket.organizationId, ticket.mode, ticket.channelId] as const
 
+/** Tickets that are held or were sold, with what they cost, whom they admit, and who is inside. */
 export const tickets = pgTable(
   'tickets',
   {
