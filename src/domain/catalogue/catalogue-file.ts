@@ -37,7 +37,7 @@ export const priceFile = z
     additional_info: optional(lines(2000)),
     fee_type: z.enum(['percentage', 'fixed'], 'must be percentage or fixed').nullish(),
     fee_quantity: z.number().min(0, 'must be at least 0').nullish(),
-  } satisfies Record<keyof z.output<typeof priceBody>, z.ZodType>)
+  } satisfies Record<keyof z.output<typeof priceBody.schema>, z.ZodType>)
   .refine(
     ({ fee_type, fee_quantity }) => fee_type === 'fixed' || isPercentage(fee_quantity ?? 0),
     rule('fee_quantity', 'must be a percentage of at most 100, with at most four decimals'),
@@ -53,7 +53,10 @@ export const supplementFile = z.strictObject({
   price: amount,
   has_fake_price: z.boolean().nullish(),
   fake_price: amount.nullish(),
-} satisfies Record<keyof z.output<typeof supplementBody> | 'description' | 'product_quantity', z.ZodType>)
+} satisfies Record<
+  keyof z.output<typeof supplementBody.schema> | 'description' | 'product_quantity',
+  z.ZodType
+>)
 
 export const questionFile = z
   .strictObject({
@@ -64,7 +67,7 @@ export const questionFile = z
     ),
     required: z.boolean().nullish(),
     items: z.array(text(200)).nullish(),
-  } satisfies Record<keyof z.output<typeof questionBody>, z.ZodType>)
+  } satisfies Record<keyof z.output<typeof questionBody.schema>, z.ZodType>)
   .refine(
     ({ type, items }) => type !== 'dropdown' || (items ?? []).length !== 0,
     rule('items', 'must hold at least one choice of a dropdown'),

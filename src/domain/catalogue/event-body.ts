@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { exampleIds } from '../../rest/openapi/example-ids.ts'
 import type { Event } from '../event/table.ts'
-import { priceExample, type TicketRateBody, ticketRateBody } from '../ticket-rate/body.ts'
+import { type TicketRateBody, ticketRateBody } from '../ticket-rate/body.ts'
 
 const artistBody = z
   .object({
@@ -35,7 +35,7 @@ export const eventBody = z.object({
   image_url: z.url().nullable().describe('URL of the poster.'),
   location_id: z.string().nullable().describe('Identifier of the venue.'),
   ticket_rates: z
-    .array(ticketRateBody)
+    .array(ticketRateBody.schema)
     .optional()
     .describe('Ticket rates of the event. Present if `populate` asks for them.'),
   iframe: iframeBody.nullable().describe('Embeddable sales widget; null if there is none.'),
@@ -85,42 +85,6 @@ export const eventExample: EventBody = {
   organization_id: 'org_demo_luna',
   image_url: 'https://pictures.example/noche-de-vermut.jpg',
   location_id: 'loc_demo_1',
-  ticket_rates: [
-    {
-      _id: exampleIds.ticketRateId,
-      organization_id: 'org_demo_luna',
-      event_id: exampleIds.eventId,
-      name: 'Entrance',
-      slug: 'entrance',
-      valid_from: '2026-11-01T09:00:00.000Z',
-      complete: false,
-      type: 'limited',
-      prices: [priceExample],
-      supplements: [
-        {
-          _id: 'sup_01jd8r6t6a2c4e6g8j1m3p5r7t',
-          label: 'Three drinks',
-          price: 12,
-          has_fake_price: true,
-          fake_price: 15,
-        },
-      ],
-      available: true,
-      availability: { sold: 120, available: 80 },
-      min: null,
-      max: 10,
-      questions: [
-        {
-          _id: 'que_01jd8r6t6b3d5f7h9k2m4p6r8t',
-          label: 'How did you hear about us?',
-          type: 'dropdown',
-          required: false,
-          items: ['A friend', 'A poster', 'The radio'],
-        },
-      ],
-      show_all_prices: true,
-      warranty: { enabled: true, percentage: 10, hours: 24 },
-    },
-  ],
+  ticket_rates: [ticketRateBody.example],
   iframe: null,
 }

@@ -8,7 +8,7 @@ import * as scalars from '../../shared/input-types.ts'
 import { eventById } from '../event/loaders.ts'
 import { type EventFilter, eventFilter, readCursor, searchEvents, toCursor } from '../event/search-events.ts'
 import type { Event } from '../event/table.ts'
-import { type TicketRateBody, toTicketRateBody } from '../ticket-rate/body.ts'
+import { type TicketRateBody, ticketRateBody } from '../ticket-rate/body.ts'
 import {
   pricesByTicketRateId,
   questionsByTicketRateId,
@@ -100,7 +100,7 @@ async function toTicketRateBodies(
   return events.map((event, index) =>
     (rates[index] ?? []).map((rate) => {
       const place = next++
-      return toTicketRateBody(rate, {
+      return ticketRateBody.of(rate, {
         event,
         prices: prices[place] ?? [],
         supplements: supplements[place] ?? [],

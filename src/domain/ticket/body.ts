@@ -1,231 +1,188 @@
 import { z } from 'zod'
+import * as field from '../../rest/body.ts'
+import { body } from '../../rest/body.ts'
 import { exampleIds } from '../../rest/openapi/example-ids.ts'
 import { toMajor } from '../../shared/money.ts'
 import { minimumAge } from '../event/minimum-age.ts'
-import { type LookupTicket, saleType } from './table.ts'
+import { type LookupTicket, type SoldSupplement, saleType, type Ticket } from './table.ts'
 import * as views from './views.ts'
 
-// JSON shape of a ticket in the REST lookup (INTERFACE, Ticket). Amounts are in major units of its currency.
+// JSON bodies of a ticket (INTERFACE, Ticket): in the lookup, in lists, and in changes. Amounts are in major units of
+// its currency.
 
-const amount = (description: string) => z.number().describe(description)
-const nullableText = z.string().nullable()
-const moment = z.iso.datetime().nullable()
+const price = field.amount('priceAmount', 'Price without fees, supplements and warranty, in major units.', 20)
 
-const supplementBody = z.object({
-  _id: z.string().describe('Supplement identifier.'),
-  price: z.number().describe('Price paid, in major units.'),
-  label: z.string().describe('Display name.'),
-  description: nullableText.describe('Description; null if it has none.'),
-  has_fake_price: z.boolean().describe('True if `fake_price` was shown struck through.'),
-  fake_price: z.number().nullable().describe('Price that was shown struck through, in major units.'),
-  product_quantity: z.int().describe('Number of items bought.'),
-  product_quantity_used: z.int().describe('Number of items redeemed.'),
-})
-supplementBody.register(z.globalRegistry, {
-  id: 'TicketSupplement',
-  description: 'Supplement bought with a ticket, as the lookup shows it.',
+const priceInfo = body('PriceInfo', 'Price that the ticket was sold at.', {
+  _id: field.text('priceId', 'Price identifier.', exampleIds.priceId),
+  price,
+  age: field.optionalInteger(
+    ({ eventAge }: LookupTicket) => minimumAge({ age: eventAge }),
+    'Minimum age of the event; null if it has none.',
+    18,
+  ),
+  content: field.optionalText('priceIncludes', 'Description of what the price includes.', 'One entrance'),
+  additional_info: field.optionalText('priceAdditionalInfo', 'Additional information for the buyer.', null),
 })
 
-const priceInfoBody = z
-  .object({
-    _id: z.string().describe('Price identifier.'),
-    price: amount('Price without fees, supplements and warranty, in major units.'),
-    age: z.int().nullable().describe('Minimum age of the event; null if it has none.'),
-    content: nullableText.describe('Description of what the price includes.'),
-    additional_info: nullableText.describe('Additional information for the buyer.'),
-  })
-  .meta({ id: 'PriceInfo', description: 'Price that the ticket was sold at.' })
+const supplement = body('TicketSupplement', 'Supplement bought with a ticket, as the lookup shows it.', {
+  _id: field.text('supplementId', 'Supplement identifier.', 'sup_01jd8r6t6a2c4e6g8j1m3p5r7t'),
+  price: field.number(
+    ({ amount }: SoldSupplement, { currency }: Ticket) => toMajor(amount, currency),
+    'Price paid, in major units.',
+    12,
+  ),
+  label: field.text('label', 'Display name.', 'Three drinks'),
+  description: field.optionalText('description', 'Description; null if it has none.', null),
+  has_fake_price: field.flag('hasFakePrice', 'True if `fake_price` was shown struck through.', false),
+  fake_price: field.optionalNumber(
+    ({ fakeAmount }: SoldSupplement, { currency }: Ticket) =>
+      fakeAmount === null ? null : toMajor(fakeAmount, currency),
+    'Price that was shown struck through, in major units.',
+    null,
+  ),
+  product_quantity: field.integer('productQuantity', 'Number of items bought.', 3),
+  product_quantity_used: field.integer('used', 'Number of items redeemed.', 0),
+})
 
-export const ticketBody = z.object({
-  _id: z.string().describe('Ticket identifier.'),
-  activation_date: moment.describe('Time of payment; null unless paid.'),
-  channel_id: z.string().describe('Identifier of the channel that sold the ticket.'),
-  code: z.string().describe('Code that is scanned at the door: 1 to 64 visible ASCII characters.'),
-  discount_quantity_subtract: amount('Amount that a discount took off the price, in major units.'),
-  email: z.string().describe('E-mail address of the attendee.'),
-  gender: nullableText.describe('Gender, as one digit. The service attaches no meaning to it.'),
-  address: nullableText.describe('Street and number.'),
-  language: nullableText.describe(
+/** Fields of a ticket in the lookup; other bodies take theirs from here. */
+export const lookupFields = {
+  _id: field.text('id', 'Ticket identifier.', exampleIds.ticketId),
+  activation_date: field.optionalTime(
+    'activatedAt',
+    'Time of payment; null unless paid.',
+    '2026-11-22T18:04:11.000Z',
+  ),
+  channel_id: field.text(
+    'channelId',
+    'Identifier of the channel that sold the ticket.',
+    'chn_01jd8r6t7c4e6g8j1m3p5r7t9v',
+  ),
+  code: field.text(
+    'qrCode',
+    'Code that is scanned at the door: 1 to 64 visible ASCII characters.',
+    'K7M2PQ9RXW3DT4HBN',
+  ),
+  discount_quantity_subtract: field.amount(
+    'discountAmount',
+    'Amount that a discount took off the price, in major units.',
+    0,
+  ),
+  email: field.text('email', 'E-mail address of the attendee.', 'ada@example.com'),
+  gender: field.optionalText('gender', 'Gender, as one digit. The service attaches no meaning to it.', null),
+  address: field.optionalText('address', 'Street and number.', null),
+  language: field.optionalText(
+    'language',
     'Language that the attendee is addressed in, as an ISO 639-1 code; null if it is not known.',
+    'es',
   ),
-  country: nullableText.describe('Two-letter ISO 3166 country code.'),
-  postal_code: nullableText.describe('Postal code.'),
-  enter: z.int().describe('Number of people inside now.'),
-  entry_date: z.int().describe('Time of the last entry in Unix seconds; 0 if nobody has entered.'),
-  event_id: z.string().describe('Identifier of the event.'),
-  for: z.int().describe('Number of people that the ticket admits.'),
-  name: z.string().describe('Full name of the attendee.'),
-  payment_id: z.string().describe('Identifier of the payment.'),
-  phone: nullableText.describe('Phone number in international format.'),
-  price: amount('Price without fees, supplements and warranty, in major units.'),
-  raised: amount('Amount that the organization keeps after refunds and commission, in major units.'),
-  rate_id: z.string().describe('Identifier of the ticket rate.'),
-  rate_name: z.string().describe('Name of the ticket rate.'),
-  rate_slug: z.string().describe('Slug of the ticket rate.'),
-  referral_id: nullableText.describe(
+  country: field.optionalText('countryCode', 'Two-letter ISO 3166 country code.', 'ES'),
+  postal_code: field.optionalText('postalCode', 'Postal code.', null),
+  enter: field.integer('entered', 'Number of people inside now.', 0),
+  entry_date: field.integer(
+    views.entryDate,
+    'Time of the last entry in Unix seconds; 0 if nobody has entered.',
+    0,
+  ),
+  event_id: field.text('eventId', 'Identifier of the event.', exampleIds.eventId),
+  for: field.integer('admits', 'Number of people that the ticket admits.', 1),
+  name: field.text('fullName', 'Full name of the attendee.', 'Ada Lovelace'),
+  payment_id: field.text('paymentId', 'Identifier of the payment.', 'pay_01jd8s2w7b6d2f9h5k7n1q4s6v'),
+  phone: field.optionalText('phone', 'Phone number in international format.', '+34600000000'),
+  price,
+  raised: field.amount(
+    views.raised,
+    'Amount that the organization keeps after refunds and commission, in major units.',
+    20.6,
+  ),
+  rate_id: field.text('ticketRateId', 'Identifier of the ticket rate.', exampleIds.ticketRateId),
+  rate_name: field.text('rateName', 'Name of the ticket rate.', 'Entrance'),
+  rate_slug: field.text('rateSlug', 'Slug of the ticket rate.', 'entrance'),
+  referral_id: field.optionalText(
+    'referralId',
     'Identifier that the channel has for whoever referred the buyer; null if it named nobody.',
+    null,
   ),
-  refunded: amount('Amount refunded so far, in major units.'),
-  sale_type: z
-    .enum(saleType.enumValues)
-    .describe('Way of selling: `online` by a channel, `box_office` at the door, or `invitation`.'),
-  price_info: priceInfoBody,
-  supplements: z.array(supplementBody).describe('Supplements bought with the ticket.'),
-  status: z
-    .enum(views.lookupStatuses)
-    .describe(
-      'Ticket status: `pending` until payment, then `activated`; `cancelled` after a cancellation; `expired` if it was never paid.',
-    ),
-  total_extras: amount('Total of supplements and warranty, in major units.'),
-  total_fees: amount('Total of the fees that the buyer pays, in major units.'),
-  total_paid: amount('Amount paid, in major units; 0 unless paid.'),
-  invoice_reference: nullableText.describe(
+  refunded: field.amount('refundedAmount', 'Amount refunded so far, in major units.', 0),
+  sale_type: field.oneOf(
+    'saleType',
+    saleType.enumValues,
+    'Way of selling: `online` by a channel, `box_office` at the door, or `invitation`.',
+    'online',
+  ),
+  price_info: field.part(priceInfo),
+  supplements: field.list('supplements', supplement, 'Supplements bought with the ticket.'),
+  status: field.oneOf(
+    views.lookupStatus,
+    views.lookupStatuses,
+    'Ticket status: `pending` until payment, then `activated`; `cancelled` after a cancellation; `expired` if it was never paid.',
+    'activated',
+  ),
+  total_extras: field.amount(views.totalExtras, 'Total of supplements and warranty, in major units.', 0),
+  total_fees: field.amount(
+    'organizationFeeAmount',
+    'Total of the fees that the buyer pays, in major units.',
+    1.6,
+  ),
+  total_paid: field.amount(views.totalPaid, 'Amount paid, in major units; 0 unless paid.', 21.6),
+  invoice_reference: field.optionalText(
+    'invoiceReference',
     'Invoice reference; null until the ticket is paid, and always null for a total of 0.',
+    'F2026-000001',
   ),
-  corrective_invoice_references: z
-    .array(z.string())
-    .describe('References of the corrective invoices, one per refund.'),
-  test: z.literal(true).optional().describe('True on a test ticket; absent from any other.'),
+  corrective_invoice_references: field.texts(
+    'correctiveInvoiceReferences',
+    'References of the corrective invoices, one per refund.',
+    [],
+  ),
+  test: field.isTest('True on a test ticket; absent from any other.'),
+}
+
+/** Ticket in the lookup. */
+export const ticketBody = body('Ticket', 'Ticket, as its organization sees it.', lookupFields)
+
+/** Ticket in lists: that of the lookup, and its times. */
+export const listedTicketBody = body('ListedTicket', 'Ticket as lists show it.', {
+  ...lookupFields,
+  rate_name: field.optionalText(
+    'rateName',
+    "Name of the ticket rate; null if the organization has withdrawn the calling channel's access.",
+    'Entrance',
+  ),
+  rate_slug: field.optionalText(
+    'rateSlug',
+    "Slug of the ticket rate; null if the organization has withdrawn the calling channel's access.",
+    'entrance',
+  ),
+  created_at: field.time('createdAt', 'Time of the checkout.', '2026-11-22T18:03:40.000Z'),
+  updated_at: field.time('updatedAt', 'Time of the last change of the ticket.', '2026-11-22T18:04:11.000Z'),
 })
-ticketBody.register(z.globalRegistry, { id: 'Ticket', description: 'Ticket, as its organization sees it.' })
 
-export type TicketBody = z.output<typeof ticketBody>
+/** Ticket in changes, in the feed and in webhooks (DECISIONS 7). Contains no personal data and no code. */
+export const ticketChangeBody = body('TicketState', 'State of a ticket right after a change.', {
+  ticket_id: lookupFields._id,
+  payment_id: lookupFields.payment_id,
+  event_id: lookupFields.event_id,
+  ticket_rate_id: lookupFields.rate_id,
+  status: field.oneOf(
+    views.lookupStatus,
+    views.lookupStatuses,
+    'Ticket status, as in the lookup.',
+    'activated',
+  ),
+  for: lookupFields.for,
+  enter: lookupFields.enter,
+})
 
-type Rate = { rateName: string; rateSlug: string }
+/** Schema of the change of an entry. */
+export const ticketEnteredBody = ticketChangeBody.schema
+  .extend({ people: z.int().min(1).describe('Number of people who entered.') })
+  .meta({ id: 'TicketEntered', description: 'State of a ticket right after an entry.' })
 
-export function toTicketBody(ticket: LookupTicket & Rate): TicketBody {
-  const major = (minor: number) => toMajor(minor, ticket.currency)
-  return {
-    _id: ticket.id,
-    ...(ticket.mode === 'test' && { test: true as const }),
-    activation_date: ticket.activatedAt?.toISOString() ?? null,
-    channel_id: ticket.channelId,
-    code: ticket.qrCode,
-    discount_quantity_subtract: major(ticket.discountAmount),
-    email: ticket.email,
-    gender: ticket.gender,
-    address: ticket.address,
-    language: ticket.language,
-    country: ticket.countryCode,
-    postal_code: ticket.postalCode,
-    enter: ticket.entered,
-    entry_date: views.entryDate(ticket),
-    event_id: ticket.eventId,
-    for: ticket.admits,
-    name: ticket.fullName,
-    payment_id: ticket.paymentId,
-    phone: ticket.phone,
-    price: major(ticket.priceAmount),
-    raised: major(views.raised(ticket)),
-    rate_id: ticket.ticketRateId,
-    rate_name: ticket.rateName,
-    rate_slug: ticket.rateSlug,
-    referral_id: ticket.referralId,
-    refunded: major(ticket.refundedAmount),
-    sale_type: ticket.saleType,
-    price_info: {
-      _id: ticket.priceId,
-      price: major(ticket.priceAmount),
-      age: minimumAge({ age: ticket.eventAge }),
-      content: ticket.priceIncludes,
-      additional_info: ticket.priceAdditionalInfo,
-    },
-    supplements: ticket.supplements.map((supplement) => ({
-      _id: supplement.supplementId,
-      price: major(supplement.amount),
-      label: supplement.label,
-      description: supplement.description,
-      has_fake_price: supplement.hasFakePrice,
-      fake_price: supplement.fakeAmount === null ? null : major(supplement.fakeAmount),
-      product_quantity: supplement.productQuantity,
-      product_quantity_used: supplement.used,
-    })),
-    status: views.lookupStatus(ticket),
-    total_extras: major(views.totalExtras(ticket)),
-    total_fees: major(ticket.organizationFeeAmount),
-    total_paid: major(views.totalPaid(ticket)),
-    invoice_reference: ticket.invoiceReference,
-    corrective_invoice_references: ticket.correctiveInvoiceReferences,
-  }
-}
-
-/** Ticket in the examples of the documentation, paid and not used yet. */
-export const ticketExample: TicketBody = {
-  _id: exampleIds.ticketId,
-  activation_date: '2026-11-22T18:04:11.000Z',
-  channel_id: 'chn_01jd8r6t7c4e6g8j1m3p5r7t9v',
-  code: 'K7M2PQ9RXW3DT4HBN',
-  discount_quantity_subtract: 0,
-  email: 'ada@example.com',
-  gender: null,
-  address: null,
-  language: 'es',
-  country: 'ES',
-  postal_code: null,
-  enter: 0,
-  entry_date: 0,
-  event_id: exampleIds.eventId,
-  for: 1,
-  name: 'Ada Lovelace',
-  payment_id: 'pay_01jd8s2w7b6d2f9h5k7n1q4s6v',
-  phone: '+34600000000',
-  price: 20,
-  raised: 20.6,
-  rate_id: exampleIds.ticketRateId,
-  rate_name: 'Entrance',
-  rate_slug: 'entrance',
-  referral_id: null,
-  refunded: 0,
-  sale_type: 'online',
-  price_info: {
-    _id: exampleIds.priceId,
-    price: 20,
-    age: 18,
-    content: 'One entrance',
-    additional_info: null,
-  },
-  supplements: [],
-  status: 'activated',
-  total_extras: 0,
-  total_fees: 1.6,
-  total_paid: 21.6,
-  invoice_reference: 'F2026-000001',
-  corrective_invoice_references: [],
-}
-
-/** JSON shape of a ticket in lists: that of the lookup, and its times. */
-export const listedTicketBody = ticketBody
+/** Schema of the change of a redemption. */
+export const supplementRedeemedBody = ticketChangeBody.schema
   .extend({
-    rate_name: z
-      .string()
-      .nullable()
-      .describe(
-        "Name of the ticket rate; null if the organization has withdrawn the calling channel's access.",
-      ),
-    rate_slug: z
-      .string()
-      .nullable()
-      .describe(
-        "Slug of the ticket rate; null if the organization has withdrawn the calling channel's access.",
-      ),
-    created_at: z.iso.datetime().describe('Time of the checkout.'),
-    updated_at: z.iso.datetime().describe('Time of the last change of the ticket.'),
+    supplement_id: z.string().describe('Identifier of the supplement.'),
+    redeemed: z.int().min(1).describe('Number of items that were handed out.'),
+    left: z.int().describe('Number of items that are left.'),
   })
-  .meta({ id: 'ListedTicket', description: 'Ticket as lists show it.' })
-export type ListedTicketBody = z.output<typeof listedTicketBody>
-
-/** Ticket in the examples of the documentation. */
-export const listedTicketExample: ListedTicketBody = {
-  ...ticketExample,
-  created_at: '2026-11-22T18:03:40.000Z',
-  updated_at: '2026-11-22T18:04:11.000Z',
-}
-
-/** Converts a ticket to its JSON shape in lists. Amounts in major units. */
-export const toListedTicketBody = (ticket: LookupTicket): ListedTicketBody => ({
-  ...toTicketBody({ ...ticket, rateName: ticket.rateName ?? '', rateSlug: ticket.rateSlug ?? '' }),
-  rate_name: ticket.rateName,
-  rate_slug: ticket.rateSlug,
-  created_at: ticket.createdAt.toISOString(),
-  updated_at: ticket.updatedAt.toISOString(),
-})
+  .meta({ id: 'SupplementRedeemed', description: 'State of a ticket right after a redemption.' })

@@ -4,7 +4,7 @@ import { createBulkhead } from '../../data/bulkhead.ts'
 import { perDatabase } from '../../database/per-database.ts'
 import { type Context, requireConfidential } from '../../request/context.ts'
 import { busy } from '../../shared/errors.ts'
-import { type ListedTicketBody, listedTicketBody, toListedTicketBody } from './body.ts'
+import { listedTicketBody } from './body.ts'
 import { type Placed, toPlaceCursor } from './list-cursor.ts'
 import type { ListPage } from './list-request.ts'
 import { listLookups, type TicketFilter, type TicketOrder } from './list-tickets.ts'
@@ -52,7 +52,7 @@ function enter(ctx: Context): () => void {
   }
 }
 
-const columns = Object.keys(listedTicketBody.shape).filter((name) => name !== 'price_info')
+const columns = Object.keys(listedTicketBody.schema.shape).filter((name) => name !== 'price_info')
 
 // Numbers, texts and times; lists as JSON.
 const toCell = (value: unknown) =>
@@ -74,10 +74,10 @@ const toCsv = (bodies: object[], header: boolean, bom: boolean): string =>
 const toNdjson = (bodies: object[]): string => bodies.map((body) => `${JSON.stringify(body)}\n`).join('')
 
 /** Converts found tickets to their JSON shapes, as the caller may see them. */
-export const toBodies = (rows: Placed<LookupTicket>[], { loaders }: Context): ListedTicketBody[] =>
+export const toBodies = (rows: Placed<LookupTicket>[], { loaders }: Context) =>
   rows.flatMap((row) => {
     const ticket = toVisible(row, loaders.own.scope)
-    return ticket ? [toListedTicketBody(ticket)] : []
+    return ticket ? [listedTicketBody.of(ticket)] : []
   })
 
 /** Reads a list to its end, a page at a time, as CSV or as a JSON object a line. Reads the first page before

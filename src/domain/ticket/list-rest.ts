@@ -7,7 +7,7 @@ import { type Route, route } from '../../rest/route.ts'
 import { inQuery } from '../../rest/snake-case.ts'
 import { Refusal } from '../../shared/errors.ts'
 import * as scalars from '../../shared/input-types.ts'
-import { listedTicketBody, listedTicketExample } from './body.ts'
+import { listedTicketBody } from './body.ts'
 import { type ExportFormat, exportTickets, toBodies } from './export-tickets.ts'
 import { toPlaceCursor } from './list-cursor.ts'
 import type { ListPage } from './list-request.ts'
@@ -43,7 +43,7 @@ type ListQuery = z.output<typeof listQuery>
 const page = z
   .object({
     success: z.literal(true).describe('Always true for a page.'),
-    data: z.array(listedTicketBody).describe('Tickets of the page.'),
+    data: z.array(listedTicketBody.schema).describe('Tickets of the page.'),
   })
   .meta({
     id: 'TicketPage',
@@ -132,7 +132,7 @@ const listRoutes = ({ path, needs, operationId, tag, of }: Kind): Route[] => [
             },
             'application/x-ndjson': {
               schema: z.string().describe('One JSON object a line.'),
-              example: `${JSON.stringify(listedTicketExample)}\n`,
+              example: `${JSON.stringify(listedTicketBody.example)}\n`,
             },
           },
         },
@@ -141,7 +141,7 @@ const listRoutes = ({ path, needs, operationId, tag, of }: Kind): Route[] => [
       sends: ['Link'],
       example: {
         query: { event_id: exampleIds.eventId, limit: 5 },
-        answer: { success: true, data: [listedTicketExample] },
+        answer: { success: true, data: [listedTicketBody.example] },
       },
     },
     handler: (request, reply) => {

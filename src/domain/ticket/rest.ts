@@ -3,19 +3,19 @@ import { z } from 'zod'
 import type { Context } from '../../request/context.ts'
 import { exampleIds } from '../../rest/openapi/example-ids.ts'
 import { route } from '../../rest/route.ts'
-import { ticketBody, ticketExample, toTicketBody } from './body.ts'
+import { ticketBody } from './body.ts'
 import { createLookupContext } from './loaders.ts'
 import { requireTicket } from './require-ticket.ts'
 
 const ticketAnswer = z
-  .object({ success: z.literal(true).describe('Always true for a ticket.'), data: ticketBody })
+  .object({ success: z.literal(true).describe('Always true for a ticket.'), data: ticketBody.schema })
   .meta({ id: 'TicketResponse', description: 'The ticket.' })
 
 async function lookUp(id: string, ctx: Context) {
   const ticket = await requireTicket(id, ctx)
   const { rateName, rateSlug } = ticket
   if (rateName === null || rateSlug === null) throw new Error(`rate of ticket ${id} not found`)
-  return toTicketBody({ ...ticket, rateName, rateSlug })
+  return ticketBody.of({ ...ticket, rateName, rateSlug })
 }
 
 /** GET /integrations/tickets/{ticketId} (INTERFACE, ticket lookup; DECISIONS 2). */
@@ -41,7 +41,7 @@ export const lookupRoute = route({
     response: { 200: ticketAnswer },
     example: {
       params: { ticketId: exampleIds.ticketId },
-      answer: { success: true, data: ticketExample },
+      answer: { success: true, data: ticketBody.example },
     },
   },
   handler: async ({ params, ctx }) => ({

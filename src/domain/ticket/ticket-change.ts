@@ -1,54 +1,10 @@
-import { z } from 'zod'
 import type { NewChange } from '../change/table.ts'
+import { ticketChangeBody } from './body.ts'
 import type { Ticket } from './table.ts'
-import { lookupStatus, lookupStatuses } from './views.ts'
-
-const state = {
-  ticket_id: z.string().describe('Ticket identifier.'),
-  payment_id: z.string().describe('Identifier of the payment.'),
-  event_id: z.string().describe('Identifier of the event.'),
-  ticket_rate_id: z.string().describe('Identifier of the ticket rate.'),
-  status: z.enum(lookupStatuses).describe('Ticket status, as in the lookup.'),
-  for: z.int().describe('Number of people that the ticket admits.'),
-  enter: z.int().describe('Number of people inside now.'),
-}
-
-/** JSON shape of a ticket in changes, in the feed and in webhooks (DECISIONS 7). Contains no personal data. */
-export const ticketChangeBody = z
-  .object(state)
-  .meta({ id: 'TicketState', description: 'State of a ticket right after a change.' })
-
-/** Shape of a ticket in the change of an entry. */
-export const ticketEnteredBody = z
-  .object({ ...state, people: z.int().min(1).describe('Number of people who entered.') })
-  .meta({ id: 'TicketEntered', description: 'State of a ticket right after an entry.' })
-
-/** Shape of a ticket in the change of a redemption. */
-export const supplementRedeemedBody = z
-  .object({
-    ...state,
-    supplement_id: z.string().describe('Identifier of the supplement.'),
-    redeemed: z.int().min(1).describe('Number of items that were handed out.'),
-    left: z.int().describe('Number of items that are left.'),
-  })
-  .meta({ id: 'SupplementRedeemed', description: 'State of a ticket right after a redemption.' })
-
-type TicketChangeBody = z.output<typeof ticketChangeBody>
 
 /** Columns of a ticket that a change contains. */
-type ChangedTicket = Pick<
-  Ticket,
-  | 'id'
-  | 'organizationId'
-  | 'channelId'
-  | 'mode'
-  | 'paymentId'
-  | 'eventId'
-  | 'ticketRateId'
-  | 'status'
-  | 'admits'
-  | 'entered'
->
+type ChangedTicket = Parameters<typeof ticketChangeBody.of>[0] &
+  Pick<Ticket, 'organizationId' | 'channelId' | 'mode'>
 
 type TicketChangeType = Extract<NewChange['type'], `ticket.${string}`>
 
@@ -66,13 +22,7 @@ export const ticketChange = (
   mode: ticket.mode,
   data: {
     ...(ticket.mode === 'test' && { test: true }),
-    ticket_id: ticket.id,
-    payment_id: ticket.paymentId,
-    event_id: ticket.eventId,
-    ticket_rate_id: ticket.ticketRateId,
-    status: lookupStatus(ticket),
-    for: ticket.admits,
-    enter: ticket.entered,
+    ...ticketChangeBody.of(ticket),
     ...facts,
-  } satisfies TicketChangeBody,
+  },
 })

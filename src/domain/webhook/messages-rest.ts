@@ -2,47 +2,30 @@ import type { z } from 'zod'
 import { exampleIds } from '../../rest/openapi/example-ids.ts'
 import type { DocumentedWebhook } from '../../rest/openapi/webhooks.ts'
 import { type Change, changeDescriptions, changeType } from '../change/table.ts'
-import { paymentChangeBody } from '../payment/payment-change.ts'
-import { supplementRedeemedBody, ticketChangeBody, ticketEnteredBody } from '../ticket/ticket-change.ts'
+import { paymentChangeBody } from '../payment/body.ts'
+import { supplementRedeemedBody, ticketChangeBody, ticketEnteredBody } from '../ticket/body.ts'
 import { rateChangeBody } from '../ticket-rate/body.ts'
 
-const { eventId, ticketRateId, ticketId } = exampleIds
-const paymentId = 'pay_01jd8s2w7b6d2f9h5k7n1q4s6v'
+const { eventId, ticketRateId } = exampleIds
 
 /** Subject of a change, and the state of it that the change tells. */
 type Payload = { subjectId: string; body: z.ZodType; data: Record<string, string | number> }
 
 const payment = (status: string, refunded = 0): Payload => ({
-  subjectId: paymentId,
-  body: paymentChangeBody,
-  data: {
-    payment_id: paymentId,
-    ticket_rate_id: ticketRateId,
-    status,
-    total_amount: 21.6,
-    refunded,
-    currency: 'EUR',
-  },
+  subjectId: paymentChangeBody.example.payment_id,
+  body: paymentChangeBody.schema,
+  data: { ...paymentChangeBody.example, status, refunded },
 })
 
 const ticket = (
   status: string,
   enter = 0,
-  body: z.ZodType = ticketChangeBody,
+  body: z.ZodType = ticketChangeBody.schema,
   facts: Payload['data'] = {},
 ): Payload => ({
-  subjectId: ticketId,
+  subjectId: ticketChangeBody.example.ticket_id,
   body,
-  data: {
-    ticket_id: ticketId,
-    payment_id: paymentId,
-    event_id: eventId,
-    ticket_rate_id: ticketRateId,
-    status,
-    for: 1,
-    enter,
-    ...facts,
-  },
+  data: { ...ticketChangeBody.example, status, enter, ...facts },
 })
 
 const rate: Payload = {

@@ -12,7 +12,7 @@ import type { Ticket } from '../../ticket/table.ts'
 import { priceById } from '../../ticket-rate/loaders.ts'
 import { checkoutBody } from './checkout-input.ts'
 import { checkoutTickets } from './checkout-tickets.ts'
-import { issuedTicketBody, issuedTicketExample, toIssuedTicketBody } from './issued-body.ts'
+import { issuedTicketBody } from './issued-body.ts'
 import { createCheckoutContext } from './terms-loaders.ts'
 
 const checkoutData = z
@@ -22,7 +22,7 @@ const checkoutData = z
     test: z.literal(true).optional().describe('True with a test key; absent otherwise.'),
     total_amount: z.number().describe('Amount that the buyer pays, in major units.'),
     tickets: z
-      .array(issuedTicketBody)
+      .array(issuedTicketBody.schema)
       .describe('Tickets, one per entry of the request; empty with a publishable key.'),
     conditions_changed: z
       .boolean()
@@ -51,7 +51,7 @@ const checkoutExample = {
       payment_id: 'pay_01jd8s2w7b6d2f9h5k7n1q4s6v',
       payment_url: 'https://tickets.example/pay/Qm3c7R1xV9tY5nK2w8Zp4sLh',
       total_amount: 21.6,
-      tickets: [issuedTicketExample],
+      tickets: [issuedTicketBody.example],
       conditions_changed: false,
     },
   },
@@ -100,7 +100,7 @@ async function guessTicketRateId({ raw, credentials }: FastifyRequest): Promise<
 async function loadIssuedTicket(ticket: Ticket, { loaders }: Context) {
   const price = await loaders.load(priceById, ticket.priceId)
   if (!price) throw new Error(`price of ticket ${ticket.id} not found`)
-  return toIssuedTicketBody(ticket, price)
+  return issuedTicketBody.of(ticket, price)
 }
 
 /** Serves POST /tickets/checkout (INTERFACE, checkout; DECISIONS 4). */
