@@ -70,22 +70,28 @@ export function body<Of extends Fields>(id: string, description: string, fields:
   return made as unknown as Body<RowOfAll<Of>, BesideOfAll<Of>, Shape>
 }
 
+const asIs = (value: string) => value
+
 /** Defines a field of any schema. */
 export const field = <const F extends From<z.output<Schema>>, Schema extends z.ZodType>(
   from: F,
   schema: Schema,
   example: z.output<Schema>,
-  as = (value: string) => value,
-): Field<RowOf<F, z.output<Schema>>, BesideOf<F>, Schema> => ({ schema, from, as, example })
+): Field<RowOf<F, z.output<Schema>>, BesideOf<F>, Schema> => ({ schema, from, as: asIs, example })
 
+// Makes the functions that define fields of one kind: of columns with such a value, in rows that also have `Needed`.
 const kind =
-  <Value, Schema extends z.ZodType>(type: () => Schema, as?: (value: string) => string) =>
+  <Value, Schema extends z.ZodType, Needed = unknown>(type: () => Schema, as = asIs) =>
   <const F extends From<Value>>(
     from: F,
     text: string,
     example: z.output<Schema>,
-  ): Field<RowOf<F, Value>, BesideOf<F>, Schema> =>
-    field(from as never, type().describe(text), example, as) as never
+  ): Field<RowOf<F, Value> & Needed, BesideOf<F>, Schema> => ({
+    schema: type().describe(text),
+    from,
+    as,
+    example,
+  })
 
 export const text = kind<string, z.ZodString>(z.string)
 export const optionalText = kind<string | null, z.ZodNullable<z.ZodString>>(() => z.string().nullable())
@@ -111,17 +117,10 @@ export const oneOf = <const F extends From<Value>, Value extends string>(
 ) => field(from as F & From<Value>, z.enum(values).describe(text), example as never)
 
 /** Defines an amount, which is in minor units of the row's currency, and in major units in the body. */
-export const amount = <const F extends From<number>>(
-  from: F,
-  text: string,
-  example: number,
-): Field<RowOf<F, number> & { currency: string }, BesideOf<F>, z.ZodNumber> =>
-  field(
-    from as never,
-    z.number().describe(text),
-    example,
-    (value) => `toMajor(${value}, row.currency)`,
-  ) as never
+export const amount = kind<number, z.ZodNumber, { currency: string }>(
+  z.number,
+  (value) => `toMajor(${value}, row.currency)`,
+)
 
 /** Defines a body within the body of the same row. */
 export const part = <Row, Beside, Shape extends z.ZodRawShape>({
@@ -129,7 +128,7 @@ export const part = <Row, Beside, Shape extends z.ZodRawShape>({
   of,
   example,
 }: Body<Row, Beside, Shape>) =>
-  field((row: Row, beside: Beside) => of(row, ...([beside] as never)), schema, example)
+  field(of as (row: Row, beside: Beside) => z.output<z.ZodObject<Shape>>, schema, example)
 
 /** Defines a list of bodies; each is made beside the row that has the list. */
 export const list = <const F extends string, Row, Beside, Shape extends z.ZodRawShape>(
@@ -137,12 +136,14 @@ export const list = <const F extends string, Row, Beside, Shape extends z.ZodRaw
   { schema, of }: Body<Row, Beside, Shape>,
   text: string,
   example: z.output<z.ZodObject<Shape>>[] = [],
-) =>
-  field(
-    (row: Record<F, Row[]> & Beside) => row[from].map((one) => of(one, ...([row] as never))),
+) => {
+  const make = of as (row: Row, beside: Beside) => z.output<z.ZodObject<Shape>>
+  return field(
+    (row: Record<F, Row[]> & Beside) => row[from].map((one) => make(one, row)),
     z.array(schema).describe(text),
     example,
   )
+}
 
 /** True in the body of a test sale; absent from any other. */
 export const isTest = (text: string) =>

@@ -15,7 +15,7 @@ import {
   supplementsByTicketRateId,
   ticketRatesByEventId,
 } from '../ticket-rate/loaders.ts'
-import { eventBody, eventExample, toEventBody } from './event-body.ts'
+import { eventBody } from './event-body.ts'
 
 const number = scalars.fromQuery
 
@@ -68,7 +68,7 @@ type Query = z.output<typeof query>
 const page = z
   .object({
     success: z.literal(true).describe('Always true for a page.'),
-    data: z.array(eventBody).describe('Events of the page, at most `limit`.'),
+    data: z.array(eventBody.schema).describe('Events of the page, at most `limit`.'),
   })
   .meta({ id: 'EventPage', description: 'Page of events; empty past the end.' })
 
@@ -152,7 +152,7 @@ export const eventListRoute = route({
     isConditional: true,
     example: {
       query: { populate: '*', limit: 5 },
-      answer: { success: true, data: [eventExample] },
+      answer: { success: true, data: [eventBody.example] },
     },
   },
   handler: (request, reply) =>
@@ -163,7 +163,7 @@ export const eventListRoute = route({
       const found = await searchEvents({ ...filter, near }, pageOf({ limit, offset, cursor }), ctx)
       const shown = found.slice(0, limit)
       const rates = populate && (await toTicketRateBodies(shown, ctx, populate.includes('capacity')))
-      const data = shown.map((event, index) => toEventBody(event, rates?.[index]))
+      const data = shown.map((event, index) => eventBody.of(event, rates?.[index]))
       const link = linksOf(
         `${ctx.services.publicUrl()}${routeOptions.url}`,
         url,
@@ -175,7 +175,7 @@ export const eventListRoute = route({
 })
 
 const eventAnswer = z
-  .object({ success: z.literal(true).describe('Always true for an event.'), data: eventBody })
+  .object({ success: z.literal(true).describe('Always true for an event.'), data: eventBody.schema })
   .meta({ id: 'EventResponse', description: 'The event.' })
 
 /** Serves GET /events/{eventId}, `event` of GraphQL for clients of REST (DECISIONS 281). */
@@ -197,7 +197,7 @@ export const eventRoute = route({
     example: {
       params: { eventId: exampleIds.eventId },
       query: { populate: '*' },
-      answer: { success: true, data: eventExample },
+      answer: { success: true, data: eventBody.example },
     },
   },
   handler: (request, reply) =>
@@ -206,6 +206,6 @@ export const eventRoute = route({
       if (!event)
         throw new Refusal({ code: 'NOT_FOUND', message: 'There is no such event.', path: ['eventId'] })
       const [rates] = request.query.populate ? await toTicketRateBodies([event], ctx) : []
-      return { body: { success: true, data: toEventBody(event, rates) }, link: '' }
+      return { body: { success: true, data: eventBody.of(event, rates) }, link: '' }
     }),
 })

@@ -197,9 +197,7 @@ export const ticketRateBody = body('TicketRate', 'Kind of ticket of an event, wi
 export type TicketRateBody = z.output<typeof ticketRateBody.schema>
 
 /** Ticket rate in changes, in the feed and in webhooks (DECISIONS 7). */
-export const rateChangeBody = z
-  .object({
-    ticket_rate_id: z.string().describe('Ticket rate identifier.'),
-    event_id: z.string().describe('Identifier of the event.'),
-  })
-  .meta({ id: 'RateReference', description: 'Ticket rate of a change.' })
+export const rateChangeBody = body('RateReference', 'Ticket rate of a change.', {
+  ticket_rate_id: field.text('id', 'Ticket rate identifier.', exampleIds.ticketRateId),
+  event_id: field.text('eventId', 'Identifier of the event.', exampleIds.eventId),
+})

@@ -1,12 +1,9 @@
 import type { z } from 'zod'
-import { exampleIds } from '../../rest/openapi/example-ids.ts'
 import type { DocumentedWebhook } from '../../rest/openapi/webhooks.ts'
 import { type Change, changeDescriptions, changeType } from '../change/table.ts'
 import { paymentChangeBody } from '../payment/body.ts'
 import { supplementRedeemedBody, ticketChangeBody, ticketEnteredBody } from '../ticket/body.ts'
 import { rateChangeBody } from '../ticket-rate/body.ts'
-
-const { eventId, ticketRateId } = exampleIds
 
 /** Subject of a change, and the state of it that the change tells. */
 type Payload = { subjectId: string; body: z.ZodType; data: Record<string, string | number> }
@@ -29,9 +26,9 @@ const ticket = (
 })
 
 const rate: Payload = {
-  subjectId: ticketRateId,
-  body: rateChangeBody,
-  data: { ticket_rate_id: ticketRateId, event_id: eventId },
+  subjectId: rateChangeBody.example.ticket_rate_id,
+  body: rateChangeBody.schema,
+  data: rateChangeBody.example,
 }
 
 const payloads: Record<Change['type'], Payload> = {
