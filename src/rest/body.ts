@@ -16,7 +16,7 @@ type RowOf<F, Value> = F extends string
 type BesideOf<F> = F extends (row: never, beside: infer Beside) => unknown ? Beside : unknown
 
 /** One field of a body. */
-export type Field<Row = never, Beside = never, Schema extends z.ZodType = z.ZodType> = {
+type Field<Row = never, Beside = never, Schema extends z.ZodType = z.ZodType> = {
   schema: Schema
   from: From<unknown>
   /** Code that makes the value of what `from` returns; `row` is in scope. */
@@ -33,7 +33,7 @@ type BesideOfAll<Of extends Fields> =
   ReadsOf<Of> extends (row: never, beside: infer Beside) => void ? Beside : never
 
 /** JSON body of a row. */
-export type Body<Row = never, Beside = never, Shape extends z.ZodRawShape = z.ZodRawShape> = {
+type Body<Row = never, Beside = never, Shape extends z.ZodRawShape = z.ZodRawShape> = {
   schema: z.ZodObject<Shape>
   /** Makes the body of a row. */
   of: (row: Row, ...beside: unknown extends Beside ? [] : [beside: Beside]) => z.output<z.ZodObject<Shape>>
@@ -55,18 +55,11 @@ function makerOf(fields: Fields) {
 
 /** Defines the body of a row by its fields, with its name and its text in the OpenAPI document. */
 export function body<Of extends Fields>(id: string, description: string, fields: Of) {
-  const each = <Name extends 'schema' | 'example'>(name: Name) =>
-    Object.fromEntries(
-      Object.entries(fields).flatMap(([key, field]) =>
-        field[name] === undefined ? [] : [[key, field[name]]],
-      ),
-    )
+  const each = (name: 'schema' | 'example') =>
+    Object.fromEntries(Object.entries(fields).map(([key, field]) => [key, field[name]]))
   type Shape = { [Name in keyof Of]: Of[Name]['schema'] }
-  const made = {
-    schema: z.object(each('schema')).meta({ id, description }),
-    of: makerOf(fields),
-    example: each('example'),
-  }
+  const schema = z.object(each('schema') as Shape).meta({ id, description })
+  const made = { schema, of: makerOf(fields), example: each('example') }
   return made as unknown as Body<RowOfAll<Of>, BesideOfAll<Of>, Shape>
 }
 
