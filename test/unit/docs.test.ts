@@ -134,11 +134,7 @@ const missingSections = (text: string, beside: string): string[] =>
     return anchor && !anchorsOf(read(file)).includes(anchor) ? [`section ${path}#${anchor}`] : []
   })
 
-const decisions = new Set(
-  [...read('docs/decisions.md').matchAll(/^(?:## (\d+)\.|\| (\d+) \|)/gm)].map(([, section, row]) =>
-    Number(section ?? row),
-  ),
-)
+const decisions = new Set(namesIn(read('docs/decisions.md'), /^##+ (\d+)\. /gm).map(Number))
 const documentedInterface = read('docs/interface.md').toLowerCase()
 
 /** Lists citations `DECISIONS n` and `INTERFACE, section` without a target. */
