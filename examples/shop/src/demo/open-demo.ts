@@ -16,8 +16,7 @@ type Host = {
   command<Printed>(...args: string[]): Promise<Printed>
 }
 
-/** What the demo keeps in data/demo.json, because the database keeps only hashes of keys, and for whoever tries the
- *  service in a shell. */
+/** What the demo keeps in data/demo.json, because the database keeps only hashes of keys. */
 type Saved = {
   channel_id: string
   key: string
@@ -68,10 +67,17 @@ async function readSaved(file: string): Promise<Saved | null> {
 }
 
 // Renamed once it is whole: a process that dies while it writes would lose the keys.
-async function save(file: string, saved: Saved): Promise<void> {
+async function write(file: string, text: string): Promise<void> {
   const whole = `${file}.new`
-  await writeFile(whole, `${JSON.stringify(saved, null, 2)}\n`, { mode: 0o600 })
+  await writeFile(whole, `${text}\n`, { mode: 0o600 })
   await rename(whole, file)
+}
+
+// Each key also as the header that bears it, which curl reads: -H @data/demo-key.
+async function save({ dataDir }: Host, saved: Saved): Promise<void> {
+  await write(join(dataDir, 'demo.json'), JSON.stringify(saved, null, 2))
+  await write(join(dataDir, 'demo-key'), `X-Api-Key: ${saved.key}`)
+  await write(join(dataDir, 'demo-integration-key'), `X-Api-Key: ${saved.integration_key}`)
 }
 
 /** Imports the demo catalogue, with posters at this address. Its file stays beside the data, as an example of one. */
@@ -168,7 +174,7 @@ export async function openDemo(host: Host) {
   if (host.isEmpty) await importDemo(host)
   const demo = (await readSaved(file)) ?? (await issueKeys(host))
   if (!demo) return null
-  await save(file, demo)
+  await save(host, demo)
   let shopKey: string | null = null
   let told: (examples: ReturnType<typeof examplesOf>) => void
   const examples = new Promise<ReturnType<typeof examplesOf>>((resolve) => {
@@ -188,7 +194,7 @@ export async function openDemo(host: Host) {
     async onListening(app: FastifyInstance, url: string): Promise<void> {
       await findOffer(app, host, demo, url)
       await issueShopKey(host, demo, new URL(url).origin)
-      await save(file, demo)
+      await save(host, demo)
       shopKey = demo.publishable_key ?? null
       told(examplesOf(demo))
       console.log(greeting(url, demo))
