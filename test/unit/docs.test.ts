@@ -1,6 +1,6 @@
 // Runs in: unit
 
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { posix } from 'node:path'
 import {
   buildSchema,
@@ -14,6 +14,8 @@ import {
 import { expect, test } from 'vitest'
 import { settingNames } from '../../src/config/config.ts'
 import { secretSettings } from '../../src/config/secret-files.ts'
+import { invariants } from '../../src/domain/verify/rules.ts'
+import { requestLimits } from '../../src/shared/request-limits.ts'
 
 // Checks that README.md, docs/ and the comments of src/ and examples/ name only existing paths, npm scripts, settings and
 // sections.
@@ -247,10 +249,32 @@ test('the chains of docs/architecture.md are those that boundaries.test.ts holds
   expect(chains.slice(0, 2)).toEqual([rowsOf('folders'), rowsOf('domainFolders')])
 })
 
-test('nothing is told as planned, and no page counts lines of code', () => {
-  const told = pages.filter((page) => page !== 'docs/interface.md').map((page) => [page, read(page)] as const)
-  expect(told.filter(([, text]) => /^[-|].*\bPlanned\b/m.test(text)).map(([page]) => page)).toEqual([])
-  expect(told.filter(([, text]) => /^\|.*\| lines \|/m.test(text)).map(([page]) => page)).toEqual([])
+test('nothing is told as planned', () => {
+  expect(pages.filter((page) => /\bplanned\b/i.test(read(page)))).toEqual([])
+})
+
+test('what pages count is what there is, and they count no lines of code', () => {
+  expect(pages.filter((page) => /^\|.*\| lines \|/m.test(read(page)))).toEqual([])
+  const [, maxLines] = /const maxLines = (\d+)/.exec(read('test/unit/boundaries.test.ts')) ?? []
+  const longest = ['README.md', 'docs/architecture.md'].flatMap((page) =>
+    namesIn(read(page), /(?:most|past) (\d+) lines/g),
+  )
+  expect(longest).toEqual([maxLines, maxLines])
+  const [, holding] = /all (\d+) hold/.exec(read('docs/operations.md')) ?? []
+  expect(Number(holding)).toBe(Object.keys(invariants).length)
+  const { maxDocumentLength, maxDocumentLines } = requestLimits
+  const [characters, lines] = [maxDocumentLength, maxDocumentLines].map((count) => count.toLocaleString('en'))
+  expect(read('docs/clients.md')).toContain(`${characters} characters, ${lines} lines`)
+  expect(read('docs/decisions.md')).toContain(`${lines} lines, ${characters} characters`)
+})
+
+test('the README and the page of the speed stay short, and pictures small', () => {
+  const linesOf = (page: string) => read(page).split('\n').length - 1
+  expect(linesOf('README.md')).toBeLessThanOrEqual(190)
+  expect(linesOf('docs/performance.md')).toBeLessThanOrEqual(120)
+  const pictures = filesOf('docs').filter((name) => name.endsWith('.png'))
+  const bytes = pictures.map((name) => statSync(new URL(name, root)).size)
+  expect(bytes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(200_000)
 })
 
 test('neither the contracts nor the pages nor the sources tell of a version that was never released', () => {
