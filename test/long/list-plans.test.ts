@@ -20,7 +20,7 @@ beforeAll(async () => {
     .select({ name: sql<string>`indexname`, definition: sql<string>`indexdef` })
     .from(sql`pg_indexes`)
     .where(sql`tablename = 'tickets' and indexname not in (select conname from pg_constraint)`)
-  expect(indexes).toHaveLength(10)
+  expect(indexes).toHaveLength(9)
   for (const { name } of indexes) await sale.db.execute(sql`drop index ${sql.identifier(name)}`)
   await sale.db.execute(sql`alter table tickets disable trigger all`)
   const payments = ticketCount / perPayment
