@@ -28,9 +28,9 @@ export const createDue = [
     on conflict do nothing`,
 ]
 
-// Form that the service makes: a secret, and the identifier in base64url.
+// Form that the service makes: a secret, and the payment and its organization in base64url.
 const pageToken = `left(md5('a' || key) || md5('b' || key), 43)
-      || translate(encode(('pay_' || key)::bytea, 'base64'), '+/', '-_')`
+      || translate(encode(('pay_' || key || '/' || organization_id)::bytea, 'base64'), E'+/=\\n', '-_')`
 
 /** Fills the list up to `count` payments of the first target, leftovers first. Run in one transaction. */
 export const fillDue = (count: number, provider: Provider): string[] => [
