@@ -51,3 +51,21 @@ export class PullStream<Value> implements AsyncIterableIterator<Value> {
     return this
   }
 }
+
+/** Makes reads that readers of streams share: those who ask by one key before its read begins get the same one. `run`
+ *  says when a read begins. */
+export function sharedReads<Row>(
+  run: (read: () => Promise<Row[]>) => Promise<Row[]>,
+): (key: string, read: () => Promise<Row[]>) => Promise<Row[]> {
+  const waiting = new Map<string, Promise<Row[]>>()
+  return (key, read) => {
+    const joined = waiting.get(key)
+    if (joined) return joined
+    const reading = run(() => {
+      waiting.delete(key)
+      return read()
+    })
+    waiting.set(key, reading)
+    return reading
+  }
+}

@@ -75,8 +75,8 @@ class Announcements {
     this.deliver({ topic: known, names: Array.isArray(names) ? names.map(String) : null })
   }
 
-  /** Tells listeners that anything may have changed: after a time in which nothing was heard. */
-  assumeEverything(): void {
+  /** Delivers «anything may have changed»: after a time in which nothing arrived. */
+  deliverAny(): void {
     for (const topic of topics) this.deliver({ topic, names: null })
   }
 }
@@ -118,29 +118,73 @@ const announcementsOf = perDatabase(() => new Announcements())
 export const announce = (db: Database, topic: Topic, names: Iterable<string> | null): void =>
   announcementsOf(db).add(topic, names)
 
+/** Reports whether the announcements of every process that writes to the database arrive. True without a link, for a
+ *  database that belongs to this process. */
+const isLinked = (db: Database): boolean => announcementsOf(db).link?.isConnected ?? true
+
 const lookEveryMs = 1_000
 
-/** Calls `hear` with what all processes announce of a topic, this one included, some 50 ms after the commit, and
- *  `look` each second. Announcements may be lost, and may come without a change: take them as a reason to look. The
- *  returned function ends it. */
-export function watchTopic(
-  db: Database,
-  topic: Topic,
-  { hear, look }: { hear(names: string[] | null): void; look(): void },
-): () => void {
-  const timer = setInterval(look, lookEveryMs).unref()
-  const stop = announcementsOf(db).listen((announced) => {
-    if (announced.topic === topic) hear(announced.names)
-  })
-  return () => {
-    clearInterval(timer)
-    stop()
-  }
+/** Somebody who watches rows: the names that they are announced by, and what to do when they may have changed. */
+export type Watcher = { readonly names: readonly string[]; wake(): void }
+
+type Looks = {
+  /** Looks until every watcher is woken, whatever was announced. At each one, while `isLinked` is false. */
+  untilAll: number
+  /** Called each second. */
+  look?(): void
 }
 
-/** Reports whether every process that writes to the database is heard. True without a link, for a database
- *  that belongs to this process. */
-export const hearsAll = (db: Database): boolean => announcementsOf(db).link?.isConnected ?? true
+/** Those in this process who watch rows of a topic. Each is woken when any process, this one included, announces one of
+ *  its names, some 50 ms after the commit. Announcements may be lost, and may come without a change: they are a reason to
+ *  look. Listens as long as somebody watches. */
+export class TopicWatch<Who extends Watcher> {
+  readonly watchers = new Set<Who>()
+  readonly #db: Database
+  readonly #topic: Topic
+  readonly #options: Looks
+  #stop: (() => void) | null = null
+  #looks = 0
+
+  constructor(db: Database, topic: Topic, looks: Looks) {
+    this.#db = db
+    this.#topic = topic
+    this.#options = looks
+  }
+
+  /** Adds a watcher, for as long as the returned function isn't called. */
+  add(watcher: Who): () => void {
+    this.watchers.add(watcher)
+    this.#stop ??= this.#listen()
+    return () => {
+      this.watchers.delete(watcher)
+      if (this.watchers.size > 0) return
+      this.#stop?.()
+      this.#stop = null
+    }
+  }
+
+  #listen(): () => void {
+    const timer = setInterval(() => this.#look(), lookEveryMs).unref()
+    const stop = announcementsOf(this.#db).listen(({ topic, names }) => {
+      if (topic === this.#topic) this.#wake(names && new Set(names))
+    })
+    return () => {
+      clearInterval(timer)
+      stop()
+    }
+  }
+
+  #wake(names: Set<string> | null): void {
+    for (const watcher of this.watchers)
+      if (names === null || watcher.names.some((name) => names.has(name))) watcher.wake()
+  }
+
+  #look(): void {
+    this.#looks = (this.#looks + 1) % this.#options.untilAll
+    if (this.#looks === 0 || !isLinked(this.#db)) this.#wake(null)
+    this.#options.look?.()
+  }
+}
 
 /** Connects a database to the other processes that share it. The link passes on what it receives. */
 export function linkAnnouncements(db: Database, link: AnnouncementLink): void {
@@ -151,5 +195,5 @@ export function linkAnnouncements(db: Database, link: AnnouncementLink): void {
 export const receiveAnnouncement = (db: Database, message: string): void =>
   announcementsOf(db).receive(message)
 
-/** Delivers «anything may have changed», for a link that is up again. */
-export const assumeEverything = (db: Database): void => announcementsOf(db).assumeEverything()
+/** Delivers «anything may have changed» of every topic, for a link that is up again. */
+export const deliverAny = (db: Database): void => announcementsOf(db).deliverAny()

@@ -93,5 +93,5 @@ export function openNotifyLink({ settings, findHost, onMessage, onConnected }: N
   return link
 }
 
-/** Link of a database whose own address is unknown, behind a pooler: nobody is heard. */
-export const deafLink: AnnouncementLink = { isConnected: false, open() {}, send() {} }
+/** Link of a database whose own address is unknown, behind a pooler: no announcement arrives. */
+export const noLink: AnnouncementLink = { isConnected: false, open() {}, send() {} }

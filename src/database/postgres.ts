@@ -4,12 +4,12 @@ import { sql } from 'drizzle-orm'
 import { drizzle } from 'drizzle-orm/postgres-js'
 import postgres from 'postgres'
 import type { DatabaseTls } from '../config/database.ts'
-import { assumeEverything, linkAnnouncements, receiveAnnouncement } from './announcements.ts'
+import { deliverAny, linkAnnouncements, receiveAnnouncement } from './announcements.ts'
 import { type DatabaseOptions, logger, type OpenDatabase, readiness } from './database.ts'
 import { distribute } from './distribute.ts'
 import { markDistributed } from './distributed.ts'
 import { migratePostgres } from './migrate-postgres.ts'
-import { deafLink, openNotifyLink } from './notify-link.ts'
+import { noLink, openNotifyLink } from './notify-link.ts'
 import { driverOver } from './pool/drizzle-driver.ts'
 import { hostFinder } from './pool/find-host.ts'
 import { openPool } from './pool/pool.ts'
@@ -166,9 +166,9 @@ export function openPostgres(
           settings: directSettings,
           findHost: isPooled ? hostFinder(directSettings) : findHost,
           onMessage: (message) => receiveAnnouncement(db, message),
-          onConnected: () => assumeEverything(db),
+          onConnected: () => deliverAny(db),
         })
-  linkAnnouncements(db, link ?? deafLink)
+  linkAnnouncements(db, link ?? noLink)
 
   async function whyUnready() {
     running ??= check().finally(() => {

@@ -2,10 +2,10 @@ import { setImmediate } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
 import { createBulkhead } from '../../data/bulkhead.ts'
-import { PullStream } from '../../data/pull-stream.ts'
+import { PullStream, sharedReads } from '../../data/pull-stream.ts'
 import { query, textArrayParam } from '../../data/query.ts'
-import { hearsAll, watchTopic } from '../../database/announcements.ts'
-import { type Database, isUnavailable } from '../../database/database.ts'
+import { TopicWatch, type Watcher } from '../../database/announcements.ts'
+import { isUnavailable } from '../../database/database.ts'
 import { perDatabase } from '../../database/per-database.ts'
 import { type Context, requireConfidential } from '../../request/context.ts'
 import { type FeedChange, listChanges } from './list-changes.ts'
@@ -24,7 +24,7 @@ export const audiencesOf = ({ organizationId, channelId }: NewChange): string[] 
 ]
 
 /** A reader of a feed. `wake` makes it read what is new. */
-type FeedWatcher = { audiences: string[]; organizationIds: string[]; wake(): void }
+type FeedWatcher = Watcher & { organizationIds: string[] }
 
 const lastPositions = query<{ id: string; position: string }>(
   'last_feed_positions',
@@ -38,62 +38,36 @@ const looksUntilAll = 30
 
 /** Readers of feeds in this process. Each is woken when a process announces a change that concerns it, or when
  *  a look each second finds that its organizations have new ones: one statement for all of them. */
-class FeedWatch {
-  readonly #db: Database
-  readonly #watchers = new Set<FeedWatcher>()
-  #positions = new Map<string, string>()
-  #stop: (() => void) | null = null
-  #looks = 0
-  #isLooking = false
-
-  constructor(db: Database) {
-    this.#db = db
-  }
-
-  add(watcher: FeedWatcher): () => void {
-    this.#watchers.add(watcher)
-    this.#stop ??= watchTopic(this.#db, 'changes', {
-      hear: (names) => {
-        const heard = names && new Set(names)
-        this.#wake(({ audiences }) => heard === null || audiences.some((name) => heard.has(name)))
-      },
-      look: () => void this.#look(),
-    })
-    return () => {
-      this.#watchers.delete(watcher)
-      if (this.#watchers.size > 0) return
-      this.#stop?.()
-      this.#stop = null
-    }
-  }
-
-  #wake(concerns: (watcher: FeedWatcher) => boolean): void {
-    for (const watcher of this.#watchers) if (concerns(watcher)) watcher.wake()
-  }
+const feedWatch = perDatabase((db) => {
+  let positions = new Map<string, string>()
+  let isLooking = false
+  let isAllDue = false
+  const watch = new TopicWatch<FeedWatcher>(db, 'changes', {
+    untilAll: looksUntilAll,
+    look: () => void look(),
+  })
 
   // A database that is away is looked at again in a second.
-  async #look(): Promise<void> {
-    if (this.#isLooking) return
-    this.#isLooking = true
+  async function look(): Promise<void> {
+    if (isLooking) return
+    isLooking = true
     try {
-      const organizationIds = [...new Set([...this.#watchers].flatMap((watcher) => watcher.organizationIds))]
-      const rows = await lastPositions(this.#db, { organizationIds })
-      const moved = new Set(
-        rows.flatMap(({ id, position }) => (this.#positions.get(id) === position ? [] : [id])),
-      )
-      this.#positions = new Map(rows.map(({ id, position }) => [id, position]))
-      this.#looks = (this.#looks + 1) % looksUntilAll
-      const isDue = this.#looks === 0 || !hearsAll(this.#db)
-      this.#wake((watcher) => isDue || watcher.organizationIds.some((id) => moved.has(id)))
+      const organizationIds = [...new Set([...watch.watchers].flatMap((watcher) => watcher.organizationIds))]
+      const rows = await lastPositions(db, { organizationIds })
+      const moved = new Set(rows.flatMap(({ id, position }) => (positions.get(id) === position ? [] : [id])))
+      positions = new Map(rows.map(({ id, position }) => [id, position]))
+      for (const watcher of watch.watchers)
+        if (isAllDue || watcher.organizationIds.some((id) => moved.has(id))) watcher.wake()
+      isAllDue = false
     } catch {
-      this.#looks = -1
+      isAllDue = true
     } finally {
-      this.#isLooking = false
+      isLooking = false
     }
   }
-}
 
-const feedWatch = perDatabase((db) => new FeedWatch(db))
+  return watch
+})
 
 // Changes that are read at a time: a reader that is slow holds no more.
 const pageSize = 50
@@ -108,22 +82,23 @@ const keptPages = { max: 50, ttl: 1_000 }
 /** Reads of feeds in this process, a few at once. Readers of the same feed that wait at the same place share one. */
 const feedReads = perDatabase(() => {
   const limited = createBulkhead({ maxAtOnce: readsAtOnce, maxWaiting: Number.POSITIVE_INFINITY })
-  const waiting = new Map<string, Promise<FeedChange[]>>()
   const pages = new LRUCache<string, FeedChange[]>(keptPages)
-  return (after: string | null, ctx: Context): Promise<FeedChange[]> => {
-    const key = JSON.stringify([ctx.caller, after])
-    const found = pages.get(key) ?? waiting.get(key)
-    if (found) return Promise.resolve(found)
-    const read = limited(async () => {
+  const readShared = sharedReads<FeedChange>((read) =>
+    limited(async () => {
       // Others that were woken by the same change join until then.
       await setImmediate()
-      waiting.delete(key)
+      return read()
+    }),
+  )
+  return async (after: string | null, ctx: Context): Promise<FeedChange[]> => {
+    const key = JSON.stringify([ctx.caller, after])
+    const kept = pages.get(key)
+    if (kept) return kept
+    return readShared(key, async () => {
       const page = await listChanges(after, pageSize, ctx)
       if (page.length === pageSize) pages.set(key, page)
       return page
     })
-    waiting.set(key, read)
-    return read
   }
 })
 
@@ -168,7 +143,7 @@ export async function watchChanges(after: string | null, ctx: Context): Promise<
   const { organizationIds } = caller
   const own = caller.kind === 'integration' ? organizationIds.map(forAll) : [forChannel(caller.channelId)]
   const stop = feedWatch(ctx.db).add({
-    audiences: [...own, ...organizationIds.map(forGranted)],
+    names: [...own, ...organizationIds.map(forGranted)],
     organizationIds,
     wake() {
       isNew = true

@@ -60,11 +60,12 @@ export const readCheckIns = (
  *  wait, because a scan waits for its ticket, and then for another one with its nonce. */
 const overlapMs = 30_000
 
-/** The time after which check-ins may still appear that began before this time. */
-export const overlapBefore = (time: Date): Date => new Date(time.getTime() - overlapMs)
+// Readers that were woken together begin at the same place, and share what they read.
+const stepMs = 5_000
 
+/** Place in the table after which check-ins may still appear that began before a time, and all that began later. */
 export const placeBefore = (time: Date): Place => ({
-  createdAt: overlapBefore(time),
+  createdAt: new Date(Math.floor((time.getTime() - overlapMs) / stepMs) * stepMs),
   integrationId: '',
   nonce: '',
 })

@@ -1,7 +1,7 @@
 import { eq, sql } from 'drizzle-orm'
 import { fewRowsOf } from '../../data/json-rows.ts'
 import { anyOf, type Find, together } from '../../data/query.ts'
-import { hearsAll, watchTopic } from '../../database/announcements.ts'
+import { TopicWatch, type Watcher } from '../../database/announcements.ts'
 import type { Database } from '../../database/database.ts'
 import { perDatabase } from '../../database/per-database.ts'
 import { groupBy } from '../../shared/group-by.ts'
@@ -21,7 +21,7 @@ export type RateAvailability = {
   at: Date
 }
 
-/** A reader of some rates. `onMoved` is told which of them have changed. */
+/** A reader of some rates. `onMoved` gets each one that has changed. */
 type RateWatcher = { rateIds: string[]; onMoved(rateId: string): void }
 
 const rows = fewRowsOf({
@@ -60,22 +60,22 @@ async function readRates(db: Database, mode: Mode, keys: string[]): Promise<Rate
 const isSame = (one: RateAvailability, other: RateAvailability | null) =>
   one.available === other?.available && one.sold === other.sold && one.left === other.left
 
-type Watched = { current: RateAvailability | null; watchers: Set<RateWatcher> }
+type Watched = Watcher & { current: RateAvailability | null; readers: Set<RateWatcher>; close(): void }
 
 // Pause between two reads of rates that keep moving.
 const readEveryMs = 100
-// Rates of a statement. Where every process is heard, a look takes one statement, and as many looks as needed.
+// Rates of a statement. A look takes one statement, and as many looks as needed, while other processes are heard.
 const maxTogether = 1_000
 
 /** Rates that somebody in this process watches in one mode, as they were read last: once for all who watch them. They are
  *  read when a process announces that they moved. A look each second finds what no process announced: what
- *  the clock changes, or a process did that died before it could tell. */
+ *  the clock changes, or a process did that died before it could announce it. */
 class RateWatch {
   readonly #db: Database
   readonly #mode: Mode
+  readonly #watch: TopicWatch<Watched>
   readonly #watched = new Map<string, Watched>()
   readonly #moved = new Set<string>()
-  #stop: (() => void) | null = null
   #reading: Promise<void> | null = null
   /** Rates of the current look that are still to be read. */
   #looked: string[] = []
@@ -83,22 +83,18 @@ class RateWatch {
   constructor(db: Database, mode: Mode) {
     this.#db = db
     this.#mode = mode
+    this.#watch = new TopicWatch(db, 'stock', {
+      untilAll: Number.POSITIVE_INFINITY,
+      look: () => this.#look(),
+    })
   }
 
   /** Reads the current state of rates, and watches them for as long as the returned function isn't called.
    *  Rates that don't exist have none. */
-  async watch(watcher: RateWatcher): Promise<() => void> {
-    for (const id of watcher.rateIds) {
-      const watched = this.#watched.get(id) ?? { current: null, watchers: new Set() }
-      watched.watchers.add(watcher)
-      this.#watched.set(id, watched)
-    }
-    this.#stop ??= watchTopic(this.#db, 'stock', {
-      hear: (names) => this.#hear(names),
-      look: () => this.#look(),
-    })
-    const stop = () => this.#unwatch(watcher)
-    await this.#read(watcher.rateIds).catch((error) => {
+  async watch(reader: RateWatcher): Promise<() => void> {
+    for (const id of reader.rateIds) (this.#watched.get(id) ?? this.#open(id)).readers.add(reader)
+    const stop = () => this.#unwatch(reader)
+    await this.#read(reader.rateIds).catch((error) => {
       stop()
       throw error
     })
@@ -109,48 +105,55 @@ class RateWatch {
     return this.#watched.get(rateId)?.current ?? null
   }
 
-  #unwatch(watcher: RateWatcher): void {
-    for (const id of watcher.rateIds) {
-      const watchers = this.#watched.get(id)?.watchers
-      watchers?.delete(watcher)
-      if (watchers?.size === 0) this.#watched.delete(id)
+  #open(id: string): Watched {
+    const names = [rateInMode(this.#mode, id)]
+    const watched: Watched = {
+      names,
+      wake: () => this.#readSoon(id),
+      current: null,
+      readers: new Set(),
+      close() {},
     }
-    if (this.#watched.size > 0) return
-    this.#stop?.()
-    this.#stop = null
+    watched.close = this.#watch.add(watched)
+    this.#watched.set(id, watched)
+    return watched
   }
 
-  #hear(names: string[] | null): void {
-    const told = names && new Set(names)
-    for (const id of this.#watched.keys())
-      if (!told || told.has(rateInMode(this.#mode, id))) this.#moved.add(id)
-    this.#readMoved()
+  #unwatch(reader: RateWatcher): void {
+    for (const id of reader.rateIds) {
+      const watched = this.#watched.get(id)
+      watched?.readers.delete(reader)
+      if (watched?.readers.size !== 0) continue
+      watched.close()
+      this.#watched.delete(id)
+    }
   }
 
   #look(): void {
     if (this.#looked.length === 0) this.#looked = [...this.#watched.keys()]
-    const count = hearsAll(this.#db) ? maxTogether : this.#looked.length
-    for (const id of this.#looked.splice(0, count)) if (this.#watched.has(id)) this.#moved.add(id)
-    this.#readMoved()
+    for (const id of this.#looked.splice(0, maxTogether)) if (this.#watched.has(id)) this.#readSoon(id)
   }
 
   // One read at a time: what moves meanwhile is read together by the next one.
-  #readMoved(): void {
-    if (this.#reading || this.#moved.size === 0) return
-    this.#reading = this.#readAll().finally(() => {
+  #readSoon(id: string): void {
+    this.#moved.add(id)
+    this.#reading ??= this.#readMoved().finally(() => {
       this.#reading = null
-      this.#readMoved()
     })
   }
 
-  async #readAll(): Promise<void> {
-    const ids = [...this.#moved]
-    this.#moved.clear()
-    const pause = new Promise((resolve) => setTimeout(resolve, readEveryMs).unref())
-    // A database that is away is looked at again in a second.
-    for (let at = 0; at < ids.length; at += maxTogether)
-      await this.#read(ids.slice(at, at + maxTogether)).catch(() => {})
-    await pause
+  async #readMoved(): Promise<void> {
+    // All that was announced together.
+    await null
+    while (this.#moved.size > 0) {
+      const ids = [...this.#moved]
+      this.#moved.clear()
+      const pause = new Promise((resolve) => setTimeout(resolve, readEveryMs).unref())
+      // A database that is away is looked at again in a second.
+      for (let at = 0; at < ids.length; at += maxTogether)
+        await this.#read(ids.slice(at, at + maxTogether)).catch(() => {})
+      await pause
+    }
   }
 
   async #read(ids: string[]): Promise<void> {
@@ -159,7 +162,7 @@ class RateWatch {
       // Statements may overtake each other.
       if (!watched || isSame(rate, watched.current) || rate.at < (watched.current?.at ?? rate.at)) continue
       watched.current = rate
-      for (const { onMoved } of watched.watchers) onMoved(rate.ticketRateId)
+      for (const { onMoved } of watched.readers) onMoved(rate.ticketRateId)
     }
   }
 }
