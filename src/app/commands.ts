@@ -7,8 +7,8 @@ import { retentionCommands } from '../domain/retention/commands.ts'
 import { type Problem, Refusal } from '../shared/errors.ts'
 import { type Files, localFiles } from '../shared/files.ts'
 import { databaseCommands } from './database-commands.ts'
-import { describeError } from './describe-error.ts'
 import type { Examined } from './doctor.ts'
+import { describeError } from './log.ts'
 
 const usage = `Usage: npm run COMMAND -- ARGUMENTS    (or: node dist/cli.js COMMAND ARGUMENTS)
 

@@ -4,7 +4,7 @@ import { type Inspection, inspectDatabase } from '../database/inspect.ts'
 import { problemOf, type Unready } from '../database/why-unready.ts'
 import { findOpenWork } from '../domain/verify/find-open-work.ts'
 import { type Checked, verify } from '../domain/verify/verify.ts'
-import { describeError } from './describe-error.ts'
+import { describeError } from './log.ts'
 
 /** Result of an examination: `attention` needs a person, `broken` must not be. */
 export type Finding = { check: string; level: 'ok' | 'attention' | 'broken'; text: string }

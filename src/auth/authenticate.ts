@@ -7,11 +7,9 @@ import type { Database } from '../database/database.ts'
 import { Refusal } from '../shared/errors.ts'
 import { isIdentifier } from '../shared/ids.ts'
 import { type Authenticated, type Caller, unauthenticated } from './caller.ts'
-import type { Credentials } from './credentials.ts'
-import { hashSecret, isSameHash } from './key.ts'
-import { isValidSecret, rememberValidity } from './known-credentials.ts'
+import { type Credentials, isValidSecret, rememberValidity } from './credentials.ts'
+import { hashSecret, integrationScopes, isSameHash } from './key.ts'
 import { includesOrigin } from './publishable-origins.ts'
-import { integrationScopes } from './scopes.ts'
 import { grants, integrations, keys, organizationSecrets } from './table.ts'
 
 // Milliseconds since 1970.

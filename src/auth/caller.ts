@@ -1,6 +1,6 @@
 import { Refusal } from '../shared/errors.ts'
 import type { Mode } from '../shared/mode.ts'
-import type { IntegrationScope } from './scopes.ts'
+import type { IntegrationScope } from './key.ts'
 
 /** An authenticated client, and the organizations whose objects it may see, ordered by id. A live client sees
  *  and sells live tickets alone, a test client test tickets alone. `publishable` is a browser with a key of a

@@ -5,6 +5,7 @@ import type { Connection, Database } from '../database/database.ts'
 import { identifier, isOrigin, moment, parse, text } from '../shared/input-types.ts'
 import { changeGrant } from './change-grant.ts'
 import { issueChannelKey, issueIntegrationKey, issuePublishableKey } from './issue-key.ts'
+import { integrationScopes } from './key.ts'
 import {
   issueOrganizationSecret,
   listOrganizationSecrets,
@@ -12,7 +13,6 @@ import {
 } from './organization-secrets.ts'
 import { loopbackOrigins } from './publishable-origins.ts'
 import { revokeKey } from './revoke-key.ts'
-import { integrationScopes } from './scopes.ts'
 import { channels, grants, integrations, keys } from './table.ts'
 
 /** Lists all issued keys, oldest first, with owner and status by the database's clock, but no secrets. */

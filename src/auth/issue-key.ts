@@ -4,9 +4,8 @@ import { organizations } from '../domain/organization/table.ts'
 import { Refusal, refuseIf } from '../shared/errors.ts'
 import { newId, newSecret } from '../shared/ids.ts'
 import type { Mode } from '../shared/mode.ts'
-import { hashSecret, newKey } from './key.ts'
-import { invalidateListed } from './known-credentials.ts'
-import { type IntegrationScope, integrationScopes } from './scopes.ts'
+import { invalidateListed } from './credentials.ts'
+import { hashSecret, type IntegrationScope, integrationScopes, newKey } from './key.ts'
 import { channelOrganizations, channels, grants, integrations, keys } from './table.ts'
 
 type Issue = {

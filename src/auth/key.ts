@@ -4,6 +4,13 @@ import { customAlphabet } from 'nanoid'
 import { newSecret } from '../shared/ids.ts'
 import type { Mode } from '../shared/mode.ts'
 
+/** Rights of an integration's key, in the order in which they are shown. A key has all of them where none is
+ *  named (DECISIONS 10). Changes of a holder need `sales`, because whoever sold a ticket corrects it; cancelling needs
+ *  `refunds`, because it takes a ticket back. */
+export const integrationScopes = ['tickets:read', 'door', 'refunds', 'sales', 'catalogue'] as const
+
+export type IntegrationScope = (typeof integrationScopes)[number]
+
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const newPublicId = customAlphabet(base62, 12)
 const keyPattern = /^box_(pub_)?(live|test)_([0-9A-Za-z]{12})_[0-9A-Za-z]{43}([0-9A-Za-z]{6})$/

@@ -4,9 +4,9 @@ import type { Connection, Database } from '../database/database.ts'
 import { organizations } from '../domain/organization/table.ts'
 import { Refusal } from '../shared/errors.ts'
 import { newId, newSecret } from '../shared/ids.ts'
+import { invalidateListed, isValidSecret } from './credentials.ts'
 import { issue, refuseUnknown } from './issue-key.ts'
 import { hashSecret } from './key.ts'
-import { invalidateListed, isValidSecret } from './known-credentials.ts'
 import { organizationSecrets } from './table.ts'
 
 // Two, so that rotation needs no downtime: the new one is handed out while the old one still works.

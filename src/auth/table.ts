@@ -13,7 +13,7 @@ import {
 import { createdAt, timestampMs } from '../database/columns.ts'
 import { organizations } from '../domain/organization/table.ts'
 import { modes } from '../shared/mode.ts'
-import { integrationScopes } from './scopes.ts'
+import { integrationScopes } from './key.ts'
 
 /** Clients that sell tickets for the organizations that granted them. */
 export const channels = pgTable('channels', {

@@ -2,7 +2,7 @@ import { mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { PGlite } from '@electric-sql/pglite'
-import { requireWritable } from '../shared/writable-folder.ts'
+import { requireWritable } from '../shared/files.ts'
 import { lockFolder } from './lock-folder.ts'
 import { foldersIn } from './pglite.ts'
 

@@ -1,9 +1,3 @@
-import { isObjectType, lexicographicSortSchema, printSchema } from 'graphql'
-import { builder, NodeRef } from '../graphql/builder.ts'
-import { Refusal } from '../shared/errors.ts'
-import { replayOutcomes } from './compiler/plugin.ts'
-import { costOf, findNodes, lookupsIn } from './find-nodes.ts'
-import { hideFields, requireAtRoots } from './needs.ts'
 import '../domain/organization/graphql.ts'
 import '../domain/location/graphql.ts'
 import '../domain/event/graphql.ts'
@@ -24,6 +18,11 @@ import '../domain/check-in/graphql.ts'
 import '../domain/change/graphql.ts'
 import '../domain/delivery/graphql.ts'
 import '../domain/webhook/graphql.ts'
+import { isObjectType, lexicographicSortSchema, printSchema } from 'graphql'
+import { builder, NodeRef } from '../graphql/builder.ts'
+import { Refusal } from '../shared/errors.ts'
+import { replayOutcomes } from './compiler/plugin.ts'
+import { costOf, findNodes, hideFields, lookupsIn, requireAtRoots } from './needs.ts'
 
 const maxNodes = 100
 

@@ -1,5 +1,5 @@
 import type { FieldNullability, InputFieldMap, SchemaTypes, TypeParam } from '@pothos/core'
-import type { IntegrationScope } from '../auth/scopes.ts'
+import type { IntegrationScope } from '../auth/key.ts'
 import type { Loader } from '../data/loader.ts'
 import type { Context, Needs } from '../request/context.ts'
 import type { LoaderDefinition } from '../request/loaders.ts'

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../config/config.ts'
+import { errorCode } from '../shared/errors.ts'
 
 /** Returns a getter of the service's public base URL: PUBLIC_URL if it is set, else the address that it
  *  listens on. */
@@ -14,4 +15,20 @@ export function publicUrlOf(app: FastifyInstance, { publicUrl, host, port }: Con
     known = `http://${name}:${address.port}`
     return known
   }
+}
+
+/** Replaces an error in listening on a port by one that says which setting to change; returns any other error
+ *  as it is. */
+export function explainListening(
+  error: unknown,
+  { host, port, setting }: { host: string; port: number; setting: string },
+): unknown {
+  const reasons: Record<string, string> = {
+    EADDRINUSE: `Port ${port} of ${host} is taken: stop the process that listens there, or set ${setting} to another.`,
+    EACCES: `Port ${port} requires privileges that this process lacks: set ${setting} to one above 1023.`,
+    EADDRNOTAVAIL: `${host} is not an address of this machine: set HOST to one.`,
+    ENOTFOUND: `${host} is not an address of this machine: set HOST to one.`,
+  }
+  const reason = reasons[errorCode(error) ?? '']
+  return reason ? new Error(reason) : error
 }

@@ -11,6 +11,7 @@ import type {
   RouteOptions,
 } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
+import type { z } from 'zod'
 import { sendRepresentation } from '../http/representation.ts'
 import { logCaller } from '../http/request-log.ts'
 import { json } from '../json/json-writer.ts'
@@ -24,6 +25,7 @@ import {
   type Services,
 } from '../request/context.ts'
 import type { CreateContextWith } from '../request/prefetch.ts'
+import { parseRequest } from '../shared/input-types.ts'
 
 /** What a route needs. */
 export type RouteNeeds = Needs & {
@@ -136,3 +138,15 @@ export function answerRead(
   })
   sendRepresentation(request, reply, read)
 }
+
+/** Validator compiler for Fastify, for the same zod schemas that the OpenAPI document is generated from.
+ *  Returns the `Refusal` to Fastify, which throws it. */
+export const validatorCompiler =
+  ({ schema }: { schema: z.ZodType }) =>
+  (given: unknown) => {
+    try {
+      return { value: parseRequest(schema, given) }
+    } catch (error) {
+      return { error: error as Error }
+    }
+  }

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { Registry } from 'prom-client'
-import { explainListening } from '../http/explain-listening.ts'
+import { explainListening } from '../http/public-url.ts'
 
 /** Address of the metrics. */
 export type MetricsAddress = { host: string; metricsPort: number }

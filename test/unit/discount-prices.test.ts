@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Discount } from '../../src/domain/discount/table.ts'
-import { checkUses, discountsOf } from '../../src/domain/sale/checkout/apply-discount.ts'
-import { priceTicket } from '../../src/domain/sale/checkout/price-tickets.ts'
+import { checkUses, discountsOf, priceTicket } from '../../src/domain/sale/checkout/price-tickets.ts'
 import type { Terms } from '../../src/domain/sale/checkout/terms-loaders.ts'
 import type { Price } from '../../src/domain/ticket-rate/table.ts'
 

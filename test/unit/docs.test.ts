@@ -12,8 +12,7 @@ import {
   validate,
 } from 'graphql'
 import { expect, test } from 'vitest'
-import { settingNames } from '../../src/config/config.ts'
-import { secretSettings } from '../../src/config/secret-files.ts'
+import { secretSettings, settingNames } from '../../src/config/config.ts'
 import { invariants } from '../../src/domain/verify/rules.ts'
 import { requestLimits } from '../../src/shared/request-limits.ts'
 

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { isoDecimals } from '../../src/shared/currencies.ts'
-import { decimalsOf, isAmount, percentageOf, toMajor, toMinor } from '../../src/shared/money.ts'
+import { decimalsOf, isAmount, isoDecimals, percentageOf, toMajor, toMinor } from '../../src/shared/money.ts'
 
 describe('percentages', () => {
   test.each([

@@ -3,7 +3,7 @@ import { parseConfig } from '../../src/config/config.ts'
 import { openProvider } from '../../src/domain/payment/open-provider.ts'
 import type { PaymentProvider } from '../../src/domain/payment/provider.ts'
 import { fromStripe, toStripe } from '../../src/domain/payment/stripe/outcome.ts'
-import { isoDecimals } from '../../src/shared/currencies.ts'
+import { isoDecimals } from '../../src/shared/money.ts'
 import { type StubStripe, startStubStripe, stripeSettings } from '../support/stub-stripe.ts'
 
 // The Stripe provider without a database: amounts, refunds, failures.

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { isoDecimals } from '../../shared/currencies.ts'
 import { moment, text } from '../../shared/input-types.ts'
+import { isoDecimals } from '../../shared/money.ts'
 import type { rateTypes } from '../ticket-rate/table.ts'
 
 // Field types of the catalogue file. An optional field that is absent stays as it is, and null clears it.

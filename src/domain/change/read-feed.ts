@@ -1,13 +1,16 @@
 import { getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
 import pLimit from 'p-limit'
-import { reachedOrganizations } from '../../auth/reached-organizations.ts'
+import { reachedOrganizations } from '../../auth/change-grant.ts'
 import { channelOrganizations } from '../../auth/table.ts'
 import { maxReadAtOnce } from '../../data/by-organization.ts'
+import { inMode } from '../../data/idempotency.ts'
 import { rowsOf } from '../../data/json-rows.ts'
-import { type Find, type Found, inOrganization, textArrayParam, together } from '../../data/query.ts'
+import { type Find, type Found, inOrganization, query, textArrayParam, together } from '../../data/query.ts'
 import type { Database } from '../../database/database.ts'
 import { isDistributed } from '../../database/distributed.ts'
+import { type Context, requireIntegration } from '../../request/context.ts'
+import { toCursor } from './cursor.ts'
 import { type Change, changes, droppedChanges } from './table.ts'
 
 const parameter = sql.placeholder
@@ -175,4 +178,25 @@ export const readFeed = (db: Database, values: Values): Promise<Found<Read>> => 
   if (values.ownOrganizationIds.length > 0) return find.integration(db, values)
   const isLarge = values.organizationIds.length > maxFew
   return (isLarge ? find.largeChannel : find.channel)(db, values)
+}
+
+const lastChange = query<{ id: string; position: string }>(
+  'last_change_of_feed',
+  () => sql`
+  select id, feed_position::text as position from ${changes}
+  where organization_id = ${sql.placeholder('organizationId')} and mode = ${sql.placeholder('mode')}::text::key_mode
+    and feed_position is not null
+  order by feed_position desc limit 1`,
+)
+
+/** Returns the cursor after the last change that has a position in the calling integration's feed. Whatever is
+ *  read afterwards contains all changes before the cursor, and perhaps some behind it.
+ *  Refuses: FORBIDDEN for a channel. */
+export async function feedHead(ctx: Context): Promise<string> {
+  const [organizationId] = requireIntegration(ctx).organizationIds
+  const [last] = await lastChange(ctx.db, { organizationId, mode: ctx.mode })
+  return toCursor(
+    inMode(ctx, organizationId),
+    new Map(last ? [[0, { id: last.id, position: Number(last.position) }]] : []),
+  )
 }

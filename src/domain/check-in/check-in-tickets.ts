@@ -1,17 +1,15 @@
 import { boundedTransactions } from '../../data/bulkhead.ts'
 import { inMode } from '../../data/idempotency.ts'
-import type { Connection } from '../../database/database.ts'
-import { isDuplicate } from '../../database/database.ts'
+import { type Connection, isDuplicate } from '../../database/database.ts'
 import { announceOnCommit } from '../../database/transaction.ts'
 import { type Context, requireIntegration } from '../../request/context.ts'
 import { busy, type Problem, problem, Refusal } from '../../shared/errors.ts'
-import { hour } from '../../shared/hour.ts'
 import { clockMarginMs, sha256 } from '../../shared/ids.ts'
+import { hour } from '../event/local-time.ts'
 import type { BatchedScan, CheckInInput } from './check-in-input.ts'
-import { doorsOpenAt } from './decide-scan.ts'
 import { findScans, type MadeCheckIn } from './find-scans.ts'
 import { type NewCheckIn, recordScans } from './record-scans.ts'
-import { type BookedScan, ScanBook } from './scan-book.ts'
+import { type BookedScan, doorsOpenAt, ScanBook } from './scan-book.ts'
 
 /** A check-in; `replayed` is true if the nonce was used before. The numbers are null if no ticket was found:
  *  people inside with the ticket after the scan, and people that it admits. `isEarly` is true for a scan

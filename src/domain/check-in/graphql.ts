@@ -14,10 +14,9 @@ import {
   uploadedScan,
 } from './check-in-input.ts'
 import { type CheckedIn, checkInTicket, checkInTickets, type ScanOutcome } from './check-in-tickets.ts'
-import { doorsOpenAt } from './decide-scan.ts'
-import type { LoggedCheckIn } from './find-check-ins.ts'
 import { type Redeemed, redeemSupplement } from './redeem-supplement.ts'
-import { eventIdOf, watchCheckIns } from './watch-check-ins.ts'
+import { doorsOpenAt } from './scan-book.ts'
+import { eventIdOf, type LoggedCheckIn, watchCheckIns } from './watch-check-ins.ts'
 
 const CheckInOutcomeRef = builder.enumType('CheckInOutcome', {
   description: 'Outcome of a scan.',

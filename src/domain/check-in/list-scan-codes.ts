@@ -6,14 +6,13 @@ import { perDatabase } from '../../database/per-database.ts'
 import { type Context, requireIntegration } from '../../request/context.ts'
 import { Refusal } from '../../shared/errors.ts'
 import { sha256 } from '../../shared/ids.ts'
-import { feedHead } from '../change/feed-head.ts'
 import { type FeedChange, listChanges } from '../change/list-changes.ts'
-import { maxChanges } from '../change/read-feed.ts'
+import { feedHead, maxChanges } from '../change/read-feed.ts'
 import { eventById } from '../event/loaders.ts'
 import { type Event, events } from '../event/table.ts'
 import { tickets } from '../ticket/table.ts'
 import { ticketRates } from '../ticket-rate/table.ts'
-import { doorsOpenAt } from './decide-scan.ts'
+import { doorsOpenAt } from './scan-book.ts'
 
 /** How far a scanner has read the scan list of an event: the feed of changes, and, while it reads the list
  *  itself, the last ticket. */

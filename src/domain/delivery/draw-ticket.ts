@@ -1,7 +1,38 @@
-import { setImmediate } from 'node:timers/promises'
+import { performance } from 'node:perf_hooks'
+import { setImmediate, setTimeout } from 'node:timers/promises'
 import pLimit from 'p-limit'
 import type { Sheet } from './find-sheets.ts'
-import { trackCpu } from './yield-to-requests.ts'
+
+// Share of time that requests may use before deliveries pause, and the length of the pause.
+const maxBusy = 0.6
+const pauseMilliseconds = 200
+// Shorter intervals are too noisy to measure.
+const minMilliseconds = 50
+
+let worked = 0
+
+/** Runs CPU-bound work of a delivery, and excludes its time from what `yieldToRequests` counts as busy. */
+export function trackCpu<Result>(work: () => Result): Result {
+  const begun = performance.now()
+  try {
+    return work()
+  } finally {
+    worked += performance.now() - begun
+  }
+}
+
+let lastSeen = { loop: performance.eventLoopUtilization(), worked }
+
+/** Pauses if requests kept the process busy since the last call: buyers wait for their checkouts, but nobody
+ *  for a mail. */
+export async function yieldToRequests(): Promise<void> {
+  const loop = performance.eventLoopUtilization()
+  const { active, idle } = performance.eventLoopUtilization(loop, lastSeen.loop)
+  if (active + idle < minMilliseconds) return
+  const busy = (active - (worked - lastSeen.worked)) / (active + idle)
+  lastSeen = { loop, worked }
+  if (busy > maxBusy) await setTimeout(pauseMilliseconds)
+}
 
 // Loaded on the first ticket, to keep startup fast.
 const load = () => Promise.all([import('./draw-sheet.ts'), import('./load-fonts.ts')])

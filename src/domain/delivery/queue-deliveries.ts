@@ -1,10 +1,19 @@
-import { inArray, sql } from 'drizzle-orm'
+import { inArray, type SQL, sql } from 'drizzle-orm'
 import type { Connection } from '../../database/database.ts'
 import { newId } from '../../shared/ids.ts'
 import type { Payment } from '../payment/table.ts'
 import { isAnonymized } from '../ticket/anonymized.ts'
 import type { Ticket } from '../ticket/table.ts'
 import { deliveries } from './table.ts'
+
+const prefix = 'anonymized:'
+
+/** Recipient of a delivery whose recipient was anonymized: another one for each, because deliveries of one
+ *  occasion have different ones. */
+export const anonymizedRecipient: SQL<string> = sql`${prefix} || ${deliveries.id}`
+
+/** Condition that the recipient of a delivery is known. */
+export const hasRecipient: SQL = sql`not starts_with(${deliveries.recipient}, ${prefix})`
 
 type Paid = {
   payment: Payment

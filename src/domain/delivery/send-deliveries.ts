@@ -5,10 +5,10 @@ import { backoff, claimDue } from '../../data/leased-jobs.ts'
 import { inSeconds } from '../../database/clock.ts'
 import type { Database } from '../../database/database.ts'
 import { groupBy } from '../../shared/group-by.ts'
+import { yieldToRequests } from './draw-ticket.ts'
 import { type Sheet, sheetsToSend } from './find-sheets.ts'
 import { type Sender, Undelivered } from './sender.ts'
 import { type Delivery, deliveries } from './table.ts'
-import { yieldToRequests } from './yield-to-requests.ts'
 
 /** Sender of each medium, null if it is not enabled, the number that an organization sends in an hour beside
  *  tickets that were paid, and a callback for deliveries that are given up. */

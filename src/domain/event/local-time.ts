@@ -1,7 +1,9 @@
 import { formatDay, formatTime } from '../../language/format.ts'
 import type { Language } from '../../language/languages.ts'
 import { translate } from '../../language/translate.ts'
-import { hour } from '../../shared/hour.ts'
+
+/** An hour in milliseconds. */
+export const hour = 3_600_000
 
 type Venue = { name: string | null; address: string | null; city: string | null; timezone: string }
 type Event = { startDate: Date; endDate?: Date; displayDate: Date | null }

@@ -1,6 +1,6 @@
 import { and, asc, eq, inArray, isNull, ne, or, type SQL, sql } from 'drizzle-orm'
 import type { Connection } from '../../database/database.ts'
-import { anonymizedRecipient, hasRecipient } from '../delivery/anonymized-recipient.ts'
+import { anonymizedRecipient, hasRecipient } from '../delivery/queue-deliveries.ts'
 import { deliveries } from '../delivery/table.ts'
 import { payments } from '../payment/table.ts'
 import { anonymized, clearedAttendee } from '../ticket/anonymized.ts'

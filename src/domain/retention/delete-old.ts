@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { channelOrganizations, integrations } from '../../auth/table.ts'
-import type { RetentionConfig } from '../../config/retention.ts'
+import type { RetentionConfig } from '../../config/database.ts'
 import { anyOf, inOrganization, query } from '../../data/query.ts'
 import type { Database } from '../../database/database.ts'
 import { idsFrom } from '../../shared/ids.ts'

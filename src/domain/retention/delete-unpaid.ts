@@ -10,7 +10,7 @@ import { refunds } from '../refund/table.ts'
 import { anonymized } from '../ticket/anonymized.ts'
 import { retiredDocuments, tickets } from '../ticket/table.ts'
 import { type Anonymized, anonymizeTickets } from './anonymize-tickets.ts'
-import { ofOrganization } from './of-organization.ts'
+import { ofOrganization } from './find-person.ts'
 
 const batchSize = 200
 

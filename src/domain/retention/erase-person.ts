@@ -11,8 +11,14 @@ import { isAnonymized } from '../ticket/anonymized.ts'
 import { type Ticket, tickets } from '../ticket/table.ts'
 import { ticketChange } from '../ticket/ticket-change.ts'
 import { anonymizeTickets, clearRecipients } from './anonymize-tickets.ts'
-import { deliveriesTo, findAnyTicket, listOrganizations, ticketsOf, withEventAhead } from './find-person.ts'
-import { ofOrganization } from './of-organization.ts'
+import {
+  deliveriesTo,
+  findAnyTicket,
+  listOrganizations,
+  ofOrganization,
+  ticketsOf,
+  withEventAhead,
+} from './find-person.ts'
 
 /** Numbers of what was erased: tickets, deliveries whose recipient or mail named the person, files of mails,
  *  and tickets that named the person as referrer. */

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { and, eq, isNull, lte, sql } from 'drizzle-orm'
-import type { RetentionConfig } from '../../config/retention.ts'
+import type { RetentionConfig } from '../../config/database.ts'
 import { inSeconds, nowMs } from '../../database/clock.ts'
 import type { Database } from '../../database/database.ts'
 import { removeMails, removeOldMails } from '../delivery/mail-folder.ts'

@@ -1,5 +1,5 @@
 import pLimit from 'p-limit'
-import { reachedOrganizations } from '../../auth/reached-organizations.ts'
+import { reachedOrganizations } from '../../auth/change-grant.ts'
 import { maxReadAtOnce } from '../../data/by-organization.ts'
 import { isDistributed } from '../../database/distributed.ts'
 import type { Context } from '../../request/context.ts'

@@ -1,4 +1,4 @@
-import { isoDecimals } from '../../shared/currencies.ts'
+import { isoDecimals } from '../../shared/money.ts'
 import { anonymized } from '../ticket/anonymized.ts'
 
 /** Rules of counters and holds. */

@@ -14,12 +14,13 @@ import {
 } from './manage-webhook.ts'
 import {
   type DeliveryWithChange,
+  findOwnWebhooks,
   listDeliveries,
+  listWebhooks,
   readCursor,
   redeliverWebhook,
   toCursor,
-} from './own-deliveries.ts'
-import { findOwnWebhooks, listWebhooks } from './own-webhook.ts'
+} from './own-webhook.ts'
 import type { DisabledReason, Webhook } from './table.ts'
 import { deliveryInput, oneType, webhookChanges, webhookInput, webhookNamed } from './webhook-input.ts'
 

@@ -1,3 +1,4 @@
+import { createHmac, randomBytes } from 'node:crypto'
 import { and, eq, sql } from 'drizzle-orm'
 import type { PgUpdateSetSource } from 'drizzle-orm/pg-core'
 import type { z } from 'zod'
@@ -10,7 +11,23 @@ import { newId } from '../../shared/ids.ts'
 import { isOwn, isOwnWith, requireFound } from './own-webhook.ts'
 import { type Webhook, webhookDeliveries, webhooks } from './table.ts'
 import { readUrl, type webhookChanges, type webhookInput } from './webhook-input.ts'
-import { newWebhookSecret } from './webhook-secret.ts'
+
+const prefix = 'whsec_'
+
+/** Generates a secret: 256 random bits in the format of Standard Webhooks. */
+export const newWebhookSecret = (): string => `${prefix}${randomBytes(32).toString('base64')}`
+
+/** Signs a message with each live secret: the value of `webhook-signature` (Standard Webhooks). */
+export const sign = (secrets: string[], { id, timestamp, body }: Message): string =>
+  secrets
+    .map((secret) => {
+      const key = Buffer.from(secret.slice(prefix.length), 'base64')
+      return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`
+    })
+    .join(' ')
+
+/** Signed parts of a message. The timestamp is the time of the attempt, in Unix seconds. */
+export type Message = { id: string; timestamp: number; body: string }
 
 const maxWebhooks = 10
 

@@ -1,8 +1,10 @@
-import { and, eq, ne, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, lt, ne, type SQL, sql } from 'drizzle-orm'
+import type { Connection } from '../../database/database.ts'
 import { type Context, requireConfidential } from '../../request/context.ts'
 import { Refusal } from '../../shared/errors.ts'
 import { isIdentifier } from '../../shared/ids.ts'
-import { type Webhook, webhooks } from './table.ts'
+import { type Change, changes } from '../change/table.ts'
+import { type Webhook, type WebhookDelivery, webhookDeliveries, webhooks } from './table.ts'
 
 /** Condition that matches the caller's webhooks of its mode, without deleted ones. Refuses: UNAUTHENTICATED. */
 export function isOwn(ctx: Context): SQL | undefined {
@@ -38,3 +40,87 @@ export async function findOwnWebhooks(ids: string[], ctx: Context): Promise<(Web
 /** Lists the caller's webhooks, oldest first. */
 export const listWebhooks = (ctx: Context): Promise<Webhook[]> =>
   ctx.db.select().from(webhooks).where(isOwn(ctx)).orderBy(webhooks.createdAt, webhooks.id)
+
+/** A delivery and the change that it delivers. */
+export type DeliveryWithChange = { delivery: WebhookDelivery; change: Change }
+
+const selectDeliveries = (db: Connection) =>
+  db
+    .select({ delivery: webhookDeliveries, change: changes })
+    .from(webhookDeliveries)
+    .innerJoin(
+      changes,
+      and(
+        eq(changes.organizationId, webhookDeliveries.organizationId),
+        eq(changes.id, webhookDeliveries.changeId),
+      ),
+    )
+
+/** Opaque cursor of a delivery in its list. */
+export const toCursor = ({ change }: DeliveryWithChange): string =>
+  Buffer.from(change.id).toString('base64url')
+
+/** Returns the change id that a cursor encodes. Refuses: INVALID, for a text that is not such a cursor. */
+export function readCursor(cursor: string): string {
+  const id = Buffer.from(cursor, 'base64url').toString()
+  if (!/^chg_\w{26}$/.test(id))
+    throw new Refusal({ code: 'INVALID', message: 'after must be a cursor of this list.', path: ['after'] })
+  return id
+}
+
+type Page = { status: WebhookDelivery['status'] | undefined; after: string | undefined; limit: number }
+
+/** Lists the deliveries to a webhook, newest change first, as change identifiers are ordered by time. `after`
+ *  is the identifier of a change. */
+export const listDeliveries = (
+  db: Connection,
+  { id }: Pick<Webhook, 'id'>,
+  { status, after, limit }: Page,
+): Promise<DeliveryWithChange[]> =>
+  selectDeliveries(db)
+    .where(
+      and(
+        eq(webhookDeliveries.webhookId, id),
+        status && eq(webhookDeliveries.status, status),
+        after ? lt(webhookDeliveries.changeId, after) : undefined,
+      ),
+    )
+    .orderBy(desc(webhookDeliveries.changeId))
+    .limit(limit)
+
+/** Sends a change to a webhook again, with a fresh set of attempts, whatever its status, and ends the pause of
+ *  the webhook. Refuses: NOT_FOUND,
+ *  ILLEGAL_TRANSITION if the webhook is disabled. */
+export const redeliverWebhook = (
+  { webhookId, changeId }: { webhookId: string; changeId: string },
+  ctx: Context,
+): Promise<DeliveryWithChange> =>
+  ctx.db.transaction(async (tx) => {
+    const own = await tx.select().from(webhooks).where(isOwnWith(webhookId, ctx)).for('no key update')
+    const webhook = requireFound(own, 'webhookId')
+    if (webhook.status === 'disabled')
+      throw new Refusal({
+        code: 'ILLEGAL_TRANSITION',
+        message: 'The webhook is disabled: enable it first.',
+        path: ['webhookId'],
+        facts: { from: webhook.status, to: 'pending' },
+      })
+    const isThisDelivery = and(
+      eq(webhookDeliveries.webhookId, webhook.id),
+      isIdentifier(changeId) ? eq(webhookDeliveries.changeId, changeId) : sql`false`,
+    )
+    await tx
+      .update(webhookDeliveries)
+      .set({ status: 'pending', attempts: 0, dueAt: sql`now()`, deliveredAt: null })
+      .where(isThisDelivery)
+    const [delivery] = await selectDeliveries(tx).where(isThisDelivery)
+    if (!delivery)
+      throw new Refusal({
+        code: 'NOT_FOUND',
+        message: 'This webhook has no delivery of this change.',
+        path: ['changeId'],
+      })
+    if (webhook.pausedUntil)
+      await tx.update(webhooks).set({ pausedUntil: null }).where(eq(webhooks.id, webhook.id))
+    return delivery
+  })

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { Credentials } from '../../../src/auth/credentials.ts'
+import { Credentials, mayBeValid } from '../../../src/auth/credentials.ts'
 import { issueIntegrationKey } from '../../../src/auth/issue-key.ts'
-import { mayBeValid } from '../../../src/auth/known-credentials.ts'
 import {
   issueOrganizationSecret,
   listOrganizationSecrets,

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { RetentionConfig } from '../../../src/config/retention.ts'
+import type { RetentionConfig } from '../../../src/config/database.ts'
 import { runSql } from '../../../src/database/run-sql.ts'
 import { assignPositions } from '../../../src/domain/change/assign-positions.ts'
 import { retainOrganizations } from '../../../src/domain/retention/retain.ts'

@@ -1,8 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
-import { parseConfig, settingNames } from '../../../src/config/config.ts'
-import { secretSettings } from '../../../src/config/secret-files.ts'
+import { parseConfig, secretSettings, settingNames } from '../../../src/config/config.ts'
 import { requestLimits } from '../../../src/shared/request-limits.ts'
 import { localhost } from '../../support/certificates.ts'
 import {

@@ -5,11 +5,10 @@ import { findDiscount } from '../../discount/loaders.ts'
 import { currentPrice, isBuyable, leftOf } from '../../ticket-rate/current-price.ts'
 import { priceById } from '../../ticket-rate/loaders.ts'
 import type { Price, TicketRate } from '../../ticket-rate/table.ts'
-import { checkDiscount, checkUses, discountsOf } from './apply-discount.ts'
 import { checkEntries } from './check-entries.ts'
 import { availabilityProblem, checkSale } from './check-sale.ts'
 import type { CheckoutEntry, CheckoutInput } from './checkout-input.ts'
-import { type PricedTicket, priceTicket } from './price-tickets.ts'
+import { checkDiscount, checkUses, discountsOf, type PricedTicket, priceTicket } from './price-tickets.ts'
 import { readTerms, type Terms } from './terms-loaders.ts'
 
 /** Tickets that a checkout would sell, and their prices. Amounts in minor units. */

@@ -2,8 +2,7 @@ import { mutation, objectResult } from '../../../graphql/mutation-result.ts'
 import { RefundAttemptRef } from '../../refund/graphql.ts'
 import { TicketRef } from '../../ticket/graphql.ts'
 import { cancelTicket } from './cancel-ticket.ts'
-import { cancellationInput, refundInput, returnInput } from './refund-input.ts'
-import { refundTicket } from './refund-ticket.ts'
+import { cancellationInput, refundInput, refundTicket, returnInput } from './refund-ticket.ts'
 import { requestRefund } from './request-refund.ts'
 
 const RefundResultRef = objectResult(

@@ -7,12 +7,11 @@ import { query } from '../../../data/query.ts'
 import { secondsFromNow } from '../../../database/clock.ts'
 import type { Database } from '../../../database/database.ts'
 import { groupBy } from '../../../shared/group-by.ts'
+import { sign } from '../manage-webhook.ts'
 import { webhookDeliveries, webhooks } from '../table.ts'
-import { sign } from '../webhook-secret.ts'
 import { type ClaimedDelivery, claimDeliveries, releaseDeliveries } from './claim-deliveries.ts'
-import { judgeAnswer, type Verdict } from './judge-answer.ts'
 import { pacesOf, rounds } from './pace.ts'
-import { type PostOptions, postSigned } from './post-signed.ts'
+import { judgeAnswer, type PostOptions, postSigned, type Verdict } from './post-signed.ts'
 
 /** A delivery that was attempted, and its outcome. */
 type Attempt = { claimed: ClaimedDelivery; verdict: Verdict }

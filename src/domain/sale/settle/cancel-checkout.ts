@@ -2,7 +2,7 @@ import { type Context, requireChannel } from '../../../request/context.ts'
 import { illegalTransition, Refusal } from '../../../shared/errors.ts'
 import { paymentById } from '../../payment/loaders.ts'
 import type { Payment } from '../../payment/table.ts'
-import { settlePayment } from '../settle/settle-payment.ts'
+import { settlePayment } from './settle-payment.ts'
 
 const paymentNotFound = () =>
   new Refusal({ code: 'NOT_FOUND', message: 'There is no such payment.', path: ['paymentId'] })

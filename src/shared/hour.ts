@@ -1,2 +1,0 @@
-/** An hour in milliseconds. */
-export const hour = 3_600_000
