@@ -35,6 +35,7 @@ const domainFolders = [
   ['change'],
   ['payment'],
   ['ticket'],
+  ['lists'],
   ['refund'],
   ['invoice'],
   ['delivery', 'webhook'],

@@ -152,7 +152,7 @@ export const tickets = pgTable(
       columns: [ticket.priceId, ticket.ticketRateId],
       foreignColumns: [prices.id, prices.ticketRateId],
     }),
-    // Indexes of tickets. Most are walked by lists in their order (list-search.ts), for each channel of an
+    // Indexes of tickets. Most are walked by lists in their order (../lists/search.ts), for each channel of an
     // organization, in either mode. Nothing that paying or scanning changes is in any of them, nor in the predicate
     // of one, so that these updates are heap-only and write no index. Few tickets are of the same
     // millisecond: lists sort these by their identifiers, which would be a third of an index. Any number has the

@@ -7,13 +7,13 @@ import { Refusal } from '../../shared/errors.ts'
 import * as scalars from '../../shared/input-types.ts'
 import { PaymentRef, PaymentStatusRef } from '../payment/graphql.ts'
 import type { Payment } from '../payment/table.ts'
-import { TicketRef } from './graphql.ts'
-import { type Placed, toCursor, toPlaceCursor } from './list-cursor.ts'
+import { TicketRef } from '../ticket/graphql.ts'
+import { SaleTypeRef, TicketStatusRef } from '../ticket/parts-graphql.ts'
+import type { Ticket } from '../ticket/table.ts'
 import { listPayments, type PaymentOrder, paymentFilter } from './list-payments.ts'
-import type { ListPage, PageRequest } from './list-request.ts'
 import { listTickets, type TicketOrder, ticketFilter } from './list-tickets.ts'
-import { SaleTypeRef, TicketStatusRef } from './parts-graphql.ts'
-import type { Ticket } from './table.ts'
+import type { ListPage, PageRequest } from './request.ts'
+import { type Placed, toCursor, toPlaceCursor } from './search.ts'
 
 /** Arguments of a list that is read in either direction. */
 const pageArgs = z.object({

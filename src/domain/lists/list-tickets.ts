@@ -6,12 +6,12 @@ import { type Context, requireConfidential } from '../../request/context.ts'
 import { Refusal } from '../../shared/errors.ts'
 import * as scalars from '../../shared/input-types.ts'
 import { ageText, events } from '../event/table.ts'
+import { searchNameOf } from '../ticket/anonymized.ts'
+import { type LookupTicket, saleType, type Ticket, ticketColumns, tickets } from '../ticket/table.ts'
+import { lookupStatuses } from '../ticket/views.ts'
 import { prices, ticketRates } from '../ticket-rate/table.ts'
-import { searchNameOf } from './anonymized.ts'
-import { type ListPage, type PageRequest, type Plan, readPage } from './list-request.ts'
-import { createPageSearch, placeColumns, restOfFilter } from './list-search.ts'
-import { type LookupTicket, saleType, type Ticket, ticketColumns, tickets } from './table.ts'
-import { lookupStatuses } from './views.ts'
+import { type ListPage, type PageRequest, type Plan, readPage } from './request.ts'
+import { createPageSearch, placeColumns, restOfFilter } from './search.ts'
 
 /** Orders of the list of tickets. Each is total: ties are ordered by identifier. */
 export const ticketOrders = ['CREATED_ASC', 'CREATED_DESC'] as const

@@ -5,9 +5,9 @@ import { rowsOf } from '../../data/json-rows.ts'
 import { type Context, requireConfidential } from '../../request/context.ts'
 import * as scalars from '../../shared/input-types.ts'
 import { type Payment, paymentStatus, payments } from '../payment/table.ts'
-import { type ListPage, type PageRequest, type Plan, readPage } from './list-request.ts'
-import { createPageSearch, isEqual, isGiven, placeColumns } from './list-search.ts'
-import { tickets } from './table.ts'
+import { tickets } from '../ticket/table.ts'
+import { type ListPage, type PageRequest, type Plan, readPage } from './request.ts'
+import { createPageSearch, isEqual, isGiven, placeColumns } from './search.ts'
 
 export type PaymentOrder = 'CREATED_ASC' | 'CREATED_DESC'
 

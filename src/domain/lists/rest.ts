@@ -7,11 +7,11 @@ import { type Route, route } from '../../rest/route.ts'
 import { inQuery } from '../../rest/snake-case.ts'
 import { Refusal } from '../../shared/errors.ts'
 import * as scalars from '../../shared/input-types.ts'
-import { listedTicketBody } from './body.ts'
+import { listedTicketBody } from '../ticket/body.ts'
 import { type ExportFormat, exportTickets, toBodies } from './export-tickets.ts'
-import { toPlaceCursor } from './list-cursor.ts'
-import type { ListPage } from './list-request.ts'
 import { listLookups, ticketFilter, ticketOrders } from './list-tickets.ts'
+import type { ListPage } from './request.ts'
+import { toPlaceCursor } from './search.ts'
 
 const cursor = z.string().max(4_000, 'must be at most 4000 characters')
 

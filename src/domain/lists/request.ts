@@ -3,15 +3,20 @@ import { reachedOrganizations } from '../../auth/change-grant.ts'
 import { maxReadAtOnce } from '../../data/by-organization.ts'
 import { isDistributed } from '../../database/distributed.ts'
 import type { Context } from '../../request/context.ts'
-import { isTime, type Place, type Placed, placeOf, readCursor, type SortKey } from './list-cursor.ts'
 import {
   type createPageSearch,
   type Found,
+  isTime,
   type PathName,
+  type Place,
+  type Placed,
   paths,
+  placeOf,
   type Range,
+  readCursor,
+  type SortKey,
   type Values,
-} from './list-search.ts'
+} from './search.ts'
 
 /** Page that is asked for: the first rows after a cursor, or the last ones before one. */
 export type PageRequest = {
