@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { openDatabase } from '../../src/database/open.ts'
-import { importCatalogue } from '../../src/domain/catalogue/import-catalogue.ts'
+import { importCatalogue } from '../../src/domain/import/import-catalogue.ts'
 import { anEntry, checkOut, checkOutOverGraphql, mustCheckOut } from '../support/checkouts.ts'
 import { aCatalogue, anEvent, aRateOf } from '../support/factories.ts'
 import { createTestDatabase, type TestDatabase } from '../support/harness.ts'

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import type { OpenDatabase } from '../../src/database/database.ts'
-import { importCatalogue } from '../../src/domain/catalogue/import-catalogue.ts'
+import { importCatalogue } from '../../src/domain/import/import-catalogue.ts'
 import { anEntry } from '../support/checkouts.ts'
 import { type Collector, type ReceivedSpan, startCollector } from '../support/collector.ts'
 import { aCatalogue, anEvent, aRateOf, channelHeaders } from '../support/factories.ts'

@@ -3,7 +3,7 @@
 import { sql } from 'drizzle-orm'
 import fc from 'fast-check'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { importCatalogue } from '../../src/domain/catalogue/import-catalogue.ts'
+import { importCatalogue } from '../../src/domain/import/import-catalogue.ts'
 import { payments } from '../../src/domain/payment/table.ts'
 import { expireHolds } from '../../src/domain/sale/release/expire-holds.ts'
 import { anEntry, checkOut } from '../support/checkouts.ts'

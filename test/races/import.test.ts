@@ -2,7 +2,7 @@
 
 import { and, eq } from 'drizzle-orm'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { importCatalogue } from '../../src/domain/catalogue/import-catalogue.ts'
+import { importCatalogue } from '../../src/domain/import/import-catalogue.ts'
 import { stock } from '../../src/domain/ticket-rate/table.ts'
 import { Refusal } from '../../src/shared/errors.ts'
 import { anEntry, checkOut } from '../support/checkouts.ts'

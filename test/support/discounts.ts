@@ -1,5 +1,5 @@
 import { eq } from 'drizzle-orm'
-import { importCatalogue } from '../../src/domain/catalogue/import-catalogue.ts'
+import { importCatalogue } from '../../src/domain/import/import-catalogue.ts'
 import { payments } from '../../src/domain/payment/table.ts'
 import { anEntry, checkOut, checkOutOverGraphql, countersOf } from './checkouts.ts'
 import { anOrganization, type OrganizationFile } from './factories.ts'

@@ -1,6 +1,6 @@
 import { issueChannelKey, issueIntegrationKey } from '../../src/auth/issue-key.ts'
 import type { Database } from '../../src/database/database.ts'
-import type { CatalogueFile } from '../../src/domain/catalogue/catalogue-file.ts'
+import type { CatalogueFile } from '../../src/domain/import/catalogue-file.ts'
 import { newId } from '../../src/shared/ids.ts'
 
 // Builders of catalogue files whose rates are on sale by default. Each part has an `_id` for tests to refer

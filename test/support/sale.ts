@@ -1,5 +1,5 @@
-import type { CatalogueFile } from '../../src/domain/catalogue/catalogue-file.ts'
-import { importCatalogue } from '../../src/domain/catalogue/import-catalogue.ts'
+import type { CatalogueFile } from '../../src/domain/import/catalogue-file.ts'
+import { importCatalogue } from '../../src/domain/import/import-catalogue.ts'
 import { channelHeaders, integrationHeaders } from './factories.ts'
 import { type Gateway, type GatewayOptions, startGateway } from './harness.ts'
 

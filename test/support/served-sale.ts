@@ -1,4 +1,4 @@
-import type { CatalogueFile } from '../../src/domain/catalogue/catalogue-file.ts'
+import type { CatalogueFile } from '../../src/domain/import/catalogue-file.ts'
 import { createTestDatabase } from './harness.ts'
 import { mustStartWorkers, type ServerProcess } from './processes.ts'
 import { openSale, type Sale } from './sale.ts'

@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { parseConfig } from '../../src/config/config.ts'
-import type { CatalogueFile } from '../../src/domain/catalogue/catalogue-file.ts'
+import type { CatalogueFile } from '../../src/domain/import/catalogue-file.ts'
 import { openProvider } from '../../src/domain/payment/open-provider.ts'
 import { charges, payments } from '../../src/domain/payment/table.ts'
 import { refunds } from '../../src/domain/refund/table.ts'

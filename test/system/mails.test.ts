@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { importCatalogue } from '../../src/domain/catalogue/import-catalogue.ts'
+import { importCatalogue } from '../../src/domain/import/import-catalogue.ts'
 import { queueMoved } from '../../src/domain/delivery/move-dates.ts'
 import { languages } from '../../src/language/languages.ts'
 import { buyDeliverable, sendDeliveriesOnce } from '../support/deliveries.ts'

@@ -42,7 +42,7 @@ const domainFolders = [
   ['sale'],
   ['check-in'],
   ['retention', 'verify'],
-  ['catalogue'],
+  ['import'],
 ]
 const exceptions = [
   // Keys and grants have foreign keys to the organizations that they belong to.
@@ -64,7 +64,7 @@ const mustNotImport: Record<string, string[]> = {
 }
 // The one file of graphql-server/ that imports the domain: its fields and types, which it puts together.
 const assembly = 'graphql-server/schema'
-const mayUseDrizzle = /^(database|data|auth)\/|^domain\/(.*(table|loaders)$|catalogue\/)/
+const mayUseDrizzle = /^(database|data|auth)\/|^domain\/(.*(table|loaders)$|import\/)/
 const mayTouchProcess = [
   'shared/fast',
   ...['cli', 'app/run', 'app/start', 'app/cluster', 'app/shutdown'],

@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { afterEach, expect, test } from 'vitest'
-import { importCatalogue } from '../../../src/domain/catalogue/import-catalogue.ts'
+import { importCatalogue } from '../../../src/domain/import/import-catalogue.ts'
 import { invoices } from '../../../src/domain/invoice/table.ts'
 import { payments } from '../../../src/domain/payment/table.ts'
 import { tickets } from '../../../src/domain/ticket/table.ts'

@@ -1,7 +1,7 @@
 // Runs in: postgres
 
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { importCatalogue } from '../../../src/domain/catalogue/import-catalogue.ts'
+import { importCatalogue } from '../../../src/domain/import/import-catalogue.ts'
 import { stock } from '../../../src/domain/ticket-rate/table.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import {

@@ -2,7 +2,7 @@
 
 import { asc } from 'drizzle-orm'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { importCatalogue } from '../../../src/domain/catalogue/import-catalogue.ts'
+import { importCatalogue } from '../../../src/domain/import/import-catalogue.ts'
 import { prices } from '../../../src/domain/ticket-rate/table.ts'
 import {
   aCatalogue,

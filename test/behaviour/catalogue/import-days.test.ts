@@ -1,7 +1,7 @@
 // Runs in: pglite, postgres
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { importCatalogue } from '../../../src/domain/catalogue/import-catalogue.ts'
+import { importCatalogue } from '../../../src/domain/import/import-catalogue.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { aCatalogue, aLocation, anEvent, aPrice, aRate } from '../../support/factories.ts'
 import { openPageBuyer, visibleText } from '../../support/payment-page-buyer.ts'

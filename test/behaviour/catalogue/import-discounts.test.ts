@@ -2,7 +2,7 @@
 
 import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { importCatalogue } from '../../../src/domain/catalogue/import-catalogue.ts'
+import { importCatalogue } from '../../../src/domain/import/import-catalogue.ts'
 import { discounts } from '../../../src/domain/discount/table.ts'
 import { mustCheckOut } from '../../support/checkouts.ts'
 import { aDiscount, importDiscounts, times, usesOf, withCode } from '../../support/discounts.ts'

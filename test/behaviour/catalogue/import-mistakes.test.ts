@@ -1,7 +1,7 @@
 // Runs in: postgres
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { catalogueJsonSchema } from '../../../src/domain/catalogue/catalogue-file.ts'
+import { catalogueJsonSchema } from '../../../src/domain/import/catalogue-file.ts'
 import { organizations } from '../../../src/domain/organization/table.ts'
 import {
   aCatalogue,

@@ -1,7 +1,7 @@
 import { eq, inArray, sql } from 'drizzle-orm'
 import type { Email } from 'postal-mime'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { importCatalogue } from '../../../src/domain/catalogue/import-catalogue.ts'
+import { importCatalogue } from '../../../src/domain/import/import-catalogue.ts'
 import { queueMoved } from '../../../src/domain/delivery/move-dates.ts'
 import { deliveries } from '../../../src/domain/delivery/table.ts'
 import { events } from '../../../src/domain/event/table.ts'

@@ -1,7 +1,7 @@
 // Runs in: postgres, slow-forms
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { importCatalogue } from '../../../src/domain/catalogue/import-catalogue.ts'
+import { importCatalogue } from '../../../src/domain/import/import-catalogue.ts'
 import { anEntry, checkOut } from '../../support/checkouts.ts'
 import { aCatalogue, anEvent, aPrice, aRate } from '../../support/factories.ts'
 import { openSale, type Sale } from '../../support/sale.ts'

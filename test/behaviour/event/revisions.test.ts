@@ -2,7 +2,7 @@
 
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { importCatalogue } from '../../../src/domain/catalogue/import-catalogue.ts'
+import { importCatalogue } from '../../../src/domain/import/import-catalogue.ts'
 import { anEntry, checkOut } from '../../support/checkouts.ts'
 import {
   aCatalogue,

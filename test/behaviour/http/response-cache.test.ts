@@ -3,7 +3,7 @@ import { changeGrant } from '../../../src/auth/change-grant.ts'
 import { issueChannelKey } from '../../../src/auth/issue-key.ts'
 import { revokeKey } from '../../../src/auth/revoke-key.ts'
 import { invalidateCatalogue } from '../../../src/database/catalogue-version.ts'
-import { importCatalogue } from '../../../src/domain/catalogue/import-catalogue.ts'
+import { importCatalogue } from '../../../src/domain/import/import-catalogue.ts'
 import { expireHolds } from '../../../src/domain/sale/release/expire-holds.ts'
 import { anEntry, checkOut, mustCheckOut } from '../../support/checkouts.ts'
 import {

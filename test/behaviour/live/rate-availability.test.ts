@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { importCatalogue } from '../../../src/domain/catalogue/import-catalogue.ts'
+import { importCatalogue } from '../../../src/domain/import/import-catalogue.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { aCatalogueOfTwo, channelHeaders } from '../../support/factories.ts'
 import { openStream, type RateState, subscribe, watchRates } from '../../support/live.ts'

@@ -2,7 +2,7 @@
 
 import { desc, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { importCatalogue } from '../../../src/domain/catalogue/import-catalogue.ts'
+import { importCatalogue } from '../../../src/domain/import/import-catalogue.ts'
 import { tickets } from '../../../src/domain/ticket/table.ts'
 import { anEntry, checkOut, mustCheckOut } from '../../support/checkouts.ts'
 import {

@@ -11,8 +11,7 @@ import { checkCatalogue } from './check-catalogue.ts'
 import { among, findExisting, findTimezones, readZones } from './find-existing.ts'
 import { checkStock, writeStock } from './import-stock.ts'
 import { type Catalogue, readCatalogue } from './read-catalogue.ts'
-import type { Tally } from './upsert.ts'
-import { writeCatalogue } from './write-catalogue.ts'
+import { type Tally, writeCatalogue } from './write-catalogue.ts'
 
 /** Counts of an import, by kind, and its report. `stock` counts rates and prices whose capacity, or number of
  *  places sold elsewhere, is new. */

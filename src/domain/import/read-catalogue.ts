@@ -5,7 +5,7 @@ import { identifier, isStorableDate, parseOptions, problemsIn } from '../../shar
 import { hour } from '../event/local-time.ts'
 import { searchWords } from '../event/search-words.ts'
 import * as file from './catalogue-file.ts'
-import { discountFile, locationFile, organizationFile } from './organization-file.ts'
+import { discountFile, locationFile, organizationFile } from './catalogue-file.ts'
 
 // Moment that the clocks of a time zone show, as if it were in UTC. Swedish writes 2027-06-01 20:00:00.
 function clockAt(moment: number, timeZone: string): number {

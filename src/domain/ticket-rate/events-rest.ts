@@ -8,14 +8,14 @@ import * as scalars from '../../shared/input-types.ts'
 import { eventById } from '../event/loaders.ts'
 import { type EventFilter, eventFilter, readCursor, searchEvents, toCursor } from '../event/search-events.ts'
 import type { Event } from '../event/table.ts'
-import { type TicketRateBody, ticketRateBody } from '../ticket-rate/body.ts'
+import { type TicketRateBody, ticketRateBody } from './body.ts'
+import { eventBody } from './event-body.ts'
 import {
   pricesByTicketRateId,
   questionsByTicketRateId,
   supplementsByTicketRateId,
   ticketRatesByEventId,
-} from '../ticket-rate/loaders.ts'
-import { eventBody } from './event-body.ts'
+} from './loaders.ts'
 
 const number = scalars.fromQuery
 

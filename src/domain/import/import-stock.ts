@@ -8,7 +8,7 @@ import { noteRow, type Report } from './changes.ts'
 import { capacityIn } from './fields.ts'
 import { among, type Existing } from './find-existing.ts'
 import type { Catalogue, Path } from './read-catalogue.ts'
-import { inBatches, type Tally, upsert } from './upsert.ts'
+import { inBatches, type Tally, upsert } from './write-catalogue.ts'
 
 type Wanted = {
   organizationId: string
