@@ -2,9 +2,9 @@ import { type CommandResult, runCommand } from './app/commands.ts'
 import { askServing } from './app/served-commands.ts'
 import { showProgress } from './app/show-progress.ts'
 import { parseConfig } from './config/config.ts'
-import { isConnectionFailure, type MigrationWait, type OpenDatabase } from './database/database.ts'
+import type { MigrationWait, OpenDatabase } from './database/database.ts'
 import { openDatabase, openReplicas } from './database/open.ts'
-import { problemOf, type Unready, unreadyBecause } from './database/why-unready.ts'
+import { isConnectionFailure, problemOf, type Unready, unreadyBecause } from './database/pool/failures.ts'
 
 // Written to standard error, because standard output may be JSON.
 const reportWait = ({ file, tries, pauseMs }: MigrationWait) =>

@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts'
 import type { OpenDatabase } from '../database/database.ts'
 import { type Inspection, inspectDatabase } from '../database/inspect.ts'
-import { problemOf, type Unready } from '../database/why-unready.ts'
+import { problemOf, type Unready } from '../database/pool/failures.ts'
 import { findOpenWork } from '../domain/verify/find-open-work.ts'
 import { type Checked, verify } from '../domain/verify/verify.ts'
 import { describeError } from './log.ts'

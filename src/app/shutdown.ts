@@ -1,7 +1,7 @@
 import cluster, { type Worker } from 'node:cluster'
 import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
-import { isConnectionFailure } from '../database/database.ts'
+import { isConnectionFailure } from '../database/pool/failures.ts'
 import { type Log, logFailure } from '../http/mask-error.ts'
 import { errorCode } from '../shared/errors.ts'
 

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../config/config.ts'
 import type { Database, OpenDatabase } from '../database/database.ts'
-import { problemOf } from '../database/why-unready.ts'
+import { problemOf } from '../database/pool/failures.ts'
 import { openSenders } from '../domain/delivery/open-senders.ts'
 import { organizations } from '../domain/organization/table.ts'
 import { openProvider } from '../domain/payment/open-provider.ts'

@@ -3,8 +3,9 @@ import { sql } from 'drizzle-orm'
 import { readMigrationFiles } from 'drizzle-orm/migrator'
 import type { PgDatabase, PgQueryResultHKT } from 'drizzle-orm/pg-core'
 import { errorCode } from '../shared/errors.ts'
+import { isConnectionFailure, someCause, type Unready, unreadyBecause } from './pool/failures.ts'
+import type { PoolUsage } from './pool/pool-types.ts'
 import { runSql } from './run-sql.ts'
-import { isTlsFailure, someCause, type Unready, unreadyBecause } from './why-unready.ts'
 
 /** Numbers of tables that a run has distributed, copied to every server, or found done. */
 export type Distribution = { distributed: number; reference: number; done: number }
@@ -45,17 +46,6 @@ export type OpenDatabase = {
    *  database. */
   poolUsage(): Record<string, PoolUsage>
   close(): Promise<void>
-}
-
-/** Use of a pool of connections at a moment: connections that are open and idle, that run statements, and that
- *  transactions have reserved; statements and transactions that wait for one. */
-export type PoolUsage = {
-  max: number
-  idle: number
-  busy: number
-  reserved: number
-  waitingStatements: number
-  waitingTransactions: number
 }
 
 /** Status of a replica, numbered by its position in the setting. `code` is that of the error, if any. */
@@ -119,20 +109,6 @@ const isCopiedDuplicate = (error: unknown): boolean =>
 /** Reports whether a row violated a unique constraint. */
 export const isDuplicate = (error: unknown): boolean =>
   errorCode(error) === '23505' || isCopiedDuplicate(error)
-
-// The server, or the network on the way to it, refused or ended the connection.
-const connectionFailure =
-  /^(08\w{3}|57P0[1-5]|E(CONN|HOST|NET|ADDR|NOTFOUND|AI_|PIPE|TIMEDOUT)\w*|CONNECT\w+|CONNECTION_\w+)$/
-
-/** Reports whether a connection failed or ended: refused role or certificate, too many connections, server
- *  shutdown, network failure. An error of severity FATAL or PANIC ends the connection whatever its code. */
-export const isConnectionFailure = (error: unknown): boolean =>
-  connectionFailure.test(errorCode(error) ?? '') ||
-  isTlsFailure(error) ||
-  someCause(error, (cause) => 'severity' in cause && /^(FATAL|PANIC)$/.test(String(cause.severity)))
-
-/** Reports whether a write failed because the server is read-only, such as a demoted primary. */
-export const isReadOnly = (error: unknown): boolean => errorCode(error) === '25006'
 
 // Read-only; out of disk, memory or connections; statement timeout; lock timeout.
 const unavailable = /^(25006|53[1-3]00|57014|55P03)$/

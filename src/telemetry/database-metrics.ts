@@ -1,5 +1,5 @@
 import { Gauge, type Registry } from 'prom-client'
-import type { PoolUsage } from '../database/database.ts'
+import type { PoolUsage } from '../database/pool/pool-types.ts'
 import type { Backlog } from '../domain/sale/report/count-backlog.ts'
 
 type Sample<Value> = { at: number; value: Value | null }

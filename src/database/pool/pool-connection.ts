@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import postgres from 'postgres'
-import { isConnectionFailure } from '../database.ts'
+import { isConnectionFailure } from './failures.ts'
 import type { FindHost } from './find-host.ts'
 
 /** Arguments of the driver's `unsafe`, as Drizzle passes them. */

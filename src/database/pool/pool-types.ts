@@ -1,5 +1,4 @@
 import type postgres from 'postgres'
-import type { PoolUsage } from '../database.ts'
 import type { FindHost } from './find-host.ts'
 import type { Run } from './pool-connection.ts'
 import type { Transaction } from './run-transaction.ts'
@@ -15,6 +14,17 @@ export type PoolOptions = {
   maxPipeline: number
   /** Timeout for a statement, and for waiting for a connection. */
   timeoutMs: number
+}
+
+/** Use of a pool of connections at a moment: connections that are open and idle, that run statements, and that
+ *  transactions have reserved; statements and transactions that wait for one. */
+export type PoolUsage = {
+  max: number
+  idle: number
+  busy: number
+  reserved: number
+  waitingStatements: number
+  waitingTransactions: number
 }
 
 export type Pool = {

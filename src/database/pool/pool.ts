@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises'
 import { errorCode } from '../../shared/errors.ts'
-import { isReadOnly, type PoolUsage } from '../database.ts'
+import { isReadOnly } from './failures.ts'
 import { connectionError, PoolConnection, type Run } from './pool-connection.ts'
-import type { Pool, PoolOptions } from './pool-types.ts'
+import type { Pool, PoolOptions, PoolUsage } from './pool-types.ts'
 import { runTransaction, type Transaction } from './run-transaction.ts'
 
 // Guarantees that every statement gets an answer or an error within a timeout that this process enforces.

@@ -3,7 +3,7 @@ import { paymentUrl } from '../../payment/payment-url.ts'
 import type { Order, Outcome } from '../../payment/provider.ts'
 import { declinedEmail } from '../../payment/sandbox.ts'
 import type { Payment } from '../../payment/table.ts'
-import { catchFailure, openSessionOf, refreshSession, saveSession } from '../provider-session.ts'
+import { catchFailure, openSessionOf, refreshSession, saveSession } from '../settle/provider-session.ts'
 import { settlePayment } from '../settle/settle-payment.ts'
 import type { FoundPayment } from './find-payment.ts'
 

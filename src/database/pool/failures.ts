@@ -1,4 +1,4 @@
-import { errorCode } from '../shared/errors.ts'
+import { errorCode } from '../../shared/errors.ts'
 
 /** Reason why a database can't be used. `code` is the driver's error code, if there was one. */
 export type Unready = {
@@ -56,3 +56,17 @@ export function unreadyBecause(error: unknown): Unready {
   if (isTlsFailure(error)) return { reason: 'TLS_FAILED', code }
   return { reason: isFromPooler(error) ? 'POOLER_UNDECLARED' : 'UNREACHABLE', code }
 }
+
+// The server, or the network on the way to it, refused or ended the connection.
+const connectionFailure =
+  /^(08\w{3}|57P0[1-5]|E(CONN|HOST|NET|ADDR|NOTFOUND|AI_|PIPE|TIMEDOUT)\w*|CONNECT\w+|CONNECTION_\w+)$/
+
+/** Reports whether a connection failed or ended: refused role or certificate, too many connections, server
+ *  shutdown, network failure. An error of severity FATAL or PANIC ends the connection whatever its code. */
+export const isConnectionFailure = (error: unknown): boolean =>
+  connectionFailure.test(errorCode(error) ?? '') ||
+  isTlsFailure(error) ||
+  someCause(error, (cause) => 'severity' in cause && /^(FATAL|PANIC)$/.test(String(cause.severity)))
+
+/** Reports whether a write failed because the server is read-only, such as a demoted primary. */
+export const isReadOnly = (error: unknown): boolean => errorCode(error) === '25006'
