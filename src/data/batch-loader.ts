@@ -124,17 +124,17 @@ export const knownOrganization = ({ scope, organizations }: Reader, key: string)
   scope.ownOrganizationIds[0] ?? organizations?.get(key)
 
 // Finds rows that an organization's server has, with a statement for each organization.
-async function findPlaced<Row>(reader: Reader, place: Place<Row>, keys: string[]): Promise<Row[]> {
-  const placed = await Promise.all(
+async function findByOrganization<Row>(reader: Reader, place: Place<Row>, keys: string[]): Promise<Row[]> {
+  const owned = await Promise.all(
     keys.map(async (key) => ({
       key,
       organizationId: knownOrganization(reader, key) ?? (await place.organizationOf(reader.db, key)),
     })),
   )
-  const groups = groupBy(placed, ({ organizationId }) => organizationId ?? '')
+  const groups = groupBy(owned, ({ organizationId }) => organizationId ?? '')
   groups.delete('')
-  const found = await pLimit(maxReadAtOnce).map(groups, ([organizationId, placed]) => {
-    const keys = placed.map(({ key }) => key)
+  const found = await pLimit(maxReadAtOnce).map(groups, ([organizationId, owned]) => {
+    const keys = owned.map(({ key }) => key)
     return reader.find(place.find, keys, organizationId)
   })
   return found.flat()
@@ -143,7 +143,9 @@ async function findPlaced<Row>(reader: Reader, place: Place<Row>, keys: string[]
 function findRows<Row>(reader: Reader, batch: Batch<Row>, given: readonly string[]): Promise<Row[]> {
   const keys = given.filter(isIdentifier)
   const { place } = batch
-  return place && isDistributed(reader.db) ? findPlaced(reader, place, keys) : reader.find(batch, keys)
+  return place && isDistributed(reader.db)
+    ? findByOrganization(reader, place, keys)
+    : reader.find(batch, keys)
 }
 
 /** Loads one row per key; null if there is none that the caller may see. */

@@ -8,7 +8,7 @@ type NotifyOptions = {
   settings: postgres.Sql['options']
   findHost: FindHost & { forget(): void }
   onMessage(message: string): void
-  /** Called whenever the link comes up. Whatever was sent before is unheard. */
+  /** Called whenever the link comes up. Whatever was sent before has not arrived. */
   onConnected(): void
 }
 

@@ -23,7 +23,7 @@ const withoutPosition = query<{ organization_id: string }>(
 //
 // The update must find each row by its key. Statistics say that hardly any row lacks a position, so the
 // planner would scan that partial index once per row: hence `coalesce`, a condition that no index supports. Joined
-// to `placed` alone it would read the whole table to hash it: hence the keys as an array.
+// to `numbered` alone it would read the whole table to hash it: hence the keys as an array.
 const assign = query<{ assigned: number; made: boolean }>(
   'assign_positions',
   () => sql`
@@ -42,17 +42,17 @@ const assign = query<{ assigned: number; made: boolean }>(
       and exists (select from feed)
     order by sequence limit ${sql.raw(String(maxAtOnce))}
   ),
-  placed as materialized (
+  numbered as materialized (
     select id, row_number() over (order by begun, latest, sequence) as place from (
       select id, sequence, max(created_at) over subject as begun, max(id) over subject as latest
       from taken window subject as (partition by subject_id order by sequence)
     ) as taken
   ),
   assigned as (
-    update ${changes} set feed_position = feed.last_position + placed.place
-    from feed cross join placed
-    where ${changes.organizationId} = ${parameter('organizationId')} and ${changes.id} = placed.id
-      and ${changes.id} = any((select array_agg(id) from placed)::text[])
+    update ${changes} set feed_position = feed.last_position + numbered.place
+    from feed cross join numbered
+    where ${changes.organizationId} = ${parameter('organizationId')} and ${changes.id} = numbered.id
+      and ${changes.id} = any((select array_agg(id) from numbered)::text[])
       and coalesce(${changes.feedPosition}, 0) = 0
     returning feed_position
   ),

@@ -31,7 +31,7 @@ const partOfIntegration = sql`(
   from unnest(${textArrayParam('ownOrganizationIds')}) as own(id)
 ) as parts`
 
-const cursorPositions = sql`jsonb_to_recordset(${parameter('positions')}::text::jsonb) as heard(part bigint, position bigint)`
+const cursorPositions = sql`jsonb_to_recordset(${parameter('positions')}::text::jsonb) as given(part bigint, position bigint)`
 
 // Mode of the caller: the index that orders a feed begins with the organization and the mode.
 const isOfMode = sql`mode = ${parameter('mode')}::text::key_mode`
@@ -58,10 +58,10 @@ const maxFew = 8
 // Changes after the cursor. Each part is an index scan that stops at the limit. The planner would count on a tenth
 // of all changes where it doesn't see the limit, and plan each time where it does: it sees the maximum.
 const changesAfter = (from: SQL, limit: SQL, reach: Reach) => sql`(
-  select found.*, parts.part from ${from} left join ${cursorPositions} on heard.part = parts.part cross join lateral (
+  select found.*, parts.part from ${from} left join ${cursorPositions} on given.part = parts.part cross join lateral (
     select * from (
       select * from ${changes} where organization_id = parts.organization_id and ${isIn(reach, changes.organizationId)}
-        and ${isOfMode} and ${reach.isOfPart} and feed_position > coalesce(heard.position, 0)
+        and ${isOfMode} and ${reach.isOfPart} and feed_position > coalesce(given.position, 0)
       order by feed_position limit ${sql.raw(String(maxChanges))}
     ) as next order by feed_position limit ${limit}
   ) as found where parts.is_open
@@ -95,18 +95,18 @@ const cursorChanges = (reach: Reach): Find<CursorChange> => ({
   rows: rowsOf({ part: sql<number>`part`, position: sql<number>`position`, id: sql<string | null>`id` }),
   query: (select) =>
     select.from(sql`(
-      select heard.part, heard.position, case when dropped.feed_position > heard.position then null
-        when dropped.feed_position = heard.position then dropped.id else kept.id end as id
-      from ${cursorPositions} left join ${reach.parts} on parts.part = heard.part
+      select given.part, given.position, case when dropped.feed_position > given.position then null
+        when dropped.feed_position = given.position then dropped.id else kept.id end as id
+      from ${cursorPositions} left join ${reach.parts} on parts.part = given.part
       left join lateral (
         select id from ${changes} where organization_id = parts.organization_id
-          and ${isIn(reach, changes.organizationId)} and ${isOfMode} and feed_position = heard.position limit 1
+          and ${isIn(reach, changes.organizationId)} and ${isOfMode} and feed_position = given.position limit 1
       ) as kept on true
       left join lateral (
         select id, feed_position from ${droppedChanges} where organization_id = parts.organization_id
           and ${isIn(reach, droppedChanges.organizationId)} and ${isOfMode} and (parts.audience is null or audience = parts.audience)
         order by feed_position desc limit 1
-      ) as dropped on true) as told`),
+      ) as dropped on true) as verified`),
 })
 
 const nextChanges = (reach: Reach): Find<NextChange> => ({

@@ -50,10 +50,10 @@ const hashOf = ({ people, ...scan }: CheckInInput): string =>
   sha256(JSON.stringify(people === 1 ? scan : { ...scan, people }))
 
 /** A scan with its place among those of the request. */
-type PlacedScan = { place: number; input: CheckInInput; requestHash: string; at: Date }
+type NumberedScan = { place: number; input: CheckInInput; requestHash: string; at: Date }
 
 // A live nonce may read like one in test mode, and is another request all the same.
-const toPlaced = (input: CheckInInput, place: number, ctx: Context): PlacedScan => ({
+const toNumbered = (input: CheckInInput, place: number, ctx: Context): NumberedScan => ({
   place,
   input: { ...input, nonce: inMode(ctx, input.nonce) },
   requestHash: inMode(ctx, hashOf(input)),
@@ -62,7 +62,11 @@ const toPlaced = (input: CheckInInput, place: number, ctx: Context): PlacedScan 
 
 /** Decides scans in the order of their times, whatever their order in the request, and writes what follows
  *  from them. */
-async function decide(tx: Connection, scans: PlacedScan[], ctx: Context): Promise<Map<number, ScanOutcome>> {
+async function decide(
+  tx: Connection,
+  scans: NumberedScan[],
+  ctx: Context,
+): Promise<Map<number, ScanOutcome>> {
   const { integrationId, organizationIds } = requireIntegration(ctx)
   const [organizationId] = organizationIds
   const inputs = scans.map(({ input }) => input)
@@ -76,8 +80,8 @@ async function decide(tx: Connection, scans: PlacedScan[], ctx: Context): Promis
     return { ...made, isEarly, replayed: true }
   }
   // The first scan with each nonce that is new.
-  const fresh = new Map<string, PlacedScan & BookedScan>()
-  const repeated: PlacedScan[] = []
+  const fresh = new Map<string, NumberedScan & BookedScan>()
+  const repeated: NumberedScan[] = []
   for (const [index, scan] of scans.entries()) {
     const { place, input, requestHash, at } = scan
     const made = found.made.get(input.nonce)
@@ -110,7 +114,7 @@ async function decide(tx: Connection, scans: PlacedScan[], ctx: Context): Promis
 
 // Concurrent requests with one nonce may share no lock: only the key of the table stops the second, which
 // then runs again and finds what the first has made.
-async function decideOnce(scans: PlacedScan[], ctx: Context): Promise<Map<number, ScanOutcome>> {
+async function decideOnce(scans: NumberedScan[], ctx: Context): Promise<Map<number, ScanOutcome>> {
   for (let attempt = 1; attempt <= maxAttempts; attempt++)
     try {
       return await checkInTransaction(ctx.db, (tx) => decide(tx, scans, ctx))
@@ -129,10 +133,10 @@ async function decideOnce(scans: PlacedScan[], ctx: Context): Promise<Map<number
  *  Refuses: FORBIDDEN for a channel (DECISIONS 5, 9). */
 export async function checkInTickets(scans: BatchedScan[], ctx: Context): Promise<ScanOutcome[]> {
   requireIntegration(ctx)
-  const placed = scans.flatMap((input, place): PlacedScan[] =>
-    'refused' in input ? [] : [toPlaced(input, place, ctx)],
+  const numbered = scans.flatMap((input, place): NumberedScan[] =>
+    'refused' in input ? [] : [toNumbered(input, place, ctx)],
   )
-  const outcomes = placed.length > 0 ? await decideOnce(placed, ctx) : new Map<number, ScanOutcome>()
+  const outcomes = numbered.length > 0 ? await decideOnce(numbered, ctx) : new Map<number, ScanOutcome>()
   ctx.loaders.clear()
   return scans.map((scan, place) => {
     const outcome = 'refused' in scan ? scan : outcomes.get(place)
@@ -151,7 +155,9 @@ export async function checkInTickets(scans: BatchedScan[], ctx: Context): Promis
  *  Refuses: FORBIDDEN for a channel, INVALID, IDEMPOTENCY_KEY_REUSED (DECISIONS 5, 9). */
 export async function checkInTicket(input: CheckInInput, ctx: Context): Promise<CheckedIn> {
   requireIntegration(ctx)
-  const outcome = (await decideOnce([toPlaced(input, 0, ctx)], ctx).finally(() => ctx.loaders.clear())).get(0)
+  const outcome = (await decideOnce([toNumbered(input, 0, ctx)], ctx).finally(() => ctx.loaders.clear())).get(
+    0,
+  )
   if (!outcome) throw new Error('the scan was not decided')
   if (!('refused' in outcome)) return outcome
   const [first, ...rest] = outcome.refused

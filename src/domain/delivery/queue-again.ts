@@ -76,6 +76,6 @@ export async function queueTransfer(tx: Connection, ticket: Addressed, formerEma
     status: 'skipped',
     lastError: 'ANONYMIZED',
   } as const
-  const told = { ...notice, ...(isKnown ? {} : left), kind: 'transfer_notice' } as const
-  await tx.insert(deliveries).values([...queued, told])
+  const forFormer = { ...notice, ...(isKnown ? {} : left), kind: 'transfer_notice' } as const
+  await tx.insert(deliveries).values([...queued, forFormer])
 }

@@ -16,9 +16,9 @@ const ofPayments = (tx: Connection, organizationId: string, paymentIds: string[]
     .select({
       ...{ id: tickets.id, status: tickets.status, email: tickets.email, language: tickets.language },
       // Its first transfer was told to this address, which is all that is kept of a former holder.
-      former: sql<string | null>`(select told.recipient from ${deliveries} as told
-        where told.organization_id = ${organizationId} and told.ticket_id = ${tickets.id}
-          and told.kind = 'transfer_notice' order by told.created_at, told.id limit 1)`,
+      former: sql<string | null>`(select earlier.recipient from ${deliveries} as earlier
+        where earlier.organization_id = ${organizationId} and earlier.ticket_id = ${tickets.id}
+          and earlier.kind = 'transfer_notice' order by earlier.created_at, earlier.id limit 1)`,
       payment: payments,
     })
     .from(tickets)

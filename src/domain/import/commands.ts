@@ -47,8 +47,8 @@ const toText = ({ changes: _, warnings: __, ...tallies }: Imported): string =>
 
 const toLines = ({ changes, warnings }: Imported): string[] => [
   ...(changes ?? []).map(({ action, kind, id, name, fields }) => {
-    const told = fields.map(fieldText).join(', ')
-    return `${action} ${kind} ${id} (${name})${told && `: ${told}`}`
+    const values = fields.map(fieldText).join(', ')
+    return `${action} ${kind} ${id} (${name})${values && `: ${values}`}`
   }),
   ...warnings.map(({ code, kind, id, name, message }) => `${code} ${kind} ${id} (${name}): ${message}`),
 ]

@@ -64,7 +64,7 @@ type Watched = Watcher & { current: RateAvailability | null; readers: Set<RateWa
 
 // Pause between two reads of rates that keep moving.
 const readEveryMs = 100
-// Rates of a statement. A look takes one statement, and as many looks as needed, while other processes are heard.
+// Rates of a statement. A look reads so many; the next looks read the others.
 const maxTogether = 1_000
 
 /** Rates that somebody in this process watches in one mode, as they were read last: once for all who watch them. They are

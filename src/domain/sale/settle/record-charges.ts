@@ -9,7 +9,7 @@ import { type Charge, charges, type Payment } from '../../payment/table.ts'
 /** Charge to be recorded. Amount in minor units. */
 export type NewCharge = Omit<Charge, 'createdAt'>
 
-const newCharges = arrayRows('told', typesOf(charges, { except: ['createdAt'] }))
+const newCharges = arrayRows('reported', typesOf(charges, { except: ['createdAt'] }))
 
 const record = query<{ id: string }>(
   'record_charges',
