@@ -60,7 +60,7 @@ function restore(input: object) {
   } = parse(z.strictObject({ file, force: z.boolean().optional() }), input)
   return async (_open: Open, examined: Examined, files: Files) => {
     const folder = requireEmbedded(examined, 'pg_restore')
-    const { restoreEmbedded } = await import('../database/restore-embedded.ts')
+    const { restoreEmbedded } = await import('../database/pglite.ts')
     await restoreEmbedded(folder, { backup: await files.read(path), name: path, replace: force === true })
     return { json: { restored: folder }, text: `The database of ${path} is in ${folder}.` }
   }

@@ -76,7 +76,7 @@ class RateWatch {
   readonly #watch: TopicWatch<Watched>
   readonly #watched = new Map<string, Watched>()
   readonly #moved = new Set<string>()
-  #reading: Promise<void> | null = null
+  #isReading = false
   /** Rates of the current look that are still to be read. */
   #looked: string[] = []
 
@@ -137,12 +137,11 @@ class RateWatch {
   // One read at a time: what moves meanwhile is read together by the next one.
   #readSoon(id: string): void {
     this.#moved.add(id)
-    this.#reading ??= this.#readMoved().finally(() => {
-      this.#reading = null
-    })
+    if (!this.#isReading) void this.#readMoved()
   }
 
   async #readMoved(): Promise<void> {
+    this.#isReading = true
     // All that was announced together.
     await null
     while (this.#moved.size > 0) {
@@ -154,6 +153,7 @@ class RateWatch {
         await this.#read(ids.slice(at, at + maxTogether)).catch(() => {})
       await pause
     }
+    this.#isReading = false
   }
 
   async #read(ids: string[]): Promise<void> {
