@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { closeSessions } from '../../src/domain/sale/settle/provider-session.ts'
 import { sweepHolds } from '../../src/domain/sale/release/expire-holds.ts'
+import { closeSessions } from '../../src/domain/sale/settle/provider-session.ts'
 import { countersOf } from '../support/checkouts.ts'
 import { openStripeSale, type StripeSale } from '../support/stripe-sale.ts'
 import { signEvent } from '../support/stub-stripe.ts'

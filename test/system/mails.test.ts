@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { importCatalogue } from '../../src/domain/import/import-catalogue.ts'
 import { queueMoved } from '../../src/domain/delivery/move-dates.ts'
+import { importCatalogue } from '../../src/domain/import/import-catalogue.ts'
 import { languages } from '../../src/language/languages.ts'
 import { buyDeliverable, sendDeliveriesOnce } from '../support/deliveries.ts'
 import { aCatalogue, aLocation, anEvent, anOrganization, aPrice, aRate } from '../support/factories.ts'

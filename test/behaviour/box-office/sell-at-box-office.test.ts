@@ -4,9 +4,9 @@ import { deliveries } from '../../../src/domain/delivery/table.ts'
 import { events } from '../../../src/domain/event/table.ts'
 import { invoices } from '../../../src/domain/invoice/table.ts'
 import { charges, payments } from '../../../src/domain/payment/table.ts'
-import { closeSessions } from '../../../src/domain/sale/settle/provider-session.ts'
 import { processDueRefunds } from '../../../src/domain/sale/refund/request-provider-refund.ts'
 import { sweepHolds } from '../../../src/domain/sale/release/expire-holds.ts'
+import { closeSessions } from '../../../src/domain/sale/settle/provider-session.ts'
 import { webhookDeliveries, webhooks } from '../../../src/domain/webhook/table.ts'
 import {
   aBuyer,

@@ -1,8 +1,8 @@
 import { isNotNull, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { demoCatalogue } from '../../../examples/shop/src/demo/catalogue.ts'
-import { type Imported, importCatalogue } from '../../../src/domain/import/import-catalogue.ts'
 import { events } from '../../../src/domain/event/table.ts'
+import { type Imported, importCatalogue } from '../../../src/domain/import/import-catalogue.ts'
 import { dumpCatalogue, seedDemo } from '../../support/imports.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 

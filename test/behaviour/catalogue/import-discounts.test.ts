@@ -2,8 +2,8 @@
 
 import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { importCatalogue } from '../../../src/domain/import/import-catalogue.ts'
 import { discounts } from '../../../src/domain/discount/table.ts'
+import { importCatalogue } from '../../../src/domain/import/import-catalogue.ts'
 import { mustCheckOut } from '../../support/checkouts.ts'
 import { aDiscount, importDiscounts, times, usesOf, withCode } from '../../support/discounts.ts'
 import { aCatalogue, anEvent, anOrganization, aPrice, aRate } from '../../support/factories.ts'
