@@ -129,3 +129,15 @@ export type Change = typeof changes.$inferSelect
 /** A change to be written to the outbox; a live one unless it has a mode. */
 export type NewChange = Pick<Change, 'type' | 'subjectId' | 'organizationId' | 'channelId' | 'data'> &
   Partial<Pick<Change, 'mode'>>
+
+/** Names under which changes are announced: of an organization for its integrations, of one for all channels
+ *  that it has granted, of a channel. */
+export const forAll = (organizationId: string) => `all ${organizationId}`
+export const forGranted = (organizationId: string) => `granted ${organizationId}`
+export const forChannel = (channelId: string) => `channel ${channelId}`
+
+/** Names of those who hear of a change, to announce it by. */
+export const audiencesOf = ({ organizationId, channelId }: NewChange): string[] => [
+  forAll(organizationId),
+  channelId === null ? forGranted(organizationId) : forChannel(channelId),
+]

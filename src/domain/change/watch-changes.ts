@@ -9,19 +9,7 @@ import { isUnavailable } from '../../database/database.ts'
 import { perDatabase } from '../../database/per-database.ts'
 import { type Context, requireConfidential } from '../../request/context.ts'
 import { type FeedChange, listChanges } from './list-changes.ts'
-import { changeFeeds, type NewChange } from './table.ts'
-
-// Names under which changes are announced: of an organization for its integrations, of one for all channels
-// that it has granted, of a channel.
-const forAll = (organizationId: string) => `all ${organizationId}`
-const forGranted = (organizationId: string) => `granted ${organizationId}`
-const forChannel = (channelId: string) => `channel ${channelId}`
-
-/** Names of those who hear of a change, to announce it by. */
-export const audiencesOf = ({ organizationId, channelId }: NewChange): string[] => [
-  forAll(organizationId),
-  channelId === null ? forGranted(organizationId) : forChannel(channelId),
-]
+import { changeFeeds, forAll, forChannel, forGranted } from './table.ts'
 
 /** A reader of a feed. `wake` makes it read what is new. */
 type FeedWatcher = Watcher & { organizationIds: string[] }
