@@ -5,11 +5,10 @@ import { perDatabase } from '../../database/per-database.ts'
 import { type Context, requireConfidential } from '../../request/context.ts'
 import { busy } from '../../shared/errors.ts'
 import { listedTicketBody } from '../ticket/body.ts'
-import { toVisible } from '../ticket/loaders.ts'
 import type { LookupTicket } from '../ticket/table.ts'
-import { listLookups, type TicketFilter, type TicketOrder } from './list-tickets.ts'
+import { listTickets, type TicketFilter, type TicketOrder } from './list-tickets.ts'
 import type { ListPage } from './request.ts'
-import { type Placed, toPlaceCursor } from './search.ts'
+import { toPlaceCursor } from './search.ts'
 
 export type ExportFormat = 'csv' | 'ndjson'
 
@@ -73,13 +72,6 @@ const toCsv = (bodies: object[], header: boolean, bom: boolean): string =>
   )
 const toNdjson = (bodies: object[]): string => bodies.map((body) => `${JSON.stringify(body)}\n`).join('')
 
-/** Converts found tickets to their JSON shapes, as the caller may see them. */
-export const toBodies = (rows: Placed<LookupTicket>[], { loaders }: Context) =>
-  rows.flatMap((row) => {
-    const ticket = toVisible(row, loaders.own.scope)
-    return ticket ? [listedTicketBody.of(ticket)] : []
-  })
-
 /** Reads a list to its end, a page at a time, as CSV or as a JSON object a line. Reads the first page before
  *  it resolves, so that a refusal comes before the answer. Each later one is read when the reader has taken
  *  the one before: no connection is held meanwhile. With `bom` CSV begins with U+FEFF. The stream is destroyed if a page can't be read, or if
@@ -94,7 +86,7 @@ export async function exportTickets(
   const { read } = stateOf(ctx.db)
   const readAfter = (cursor: string | undefined) =>
     read(() =>
-      listLookups(
+      listTickets(
         filter,
         orderBy,
         { after: cursor, afterName: 'cursor', size: pageSize, isBackward: false },
@@ -103,8 +95,8 @@ export async function exportTickets(
     )
   const toLines = (page: ListPage<LookupTicket>, isFirst: boolean) =>
     format === 'csv'
-      ? toCsv(toBodies(page.rows, ctx), isFirst, isFirst && bom)
-      : toNdjson(toBodies(page.rows, ctx))
+      ? toCsv(page.rows.map(listedTicketBody.of), isFirst, isFirst && bom)
+      : toNdjson(page.rows.map(listedTicketBody.of))
   try {
     let page = await readAfter(after)
     const end = performance.now() + maxDurationMs

@@ -1,5 +1,4 @@
-import { type SQL, sql } from 'drizzle-orm'
-import type { PgColumn } from 'drizzle-orm/pg-core'
+import { sql } from 'drizzle-orm'
 import { z } from 'zod'
 import { rowsOf } from '../../data/json-rows.ts'
 import { type Context, requireConfidential } from '../../request/context.ts'
@@ -7,7 +6,8 @@ import { Refusal } from '../../shared/errors.ts'
 import * as scalars from '../../shared/input-types.ts'
 import { ageText, events } from '../event/table.ts'
 import { searchNameOf } from '../ticket/anonymized.ts'
-import { type LookupTicket, saleType, type Ticket, ticketColumns, tickets } from '../ticket/table.ts'
+import { toVisible } from '../ticket/loaders.ts'
+import { type LookupTicket, saleType, ticketColumns, tickets } from '../ticket/table.ts'
 import { lookupStatuses } from '../ticket/views.ts'
 import { prices, ticketRates } from '../ticket-rate/table.ts'
 import { type ListPage, type PageRequest, type Plan, readPage } from './request.ts'
@@ -64,32 +64,22 @@ export const ticketFilter = z
   .describe('Filter of tickets. All of its fields must match.')
 export type TicketFilter = z.output<typeof ticketFilter>
 
-const columns = { ...ticketColumns, ...placeColumns }
-const ofPage = (isReached: (column: PgColumn) => SQL) => sql`page cross join lateral (
-  select * from ${tickets} where ${tickets.organizationId} = page.organization_id and ${isReached(tickets.organizationId)}
-    and ${tickets.id} = page.id limit 1) as "tickets"`
-
-const searchTickets = createPageSearch<Ticket>({
+// With the facts of rate, event and price that the REST lookup shows, and some fields of GraphQL.
+const search = createPageSearch<LookupTicket>({
   name: 'list_tickets',
-  rows: rowsOf(columns),
-  from: ofPage,
-  where: sql`true`,
-  rest: () => restOfFilter,
-})
-
-const searchLookups = createPageSearch<LookupTicket>({
-  name: 'list_lookups',
   rows: rowsOf({
-    ...columns,
+    ...ticketColumns,
+    ...placeColumns,
     rateName: ticketRates.name,
     rateSlug: ticketRates.slug,
     eventAge: ageText,
     priceIncludes: prices.includes,
     priceAdditionalInfo: prices.additionalInfo,
   }),
-  from: (
-    isReached,
-  ) => sql`${ofPage(isReached)} join ${ticketRates} on ${ticketRates.id} = ${tickets.ticketRateId}
+  from: (isReached) => sql`page cross join lateral (
+    select * from ${tickets} where ${tickets.organizationId} = page.organization_id and ${isReached(tickets.organizationId)}
+      and ${tickets.id} = page.id limit 1) as "tickets"
+    join ${ticketRates} on ${ticketRates.id} = ${tickets.ticketRateId}
     join ${events} on ${events.id} = ${tickets.eventId} join ${prices} on ${prices.id} = ${tickets.priceId}`,
   where: sql`true`,
   rest: () => restOfFilter,
@@ -123,24 +113,17 @@ const paramOf = (value: string | Date | null | undefined) =>
 const valuesOf = (filter: TicketFilter) =>
   Object.fromEntries(ticketFilter.keyof().options.map((name) => [name, paramOf(filter[name])]))
 
-const list =
-  <Row>(search: ReturnType<typeof createPageSearch<Row>>) =>
-  (
-    filter: TicketFilter,
-    orderBy: TicketOrder | null | undefined,
-    page: PageRequest,
-    ctx: Context,
-  ): Promise<ListPage<Row>> => {
-    requireConfidential(ctx)
-    return readPage(search, planOf(filter, orderBy), valuesOf(filter), page, ctx)
-  }
-
 /** Lists tickets: those that a channel sold, or all of an integration's organization. Without an order, by
  *  `name` or `phone` if they are given, else by creation, newest first.
  *  Refuses: FORBIDDEN for a publishable key, INVALID for a cursor of another order, and for an order with `name`
  *  or `phone`. */
-export const listTickets = list(searchTickets)
-
-/** Lists tickets with the facts of their rates, events and prices that the REST lookup shows. See
- *  `listTickets`. */
-export const listLookups = list(searchLookups)
+export async function listTickets(
+  filter: TicketFilter,
+  orderBy: TicketOrder | null | undefined,
+  page: PageRequest,
+  ctx: Context,
+): Promise<ListPage<LookupTicket>> {
+  requireConfidential(ctx)
+  const found = await readPage(search, planOf(filter, orderBy), valuesOf(filter), page, ctx)
+  return { ...found, rows: found.rows.flatMap((row) => toVisible(row, ctx.loaders.own.scope) ?? []) }
+}

@@ -8,8 +8,8 @@ import { inQuery } from '../../rest/snake-case.ts'
 import { Refusal } from '../../shared/errors.ts'
 import * as scalars from '../../shared/input-types.ts'
 import { listedTicketBody } from '../ticket/body.ts'
-import { type ExportFormat, exportTickets, toBodies } from './export-tickets.ts'
-import { listLookups, ticketFilter, ticketOrders } from './list-tickets.ts'
+import { type ExportFormat, exportTickets } from './export-tickets.ts'
+import { listTickets, ticketFilter, ticketOrders } from './list-tickets.ts'
 import type { ListPage } from './request.ts'
 import { toPlaceCursor } from './search.ts'
 
@@ -93,11 +93,11 @@ async function sendPage(request: FastifyRequest<{ Querystring: ListQuery }>, rep
   if (query.cursor !== undefined) refuseIn(query, ['before'], 'goes without cursor.')
   const { orderBy, cursor, before, limit = 50, ...filter } = query
   const asked = { after: cursor, afterName: 'cursor', before, size: limit, isBackward: before !== undefined }
-  const found = await listLookups(filter, orderBy, asked, ctx)
+  const found = await listTickets(filter, orderBy, asked, ctx)
   const link = linksOf(`${ctx.services.publicUrl()}${routeOptions.url}`, url, found)
   return reply
     .headers({ 'cache-control': 'private, no-store', ...(link && { link }) })
-    .send({ success: true as const, data: toBodies(found.rows, ctx) })
+    .send({ success: true as const, data: found.rows.map(listedTicketBody.of) })
 }
 
 type Kind = {
