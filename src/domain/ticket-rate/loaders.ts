@@ -109,6 +109,51 @@ const priceByIdBatch: Batch<Price> = {
   key: ({ id }) => id,
 }
 
+// Parts of rates by their own identifiers, within the organizations whose catalogue the caller sees.
+
+/** A price with what decides whether its rate lists it. */
+export type VisiblePrice = Price & { showAllPrices: boolean }
+
+const isVisible = (child: Exclude<Listed, typeof ticketRates>, keys: string) =>
+  and(anyOf(child.id, keys), anyOf(ticketRates.organizationId, 'organizationIds'))
+
+const visiblePriceBatch: Batch<VisiblePrice> = {
+  name: 'visible_price_by_id',
+  rows: rowsOf({
+    ...getTableColumns(prices),
+    ...leftColumns,
+    showAllPrices: ticketRates.showAllPrices,
+  }),
+  query: (select, keys) =>
+    select
+      .from(prices)
+      .innerJoin(stock, isStockOf('price', prices.id))
+      .innerJoin(ticketRates, eq(ticketRates.id, prices.ticketRateId))
+      .where(isVisible(prices, keys)),
+  key: ({ id }) => id,
+}
+
+const partById = <Row extends { id: string }>(
+  name: string,
+  child: typeof supplements | typeof questions,
+  rows: Rows<Row>,
+): Batch<Row> => ({
+  name,
+  rows,
+  query: (select, keys) =>
+    select
+      .from(child)
+      .innerJoin(ticketRates, eq(ticketRates.id, child.ticketRateId))
+      .where(isVisible(child, keys)),
+  key: ({ id }) => id,
+})
+const supplementBatch = partById<Supplement>(
+  'supplement_by_id',
+  supplements,
+  rowsOf(getTableColumns(supplements)),
+)
+const questionBatch = partById<Question>('question_by_id', questions, rowsOf(getTableColumns(questions)))
+
 type StockRow = Left & Pick<Stock, 'kind' | 'id'>
 
 /** Query for the counters of rates and prices by their ids, in the mode of the caller. */
@@ -248,6 +293,9 @@ export function ticketRatesByEventId({ catalogue }: Readers, loaders: Loaders): 
 // These find removed rows too, because sold tickets may refer to them.
 export const ticketRateById = ({ catalogue }: Readers) => loadOne(catalogue, rateByIdBatch)
 export const priceById = ({ catalogue }: Readers) => loadOne(catalogue, priceByIdBatch)
+export const visiblePriceById = ({ catalogue }: Readers) => loadOne(catalogue, visiblePriceBatch)
+export const supplementById = ({ catalogue }: Readers) => loadOne(catalogue, supplementBatch)
+export const questionById = ({ catalogue }: Readers) => loadOne(catalogue, questionBatch)
 
 // Rates whose organization a process remembers.
 const maxRemembered = 20_000
