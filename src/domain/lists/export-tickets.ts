@@ -6,8 +6,8 @@ import { type Context, requireConfidential } from '../../request/context.ts'
 import { busy } from '../../shared/errors.ts'
 import { listedTicketBody } from '../ticket/body.ts'
 import type { LookupTicket } from '../ticket/table.ts'
-import { listTickets, type TicketFilter, type TicketOrder } from './list-tickets.ts'
-import type { ListPage } from './request.ts'
+import { listTickets, type TicketFilter } from './list-tickets.ts'
+import type { ListOrder, ListPage } from './request.ts'
 import { toPlaceCursor } from './search.ts'
 
 export type ExportFormat = 'csv' | 'ndjson'
@@ -79,7 +79,7 @@ const toNdjson = (bodies: object[]): string => bodies.map((body) => `${JSON.stri
 export async function exportTickets(
   format: ExportFormat,
   filter: TicketFilter,
-  { orderBy, after, bom }: { orderBy: TicketOrder | undefined; after: string | undefined; bom: boolean },
+  { orderBy, after, bom }: { orderBy: ListOrder | undefined; after: string | undefined; bom: boolean },
   ctx: Context,
 ): Promise<Readable> {
   const leave = enter(ctx)

@@ -10,9 +10,9 @@ import type { Payment } from '../payment/table.ts'
 import { TicketRef } from '../ticket/graphql.ts'
 import { SaleTypeRef, TicketStatusRef } from '../ticket/parts-graphql.ts'
 import type { Ticket } from '../ticket/table.ts'
-import { listPayments, type PaymentOrder, paymentFilter } from './list-payments.ts'
-import { listTickets, type TicketOrder, ticketFilter } from './list-tickets.ts'
-import type { ListPage, PageRequest } from './request.ts'
+import { listPayments, paymentFilter } from './list-payments.ts'
+import { listTickets, ticketFilter } from './list-tickets.ts'
+import type { ListOrder, ListPage, PageRequest } from './request.ts'
 import { type Placed, toCursor, toPlaceCursor } from './search.ts'
 
 /** Arguments of a list that is read in either direction. */
@@ -39,7 +39,7 @@ function toRequest({ first, last, after, before }: PageArgs): PageRequest {
 const orders = {
   CREATED_ASC: { value: 'CREATED_ASC', description: 'By checkout, oldest first.' },
   CREATED_DESC: { value: 'CREATED_DESC', description: 'By checkout, newest first.' },
-} satisfies DescribedValues<TicketOrder & PaymentOrder>
+} satisfies DescribedValues<ListOrder>
 
 /** Reads a page of a list as a connection. Refuses: INVALID, for `first` with `last`. */
 async function toConnection<Row>(

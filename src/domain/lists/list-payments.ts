@@ -6,10 +6,8 @@ import { type Context, requireConfidential } from '../../request/context.ts'
 import * as scalars from '../../shared/input-types.ts'
 import { type Payment, paymentStatus, payments } from '../payment/table.ts'
 import { tickets } from '../ticket/table.ts'
-import { type ListPage, type PageRequest, type Plan, readPage } from './request.ts'
+import { type ListOrder, type ListPage, type PageRequest, type Plan, readPage } from './request.ts'
 import { createPageSearch, isEqual, isGiven, placeColumns } from './search.ts'
-
-export type PaymentOrder = 'CREATED_ASC' | 'CREATED_DESC'
 
 const only = scalars.filtersOf('payments')
 
@@ -73,7 +71,7 @@ function pathOf({ email, ticketRateId, eventId, status }: PaymentFilter): Omit<P
  *  another list. */
 export function listPayments(
   filter: PaymentFilter,
-  orderBy: PaymentOrder | null | undefined,
+  orderBy: ListOrder | null | undefined,
   page: PageRequest,
   ctx: Context,
 ): Promise<ListPage<Payment>> {

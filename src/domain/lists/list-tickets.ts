@@ -10,12 +10,8 @@ import { toVisible } from '../ticket/loaders.ts'
 import { type LookupTicket, saleType, ticketColumns, tickets } from '../ticket/table.ts'
 import { lookupStatuses } from '../ticket/views.ts'
 import { prices, ticketRates } from '../ticket-rate/table.ts'
-import { type ListPage, type PageRequest, type Plan, readPage } from './request.ts'
+import { type ListOrder, type ListPage, type PageRequest, type Plan, readPage } from './request.ts'
 import { createPageSearch, placeColumns, restOfFilter } from './search.ts'
-
-/** Orders of the list of tickets. Each is total: ties are ordered by identifier. */
-export const ticketOrders = ['CREATED_ASC', 'CREATED_DESC'] as const
-export type TicketOrder = (typeof ticketOrders)[number]
 
 const namePrefix = scalars
   .text(200)
@@ -86,7 +82,7 @@ const search = createPageSearch<LookupTicket>({
 })
 
 // Chooses the way that finds the fewest tickets, in the order that is asked for.
-function planOf(filter: TicketFilter, orderBy: TicketOrder | null | undefined): Plan {
+function planOf(filter: TicketFilter, orderBy: ListOrder | null | undefined): Plan {
   const { name, phone, paymentId, code, email, referralId, ticketRateId, eventId, status } = filter
   if (orderBy && (name || phone))
     throw new Refusal({
@@ -119,7 +115,7 @@ const valuesOf = (filter: TicketFilter) =>
  *  or `phone`. */
 export async function listTickets(
   filter: TicketFilter,
-  orderBy: TicketOrder | null | undefined,
+  orderBy: ListOrder | null | undefined,
   page: PageRequest,
   ctx: Context,
 ): Promise<ListPage<LookupTicket>> {

@@ -18,6 +18,10 @@ import {
   type Values,
 } from './search.ts'
 
+/** Orders of both lists. Each is total: ties are ordered by identifier. */
+export const listOrders = ['CREATED_ASC', 'CREATED_DESC'] as const
+export type ListOrder = (typeof listOrders)[number]
+
 /** Page that is asked for: the first rows after a cursor, or the last ones before one. */
 export type PageRequest = {
   after?: string | null | undefined

@@ -9,8 +9,8 @@ import { Refusal } from '../../shared/errors.ts'
 import * as scalars from '../../shared/input-types.ts'
 import { listedTicketBody } from '../ticket/body.ts'
 import { type ExportFormat, exportTickets } from './export-tickets.ts'
-import { listTickets, ticketFilter, ticketOrders } from './list-tickets.ts'
-import type { ListPage } from './request.ts'
+import { listTickets, ticketFilter } from './list-tickets.ts'
+import { type ListPage, listOrders } from './request.ts'
 import { toPlaceCursor } from './search.ts'
 
 const cursor = z.string().max(4_000, 'must be at most 4000 characters')
@@ -21,7 +21,7 @@ const listQuery = inQuery(
     orderBy: z
       .string()
       .transform((order) => order.toUpperCase())
-      .pipe(z.enum(ticketOrders, `must be one of ${ticketOrders.join(', ').toLowerCase()}`))
+      .pipe(z.enum(listOrders, `must be one of ${listOrders.join(', ').toLowerCase()}`))
       .optional()
       .describe('Order: `created_desc` (by default) or `created_asc`.'),
     limit: scalars
