@@ -1,15 +1,16 @@
 import DataLoader from 'dataloader'
-import pLimit from 'p-limit'
+import { and, type SQL } from 'drizzle-orm'
+import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
 import { type Database, isTransient, isUnavailable } from '../database/database.ts'
-import { isDistributed } from '../database/distributed.ts'
 import { perDatabase } from '../database/per-database.ts'
 import { isFast } from '../shared/fast.ts'
 import { groupBy } from '../shared/group-by.ts'
 import { isIdentifier } from '../shared/ids.ts'
 import { inSpan } from '../shared/instruments.ts'
-import { maxReadAtOnce } from './by-organization.ts'
+import { findSold, type OrganizationOf, organizationsBy } from './by-organization.ts'
+import type { Rows } from './json-rows.ts'
 import { Loader } from './loader.ts'
-import { type Find, keyedBy, runNamed, type Scope, together } from './query.ts'
+import { anyOf, type Find, inReach, isOwn, keyedBy, runNamed, type Scope, together } from './query.ts'
 import type { Revisions } from './versioned-loader.ts'
 
 /** A query by keys, and a name that is unique in the service. */
@@ -25,8 +26,8 @@ export type Reader = {
   rememberedEvents: number
   /** Current revisions that this request has read. */
   revisions: Revisions
-  /** Organizations of keys that this request knows, on a distributed database. */
-  organizations?: Map<string, string>
+  /** Organizations of keys that this request knows. */
+  organizations: Map<string, string>
   /** Finds the rows of keys. Combines all finds of one tick, whatever their kinds, into one statement. With an
    *  organization, which is a value of the query then, combines those of the same one. */
   find<Row>(find: NamedFind<Row>, keys: string[], organizationId?: string): Promise<Row[]>
@@ -102,50 +103,52 @@ export function createReader(db: Database, scope: Scope, rememberedEvents: numbe
     scope,
     rememberedEvents,
     revisions: new Map(),
-    organizations: isDistributed(db) ? new Map() : undefined,
+    organizations: new Map(),
     async find<Row>(find: NamedFind<Row>, keys: string[], organizationId?: string) {
       return keys.length === 0 ? [] : ((await lookupsIn(organizationId).load({ find, keys })) as Row[])
     },
   }
 }
 
-/** A query for rows of one organization, whose server has them, and a read of the organization of a key. */
-type Place<Row> = {
-  find: NamedFind<Row>
-  organizationOf: (db: Database, key: string) => Promise<string | null>
+/** A named query, and the key of each row that it finds. Keys of sales have an organization, which a distributed
+ *  database is asked for. */
+export type Batch<Row> = NamedFind<Row> & { key: (row: Row) => string; organizationOf?: OrganizationOf }
+
+type SoldTable = PgTable & Record<'organizationId' | 'channelId' | 'mode', PgColumn>
+
+/** Rows of sales by a column. All rows of a key are of one organization. */
+type Sold<Row> = {
+  name: string
+  rows: Rows<Row>
+  table: SoldTable
+  column: PgColumn
+  order?: SQL[]
+  key: (row: Row) => string
 }
 
-/** A named query, and the key of each row that it finds. `place` is for a distributed database. */
-export type Batch<Row> = NamedFind<Row> & { key: (row: Row) => string; place?: Place<Row> }
+/** Creates a batch of the caller's own rows of a table of sales. */
+export const soldBatch = <Row>({ table, column, order = [], ...batch }: Sold<Row>): Batch<Row> => ({
+  ...batch,
+  query: (select, keys) =>
+    select
+      .from(table as PgTable)
+      .where(and(inReach(table.organizationId), anyOf(column, keys), isOwn(table)))
+      .orderBy(...order),
+  organizationOf: organizationsBy(`organization_of_${batch.name}`, column, table.organizationId),
+})
 
 /** Returns the organization of a key of sales, if the request knows it: a caller's own, or that of a row that
  *  led to it. */
 export const knownOrganization = ({ scope, organizations }: Reader, key: string): string | undefined =>
-  scope.ownOrganizationIds[0] ?? organizations?.get(key)
-
-// Finds rows that an organization's server has, with a statement for each organization.
-async function findByOrganization<Row>(reader: Reader, place: Place<Row>, keys: string[]): Promise<Row[]> {
-  const owned = await Promise.all(
-    keys.map(async (key) => ({
-      key,
-      organizationId: knownOrganization(reader, key) ?? (await place.organizationOf(reader.db, key)),
-    })),
-  )
-  const groups = groupBy(owned, ({ organizationId }) => organizationId ?? '')
-  groups.delete('')
-  const found = await pLimit(maxReadAtOnce).map(groups, ([organizationId, owned]) => {
-    const keys = owned.map(({ key }) => key)
-    return reader.find(place.find, keys, organizationId)
-  })
-  return found.flat()
-}
+  scope.ownOrganizationIds[0] ?? organizations.get(key)
 
 function findRows<Row>(reader: Reader, batch: Batch<Row>, given: readonly string[]): Promise<Row[]> {
   const keys = given.filter(isIdentifier)
-  const { place } = batch
-  return place && isDistributed(reader.db)
-    ? findByOrganization(reader, place, keys)
-    : reader.find(batch, keys)
+  const { organizationOf } = batch
+  const find = (keys: string[], organizationId?: string) => reader.find(batch, keys, organizationId)
+  if (!organizationOf) return find(keys)
+  const knownOrAsked = async (key: string) => knownOrganization(reader, key) ?? organizationOf(reader.db, key)
+  return findSold(reader.db, keys, find, knownOrAsked)
 }
 
 /** Loads one row per key; null if there is none that the caller may see. */

@@ -1,16 +1,26 @@
-import type { Database } from '../database/database.ts'
+// The one file that asks whether the database is distributed: spread over several servers, each of which has some
+// organizations' sales. A statement about one organization is the same then; what is about several is read here, one
+// organization at a time, with the form of the statement that names it (`inReach` of query.ts).
+
+import { sql } from 'drizzle-orm'
+import type { PgColumn } from 'drizzle-orm/pg-core'
+import pLimit from 'p-limit'
+import type { Connection, Database } from '../database/database.ts'
+import { isDistributed } from '../database/distributed.ts'
 import { groupBy } from '../shared/group-by.ts'
 import { coalesceReads } from './coalesce.ts'
+import { anyOf, query } from './query.ts'
 
-/** Organizations of a request that are read at once where each is read by itself, so that connections are left
- *  for others. */
-export const maxReadAtOnce = 4
+/** Reads the organization of a key of sales; null if there is no such row. */
+export type OrganizationOf = (db: Database, key: string) => Promise<string | null>
+
+// Organizations of a request that are read at once, so that connections are left for others.
+const readAtOnce = () => pLimit(4)
 
 // Separated by a space, which identifiers and tokens cannot contain.
 const nameOf = (organizationId: string, key: string) => `${organizationId} ${key}`
 
-/** Coalesces reads of an organization's rows as `coalesceReads` does, with a statement for each organization:
- *  each finds its rows in one place, however many servers the database is spread over. */
+/** Coalesces reads of an organization's rows as `coalesceReads` does, with a statement for each organization. */
 export function readByOrganization<Row>(
   read: (db: Database, organizationId: string, keys: string[]) => Promise<Map<string, Row>>,
 ): (db: Database, organizationId: string, key: string) => Promise<Row | null> {
@@ -26,4 +36,87 @@ export function readByOrganization<Row>(
     return new Map(found.flat())
   })
   return (db, organizationId, key) => readNamed(db, nameOf(organizationId, key))
+}
+
+/** Creates a coalesced read of the organizations of rows by one of their columns: a narrow statement that every
+ *  server is asked, and that tells where the rest is. Checks no permissions. */
+export function organizationsBy(name: string, column: PgColumn, organizationId: PgColumn): OrganizationOf {
+  const find = query<{ key: string; id: string }>(
+    name,
+    () =>
+      sql`select ${column} as key, ${organizationId} as id from ${column.table} where ${anyOf(column, 'keys')}`,
+  )
+  return coalesceReads<string>(async (db, keys) => {
+    const found = await find(db, { keys })
+    return new Map(found.map(({ key, id }) => [key, id]))
+  })
+}
+
+/** Coalesces reads of rows by keys that name no organization: those of all, or on a distributed database of each,
+ *  whose organization is `known` or asked for. `read` gives the organization to its statement, if it gets one. */
+export function readSold<Row>(
+  read: (db: Database, keys: string[], organizationId?: string) => Promise<Map<string, Row>>,
+  organizationOf: OrganizationOf,
+): (db: Database, key: string, known?: string) => Promise<Row | null> {
+  const readAll = coalesceReads<Row>(read)
+  const readOwn = readByOrganization<Row>((db, organizationId, keys) => read(db, keys, organizationId))
+  return async (db, key, known) => {
+    if (!isDistributed(db)) return readAll(db, key)
+    const organizationId = known ?? (await organizationOf(db, key))
+    return organizationId === null ? null : readOwn(db, organizationId, key)
+  }
+}
+
+type FindByKeys<Row> = (keys: string[], organizationId?: string) => Promise<Row[]>
+
+async function findByOrganization<Row>(
+  keys: string[],
+  find: FindByKeys<Row>,
+  organizationOf: (key: string) => Promise<string | null>,
+): Promise<Row[]> {
+  const owned = await Promise.all(
+    keys.map(async (key) => ({ key, organizationId: (await organizationOf(key)) ?? '' })),
+  )
+  const groups = groupBy(owned, ({ organizationId }) => organizationId)
+  groups.delete('')
+  const found = await readAtOnce().map(groups, ([organizationId, owned]) => {
+    const keys = owned.map(({ key }) => key)
+    return find(keys, organizationId)
+  })
+  return found.flat()
+}
+
+/** Finds rows by keys as `readSold` does, for a caller that combines its reads in its own way. */
+export const findSold = <Row>(
+  db: Database,
+  keys: string[],
+  find: FindByKeys<Row>,
+  organizationOf: (key: string) => Promise<string | null>,
+): Promise<Row[]> => (isDistributed(db) ? findByOrganization(keys, find, organizationOf) : find(keys))
+
+/** Reads a part of a list that several organizations have rows in: as one statement finds it, or on a distributed
+ *  database what each of `organizationIds` has, merged. */
+export async function readMerged<Found>(
+  db: Database,
+  organizationIds: () => Promise<string[]>,
+  read: (organizationId?: string) => Promise<Found>,
+  merge: (found: Found[]) => Found,
+): Promise<Found> {
+  if (!isDistributed(db)) return read()
+  return merge(await readAtOnce().map(await organizationIds(), read))
+}
+
+/** Reports whether a row of sales is found by its key alone, in one statement with rows of every server. */
+export const findsByKeyAlone = (db: Database): boolean => !isDistributed(db)
+
+/** Reports whether no statement can count a share over the organizations that it claims rows of. */
+export const claimsByOrganization = (db: Database): boolean => isDistributed(db)
+
+/** Reports whether triggers run. Where they don't, an import does what those of revisions do. */
+export const runsTriggers = (db: Database): boolean => !isDistributed(db)
+
+/** Lets a transaction write rows that every server has a copy of after it has read those of organizations. */
+export async function writeSequentially(db: Database, tx: Connection): Promise<void> {
+  if (isDistributed(db))
+    await tx.execute(sql`select set_config('citus.multi_shard_modify_mode', 'sequential', true)`)
 }

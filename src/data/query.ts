@@ -27,13 +27,29 @@ export type Find<Row> = { rows: Rows<Row>; query: (select: Select, keys: string)
 const encode = <Row>({ rows, query }: Find<Row>, prefix?: string): SQL =>
   rows.wrap(query(new QueryBuilder().select(rows.fields), 'keys').getSQL(), prefix)
 
-// The text is built once.
+/** Form of a statement: about one organization, which its values name, or about all. */
+type Form = 'one' | 'all'
+
+// Form that a text is being written in, which takes no turn of the event loop.
+let writing: Form | null = null
+
+function write(form: Form, text: () => SQL): Query {
+  writing = form
+  try {
+    return new PgDialect().sqlToQuery(text())
+  } finally {
+    writing = null
+  }
+}
+
+// Each form is written once.
 function prepared<Row>(name: string, text: () => SQL): Run<Row[]> {
-  let built: Query | undefined
+  const written: Partial<Record<Form, Query>> = {}
   return async (connection, values) => {
-    built ??= new PgDialect().sqlToQuery(text())
+    const form = values.organizationId === undefined ? 'all' : 'one'
+    written[form] ??= write(form, text)
     // Drizzle maps nothing if it is given no fields.
-    const statement = connection._.session.prepareQuery(built, undefined, name, false)
+    const statement = connection._.session.prepareQuery(written[form], undefined, name, false)
     return resultRows(await statement.execute(values))
   }
 }
@@ -103,7 +119,18 @@ export const anyOf = (column: PgColumn, name: string): SQL => sql`${column} = an
 
 /** Condition that a row is of the organization that a statement is about: its rows lie together, however many
  *  servers the database is spread over. The parameter is `organizationId`. */
-export const inOrganization = (column: PgColumn): SQL => sql`${column} = ${sql.placeholder('organizationId')}`
+export const inOrganization = (column: PgColumn | SQL): SQL =>
+  sql`${column} = ${sql.placeholder('organizationId')}`
+
+/** Condition that a row is of the organization that the values of a statement name, as `inOrganization`; of any, if
+ *  they name none. The statement is written in a form for each of both: every table of sales that it reads needs the
+ *  condition, so that a distributed database finds their rows on one server. */
+export const inReach = (column: PgColumn | SQL): SQLWrapper => ({
+  getSQL() {
+    if (!writing) throw new Error('only a statement of `query` or `together` has two forms')
+    return writing === 'one' ? inOrganization(column) : sql`true`
+  },
+})
 
 /** Parameters that limit a loader to rows that the caller may see. A statement uses those it needs. */
 export type Scope = {

@@ -57,7 +57,7 @@ export class Loaders implements Readers {
     key: string,
     { organizationId }: { organizationId: string },
   ): PromiseOrValue<Value> {
-    this.own.organizations?.set(key, organizationId)
+    this.own.organizations.set(key, organizationId)
     return this.get(definition).get(key)
   }
 

@@ -83,6 +83,8 @@ const mayTouchProcess = [
   // For `nextTick` alone, by which DataLoader too ends a batch.
   'data/loader',
 ]
+// The seam of a distributed database: everything else gets or names an organization.
+const mayAskIfDistributed = 'data/by-organization'
 const maxLines = 350
 
 /** Text of each source file by its path under src/, without the extension. */
@@ -167,7 +169,11 @@ function wrongInside(file: string, text: string): string[] {
   const usesDrizzle = importsOf(text).some((name) => name.startsWith('drizzle-orm'))
   const isVerb = folderOf(file) === 'domain' && layerOf(file) === 'verb'
   const touchesProcess = /\bprocess(\.\w|\[)|['"](node:)?process['"]/.test(text)
+  const asksIfDistributed = /import \{[^}]*\bisDistributed\b/.test(text)
   return [
+    ...(asksIfDistributed && file !== mayAskIfDistributed
+      ? [`${file} asks if the database is distributed`]
+      : []),
     ...(isPlaced && isInnerPlaced ? [] : [`${file} is in no listed folder: add a row`]),
     ...(usesDrizzle && !mayUseDrizzle.test(file) && !isVerb ? [`${file} imports drizzle-orm`] : []),
     ...(touchesProcess && !mayTouchProcess.includes(file) ? [`${file} touches process`] : []),
@@ -259,6 +265,7 @@ test.each([
   ["import { pgTable } from 'drizzle-orm/pg-core'", 'imports drizzle-orm'],
   ['const url = process.env.PUBLIC_URL', 'touches process'],
   ["import { env } from 'node:process'", 'touches process'],
+  ["import { isDistributed } from '../../database/distributed.ts'", 'asks if the database is distributed'],
 ])('reports a body with code of another layer: %s', (text, reason) => {
   expect(brokenRules({ 'domain/event/body': text })).toEqual([`domain/event/body ${reason}`])
 })

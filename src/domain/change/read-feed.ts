@@ -1,14 +1,11 @@
 import { getTableColumns, type SQL, sql } from 'drizzle-orm'
-import type { PgColumn } from 'drizzle-orm/pg-core'
-import pLimit from 'p-limit'
 import { reachedOrganizations } from '../../auth/change-grant.ts'
 import { channelOrganizations } from '../../auth/table.ts'
-import { maxReadAtOnce } from '../../data/by-organization.ts'
+import { readMerged } from '../../data/by-organization.ts'
 import { inMode } from '../../data/idempotency.ts'
 import { rowsOf } from '../../data/json-rows.ts'
-import { type Find, type Found, inOrganization, query, textArrayParam, together } from '../../data/query.ts'
+import { type Find, type Found, inReach, query, textArrayParam, together } from '../../data/query.ts'
 import type { Database } from '../../database/database.ts'
-import { isDistributed } from '../../database/distributed.ts'
 import { type Context, requireIntegration } from '../../request/context.ts'
 import { toCursor } from './cursor.ts'
 import { type Change, changes, droppedChanges } from './table.ts'
@@ -19,12 +16,12 @@ const parameter = sql.placeholder
 // organization that ever granted it: its own changes, and, while granted, changes for every channel. They are
 // separate so that the second does not advance while the grant is revoked. An integration has one part, with
 // all changes of its organization.
-const partsOfChannel = (condition: SQL) => sql`(
+const partsOfChannel = sql`(
   select ${channelOrganizations.number}::bigint * 2 + kind as part, ${channelOrganizations.organizationId} as organization_id,
     case kind when 0 then ${channelOrganizations.channelId} else '' end as audience,
     kind = 0 or ${channelOrganizations.organizationId} = any(${parameter('organizationIds')}::text[]) as is_open
   from ${channelOrganizations} cross join (values (0), (1)) as kinds(kind)
-  where ${channelOrganizations.channelId} = ${parameter('channelId')} and ${condition}
+  where ${channelOrganizations.channelId} = ${parameter('channelId')} and ${inReach(channelOrganizations.organizationId)}
 ) as parts`
 const partOfIntegration = sql`(
   select 0::bigint as part, id as organization_id, null::text as audience, true as is_open
@@ -36,19 +33,11 @@ const cursorPositions = sql`jsonb_to_recordset(${parameter('positions')}::text::
 // Mode of the caller: the index that orders a feed begins with the organization and the mode.
 const isOfMode = sql`mode = ${parameter('mode')}::text::key_mode`
 
-/** Reach of a statement: the parts of a feed, the condition for changes of a part, which an index supports, whether
- *  it `merges` many organizations, and whether it reads one that is named. A statement for each costs less than
- *  one for all. */
-type Reach = { parts: SQL; isOfPart: SQL; merges?: boolean; isOne?: boolean }
-const isOfPart = sql`coalesce(channel_id, '') = parts.audience`
-const ofChannel: Reach = { parts: partsOfChannel(sql`true`), isOfPart }
+/** Reach of a statement: the parts of a feed, the condition for changes of a part, which an index supports, and
+ *  whether it `merges` many organizations. A statement for each costs less than one for all. */
+type Reach = { parts: SQL; isOfPart: SQL; merges?: boolean }
+const ofChannel: Reach = { parts: partsOfChannel, isOfPart: sql`coalesce(channel_id, '') = parts.audience` }
 const ofIntegration: Reach = { parts: partOfIntegration, isOfPart: sql`true` }
-const oneOfChannel: Reach = {
-  ...{ isOfPart, isOne: true },
-  parts: partsOfChannel(inOrganization(channelOrganizations.organizationId)),
-}
-const isIn = ({ isOne = false }: Reach, organizationId: PgColumn): SQL =>
-  isOne ? inOrganization(organizationId) : sql`true`
 
 /** Maximum number of changes that are read at a time. */
 export const maxChanges = 1_000
@@ -60,7 +49,7 @@ const maxFew = 8
 const changesAfter = (from: SQL, limit: SQL, reach: Reach) => sql`(
   select found.*, parts.part from ${from} left join ${cursorPositions} on given.part = parts.part cross join lateral (
     select * from (
-      select * from ${changes} where organization_id = parts.organization_id and ${isIn(reach, changes.organizationId)}
+      select * from ${changes} where organization_id = parts.organization_id and ${inReach(changes.organizationId)}
         and ${isOfMode} and ${reach.isOfPart} and feed_position > coalesce(given.position, 0)
       order by feed_position limit ${sql.raw(String(maxChanges))}
     ) as next order by feed_position limit ${limit}
@@ -100,11 +89,11 @@ const cursorChanges = (reach: Reach): Find<CursorChange> => ({
       from ${cursorPositions} left join ${reach.parts} on parts.part = given.part
       left join lateral (
         select id from ${changes} where organization_id = parts.organization_id
-          and ${isIn(reach, changes.organizationId)} and ${isOfMode} and feed_position = given.position limit 1
+          and ${inReach(changes.organizationId)} and ${isOfMode} and feed_position = given.position limit 1
       ) as kept on true
       left join lateral (
         select id, feed_position from ${droppedChanges} where organization_id = parts.organization_id
-          and ${isIn(reach, droppedChanges.organizationId)} and ${isOfMode} and (parts.audience is null or audience = parts.audience)
+          and ${inReach(droppedChanges.organizationId)} and ${isOfMode} and (parts.audience is null or audience = parts.audience)
         order by feed_position desc limit 1
       ) as dropped on true) as verified`),
 })
@@ -128,7 +117,7 @@ const withoutPosition = (reach: Reach): Find<{ organizationId: string }> => ({
   rows: rowsOf({ organizationId: sql<string>`organization_id` }),
   query: (select) =>
     select.from(sql`(select distinct organization_id from ${reach.parts} where is_open and exists (
-      select from ${changes} where organization_id = parts.organization_id and ${isIn(reach, changes.organizationId)}
+      select from ${changes} where organization_id = parts.organization_id and ${inReach(changes.organizationId)}
         and feed_position is null and ${isOfMode} and ${reach.isOfPart})) as waiting`),
 })
 
@@ -139,8 +128,6 @@ const find = {
   channel: finding('changes_of_channel', ofChannel),
   largeChannel: finding('changes_of_large_channel', { ...ofChannel, merges: true }),
   integration: finding('changes_of_integration', ofIntegration),
-  channelInOne: finding('changes_of_channel_in_one', oneOfChannel),
-  integrationInOne: finding('changes_of_integration_in_one', { ...ofIntegration, isOne: true }),
 }
 
 type Values = {
@@ -150,34 +137,36 @@ type Values = {
   ownOrganizationIds: string[]
 } & Record<string, unknown>
 
-// On a distributed database each organization is read by itself, and their changes are merged here.
-async function readDistributed(db: Database, values: Values): Promise<Found<Read>> {
-  const { limit, ownOrganizationIds } = values
-  const ids = await reachedOrganizations(db, values)
-  const inOne = ownOrganizationIds.length > 0 ? find.integrationInOne : find.channelInOne
-  const read = await pLimit(maxReadAtOnce).map(ids, (organizationId) =>
-    inOne(db, { ...values, organizationId }),
-  )
-  const found = read.flatMap(([, next]) => next)
-  const isBefore = (one: NextChange, other: NextChange) =>
-    one.reached - other.reached ||
-    (one.organizationId < other.organizationId ? -1 : Number(one.organizationId > other.organizationId)) ||
-    Number(one.feedPosition) - Number(other.feedPosition)
-  return [
-    // Each finds those of its own parts, and null for the others.
-    read.flatMap(([last]) => last.filter(({ id }) => id !== null)),
-    found.sort(isBefore).slice(0, limit),
-    read.flatMap(([, , waiting]) => waiting),
-  ]
-}
+const isBefore = (one: NextChange, other: NextChange) =>
+  one.reached - other.reached ||
+  (one.organizationId < other.organizationId ? -1 : Number(one.organizationId > other.organizationId)) ||
+  Number(one.feedPosition) - Number(other.feedPosition)
+
+const merge = (read: Found<Read>[], limit: number): Found<Read> => [
+  // Each finds those of its own parts, and null for the others.
+  read.flatMap(([last]) => last.filter(({ id }) => id !== null)),
+  read
+    .flatMap(([, next]) => next)
+    .sort(isBefore)
+    .slice(0, limit),
+  read.flatMap(([, , waiting]) => waiting),
+]
 
 /** Reads the changes at the positions of a cursor, the next ones after it, and the organizations that have
  *  changes without a position. */
-export const readFeed = (db: Database, values: Values): Promise<Found<Read>> => {
-  if (isDistributed(db)) return readDistributed(db, values)
-  if (values.ownOrganizationIds.length > 0) return find.integration(db, values)
+export function readFeed(db: Database, values: Values): Promise<Found<Read>> {
+  const isIntegration = values.ownOrganizationIds.length > 0
   const isLarge = values.organizationIds.length > maxFew
-  return (isLarge ? find.largeChannel : find.channel)(db, values)
+  return readMerged(
+    db,
+    () => reachedOrganizations(db, values),
+    (organizationId) => {
+      const merges = isLarge && organizationId === undefined
+      const run = isIntegration ? find.integration : merges ? find.largeChannel : find.channel
+      return run(db, { ...values, organizationId })
+    },
+    (read) => merge(read, values.limit),
+  )
 }
 
 const lastChange = query<{ id: string; position: string }>(

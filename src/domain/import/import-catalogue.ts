@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { sql, TransactionRollbackError } from 'drizzle-orm'
+import { runsTriggers, writeSequentially } from '../../data/by-organization.ts'
 import type { Connection, Database } from '../../database/database.ts'
-import { isDistributed } from '../../database/distributed.ts'
 import { announceOnCommit, changesCatalogue, transaction } from '../../database/transaction.ts'
 import { type Problem, refuseIf } from '../../shared/errors.ts'
 import { markMoved, readDates } from '../delivery/move-dates.ts'
@@ -29,12 +29,7 @@ function refuse(problems: Problem[]): void {
   refuseIf([...problems.slice(0, maxMistakes), ...(more > 0 ? [rest] : [])])
 }
 
-// Lets the transaction write rows that every server has a copy of after it has read those of organizations.
-const prepareDistributed = (tx: Connection): Promise<unknown> =>
-  tx.execute(sql`select set_config('citus.multi_shard_modify_mode', 'sequential', true)`)
-
-/** Gives the events of a file another revision, as triggers do where the database is not distributed. Rates
- *  and their parts are listed under the events that it names. */
+/** Gives the events of a file another revision, as triggers do where they run. Rates and their parts are listed under the events that it names. */
 async function renewRevisions(tx: Connection, { events: named }: Catalogue): Promise<void> {
   if (named.length > 0) await tx.update(events).set({ revision: randomUUID() }).where(among(events.id, named))
 }
@@ -58,7 +53,7 @@ export async function importCatalogue(
     announceOnCommit(tx, 'stock', null)
     // One import at a time: two that add the same objects would both insert them.
     await tx.execute(sql`select pg_advisory_xact_lock(${importLock})`)
-    if (isDistributed(db)) await prepareDistributed(tx)
+    await writeSequentially(db, tx)
     const catalogue = readCatalogue(json, await readZones(tx, json))
     const existing = await findExisting(tx, catalogue, timezones)
     refuse([
@@ -70,7 +65,7 @@ export async function importCatalogue(
     const dates = existing.events.size > 0 ? await readDates(tx, isKnown) : []
     const written = await writeCatalogue(tx, catalogue, existing, report)
     await markMoved(tx, dates, isKnown, notify)
-    if (isDistributed(db)) await renewRevisions(tx, catalogue)
+    if (!runsTriggers(db)) await renewRevisions(tx, catalogue)
     // Sales continue during the import, so stock is checked again under the lock.
     Object.assign(imported, written, { stock: await writeStock(tx, catalogue, refuse, report) }, report)
     if (plan) throw new TransactionRollbackError()

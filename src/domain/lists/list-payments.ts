@@ -1,7 +1,7 @@
-import { getTableColumns, type SQL, sql } from 'drizzle-orm'
-import type { PgColumn } from 'drizzle-orm/pg-core'
+import { getTableColumns, sql } from 'drizzle-orm'
 import { z } from 'zod'
 import { rowsOf } from '../../data/json-rows.ts'
+import { inReach } from '../../data/query.ts'
 import { type Context, requireConfidential } from '../../request/context.ts'
 import * as scalars from '../../shared/input-types.ts'
 import { type Payment, paymentStatus, payments } from '../payment/table.ts'
@@ -26,16 +26,14 @@ export type PaymentFilter = z.output<typeof paymentFilter>
 
 const shown = {
   rows: rowsOf({ ...getTableColumns(payments), ...placeColumns }),
-  from: (isReached: (column: PgColumn) => SQL) => sql`page cross join lateral (
+  from: sql`page cross join lateral (
     select * from ${payments} where ${payments.organizationId} = page.organization_id
-      and ${isReached(payments.organizationId)} and ${payments.id} = page.payment_id limit 1) as "payments"`,
-  rest: (
-    isReached: (column: PgColumn) => SQL,
-  ) => sql`${isEqual(tickets.eventId, 'eventId')} and ${isEqual(tickets.ticketRateId, 'ticketRateId')}
+      and ${inReach(payments.organizationId)} and ${payments.id} = page.payment_id limit 1) as "payments"`,
+  rest: sql`${isEqual(tickets.eventId, 'eventId')} and ${isEqual(tickets.ticketRateId, 'ticketRateId')}
     and ${isGiven(
       'paymentStatus',
       sql`exists (select from ${payments} where ${payments.organizationId} = ${tickets.organizationId}
-        and ${isReached(payments.organizationId)} and ${payments.id} = ${tickets.paymentId}
+        and ${inReach(payments.organizationId)} and ${payments.id} = ${tickets.paymentId}
         and ${payments.status} = ${sql.placeholder('paymentStatus')}::text::payment_status)`,
     )}`,
 }

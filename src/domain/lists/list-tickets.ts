@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { z } from 'zod'
 import { rowsOf } from '../../data/json-rows.ts'
+import { inReach } from '../../data/query.ts'
 import { type Context, requireConfidential } from '../../request/context.ts'
 import { Refusal } from '../../shared/errors.ts'
 import * as scalars from '../../shared/input-types.ts'
@@ -72,13 +73,13 @@ const search = createPageSearch<LookupTicket>({
     priceIncludes: prices.includes,
     priceAdditionalInfo: prices.additionalInfo,
   }),
-  from: (isReached) => sql`page cross join lateral (
-    select * from ${tickets} where ${tickets.organizationId} = page.organization_id and ${isReached(tickets.organizationId)}
+  from: sql`page cross join lateral (
+    select * from ${tickets} where ${tickets.organizationId} = page.organization_id and ${inReach(tickets.organizationId)}
       and ${tickets.id} = page.id limit 1) as "tickets"
     join ${ticketRates} on ${ticketRates.id} = ${tickets.ticketRateId}
     join ${events} on ${events.id} = ${tickets.eventId} join ${prices} on ${prices.id} = ${tickets.priceId}`,
   where: sql`true`,
-  rest: () => restOfFilter,
+  rest: restOfFilter,
 })
 
 // Chooses the way that finds the fewest tickets, in the order that is asked for.

@@ -1,7 +1,5 @@
-import pLimit from 'p-limit'
 import { reachedOrganizations } from '../../auth/change-grant.ts'
-import { maxReadAtOnce } from '../../data/by-organization.ts'
-import { isDistributed } from '../../database/distributed.ts'
+import { readMerged } from '../../data/by-organization.ts'
 import type { Context } from '../../request/context.ts'
 import {
   type createPageSearch,
@@ -78,21 +76,11 @@ function boundsOf(sortKey: SortKey, { from, until, prefix = '' }: Plan): Bounds 
     : { lower: at(prefix), upper: at(afterPrefix(prefix)) }
 }
 
-// On a distributed database each organization is searched by itself, and the rows are merged here. The list
-// ends where the first of them stopped.
-async function searchEach<Row>(
-  search: (values: Values) => Promise<Found<Row>>,
-  sortKey: SortKey,
-  { isDescending, limit }: Range,
-  values: Values,
-  organizationIds: string[],
-): Promise<Found<Row>> {
+// Merges what was found of each organization. The list ends where the first of them stopped.
+function merge<Row>(found: Found<Row>[], sortKey: SortKey, { isDescending, limit }: Range): Found<Row> {
   const isFirst = (one: Place, other: Place) =>
     isDescending ? isBefore(sortKey, other, one) : isBefore(sortKey, one, other)
   const order = (one: Place, other: Place) => (isFirst(one, other) ? -1 : Number(isFirst(other, one)))
-  const found = await pLimit(maxReadAtOnce).map(organizationIds, (organizationId) =>
-    search({ ...values, organizationId }),
-  )
   const [stoppedAt = null] = found.flatMap(({ stoppedAt }) => stoppedAt ?? []).sort(order)
   const rows = found
     .flatMap(({ rows }) => rows)
@@ -124,10 +112,12 @@ export async function readPage<Row>(
   const { channelId, ownOrganizationIds, mode } = loaders.own.scope
   const values: Values = { ...filters, channelId, ownOrganizationIds, mode }
   const range = { lower, upper, isDescending: isDescending !== isBackward, limit: size + 1 }
-  const searchRange = (values: Values) => search(db, path, values, range, isFiltered)
-  const { rows, stoppedAt } = isDistributed(db)
-    ? await searchEach(searchRange, sortKey, range, values, await reachedOrganizations(db, loaders.own.scope))
-    : await searchRange(values)
+  const { rows, stoppedAt } = await readMerged(
+    db,
+    () => reachedOrganizations(db, loaders.own.scope),
+    (organizationId) => search(db, path, { ...values, organizationId }, range, isFiltered),
+    (found) => merge(found, sortKey, range),
+  )
   const hasMore = rows.length > size
   const shown = rows.slice(0, size)
   const isStopped = !hasMore && stoppedAt !== null

@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
 import { channelOrganizations } from '../../auth/table.ts'
 import type { Rows } from '../../data/json-rows.ts'
-import { inOrganization, isInMode, query } from '../../data/query.ts'
+import { inReach, isInMode, query } from '../../data/query.ts'
 import type { Connection } from '../../database/database.ts'
 import { Refusal } from '../../shared/errors.ts'
 import { identifierPattern } from '../../shared/ids.ts'
@@ -88,13 +88,14 @@ const channels = sql`(
 // Online sales are those of other channels than the organization's own.
 const ofSaleType = sql`(${text('saleType')} is null
   or (channels.organization_id <> channels.channel_id) = (${text('saleType')} = 'online'))`
+const isPart = sql`${inReach(sql`channels.organization_id`)} and ${ofSaleType}`
 const allParts = sql`select channels.organization_id, channels.channel_id, null::text as ticket_rate_id
-  from ${channels} as channels where ${ofSaleType}`
+  from ${channels} as channels where ${isPart}`
 const partsByRate = (isRate: SQL) => sql`
   select channels.organization_id, channels.channel_id, ${ticketRates.id} as ticket_rate_id
   from ${channels} as channels join ${ticketRates} on ${ticketRates.organizationId} = channels.organization_id
     and ${isRate}
-  where ${ofSaleType}`
+  where ${isPart}`
 
 const isOfRate = sql`${tickets.ticketRateId} = parts.ticket_rate_id`
 const isOfPayment = sql`${tickets.paymentId} = ${text('paymentId')}`
@@ -153,13 +154,10 @@ export const restOfFilter = sql`${isEqual(tickets.eventId, 'eventId')}
   and ${isGiven('paidFrom', sql`${tickets.activatedAt} >= ${time('paidFrom')}`)}
   and ${isGiven('paidUntil', sql`${tickets.activatedAt} < ${time('paidUntil')}`)}`
 
-/** SQL that reads tables, whose columns of organizations must match a condition: a cluster then knows where. */
-type Reached = (isReached: (column: PgColumn) => SQL) => SQL
-
 /** Kind of rows that a list shows: their columns, and the tables that they come from, joined to the tickets of
  *  `page`. `where` keeps those tickets that stand for a row, and `rest` applies the filters that the path leaves
  *  open. */
-export type Shown<Row> = { name: string; rows: Rows<Placed<Row>>; from: Reached; where: SQL; rest: Reached }
+export type Shown<Row> = { name: string; rows: Rows<Placed<Row>>; from: SQL; where: SQL; rest: SQL }
 
 /** Columns that each kind of rows has: its place in the list. */
 export const placeColumns = {
@@ -182,16 +180,11 @@ const maxScanned = 10_000
 const placeKeyOf = (sortKey: SortKey) =>
   isTime(sortKey) ? sql`(extract(epoch from key) * 1000)::bigint::text` : sql`key`
 
-/** Form of a statement: its direction, whether filters are left open, and whether it reads one
- *  organization. */
-type Form = { isDescending: boolean; isFiltered: boolean; isOwn: boolean }
+/** Form of a statement: its direction, and whether filters are left open. */
+type Form = { isDescending: boolean; isFiltered: boolean }
 
-function pageStatement<Row>(path: Path, shown: Shown<Row>, { isDescending, isFiltered, isOwn }: Form): SQL {
+function pageStatement<Row>(path: Path, shown: Shown<Row>, { isDescending, isFiltered }: Form): SQL {
   const { sortKey, parts, where, isSmall } = path
-  const isReached = (column: PgColumn) => (isOwn ? inOrganization(column) : sql`true`)
-  const reached = isOwn
-    ? sql`select * from (${parts}) as parts where organization_id = ${sql.placeholder('organizationId')}`
-    : parts
   const { key, type } = sortKeys[sortKey]
   const keyOf = (side: Side) => sql`${sql.placeholder(`${side}Key`)}::text::${sql.raw(type)}`
   const idOf = (side: Side) => sql`${sql.placeholder(`${side}Id`)}::text`
@@ -201,7 +194,7 @@ function pageStatement<Row>(path: Path, shown: Shown<Row>, { isDescending, isFil
   const limited = sql`limit ${sql.placeholder('limit')}::integer`
   const place = sql`(${key}, ${id})`
   const inRange = sql`where ${organizationId} = parts.organization_id
-    and ${isReached(organizationId)} and ${isInMode(mode)}
+    and ${inReach(organizationId)} and ${isInMode(mode)}
     and ${channelId} = parts.channel_id and ${where}
     and ${place} > (${keyOf('lower')}, ${idOf('lower')}) and ${place} < (${keyOf('upper')}, ${idOf('upper')})`
   const inOrder = orderBy(key, sql`${id}`)
@@ -222,13 +215,13 @@ function pageStatement<Row>(path: Path, shown: Shown<Row>, { isDescending, isFil
   const columns = Object.entries(shown.rows.fields).map(
     ([name, field]) => sql`${field.sql} as ${sql.identifier(name)}`,
   )
-  const selected = sql`select ${sql.join(columns, sql`, `)} from ${shown.from(isReached)}`
-  return sql`with parts as materialized (${reached}), stop as materialized (${stop}),
+  const selected = sql`select ${sql.join(columns, sql`, `)} from ${shown.from}`
+  return sql`with parts as materialized (${parts}), stop as materialized (${stop}),
     page as materialized (
       select key, organization_id, id, payment_id, ${sql.raw(`'${keyPrefix[sortKey]}'`)} || ${placeKeyOf(sortKey)} as place_key from (
         select found.* from parts cross join lateral (
           select ${key} as key, ${organizationId}, ${id}, ${paymentId} from ${tickets} ${inRange} ${beforeStop}
-            and ${shown.where} ${isFiltered ? sql`and ${shown.rest(isReached)}` : sql``}
+            and ${shown.where} ${isFiltered ? sql`and ${shown.rest}` : sql``}
           ${inOrder} ${limited}
         ) as found ${ordered} ${limited}
       ) as found
@@ -240,17 +233,17 @@ function pageStatement<Row>(path: Path, shown: Shown<Row>, { isDescending, isFil
 const toSqlKey = (sortKey: SortKey, key: string): string =>
   isTime(sortKey) && Number.isFinite(Number(key)) ? new Date(Number(key)).toISOString() : key
 
-export type Values = Record<string, string | number | string[] | null>
+export type Values = Record<string, string | number | string[] | null | undefined>
 type PageRow = Record<string, string | null> & { stopKey: string | null; stopId: string | null }
 
 /** Creates the search for a page of a list, with a statement for each path and direction, with and without a
- *  filter beyond the path's own, and for one organization if the values name it. Reads a bounded number of
- *  rows: those of the page for each channel, and with such a filter at most `maxScanned` of each. */
+ *  filter beyond the path's own. Reads a bounded number of rows: those of the page for each channel, and with such
+ *  a filter at most `maxScanned` of each. */
 export function createPageSearch<Row>(shown: Shown<Row>) {
   const statements = new Map<string, ReturnType<typeof query<PageRow>>>()
   const statementOf = (name: PathName, form: Form) => {
-    const { isDescending, isFiltered, isOwn } = form
-    const full = `${shown.name}_by_${name}${isDescending ? '_down' : ''}${isFiltered ? '_filtered' : ''}${isOwn ? '_own' : ''}`
+    const { isDescending, isFiltered } = form
+    const full = `${shown.name}_by_${name}${isDescending ? '_down' : ''}${isFiltered ? '_filtered' : ''}`
     const known = statements.get(full)
     if (known) return known
     const made = query<PageRow>(full, () => pageStatement(paths[name], shown, form))
@@ -265,8 +258,7 @@ export function createPageSearch<Row>(shown: Shown<Row>) {
     isFiltered: boolean,
   ): Promise<Found<Row>> => {
     const { sortKey } = paths[path]
-    const isOwn = 'organizationId' in values
-    const [found] = await statementOf(path, { isDescending, isFiltered, isOwn })(db, {
+    const [found] = await statementOf(path, { isDescending, isFiltered })(db, {
       ...values,
       lowerKey: toSqlKey(sortKey, lower.key),
       lowerId: lower.id,

@@ -1,7 +1,6 @@
 import { asc, getTableColumns } from 'drizzle-orm'
-import { loadMany, loadOne, type Readers } from '../../data/batch-loader.ts'
+import { loadMany, loadOne, type Readers, soldBatch } from '../../data/batch-loader.ts'
 import { rowsOf } from '../../data/json-rows.ts'
-import { soldBatch } from '../../data/sold-batch.ts'
 import { type RefundAttempt, refunds } from './table.ts'
 
 const rows = rowsOf(getTableColumns(refunds))

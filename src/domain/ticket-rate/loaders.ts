@@ -10,7 +10,7 @@ import {
 } from '../../data/batch-loader.ts'
 import { fewRowsOf, type JoinedRow, type Rows, rowJoiner, rowsOf } from '../../data/json-rows.ts'
 import { Loader } from '../../data/loader.ts'
-import { anyOf, type Find, isInMode, together } from '../../data/query.ts'
+import { anyOf, type Find, inReach, isInMode, together } from '../../data/query.ts'
 import { type Versioned, versionedLoaders } from '../../data/versioned-loader.ts'
 import type { Database } from '../../database/database.ts'
 import { perDatabase } from '../../database/per-database.ts'
@@ -44,18 +44,18 @@ const rateIdOf = ({ ticketRateId }: { ticketRateId: string }) => ticketRateId
 /** Groups rows by the rate that they are listed under. */
 export const byRate = <Row extends { ticketRateId: string }>(rows: Row[]) => groupBy(rows, rateIdOf)
 
-/** Query for prices of the rates `keys`, in order, with their counters, which match a condition. */
-export const pricesWhere = (condition?: SQL): Batch<Price> => ({
+/** Query for prices of the rates `keys`, in order, with their counters. Visible to anybody who may see the rate. */
+export const ratePrices: Batch<Price> = {
   name: 'prices_by_ticket_rate_id',
   rows: priceRows,
   query: (select, keys) =>
     select
       .from(prices)
       .innerJoin(stock, isStockOf('price', prices.id))
-      .where(and(condition, anyOf(prices.ticketRateId, keys), not(prices.removed)))
+      .where(and(inReach(stock.organizationId), anyOf(prices.ticketRateId, keys), not(prices.removed)))
       .orderBy(asc(prices.position), asc(prices.id)),
   key: rateIdOf,
-})
+}
 
 type Listed = typeof ticketRates | typeof prices | typeof supplements | typeof questions
 
@@ -68,8 +68,7 @@ const listed =
       .where(and(isOf(keys), not(table.removed)))
       .orderBy(asc(table.position), asc(table.id))
 
-/** Queries for what is listed under the rates `keys`, in order. Visible to anybody who may see the rate. */
-export const ratePrices = pricesWhere()
+/** Query for what is listed under the rates `keys`, in order. Visible to anybody who may see the rate. */
 const listedUnderRate = <Row extends { ticketRateId: string }>(
   name: string,
   child: typeof supplements | typeof questions,

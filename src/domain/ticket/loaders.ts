@@ -1,13 +1,10 @@
-import { and, asc, eq, type SQL } from 'drizzle-orm'
-import { knownOrganization, loadMany, type Readers } from '../../data/batch-loader.ts'
-import { readByOrganization } from '../../data/by-organization.ts'
-import { coalesceReads } from '../../data/coalesce.ts'
+import { and, asc, eq } from 'drizzle-orm'
+import { knownOrganization, loadMany, type Readers, soldBatch } from '../../data/batch-loader.ts'
+import { organizationsBy, readByOrganization, readSold } from '../../data/by-organization.ts'
 import { fewRowsOf, type Rows, rowsOf } from '../../data/json-rows.ts'
 import { Loader } from '../../data/loader.ts'
-import { anyOf, type Find, inOrganization, query, type Scope, together } from '../../data/query.ts'
-import { organizationsBy, soldBatch } from '../../data/sold-batch.ts'
+import { anyOf, type Find, inOrganization, inReach, query, type Scope, together } from '../../data/query.ts'
 import type { Database } from '../../database/database.ts'
-import { isDistributed } from '../../database/distributed.ts'
 import { createContextWith, keysByKeyId } from '../../request/prefetch.ts'
 import { groupBy } from '../../shared/group-by.ts'
 import { isIdentifier } from '../../shared/ids.ts'
@@ -26,7 +23,7 @@ const lookupRows: Rows<LookupTicket> = fewRowsOf({
 
 /** Query for tickets by id with everything that the REST lookup shows. One join, because a second statement
  *  would double the cost. */
-const ticketsWhere = (condition?: SQL): Find<LookupTicket> => ({
+const ticketsById: Find<LookupTicket> = {
   rows: lookupRows,
   query: (select, keys) =>
     select
@@ -34,33 +31,22 @@ const ticketsWhere = (condition?: SQL): Find<LookupTicket> => ({
       .innerJoin(ticketRates, eq(ticketRates.id, tickets.ticketRateId))
       .innerJoin(events, eq(events.id, tickets.eventId))
       .innerJoin(prices, eq(prices.id, tickets.priceId))
-      .where(and(condition, anyOf(tickets.id, keys))),
-})
-const findTickets = query('ticket_by_id', ticketsWhere())
-const findOwnTickets = query('ticket_of_organization', ticketsWhere(inOrganization(tickets.organizationId)))
+      .where(and(inReach(tickets.organizationId), anyOf(tickets.id, keys))),
+}
+const findTickets = query('ticket_by_id', ticketsById)
+
+const byId = (found: LookupTicket[]) => new Map(found.map((ticket) => [ticket.id, ticket]))
 
 // Coalesces the lookups of all callers, so it is unscoped.
-const ticketCoalesced = coalesceReads<LookupTicket>(async (db, keys) => {
-  const found = await findTickets(db, { keys })
-  return new Map(found.map((ticket) => [ticket.id, ticket]))
-})
+const readTicket = readSold<LookupTicket>(
+  async (db, keys, organizationId) => byId(await findTickets(db, { keys, organizationId })),
+  organizationsBy('organization_of_ticket', tickets.id, tickets.organizationId),
+)
 
-// The same for lookups of organizations, each of which finds its tickets on one server.
-const ownTicketCoalesced = readByOrganization<LookupTicket>(async (db, organizationId, keys) => {
-  const found = await findOwnTickets(db, { organizationId, keys })
-  return new Map(found.map((ticket) => [ticket.id, ticket]))
-})
-
-const organizationOf = organizationsBy('organization_of_ticket', tickets.id, tickets.organizationId)
-
-/** Finds a ticket without checking the caller's scope: pass the result through `toVisible`. A distributed
- *  database asks every server for its organization unless that is known. */
-export async function findTicket(db: Database, id: string, known?: string): Promise<LookupTicket | null> {
-  if (!isIdentifier(id)) return null
-  if (!isDistributed(db)) return ticketCoalesced(db, id)
-  const organizationId = known ?? (await organizationOf(db, id))
-  return organizationId === null ? null : ownTicketCoalesced(db, organizationId, id)
-}
+/** Finds a ticket without checking the caller's scope: pass the result through `toVisible`. `known` is its
+ *  organization, which a distributed database otherwise asks every server for. */
+export const findTicket = async (db: Database, id: string, known?: string): Promise<LookupTicket | null> =>
+  isIdentifier(id) ? readTicket(db, id, known) : null
 
 /** Applies a caller's scope to a ticket: null if it is not the caller's, without facts of its rate and event
  *  if the organization has revoked the grant. */
@@ -108,13 +94,13 @@ export const ticketById = ({ own }: Readers) =>
   )
 export const ticketsByPaymentId = ({ own }: Readers) => loadMany(own, byPaymentId)
 
-const findKeysAndTickets = together('key_and_ticket_by_id', [keysByKeyId, ticketsWhere()])
+const findKeysAndTickets = together('key_and_ticket_by_id', [keysByKeyId, ticketsById])
 
 /** Creates the context of a request for one ticket, which it reads with the key. */
 export const createLookupContext = createContextWith<LookupTicket>({
   async find(db, keyIds, ids) {
     const [keys, found] = await findKeysAndTickets(db, { keyIds, keys: ids })
-    return [keys, new Map(found.map((ticket) => [ticket.id, ticket]))]
+    return [keys, byId(found)]
   },
   prime: ({ loaders }, id, ticket) => loaders.get(ticketById).prime(id, toVisible(ticket, loaders.own.scope)),
 })

@@ -1,15 +1,12 @@
-import { and, eq, getTableColumns, lte, type SQL, sql } from 'drizzle-orm'
-import type { PgColumn } from 'drizzle-orm/pg-core'
+import { and, eq, getTableColumns, lte, sql } from 'drizzle-orm'
 import type { KeyRow } from '../../../auth/authenticate.ts'
 import type { Readers } from '../../../data/batch-loader.ts'
-import { readByOrganization } from '../../../data/by-organization.ts'
-import { coalesceReads } from '../../../data/coalesce.ts'
+import { readSold } from '../../../data/by-organization.ts'
 import { fewRowsOf } from '../../../data/json-rows.ts'
 import { Loader } from '../../../data/loader.ts'
-import { anyOf, type Find, type Finds, type Found, inOrganization, together } from '../../../data/query.ts'
+import { anyOf, type Find, type Found, inReach, together } from '../../../data/query.ts'
 import { nowMs } from '../../../database/clock.ts'
 import type { Database } from '../../../database/database.ts'
-import { isDistributed } from '../../../database/distributed.ts'
 import type { Context } from '../../../request/context.ts'
 import { createContextWith, keysByKeyId } from '../../../request/prefetch.ts'
 import { type Mode, perMode } from '../../../shared/mode.ts'
@@ -21,8 +18,8 @@ import { isOverdue, payments } from '../../payment/table.ts'
 import {
   byRate,
   organizationOfRate,
-  pricesWhere,
   rateColumns,
+  ratePrices,
   rateQuestions,
   rateSupplements,
 } from '../../ticket-rate/loaders.ts'
@@ -68,8 +65,8 @@ const saleRows = fewRowsOf({
 /** A rate with its counters, its event, its organization and its location. */
 type SaleRow = ReturnType<typeof saleRows.read>[number]
 
-/** Query for rates by id, with their counters, that match a condition. */
-const salesWhere = (condition?: SQL): Find<SaleRow> => ({
+/** Query for rates by id, with their counters. */
+const sales: Find<SaleRow> = {
   rows: saleRows,
   query: (select, keys) =>
     select
@@ -78,20 +75,20 @@ const salesWhere = (condition?: SQL): Find<SaleRow> => ({
       .innerJoin(events, eq(events.id, ticketRates.eventId))
       .innerJoin(organizations, eq(organizations.id, ticketRates.organizationId))
       .leftJoin(locations, eq(locations.id, events.locationId))
-      .where(and(condition, anyOf(ticketRates.id, keys))),
-})
+      .where(and(inReach(stock.organizationId), anyOf(ticketRates.id, keys))),
+}
 
-/** Query for the rates whose places overdue unpaid holds still take up, of those with the ids `keys`. `isOf` limits
- *  it to an organization. A subquery is asked for each hold that is due: a join might read all payments. */
-const overdueHolds = (isOf?: (column: PgColumn) => SQL): Find<{ ticketRateId: string }> => ({
+/** Query for the rates whose places overdue unpaid holds still take up, of those with the ids `keys`. A subquery is
+ *  asked for each hold that is due: a join might read all payments. */
+const overdueHolds: Find<{ ticketRateId: string }> = {
   rows: fewRowsOf({ ticketRateId: holds.ticketRateId }),
   query: (select, keys) => {
-    const isPaymentOverdue = and(isOf?.(payments.organizationId), isOfHold, isOverdue)
+    const isPaymentOverdue = and(inReach(payments.organizationId), isOfHold, isOverdue)
     return select
       .from(holds)
       .where(
         and(
-          isOf?.(holds.organizationId),
+          inReach(holds.organizationId),
           anyOf(holds.ticketRateId, keys),
           lte(holds.expiresAt, nowMs),
           sql`(select true from ${payments} where ${isPaymentOverdue} limit 1)`,
@@ -99,20 +96,18 @@ const overdueHolds = (isOf?: (column: PgColumn) => SQL): Find<{ ticketRateId: st
       )
       .groupBy(holds.ticketRateId)
   },
-})
+}
 
 type Parts = [SaleRow, Price, Supplement, Question, { ticketRateId: string }]
 
-// Queries for the terms of the rates `keys`. `isOf` limits them to an organization.
-const partsOf = (isOf?: (column: PgColumn) => SQL): Finds<Parts> => [
-  salesWhere(isOf?.(stock.organizationId)),
-  pricesWhere(isOf?.(stock.organizationId)),
+const findAll = together<[KeyRow, ...Parts]>('keys_and_terms', [
+  keysByKeyId,
+  sales,
+  ratePrices,
   rateSupplements,
   rateQuestions,
-  overdueHolds(isOf),
-]
-const findAll = together<[KeyRow, ...Parts]>('keys_and_terms', [keysByKeyId, ...partsOf()])
-const findOwn = together<Parts>('terms_of_organization', partsOf(inOrganization))
+  overdueHolds,
+])
 
 function toTerms([rates, prices, supplements, questions, overdue]: Found<Parts>): Map<string, Terms> {
   const pricesOf = byRate(prices)
@@ -138,35 +133,23 @@ async function findTerms(
   keyIds: string[],
   ids: string[],
   mode: Mode,
+  organizationId?: string,
 ): Promise<[keys: KeyRow[], terms: Map<string, Terms>]> {
-  const [keys, ...parts] = await findAll(db, { keyIds, keys: ids, mode })
+  const [keys, ...parts] = await findAll(db, { keyIds, keys: ids, mode, organizationId })
   return [keys, toTerms(parts)]
 }
 
 // Checkouts in one turn of the event loop, of any rates and callers of a mode, share one statement.
-const readTermsTogether = perMode((mode) =>
-  coalesceReads<Terms>(async (db, ids) => {
-    const [, terms] = await findTerms(db, [], ids, mode)
+const findTermsOf = perMode((mode) =>
+  readSold<Terms>(async (db, ids, organizationId) => {
+    const [, terms] = await findTerms(db, [], ids, mode, organizationId)
     return terms
-  }),
+  }, organizationOfRate),
 )
-
-const readOwnTerms = perMode((mode) =>
-  readByOrganization<Terms>(async (db, organizationId, keys) =>
-    toTerms(await findOwn(db, { organizationId, keys, mode })),
-  ),
-)
-
-// A distributed database has the counters of a rate on the server of its organization.
-async function findTermsOf(db: Database, mode: Mode, id: string): Promise<Terms | null> {
-  if (!isDistributed(db)) return readTermsTogether[mode](db, id)
-  const organizationId = await organizationOfRate(db, id)
-  return organizationId === null ? null : readOwnTerms[mode](db, organizationId, id)
-}
 
 /** Loads the terms of rates without permission checks: use `readTerms`. */
 const termsByTicketRateId = ({ own: { db, scope } }: Readers) =>
-  new Loader((ids) => Promise.all(ids.map((id) => findTermsOf(db, scope.mode, id))))
+  new Loader((ids) => Promise.all(ids.map((id) => findTermsOf[scope.mode](db, id))))
 
 /** Reads the terms of a rate, which the request may have prefetched. Null if there is no such rate, or the
  *  caller may not sell it. */

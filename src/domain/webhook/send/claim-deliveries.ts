@@ -1,9 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm'
-import type { PgColumn } from 'drizzle-orm/pg-core'
-import { inOrganization, query, textArrayParam } from '../../../data/query.ts'
+import { claimsByOrganization } from '../../../data/by-organization.ts'
+import { inReach, query, textArrayParam } from '../../../data/query.ts'
 import { nowMs } from '../../../database/clock.ts'
 import type { Database } from '../../../database/database.ts'
-import { isDistributed } from '../../../database/distributed.ts'
 import { groupBy } from '../../../shared/group-by.ts'
 import { type Change, changes } from '../../change/table.ts'
 import { webhookDeliveries, webhooks } from '../table.ts'
@@ -45,18 +44,18 @@ const isReady = sql`${webhooks.status} = 'enabled'
 const ready = sql`(select ${webhooks.id}, ${share} as share from ${webhooks} where ${isReady} order by random()) as asked`
 
 // Takes a share of each of some webhooks, oldest first. Rows that another process is claiming are left to it.
-const claimOf = (asked: SQL, isOf: (column: PgColumn) => SQL, limit: SQL) => sql`
+const claimOf = (asked: SQL, limit: SQL) => sql`
   with taken as (
     update ${webhookDeliveries} set attempts = ${attempts} + 1,
       due_at = now() + ${placeholder('leaseSeconds')}::float8 * interval '1 second'
     from (
       select due.* from ${asked} cross join lateral (
         select ${organizationId}, ${webhookId}, ${changeId} from ${webhookDeliveries}
-        where ${isOf(organizationId)} and ${webhookId} = asked.id and ${isDue}
+        where ${inReach(organizationId)} and ${webhookId} = asked.id and ${isDue}
         order by ${dueAt}, ${changeId} limit asked.share for update skip locked
       ) as due limit ${limit}
     ) as free
-    where ${isOf(organizationId)} and ${organizationId} = free.organization_id and ${webhookId} = free.webhook_id
+    where ${inReach(organizationId)} and ${organizationId} = free.organization_id and ${webhookId} = free.webhook_id
       and ${changeId} = free.change_id
     returning ${organizationId}, ${webhookId}, ${changeId}, ${attempts}
   )
@@ -66,18 +65,17 @@ const claimOf = (asked: SQL, isOf: (column: PgColumn) => SQL, limit: SQL) => sql
     ${changes.id}, ${changes.type}, ${changes.subjectId} as "subjectId", ${changes.sequence}, ${changes.data}::text as data,
     (extract(epoch from ${changes.createdAt}) * 1000)::float8 as "createdAt"
   from taken join ${webhooks} on ${webhooks.id} = taken.webhook_id
-  join ${changes} on ${isOf(changes.organizationId)} and ${changes.organizationId} = taken.organization_id
+  join ${changes} on ${inReach(changes.organizationId)} and ${changes.organizationId} = taken.organization_id
     and ${changes.id} = taken.change_id`
 
 const claim = query<Claimed>('claim_webhook_deliveries', () =>
-  claimOf(ready, () => sql`true`, sql`${placeholder('limit')}::integer`),
+  claimOf(ready, sql`${placeholder('limit')}::integer`),
 )
 
-// On a distributed database, an organization at a time.
+// An organization at a time.
 const claimOwn = query<Claimed>('claim_webhook_deliveries_of_organization', () =>
   claimOf(
     sql`unnest(${textArrayParam('webhookIds')}, ${placeholder('counts')}::integer[]) as asked(id, share)`,
-    inOrganization,
     sql`all`,
   ),
 )
@@ -95,7 +93,7 @@ const findDue = query<Due>(
   where ${isDue} and ${isReady} group by 1, 2, 3 limit ${placeholder('limit')}::integer`,
 )
 
-async function claimDistributed(
+async function claimEach(
   db: Database,
   { leaseSeconds, limit, pacedIds, sizes, except }: Asked,
 ): Promise<Claimed[]> {
@@ -152,7 +150,7 @@ export async function claimDeliveries(
   { batches, ...limits }: Limits,
 ): Promise<ClaimedDelivery[]> {
   const asked = { ...limits, pacedIds: batches.webhookIds, sizes: batches.sizes }
-  const claimed = isDistributed(db) ? await claimDistributed(db, asked) : await claim(db, asked)
+  const claimed = claimsByOrganization(db) ? await claimEach(db, asked) : await claim(db, asked)
   return claimed.map(toClaimed)
 }
 
