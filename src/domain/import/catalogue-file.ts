@@ -22,7 +22,7 @@ import {
   derived,
   isPercentage,
   limit,
-  list,
+  listOf,
   maxCount,
   oneOf,
   optional,
@@ -34,20 +34,8 @@ import {
   timezone,
 } from './fields.ts'
 
-// Schemas of organizations, their discounts, and locations in the import file.
-
-export const organizationShape = {
-  _id: identifier,
-  name: text(200),
-  slug,
-  currency,
-  language: language
-    .nullish()
-    .describe('Language that buyers are addressed in unless their checkout names another. Defaults to `en`.'),
-  platform_fee_percentage: percentage
-    .nullish()
-    .describe('Commission of the platform, in percent of each price.'),
-}
+// Schema of the import file: organizations, locations, and events in the shape of GET /events?populate=*.
+// Each `satisfies` ensures that no field of a REST body is missing here.
 
 export const discountFile = z
   .strictObject({
@@ -77,7 +65,21 @@ export const discountFile = z
     rule('valid_until', 'must be after valid_from'),
   )
 
-export const organizationFile = z.strictObject({ ...organizationShape, discounts: list })
+export const organizationFile = z.strictObject({
+  _id: identifier,
+  name: text(200),
+  slug,
+  currency,
+  language: language
+    .nullish()
+    .describe('Language that buyers are addressed in unless their checkout names another. Defaults to `en`.'),
+  platform_fee_percentage: percentage
+    .nullish()
+    .describe('Commission of the platform, in percent of each price.'),
+  discounts: listOf(discountFile).describe(
+    'Discounts. Those that are no longer listed are removed; without a list they stay as they are.',
+  ),
+})
 
 export const locationFile = z
   .strictObject({
@@ -95,9 +97,6 @@ export const locationFile = z
     (location) => (location.latitude == null) === (location.longitude == null),
     rule('longitude', 'must be given where latitude is, and only there'),
   )
-
-// Schema of the import file: organizations, locations, and events in the shape of GET /events?populate=*.
-// Each `satisfies` ensures that no field of a REST body is missing here.
 
 export const priceFile = z
   .strictObject({
@@ -150,67 +149,42 @@ export const questionFile = z
     rule('items', 'must be empty: only a dropdown has choices'),
   )
 
-const ticketRateShape = {
-  _id: identifier.nullish().describe(derived),
-  organization_id: identifier.nullish().describe('Organization of the event. Optional.'),
-  event_id: identifier.nullish().describe('Identifier of the event that contains it. Optional.'),
-  name: text(200),
-  slug,
-  valid_from: timestamp.nullish(),
-  complete: z.boolean().nullish().describe('True to close the sale by hand.'),
-  type: oneOf(rateTypes).describe('Optional: it follows from `availability`, which it must agree with.'),
-  available: z.boolean().nullish().describe('Ignored: it follows from the other fields.'),
-  availability,
-  admits: count(1).nullish().describe('Number of people that a ticket admits. Defaults to 1.'),
-  transferable: z
-    .boolean()
-    .nullish()
-    .describe('False if tickets may not be given to another person. Defaults to true.'),
-  min: limit.describe('Minimum number of tickets per checkout; 0 or null for no limit.'),
-  max: limit.describe('Maximum number of tickets per checkout; 0 or null for no limit.'),
-  show_all_prices: z
-    .boolean()
-    .nullish()
-    .describe('If false, prices missing from the list stay on sale: an export lists only the current one.'),
-  warranty: z
-    .strictObject({
-      enabled: z.boolean().nullish(),
-      percentage: percentage.nullish(),
-      hours: count(0).max(maxWarrantyHours, `must be at most ${maxWarrantyHours}`).nullish(),
-    })
-    .nullish(),
-}
-
-const eventShape = {
-  _id: identifier.nullish().describe(derived),
-  name: text(200),
-  slug,
-  description: optional(lines(20_000)),
-  age: optional(text(50)).describe('Minimum age as text.'),
-  minimum_age: count(0)
-    .max(99, 'must be at most 99')
-    .nullish()
-    .describe('Minimum age in years; 0 for any age. Read from `age` if null or absent.'),
-  outfit: optional(lines(500)),
-  ambiences: z.array(text(100)).nullish(),
-  music_genres: z.array(text(100)).nullish(),
-  artists: z.array(z.strictObject({ name: text(200), image_url: optional(httpUrl) })).nullish(),
-  display_date: timestamp.nullish(),
-  start_date: timestamp,
-  end_date: timestamp,
-  organization_id: identifier,
-  image_url: optional(httpUrl),
-  location_id: identifier.nullish(),
-  iframe: z.strictObject({ tag_url: optional(httpUrl), script_url: optional(httpUrl) }).nullish(),
-}
-
 export const ticketRateFile = z
   .strictObject({
-    ...ticketRateShape,
-    prices: list,
-    supplements: list,
-    questions: list,
-  } satisfies Record<keyof TicketRateBody, z.ZodType>)
+    _id: identifier.nullish().describe(derived),
+    organization_id: identifier.nullish().describe('Organization of the event. Optional.'),
+    event_id: identifier.nullish().describe('Identifier of the event that contains it. Optional.'),
+    name: text(200),
+    slug,
+    valid_from: timestamp.nullish(),
+    complete: z.boolean().nullish().describe('True to close the sale by hand.'),
+    type: oneOf(rateTypes).describe('Optional: it follows from `availability`, which it must agree with.'),
+    available: z.boolean().nullish().describe('Ignored: it follows from the other fields.'),
+    availability,
+    admits: count(1).nullish().describe('Number of people that a ticket admits. Defaults to 1.'),
+    transferable: z
+      .boolean()
+      .nullish()
+      .describe('False if tickets may not be given to another person. Defaults to true.'),
+    min: limit.describe('Minimum number of tickets per checkout; 0 or null for no limit.'),
+    max: limit.describe('Maximum number of tickets per checkout; 0 or null for no limit.'),
+    show_all_prices: z
+      .boolean()
+      .nullish()
+      .describe('If false, prices missing from the list stay on sale: an export lists only the current one.'),
+    warranty: z
+      .strictObject({
+        enabled: z.boolean().nullish(),
+        percentage: percentage.nullish(),
+        hours: count(0).max(maxWarrantyHours, `must be at most ${maxWarrantyHours}`).nullish(),
+      })
+      .nullish(),
+    prices: listOf(priceFile).describe(
+      'Prices in order. The first one that can be bought is the current price.',
+    ),
+    supplements: listOf(supplementFile).describe('Extras that can be bought with a ticket.'),
+    questions: listOf(questionFile).describe('Questions that the buyer answers for each ticket.'),
+  } satisfies Record<keyof TicketRateBody | 'admits' | 'transferable', z.ZodType>)
   .refine(({ min, max }) => !((min || 1) > (max || maxCount)), rule('max', 'must be at least min'))
   .refine(
     ({ min }) => !(Number(min) > maxTickets),
@@ -223,47 +197,47 @@ export const ticketRateFile = z
   )
 
 export const eventFile = z
-  .strictObject({ ...eventShape, ticket_rates: list } satisfies Record<keyof EventBody, z.ZodType>)
+  .strictObject({
+    _id: identifier.nullish().describe(derived),
+    name: text(200),
+    slug,
+    description: optional(lines(20_000)),
+    age: optional(text(50)).describe('Minimum age as text.'),
+    minimum_age: count(0)
+      .max(99, 'must be at most 99')
+      .nullish()
+      .describe('Minimum age in years; 0 for any age. Read from `age` if null or absent.'),
+    outfit: optional(lines(500)),
+    ambiences: z.array(text(100)).nullish(),
+    music_genres: z.array(text(100)).nullish(),
+    artists: z.array(z.strictObject({ name: text(200), image_url: optional(httpUrl) })).nullish(),
+    display_date: timestamp.nullish(),
+    start_date: timestamp,
+    end_date: timestamp,
+    organization_id: identifier,
+    image_url: optional(httpUrl),
+    location_id: identifier.nullish(),
+    iframe: z.strictObject({ tag_url: optional(httpUrl), script_url: optional(httpUrl) }).nullish(),
+    ticket_rates: listOf(ticketRateFile).describe(
+      'Ticket rates. Rates that are no longer listed are removed from sale; without a list they stay as they are.',
+    ),
+  } satisfies Record<keyof EventBody | 'minimum_age', z.ZodType>)
   .refine((event) => !(event.end_date < event.start_date), rule('end_date', 'must not be before start_date'))
 
+/** Schema of the lists of a file, whose objects are parsed one by one. */
 export const topOfFile = z
-  .strictObject({ organizations: list, locations: list, events: list })
+  .strictObject({
+    organizations: listOf(z.unknown()),
+    locations: listOf(z.unknown()),
+    events: listOf(z.unknown()),
+  })
   .refine((file) => Object.keys(file).length > 0, 'must hold organizations, locations or events')
-
-const listOf = <T extends z.ZodType>(type: T, description: string) =>
-  z.array(type).nullish().describe(description)
 
 /** Schema of the whole file, for its type and its JSON Schema. */
 const catalogueFile = z.strictObject({
-  organizations: listOf(
-    z.strictObject({
-      ...organizationShape,
-      discounts: listOf(
-        discountFile,
-        'Discounts. Those that are no longer listed are removed; without a list they stay as they are.',
-      ),
-    }),
-    'Organizations that sell tickets.',
-  ),
-  locations: listOf(locationFile, 'Venues where events take place.'),
-  events: listOf(
-    z.strictObject({
-      ...eventShape,
-      ticket_rates: listOf(
-        z.strictObject({
-          ...ticketRateShape,
-          prices: listOf(
-            priceFile,
-            'Prices in order. The first one that can be bought is the current price.',
-          ),
-          supplements: listOf(supplementFile, 'Extras that can be bought with a ticket.'),
-          questions: listOf(questionFile, 'Questions that the buyer answers for each ticket.'),
-        }),
-        'Ticket rates. Rates that are no longer listed are removed from sale; without a list they stay as they are.',
-      ),
-    }),
-    'Events in the shape of GET /events?populate=*.',
-  ),
+  organizations: listOf(organizationFile).describe('Organizations that sell tickets.'),
+  locations: listOf(locationFile).describe('Venues where events take place.'),
+  events: listOf(eventFile).describe('Events in the shape of GET /events?populate=*.'),
 })
 
 export type CatalogueFile = z.input<typeof catalogueFile>

@@ -14,8 +14,7 @@ import type { Catalogue, Path } from './read-catalogue.ts'
 /** Row of an object of the file. In it, undefined stays as it is, and null is the default of its column. */
 export type Patch<Row> = { [Column in keyof Row]: Row[Column] | null | undefined }
 
-type Input<Kind extends Exclude<keyof Catalogue, 'named' | 'problems' | 'rateOrganizations'>> =
-  Catalogue[Kind][number]
+type Input<Kind extends Exclude<keyof Catalogue, 'named' | 'problems'>> = Catalogue[Kind][number]
 
 // Field of a nested object: absent with it, and cleared with it.
 const within = <Part extends object, Field extends keyof Part>(

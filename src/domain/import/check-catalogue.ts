@@ -28,7 +28,8 @@ export function checkCatalogue(catalogue: Catalogue, existing: Existing): Proble
     ...findWrongReferences(catalogue, existing),
     ...findWrongAmounts(catalogue, existing),
     ...findDuplicateCodes(catalogue),
-    ...findForeignRates(catalogue, existing),
+    // A malformed event hides its rates.
+    ...(catalogue.problems.length === 0 ? findForeignRates(catalogue, existing) : []),
   ]
 }
 
@@ -58,10 +59,11 @@ function findDuplicateCodes({ discounts }: Catalogue): Problem[] {
 
 // Removed rates are known, too: a sale that has ended need not be cut out of its discounts.
 function findForeignRates(catalogue: Catalogue, existing: Existing): Problem[] {
+  const ownerOf = new Map(catalogue.ticketRates.map(({ id, organizationId }) => [id, organizationId]))
   return catalogue.discounts.flatMap(({ path, parentId, input }) =>
     (input.ticket_rate_ids ?? []).flatMap((rateId, index) => {
-      const owner = existing.discounted.get(rateId)?.organizationId ?? catalogue.rateOrganizations.get(rateId)
-      return owner === parentId || owner === ''
+      const owner = existing.discounted.get(rateId)?.organizationId ?? ownerOf.get(rateId)
+      return owner === parentId
         ? []
         : [invalid([...path, 'ticket_rate_ids', index], `The organization has no ticket rate ${rateId}.`)]
     }),
@@ -91,9 +93,17 @@ function findTakenIds(catalogue: Catalogue, existing: Existing): Problem[] {
 
 function findWrongReferences(catalogue: Catalogue, existing: Existing): Problem[] {
   const known = { organization: existing.organizations, location: existing.locations }
-  const problems = catalogue.references
-    .filter(({ kind, id }) => !catalogue.named[kind].has(id) && !known[kind].has(id))
-    .map(({ kind, id, path }) => invalid(path, `There is no ${kind} ${id}, in the file or in the database.`))
+  const missing = (kind: keyof typeof known, id: string | null | undefined, { path }: Entry<unknown>) =>
+    !id || catalogue.named[kind].has(id) || known[kind].has(id)
+      ? []
+      : [invalid([...path, `${kind}_id`], `There is no ${kind} ${id}, in the file or in the database.`)]
+  const problems = [
+    ...catalogue.locations.flatMap((location) => missing('organization', location.organizationId, location)),
+    ...catalogue.events.flatMap((event) => [
+      ...missing('organization', event.organizationId, event),
+      ...missing('location', event.input.location_id, event),
+    ]),
+  ]
   for (const { path, input } of catalogue.locations)
     if (input.timezone && !existing.timezones.has(input.timezone))
       problems.push(invalidField(path, 'timezone', `${notTimezone}.`))
@@ -134,13 +144,21 @@ function findWrongAmounts(catalogue: Catalogue, existing: Existing): Problem[] {
   })
 
   const currencies = currenciesOf(catalogue, existing)
-  for (const { amount, organizationId, path } of catalogue.amounts) {
+  function check({ path, organizationId }: Entry<unknown>, field: string, amount: number | null | undefined) {
     const currency = currencies.get(organizationId)
-    if (!currency) continue
-    const field = path.at(-1)
+    if (!currency || amount == null) return
     if (toMinor(amount, currency) > maxAmount)
-      problems.push(invalid(path, `${field} must be at most ${maxAmount} minor units.`))
-    else if (!isAmount(amount, currency)) problems.push(invalid(path, `${field} ${amountMistake(currency)}`))
+      problems.push(invalidField(path, field, `must be at most ${maxAmount} minor units.`))
+    else if (!isAmount(amount, currency)) problems.push(invalidField(path, field, amountMistake(currency)))
+  }
+  for (const discount of catalogue.discounts) check(discount, 'amount', discount.input.amount)
+  for (const price of catalogue.prices) {
+    check(price, 'price', price.input.price)
+    if (price.input.fee_type === 'fixed') check(price, 'fee_quantity', price.input.fee_quantity)
+  }
+  for (const supplement of catalogue.supplements) {
+    check(supplement, 'price', supplement.input.price)
+    check(supplement, 'fake_price', supplement.input.fake_price)
   }
   return problems
 }

@@ -124,5 +124,5 @@ export function rateTypeOf(given: Availability | null | undefined): (typeof rate
 /** Description of an identifier that may be absent. */
 export const derived = 'Identifier. Derived from the names if absent, so that a second import finds it again.'
 
-/** Nested list, whose items are parsed one by one, so that a mistake in one does not hide those in another. */
-export const list = z.array(z.unknown(), 'must be a list').nullish()
+/** List of objects, which may be absent. */
+export const listOf = <T extends z.ZodType>(type: T) => z.array(type, 'must be a list').nullish()

@@ -36,7 +36,7 @@ export const among = (column: PgColumn, named: Named[]): SQL =>
 /** Finds the time zones of a file that the database knows by exactly these names. One that it does not know fails the
  *  statement, so this is for no transaction; then all are read, which takes a file each. */
 export async function findTimezones(db: Database, json: unknown): Promise<Set<string>> {
-  const named = itemsOf(json, 'locations', []).map(({ raw }) => textIn(raw, 'timezone'))
+  const named = itemsOf(json, 'locations').map(({ raw }) => textIn(raw, 'timezone'))
   const valid = [...new Set(named.filter(isTimezone))]
   if (valid.length === 0) return new Set()
   const known = sql`select name from unnest(${sql.param(valid)}::text[]) as name
@@ -49,9 +49,7 @@ export async function findTimezones(db: Database, json: unknown): Promise<Set<st
 /** Reads the time zones of the venues of a file's events, if any has plain dates: of the location that the file names,
  *  else of the one that is known of the event; UTC without one. */
 export async function readZones(tx: Connection, json: unknown): Promise<(event: unknown) => string> {
-  const listed = itemsOf(json, 'events', []).filter(({ raw }) =>
-    /"\d{4}-\d\d-\d\d"/.test(JSON.stringify(raw)),
-  )
+  const listed = itemsOf(json, 'events').filter(({ raw }) => /"\d{4}-\d\d-\d\d"/.test(JSON.stringify(raw)))
   if (listed.length === 0) return () => 'UTC'
   const ids = listed.map(({ raw }) => ({ id: eventIdOf(raw) }))
   const named = listed.map(({ raw }) => ({ id: textIn(raw, 'location_id') }))
@@ -63,7 +61,7 @@ export async function readZones(tx: Connection, json: unknown): Promise<(event: 
     .where(or(among(id, named), isNotNull(events.id)))
   const placeOf = new Map(known.map(({ eventId, id }) => [eventId, id]))
   const zones = new Map<string, unknown>(known.map(({ id, timezone }) => [id, timezone]))
-  for (const { raw } of itemsOf(json, 'locations', [])) {
+  for (const { raw } of itemsOf(json, 'locations')) {
     const timezone = fieldOf(raw, 'timezone')
     if (timezone !== undefined) zones.set(textIn(raw, '_id'), timezone)
   }
@@ -84,15 +82,18 @@ export async function findExisting(
   timezones: Set<string>,
 ): Promise<Existing> {
   const byId = <Row extends Named>(rows: Row[]) => new Map(rows.map((row) => [row.id, row]))
-  const referred = (kind: 'organization' | 'location') =>
-    catalogue.references.filter((reference) => reference.kind === kind)
+  const owners = [...catalogue.locations, ...catalogue.events].map(({ organizationId }) => ({
+    id: organizationId,
+  }))
+  const venues = catalogue.events.map(({ input }) => ({ id: input.location_id ?? '' }))
   const { id, currency, decimals } = organizations
-  const isNamed = among(id, [...catalogue.organizations, ...referred('organization')])
+  const isNamed = among(id, [...catalogue.organizations, ...owners])
   const known = await tx.select({ id, currency, decimals }).from(organizations).where(isNamed)
-  const owners = { id: ticketRates.id, organizationId: ticketRates.organizationId }
+  const rateOwner = { id: ticketRates.id, organizationId: ticketRates.organizationId }
   const rateIds = catalogue.discounts.flatMap(({ input }) => input.ticket_rate_ids ?? [])
-  const isDiscounted = sql`${owners.id} = any(${sql.param(rateIds)}::text[])`
-  const discounted = rateIds.length > 0 ? await tx.select(owners).from(ticketRates).where(isDiscounted) : []
+  const isDiscounted = sql`${ticketRates.id} = any(${sql.param(rateIds)}::text[])`
+  const discounted =
+    rateIds.length > 0 ? await tx.select(rateOwner).from(ticketRates).where(isDiscounted) : []
 
   // Rows with these ids, and all rows under these parents.
   function select(kind: Kind, parent: PgColumn, named: Named[], parents?: Named[]): SQL {
@@ -105,7 +106,7 @@ export async function findExisting(
   // Rates, prices and discounts share the id space of `stock`, so none may use an id of another.
   const stocked = [...rates, ...catalogue.prices, ...catalogue.discounts]
   const reads = [
-    select('locations', locations.organizationId, [...catalogue.locations, ...referred('location')]),
+    select('locations', locations.organizationId, [...catalogue.locations, ...venues]),
     select('events', events.organizationId, listed),
     select('discounts', discounts.organizationId, stocked, catalogue.organizations),
     select('ticketRates', ticketRates.eventId, stocked, listed),

@@ -1,11 +1,10 @@
 import { z } from 'zod'
 import type { Problem } from '../../shared/errors.ts'
 import { derivedId } from '../../shared/ids.ts'
-import { identifier, isStorableDate, parseOptions, problemsIn } from '../../shared/input-types.ts'
+import { isStorableDate, parseOptions, problemsIn } from '../../shared/input-types.ts'
 import { hour } from '../event/local-time.ts'
 import { searchWords } from '../event/search-words.ts'
 import * as file from './catalogue-file.ts'
-import { discountFile, locationFile, organizationFile } from './catalogue-file.ts'
 
 // Moment that the clocks of a time zone show, as if it were in UTC. Swedish writes 2027-06-01 20:00:00.
 function clockAt(moment: number, timeZone: string): number {
@@ -23,14 +22,15 @@ function startOfDay(utc: number, timeZone: string): number {
 const begins = ['start_date', 'display_date', 'valid_from']
 const ends = ['end_date', 'valid_until']
 
-/** Replaces the plain dates of an object of the file by moments at its venue: the first of the day, and of an end
- *  the last (DECISIONS 221). Leaves anything that is no date for the parser to refuse. */
+/** Replaces the plain dates of an object of the file, and of those in it, by moments at its venue: the first of the
+ *  day, and of an end the last (DECISIONS 221). Leaves anything that is no date for the parser to refuse. */
 function withMoments(raw: unknown, timeZone: string): unknown {
+  if (Array.isArray(raw)) return raw.map((each) => withMoments(each, timeZone))
   if (typeof raw !== 'object' || raw === null) return raw
   const momentOf = ([field, value]: [string, unknown]) => {
     const isEnd = ends.includes(field)
     const day = isEnd || begins.includes(field) ? z.iso.date().safeParse(value).data : undefined
-    if (day === undefined) return [field, value]
+    if (day === undefined) return [field, withMoments(value, timeZone)]
     const start = startOfDay(Date.parse(day) + (isEnd ? 24 * hour : 0), timeZone)
     const moment = new Date(isEnd ? start - 1 : start)
     return [field, isStorableDate(moment) ? moment.toISOString() : value]
@@ -54,15 +54,13 @@ export type Entry<Input> = {
   input: Input
 }
 
-type Referred = 'organization' | 'location'
-
 type EntriesOf<Type extends z.ZodType> = Entry<z.output<Type>>[]
 
 /** A catalogue file, flattened into lists of its well-formed objects, with its mistakes. */
 export type Catalogue = {
-  organizations: EntriesOf<typeof organizationFile>
-  discounts: EntriesOf<typeof discountFile>
-  locations: EntriesOf<typeof locationFile>
+  organizations: EntriesOf<typeof file.organizationFile>
+  discounts: EntriesOf<typeof file.discountFile>
+  locations: EntriesOf<typeof file.locationFile>
   events: EntriesOf<typeof file.eventFile>
   ticketRates: EntriesOf<typeof file.ticketRateFile>
   prices: EntriesOf<typeof file.priceFile>
@@ -70,17 +68,9 @@ export type Catalogue = {
   questions: EntriesOf<typeof file.questionFile>
   /** Every `_id` of an organization or location, even malformed ones, so that references to those are not
    *  reported too. */
-  named: Record<Referred, Set<string>>
-  /** All references and amounts, including those of malformed objects. */
-  references: { kind: Referred; id: string; path: Path }[]
-  amounts: { amount: number; organizationId: string; path: Path }[]
-  /** Organization of each rate in the file, even of malformed ones; '' if it is malformed itself. */
-  rateOrganizations: Map<string, string>
+  named: Record<'organization' | 'location', Set<string>>
   problems: Problem[]
 }
-
-type Item = { raw: unknown; path: Path; position: number }
-type Parent = { id: string; organizationId: string }
 
 export const fieldOf = (raw: unknown, name: string): unknown =>
   typeof raw === 'object' && raw !== null && name in raw ? (raw as Record<string, unknown>)[name] : undefined
@@ -90,14 +80,10 @@ export function textIn(raw: unknown, name: string): string {
   return typeof found === 'string' ? found.trim() : ''
 }
 
-export function itemsOf(holder: unknown, name: string, path: Path, timezone?: string): Item[] {
-  const list = fieldOf(holder, name)
-  if (!Array.isArray(list)) return []
-  return list.map((raw: unknown, position) => ({
-    raw: timezone ? withMoments(raw, timezone) : raw,
-    position,
-    path: [...path, name, position],
-  }))
+/** Objects of a list of the file, as they are given. */
+export function itemsOf(json: unknown, name: string): { raw: unknown; path: Path }[] {
+  const list = fieldOf(json, name)
+  return Array.isArray(list) ? list.map((raw: unknown, position) => ({ raw, path: [name, position] })) : []
 }
 
 const slugOf = ({ slug, name }: { slug?: string | null; name: string }) =>
@@ -112,106 +98,85 @@ export const eventIdOf = (raw: unknown): string =>
     slugOf({ slug: textIn(raw, 'slug') || null, name: textIn(raw, 'name') }),
   )
 
-/** Flattens a file. Parses each object by itself, so that a malformed one hides no mistakes of others. `zoneOf` says
- *  the time zone of an event, whose plain dates are days there. */
+type Named = { _id?: string | null }
+type Parent = Pick<Entry<unknown>, 'id' | 'organizationId'>
+
+function entryOf<Input extends Named>(
+  prefix: Parameters<typeof derivedId>[0],
+  keyOf: (input: Input) => string,
+  input: Input,
+  path: Path,
+  { id: parentId, organizationId }: Parent,
+): Entry<Input> {
+  const key = keyOf(input)
+  const id = input._id ?? derivedId(prefix, parentId, key)
+  return { path, id, key, parentId, organizationId, position: Number(path.at(-1)), input }
+}
+
+/** Flattens a file. Parses each object of its three lists by itself, with all that is in it, so that a malformed one
+ *  hides no mistakes of others. `zoneOf` says the time zone of an event, whose plain dates are days there. */
 export function readCatalogue(json: unknown, zoneOf: (event: unknown) => string): Catalogue {
-  const catalogue: Catalogue = {
-    organizations: [],
-    discounts: [],
-    locations: [],
-    events: [],
-    ticketRates: [],
-    prices: [],
-    supplements: [],
-    questions: [],
-    named: { organization: new Set(), location: new Set() },
-    references: [],
-    amounts: [],
-    rateOrganizations: new Map(),
-    problems: [],
-  }
+  const problems: Problem[] = []
 
-  function parse<Type extends z.ZodType>(type: Type, raw: unknown, path: Path): z.output<Type> | null {
+  function parse<Type extends z.ZodType>(type: Type, raw: unknown, path: Path): z.output<Type>[] {
     const parsed = type.safeParse(raw, parseOptions)
-    if (parsed.success) return parsed.data
+    if (parsed.success) return [parsed.data]
     for (const problem of problemsIn(parsed.error))
-      catalogue.problems.push({ ...problem, path: [...path, ...(problem.path ?? [])] })
-    return null
+      problems.push({ ...problem, path: [...path, ...(problem.path ?? [])] })
+    return []
   }
 
-  // Adds an object to its list and returns its id. A malformed one returns its own `_id`, or its path:
-  // nothing will be written, but its children can still be checked.
-  function addEntry<Input extends { _id?: string | null }>(
-    entries: Entry<Input>[],
+  // Entries of a list of the file.
+  const listed = <Input extends Named>(
+    list: 'organizations' | 'locations' | 'events',
     prefix: Parameters<typeof derivedId>[0],
     type: z.ZodType<Input>,
     keyOf: (input: Input) => string,
-    { raw, path, position }: Item,
-    { id: parentId, organizationId }: Parent,
-  ): string {
-    const input = parse(type, raw, path)
-    if (!input) return textIn(raw, '_id') || path.join('.')
-    const key = keyOf(input)
-    const id = input._id ?? derivedId(prefix, parentId, key)
-    entries.push({ path, id, key, parentId, organizationId, position, input })
-    return id
-  }
+    organizationOf: (input: Input) => string,
+    zoneOf: (raw: unknown) => string = () => 'UTC',
+  ): Entry<Input>[] =>
+    itemsOf(json, list).flatMap(({ raw, path }) =>
+      parse(type, withMoments(raw, zoneOf(raw)), path).map((input) => {
+        const organizationId = organizationOf(input)
+        return entryOf(prefix, keyOf, input, path, { id: organizationId, organizationId })
+      }),
+    )
 
-  function addReference(kind: Referred, { raw, path }: Item): string {
-    const field = `${kind}_id`
-    const id = identifier.safeParse(fieldOf(raw, field)).data ?? ''
-    if (id) catalogue.references.push({ kind, id, path: [...path, field] })
-    return id
-  }
+  // Entries of a list within an object.
+  const within = <Input extends Named>(
+    { path, ...parent }: Entry<unknown>,
+    list: string,
+    prefix: Parameters<typeof derivedId>[0],
+    inputs: Input[] | null | undefined,
+    keyOf: (input: Input) => string,
+  ): Entry<Input>[] =>
+    (inputs ?? []).map((input, position) => entryOf(prefix, keyOf, input, [...path, list, position], parent))
 
-  function addAmount(field: string, { raw, path }: Item, { organizationId }: Parent): void {
-    const amount = fieldOf(raw, field)
-    if (typeof amount === 'number' && Number.isFinite(amount))
-      catalogue.amounts.push({ amount, organizationId, path: [...path, field] })
-  }
-
-  const { organizations, discounts, locations, events, ticketRates, prices, supplements, questions } =
-    catalogue
   parse(file.topOfFile, json, [])
-  for (const item of itemsOf(json, 'organizations', [])) {
-    const id = textIn(item.raw, '_id')
-    catalogue.named.organization.add(id)
-    const inOrganization = { id, organizationId: id }
-    addEntry(organizations, 'org', organizationFile, slugOf, item, inOrganization)
-    for (const discount of itemsOf(item.raw, 'discounts', item.path, 'UTC')) {
-      addEntry(discounts, 'dsc', discountFile, ({ code }) => code.toLowerCase(), discount, inOrganization)
-      addAmount('amount', discount, inOrganization)
-    }
+  const idsOf = (list: string) => new Set(itemsOf(json, list).map(({ raw }) => textIn(raw, '_id')))
+  const ownerOf = ({ organization_id }: { organization_id: string }) => organization_id
+  const organizations = listed('organizations', 'org', file.organizationFile, slugOf, ({ _id }) => _id)
+  const locations = listed('locations', 'loc', file.locationFile, ({ name }) => name, ownerOf)
+  const events = listed('events', 'evt', file.eventFile, slugOf, ownerOf, zoneOf)
+  const ticketRates = events.flatMap((event) =>
+    within(event, 'ticket_rates', 'rate', event.input.ticket_rates, slugOf),
+  )
+  return {
+    ...{ organizations, locations, events, ticketRates, problems },
+    named: { organization: idsOf('organizations'), location: idsOf('locations') },
+    discounts: organizations.flatMap((organization) =>
+      within(organization, 'discounts', 'dsc', organization.input.discounts, ({ code }) =>
+        code.toLowerCase(),
+      ),
+    ),
+    prices: ticketRates.flatMap((rate) =>
+      within(rate, 'prices', 'price', rate.input.prices, ({ name }) => name ?? rate.input.name),
+    ),
+    supplements: ticketRates.flatMap((rate) =>
+      within(rate, 'supplements', 'sup', rate.input.supplements, ({ label }) => label),
+    ),
+    questions: ticketRates.flatMap((rate) =>
+      within(rate, 'questions', 'que', rate.input.questions, ({ label }) => label),
+    ),
   }
-  for (const location of itemsOf(json, 'locations', [])) {
-    const id = addReference('organization', location)
-    catalogue.named.location.add(textIn(location.raw, '_id'))
-    addEntry(locations, 'loc', locationFile, ({ name }) => name, location, { id, organizationId: id })
-  }
-  for (const { raw, ...place } of itemsOf(json, 'events', [])) {
-    const timezone = zoneOf(raw)
-    const event = { ...place, raw: withMoments(raw, timezone) }
-    const organizationId = addReference('organization', event)
-    addReference('location', event)
-    const id = addEntry(events, 'evt', file.eventFile, slugOf, event, { id: organizationId, organizationId })
-    for (const rate of itemsOf(event.raw, 'ticket_rates', event.path, timezone)) {
-      const rateId = addEntry(ticketRates, 'rate', file.ticketRateFile, slugOf, rate, { id, organizationId })
-      const inRate = { id: rateId, organizationId }
-      catalogue.rateOrganizations.set(rateId, organizationId)
-      const rateName = textIn(rate.raw, 'name')
-      for (const item of itemsOf(rate.raw, 'prices', rate.path, timezone)) {
-        addEntry(prices, 'price', file.priceFile, ({ name }) => name ?? rateName, item, inRate)
-        addAmount('price', item, inRate)
-        if (fieldOf(item.raw, 'fee_type') === 'fixed') addAmount('fee_quantity', item, inRate)
-      }
-      for (const item of itemsOf(rate.raw, 'supplements', rate.path)) {
-        addEntry(supplements, 'sup', file.supplementFile, ({ label }) => label, item, inRate)
-        addAmount('price', item, inRate)
-        addAmount('fake_price', item, inRate)
-      }
-      for (const item of itemsOf(rate.raw, 'questions', rate.path))
-        addEntry(questions, 'que', file.questionFile, ({ label }) => label, item, inRate)
-    }
-  }
-  return catalogue
 }

@@ -281,6 +281,23 @@ test.each(files)('import refuses %s, naming its path', async (_, file, mistakes)
   expect(await importMistakes(sale.db, file)).toEqual(mistakes)
 })
 
+test('what needs the rest of the file is checked once an object is well-formed', async () => {
+  const far = { location_id: 'loc_9', ticket_rates: [aRate({ _id: 'rate_far', prices: [] })] }
+  const organization = anOrganization({
+    discounts: [{ code: 'ALL', percentage: 5, ticket_rate_ids: ['rate_far'] }],
+  })
+  const file = (start_date: unknown) => ({
+    organizations: [organization],
+    events: [{ ...anEvent(far), start_date }],
+  })
+  expect(await importMistakes(sale.db, file(5))).toEqual([
+    'events.0.start_date: Invalid input: expected string, received number.',
+  ])
+  expect(await importMistakes(sale.db, file(anEvent().start_date))).toEqual([
+    'events.0.location_id: There is no location loc_9, in the file or in the database.',
+  ])
+})
+
 test('import refuses an organization whose amounts are stored with other decimals', async () => {
   const stored = async () => (await sale.db.select().from(organizations)).map(({ decimals }) => decimals)
   expect(await stored()).toEqual([2])
@@ -302,11 +319,8 @@ test('import reports every error at once', async () => {
         end_date: '2099-01-01',
         ticket_rates: [{ prices: [{ price: 'much' }], questions: [{}], odd: 1 }],
       },
-      {
-        ...anEvent({ location_id: 'loc_9' }),
-        start_date: 5,
-        ticket_rates: [aRate({ min: 2, max: 1, prices: [aPrice({ price: 0.001 })] })],
-      },
+      { ...anEvent(), start_date: 5, ticket_rates: [aRate({ min: 2, max: 1 })] },
+      anEvent({ location_id: 'loc_9', ticket_rates: [aRate({ prices: [aPrice({ price: 0.001 })] })] }),
     ],
   }
   const paths = (await importMistakes(sale.db, file)).map((mistake) => mistake.slice(0, mistake.indexOf(':')))
@@ -317,10 +331,10 @@ test('import reports every error at once', async () => {
     'events.0.ticket_rates.0.odd',
     'events.0.ticket_rates.0.prices.0.price',
     'events.0.ticket_rates.0.questions.0.label',
-    'events.1.location_id',
     'events.1.start_date',
     'events.1.ticket_rates.0.max',
-    'events.1.ticket_rates.0.prices.0.price',
+    'events.2.location_id',
+    'events.2.ticket_rates.0.prices.0.price',
     'locations.0.timezone',
     'organizations.0.currency',
     'organizations.1.currency',
