@@ -88,5 +88,3 @@ export function arrayRows(alias: string, types: Types) {
     },
   }
 }
-
-export type ArrayRows = ReturnType<typeof arrayRows>

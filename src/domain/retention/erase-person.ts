@@ -42,8 +42,6 @@ const refuseAhead = (ids: string[]): Refusal => {
   })
 }
 
-const toFiles = (ids: Iterable<string>) => [...new Set(ids)]
-
 /** Anonymizes tickets of an organization, and tells their clients by `ticket.updated`, so that they forget
  *  the person too. Returns the deliveries whose mails named the person. */
 const eraseTickets = (db: Database, found: Ticket[]): Promise<{ ids: string[]; deliveryIds: string[] }> =>
@@ -139,7 +137,7 @@ export async function erasePerson(
   }
   const erased: Erased = { tickets: [], deliveries: 0, mails: 0, referrals: 0 }
   const forgetMails = async (deliveryIds: string[]) => {
-    const files = toFiles(deliveryIds)
+    const files = [...new Set(deliveryIds)]
     erased.deliveries += files.length
     erased.mails += await removeMails(mailFolder, files)
   }

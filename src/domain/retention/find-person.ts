@@ -1,4 +1,5 @@
 import { and, asc, eq, gt, inArray, type SQL, sql } from 'drizzle-orm'
+import type { PgColumn } from 'drizzle-orm/pg-core'
 import { channelOrganizations } from '../../auth/table.ts'
 import type { Database } from '../../database/database.ts'
 import { type Delivery, deliveries } from '../delivery/table.ts'
@@ -24,6 +25,19 @@ export const ofOrganization = (
 
 const pageSize = 200
 
+// Reads rows a page at a time, by their identifiers: `read` finds those after the last one.
+async function* inPages<Row extends { id: string }>(
+  read: (isLater: (id: PgColumn) => SQL | undefined) => Promise<Row[]>,
+): AsyncGenerator<Row[]> {
+  let last: string | undefined
+  do {
+    const after = last
+    const page = await read((id) => (after === undefined ? undefined : gt(id, after)))
+    if (page.length > 0) yield page
+    last = page.length === pageSize ? page.at(-1)?.id : undefined
+  } while (last !== undefined)
+}
+
 /** Lists the identifiers of all organizations. Tickets are looked for in one after the other: their indexes
  *  begin with the organization. */
 export async function listOrganizations(db: Database): Promise<string[]> {
@@ -37,19 +51,15 @@ const isTheirs = (organizationId: string, email: string): SQL =>
 /** Finds the tickets of a person by the e-mail address, whatever its case, a page at a time. Tickets of a page
  *  are of one organization. */
 export async function* ticketsOf(db: Database, email: string): AsyncGenerator<Ticket[]> {
-  for (const organizationId of await listOrganizations(db)) {
-    let last: string | undefined
-    do {
-      const page = await db
+  for (const organizationId of await listOrganizations(db))
+    yield* inPages((isLater) =>
+      db
         .select()
         .from(tickets)
-        .where(and(isTheirs(organizationId, email), last === undefined ? undefined : gt(tickets.id, last)))
+        .where(and(isTheirs(organizationId, email), isLater(tickets.id)))
         .orderBy(asc(tickets.id))
-        .limit(pageSize)
-      if (page.length > 0) yield page
-      last = page.length === pageSize ? page.at(-1)?.id : undefined
-    } while (last !== undefined)
-  }
+        .limit(pageSize),
+    )
 }
 
 /** Finds a ticket by its identifier; null if there is none. */
@@ -60,24 +70,15 @@ export async function findAnyTicket(db: Database, id: string): Promise<Ticket | 
 
 /** Finds what was sent or is to be sent to an address, whatever its case and whoever has the ticket now, a
  *  page at a time. */
-export async function* deliveriesTo(db: Database, email: string): AsyncGenerator<Delivery[]> {
-  let last: string | undefined
-  do {
-    const page = await db
+export const deliveriesTo = (db: Database, email: string): AsyncGenerator<Delivery[]> =>
+  inPages((isLater) =>
+    db
       .select()
       .from(deliveries)
-      .where(
-        and(
-          sql`lower(${deliveries.recipient}) = lower(${email})`,
-          last === undefined ? undefined : gt(deliveries.id, last),
-        ),
-      )
+      .where(and(sql`lower(${deliveries.recipient}) = lower(${email})`, isLater(deliveries.id)))
       .orderBy(asc(deliveries.id))
-      .limit(pageSize)
-    if (page.length > 0) yield page
-    last = page.length === pageSize ? page.at(-1)?.id : undefined
-  } while (last !== undefined)
-}
+      .limit(pageSize),
+  )
 
 /** Lists those of these tickets that are paid or being paid, and whose event has not ended, by the database's
  *  clock. */

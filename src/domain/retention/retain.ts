@@ -115,7 +115,7 @@ export async function retainOrganizations(run: Run): Promise<void> {
       await db
         .update(retentionTurns)
         .set({ dueAt: sql`now()` })
-        .where(and(eq(retentionTurns.organizationId, organizationId)))
+        .where(eq(retentionTurns.organizationId, organizationId))
   }
 }
 
