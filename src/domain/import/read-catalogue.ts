@@ -98,11 +98,12 @@ export const eventIdOf = (raw: unknown): string =>
     slugOf({ slug: textIn(raw, 'slug') || null, name: textIn(raw, 'name') }),
   )
 
+type Prefix = Parameters<typeof derivedId>[0]
 type Named = { _id?: string | null }
 type Parent = Pick<Entry<unknown>, 'id' | 'organizationId'>
 
 function entryOf<Input extends Named>(
-  prefix: Parameters<typeof derivedId>[0],
+  prefix: Prefix,
   keyOf: (input: Input) => string,
   input: Input,
   path: Path,
@@ -129,7 +130,7 @@ export function readCatalogue(json: unknown, zoneOf: (event: unknown) => string)
   // Entries of a list of the file.
   const listed = <Input extends Named>(
     list: 'organizations' | 'locations' | 'events',
-    prefix: Parameters<typeof derivedId>[0],
+    prefix: Prefix,
     type: z.ZodType<Input>,
     keyOf: (input: Input) => string,
     organizationOf: (input: Input) => string,
@@ -146,7 +147,7 @@ export function readCatalogue(json: unknown, zoneOf: (event: unknown) => string)
   const within = <Input extends Named>(
     { path, ...parent }: Entry<unknown>,
     list: string,
-    prefix: Parameters<typeof derivedId>[0],
+    prefix: Prefix,
     inputs: Input[] | null | undefined,
     keyOf: (input: Input) => string,
   ): Entry<Input>[] =>
