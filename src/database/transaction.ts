@@ -46,3 +46,15 @@ export async function transaction<Result>(
   for (const callback of after.callbacks) callback()
   return result
 }
+
+/** Awaits writes of one transaction that need nothing of each other, so that their statements go to the database
+ *  together. Waits for all of them, because a statement that comes after the end of its transaction would be none of
+ *  it, and throws what failed first. */
+export async function atOnce<Results extends unknown[]>(
+  ...writes: { [Index in keyof Results]: Promise<Results[Index]> }
+): Promise<Results> {
+  const failures: unknown[] = []
+  const results = await Promise.all(writes.map((write) => write.catch((error) => void failures.push(error))))
+  if (failures.length > 0) throw failures[0]
+  return results as Results
+}

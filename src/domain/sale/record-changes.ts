@@ -1,8 +1,9 @@
 import { inArray, type SQL, sql } from 'drizzle-orm'
 import { grants, integrations } from '../../auth/table.ts'
-import { query } from '../../data/query.ts'
+import { arrayRows } from '../../data/array-params.ts'
+import { inOrganization, query } from '../../data/query.ts'
 import type { Connection } from '../../database/database.ts'
-import { announceOnCommit, changesCatalogue, onCommit } from '../../database/transaction.ts'
+import { announceOnCommit, atOnce, changesCatalogue, onCommit } from '../../database/transaction.ts'
 import { groupBy } from '../../shared/group-by.ts'
 import { ascendingIds } from '../../shared/ids.ts'
 import { instruments } from '../../shared/instruments.ts'
@@ -15,44 +16,63 @@ import { webhookDeliveries, webhooks } from '../webhook/table.ts'
 // Changes of one transaction share a timestamp: their ids keep them in order.
 const nextId = ascendingIds('chg')
 
+const given = arrayRows('given', {
+  id: 'text',
+  type: 'change_type',
+  subjectId: 'text',
+  channelId: 'text',
+  mode: 'key_mode',
+  data: 'jsonb',
+})
+const { id, type, subjectId, channelId, mode, data } = given.cells
+
+// A subject's numbers go on from its last change, or from the last one that was deleted by age.
+const insert = query(
+  'insert_changes',
+  () => sql`
+  insert into ${changes} (id, type, subject_id, sequence, organization_id, channel_id, mode, data)
+  select ${id}, ${type}, ${subjectId},
+    row_number() over (partition by ${subjectId}, ${mode} order by place)
+      + coalesce(greatest(
+        (select max(${changes.sequence}) from ${changes}
+          where ${inOrganization(changes.organizationId)} and ${changes.subjectId} = ${subjectId} and ${changes.mode} = ${mode}),
+        (select ${droppedSequences.sequence} from ${droppedSequences}
+          where ${inOrganization(droppedSequences.organizationId)} and ${droppedSequences.subjectId} = ${subjectId}
+            and ${droppedSequences.mode} = ${mode})), 0),
+    ${sql.placeholder('organizationId')}::text, ${channelId}, ${mode}, ${data}
+  from ${given.ordered('place')} order by place`,
+)
+
+/** Webhook, and a change that it is to receive. */
+type Recipient = { webhookId: string; changeId: string }
+
 // One select per way that a change reaches a webhook: a join on alternatives would have to test each pair of
 // rows.
 const toWebhooks = (
   join: SQL,
-) => sql`select recorded.organization_id, ${webhooks.id}, recorded.id from recorded ${join}
-    where ${webhooks.status} = 'enabled' and ${webhooks.mode} = recorded.mode and recorded.type = any(${webhooks.types})`
+) => sql`select ${webhooks.id} as "webhookId", ${id} as "changeId" from ${given.rows} ${join}
+    where ${webhooks.status} = 'enabled' and ${webhooks.mode} = ${mode} and ${type} = any(${webhooks.types})`
 
-const record = query<{ id: string }>(
-  'record_changes',
+const findRecipients = query<Recipient>(
+  'webhooks_of_changes',
   () => sql`
-  with recorded as (
-    insert into ${changes} (id, type, subject_id, sequence, organization_id, channel_id, mode, data)
-    select id, type::change_type, subject_id,
-      row_number() over (partition by subject_id, mode order by ordinality)
-        + coalesce(greatest((select max(sequence) from ${changes} as earlier
-          where earlier.organization_id = ${sql.placeholder('organizationId')} and earlier.subject_id = given.subject_id
-            and earlier.mode = given.mode::key_mode),
-          (select sequence from ${droppedSequences} as dropped
-          where dropped.organization_id = ${sql.placeholder('organizationId')} and dropped.subject_id = given.subject_id
-            and dropped.mode = given.mode::key_mode)), 0),
-      organization_id, channel_id, mode::key_mode, data
-    from rows from (jsonb_to_recordset(${sql.placeholder('rows')}::text::jsonb)
-      as (id text, type text, subject_id text, organization_id text, channel_id text, mode text, data jsonb))
-      with ordinality as given order by ordinality
-    returning id, type, organization_id, channel_id, mode
-  ),
-  sent as (
-    insert into ${webhookDeliveries} (organization_id, webhook_id, change_id)
-    ${toWebhooks(sql`join ${webhooks} on ${webhooks.channelId} = recorded.channel_id`)}
-    union all ${toWebhooks(sql`join ${grants} on recorded.channel_id is null
-      and ${grants.organizationId} = recorded.organization_id
-      join ${webhooks} on ${webhooks.channelId} = ${grants.channelId}`)}
-    union all ${toWebhooks(sql`join ${integrations} on ${integrations.organizationId} = recorded.organization_id
-      join ${webhooks} on ${webhooks.integrationId} = ${integrations.id}`)}
-  ) select id from recorded`,
+  ${toWebhooks(sql`join ${webhooks} on ${webhooks.channelId} = ${channelId}`)}
+  union all ${toWebhooks(sql`join ${grants} on ${channelId} is null and ${inOrganization(grants.organizationId)}
+    join ${webhooks} on ${webhooks.channelId} = ${grants.channelId}`)}
+  union all ${toWebhooks(sql`join ${integrations} on ${inOrganization(integrations.organizationId)}
+    join ${webhooks} on ${webhooks.integrationId} = ${integrations.id}`)}`,
 )
 
-/** Writes changes to the outbox, in a statement for each organization, in the transaction that makes them.
+const sent = arrayRows('sent', { webhookId: 'text', changeId: 'text' })
+
+const queue = query(
+  'queue_webhook_deliveries',
+  () => sql`
+  insert into ${webhookDeliveries} (organization_id, webhook_id, change_id)
+  select ${sql.placeholder('organizationId')}::text, ${sent.cells.webhookId}, ${sent.cells.changeId} from ${sent.rows}`,
+)
+
+/** Writes changes to the outbox, organization by organization, in the transaction that makes them.
  *  The caller holds a row lock on each subject, which keeps their sequence numbers in order. Clients read
  *  them as a feed and receive them by webhook (DECISIONS 7). */
 export async function recordChanges(tx: Connection, newChanges: NewChange[]): Promise<void> {
@@ -65,16 +85,10 @@ export async function recordChanges(tx: Connection, newChanges: NewChange[]): Pr
 }
 
 async function recordOwn(tx: Connection, organizationId: string, newChanges: NewChange[]): Promise<void> {
-  const rows = newChanges.map(({ type, subjectId, channelId, mode = 'live', data }) => ({
-    id: nextId(),
-    type,
-    subject_id: subjectId,
-    organization_id: organizationId,
-    channel_id: channelId,
-    mode,
-    data,
-  }))
-  await record(tx, { organizationId, rows: JSON.stringify(rows) })
+  const rows = newChanges.map((change) => ({ mode: 'live', ...change, id: nextId() }))
+  const values = { organizationId, ...given.values(rows) }
+  const [, recipients] = await atOnce(insert(tx, values), findRecipients(tx, values))
+  if (recipients.length > 0) await queue(tx, { organizationId, ...sent.values(recipients) })
 }
 
 const availabilityData = sql<

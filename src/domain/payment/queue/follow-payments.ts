@@ -1,42 +1,78 @@
-import { type Placeholder, type SQL, sql } from 'drizzle-orm'
-import { secondsFromNow } from '../../../database/clock.ts'
+import { and, eq, inArray, sql } from 'drizzle-orm'
+import { arrayRows } from '../../../data/array-params.ts'
+import { inOrganization, query } from '../../../data/query.ts'
+import type { Connection } from '../../../database/database.ts'
+import type { Payment } from '../table.ts'
 import { holds, openSessions } from './table.ts'
 
-// Each goes into a statement that writes payments of one organization in a CTE, which must return the columns that
-// are used here. The organization is a value, so that the statement goes to one server.
+// Both queues follow payments of one organization, in the transaction that writes them.
 
-type Value = string | Placeholder
+const ended = arrayRows('ended', { paymentId: 'text', ticketRateId: 'text', expiresAt: 'timestamptz(3)' })
 
-const isSessionOf = (name: string, organizationId: Value): SQL => {
-  const of = sql.identifier(name)
-  return sql`${openSessions.organizationId} = ${organizationId} and ${openSessions.provider} = ${of}.provider
-    and ${openSessions.sessionId} = ${of}.session_id`
-}
-
-/** Takes the payments that a CTE has paid or ended out of the queue of holds. */
-export const dropHolds = (name: string, organizationId: Value): SQL => {
-  const of = sql.identifier(name)
-  return sql`delete from ${holds} using ${of} where ${holds.organizationId} = ${organizationId}
-    and ${holds.ticketRateId} = ${of}.ticket_rate_id and ${holds.expiresAt} = ${of}.expires_at
-    and ${holds.paymentId} = ${of}.id`
-}
-
-// Shortly before the hold of a payment ends, so that nobody can pay for places that are gone, and at once if it has
-// ended. A factor, because a cluster takes no `case` with a clock and columns in it.
-const closeAt = secondsFromNow(
-  sql`(status = 'pending')::integer * (extract(epoch from (expires_at - now())) - 5)`,
+const drop = query(
+  'drop_holds',
+  () => sql`
+  delete from ${holds} using ${ended.rows}
+  where ${inOrganization(holds.organizationId)} and ${holds.ticketRateId} = ${ended.cells.ticketRateId}
+    and ${holds.expiresAt} = ${ended.cells.expiresAt} and ${holds.paymentId} = ${ended.cells.paymentId}`,
 )
 
-/** Puts the sessions of a CTE's payments into the queue of open ones, due to be closed shortly before their holds
- *  end. */
-export const queueSessions = (name: string): SQL => sql`
-  insert into ${openSessions} (organization_id, provider, session_id, payment_id, due_at)
-  select organization_id, provider, session_id, id, ${closeAt} from ${sql.identifier(name)}`
+/** Takes payments of one organization that are paid or have ended, and the rates of their tickets, out of the queue of
+ *  holds. `payments` have the ends of their holds. */
+export async function dropHolds(
+  tx: Connection,
+  payments: Pick<Payment, 'id' | 'organizationId' | 'expiresAt'>[],
+  tickets: { paymentId: string; ticketRateId: string }[],
+): Promise<void> {
+  const [first] = payments
+  if (!first) return
+  const ends = new Map(payments.map(({ id, expiresAt }) => [id, expiresAt.toISOString()]))
+  const rows = new Map(
+    tickets.map(({ paymentId, ticketRateId }) => [
+      `${paymentId} ${ticketRateId}`,
+      { paymentId, ticketRateId, expiresAt: ends.get(paymentId) ?? null },
+    ]),
+  )
+  await drop(tx, { organizationId: first.organizationId, ...ended.values([...rows.values()]) })
+}
 
-/** Takes the sessions of a CTE's payments, or of those that match a condition, out of the queue of open ones. */
-export const dropSessions = (name: string, organizationId: Value, condition = sql`true`): SQL =>
-  sql`delete from ${openSessions} using ${sql.identifier(name)} where ${isSessionOf(name, organizationId)} and ${condition}`
+type InSession = Pick<Payment, 'id' | 'organizationId' | 'sessionId'>
 
-/** Makes the open sessions of a CTE's payments due to be closed at once. */
-export const closeSessionsNow = (name: string, organizationId: Value): SQL =>
-  sql`update ${openSessions} set due_at = now() from ${sql.identifier(name)} where ${isSessionOf(name, organizationId)}`
+// Condition that matches the queued sessions of payments; null if none was ever sent to one.
+function areSessionsOf(payments: InSession[]) {
+  const sent = payments.filter(({ sessionId }) => sessionId !== null)
+  const [first] = sent
+  if (!first) return null
+  return and(
+    eq(openSessions.organizationId, first.organizationId),
+    inArray(
+      openSessions.sessionId,
+      sent.map(({ sessionId }) => sessionId ?? ''),
+    ),
+    inArray(
+      openSessions.paymentId,
+      sent.map(({ id }) => id),
+    ),
+  )
+}
+
+/** Puts the session of a payment into the queue of open ones, due to be closed shortly before its hold ends, so that
+ *  nobody can pay for places that are gone, and at once if it has ended. */
+export async function queueSession(tx: Connection, payment: Payment): Promise<void> {
+  const { id: paymentId, organizationId, provider, sessionId, status, expiresAt } = payment
+  if (sessionId === null) return
+  const dueAt = status === 'pending' ? new Date(expiresAt.getTime() - 5_000) : sql`now()`
+  await tx.insert(openSessions).values({ organizationId, provider, sessionId, paymentId, dueAt })
+}
+
+/** Takes the open sessions of payments out of the queue. */
+export async function dropSessions(tx: Connection, payments: InSession[]): Promise<void> {
+  const areTheirs = areSessionsOf(payments)
+  if (areTheirs) await tx.delete(openSessions).where(areTheirs)
+}
+
+/** Makes the open sessions of payments due to be closed at once. */
+export async function closeSessionsNow(tx: Connection, payments: InSession[]): Promise<void> {
+  const areTheirs = areSessionsOf(payments)
+  if (areTheirs) await tx.update(openSessions).set({ dueAt: sql`now()` }).where(areTheirs)
+}

@@ -21,17 +21,11 @@ async function endAs(
 ): Promise<Payment[]> {
   const ids = endings.filter((ending) => ending.status === status).map(({ id }) => id)
   if (ids.length === 0) return []
-  const ended = tx.$with('ended').as(
-    tx
-      .update(payments)
-      .set({ status })
-      .where(and(eq(payments.organizationId, organizationId), inArray(payments.id, ids), canBecome(status)))
-      .returning(),
-  )
-  const dropped = tx.$with('dropped', {}).as(dropHolds('ended', organizationId))
-  // Nobody can pay there any more.
-  const closed = tx.$with('closed', {}).as(closeSessionsNow('ended', organizationId))
-  return tx.with(ended, dropped, closed).select().from(ended)
+  return tx
+    .update(payments)
+    .set({ status })
+    .where(and(eq(payments.organizationId, organizationId), inArray(payments.id, ids), canBecome(status)))
+    .returning()
 }
 
 /** Ends unpaid payments of one organization and releases the stock that they hold. Requires this transaction
@@ -42,7 +36,8 @@ export async function releaseHolds(tx: Connection, endings: Ending[]): Promise<v
   const { organizationId } = first
   const failed = await endAs(tx, organizationId, 'failed', endings)
   const expired = await endAs(tx, organizationId, 'expired', endings)
-  await endAs(tx, organizationId, 'cancelled', endings)
+  const cancelled = await endAs(tx, organizationId, 'cancelled', endings)
+  const ended = [...failed, ...expired, ...cancelled]
   // No change for cancelled payments: the client that cancels knows.
   await recordChanges(tx, [
     ...failed.map((payment) => paymentChange('payment.failed', payment)),
@@ -60,11 +55,15 @@ export async function releaseHolds(tx: Connection, endings: Ending[]): Promise<v
       ),
     )
     .returning({
+      paymentId: tickets.paymentId,
       ticketRateId: tickets.ticketRateId,
       priceId: tickets.priceId,
       discountId: tickets.discountId,
       mode: tickets.mode,
     })
+  await dropHolds(tx, ended, released)
+  // Nobody can pay there any more.
+  await closeSessionsNow(tx, ended)
   // In one order, so that two transactions can't deadlock.
   for (const mode of modes) {
     const freed = released.filter((ticket) => ticket.mode === mode)

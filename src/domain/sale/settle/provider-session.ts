@@ -2,10 +2,11 @@ import { and, asc, eq, isNull, lte, or, sql } from 'drizzle-orm'
 import { claimByOrganization } from '../../../data/leased-jobs.ts'
 import { nowMs, secondsFromNow } from '../../../database/clock.ts'
 import type { Database } from '../../../database/database.ts'
+import { transaction } from '../../../database/transaction.ts'
 import type { Services } from '../../../request/context.ts'
 import { isPayment, type PaymentName } from '../../payment/lock-payment.ts'
 import type { Session } from '../../payment/provider.ts'
-import { queueSessions } from '../../payment/queue/follow-payments.ts'
+import { queueSession } from '../../payment/queue/follow-payments.ts'
 import { isOfSession, openSessions } from '../../payment/queue/table.ts'
 import { type Payment, payments } from '../../payment/table.ts'
 import { settlePayment } from './settle-payment.ts'
@@ -19,22 +20,20 @@ export async function saveSession(
   provider: string,
   { id, url }: Session,
 ): Promise<Pick<Payment, 'status' | 'sessionId' | 'sessionUrl'>> {
-  const columns = { status: payments.status, sessionId: payments.sessionId, sessionUrl: payments.sessionUrl }
-  const update = db
-    .update(payments)
-    .set({ provider, sessionId: id, sessionUrl: url, sessionOpen: true })
-    .where(and(isPayment(payment), isNull(payments.sessionId)))
-    .returning()
-  const opened = db.$with('opened').as(update)
-  const queued = db.$with('queued', {}).as(queueSessions('opened'))
-  const [saved] = await db
-    .with(opened, queued)
-    .select({ status: opened.status, sessionId: opened.sessionId, sessionUrl: opened.sessionUrl })
-    .from(opened)
-  if (saved) return saved
-  const [earlier] = await db.select(columns).from(payments).where(isPayment(payment))
-  if (!earlier) throw new Error(`payment ${payment.id} not found`)
-  return earlier
+  return transaction(db, async (tx) => {
+    const [saved] = await tx
+      .update(payments)
+      .set({ provider, sessionId: id, sessionUrl: url, sessionOpen: true })
+      .where(and(isPayment(payment), isNull(payments.sessionId)))
+      .returning()
+    if (saved) {
+      await queueSession(tx, saved)
+      return saved
+    }
+    const [earlier] = await tx.select().from(payments).where(isPayment(payment))
+    if (!earlier) throw new Error(`payment ${payment.id} not found`)
+    return earlier
+  })
 }
 
 /** Current status of a payment after asking the provider. `isOpen` if the provider says that its session

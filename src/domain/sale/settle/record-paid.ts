@@ -4,6 +4,7 @@ import { rowsOf } from '../../../data/json-rows.ts'
 import { anyOf, inOrganization, query } from '../../../data/query.ts'
 import { nowMs } from '../../../database/clock.ts'
 import type { Connection } from '../../../database/database.ts'
+import { atOnce } from '../../../database/transaction.ts'
 import { groupBy } from '../../../shared/group-by.ts'
 import { queueDeliveries } from '../../delivery/queue-deliveries.ts'
 import { events } from '../../event/table.ts'
@@ -20,42 +21,31 @@ import { recordAvailability, recordChanges } from '../record-changes.ts'
 
 type ActivatedTicket = { id: string; now: number }
 
-const ofOrganization = sql.placeholder('organizationId')
+const marked = arrayRows('marked', { id: 'text', invoiceReference: 'text', endsSession: 'boolean' })
 
-const markedRows = arrayRows('marked', {
-  id: 'text',
-  invoiceReference: 'text',
-  endsSession: 'boolean',
-})
-const { id, invoiceReference, endsSession } = markedRows.cells
+const markPayments = query<{ id: string }>(
+  'mark_payments_paid',
+  () => sql`
+  update ${payments} set status = 'paid', paid_at = ${nowMs}, invoice_reference = ${marked.cells.invoiceReference},
+    session_open = session_open and not ${marked.cells.endsSession}
+  from ${marked.rows}
+  where ${inOrganization(payments.organizationId)} and ${payments.id} = ${marked.cells.id} and ${canBecome('paid')}
+  returning ${payments.id}`,
+)
 
 const timezone = sql`coalesce((select ${locations.timezone} from ${events} join ${locations} on ${locations.id} = ${events.locationId}
   where ${events.id} = ${tickets.eventId}), 'UTC')`
 
-/** Marks payments as paid and activates their tickets, which then are no longer among holds. Returns the tickets with
- *  their time of payment. */
-const markPaid = query<ActivatedTicket>(
-  'mark_paid',
+const activateTickets = query<ActivatedTicket>(
+  'activate_tickets',
   () => sql`
-  with paid as (
-    update ${payments} set status = 'paid', paid_at = ${nowMs}, invoice_reference = ${invoiceReference},
-      session_open = session_open and not ${endsSession}
-    from ${markedRows.rows}
-    where ${inOrganization(payments.organizationId)} and ${payments.id} = ${id} and ${canBecome('paid')}
-    returning ${payments.organizationId}, ${payments.id}, ${payments.ticketRateId}, ${payments.expiresAt},
-      ${payments.provider}, ${payments.sessionId}, ${payments.invoiceReference}, ${endsSession} as ends_session
-  ),
-  dropped as (${dropHolds('paid', ofOrganization)}),
-  closed as (${dropSessions('paid', ofOrganization, sql`paid.ends_session`)}),
-  changed as (
-    update ${tickets} set status = 'active', activated_at = ${nowMs},
-      sold_on = (${nowMs} at time zone ${timezone})::date, invoice_reference = paid.invoice_reference,
-      updated_at = ${nowMs}
-    from paid
-    where ${inOrganization(tickets.organizationId)} and ${tickets.paymentId} = paid.id and ${tickets.status} = ${sql.placeholder('from')}::text::ticket_status
-    returning ${tickets.id}, ${tickets.activatedAt}
-  )
-  select id, (extract(epoch from activated_at) * 1000)::float8 as now from changed`,
+  update ${tickets} set status = 'active', activated_at = ${nowMs},
+    sold_on = (${nowMs} at time zone ${timezone})::date, invoice_reference = ${marked.cells.invoiceReference},
+    updated_at = ${nowMs}
+  from ${marked.rows}
+  where ${inOrganization(tickets.organizationId)} and ${tickets.paymentId} = ${marked.cells.id}
+    and ${tickets.status} = ${sql.placeholder('from')}::text::ticket_status
+  returning ${tickets.id}, (extract(epoch from ${tickets.activatedAt}) * 1000)::float8 as now`,
 )
 
 const soldColumns = {
@@ -117,8 +107,8 @@ export type Payable<Sold extends SoldTicket> = {
 const moveOf = { held: { held: -1, sold: 1 }, expired: { sold: 1 } }
 
 /** Marks payments of one organization and mode as paid, with all consequences: activates their tickets, issues
- *  invoices (none for a total of 0), records changes and queues the delivery of tickets. Takes six statements
- *  at most, however many payments. Null if the tickets had expired and there are not enough places left for
+ *  invoices (none for a total of 0), records changes and queues the delivery of tickets. Takes as many statements for
+ *  one payment as for many. Null if the tickets had expired and there are not enough places left for
  *  all; nothing is changed then (DECISIONS 5). */
 export async function recordPaid<Sold extends SoldTicket>(
   tx: Connection,
@@ -134,14 +124,21 @@ export async function recordPaid<Sold extends SoldTicket>(
   // late as possible, because all checkouts of the rate wait for them.
   const claimed = from === 'expired' ? await moveStock(tx, organizationId, mode, moves) : []
   if (!claimed) return null
-  await recordChanges(
-    tx,
-    payables.flatMap(({ payment, tickets }) => [
-      paymentChange('payment.paid', { ...payment, status: 'paid' }),
-      ...tickets.map((ticket) => ticketChange('ticket.activated', { ...ticket, status: 'active' })),
-    ]),
+  const changes = payables.flatMap(({ payment, tickets }) => [
+    paymentChange('payment.paid', { ...payment, status: 'paid' }),
+    ...tickets.map((ticket) => ticketChange('ticket.activated', { ...ticket, status: 'active' })),
+  ])
+  const ended = payables.filter(({ endsSession }) => endsSession).map(({ payment }) => payment)
+  await atOnce(
+    recordChanges(tx, changes),
+    queueDeliveries(tx, payables),
+    dropHolds(
+      tx,
+      payables.map(({ payment }) => payment),
+      sold,
+    ),
+    dropSessions(tx, ended),
   )
-  await queueDeliveries(tx, payables)
   if (from === 'held' && !(await moveStock(tx, organizationId, mode, moves)))
     throw new Error('stock of held tickets could not be sold')
   await recordAvailability(tx, organizationId, mode, claimed)
@@ -155,18 +152,18 @@ async function writePaid<Sold extends SoldTicket>(
   from: 'held' | 'expired',
 ): Promise<Payable<Sold>[]> {
   const references = await issueReferences(tx, payables)
-  const marked = payables.map(({ payment: { id }, endsSession = false }) => ({
-    id,
-    endsSession,
-    invoiceReference: references.get(id) ?? null,
-  }))
-  const activated = await markPaid(tx, {
+  const values = {
     organizationId,
-    ...markedRows.values(marked),
-    from,
-  })
+    ...marked.values(
+      payables.map(({ payment: { id }, endsSession = false }) => ({
+        ...{ id, endsSession },
+        invoiceReference: references.get(id) ?? null,
+      })),
+    ),
+  }
+  const [paid, activated] = await atOnce(markPayments(tx, values), activateTickets(tx, { ...values, from }))
   const [first] = activated
-  if (!first) throw new Error('no payment was marked as paid')
+  if (!first || paid.length < payables.length) throw new Error('a payment was not marked as paid')
   const at = new Date(first.now)
   const isActivated = new Set(activated.map(({ id }) => id))
   return payables.map(({ payment, tickets }) => {

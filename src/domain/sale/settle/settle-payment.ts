@@ -8,8 +8,8 @@ import { transaction } from '../../../database/transaction.ts'
 import { busy } from '../../../shared/errors.ts'
 import { isFast } from '../../../shared/fast.ts'
 import { lockPayments } from '../../payment/lock-payment.ts'
-import { dropSessions } from '../../payment/queue/follow-payments.ts'
-import { holds, isOfHold, isOfSession, openSessions } from '../../payment/queue/table.ts'
+import { closeSessionsNow, dropSessions } from '../../payment/queue/follow-payments.ts'
+import { holds, isOfHold } from '../../payment/queue/table.ts'
 import { payments } from '../../payment/table.ts'
 import { canBecome, mayBecome } from '../../payment/transitions.ts'
 import { rateInMode } from '../../ticket-rate/table.ts'
@@ -123,24 +123,18 @@ async function closeSessionsOf(
   settlements: LockedSettlement[],
 ): Promise<void> {
   const ended = settlements.filter(({ settlement }) => endsSession(settlement))
-  const idsOf = (sessions: LockedSettlement[]) => sessions.map(({ payment }) => payment.id)
-  const own = idsOf(ended.filter(isOwn))
-  const others = idsOf(ended.filter((locked) => !isOwn(locked)))
-  const areOf = (ids: string[]) =>
-    and(eq(payments.organizationId, organizationId), inArray(payments.id, ids), payments.sessionOpen)
+  const paymentsOf = (sessions: LockedSettlement[]) => sessions.map(({ payment }) => payment)
+  const own = paymentsOf(ended.filter(isOwn)).map(({ id }) => id)
   if (own.length > 0) {
-    const closed = tx
-      .$with('closed')
-      .as(tx.update(payments).set({ sessionOpen: false }).where(areOf(own)).returning())
-    const dropped = tx.$with('dropped', {}).as(dropSessions('closed', organizationId))
-    await tx.with(closed, dropped).select({ id: closed.id }).from(closed)
+    const areOpen = and(inArray(payments.id, own), payments.sessionOpen)
+    const closed = await tx
+      .update(payments)
+      .set({ sessionOpen: false })
+      .where(and(eq(payments.organizationId, organizationId), areOpen))
+      .returning()
+    await dropSessions(tx, closed)
   }
-  if (others.length > 0)
-    await tx
-      .update(openSessions)
-      .set({ dueAt: sql`now()` })
-      .from(payments)
-      .where(and(eq(openSessions.organizationId, organizationId), isOfSession, areOf(others)))
+  await closeSessionsNow(tx, paymentsOf(ended.filter((locked) => !isOwn(locked))))
 }
 
 /** Settles payments of one rate in one transaction, either all with a charge or all without. Each has the
