@@ -180,8 +180,7 @@ create table ticket_rates (
   admits integer default 1 not null,
   transferable boolean default true not null,
   removed boolean default false not null,
-  constraint ticket_rates_of_organizations unique (id, organization_id),
-  constraint ticket_rates_of_events unique (id, event_id),
+  constraint ticket_rates_of_events unique (id, event_id, organization_id),
   constraint ticket_rates_admit_somebody check (admits >= 1),
   constraint ticket_rates_min_max check (min >= 1 and max >= 1 and min <= max),
   constraint ticket_rates_organization_id_organizations_id_fk foreign key (organization_id)
@@ -290,12 +289,11 @@ create type payment_status as enum (
   'pending', 'processing', 'paid', 'failed', 'expired', 'cancelled', 'partially_refunded', 'refunded'
 );
 create type payment_method as enum ('CASH', 'CARD', 'OTHER');
--- Payments of checkouts. An unpaid one holds stock until `expiresAt`.
+-- Payments of checkouts, whose rates their tickets name. An unpaid one holds stock until `expiresAt`.
 create table payments (
   id text not null,
   channel_id text not null,
   organization_id text not null,
-  ticket_rate_id text not null,
   status payment_status default 'pending' not null,
   provider text not null,
   mode key_mode default 'live' not null,
@@ -319,12 +317,11 @@ create table payments (
   expires_at timestamptz(3) not null,
   paid_at timestamptz(3),
   constraint payments_id_organization_id_pk primary key (id, organization_id),
-  constraint payments_shared_with_tickets unique (id, organization_id, channel_id, ticket_rate_id),
+  constraint payments_shared_with_tickets unique (id, organization_id, channel_id),
   constraint payments_not_negative check (total_amount >= 0),
   constraint payments_refund_no_more_than_was_paid check (refunded_amount between 0 and total_amount),
   constraint payments_channel_id_channels_id_fk foreign key (channel_id) references channels (id),
-  constraint payments_of_the_organization_of_their_rate foreign key (ticket_rate_id, organization_id)
-    references ticket_rates (id, organization_id)
+  constraint payments_organization_id_organizations_id_fk foreign key (organization_id) references organizations (id)
 );
 -- Room for new versions of rows beside the old ones: payments that come together are paid in one transaction, until
 -- whose end a page holds both. Measured with 20 at a time (test/postgres/hot-updates.test.ts), updates of payments and
@@ -477,10 +474,10 @@ create table tickets (
   constraint tickets_total
     check (total_amount = price_amount - discount_amount + supplements_amount + organization_fee_amount + warranty_amount),
   constraint tickets_discount_id_discounts_id_fk foreign key (discount_id) references discounts (id),
-  constraint tickets_of_their_payment foreign key (payment_id, organization_id, channel_id, ticket_rate_id)
-    references payments (id, organization_id, channel_id, ticket_rate_id),
-  constraint tickets_of_the_event_of_their_rate foreign key (ticket_rate_id, event_id)
-    references ticket_rates (id, event_id),
+  constraint tickets_of_their_payment foreign key (payment_id, organization_id, channel_id)
+    references payments (id, organization_id, channel_id),
+  constraint tickets_of_the_event_of_their_rate foreign key (ticket_rate_id, event_id, organization_id)
+    references ticket_rates (id, event_id, organization_id),
   constraint tickets_at_a_price_of_their_rate foreign key (price_id, ticket_rate_id)
     references prices (id, ticket_rate_id)
 );
@@ -992,10 +989,10 @@ begin
     end if;
   end if;
 
-  insert into payments (id, channel_id, organization_id, ticket_rate_id, provider, mode, total_amount, currency,
+  insert into payments (id, channel_id, organization_id, provider, mode, total_amount, currency,
     conditions_changed, page_token, redirect_url, error_url, send_resourcers, language, method, method_reference,
     created_at, expires_at)
-  select p.id, p.channel_id, org, p.ticket_rate_id, p.provider, in_mode, p.total_amount, p.currency,
+  select p.id, p.channel_id, org, p.provider, in_mode, p.total_amount, p.currency,
     p.conditions_changed, p.page_token, p.redirect_url, p.error_url, p.send_resourcers, p.language, p.method,
     p.method_reference, held_at, held_at + p.hold_minutes * interval '1 minute'
   from unnest(pays) with ordinality as p where outcomes[p.ordinality] = 'HELD';

@@ -41,19 +41,19 @@ export const fillDue = (count: number, provider: Provider): string[] => [
         || lpad(to_hex(n), 6, '0') as key,
       channel.id as channel_id, target.*
     from generate_series(1, ${count} - (
-      select count(*) from payments join bench_targets on rate_id = ticket_rate_id and number = 1
-      where status = 'pending')) as n
+      select count(*) from tickets join bench_targets on rate_id = ticket_rate_id and number = 1
+      where status = 'held')) as n
     cross join (select id from channels order by id limit 1) as channel
     join bench_targets as target on target.number = 1`,
-  `insert into payments (id, channel_id, organization_id, ticket_rate_id, provider, total_amount, currency, page_token,
+  `insert into payments (id, channel_id, organization_id, provider, total_amount, currency, page_token,
       redirect_url, error_url, expires_at, session_id, session_url, session_open)
-    select 'pay_' || key, channel_id, organization_id, rate_id, '${provider}', amount, currency,
+    select 'pay_' || key, channel_id, organization_id, '${provider}', amount, currency,
       ${pageToken}, 'https://shop.example/done', 'https://shop.example/failed',
       now() + interval '1 day',
       ${provider === 'stripe' ? `'cs_' || key, 'https://stripe.example/' || key, true` : 'null, null, false'}
     from prepared`,
   `insert into holds (organization_id, ticket_rate_id, payment_id, expires_at)
-    select payments.organization_id, ticket_rate_id, id, expires_at from payments join prepared on id = 'pay_' || key
+    select payments.organization_id, rate_id, id, expires_at from payments join prepared on id = 'pay_' || key
     on conflict do nothing`,
   `insert into open_sessions (organization_id, provider, session_id, payment_id, due_at)
     select payments.organization_id, provider, session_id, id, expires_at from payments join prepared on id = 'pay_' || key
@@ -70,9 +70,10 @@ export const fillDue = (count: number, provider: Provider): string[] => [
     where mode = 'live' and id in (select unnest(array[rate_id, price_id]) from bench_targets where number = 1)`,
   'truncate bench_due',
   `insert into bench_due
-    select row_number() over (order by id), id, target.organization_id, rate_id, price_id, total_amount, payment.currency
-    from payments as payment join bench_targets as target on rate_id = ticket_rate_id and number = 1
-    where status = 'pending'`,
+    select row_number() over (order by payment.id), payment.id, target.organization_id, rate_id, target.price_id, payment.total_amount, payment.currency
+    from payments as payment join tickets on payment_id = payment.id
+    join bench_targets as target on rate_id = ticket_rate_id and target.number = 1
+    where payment.status = 'pending'`,
 ]
 
 /** Reads the list in order. */

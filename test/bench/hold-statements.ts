@@ -57,15 +57,16 @@ const pageToken = (client: string) => `rpad(md5(${key(client)}), 43, '0') || 'cG
 export const hold = {
   insertPayment: (target: string, client: string) => `
     with held as (
-      insert into payments (id, channel_id, organization_id, ticket_rate_id, provider, total_amount, currency,
+      insert into payments (id, channel_id, organization_id, provider, total_amount, currency,
         page_token, redirect_url, error_url, expires_at)
-      select 'pay_' || ${key(client)}, (select id from channels limit 1), organization_id, rate_id, 'sandbox', amount,
+      select 'pay_' || ${key(client)}, (select id from channels limit 1), organization_id, 'sandbox', amount,
         currency, ${pageToken(client)}, 'https://shop.example/done', 'https://shop.example/failed',
         now() + interval '1 day'
       from bench_targets where number = ${target}
-      returning organization_id, ticket_rate_id, id, expires_at
+      returning organization_id, id, expires_at
     )
-    insert into holds (organization_id, ticket_rate_id, payment_id, expires_at) select * from held`,
+    insert into holds (organization_id, ticket_rate_id, payment_id, expires_at)
+    select held.organization_id, rate_id, id, expires_at from held join bench_targets on number = ${target}`,
   insertTicket: (target: string, client: string) => `
     insert into tickets (id, payment_id, position, organization_id, channel_id, event_id, ticket_rate_id, price_id,
       status, qr_code, currency, price_amount, supplements_amount, organization_fee_amount, platform_fee_amount,

@@ -14,9 +14,9 @@ export const sellTickets = (count: number): string[] => [
     cross join (select id from channels order by id limit 1) as channel
     join bench_targets as target
       on target.number = case when n % 2 = 0 then 1 else 1 + (n / 2) % (select count(*) from bench_targets) end`,
-  `insert into payments (id, channel_id, organization_id, ticket_rate_id, provider, status, total_amount, currency,
+  `insert into payments (id, channel_id, organization_id, provider, status, total_amount, currency,
       page_token, created_at, expires_at, paid_at)
-    select 'pay_sold_' || n, channel_id, organization_id, rate_id, 'sandbox', 'paid', amount + extra, currency,
+    select 'pay_sold_' || n, channel_id, organization_id, 'sandbox', 'paid', amount + extra, currency,
       md5('sold ' || n), at, now(), at
     from sold`,
   `insert into tickets (id, payment_id, position, organization_id, channel_id, event_id, ticket_rate_id, price_id,

@@ -25,8 +25,8 @@ beforeAll(async () => {
   await sale.db.execute(sql`alter table tickets disable trigger all`)
   const payments = ticketCount / perPayment
   await sale.db.execute(sql`insert into payments
-    (id, channel_id, organization_id, ticket_rate_id, status, provider, total_amount, currency, page_token, created_at, expires_at, paid_at)
-    select 'pay_' || n, 'org_1', 'org_1', 'rate_' || n % ${rateCount}::integer, 'paid', 'sandbox', 0, 'EUR', 'token_' || n,
+    (id, channel_id, organization_id, status, provider, total_amount, currency, page_token, created_at, expires_at, paid_at)
+    select 'pay_' || n, 'org_1', 'org_1', 'paid', 'sandbox', 0, 'EUR', 'token_' || n,
       now() - n * interval '1 second', now(), now()
     from generate_series(1, ${payments}::integer) as n`)
   await sale.db.execute(sql`insert into tickets

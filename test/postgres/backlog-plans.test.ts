@@ -26,9 +26,9 @@ beforeAll(async () => {
   })
   const { db } = sale
   const addPayments = (status: string, count: number, from: number) =>
-    db.execute(sql`insert into payments (id, channel_id, organization_id, ticket_rate_id, status, provider, total_amount,
+    db.execute(sql`insert into payments (id, channel_id, organization_id, status, provider, total_amount,
       currency, page_token, expires_at, session_id, session_open)
-      select 'pay_' || n, 'org_1', 'org_1', 'rate_1', ${status}::payment_status, 'sandbox', 100, 'EUR', 'token_' || n,
+      select 'pay_' || n, 'org_1', 'org_1', ${status}::payment_status, 'sandbox', 100, 'EUR', 'token_' || n,
         now() - interval '5 minutes', 'session_' || n, ${status} = 'processing'
       ${rows(count, from)}`)
   await addPayments('paid', done, 0)
@@ -53,7 +53,7 @@ beforeAll(async () => {
       (case when n <= 7 then 'pending' when n <= 8 then 'dead' else 'delivered' end)::webhook_delivery_status,
       now() - interval '2 minutes' ${rows(done)}, generate_series(1, 2) as hook`)
   await db.execute(sql`insert into holds (organization_id, ticket_rate_id, payment_id, expires_at)
-    select organization_id, ticket_rate_id, id, expires_at from payments where status in ('pending', 'processing')`)
+    select organization_id, 'rate_1', id, expires_at from payments where status in ('pending', 'processing')`)
   await db.execute(sql`insert into open_sessions (organization_id, provider, session_id, payment_id, due_at)
     select organization_id, provider, session_id, id, now() - interval '5 seconds' from payments where session_open`)
   // Hints of what is not due.

@@ -38,8 +38,8 @@ beforeAll(async () => {
   })
   // Each hundredth checkout was never paid.
   await sale.db.execute(sql`insert into payments
-    (id, channel_id, organization_id, ticket_rate_id, status, provider, total_amount, currency, page_token, expires_at)
-    select 'pay_' || n || '_' || m, channels.id, 'org_1', 'rate_' || n,
+    (id, channel_id, organization_id, status, provider, total_amount, currency, page_token, expires_at)
+    select 'pay_' || n || '_' || m, channels.id, 'org_1',
       case when m % 100 = 0 then 'expired' else 'paid' end::payment_status, 'sandbox', 0, 'EUR', 'token_' || n || '_' || m, now()
     from channels, generate_series(0, ${events - 1}::integer) as n, generate_series(1, ${ticketsOfEach}::integer) as m
     where channels.name = 'Shop'`)
@@ -47,8 +47,8 @@ beforeAll(async () => {
     (id, payment_id, position, organization_id, channel_id, event_id, ticket_rate_id, price_id, status, qr_code, currency,
       price_amount, supplements_amount, organization_fee_amount, platform_fee_amount, warranty_amount, total_amount,
       warranty_hours, full_name, email, document_token, created_at)
-    select replace(id, 'pay', 'tkt'), id, 0, 'org_1', channel_id, replace(ticket_rate_id, 'rate', 'evt'), ticket_rate_id,
-      replace(ticket_rate_id, 'rate', 'price'),
+    select replace(id, 'pay', 'tkt'), id, 0, 'org_1', channel_id, 'evt_' || split_part(id, '_', 2), 'rate_' || split_part(id, '_', 2),
+      'price_' || split_part(id, '_', 2),
       case status when 'expired' then 'expired' else 'active' end::ticket_status, id, 'EUR',
       2000, 0, 200, 100, 0, 2200, 0, 'Ana', id || '@example.com', id, now() - interval '31 days' from payments`)
   await sale.db.execute(sql`insert into deliveries (organization_id, id, payment_id, medium, recipient)

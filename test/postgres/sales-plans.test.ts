@@ -17,8 +17,8 @@ let seen: SeenStatement[]
 beforeAll(async () => {
   ;({ sale, seen } = await openSeenSale(events, 1_000))
   await sale.db.execute(sql`insert into payments
-    (id, channel_id, organization_id, ticket_rate_id, status, provider, total_amount, currency, page_token, expires_at, paid_at)
-    select 'pay_' || n, 'org_1', 'org_1', 'rate_' || n, 'paid', 'sandbox', 0, 'EUR', 'token_' || n, now(), now()
+    (id, channel_id, organization_id, status, provider, total_amount, currency, page_token, expires_at, paid_at)
+    select 'pay_' || n, 'org_1', 'org_1', 'paid', 'sandbox', 0, 'EUR', 'token_' || n, now(), now()
     from generate_series(0, ${events - 1}::integer) as n`)
   await sale.db.execute(sql`insert into tickets
     (id, payment_id, position, organization_id, channel_id, event_id, ticket_rate_id, price_id, status, qr_code, currency,

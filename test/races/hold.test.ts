@@ -113,7 +113,6 @@ const stockOf = async ({ db }: Sale, round: number) => {
 
 /** Rows that the holds of a round have written, without what differs each time. */
 async function rowsOf({ db }: Sale, round: number) {
-  const ofRound = sql`ticket_rate_id like ${`%\\_${round}`}`
   const rows = await db.execute(sql`
     select (to_jsonb(payments) - '{id, channel_id, page_token, created_at, expires_at, paid_at, invoice_reference}'::text[])
       || jsonb_build_object(
@@ -127,7 +126,8 @@ async function rowsOf({ db }: Sale, round: number) {
             - case when length(qr_code) > 5 then 'qr_code' else '' end order by position)
           from tickets
           where tickets.organization_id = payments.organization_id and payment_id = payments.id)) as row
-    from payments where ${ofRound}`)
+    from payments where (select ticket_rate_id from tickets
+      where tickets.organization_id = payments.organization_id and payment_id = payments.id and position = 0) like ${`%\\_${round}`}`)
   const changed = await db.execute(
     sql`select jsonb_build_array(type, subject_id, sequence) as row from changes
       where subject_id like ${`%\\_${round}`}`,

@@ -160,7 +160,8 @@ const dump = sql.raw(`
     (select json_agg(json_build_array(type, sequence, data->>'status') order by tickets.position, sequence) from changes
       join tickets on tickets.organization_id = changes.organization_id and tickets.id = subject_id
       where changes.organization_id = 'org_1' and payment_id = payments.id) as ticket_changes
-  from payments where organization_id = 'org_1' and ticket_rate_id = `)
+  from payments where organization_id = 'org_1' and (select ticket_rate_id from tickets
+    where tickets.organization_id = 'org_1' and payment_id = payments.id and position = 0) = `)
 
 const rowsOf = async ({ db }: Sale, round: number) => {
   const rate = `rate_${round}`

@@ -1,7 +1,7 @@
-import { eq } from 'drizzle-orm'
+import { eq, getTableColumns } from 'drizzle-orm'
 import type { Database } from '../../src/database/database.ts'
 import type { Outcome } from '../../src/domain/payment/provider.ts'
-import { type Payment, payments } from '../../src/domain/payment/table.ts'
+import { type Payment, payments, rateOfPayment } from '../../src/domain/payment/table.ts'
 import { settlePayment as settle } from '../../src/domain/sale/settle/settle-payment.ts'
 
 /** Settles the payment with this ID and returns its new status. */
@@ -10,7 +10,10 @@ export async function settlePaymentById(
   paymentId: string,
   outcome: Outcome,
 ): Promise<Payment['status']> {
-  const [payment] = await db.select().from(payments).where(eq(payments.id, paymentId))
+  const [payment] = await db
+    .select({ ...getTableColumns(payments), ticketRateId: rateOfPayment })
+    .from(payments)
+    .where(eq(payments.id, paymentId))
   if (!payment) throw new Error(`payment ${paymentId} not found`)
   return (await settle(db, { payment, outcome })).status
 }

@@ -5,13 +5,14 @@ import { rowsOf } from '../../data/json-rows.ts'
 import { anyOf, inOrganization, isInMode, query } from '../../data/query.ts'
 import type { Database } from '../../database/database.ts'
 import type { AddressToken } from '../../shared/ids.ts'
-import { type Payment, payments } from './table.ts'
+import { type Payment, type PaymentOfRate, payments, rateOfPayment } from './table.ts'
 
 const rows = rowsOf(getTableColumns(payments))
 
-const byId = soldBatch<Payment>({
+const byId = soldBatch<PaymentOfRate>({
   name: 'payment_by_id',
-  ...{ rows, table: payments, column: payments.id },
+  rows: rowsOf({ ...getTableColumns(payments), ticketRateId: rateOfPayment }),
+  ...{ table: payments, column: payments.id },
   key: ({ id }) => id,
 })
 

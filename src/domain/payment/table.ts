@@ -14,7 +14,7 @@ import {
 import { channels, modeColumn } from '../../auth/table.ts'
 import { nowMs } from '../../database/clock.ts'
 import { createdAt, minorUnits, timestampMs } from '../../database/columns.ts'
-import { ticketRates } from '../ticket-rate/table.ts'
+import { organizations } from '../organization/table.ts'
 
 /** Means of a payment that the organization took itself. */
 export const paymentMethod = pgEnum('payment_method', ['CASH', 'CARD', 'OTHER'])
@@ -30,7 +30,7 @@ export const paymentStatus = pgEnum('payment_status', [
   'refunded',
 ])
 
-/** Payments of checkouts. An unpaid one holds stock until `expiresAt`. */
+/** Payments of checkouts, whose rates their tickets name. An unpaid one holds stock until `expiresAt`. */
 export const payments = pgTable(
   'payments',
   {
@@ -38,8 +38,9 @@ export const payments = pgTable(
     channelId: text('channel_id')
       .notNull()
       .references(() => channels.id),
-    organizationId: text('organization_id').notNull(),
-    ticketRateId: text('ticket_rate_id').notNull(),
+    organizationId: text('organization_id')
+      .notNull()
+      .references(() => organizations.id),
     status: paymentStatus().notNull().default('pending'),
     provider: text().notNull(),
     mode: modeColumn(),
@@ -73,18 +74,8 @@ export const payments = pgTable(
   },
   (payment) => [
     primaryKey({ columns: [payment.id, payment.organizationId] }),
-    foreignKey({
-      name: 'payments_of_the_organization_of_their_rate',
-      columns: [payment.ticketRateId, payment.organizationId],
-      foreignColumns: [ticketRates.id, ticketRates.organizationId],
-    }),
     // Target of the foreign key that makes these columns equal in a ticket and its payment.
-    unique('payments_shared_with_tickets').on(
-      payment.id,
-      payment.organizationId,
-      payment.channelId,
-      payment.ticketRateId,
-    ),
+    unique('payments_shared_with_tickets').on(payment.id, payment.organizationId, payment.channelId),
     // Nothing else that changes is in an index, nor in the predicate of one, so that updates are heap-only:
     // `holds` and `open_sessions` are the queues of payments.
     check('payments_not_negative', sql`${payment.totalAmount} >= 0`),
@@ -178,6 +169,14 @@ export const providerEvents = pgTable(
 )
 
 export type Payment = typeof payments.$inferSelect
+
+/** Payment with the rate of its tickets: all are of one, because a checkout names one. */
+export type PaymentOfRate = Payment & { ticketRateId: string }
+
+/** Rate of a payment's tickets. */
+export const rateOfPayment = sql<string>`(select ticket_rate_id from tickets
+  where tickets.organization_id = payments.organization_id and tickets.payment_id = payments.id and position = 0)`
+
 export type Charge = typeof charges.$inferSelect
 
 /** Matches idempotency keys that are still valid. */

@@ -102,8 +102,7 @@ export const ticketRates = pgTable(
   },
   (rate) => [
     // Targets of composite foreign keys. Organization and event of a rate never change.
-    unique('ticket_rates_of_organizations').on(rate.id, rate.organizationId),
-    unique('ticket_rates_of_events').on(rate.id, rate.eventId),
+    unique('ticket_rates_of_events').on(rate.id, rate.eventId, rate.organizationId),
     index().on(rate.eventId, rate.position, rate.id),
     check('ticket_rates_admit_somebody', sql`${rate.admits} >= 1`),
     check('ticket_rates_min_max', sql`${rate.min} >= 1 and ${rate.max} >= 1 and ${rate.min} <= ${rate.max}`),

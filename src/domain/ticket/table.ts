@@ -135,17 +135,17 @@ export const tickets = pgTable(
   },
   (ticket) => [
     primaryKey({ columns: [ticket.id, ticket.organizationId] }),
-    // Composite keys check in one lookup what single ones would need several for: organization, channel and
-    // rate are those of the payment, the event is that of the rate, and the price belongs to the rate.
+    // Composite keys check in one lookup what single ones would need several for: organization and channel
+    // are those of the payment, event and organization are those of the rate, and the price belongs to the rate.
     foreignKey({
       name: 'tickets_of_their_payment',
-      columns: [ticket.paymentId, ticket.organizationId, ticket.channelId, ticket.ticketRateId],
-      foreignColumns: [payments.id, payments.organizationId, payments.channelId, payments.ticketRateId],
+      columns: [ticket.paymentId, ticket.organizationId, ticket.channelId],
+      foreignColumns: [payments.id, payments.organizationId, payments.channelId],
     }),
     foreignKey({
       name: 'tickets_of_the_event_of_their_rate',
-      columns: [ticket.ticketRateId, ticket.eventId],
-      foreignColumns: [ticketRates.id, ticketRates.eventId],
+      columns: [ticket.ticketRateId, ticket.eventId, ticket.organizationId],
+      foreignColumns: [ticketRates.id, ticketRates.eventId, ticketRates.organizationId],
     }),
     foreignKey({
       name: 'tickets_at_a_price_of_their_rate',

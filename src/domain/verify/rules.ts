@@ -18,9 +18,11 @@ export const stockRules = {
     join payments on payments.organization_id = tickets.organization_id and payments.id = payment_id
     where (tickets.status = 'held') <> (payments.status in ('pending', 'processing'))`,
   'an unpaid payment is not queued to expire when its hold ends': `
-    select id from payments where status in ('pending', 'processing') and not exists (select from holds
-      where holds.organization_id = payments.organization_id and payment_id = payments.id
-        and holds.ticket_rate_id = payments.ticket_rate_id and holds.expires_at <= payments.expires_at)`,
+    select payments.id from payments
+    join tickets on tickets.organization_id = payments.organization_id and tickets.payment_id = payments.id
+    where payments.status in ('pending', 'processing') and not exists (select from holds
+      where holds.organization_id = payments.organization_id and holds.payment_id = payments.id
+        and holds.ticket_rate_id = tickets.ticket_rate_id and holds.expires_at <= payments.expires_at)`,
   'held and sold exceed the capacity': `
     select id from stock where sold_before + sold + held > capacity`,
   'the uses of a discount exceed its quantity': `

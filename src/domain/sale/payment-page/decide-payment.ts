@@ -2,7 +2,7 @@ import type { Services } from '../../../request/context.ts'
 import { paymentUrl } from '../../payment/payment-url.ts'
 import type { Order, Outcome } from '../../payment/provider.ts'
 import { declinedEmail } from '../../payment/sandbox.ts'
-import type { Payment } from '../../payment/table.ts'
+import type { Payment, PaymentOfRate } from '../../payment/table.ts'
 import { catchFailure, openSessionOf, refreshSession, saveSession } from '../settle/provider-session.ts'
 import { settlePayment } from '../settle/settle-payment.ts'
 import type { FoundPayment } from './find-payment.ts'
@@ -64,7 +64,7 @@ async function pay(
 
 async function end(
   { db, provider }: PaymentServices,
-  payment: Payment,
+  payment: PaymentOfRate,
   status: 'expired' | 'cancelled',
 ): Promise<Decision> {
   const outcome: Outcome = { kind: 'ended', status }

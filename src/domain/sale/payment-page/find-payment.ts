@@ -20,6 +20,7 @@ import { type AutomaticReason, automaticReasons } from '../refund/open-refund.ts
 
 const pageRows = fewRowsOf({
   ...getTableColumns(payments),
+  ticketRateId: tickets.ticketRateId,
   /** Seconds left of the hold, by the database's clock; 0 or less if it is overdue. */
   secondsLeft: sql<number>`ceil(extract(epoch from ${payments.expiresAt} - ${nowMs}))::integer`,
   /** Reason for the first automatic refund of the payment. */
@@ -62,7 +63,15 @@ const paymentsByTokens = query('pages_by_tokens', {
   query: (select) =>
     select
       .from(payments)
-      .innerJoin(ticketRates, eq(ticketRates.id, payments.ticketRateId))
+      .innerJoin(
+        tickets,
+        and(
+          inOrganization(tickets.organizationId),
+          eq(tickets.paymentId, payments.id),
+          eq(tickets.position, 0),
+        ),
+      )
+      .innerJoin(ticketRates, eq(ticketRates.id, tickets.ticketRateId))
       .innerJoin(events, eq(events.id, ticketRates.eventId))
       .innerJoin(organizations, eq(organizations.id, payments.organizationId))
       .leftJoin(locations, eq(locations.id, events.locationId))

@@ -5,7 +5,7 @@ import { invoiceKindIn, issueInvoices } from '../../invoice/issue-invoice.ts'
 import { isPayment, lockPayment } from '../../payment/lock-payment.ts'
 import { paymentChange } from '../../payment/payment-change.ts'
 import type { RefundOutcome } from '../../payment/provider.ts'
-import { type Payment, payments } from '../../payment/table.ts'
+import { type Payment, payments, rateOfPayment } from '../../payment/table.ts'
 import { canBecome } from '../../payment/transitions.ts'
 import { type RefundAttempt, refunds } from '../../refund/table.ts'
 import { isTicket } from '../../ticket/require-ticket.ts'
@@ -52,8 +52,11 @@ async function updatePayment(
     .set(to)
     .where(and(isPayment(payment), canBecome(to.status)))
     .returning()
-  if (refunded) await recordChanges(tx, [paymentChange('payment.refunded', refunded)])
-  return refunded !== undefined
+  if (!refunded) return false
+  const [rate] = await tx.select({ id: rateOfPayment }).from(payments).where(isPayment(payment))
+  const change = paymentChange('payment.refunded', { ...refunded, ticketRateId: rate?.id ?? '' })
+  await recordChanges(tx, [change])
+  return true
 }
 
 async function recordTicketRefund(

@@ -38,11 +38,6 @@ export async function releaseHolds(tx: Connection, endings: Ending[]): Promise<v
   const expired = await endAs(tx, organizationId, 'expired', endings)
   const cancelled = await endAs(tx, organizationId, 'cancelled', endings)
   const ended = [...failed, ...expired, ...cancelled]
-  // No change for cancelled payments: the client that cancels knows.
-  await recordChanges(tx, [
-    ...failed.map((payment) => paymentChange('payment.failed', payment)),
-    ...expired.map((payment) => paymentChange('payment.expired', payment)),
-  ])
   const ids = endings.map(({ id }) => id)
   const released = await tx
     .update(tickets)
@@ -61,6 +56,14 @@ export async function releaseHolds(tx: Connection, endings: Ending[]): Promise<v
       discountId: tickets.discountId,
       mode: tickets.mode,
     })
+  const rates = new Map(released.map(({ paymentId, ticketRateId }) => [paymentId, ticketRateId]))
+  const changeOf = (type: 'payment.failed' | 'payment.expired') => (payment: Payment) =>
+    paymentChange(type, { ...payment, ticketRateId: rates.get(payment.id) ?? '' })
+  // No change for cancelled payments: the client that cancels knows.
+  await recordChanges(tx, [
+    ...failed.map(changeOf('payment.failed')),
+    ...expired.map(changeOf('payment.expired')),
+  ])
   await dropHolds(tx, ended, released)
   // Nobody can pay there any more.
   await closeSessionsNow(tx, ended)

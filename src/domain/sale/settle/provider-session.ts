@@ -8,8 +8,9 @@ import { isPayment, type PaymentName } from '../../payment/lock-payment.ts'
 import type { Session } from '../../payment/provider.ts'
 import { queueSession } from '../../payment/queue/follow-payments.ts'
 import { isOfSession, openSessions } from '../../payment/queue/table.ts'
-import { type Payment, payments } from '../../payment/table.ts'
+import { type Payment, type PaymentOfRate, payments } from '../../payment/table.ts'
 import { settlePayment } from './settle-payment.ts'
+import { findSettling } from './settlement.ts'
 
 /** Saves the session that a buyer is to pay in, even if the payment has ended in the meantime: an unknown
  *  open session would never be closed. If two sessions were opened at once, the first one saved wins. Returns
@@ -65,7 +66,7 @@ export const openSessionOf = (
  *  reloads, in any process. */
 export async function refreshSession(
   { db, provider }: Pick<Services, 'db' | 'provider'>,
-  payment: Payment,
+  payment: PaymentOfRate,
 ): Promise<RefreshedSession> {
   const { status } = payment
   const sessionId = openSessionOf(payment, provider)
@@ -91,12 +92,9 @@ const retryAt = secondsFromNow(
   sql`least(6 * 3600, greatest(15, extract(epoch from (now() - ${payments.createdAt})) / 8))`,
 )
 
-type ClaimedSession = Pick<
-  Payment,
-  'id' | 'organizationId' | 'ticketRateId' | 'mode' | 'status' | 'sessionId'
->
+type ClaimedSession = Pick<Payment, 'id' | 'organizationId' | 'status' | 'sessionId'>
 
-const { id, organizationId, ticketRateId, mode, status, sessionId } = payments
+const { id, organizationId, status, sessionId } = payments
 
 async function claimSessions(db: Database, provider: string): Promise<ClaimedSession[]> {
   const isDue = and(eq(openSessions.provider, provider), lte(openSessions.dueAt, nowMs))
@@ -126,7 +124,7 @@ async function claimSessions(db: Database, provider: string): Promise<ClaimedSes
             sql`${openSessions.sessionId} = any(array(${free}))`,
           ),
         )
-        .returning({ id, organizationId, ticketRateId, mode, status, sessionId })
+        .returning({ id, organizationId, status, sessionId })
     )
   })
 }
@@ -135,13 +133,15 @@ async function claimSessions(db: Database, provider: string): Promise<ClaimedSes
 // settled.
 async function closeAtProvider(
   { db, provider }: Pick<Services, 'db' | 'provider'>,
-  payment: ClaimedSession,
+  { id, organizationId, status, sessionId }: ClaimedSession,
 ): Promise<() => Promise<unknown>> {
-  const { id, status, sessionId } = payment
   if (!sessionId) throw new Error(`payment ${id} has an open session without an identifier`)
   const outcome =
     status === 'processing' ? await provider.getSession(sessionId) : await provider.expireSession(sessionId)
-  return async () => outcome && settlePayment(db, { payment, outcome, sessionId })
+  return async () => {
+    const payment = outcome && (await findSettling(db, organizationId, id))
+    return payment && settlePayment(db, { payment, outcome, sessionId })
+  }
 }
 
 /** Closes the sessions of payments that have ended or are about to expire, and settles what the provider

@@ -1,39 +1,17 @@
-import { and } from 'drizzle-orm'
-import { readByOrganization } from '../../../data/by-organization.ts'
-import { fewRowsOf } from '../../../data/json-rows.ts'
-import { anyOf, inOrganization, query } from '../../../data/query.ts'
 import type { Database } from '../../../database/database.ts'
 import type { ProviderEvent } from '../../payment/provider.ts'
 import { sandboxProvider } from '../../payment/sandbox.ts'
-import { payments } from '../../payment/table.ts'
 import { refunds } from '../../refund/table.ts'
 import { isRefund, refundTransaction, settleRefund } from '../refund/settle-refund.ts'
 import { recordNewEvents } from './provider-events.ts'
 import { settlePayment } from './settle-payment.ts'
-import type { Settlement } from './settlement.ts'
+import { findSettling } from './settlement.ts'
 
 /** Result of an event: `done` if it was applied, `repeated` if it is a duplicate, `unknown` if its payment or
  *  refund does not exist, `ignored` if it concerns neither. */
 type EventResult = 'done' | 'repeated' | 'unknown' | 'ignored'
 
 type Subject<Kind> = Extract<ProviderEvent['about'], { kind: Kind }>
-
-const ratesOfPayments = query('rates_of_payments', {
-  rows: fewRowsOf({
-    id: payments.id,
-    organizationId: payments.organizationId,
-    ticketRateId: payments.ticketRateId,
-    mode: payments.mode,
-  }),
-  query: (select, keys) =>
-    select.from(payments).where(and(inOrganization(payments.organizationId), anyOf(payments.id, keys))),
-})
-
-// An event carries no more than a payment's key, but settlements are batched by rate.
-const findPayment = readByOrganization<Settlement['payment']>(async (db, organizationId, keys) => {
-  const found = await ratesOfPayments(db, { organizationId, keys })
-  return new Map(found.map((payment) => [payment.id, payment]))
-})
 
 async function receiveRefund(
   db: Database,
@@ -65,7 +43,7 @@ export async function receiveEvent(
   if (!about) return 'ignored'
   if (about.kind === 'refund') return receiveRefund(db, provider, event, about)
   const { organizationId, paymentId } = about
-  const payment = await findPayment(db, organizationId, paymentId)
+  const payment = await findSettling(db, organizationId, paymentId)
   // A test payment has no session at a real provider, which therefore can't know it.
   if (!payment || (payment.mode === 'test' && provider !== sandboxProvider.name)) return 'unknown'
   const { isRepeated } = await settlePayment(db, {

@@ -34,7 +34,7 @@ const maxProcessingSeconds = 7 * 24 * 3600
 async function startProcessing(tx: Connection, undecided: LockedSettlement[]): Promise<string[]> {
   const [first] = undecided
   if (!first) return []
-  const { organizationId, ticketRateId } = first.payment
+  const { organizationId, ticketRateId } = first.settlement.payment
   const ids = undecided.map(({ payment }) => payment.id)
   const processing = await tx
     .update(payments)

@@ -35,7 +35,6 @@ function toPayment(job: HoldJob): Payment {
     id,
     channelId: seller.channelId,
     organizationId: plan.rate.organizationId,
-    ticketRateId: plan.rate.id,
     status: 'pending',
     provider: seller.provider,
     mode: seller.mode,

@@ -85,8 +85,15 @@ export async function hold(
 ): Promise<{ outcomes: (HoldOutcome | Later)[]; usedUp: StockFlip[] }> {
   const drafts = jobs.map(toCheckout)
   const payments = drafts.map(({ payment }, index) => {
-    const { idempotency, holdMinutes } = jobs[index] as HoldJob
-    return { ...payment, holdMinutes, keyId: idempotency?.id, requestHash: idempotency?.requestHash }
+    const { plan, idempotency, holdMinutes } = jobs[index] as HoldJob
+    const ticketRateId = plan.rate.id
+    return {
+      ...payment,
+      ticketRateId,
+      holdMinutes,
+      keyId: idempotency?.id,
+      requestHash: idempotency?.requestHash,
+    }
   })
   const tickets = drafts.flatMap(({ tickets }, index) =>
     tickets.map((ticket) => ({
