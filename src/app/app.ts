@@ -1,6 +1,5 @@
 import fastify, { type FastifyInstance, LogController } from 'fastify'
-import { readCredentials } from '../auth/credentials.ts'
-import { isPublishableOrigin } from '../auth/publishable-origins.ts'
+import { isPublishableOrigin, readCredentials } from '../auth/credentials.ts'
 import { createResponseCache } from '../cache/response-cache.ts'
 import type { Config } from '../config/config.ts'
 import { streamLimitsOf, trustProxyOf } from '../config/http.ts'

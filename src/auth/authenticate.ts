@@ -7,10 +7,9 @@ import type { Database } from '../database/database.ts'
 import { Refusal } from '../shared/errors.ts'
 import { isIdentifier } from '../shared/ids.ts'
 import { type Authenticated, type Caller, unauthenticated } from './caller.ts'
-import { type Credentials, isValidSecret, rememberValidity } from './credentials.ts'
+import { type Credentials, includesOrigin, rememberValidity } from './credentials.ts'
 import { hashSecret, integrationScopes, isSameHash } from './key.ts'
-import { includesOrigin } from './publishable-origins.ts'
-import { grants, integrations, keys, organizationSecrets } from './table.ts'
+import { grants, integrations, isValid, keys, organizationSecrets } from './table.ts'
 
 // Milliseconds since 1970.
 const now = sql<number>`(extract(epoch from now()) * 1000)::double precision`
@@ -156,16 +155,13 @@ export async function authenticate(
   }
 }
 
-// Names of tables are spelled out: Drizzle leaves them off in a query of one table, and PostgreSQL would then
-// compare the column of the inner query with itself.
-//
 // An integration that is not revoked, with the hashes of the secrets that are good with it.
 const integrationById = query('integration_by_id', {
   rows: fewRowsOf({
     organizationId: integrations.organizationId,
     secretHash: integrations.secretHash,
     organizationHashes: sql<string[]>`array(select ${organizationSecrets.hash} from ${organizationSecrets}
-      where ${organizationSecrets}.organization_id = ${integrations}.organization_id and ${isValidSecret})`,
+      where ${organizationSecrets}.organization_id = ${integrations}.organization_id and ${isValid(organizationSecrets)})`,
     now,
   }),
   query: (select) =>

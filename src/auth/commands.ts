@@ -1,9 +1,10 @@
 import { asc, eq, sql } from 'drizzle-orm'
 import { z } from 'zod'
-import { nowMs } from '../database/clock.ts'
+import { isOrigin } from '../config/setting-types.ts'
 import type { Connection, Database } from '../database/database.ts'
-import { identifier, isOrigin, moment, parse, text } from '../shared/input-types.ts'
+import { identifier, moment, parse, text } from '../shared/input-types.ts'
 import { changeGrant } from './change-grant.ts'
+import { loopbackOrigins } from './credentials.ts'
 import { issueChannelKey, issueIntegrationKey, issuePublishableKey } from './issue-key.ts'
 import { integrationScopes } from './key.ts'
 import {
@@ -11,9 +12,8 @@ import {
   listOrganizationSecrets,
   revokeOrganizationSecret,
 } from './organization-secrets.ts'
-import { loopbackOrigins } from './publishable-origins.ts'
 import { revokeKey } from './revoke-key.ts'
-import { channels, grants, integrations, keys } from './table.ts'
+import { channels, grants, integrations, keys, statusOf } from './table.ts'
 
 /** Lists all issued keys, oldest first, with owner and status by the database's clock, but no secrets. */
 const listKeys = (db: Connection) =>
@@ -30,9 +30,7 @@ const listKeys = (db: Connection) =>
       organizationIds: sql<
         string[]
       >`case when ${keys.integrationId} is not null then array[${integrations.organizationId}] else array(select ${grants.organizationId} from ${grants} where ${grants.channelId} = ${keys.channelId} order by 1) end`,
-      status: sql<
-        'active' | 'expired' | 'revoked'
-      >`case when ${keys.revokedAt} is not null then 'revoked' when ${keys.expiresAt} <= ${nowMs} then 'expired' else 'active' end`,
+      status: statusOf(keys),
       /** True if the integration's secret (method v1) is valid; null for a channel, which has none. */
       secretActive: sql<
         boolean | null

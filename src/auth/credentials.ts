@@ -2,12 +2,11 @@ import { sql } from 'drizzle-orm'
 import type { FastifyInstance } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import { query } from '../data/query.ts'
-import { nowMs } from '../database/clock.ts'
 import type { Database } from '../database/database.ts'
 import { perDatabase } from '../database/per-database.ts'
 import { clientAddress } from '../http/connection-limits.ts'
 import { hashSecret, type KeyFacts, readKey } from './key.ts'
-import { integrations, keys, organizationSecrets } from './table.ts'
+import { integrations, isValid, keys, organizationSecrets } from './table.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -108,14 +107,10 @@ const maxListed = 20_000
 // A secret is valid only together with its integration.
 const nameOf = (integrationId: string, secretHash: string) => `${integrationId} ${secretHash}`
 
-/** Matches secrets of organizations that are neither revoked nor expired. */
-export const isValidSecret = sql`${organizationSecrets}.revoked_at is null
-  and (${organizationSecrets}.expires_at is null or ${organizationSecrets}.expires_at > ${nowMs})`
-
 const listValid = query<{ name: string }>(
   'good_credentials',
   () => sql`(select ${keys.hash} as name from ${keys}
-      where ${keys.revokedAt} is null and (${keys.expiresAt} is null or ${keys.expiresAt} > ${nowMs})
+      where ${isValid(keys)}
       order by ${keys.createdAt} desc limit ${sql.raw(String(maxListed))})
     union all
     (select ${integrations.id} || ' ' || ${integrations.secretHash} from ${integrations}
@@ -124,34 +119,63 @@ const listValid = query<{ name: string }>(
     union all
     (select ${integrations.id} || ' ' || ${organizationSecrets.hash} from ${organizationSecrets}
       join ${integrations} on ${integrations.organizationId} = ${organizationSecrets.organizationId}
-      where ${integrations.revokedAt} is null and ${isValidSecret}
+      where ${integrations.revokedAt} is null and ${isValid(organizationSecrets)}
       order by ${organizationSecrets.createdAt} desc limit ${sql.raw(String(maxListed))})`,
 )
 
-type CredentialList = { at: number; names: Promise<Set<string>> }
-
-const listByDatabase = new WeakMap<Database, CredentialList>()
-
-// Maximum age of the list, and so the delay until it has the credentials that another process issues.
+// Maximum age of a list, and so the delay until it has what another process issues.
 const maxListAgeMs = 1_000
 
-function listNames(db: Database): Promise<Set<string>> {
-  const listed = listByDatabase.get(db)
-  if (listed && performance.now() - listed.at < maxListAgeMs) return listed.names
-  const names = listValid(db, {}).then((rows) => new Set(rows.map(({ name }) => name)))
-  listByDatabase.set(db, { at: performance.now(), names })
-  names.catch(() => listByDatabase.delete(db))
-  return names
+/** Keeps a list that a query reads for each database, for a second at most. */
+function listOf(read: (db: Database) => Promise<string[]>) {
+  const lists = new WeakMap<Database, { at: number; listed: Promise<Set<string>> }>()
+  return {
+    async get(db: Database): Promise<Set<string>> {
+      const last = lists.get(db)
+      if (last && performance.now() - last.at < maxListAgeMs) return last.listed
+      const listed = read(db).then((texts) => new Set(texts))
+      lists.set(db, { at: performance.now(), listed })
+      listed.catch(() => lists.delete(db))
+      return listed
+    },
+    invalidate: (db: Database): void => void lists.delete(db),
+  }
 }
 
+const validNames = listOf(async (db) => (await listValid(db, {})).map(({ name }) => name))
+
 /** Invalidates the list that `mayBeValid` uses. Call it after credentials are issued. */
-export const invalidateListed = (db: Database): void => void listByDatabase.delete(db)
+export const invalidateListed = validNames.invalidate
 
 /** Reports whether credentials exist and are not revoked, so that they are worth authenticating for an
  *  address that has failed too often. Costs at most one statement per second. Authenticates nobody. */
 export async function mayBeValid(db: Database, credentials: Credentials): Promise<boolean> {
   const { apiKey, apiKeyHash, integrationId = '', secret = '', isKeyOnly } = credentials
-  const names = await listNames(db)
+  const names = await validNames.get(db)
   if (apiKey !== undefined && !names.has(apiKeyHash)) return false
   return isKeyOnly ? apiKey !== undefined : names.has(nameOf(integrationId, hashSecret(secret)))
 }
+
+// A key has at most twenty.
+const listOrigins = query<{ origin: string }>(
+  'publishable_origins',
+  () => sql`select distinct unnest(origins) as origin from (
+    select ${keys.origins} as origins from ${keys}
+    where ${keys.origins} is not null and ${isValid(keys)}
+    order by ${keys.createdAt} desc limit ${sql.raw(String(maxListed))}) as live`,
+)
+
+const validOrigins = listOf(async (db) => (await listOrigins(db, {})).map(({ origin }) => origin))
+
+/** Origins of pages that this machine serves itself, at any port: `*` stands for none or any. */
+export const loopbackOrigins = ['http://localhost:*', 'http://127.0.0.1:*', 'http://[::1]:*']
+
+/** Reports whether a page of this origin is one of those that a key names. */
+export const includesOrigin = (named: { has(origin: string): boolean }, origin: string): boolean =>
+  named.has(origin) ||
+  named.has(origin.replace(/^(http:\/\/(?:localhost|127\.0\.0\.1|\[::1\]))(?::\d{1,5})?$/, '$1:*'))
+
+/** Reports whether some valid publishable key was issued for this origin. A preflight carries no key, so this is
+ *  all that can be asked before the request itself. Costs at most one statement per second. */
+export const isPublishableOrigin = async (db: Database, origin: string): Promise<boolean> =>
+  includesOrigin(await validOrigins.get(db), origin)

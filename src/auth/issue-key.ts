@@ -6,7 +6,14 @@ import { newId, newSecret } from '../shared/ids.ts'
 import type { Mode } from '../shared/mode.ts'
 import { invalidateListed } from './credentials.ts'
 import { hashSecret, type IntegrationScope, integrationScopes, newKey } from './key.ts'
-import { channelOrganizations, channels, grants, integrations, keys } from './table.ts'
+import {
+  channelOrganizations,
+  channels,
+  grants,
+  integrations,
+  keys,
+  type organizationSecrets,
+} from './table.ts'
 
 type Issue = {
   mode: Mode
@@ -47,6 +54,18 @@ export async function addGrants(tx: Connection, channelId: string, organizationI
 export const issue = <Issued>(db: Database, write: (tx: Connection) => Promise<Issued>): Promise<Issued> =>
   db.transaction(write).finally(() => invalidateListed(db))
 
+/** Reports whether what is inserted has expired already, by the database's clock. */
+export const isPast = ({ expiresAt, createdAt }: typeof keys | typeof organizationSecrets) =>
+  sql<boolean>`coalesce(${expiresAt} <= ${createdAt}, false)`
+
+/** Returns an inserted row. Refuses: INVALID, if it has expired already. */
+export function requireFuture<Row extends { expired: boolean }>(inserted: Row | undefined): Row {
+  if (!inserted) throw new Error('the insert returned no row')
+  if (inserted.expired)
+    throw new Refusal({ code: 'INVALID', message: 'expires must be in the future.', path: ['expires'] })
+  return inserted
+}
+
 async function insertKey(
   tx: Connection,
   { mode, expiresAt = null }: Issue,
@@ -56,9 +75,8 @@ async function insertKey(
   const [inserted] = await tx
     .insert(keys)
     .values({ id, mode, hash: hashSecret(key), expiresAt, ...owner })
-    .returning({ expired: sql<boolean>`coalesce(${keys.expiresAt} <= ${keys.createdAt}, false)` })
-  if (inserted?.expired)
-    throw new Refusal({ code: 'INVALID', message: 'expires must be in the future.', path: ['expires'] })
+    .returning({ expired: isPast(keys) })
+  requireFuture(inserted)
   return key
 }
 

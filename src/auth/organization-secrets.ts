@@ -1,13 +1,12 @@
 import { and, asc, eq, isNull, sql } from 'drizzle-orm'
-import { nowMs } from '../database/clock.ts'
 import type { Connection, Database } from '../database/database.ts'
 import { organizations } from '../domain/organization/table.ts'
 import { Refusal } from '../shared/errors.ts'
 import { newId, newSecret } from '../shared/ids.ts'
-import { invalidateListed, isValidSecret } from './credentials.ts'
-import { issue, refuseUnknown } from './issue-key.ts'
+import { invalidateListed } from './credentials.ts'
+import { isPast, issue, refuseUnknown, requireFuture } from './issue-key.ts'
 import { hashSecret } from './key.ts'
-import { organizationSecrets } from './table.ts'
+import { isValid, organizationSecrets, statusOf } from './table.ts'
 
 // Two, so that rotation needs no downtime: the new one is handed out while the old one still works.
 const maxSecrets = 2
@@ -27,7 +26,7 @@ export const issueOrganizationSecret = (
     const valid = await tx
       .select({ id: organizationSecrets.id })
       .from(organizationSecrets)
-      .where(and(eq(organizationSecrets.organizationId, organizationId), isValidSecret))
+      .where(and(eq(organizationSecrets.organizationId, organizationId), isValid(organizationSecrets)))
     if (valid.length >= maxSecrets)
       throw new Refusal({
         code: 'INVALID',
@@ -38,14 +37,8 @@ export const issueOrganizationSecret = (
     const [inserted] = await tx
       .insert(organizationSecrets)
       .values({ id: newId('sec'), organizationId, hash: hashSecret(secret), expiresAt })
-      .returning({
-        secretId: organizationSecrets.id,
-        expired: sql<boolean>`coalesce(${organizationSecrets.expiresAt} <= ${organizationSecrets.createdAt}, false)`,
-      })
-    if (!inserted) throw new Error('the insert returned no secret')
-    if (inserted.expired)
-      throw new Refusal({ code: 'INVALID', message: 'expires must be in the future.', path: ['expires'] })
-    return { secretId: inserted.secretId, secret }
+      .returning({ secretId: organizationSecrets.id, expired: isPast(organizationSecrets) })
+    return { secretId: requireFuture(inserted).secretId, secret }
   })
 
 /** Lists all secrets of organizations, oldest first, with their status by the database's clock. */
@@ -54,9 +47,7 @@ export const listOrganizationSecrets = (db: Connection) =>
     .select({
       id: organizationSecrets.id,
       organizationId: organizationSecrets.organizationId,
-      status: sql<
-        'active' | 'expired' | 'revoked'
-      >`case when ${organizationSecrets.revokedAt} is not null then 'revoked' when ${organizationSecrets.expiresAt} <= ${nowMs} then 'expired' else 'active' end`,
+      status: statusOf(organizationSecrets),
       createdAt: organizationSecrets.createdAt,
       expiresAt: organizationSecrets.expiresAt,
       revokedAt: organizationSecrets.revokedAt,

@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import {
   check,
   foreignKey,
@@ -10,6 +10,7 @@ import {
   text,
   uniqueIndex,
 } from 'drizzle-orm/pg-core'
+import { nowMs } from '../database/clock.ts'
 import { createdAt, timestampMs } from '../database/columns.ts'
 import { organizations } from '../domain/organization/table.ts'
 import { modes } from '../shared/mode.ts'
@@ -134,3 +135,15 @@ export const keys = pgTable(
     ),
   ],
 )
+
+// Names of tables are spelled out: Drizzle leaves them off in a query of one table, and PostgreSQL would then take
+// the column of an inner query for its own.
+type Issued = typeof keys | typeof organizationSecrets
+
+/** Matches what is neither revoked nor expired. */
+export const isValid = (issued: Issued): SQL =>
+  sql`${issued}.revoked_at is null and (${issued}.expires_at is null or ${issued}.expires_at > ${nowMs})`
+
+/** Status by the database's clock. */
+export const statusOf = (issued: Issued): SQL<'active' | 'expired' | 'revoked'> =>
+  sql`case when ${issued}.revoked_at is not null then 'revoked' when ${isValid(issued)} then 'active' else 'expired' end`

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { closest, distance } from 'fastest-levenshtein'
 import { z } from 'zod'
 import {
@@ -18,7 +18,7 @@ import {
   deliverySettings,
 } from './delivery.ts'
 import { httpSettings } from './http.ts'
-import { baseUrl, wholeNumber } from './setting-types.ts'
+import { baseUrl, type CamelCase, path, wholeNumber } from './setting-types.ts'
 import { type StripeSettings, stripeContradictionsIn, stripeEnvironment, stripeSettingsOf } from './stripe.ts'
 import { hasTraces, telemetryContradictionsIn, telemetrySettings, tracingSettings } from './telemetry.ts'
 
@@ -105,10 +105,7 @@ const plainSettings = z.object({
   REMEMBERED_EVENTS: wholeNumber(0, 100_000).default(2000),
   PAYMENT_PROVIDER: z.enum(['sandbox', 'stripe']).default('sandbox'),
   /** Manifest of documents that clients may name by an identifier. */
-  TRUSTED_DOCUMENTS: z
-    .string()
-    .transform((path) => resolve(path))
-    .optional(),
+  TRUSTED_DOCUMENTS: path.optional(),
   /** True to execute no other document. */
   TRUSTED_DOCUMENTS_ONLY: trueOrFalse,
   /** `off` serves requests alone, `only` runs the background jobs alone, `on` does both. */
@@ -137,9 +134,6 @@ export const settingNames: readonly string[] = environment.keyof().options
 type Settings = z.output<typeof environment>
 type PlainSettings = z.output<typeof plainSettings>
 
-type CamelCase<Name extends string> = Name extends `${infer First}_${infer Rest}`
-  ? `${Lowercase<First>}${Capitalize<CamelCase<Rest>>}`
-  : Lowercase<Name>
 type PlainConfig = { [Name in keyof PlainSettings as CamelCase<Name>]: PlainSettings[Name] }
 
 /** Settings of the service, as parsed from the environment. */

@@ -1,7 +1,6 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
-import { isAbsolute, resolve } from 'node:path'
 import { z } from 'zod'
-import { wholeNumber } from './setting-types.ts'
+import { type CamelCase, path, wholeNumber } from './setting-types.ts'
 
 // How long something is kept; null for ever.
 const keptFor = (max: number, byDefault: number) =>
@@ -29,16 +28,7 @@ export const retentionSettings = {
 }
 
 /** How long data is kept, in days or months; null for ever. */
-export type RetentionConfig = {
-  [Name in
-    | 'retainUnpaidDays'
-    | 'retainPersonalMonths'
-    | 'retainWebhookDays'
-    | 'retainProviderEventDays'
-    | 'retainChangeMonths'
-    | 'retainCheckInMonths'
-    | 'retainMailDays']: number | null
-}
+export type RetentionConfig = Record<CamelCase<keyof typeof retentionSettings>, number | null>
 
 // Hosts of a URL, between the credentials and the path.
 const hostList = /^([^:]+:\/\/(?:[^@/?#]*@)?)([^/?#]*)/
@@ -93,11 +83,7 @@ export const databaseSettings = z.object({
   DIRECT_DATABASE_URL: databaseUrl.optional(),
   /** Read replicas for the catalogue. */
   DATABASE_REPLICA_URLS: z.string().transform(splitDatabaseUrls).pipe(z.array(databaseUrl)).default([]),
-  DATA_DIR: z
-    .string()
-    .min(1)
-    .default('data')
-    .transform((path) => (isAbsolute(path) ? path : resolve(path))),
+  DATA_DIR: path.prefault('data'),
 })
 
 type Settings = z.output<typeof databaseSettings> & {

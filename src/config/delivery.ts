@@ -1,6 +1,5 @@
-import { resolve } from 'node:path'
 import { z } from 'zod'
-import { baseUrl, wholeNumber } from './setting-types.ts'
+import { baseUrl, path, wholeNumber } from './setting-types.ts'
 
 const mailbox = /^(?:([^<>\p{Cc}]*?)\s*<([^\s<>@]+@[^\s<>@]+)>|([^\s<>@]+@[^\s<>@]+))$/u
 
@@ -8,11 +7,7 @@ const mailbox = /^(?:([^<>\p{Cc}]*?)\s*<([^\s<>@]+@[^\s<>@]+)>|([^\s<>@]+@[^\s<>
 export const deliverySettings = z.object({
   SMTP_URL: z.url({ protocol: /^smtps?$/, error: 'must be an smtp:// or smtps:// address' }).optional(),
   MAIL_FROM: z.string().regex(mailbox, 'must be an address such as Tickets <tickets@example.com>').optional(),
-  MAIL_DIR: z
-    .string()
-    .min(1)
-    .transform((path) => resolve(path))
-    .optional(),
+  MAIL_DIR: path.optional(),
   MAILS_PER_HOUR: wholeNumber(1, 1_000_000).default(10_000),
   WHATSAPP_TOKEN: z.string().min(1).optional(),
   WHATSAPP_PHONE_NUMBER_ID: z.string().regex(/^\d+$/, 'must be digits').optional(),

@@ -1,6 +1,18 @@
+import { resolve } from 'node:path'
 import { z } from 'zod'
 
+/** Name of a setting in the configuration: that of its variable in camel case. */
+export type CamelCase<Name extends string> = Name extends `${infer First}_${infer Rest}`
+  ? `${Lowercase<First>}${Capitalize<CamelCase<Rest>>}`
+  : Lowercase<Name>
+
 // Types shared by several environment variables.
+
+/** Path of a file or a folder, from the folder of the process if it is relative. */
+export const path = z
+  .string()
+  .min(1)
+  .transform((path) => resolve(path))
 
 export const wholeNumber = (min: number, max: number) =>
   z
@@ -20,3 +32,7 @@ export const commaSeparated = z.string().transform((list) =>
 export const baseUrl = z
   .url({ protocol: /^https?$/, error: 'must be an http(s) address' })
   .transform((url) => url.replace(/\/+$/, ''))
+
+/** Reports whether a text is the origin of http(s) pages, as browsers state it. */
+export const isOrigin = (text: string): boolean =>
+  /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text

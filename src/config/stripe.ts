@@ -1,12 +1,10 @@
 import { z } from 'zod'
+import { isOrigin } from './setting-types.ts'
 
 /** Credentials for Stripe. There are two webhook secrets while one is being rotated. */
 export type StripeSettings = { secretKey: string; webhookSecrets: string[]; apiBase: string }
 
 const api = 'https://api.stripe.com'
-
-const isOrigin = (address: string) =>
-  /^https?:/.test(address) && URL.canParse(address) && new URL(address).origin === address
 
 /** Environment variables for Stripe. */
 export const stripeEnvironment = {

@@ -116,10 +116,6 @@ export const language = anyLanguage.refine(hasTwoLetters, languageError)
 /** The same of a buyer. Absent for one that has no code of two letters, as `fil-PH` (DECISIONS 9). */
 export const buyerLanguage = anyLanguage.transform((code) => (hasTwoLetters(code) ? code : undefined))
 
-/** Reports whether a text is the origin of http(s) pages, as browsers state it. */
-export const isOrigin = (text: string): boolean =>
-  /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text
-
 /** Code of a discount. Its case does not matter. */
 export const discountCode = z
   .string()

@@ -1,5 +1,5 @@
 import type { Caller } from '../../../auth/caller.ts'
-import { includesOrigin } from '../../../auth/publishable-origins.ts'
+import { includesOrigin } from '../../../auth/credentials.ts'
 import { hashIdempotency, inMode } from '../../../data/idempotency.ts'
 import { type Context, requireSelling } from '../../../request/context.ts'
 import { type Problem, problem, refuseIf } from '../../../shared/errors.ts'
