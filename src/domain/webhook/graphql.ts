@@ -174,7 +174,7 @@ mutation('rotateWebhookSecret', {
 
 const WebhookDeliveryStatusRef = builder.enumType('WebhookDeliveryStatus', {
   description: 'Status of a delivery.',
-  values: upperCase<DeliveryWithChange['delivery']['status']>({
+  values: upperCase<DeliveryWithChange['status']>({
     pending: 'Not yet sent, or being retried.',
     delivered: 'Accepted by the webhook.',
     dead: 'Given up after ten failed attempts over three days.',
@@ -185,42 +185,31 @@ const WebhookDeliveryRef = builder.objectRef<DeliveryWithChange>('WebhookDeliver
   description: 'Delivery of a change to a webhook.',
   fields: (t) => ({
     change: t.expose('change', { type: ChangeRef, description: 'Change that is delivered.' }),
-    status: t.field({
-      type: WebhookDeliveryStatusRef,
-      description: 'Current status.',
-      resolve: ({ delivery }) => delivery.status,
-    }),
-    attempts: t.int({
-      description: 'Number of attempts so far.',
-      resolve: ({ delivery }) => delivery.attempts,
-    }),
+    status: t.expose('status', { type: WebhookDeliveryStatusRef, description: 'Current status.' }),
+    attempts: t.exposeInt('attempts', { description: 'Number of attempts so far.' }),
     nextAttemptAt: t.field({
       type: 'DateTime',
       nullable: true,
       description: 'Time of the next attempt, if the webhook is enabled; null once no attempt is left.',
-      resolve: ({ delivery }) => (delivery.status === 'pending' ? delivery.dueAt : null),
+      resolve: ({ status, dueAt }) => (status === 'pending' ? dueAt : null),
     }),
-    lastStatus: t.int({
+    lastStatus: t.exposeInt('lastStatus', {
       nullable: true,
       description: 'HTTP status of the last response; null if there was none.',
-      resolve: ({ delivery }) => delivery.lastStatus,
     }),
-    lastError: t.string({
+    lastError: t.exposeString('lastError', {
       nullable: true,
       description:
         'Error code of the last attempt: `STATUS`, `REDIRECT`, `GONE`, `TIMEOUT`, `ADDRESS_NOT_ALLOWED`, or a network error such as `ECONNREFUSED`.',
-      resolve: ({ delivery }) => delivery.lastError,
     }),
-    createdAt: t.field({
+    createdAt: t.expose('createdAt', {
       type: 'DateTime',
       description: 'Time at which the delivery was queued.',
-      resolve: ({ delivery }) => delivery.createdAt,
     }),
-    deliveredAt: t.field({
+    deliveredAt: t.expose('deliveredAt', {
       type: 'DateTime',
       nullable: true,
       description: 'Time at which the webhook accepted the change; null until then.',
-      resolve: ({ delivery }) => delivery.deliveredAt,
     }),
   }),
 })

@@ -1,4 +1,4 @@
-import { and, desc, eq, lt, ne, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, getTableColumns, lt, ne, type SQL, sql } from 'drizzle-orm'
 import type { Connection } from '../../database/database.ts'
 import { type Context, requireConfidential } from '../../request/context.ts'
 import { Refusal } from '../../shared/errors.ts'
@@ -42,11 +42,11 @@ export const listWebhooks = (ctx: Context): Promise<Webhook[]> =>
   ctx.db.select().from(webhooks).where(isOwn(ctx)).orderBy(webhooks.createdAt, webhooks.id)
 
 /** A delivery and the change that it delivers. */
-export type DeliveryWithChange = { delivery: WebhookDelivery; change: Change }
+export type DeliveryWithChange = WebhookDelivery & { change: Change }
 
 const selectDeliveries = (db: Connection) =>
   db
-    .select({ delivery: webhookDeliveries, change: changes })
+    .select({ ...getTableColumns(webhookDeliveries), change: changes })
     .from(webhookDeliveries)
     .innerJoin(
       changes,
