@@ -33,8 +33,7 @@ export async function openTelemetry(
     closing.push(() => tracing.close())
   }
   if (metricsPort !== undefined) {
-    const { createMetrics } = await import('./metrics.ts')
-    const { observeRequests } = await import('./metrics.ts')
+    const { createMetrics, observeRequests } = await import('./metrics.ts')
     const metrics = createMetrics(sources)
     const { registry } = metrics
     instruments.observer = metrics
