@@ -9,10 +9,13 @@ export type Files = {
   write(path: string, bytes: Buffer): Promise<void>
 }
 
+/** Path of a file while it is written. */
+export const unfinishedOf = (path: string) => `${path}.part`
+
 export const localFiles: Files = {
   read: (path) => readFile(path),
   async write(path, bytes) {
-    const part = `${path}.part`
+    const part = unfinishedOf(path)
     try {
       await writeFile(part, bytes, { mode: 0o600 })
       await rename(part, path)

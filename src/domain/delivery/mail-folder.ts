@@ -1,12 +1,12 @@
 import { opendir, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { errorCode } from '../../shared/errors.ts'
+import { unfinishedOf } from '../../shared/files.ts'
 
 // Mails that were written to a folder because no server is set: a file each, named after its delivery.
 
-/** Path of the file of a mail. It has another name while it is written. */
+/** Path of the file of a mail. */
 export const mailFile = (folder: string, deliveryId: string) => join(folder, `${deliveryId}.eml`)
-export const unfinished = (file: string) => `${file}.part`
 
 const ofMail = /^dlv_[0-9a-z]{26}\.eml(\.part)?$/
 
@@ -25,7 +25,7 @@ export async function removeMails(folder: string, deliveryIds: string[]): Promis
   let removed = 0
   for (const id of deliveryIds) {
     const file = mailFile(folder, id)
-    removed += (await remove(file)) + (await remove(unfinished(file)))
+    removed += (await remove(file)) + (await remove(unfinishedOf(file)))
   }
   return removed
 }

@@ -1,10 +1,11 @@
-import { mkdir, rename, writeFile } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import type { SendMailOptions } from 'nodemailer'
 import type { MailConfig } from '../../config/delivery.ts'
+import { localFiles } from '../../shared/files.ts'
 import { documentName, fileName } from './document-url.ts'
 import { drawTicket } from './draw-ticket.ts'
 import type { Sheet } from './find-sheets.ts'
-import { mailFile, unfinished } from './mail-folder.ts'
+import { mailFile } from './mail-folder.ts'
 import { type Sender, Undelivered } from './sender.ts'
 import { writeCalendar, writeMail, writeNotice } from './write-mail.ts'
 
@@ -115,9 +116,7 @@ function folderTransport(folder: string): Transport {
     const stream = createTransport({ streamTransport: true, buffer: true, newline: 'windows' })
     const { message } = await stream.sendMail(mail)
     await mkdir(folder, { recursive: true, mode: 0o700 })
-    const file = mailFile(folder, id)
-    await writeFile(unfinished(file), message, { mode: 0o600 })
-    await rename(unfinished(file), file)
+    await localFiles.write(mailFile(folder, id), message as Buffer)
   }
 }
 

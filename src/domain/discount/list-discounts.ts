@@ -1,6 +1,6 @@
 import { and, asc, eq, not, sql } from 'drizzle-orm'
 import type { Connection } from '../../database/database.ts'
-import { Refusal } from '../../shared/errors.ts'
+import { decodeCursor, encodeCursor } from '../../shared/cursor.ts'
 import { identifierPattern } from '../../shared/ids.ts'
 import type { Mode } from '../../shared/mode.ts'
 import { stock } from '../ticket-rate/table.ts'
@@ -11,18 +11,16 @@ import { type Discount, discounts } from './table.ts'
 type Position = Pick<Discount, 'position' | 'id'>
 
 /** Opaque cursor of a discount in the list. */
-export const toCursor = ({ position, id }: Position): string =>
-  Buffer.from(`${position} ${id}`).toString('base64url')
+export const toCursor = ({ position, id }: Position): string => encodeCursor(`${position} ${id}`)
 
 const shape = new RegExp(`^(\\d{1,9}) (${identifierPattern})$`)
 
 /** Decodes a cursor. Refuses: INVALID, for a text that is not such a cursor. */
-export function readCursor(cursor: string): Position {
-  const match = shape.exec(Buffer.from(cursor, 'base64url').toString())
-  if (!match?.[2])
-    throw new Refusal({ code: 'INVALID', message: 'after must be a cursor of this list.', path: ['after'] })
-  return { position: Number(match[1]), id: match[2] }
-}
+export const readCursor = (cursor: string): Position =>
+  decodeCursor(cursor, (text) => {
+    const [, position, id] = shape.exec(text) ?? []
+    return id ? { position: Number(position), id } : null
+  })
 
 /** Lists the discounts of an organization that can be claimed or will be, in the order of the catalogue, with
  *  the counters of their uses as they are now. */

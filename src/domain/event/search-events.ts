@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { rowsOf } from '../../data/json-rows.ts'
 import { anyOf, type Find, runNamed } from '../../data/query.ts'
 import { type Context, requireCaller } from '../../request/context.ts'
-import { Refusal } from '../../shared/errors.ts'
+import { decodeCursor, encodeCursor } from '../../shared/cursor.ts'
 import { identifierPattern } from '../../shared/ids.ts'
 import * as scalars from '../../shared/input-types.ts'
 import { foldedCity, locations } from '../location/table.ts'
@@ -15,19 +15,18 @@ import { duration, type Event, events } from './table.ts'
 type Position = Pick<Event, 'startDate' | 'id'>
 
 /** Opaque cursor of an event in the list. */
-export const toCursor = ({ startDate, id }: Position): string =>
-  Buffer.from(`${startDate.getTime()} ${id}`).toString('base64url')
+export const toCursor = ({ startDate, id }: Position): string => encodeCursor(`${startDate.getTime()} ${id}`)
 
 const shape = new RegExp(`^(-?\\d{1,15}) (${identifierPattern})$`)
 
-/** Decodes a cursor, of the argument with this name. Refuses: INVALID, for a text that is not such a cursor. */
-export function readCursor(cursor: string, name = 'after'): Position {
-  const match = shape.exec(Buffer.from(cursor, 'base64url').toString())
-  const startDate = new Date(Number(match?.[1]))
-  if (!match?.[2] || !scalars.isStorableDate(startDate))
-    throw new Refusal({ code: 'INVALID', message: `${name} must be a cursor of this list.`, path: [name] })
-  return { startDate, id: match[2] }
+function placeIn(text: string): Position | null {
+  const [, time, id] = shape.exec(text) ?? []
+  const startDate = new Date(Number(time))
+  return id && scalars.isStorableDate(startDate) ? { startDate, id } : null
 }
+
+/** Decodes a cursor, of the argument with this name. Refuses: INVALID, for a text that is not such a cursor. */
+export const readCursor = (cursor: string, name?: string): Position => decodeCursor(cursor, placeIn, name)
 
 /** Circle in degrees and kilometres. */
 export const circle = z

@@ -4,7 +4,7 @@ import type { IntegrationScope } from '../../auth/key.ts'
 import { builder, ModeRef, NodeRef } from '../../graphql/builder.ts'
 import { connectionOf, costOfPage, forwardArgs, sizeOf, toPage } from '../../graphql/connection.ts'
 import { requireCaller } from '../../request/context.ts'
-import { Refusal } from '../../shared/errors.ts'
+import { decodeCursor, encodeCursor } from '../../shared/cursor.ts'
 import { isIdentifier } from '../../shared/ids.ts'
 import { listOrganizations, organizationById } from './loaders.ts'
 import type { Organization } from './table.ts'
@@ -27,15 +27,10 @@ OrganizationRef.implement({
 const OrganizationConnectionRef = connectionOf<Organization>('Organization', OrganizationRef, {
   things: 'organizations',
   description: 'Page of organizations, ordered by id.',
-  toCursor: ({ id }) => Buffer.from(id).toString('base64url'),
+  toCursor: ({ id }) => encodeCursor(id),
 })
 
-function readCursor(cursor: string): string {
-  const id = Buffer.from(cursor, 'base64url').toString()
-  if (!isIdentifier(id))
-    throw new Refusal({ code: 'INVALID', message: 'after must be a cursor of this list.', path: ['after'] })
-  return id
-}
+const readCursor = (cursor: string): string => decodeCursor(cursor, (id) => (isIdentifier(id) ? id : null))
 
 builder.queryField('organizations', (t) =>
   t.field({

@@ -1,6 +1,7 @@
 import { and, desc, eq, getTableColumns, lt, ne, type SQL, sql } from 'drizzle-orm'
 import type { Connection } from '../../database/database.ts'
 import { type Context, requireConfidential } from '../../request/context.ts'
+import { decodeCursor, encodeCursor } from '../../shared/cursor.ts'
 import { Refusal } from '../../shared/errors.ts'
 import { isIdentifier } from '../../shared/ids.ts'
 import { type Change, changes } from '../change/table.ts'
@@ -57,16 +58,11 @@ const selectDeliveries = (db: Connection) =>
     )
 
 /** Opaque cursor of a delivery in its list. */
-export const toCursor = ({ change }: DeliveryWithChange): string =>
-  Buffer.from(change.id).toString('base64url')
+export const toCursor = ({ change }: DeliveryWithChange): string => encodeCursor(change.id)
 
 /** Returns the change id that a cursor encodes. Refuses: INVALID, for a text that is not such a cursor. */
-export function readCursor(cursor: string): string {
-  const id = Buffer.from(cursor, 'base64url').toString()
-  if (!/^chg_\w{26}$/.test(id))
-    throw new Refusal({ code: 'INVALID', message: 'after must be a cursor of this list.', path: ['after'] })
-  return id
-}
+export const readCursor = (cursor: string): string =>
+  decodeCursor(cursor, (id) => (/^chg_\w{26}$/.test(id) ? id : null))
 
 type Page = { status: WebhookDelivery['status'] | undefined; after: string | undefined; limit: number }
 
