@@ -1,6 +1,7 @@
 import { Gauge, type Registry } from 'prom-client'
 import type { PoolUsage } from '../database/pool/pool-types.ts'
 import type { Backlog } from '../domain/sale/report/count-backlog.ts'
+import { inTime } from '../shared/in-time.ts'
 
 type Sample<Value> = { at: number; value: Value | null }
 
@@ -24,11 +25,7 @@ export function sampled<Value>(
   return async () => {
     if (last && performance.now() - last.at < everyMs) return last.value
     running ??= readNow()
-    let timer: NodeJS.Timeout | undefined
-    const late = new Promise<null>((resolve) => {
-      timer = setTimeout(() => resolve(null), timeoutMs).unref()
-    })
-    return Promise.race([running, late]).finally(() => clearTimeout(timer))
+    return inTime(timeoutMs, running, () => null)
   }
 }
 

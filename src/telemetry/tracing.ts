@@ -23,6 +23,7 @@ import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type CallerSpan, callerSpanOf } from '../http/request-id.ts'
 import { errorCode, Refusal } from '../shared/errors.ts'
+import { inTime } from '../shared/in-time.ts'
 import type { Tracer } from '../shared/instruments.ts'
 
 /** Traces of the process: the tracer of the code, and what the HTTP hooks need. */
@@ -124,14 +125,7 @@ export function startTracing(onLoss: () => void): Tracing {
   return {
     tracer: createTracer(spans),
     spans,
-    async close() {
-      let timer: NodeJS.Timeout | undefined
-      const late = new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, closeMs)
-      })
-      await Promise.race([provider.shutdown().catch(ignore), late])
-      clearTimeout(timer)
-    },
+    close: () => inTime(closeMs, provider.shutdown().catch(ignore), ignore),
   }
 }
 

@@ -1,9 +1,9 @@
-import { setTimeout as wait } from 'node:timers/promises'
 import { and, eq } from 'drizzle-orm'
 import { backoff, claimDue } from '../../../data/leased-jobs.ts'
 import { inSeconds } from '../../../database/clock.ts'
 import type { Database } from '../../../database/database.ts'
 import { errorCode } from '../../../shared/errors.ts'
+import { inTime } from '../../../shared/in-time.ts'
 import { providerOf } from '../../payment/open-provider.ts'
 import type { PaymentProvider, RefundOutcome } from '../../payment/provider.ts'
 import { charges } from '../../payment/table.ts'
@@ -17,17 +17,6 @@ export const leaseSeconds = 60
 const retrySeconds = { first: 5, max: 3600 }
 
 const failure = (code: string) => Object.assign(new Error('the refund was not made'), { code })
-
-async function withTimeout<T>(seconds: number, call: Promise<T>): Promise<T> {
-  const done = new AbortController()
-  const { signal } = done
-  const timeout = wait(seconds * 1000, undefined, { signal }).then(() => Promise.reject(failure('TIMEOUT')))
-  try {
-    return await Promise.race([call, timeout])
-  } finally {
-    done.abort()
-  }
-}
 
 /** Requests a refund from the provider, outside any transaction, and settles its outcome. If the provider
  *  fails, takes longer than `maxSeconds`, or has not decided yet, the refund becomes due again later. Each
@@ -51,7 +40,10 @@ export async function requestProviderRefund(
     if (charge.provider !== provider.name) throw failure('OTHER_PROVIDER')
     return provider.refund({ id, organizationId, charge: charge.reference, amount, currency })
   }
-  const outcome = await withTimeout(maxSeconds, call()).catch((error: unknown) => ({
+  const late = () => {
+    throw failure('TIMEOUT')
+  }
+  const outcome = await inTime(maxSeconds * 1000, call(), late).catch((error: unknown) => ({
     kind: 'unknown' as const,
     lastError: errorCode(error) ?? 'UNKNOWN',
   }))
