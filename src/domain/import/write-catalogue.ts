@@ -3,6 +3,7 @@ import { getTableConfig, type PgColumn, type PgTable } from 'drizzle-orm/pg-core
 import { channels } from '../../auth/table.ts'
 import { list, name } from '../../data/array-params.ts'
 import type { Connection } from '../../database/database.ts'
+import { runSql } from '../../database/run-sql.ts'
 import { instruments } from '../../shared/instruments.ts'
 import { events } from '../event/table.ts'
 import { locations } from '../location/table.ts'
@@ -59,21 +60,18 @@ export async function upsert<Table extends PgTable>(
   const changes = changing.map((column) => sql`${name(column)} = excluded.${name(column)}`)
   const changingOf = (row: 'old' | 'excluded') =>
     list(changing.map((column) => sql`${sql.raw(row)}.${name(column)}`))
-  const written = tx.$with('written', { added: sql<boolean>`added`.as('added') }).as(sql`
-    insert into ${table} as old (${list(columns.map(name))})
-    select ${list(given.map(([key]) => name(key)))}
-    from json_to_recordset(${JSON.stringify(rows)}::text::json) as given(${list(types)})
-    on conflict (${list(primary.map(name))}) do update set ${list(changes)}
-    where (${changingOf('old')}) is distinct from (${changingOf('excluded')})
-    returning xmax = 0 as added`)
-  const [counts] = await tx
-    .with(written)
-    .select({
-      added: sql`count(*) filter (where added)`.mapWith(Number),
-      updated: sql`count(*) filter (where not added)`.mapWith(Number),
-    })
-    .from(written)
-  const { added, updated } = counts ?? { added: 0, updated: 0 }
+  const written = await runSql<{ added: boolean }>(
+    tx,
+    sql`
+      insert into ${table} as old (${list(columns.map(name))})
+      select ${list(given.map(([key]) => name(key)))}
+      from json_to_recordset(${JSON.stringify(rows)}::text::json) as given(${list(types)})
+      on conflict (${list(primary.map(name))}) do update set ${list(changes)}
+      where (${changingOf('old')}) is distinct from (${changingOf('excluded')})
+      returning xmax = 0 as added`,
+  )
+  const added = written.filter((row) => row.added).length
+  const updated = written.length - added
   return { added, updated, unchanged: rows.length - added - updated, removed: 0 }
 }
 
