@@ -20,6 +20,8 @@ export type JsonSchema = {
   additionalProperties?: boolean | JsonSchema
 }
 
+type Converted = JsonSchema & { $schema?: string; $defs?: Record<string, JsonSchema> }
+
 type Direction = 'input' | 'output'
 
 // Formats that say as much as the pattern that zod adds to them.
@@ -27,38 +29,25 @@ const formats = ['date', 'date-time', 'email', 'uri']
 
 const isNull = (schema: JsonSchema) => schema.type === 'null' && Object.keys(schema).length === 1
 
-// `T | null` as one schema, which generators and the documentation page show better than an alternative.
-function joinNull({ anyOf, ...rest }: JsonSchema): JsonSchema {
-  const [value, nothing, ...others] = anyOf ?? []
+// Makes `T | null` one schema, which generators and the documentation page show better than an alternative.
+function joinNull(schema: JsonSchema): void {
+  const [value, nothing, ...others] = schema.anyOf ?? []
   const canJoin = value && nothing && isNull(nothing) && others.length === 0 && typeof value.type === 'string'
-  if (!canJoin) return anyOf ? { ...rest, anyOf } : rest
+  if (!canJoin) return
   const values = value.enum && { enum: [...value.enum, null] }
-  return { ...value, ...rest, type: [value.type, 'null'].flat() as string[], ...values }
+  delete schema.anyOf
+  Object.assign(schema, { ...value, ...schema, type: [value.type, 'null'], ...values })
 }
 
-function tidy(schema: JsonSchema, direction: Direction): JsonSchema {
-  const below = (inner: JsonSchema) => tidy(inner, direction)
-  const { $ref, format, pattern, minimum, maximum, properties, items, anyOf, ...rest } = schema
-  const { additionalProperties, ...shown } = rest
+// Takes away what says nothing to a client. The schemas below this one are tidy already.
+function tidy(schema: JsonSchema, direction: Direction): void {
+  const { format, minimum, maximum, additionalProperties } = schema
+  if (format && formats.includes(format)) delete schema.pattern
+  if (minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum
+  if (maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum
   // Responses may get further fields, which clients ignore (DECISIONS 8).
-  const isOpen = additionalProperties === undefined || (direction === 'output' && !additionalProperties)
-  return joinNull({
-    ...($ref && { $ref: $ref.replace('#/$defs/', '#/components/schemas/') }),
-    ...shown,
-    ...(format && { format }),
-    ...(pattern && !(format && formats.includes(format)) && { pattern }),
-    ...(minimum !== undefined && minimum !== Number.MIN_SAFE_INTEGER && { minimum }),
-    ...(maximum !== undefined && maximum !== Number.MAX_SAFE_INTEGER && { maximum }),
-    ...(properties && {
-      properties: Object.fromEntries(Object.entries(properties).map(([name, field]) => [name, below(field)])),
-    }),
-    ...(items && { items: below(items) }),
-    ...(anyOf && { anyOf: anyOf.map(below) }),
-    ...(!isOpen && {
-      additionalProperties:
-        typeof additionalProperties === 'object' ? below(additionalProperties) : additionalProperties,
-    }),
-  })
+  if (direction === 'output' && additionalProperties === false) delete schema.additionalProperties
+  joinNull(schema)
 }
 
 /** Converts zod schemas to JSON Schemas. Those with an `id` in their metadata become components of that name. */
@@ -75,21 +64,20 @@ export function createSchemas() {
   return {
     /** Returns the schema of what a client sends (`input`) or receives (`output`). */
     convert(type: z.ZodType, direction: Direction): JsonSchema {
-      const {
-        $schema: _schema,
-        $defs = {},
-        ...root
-      } = z.toJSONSchema(type, {
+      const converted = z.toJSONSchema(type, {
         io: direction,
         unrepresentable: 'any',
         override: ({ zodSchema, jsonSchema }) => {
           delete jsonSchema.id
           // zod leaves it out where the value is converted, such as a number in a query string.
           if (zodSchema instanceof z.ZodDefault) jsonSchema.default = zodSchema.def.defaultValue
+          tidy(jsonSchema as JsonSchema, direction)
         },
-      }) as JsonSchema & { $schema?: string; $defs?: Record<string, JsonSchema> }
-      for (const [name, schema] of Object.entries($defs)) add(name, tidy(schema, direction))
-      return tidy(root, direction)
+      })
+      const text = JSON.stringify(converted).replaceAll('"#/$defs/', '"#/components/schemas/')
+      const { $schema: _schema, $defs = {}, ...root }: Converted = JSON.parse(text)
+      for (const [name, schema] of Object.entries($defs)) add(name, schema)
+      return root
     },
     /** Returns the components, by name. */
     components: (): Record<string, JsonSchema> =>
