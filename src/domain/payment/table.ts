@@ -12,6 +12,7 @@ import {
   uniqueIndex,
 } from 'drizzle-orm/pg-core'
 import { channels, modeColumn } from '../../auth/table.ts'
+import { inReach } from '../../data/query.ts'
 import { nowMs } from '../../database/clock.ts'
 import { createdAt, minorUnits, timestampMs } from '../../database/columns.ts'
 import { organizations } from '../organization/table.ts'
@@ -173,9 +174,10 @@ export type Payment = typeof payments.$inferSelect
 /** Payment with the rate of its tickets: all are of one, because a checkout names one. */
 export type PaymentOfRate = Payment & { ticketRateId: string }
 
-/** Rate of a payment's tickets. */
+/** Rate of a payment's tickets, for a statement of `query`. */
 export const rateOfPayment = sql<string>`(select ticket_rate_id from tickets
-  where tickets.organization_id = payments.organization_id and tickets.payment_id = payments.id and position = 0)`
+  where ${inReach(sql`tickets.organization_id`)} and tickets.organization_id = payments.organization_id
+    and tickets.payment_id = payments.id and position = 0)`
 
 export type Charge = typeof charges.$inferSelect
 

@@ -7,14 +7,15 @@ import { holds, openSessions } from './table.ts'
 
 // Both queues follow payments of one organization, in the transaction that writes them.
 
-const ended = arrayRows('ended', { paymentId: 'text', ticketRateId: 'text', expiresAt: 'timestamptz(3)' })
+const ended = arrayRows('ended', { paymentId: 'text', ticketRateId: 'text', expiresAt: 'float8' })
 
+// Times in milliseconds: a cluster deletes by no function of a column that a session's time zone could change.
 const drop = query(
   'drop_holds',
   () => sql`
   delete from ${holds} using ${ended.rows}
   where ${inOrganization(holds.organizationId)} and ${holds.ticketRateId} = ${ended.cells.ticketRateId}
-    and ${holds.expiresAt} = ${ended.cells.expiresAt} and ${holds.paymentId} = ${ended.cells.paymentId}`,
+    and ${holds.expiresAt} = to_timestamp(${ended.cells.expiresAt} / 1000)::timestamptz(3) and ${holds.paymentId} = ${ended.cells.paymentId}`,
 )
 
 /** Takes payments of one organization that are paid or have ended, and the rates of their tickets, out of the queue of
@@ -26,7 +27,7 @@ export async function dropHolds(
 ): Promise<void> {
   const [first] = payments
   if (!first) return
-  const ends = new Map(payments.map(({ id, expiresAt }) => [id, expiresAt.toISOString()]))
+  const ends = new Map(payments.map(({ id, expiresAt }) => [id, expiresAt.getTime()]))
   const rows = new Map(
     tickets.map(({ paymentId, ticketRateId }) => [
       `${paymentId} ${ticketRateId}`,

@@ -5,7 +5,7 @@ import { invoiceKindIn, issueInvoices } from '../../invoice/issue-invoice.ts'
 import { isPayment, lockPayment } from '../../payment/lock-payment.ts'
 import { paymentChange } from '../../payment/payment-change.ts'
 import type { RefundOutcome } from '../../payment/provider.ts'
-import { type Payment, payments, rateOfPayment } from '../../payment/table.ts'
+import { type Payment, payments } from '../../payment/table.ts'
 import { canBecome } from '../../payment/transitions.ts'
 import { type RefundAttempt, refunds } from '../../refund/table.ts'
 import { isTicket } from '../../ticket/require-ticket.ts'
@@ -53,8 +53,14 @@ async function updatePayment(
     .where(and(isPayment(payment), canBecome(to.status)))
     .returning()
   if (!refunded) return false
-  const [rate] = await tx.select({ id: rateOfPayment }).from(payments).where(isPayment(payment))
-  const change = paymentChange('payment.refunded', { ...refunded, ticketRateId: rate?.id ?? '' })
+  const { id, organizationId } = payment
+  const [first] = await tx
+    .select({ ticketRateId: tickets.ticketRateId })
+    .from(tickets)
+    .where(and(eq(tickets.organizationId, organizationId), eq(tickets.paymentId, id)))
+    .limit(1)
+  if (!first) throw new Error(`payment ${id} has no tickets`)
+  const change = paymentChange('payment.refunded', { ...refunded, ...first })
   await recordChanges(tx, [change])
   return true
 }

@@ -19,7 +19,7 @@ import { ticketChange } from '../../ticket/ticket-change.ts'
 import { moveStock, stockMoves } from '../../ticket-rate/move-stock.ts'
 import { recordAvailability, recordChanges } from '../record-changes.ts'
 
-type ActivatedTicket = { id: string; now: number }
+type ActivatedTicket = { id: string; at: string }
 
 const marked = arrayRows('marked', { id: 'text', invoiceReference: 'text', endsSession: 'boolean' })
 
@@ -45,7 +45,7 @@ const activateTickets = query<ActivatedTicket>(
   from ${marked.rows}
   where ${inOrganization(tickets.organizationId)} and ${tickets.paymentId} = ${marked.cells.id}
     and ${tickets.status} = ${sql.placeholder('from')}::text::ticket_status
-  returning ${tickets.id}, (extract(epoch from ${tickets.activatedAt}) * 1000)::float8 as now`,
+  returning ${tickets.id}, ${tickets.activatedAt} as at`,
 )
 
 const soldColumns = {
@@ -169,7 +169,7 @@ async function writePaid<Sold extends SoldTicket>(
   const [paid, activated] = await atOnce(markPayments(tx, values), activateTickets(tx, { ...values, from }))
   const [first] = activated
   if (!first || paid.length < payables.length) throw new Error('a payment was not marked as paid')
-  const at = new Date(first.now)
+  const at = new Date(first.at)
   const isActivated = new Set(activated.map(({ id }) => id))
   return payables.map(({ payment, tickets }) => {
     const invoiceReference = references.get(payment.id) ?? null

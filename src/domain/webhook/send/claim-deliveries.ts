@@ -45,24 +45,28 @@ const ready = sql`(select ${webhooks.id}, ${share} as share from ${webhooks} whe
 
 // Takes a share of each of some webhooks, oldest first. Rows that another process is claiming are left to it.
 const claimOf = (asked: SQL, limit: SQL) => sql`
-  update ${webhookDeliveries} set attempts = ${attempts} + 1,
-    due_at = now() + ${placeholder('leaseSeconds')}::float8 * interval '1 second'
-  from (
-    select due.* from ${asked} cross join lateral (
-      select ${organizationId}, ${webhookId}, ${changeId} from ${webhookDeliveries}
-      where ${inReach(organizationId)} and ${webhookId} = asked.id and ${isDue}
-      order by ${dueAt}, ${changeId} limit asked.share for update skip locked
-    ) as due limit ${limit}
-  ) as free join ${webhooks} on ${webhooks.id} = free.webhook_id
-  join ${changes} on ${inReach(changes.organizationId)} and ${changes.organizationId} = free.organization_id
-    and ${changes.id} = free.change_id
-  where ${inReach(organizationId)} and ${organizationId} = free.organization_id and ${webhookId} = free.webhook_id
-    and ${changeId} = free.change_id
-  returning ${organizationId} as "organizationId", ${webhookId} as "webhookId", ${webhooks.url}, ${webhooks.secret},
+  with taken as (
+    update ${webhookDeliveries} set attempts = ${attempts} + 1,
+      due_at = now() + ${placeholder('leaseSeconds')}::float8 * interval '1 second'
+    from (
+      select due.* from ${asked} cross join lateral (
+        select ${organizationId}, ${webhookId}, ${changeId} from ${webhookDeliveries}
+        where ${inReach(organizationId)} and ${webhookId} = asked.id and ${isDue}
+        order by ${dueAt}, ${changeId} limit asked.share for update skip locked
+      ) as due limit ${limit}
+    ) as free
+    where ${inReach(organizationId)} and ${organizationId} = free.organization_id and ${webhookId} = free.webhook_id
+      and ${changeId} = free.change_id
+    returning ${organizationId}, ${webhookId}, ${changeId}, ${attempts}
+  )
+  select taken.organization_id as "organizationId", taken.webhook_id as "webhookId", ${webhooks.url}, ${webhooks.secret},
     case when ${webhooks.previousSecretUntil} > ${nowMs} then ${webhooks.previousSecret} end as "previousSecret",
-    ${webhooks.failingSince} is not null as "isFailing", ${attempts},
+    ${webhooks.failingSince} is not null as "isFailing", taken.attempts,
     ${changes.id}, ${changes.type}, ${changes.subjectId} as "subjectId", ${changes.sequence}, ${changes.data}::text as data,
-    (extract(epoch from ${changes.createdAt}) * 1000)::float8 as "createdAt"`
+    (extract(epoch from ${changes.createdAt}) * 1000)::float8 as "createdAt"
+  from taken join ${webhooks} on ${webhooks.id} = taken.webhook_id
+  join ${changes} on ${inReach(changes.organizationId)} and ${changes.organizationId} = taken.organization_id
+    and ${changes.id} = taken.change_id`
 
 const claim = query<Claimed>('claim_webhook_deliveries', () =>
   claimOf(ready, sql`${placeholder('limit')}::integer`),
