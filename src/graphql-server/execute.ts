@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify'
+import type { Plugin } from 'graphql-yoga'
 import type { MediaType } from '../http/accept.ts'
 import { costHeader } from '../http/public-cors.ts'
 import type { Answer } from '../http/representation.ts'
@@ -7,7 +8,6 @@ import type { Context } from '../request/context.ts'
 import { isFast } from '../shared/fast.ts'
 import { instruments } from '../shared/instruments.ts'
 import type { Outcomes } from './compiler/execute-fields.ts'
-import type { CompiledOperation } from './compiler/plugin.ts'
 import { graphqlPath, type Parameters } from './params.ts'
 import type { PreparedDocument, PreparedDocuments } from './prepared-document.ts'
 
@@ -22,21 +22,6 @@ type GraphqlRequest = {
   /** True if a complete response may be shared. */
   isShared: boolean
 }
-
-// Key of everything besides the document that decides whether Yoga accepts a request, and its response
-// headers. Null for requests that always go through Yoga.
-function executionKeyOf({
-  request,
-  mediaType,
-  parameters: { operationName },
-}: GraphqlRequest): string | null {
-  const { method, url, headers } = request
-  if (method !== 'POST' || url !== graphqlPath || !isFast('skip-yoga')) return null
-  return `${headers['content-type']}\n${mediaType}\n${operationName ?? ''}`
-}
-
-// Maximum per document: its operations times a few spellings of `application/json`.
-const maxExecutions = 16
 
 // Omits the parsed query string, because Yoga would append it to the URL again. Sets `accept` to the
 // negotiated media type, because Yoga would also offer multipart and event streams.
@@ -74,26 +59,28 @@ const withCost = (headers: Record<string, string>, cost: number | undefined): Re
 /** Executes GraphQL requests. `load` imports Yoga ahead of the first request. */
 type Executor = { execute(graphqlRequest: GraphqlRequest): Promise<Answer>; load(): Promise<unknown> }
 
-/** Creates an executor that runs operations through Yoga. An operation that Yoga has accepted and answered
- *  without errors then bypasses Yoga, whose request and response objects cost more than a small response. If
- *  it fails without Yoga, Yoga answers that request.
- *  Slow form: every request goes through Yoga. */
+/** Further plugins of Yoga. With any, every request goes through Yoga, so that they see it. */
+export const plugins: Plugin[] = []
+
+// Requests that Yoga takes as they are: their body is JSON, and their parameters and document have been checked.
+const isPlain = ({ method, url, headers }: FastifyRequest): boolean =>
+  method === 'POST' && url === graphqlPath && /^application\/json(;|$)/.test(headers['content-type'] ?? '')
+
+/** Creates an executor. A valid operation of an authenticated caller runs in compiled form, without Yoga, whose request
+ *  and response objects cost more than a small response. Yoga answers everything else: what is not valid, what fails,
+ *  what the compiler does not support, and all requests if there are further plugins.
+ *  Slow form: every request goes through Yoga, and graphql-js executes it. */
 export function createExecutor(documents: PreparedDocuments): Executor {
   // Loaded lazily: Yoga and its plugins are a fifth of all code that the service loads.
-  const openGateway = async () => (await import('./yoga.ts')).createGateway(documents)
+  const openGateway = async () => (await import('./yoga.ts')).createGateway(documents, plugins)
   let opened: ReturnType<typeof openGateway> | undefined
   const load = () => {
     opened ??= openGateway()
     return opened
   }
-  async function executeByYoga(
-    graphqlRequest: GraphqlRequest,
-    key: string | null,
-    outcomes?: Outcomes,
-  ): Promise<Answer> {
-    const { request, ctx, isShared } = graphqlRequest
+  async function executeByYoga(graphqlRequest: GraphqlRequest, outcomes?: Outcomes): Promise<Answer> {
+    const { request, parameters, ctx, isShared } = graphqlRequest
     let hasErrors = false
-    let operation: CompiledOperation | undefined
     let cost: number | undefined
     const gateway = await load()
     const response = await gateway.handleNodeRequest(toYogaRequest(graphqlRequest), {
@@ -108,41 +95,33 @@ export function createExecutor(documents: PreparedDocuments): Executor {
       onCost(complexity) {
         cost = complexity
       },
-      onCompiled(compiled) {
-        operation = compiled
-      },
     })
     const { status } = response
-    const headers = endToEnd(response.headers)
     // A response with errors contains the request id, so it must not be shared.
     const isWhole = status === 200 && !hasErrors
     // Only for authenticated callers and complete responses, so that strangers cannot fill the cache.
-    if (isWhole && ctx.caller) {
-      const { executions } = graphqlRequest.prepared
-      if (key !== null && operation && executions.size < maxExecutions)
-        executions.set(key, { operation, headers })
-      documents.keep(graphqlRequest.parameters.query)
-    }
+    if (isWhole && ctx.caller) documents.keep(parameters.query)
     const { buffer, byteOffset, byteLength } = await response.bytes()
     const body = Buffer.from(buffer, byteOffset, byteLength)
-    return { status, headers: withCost(headers, cost), body, isShareable: isShared && isWhole }
+    const headers = withCost(endToEnd(response.headers), cost)
+    return { status, headers, body, isShareable: isShared && isWhole }
   }
 
   async function execute(graphqlRequest: GraphqlRequest): Promise<Answer> {
-    const { parameters, prepared, ctx, isShared } = graphqlRequest
-    const key = executionKeyOf(graphqlRequest)
-    const found = key === null ? undefined : prepared.executions.get(key)
-    if (!found) return executeByYoga(graphqlRequest, key)
-    const { operation, headers } = found
+    const { request, mediaType, parameters, prepared, ctx, isShared } = graphqlRequest
+    const skipsYoga = plugins.length === 0 && isFast('skip-yoga') && ctx.caller && isPlain(request)
+    const operation = skipsYoga ? prepared.operationOf(parameters.operationName) : null
+    if (!operation) return executeByYoga(graphqlRequest)
     const { variants } = operation
     let cost: number | undefined
     const body = await operation.execute(ctx, parameters.variables ?? {}, (complexity) => {
       cost = complexity
     })
-    if (!Buffer.isBuffer(body)) return executeByYoga(graphqlRequest, key, body)
+    if (!Buffer.isBuffer(body)) return executeByYoga(graphqlRequest, body)
     // Updates its size in the cache, because another variant was compiled.
-    if (ctx.caller && operation.variants !== variants) documents.keep(parameters.query)
-    return { status: 200, headers: withCost(headers, cost), body, isShareable: isShared }
+    if (operation.variants !== variants) documents.keep(parameters.query)
+    const headers = withCost({ 'content-type': `${mediaType}; charset=utf-8` }, cost)
+    return { status: 200, headers, body, isShareable: isShared }
   }
 
   function executeInSpan(graphqlRequest: GraphqlRequest): Promise<Answer> {

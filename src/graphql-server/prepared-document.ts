@@ -2,6 +2,7 @@ import {
   type DocumentNode,
   type FragmentDefinitionNode,
   type GraphQLError,
+  getOperationAST,
   Kind,
   type OperationDefinitionNode,
   OperationTypeNode,
@@ -18,7 +19,7 @@ import type { Context, Services } from '../request/context.ts'
 import { instruments } from '../shared/instruments.ts'
 import { requestLimits } from '../shared/request-limits.ts'
 import { validateBounded } from './bounded-validation.ts'
-import type { CompiledOperation } from './compiler/plugin.ts'
+import { CompiledOperation } from './compiler/plugin.ts'
 import { schema } from './schema.ts'
 
 type Variables = Record<string, unknown> | null | undefined
@@ -125,9 +126,6 @@ function operationFacts(document: DocumentNode, isTrusted: boolean): Map<string,
   return facts
 }
 
-/** An operation that Yoga has accepted, and the headers of its response. */
-type Execution = { operation: CompiledOperation; headers: Record<string, string> }
-
 // A parsed document can take up a thousand times the bytes of its text. Measured: bytes per token, with the
 // nodes and locations made from it, and per comment.
 const bytesOfToken = 600
@@ -156,9 +154,8 @@ function tryParse(text: string): DocumentNode | null {
 export class PreparedDocument {
   /** Null if the text has a syntax error, which Yoga reports. */
   readonly document: DocumentNode | null
-  /** Operations that may bypass Yoga, by the key of their request (see execute.ts). */
-  readonly executions = new Map<string, Execution>()
   readonly #facts: ReadonlyMap<string, OperationFacts>
+  readonly #operations = new Map<OperationDefinitionNode, CompiledOperation>()
   #errors: readonly GraphQLError[] | undefined
 
   constructor(text: string, isTrusted: boolean) {
@@ -169,6 +166,17 @@ export class PreparedDocument {
   /** Returns the facts of an operation; null if there is no such operation. */
   factsOf(operationName: string | null | undefined): OperationFacts | null {
     return this.#facts.get(operationName ?? '') ?? null
+  }
+
+  /** Returns an operation in the form that is executed; null if the document is not valid, has no such operation, or it
+   *  is a subscription. */
+  operationOf(operationName: string | null | undefined): CompiledOperation | null {
+    if (!this.document || this.errors.length > 0) return null
+    const operation = getOperationAST(this.document, operationName)
+    if (!operation || operation.operation === OperationTypeNode.SUBSCRIPTION) return null
+    const found = this.#operations.get(operation) ?? new CompiledOperation(schema, this.document, operation)
+    this.#operations.set(operation, found)
+    return found
   }
 
   /** Errors of its validation, which is made once; none of a text with a syntax error. */
@@ -185,8 +193,7 @@ export class PreparedDocument {
   /** Estimated size in memory. */
   get bytes(): number {
     const document = this.document ? bytesOf(this.document) : 0
-    const compiled = new Set([...this.executions.values()].map(({ operation }) => operation))
-    const variants = [...compiled].reduce((sum, operation) => sum + operation.variants, 0)
+    const variants = [...this.#operations.values()].reduce((sum, operation) => sum + operation.variants, 0)
     return document * (1 + functionsPerDocument * variants) + bytesOfOperation * this.#facts.size
   }
 }

@@ -5,14 +5,14 @@ import type { Log } from '../http/mask-error.ts'
 import type { Context } from '../request/context.ts'
 import { requestLimits } from '../shared/request-limits.ts'
 import { tooComplex } from './bounded-validation.ts'
-import { type CompilerContext, compiledExecution } from './compiler/plugin.ts'
+import { type ExecutionContext, limitedExecution } from './compiler/plugin.ts'
 import { toClientError } from './errors.ts'
 import { graphqlPath } from './params.ts'
 import type { PreparedDocument, PreparedDocuments } from './prepared-document.ts'
 import { schema } from './schema.ts'
 
 /** Context that the HTTP server passes to Yoga with each request. */
-type ServerContext = CompilerContext & {
+type ServerContext = ExecutionContext & {
   requestId: string
   log: Log
   ctx: Context
@@ -32,25 +32,28 @@ const clientErrors: Plugin<Context, ServerContext> = {
   },
 }
 
-// Takes documents from the cache of prepared ones, with the errors of their validation.
-function reuseDocuments(documents: PreparedDocuments): Plugin {
+// Takes documents from the cache of prepared ones, with the errors of their validation and with their operations.
+function reuseDocuments(documents: PreparedDocuments): Plugin<ExecutionContext>[] {
   const preparedOf = new WeakMap<DocumentNode, PreparedDocument>()
-  return {
-    onParse({ params, setParsedDocument }) {
-      const prepared = documents.prepare(String(params.source))
-      if (!prepared.document) return
-      preparedOf.set(prepared.document, prepared)
-      setParsedDocument(prepared.document)
+  return [
+    {
+      onParse({ params, setParsedDocument }) {
+        const prepared = documents.prepare(String(params.source))
+        if (!prepared.document) return
+        preparedOf.set(prepared.document, prepared)
+        setParsedDocument(prepared.document)
+      },
+      onValidate({ params: { documentAST }, setResult }) {
+        const prepared = preparedOf.get(documentAST)
+        if (prepared) setResult(prepared.errors)
+      },
     },
-    onValidate({ params: { documentAST }, setResult }) {
-      const prepared = preparedOf.get(documentAST)
-      if (prepared) setResult(prepared.errors)
-    },
-  }
+    limitedExecution((document, name) => preparedOf.get(document)?.operationOf(name) ?? null),
+  ]
 }
 
-/** Creates the GraphQL server: schema, limits, errors. */
-export const createGateway = (documents: PreparedDocuments) =>
+/** Creates the GraphQL server: schema, limits, errors, and further plugins. */
+export const createGateway = (documents: PreparedDocuments, plugins: Plugin[]) =>
   createYoga<ServerContext, Context>({
     schema,
     context: ({ ctx }) => ctx,
@@ -66,9 +69,8 @@ export const createGateway = (documents: PreparedDocuments) =>
     maxRequestBodySize: requestLimits.maxBodyBytes,
     parserAndValidationCache: false,
     plugins: [
-      compiledExecution(),
+      ...reuseDocuments(documents),
       clientErrors,
-      reuseDocuments(documents),
       maxTokensPlugin({
         n: requestLimits.maxDocumentTokens,
         propagateOnRejection: false,
@@ -78,5 +80,6 @@ export const createGateway = (documents: PreparedDocuments) =>
           },
         ],
       }),
+      ...plugins,
     ],
   })

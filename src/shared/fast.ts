@@ -1,7 +1,6 @@
 /** Optimisations that can be switched off. The file of each names its slow form. */
 export const optimisations = [
   'coalesce',
-  'compiler',
   'hold-together',
   'joined-reads',
   'lookahead',

@@ -55,13 +55,12 @@ const onBoth = (optimisation: string, ...works: Work[]) =>
 /** Each optimisation on the jobs that it is for. */
 export const ablationPlans: JobPlan<AblationStage>[] = [
   ...onBoth('coalesce', 'lookup', 'many rates'),
-  ablationJob('compiler', 'page', 'graphql'),
-  ablationJob('compiler', 'lookup', 'graphql'),
   ...onBoth('hold-together', 'one rate', 'many rates'),
   ...onBoth('joined-reads', 'page'),
   ablationJob('lookahead', 'page', 'graphql'),
   ...onBoth('prefetch', 'lookup', 'one rate', 'many rates'),
   ablationJob('repeat-object', 'page', 'graphql'),
+  ablationJob('skip-yoga', 'page', 'graphql'),
   ablationJob('skip-yoga', 'lookup', 'graphql'),
   ablationJob('skip-yoga', 'one rate', 'graphql'),
   ...onBoth('versioned-loader', 'page'),

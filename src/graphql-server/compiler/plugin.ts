@@ -1,5 +1,3 @@
-// Slow form: not installed; graphql-js executes every operation.
-
 import {
   type DocumentNode,
   type ExecutionArgs,
@@ -7,7 +5,6 @@ import {
   type FragmentDefinitionNode,
   type GraphQLError,
   type GraphQLSchema,
-  getOperationAST,
   getVariableValues,
   Kind,
   type OperationDefinitionNode,
@@ -17,7 +14,6 @@ import {
   visitWithTypeInfo,
 } from 'graphql'
 import type { Plugin } from 'graphql-yoga'
-import { isFast } from '../../shared/fast.ts'
 import { requestLimits } from '../../shared/request-limits.ts'
 import { type Cost, costCheck, type OnCost } from '../operation-cost.ts'
 import { compileOperation, type RootField } from './compile.ts'
@@ -26,13 +22,11 @@ import { executeFields, executeFieldsSerially, type Outcomes } from './execute-f
 import { ResponseBuffer, type Variables } from './response-buffer.ts'
 
 /** Part of the request context that this plugin uses. */
-export type CompilerContext = {
-  /** Outcomes of an execution that fell back; graphql-js continues from them. */
+export type ExecutionContext = {
+  /** Outcomes of an execution in compiled form that could not be completed; graphql-js continues from them. */
   outcomes?: Outcomes
   /** Called with the cost of the operation before it is executed. */
   onCost?: OnCost
-  /** Called with the compiled operation after a complete response without errors. */
-  onCompiled?(operation: CompiledOperation): void
 }
 
 const outcomesByRoot = new WeakMap<object, Outcomes>()
@@ -50,11 +44,6 @@ export function replayOutcomes(schema: GraphQLSchema): void {
 
 // Compiled variants of one operation, one per combination of @skip and @include. graphql-js executes the rest.
 const maxVariants = 16
-
-// Yoga calls `stringify` if a result has it, and accepts bytes despite its types. `data` is never read.
-const toResult = (bytes: Buffer): ExecutionResult => {
-  return { data: {}, stringify: () => bytes } as ExecutionResult
-}
 
 /** One operation of a document, compiled on demand. */
 export class CompiledOperation {
@@ -158,43 +147,23 @@ export class CompiledOperation {
   }
 }
 
-/** Executes operations in compiled form. Errors, and whatever the compiler does not support, are left to
- *  graphql-js. */
-export function compiledExecution(): Plugin<CompilerContext> {
-  // Weak references, because documents are cached for longer and compiled forms can be many times their size.
-  const compiled = new WeakMap<OperationDefinitionNode, WeakRef<CompiledOperation>>()
-
-  function compile({ schema, document, operationName }: ExecutionArgs): CompiledOperation | null {
-    const operation = getOperationAST(document, operationName)
-    if (!operation) return null
-    const found = compiled.get(operation)?.deref()
-    if (found) return found
-    const created = new CompiledOperation(schema, document, operation)
-    compiled.set(operation, new WeakRef(created))
-    return created
-  }
-
-  return {
-    onExecute({ context, executeFn, setExecuteFn }) {
-      setExecuteFn(async (args: ExecutionArgs) => {
-        const operation = compile(args)
-        if (!operation) return executeFn(args)
-        const executed = isFast('compiler')
-          ? (context.outcomes ??
-            (await operation.execute(context, args.variableValues ?? {}, context.onCost)))
-          : new Map()
-        if (Buffer.isBuffer(executed)) {
-          context.onCompiled?.(operation)
-          return toResult(executed)
-        }
-        const invalid = operation.validateVariables(args.variableValues ?? {})
-        if (invalid) return invalid
-        const excess = operation.excessWith(args.variableValues ?? {}, context.onCost)
-        if (excess) return { errors: [excess] }
-        const rootValue = {}
-        outcomesByRoot.set(rootValue, executed)
-        return executeFn({ ...args, rootValue })
-      })
-    },
-  }
-}
+/** Checks variables and cost of what graphql-js is to execute, and lets it continue from outcomes. `operationOf` finds
+ *  the operation of a document. */
+export const limitedExecution = (
+  operationOf: (document: DocumentNode, name: string | null | undefined) => CompiledOperation | null,
+): Plugin<ExecutionContext> => ({
+  onExecute({ context, executeFn, setExecuteFn }) {
+    setExecuteFn((args: ExecutionArgs) => {
+      const operation = operationOf(args.document, args.operationName)
+      if (!operation) return executeFn(args)
+      const variables = args.variableValues ?? {}
+      const invalid = operation.validateVariables(variables)
+      if (invalid) return invalid
+      const excess = operation.excessWith(variables, context.onCost)
+      if (excess) return { errors: [excess] }
+      const rootValue = {}
+      if (context.outcomes) outcomesByRoot.set(rootValue, context.outcomes)
+      return executeFn({ ...args, rootValue })
+    })
+  },
+})

@@ -30,7 +30,7 @@ test('each answer tells what its operation costs, also known, shared and refused
   }
   const cost = await costOf(10)
   expect(cost).toBeGreaterThan(5_000)
-  // A known operation, without Yoga; a shared answer; another value of the variable; one of another kind.
+  // The same operation; a shared answer; another value of the variable; one of another kind.
   expect(await costOf(10)).toBe(cost)
   expect(await costOf(20)).toBeGreaterThan(cost)
   const viewer = await post('{ viewer { id } }')

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { plugins } from '../../../src/graphql-server/execute.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { aCatalogue, anEvent, aRateOf } from '../../support/factories.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 
-// Repeated operations run compiled; no client may see a difference.
+// Operations run compiled, without Yoga; no client may see a difference.
 
 let sale: Sale
 let ticketId: string
@@ -23,11 +24,86 @@ const ask = (query: string, { variables, headers, operationName }: Asked = {}) =
     body: { query, variables, operationName },
   })
 
+/** Asks through Yoga, as where there are further plugins. */
+async function askYoga(...asked: Parameters<typeof ask>) {
+  plugins.push({})
+  try {
+    return await ask(...asked)
+  } finally {
+    plugins.pop()
+  }
+}
+const ways = [
+  ['compiled', ask],
+  ['through Yoga', askYoga],
+] as const
+
 /** Drops the headers that differ between requests. */
 function seen({ statusCode, headers, body }: Awaited<ReturnType<typeof ask>>) {
   const { date: _date, 'x-request-id': _id, ...others } = headers
-  return { statusCode, headers: others, body }
+  return { statusCode, headers: others, body: body.replaceAll(/"request_id":"[^"]*"/g, '') }
 }
+
+// Makes each document another one, because answers may come from the cache.
+let asking = 1_000
+
+const ticketQuery = 'query One($id: ID!) { ticket(id: $id) { id status event { name } } }'
+const several = 'query A { __typename } query B { events { nodes { id } } }'
+const refusedCheckout = `mutation { checkout(input: { ticketRateId: "rate_1", tickets: [] }) { __typename
+  ... on CheckoutRefused { errors { code message path } } } }`
+
+test.each<[what: string, query: string, asked?: (id: string) => Asked]>([
+  ['a ticket', ticketQuery, (id) => ({ variables: { id } })],
+  ['a ticket that there is not', ticketQuery, () => ({ variables: { id: 'tkt_none' } })],
+  ['no variables', ticketQuery],
+  ['a variable of another type', ticketQuery, () => ({ variables: { id: [{}] } })],
+  ['a variable too many', ticketQuery, (id) => ({ variables: { id, more: 1 } })],
+  ['a named operation', several, () => ({ operationName: 'B' })],
+  ['an operation that there is not', several, () => ({ operationName: 'C' })],
+  ['an empty name', several, () => ({ operationName: '' })],
+  ['the name of an only operation', ticketQuery, (id) => ({ variables: { id }, operationName: 'One' })],
+  ['another name of an only operation', ticketQuery, (id) => ({ variables: { id }, operationName: 'Two' })],
+  ['several operations and no name', several],
+  ['a fragment', '{ events { nodes { ...E } } } fragment E on Event { id ticketRates { name } }'],
+  ['introspection', '{ __schema { queryType { name } } }'],
+  ['an unknown field', '{ events { nodes { nothing } } }'],
+  ['a syntax error', '{ events { nodes { id }'],
+  ['no operation', 'fragment E on Event { id }'],
+  ['a subscription', 'subscription { rateAvailability(ticketRateIds: ["rate_1"]) { left } }'],
+  ['a field that fails', '{ events { nodes { id } } sales(eventId: "evt_1") { key } }'],
+  ['a refusal as data', refusedCheckout],
+  ['a scope that is missing', 'mutation { cancelTicket(input: { ticketId: "x" }) { __typename } }'],
+])('Yoga answers the same: %s', async (_what, query, asked) => {
+  for (const caller of [sale.channel, sale.integration.v2, {}])
+    for (const accept of ['application/json', 'application/graphql-response+json', '*/*']) {
+      const given = { ...asked?.(ticketId), headers: { accept, ...caller } }
+      const request = () =>
+        sale.rest('POST', '/graphql', {
+          headers: given.headers,
+          body: { ...given, headers: undefined, query: `${query} # ${asking++}` },
+        })
+      const compiled = seen(await request())
+      plugins.push({})
+      const expected = seen(await request().finally(() => plugins.pop()))
+      expect(compiled, JSON.stringify(given)).toEqual(expected)
+    }
+})
+
+test('a further plugin sees every request', async () => {
+  let executed = 0
+  plugins.push({ onExecute: () => void executed++ })
+  const watched = await openSale(aCatalogue())
+  try {
+    for (let time = 0; time < 3; time++) await watched.graphql('{ viewer { id } }', {}, watched.channel)
+    expect(executed).toBe(3)
+  } finally {
+    plugins.pop()
+  }
+  // Control: without it, no such hook is called.
+  await watched.graphql('{ viewer { id } }', {}, watched.channel)
+  expect(executed).toBe(3)
+  await watched.close()
+})
 
 test.each([
   'application/json',
@@ -37,12 +113,11 @@ test.each([
 ])('a repeated operation has the same response as %s', async (accept) => {
   const query = 'query ($id: ID!) { ticket(id: $id) { id status event { name } } }'
   const answers = []
-  for (let time = 0; time < 3; time++)
+  for (const [, ask] of [...ways, ...ways])
     answers.push(seen(await ask(query, { variables: { id: ticketId }, headers: { accept } })))
   expect(answers[0]?.statusCode).toBe(200)
   expect(answers[0]?.headers['content-type']).toMatch(/^application\/.*json; charset=utf-8$/)
-  expect(answers[1]).toEqual(answers[0])
-  expect(answers[2]).toEqual(answers[0])
+  for (const answer of answers) expect(answer).toEqual(answers[0])
 })
 
 test('a repeated operation in a media type not served is 406', async () => {
@@ -58,7 +133,7 @@ test('a repeated operation in a media type not served is 406', async () => {
 
 test('a repeated document runs the operation that is named', async () => {
   const query = 'query A { __typename } query B { events { nodes { id } } }'
-  for (let time = 0; time < 2; time++) {
+  for (const [, ask] of ways) {
     expect((await ask(query, { operationName: 'A' })).json().data).toEqual({ __typename: 'Query' })
     expect((await ask(query, { operationName: 'B' })).json().data.events.nodes).toHaveLength(1)
     for (const operationName of [undefined, '', 'C', 'null'])

@@ -88,7 +88,6 @@ const checkout = `mutation Buy($input: CheckoutInput!) { checkout(input: $input)
 
 test('a line lists the codes of errors, of refusals that are data as well', async () => {
   const input = { ticketRateId: 'rate_1', tickets: [{ priceId: 'price_1', fullName: '', email: 'x' }] }
-  // The first request goes through Yoga, the second is compiled.
   for (let time = 0; time < 2; time++) await sale.graphql(checkout, { input }, sale.channel)
   expect(logged().map(({ operation, codes }) => [operation, codes])).toEqual([
     ['Buy', ['INVALID']],
