@@ -87,7 +87,7 @@ function nearOf({ lat, lng, radius }: Pick<Query, 'lat' | 'lng' | 'radius'>): Ev
 async function toTicketRateBodies(
   events: Event[],
   { loaders, now }: Context,
-  withCapacity = false,
+  withCapacity: boolean,
 ): Promise<TicketRateBody[][]> {
   const rates = await loaders.get(ticketRatesByEventId).loadAll(events.map(({ id }) => id))
   const ids = rates.flat().map(({ id }) => id)
@@ -205,7 +205,8 @@ export const eventRoute = route({
       const event = await ctx.loaders.load(eventById, request.params.eventId)
       if (!event)
         throw new Refusal({ code: 'NOT_FOUND', message: 'There is no such event.', path: ['eventId'] })
-      const [rates] = request.query.populate ? await toTicketRateBodies([event], ctx) : []
+      const { populate } = request.query
+      const [rates] = populate ? await toTicketRateBodies([event], ctx, populate.includes('capacity')) : []
       return { body: { success: true, data: eventBody.of(event, rates) }, link: '' }
     }),
 })

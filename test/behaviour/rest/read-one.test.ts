@@ -28,8 +28,14 @@ const read = (path: string, headers: Record<string, string> = sale.channel) =>
   sale.rest('GET', path, { headers })
 
 test('GET /events/{eventId} answers the event as the list does, to a channel and to an integration', async () => {
-  const { data } = (await read('/events?populate=*')).json()
-  const [listed] = data.filter(({ _id }: { _id: string }) => _id === 'evt_1')
+  const listedWith = async (populate: string) => {
+    const { data } = (await read(`/events?populate=${populate}`)).json()
+    return data.find(({ _id }: { _id: string }) => _id === 'evt_1')
+  }
+  const withCapacity = await listedWith('*,capacity')
+  expect(JSON.stringify(withCapacity)).toContain('"capacity":')
+  expect((await read('/events/evt_1?populate=*,capacity')).json().data).toEqual(withCapacity)
+  const listed = await listedWith('*')
   for (const headers of [sale.channel, sale.integration.v1, sale.integration.v2]) {
     const answer = await read('/events/evt_1?populate=*', headers)
     expect([answer.statusCode, answer.json()]).toEqual([200, { success: true, data: listed }])
