@@ -140,3 +140,21 @@ test('beyond its mails of an hour an organization waits, but for tickets that we
   expect(server.mails).toHaveLength(6)
   expect(Object.values(await readDeliveries(sale)).map(({ status }) => status)).not.toContain('pending')
 })
+
+test('a delivery that is put off keeps its attempts and its last failure, claimed or not', async () => {
+  const checkout = await buyDeliverable(sale, [{ email: 'paid@example.com' }])
+  await send()
+  await resendTickets(sale, { ticketId: refunds.ticketOf(checkout) })
+  await send()
+  // More than are claimed at a time.
+  await sale.db.execute(sql`
+    insert into deliveries (organization_id, id, payment_id, occasion, medium, recipient, attempts, last_error)
+    select organization_id, 'dlv_again_' || n, payment_id, 'again:' || n, medium, recipient, 3, 'SMTP_451'
+    from deliveries, generate_series(1, 120) as n where occasion <> '' limit 120`)
+  await send({ MAILS_PER_HOUR: '1' })
+  const waiting = await sale.db.select().from(deliveries).where(eq(deliveries.status, 'pending'))
+  expect(waiting).toHaveLength(120)
+  expect(new Set(waiting.map(({ attempts, lastError }) => `${attempts} ${lastError}`))).toEqual(
+    new Set(['3 SMTP_451']),
+  )
+})
