@@ -115,16 +115,19 @@ async function recordEvents(tx: Connection, taken: LockedSettlement[]): Promise<
   return taken.filter(({ settlement: { event } }) => !event || newIds.has(event.id))
 }
 
-// Marks the sessions that have ended. A charge of another session than the buyer's makes the buyer's due to be
-// closed at the provider.
+// Marks the sessions that have ended, but for those of payments that were just paid, which closes them. A charge of
+// another session than the buyer's makes the buyer's due to be closed at the provider.
 async function closeSessionsOf(
   tx: Connection,
   organizationId: string,
   settlements: LockedSettlement[],
+  statuses: SettledStatuses,
 ): Promise<void> {
+  const isPaidNow = ({ payment: { id, status } }: LockedSettlement) =>
+    status !== 'paid' && statuses.get(id) === 'paid'
   const ended = settlements.filter(({ settlement }) => endsSession(settlement))
   const paymentsOf = (sessions: LockedSettlement[]) => sessions.map(({ payment }) => payment)
-  const own = paymentsOf(ended.filter(isOwn)).map(({ id }) => id)
+  const own = paymentsOf(ended.filter((locked) => isOwn(locked) && !isPaidNow(locked))).map(({ id }) => id)
   if (own.length > 0) {
     const areOpen = and(inArray(payments.id, own), payments.sessionOpen)
     const closed = await tx
@@ -153,7 +156,7 @@ export async function settleGroup(
     const withCharge = effective.filter(({ settlement }) => settlement.outcome.kind === 'paid')
     const statuses =
       withCharge.length > 0 ? await receiveMoney(tx, withCharge) : await endUnpaid(tx, effective)
-    await closeSessionsOf(tx, organizationOf(group), effective)
+    await closeSessionsOf(tx, organizationOf(group), effective, statuses)
     return group.map((settlement): Outcome => {
       const locked = taken.get(settlement)
       if (!locked) return deferred
