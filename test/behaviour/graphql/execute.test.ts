@@ -89,22 +89,6 @@ test.each<[what: string, query: string, asked?: (id: string) => Asked]>([
     }
 })
 
-test('a further plugin sees every request', async () => {
-  let executed = 0
-  plugins.push({ onExecute: () => void executed++ })
-  const watched = await openSale(aCatalogue())
-  try {
-    for (let time = 0; time < 3; time++) await watched.graphql('{ viewer { id } }', {}, watched.channel)
-    expect(executed).toBe(3)
-  } finally {
-    plugins.pop()
-  }
-  // Control: without it, no such hook is called.
-  await watched.graphql('{ viewer { id } }', {}, watched.channel)
-  expect(executed).toBe(3)
-  await watched.close()
-})
-
 test.each([
   'application/json',
   'application/graphql-response+json',
