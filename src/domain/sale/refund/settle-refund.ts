@@ -54,14 +54,12 @@ async function updatePayment(
     .returning()
   if (!refunded) return false
   const { id, organizationId } = payment
-  const [first] = await tx
+  const own = await tx
     .select({ ticketRateId: tickets.ticketRateId })
     .from(tickets)
     .where(and(eq(tickets.organizationId, organizationId), eq(tickets.paymentId, id)))
     .limit(1)
-  if (!first) throw new Error(`payment ${id} has no tickets`)
-  const change = paymentChange('payment.refunded', { ...refunded, ...first })
-  await recordChanges(tx, [change])
+  await recordChanges(tx, [paymentChange('payment.refunded', refunded, own)])
   return true
 }
 

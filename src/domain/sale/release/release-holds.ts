@@ -1,5 +1,6 @@
 import { and, eq, inArray } from 'drizzle-orm'
 import type { Connection } from '../../../database/database.ts'
+import { groupBy } from '../../../shared/group-by.ts'
 import { modes } from '../../../shared/mode.ts'
 import type { PaymentName } from '../../payment/lock-payment.ts'
 import { paymentChange } from '../../payment/payment-change.ts'
@@ -56,9 +57,9 @@ export async function releaseHolds(tx: Connection, endings: Ending[]): Promise<v
       discountId: tickets.discountId,
       mode: tickets.mode,
     })
-  const rates = new Map(released.map(({ paymentId, ticketRateId }) => [paymentId, ticketRateId]))
+  const ticketsOf = groupBy(released, ({ paymentId }) => paymentId)
   const changeOf = (type: 'payment.failed' | 'payment.expired') => (payment: Payment) =>
-    paymentChange(type, { ...payment, ticketRateId: rates.get(payment.id) ?? '' })
+    paymentChange(type, payment, ticketsOf.get(payment.id) ?? [])
   // No change for cancelled payments: the client that cancels knows.
   await recordChanges(tx, [
     ...failed.map(changeOf('payment.failed')),

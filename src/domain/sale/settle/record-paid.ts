@@ -106,11 +106,6 @@ export type Payable<Sold extends SoldTicket> = {
 // Sells held places; takes the places of expired tickets again, if they are still available.
 const moveOf = { held: { held: -1, sold: 1 }, expired: { sold: 1 } }
 
-function rateOf([first]: SoldTicket[]): string {
-  if (!first) throw new Error('a payment has no tickets to be sold')
-  return first.ticketRateId
-}
-
 /** Marks payments of one organization and mode as paid, with all consequences: activates their tickets, issues
  *  invoices (none for a total of 0), records changes and queues the delivery of tickets. Takes as many statements for
  *  one payment as for many. Null if the tickets had expired and there are not enough places left for
@@ -130,7 +125,7 @@ export async function recordPaid<Sold extends SoldTicket>(
   const claimed = from === 'expired' ? await moveStock(tx, organizationId, mode, moves) : []
   if (!claimed) return null
   const changes = payables.flatMap(({ payment, tickets }) => [
-    paymentChange('payment.paid', { ...payment, ticketRateId: rateOf(tickets), status: 'paid' }),
+    paymentChange('payment.paid', { ...payment, status: 'paid' }, tickets),
     ...tickets.map((ticket) => ticketChange('ticket.activated', { ...ticket, status: 'active' })),
   ])
   const ended = payables.filter(({ endsSession }) => endsSession).map(({ payment }) => payment)
