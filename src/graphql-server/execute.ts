@@ -112,14 +112,12 @@ export function createExecutor(documents: PreparedDocuments): Executor {
     const skipsYoga = plugins.length === 0 && isFast('skip-yoga') && ctx.caller && isPlain(request)
     const operation = skipsYoga ? prepared.operationOf(parameters.operationName) : null
     if (!operation) return executeByYoga(graphqlRequest)
-    const { variants } = operation
     let cost: number | undefined
     const body = await operation.execute(ctx, parameters.variables ?? {}, (complexity) => {
       cost = complexity
     })
     if (!Buffer.isBuffer(body)) return executeByYoga(graphqlRequest, body)
-    // Updates its size in the cache, because another variant was compiled.
-    if (operation.variants !== variants) documents.keep(parameters.query)
+    documents.keep(parameters.query)
     const headers = withCost({ 'content-type': `${mediaType}; charset=utf-8` }, cost)
     return { status: 200, headers, body, isShareable: isShared }
   }

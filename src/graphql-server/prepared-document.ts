@@ -157,6 +157,8 @@ export class PreparedDocument {
   readonly #facts: ReadonlyMap<string, OperationFacts>
   readonly #operations = new Map<OperationDefinitionNode, CompiledOperation>()
   #errors: readonly GraphQLError[] | undefined
+  /** Compiled variants when it was kept last; null if no caller has used it. */
+  keptVariants: number | null = null
 
   constructor(text: string, isTrusted: boolean) {
     this.document = tryParse(text)
@@ -190,11 +192,15 @@ export class PreparedDocument {
     return this.#errors !== undefined
   }
 
+  /** Number of compiled variants of its operations. */
+  get variants(): number {
+    return [...this.#operations.values()].reduce((sum, operation) => sum + operation.variants, 0)
+  }
+
   /** Estimated size in memory. */
   get bytes(): number {
     const document = this.document ? bytesOf(this.document) : 0
-    const variants = [...this.#operations.values()].reduce((sum, operation) => sum + operation.variants, 0)
-    return document * (1 + functionsPerDocument * variants) + bytesOfOperation * this.#facts.size
+    return document * (1 + functionsPerDocument * this.variants) + bytesOfOperation * this.#facts.size
   }
 }
 
@@ -225,8 +231,11 @@ export class PreparedDocuments {
     return prepared
   }
 
-  /** Keeps a document of an authenticated caller. Updates its size, because it may have been compiled. */
+  /** Keeps a document of an authenticated caller, and measures its size again if more of it is compiled. */
   keep(text: string): void {
+    const prepared = this.#documents.get(text)
+    if (!prepared || prepared.keptVariants === prepared.variants) return
+    prepared.keptVariants = prepared.variants
     this.#documents.keep(text)
   }
 }
