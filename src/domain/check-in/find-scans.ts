@@ -8,7 +8,7 @@ import { events } from '../event/table.ts'
 import { locations } from '../location/table.ts'
 import { tickets } from '../ticket/table.ts'
 import type { CheckInInput, RedeemInput } from './check-in-input.ts'
-import { checkIns } from './table.ts'
+import { checkIns, isOfCheckIn } from './table.ts'
 
 const parameter = sql.placeholder
 
@@ -97,10 +97,7 @@ const made: Find<MadeCheckIn> = {
   query: (select) =>
     select
       .from(checkIns)
-      .leftJoin(
-        tickets,
-        and(eq(tickets.organizationId, checkIns.organizationId), eq(tickets.id, checkIns.ticketId)),
-      )
+      .leftJoin(tickets, isOfCheckIn)
       .leftJoin(events, eq(events.id, tickets.eventId))
       .where(
         and(

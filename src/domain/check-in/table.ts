@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { and, eq, sql } from 'drizzle-orm'
 import {
   boolean,
   check,
@@ -105,6 +105,12 @@ export const redemptions = pgTable(
     index().on(redemption.ticketId, redemption.createdAt),
     check('redemptions_not_negative', sql`${redemption.redeemed} >= 0 and ${redemption.left} >= 0`),
   ],
+)
+
+/** Condition that a ticket is that of a check-in. */
+export const isOfCheckIn = and(
+  eq(tickets.organizationId, checkIns.organizationId),
+  eq(tickets.id, checkIns.ticketId),
 )
 
 export type CheckIn = typeof checkIns.$inferSelect

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { and, asc, eq, getTableColumns, sql } from 'drizzle-orm'
+import { asc, eq, getTableColumns, sql } from 'drizzle-orm'
 import pLimit from 'p-limit'
 import { rowsOf } from '../../data/json-rows.ts'
 import { PullStream, sharedReads } from '../../data/pull-stream.ts'
@@ -12,7 +12,7 @@ import { problem, Refusal } from '../../shared/errors.ts'
 import { eventById } from '../event/loaders.ts'
 import { type Event, events } from '../event/table.ts'
 import { type Ticket, tickets } from '../ticket/table.ts'
-import { type CheckIn, checkIns } from './table.ts'
+import { type CheckIn, checkIns, isOfCheckIn } from './table.ts'
 
 /** A scan of a ticket, with the people inside with it and those that it admits when it was read. */
 export type LoggedCheckIn = CheckIn &
@@ -36,10 +36,7 @@ const after = query<LoggedCheckIn>('check_ins_after', {
   query: (select) =>
     select
       .from(checkIns)
-      .innerJoin(
-        tickets,
-        and(eq(tickets.organizationId, checkIns.organizationId), eq(tickets.id, checkIns.ticketId)),
-      )
+      .innerJoin(tickets, isOfCheckIn)
       .innerJoin(events, eq(events.id, tickets.eventId))
       .where(
         sql`${inOrganization(checkIns.organizationId)} and ${eq(tickets.eventId, parameter('eventId'))}
@@ -203,7 +200,7 @@ export async function watchCheckIns(
   }
   const close = watch.add({ names: [eventId], wake, read })
   try {
-    // What was made before is not streamed.
+    // Check-ins of before are read to be known, and are not streamed.
     if (!missedSince)
       do await readPage()
       while (place)
