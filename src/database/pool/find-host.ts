@@ -1,4 +1,5 @@
 import postgres from 'postgres'
+import { inTime } from '../../shared/in-time.ts'
 
 /** Address of a PostgreSQL server: host and port, or the path of a Unix socket. */
 export type Host = { host: string; port: number; path: string | undefined }
@@ -28,18 +29,15 @@ async function probe(settings: Settings, { host, port }: Host): Promise<Server> 
     fetch_types: false,
   }
   const client = postgres({ ...settings, ...single, target_session_attrs: null } as object)
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    const error = Object.assign(new Error(`${host} does not answer`), { code: 'CONNECT_TIMEOUT' })
-    timer = setTimeout(() => reject(error), probeTimeoutSeconds * 1000)
-  })
+  const late = () => {
+    throw Object.assign(new Error(`${host} does not answer`), { code: 'CONNECT_TIMEOUT' })
+  }
   try {
     const answer = client`select pg_is_in_recovery() as "isStandby",
       current_setting('transaction_read_only') = 'on' as "isReadOnly"`
-    const [server] = await Promise.race([answer, late])
+    const [server] = await inTime(probeTimeoutSeconds * 1000, answer, late)
     return { isStandby: server?.isStandby === true, isReadOnly: server?.isReadOnly === true }
   } finally {
-    clearTimeout(timer)
     void client.end({ timeout: 0 })
   }
 }

@@ -4,6 +4,7 @@ import { channelOrganizations } from '../../auth/table.ts'
 import type { Rows } from '../../data/json-rows.ts'
 import { inReach, isInMode, query } from '../../data/query.ts'
 import type { Connection } from '../../database/database.ts'
+import { encodeCursor } from '../../shared/cursor.ts'
 import { Refusal } from '../../shared/errors.ts'
 import { identifierPattern } from '../../shared/ids.ts'
 import { isStorableDate } from '../../shared/input-types.ts'
@@ -36,7 +37,7 @@ export const placeOf = ({ placeKey, placeId }: Placed<unknown>): Place => ({
 
 /** Opaque cursor of a row. It says nothing that the row does not. */
 export const toCursor = ({ placeKey, placeId }: Placed<unknown>): string =>
-  Buffer.from(`${placeId} ${placeKey}`).toString('base64url')
+  encodeCursor(`${placeId} ${placeKey}`)
 
 /** Opaque cursor of a place. */
 export const toPlaceCursor = (sortKey: SortKey, { key, id }: Place): string =>
