@@ -20,10 +20,10 @@ const neverCalled = () => {
   builder.queryField('thing', (t) =>
     t.string({ extensions: { needs: { caller: 'any', scope: 'none' } }, resolve: () => '' }),
   )
-  // @ts-expect-error: and so does a mutation, with the helper or without it,
+  // @ts-expect-error: and so does a mutation by the helper,
   mutation('thing', { description: '', input, result, run })
   mutation('thing', { description: '', input, result, needs: { caller: 'any', scope: 'none' }, run })
-  // @ts-expect-error
+  // @ts-expect-error: a mutation by the builder alone,
   builder.mutationField('thing', (t) => t.string({ resolve: () => '' }))
   // @ts-expect-error: a subscription,
   builder.subscriptionField('thing', (t) => t.string({ subscribe: async function* () {}, resolve: () => '' }))
