@@ -278,7 +278,7 @@ create table stock (
   sold_before integer default 0 not null,
   sold integer default 0 not null,
   held integer default 0 not null,
-  constraint stock_id_kind_mode_organization_id_pk primary key (id, kind, mode, organization_id),
+  constraint stock_id_mode_kind_organization_id_pk primary key (id, mode, kind, organization_id),
   constraint stock_never_negative check (sold_before >= 0 and sold >= 0 and held >= 0),
   constraint stock_never_oversold check (capacity is null or sold_before + sold + held <= capacity)
 );

@@ -35,9 +35,14 @@ export class Loader<Value> extends DataLoader<string, Value> {
     super(loadKnown, { batchScheduleFn })
   }
 
+  /** Returns the value of a key if it is loaded. */
+  protected known(key: string): Value | undefined {
+    return this.#known.get(key)
+  }
+
   /** Returns the value of a key if it is loaded, else a promise of it. */
   get(key: string): PromiseOrValue<Value> {
-    const known = this.#known.get(key)
+    const known = this.known(key)
     return known === undefined ? super.load(key) : known
   }
 
@@ -63,12 +68,9 @@ export class Loader<Value> extends DataLoader<string, Value> {
 
   /** Loads the values of keys, in the same order. Reads those not yet loaded or loading in one statement. */
   async loadAll(keys: readonly string[]): Promise<Value[]> {
-    const missing = new Set(keys.filter((key) => !this.#known.has(key)))
-    if (missing.size > 0) {
-      const loading = Array.from(missing, (key) => super.load(key))
-      this.#dispatch()
-      await Promise.all(loading)
-    }
-    return keys.map((key) => this.#known.get(key) as Value)
+    const values = keys.map((key) => this.get(key))
+    if (!values.some((value) => value instanceof Promise)) return values as Value[]
+    this.#dispatch()
+    return Promise.all(values)
   }
 }

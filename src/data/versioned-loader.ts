@@ -26,27 +26,31 @@ type Read<Value> = (keys: string[]) => Promise<Map<string, Versioned<Value>>>
 
 /** Loader with a cache across requests. Uses a cached value only if its revision is still the current one. */
 class VersionedLoader<Value extends object> extends Loader<Value | null> {
+  readonly #cache: VersionedCache<Value> | null
   readonly #revisions: Revisions
 
   constructor(cache: VersionedCache<Value> | null, revisions: Revisions, read: Read<Value>) {
     super(async (keys) => {
-      const found = new Map<string, Value>()
-      const missing: string[] = []
-      for (const key of keys) {
-        const cached = cache?.get(key)
-        if (cached && cached.revision === revisions.get(key)) found.set(key, cached.value)
-        else missing.push(key)
+      const found = await read([...keys])
+      if (cache) instruments.observer?.onCache('rows', 0, keys.length)
+      for (const [key, versioned] of found) {
+        cache?.set(key, versioned)
+        revisions.set(key, versioned.revision)
       }
-      if (cache) instruments.observer?.onCache('rows', keys.length - missing.length, missing.length)
-      if (missing.length > 0)
-        for (const [key, versioned] of await read(missing)) {
-          cache?.set(key, versioned)
-          revisions.set(key, versioned.revision)
-          found.set(key, versioned.value)
-        }
-      return keys.map((key) => found.get(key) ?? null)
+      return keys.map((key) => found.get(key)?.value ?? null)
     })
+    this.#cache = cache
     this.#revisions = revisions
+  }
+
+  protected override known(key: string): Value | null | undefined {
+    const loaded = super.known(key)
+    if (loaded !== undefined) return loaded
+    const cached = this.#cache?.get(key)
+    if (!cached || cached.revision !== this.#revisions.get(key)) return undefined
+    instruments.observer?.onCache('rows', 1, 0)
+    this.prime(key, cached.value)
+    return cached.value
   }
 
   /** Loads rows whose current revisions a query has just returned, in the same order. */

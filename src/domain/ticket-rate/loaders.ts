@@ -10,7 +10,7 @@ import {
 } from '../../data/batch-loader.ts'
 import { fewRowsOf, type JoinedRow, type Rows, rowJoiner, rowsOf } from '../../data/json-rows.ts'
 import { Loader } from '../../data/loader.ts'
-import { anyOf, type Find, inReach, isInMode, together } from '../../data/query.ts'
+import { anyOf, type Find, inReach, together } from '../../data/query.ts'
 import { type Versioned, versionedLoaders } from '../../data/versioned-loader.ts'
 import type { Database } from '../../database/database.ts'
 import { perDatabase } from '../../database/per-database.ts'
@@ -18,6 +18,7 @@ import type { Loaders } from '../../request/loaders.ts'
 import { groupBy } from '../../shared/group-by.ts'
 import { events } from '../event/table.ts'
 import {
+  isStockIn,
   isStockOf,
   type Left,
   type ListedPrice,
@@ -153,20 +154,15 @@ const supplementBatch = partById<Supplement>(
 )
 const questionBatch = partById<Question>('question_by_id', questions, rowsOf(getTableColumns(questions)))
 
-type StockRow = Left & Pick<Stock, 'kind' | 'id'>
+type StockRow = Left & Pick<Stock, 'id'>
 
-/** Query for the counters of rates and prices by their ids, in the mode of the caller. */
-const stockById: NamedFind<StockRow> = {
-  name: 'stock_by_id',
-  rows: rowsOf({ kind: stock.kind, id: stock.id, ...leftColumns }),
-  query: (select, keys) => select.from(stock).where(and(anyOf(stock.id, keys), isInMode(stock.mode))),
-}
-
-/** Counters by the ids of the rates and of the prices that they count. */
-function byKind(rows: StockRow[]): Record<'rates' | 'prices', Map<string, Left>> {
-  const of = (kind: StockKind) => new Map(rows.filter((row) => row.kind === kind).map((row) => [row.id, row]))
-  return { rates: of('rate'), prices: of('price') }
-}
+/** Query for the counters of rates, or of prices, by their ids, in the mode of the caller. */
+const stockById = (kind: StockKind): NamedFind<StockRow> => ({
+  name: `stock_of_${kind}_by_id`,
+  rows: rowsOf({ id: stock.id, ...leftColumns }),
+  query: (select, keys) => select.from(stock).where(and(anyOf(stock.id, keys), isStockIn(kind))),
+})
+const [rateStockById, priceStockById] = [stockById('rate'), stockById('price')]
 
 /** A price whose counters are read apart from it. */
 type UncountedPrice = JoinedRow<ListedPrice, Left>
@@ -196,8 +192,8 @@ type Revision = { id: string; revision: string }
 /** Everything listed under an event, in order, without the stock counters. */
 type Offer = {
   rates: OfferedRate[]
-  /** Ids of the stock rows: each rate, followed by its prices. */
-  stockIds: string[]
+  rateIds: string[]
+  priceIds: string[]
 }
 
 const revisions: Find<Revision> = {
@@ -241,16 +237,17 @@ async function readOffers(db: Database, eventIds: string[]): Promise<Map<string,
       supplements: supplements.get(rate.id) ?? [],
       questions: questions.get(rate.id) ?? [],
     }))
-    const stockIds = offered.flatMap(({ rate, prices }) => [rate.row.id, ...prices.map(({ row }) => row.id)])
-    return { rates: offered, stockIds }
+    const rateIds = rows.map(({ id }) => id)
+    const priceIds = offered.flatMap(({ prices }) => prices.map(({ row }) => row.id))
+    return { rates: offered, rateIds, priceIds }
   }
   return new Map(eventRevisions.map(({ id, revision }) => [id, { revision, value: offerOf(id) }]))
 }
 
 // Counts at least 1, because an empty offer is cached too.
-const sizeOf = ({ rates, stockIds }: Offer): number => {
+const sizeOf = ({ rates, priceIds }: Offer): number => {
   const others = rates.map(({ supplements, questions }) => supplements.length + questions.length)
-  return 1 + stockIds.length + others.reduce((sum, count) => sum + count, 0)
+  return 1 + rates.length + priceIds.length + others.reduce((sum, count) => sum + count, 0)
 }
 
 // Rows of all kinds that are cached for each event.
@@ -271,16 +268,24 @@ export function ticketRatesByEventId({ catalogue }: Readers, loaders: Loaders): 
   const offerByEventId = loadOffers(catalogue)
   return new Loader(async (eventIds) => {
     const offers = await offerByEventId.loadAll(eventIds)
-    const ids = offers.flatMap((offer) => offer?.stockIds ?? [])
-    const stockOf = byKind(await catalogue.find(stockById, ids))
+    const readStock = async (find: NamedFind<StockRow>, idsOf: (offer: Offer) => string[]) => {
+      const ids = offers.flatMap((offer) => (offer ? idsOf(offer) : []))
+      const found = new Map<string, Left>()
+      for (const row of await catalogue.find(find, ids)) found.set(row.id, row)
+      return found
+    }
+    const [rateStock, priceStock] = await Promise.all([
+      readStock(rateStockById, ({ rateIds }) => rateIds),
+      readStock(priceStockById, ({ priceIds }) => priceIds),
+    ])
     return offers.map((offer) => {
       const rates: TicketRate[] = []
       for (const { rate, prices, supplements, questions } of offer?.rates ?? []) {
         const { id } = rate.row
-        const rateStock = stockOf.rates.get(id)
-        if (!rateStock) continue
-        rates.push(rate.with(rateStock))
-        loaders.get(pricesByTicketRateId).prime(id, withStock(prices, stockOf.prices))
+        const left = rateStock.get(id)
+        if (!left) continue
+        rates.push(rate.with(left))
+        loaders.get(pricesByTicketRateId).prime(id, withStock(prices, priceStock))
         loaders.get(supplementsByTicketRateId).prime(id, supplements)
         loaders.get(questionsByTicketRateId).prime(id, questions)
       }

@@ -39,7 +39,7 @@ export const stock = pgTable(
     held: integer().notNull().default(0),
   },
   (stock) => [
-    primaryKey({ columns: [stock.id, stock.kind, stock.mode, stock.organizationId] }),
+    primaryKey({ columns: [stock.id, stock.mode, stock.kind, stock.organizationId] }),
     check(
       'stock_never_negative',
       sql`${stock.soldBefore} >= 0 and ${stock.sold} >= 0 and ${stock.held} >= 0`,
@@ -53,9 +53,13 @@ export const stock = pgTable(
 
 export type StockKind = (typeof stockKind.enumValues)[number]
 
+/** Condition that counters are of a kind, in the mode of the statement. */
+export const isStockIn = (kind: StockKind): SQL =>
+  sql`${stock.kind} = ${sql.raw(`'${kind}'`)} and ${isInMode(stock.mode)}`
+
 /** Condition that counters are those of a row, in the mode of the statement. */
 export const isStockOf = (kind: StockKind, id: PgColumn): SQL =>
-  sql`${stock.id} = ${id} and ${stock.kind} = ${sql.raw(`'${kind}'`)} and ${isInMode(stock.mode)}`
+  sql`${stock.id} = ${id} and ${isStockIn(kind)}`
 
 /** Name of a rate in a mode, for queues and announcements. */
 export const rateInMode = (mode: Mode, id: string): string => `${mode} ${id}`
