@@ -38,10 +38,11 @@ export const locationsById = (/** @type {string[]} */ ids) => sql`
   from locations where id = any(${ids}::text[])`
 
 export const ratesByEventId = (/** @type {string[]} */ eventIds) => sql`
-  select rate.id, organization_id, event_id, name, slug, valid_from, complete, type, min, max, show_all_prices,
+  select rate.id, rate.organization_id, event_id, name, slug, valid_from, complete, type, min, max, show_all_prices,
     warranty_enabled, warranty_percentage::float8, warranty_hours, sold_before + sold as sold,
     capacity - sold_before - sold - held as left_over
-  from ticket_rates as rate join stock on stock.id = rate.id
+  from ticket_rates as rate
+  join stock on stock.id = rate.id and stock.kind = 'rate' and stock.mode = 'live'
   where event_id = any(${eventIds}::text[]) and not removed
   order by position, rate.id`
 
@@ -50,7 +51,7 @@ export const pricesByEventId = (/** @type {string[]} */ eventIds) => sql`
     fee_type, fee_quantity::float8, capacity - sold_before - sold - held as left_over
   from prices as price
   join ticket_rates as rate on rate.id = ticket_rate_id
-  join stock on stock.id = price.id
+  join stock on stock.id = price.id and stock.kind = 'price' and stock.mode = 'live'
   where event_id = any(${eventIds}::text[]) and not price.removed
   order by price.position, price.id`
 
