@@ -9,7 +9,7 @@ const keptFor = (max: number, byDefault: number) =>
     .default(byDefault)
     .transform((count) => (count === 'off' ? null : count))
 
-/** Environment variables for how long data is kept, used under their names in camel case (DECISIONS 160). */
+/** Environment variables for how long data is kept, used under their names in camel case (DECISIONS 169). */
 export const retentionSettings = {
   /** Days after which a checkout that was never paid is deleted. */
   RETAIN_UNPAID_DAYS: keptFor(3650, 30),

@@ -3,7 +3,7 @@ import postgres from 'postgres'
 import { type MigrateOptions, type MigrationSession, migrate } from './migrate.ts'
 import type { Host } from './pool/find-host.ts'
 
-type Session = { host?: Host | undefined; ssl?: postgres.Sql['options']['ssl'] }
+type Server = { host?: Host | undefined; ssl?: postgres.Sql['options']['ssl'] }
 
 // Arbitrary, but every version of this service must use the same number.
 const migrationLock = 7_264_337
@@ -19,7 +19,7 @@ const noTimeouts = { statement_timeout: '0', lock_timeout: '0', idle_in_transact
 // A lost session loses its lock, but the driver would silently continue in a new session. So a loss is final.
 function openSession(
   url: string,
-  { host, ssl }: Session,
+  { host, ssl }: Server,
 ): { session: MigrationSession; end(): Promise<void> } {
   let isLost = false
   const client = postgres(url, {
@@ -51,7 +51,7 @@ function openSession(
  *  `ssl` the driver's setting of TLS. */
 export async function migratePostgres<Result = void>(
   url: string,
-  { host, ssl, ...options }: MigrateOptions & Session = {},
+  { host, ssl, ...options }: MigrateOptions & Server = {},
   work: (session: MigrationSession, options: MigrateOptions) => Promise<Result> = migrate as never,
 ): Promise<Result> {
   const { session, end } = openSession(url, { host, ssl })

@@ -61,7 +61,7 @@ export function requireAtRoots(schema: GraphQLSchema): void {
     }
 }
 
-/** Makes the fields of types that need a scope nullable, and null for integrations without it (DECISIONS 103). */
+/** Makes the fields of types that need a scope nullable, and null for integrations without it (DECISIONS 143). */
 export function hideFields(schema: GraphQLSchema): void {
   for (const type of Object.values(schema.getTypeMap())) {
     const needs = type.extensions.needs as TypeNeeds | undefined

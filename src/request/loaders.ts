@@ -30,8 +30,8 @@ export class Loaders implements Readers {
   }
 
   get catalogue(): Reader {
-    const isOwn = this.#catalogue === this.#source.db
-    this.#catalogueReader ??= isOwn ? this.own : this.#readerOf(this.#catalogue)
+    const isPrimary = this.#catalogue === this.#source.db
+    this.#catalogueReader ??= isPrimary ? this.own : this.#readerOf(this.#catalogue)
     return this.#catalogueReader
   }
 

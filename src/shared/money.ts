@@ -1,7 +1,7 @@
 // Decimals of currencies by ISO 4217, as its maintenance agency publishes them (SIX, list one of 25 June 2024, with XCG of
 // 2025, and HRK, SLL and ZWL, which it had withdrawn lately). Frozen: amounts are stored in minor units, so another number
 // would make every stored amount of a currency worth ten times more or less. Never from `Intl`, which follows usage and
-// differs between releases of Node. A new currency may be added; one that is here stays as it is (DECISIONS 210).
+// differs between releases of Node. A new currency may be added; one that is here stays as it is (DECISIONS 58).
 const codesByDecimals: Record<number, string> = {
   0: 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF',
   2: `
@@ -37,7 +37,7 @@ export const toMinor = (major: number, currency: string): number =>
   Math.round(major * 10 ** decimalsOf(currency))
 
 /** Number of decimals of amounts that are charged: no provider takes thousandths of a currency, nor hundredths of an
- *  ariary, which has none (DECISIONS 213). */
+ *  ariary, which has none (DECISIONS 61). */
 const chargedDecimalsOf = (currency: string): number =>
   currency === 'MGA' ? 0 : Math.min(2, decimalsOf(currency))
 

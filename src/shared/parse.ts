@@ -81,7 +81,7 @@ function removeBlank(copy: unknown, issues: Issue[]): Set<string> {
 }
 
 /** Parses what people fill in, as `parse` does. An optional field that may not be blank counts as absent where it is
- *  (DECISIONS 260). */
+ *  (DECISIONS 92). */
 export function parseRequest<T extends z.ZodType>(type: T, input: unknown): z.output<T> {
   const parsed = type.safeParse(input, parseOptions)
   if (parsed.success) return parsed.data

@@ -1,7 +1,7 @@
 import { asc, eq } from 'drizzle-orm'
 import { expect } from 'vitest'
 import { changes } from '../../src/domain/change/table.ts'
-import type { Outcome } from '../../src/domain/payment/provider.ts'
+import type { PaymentOutcome } from '../../src/domain/payment/provider.ts'
 import { payments } from '../../src/domain/payment/table.ts'
 import { refunds } from '../../src/domain/refund/table.ts'
 import { tickets } from '../../src/domain/ticket/table.ts'
@@ -26,7 +26,11 @@ export async function buyTickets(sale: Sale, count = 1, entry = {}, rate = 'rate
 }
 
 /** A `paid` outcome with the full amount of a checkout. */
-export async function fullPaymentOf(sale: Sale, checkout: Checkout, reference?: string): Promise<Outcome> {
+export async function fullPaymentOf(
+  sale: Sale,
+  checkout: Checkout,
+  reference?: string,
+): Promise<PaymentOutcome> {
   const { id = '', totalAmount: amount, currency } = (await paymentRow(sale, checkout)) ?? {}
   return paidOutcome(id, { amount, currency, ...(reference && { reference }) })
 }

@@ -1,6 +1,6 @@
 import { and, eq, getTableColumns } from 'drizzle-orm'
 import type { Database } from '../../src/database/database.ts'
-import type { Outcome } from '../../src/domain/payment/provider.ts'
+import type { PaymentOutcome } from '../../src/domain/payment/provider.ts'
 import { type Payment, payments } from '../../src/domain/payment/table.ts'
 import { settlePayment as settle } from '../../src/domain/sale/settle/settle-payment.ts'
 import { tickets } from '../../src/domain/ticket/table.ts'
@@ -9,7 +9,7 @@ import { tickets } from '../../src/domain/ticket/table.ts'
 export async function settlePaymentById(
   db: Database,
   paymentId: string,
-  outcome: Outcome,
+  outcome: PaymentOutcome,
 ): Promise<Payment['status']> {
   const [payment] = await db
     .select({ ...getTableColumns(payments), ticketRateId: tickets.ticketRateId })

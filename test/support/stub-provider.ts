@@ -1,17 +1,17 @@
-import type { Outcome, PaymentProvider } from '../../src/domain/payment/provider.ts'
+import type { PaymentOutcome, PaymentProvider } from '../../src/domain/payment/provider.ts'
 import { sandboxProvider } from '../../src/domain/payment/sandbox.ts'
 
 /** The outcome of a paid payment. Use different references for two charges of the same payment. */
 export const paidOutcome = (
   paymentId: string,
   more: { amount?: number; currency?: string; reference?: string } = {},
-): Outcome => ({
+): PaymentOutcome => ({
   kind: 'paid',
   money: { provider: 'test', reference: `test_${paymentId}`, amount: 2200, currency: 'EUR', ...more },
 })
 
 /** The outcome of a payment that ended unpaid. */
-export const endedOutcome = (status: 'failed' | 'cancelled' | 'expired'): Outcome => ({
+export const endedOutcome = (status: 'failed' | 'cancelled' | 'expired'): PaymentOutcome => ({
   kind: 'ended',
   status,
 })

@@ -35,7 +35,7 @@ const asked = arrayRows('asked', {
 const { place, ticketId, qrCode, eventId, supplementId } = asked.cells
 
 // Only tickets that the organization sold in the mode of the caller: no test ticket enters at a real door.
-const isOwn = (table: string) => sql`${sql.raw(table)}.organization_id = ${parameter('organizationId')}
+const isOfDoor = (table: string) => sql`${sql.raw(table)}.organization_id = ${parameter('organizationId')}
   and ${sql.raw(table)}.mode = ${parameter('mode')}::text::key_mode`
 
 // A code is unique only within its event: a ticket of the event at the door comes first, or one with the supplement
@@ -44,10 +44,10 @@ const isOwn = (table: string) => sql`${sql.raw(table)}.organization_id = ${param
 const chosen = sql`(
   select ${place} as place, case
     when ${ticketId} is not null then (
-      select id from ${tickets} where id = ${ticketId} and ${isOwn('tickets')})
+      select id from ${tickets} where id = ${ticketId} and ${isOfDoor('tickets')})
     else (
       select scanned.id from ${tickets} as scanned join ${events} as shown on shown.id = scanned.event_id
-      where scanned.qr_code = ${qrCode} and ${isOwn('scanned')}
+      where scanned.qr_code = ${qrCode} and ${isOfDoor('scanned')}
         and scanned.ended is distinct from 'expired'
       order by scanned.event_id = coalesce(${eventId}, '') desc,
         scanned.supplements @> jsonb_build_array(jsonb_build_object('supplementId', ${supplementId})) desc,

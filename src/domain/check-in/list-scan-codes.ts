@@ -163,7 +163,7 @@ type Request = { eventId: string; since: string | null; limit: number }
  *  has changed since it began: tickets paid since, entries, exits, redemptions, cancellations, and tickets with
  *  another code after a transfer. Each replaces what was read of the same ticket before. A page is at most
  *  `limit` tickets. Nothing is missed, whatever commits meanwhile; something may come twice.
- *  Refuses: FORBIDDEN for a channel, NOT_FOUND, CURSOR_UNKNOWN, BUSY (DECISIONS 110). */
+ *  Refuses: FORBIDDEN for a channel, NOT_FOUND, CURSOR_UNKNOWN, BUSY (DECISIONS 54). */
 export async function listScanCodes({ eventId, since, limit }: Request, ctx: Context): Promise<ScanListPage> {
   const [organizationId] = requireIntegration(ctx).organizationIds
   const event = await ctx.loaders.load(eventById, eventId)

@@ -18,12 +18,12 @@ export type Redeemed = Redemption & { replayed: boolean }
 // Many bars work at the same time: a bound leaves the other connections to everybody else.
 const redemptionTransaction = boundedTransactions({ maxAtOnce: 2, maxWaiting: 500 })
 
-type Outcome = Pick<Redemption, 'result' | 'redeemed' | 'left'>
+type Decided = Pick<Redemption, 'result' | 'redeemed' | 'left'>
 
-const nothing = (result: Redemption['result'], left = 0): Outcome => ({ result, redeemed: 0, left })
+const nothing = (result: Redemption['result'], left = 0): Decided => ({ result, redeemed: 0, left })
 
 /** Decides what a bar may hand out: all items or none, never more than were bought and not yet redeemed. */
-function decideOutcome(ticket: Ticket, { supplementId, quantity }: RedeemInput): Outcome {
+function decideOutcome(ticket: Ticket, { supplementId, quantity }: RedeemInput): Decided {
   if (ticket.status === 'cancelled') return nothing('CANCELLED')
   if (ticket.status !== 'active') return nothing('UNPAID')
   const sold = ticket.supplements.find((supplement) => supplement.supplementId === supplementId)

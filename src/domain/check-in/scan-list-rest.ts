@@ -127,7 +127,7 @@ function toAnswer(page: ScanListPage, link: string): Answer {
   }
 }
 
-/** GET /integrations/events/{eventId}/scan-list (DECISIONS 110). */
+/** GET /integrations/events/{eventId}/scan-list (DECISIONS 54). */
 export const scanListRoute = route({
   method: 'GET',
   url: '/integrations/events/:eventId/scan-list',

@@ -7,7 +7,7 @@ import type { RateLimits } from '../../request/rate-limits.ts'
 import { Refusal } from '../../shared/errors.ts'
 import { documentName, readDocumentToken } from './document-url.ts'
 import { drawTicket } from './draw-ticket.ts'
-import { findSheet, languageOfSheet } from './find-sheets.ts'
+import { findDocument, languageOfDocument } from './find-documents.ts'
 
 // Drawing is CPU-bound and must not hold up checkouts.
 const drawing = { maxAtOnce: 2, maxWaiting: 50 }
@@ -45,24 +45,27 @@ export async function addDocumentPage(
     const options = { schema: { hide: true }, config: { tokenOf } }
     scope.get('/tickets/:token.pdf', options, async (request, reply) => {
       const token = readDocumentToken(tokenIn(request))
-      const sheet = await limits.lookUpToken(request, async () => token && findSheet(db, token))
-      if (!sheet) throw new Refusal({ code: 'NOT_FOUND', message: 'There is no such ticket.' })
-      if (sheet.ticket.documentToken !== token?.token)
+      const document = await limits.lookUpToken(request, async () => token && findDocument(db, token))
+      if (!document) throw new Refusal({ code: 'NOT_FOUND', message: 'There is no such ticket.' })
+      if (document.ticket.documentToken !== token?.token)
         // The language of the former holder is not kept.
         return sendNote(reply, 410, negotiateLanguage(reply) ?? 'en', [
           'error.otherHolder',
           'error.documentAdmitsNobody',
         ])
       // A refunded ticket that was not cancelled still admits (DECISIONS 5).
-      if (sheet.ticket.status !== 'active')
-        return sendNote(reply, 410, languageOfSheet(sheet), ['error.ticketCancelled', 'error.admitsNobody'])
+      if (document.ticket.status !== 'active')
+        return sendNote(reply, 410, languageOfDocument(document), [
+          'error.ticketCancelled',
+          'error.admitsNobody',
+        ])
       if (limit.pendingCount >= drawing.maxWaiting)
         throw new Refusal({ code: 'BUSY', message: 'Try again in a moment.', facts: { retryAfter: 2 } })
-      const document = await limit(() => drawTicket(sheet))
+      const pdf = await limit(() => drawTicket(document))
       return reply
         .type('application/pdf')
-        .header('content-disposition', `inline; filename="${documentName(sheet)}"`)
-        .send(document)
+        .header('content-disposition', `inline; filename="${documentName(document)}"`)
+        .send(pdf)
     })
   })
 }

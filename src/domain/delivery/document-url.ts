@@ -1,7 +1,7 @@
 import { translate } from '../../language/translate.ts'
 import { addressTokenReader } from '../../shared/ids.ts'
 import type { Ticket } from '../ticket/table.ts'
-import { languageOfSheet, type Sheet } from './find-sheets.ts'
+import { languageOfDocument, type TicketDocument } from './find-documents.ts'
 
 type Documented = Pick<Ticket, 'status' | 'documentToken'>
 
@@ -23,14 +23,14 @@ const plain = (text: string) =>
     .slice(0, 60)
 
 /** Name of a file for an event. A slug may hold any character, so it is reduced to a safe file name. */
-export const fileName = ({ slug, name }: Sheet['event'], suffix: string): string =>
+export const fileName = ({ slug, name }: TicketDocument['event'], suffix: string): string =>
   `${plain(slug) || plain(name) || 'event'}${suffix}`
 
 /** Name of a ticket's PDF, distinct from those of the other tickets of its checkout. */
-export function documentName(sheet: Sheet): string {
-  const number = sheet.ticket.position + 1
+export function documentName(document: TicketDocument): string {
+  const number = document.ticket.position + 1
   return fileName(
-    sheet.event,
-    `-${plain(translate(languageOfSheet(sheet), 'document.file', { number }))}.pdf`,
+    document.event,
+    `-${plain(translate(languageOfDocument(document), 'document.file', { number }))}.pdf`,
   )
 }

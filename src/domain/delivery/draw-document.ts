@@ -5,7 +5,7 @@ import type { Language } from '../../language/languages.ts'
 import type { PlainKey } from '../../language/messages.ts'
 import { translate } from '../../language/translate.ts'
 import { localStart, placeOf } from '../event/local-time.ts'
-import { languageOfSheet, type Sheet } from './find-sheets.ts'
+import { languageOfDocument, type TicketDocument } from './find-documents.ts'
 import type { Fonts } from './load-fonts.ts'
 import { layOutText, normalizeText, type Style } from './set-text.ts'
 import { priceOf } from './write-mail.ts'
@@ -46,7 +46,7 @@ function layOutLines(lines: Line[]): Block {
 function stubLines(
   language: Language,
   fonts: Fonts,
-  { event, location, organizationName, ticket }: Sheet,
+  { event, location, organizationName, ticket }: TicketDocument,
 ): Line[] {
   const color = '#ffffff'
   const plain = (size: number): Style => ({ color, faces: fonts.regular, sizes: [size], maxLines: 2 })
@@ -61,7 +61,11 @@ function stubLines(
   ]
 }
 
-function factLines(language: Language, fonts: Fonts, { ticket, rateName, priceName }: Sheet): Line[] {
+function factLines(
+  language: Language,
+  fonts: Fonts,
+  { ticket, rateName, priceName }: TicketDocument,
+): Line[] {
   const label: Style = { faces: fonts.regular, sizes: [8.5], color: soft, maxLines: 1 }
   const value: Style = { faces: fonts.bold, sizes: [13, 11, 9], color: ink, maxLines: 2 }
   const supplements = ticket.supplements.map(({ label }) => label).join(', ')
@@ -101,7 +105,7 @@ function drawCode(doc: Document, code: string, y: number): void {
 function open(
   language: Language,
   fonts: Fonts,
-  { event, ticket, organizationName }: Sheet,
+  { event, ticket, organizationName }: TicketDocument,
   height: number,
 ): Document {
   const title = translate(language, 'document.title', { event: event.name, number: ticket.position + 1 })
@@ -122,13 +126,13 @@ function open(
 
 /** Draws a ticket as a PDF, in the language of its holder. Blocks the event loop for some milliseconds:
  *  use `drawTicket`. */
-export function drawSheet(sheet: Sheet, fonts: Fonts): Promise<Buffer> {
-  const { qrCode, paymentId, id } = sheet.ticket
-  const language = languageOfSheet(sheet)
-  const stub = layOutLines(stubLines(language, fonts, sheet))
+export function drawDocument(document: TicketDocument, fonts: Fonts): Promise<Buffer> {
+  const { qrCode, paymentId, id } = document.ticket
+  const language = languageOfDocument(document)
+  const stub = layOutLines(stubLines(language, fonts, document))
   const codeStyle: Style = { faces: fonts.bold, sizes: [15, 12, 9, 7], color: ink, maxLines: 2 }
   const code = layOutLines([{ text: qrCode, style: codeStyle, align: 'center' }])
-  const facts = layOutLines(factLines(language, fonts, sheet))
+  const facts = layOutLines(factLines(language, fonts, document))
   const footStyle: Style = { faces: fonts.regular, sizes: [7.5], color: soft, maxLines: 1 }
   const footText = translate(language, 'document.footer', { order: paymentId, ticket: id })
   const foot = layOutLines([{ text: footText, style: footStyle }])
@@ -139,7 +143,7 @@ export function drawSheet(sheet: Sheet, fonts: Fonts): Promise<Buffer> {
   const factsTop = ruleTop + 10
   // Long texts make the page longer.
   const height = Math.max(page.height, factsTop + facts.height + 40)
-  const doc = open(language, fonts, sheet, height)
+  const doc = open(language, fonts, document, height)
   const drawn = buffer(doc)
   drawStub(doc, stubHeight)
   stub.set(doc, 26)

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks'
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import pLimit from 'p-limit'
-import type { Sheet } from './find-sheets.ts'
+import type { TicketDocument } from './find-documents.ts'
 
 // Share of time that requests may use before deliveries pause, and the length of the pause.
 const maxBusy = 0.6
@@ -35,17 +35,17 @@ export async function yieldToRequests(): Promise<void> {
 }
 
 // Loaded on the first ticket, to keep startup fast.
-const load = () => Promise.all([import('./draw-sheet.ts'), import('./load-fonts.ts')])
+const load = () => Promise.all([import('./draw-document.ts'), import('./load-fonts.ts')])
 
 const oneAtATime = pLimit(1)
 
 /** Draws a ticket as a one-page PDF: the event with its local time, the attendee, and the code to scan at the
  *  door. Names may be in any script. */
-export const drawTicket = (sheet: Sheet): Promise<Buffer> =>
+export const drawTicket = (document: TicketDocument): Promise<Buffer> =>
   oneAtATime(async () => {
     // Each ticket blocks the event loop for some milliseconds, so pending requests run before the next one.
     await setImmediate()
-    const [{ drawSheet }, { loadFonts }] = await load()
+    const [{ drawDocument }, { loadFonts }] = await load()
     const fonts = await loadFonts()
-    return trackCpu(() => drawSheet(sheet, fonts))
+    return trackCpu(() => drawDocument(document, fonts))
   })

@@ -52,7 +52,7 @@ const rows = fewRowsOf({
   longitude: locations.longitude,
 })
 
-const sheets = (name: string, condition: SQL | undefined) =>
+const documents = (name: string, condition: SQL | undefined) =>
   query(name, {
     rows,
     query: (select) =>
@@ -75,7 +75,7 @@ const sheets = (name: string, condition: SQL | undefined) =>
 // On one line and without hidden characters, which names may have. Null stays null.
 const shown = <Text extends string | null>(text: Text) => (text && oneLine(text)) as Text
 
-function toSheet(row: ReturnType<typeof rows.read>[number]) {
+function toDocument(row: ReturnType<typeof rows.read>[number]) {
   const { rateName, priceName, discountName, organizationName, organizationLanguage, ...others } = row
   const { paymentLanguage, eventId, eventName, slug, startDate, endDate, displayDate, ...rest } = others
   const { sequence, locationName, address, city, timezone, latitude, longitude, ...ticket } = rest
@@ -94,10 +94,10 @@ function toSheet(row: ReturnType<typeof rows.read>[number]) {
 }
 
 /** A ticket with everything that is printed on it. */
-export type Sheet = ReturnType<typeof toSheet>
+export type TicketDocument = ReturnType<typeof toDocument>
 
 /** Language of the holder of a ticket; that of the organization if the ticket has another than ours. */
-export const languageOfSheet = ({ ticket, organizationLanguage }: Sheet): Language =>
+export const languageOfDocument = ({ ticket, organizationLanguage }: TicketDocument): Language =>
   chooseLanguage(ticket.language, organizationLanguage)
 
 const parameter = sql.placeholder
@@ -110,17 +110,17 @@ const ofToken = sql`(
     and ${retiredDocuments.token} = ${parameter('token')}
   limit 1)`
 
-const sheetByToken = sheets(
-  'sheet_by_document',
+const documentByToken = documents(
+  'document_by_token',
   and(inOrganization(tickets.organizationId), eq(tickets.id, ofToken)),
 )
 
 /** Finds a ticket by the token of its document, whatever its status, or by that of a document that it had
  *  before it was given to another person: its `documentToken` is another then. The token is the
  *  authorization, so there is no caller. Null if there is none. */
-export async function findSheet(db: Database, read: AddressToken): Promise<Sheet | null> {
-  const [row] = await sheetByToken(db, read)
-  return row ? toSheet(row) : null
+export async function findDocument(db: Database, read: AddressToken): Promise<TicketDocument | null> {
+  const [row] = await documentByToken(db, read)
+  return row ? toDocument(row) : null
 }
 
 const isKept = sql`not exists (select from ${retiredDocuments}
@@ -130,7 +130,7 @@ const isOfFirst = sql`exists (select from ${tickets} as first where first.organi
   and first.email = ${sql.placeholder('recipient')})`
 
 const toSend = (name: string, ...conditions: SQL[]) =>
-  sheets(
+  documents(
     name,
     and(
       inOrganization(tickets.organizationId),
@@ -143,13 +143,13 @@ const isActive = eq(tickets.status, 'active')
 const toSendBy = (medium: Delivery['medium'], column: PgColumn) => {
   const isRecipients = eq(column, sql.placeholder('recipient'))
   return {
-    all: toSend(`sheets_by_${medium}`, isRecipients, isActive),
-    one: toSend(`sheet_by_${medium}`, isRecipients, isActive, isTicket),
+    all: toSend(`documents_by_${medium}`, isRecipients, isActive),
+    one: toSend(`document_by_${medium}`, isRecipients, isActive, isTicket),
   }
 }
-const sheetsOf = {
-  notice: toSend('sheets_of_a_notice', isTicket),
-  publicCheckout: toSend('sheets_of_a_public_checkout', isActive, isKept, isOfFirst),
+const documentsOf = {
+  notice: toSend('documents_of_a_notice', isTicket),
+  publicCheckout: toSend('documents_of_a_public_checkout', isActive, isKept, isOfFirst),
   email: toSendBy('email', tickets.email),
   whatsapp: toSendBy('whatsapp', tickets.phone),
 }
@@ -157,13 +157,13 @@ const sheetsOf = {
 /** Finds the tickets of a delivery: those of its payment, or the only one that it names, that are active
  *  and still bear its recipient. A notice that names a ticket concerns it whatever became of it; a checkout by a
  *  publishable key that cost nothing is sent to its first attendee, but for what was given to others. */
-export async function sheetsToSend(db: Database, delivery: Delivery): Promise<Sheet[]> {
+export async function documentsToSend(db: Database, delivery: Delivery): Promise<TicketDocument[]> {
   const { organizationId, kind, notice, occasion, medium, paymentId, recipient, ticketId } = delivery
   const isNotice = kind === 'transfer_notice' || (notice && ticketId !== null)
   const run = isNotice
-    ? sheetsOf.notice
+    ? documentsOf.notice
     : occasion === 'public'
-      ? sheetsOf.publicCheckout
-      : sheetsOf[medium][ticketId === null ? 'all' : 'one']
-  return (await run(db, { organizationId, paymentId, recipient, ticketId })).map(toSheet)
+      ? documentsOf.publicCheckout
+      : documentsOf[medium][ticketId === null ? 'all' : 'one']
+  return (await run(db, { organizationId, paymentId, recipient, ticketId })).map(toDocument)
 }

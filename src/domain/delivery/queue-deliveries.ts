@@ -21,7 +21,7 @@ type Paid = {
   isPublic?: boolean | undefined
 }
 
-// Mails a day to an address of what publishable keys sell for nothing (DECISIONS 204).
+// Mails a day to an address of what publishable keys sell for nothing (DECISIONS 164).
 const maxPublic = 5
 
 function deliveriesOf({ payment, tickets, isPublic }: Paid) {

@@ -35,8 +35,8 @@ type Held = Awaited<ReturnType<typeof ofPayments>>[number]
 
 /** Queues a notice about some tickets of each payment: a mail to every holder of such a ticket, and one to the
  *  payer, the attendee of the first ticket as it was sold, who alone is told the amount; one where both are the
- *  same. Nobody is told who was anonymized, nor of a test ticket that was not to be mailed (DECISIONS 102, 201,
- *  202). The mails of an occasion are queued once. */
+ *  same. Nobody is told who was anonymized, nor of a test ticket that was not to be mailed (DECISIONS 142, 161,
+ *  162). The mails of an occasion are queued once. */
 export async function queueNotices(
   tx: Connection,
   { organizationId, paymentIds, occasion }: Named,

@@ -6,7 +6,7 @@ import { inSeconds } from '../../database/clock.ts'
 import type { Database } from '../../database/database.ts'
 import { groupBy } from '../../shared/group-by.ts'
 import { yieldToRequests } from './draw-ticket.ts'
-import { type Sheet, sheetsToSend } from './find-sheets.ts'
+import { documentsToSend, type TicketDocument } from './find-documents.ts'
 import { type Sender, Undelivered } from './sender.ts'
 import { type Delivery, deliveries } from './table.ts'
 
@@ -25,12 +25,12 @@ const maxPutOff = 5_000
 const pauses = { first: 30, max: 7200 }
 
 /** Result of an attempt: the columns to update, and the error to rethrow if it was unexpected. */
-type Outcome = {
+type Attempted = {
   set: PgUpdateSetSource<typeof deliveries> & { lastError: string | null }
   fault?: unknown
 }
 
-function afterFailure(error: unknown, attempts: number): Outcome {
+function afterFailure(error: unknown, attempts: number): Attempted {
   const isExpected = error instanceof Undelivered
   const { code: lastError, isPermanent } = isExpected ? error : new Undelivered('INTERNAL', false)
   const set =
@@ -40,13 +40,13 @@ function afterFailure(error: unknown, attempts: number): Outcome {
   return isExpected ? { set } : { set, fault: error }
 }
 
-const skipped = (lastError: string): Outcome => ({ set: { status: 'skipped', lastError } })
+const skipped = (lastError: string): Attempted => ({ set: { status: 'skipped', lastError } })
 
 async function attempt(
   send: Sender | null,
   delivery: Delivery,
-  find: () => Promise<Sheet[]>,
-): Promise<Outcome> {
+  find: () => Promise<TicketDocument[]>,
+): Promise<Attempted> {
   if (!send) return skipped('NOT_ENABLED')
   const [first, ...rest] = await find()
   if (!first) return skipped('NO_TICKETS')
@@ -59,7 +59,7 @@ async function attempt(
 }
 
 /** Puts off what an organization sends beyond its hour, and what else of it is due, each by up to 68 minutes. Counts no
- *  attempt, and keeps the last failure of each. Returns what is to be sent now, with all tickets that were paid (DECISIONS 204). */
+ *  attempt, and keeps the last failure of each. Returns what is to be sent now, with all tickets that were paid (DECISIONS 164). */
 async function withinHour(db: Database, claimed: Delivery[], perHour: number): Promise<Delivery[]> {
   const late = new Set<string>()
   const bounded = claimed.filter(({ occasion }) => occasion !== '')
@@ -97,7 +97,9 @@ export async function sendDeliveries(db: Database, senders: Senders): Promise<vo
   const deliver = async (delivery: Delivery) => {
     const send = senders[delivery.medium]
     await inTurn(yieldToRequests)
-    const { set, fault } = await attempt(send, delivery, () => onDatabase(() => sheetsToSend(db, delivery)))
+    const { set, fault } = await attempt(send, delivery, () =>
+      onDatabase(() => documentsToSend(db, delivery)),
+    )
     const isStillPending = and(
       eq(deliveries.organizationId, delivery.organizationId),
       eq(deliveries.id, delivery.id),

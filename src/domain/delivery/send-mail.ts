@@ -4,7 +4,7 @@ import type { MailConfig } from '../../config/delivery.ts'
 import { localFiles } from '../../shared/files.ts'
 import { documentName, fileName } from './document-url.ts'
 import { drawTicket } from './draw-ticket.ts'
-import type { Sheet } from './find-sheets.ts'
+import type { TicketDocument } from './find-documents.ts'
 import { mailFile } from './mail-folder.ts'
 import { type Sender, Undelivered } from './sender.ts'
 import { writeCalendar, writeMail, writeNotice } from './write-mail.ts'
@@ -13,45 +13,48 @@ type Transport = (id: string, mail: SendMailOptions) => Promise<void>
 
 type Attachment = NonNullable<SendMailOptions['attachments']>[number]
 
-const calendarOf = (sheet: Sheet, ...more: [string, Parameters<typeof writeCalendar>[2]]): Attachment => ({
-  filename: fileName(sheet.event, '.ics'),
-  content: writeCalendar(sheet, ...more),
+const calendarOf = (
+  document: TicketDocument,
+  ...more: [string, Parameters<typeof writeCalendar>[2]]
+): Attachment => ({
+  filename: fileName(document.event, '.ics'),
+  content: writeCalendar(document, ...more),
   contentType: 'text/calendar; charset=utf-8; method=PUBLISH',
   // Base64 keeps the CRLF line ends that iCalendar requires.
   contentTransferEncoding: 'base64',
 })
 
 async function composeTickets(
-  sheets: Parameters<Sender>[1],
+  documents: Parameters<Sender>[1],
   domain: string,
   publicUrl: string,
 ): Promise<SendMailOptions> {
   const attachments: Attachment[] = []
-  for (const sheet of sheets) {
-    const content = await drawTicket(sheet)
-    attachments.push({ filename: documentName(sheet), content, contentType: 'application/pdf' })
+  for (const document of documents) {
+    const content = await drawTicket(document)
+    attachments.push({ filename: documentName(document), content, contentType: 'application/pdf' })
   }
   return {
-    ...writeMail(sheets, publicUrl),
-    attachments: [...attachments, calendarOf(sheets[0], domain, 'calendar.description')],
+    ...writeMail(documents, publicUrl),
+    attachments: [...attachments, calendarOf(documents[0], domain, 'calendar.description')],
   }
 }
 
 async function composeMail(
   delivery: Parameters<Sender>[0],
-  sheets: Parameters<Sender>[1],
+  documents: Parameters<Sender>[1],
   from: MailConfig['from'],
   publicUrl: string,
 ): Promise<SendMailOptions> {
   const { id, kind, notice, recipient } = delivery
-  const [{ organizationName }] = sheets
+  const [{ organizationName }] = documents
   const domain = from.address.split('@')[1] ?? ''
   const content =
     kind === 'tickets' && !notice
-      ? await composeTickets(sheets, domain, publicUrl)
+      ? await composeTickets(documents, domain, publicUrl)
       : {
-          ...writeNotice(delivery, sheets),
-          attachments: notice?.about === 'date' ? [calendarOf(sheets[0], domain, 'order.seller')] : [],
+          ...writeNotice(delivery, documents),
+          attachments: notice?.about === 'date' ? [calendarOf(documents[0], domain, 'order.seller')] : [],
         }
   return {
     ...content,
@@ -131,8 +134,8 @@ export function mailSender(
   const smtp = smtpUrl === undefined ? null : smtpTransport(smtpUrl)
   const transport = smtp?.transport ?? folderTransport(folder)
   return {
-    async send(delivery, sheets) {
-      await transport(delivery.id, await composeMail(delivery, sheets, from, publicUrl()))
+    async send(delivery, documents) {
+      await transport(delivery.id, await composeMail(delivery, documents, from, publicUrl()))
       if (!smtp) onWritten(delivery.id)
     },
     close: () => smtp?.close(),

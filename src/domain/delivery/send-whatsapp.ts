@@ -4,7 +4,7 @@ import { chooseLanguage } from '../../language/languages.ts'
 import { errorCode } from '../../shared/errors.ts'
 import { localStart } from '../event/local-time.ts'
 import { documentName, documentUrl } from './document-url.ts'
-import { languageOfSheet, type Sheet } from './find-sheets.ts'
+import { languageOfDocument, type TicketDocument } from './find-documents.ts'
 import { type Sender, Undelivered } from './sender.ts'
 
 const sendSeconds = 20
@@ -24,11 +24,13 @@ const parameter = (text: string) => ({
 const baseOf = (code: string) => code.split('_')[0]
 
 // A template is approved for each language: without one in the ticket's language, the first is sent.
-const templateLanguage = (sheet: Sheet, [first, ...others]: WhatsAppConfig['languages']): string =>
-  [first, ...others].find((code) => baseOf(code) === languageOfSheet(sheet)) ?? first
+const templateLanguage = (
+  document: TicketDocument,
+  [first, ...others]: WhatsAppConfig['languages'],
+): string => [first, ...others].find((code) => baseOf(code) === languageOfDocument(document)) ?? first
 
 const messageOf = (
-  sheet: Sheet,
+  document: TicketDocument,
   link: string,
   { id, recipient }: Parameters<Sender>[0],
   { template }: WhatsAppConfig,
@@ -45,13 +47,13 @@ const messageOf = (
     components: [
       {
         type: 'header',
-        parameters: [{ type: 'document', document: { link, filename: documentName(sheet) } }],
+        parameters: [{ type: 'document', document: { link, filename: documentName(document) } }],
       },
       {
         type: 'body',
         parameters: [
-          sheet.event.name,
-          localStart(chooseLanguage(baseOf(code)), sheet.event, sheet.location),
+          document.event.name,
+          localStart(chooseLanguage(baseOf(code)), document.event, document.location),
         ].map(parameter),
       },
     ],
@@ -74,15 +76,15 @@ const networkCode = (error: unknown): string =>
  *  fetches from `publicUrl`, in the language of the ticket if the template has it. The template needs a
  *  document header and two body parameters: the event's name and its start. */
 export function whatsAppSender(config: WhatsAppConfig, publicUrl: () => string): Sender {
-  return async (delivery, sheets) => {
-    for (const sheet of sheets) {
-      const link = documentUrl(sheet.ticket, publicUrl())
+  return async (delivery, documents) => {
+    for (const document of documents) {
+      const link = documentUrl(document.ticket, publicUrl())
       if (link === null) continue
-      const code = templateLanguage(sheet, config.languages)
+      const code = templateLanguage(document, config.languages)
       const response = await fetch(`${config.apiBase}/${config.phoneNumberId}/messages`, {
         method: 'POST',
         headers: { authorization: `Bearer ${config.token}`, 'content-type': 'application/json' },
-        body: JSON.stringify(messageOf(sheet, link, delivery, config, code)),
+        body: JSON.stringify(messageOf(document, link, delivery, config, code)),
         redirect: 'error',
         signal: AbortSignal.timeout(sendSeconds * 1000),
       }).catch((error: unknown) => {

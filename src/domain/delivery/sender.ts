@@ -1,10 +1,10 @@
-import type { Sheet } from './find-sheets.ts'
+import type { TicketDocument } from './find-documents.ts'
 import type { Delivery } from './table.ts'
 
 /** Sends the tickets of a delivery, or a notice about one. Throws `Undelivered` on failure. */
 export type Sender = (
   delivery: Pick<Delivery, 'id' | 'kind' | 'notice' | 'recipient' | 'ticketId'>,
-  sheets: [Sheet, ...Sheet[]],
+  documents: [TicketDocument, ...TicketDocument[]],
 ) => Promise<void>
 
 /** Delivery failure: a code without personal data. A permanent failure is not retried. */

@@ -5,56 +5,56 @@ import { chooseLanguage, type Language } from '../../language/languages.ts'
 import { translate } from '../../language/translate.ts'
 import { localStart, placeOf } from '../event/local-time.ts'
 import { documentUrl } from './document-url.ts'
-import { languageOfSheet, type Sheet } from './find-sheets.ts'
+import { languageOfDocument, type TicketDocument } from './find-documents.ts'
 import type { Delivery } from './table.ts'
 
 /** Marks the subject of a mail about a test ticket, the same in every language. */
-const markTest = ({ ticket }: { ticket: Pick<Sheet['ticket'], 'mode'> }, subject: string): string =>
+const markTest = ({ ticket }: { ticket: Pick<TicketDocument['ticket'], 'mode'> }, subject: string): string =>
   ticket.mode === 'test' ? `[TEST] ${subject}` : subject
 
 /** Amount that a ticket was sold at, fees and supplements included, in its language and currency. */
-export const priceOf = (language: Language, { totalAmount, currency }: Sheet['ticket']): string =>
+export const priceOf = (language: Language, { totalAmount, currency }: TicketDocument['ticket']): string =>
   formatAmount(language, totalAmount, currency)
 
-const detailsOf = (language: Language, { rateName, priceName, ticket }: Sheet) =>
+const detailsOf = (language: Language, { rateName, priceName, ticket }: TicketDocument) =>
   [
     `${rateName} · ${priceName}`,
     ...ticket.supplements.map(({ label }) => label),
     priceOf(language, ticket),
   ].join(', ')
 
-function totalOf(language: Language, sheets: [Sheet, ...Sheet[]]): string {
-  const totalAmount = sheets.reduce((sum, { ticket }) => sum + ticket.totalAmount, 0)
-  const amount = priceOf(language, { ...sheets[0].ticket, totalAmount })
+function totalOf(language: Language, documents: [TicketDocument, ...TicketDocument[]]): string {
+  const totalAmount = documents.reduce((sum, { ticket }) => sum + ticket.totalAmount, 0)
+  const amount = priceOf(language, { ...documents[0].ticket, totalAmount })
   return translate(language, 'mail.total', { amount })
 }
 
-function discountOf(language: Language, { ticket, discountName }: Sheet): string | null {
+function discountOf(language: Language, { ticket, discountName }: TicketDocument): string | null {
   const { discountAmount, currency } = ticket
   if (discountAmount === 0) return null
   const amount = formatAmount(language, -discountAmount, currency)
   return translate(language, 'mail.discount', { name: discountName ?? '', amount })
 }
 
-const ticketLines = (language: Language, sheet: Sheet, publicUrl: string) => [
-  sheet.ticket.fullName,
-  detailsOf(language, sheet),
-  discountOf(language, sheet),
-  `${translate(language, 'mail.code')} ${sheet.ticket.qrCode}`,
-  documentUrl(sheet.ticket, publicUrl),
+const ticketLines = (language: Language, document: TicketDocument, publicUrl: string) => [
+  document.ticket.fullName,
+  detailsOf(language, document),
+  discountOf(language, document),
+  `${translate(language, 'mail.code')} ${document.ticket.qrCode}`,
+  documentUrl(document.ticket, publicUrl),
   '',
 ]
 
 // Mail clients need table layouts and inline styles.
 const font = "font-family:'Segoe UI',Roboto,Helvetica,Arial,sans-serif;word-break:break-word"
 
-function card(language: Language, sheet: Sheet, publicUrl: string): Html {
-  const { ticket } = sheet
+function card(language: Language, document: TicketDocument, publicUrl: string): Html {
+  const { ticket } = document
   const url = documentUrl(ticket, publicUrl)
-  const discount = discountOf(language, sheet)
+  const discount = discountOf(language, document)
   return html`<tr><td style="padding:20px 24px;border-top:1px solid #e6e1d8">
 <p style="margin:0;font-size:17px;line-height:24px;font-weight:600;color:#1c1a22">${ticket.fullName}</p>
-<p style="margin:2px 0 0;font-size:14px;line-height:20px;color:#645f6b">${detailsOf(language, sheet)}</p>
+<p style="margin:2px 0 0;font-size:14px;line-height:20px;color:#645f6b">${detailsOf(language, document)}</p>
 ${discount !== null && html`<p style="margin:2px 0 0;font-size:14px;line-height:20px;color:#645f6b">${discount}</p>`}
 <p style="margin:10px 0 0;font-size:14px;line-height:20px;color:#645f6b">${translate(language, 'mail.code')} <span style="font-family:Consolas,Menlo,monospace;font-size:15px;color:#1c1a22">${ticket.qrCode}</span></p>
 ${
@@ -67,7 +67,7 @@ ${
 /** Lays out a mail about an event: its name, start and place, then `rows` of a table, or `lines` of the text. */
 function layOutMail(
   language: Language,
-  { event, location, organizationName, ticket }: Sheet,
+  { event, location, organizationName, ticket }: TicketDocument,
   { lines, rows, footer }: { lines: (string | null)[]; rows: Html | Html[]; footer: string },
 ): { text: string; markup: string } {
   const [start, place] = [localStart(language, event, location), placeOf(location)]
@@ -107,26 +107,26 @@ ${rows}
 
 /** Writes the mail with the tickets of one checkout, as plain text and as HTML, in the language of the first
  *  ticket. `publicUrl` is the base of the links to their PDFs. */
-export function writeMail(sheets: [Sheet, ...Sheet[]], publicUrl: string) {
-  const [first] = sheets
-  const language = languageOfSheet(first)
-  const [count, event, id] = [sheets.length, first.event.name, first.ticket.paymentId]
+export function writeMail(documents: [TicketDocument, ...TicketDocument[]], publicUrl: string) {
+  const [first] = documents
+  const language = languageOfDocument(first)
+  const [count, event, id] = [documents.length, first.event.name, first.ticket.paymentId]
   const attached = translate(language, 'mail.attached', { count })
   const show = translate(language, 'mail.show')
   const lead = html`<tr><td style="padding:22px 24px;font-size:15px;line-height:22px;color:#1c1a22">${attached} ${show}</td></tr>`
-  const total = totalOf(language, sheets)
+  const total = totalOf(language, documents)
   const sum = html`<tr><td style="padding:16px 24px;border-top:1px solid #e6e1d8;font-size:15px;line-height:22px;font-weight:600;color:#1c1a22">${total}</td></tr>`
   const { text, markup } = layOutMail(language, first, {
     lines: [
       attached,
       '',
-      ...sheets.flatMap((sheet) => ticketLines(language, sheet, publicUrl)),
+      ...documents.flatMap((document) => ticketLines(language, document, publicUrl)),
       total,
       '',
       show,
       '',
     ],
-    rows: [lead, ...sheets.map((sheet) => card(language, sheet, publicUrl)), sum],
+    rows: [lead, ...documents.map((document) => card(language, document, publicUrl)), sum],
     footer: translate(language, 'mail.order', { id, organization: first.organizationName }),
   })
   const subject = translate(language, 'mail.subject', { count, event })
@@ -137,12 +137,12 @@ export function writeMail(sheets: [Sheet, ...Sheet[]], publicUrl: string) {
  *  calendar shows them right. The UID is stable, and the sequence that of its dates, so that sending it again
  *  updates the same entry; `domain` is its namespace. */
 export function writeCalendar(
-  sheet: Sheet,
+  document: TicketDocument,
   domain: string,
   description: 'calendar.description' | 'order.seller',
 ): string {
-  const { event, location, organizationName: organization } = sheet
-  const language = languageOfSheet(sheet)
+  const { event, location, organizationName: organization } = document
+  const language = languageOfDocument(document)
   const calendar = ical({
     prodId: { company: 'Boxoffice', product: 'tickets', language: language.toUpperCase() },
     method: ICalCalendarMethod.PUBLISH,
@@ -172,13 +172,13 @@ const titleKeys = {
  *  code and no document, because whoever paid and whoever holds a ticket may not know each other. */
 export function writeNotice(
   { notice, ticketId }: Pick<Delivery, 'notice' | 'ticketId'>,
-  sheets: [Sheet, ...Sheet[]],
+  documents: [TicketDocument, ...TicketDocument[]],
 ) {
-  const [sheet] = sheets
-  const { event, location, organizationName: organization, organizationLanguage, ticket, rateName } = sheet
+  const [document] = documents
+  const { event, location, organizationName: organization, organizationLanguage, ticket, rateName } = document
   const { about, amount, byHand, former } = { about: 'transfer' as const, ...notice }
   // The ticket speaks its holder's language; the checkout spoke a former one's.
-  const language = chooseLanguage(notice ? notice.language : sheet.paymentLanguage, organizationLanguage)
+  const language = chooseLanguage(notice ? notice.language : document.paymentLanguage, organizationLanguage)
   const isDead = about === 'transfer' || ticket.status !== 'active'
   const { paymentId: id } = ticket
   const title = translate(language, titleKeys[about], { event: event.name })
@@ -193,19 +193,19 @@ export function writeNotice(
     amount === undefined ? [] : translate(language, byHand ? 'notice.byHand' : 'notice.goesBack', money),
     isDead
       ? translate(language, 'notice.dead')
-      : translate(language, 'notice.valid', { count: sheets.length }),
+      : translate(language, 'notice.valid', { count: documents.length }),
     translate(language, 'notice.contact', { organization, id }),
   ].flat()
   const footer =
     ticketId === null
       ? translate(language, 'order.footer', { id })
       : translate(language, 'document.footer', { order: id, ticket: ticket.id })
-  const { text, markup } = layOutMail(language, sheet, {
+  const { text, markup } = layOutMail(language, document, {
     lines: [title, ...paragraphs].flatMap((line) => [line, '']),
     rows: html`<tr><td style="padding:22px 24px 12px;font-size:15px;line-height:22px;color:#1c1a22">
 <p style="margin:0 0 14px;font-size:17px;line-height:24px;font-weight:600">${title}</p>
 ${paragraphs.map((line) => html`<p style="margin:0 0 14px">${line}</p>`)}</td></tr>`,
     footer,
   })
-  return { subject: markTest(sheet, title), text, html: markup }
+  return { subject: markTest(document, title), text, html: markup }
 }

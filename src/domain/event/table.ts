@@ -53,7 +53,7 @@ export const events = pgTable(
     revision: uuid().notNull().defaultRandom(),
     /** SEQUENCE of its calendar entry: the number of times that its dates were changed. */
     calendarSequence: integer('calendar_sequence').notNull().default(0),
-    /** Begin of what is hashed in its scan list; null until that is asked for (DECISIONS 110). */
+    /** Begin of what is hashed in its scan list; null until that is asked for (DECISIONS 54). */
     scanSalt: text('scan_salt'),
     /** Its dates before, until its holders are told of those that it has now. */
     movedFrom: jsonb('moved_from').$type<FormerDates>(),

@@ -23,7 +23,7 @@ const begins = ['start_date', 'display_date', 'valid_from']
 const ends = ['end_date', 'valid_until']
 
 /** Replaces the plain dates of an object of the file, and of those in it, by moments at its venue: the first of the
- *  day, and of an end the last (DECISIONS 221). Leaves anything that is no date for the parser to refuse. */
+ *  day, and of an end the last (DECISIONS 83). Leaves anything that is no date for the parser to refuse. */
 function withMoments(raw: unknown, timeZone: string): unknown {
   if (Array.isArray(raw)) return raw.map((each) => withMoments(each, timeZone))
   if (typeof raw !== 'object' || raw === null) return raw

@@ -7,7 +7,7 @@ export const organizations = pgTable('organizations', {
   name: text().notNull(),
   slug: text().notNull(),
   currency: text().notNull(),
-  /** Decimals that its amounts are stored with, written once (DECISIONS 210). */
+  /** Decimals that its amounts are stored with, written once (DECISIONS 58). */
   decimals: integer().notNull(),
   /** ISO 639-1 code of the language that buyers are addressed in unless their checkout names another. */
   language: text().notNull().default('en'),

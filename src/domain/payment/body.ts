@@ -26,7 +26,7 @@ const fields = {
   test: isTest('True of a test sale; absent from any other.'),
 }
 
-/** Payment that is read back (DECISIONS 281). */
+/** Payment that is read back (DECISIONS 119). */
 export const paymentBody = body('Payment', 'Payment for one checkout.', fields)
 
 /** Payment in changes, in the feed and in webhooks (DECISIONS 7). Contains no personal data. */

@@ -9,14 +9,17 @@ export const ownProvider = 'box_office'
 export type Money = Pick<Charge, 'provider' | 'reference' | 'amount' | 'currency'>
 
 /** Outcome of a payment: it was charged, it ended without a charge, or the provider has not decided yet. */
-export type Outcome =
+export type PaymentOutcome =
   | { kind: 'paid'; money: Money }
   | { kind: 'ended'; status: 'failed' | 'cancelled' | 'expired' }
   | { kind: 'processing' }
 
 /** Order to be paid, whose places are held until `expiresAt`. `name` describes it to the buyer. The provider
  *  sends the buyer back to `pageUrl`. */
-export type Order = Pick<Payment, 'id' | 'organizationId' | 'totalAmount' | 'currency' | 'expiresAt'> & {
+export type PaymentOrder = Pick<
+  Payment,
+  'id' | 'organizationId' | 'totalAmount' | 'currency' | 'expiresAt'
+> & {
   name: string
   pageUrl: string
   /** Address of a ticket that asks the sandbox for another outcome; the sandbox alone is told. */
@@ -36,7 +39,7 @@ export type RefundOrder = {
 export type Declined = { kind: 'declined' }
 
 /** Page of the provider where the buyer pays. */
-export type Session = { kind: 'session'; id: string; url: string }
+export type PaymentSession = { kind: 'session'; id: string; url: string }
 
 /** Outcome of a refund. `reference` is the provider's identifier, `code` the reason for a failure. */
 export type RefundOutcome =
@@ -51,7 +54,7 @@ export type ProviderEvent = {
   id: string
   type: string
   about:
-    | { kind: 'session'; id: string; paymentId: string; organizationId: string; outcome: Outcome }
+    | { kind: 'session'; id: string; paymentId: string; organizationId: string; outcome: PaymentOutcome }
     | { kind: 'refund'; id: string; organizationId: string; outcome: RefundOutcome }
     | null
 }
@@ -66,11 +69,11 @@ export type PaymentProvider = {
   sessionSources?: string[]
   /** Charges the whole amount of a payment (minor units) when the buyer presses Pay: at once, or in a session
    *  that the buyer is sent to. */
-  charge(order: Order): Promise<Outcome | Session | Declined>
+  charge(order: PaymentOrder): Promise<PaymentOutcome | PaymentSession | Declined>
   /** Returns the outcome of a session; null while it waits for the buyer. */
-  getSession(sessionId: string): Promise<Outcome | null>
+  getSession(sessionId: string): Promise<PaymentOutcome | null>
   /** Expires a session, so that nobody can pay there any more, and returns its outcome. */
-  expireSession(sessionId: string): Promise<Outcome>
+  expireSession(sessionId: string): Promise<PaymentOutcome>
   /** Refunds an amount of a charge (minor units). Returns the outcome of an existing refund with the same
    *  id. */
   refund(refund: RefundOrder): Promise<RefundOutcome>

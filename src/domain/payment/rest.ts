@@ -9,7 +9,7 @@ const paymentAnswer = z
   .object({ success: z.literal(true).describe('Always true for a payment.'), data: paymentBody.schema })
   .meta({ id: 'PaymentResponse', description: 'The payment.' })
 
-/** Serves GET /payments/{paymentId}, `payment` of GraphQL for clients of REST (DECISIONS 281). */
+/** Serves GET /payments/{paymentId}, `payment` of GraphQL for clients of REST (DECISIONS 119). */
 export const paymentRoute = route({
   method: 'GET',
   url: '/payments/:paymentId',

@@ -8,11 +8,11 @@ export const declinedEmail = 'declined@example.com'
 
 const failedEmail = 'failed@example.com'
 
-/** Addresses of tickets that the sandbox heeds (DECISIONS 280). */
+/** Addresses of tickets that the sandbox heeds (DECISIONS 77). */
 export const testEmails = [declinedEmail, failedEmail]
 
 /** Provider for development and tests: takes no money and succeeds, unless it is asked for another outcome
- *  (DECISIONS 280). Production must select it explicitly. */
+ *  (DECISIONS 77). Production must select it explicitly. */
 export const sandboxProvider: PaymentProvider = {
   name: 'sandbox',
   charge: async ({ id, totalAmount: amount, currency, testEmail }) => {

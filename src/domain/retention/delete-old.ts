@@ -151,7 +151,7 @@ const findTimes = query<Record<OldTable, number | null>>(
 /** Returns a deletion for each table of which an organization has rows that are old by these settings. Each deletes
  *  the next batch, in a transaction of its own, and returns the number of its rows. Of changes they leave what
  *  sequences and cursors need: the numbers of a subject go on, and whoever has read the last change that is gone has
- *  missed nothing (DECISIONS 170, 172). */
+ *  missed nothing (DECISIONS 174, 175). */
 export async function deletionsOf(
   db: Database,
   organizationId: string,

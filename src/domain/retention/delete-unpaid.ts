@@ -67,7 +67,7 @@ function isReferredTo(organizationId: string): SQL | undefined {
 
 /** Deletes checkouts of an organization that were never paid and began more than `days` ago, up to a batch,
  *  with their tickets and idempotency keys. One that money, a scan or a mail refers to is anonymized instead.
- *  Skips payments that are locked. Returns the number of payments, and what was anonymized (DECISIONS 160). */
+ *  Skips payments that are locked. Returns the number of payments, and what was anonymized (DECISIONS 169). */
 export const deleteUnpaid = (
   db: Database,
   organizationId: string,

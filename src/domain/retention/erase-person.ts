@@ -104,7 +104,7 @@ async function renewStatistics(db: Database): Promise<void> {
 }
 
 /** Erases one ticket's attendee. Refuses: NOT_FOUND, ILLEGAL_TRANSITION if its event is ahead, unless forced
- *  (DECISIONS 162). */
+ *  (DECISIONS 171). */
 export async function eraseTicket(
   db: Database,
   ticketId: string,
@@ -124,7 +124,7 @@ export async function eraseTicket(
 /** Erases a person by the e-mail address, whatever its case: from all tickets that bear it, in every
  *  organization and mode, from what was sent there, and as somebody who referred others. Payments, invoices,
  *  amounts and codes stay. Safe to repeat, also after an interruption. Refuses: ILLEGAL_TRANSITION, with
- *  nothing erased, if an event of a ticket is ahead, unless forced (DECISIONS 162). */
+ *  nothing erased, if an event of a ticket is ahead, unless forced (DECISIONS 171). */
 export async function erasePerson(
   db: Database,
   email: string,

@@ -128,7 +128,7 @@ export async function deleteOldMails({ settings, mailFolder, stopping, onDone }:
 
 /** Creates the job of retention. It may be called every second: each minute it looks for organizations that
  *  are due, and each hour it deletes old mails. The first time is a minute after the start. In small
- *  batches; stops after a batch when the process leaves (DECISIONS 160). */
+ *  batches; stops after a batch when the process leaves (DECISIONS 169). */
 export function createRetention(options: RetentionOptions): (stopping: AbortSignal) => Promise<void> {
   let lookAt = performance.now() + lookSeconds * 1000
   let deleteAt = lookAt

@@ -178,7 +178,7 @@ const eventAnswer = z
   .object({ success: z.literal(true).describe('Always true for an event.'), data: eventBody.schema })
   .meta({ id: 'EventResponse', description: 'The event.' })
 
-/** Serves GET /events/{eventId}, `event` of GraphQL for clients of REST (DECISIONS 281). */
+/** Serves GET /events/{eventId}, `event` of GraphQL for clients of REST (DECISIONS 119). */
 export const eventRoute = route({
   method: 'GET',
   url: '/events/:eventId',

@@ -2,7 +2,7 @@ import { searchWords } from '../event/search-words.ts'
 import type { Ticket } from './table.ts'
 
 /** Name and e-mail address of a ticket whose attendee was anonymized. No checkout can give this address, for
- *  it has no `@` (DECISIONS 161). */
+ *  it has no `@` (DECISIONS 170). */
 export const anonymized = 'anonymized'
 
 /** Reports whether the attendee of a ticket was anonymized. */

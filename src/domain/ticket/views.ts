@@ -20,7 +20,7 @@ export const isPaid = ({ activatedAt }: Ticket): boolean => activatedAt !== null
 export const totalPaid = (ticket: Ticket): number => (isPaid(ticket) ? ticket.totalAmount : 0)
 
 /** Price with the amounts that a ticket was sold at, whatever an import has made of them since. A fee that its terms
- *  would not give any more is shown as a fixed one (DECISIONS 211). */
+ *  would not give any more is shown as a fixed one (DECISIONS 59). */
 export function priceAsSold(price: Price, ticket: Ticket): Price {
   const { priceAmount, discountAmount, organizationFeeAmount } = ticket
   const hasSameFee = feeOf(price, priceAmount - discountAmount) === organizationFeeAmount

@@ -8,7 +8,7 @@ import type { Connection } from '../../database/database.ts'
 import { type Context, requireConfidential } from '../../request/context.ts'
 import { Refusal } from '../../shared/errors.ts'
 import { newId } from '../../shared/ids.ts'
-import { isOwn, isOwnWith, requireFound } from './own-webhook.ts'
+import { isOwnWebhook, isOwnWebhookWithId, requireFound } from './own-webhook.ts'
 import { type Webhook, webhookDeliveries, webhooks } from './table.ts'
 import { readUrl, type webhookChanges, type webhookInput } from './webhook-input.ts'
 
@@ -66,7 +66,7 @@ export async function registerWebhook(
   }
   return ctx.db.transaction(async (tx) => {
     await lockOwner(tx, caller)
-    const existing = await tx.select({ id: webhooks.id }).from(webhooks).where(isOwn(ctx))
+    const existing = await tx.select({ id: webhooks.id }).from(webhooks).where(isOwnWebhook(ctx))
     if (existing.length >= maxWebhooks)
       throw new Refusal({
         code: 'TOO_MANY_WEBHOOKS',
@@ -85,7 +85,7 @@ const noFailures = { failingSince: null, pausedUntil: null }
 type Values = PgUpdateSetSource<typeof webhooks>
 
 const updateOwn = async (db: Connection, id: string, values: Values, ctx: Context): Promise<Webhook> =>
-  requireFound(await db.update(webhooks).set(values).where(isOwnWith(id, ctx)).returning())
+  requireFound(await db.update(webhooks).set(values).where(isOwnWebhookWithId(id, ctx)).returning())
 
 const isPendingFor = ({ id }: Webhook) =>
   and(eq(webhookDeliveries.webhookId, id), eq(webhookDeliveries.status, 'pending'))

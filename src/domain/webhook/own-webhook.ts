@@ -8,7 +8,7 @@ import { type Change, changes } from '../change/table.ts'
 import { type Webhook, type WebhookDelivery, webhookDeliveries, webhooks } from './table.ts'
 
 /** Condition that matches the caller's webhooks of its mode, without deleted ones. Refuses: UNAUTHENTICATED. */
-export function isOwn(ctx: Context): SQL | undefined {
+export function isOwnWebhook(ctx: Context): SQL | undefined {
   const caller = requireConfidential(ctx)
   const owner =
     caller.kind === 'channel'
@@ -18,8 +18,8 @@ export function isOwn(ctx: Context): SQL | undefined {
 }
 
 /** Condition that matches the caller's webhook with this id. A malformed id matches nothing. */
-export const isOwnWith = (id: string, ctx: Context): SQL | undefined =>
-  and(isOwn(ctx), isIdentifier(id) ? eq(webhooks.id, id) : sql`false`)
+export const isOwnWebhookWithId = (id: string, ctx: Context): SQL | undefined =>
+  and(isOwnWebhook(ctx), isIdentifier(id) ? eq(webhooks.id, id) : sql`false`)
 
 /** Returns the row of a query for one webhook. Refuses: NOT_FOUND, if there is none. */
 export function requireFound<Row>([row]: Row[], name = 'id'): Row {
@@ -34,13 +34,13 @@ export async function findOwnWebhooks(ids: string[], ctx: Context): Promise<(Web
   const found = await ctx.db
     .select()
     .from(webhooks)
-    .where(and(isOwn(ctx), isAsked))
+    .where(and(isOwnWebhook(ctx), isAsked))
   return ids.map((id) => found.find((webhook) => webhook.id === id) ?? null)
 }
 
 /** Lists the caller's webhooks, oldest first. */
 export const listWebhooks = (ctx: Context): Promise<Webhook[]> =>
-  ctx.db.select().from(webhooks).where(isOwn(ctx)).orderBy(webhooks.createdAt, webhooks.id)
+  ctx.db.select().from(webhooks).where(isOwnWebhook(ctx)).orderBy(webhooks.createdAt, webhooks.id)
 
 /** A delivery and the change that it delivers. */
 export type DeliveryWithChange = WebhookDelivery & { change: Change }
@@ -92,7 +92,11 @@ export const redeliverWebhook = (
   ctx: Context,
 ): Promise<DeliveryWithChange> =>
   ctx.db.transaction(async (tx) => {
-    const own = await tx.select().from(webhooks).where(isOwnWith(webhookId, ctx)).for('no key update')
+    const own = await tx
+      .select()
+      .from(webhooks)
+      .where(isOwnWebhookWithId(webhookId, ctx))
+      .for('no key update')
     const webhook = requireFound(own, 'webhookId')
     if (webhook.status === 'disabled')
       throw new Refusal({

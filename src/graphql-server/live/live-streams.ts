@@ -20,7 +20,7 @@ import {
   type Source,
   toEvent,
 } from './live-operation.ts'
-import { type Session, Sessions } from './sessions.ts'
+import { type LiveSession, Sessions } from './sessions.ts'
 import { StreamCounts, type StreamLimits } from './stream-limits.ts'
 
 /** A subscription of a caller. */
@@ -180,13 +180,13 @@ class Member {
   readonly operation: LiveOperation
   readonly origin: Origin
   readonly stream: EventStream
-  readonly session: Session<Member>
+  readonly session: LiveSession<Member>
   /** Takes the stream from its source. */
   leave: () => void = () => {}
 
   constructor(
     { operation, origin, stream }: Pick<Member, 'operation' | 'origin' | 'stream'>,
-    sessionOf: (member: Member) => Session<Member>,
+    sessionOf: (member: Member) => LiveSession<Member>,
   ) {
     this.operation = operation
     this.origin = origin

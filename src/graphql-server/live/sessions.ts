@@ -5,7 +5,7 @@ import type { Database } from '../../database/database.ts'
 import { Refusal } from '../../shared/errors.ts'
 
 /** Credentials with open streams, and the result of their last authentication. */
-export type Session<Member> = {
+export type LiveSession<Member> = {
   readonly credentials: Credentials
   authenticated: Authenticated
   readonly members: Set<Member>
@@ -13,9 +13,9 @@ export type Session<Member> = {
 
 type OnChange<Member> = {
   /** The credentials are not valid any more. */
-  onRevoked(session: Session<Member>, refusal: Refusal): void
+  onRevoked(session: LiveSession<Member>, refusal: Refusal): void
   /** The caller may see more or less than before. */
-  onChanged(session: Session<Member>): void
+  onChanged(session: LiveSession<Member>): void
 }
 
 // Credentials that are authenticated again each second. More of them take as many seconds more.
@@ -28,8 +28,8 @@ const viewOf = ({ caller }: Authenticated): string => JSON.stringify(caller)
 export class Sessions<Member> {
   readonly #db: Database
   readonly #on: OnChange<Member>
-  readonly #sessions = new Map<string, Session<Member>>()
-  #due: Session<Member>[] = []
+  readonly #sessions = new Map<string, LiveSession<Member>>()
+  #due: LiveSession<Member>[] = []
   #isChecking = false
 
   constructor(db: Database, on: OnChange<Member>) {
@@ -37,7 +37,7 @@ export class Sessions<Member> {
     this.#on = on
   }
 
-  add(credentials: Credentials, authenticated: Authenticated, member: Member): Session<Member> {
+  add(credentials: Credentials, authenticated: Authenticated, member: Member): LiveSession<Member> {
     const session = this.#sessions.get(credentials.hash) ?? {
       credentials,
       authenticated,
@@ -48,7 +48,7 @@ export class Sessions<Member> {
     return session
   }
 
-  remove(session: Session<Member>, member: Member): void {
+  remove(session: LiveSession<Member>, member: Member): void {
     session.members.delete(member)
     if (session.members.size === 0) this.#sessions.delete(session.credentials.hash)
   }
@@ -62,7 +62,7 @@ export class Sessions<Member> {
     this.#isChecking = false
   }
 
-  async #checkOne(session: Session<Member>): Promise<void> {
+  async #checkOne(session: LiveSession<Member>): Promise<void> {
     if (session.members.size === 0) return
     const { credentials, authenticated } = session
     try {

@@ -2,7 +2,7 @@
 
 import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Order, Outcome } from '../../../src/domain/payment/provider.ts'
+import type { PaymentOrder, PaymentOutcome } from '../../../src/domain/payment/provider.ts'
 import { payments } from '../../../src/domain/payment/table.ts'
 import { anEntry, countersOf, mustCheckOut } from '../../support/checkouts.ts'
 import { aCatalogue, anEvent, aPrice, aRate } from '../../support/factories.ts'
@@ -17,8 +17,9 @@ const catalogue = aCatalogue({ events: [anEvent({ ticket_rates: [rate] })] })
 const actions = ['view', 'pay', 'cancel'] as const
 
 // Replaced by tests that need another outcome.
-const takes = async ({ id, totalAmount: amount, currency }: Order) => paidOutcome(id, { amount, currency })
-let outcome: (order: Order) => Promise<Outcome> = takes
+const takes = async ({ id, totalAmount: amount, currency }: PaymentOrder) =>
+  paidOutcome(id, { amount, currency })
+let outcome: (order: PaymentOrder) => Promise<PaymentOutcome> = takes
 let charges: string[] = []
 const provider = stubProvider({
   charge: (order) => {

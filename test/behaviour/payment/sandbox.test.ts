@@ -9,7 +9,7 @@ import { openPageBuyer, pagePath, redirectUrls, visibleText } from '../../suppor
 import { openSale, type Sale } from '../../support/sale.ts'
 import { stubProvider } from '../../support/stub-provider.ts'
 
-// Payments that the sandbox declines, or lets fail (DECISIONS 280).
+// Payments that the sandbox declines, or lets fail (DECISIONS 77).
 
 const rate = aRate({ _id: 'rate_1', prices: [aPrice({ _id: 'price_1' })] })
 const catalogue = aCatalogue({ events: [anEvent({ ticket_rates: [rate] })] })

@@ -6,7 +6,7 @@ import { aCatalogue, anEvent, anOrganization, aPrice, aRate } from '../../suppor
 import { openPageBuyer, redirectUrls } from '../../support/payment-page-buyer.ts'
 import { openSale, restProblems, type Sale } from '../../support/sale.ts'
 
-// One event and one payment over REST (DECISIONS 281).
+// One event and one payment over REST (DECISIONS 119).
 
 const rate = aRate({ _id: 'rate_1', prices: [aPrice({ _id: 'price_1' })] })
 

@@ -1,7 +1,7 @@
 import { Stripe } from 'stripe'
 import { z } from 'zod'
 import { Refusal } from '../../../shared/errors.ts'
-import type { Outcome, ProviderEvent } from '../provider.ts'
+import type { PaymentOutcome, ProviderEvent } from '../provider.ts'
 import { refundOutcome, sessionOutcome, UnreadableMoney } from './outcome.ts'
 
 const { StripeSignatureVerificationError } = Stripe.errors
@@ -92,7 +92,7 @@ function read<T>(schema: z.ZodType<T>, value: unknown): T {
 
 // Trusts metadata, which only the holder of the secret key can write. A buyer may set `client_reference_id`
 // on some pages.
-function aboutSession(object: object, knownOutcome?: Outcome): ProviderEvent['about'] {
+function aboutSession(object: object, knownOutcome?: PaymentOutcome): ProviderEvent['about'] {
   const { payment_id: paymentId, organization_id: organizationId } = read(ownSession, object).metadata ?? {}
   if (!paymentId || !organizationId) return null
   const session = read(sessionBody, object)

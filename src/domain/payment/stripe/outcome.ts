@@ -1,8 +1,8 @@
 import { decimalsOf } from '../../../shared/money.ts'
-import type { Money, Outcome, RefundOutcome } from '../provider.ts'
+import type { Money, PaymentOutcome, RefundOutcome } from '../provider.ts'
 
 // Stripe's decimals are those of ISO 4217 but for these (docs.stripe.com/currencies): it takes whole ariary, and ISK and
-// UGX with two decimals that are 00. Of three decimals the last must be 0, which every amount of ours is (DECISIONS 213).
+// UGX with two decimals that are 00. Of three decimals the last must be 0, which every amount of ours is (DECISIONS 61).
 const ownDecimals = new Map([
   ['MGA', 0],
   ['ISK', 2],
@@ -21,7 +21,7 @@ export const fromStripe = (amount: number, currency: string): number =>
   Math.floor((amount * 10 ** decimalsOf(currency)) / 10 ** stripeDecimalsOf(currency))
 
 /** Fields of a session that determine its outcome, from a response or an event. */
-type Session = {
+type StripeSession = {
   id: string
   status: string | null
   payment_status: string
@@ -41,9 +41,9 @@ export class UnreadableMoney extends Error {
 // Stripe allows twelve digits at most, in currencies that need them.
 const maxAmount = 999_999_999_999
 
-const ended = (status: 'failed' | 'expired'): Outcome => ({ kind: 'ended', status })
+const ended = (status: 'failed' | 'expired'): PaymentOutcome => ({ kind: 'ended', status })
 
-function moneyOf({ payment_intent, amount_total, currency }: Session): Money {
+function moneyOf({ payment_intent, amount_total, currency }: StripeSession): Money {
   const reference = typeof payment_intent === 'string' ? payment_intent : payment_intent?.id
   const code = currency?.toUpperCase() ?? ''
   if (!reference || !/^[A-Z]{3}$/.test(code)) throw new UnreadableMoney()
@@ -60,7 +60,7 @@ const failedStatuses = new Set(['requires_payment_method', 'canceled'])
 
 /** Determines the outcome of a session; null while it waits for the buyer. Expand `payment_intent` to tell a
  *  bank that has refused from one that is still deciding. Throws UnreadableMoney. */
-export function sessionOutcome(session: Session): Outcome | null {
+export function sessionOutcome(session: StripeSession): PaymentOutcome | null {
   const { status, payment_status, payment_intent } = session
   if (payment_status === 'paid') return { kind: 'paid', money: moneyOf(session) }
   if (status === 'expired') return ended('expired')

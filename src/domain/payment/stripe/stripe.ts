@@ -2,7 +2,14 @@ import { Stripe } from 'stripe'
 import type { StripeSettings } from '../../../config/stripe.ts'
 import { errorCode } from '../../../shared/errors.ts'
 import { smallestCharge } from '../../../shared/money.ts'
-import type { Order, Outcome, PaymentProvider, RefundOrder, RefundOutcome, Session } from '../provider.ts'
+import type {
+  PaymentOrder,
+  PaymentOutcome,
+  PaymentProvider,
+  PaymentSession,
+  RefundOrder,
+  RefundOutcome,
+} from '../provider.ts'
 import { readStripeEvent } from './events.ts'
 import { refundOutcome, sessionOutcome, toStripe } from './outcome.ts'
 
@@ -56,7 +63,15 @@ const interactive = { timeout: 4_000, maxNetworkRetries: 0 }
 // value.
 const longerThanHoldSeconds = 35 * 60
 
-const sessionParams = ({ id, organizationId, totalAmount, currency, expiresAt, name, pageUrl }: Order) => ({
+const sessionParams = ({
+  id,
+  organizationId,
+  totalAmount,
+  currency,
+  expiresAt,
+  name,
+  pageUrl,
+}: PaymentOrder) => ({
   mode: 'payment' as const,
   client_reference_id: id,
   metadata: { payment_id: id, organization_id: organizationId },
@@ -82,7 +97,7 @@ const sessionParams = ({ id, organizationId, totalAmount, currency, expiresAt, n
 const isAmountRefused = (error: unknown) =>
   error instanceof StripeInvalidRequestError && /^amount_too_(small|large)$/.test(error.code ?? '')
 
-async function openSession(stripe: Stripe, order: Order): Promise<Session | Outcome> {
+async function openSession(stripe: Stripe, order: PaymentOrder): Promise<PaymentSession | PaymentOutcome> {
   // Found in a catalogue that was imported before such prices were refused.
   if (order.totalAmount % smallestCharge(order.currency) !== 0) return { kind: 'ended', status: 'failed' }
   const params = sessionParams(order)
@@ -98,7 +113,7 @@ async function openSession(stripe: Stripe, order: Order): Promise<Session | Outc
   }
 }
 
-async function getSession(stripe: Stripe, sessionId: string): Promise<Outcome | null> {
+async function getSession(stripe: Stripe, sessionId: string): Promise<PaymentOutcome | null> {
   const session = await stripe.checkout.sessions.retrieve(
     sessionId,
     { expand: ['payment_intent'] },
@@ -107,7 +122,7 @@ async function getSession(stripe: Stripe, sessionId: string): Promise<Outcome | 
   return sessionOutcome(session)
 }
 
-async function expireSession(stripe: Stripe, sessionId: string): Promise<Outcome> {
+async function expireSession(stripe: Stripe, sessionId: string): Promise<PaymentOutcome> {
   try {
     await stripe.checkout.sessions.expire(sessionId, {}, interactive)
   } catch (error) {

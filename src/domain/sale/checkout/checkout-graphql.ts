@@ -136,7 +136,7 @@ const needs: FieldNeeds = {
 
 const sales = new Set(['checkout', 'quoteCheckout'])
 
-// Limits count requests, so whoever has a publishable key makes one of these at a time (DECISIONS 251).
+// Limits count requests, so whoever has a publishable key makes one of these at a time (DECISIONS 145).
 function requireOneSale({ caller }: Context, { operation, fragments }: GraphQLResolveInfo): void {
   if (caller?.kind !== 'publishable') return
   let count = 0

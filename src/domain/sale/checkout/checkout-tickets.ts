@@ -7,7 +7,7 @@ import { providerOf } from '../../payment/open-provider.ts'
 import type { CheckoutInput } from './checkout-input.ts'
 import { planCheckout, refuseHigherTotal } from './plan-checkout.ts'
 import { holdWithinLimit, withoutGuessing } from './public-limits.ts'
-import { type CheckoutAnswer, type Order, sellTickets } from './sell-tickets.ts'
+import { type CheckoutAnswer, type CheckoutOrder, sellTickets } from './sell-tickets.ts'
 
 type Public = Extract<Caller, { kind: 'publishable' }>
 
@@ -33,7 +33,7 @@ function checkPublicInput(input: CheckoutInput, { origins }: Public): void {
  *  With a publishable key the answer has no tickets, because they bear persons and codes, and is refused for
  *  a code of the client's own and for addresses outside of the key's origins.
  *  Refuses: FORBIDDEN, NOT_FOUND, INVALID, whatever planCheckout and holdExactly refuse, TOTAL_INCREASED,
- *  IDEMPOTENCY_KEY_REUSED, BUSY; RATE_LIMITED for a publishable key (INTERFACE, checkout; DECISIONS 4, 251). */
+ *  IDEMPOTENCY_KEY_REUSED, BUSY; RATE_LIMITED for a publishable key (INTERFACE, checkout; DECISIONS 4, 145). */
 export async function checkoutTickets(input: CheckoutInput, ctx: Context): Promise<CheckoutAnswer> {
   const caller = requireSelling(ctx)
   const { channelId, mode } = caller
@@ -44,7 +44,7 @@ export async function checkoutTickets(input: CheckoutInput, ctx: Context): Promi
   const sendResourcers = isPublic && mode === 'test' ? false : input.sendResourcers
   // Browsers have idempotency keys of their own, so that none takes or tries those of the channel.
   const owner = inMode(ctx, isPublic ? `public ${channelId}` : channelId)
-  const order: Order = {
+  const order: CheckoutOrder = {
     input: { ...input, sendResourcers },
     idempotency: hashIdempotency(owner, idempotencyKey, request),
     seller: { channelId, mode, saleType: 'online', provider: providerOf(ctx.services, ctx).name, isPublic },

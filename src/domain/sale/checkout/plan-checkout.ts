@@ -112,7 +112,7 @@ function compareWithExpected(plan: CheckoutPlan, expectedTotal: number | null | 
 }
 
 /** Returns a plan whose total is at most `expectedTotal`, in major units; a lower one is marked as changed
- *  conditions. Refuses: TOTAL_INCREASED (DECISIONS 212). */
+ *  conditions. Refuses: TOTAL_INCREASED (DECISIONS 60). */
 export function refuseHigherTotal(
   plan: CheckoutPlan,
   expectedTotal: number | null | undefined,

@@ -6,7 +6,7 @@ import { problem, Refusal } from '../../../shared/errors.ts'
 import { findPayment } from '../../payment/loaders.ts'
 import type { CheckoutAnswer } from './sell-tickets.ts'
 
-// Bounds of what one address does with the publishable keys of a channel, in this process (DECISIONS 251).
+// Bounds of what one address does with the publishable keys of a channel, in this process (DECISIONS 145).
 
 /** Places of a checkout; `payment` is null while it is being made. */
 type Hold = { places: number; payment: { id: string; organizationId: string } | null }

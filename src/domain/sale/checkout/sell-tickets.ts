@@ -25,7 +25,7 @@ export type CheckoutAnswer = Checkout & { replayed: boolean }
 
 /** Tickets of one rate to be sold. `plan` checks and prices them by the current terms, and is called again
  *  for each attempt. */
-export type Order = Pick<HoldJob, 'input' | 'idempotency' | 'seller'> & {
+export type CheckoutOrder = Pick<HoldJob, 'input' | 'idempotency' | 'seller'> & {
   plan(terms: Terms | null): CheckoutPlan | Promise<CheckoutPlan>
 }
 
@@ -64,7 +64,7 @@ async function replay(
 async function replayOf(
   idempotency: Idempotency,
   terms: Terms | null,
-  { ticketRateId }: Order['input'],
+  { ticketRateId }: CheckoutOrder['input'],
   ctx: Context,
 ): Promise<CheckoutAnswer | null> {
   const organizationId =
@@ -93,7 +93,7 @@ async function mayFitAfterExpiry({ rate }: Terms, ctx: Context): Promise<boolean
 async function mayApplyAfterExpiry(
   error: unknown,
   { rate }: Terms,
-  { discountCode }: Order['input'],
+  { discountCode }: CheckoutOrder['input'],
   ctx: Context,
 ): Promise<boolean> {
   const [reason] = error instanceof Refusal ? error.problems : []
@@ -110,7 +110,7 @@ type Attempt = { answer: CheckoutAnswer; prices: Price[] }
 /** Tries an order once. Null if it should be retried: another one was faster, or overdue holds took up
  *  places. */
 async function trySale(
-  { input, idempotency, seller, plan: planTickets }: Order,
+  { input, idempotency, seller, plan: planTickets }: CheckoutOrder,
   ctx: Context,
 ): Promise<Attempt | null> {
   const terms = await readTerms(input.ticketRateId, ctx)
@@ -138,7 +138,7 @@ const maxAttempts = 5
 /** Plans an order, holds its stock and creates its payment, all tickets or none: the way that checkouts, sales
  *  at the box office and invitations share. The same idempotency key and request return the first result for
  *  24 hours. Refuses: whatever the plan and holdExactly refuse, IDEMPOTENCY_KEY_REUSED, BUSY. */
-export async function sellTickets(order: Order, ctx: Context): Promise<CheckoutAnswer> {
+export async function sellTickets(order: CheckoutOrder, ctx: Context): Promise<CheckoutAnswer> {
   for (let tried = 0; tried < maxAttempts; tried++) {
     const attempt = await trySale(order, ctx).finally(() => ctx.loaders.clear())
     if (!attempt) continue

@@ -1,6 +1,6 @@
 import type { Services } from '../../../request/context.ts'
 import { paymentUrl } from '../../payment/payment-url.ts'
-import type { Order, Outcome } from '../../payment/provider.ts'
+import type { PaymentOrder, PaymentOutcome } from '../../payment/provider.ts'
 import { declinedEmail } from '../../payment/sandbox.ts'
 import type { Payment, PaymentOfRate } from '../../payment/table.ts'
 import { catchFailure, openSessionOf, refreshSession, saveSession } from '../settle/provider-session.ts'
@@ -26,7 +26,7 @@ export type Decision = {
 // Providers show the name in a line or two.
 const maxNameCharacters = 250
 
-const toOrder = ({ payment, event, rateName }: FoundPayment, publicUrl: string): Order => {
+const toOrder = ({ payment, event, rateName }: FoundPayment, publicUrl: string): PaymentOrder => {
   const { id, organizationId, totalAmount, currency, expiresAt } = payment
   // By code points: half of a surrogate pair is no text.
   const name = [...`${event.name} · ${rateName}`].slice(0, maxNameCharacters).join('')
@@ -67,7 +67,7 @@ async function end(
   payment: PaymentOfRate,
   status: 'expired' | 'cancelled',
 ): Promise<Decision> {
-  const outcome: Outcome = { kind: 'ended', status }
+  const outcome: PaymentOutcome = { kind: 'ended', status }
   const sessionId = openSessionOf(payment, provider)
   if (!sessionId) return settlePayment(db, { payment, outcome })
   const answer = await catchFailure(provider.expireSession(sessionId))

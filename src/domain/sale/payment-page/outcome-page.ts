@@ -8,18 +8,18 @@ import type { Documents } from './find-documents.ts'
 import type { FoundPayment } from './find-payment.ts'
 import { ticketPage } from './layout.ts'
 
-type Outcome = { title: string; text: string }
+type OutcomeText = { title: string; text: string }
 
 /** Status that ends a payment as far as the buyer can see. */
 type EndStatus = Exclude<Payment['status'], 'pending' | 'processing'>
 
-const outcomeOf = (language: Language, status: Payment['status']): Outcome => ({
+const outcomeOf = (language: Language, status: Payment['status']): OutcomeText => ({
   title: translate(language, `outcome.${status}.title`),
   text: translate(language, `outcome.${status}.text`),
 })
 
 // Explains an automatic refund: what happened, then where the money is.
-function describeRefund(language: Language, { payment, refundReason }: FoundPayment): Outcome | null {
+function describeRefund(language: Language, { payment, refundReason }: FoundPayment): OutcomeText | null {
   if (!refundReason) return null
   if (payment.paidAt)
     return {

@@ -5,7 +5,7 @@ import type { Database } from '../../../database/database.ts'
 import { transaction } from '../../../database/transaction.ts'
 import type { Services } from '../../../request/context.ts'
 import { isPayment, type PaymentName } from '../../payment/lock-payment.ts'
-import type { Session } from '../../payment/provider.ts'
+import type { PaymentSession } from '../../payment/provider.ts'
 import { queueSession } from '../../payment/queue/follow-payments.ts'
 import { isOfSession, openSessions } from '../../payment/queue/table.ts'
 import { type Payment, type PaymentOfRate, payments } from '../../payment/table.ts'
@@ -19,7 +19,7 @@ export async function saveSession(
   db: Database,
   payment: PaymentName,
   provider: string,
-  { id, url }: Session,
+  { id, url }: PaymentSession,
 ): Promise<Pick<Payment, 'status' | 'sessionId' | 'sessionUrl'>> {
   return transaction(db, async (tx) => {
     const [saved] = await tx

@@ -9,11 +9,11 @@ import { isNotExpired, tickets } from '../../ticket/table.ts'
 import { queueRefunds, type UnearnedCharge } from '../refund/open-refund.ts'
 import { releaseHolds } from '../release/release-holds.ts'
 import { type NewCharge, recordCharges } from './record-charges.ts'
-import { findSold, type Payable, recordPaid, type SoldTicket } from './record-paid.ts'
+import { findSoldTickets, type Payable, recordPaid, type SoldTicket } from './record-paid.ts'
 import {
   endsSession,
   isLate,
-  isOwn,
+  isOfCurrentSession,
   type LockedSettlement,
   type SettledStatuses,
   settlesAlone,
@@ -62,7 +62,7 @@ async function loadPayables(
 ): Promise<Payable<SoldTicket>[]> {
   const [first] = open
   if (!first) return []
-  const sold = await findSold(
+  const sold = await findSoldTickets(
     tx,
     first.payment.organizationId,
     open.map(({ payment }) => payment.id),
@@ -71,7 +71,7 @@ async function loadPayables(
   return open.map((locked) => ({
     payment: locked.payment,
     tickets: sold.get(locked.payment.id) ?? [],
-    endsSession: endsSession(locked.settlement) && isOwn(locked),
+    endsSession: endsSession(locked.settlement) && isOfCurrentSession(locked),
   }))
 }
 

@@ -85,7 +85,7 @@ const find = query('tickets_to_be_sold', {
 
 /** Finds the tickets of an organization's payments in a given status, in order of position, grouped by
  *  payment id. */
-export async function findSold(
+export async function findSoldTickets(
   tx: Connection,
   organizationId: string,
   paymentIds: string[],

@@ -18,7 +18,7 @@ import { recordNewEvents } from './provider-events.ts'
 import { receiveMoney } from './receive-money.ts'
 import {
   endsSession,
-  isOwn,
+  isOfCurrentSession,
   type LockedSettlement,
   type SettledStatuses,
   type Settlement,
@@ -80,7 +80,7 @@ async function endUnpaid(tx: Connection, settlements: LockedSettlement[]): Promi
   return statuses
 }
 
-type Outcome = SettlementResult | typeof deferred
+type Settled = SettlementResult | typeof deferred
 
 // Settlements of one rate are of one organization.
 const organizationOf = ([first]: Settlement[]): string => first?.payment.organizationId ?? ''
@@ -127,7 +127,9 @@ async function closeSessionsOf(
     status !== 'paid' && statuses.get(id) === 'paid'
   const ended = settlements.filter(({ settlement }) => endsSession(settlement))
   const paymentsOf = (sessions: LockedSettlement[]) => sessions.map(({ payment }) => payment)
-  const own = paymentsOf(ended.filter((locked) => isOwn(locked) && !isPaidNow(locked))).map(({ id }) => id)
+  const own = paymentsOf(ended.filter((locked) => isOfCurrentSession(locked) && !isPaidNow(locked))).map(
+    ({ id }) => id,
+  )
   if (own.length > 0) {
     const areOpen = and(inArray(payments.id, own), payments.sessionOpen)
     const closed = await tx
@@ -137,7 +139,7 @@ async function closeSessionsOf(
       .returning()
     await dropSessions(tx, closed)
   }
-  await closeSessionsNow(tx, paymentsOf(ended.filter((locked) => !isOwn(locked))))
+  await closeSessionsNow(tx, paymentsOf(ended.filter((locked) => !isOfCurrentSession(locked))))
 }
 
 /** Settles payments of one rate in one transaction, either all with a charge or all without. Each has the
@@ -148,7 +150,7 @@ export async function settleGroup(
   db: Database,
   group: Settlement[],
   onLocked: 'wait' | 'skip',
-): Promise<Outcome[]> {
+): Promise<Settled[]> {
   return transaction(db, async (tx) => {
     const taken = await lockSettlements(tx, group, onLocked)
     const applied = new Set(await recordEvents(tx, [...taken.values()]))
@@ -157,7 +159,7 @@ export async function settleGroup(
     const statuses =
       withCharge.length > 0 ? await receiveMoney(tx, withCharge) : await endUnpaid(tx, effective)
     await closeSessionsOf(tx, organizationOf(group), effective, statuses)
-    return group.map((settlement): Outcome => {
+    return group.map((settlement): Settled => {
       const locked = taken.get(settlement)
       if (!locked) return deferred
       const { id, status } = locked.payment

@@ -3,7 +3,7 @@ import { readByOrganization } from '../../../data/by-organization.ts'
 import { fewRowsOf } from '../../../data/json-rows.ts'
 import { anyOf, inOrganization, query } from '../../../data/query.ts'
 import type { LockedPayment } from '../../payment/lock-payment.ts'
-import type { Outcome, ProviderEvent } from '../../payment/provider.ts'
+import type { PaymentOutcome, ProviderEvent } from '../../payment/provider.ts'
 import {
   type Charge,
   type Payment,
@@ -15,7 +15,7 @@ import {
 /** Outcome of a payment, reported by its buyer or its provider. */
 export type Settlement = {
   payment: Pick<PaymentOfRate, 'id' | 'organizationId' | 'ticketRateId' | 'mode'>
-  outcome: Outcome
+  outcome: PaymentOutcome
   /** Provider session that had this outcome. */
   sessionId?: string
   /** Provider event that reported it; applied once, however often it is delivered. */
@@ -50,12 +50,12 @@ export type SettledStatuses = Map<string, Payment['status']>
 export type LockedSettlement = { settlement: Settlement; payment: LockedPayment }
 
 /** True if the outcome is from the session that the buyer was sent to, or from no session. */
-export const isOwn = ({ settlement: { sessionId }, payment }: LockedSettlement): boolean =>
+export const isOfCurrentSession = ({ settlement: { sessionId }, payment }: LockedSettlement): boolean =>
   sessionId === undefined || sessionId === payment.sessionId
 
 /** True if the outcome takes effect: every outcome of the buyer's own session, and a charge of another one. */
 export const takesEffect = (locked: LockedSettlement): boolean =>
-  isOwn(locked) || locked.settlement.outcome.kind === 'paid'
+  isOfCurrentSession(locked) || locked.settlement.outcome.kind === 'paid'
 
 /** True for a charge on a payment that has failed or expired: it takes the places again, if they are still
  *  available. */
