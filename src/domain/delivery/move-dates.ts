@@ -17,7 +17,8 @@ const dates = { id, start: startDate, end: endDate, display: displayDate }
 export const readDates = (tx: Connection, areThese: SQL) => tx.select(dates).from(events).where(areThese)
 
 /** Gives events that have other dates than before the next sequence of their calendar entry. Where the start
- *  is another, and ahead, the holders are told of it once the transaction is committed, unless `notify` is false. */
+ *  is another, and ahead, the holders are told of it once the transaction is committed, unless `notify` is false, or
+ *  it is again the one that they know. */
 export async function markMoved(
   tx: Connection,
   before: Awaited<ReturnType<typeof readDates>>,
@@ -37,12 +38,14 @@ export async function markMoved(
     if (!former) return []
     const isOther = differ(former.start, start) || differ(former.display, display)
     if (!isOther && !differ(former.end, end)) return []
-    return [{ id, former: notify && isAhead && isOther ? former : null }]
+    return [{ id, former: notify && isAhead && isOther ? former : null, now: { start, display } }]
   })
   if (moved.length > 0)
     await tx.execute(sql`update ${events}
-      set calendar_sequence = calendar_sequence + 1, moved_from = coalesce(moved_from, moved.former)
-      from jsonb_to_recordset(${JSON.stringify(moved)}::text::jsonb) as moved(id text, former jsonb)
+      set calendar_sequence = calendar_sequence + 1,
+        moved_from = case when not coalesce(moved_from, moved.former) @> moved.now
+          then coalesce(moved_from, moved.former) end
+      from jsonb_to_recordset(${JSON.stringify(moved)}::text::jsonb) as moved(id text, former jsonb, now jsonb)
       where ${id} = moved.id`)
 }
 

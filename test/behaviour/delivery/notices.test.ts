@@ -343,6 +343,16 @@ test('a display date that moves is told as well, and a second move before the ma
   await back()
 })
 
+test('a date that is moved back before the mails went out is mailed to nobody', async () => {
+  await bought([ana])
+  await importCatalogue(sale.db, movedTo('2099-10-02'))
+  await importCatalogue(sale.db, withWarranty)
+  await queueMoved(sale.db)
+  expect(await recipients()).toEqual([])
+  const [row] = await sale.db.select().from(events)
+  expect(row).toMatchObject({ calendarSequence: 2, movedFrom: null })
+})
+
 test('notices of many tickets take a few statements', async () => {
   const paymentIds: string[] = []
   for (let times = 0; times < 4; times++)
