@@ -16,7 +16,8 @@ export type Pgbouncer = {
   stop(): Promise<void>
 }
 
-const deployed = new URL('../../deploy/pgbouncer/pgbouncer.ini', import.meta.url)
+// Below the root of the repository, where tests and the bench, which compiles this file elsewhere, run.
+const deployed = 'deploy/pgbouncer/pgbouncer.ini'
 
 /** Writes the configuration that compose.yaml uses, with some lines of its own. */
 async function configure(databases: string, settings: Record<string, string>): Promise<string> {

@@ -103,11 +103,8 @@ app.register(mercurius, {
       price: ({ amount, currency }) => major(amount, currency),
       quantity: ({ capacity }) => capacity ?? 0,
       feeQuantity: ({ feeType, feeQuantity, currency }) =>
-        feeType === 'fixed' ? major(feeQuantity, currency) : feeQuantity,
+        feeType === 'FIXED' ? major(feeQuantity, currency) : feeQuantity,
     },
-    TicketRateType: { LIMITED: 'limited', UNLIMITED: 'unlimited' },
-    FeeType: { FIXED: 'fixed', PERCENTAGE: 'percentage' },
-    QuestionType: { CHECKBOX: 'checkbox', DROPDOWN: 'dropdown', TEXT: 'text' },
     Supplement: {
       price: ({ amount, currency }) => major(amount, currency),
       fakePrice: ({ fakeAmount, currency }) => (fakeAmount === null ? null : major(fakeAmount, currency)),

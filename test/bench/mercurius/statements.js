@@ -38,7 +38,8 @@ export const locationsById = (/** @type {string[]} */ ids) => sql`
   from locations where id = any(${ids}::text[])`
 
 export const ratesByEventId = (/** @type {string[]} */ eventIds) => sql`
-  select rate.id, rate.organization_id, event_id, name, slug, valid_from, complete, type, min, max, show_all_prices,
+  select rate.id, rate.organization_id, event_id, name, slug, valid_from, complete,
+    upper(type::text) as type, min, max, show_all_prices,
     warranty_enabled, warranty_percentage::float8, warranty_hours, sold_before + sold as sold,
     capacity - sold_before - sold - held as left_over
   from ticket_rates as rate
@@ -48,7 +49,7 @@ export const ratesByEventId = (/** @type {string[]} */ eventIds) => sql`
 
 export const pricesByEventId = (/** @type {string[]} */ eventIds) => sql`
   select price.id, ticket_rate_id, price.name, amount, currency, valid_until, capacity, includes, additional_info,
-    fee_type, fee_quantity::float8, capacity - sold_before - sold - held as left_over
+    upper(fee_type::text) as fee_type, fee_quantity::float8, capacity - sold_before - sold - held as left_over
   from prices as price
   join ticket_rates as rate on rate.id = ticket_rate_id
   join stock on stock.id = price.id and stock.kind = 'price' and stock.mode = 'live'
@@ -62,7 +63,7 @@ export const supplementsByEventId = (/** @type {string[]} */ eventIds) => sql`
   order by supplement.position, supplement.id`
 
 export const questionsByEventId = (/** @type {string[]} */ eventIds) => sql`
-  select question.id, ticket_rate_id, label, question.type, required, items
+  select question.id, ticket_rate_id, label, upper(question.type::text) as type, required, items
   from questions as question join ticket_rates as rate on rate.id = ticket_rate_id
   where event_id = any(${eventIds}::text[]) and not question.removed
   order by question.position, question.id`
