@@ -6,7 +6,7 @@ import { channelTicketRoutes, organizationTicketRoutes } from '../domain/lists/r
 import { paymentRoute } from '../domain/payment/rest.ts'
 import { checkoutRoute } from '../domain/sale/checkout/checkout-rest.ts'
 import { addPaymentPage } from '../domain/sale/payment-page/page.ts'
-import { addProviderEvents } from '../domain/sale/settle/provider-webhook-rest.ts'
+import { addProviderWebhook } from '../domain/sale/settle/provider-webhook-rest.ts'
 import { lookupRoute } from '../domain/ticket/rest.ts'
 import { eventListRoute, eventRoute } from '../domain/ticket-rate/events-rest.ts'
 import type { Services } from '../request/context.ts'
@@ -37,5 +37,5 @@ export async function addPublicRoutes(
 ): Promise<void> {
   await addPaymentPage(app, services, limits)
   await addDocumentPage(app, services, limits)
-  await addProviderEvents(app, services, limits)
+  await addProviderWebhook(app, services, limits)
 }

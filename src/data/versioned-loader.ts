@@ -48,9 +48,16 @@ class VersionedLoader<Value extends object> extends Loader<Value | null> {
     if (loaded !== undefined) return loaded
     const cached = this.#cache?.get(key)
     if (!cached || cached.revision !== this.#revisions.get(key)) return undefined
-    instruments.observer?.onCache('rows', 1, 0)
     this.prime(key, cached.value)
     return cached.value
+  }
+
+  override loadAll(keys: readonly string[]): Promise<(Value | null)[]> {
+    if (this.#cache) {
+      const hits = keys.filter((key) => this.known(key) !== undefined).length
+      instruments.observer?.onCache('rows', hits, 0)
+    }
+    return super.loadAll(keys)
   }
 
   /** Loads rows whose current revisions a query has just returned, in the same order. */

@@ -19,7 +19,7 @@ import type { Context, Services } from '../request/context.ts'
 import { instruments } from '../shared/instruments.ts'
 import { requestLimits } from '../shared/request-limits.ts'
 import { validateBounded } from './bounded-validation.ts'
-import { CompiledOperation } from './compiler/plugin.ts'
+import { CompiledOperation } from './compiler/compiled-operation.ts'
 import { schema } from './schema.ts'
 
 type Variables = Record<string, unknown> | null | undefined

@@ -85,8 +85,8 @@ async function contextFor(
   return createContext(services, credentials, shared)
 }
 
-/** Adds a route below a base path, which refuses a caller that lacks what it needs before the body is parsed, or answers from the cache
- *  of shared answers. Its documentation says which credentials it takes. */
+/** Adds a route below a base path, which refuses a caller that lacks what it needs before the body is parsed, or
+ *  answers from the cache of shared answers. Its documentation says which credentials it takes. */
 export function addRoute(
   app: FastifyInstance,
   services: Services,

@@ -16,7 +16,7 @@ const isOptimisation = (name: string): name is Optimisation =>
   (optimisations as readonly string[]).includes(name)
 
 /** Parses `FAST` into the optimisations to switch off: `off` for all, or names with a leading minus, such as
- *  `-prefetch,-compiler`. Throws for anything else. */
+ *  `-prefetch,-skip-yoga`. Throws for anything else. */
 function parseFast(text = ''): ReadonlySet<Optimisation> {
   if (text === 'off') return new Set(optimisations)
   const names = text.split(',').filter((name) => name !== '')

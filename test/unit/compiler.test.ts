@@ -11,8 +11,8 @@ import {
 } from 'graphql'
 import { createYoga, type Plugin } from 'graphql-yoga'
 import { beforeEach, expect, test } from 'vitest'
+import { CompiledOperation } from '../../src/graphql-server/compiler/compiled-operation.ts'
 import {
-  CompiledOperation,
   type ExecutionContext,
   limitedExecution,
   replayOutcomes,

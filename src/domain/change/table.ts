@@ -95,7 +95,8 @@ export const changes = pgTable(
   ],
 )
 
-/** The last change of each audience among those that were deleted by age: whoever read it has missed nothing. `audience` is the channel, or empty for all channels of the organization. */
+/** The last change of each audience among those that were deleted by age: whoever read it has missed nothing.
+ *  `audience` is the channel, or empty for all channels of the organization. */
 export const droppedChanges = pgTable(
   'dropped_changes',
   {

@@ -45,9 +45,7 @@ const refuse = (code: 'INVALID' | 'IDEMPOTENCY_KEY_REUSED', message: string, fie
 })
 const reused = () => refuse('IDEMPOTENCY_KEY_REUSED', 'This nonce was used for another scan.', 'nonce')
 
-// A scan of one person is hashed without their number, as it was before there was one: a repeated one is known.
-const hashOf = ({ people, ...scan }: CheckInInput): string =>
-  sha256(JSON.stringify(people === 1 ? scan : { ...scan, people }))
+const hashOf = (scan: CheckInInput): string => sha256(JSON.stringify(scan))
 
 /** A scan with its place among those of the request. */
 type NumberedScan = { place: number; input: CheckInInput; requestHash: string; at: Date }

@@ -77,3 +77,7 @@ export const toVector = (words: readonly string[]): string =>
  *  empty query, which matches nothing: callers must not filter by it. */
 export const toQuery = (words: readonly string[]): string =>
   words.map((word) => `'${cut(word)}':*`).join(' & ')
+
+/** Folds the name of an attendee for searches by prefix: its words without case and accents, with one space
+ *  between them. */
+export const searchNameOf = (fullName: string): string => searchWords(fullName).join(' ')

@@ -74,8 +74,9 @@ const toNdjson = (bodies: object[]): string => bodies.map((body) => `${JSON.stri
 
 /** Reads a list to its end, a page at a time, as CSV or as a JSON object a line. Reads the first page before
  *  it resolves, so that a refusal comes before the answer. Each later one is read when the reader has taken
- *  the one before: no connection is held meanwhile. With `bom` CSV begins with U+FEFF. The stream is destroyed if a page can't be read, or if
- *  the reader takes too long. Refuses: BUSY with too many exports, and as `listTickets` does. */
+ *  the one before: no connection is held meanwhile. With `bom` CSV begins with U+FEFF. The stream is destroyed if
+ *  a page can't be read, or if the reader takes too long. Refuses: BUSY with too many exports, and as
+ *  `listTickets` does. */
 export async function exportTickets(
   format: ExportFormat,
   filter: TicketFilter,

@@ -4,7 +4,7 @@ import { body } from '../../rest/body.ts'
 import { exampleIds } from '../../rest/openapi/example-ids.ts'
 import { toMajor } from '../../shared/money.ts'
 import type { Event } from '../event/table.ts'
-import { isAvailable, leftOf, visiblePrices } from './current-price.ts'
+import { isAvailable, leftOf, visiblePrices } from './sale-rules.ts'
 import {
   type Price,
   type Question,

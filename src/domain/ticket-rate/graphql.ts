@@ -4,7 +4,6 @@ import { viaLoader } from '../../graphql/lookahead.ts'
 import type { Context } from '../../request/context.ts'
 import { EventRef } from '../event/graphql.ts'
 import { eventById } from '../event/loaders.ts'
-import { currentPrice, isAvailable, visiblePrices } from './current-price.ts'
 import {
   pricesByTicketRateId,
   questionsByTicketRateId,
@@ -14,6 +13,7 @@ import {
 } from './loaders.ts'
 import { AvailabilityRef, PriceRef, QuestionRef, SupplementRef } from './parts-graphql.ts'
 import type { RateAvailability } from './rate-watch.ts'
+import { currentPrice, isAvailable, visiblePrices } from './sale-rules.ts'
 import type { TicketRate } from './table.ts'
 import { maxWatchedRates, watchRates } from './watch-rates.ts'
 

@@ -1,8 +1,8 @@
 import { amount, builder, NodeRef, upperCase } from '../../graphql/builder.ts'
 import type { Context } from '../../request/context.ts'
 import { toMajor } from '../../shared/money.ts'
-import { currentPrice, leftOf } from './current-price.ts'
 import { pricesByTicketRateId, questionById, supplementById, visiblePriceById } from './loaders.ts'
+import { currentPrice, leftOf } from './sale-rules.ts'
 import type { Left, Price, Question, Supplement } from './table.ts'
 
 export const AvailabilityRef = builder.objectRef<Left>('Availability').implement({

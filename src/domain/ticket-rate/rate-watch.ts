@@ -7,8 +7,8 @@ import { perDatabase } from '../../database/per-database.ts'
 import { groupBy } from '../../shared/group-by.ts'
 import { type Mode, perMode } from '../../shared/mode.ts'
 import { events } from '../event/table.ts'
-import { isAvailable, leftOf } from './current-price.ts'
 import { rateColumns, ratePrices } from './loaders.ts'
+import { isAvailable, leftOf } from './sale-rules.ts'
 import { isStockOf, type Price, rateInMode, stock, ticketRates } from './table.ts'
 
 /** Counters of a rate, and whether it can be bought, at a time of the database's clock. */

@@ -1,4 +1,3 @@
-import { searchWords } from '../event/search-words.ts'
 import type { Ticket } from './table.ts'
 
 /** Name and e-mail address of a ticket whose attendee was anonymized. No checkout can give this address, for
@@ -19,7 +18,3 @@ export const clearedAttendee = {
   personalDocumentNumber: null,
   answers: [],
 } satisfies Partial<Ticket>
-
-/** Folds the name of an attendee for searches by prefix: its words without case and accents, with one space
- *  between them. */
-export const searchNameOf = (fullName: string): string => searchWords(fullName).join(' ')

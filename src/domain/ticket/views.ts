@@ -1,4 +1,4 @@
-import { feeOf } from '../ticket-rate/current-price.ts'
+import { feeOf } from '../ticket-rate/sale-rules.ts'
 import type { Price } from '../ticket-rate/table.ts'
 import type { Ticket } from './table.ts'
 

@@ -3,8 +3,6 @@
 import { asc, eq } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { changes } from '../../../src/domain/change/table.ts'
-import { checkIns } from '../../../src/domain/check-in/table.ts'
-import { sha256 } from '../../../src/shared/ids.ts'
 import { laterToday, scanTicket } from '../../support/door.ts'
 import { aCatalogue, aLocation, anEvent, aRateNamed, inDays } from '../../support/factories.ts'
 import { brokenInvariants } from '../../support/invariants.ts'
@@ -102,14 +100,6 @@ test('a nonce belongs to its number of people, and its repetition counts nobody'
   // A repetition shows who is inside by now.
   await scanTicket(sale, { ticketId })
   expect(await scanTicket(sale, pair)).toMatchObject({ ...admitted(2, 3), idempotentReplayed: true })
-})
-
-test('a scan of before groups is repeated after the upgrade', async () => {
-  const ticketId = await buy('single')
-  await scanTicket(sale, { ticketId, nonce: 'old' })
-  const input = { ticketId, nonce: 'old', direction: 'in', force: false }
-  const hash = sha256(JSON.stringify(input))
-  expect(await sale.db.$count(checkIns, eq(checkIns.requestHash, hash))).toBe(1)
 })
 
 test('a change says how many people entered, and how many are inside after an exit', async () => {

@@ -1,6 +1,6 @@
 import { type Problem, problem } from '../../../shared/errors.ts'
 import { maxInvitations, maxTickets, type Ticket } from '../../ticket/table.ts'
-import { currentPrice, leftOf } from '../../ticket-rate/current-price.ts'
+import { currentPrice, leftOf } from '../../ticket-rate/sale-rules.ts'
 import type { Price, TicketRate } from '../../ticket-rate/table.ts'
 import type { Terms } from './terms-loaders.ts'
 

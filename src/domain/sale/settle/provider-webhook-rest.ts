@@ -10,7 +10,7 @@ const unsigned = () =>
 /** Serves `POST /webhooks/{provider}`, whose signature covers the raw body. Answers 200 once an event is
  *  committed; any other status makes the provider retry. Signed events have no rate limit, because a refused
  *  event would only come back later; unsigned requests count as failures of their address. */
-export async function addProviderEvents(
+export async function addProviderWebhook(
   app: FastifyInstance,
   { db, provider }: Services,
   limits: RateLimits,

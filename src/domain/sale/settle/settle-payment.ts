@@ -14,8 +14,8 @@ import { payments } from '../../payment/table.ts'
 import { canBecome, mayBecome } from '../../payment/transitions.ts'
 import { rateInMode } from '../../ticket-rate/table.ts'
 import { type Ending, releaseHolds } from '../release/release-holds.ts'
-import { recordNewEvents } from './provider-events.ts'
 import { receiveMoney } from './receive-money.ts'
+import { recordNewEvents } from './record-events.ts'
 import {
   endsSession,
   isOfCurrentSession,
