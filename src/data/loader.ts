@@ -35,14 +35,9 @@ export class Loader<Value> extends DataLoader<string, Value> {
     super(loadKnown, { batchScheduleFn })
   }
 
-  /** Returns the value of a key if it is loaded. */
-  protected known(key: string): Value | undefined {
-    return this.#known.get(key)
-  }
-
   /** Returns the value of a key if it is loaded, else a promise of it. */
   get(key: string): PromiseOrValue<Value> {
-    const known = this.known(key)
+    const known = this.#known.get(key)
     return known === undefined ? super.load(key) : known
   }
 

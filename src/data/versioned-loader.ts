@@ -24,7 +24,8 @@ export type Revisions = Map<string, string>
 
 type Read<Value> = (keys: string[]) => Promise<Map<string, Versioned<Value>>>
 
-/** Loader with a cache across requests. Uses a cached value only if its revision is still the current one. */
+/** Loader with a cache across requests, which a level is looked up in (`loadAll`). Uses a cached value only if its
+ *  revision is still the current one. */
 class VersionedLoader<Value extends object> extends Loader<Value | null> {
   readonly #cache: VersionedCache<Value> | null
   readonly #revisions: Revisions
@@ -43,20 +44,17 @@ class VersionedLoader<Value extends object> extends Loader<Value | null> {
     this.#revisions = revisions
   }
 
-  protected override known(key: string): Value | null | undefined {
-    const loaded = super.known(key)
-    if (loaded !== undefined) return loaded
-    const cached = this.#cache?.get(key)
-    if (!cached || cached.revision !== this.#revisions.get(key)) return undefined
-    this.prime(key, cached.value)
-    return cached.value
-  }
-
   override loadAll(keys: readonly string[]): Promise<(Value | null)[]> {
-    if (this.#cache) {
-      const hits = keys.filter((key) => this.known(key) !== undefined).length
-      instruments.observer?.onCache('rows', hits, 0)
+    const cache = this.#cache
+    if (!cache) return super.loadAll(keys)
+    let hits = 0
+    for (const key of keys) {
+      const cached = cache.get(key)
+      if (!cached || cached.revision !== this.#revisions.get(key)) continue
+      this.prime(key, cached.value)
+      hits++
     }
+    instruments.observer?.onCache('rows', hits, 0)
     return super.loadAll(keys)
   }
 
