@@ -8,7 +8,6 @@ import { listedTicketBody } from '../ticket/body.ts'
 import type { LookupTicket } from '../ticket/table.ts'
 import { listTickets, type TicketFilter } from './list-tickets.ts'
 import type { ListOrder, ListPage } from './request.ts'
-import { toPlaceCursor } from './search.ts'
 
 export type ExportFormat = 'csv' | 'ndjson'
 
@@ -40,10 +39,7 @@ function enter(ctx: Context): () => void {
   if (state.count >= maxExports || own >= maxOfCaller) throw busy('Too many exports at once. Try again.')
   state.count++
   state.byCaller.set(owner, own + 1)
-  let isIn = true
   return () => {
-    if (!isIn) return
-    isIn = false
     state.count--
     const left = (state.byCaller.get(owner) ?? 1) - 1
     if (left > 0) state.byCaller.set(owner, left)
@@ -103,9 +99,9 @@ export async function exportTickets(
     const end = performance.now() + maxDurationMs
     const pages = async function* () {
       yield toLines(page, true)
-      while (page.hasNextPage && page.end) {
+      while (page.hasNextPage && page.endCursor) {
         if (performance.now() > end) throw new Error('an export took too long')
-        page = await readAfter(toPlaceCursor(page.sortKey, page.end))
+        page = await readAfter(page.endCursor)
         if (page.rows.length > 0) yield toLines(page, false)
       }
     }

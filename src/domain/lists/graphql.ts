@@ -1,8 +1,10 @@
+import type { GraphQLResolveInfo } from 'graphql'
 import { z } from 'zod'
 import { builder, type DescribedValues } from '../../graphql/builder.ts'
 import { connectionOf, costOfPage, type Page } from '../../graphql/connection.ts'
 import { argsOf, inputOf, inputTypes } from '../../graphql/input-of.ts'
 import { preload } from '../../graphql/lookahead.ts'
+import type { Context } from '../../request/context.ts'
 import { Refusal } from '../../shared/errors.ts'
 import * as scalars from '../../shared/input-types.ts'
 import { PaymentRef, PaymentStatusRef } from '../payment/graphql.ts'
@@ -13,7 +15,7 @@ import type { Ticket } from '../ticket/table.ts'
 import { listPayments, paymentFilter } from './list-payments.ts'
 import { listTickets, ticketFilter } from './list-tickets.ts'
 import type { ListOrder, ListPage, PageRequest } from './request.ts'
-import { type Placed, toCursor, toPlaceCursor } from './search.ts'
+import { type Placed, toCursor } from './search.ts'
 
 /** Arguments of a list that is read in either direction. */
 const pageArgs = z.object({
@@ -24,39 +26,33 @@ const pageArgs = z.object({
 })
 type PageArgs = z.output<typeof pageArgs>
 
-function toRequest({ first, last, after, before }: PageArgs): PageRequest {
-  if (first && last)
-    throw new Refusal({ code: 'INVALID', message: 'last goes without first.', path: ['last'] })
-  return {
-    after: after || null,
-    before: before || null,
-    size: first ?? last ?? 50,
-    isBackward: Boolean(last),
-  }
-}
+/** Defines the order of a list of these things. */
+const orderOf = (name: string, things: string) =>
+  builder.enumType(name, {
+    description: `Order of ${things}; ties are ordered by identifier.`,
+    values: {
+      CREATED_ASC: { value: 'CREATED_ASC', description: 'By checkout, oldest first.' },
+      CREATED_DESC: { value: 'CREATED_DESC', description: 'By checkout, newest first.' },
+    } satisfies DescribedValues<ListOrder>,
+  })
 
-/** Orders of both lists. */
-const orders = {
-  CREATED_ASC: { value: 'CREATED_ASC', description: 'By checkout, oldest first.' },
-  CREATED_DESC: { value: 'CREATED_DESC', description: 'By checkout, newest first.' },
-} satisfies DescribedValues<ListOrder>
-
-/** Reads a page of a list as a connection. Refuses: INVALID, for `first` with `last`. */
+/** Reads a page of a list as a connection, with what the operation selects of its rows. Refuses: INVALID, for `first`
+ *  with `last`. */
 async function toConnection<Row>(
-  args: PageArgs,
+  { first, last, ...args }: PageArgs,
+  info: GraphQLResolveInfo,
+  ctx: Context,
   read: (page: PageRequest) => Promise<ListPage<Row>>,
 ): Promise<Page<Placed<Row>>> {
-  const page = toRequest(args)
-  const { sortKey, rows, hasNextPage, hasPreviousPage, start, end } = await read(page)
-  const cursorOf = (place: typeof start) => place && toPlaceCursor(sortKey, place)
-  return {
-    nodes: rows,
-    after: page.after ?? page.before ?? null,
-    hasNextPage,
-    hasPreviousPage,
-    startCursor: cursorOf(start),
-    endCursor: cursorOf(end),
-  }
+  if (first && last)
+    throw new Refusal({ code: 'INVALID', message: 'last goes without first.', path: ['last'] })
+  const [after, before] = [args.after || null, args.before || null]
+  const { rows: nodes, ...page } = await read({
+    ...{ after, before, size: first ?? last ?? 50, isBackward: Boolean(last) },
+  })
+  const list = { ...page, nodes, after: after ?? before }
+  await preload([list], info, ctx)
+  return list
 }
 
 const TicketConnectionRef = connectionOf<Ticket, Placed<Ticket>>('Ticket', TicketRef, {
@@ -70,10 +66,7 @@ inputTypes.add(ticketFilter.shape.status, { type: TicketStatusRef })
 inputTypes.add(ticketFilter.shape.saleType, { type: SaleTypeRef })
 inputOf('TicketFilter', ticketFilter)
 
-const TicketOrderRef = builder.enumType('TicketOrder', {
-  description: 'Order of tickets; ties are ordered by identifier.',
-  values: orders,
-})
+const TicketOrderRef = orderOf('TicketOrder', 'tickets')
 
 const ticketArgs = pageArgs.extend({
   filter: ticketFilter.nullish().describe('Filter; all tickets if omitted.'),
@@ -100,9 +93,7 @@ builder.queryField('tickets', (t) =>
     },
     resolve: async (_root, { orderBy, ...args }, ctx, info) => {
       const { filter, ...asked } = scalars.parse(ticketArgs, args)
-      const list = await toConnection(asked, (page) => listTickets(filter ?? {}, orderBy, page, ctx))
-      await preload([list], info, ctx)
-      return list
+      return toConnection(asked, info, ctx, (page) => listTickets(filter ?? {}, orderBy, page, ctx))
     },
   }),
 )
@@ -117,10 +108,7 @@ const PaymentConnectionRef = connectionOf<Payment, Placed<Payment>>('Payment', P
 inputTypes.add(paymentFilter.shape.status, { type: PaymentStatusRef })
 inputOf('PaymentFilter', paymentFilter)
 
-const PaymentOrderRef = builder.enumType('PaymentOrder', {
-  description: 'Order of payments; ties are ordered by identifier.',
-  values: orders,
-})
+const PaymentOrderRef = orderOf('PaymentOrder', 'payments')
 
 const paymentArgs = pageArgs.extend({
   filter: paymentFilter.nullish().describe('Filter; all payments if omitted.'),
@@ -140,9 +128,7 @@ builder.queryField('payments', (t) =>
     },
     resolve: async (_root, { orderBy, ...args }, ctx, info) => {
       const { filter, ...asked } = scalars.parse(paymentArgs, args)
-      const list = await toConnection(asked, (page) => listPayments(filter ?? {}, orderBy, page, ctx))
-      await preload([list], info, ctx)
-      return list
+      return toConnection(asked, info, ctx, (page) => listPayments(filter ?? {}, orderBy, page, ctx))
     },
   }),
 )

@@ -6,8 +6,8 @@ import { type Context, requireConfidential } from '../../request/context.ts'
 import * as scalars from '../../shared/input-types.ts'
 import { type Payment, paymentStatus, payments } from '../payment/table.ts'
 import { tickets } from '../ticket/table.ts'
-import { type ListOrder, type ListPage, type PageRequest, type Plan, readPage } from './request.ts'
-import { createPageSearch, isEqual, isGiven, placeColumns } from './search.ts'
+import { type ListOrder, type ListPage, type PageRequest, readPage } from './request.ts'
+import { createPageSearch, isEqual, isGiven, type PathName, placeColumns } from './search.ts'
 
 const only = scalars.filtersOf('payments')
 
@@ -57,11 +57,11 @@ const searchByEmail = createPageSearch<Payment>({
 const isEnded = (status: Payment['status'] | null | undefined) =>
   status === 'failed' || status === 'expired' || status === 'cancelled'
 
-function pathOf({ email, ticketRateId, eventId, status }: PaymentFilter): Omit<Plan, 'isDescending'> {
-  if (email) return { path: 'email', served: ['email'] }
-  if (ticketRateId) return { path: 'rate', served: ['ticketRateId'] }
-  if (eventId) return { path: 'event', served: ['eventId'] }
-  return { path: isEnded(status) ? 'expired' : 'created', served: [] }
+function pathOf({ email, ticketRateId, eventId, status }: PaymentFilter): PathName {
+  if (email) return 'email'
+  if (ticketRateId) return 'rate'
+  if (eventId) return 'event'
+  return isEnded(status) ? 'expired' : 'created'
 }
 
 /** Lists payments, by the time of their checkouts, newest first by default: those of a channel's checkouts,
@@ -75,7 +75,7 @@ export function listPayments(
 ): Promise<ListPage<Payment>> {
   requireConfidential(ctx)
   const { createdFrom: from, createdUntil: until } = filter
-  const plan = { ...pathOf(filter), isDescending: orderBy !== 'CREATED_ASC', from, until }
+  const plan = { path: pathOf(filter), isDescending: orderBy !== 'CREATED_ASC', from, until }
   const filters = {
     eventId: filter.eventId ?? null,
     ticketRateId: filter.ticketRateId ?? null,

@@ -6,13 +6,13 @@ import { type Context, requireConfidential } from '../../request/context.ts'
 import { Refusal } from '../../shared/errors.ts'
 import * as scalars from '../../shared/input-types.ts'
 import { searchNameOf } from '../event/search-words.ts'
-import { ageText, events } from '../event/table.ts'
-import { toVisible } from '../ticket/loaders.ts'
-import { type LookupTicket, saleType, ticketColumns, tickets } from '../ticket/table.ts'
+import { events } from '../event/table.ts'
+import { lookupColumns, toVisible } from '../ticket/loaders.ts'
+import { type LookupTicket, saleType, tickets } from '../ticket/table.ts'
 import { lookupStatuses } from '../ticket/views.ts'
 import { prices, ticketRates } from '../ticket-rate/table.ts'
 import { type ListOrder, type ListPage, type PageRequest, type Plan, readPage } from './request.ts'
-import { createPageSearch, placeColumns, restOfFilter } from './search.ts'
+import { createPageSearch, paths, placeColumns, restOfFilter } from './search.ts'
 
 const namePrefix = scalars
   .text(200)
@@ -61,17 +61,11 @@ export const ticketFilter = z
   .describe('Filter of tickets. All of its fields must match.')
 export type TicketFilter = z.output<typeof ticketFilter>
 
-// With the facts of rate, event and price that the REST lookup shows, and some fields of GraphQL.
 const search = createPageSearch<LookupTicket>({
   name: 'list_tickets',
   rows: rowsOf({
-    ...ticketColumns,
+    ...lookupColumns,
     ...placeColumns,
-    rateName: ticketRates.name,
-    rateSlug: ticketRates.slug,
-    eventAge: ageText,
-    priceIncludes: prices.includes,
-    priceAdditionalInfo: prices.additionalInfo,
   }),
   from: sql`page cross join lateral (
     select * from ${tickets} where ${tickets.organizationId} = page.organization_id and ${inReach(tickets.organizationId)}
@@ -82,27 +76,23 @@ const search = createPageSearch<LookupTicket>({
   rest: restOfFilter,
 })
 
+// Ways to find what a filter names, the one that finds the fewest tickets first.
+const fewestFirst = ['payment', 'code', 'email', 'referral', 'rate', 'event'] as const
+
 // Chooses the way that finds the fewest tickets, in the order that is asked for.
 function planOf(filter: TicketFilter, orderBy: ListOrder | null | undefined): Plan {
-  const { name, phone, paymentId, code, email, referralId, ticketRateId, eventId, status } = filter
+  const { name, phone, status } = filter
   if (orderBy && (name || phone))
     throw new Refusal({
       code: 'INVALID',
       message: 'orderBy must be absent with name or phone: they are the order then.',
       path: ['orderBy'],
     })
-  if (name) return { path: 'name', served: ['name'], prefix: name, isDescending: false }
-  if (phone) return { path: 'phone', served: ['phone'], prefix: phone, isDescending: false }
-  const isDescending = orderBy !== 'CREATED_ASC'
-  if (paymentId) return { path: 'payment', served: ['paymentId'], isDescending }
-  if (code) return { path: 'code', served: ['code'], isDescending }
-  if (email) return { path: 'email', served: ['email'], isDescending }
-  if (referralId) return { path: 'referral', served: ['referralId'], isDescending }
-  if (ticketRateId) return { path: 'rate', served: ['ticketRateId'], isDescending }
-  if (eventId) return { path: 'event', served: ['eventId'], isDescending }
-  if (status === 'cancelled' || status === 'expired')
-    return { path: status, served: ['status'], isDescending }
-  return { path: 'created', served: [], isDescending }
+  if (name) return { path: 'name', prefix: name, isDescending: false }
+  if (phone) return { path: 'phone', prefix: phone, isDescending: false }
+  const path = fewestFirst.find((path) => filter[paths[path].serves])
+  const ofStatus = status === 'cancelled' || status === 'expired' ? status : 'created'
+  return { path: path ?? ofStatus, isDescending: orderBy !== 'CREATED_ASC' }
 }
 
 const paramOf = (value: string | Date | null | undefined) =>

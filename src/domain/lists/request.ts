@@ -5,6 +5,7 @@ import {
   type createPageSearch,
   type Found,
   isTime,
+  type Path,
   type PathName,
   type Place,
   type Placed,
@@ -13,6 +14,8 @@ import {
   type Range,
   readCursor,
   type SortKey,
+  toCursor,
+  toPlaceCursor,
   type Values,
 } from './search.ts'
 
@@ -34,20 +37,17 @@ export type PageRequest = {
 /** Page of a list, and whether there is more on either side. The cursors are of the places where the page
  *  begins and ends, which is further than its rows where the search stopped early. */
 export type ListPage<Row> = {
-  sortKey: SortKey
   rows: Placed<Row>[]
   hasNextPage: boolean
   hasPreviousPage: boolean
-  start: Place | null
-  end: Place | null
+  startCursor: string | null
+  endCursor: string | null
 }
 
-/** Way to find the rows of a list, the part of its order (from a time on, before a time, or with a prefix),
- *  and the filters that both serve by themselves. */
+/** Way to find the rows of a list, and the part of its order: from a time on, before a time, or with a prefix. */
 export type Plan = {
   path: PathName
   isDescending: boolean
-  served: string[]
   from?: Date | null | undefined
   until?: Date | null | undefined
   prefix?: string | undefined
@@ -97,8 +97,8 @@ export async function readPage<Row>(
   { after, before, afterName = 'after', size, isBackward }: PageRequest,
   { db, loaders }: Context,
 ): Promise<ListPage<Row>> {
-  const { path, isDescending, served } = plan
-  const { sortKey } = paths[path]
+  const { path, isDescending } = plan
+  const { sortKey, serves }: Path = paths[path]
   const first = after ? readCursor(sortKey, after, afterName) : null
   const last = before ? readCursor(sortKey, before, 'before') : null
   const bounds = boundsOf(sortKey, plan)
@@ -107,7 +107,7 @@ export async function readPage<Row>(
   const upper = below && isBefore(sortKey, below, bounds.upper) ? below : bounds.upper
   // Online sales are parts of the list by themselves.
   const isOpen = ([name, value]: [string, string | null]) =>
-    value !== null && !served.includes(name) && !(name === 'saleType' && value === 'online')
+    value !== null && name !== serves && !(name === 'saleType' && value === 'online')
   const isFiltered = Object.entries(filters).some(isOpen)
   const { channelId, ownOrganizationIds, mode } = loaders.own.scope
   const values: Values = { ...filters, channelId, ownOrganizationIds, mode }
@@ -121,18 +121,17 @@ export async function readPage<Row>(
   const hasMore = rows.length > size
   const shown = rows.slice(0, size)
   const isStopped = !hasMore && stoppedAt !== null
-  const [nearest, farthest] = [shown[0], shown.at(-1)]
-  const near = nearest ? placeOf(nearest) : null
-  const far = isStopped ? stoppedAt : farthest ? placeOf(farthest) : null
+  const cursorOf = (row: Placed<Row> | undefined) => (row ? toCursor(row) : null)
+  const near = cursorOf(shown[0])
+  const far = isStopped ? toPlaceCursor(sortKey, stoppedAt) : cursorOf(shown.at(-1))
   const isMore = hasMore || isStopped
-  if (isBackward)
-    return {
-      sortKey,
-      rows: shown.reverse(),
-      hasNextPage: last !== null,
-      hasPreviousPage: isMore,
-      start: far,
-      end: near,
-    }
-  return { sortKey, rows: shown, hasNextPage: isMore, hasPreviousPage: first !== null, start: near, end: far }
+  return isBackward
+    ? {
+        rows: shown.reverse(),
+        hasNextPage: last !== null,
+        hasPreviousPage: isMore,
+        startCursor: far,
+        endCursor: near,
+      }
+    : { rows: shown, hasNextPage: isMore, hasPreviousPage: first !== null, startCursor: near, endCursor: far }
 }

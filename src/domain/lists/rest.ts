@@ -11,7 +11,6 @@ import { listedTicketBody } from '../ticket/body.ts'
 import { type ExportFormat, exportTickets } from './export-tickets.ts'
 import { listTickets, ticketFilter } from './list-tickets.ts'
 import { type ListPage, listOrders } from './request.ts'
-import { toPlaceCursor } from './search.ts'
 
 const cursor = z.string().max(4_000, 'must be at most 4000 characters')
 
@@ -56,17 +55,17 @@ const contentTypes = { csv: 'text/csv; charset=utf-8; header=present', ndjson: '
 
 // Links to the pages on both sides (RFC 8288). `requestUrl` is a path or a full URL.
 function linksOf(address: string, requestUrl: string, found: ListPage<unknown>): string {
-  const link = (rel: string, name: 'cursor' | 'before', place: ListPage<unknown>['start']) => {
-    if (!place) return []
+  const link = (rel: string, name: 'cursor' | 'before', place: string | null) => {
+    if (place === null) return []
     const { searchParams } = new URL(requestUrl, address)
     searchParams.delete('cursor')
     searchParams.delete('before')
-    searchParams.set(name, toPlaceCursor(found.sortKey, place))
+    searchParams.set(name, place)
     return [`<${address}?${searchParams}>; rel="${rel}"`]
   }
   return [
-    ...(found.hasNextPage ? link('next', 'cursor', found.end) : []),
-    ...(found.hasPreviousPage ? link('prev', 'before', found.start) : []),
+    ...(found.hasNextPage ? link('next', 'cursor', found.endCursor) : []),
+    ...(found.hasPreviousPage ? link('prev', 'before', found.startCursor) : []),
   ].join(', ')
 }
 

@@ -2,10 +2,10 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
 import { channelOrganizations } from '../../auth/table.ts'
 import type { Rows } from '../../data/json-rows.ts'
-import { inReach, isInMode, query } from '../../data/query.ts'
-import type { Connection } from '../../database/database.ts'
+import { inReach, isInMode, runNamed } from '../../data/query.ts'
+import type { Database } from '../../database/database.ts'
 import { encodeCursor } from '../../shared/cursor.ts'
-import { Refusal } from '../../shared/errors.ts'
+import { problem, Refusal } from '../../shared/errors.ts'
 import { identifierPattern } from '../../shared/ids.ts'
 import { isStorableDate } from '../../shared/input-types.ts'
 import { hasLiveCode, tickets } from '../ticket/table.ts'
@@ -56,11 +56,7 @@ export function readCursor(sortKey: SortKey, cursor: string, name: string): Plac
   const text = cursor.length > maxCursor ? '' : Buffer.from(cursor, 'base64url').toString()
   const [, id, letter, key] = shape.exec(text) ?? []
   if (letter !== keyPrefix[sortKey] || !id || !key || !isKeyOf(sortKey, key))
-    throw new Refusal({
-      code: 'INVALID',
-      message: `${name} must be a cursor of a list in this order.`,
-      path: [name],
-    })
+    throw new Refusal(problem('INVALID', `${name} must be a cursor of a list in this order.`, [name]))
   return { key, id }
 }
 
@@ -100,35 +96,50 @@ const partsByRate = (isRate: SQL) => sql`
 
 const isOfRate = sql`${tickets.ticketRateId} = parts.ticket_rate_id`
 const isOfPayment = sql`${tickets.paymentId} = ${text('paymentId')}`
+const hasEmail = sql`lower(${tickets.email}) = lower(${text('email')})`
+const isReferred = sql`${tickets.referralId} = ${text('referralId')}`
 const hasCode = sql`${tickets.qrCode} = ${text('code')} and ${hasLiveCode}`
 
 /** Way to find tickets: the parts of the list, and the condition that an index serves in order of the sort
- *  key. `isSmall`: it finds so few tickets that sorting them costs nothing. */
-export type Path = { sortKey: SortKey; parts: SQL; where: SQL; isSmall?: true }
+ *  key. `serves` is the filter that it applies by itself. `isSmall`: it finds so few tickets that sorting them costs
+ *  nothing. */
+export type Path = { sortKey: SortKey; parts: SQL; where: SQL; serves?: Served; isSmall?: true }
+type Served =
+  | 'name'
+  | 'phone'
+  | 'email'
+  | 'referralId'
+  | 'ticketRateId'
+  | 'eventId'
+  | 'status'
+  | 'paymentId'
+  | 'code'
 
 const inOrderOf = (sortKey: SortKey) => ({ sortKey, parts: allParts })
 
 /** Ways to find tickets, by name. Each has an index that begins with organization and channel. */
 export const paths = {
   created: { ...inOrderOf('created'), where: sql`true` },
-  name: { ...inOrderOf('name'), where: sql`true` },
-  phone: { ...inOrderOf('phone'), where: sql`${tickets.phone} is not null` },
-  email: { ...inOrderOf('created'), where: sql`lower(${tickets.email}) = lower(${text('email')})` },
-  referral: { ...inOrderOf('created'), where: sql`${tickets.referralId} = ${text('referralId')}` },
+  name: { ...inOrderOf('name'), serves: 'name', where: sql`true` },
+  phone: { ...inOrderOf('phone'), serves: 'phone', where: sql`${tickets.phone} is not null` },
+  email: { ...inOrderOf('created'), serves: 'email', where: hasEmail },
+  referral: { ...inOrderOf('created'), serves: 'referralId', where: isReferred },
   rate: {
     sortKey: 'created',
+    serves: 'ticketRateId',
     parts: partsByRate(sql`${ticketRates.id} = ${text('ticketRateId')}`),
     where: isOfRate,
   },
   event: {
     sortKey: 'created',
+    serves: 'eventId',
     parts: partsByRate(sql`${ticketRates.eventId} = ${text('eventId')}`),
     where: isOfRate,
   },
-  cancelled: { ...inOrderOf('created'), where: sql`${tickets.ended} = 'cancelled'` },
-  expired: { ...inOrderOf('created'), where: sql`${tickets.ended} = 'expired'` },
-  payment: { ...inOrderOf('created'), where: isOfPayment, isSmall: true },
-  code: { ...inOrderOf('created'), where: hasCode, isSmall: true },
+  cancelled: { ...inOrderOf('created'), serves: 'status', where: sql`${tickets.ended} = 'cancelled'` },
+  expired: { ...inOrderOf('created'), serves: 'status', where: sql`${tickets.ended} = 'expired'` },
+  payment: { ...inOrderOf('created'), serves: 'paymentId', where: isOfPayment, isSmall: true },
+  code: { ...inOrderOf('created'), serves: 'code', where: hasCode, isSmall: true },
 } satisfies Record<string, Path>
 
 export type PathName = keyof typeof paths
@@ -148,7 +159,7 @@ export const restOfFilter = sql`${isEqual(tickets.eventId, 'eventId')}
   and ${isEqual(tickets.status, 'status', 'ticket_status')}
   and ${isEqual(tickets.saleType, 'saleType', 'sale_type')}
   and ${isEqual(tickets.referralId, 'referralId')}
-  and ${isGiven('email', sql`lower(${tickets.email}) = lower(${text('email')})`)}
+  and ${isGiven('email', hasEmail)}
   and ${isGiven('code', hasCode)}
   and ${isGiven('name', sql`starts_with(${tickets.searchName}, ${text('name')})`)}
   and ${isGiven('phone', sql`starts_with(${tickets.phone}, ${text('phone')})`)}
@@ -241,25 +252,17 @@ type PageRow = Record<string, string | null> & { stopKey: string | null; stopId:
  *  filter beyond the path's own. Reads a bounded number of rows: those of the page for each channel, and with such
  *  a filter at most `maxScanned` of each. */
 export function createPageSearch<Row>(shown: Shown<Row>) {
-  const statements = new Map<string, ReturnType<typeof query<PageRow>>>()
-  const statementOf = (name: PathName, form: Form) => {
-    const { isDescending, isFiltered } = form
-    const full = `${shown.name}_by_${name}${isDescending ? '_down' : ''}${isFiltered ? '_filtered' : ''}`
-    const known = statements.get(full)
-    if (known) return known
-    const made = query<PageRow>(full, () => pageStatement(paths[name], shown, form))
-    statements.set(full, made)
-    return made
-  }
   return async (
-    db: Connection,
+    db: Database,
     path: PathName,
     values: Values,
     { lower, upper, isDescending, limit }: Range,
     isFiltered: boolean,
   ): Promise<Found<Row>> => {
     const { sortKey } = paths[path]
-    const [found] = await statementOf(path, { isDescending, isFiltered })(db, {
+    const name = `${shown.name}_by_${path}${isDescending ? '_down' : ''}${isFiltered ? '_filtered' : ''}`
+    const statement = () => pageStatement(paths[path], shown, { isDescending, isFiltered })
+    const [found] = await runNamed<PageRow>(db, name, statement, {
       ...values,
       lowerKey: toSqlKey(sortKey, lower.key),
       lowerId: lower.id,

@@ -1,7 +1,7 @@
 import { and, asc, eq } from 'drizzle-orm'
 import { knownOrganization, loadMany, type Readers, soldBatch } from '../../data/batch-loader.ts'
 import { organizationsBy, readByOrganization, readSold } from '../../data/by-organization.ts'
-import { fewRowsOf, type Rows, rowsOf } from '../../data/json-rows.ts'
+import { fewRowsOf, rowsOf } from '../../data/json-rows.ts'
 import { Loader } from '../../data/loader.ts'
 import { anyOf, type Find, inOrganization, inReach, query, type Scope, together } from '../../data/query.ts'
 import type { Database } from '../../database/database.ts'
@@ -12,19 +12,20 @@ import { ageText, events } from '../event/table.ts'
 import { prices, ticketRates } from '../ticket-rate/table.ts'
 import { type LookupTicket, type Ticket, ticketColumns, tickets } from './table.ts'
 
-const lookupRows: Rows<LookupTicket> = fewRowsOf({
+/** Columns of a ticket with what the REST lookup, and some fields of GraphQL, show of rate, event and price. */
+export const lookupColumns = {
   ...ticketColumns,
   rateName: ticketRates.name,
   rateSlug: ticketRates.slug,
   eventAge: ageText,
   priceIncludes: prices.includes,
   priceAdditionalInfo: prices.additionalInfo,
-})
+}
 
 /** Query for tickets by id with everything that the REST lookup shows. One join, because a second statement
  *  would double the cost. */
 const ticketsById: Find<LookupTicket> = {
-  rows: lookupRows,
+  rows: fewRowsOf(lookupColumns),
   query: (select, keys) =>
     select
       .from(tickets)
