@@ -72,6 +72,11 @@ const earthRadius = 6371.0088
 const degrees = (radians: number) => (radians * 180) / Math.PI
 const parameter = sql.placeholder
 
+// Condition that an event is at a location that has this one.
+const isAt = (has: SQL | undefined) =>
+  inArray(events.locationId, sql`(select ${locations.id} from ${locations} where ${has})`)
+
+// In the order in which they make the names of statements.
 const conditions = {
   organizationId: eq(events.organizationId, parameter('organizationId')),
   locationId: eq(events.locationId, parameter('locationId')),
@@ -84,9 +89,11 @@ const conditions = {
     (select min(start_date) from (select ${events.startDate} from ${events} where ${duration(events)} > 7 * 86400
       and ${events.endDate} > now() and ${anyOf(events.organizationId, 'organizationIds')} offset 0) as long))`,
   search: sql`${events.searchWords} @@ ${parameter('search')}::tsquery`,
-  near: inArray(
-    events.locationId,
-    sql`(select ${locations.id} from ${locations} where ${and(
+  city: isAt(sql`${foldedCity(locations.city)} = ${foldedCity(parameter('city'))}`),
+  countryCode: isAt(sql`${locations.countryCode} = ${parameter('countryCode')}`),
+  genre: sql`${events.musicGenres} @> array[${parameter('genre')}::text]`,
+  near: isAt(
+    and(
       // The box can use the index; the distance is exact.
       between(locations.latitude, parameter('south'), parameter('north')),
       between(locations.longitude, parameter('west'), parameter('east')),
@@ -95,17 +102,8 @@ const conditions = {
         + cos(radians(${parameter('lat')})) * cos(radians(${locations.latitude}))
           * power(sin(radians(${locations.longitude} - ${parameter('lng')}) / 2), 2)
       ))) <= ${parameter('radius')}`,
-    )})`,
+    ),
   ),
-  city: inArray(
-    events.locationId,
-    sql`(select ${locations.id} from ${locations} where ${foldedCity(locations.city)} = ${foldedCity(parameter('city'))})`,
-  ),
-  countryCode: inArray(
-    events.locationId,
-    sql`(select ${locations.id} from ${locations} where ${locations.countryCode} = ${parameter('countryCode')})`,
-  ),
-  genre: sql`${events.musicGenres} @> array[${parameter('genre')}::text]`,
   after: sql`(${events.startDate}, ${events.id}) > (${parameter('afterDate')}::timestamptz, ${parameter('afterId')})`,
   afterDown: sql`(${events.startDate}, ${events.id}) < (${parameter('afterDate')}::timestamptz, ${parameter('afterId')})`,
 } satisfies Record<string, SQL>
@@ -126,19 +124,10 @@ function boxAround({ lat, lng, radius }: { lat: number; lng: number; radius: num
 function readFilter(filter: EventFilter) {
   const words = searchWords(filter.search ?? '')
   const { near, startDate, endDate, ...plain } = filter
-  const active: Record<Exclude<Condition, 'after' | 'afterDown'>, unknown> = {
-    organizationId: plain.organizationId,
-    locationId: plain.locationId,
-    startDate,
-    endDate,
-    notEnded: !startDate && !endDate,
-    search: words.length,
-    city: plain.city,
-    countryCode: plain.countryCode,
-    genre: plain.genre,
-    near,
+  const given: Partial<Record<Condition, unknown>> = {
+    ...{ ...filter, notEnded: !startDate && !endDate, search: words.length },
   }
-  const names = (Object.keys(active) as (keyof typeof active)[]).filter((name) => active[name])
+  const names = (Object.keys(conditions) as Condition[]).filter((name) => given[name])
   // Placeholders bypass Drizzle's mapping, and the driver takes timestamps as text.
   const timestamps = { startDate: startDate?.toISOString(), endDate: endDate?.toISOString() }
   return {
