@@ -164,3 +164,9 @@ export const loadMany = <Row>(reader: Reader, batch: Batch<Row>): Loader<Row[]> 
     const found = groupBy(await findRows(reader, batch, keys), batch.key)
     return keys.map((key) => found.get(key) ?? [])
   })
+
+/** Defines a loader of rows by their identifiers. */
+export function loadById<Row extends { id: string }>(reader: keyof Readers, find: NamedFind<Row>) {
+  const batch: Batch<Row> = { ...find, key: ({ id }) => id }
+  return (readers: Readers) => loadOne(readers[reader], batch)
+}

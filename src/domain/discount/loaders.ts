@@ -1,5 +1,5 @@
 import { and, getTableColumns, not, sql } from 'drizzle-orm'
-import { type Batch, loadOne, type Readers } from '../../data/batch-loader.ts'
+import { loadById } from '../../data/batch-loader.ts'
 import { coalesceReads } from '../../data/coalesce.ts'
 import { rowsOf } from '../../data/json-rows.ts'
 import { anyOf, query } from '../../data/query.ts'
@@ -17,7 +17,9 @@ const nameOf = (organizationId: string, code: string) => `${organizationId} ${co
 export const discountColumns = { ...getTableColumns(discounts), ...leftColumns }
 const rows = rowsOf(discountColumns)
 
-const byId: Batch<Discount> = {
+/** Loads discounts of an integration's organization, removed ones too, because sold tickets may refer to
+ *  them. A channel finds none. */
+export const discountById = loadById<Discount>('own', {
   name: 'discount_by_id',
   rows,
   query: (select, keys) =>
@@ -25,12 +27,7 @@ const byId: Batch<Discount> = {
       .from(discounts)
       .innerJoin(stock, isStockOf('discount', discounts.id))
       .where(and(anyOf(discounts.id, keys), anyOf(discounts.organizationId, 'ownOrganizationIds'))),
-  key: ({ id }) => id,
-}
-
-/** Loads discounts of an integration's organization, removed ones too, because sold tickets may refer to
- *  them. A channel finds none. */
-export const discountById = ({ own }: Readers) => loadOne(own, byId)
+})
 
 const byCode = query<Discount>('discounts_by_code', {
   rows,

@@ -1,22 +1,19 @@
 import { and, asc, getTableColumns, sql } from 'drizzle-orm'
-import { type Batch, loadOne, type Readers } from '../../data/batch-loader.ts'
+import { loadById } from '../../data/batch-loader.ts'
 import { rowsOf } from '../../data/json-rows.ts'
 import { anyOf, query } from '../../data/query.ts'
 import type { Database } from '../../database/database.ts'
 import { type Organization, organizations } from './table.ts'
 
-const byId: Batch<Organization> = {
+/** Loads organizations that the caller sees. */
+export const organizationById = loadById<Organization>('catalogue', {
   name: 'organization_by_id',
   rows: rowsOf(getTableColumns(organizations)),
   query: (select, keys) =>
     select
       .from(organizations)
       .where(and(anyOf(organizations.id, keys), anyOf(organizations.id, 'organizationIds'))),
-  key: ({ id }) => id,
-}
-
-/** Loads organizations that the caller sees. */
-export const organizationById = ({ catalogue }: Readers) => loadOne(catalogue, byId)
+})
 
 const after = query('organizations', {
   rows: rowsOf(getTableColumns(organizations)),

@@ -2,8 +2,8 @@ import { and, asc, eq, getTableColumns, not, type SQL, sql } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
 import {
   type Batch,
+  loadById,
   loadMany,
-  loadOne,
   type NamedFind,
   type Reader,
   type Readers,
@@ -91,7 +91,8 @@ export const rateQuestions = listedUnderRate(
   fewRowsOf(getTableColumns(questions)),
 )
 
-const rateByIdBatch: Batch<TicketRate> = {
+// These find removed rows too, because sold tickets may refer to them.
+export const ticketRateById = loadById<TicketRate>('catalogue', {
   name: 'ticket_rate_by_id',
   rows: rowsOf(rateColumns),
   query: (select, keys) =>
@@ -99,25 +100,21 @@ const rateByIdBatch: Batch<TicketRate> = {
       .from(ticketRates)
       .innerJoin(stock, isStockOf('rate', ticketRates.id))
       .where(and(anyOf(ticketRates.id, keys), anyOf(ticketRates.organizationId, 'organizationIds'))),
-  key: ({ id }) => id,
-}
-const priceByIdBatch: Batch<Price> = {
+})
+export const priceById = loadById<Price>('catalogue', {
   name: 'price_by_id',
   rows: priceRows,
   query: (select, keys) =>
     select.from(prices).innerJoin(stock, isStockOf('price', prices.id)).where(anyOf(prices.id, keys)),
-  key: ({ id }) => id,
-}
+})
 
 // Parts of rates by their own identifiers, within the organizations whose catalogue the caller sees.
-
-/** A price with what decides whether its rate lists it. */
-export type VisiblePrice = Price & { showAllPrices: boolean }
 
 const isVisible = (child: Exclude<Listed, typeof ticketRates>, keys: string) =>
   and(anyOf(child.id, keys), anyOf(ticketRates.organizationId, 'organizationIds'))
 
-const visiblePriceBatch: Batch<VisiblePrice> = {
+/** Loads prices with what decides whether their rates list them. */
+export const visiblePriceById = loadById<Price & { showAllPrices: boolean }>('catalogue', {
   name: 'visible_price_by_id',
   rows: rowsOf({
     ...getTableColumns(prices),
@@ -130,29 +127,32 @@ const visiblePriceBatch: Batch<VisiblePrice> = {
       .innerJoin(stock, isStockOf('price', prices.id))
       .innerJoin(ticketRates, eq(ticketRates.id, prices.ticketRateId))
       .where(isVisible(prices, keys)),
-  key: ({ id }) => id,
-}
+})
 
 const partById = <Row extends { id: string }>(
   name: string,
   child: typeof supplements | typeof questions,
   rows: Rows<Row>,
-): Batch<Row> => ({
-  name,
-  rows,
-  query: (select, keys) =>
-    select
-      .from(child)
-      .innerJoin(ticketRates, eq(ticketRates.id, child.ticketRateId))
-      .where(isVisible(child, keys)),
-  key: ({ id }) => id,
-})
-const supplementBatch = partById<Supplement>(
+) =>
+  loadById<Row>('catalogue', {
+    name,
+    rows,
+    query: (select, keys) =>
+      select
+        .from(child)
+        .innerJoin(ticketRates, eq(ticketRates.id, child.ticketRateId))
+        .where(isVisible(child, keys)),
+  })
+export const supplementById = partById<Supplement>(
   'supplement_by_id',
   supplements,
   rowsOf(getTableColumns(supplements)),
 )
-const questionBatch = partById<Question>('question_by_id', questions, rowsOf(getTableColumns(questions)))
+export const questionById = partById<Question>(
+  'question_by_id',
+  questions,
+  rowsOf(getTableColumns(questions)),
+)
 
 type StockRow = Left & Pick<Stock, 'id'>
 
@@ -294,17 +294,8 @@ export function ticketRatesByEventId({ catalogue }: Readers, loaders: Loaders): 
   })
 }
 
-// These find removed rows too, because sold tickets may refer to them.
-export const ticketRateById = ({ catalogue }: Readers) => loadOne(catalogue, rateByIdBatch)
-export const priceById = ({ catalogue }: Readers) => loadOne(catalogue, priceByIdBatch)
-export const visiblePriceById = ({ catalogue }: Readers) => loadOne(catalogue, visiblePriceBatch)
-export const supplementById = ({ catalogue }: Readers) => loadOne(catalogue, supplementBatch)
-export const questionById = ({ catalogue }: Readers) => loadOne(catalogue, questionBatch)
-
 // Rates whose organization a process remembers.
 const maxRemembered = 20_000
-
-const organizationsOf = perDatabase(() => new LRUCache<string, string>({ max: maxRemembered }))
 
 /** Reads the organization of a rate. Null if there is no such rate. */
 export async function readOrganizationOfRate(db: Database, id: string): Promise<string | null> {
@@ -315,12 +306,14 @@ export async function readOrganizationOfRate(db: Database, id: string): Promise<
   return rate?.organizationId ?? null
 }
 
+const organizationsOf = perDatabase(
+  (db) =>
+    new LRUCache<string, string>({
+      max: maxRemembered,
+      fetchMethod: async (id) => (await readOrganizationOfRate(db, id)) ?? undefined,
+    }),
+)
+
 /** Finds the organization of a rate, which never changes and is remembered. Null if there is no such rate. */
-export async function organizationOfRate(db: Database, id: string): Promise<string | null> {
-  const remembered = organizationsOf(db)
-  const known = remembered.get(id)
-  if (known !== undefined) return known
-  const found = await readOrganizationOfRate(db, id)
-  if (found !== null) remembered.set(id, found)
-  return found
-}
+export const organizationOfRate = async (db: Database, id: string): Promise<string | null> =>
+  (await organizationsOf(db).fetch(id)) ?? null
