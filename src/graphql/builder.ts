@@ -96,3 +96,24 @@ export const amount = <Parent extends { currency: string }>(
   description,
   resolve: (parent: Parent) => toMajor(minorOf(parent), parent.currency),
 })
+
+/** Options of a field that may be null. */
+export const nullable = (description: string) => ({ nullable: true as const, description })
+
+/** Options of a field that shows a time. */
+export const time = (description: string) => ({ type: 'DateTime' as const, description })
+
+/** The same of one that may be null. */
+export const nullableTime = (description: string) => ({ ...time(description), ...nullable(description) })
+
+/** Options of a field that shows an amount of its parent, as `amount` does, or null. */
+export const nullableAmount = <Parent extends { currency: string }>(
+  description: string,
+  minorOf: (parent: Parent) => number | null,
+) => ({
+  ...nullable(description),
+  resolve(parent: Parent) {
+    const minor = minorOf(parent)
+    return minor === null ? null : toMajor(minor, parent.currency)
+  },
+})

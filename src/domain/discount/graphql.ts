@@ -1,7 +1,6 @@
-import { builder, NodeRef } from '../../graphql/builder.ts'
+import { builder, NodeRef, nullable, nullableAmount, nullableTime } from '../../graphql/builder.ts'
 import { connectionOf, costOfPage, forwardArgs, sizeOf, toPage } from '../../graphql/connection.ts'
 import { requireIntegration } from '../../request/context.ts'
-import { toMajor } from '../../shared/money.ts'
 import { leftOf } from '../ticket-rate/sale-rules.ts'
 import { listDiscounts, readCursor, toCursor } from './list-discounts.ts'
 import { discountById } from './loaders.ts'
@@ -32,38 +31,27 @@ export const DiscountRef = builder.objectRef<Discount>('Discount').implement({
   fields: (t) => ({
     code: t.exposeString('code', { description: 'Code that buyers type. Its case does not matter.' }),
     name: t.exposeString('name', { description: 'Display name.' }),
-    percentage: t.exposeFloat('percentage', {
-      nullable: true,
-      description: 'Percentage off the price; null if `amount` is set.',
-    }),
-    amount: t.float({
-      nullable: true,
-      description:
+    percentage: t.exposeFloat('percentage', nullable('Percentage off the price; null if `amount` is set.')),
+    amount: t.float(
+      nullableAmount(
         'Amount off the price, in major units, such as 10.5 for €10.50; null if `percentage` is set.',
-      resolve: ({ amount, currency }) => (amount === null ? null : toMajor(amount, currency)),
-    }),
+        ({ amount }) => amount,
+      ),
+    ),
     currency: t.exposeString('currency', { description: 'Currency, as an ISO 4217 code.' }),
     ticketRateIds: t.exposeIDList('ticketRateIds', {
       description: 'Identifiers of the rates that it applies to; all of the organization if empty.',
     }),
-    validFrom: t.expose('validFrom', {
-      type: 'DateTime',
-      nullable: true,
-      description: 'Start of its validity; null if it has none.',
-    }),
-    validUntil: t.expose('validUntil', {
-      type: 'DateTime',
-      nullable: true,
-      description: 'End of its validity; null if it has none.',
-    }),
-    quantity: t.exposeInt('capacity', {
-      nullable: true,
-      description: 'Maximum number of tickets that it can be used for; null for no limit.',
-    }),
-    maxPerCheckout: t.exposeInt('maxPerCheckout', {
-      nullable: true,
-      description: 'Maximum number of tickets per checkout that it applies to; null for no limit.',
-    }),
+    validFrom: t.expose('validFrom', nullableTime('Start of its validity; null if it has none.')),
+    validUntil: t.expose('validUntil', nullableTime('End of its validity; null if it has none.')),
+    quantity: t.exposeInt(
+      'capacity',
+      nullable('Maximum number of tickets that it can be used for; null for no limit.'),
+    ),
+    maxPerCheckout: t.exposeInt(
+      'maxPerCheckout',
+      nullable('Maximum number of tickets per checkout that it applies to; null for no limit.'),
+    ),
     uses: t.field({
       type: DiscountUsesRef,
       description: 'Uses so far, and uses left.',

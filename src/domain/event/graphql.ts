@@ -1,6 +1,6 @@
-import { builder, NodeRef } from '../../graphql/builder.ts'
+import { builder, NodeRef, nullable, nullableTime, time } from '../../graphql/builder.ts'
 import { viaLoader } from '../../graphql/lookahead.ts'
-import { Refusal } from '../../shared/errors.ts'
+import { problem, Refusal } from '../../shared/errors.ts'
 import { LocationRef } from '../location/graphql.ts'
 import { locationById } from '../location/loaders.ts'
 import { OrganizationRef } from '../organization/graphql.ts'
@@ -14,15 +14,15 @@ const ArtistRef = builder.objectRef<Artist>('Artist').implement({
   description: 'Performer at an event.',
   fields: (t) => ({
     name: t.exposeString('name', { description: 'Stage name.' }),
-    imageUrl: t.exposeString('imageUrl', { nullable: true, description: 'URL of a picture.' }),
+    imageUrl: t.exposeString('imageUrl', nullable('URL of a picture.')),
   }),
 })
 
 const IframeRef = builder.objectRef<Event>('Iframe').implement({
   description: 'Embeddable sales widget.',
   fields: (t) => ({
-    tagUrl: t.exposeString('iframeTagUrl', { nullable: true, description: 'URL of the frame.' }),
-    scriptUrl: t.exposeString('iframeScriptUrl', { nullable: true, description: 'URL of the script.' }),
+    tagUrl: t.exposeString('iframeTagUrl', nullable('URL of the frame.')),
+    scriptUrl: t.exposeString('iframeScriptUrl', nullable('URL of the script.')),
   }),
 })
 
@@ -33,29 +33,23 @@ EventRef.implement({
   fields: (t) => ({
     name: t.exposeString('name', { description: 'Display name.' }),
     slug: t.exposeString('slug', { description: 'URL-friendly name.' }),
-    description: t.exposeString('description', {
-      nullable: true,
-      description: 'Description for the public.',
-    }),
-    age: t.exposeString('age', { nullable: true, description: 'Minimum age, as text; null for any age.' }),
-    outfit: t.exposeString('outfit', { nullable: true, description: 'Dress code.' }),
+    description: t.exposeString('description', nullable('Description for the public.')),
+    age: t.exposeString('age', nullable('Minimum age, as text; null for any age.')),
+    outfit: t.exposeString('outfit', nullable('Dress code.')),
     ambiences: t.exposeStringList('ambiences', { description: 'Moods, such as `dancing` or `open air`.' }),
     musicGenres: t.exposeStringList('musicGenres', { description: 'Music genres.' }),
     artists: t.expose('artists', { type: [ArtistRef], description: 'Performers.' }),
-    displayDate: t.expose('displayDate', {
-      type: 'DateTime',
-      nullable: true,
-      description:
+    displayDate: t.expose(
+      'displayDate',
+      nullableTime(
         'Date to display if it differs from the start, such as the evening before for a night that begins after midnight.',
-    }),
-    startDate: t.expose('startDate', {
-      type: 'DateTime',
-      description: 'Start of the event, and end of its ticket sale.',
-    }),
+      ),
+    ),
+    startDate: t.expose('startDate', time('Start of the event, and end of its ticket sale.')),
     endDate: t.expose('endDate', { type: 'DateTime', description: 'End of the event.' }),
     organizationId: t.exposeID('organizationId', { description: 'Identifier of the organizer.' }),
-    imageUrl: t.exposeString('imageUrl', { nullable: true, description: 'URL of the poster.' }),
-    locationId: t.exposeID('locationId', { nullable: true, description: 'Identifier of the venue.' }),
+    imageUrl: t.exposeString('imageUrl', nullable('URL of the poster.')),
+    locationId: t.exposeID('locationId', nullable('Identifier of the venue.')),
     iframe: t.field({
       type: IframeRef,
       nullable: true,
@@ -104,11 +98,7 @@ builder.queryFields((t) => ({
       if (typeof slug !== 'string')
         throw new Refusal({ code: 'REQUIRED', message: 'id or slug is required.', path: ['id'] })
       if (typeof organizationId !== 'string')
-        throw new Refusal({
-          code: 'REQUIRED',
-          message: 'organizationId is required with slug.',
-          path: ['organizationId'],
-        })
+        throw new Refusal(problem('REQUIRED', 'organizationId is required with slug.', ['organizationId']))
       return findEventBySlug({ slug, organizationId }, ctx)
     },
   }),

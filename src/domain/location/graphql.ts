@@ -1,4 +1,4 @@
-import { builder, NodeRef } from '../../graphql/builder.ts'
+import { builder, NodeRef, nullable } from '../../graphql/builder.ts'
 import { viaLoader } from '../../graphql/lookahead.ts'
 import { OrganizationRef } from '../organization/graphql.ts'
 import { organizationById } from '../organization/loaders.ts'
@@ -16,20 +16,11 @@ LocationRef.implement({
       description: 'Identifier of the organization that the venue belongs to.',
     }),
     name: t.exposeString('name', { description: 'Display name.' }),
-    address: t.exposeString('address', { nullable: true, description: 'Street and number.' }),
-    city: t.exposeString('city', { nullable: true, description: 'City.' }),
-    countryCode: t.exposeString('countryCode', {
-      nullable: true,
-      description: 'Two-letter ISO 3166 country code.',
-    }),
-    latitude: t.exposeFloat('latitude', {
-      nullable: true,
-      description: 'Latitude in degrees, positive to the north.',
-    }),
-    longitude: t.exposeFloat('longitude', {
-      nullable: true,
-      description: 'Longitude in degrees, positive to the east.',
-    }),
+    address: t.exposeString('address', nullable('Street and number.')),
+    city: t.exposeString('city', nullable('City.')),
+    countryCode: t.exposeString('countryCode', nullable('Two-letter ISO 3166 country code.')),
+    latitude: t.exposeFloat('latitude', nullable('Latitude in degrees, positive to the north.')),
+    longitude: t.exposeFloat('longitude', nullable('Longitude in degrees, positive to the east.')),
     timezone: t.exposeString('timezone', {
       description: 'IANA time zone of the venue, such as `Europe/Madrid`.',
     }),

@@ -30,8 +30,6 @@ const OrganizationConnectionRef = connectionOf<Organization>('Organization', Org
   toCursor: ({ id }) => encodeCursor(id),
 })
 
-const readCursor = (cursor: string): string => decodeCursor(cursor, (id) => (isIdentifier(id) ? id : null))
-
 builder.queryField('organizations', (t) =>
   t.field({
     type: OrganizationConnectionRef,
@@ -44,7 +42,8 @@ builder.queryField('organizations', (t) =>
     resolve: async (_root, { first, after }, ctx) => {
       const { organizationIds } = requireCaller(ctx)
       const size = sizeOf({ first })
-      const page = { after: after ? readCursor(after) : '', limit: size + 1 }
+      const readId = (id: string) => (isIdentifier(id) ? id : null)
+      const page = { after: after ? decodeCursor(after, readId) : '', limit: size + 1 }
       return toPage(await listOrganizations(ctx.catalogue, organizationIds, page), size, after || null)
     },
   }),

@@ -3,7 +3,7 @@ import type { Context } from '../../request/context.ts'
 import { exampleIds } from '../../rest/openapi/example-ids.ts'
 import { answerRead, route } from '../../rest/route.ts'
 import { inQuery } from '../../rest/snake-case.ts'
-import { Refusal } from '../../shared/errors.ts'
+import { problem, Refusal } from '../../shared/errors.ts'
 import * as scalars from '../../shared/input-types.ts'
 import { eventById } from '../event/loaders.ts'
 import { type EventFilter, eventFilter, readCursor, searchEvents, toCursor } from '../event/search-events.ts'
@@ -76,11 +76,7 @@ function nearOf({ lat, lng, radius }: Pick<Query, 'lat' | 'lng' | 'radius'>): Ev
   if (lat !== undefined && lng !== undefined) return { lat, lng, radius: radius ?? 5 }
   if (lat === undefined && lng === undefined && radius === undefined) return null
   const missing = lat === undefined ? 'lat' : 'lng'
-  throw new Refusal({
-    code: 'REQUIRED',
-    message: 'lat and lng go together, and radius needs both.',
-    path: [missing],
-  })
+  throw new Refusal(problem('REQUIRED', 'lat and lng go together, and radius needs both.', [missing]))
 }
 
 /** Loads the ticket rates of events, with everything that `populate` shows of them, in the order of the events. */

@@ -1,5 +1,5 @@
 import { whenKnown } from '../../data/loader.ts'
-import { builder, NodeRef, upperCase } from '../../graphql/builder.ts'
+import { builder, NodeRef, nullable, nullableTime, upperCase } from '../../graphql/builder.ts'
 import { viaLoader } from '../../graphql/lookahead.ts'
 import type { Context } from '../../request/context.ts'
 import { EventRef } from '../event/graphql.ts'
@@ -59,11 +59,7 @@ TicketRateRef.implement({
     eventId: t.exposeID('eventId', { description: 'Identifier of the event.' }),
     name: t.exposeString('name', { description: 'Display name.' }),
     slug: t.exposeString('slug', { description: 'URL-friendly name.' }),
-    validFrom: t.expose('validFrom', {
-      type: 'DateTime',
-      nullable: true,
-      description: 'Start of the sale; null if the sale has no start time.',
-    }),
+    validFrom: t.expose('validFrom', nullableTime('Start of the sale; null if the sale has no start time.')),
     admits: t.exposeInt('admits', { description: 'Number of people that a ticket admits.' }),
     transferable: t.exposeBoolean('transferable', {
       description: 'True if a ticket may be given to another person.',
@@ -72,14 +68,11 @@ TicketRateRef.implement({
       description: 'True if the sale was closed by hand, whatever stock is left.',
     }),
     type: t.expose('type', { type: RateTypeRef, description: 'Whether the rate has a capacity.' }),
-    min: t.exposeInt('min', {
-      nullable: true,
-      description: 'Minimum number of tickets per checkout; null means 1.',
-    }),
-    max: t.exposeInt('max', {
-      nullable: true,
-      description: 'Maximum number of tickets per checkout; never more than 50, which null means.',
-    }),
+    min: t.exposeInt('min', nullable('Minimum number of tickets per checkout; null means 1.')),
+    max: t.exposeInt(
+      'max',
+      nullable('Maximum number of tickets per checkout; never more than 50, which null means.'),
+    ),
     showAllPrices: t.exposeBoolean('showAllPrices', {
       description: 'True if `prices` lists all prices; false if it lists only the current one.',
     }),
@@ -175,10 +168,7 @@ const RateAvailabilityRef = builder.objectRef<RateAvailability>('RateAvailabilit
     sold: t.exposeInt('sold', {
       description: 'Number of places sold, here and elsewhere before the import.',
     }),
-    left: t.exposeInt('left', {
-      nullable: true,
-      description: 'Number of places left after sales and holds; null if unlimited.',
-    }),
+    left: t.exposeInt('left', nullable('Number of places left after sales and holds; null if unlimited.')),
     at: t.expose('at', { type: 'DateTime', description: "Time of these numbers, by the database's clock." }),
   }),
 })

@@ -1,4 +1,12 @@
-import { amount, builder, NodeRef, upperCase } from '../../graphql/builder.ts'
+import {
+  amount,
+  builder,
+  NodeRef,
+  nullable,
+  nullableAmount,
+  nullableTime,
+  upperCase,
+} from '../../graphql/builder.ts'
 import type { Context } from '../../request/context.ts'
 import { toMajor } from '../../shared/money.ts'
 import { pricesByTicketRateId, questionById, supplementById, visiblePriceById } from './loaders.ts'
@@ -57,11 +65,10 @@ export const PriceRef = builder.objectRef<Price>('Price').implement({
     name: t.exposeString('name', { description: 'Display name.' }),
     price: t.float(amount('Amount without fees.', (price) => price.amount)),
     currency: t.exposeString('currency', { description: 'Currency, as an ISO 4217 code.' }),
-    validUntil: t.expose('validUntil', {
-      type: 'DateTime',
-      nullable: true,
-      description: 'Time until which tickets can be bought at this price; null means until the sale ends.',
-    }),
+    validUntil: t.expose(
+      'validUntil',
+      nullableTime('Time until which tickets can be bought at this price; null means until the sale ends.'),
+    ),
     quantity: t.int({
       description: 'Maximum number of tickets sold at this price; 0 means no limit of its own.',
       resolve: (price) => price.capacity ?? 0,
@@ -74,14 +81,8 @@ export const PriceRef = builder.objectRef<Price>('Price').implement({
         'Number of tickets sold and left at this price; `available` is null if the price has no limit of its own. No more can be sold than the rate has left.',
       resolve: (price) => price,
     }),
-    includes: t.exposeString('includes', {
-      nullable: true,
-      description: 'Description of what the price includes.',
-    }),
-    additionalInfo: t.exposeString('additionalInfo', {
-      nullable: true,
-      description: 'Additional information for the buyer.',
-    }),
+    includes: t.exposeString('includes', nullable('Description of what the price includes.')),
+    additionalInfo: t.exposeString('additionalInfo', nullable('Additional information for the buyer.')),
     feeType: t.expose('feeType', { type: FeeTypeRef, description: 'Unit of `feeQuantity`.' }),
     feeQuantity: t.float({
       description: 'Fee added to the price: a percentage or an amount.',
@@ -97,10 +98,7 @@ export const SupplementRef = builder.objectRef<Supplement>('Supplement').impleme
   extensions: { node: { scope: 'catalogue', load: supplementById } },
   fields: (t) => ({
     label: t.exposeString('label', { description: 'Display name.' }),
-    description: t.exposeString('description', {
-      nullable: true,
-      description: 'Description; null if it has none.',
-    }),
+    description: t.exposeString('description', nullable('Description; null if it has none.')),
     productQuantity: t.exposeInt('productQuantity', {
       description: 'Number of items that a buyer gets, such as 3 for three drinks.',
     }),
@@ -108,11 +106,7 @@ export const SupplementRef = builder.objectRef<Supplement>('Supplement').impleme
     hasFakePrice: t.exposeBoolean('hasFakePrice', {
       description: 'True if `fakePrice` is to be shown struck through.',
     }),
-    fakePrice: t.float({
-      nullable: true,
-      description: 'Price to show struck through.',
-      resolve: ({ fakeAmount, currency }) => (fakeAmount === null ? null : toMajor(fakeAmount, currency)),
-    }),
+    fakePrice: t.float(nullableAmount('Price to show struck through.', ({ fakeAmount }) => fakeAmount)),
   }),
 })
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { PullStream } from '../../data/pull-stream.ts'
 import { type Context, requireCaller } from '../../request/context.ts'
-import { type Problem, problem, Refusal } from '../../shared/errors.ts'
+import { type Problem, problem, Refusal, refuseIf } from '../../shared/errors.ts'
 import { identifier, parse } from '../../shared/input-types.ts'
 import { eventById } from '../event/loaders.ts'
 import { ticketRatesByEventId } from './loaders.ts'
@@ -67,13 +67,10 @@ export async function watchRates(
   const stream = new PullStream<RateAvailability>(take, () => stop())
   stop = await watch.watch({ rateIds, onMoved })
   const problems = rateIds.flatMap((id, index) => {
-    const rate = watch.current(id)
-    const isVisible =
-      rate !== null && organizationIds.some((organization) => organization === rate.organizationId)
+    const isVisible = organizationIds.includes(watch.current(id)?.organizationId ?? '')
     return isVisible ? [] : [notFound('ticket rate', 'ticketRateIds', index)]
   })
-  const [first, ...others] = problems
-  if (!first) return stream
-  stop()
-  throw new Refusal(first, ...others)
+  if (problems.length > 0) stop()
+  refuseIf(problems)
+  return stream
 }

@@ -1,4 +1,4 @@
-import { amount, builder, ModeRef, NodeRef } from '../../graphql/builder.ts'
+import { amount, builder, ModeRef, NodeRef, nullable, nullableTime } from '../../graphql/builder.ts'
 import { documentTypes } from '../../shared/input-types.ts'
 import { EventRef } from '../event/graphql.ts'
 import { eventById } from '../event/loaders.ts'
@@ -55,21 +55,15 @@ TicketRef.implement({
     }),
     fullName: t.exposeString('fullName', { description: 'Full name of the attendee.' }),
     email: t.exposeString('email', { description: 'E-mail address of the attendee.' }),
-    phone: t.exposeString('phone', {
-      nullable: true,
-      description: 'Phone number in international format.',
-    }),
-    gender: t.exposeString('gender', {
-      nullable: true,
-      description: 'Gender, as one digit. The service attaches no meaning to it.',
-    }),
-    birthday: t.exposeString('birthday', { nullable: true, description: 'Date of birth, `YYYY-MM-DD`.' }),
-    address: t.exposeString('address', { nullable: true, description: 'Street and number.' }),
-    postalCode: t.exposeString('postalCode', { nullable: true, description: 'Postal code.' }),
-    countryCode: t.exposeString('countryCode', {
-      nullable: true,
-      description: 'Two-letter ISO 3166 country code.',
-    }),
+    phone: t.exposeString('phone', nullable('Phone number in international format.')),
+    gender: t.exposeString(
+      'gender',
+      nullable('Gender, as one digit. The service attaches no meaning to it.'),
+    ),
+    birthday: t.exposeString('birthday', nullable('Date of birth, `YYYY-MM-DD`.')),
+    address: t.exposeString('address', nullable('Street and number.')),
+    postalCode: t.exposeString('postalCode', nullable('Postal code.')),
+    countryCode: t.exposeString('countryCode', nullable('Two-letter ISO 3166 country code.')),
     personalDocumentType: t.field({
       type: parts.DocumentTypeRef,
       nullable: true,
@@ -77,10 +71,10 @@ TicketRef.implement({
       resolve: ({ personalDocumentType: type }) =>
         type === null ? null : (documentTypes.find((known) => known === type) ?? 'other'),
     }),
-    personalDocumentNumber: t.exposeString('personalDocumentNumber', {
-      nullable: true,
-      description: 'Number of the identity document.',
-    }),
+    personalDocumentNumber: t.exposeString(
+      'personalDocumentNumber',
+      nullable('Number of the identity document.'),
+    ),
     answers: t.expose('answers', {
       type: [parts.AnswerRef],
       description: 'Answers to the questions of the ticket rate.',
@@ -106,11 +100,7 @@ TicketRef.implement({
       resolve: (ticket) => ticket,
     }),
     refunded: t.float(amount('Amount refunded so far.', (ticket) => ticket.refundedAmount)),
-    refundedAt: t.expose('refundedAt', {
-      type: 'DateTime',
-      nullable: true,
-      description: 'Time of the last refund.',
-    }),
+    refundedAt: t.expose('refundedAt', nullableTime('Time of the last refund.')),
     refunds: t.field({
       type: [parts.RefundRef],
       description: 'Completed refunds; see `refundAttempts` for all attempts.',
@@ -118,11 +108,7 @@ TicketRef.implement({
     }),
     for: t.exposeInt('admits', { description: 'Number of people that the ticket admits.' }),
     enter: t.exposeInt('entered', { description: 'Number of people inside now.' }),
-    entryTime: t.expose('lastEntryAt', {
-      type: 'DateTime',
-      nullable: true,
-      description: 'Time of the last entry; null if nobody has entered.',
-    }),
+    entryTime: t.expose('lastEntryAt', nullableTime('Time of the last entry; null if nobody has entered.')),
     totalSupplements: t.float(amount('Total of the supplements.', (ticket) => ticket.supplementsAmount)),
     totalFees: t.float(
       amount('Total of the fees that the buyer pays.', (ticket) => ticket.organizationFeeAmount),
@@ -133,19 +119,15 @@ TicketRef.implement({
         (ticket) => ticket.totalAmount,
       ),
     ),
-    invoiceReference: t.exposeString('invoiceReference', {
-      nullable: true,
-      description: 'Invoice reference; null until the ticket is paid, and always null for a total of 0.',
-    }),
+    invoiceReference: t.exposeString(
+      'invoiceReference',
+      nullable('Invoice reference; null until the ticket is paid, and always null for a total of 0.'),
+    ),
     correctiveInvoiceReferences: t.exposeStringList('correctiveInvoiceReferences', {
       description: 'References of the corrective invoices, one per refund.',
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time of the checkout.' }),
-    activationDate: t.expose('activatedAt', {
-      type: 'DateTime',
-      nullable: true,
-      description: 'Time of payment; null unless paid.',
-    }),
+    activationDate: t.expose('activatedAt', nullableTime('Time of payment; null unless paid.')),
     event: t.field({
       type: EventRef,
       nullable: true,

@@ -1,5 +1,5 @@
 import { type PromiseOrValue, whenKnown } from '../../data/loader.ts'
-import { amount, builder } from '../../graphql/builder.ts'
+import { amount, builder, nullable } from '../../graphql/builder.ts'
 import type { Context } from '../../request/context.ts'
 import { DiscountRef } from '../discount/graphql.ts'
 import { discountById } from '../discount/loaders.ts'
@@ -21,16 +21,16 @@ const fromLookup =
     })
   }
 
+/** Options of a field that is named as in REST. */
+const aliasOf = (field: string) => ({
+  deprecationReason: `Use \`${field}\`.`,
+  description: `Alias of \`${field}\`, named as in REST \`GET /integrations/tickets/{id}\`.`,
+})
+
 // Fields that only the REST lookup has, or that it names differently.
 builder.objectFields(TicketRef, (t) => ({
-  code: t.exposeString('qrCode', {
-    deprecationReason: 'Use `qrCode`.',
-    description: 'Alias of `qrCode`, named as in REST `GET /integrations/tickets/{id}`.',
-  }),
-  rateId: t.exposeID('ticketRateId', {
-    deprecationReason: 'Use `ticketRateId`.',
-    description: 'Alias of `ticketRateId`, named as in REST `GET /integrations/tickets/{id}`.',
-  }),
+  code: t.exposeString('qrCode', aliasOf('qrCode')),
+  rateId: t.exposeID('ticketRateId', aliasOf('ticketRateId')),
   rateName: t.string({
     nullable: true,
     description:
@@ -43,19 +43,12 @@ builder.objectFields(TicketRef, (t) => ({
       "Slug of the ticket rate. Null if the organization has withdrawn the calling channel's access.",
     resolve: fromLookup(({ rateSlug }) => rateSlug),
   }),
-  name: t.exposeString('fullName', {
-    deprecationReason: 'Use `fullName`.',
-    description: 'Alias of `fullName`, named as in REST `GET /integrations/tickets/{id}`.',
-  }),
-  country: t.exposeString('countryCode', {
-    nullable: true,
-    deprecationReason: 'Use `countryCode`.',
-    description: 'Alias of `countryCode`, named as in REST `GET /integrations/tickets/{id}`.',
-  }),
-  language: t.exposeString('language', {
-    nullable: true,
-    description: 'Language that the attendee is addressed in, as an ISO 639-1 code; null if it is not known.',
-  }),
+  name: t.exposeString('fullName', aliasOf('fullName')),
+  country: t.exposeString('countryCode', { nullable: true, ...aliasOf('countryCode') }),
+  language: t.exposeString(
+    'language',
+    nullable('Language that the attendee is addressed in, as an ISO 639-1 code; null if it is not known.'),
+  ),
   entryDate: t.int({
     deprecationReason: 'Use `entryTime`, which is null if nobody has entered.',
     description: 'Time of the last entry in Unix seconds; 0 if nobody has entered.',
@@ -70,10 +63,10 @@ builder.objectFields(TicketRef, (t) => ({
     resolve: fromLookup((ticket) => ticket),
   }),
   saleType: t.expose('saleType', { type: parts.SaleTypeRef, description: 'Way of selling.' }),
-  referralId: t.exposeString('referralId', {
-    nullable: true,
-    description: 'Identifier that the channel has for whoever referred the buyer; null if it named nobody.',
-  }),
+  referralId: t.exposeString(
+    'referralId',
+    nullable('Identifier that the channel has for whoever referred the buyer; null if it named nobody.'),
+  ),
   discountQuantitySubtract: t.float(
     amount('Amount that a discount took off the price.', ({ discountAmount }) => discountAmount),
   ),

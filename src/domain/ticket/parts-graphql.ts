@@ -1,6 +1,5 @@
-import { amount, builder, upperCase } from '../../graphql/builder.ts'
+import { amount, builder, nullable, nullableAmount, upperCase } from '../../graphql/builder.ts'
 import type { documentTypes } from '../../shared/input-types.ts'
-import { toMajor } from '../../shared/money.ts'
 import { minimumAge } from '../event/minimum-age.ts'
 import type { Answer, LookupTicket, Refund, SoldSupplement, Ticket } from './table.ts'
 import type * as views from './views.ts'
@@ -69,19 +68,12 @@ export const TicketSupplementRef = builder
         description: 'Identifier of the supplement, the same on every ticket that it was sold with.',
       }),
       label: t.exposeString('label', { description: 'Display name.' }),
-      description: t.exposeString('description', {
-        nullable: true,
-        description: 'Description; null if it has none.',
-      }),
+      description: t.exposeString('description', nullable('Description; null if it has none.')),
       price: t.float(amount('Price paid.', ({ amount }) => amount)),
       hasFakePrice: t.exposeBoolean('hasFakePrice', {
         description: 'True if `fakePrice` was shown struck through.',
       }),
-      fakePrice: t.float({
-        nullable: true,
-        description: 'Price that was shown struck through.',
-        resolve: ({ fakeAmount, currency }) => (fakeAmount === null ? null : toMajor(fakeAmount, currency)),
-      }),
+      fakePrice: t.float(nullableAmount('Price that was shown struck through.', (sold) => sold.fakeAmount)),
       productQuantity: t.exposeInt('productQuantity', { description: 'Number of items bought.' }),
       productQuantityUsed: t.exposeInt('used', { description: 'Number of items redeemed.' }),
     }),
@@ -149,13 +141,7 @@ export const PriceInfoRef = builder.objectRef<LookupTicket>('PriceInfo').impleme
       description: 'Minimum age of the event; null if it has none.',
       resolve: ({ eventAge }) => minimumAge({ age: eventAge }),
     }),
-    content: t.exposeString('priceIncludes', {
-      nullable: true,
-      description: 'Description of what the price includes.',
-    }),
-    additionalInfo: t.exposeString('priceAdditionalInfo', {
-      nullable: true,
-      description: 'Additional information for the buyer.',
-    }),
+    content: t.exposeString('priceIncludes', nullable('Description of what the price includes.')),
+    additionalInfo: t.exposeString('priceAdditionalInfo', nullable('Additional information for the buyer.')),
   }),
 })
