@@ -81,15 +81,9 @@ export async function exportTickets(
 ): Promise<Readable> {
   const leave = enter(ctx)
   const { read } = stateOf(ctx.db)
-  const readAfter = (cursor: string | undefined) =>
-    read(() =>
-      listTickets(
-        filter,
-        orderBy,
-        { after: cursor, afterName: 'cursor', size: pageSize, isBackward: false },
-        ctx,
-      ),
-    )
+  const asked = { afterName: 'cursor', size: pageSize, isBackward: false }
+  const readAfter = (after: string | undefined) =>
+    read(() => listTickets(filter, orderBy, { ...asked, after }, ctx))
   const toLines = (page: ListPage<LookupTicket>, isFirst: boolean) =>
     format === 'csv'
       ? toCsv(page.rows.map(listedTicketBody.of), isFirst, isFirst && bom)

@@ -53,9 +53,6 @@ export type Plan = {
   prefix?: string | undefined
 }
 
-type Bounds = { lower: Place; upper: Place }
-type Filters = Record<string, string | null>
-
 const isBefore = (sortKey: SortKey, one: Place, other: Place): boolean => {
   if (one.key === other.key) return one.id < other.id
   return isTime(sortKey)
@@ -63,17 +60,13 @@ const isBefore = (sortKey: SortKey, one: Place, other: Place): boolean => {
     : Buffer.compare(Buffer.from(one.key), Buffer.from(other.key)) < 0
 }
 
-// Follows every text that begins with the prefix, byte by byte.
-const afterPrefix = (prefix: string) => `${prefix}\u{10ffff}`
-const timeKey = (date: Date | null | undefined, otherwise: string) =>
-  date ? String(date.getTime()) : otherwise
-
 // Part of the order that the plan leaves.
-function boundsOf(sortKey: SortKey, { from, until, prefix = '' }: Plan): Bounds {
-  const at = (key: string): Place => ({ key, id: '' })
+function boundsOf(sortKey: SortKey, { from, until, prefix = '' }: Plan) {
+  const at = (key: string | number): Place => ({ key: String(key), id: '' })
   return isTime(sortKey)
-    ? { lower: at(timeKey(from, '-Infinity')), upper: at(timeKey(until, 'Infinity')) }
-    : { lower: at(prefix), upper: at(afterPrefix(prefix)) }
+    ? { lower: at(from?.getTime() ?? -Infinity), upper: at(until?.getTime() ?? Infinity) }
+    : // The end follows every text that begins with the prefix, byte by byte.
+      { lower: at(prefix), upper: at(`${prefix}\u{10ffff}`) }
 }
 
 // Merges what was found of each organization. The list ends where the first of them stopped.
@@ -93,7 +86,7 @@ function merge<Row>(found: Found<Row>[], sortKey: SortKey, { isDescending, limit
 export async function readPage<Row>(
   search: ReturnType<typeof createPageSearch<Row>>,
   plan: Plan,
-  filters: Filters,
+  filters: Record<string, string | null>,
   { after, before, afterName = 'after', size, isBackward }: PageRequest,
   { db, loaders }: Context,
 ): Promise<ListPage<Row>> {

@@ -17,15 +17,8 @@ export type SortKey = 'created' | 'name' | 'phone'
 /** Place in a list: milliseconds since 1970 or a text, by its sort key, and the identifier of a ticket. */
 export type Place = { key: string; id: string }
 
-/** A row and its place in the list that it was found in: `placeKey` is its key behind `keyPrefix`. */
+/** A row and its place in the list that it was found in: `placeKey` is its key behind the letter of the order. */
 export type Placed<Row> = Row & { placeKey: string; placeId: string }
-
-/** Letter that tells the places of an order from those of others. */
-export const keyPrefix: Record<SortKey, string> = {
-  created: 'c',
-  name: 'n',
-  phone: 't',
-}
 
 export const isTime = (sortKey: SortKey): boolean => sortKey === 'created'
 
@@ -41,7 +34,7 @@ export const toCursor = ({ placeKey, placeId }: Placed<unknown>): string =>
 
 /** Opaque cursor of a place. */
 export const toPlaceCursor = (sortKey: SortKey, { key, id }: Place): string =>
-  toCursor({ placeKey: keyPrefix[sortKey] + key, placeId: id })
+  toCursor({ placeKey: sortKeys[sortKey].prefix + key, placeId: id })
 
 // A name has 200 characters, each of which folds into a few at most.
 const maxCursor = 4_000
@@ -55,7 +48,7 @@ const isKeyOf = (sortKey: SortKey, key: string): boolean =>
 export function readCursor(sortKey: SortKey, cursor: string, name: string): Place {
   const text = cursor.length > maxCursor ? '' : Buffer.from(cursor, 'base64url').toString()
   const [, id, letter, key] = shape.exec(text) ?? []
-  if (letter !== keyPrefix[sortKey] || !id || !key || !isKeyOf(sortKey, key))
+  if (letter !== sortKeys[sortKey].prefix || !id || !key || !isKeyOf(sortKey, key))
     throw new Refusal(problem('INVALID', `${name} must be a cursor of a list in this order.`, [name]))
   return { key, id }
 }
@@ -65,11 +58,12 @@ const { id, organizationId, mode, channelId, paymentId } = tickets
 const parameter = (name: string, type: string) => sql`${sql.placeholder(name)}::${sql.raw(type)}`
 const text = (name: string) => parameter(name, 'text')
 
-/** Sort keys in SQL, and the type that a place is compared in. */
-const sortKeys: Record<SortKey, { key: SQL; type: string }> = {
-  created: { key: sql`${tickets.createdAt}`, type: 'timestamptz' },
-  name: { key: sql`${tickets.searchName} collate "C"`, type: 'text collate "C"' },
-  phone: { key: sql`${tickets.phone} collate "C"`, type: 'text collate "C"' },
+/** Sort keys in SQL, the type that a place is compared in, and the letter that tells the places of an order from those
+ *  of others. */
+const sortKeys: Record<SortKey, { prefix: string; key: SQL; type: string }> = {
+  created: { prefix: 'c', key: sql`${tickets.createdAt}`, type: 'timestamptz' },
+  name: { prefix: 'n', key: sql`${tickets.searchName} collate "C"`, type: 'text collate "C"' },
+  phone: { prefix: 't', key: sql`${tickets.phone} collate "C"`, type: 'text collate "C"' },
 }
 
 // Channels whose sales the caller sees: its own for each organization that ever granted it, or every channel
@@ -197,7 +191,7 @@ type Form = { isDescending: boolean; isFiltered: boolean }
 
 function pageStatement<Row>(path: Path, shown: Shown<Row>, { isDescending, isFiltered }: Form): SQL {
   const { sortKey, parts, where, isSmall } = path
-  const { key, type } = sortKeys[sortKey]
+  const { prefix, key, type } = sortKeys[sortKey]
   const keyOf = (side: Side) => sql`${sql.placeholder(`${side}Key`)}::text::${sql.raw(type)}`
   const idOf = (side: Side) => sql`${sql.placeholder(`${side}Id`)}::text`
   const orderBy = (key: SQL, id: SQL) =>
@@ -230,7 +224,7 @@ function pageStatement<Row>(path: Path, shown: Shown<Row>, { isDescending, isFil
   const selected = sql`select ${sql.join(columns, sql`, `)} from ${shown.from}`
   return sql`with parts as materialized (${parts}), stop as materialized (${stop}),
     page as materialized (
-      select key, organization_id, id, payment_id, ${sql.raw(`'${keyPrefix[sortKey]}'`)} || ${placeKeyOf(sortKey)} as place_key from (
+      select key, organization_id, id, payment_id, ${sql.raw(`'${prefix}'`)} || ${placeKeyOf(sortKey)} as place_key from (
         select found.* from parts cross join lateral (
           select ${key} as key, ${organizationId}, ${id}, ${paymentId} from ${tickets} ${inRange} ${beforeStop}
             and ${shown.where} ${isFiltered ? sql`and ${shown.rest}` : sql``}
