@@ -70,102 +70,91 @@ const maxTogether = 1_000
 /** Rates that somebody in this process watches in one mode, as they were read last: once for all who watch them. They are
  *  read when a process announces that they moved. A look each second finds what no process announced: what
  *  the clock changes, or a process did that died before it could announce it. */
-class RateWatch {
-  readonly #db: Database
-  readonly #mode: Mode
-  readonly #watch: TopicWatch<Watched>
-  readonly #watched = new Map<string, Watched>()
-  readonly #moved = new Set<string>()
-  #isReading = false
-  /** Rates of the current look that are still to be read. */
-  #looked: string[] = []
+function createRateWatch(db: Database, mode: Mode) {
+  const watchedOf = new Map<string, Watched>()
+  const moved = new Set<string>()
+  let isReading = false
+  // Rates of the current look that are still to be read.
+  let looked: string[] = []
 
-  constructor(db: Database, mode: Mode) {
-    this.#db = db
-    this.#mode = mode
-    this.#watch = new TopicWatch(db, 'stock', {
-      untilAll: Number.POSITIVE_INFINITY,
-      look: () => this.#look(),
-    })
-  }
+  const topic = new TopicWatch<Watched>(db, 'stock', {
+    untilAll: Number.POSITIVE_INFINITY,
+    look() {
+      if (looked.length === 0) looked = [...watchedOf.keys()]
+      for (const id of looked.splice(0, maxTogether)) if (watchedOf.has(id)) readSoon(id)
+    },
+  })
 
-  /** Reads the current state of rates, and watches them for as long as the returned function isn't called.
-   *  Rates that don't exist have none. */
-  async watch(reader: RateWatcher): Promise<() => void> {
-    for (const id of reader.rateIds) (this.#watched.get(id) ?? this.#open(id)).readers.add(reader)
-    const stop = () => this.#unwatch(reader)
-    await this.#read(reader.rateIds).catch((error) => {
-      stop()
-      throw error
-    })
-    return stop
-  }
-
-  current(rateId: string): RateAvailability | null {
-    return this.#watched.get(rateId)?.current ?? null
-  }
-
-  #open(id: string): Watched {
-    const names = [rateInMode(this.#mode, id)]
+  function open(id: string): Watched {
     const watched: Watched = {
-      names,
-      wake: () => this.#readSoon(id),
+      names: [rateInMode(mode, id)],
+      wake: () => readSoon(id),
       current: null,
       readers: new Set(),
       close() {},
     }
-    watched.close = this.#watch.add(watched)
-    this.#watched.set(id, watched)
+    watched.close = topic.add(watched)
+    watchedOf.set(id, watched)
     return watched
   }
 
-  #unwatch(reader: RateWatcher): void {
+  function unwatch(reader: RateWatcher): void {
     for (const id of reader.rateIds) {
-      const watched = this.#watched.get(id)
+      const watched = watchedOf.get(id)
       watched?.readers.delete(reader)
       if (watched?.readers.size !== 0) continue
       watched.close()
-      this.#watched.delete(id)
+      watchedOf.delete(id)
     }
-  }
-
-  #look(): void {
-    if (this.#looked.length === 0) this.#looked = [...this.#watched.keys()]
-    for (const id of this.#looked.splice(0, maxTogether)) if (this.#watched.has(id)) this.#readSoon(id)
   }
 
   // One read at a time: what moves meanwhile is read together by the next one.
-  #readSoon(id: string): void {
-    this.#moved.add(id)
-    if (!this.#isReading) void this.#readMoved()
+  function readSoon(id: string): void {
+    moved.add(id)
+    if (!isReading) void readMoved()
   }
 
-  async #readMoved(): Promise<void> {
-    this.#isReading = true
+  async function readMoved(): Promise<void> {
+    isReading = true
     // All that was announced together.
     await null
-    while (this.#moved.size > 0) {
-      const ids = [...this.#moved]
-      this.#moved.clear()
+    while (moved.size > 0) {
+      const ids = [...moved]
+      moved.clear()
       const pause = new Promise((resolve) => setTimeout(resolve, readEveryMs).unref())
       // A database that is away is looked at again in a second.
       for (let at = 0; at < ids.length; at += maxTogether)
-        await this.#read(ids.slice(at, at + maxTogether)).catch(() => {})
+        await read(ids.slice(at, at + maxTogether)).catch(() => {})
       await pause
     }
-    this.#isReading = false
+    isReading = false
   }
 
-  async #read(ids: string[]): Promise<void> {
-    for (const rate of await readRates(this.#db, this.#mode, ids)) {
-      const watched = this.#watched.get(rate.ticketRateId)
+  async function read(ids: string[]): Promise<void> {
+    for (const rate of await readRates(db, mode, ids)) {
+      const watched = watchedOf.get(rate.ticketRateId)
       // Statements may overtake each other.
       if (!watched || isSame(rate, watched.current) || rate.at < (watched.current?.at ?? rate.at)) continue
       watched.current = rate
       for (const { onMoved } of watched.readers) onMoved(rate.ticketRateId)
     }
   }
+
+  return {
+    /** Reads the current state of rates, and watches them for as long as the returned function isn't called.
+     *  Rates that don't exist have none. */
+    async watch(reader: RateWatcher): Promise<() => void> {
+      for (const id of reader.rateIds) (watchedOf.get(id) ?? open(id)).readers.add(reader)
+      const stop = () => unwatch(reader)
+      await read(reader.rateIds).catch((error) => {
+        stop()
+        throw error
+      })
+      return stop
+    },
+    current: (rateId: string): RateAvailability | null => watchedOf.get(rateId)?.current ?? null,
+  }
 }
 
 /** The rates of a database that this process watches, by mode. */
-export const rateWatch = perDatabase((db) => perMode((mode) => new RateWatch(db, mode)))
+export const rateWatch = perDatabase((db) => perMode((mode) => createRateWatch(db, mode)))
