@@ -58,11 +58,11 @@ export const ratePrices: Batch<Price> = {
   key: rateIdOf,
 }
 
-type Listed = typeof ticketRates | typeof prices | typeof supplements | typeof questions
+type Part = typeof prices | typeof supplements | typeof questions
 
 /** Query for rows of a table that were not removed and match a condition on the keys, in order. */
 const listed =
-  (table: Listed, isOf: (keys: string) => SQL): Find<unknown>['query'] =>
+  (table: typeof ticketRates | Part, isOf: (keys: string) => SQL): Find<unknown>['query'] =>
   (select, keys) =>
     select
       .from(table)
@@ -70,26 +70,14 @@ const listed =
       .orderBy(asc(table.position), asc(table.id))
 
 /** Query for what is listed under the rates `keys`, in order. Visible to anybody who may see the rate. */
-const listedUnderRate = <Row extends { ticketRateId: string }>(
-  name: string,
-  child: typeof supplements | typeof questions,
-  rows: Rows<Row>,
-): Batch<Row> => ({
+const listedUnderRate = <Child extends Part>(name: string, child: Child): Batch<Child['$inferSelect']> => ({
   name,
-  rows,
+  rows: fewRowsOf(getTableColumns<Part>(child)) as Rows<Child['$inferSelect']>,
   query: listed(child, (keys) => anyOf(child.ticketRateId, keys)),
   key: rateIdOf,
 })
-export const rateSupplements = listedUnderRate(
-  'supplements_by_ticket_rate_id',
-  supplements,
-  fewRowsOf(getTableColumns(supplements)),
-)
-export const rateQuestions = listedUnderRate(
-  'questions_by_ticket_rate_id',
-  questions,
-  fewRowsOf(getTableColumns(questions)),
-)
+export const rateSupplements = listedUnderRate('supplements_by_ticket_rate_id', supplements)
+export const rateQuestions = listedUnderRate('questions_by_ticket_rate_id', questions)
 
 // These find removed rows too, because sold tickets may refer to them.
 export const ticketRateById = loadById<TicketRate>('catalogue', {
@@ -110,7 +98,10 @@ export const priceById = loadById<Price>('catalogue', {
 
 // Parts of rates by their own identifiers, within the organizations whose catalogue the caller sees.
 
-const isVisible = (child: Exclude<Listed, typeof ticketRates>, keys: string) =>
+const partRows = <Child extends Part>(child: Child) =>
+  rowsOf(getTableColumns<Part>(child)) as Rows<Child['$inferSelect']>
+
+const isVisible = (child: Part, keys: string) =>
   and(anyOf(child.id, keys), anyOf(ticketRates.organizationId, 'organizationIds'))
 
 /** Loads prices with what decides whether their rates list them. */
@@ -129,30 +120,18 @@ export const visiblePriceById = loadById<Price & { showAllPrices: boolean }>('ca
       .where(isVisible(prices, keys)),
 })
 
-const partById = <Row extends { id: string }>(
-  name: string,
-  child: typeof supplements | typeof questions,
-  rows: Rows<Row>,
-) =>
-  loadById<Row>('catalogue', {
+const partById = <Child extends Part>(name: string, child: Child) =>
+  loadById<Child['$inferSelect']>('catalogue', {
     name,
-    rows,
+    rows: partRows(child),
     query: (select, keys) =>
       select
-        .from(child)
+        .from<Part>(child)
         .innerJoin(ticketRates, eq(ticketRates.id, child.ticketRateId))
         .where(isVisible(child, keys)),
   })
-export const supplementById = partById<Supplement>(
-  'supplement_by_id',
-  supplements,
-  rowsOf(getTableColumns(supplements)),
-)
-export const questionById = partById<Question>(
-  'question_by_id',
-  questions,
-  rowsOf(getTableColumns(questions)),
-)
+export const supplementById = partById('supplement_by_id', supplements)
+export const questionById = partById('question_by_id', questions)
 
 type StockRow = Left & Pick<Stock, 'id'>
 
@@ -206,8 +185,8 @@ const offerRates: Find<ListedRate> = {
 }
 
 /** Query for what is listed under the rates of the events `keys`. */
-const findListed = <Row>(child: Exclude<Listed, typeof ticketRates>, rows: Rows<Row>): Find<Row> => ({
-  rows,
+const findListed = <Child extends Part>(child: Child): Find<Child['$inferSelect']> => ({
+  rows: partRows(child),
   query: listed(child, (keys) => {
     const rateIds = sql`array(select ${ticketRates.id} from ${ticketRates}
       where ${anyOf(ticketRates.eventId, keys)} and not ${ticketRates.removed})`
@@ -218,9 +197,9 @@ const findListed = <Row>(child: Exclude<Listed, typeof ticketRates>, rows: Rows<
 const findOffers = together<[Revision, ListedRate, ListedPrice, Supplement, Question]>('offers_by_event_id', [
   revisions,
   offerRates,
-  findListed(prices, rowsOf(getTableColumns(prices))),
-  findListed(supplements, rowsOf(getTableColumns(supplements))),
-  findListed(questions, rowsOf(getTableColumns(questions))),
+  findListed(prices),
+  findListed(supplements),
+  findListed(questions),
 ])
 
 // One statement, and so one snapshot: offers and revisions match.
