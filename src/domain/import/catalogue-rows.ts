@@ -1,3 +1,4 @@
+import type { z } from 'zod'
 import { Refusal } from '../../shared/errors.ts'
 import { decimalsOf, toMinor } from '../../shared/money.ts'
 import type { ListedDiscount } from '../discount/table.ts'
@@ -6,6 +7,7 @@ import type { events } from '../event/table.ts'
 import type { Location } from '../location/table.ts'
 import type { Organization } from '../organization/table.ts'
 import type { ListedPrice, ListedRate, Question, Supplement } from '../ticket-rate/table.ts'
+import * as file from './catalogue-file.ts'
 import { rateTypeOf } from './fields.ts'
 import type { Catalogue, Path } from './read-catalogue.ts'
 
@@ -15,6 +17,24 @@ import type { Catalogue, Path } from './read-catalogue.ts'
 export type Patch<Row> = { [Column in keyof Row]: Row[Column] | null | undefined }
 
 type Input<Kind extends Exclude<keyof Catalogue, 'named' | 'problems'>> = Catalogue[Kind][number]
+
+type Camel<Name extends string> = Name extends `${infer Head}_${infer Tail}`
+  ? `${Head}${Capitalize<Camel<Tail>>}`
+  : Name
+type InColumns<Fields> = { [Name in keyof Fields & string as Camel<Name>]: Fields[Name] }
+
+/** Gives the fields of an object of the file the names of their columns: most are the same. A field that is absent is
+ *  undefined. */
+const columnsOf = <Shape extends z.ZodRawShape>(
+  { shape }: z.ZodObject<Shape>,
+  input: z.output<z.ZodObject<Shape>> & Record<string, unknown>,
+) =>
+  Object.fromEntries(
+    Object.keys(shape).map((field) => [
+      field.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
+      input[field],
+    ]),
+  ) as InColumns<z.output<z.ZodObject<Shape>>>
 
 // Field of a nested object: absent with it, and cleared with it.
 const within = <Part extends object, Field extends keyof Part>(
@@ -35,14 +55,11 @@ export const organizationRow = (
   { id, key, input }: Input<'organizations'>,
   kept?: Organization,
 ): Patch<Organization> => ({
+  ...columnsOf(file.organizationFile, input),
   id,
-  name: input.name,
   slug: slugOf(input, key, kept),
-  currency: input.currency,
   // The same as what is written already, else the file is refused.
   decimals: decimalsOf(input.currency),
-  language: input.language,
-  platformFeePercentage: input.platform_fee_percentage,
 })
 
 export function discountRow(
@@ -53,19 +70,15 @@ export function discountRow(
   const { valid_from: from = kept?.validFrom, valid_until: until = kept?.validUntil } = input
   mustAgree(!(from && until && until <= from), path, 'valid_until', 'must be after valid_from.')
   return {
+    ...columnsOf(file.discountFile, input),
     id,
     organizationId: parentId,
     position,
-    code: input.code,
     name: input.name === undefined ? (kept?.name ?? input.code) : (input.name ?? input.code),
     // One of the two is given.
     percentage: input.percentage ?? null,
     amount: input.amount == null ? null : toMinor(input.amount, currency),
     currency,
-    ticketRateIds: input.ticket_rate_ids,
-    validFrom: input.valid_from,
-    validUntil: input.valid_until,
-    maxPerCheckout: input.max_per_checkout,
     removed: false,
   }
 }
@@ -75,40 +88,23 @@ export function discountRow(
 export const ownChannelRow = ({ id, input }: Input<'organizations'>) => ({ id, name: input.name })
 
 export const locationRow = ({ id, input }: Input<'locations'>): Patch<Location> => ({
+  ...columnsOf(file.locationFile, input),
   id,
-  organizationId: input.organization_id,
-  name: input.name,
-  address: input.address,
-  city: input.city,
-  countryCode: input.country_code,
   // Both or none, so that null clears both.
   latitude: input.longitude === null ? null : input.latitude,
   longitude: input.latitude === null ? null : input.longitude,
-  timezone: input.timezone,
 })
 
 type EventRow = Omit<typeof events.$inferSelect, 'revision' | 'calendarSequence' | 'scanSalt' | 'movedFrom'>
 
 export const eventRow = ({ id, key, input }: Input<'events'>, kept?: EventRow): Patch<EventRow> => ({
+  ...columnsOf(file.eventFile, input),
   id,
-  organizationId: input.organization_id,
-  locationId: input.location_id,
-  name: input.name,
   slug: slugOf(input, key, kept),
-  description: input.description,
-  age: input.age,
-  minimumAge: input.minimum_age,
-  outfit: input.outfit,
-  ambiences: input.ambiences,
-  musicGenres: input.music_genres,
   artists:
     input.artists === null
       ? null
       : input.artists?.map(({ name, image_url }) => ({ name, imageUrl: image_url ?? null })),
-  displayDate: input.display_date,
-  startDate: input.start_date,
-  endDate: input.end_date,
-  imageUrl: input.image_url,
   iframeTagUrl: within(input.iframe, 'tag_url'),
   iframeScriptUrl: within(input.iframe, 'script_url'),
   searchWords: toVector(searchWords(input.name)),
@@ -123,20 +119,13 @@ export function ticketRateRow(
   const type = rateTypeOf(input.availability) ?? kept?.type ?? 'unlimited'
   mustAgree((input.type ?? type) === type, path, 'type', `must be ${type}, as the capacity of the rate says.`)
   return {
+    ...columnsOf(file.ticketRateFile, input),
     id,
     organizationId,
     eventId: parentId,
     position,
-    name: input.name,
     slug: slugOf(input, key, kept),
-    validFrom: input.valid_from,
-    complete: input.complete,
     type,
-    min: input.min,
-    max: input.max,
-    admits: input.admits,
-    transferable: input.transferable,
-    showAllPrices: input.show_all_prices,
     warrantyEnabled: within(input.warranty, 'enabled'),
     warrantyPercentage: within(input.warranty, 'percentage'),
     warrantyHours: within(input.warranty, 'hours'),
@@ -161,14 +150,11 @@ export function priceRow(
   const isSame = !kept || (type === kept.feeType && (type === 'percentage' || fee_type !== undefined))
   mustAgree(isWhole || isSame, path, 'fee_quantity', 'must be given where fee_type is, and only there.')
   return {
+    ...columnsOf(file.priceFile, input),
     ...listed(entry),
     name: input.name === undefined ? (kept?.name ?? key) : key,
     amount: toMinor(input.price, currency),
     currency,
-    validUntil: input.valid_until,
-    includes: input.includes,
-    additionalInfo: input.additional_info,
-    feeType: fee_type,
     feeQuantity: fee_quantity && type === 'fixed' ? toMinor(fee_quantity, currency) : fee_quantity,
   }
 }
@@ -178,13 +164,10 @@ export const supplementRow = (
   _kept: unknown,
   currency: string,
 ): Patch<Supplement> => ({
+  ...columnsOf(file.supplementFile, input),
   ...listed(entry),
-  label: input.label,
-  description: input.description,
-  productQuantity: input.product_quantity,
   amount: toMinor(input.price, currency),
   currency,
-  hasFakePrice: input.has_fake_price,
   fakeAmount: input.fake_price && toMinor(input.fake_price, currency),
 })
 
@@ -192,10 +175,9 @@ export function questionRow({ input, ...entry }: Input<'questions'>, kept?: Ques
   const known = input.type ?? (input.items === undefined && input.type === undefined ? kept?.type : null)
   const type = known ?? (input.items?.length ? 'dropdown' : 'text')
   return {
+    ...columnsOf(file.questionFile, input),
     ...listed(entry),
-    label: input.label,
     type,
-    required: input.required,
     items: type === 'dropdown' ? input.items : [],
   }
 }

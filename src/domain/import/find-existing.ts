@@ -120,11 +120,10 @@ export async function findExisting(
     found = found.concat(
       await runSql(tx, sql`select * from (${read}) as found(kind, id, "parentId", position, removed)`),
     )
-  const rowsOf = (kind: Kind) => byId<ExistingChild>(found.filter((row) => row.kind === kind))
+  const rowsOf = (kind: string) => byId<ExistingChild>(found.filter((row) => row.kind === kind))
+  const children = Object.fromEntries(Object.keys(tables).map((kind) => [kind, rowsOf(kind)]))
   return {
+    ...(children as Record<Kind, ReturnType<typeof rowsOf>>),
     ...{ timezones, organizations: byId(known), discounted: byId(discounted) },
-    ...{ locations: rowsOf('locations'), events: rowsOf('events'), discounts: rowsOf('discounts') },
-    ...{ ticketRates: rowsOf('ticketRates'), prices: rowsOf('prices') },
-    ...{ supplements: rowsOf('supplements'), questions: rowsOf('questions') },
   }
 }

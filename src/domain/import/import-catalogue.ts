@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { sql, TransactionRollbackError } from 'drizzle-orm'
 import { runsTriggers, writeSequentially } from '../../data/by-organization.ts'
-import type { Connection, Database } from '../../database/database.ts'
+import type { Database } from '../../database/database.ts'
 import { announceOnCommit, changesCatalogue, transaction } from '../../database/transaction.ts'
 import { type Problem, refuseIf } from '../../shared/errors.ts'
 import { markMoved, readDates } from '../delivery/move-dates.ts'
@@ -10,7 +10,7 @@ import type { Report } from './changes.ts'
 import { checkCatalogue } from './check-catalogue.ts'
 import { among, findExisting, findTimezones, readZones } from './find-existing.ts'
 import { checkStock, writeStock } from './import-stock.ts'
-import { type Catalogue, readCatalogue } from './read-catalogue.ts'
+import { readCatalogue } from './read-catalogue.ts'
 import { type Tally, writeCatalogue } from './write-catalogue.ts'
 
 /** Counts of an import, by kind, and its report. `stock` counts rates and prices whose capacity, or number of
@@ -27,11 +27,6 @@ function refuse(problems: Problem[]): void {
   const more = problems.length - maxMistakes
   const rest: Problem = { code: 'INVALID', message: `There are ${more} more mistakes, which are not listed.` }
   refuseIf([...problems.slice(0, maxMistakes), ...(more > 0 ? [rest] : [])])
-}
-
-/** Gives the events of a file another revision, as triggers do where they run. Rates and their parts are listed under the events that it names. */
-async function renewRevisions(tx: Connection, { events: named }: Catalogue): Promise<void> {
-  if (named.length > 0) await tx.update(events).set({ revision: randomUUID() }).where(among(events.id, named))
 }
 
 /** Imports a catalogue file: organizations, locations, and events in the shape of `GET /events?populate=*`.
@@ -65,7 +60,9 @@ export async function importCatalogue(
     const dates = existing.events.size > 0 ? await readDates(tx, isKnown) : []
     const written = await writeCatalogue(tx, catalogue, existing, report)
     await markMoved(tx, dates, isKnown, notify)
-    if (!runsTriggers(db)) await renewRevisions(tx, catalogue)
+    // As triggers do where they run. Rates and their parts are listed under the events that the file names.
+    if (!runsTriggers(db) && catalogue.events.length > 0)
+      await tx.update(events).set({ revision: randomUUID() }).where(among(events.id, catalogue.events))
     // Sales continue during the import, so stock is checked again under the lock.
     Object.assign(imported, written, { stock: await writeStock(tx, catalogue, refuse, report) }, report)
     if (plan) throw new TransactionRollbackError()

@@ -8,7 +8,7 @@ import { noteRow, type Report } from './changes.ts'
 import { capacityIn } from './fields.ts'
 import { among, type Existing } from './find-existing.ts'
 import type { Catalogue, Path } from './read-catalogue.ts'
-import { inBatches, type Tally, upsert } from './write-catalogue.ts'
+import { type Tally, writeRows } from './write-catalogue.ts'
 
 type Wanted = {
   organizationId: string
@@ -123,9 +123,6 @@ export async function checkStock(
   return decide(wanted, found).problems
 }
 
-const writeCounters = (tx: Connection, rows: Counters[]) =>
-  inBatches('stock', rows, (batch) => upsert(tx, stock, batch))
-
 // Gives test mode the same capacities and the same number sold elsewhere where these change. Tests never stand in
 // the way of an import: a capacity below what they sold or hold is as much as that.
 async function writeTestStock(tx: Connection, rows: Counters[], isNew: boolean): Promise<void> {
@@ -135,7 +132,7 @@ async function writeTestStock(tx: Connection, rows: Counters[], isNew: boolean):
     const capacity = row.capacity === null ? null : Math.max(row.capacity, row.soldBefore + sold + held)
     return { ...row, mode: 'test' as const, capacity }
   })
-  await writeCounters(tx, counters)
+  await writeRows(tx, stock, counters, (batch) => batch)
 }
 
 /** Writes capacities and the number sold elsewhere; never touches what is sold and held here. Locks the rows
@@ -156,5 +153,5 @@ export async function writeStock(
     return known?.capacity !== row.capacity || known?.soldBefore !== row.soldBefore
   }
   await writeTestStock(tx, rows.filter(isChanged), locked.length === 0)
-  return writeCounters(tx, rows)
+  return writeRows(tx, stock, rows, (batch) => batch)
 }

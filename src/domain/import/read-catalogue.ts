@@ -54,23 +54,8 @@ export type Entry<Input> = {
   input: Input
 }
 
-type EntriesOf<Type extends z.ZodType> = Entry<z.output<Type>>[]
-
 /** A catalogue file, flattened into lists of its well-formed objects, with its mistakes. */
-export type Catalogue = {
-  organizations: EntriesOf<typeof file.organizationFile>
-  discounts: EntriesOf<typeof file.discountFile>
-  locations: EntriesOf<typeof file.locationFile>
-  events: EntriesOf<typeof file.eventFile>
-  ticketRates: EntriesOf<typeof file.ticketRateFile>
-  prices: EntriesOf<typeof file.priceFile>
-  supplements: EntriesOf<typeof file.supplementFile>
-  questions: EntriesOf<typeof file.questionFile>
-  /** Every `_id` of an organization or location, even malformed ones, so that references to those are not
-   *  reported too. */
-  named: Record<'organization' | 'location', Set<string>>
-  problems: Problem[]
-}
+export type Catalogue = ReturnType<typeof readCatalogue>
 
 export const fieldOf = (raw: unknown, name: string): unknown =>
   typeof raw === 'object' && raw !== null && name in raw ? (raw as Record<string, unknown>)[name] : undefined
@@ -101,22 +86,24 @@ export const eventIdOf = (raw: unknown): string =>
 type Prefix = Parameters<typeof derivedId>[0]
 type Named = { _id?: string | null }
 type Parent = Pick<Entry<unknown>, 'id' | 'organizationId'>
+/** Object that may have a list of objects under this name. */
+type Holder<List extends string> = { [Name in List]?: Named[] | null | undefined }
+type ItemOf<Of extends Holder<List>, List extends string> = NonNullable<Of[List]>[number]
 
 function entryOf<Input extends Named>(
   prefix: Prefix,
-  keyOf: (input: Input) => string,
+  key: string,
   input: Input,
   path: Path,
   { id: parentId, organizationId }: Parent,
 ): Entry<Input> {
-  const key = keyOf(input)
   const id = input._id ?? derivedId(prefix, parentId, key)
   return { path, id, key, parentId, organizationId, position: Number(path.at(-1)), input }
 }
 
 /** Flattens a file. Parses each object of its three lists by itself, with all that is in it, so that a malformed one
  *  hides no mistakes of others. `zoneOf` says the time zone of an event, whose plain dates are days there. */
-export function readCatalogue(json: unknown, zoneOf: (event: unknown) => string): Catalogue {
+export function readCatalogue(json: unknown, zoneOf: (event: unknown) => string) {
   const problems: Problem[] = []
 
   function parse<Type extends z.ZodType>(type: Type, raw: unknown, path: Path): z.output<Type>[] {
@@ -139,19 +126,22 @@ export function readCatalogue(json: unknown, zoneOf: (event: unknown) => string)
     itemsOf(json, list).flatMap(({ raw, path }) =>
       parse(type, withMoments(raw, zoneOf(raw)), path).map((input) => {
         const organizationId = organizationOf(input)
-        return entryOf(prefix, keyOf, input, path, { id: organizationId, organizationId })
+        return entryOf(prefix, keyOf(input), input, path, { id: organizationId, organizationId })
       }),
     )
 
-  // Entries of a list within an object.
-  const within = <Input extends Named>(
-    { path, ...parent }: Entry<unknown>,
-    list: string,
+  // Entries of the lists of this name within objects.
+  const within = <List extends string, Of extends Holder<List>>(
+    holders: Entry<Of>[],
+    list: List,
     prefix: Prefix,
-    inputs: Input[] | null | undefined,
-    keyOf: (input: Input) => string,
-  ): Entry<Input>[] =>
-    (inputs ?? []).map((input, position) => entryOf(prefix, keyOf, input, [...path, list, position], parent))
+    keyOf: (input: ItemOf<Of, List>, holder: Of) => string,
+  ): Entry<ItemOf<Of, List>>[] =>
+    holders.flatMap(({ path, input: holder, ...parent }) =>
+      (holder[list] ?? []).map((input: ItemOf<Of, List>, position) =>
+        entryOf(prefix, keyOf(input, holder), input, [...path, list, position], parent),
+      ),
+    )
 
   parse(file.topOfFile, json, [])
   const idsOf = (list: string) => new Set(itemsOf(json, list).map(({ raw }) => textIn(raw, '_id')))
@@ -159,25 +149,14 @@ export function readCatalogue(json: unknown, zoneOf: (event: unknown) => string)
   const organizations = listed('organizations', 'org', file.organizationFile, slugOf, ({ _id }) => _id)
   const locations = listed('locations', 'loc', file.locationFile, ({ name }) => name, ownerOf)
   const events = listed('events', 'evt', file.eventFile, slugOf, ownerOf, zoneOf)
-  const ticketRates = events.flatMap((event) =>
-    within(event, 'ticket_rates', 'rate', event.input.ticket_rates, slugOf),
-  )
+  const ticketRates = within(events, 'ticket_rates', 'rate', slugOf)
   return {
     ...{ organizations, locations, events, ticketRates, problems },
+    // Even malformed ones, so that references to those are not reported too.
     named: { organization: idsOf('organizations'), location: idsOf('locations') },
-    discounts: organizations.flatMap((organization) =>
-      within(organization, 'discounts', 'dsc', organization.input.discounts, ({ code }) =>
-        code.toLowerCase(),
-      ),
-    ),
-    prices: ticketRates.flatMap((rate) =>
-      within(rate, 'prices', 'price', rate.input.prices, ({ name }) => name ?? rate.input.name),
-    ),
-    supplements: ticketRates.flatMap((rate) =>
-      within(rate, 'supplements', 'sup', rate.input.supplements, ({ label }) => label),
-    ),
-    questions: ticketRates.flatMap((rate) =>
-      within(rate, 'questions', 'que', rate.input.questions, ({ label }) => label),
-    ),
+    discounts: within(organizations, 'discounts', 'dsc', ({ code }) => code.toLowerCase()),
+    prices: within(ticketRates, 'prices', 'price', ({ name }, rate) => name ?? rate.name),
+    supplements: within(ticketRates, 'supplements', 'sup', ({ label }) => label),
+    questions: within(ticketRates, 'questions', 'que', ({ label }) => label),
   }
 }

@@ -20,34 +20,35 @@ export type Tally = { added: number; updated: number; unchanged: number; removed
 
 const batchSize = 5_000
 
-/** Writes items of a table batch by batch: building all rows at once would take memory, and leave the transaction
- *  idle. */
-export async function inBatches<Item>(
-  table: string,
-  items: Item[],
-  write: (batch: Item[]) => Promise<Tally>,
-): Promise<Tally> {
-  const total = { added: 0, updated: 0, unchanged: 0, removed: 0 }
-  for (let start = 0; start < items.length; start += batchSize) {
-    const { added, updated, unchanged } = await write(items.slice(start, start + batchSize))
-    total.added += added
-    total.updated += updated
-    total.unchanged += unchanged
-    instruments.progress?.(table, Math.min(start + batchSize, items.length), items.length)
-  }
-  return total
-}
-
-/** Inserts rows, or updates those with the same keys; an unchanged row is not written. Writes only the columns
- *  that the first row has. Rows are sent as one JSON parameter, because PostgreSQL takes at most 65,535
- *  parameters, and building a statement of that many is slower than running it. */
-export async function upsert<Table extends PgTable>(
+/** Inserts or updates the rows of items batch by batch: building all at once would take memory, and leave the
+ *  transaction idle. */
+export async function writeRows<Table extends PgTable, Item>(
   tx: Connection,
   table: Table,
-  rows: Partial<Table['$inferSelect']>[],
+  items: Item[],
+  rowsOf: (batch: Item[]) => RowsOf<Table> | Promise<RowsOf<Table>>,
 ): Promise<Tally> {
+  const total = { added: 0, updated: 0 }
+  for (let start = 0; start < items.length; start += batchSize) {
+    const batch = items.slice(start, start + batchSize)
+    for (const { added } of await upsert(tx, table, await rowsOf(batch))) total[added ? 'added' : 'updated']++
+    instruments.progress?.(getTableName(table), start + batch.length, items.length)
+  }
+  return { ...total, unchanged: items.length - total.added - total.updated, removed: 0 }
+}
+
+type RowsOf<Table extends PgTable> = Partial<Table['$inferSelect']>[]
+
+/** Inserts rows, or updates those with the same keys; an unchanged row is not written. Returns which of those written
+ *  were added. Writes only the columns that the first row has. Rows are sent as one JSON parameter, because PostgreSQL
+ *  takes at most 65,535 parameters, and building a statement of that many is slower than running it. */
+async function upsert<Table extends PgTable>(
+  tx: Connection,
+  table: Table,
+  rows: RowsOf<Table>,
+): Promise<{ added: boolean }[]> {
   const [first] = rows
-  if (!first) return { added: 0, updated: 0, unchanged: 0, removed: 0 }
+  if (!first) return []
   const given = Object.entries(getTableColumns(table)).filter(([key]) => key in first)
   const types = given.map(([key, column]) => sql`${name(key)} ${sql.raw(column.getSQLType())}`)
   const columns = given.map(([, column]) => column.name)
@@ -60,7 +61,7 @@ export async function upsert<Table extends PgTable>(
   const changes = changing.map((column) => sql`${name(column)} = excluded.${name(column)}`)
   const changingOf = (row: 'old' | 'excluded') =>
     list(changing.map((column) => sql`${sql.raw(row)}.${name(column)}`))
-  const written = await runSql<{ added: boolean }>(
+  return runSql(
     tx,
     sql`
       insert into ${table} as old (${list(columns.map(name))})
@@ -70,9 +71,6 @@ export async function upsert<Table extends PgTable>(
       where (${changingOf('old')}) is distinct from (${changingOf('excluded')})
       returning xmax = 0 as added`,
   )
-  const added = written.filter((row) => row.added).length
-  const updated = written.length - added
-  return { added, updated, unchanged: rows.length - added - updated, removed: 0 }
 }
 
 const tables = { organizations, locations, events, ...children }
@@ -134,11 +132,11 @@ export async function writeCatalogue(
     entries: Catalogue[Key][number][] = catalogue[key],
   ): Promise<Tally> {
     const table: Table = tables[key]
-    const written = await inBatches(getTableName(table), entries, async (batch) => {
+    const written = await writeRows(tx, table, entries, async (batch) => {
       const again = batch.filter(({ id }) => existing[key].has(id))
       const found: Row[] = again.length > 0 ? await tx.select().from(table).where(among(table.id, again)) : []
       const kept = new Map(found.map((row) => [row.id, row]))
-      const rows = batch.map((entry) => {
+      return batch.map((entry) => {
         const before = kept.get(entry.id)
         // After the checks, every entry has a known organization.
         const currency = currencies.get(entry.organizationId) ?? ''
@@ -146,7 +144,6 @@ export async function writeCatalogue(
         noteRow(report, { kind: kindOf(table), id: entry.id, name: entry.key }, before, row)
         return row
       })
-      return upsert(tx, table, rows)
     })
     return key in children ? { ...written, removed: await markRemoved(key as ChildKey, parents) } : written
   }
