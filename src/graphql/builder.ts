@@ -11,12 +11,12 @@ export type DescribedValues<Value extends string> = {
   [Name in Value]: { value: Name; description: string }
 }
 
-/** Values of an enum under their GraphQL names, which are upper case with underscores for dots. REST keeps the
+/** Values of an enum under their GraphQL names, which are upper case with underscores for dots and colons. REST keeps the
  *  values as they are. */
 export const upperCase = <Value extends string>(descriptions: Record<Value, string>) =>
   Object.fromEntries(
     Object.entries<string>(descriptions).map(([value, description]) => [
-      value.replaceAll('.', '_').toUpperCase(),
+      value.replace(/[.:]/g, '_').toUpperCase(),
       { value: value as Value, description },
     ]),
   ) as Record<string, { value: Value; description: string }>
@@ -62,6 +62,13 @@ builder.scalarType('JSON', {
     return input as Record<string, unknown>
   },
 })
+
+/** Defines an enum of values in lower case, with a description each. */
+export const enumOf = <Value extends string>(
+  name: string,
+  description: string,
+  values: Record<Value, string>,
+) => builder.enumType(name, { description, values: upperCase(values) })
 
 /** Types that `node(id:)` can return. */
 export const NodeRef = builder.interfaceRef<{ id: string }>('Node').implement({

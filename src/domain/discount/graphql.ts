@@ -16,8 +16,7 @@ const DiscountUsesRef = builder.objectRef<Discount>('DiscountUses').implement({
       description: 'Number of paid tickets that used it and were not cancelled.',
     }),
     available: t.int({
-      nullable: true,
-      description: 'Number of uses left; null if they have no limit.',
+      ...nullable('Number of uses left; null if they have no limit.'),
       resolve: leftOf,
     }),
   }),

@@ -52,20 +52,17 @@ EventRef.implement({
     locationId: t.exposeID('locationId', nullable('Identifier of the venue.')),
     iframe: t.field({
       type: IframeRef,
-      nullable: true,
-      description: 'Embeddable sales widget; null if there is none.',
+      ...nullable('Embeddable sales widget; null if there is none.'),
       resolve: (event) => (event.iframeTagUrl || event.iframeScriptUrl ? event : null),
     }),
     organization: t.field({
       type: OrganizationRef,
-      nullable: true,
-      description: 'Organizer of the event.',
+      ...nullable('Organizer of the event.'),
       ...viaLoader(organizationById, (event: Event) => event.organizationId),
     }),
     location: t.field({
       type: LocationRef,
-      nullable: true,
-      description: 'Venue of the event.',
+      ...nullable('Venue of the event.'),
       extensions: {
         preload: (events, { loaders }) =>
           loaders.get(locationById).loadAll(events.flatMap(({ locationId }) => locationId ?? [])),

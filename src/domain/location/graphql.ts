@@ -26,8 +26,7 @@ LocationRef.implement({
     }),
     organization: t.field({
       type: OrganizationRef,
-      nullable: true,
-      description: 'Organization that the venue belongs to.',
+      ...nullable('Organization that the venue belongs to.'),
       ...viaLoader(organizationById, (location: Location) => location.organizationId),
     }),
   }),

@@ -1,7 +1,7 @@
 import type { Caller } from '../../auth/caller.ts'
 import { findCallerName } from '../../auth/find-caller-name.ts'
 import type { IntegrationScope } from '../../auth/key.ts'
-import { builder, ModeRef, NodeRef } from '../../graphql/builder.ts'
+import { builder, enumOf, ModeRef, NodeRef } from '../../graphql/builder.ts'
 import { connectionOf, costOfPage, forwardArgs, sizeOf, toPage } from '../../graphql/connection.ts'
 import { requireCaller } from '../../request/context.ts'
 import { decodeCursor, encodeCursor } from '../../shared/cursor.ts'
@@ -49,33 +49,18 @@ builder.queryField('organizations', (t) =>
   }),
 )
 
-const ViewerKindRef = builder.enumType('ViewerKind', {
-  description: 'Kind of a caller.',
-  values: {
-    CHANNEL: { value: 'channel' as const, description: 'Channel, which sells tickets.' },
-    PUBLISHABLE: {
-      value: 'publishable' as const,
-      description: 'Publishable key of a channel, for browsers.',
-    },
-    INTEGRATION: { value: 'integration' as const, description: 'Integration of an organization.' },
-  },
+const ViewerKindRef = enumOf<Caller['kind']>('ViewerKind', 'Kind of a caller.', {
+  channel: 'Channel, which sells tickets.',
+  publishable: 'Publishable key of a channel, for browsers.',
+  integration: 'Integration of an organization.',
 })
 
-const ScopeRef = builder.enumType('IntegrationScope', {
-  description: "Right of an integration's key.",
-  values: {
-    TICKETS_READ: {
-      value: 'tickets:read',
-      description: 'Reads tickets, payments, refunds, the feed and webhooks.',
-    },
-    DOOR: { value: 'door', description: 'Checks in at the door, and redeems supplements at the bar.' },
-    REFUNDS: { value: 'refunds', description: 'Refunds and cancels tickets.' },
-    SALES: {
-      value: 'sales',
-      description: 'Sells at the box office, gives away, changes holders, and sums sales up.',
-    },
-    CATALOGUE: { value: 'catalogue', description: 'Reads events, rates and discounts.' },
-  } satisfies Record<string, { value: IntegrationScope; description: string }>,
+const ScopeRef = enumOf<IntegrationScope>('IntegrationScope', "Right of an integration's key.", {
+  'tickets:read': 'Reads tickets, payments, refunds, the feed and webhooks.',
+  door: 'Checks in at the door, and redeems supplements at the bar.',
+  refunds: 'Refunds and cancels tickets.',
+  sales: 'Sells at the box office, gives away, changes holders, and sums sales up.',
+  catalogue: 'Reads events, rates and discounts.',
 })
 
 const ViewerRef = builder.objectRef<Caller>('Viewer').implement({

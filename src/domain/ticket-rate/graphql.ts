@@ -1,5 +1,5 @@
 import { whenKnown } from '../../data/loader.ts'
-import { builder, NodeRef, nullable, nullableTime, upperCase } from '../../graphql/builder.ts'
+import { builder, enumOf, NodeRef, nullable, nullableTime } from '../../graphql/builder.ts'
 import { viaLoader } from '../../graphql/lookahead.ts'
 import type { Context } from '../../request/context.ts'
 import { EventRef } from '../event/graphql.ts'
@@ -17,12 +17,9 @@ import { currentPrice, isAvailable, visiblePrices } from './sale-rules.ts'
 import type { TicketRate } from './table.ts'
 import { maxWatchedRates, watchRates } from './watch-rates.ts'
 
-const RateTypeRef = builder.enumType('TicketRateType', {
-  description: 'Kind of ticket rate.',
-  values: upperCase<TicketRate['type']>({
-    limited: 'The rate has a capacity: see `availability`.',
-    unlimited: 'The rate has no capacity.',
-  }),
+const RateTypeRef = enumOf<TicketRate['type']>('TicketRateType', 'Kind of ticket rate.', {
+  limited: 'The rate has a capacity: see `availability`.',
+  unlimited: 'The rate has no capacity.',
 })
 
 const WarrantyRef = builder.objectRef<TicketRate>('RateWarranty').implement({

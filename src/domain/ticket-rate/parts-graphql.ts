@@ -1,11 +1,11 @@
 import {
   amount,
   builder,
+  enumOf,
   NodeRef,
   nullable,
   nullableAmount,
   nullableTime,
-  upperCase,
 } from '../../graphql/builder.ts'
 import type { Context } from '../../request/context.ts'
 import { toMajor } from '../../shared/money.ts'
@@ -21,28 +21,21 @@ export const AvailabilityRef = builder.objectRef<Left>('Availability').implement
       resolve: ({ soldBefore, sold }) => soldBefore + sold,
     }),
     available: t.int({
-      nullable: true,
-      description: 'Number of places left after sales and holds; null if unlimited.',
+      ...nullable('Number of places left after sales and holds; null if unlimited.'),
       resolve: leftOf,
     }),
   }),
 })
 
-const FeeTypeRef = builder.enumType('FeeType', {
-  description: 'Unit of a fee.',
-  values: upperCase<Price['feeType']>({
-    percentage: 'Percentage of the price.',
-    fixed: 'Amount in major units.',
-  }),
+const FeeTypeRef = enumOf<Price['feeType']>('FeeType', 'Unit of a fee.', {
+  percentage: 'Percentage of the price.',
+  fixed: 'Amount in major units.',
 })
 
-const QuestionTypeRef = builder.enumType('QuestionType', {
-  description: 'Kind of answer that a question takes.',
-  values: upperCase<Question['type']>({
-    dropdown: 'One of the `items`.',
-    text: 'Text of at most 500 characters.',
-    checkbox: '`true` or `false`.',
-  }),
+const QuestionTypeRef = enumOf<Question['type']>('QuestionType', 'Kind of answer that a question takes.', {
+  dropdown: 'One of the `items`.',
+  text: 'Text of at most 500 characters.',
+  checkbox: '`true` or `false`.',
 })
 
 // A rate that doesn't show all prices lists the current one alone.

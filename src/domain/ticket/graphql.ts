@@ -66,8 +66,7 @@ TicketRef.implement({
     countryCode: t.exposeString('countryCode', nullable('Two-letter ISO 3166 country code.')),
     personalDocumentType: t.field({
       type: parts.DocumentTypeRef,
-      nullable: true,
-      description: 'Kind of identity document.',
+      ...nullable('Kind of identity document.'),
       resolve: ({ personalDocumentType: type }) =>
         type === null ? null : (documentTypes.find((known) => known === type) ?? 'other'),
     }),
@@ -86,8 +85,7 @@ TicketRef.implement({
     }),
     metadata: t.expose('metadata', {
       type: 'JSON',
-      nullable: true,
-      description: 'Metadata that the channel attached at checkout.',
+      ...nullable('Metadata that the channel attached at checkout.'),
     }),
     fees: t.field({
       type: parts.FeesRef,
@@ -144,8 +142,7 @@ TicketRef.implement({
     }),
     price: t.field({
       type: PriceRef,
-      nullable: true,
-      description: 'Price that the ticket was sold at, with the amounts of that time.',
+      ...nullable('Price that the ticket was sold at, with the amounts of that time.'),
       resolve: async (ticket, _args, { loaders }) => {
         const price = await loaders.load(priceById, ticket.priceId)
         return price && views.priceAsSold(price, ticket)

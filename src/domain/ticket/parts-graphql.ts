@@ -1,4 +1,4 @@
-import { amount, builder, nullable, nullableAmount, upperCase } from '../../graphql/builder.ts'
+import { amount, builder, enumOf, nullable, nullableAmount } from '../../graphql/builder.ts'
 import type { documentTypes } from '../../shared/input-types.ts'
 import { minimumAge } from '../event/minimum-age.ts'
 import type { Answer, LookupTicket, Refund, SoldSupplement, Ticket } from './table.ts'
@@ -8,43 +8,43 @@ import type * as views from './views.ts'
 
 type InCurrency<T> = T & { currency: string }
 
-export const TicketStatusRef = builder.enumType('TicketStatus', {
-  description: 'Ticket status, as in REST `GET /integrations/tickets/{id}`.',
-  values: upperCase<(typeof views.lookupStatuses)[number]>({
+export const TicketStatusRef = enumOf<(typeof views.lookupStatuses)[number]>(
+  'TicketStatus',
+  'Ticket status, as in REST `GET /integrations/tickets/{id}`.',
+  {
     pending: 'Held until the buyer pays.',
     activated: 'Paid and valid.',
     cancelled: 'Cancelled after payment. Its place is available again.',
     expired: 'Never paid, and no longer held.',
-  }),
-})
+  },
+)
 
-export const CheckoutStatusRef = builder.enumType('CheckoutStatus', {
-  description: 'Ticket status, as in the REST checkout response.',
-  values: upperCase<(typeof views.checkoutStatuses)[number]>({
+export const CheckoutStatusRef = enumOf<(typeof views.checkoutStatuses)[number]>(
+  'CheckoutStatus',
+  'Ticket status, as in the REST checkout response.',
+  {
     active: 'Paid, or held until the buyer pays.',
     cancelled: 'Cancelled after payment. Its place is available again.',
     expired: 'Never paid, and no longer held.',
-  }),
+  },
+)
+
+export const SaleTypeRef = enumOf<Ticket['saleType']>('SaleType', 'Way of selling.', {
+  online: "By a channel's checkout.",
+  box_office: 'At the door, by the organization.',
+  invitation: 'Given away by the organization.',
 })
 
-export const SaleTypeRef = builder.enumType('SaleType', {
-  description: 'Way of selling.',
-  values: upperCase<Ticket['saleType']>({
-    online: "By a channel's checkout.",
-    box_office: 'At the door, by the organization.',
-    invitation: 'Given away by the organization.',
-  }),
-})
-
-export const DocumentTypeRef = builder.enumType('PersonalDocumentType', {
-  description: 'Kind of identity document.',
-  values: upperCase<(typeof documentTypes)[number]>({
+export const DocumentTypeRef = enumOf<(typeof documentTypes)[number]>(
+  'PersonalDocumentType',
+  'Kind of identity document.',
+  {
     dni: 'Spanish identity card.',
     nie: 'Identity number of a foreigner in Spain.',
     passport: 'Passport.',
     other: 'Any other document.',
-  }),
-})
+  },
+)
 
 export const AnswerRef = builder.objectRef<Answer>('Answer').implement({
   description: 'Answer to a question of the ticket rate.',
@@ -137,8 +137,7 @@ export const PriceInfoRef = builder.objectRef<LookupTicket>('PriceInfo').impleme
       ),
     ),
     age: t.int({
-      nullable: true,
-      description: 'Minimum age of the event; null if it has none.',
+      ...nullable('Minimum age of the event; null if it has none.'),
       resolve: ({ eventAge }) => minimumAge({ age: eventAge }),
     }),
     content: t.exposeString('priceIncludes', nullable('Description of what the price includes.')),

@@ -1,6 +1,5 @@
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import type { Context } from '../../request/context.ts'
 import { exampleIds } from '../../rest/openapi/example-ids.ts'
 import { route } from '../../rest/route.ts'
 import { ticketBody } from './body.ts'
@@ -10,13 +9,6 @@ import { requireTicket } from './require-ticket.ts'
 const ticketAnswer = z
   .object({ success: z.literal(true).describe('Always true for a ticket.'), data: ticketBody.schema })
   .meta({ id: 'TicketResponse', description: 'The ticket.' })
-
-async function lookUp(id: string, ctx: Context) {
-  const ticket = await requireTicket(id, ctx)
-  const { rateName, rateSlug } = ticket
-  if (rateName === null || rateSlug === null) throw new Error(`rate of ticket ${id} not found`)
-  return ticketBody.of({ ...ticket, rateName, rateSlug })
-}
 
 /** GET /integrations/tickets/{ticketId} (INTERFACE, ticket lookup; DECISIONS 2). */
 export const lookupRoute = route({
@@ -44,8 +36,10 @@ export const lookupRoute = route({
       answer: { success: true, data: ticketBody.example },
     },
   },
-  handler: async ({ params, ctx }) => ({
-    success: true as const,
-    data: await lookUp(params.ticketId, ctx),
-  }),
+  handler: async ({ params, ctx }) => {
+    const ticket = await requireTicket(params.ticketId, ctx)
+    const { rateName, rateSlug } = ticket
+    if (rateName === null || rateSlug === null) throw new Error(`rate of ticket ${ticket.id} not found`)
+    return { success: true as const, data: ticketBody.of({ ...ticket, rateName, rateSlug }) }
+  },
 })
