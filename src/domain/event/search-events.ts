@@ -125,7 +125,9 @@ function readFilter(filter: EventFilter) {
   const words = searchWords(filter.search ?? '')
   const { near, startDate, endDate, ...plain } = filter
   const given: Partial<Record<Condition, unknown>> = {
-    ...{ ...filter, notEnded: !startDate && !endDate, search: words.length },
+    ...filter,
+    notEnded: !startDate && !endDate,
+    search: words.length,
   }
   const names = (Object.keys(conditions) as Condition[]).filter((name) => given[name])
   // Placeholders bypass Drizzle's mapping, and the driver takes timestamps as text.

@@ -20,15 +20,11 @@ const maxOfCaller = 4
 const maxPauseMs = 30_000
 const maxDurationMs = 30 * 60_000
 
-type State = { count: number; byCaller: Map<string, number>; read: ReturnType<typeof createBulkhead> }
-
-const stateOf = perDatabase(
-  (): State => ({
-    count: 0,
-    byCaller: new Map(),
-    read: createBulkhead({ maxAtOnce: 2, maxWaiting: maxExports }),
-  }),
-)
+const stateOf = perDatabase(() => ({
+  count: 0,
+  byCaller: new Map<string, number>(),
+  read: createBulkhead({ maxAtOnce: 2, maxWaiting: maxExports }),
+}))
 
 // Takes a place among the exports. Refuses: BUSY.
 function enter(ctx: Context): () => void {

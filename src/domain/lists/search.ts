@@ -82,13 +82,6 @@ const ofSaleType = sql`(${text('saleType')} is null
 const isPart = sql`${inReach(sql`channels.organization_id`)} and ${ofSaleType}`
 const allParts = sql`select channels.organization_id, channels.channel_id, null::text as ticket_rate_id
   from ${channels} as channels where ${isPart}`
-const partsByRate = (isRate: SQL) => sql`
-  select channels.organization_id, channels.channel_id, ${ticketRates.id} as ticket_rate_id
-  from ${channels} as channels join ${ticketRates} on ${ticketRates.organizationId} = channels.organization_id
-    and ${isRate}
-  where ${isPart}`
-
-const isOfRate = sql`${tickets.ticketRateId} = parts.ticket_rate_id`
 const isOfPayment = sql`${tickets.paymentId} = ${text('paymentId')}`
 const hasEmail = sql`lower(${tickets.email}) = lower(${text('email')})`
 const isReferred = sql`${tickets.referralId} = ${text('referralId')}`
@@ -97,43 +90,37 @@ const hasCode = sql`${tickets.qrCode} = ${text('code')} and ${hasLiveCode}`
 /** Way to find tickets: the parts of the list, and the condition that an index serves in order of the sort
  *  key. `serves` is the filter that it applies by itself. `isSmall`: it finds so few tickets that sorting them costs
  *  nothing. */
-export type Path = { sortKey: SortKey; parts: SQL; where: SQL; serves?: Served; isSmall?: true }
-type Served =
-  | 'name'
-  | 'phone'
-  | 'email'
-  | 'referralId'
-  | 'ticketRateId'
-  | 'eventId'
-  | 'status'
-  | 'paymentId'
-  | 'code'
+export type Path = { sortKey: SortKey; parts: SQL; where: SQL; serves?: string; isSmall?: true }
 
-const inOrderOf = (sortKey: SortKey) => ({ sortKey, parts: allParts })
+const inOrderOf = <const Filter extends string>(sortKey: SortKey, serves: Filter) => ({
+  sortKey,
+  serves,
+  parts: allParts,
+})
+const ofRates = <const Filter extends string>(serves: Filter, isRate: SQL) => ({
+  sortKey: 'created' as const,
+  serves,
+  parts: sql`
+  select channels.organization_id, channels.channel_id, ${ticketRates.id} as ticket_rate_id
+  from ${channels} as channels join ${ticketRates} on ${ticketRates.organizationId} = channels.organization_id
+    and ${isRate}
+  where ${isPart}`,
+  where: sql`${tickets.ticketRateId} = parts.ticket_rate_id`,
+})
 
 /** Ways to find tickets, by name. Each has an index that begins with organization and channel. */
 export const paths = {
-  created: { ...inOrderOf('created'), where: sql`true` },
-  name: { ...inOrderOf('name'), serves: 'name', where: sql`true` },
-  phone: { ...inOrderOf('phone'), serves: 'phone', where: sql`${tickets.phone} is not null` },
-  email: { ...inOrderOf('created'), serves: 'email', where: hasEmail },
-  referral: { ...inOrderOf('created'), serves: 'referralId', where: isReferred },
-  rate: {
-    sortKey: 'created',
-    serves: 'ticketRateId',
-    parts: partsByRate(sql`${ticketRates.id} = ${text('ticketRateId')}`),
-    where: isOfRate,
-  },
-  event: {
-    sortKey: 'created',
-    serves: 'eventId',
-    parts: partsByRate(sql`${ticketRates.eventId} = ${text('eventId')}`),
-    where: isOfRate,
-  },
-  cancelled: { ...inOrderOf('created'), serves: 'status', where: sql`${tickets.ended} = 'cancelled'` },
-  expired: { ...inOrderOf('created'), serves: 'status', where: sql`${tickets.ended} = 'expired'` },
-  payment: { ...inOrderOf('created'), serves: 'paymentId', where: isOfPayment, isSmall: true },
-  code: { ...inOrderOf('created'), serves: 'code', where: hasCode, isSmall: true },
+  created: { sortKey: 'created', parts: allParts, where: sql`true` },
+  name: { ...inOrderOf('name', 'name'), where: sql`true` },
+  phone: { ...inOrderOf('phone', 'phone'), where: sql`${tickets.phone} is not null` },
+  email: { ...inOrderOf('created', 'email'), where: hasEmail },
+  referral: { ...inOrderOf('created', 'referralId'), where: isReferred },
+  rate: ofRates('ticketRateId', sql`${ticketRates.id} = ${text('ticketRateId')}`),
+  event: ofRates('eventId', sql`${ticketRates.eventId} = ${text('eventId')}`),
+  cancelled: { ...inOrderOf('created', 'status'), where: sql`${tickets.ended} = 'cancelled'` },
+  expired: { ...inOrderOf('created', 'status'), where: sql`${tickets.ended} = 'expired'` },
+  payment: { ...inOrderOf('created', 'paymentId'), where: isOfPayment, isSmall: true },
+  code: { ...inOrderOf('created', 'code'), where: hasCode, isSmall: true },
 } satisfies Record<string, Path>
 
 export type PathName = keyof typeof paths
@@ -186,10 +173,11 @@ const maxScanned = 10_000
 const placeKeyOf = (sortKey: SortKey) =>
   isTime(sortKey) ? sql`(extract(epoch from key) * 1000)::bigint::text` : sql`key`
 
-/** Form of a statement: its direction, and whether filters are left open. */
-type Form = { isDescending: boolean; isFiltered: boolean }
-
-function pageStatement<Row>(path: Path, shown: Shown<Row>, { isDescending, isFiltered }: Form): SQL {
+function pageStatement<Row>(
+  path: Path,
+  shown: Shown<Row>,
+  { isDescending, isFiltered }: Record<'isDescending' | 'isFiltered', boolean>,
+): SQL {
   const { sortKey, parts, where, isSmall } = path
   const { prefix, key, type } = sortKeys[sortKey]
   const keyOf = (side: Side) => sql`${sql.placeholder(`${side}Key`)}::text::${sql.raw(type)}`
