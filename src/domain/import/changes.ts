@@ -41,17 +41,14 @@ export function noteRow(report: Report, named: Named, before: Row | undefined, a
     (key) => key !== 'searchWords' && !isDeepStrictEqual(before?.[key], after[key]),
   )
   if (before && changed.length === 0) return
-  const fields = changed.map((key) => ({
-    field: toSnakeCase(key),
-    from: shown(key, before ?? {}),
-    to: shown(key, after),
-  }))
-  report.changes?.push({ action: before ? 'CHANGE' : 'ADD', ...named, fields })
-  changed.forEach((key, index) => {
+  const fields: Field[] = []
+  for (const key of changed) {
+    const field = { field: toSnakeCase(key), from: shown(key, before ?? {}), to: shown(key, after) }
+    fields.push(field)
     const code = warningOf[key]?.(after[key], before?.[key])
-    const [field] = fields.slice(index)
-    if (code && field) report.warnings.push({ code, ...named, message: fieldText(field) })
-  })
+    if (code) report.warnings.push({ code, ...named, message: fieldText(field) })
+  }
+  report.changes?.push({ action: before ? 'CHANGE' : 'ADD', ...named, fields })
 }
 
 /** Notes that something is removed from sale, of which so many are sold or held. */

@@ -130,14 +130,8 @@ function findWrongAmounts(catalogue: Catalogue, existing: Existing): Problem[] {
     const known = existing.organizations.get(id)
     if (!known) return []
     const { currency, decimals } = known
-    if (currency !== input.currency)
-      return [
-        invalidField(
-          path,
-          'currency',
-          `must stay ${currency}: the currency of an organization cannot change.`,
-        ),
-      ]
+    const stays = `must stay ${currency}: the currency of an organization cannot change.`
+    if (currency !== input.currency) return [invalidField(path, 'currency', stays)]
     if (decimals === decimalsOf(currency)) return []
     const message = `${currency} has ${decimalsOf(currency)} decimals, and amounts of this organization are stored with ${decimals}.`
     return [invalid([...path, 'currency'], message)]

@@ -7,25 +7,11 @@ import { type Stock, type StockKind, stock } from '../ticket-rate/table.ts'
 import { noteRow, type Report } from './changes.ts'
 import { capacityIn } from './fields.ts'
 import { among, type Existing } from './find-existing.ts'
-import type { Catalogue, Path } from './read-catalogue.ts'
+import type { Catalogue } from './read-catalogue.ts'
 import { type Tally, writeRows } from './write-catalogue.ts'
 
-type Wanted = {
-  organizationId: string
-  kind: StockKind
-  id: string
-  key: string
-  path: Path
-  /** Null if unlimited, undefined if the file says nothing of it. */
-  capacity: number | null | undefined
-  /** Whether the file says what is sold and left, which leaves out what is held, instead of a capacity. */
-  isReport: boolean
-  /** Number sold, and of it elsewhere, according to the file. */
-  sold: number
-  soldElsewhere: number | null | undefined
-}
+type Wanted = ReturnType<typeof wantedOf>[number]
 type Counters = Pick<Stock, 'organizationId' | 'kind' | 'id' | 'mode' | 'capacity' | 'soldBefore'>
-type Decision = { rows: Counters[]; problems: Problem[] }
 
 /** Name of a counter among those of a mode. Separated by a space, which identifiers can't contain. */
 const nameOf = ({ kind, id }: Pick<Stock, 'kind' | 'id'>) => `${kind} ${id}`
@@ -35,7 +21,7 @@ const byName = <Row extends Pick<Stock, 'kind' | 'id'>>(rows: Row[]) =>
 const limited = (
   kind: StockKind,
   objects: (Catalogue['prices'][number] | Catalogue['discounts'][number])[],
-): Wanted[] =>
+) =>
   objects.map(({ id, key, organizationId, path, input }) => ({
     ...{ kind, id, key, organizationId, isReport: false },
     path: [...path, 'quantity'],
@@ -44,8 +30,10 @@ const limited = (
     soldElsewhere: undefined,
   }))
 
-const wantedOf = ({ ticketRates, prices, discounts }: Catalogue): Wanted[] => [
+// Counters that a file is about. A capacity is null if it is unlimited, and undefined if the file says nothing of it.
+const wantedOf = ({ ticketRates, prices, discounts }: Catalogue) => [
   ...ticketRates.map(({ id, key, organizationId, path, input: { availability } }) => {
+    // Whether the file says what is sold and left, which leaves out what is held, instead of a capacity.
     const isReport = availability != null && availability.capacity === undefined
     return {
       ...{ kind: 'rate' as const, id, key, organizationId, isReport },
@@ -61,9 +49,10 @@ const wantedOf = ({ ticketRates, prices, discounts }: Catalogue): Wanted[] => [
 
 // An answer of GET /events that is imported again says less than the capacity where places are held, so it never
 // lowers one. What was sold elsewhere is what the file says, and of something new all that it says was sold.
-function decide(wanted: Wanted[], existing: Stock[], report?: Report): Decision {
+function decide(wanted: Wanted[], existing: Stock[], report?: Report) {
   const existingOf = byName(existing)
-  const decision: Decision = { rows: [], problems: [] }
+  const rows: Counters[] = []
+  const problems: Problem[] = []
   for (const { kind, id, key, organizationId, path, isReport, sold, ...given } of wanted) {
     const row = existingOf.get(nameOf({ kind, id }))
     const soldBefore =
@@ -71,9 +60,9 @@ function decide(wanted: Wanted[], existing: Stock[], report?: Report): Decision 
     const asked = given.capacity === undefined ? (row?.capacity ?? null) : given.capacity
     const capacity = isReport && asked !== null ? Math.max(asked, row?.capacity ?? 0) : asked
     const used = soldBefore + (row?.sold ?? 0) + (row?.held ?? 0)
-    decision.rows.push({ organizationId, kind, id, mode: 'live', capacity, soldBefore })
+    rows.push({ organizationId, kind, id, mode: 'live', capacity, soldBefore })
     if (capacity !== null && capacity < used)
-      decision.problems.push({
+      problems.push({
         code: 'INVALID',
         message: `The capacity would be ${capacity}, which is less than the ${used} already sold or held.`,
         path,
@@ -88,7 +77,7 @@ function decide(wanted: Wanted[], existing: Stock[], report?: Report): Decision 
         message: `sold and available are ${asked} together, capacity stays ${capacity} (availability.capacity lowers it)`,
       })
   }
-  return decision
+  return { rows, problems }
 }
 
 // One organization after the other, because no statement locks rows of several.
