@@ -1,4 +1,4 @@
-import SchemaBuilder from '@pothos/core'
+import SchemaBuilder, { type ObjectRef } from '@pothos/core'
 import ComplexityPlugin from '@pothos/plugin-complexity'
 import { GraphQLError } from 'graphql'
 import type { Context } from '../request/context.ts'
@@ -63,7 +63,7 @@ builder.scalarType('JSON', {
   },
 })
 
-/** Defines an enum of values in lower case, with a description each. */
+/** Defines an enum by its values, which have upper case names, with a description each. */
 export const enumOf = <Value extends string>(
   name: string,
   description: string,
@@ -103,6 +103,16 @@ export const amount = <Parent extends { currency: string }>(
   description,
   resolve: (parent: Parent) => toMajor(minorOf(parent), parent.currency),
 })
+
+/** The same of a column. */
+export const amountOf = <Column extends string>(description: string, column: Column) =>
+  amount(description, (parent: Record<Column, number> & { currency: string }) => parent[column])
+
+/** Options of a field that shows a part of its parent as an object of its own. */
+export const part = <Parent>(
+  type: ObjectRef<typeof builder.$inferSchemaTypes, Parent>,
+  description: string,
+) => ({ type, description, resolve: (parent: Parent) => parent })
 
 /** Options of a field that may be null. */
 export const nullable = (description: string) => ({ nullable: true as const, description })

@@ -1,4 +1,4 @@
-import { builder, NodeRef, nullable, nullableAmount, nullableTime } from '../../graphql/builder.ts'
+import { builder, NodeRef, nullable, nullableAmount, nullableTime, part } from '../../graphql/builder.ts'
 import { connectionOf, costOfPage, forwardArgs, sizeOf, toPage } from '../../graphql/connection.ts'
 import { requireIntegration } from '../../request/context.ts'
 import { leftOf } from '../ticket-rate/sale-rules.ts'
@@ -51,11 +51,7 @@ export const DiscountRef = builder.objectRef<Discount>('Discount').implement({
       'maxPerCheckout',
       nullable('Maximum number of tickets per checkout that it applies to; null for no limit.'),
     ),
-    uses: t.field({
-      type: DiscountUsesRef,
-      description: 'Uses so far, and uses left.',
-      resolve: (discount) => discount,
-    }),
+    uses: t.field(part(DiscountUsesRef, 'Uses so far, and uses left.')),
   }),
 })
 
@@ -75,9 +71,7 @@ builder.queryField('discounts', (t) =>
     complexity: costOfPage(1_000),
     args: forwardArgs(t, 'Returns discounts after this cursor; from the first if omitted.'),
     resolve: async (_root, { after, first }, ctx) => {
-      const {
-        organizationIds: [organizationId],
-      } = requireIntegration(ctx)
+      const [organizationId] = requireIntegration(ctx).organizationIds
       const limit = sizeOf({ first })
       const page = { after: after ? readCursor(after) : undefined, limit: limit + 1 }
       return toPage(await listDiscounts(ctx.db, ctx.mode, organizationId, page), limit, after)

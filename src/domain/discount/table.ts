@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { boolean, check, index, integer, pgTable, text } from 'drizzle-orm/pg-core'
 import { minorUnits, percentage, timestampMs } from '../../database/columns.ts'
-import { organizations } from '../organization/table.ts'
+import { organizationId } from '../organization/table.ts'
 import type { Left } from '../ticket-rate/table.ts'
 
 /** Discounts that a checkout can claim by their code. Their uses are counted in `stock`, under the same
@@ -10,9 +10,7 @@ export const discounts = pgTable(
   'discounts',
   {
     id: text().primaryKey(),
-    organizationId: text('organization_id')
-      .notNull()
-      .references(() => organizations.id),
+    organizationId: organizationId(),
     position: integer().notNull(),
     /** Code that buyers type; its case does not matter. Unique among those of the organization that are not
      *  removed, which the import checks. */

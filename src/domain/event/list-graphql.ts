@@ -1,4 +1,4 @@
-import { builder, type DescribedValues } from '../../graphql/builder.ts'
+import { builder, enumOf } from '../../graphql/builder.ts'
 import { connectionOf, costOfPage, forwardArgs, type Page, toPage } from '../../graphql/connection.ts'
 import { argsOf, inputOf } from '../../graphql/input-of.ts'
 import { preload } from '../../graphql/lookahead.ts'
@@ -62,12 +62,9 @@ const pageInput = eventFilter.extend({ first: scalars.pageSize })
 
 inputOf('NearInput', circle)
 
-const EventOrderRef = builder.enumType('EventOrder', {
-  description: 'Order of events; ties are ordered by id.',
-  values: {
-    START_DATE_ASC: { value: 'START_DATE_ASC', description: 'By start, earliest first.' },
-    START_DATE_DESC: { value: 'START_DATE_DESC', description: 'By start, latest first.' },
-  } satisfies DescribedValues<EventOrder>,
+const EventOrderRef = enumOf<EventOrder>('EventOrder', 'Order of events; ties are ordered by id.', {
+  START_DATE_ASC: 'By start, earliest first.',
+  START_DATE_DESC: 'By start, latest first.',
 })
 
 builder.queryFields((t) => ({

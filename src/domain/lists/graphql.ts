@@ -1,6 +1,6 @@
 import type { GraphQLResolveInfo } from 'graphql'
 import { z } from 'zod'
-import { builder, type DescribedValues } from '../../graphql/builder.ts'
+import { builder, enumOf } from '../../graphql/builder.ts'
 import { connectionOf, costOfPage, type Page } from '../../graphql/connection.ts'
 import { argsOf, inputOf, inputTypes } from '../../graphql/input-of.ts'
 import { preload } from '../../graphql/lookahead.ts'
@@ -28,12 +28,9 @@ type PageArgs = z.output<typeof pageArgs>
 
 /** Defines the order of a list of these things. */
 const orderOf = (name: string, things: string) =>
-  builder.enumType(name, {
-    description: `Order of ${things}; ties are ordered by identifier.`,
-    values: {
-      CREATED_ASC: { value: 'CREATED_ASC', description: 'By checkout, oldest first.' },
-      CREATED_DESC: { value: 'CREATED_DESC', description: 'By checkout, newest first.' },
-    } satisfies DescribedValues<ListOrder>,
+  enumOf<ListOrder>(name, `Order of ${things}; ties are ordered by identifier.`, {
+    CREATED_ASC: 'By checkout, oldest first.',
+    CREATED_DESC: 'By checkout, newest first.',
   })
 
 /** Reads a page of a list as a connection, with what the operation selects of its rows. Refuses: INVALID, for `first`
@@ -47,10 +44,9 @@ async function toConnection<Row>(
   if (first && last)
     throw new Refusal({ code: 'INVALID', message: 'last goes without first.', path: ['last'] })
   const [after, before] = [args.after || null, args.before || null]
-  const { rows: nodes, ...page } = await read({
-    ...{ after, before, size: first ?? last ?? 50, isBackward: Boolean(last) },
-  })
-  const list = { ...page, nodes, after: after ?? before }
+  const page = { after, before, size: first ?? last ?? 50, isBackward: Boolean(last) }
+  const { rows: nodes, ...found } = await read(page)
+  const list = { ...found, nodes, after: after ?? before }
   await preload([list], info, ctx)
   return list
 }

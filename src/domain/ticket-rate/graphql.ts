@@ -1,5 +1,5 @@
 import { whenKnown } from '../../data/loader.ts'
-import { builder, enumOf, NodeRef, nullable, nullableTime } from '../../graphql/builder.ts'
+import { builder, enumOf, NodeRef, nullable, nullableTime, part } from '../../graphql/builder.ts'
 import { viaLoader } from '../../graphql/lookahead.ts'
 import type { Context } from '../../request/context.ts'
 import { EventRef } from '../event/graphql.ts'
@@ -90,16 +90,8 @@ TicketRateRef.implement({
           ),
         ),
     }),
-    availability: t.field({
-      type: AvailabilityRef,
-      description: 'Number of places sold and left.',
-      resolve: (rate) => rate,
-    }),
-    warranty: t.field({
-      type: WarrantyRef,
-      description: 'Warranty that the rate offers.',
-      resolve: (rate) => rate,
-    }),
+    availability: t.field(part(AvailabilityRef, 'Number of places sold and left.')),
+    warranty: t.field(part(WarrantyRef, 'Warranty that the rate offers.')),
     event: t.field({
       type: EventRef,
       nullable: true,

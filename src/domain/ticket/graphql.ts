@@ -1,5 +1,18 @@
-import { amount, builder, ModeRef, NodeRef, nullable, nullableTime } from '../../graphql/builder.ts'
+import { type PromiseOrValue, whenKnown } from '../../data/loader.ts'
+import {
+  amount,
+  amountOf,
+  builder,
+  ModeRef,
+  NodeRef,
+  nullable,
+  nullableTime,
+  part,
+} from '../../graphql/builder.ts'
+import type { Context } from '../../request/context.ts'
 import { documentTypes } from '../../shared/input-types.ts'
+import { DiscountRef } from '../discount/graphql.ts'
+import { discountById } from '../discount/loaders.ts'
 import { EventRef } from '../event/graphql.ts'
 import { eventById } from '../event/loaders.ts'
 import { PaymentRef } from '../payment/graphql.ts'
@@ -9,7 +22,7 @@ import { priceById, ticketRateById } from '../ticket-rate/loaders.ts'
 import { PriceRef } from '../ticket-rate/parts-graphql.ts'
 import { createLookupContext, ticketById, ticketsByPaymentId } from './loaders.ts'
 import * as parts from './parts-graphql.ts'
-import { maxTickets, type Ticket } from './table.ts'
+import { type LookupTicket, maxTickets, type Ticket } from './table.ts'
 import * as views from './views.ts'
 
 /** Fields of a ticket that every key sees which may scan, cancel or refund it (DECISIONS 143). */
@@ -20,6 +33,24 @@ const fieldsAtDoor: ReadonlySet<string> = new Set([
 ])
 
 export const TicketRef = builder.objectRef<Ticket>('Ticket')
+
+/** Resolves a field from the ticket's rate, event or price. Loads them if the ticket came without, as from a
+ *  checkout. */
+const fromLookup =
+  <Value>(read: (ticket: LookupTicket) => Value) =>
+  (ticket: Ticket | LookupTicket, _args: object, { loaders }: Context): PromiseOrValue<Value> => {
+    if ('rateName' in ticket) return read(ticket)
+    return whenKnown(loaders.loadBeside(ticketById, ticket.id, ticket), (found) => {
+      if (!found) throw new Error(`ticket ${ticket.id} not found`)
+      return read(found)
+    })
+  }
+
+/** Options of a field that is named as in REST. */
+const aliasOf = (field: string) => ({
+  deprecationReason: `Use \`${field}\`.`,
+  description: `Alias of \`${field}\`, named as in REST \`GET /integrations/tickets/{id}\`.`,
+})
 
 TicketRef.implement({
   description:
@@ -87,17 +118,9 @@ TicketRef.implement({
       type: 'JSON',
       ...nullable('Metadata that the channel attached at checkout.'),
     }),
-    fees: t.field({
-      type: parts.FeesRef,
-      description: 'Fees of the organization and of the platform.',
-      resolve: (ticket) => ticket,
-    }),
-    warranty: t.field({
-      type: parts.TicketWarrantyRef,
-      description: 'Warranty bought with the ticket; zeros if none.',
-      resolve: (ticket) => ticket,
-    }),
-    refunded: t.float(amount('Amount refunded so far.', (ticket) => ticket.refundedAmount)),
+    fees: t.field(part(parts.FeesRef, 'Fees of the organization and of the platform.')),
+    warranty: t.field(part(parts.TicketWarrantyRef, 'Warranty bought with the ticket; zeros if none.')),
+    refunded: t.float(amountOf('Amount refunded so far.', 'refundedAmount')),
     refundedAt: t.expose('refundedAt', nullableTime('Time of the last refund.')),
     refunds: t.field({
       type: [parts.RefundRef],
@@ -107,15 +130,10 @@ TicketRef.implement({
     for: t.exposeInt('admits', { description: 'Number of people that the ticket admits.' }),
     enter: t.exposeInt('entered', { description: 'Number of people inside now.' }),
     entryTime: t.expose('lastEntryAt', nullableTime('Time of the last entry; null if nobody has entered.')),
-    totalSupplements: t.float(amount('Total of the supplements.', (ticket) => ticket.supplementsAmount)),
-    totalFees: t.float(
-      amount('Total of the fees that the buyer pays.', (ticket) => ticket.organizationFeeAmount),
-    ),
+    totalSupplements: t.float(amountOf('Total of the supplements.', 'supplementsAmount')),
+    totalFees: t.float(amountOf('Total of the fees that the buyer pays.', 'organizationFeeAmount')),
     totalPrice: t.float(
-      amount(
-        'Total of price, supplements, fees and warranty, minus the discount.',
-        (ticket) => ticket.totalAmount,
-      ),
+      amountOf('Total of price, supplements, fees and warranty, minus the discount.', 'totalAmount'),
     ),
     invoiceReference: t.exposeString(
       'invoiceReference',
@@ -155,6 +173,57 @@ TicketRef.implement({
       complexity: { field: 1, multiplier: 10 },
       description: 'Payment of the checkout.',
       resolve: (ticket, _args, { loaders }) => loaders.loadBeside(paymentById, ticket.paymentId, ticket),
+    }),
+    // Fields that only the REST lookup has, or that it names differently.
+    code: t.exposeString('qrCode', aliasOf('qrCode')),
+    rateId: t.exposeID('ticketRateId', aliasOf('ticketRateId')),
+    rateName: t.string({
+      nullable: true,
+      description:
+        "Name of the ticket rate. Null if the organization has withdrawn the calling channel's access.",
+      resolve: fromLookup(({ rateName }) => rateName),
+    }),
+    rateSlug: t.string({
+      nullable: true,
+      description:
+        "Slug of the ticket rate. Null if the organization has withdrawn the calling channel's access.",
+      resolve: fromLookup(({ rateSlug }) => rateSlug),
+    }),
+    name: t.exposeString('fullName', aliasOf('fullName')),
+    country: t.exposeString('countryCode', { nullable: true, ...aliasOf('countryCode') }),
+    language: t.exposeString(
+      'language',
+      nullable('Language that the attendee is addressed in, as an ISO 639-1 code; null if it is not known.'),
+    ),
+    entryDate: t.int({
+      deprecationReason: 'Use `entryTime`, which is null if nobody has entered.',
+      description: 'Time of the last entry in Unix seconds; 0 if nobody has entered.',
+      resolve: views.entryDate,
+    }),
+    totalExtras: t.float(amount('Total of supplements and warranty.', views.totalExtras)),
+    totalPaid: t.float(amount('Amount paid; 0 unless paid.', views.totalPaid)),
+    raised: t.float(amount('Amount that the organization keeps after refunds and commission.', views.raised)),
+    priceInfo: t.field({
+      type: parts.PriceInfoRef,
+      description:
+        'Price that the ticket was sold at, in the shape of REST `GET /integrations/tickets/{id}`.',
+      resolve: fromLookup((ticket) => ticket),
+    }),
+    saleType: t.expose('saleType', { type: parts.SaleTypeRef, description: 'Way of selling.' }),
+    referralId: t.exposeString(
+      'referralId',
+      nullable('Identifier that the channel has for whoever referred the buyer; null if it named nobody.'),
+    ),
+    discountQuantitySubtract: t.float(
+      amountOf('Amount that a discount took off the price.', 'discountAmount'),
+    ),
+    discount: t.field({
+      type: DiscountRef,
+      nullable: true,
+      description:
+        'Discount that the ticket was sold with; null if there was none, and to channels: codes are for integrations.',
+      resolve: ({ discountId }, _args, { loaders }) =>
+        discountId === null ? null : loaders.load(discountById, discountId),
     }),
   }),
 })

@@ -1,4 +1,4 @@
-import { amount, builder, enumOf, nullable, nullableAmount } from '../../graphql/builder.ts'
+import { amountOf, builder, enumOf, nullable, nullableAmount } from '../../graphql/builder.ts'
 import type { documentTypes } from '../../shared/input-types.ts'
 import { minimumAge } from '../event/minimum-age.ts'
 import type { Answer, LookupTicket, Refund, SoldSupplement, Ticket } from './table.ts'
@@ -69,7 +69,7 @@ export const TicketSupplementRef = builder
       }),
       label: t.exposeString('label', { description: 'Display name.' }),
       description: t.exposeString('description', nullable('Description; null if it has none.')),
-      price: t.float(amount('Price paid.', ({ amount }) => amount)),
+      price: t.float(amountOf('Price paid.', 'amount')),
       hasFakePrice: t.exposeBoolean('hasFakePrice', {
         description: 'True if `fakePrice` was shown struck through.',
       }),
@@ -83,7 +83,7 @@ export const RefundRef = builder.objectRef<InCurrency<Refund>>('Refund').impleme
   description: 'Completed refund of a ticket.',
   fields: (t) => ({
     channelId: t.exposeID('channelId', { description: 'Identifier of the channel that sold the ticket.' }),
-    amount: t.float(amount('Amount in major units, such as 10.5 for €10.50.', (refund) => refund.amount)),
+    amount: t.float(amountOf('Amount in major units, such as 10.5 for €10.50.', 'amount')),
     at: t.field({
       type: 'DateTime',
       description: 'Time of the refund.',
@@ -95,13 +95,11 @@ export const RefundRef = builder.objectRef<InCurrency<Refund>>('Refund').impleme
 export const FeesRef = builder.objectRef<Ticket>('Fees').implement({
   description: 'Fees of a ticket, in major units, such as 10.5 for €10.50.',
   fields: (t) => ({
-    organization: t.float(
-      amount('Fee of the organization, added to the price.', (ticket) => ticket.organizationFeeAmount),
-    ),
+    organization: t.float(amountOf('Fee of the organization, added to the price.', 'organizationFeeAmount')),
     platform: t.float(
-      amount(
+      amountOf(
         'Commission that the platform keeps from the organization. Not part of the total.',
-        (ticket) => ticket.platformFeeAmount,
+        'platformFeeAmount',
       ),
     ),
   }),
@@ -111,10 +109,7 @@ export const TicketWarrantyRef = builder.objectRef<Ticket>('TicketWarranty').imp
   description: 'Warranty of a ticket; zeros if none.',
   fields: (t) => ({
     total: t.float(
-      amount(
-        'Cost in major units, such as 10.5 for €10.50; 0 without a warranty.',
-        (ticket) => ticket.warrantyAmount,
-      ),
+      amountOf('Cost in major units, such as 10.5 for €10.50; 0 without a warranty.', 'warrantyAmount'),
     ),
     hours: t.exposeInt('warrantyHours', {
       description:
@@ -131,9 +126,9 @@ export const PriceInfoRef = builder.objectRef<LookupTicket>('PriceInfo').impleme
       deprecationReason: 'Names the price and not this object: use `priceId` of the ticket.',
     }),
     price: t.float(
-      amount(
+      amountOf(
         'Price in major units, such as 10.5 for €10.50, without fees, supplements and warranty.',
-        ({ priceAmount }) => priceAmount,
+        'priceAmount',
       ),
     ),
     age: t.int({
