@@ -1,29 +1,18 @@
+import { weighted } from '../shared/weighted.ts'
+
 // Media types of GraphQL responses, by preference if a client accepts both equally.
 const offered = ['application/json', 'application/graphql-response+json'] as const
 
 export type MediaType = (typeof offered)[number]
 
-type Range = { type: string; quality: number }
-
 // Responses are always UTF-8, so a range with another charset never matches.
-function rangesOf(accept: string): Range[] {
-  return accept
-    .toLowerCase()
-    .split(',')
-    .flatMap((item) => {
-      const [type = '', ...parameters] = item.split(';').map((part) => part.trim())
-      const parameterOf = (name: string) =>
-        parameters.find((parameter) => parameter.startsWith(`${name}=`))?.slice(name.length + 1)
-      const quality = Number(parameterOf('q') ?? 1)
-      const charset = parameterOf('charset') ?? 'utf-8'
-      return charset === 'utf-8' ? [{ type, quality: quality >= 0 && quality <= 1 ? quality : 0 }] : []
-    })
-}
+const rangesOf = (accept: string | undefined) =>
+  weighted(accept).filter(({ parameterOf }) => (parameterOf('charset') ?? 'utf-8') === 'utf-8')
 
 // The most specific range decides (RFC 9110, 12.5.1).
-function rankOf(mediaType: MediaType, ranges: Range[]): { quality: number; place: number } {
+function rankOf(mediaType: MediaType, ranges: ReturnType<typeof rangesOf>) {
   for (const type of [mediaType, 'application/*', '*/*']) {
-    const place = ranges.findIndex((range) => range.type === type)
+    const place = ranges.findIndex(({ name }) => name === type)
     const found = ranges[place]
     if (found) return { quality: found.quality, place }
   }
@@ -35,7 +24,7 @@ function rankOf(mediaType: MediaType, ranges: Range[]): { quality: number; place
 export const acceptsEventStream = (accept = ''): boolean =>
   /text\//i.test(accept) &&
   rangesOf(accept).some(
-    ({ type, quality }) => quality > 0 && (type === 'text/event-stream' || type === 'text/*'),
+    ({ name, quality }) => quality > 0 && (name === 'text/event-stream' || name === 'text/*'),
   )
 
 /** Chooses the media type of a GraphQL response by the `Accept` header; the first named one if both have the
@@ -58,9 +47,9 @@ export function preferredType<Type extends string>(
   accept: string | undefined,
   [first, ...others]: readonly [Type, ...Type[]],
 ): Type {
-  const ranges = rangesOf(accept ?? '')
-  const qualityOf = (type: Type) => ranges.find((range) => range.type === type)?.quality ?? 0
-  const rest = Math.max(0, ...ranges.filter(({ type }) => type === '*/*').map(({ quality }) => quality))
+  const ranges = rangesOf(accept)
+  const qualityOf = (type: Type) => ranges.find(({ name }) => name === type)?.quality ?? 0
+  const rest = Math.max(0, ...ranges.filter(({ name }) => name === '*/*').map(({ quality }) => quality))
   return others.reduce<Type>((best, type) => {
     const bestQuality = best === first ? Math.max(qualityOf(first), rest) : qualityOf(best)
     return qualityOf(type) > bestQuality ? type : best

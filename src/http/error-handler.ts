@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { Refusal, retryAfterOf } from '../shared/errors.ts'
+import { Refusal, refusal, retryAfterOf } from '../shared/errors.ts'
 import { type CodeWithoutFacts, problemCodes } from '../shared/problem-codes.ts'
 import { toRefusal } from './mask-error.ts'
 import { logCodes } from './request-log.ts'
@@ -21,7 +21,7 @@ function fromFastify(error: unknown): Refusal | null {
   if (statusCode === undefined || statusCode < 400 || statusCode > 499 || code === 'FST_ERR_VALIDATION')
     return null
   const [ours, message] = messages[statusCode] ?? malformed
-  return new Refusal({ code: ours, message })
+  return refusal(ours, message)
 }
 
 /** Gives an answer the status of a refusal and its `Retry-After`, and logs its codes. */

@@ -4,6 +4,7 @@ import type { PlainKey } from '../language/messages.ts'
 import { translate } from '../language/translate.ts'
 import { refusedBy, type Send } from './error-handler.ts'
 import { type Html, html, sendPage } from './html.ts'
+import { addVary } from './public-cors.ts'
 
 /** Title and text of a page that tells a person one thing. */
 export type Note = [title: PlainKey, text: PlainKey]
@@ -28,9 +29,7 @@ ${more}</main>
 /** Declares that a page depends on the language that the browser prefers, and returns that language; null if
  *  it is none of ours. */
 export function negotiateLanguage(reply: FastifyReply): Language | null {
-  const vary = String(reply.getHeader('vary') ?? '')
-  if (!vary.includes('accept-language'))
-    reply.header('vary', [vary, 'accept-language'].filter(Boolean).join(', '))
+  if (!String(reply.getHeader('vary')).includes('accept-language')) addVary(reply, 'accept-language')
   return preferredLanguage(reply.request.headers['accept-language'])
 }
 

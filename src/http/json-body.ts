@@ -1,19 +1,13 @@
+import { isUtf8 } from 'node:buffer'
 import type { FastifyInstance } from 'fastify'
 import { findExcess } from '../json/json-bounds.ts'
-import { Refusal } from '../shared/errors.ts'
+import { refusal } from '../shared/errors.ts'
 
-const utf8 = new TextDecoder('utf-8', { fatal: true })
+// Leaves out a byte order mark.
+const utf8 = new TextDecoder()
 
-const unsupported = (message: string) => new Refusal({ code: 'UNSUPPORTED_MEDIA_TYPE', message })
-const malformed = (message: string) => new Refusal({ code: 'BAD_REQUEST', message })
-
-function decode(body: Buffer): string | null {
-  try {
-    return utf8.decode(body)
-  } catch {
-    return null
-  }
-}
+const unsupported = (message: string) => refusal('UNSUPPORTED_MEDIA_TYPE', message)
+const malformed = (message: string) => refusal('BAD_REQUEST', message)
 
 function isJson(text: string): boolean {
   try {
@@ -37,8 +31,8 @@ export function readJsonStrictly(app: FastifyInstance): void {
       return done(unsupported(`Send the body in UTF-8, not in ${charset}.`))
     const encoding = request.headers['content-encoding'] ?? 'identity'
     if (encoding !== 'identity') return done(unsupported('Send the body uncompressed.'))
-    const text = decode(body)
-    if (text === null) return done(malformed('The body is not valid UTF-8.'))
+    if (!isUtf8(body)) return done(malformed('The body is not valid UTF-8.'))
+    const text = utf8.decode(body)
     if (text.trim() === '') return done(malformed('The body is empty.'))
     // Fastify's parser catches whatever its callback throws, so processing continues outside of the callback.
     let parsed: { error: Error | null; value?: unknown } = { error: null }

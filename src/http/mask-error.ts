@@ -1,5 +1,5 @@
 import { isUnavailable } from '../database/database.ts'
-import { busy, errorCode, Refusal } from '../shared/errors.ts'
+import { busy, errorCode, Refusal, refusal } from '../shared/errors.ts'
 
 export type Log = { error(facts: Record<string, unknown>, message: string): void }
 
@@ -65,5 +65,5 @@ export function toRefusal(error: unknown, requestId: string, log: Log): Refusal 
   if (!isRepetition(error)) logFailure(log, error, 'request failed')
   return isUnavailable(error)
     ? busy()
-    : new Refusal({ code: 'INTERNAL', message: `Something went wrong on our side. Request id: ${requestId}` })
+    : refusal('INTERNAL', `Something went wrong on our side. Request id: ${requestId}`)
 }

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { translate } from '../language/translate.ts'
-import { Refusal } from '../shared/errors.ts'
+import { refusal } from '../shared/errors.ts'
 import { preferredType } from './accept.ts'
 import { negotiateLanguage, sendNote } from './error-page.ts'
 import { html } from './html.ts'
@@ -33,9 +33,9 @@ export function answerUnknownRoutes(app: FastifyInstance): void {
         const home = html`<p><a href="/">${translate(language, 'error.home')}</a></p>`
         return sendNote(reply, 404, language, ['error.pageNotFound', 'error.addressWrong'], home)
       }
-      throw new Refusal({ code: 'NOT_FOUND', message: 'There is no such path.' })
+      throw refusal('NOT_FOUND', 'There is no such path.')
     }
     reply.header('allow', [...new Set(allowed)].join(', '))
-    throw new Refusal({ code: 'METHOD_NOT_ALLOWED', message: `The path does not take ${request.method}.` })
+    throw refusal('METHOD_NOT_ALLOWED', `The path does not take ${request.method}.`)
   })
 }

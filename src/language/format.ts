@@ -1,5 +1,5 @@
 import { decimalsOf, toMajor } from '../shared/money.ts'
-import type { Language } from './languages.ts'
+import { type Language, perLanguage } from './languages.ts'
 
 // Europe's forms of dates and numbers. Amounts in English are without a country, where $ and ¥ are enough.
 const locales: Record<Language, { dates: string; amounts: string }> = {
@@ -12,21 +12,8 @@ const locales: Record<Language, { dates: string; amounts: string }> = {
   pt: { dates: 'pt-PT', amounts: 'pt-PT' },
 }
 
-/** Keeps what a function makes for a language and a name. Opening a format takes some 30 µs. */
-function perLanguage<Format>(open: (language: Language, name: string) => Format) {
-  const opened = new Map<string, Format>()
-  return (language: Language, name: string): Format => {
-    const key = `${language} ${name}`
-    const known = opened.get(key)
-    if (known) return known
-    const format = open(language, name)
-    opened.set(key, format)
-    return format
-  }
-}
-
 const amountFormat = perLanguage(
-  (language, currency) =>
+  (language, currency: string) =>
     new Intl.NumberFormat(locales[language].amounts, {
       style: 'currency',
       currency,
@@ -35,10 +22,11 @@ const amountFormat = perLanguage(
     }),
 )
 const dayFormat = perLanguage(
-  (language, timeZone) => new Intl.DateTimeFormat(locales[language].dates, { dateStyle: 'full', timeZone }),
+  (language, timeZone: string) =>
+    new Intl.DateTimeFormat(locales[language].dates, { dateStyle: 'full', timeZone }),
 )
 const timeFormat = perLanguage(
-  (language, timeZone) =>
+  (language, timeZone: string) =>
     new Intl.DateTimeFormat(locales[language].dates, {
       ...{ hour: '2-digit', minute: '2-digit', timeZone, timeZoneName: 'short' },
     }),
@@ -69,5 +57,4 @@ export function formatTime(language: Language, date: Date, timeZone: string): st
 }
 
 /** Joins texts to a list, such as a, b and c. */
-export const formatList = (language: Language, texts: string[]): string =>
-  listFormat(language, '').format(texts)
+export const formatList = (language: Language, texts: string[]): string => listFormat(language).format(texts)

@@ -7,7 +7,7 @@ import type { Scope } from '../data/query.ts'
 import { wasJustInvalidated } from '../database/catalogue-version.ts'
 import type { Database } from '../database/database.ts'
 import type { PaymentProvider } from '../domain/payment/provider.ts'
-import { Refusal } from '../shared/errors.ts'
+import { refusal } from '../shared/errors.ts'
 import type { Mode } from '../shared/mode.ts'
 import type { Code } from '../shared/problem-codes.ts'
 import { Loaders } from './loaders.ts'
@@ -89,15 +89,15 @@ export async function createContext(
  *  unless this process has just changed the catalogue. Call it when the read begins. It has its own loaders,
  *  which become garbage with the read: objects that have waited are promoted to the old generation, and would
  *  retain every row that they loaded until a major collection. */
-export function catalogueContext({ services, caller, address, mode, now }: Context): Context {
+export function catalogueContext({ services, caller, ...ctx }: Context): Context {
   const { db, replica } = services
   const catalogue = wasJustInvalidated(db) ? db : replica()
   const loaders = new Loaders(services, catalogue, scopeOf(caller))
-  return { services, db, caller, address, mode, now, catalogue, loaders, refusals: [] }
+  return { ...ctx, services, caller, catalogue, loaders, refusals: [] }
 }
 
-const forChannels = () =>
-  new Refusal({ code: 'FORBIDDEN', message: 'This is for channels; the credentials are of an integration.' })
+const forbidden = (message: string) => refusal('FORBIDDEN', message)
+const forChannels = () => forbidden('This is for channels; the credentials are of an integration.')
 
 /** Returns the caller, of any kind. Refuses: UNAUTHENTICATED. */
 export function requireCaller({ caller }: Context): Caller {
@@ -109,8 +109,7 @@ export function requireCaller({ caller }: Context): Caller {
  *  UNAUTHENTICATED, FORBIDDEN for a publishable key (DECISIONS 10). */
 export function requireConfidential(ctx: Context): Exclude<Caller, { kind: 'publishable' }> {
   const caller = requireCaller(ctx)
-  if (caller.kind === 'publishable')
-    throw new Refusal({ code: 'FORBIDDEN', message: 'A publishable key may not do this.' })
+  if (caller.kind === 'publishable') throw forbidden('A publishable key may not do this.')
   return caller
 }
 
@@ -137,10 +136,7 @@ export function requireChannel(ctx: Context): Extract<Caller, { kind: 'channel' 
 export function requireIntegration(ctx: Context): Extract<Caller, { kind: 'integration' }> {
   const caller = requireConfidential(ctx)
   if (caller.kind !== 'integration')
-    throw new Refusal({
-      code: 'FORBIDDEN',
-      message: 'This is for integrations; the credentials are of a channel.',
-    })
+    throw forbidden('This is for integrations; the credentials are of a channel.')
   return caller
 }
 
@@ -170,6 +166,5 @@ export const hasScope = ({ caller }: Context, scope: Needs['scope']): boolean =>
  *  (FORBIDDEN). */
 export function requireNeeds(ctx: Context, { caller, scope }: Needs): void {
   callers[caller](ctx)
-  if (!hasScope(ctx, scope))
-    throw new Refusal({ code: 'FORBIDDEN', message: `The key lacks the scope ${scope}.` })
+  if (!hasScope(ctx, scope)) throw forbidden(`The key lacks the scope ${scope}.`)
 }

@@ -1,4 +1,4 @@
-import { Refusal } from './errors.ts'
+import { refusal } from './errors.ts'
 
 /** Opaque cursor of a place in a list. */
 export const encodeCursor = (place: string): string => Buffer.from(place).toString('base64url')
@@ -11,7 +11,6 @@ export function decodeCursor<Place>(
   name = 'after',
 ): Place {
   const place = read(Buffer.from(cursor, 'base64url').toString())
-  if (place === null)
-    throw new Refusal({ code: 'INVALID', message: `${name} must be a cursor of this list.`, path: [name] })
+  if (place === null) throw refusal('INVALID', `${name} must be a cursor of this list.`, [name])
   return place
 }

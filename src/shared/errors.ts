@@ -14,12 +14,14 @@ export type Problem =
   | (Reason & { code: CodeWithoutFacts; facts?: undefined })
   | ProblemWith<keyof FactsByCode>
 
+type FactsOf<C extends Code> = C extends keyof FactsByCode ? [facts: FactsByCode[C]] : []
+
 /** Creates a problem. Codes with facts require them. */
 export const problem = <C extends Code>(
   code: C,
   message: string,
-  path: Reason['path'],
-  ...[facts]: C extends keyof FactsByCode ? [facts: FactsByCode[C]] : []
+  path?: Reason['path'],
+  ...[facts]: FactsOf<C>
 ): Problem =>
   // The parameters tie the facts to the code.
   ({ code, message, path, facts }) as Problem
@@ -49,9 +51,17 @@ export class Refusal extends Error {
   }
 }
 
+/** Creates a refusal for one reason. Codes with facts require them. */
+export const refusal = <C extends Code>(
+  code: C,
+  message: string,
+  path?: Reason['path'],
+  ...facts: FactsOf<C>
+): Refusal => new Refusal(problem(code, message, path, ...facts))
+
 /** Refusal for temporary overload, with the time after which to retry. */
 export const busy = (message = 'The service is busy. Try again.') =>
-  new Refusal({ code: 'BUSY', message, facts: { retryAfter: 1 } })
+  refusal('BUSY', message, undefined, { retryAfter: 1 })
 
 /** Throws one `Refusal` with all problems, if there are any. */
 export function refuseIf(problems: Problem[]): void {

@@ -84,7 +84,10 @@ export const documentTypes = ['dni', 'nie', 'passport', 'other'] as const
 /** Type of an identity document, without case. Others than those above are kept as they are named. */
 export const documentType = text(50, z.string().toLowerCase())
 
-export const qrCode = z.string().regex(/^[\x21-\x7e]{1,64}$/, 'must be 1 to 64 visible ASCII characters')
+const visible = (max: number) =>
+  [new RegExp(`^[\\x21-\\x7e]{1,${max}}$`), `must be 1 to ${max} visible ASCII characters`] as const
+
+export const qrCode = z.string().regex(...visible(64))
 
 export const httpUrl = z
   .url({ protocol: /^https?$/, error: 'must be an http(s) address', abort: true })
@@ -120,20 +123,21 @@ export const buyerLanguage = anyLanguage.transform((code) => (hasTwoLetters(code
 export const discountCode = z
   .string()
   .trim()
-  .regex(/^[\x21-\x7e]{1,64}$/, 'must be 1 to 64 visible ASCII characters')
+  .regex(...visible(64))
 
 /** Identifier that a client has for something of its own. */
 export const reference = text(100)
 
-/** Number of people or of items, up to the maximum of an `integer` column. */
-export const quantity = z
-  .int('must be a whole number')
-  .min(1, 'must be at least 1')
-  .max(2_147_483_647, 'must be at most 2147483647')
+const within = <T extends z.ZodNumber>(number: T, min: number, max: number) =>
+  number.min(min, `must be at least ${min}`).max(max, `must be at most ${max}`)
 
-export const idempotencyKey = z
-  .string()
-  .regex(/^[\x21-\x7e]{1,255}$/, 'must be 1 to 255 visible ASCII characters')
+/** Whole number in a range. */
+const whole = (min: number, max: number) => within(z.int('must be a whole number'), min, max)
+
+/** Number of people or of items, up to the maximum of an `integer` column. */
+export const quantity = whole(1, 2_147_483_647)
+
+export const idempotencyKey = z.string().regex(...visible(255))
 
 const minDate = new Date('0001-01-01T00:00:00Z')
 const maxDate = new Date('9999-12-31T23:59:59.999Z')
@@ -156,33 +160,19 @@ export const moment = z
 // Rounds to a tenth of a millimetre: the square of a tiny number underflows, which PostgreSQL refuses.
 const roundDegrees = (degrees: number) => Math.round(degrees * 1e9) / 1e9
 
-export const latitude = z
-  .number()
-  .min(-90, 'must be at least -90')
-  .max(90, 'must be at most 90')
-  .transform(roundDegrees)
-export const longitude = z
-  .number()
-  .min(-180, 'must be at least -180')
-  .max(180, 'must be at most 180')
-  .transform(roundDegrees)
+export const latitude = within(z.number(), -90, 90).transform(roundDegrees)
+export const longitude = within(z.number(), -180, 180).transform(roundDegrees)
 /** Kilometres. */
 export const radius = z.number().gt(0, 'must be more than 0').max(500, 'must be at most 500')
 export const search = z
   .string()
   .max(200, 'must be at most 200 characters')
   .refine(printable, 'must be printable text')
-export const pageSize = z
-  .int('must be a whole number')
-  .min(1, 'must be at least 1')
-  .max(100, 'must be at most 100')
+export const pageSize = whole(1, 100)
 /** Maximum offset of a page, because the database reads all skipped rows. Clients page through longer lists
  *  by dates, or by cursors over GraphQL. */
 export const maxOffset = 10_000
-export const offset = z
-  .int('must be a whole number')
-  .min(0, 'must be at least 0')
-  .max(maxOffset, `must be at most ${maxOffset}`)
+export const offset = whole(0, maxOffset)
 
 /** Makes optional filters of a list of these things, each with a text that says which of them it returns. */
 export const filtersOf =
