@@ -4,18 +4,6 @@ import type { Credentials } from '../auth/credentials.ts'
 import { invalidatedAt } from '../database/catalogue-version.ts'
 import type { Database } from '../database/database.ts'
 
-/** Recently authenticated callers. Only catalogue reads that are answered from memory may use this: every
- *  purchase, payment and ticket lookup authenticates. */
-type CallerCache = {
-  /** Returns the view (see `viewOf`) of the caller with these credentials; null if it must be
-   *  authenticated. */
-  find(credentials: Credentials): string | null
-  /** Returns the caller that these credentials were last found to be, for the log; null if unknown. */
-  callerOf(credentials: Credentials): Caller | null
-  /** Stores the result of an authentication. */
-  remember(credentials: Credentials, authenticated: Authenticated): void
-}
-
 /** Key of a caller's view of the catalogue: its kind, its mode, its organizations in order, and the origin of
  *  its page or the scopes of its key. Callers with the same view get the same answers. */
 export const viewOf = (caller: Caller): string =>
@@ -37,24 +25,29 @@ const maxBytes = 4 * 2 ** 20
 // Bytes of an entry besides its text, which the caller and its view hold.
 const overhead = 512
 
-/** Creates a caller cache for this process, keyed by a hash of the credentials. An entry is valid for `ms`
- *  from the start of the lookup (0 disables the cache), until the key expires or the catalogue is
+/** Creates a cache of recently authenticated callers for this process, keyed by a hash of the credentials. Only catalogue
+ *  reads that are answered from memory may use this: every purchase, payment and ticket lookup authenticates. An entry
+ *  is valid for `ms` from the start of the lookup (0 disables the cache), until the key expires or the catalogue is
  *  invalidated. Holds at most 4 MB. */
-export function createCallerCache(db: Database, ms: number): CallerCache {
+export function createCallerCache(db: Database, ms: number) {
   const entries = new LRUCache<string, Entry>({
     maxSize: maxBytes,
     sizeCalculation: ({ view }) => 4 * view.length + overhead,
   })
   return {
-    find(credentials) {
+    /** Returns the view (see `viewOf`) of the caller with these credentials; null if it must be
+     *  authenticated. */
+    find(credentials: Credentials): string | null {
       const found = entries.get(nameOf(credentials))
       if (!found) return null
       const now = performance.now()
       const isValid = now - found.since < ms && now < found.until && found.since > invalidatedAt(db)
       return isValid ? found.view : null
     },
-    callerOf: (credentials) => entries.peek(nameOf(credentials))?.caller ?? null,
-    remember(credentials, { caller, since, until }) {
+    /** Returns the caller that these credentials were last found to be, for the log; null if unknown. */
+    callerOf: (credentials: Credentials): Caller | null => entries.peek(nameOf(credentials))?.caller ?? null,
+    /** Stores the result of an authentication. */
+    remember(credentials: Credentials, { caller, since, until }: Authenticated): void {
       if (ms > 0) entries.set(nameOf(credentials), { caller, view: viewOf(caller), since, until })
     },
   }

@@ -1,27 +1,14 @@
 import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
-import type { Authenticated, Caller } from '../auth/caller.ts'
+import type { Caller } from '../auth/caller.ts'
 import type { Credentials } from '../auth/credentials.ts'
 import { catalogueVersion } from '../database/catalogue-version.ts'
 import type { Database } from '../database/database.ts'
-import { type Answer, type Representation, toRepresentation } from '../http/representation.ts'
+import { type Answer, Representation } from '../http/representation.ts'
 import { instruments } from '../shared/instruments.ts'
 import { createCallerCache, viewOf } from './caller-cache.ts'
 
-export type ResponseCache = {
-  /** Returns the cached response to this request without any SQL. Null if there is none, or if the caller was
-   *  not authenticated within the maximum age. */
-  find(credentials: Credentials, request: () => string): Representation | null
-  /** Returns the caller whose response `find` has returned, for the log. */
-  callerOf(credentials: Credentials): Caller | null
-  /** Stores an authentication for `find`. Call it for catalogue reads only. */
-  remember(credentials: Credentials, authenticated: Authenticated): void
-  /** Answers a catalogue read. `request` must contain everything that decides the response except the caller
-   *  and the data. Reuses the response to an identical read of a caller with the same view, if that read is
-   *  still running or began within the maximum age; otherwise calls `run`. A response that is not shareable
-   *  goes to its own request only. */
-  read(caller: Caller, request: string, run: Run): Promise<Representation>
-}
+export type ResponseCache = ReturnType<typeof createResponseCache>
 
 type Run = () => Promise<Answer>
 type Running = { began: number; outcome: Promise<Representation> }
@@ -41,7 +28,7 @@ const countMiss = () => instruments.observer?.onCache('responses', 0, 1)
 /** Creates a cache of catalogue responses for this process, which also coalesces identical reads. `ms` is the
  *  maximum age of a response, counted from the start of its read; 0 disables the cache. `invalidateCatalogue`
  *  empties it. Holds at most 16 MB, all content codings included. */
-export function createResponseCache(db: Database, ms: number): ResponseCache {
+export function createResponseCache(db: Database, ms: number) {
   // Bounded by the number of requests that wait for them.
   const running = new Map<string, Running>()
   const entries = new LRUCache<string, Entry>({
@@ -65,7 +52,7 @@ export function createResponseCache(db: Database, ms: number): ResponseCache {
 
   function start(key: string, began: number, run: Run): Promise<Representation> {
     const outcome = limit(run).then((answer) => {
-      const representation = toRepresentation(answer, () => {
+      const representation = new Representation(answer, () => {
         if (entries.peek(key) !== entry) return
         // Deleted first, because the LRU measures the size of a value only when it is new.
         entries.delete(key)
@@ -82,10 +69,12 @@ export function createResponseCache(db: Database, ms: number): ResponseCache {
     })
   }
 
-  const readUncached = async (run: Run) => toRepresentation(await limit(run))
+  const readUncached = async (run: Run) => new Representation(await limit(run))
 
   return {
-    find(credentials, request) {
+    /** Returns the cached response to this request without any SQL. Null if there is none, or if the caller was
+     *  not authenticated within the maximum age. */
+    find(credentials: Credentials, request: () => string): Representation | null {
       const view = callers.find(credentials)
       if (view === null) return null
       dropStaleEntries()
@@ -93,9 +82,15 @@ export function createResponseCache(db: Database, ms: number): ResponseCache {
       if (found) countHit()
       return found
     },
+    /** Returns the caller whose response `find` has returned, for the log. */
     callerOf: callers.callerOf,
+    /** Stores an authentication for `find`. Call it for catalogue reads only. */
     remember: callers.remember,
-    async read(caller, request, run) {
+    /** Answers a catalogue read. `request` must contain everything that decides the response except the caller
+     *  and the data. Reuses the response to an identical read of a caller with the same view, if that read is
+     *  still running or began within the maximum age; otherwise calls `run`. A response that is not shareable
+     *  goes to its own request only. */
+    async read(caller: Caller, request: string, run: Run): Promise<Representation> {
       if (ms === 0) return readUncached(run)
       dropStaleEntries()
       const key = keyOf(viewOf(caller), request)
@@ -111,7 +106,7 @@ export function createResponseCache(db: Database, ms: number): ResponseCache {
         return start(key, now, run)
       }
       const joined = await other.outcome.catch(() => null)
-      if (!joined?.isShareable) {
+      if (!joined?.answer.isShareable) {
         countMiss()
         return readUncached(run)
       }

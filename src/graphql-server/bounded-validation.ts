@@ -68,11 +68,9 @@ function countComparisons(set: SelectionSetNode, findFragment: FindFragment, lim
 
 const { maxAliases, maxFieldComparisons, maxGraphqlErrors, maxIntrospectedValues } = requestLimits
 
-/** Creates the error for an exceeded limit, from the message of the rule that found it. */
-export const tooComplex = (message = ''): GraphQLError =>
-  new GraphQLError(message.replace('Syntax Error', 'The query is too complex'), {
-    extensions: { code: 'QUERY_TOO_COMPLEX' },
-  })
+/** Creates the error for an exceeded limit. */
+export const tooComplex = (message: string): GraphQLError =>
+  new GraphQLError(message, { extensions: { code: 'QUERY_TOO_COMPLEX' } })
 
 const exceeded = Symbol('too many values')
 
@@ -189,7 +187,10 @@ const countingRules = [
   maxAliasesRule({
     n: maxAliases,
     propagateOnRejection: false,
-    onReject: [(context, error) => context?.reportError(tooComplex(error.message))],
+    onReject: [
+      (context, { message }) =>
+        context?.reportError(tooComplex(message.replace('Syntax Error', 'The query is too complex'))),
+    ],
   }),
   comparisonBound,
   introspectionBound,

@@ -96,7 +96,7 @@ export function toClientError(
       path: place && truncate(place),
       request_id: requestId,
       // As application/json the status stays 200 (GraphQL over HTTP, 6.4.1).
-      ...(http ? { http } : isWhole && { http: { spec: true, status: 400 } }),
+      ...(isWhole && { http: http ?? { spec: true, status: 400 } }),
     }
     return new GraphQLError(truncate(message), { ...at, extensions })
   }

@@ -6,8 +6,9 @@ import type { Answer } from '../http/representation.ts'
 import { logCodes } from '../http/request-log.ts'
 import type { Context } from '../request/context.ts'
 import { isFast } from '../shared/fast.ts'
-import { instruments } from '../shared/instruments.ts'
+import { inSpan } from '../shared/instruments.ts'
 import type { Outcomes } from './compiler/execute-fields.ts'
+import type { Measured } from './operation-cost.ts'
 import { graphqlPath, type Parameters } from './params.ts'
 import type { PreparedDocument, PreparedDocuments } from './prepared-document.ts'
 
@@ -37,27 +38,8 @@ function toYogaRequest({
   return { ...sent, body: { query, variables, operationName } }
 }
 
-// Headers that concern a single connection (RFC 9110, 7.6.1), and the length, which the HTTP server sets.
-const hopByHop = new Set(
-  'connection keep-alive proxy-authenticate proxy-authorization proxy-connection te trailer transfer-encoding upgrade content-length'.split(
-    ' ',
-  ),
-)
-
-/** Drops the hop-by-hop headers of a response. */
-const endToEnd = (headers: Iterable<[name: string, value: string]>): Record<string, string> =>
-  Object.fromEntries(
-    [...headers]
-      .map(([name, value]) => [name.toLowerCase(), value])
-      .filter(([name]) => !hopByHop.has(name ?? '')),
-  )
-
-// Tells clients what their operation costs, of `maxComplexity`.
-const withCost = (headers: Record<string, string>, cost: number | undefined): Record<string, string> =>
-  cost === undefined ? headers : { ...headers, [costHeader]: String(cost) }
-
-/** Executes GraphQL requests. `load` imports Yoga ahead of the first request. */
-type Executor = { execute(graphqlRequest: GraphqlRequest): Promise<Answer>; load(): Promise<unknown> }
+/** What is told of an execution: what it costs, and the codes of the errors in its response. */
+type Told = { measured: Measured; codes: string[] }
 
 /** Further plugins of Yoga. With any, every request goes through Yoga, so that they see it. */
 export const plugins: Plugin[] = []
@@ -70,63 +52,50 @@ const isPlain = ({ method, url, headers }: FastifyRequest): boolean =>
  *  and response objects cost more than a small response. Yoga answers everything else: what is not valid, what fails,
  *  what the compiler does not support, and all requests if there are further plugins.
  *  Slow form: every request goes through Yoga, and graphql-js executes it. */
-export function createExecutor(documents: PreparedDocuments): Executor {
+export function createExecutor(documents: PreparedDocuments) {
   // Loaded lazily: Yoga and its plugins are a fifth of all code that the service loads.
   const openGateway = async () => (await import('./yoga.ts')).createGateway(documents, plugins)
   let opened: ReturnType<typeof openGateway> | undefined
+  /** Imports Yoga ahead of the first request. */
   const load = () => {
     opened ??= openGateway()
     return opened
   }
-  async function executeByYoga(graphqlRequest: GraphqlRequest, outcomes?: Outcomes): Promise<Answer> {
-    const { request, parameters, ctx, isShared } = graphqlRequest
-    let hasErrors = false
-    let cost: number | undefined
+
+  async function executeByYoga(graphqlRequest: GraphqlRequest, told: Told, outcomes?: Outcomes) {
+    const { request, ctx } = graphqlRequest
+    const context = { requestId: request.id, log: request.log, ctx, outcomes, ...told }
     const gateway = await load()
-    const response = await gateway.handleNodeRequest(toYogaRequest(graphqlRequest), {
-      requestId: request.id,
-      log: request.log,
-      ctx,
-      outcomes,
-      onErrors(codes) {
-        hasErrors = true
-        logCodes(request, codes)
-      },
-      onCost(complexity) {
-        cost = complexity
-      },
-    })
-    const { status } = response
-    // A response with errors contains the request id, so it must not be shared.
-    const isWhole = status === 200 && !hasErrors
-    // Only for authenticated callers and complete responses, so that strangers cannot fill the cache.
-    if (isWhole && ctx.caller) documents.keep(parameters.query)
+    const response = await gateway.handleNodeRequest(toYogaRequest(graphqlRequest), context)
     const { buffer, byteOffset, byteLength } = await response.bytes()
-    const body = Buffer.from(buffer, byteOffset, byteLength)
-    const headers = withCost(endToEnd(response.headers), cost)
-    return { status, headers, body, isShareable: isShared && isWhole }
+    const named = [...response.headers].map(([name, value]) => [name.toLowerCase(), value] as const)
+    // The length is that of these bytes, which may be sent compressed.
+    const { 'content-length': _length, ...headers } = Object.fromEntries(named)
+    return { status: response.status, headers, body: Buffer.from(buffer, byteOffset, byteLength) }
   }
 
-  async function execute(graphqlRequest: GraphqlRequest): Promise<Answer> {
+  async function executeAlone(graphqlRequest: GraphqlRequest): Promise<Answer> {
     const { request, mediaType, parameters, prepared, ctx, isShared } = graphqlRequest
+    const told: Told = { measured: {}, codes: [] }
     const skipsYoga = plugins.length === 0 && isFast('skip-yoga') && ctx.caller && isPlain(request)
     const operation = skipsYoga ? prepared.operationOf(parameters.operationName) : null
-    if (!operation) return executeByYoga(graphqlRequest)
-    let cost: number | undefined
-    const body = await operation.execute(ctx, parameters.variables ?? {}, (complexity) => {
-      cost = complexity
-    })
-    if (!Buffer.isBuffer(body)) return executeByYoga(graphqlRequest, body)
-    documents.keep(parameters.query)
-    const headers = withCost({ 'content-type': `${mediaType}; charset=utf-8` }, cost)
-    return { status: 200, headers, body, isShareable: isShared }
+    const executed = await operation?.execute(ctx, parameters.variables ?? {}, told.measured)
+    const answered = Buffer.isBuffer(executed)
+      ? { status: 200, headers: { 'content-type': `${mediaType}; charset=utf-8` }, body: executed }
+      : await executeByYoga(graphqlRequest, told, executed)
+    logCodes(request, told.codes)
+    // A response with errors contains the request id, so it must not be shared.
+    const isWhole = answered.status === 200 && told.codes.length === 0
+    // Only for authenticated callers and complete responses, so that strangers cannot fill the cache.
+    if (isWhole && ctx.caller) documents.keep(parameters.query)
+    const { cost } = told.measured
+    // Tells clients what their operation costs, of `maxComplexity`.
+    const headers = { ...answered.headers, ...(cost !== undefined && { [costHeader]: String(cost) }) }
+    return { ...answered, headers, isShareable: isShared && isWhole }
   }
 
-  function executeInSpan(graphqlRequest: GraphqlRequest): Promise<Answer> {
-    const { tracer } = instruments
-    if (!tracer) return execute(graphqlRequest)
-    return tracer.inSpan(graphqlRequest.request.operation ?? 'other', {}, () => execute(graphqlRequest))
-  }
+  const execute = (graphqlRequest: GraphqlRequest): Promise<Answer> =>
+    inSpan(graphqlRequest.request.operation ?? 'other', {}, () => executeAlone(graphqlRequest))
 
-  return { execute: executeInSpan, load }
+  return { execute, load }
 }

@@ -4,6 +4,7 @@ import {
   getNullableType,
   isInterfaceType,
   isObjectType,
+  OperationTypeNode,
 } from 'graphql'
 import type { FieldNeeds, NodeLookup, TypeNeeds } from '../graphql/needs.ts'
 import { type Context, hasScope, requireNeeds } from '../request/context.ts'
@@ -49,10 +50,10 @@ export async function findNodes(
 
 /** Makes each root field refuse callers that it is not for, before it does anything. */
 export function requireAtRoots(schema: GraphQLSchema): void {
-  for (const root of [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()])
-    for (const field of Object.values(root?.getFields() ?? {})) {
+  for (const operation of Object.values(OperationTypeNode))
+    for (const field of Object.values(schema.getRootType(operation)?.getFields() ?? {})) {
       const needs = field.extensions.needs as FieldNeeds
-      const name = root === schema.getSubscriptionType() ? 'subscribe' : 'resolve'
+      const name = operation === OperationTypeNode.SUBSCRIPTION ? 'subscribe' : 'resolve'
       const run = field[name]
       field[name] = (source: unknown, args: unknown, ctx: Context, info) => {
         requireNeeds(ctx, needs)

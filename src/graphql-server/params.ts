@@ -1,6 +1,7 @@
+import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { findExcess } from '../json/json-bounds.ts'
-import { Refusal } from '../shared/errors.ts'
+import { refusal } from '../shared/errors.ts'
 import { parse } from '../shared/input-types.ts'
 import { requestLimits } from '../shared/request-limits.ts'
 
@@ -24,7 +25,8 @@ export const documentText = z
   .max(maxDocumentLength, { error: `must be at most ${maxDocumentLength} characters`, abort: true })
   .refine(hasFewLines, `must have at most ${maxDocumentLines} lines`)
 
-const documentId = z
+/** Identifier of a document. */
+export const documentId = z
   .string('must be text')
   .min(1, 'must not be empty')
   .max(256, 'must be at most 256 characters')
@@ -84,20 +86,9 @@ const inQuery = parameters.extend({
 /** Validates the parameters of a GraphQL request before Yoga sees them. Yoga answers malformed variables with
  *  a 500, ignores unknown query parameters, and caches documents of any length.
  *  Refuses: BAD_REQUEST, REQUIRED, INVALID, UNKNOWN_FIELD. */
-export function readParameters({
-  method,
-  query,
-  body,
-}: {
-  method: string
-  query: unknown
-  body: unknown
-}): SentParameters {
+export function readParameters({ method, query, body }: FastifyRequest): SentParameters {
   if (method === 'GET') return parse(inQuery, query)
   if (typeof body !== 'object' || body === null || Array.isArray(body))
-    throw new Refusal({
-      code: 'BAD_REQUEST',
-      message: 'The body must be one JSON object. Requests are not batched.',
-    })
+    throw refusal('BAD_REQUEST', 'The body must be one JSON object. Requests are not batched.')
   return parse(parameters, body)
 }

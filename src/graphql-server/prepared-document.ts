@@ -1,7 +1,7 @@
 import {
   type DocumentNode,
   type FragmentDefinitionNode,
-  type GraphQLError,
+  GraphQLError,
   getOperationAST,
   Kind,
   type OperationDefinitionNode,
@@ -18,7 +18,7 @@ import type { FieldNeeds, Live } from '../graphql/needs.ts'
 import type { Context, Services } from '../request/context.ts'
 import { instruments } from '../shared/instruments.ts'
 import { requestLimits } from '../shared/request-limits.ts'
-import { validateBounded } from './bounded-validation.ts'
+import { tooComplex, validateBounded } from './bounded-validation.ts'
 import { CompiledOperation } from './compiler/compiled-operation.ts'
 import { schema } from './schema.ts'
 
@@ -41,14 +41,8 @@ type OperationFacts = {
   prefetch: ((services: Services, credentials: Credentials, variables: Variables) => Promise<Context>) | null
 }
 
-const rootTypes = {
-  query: schema.getQueryType(),
-  mutation: schema.getMutationType(),
-  subscription: schema.getSubscriptionType(),
-}
-
 const needsOf = (operation: OperationTypeNode, field: string): FieldNeeds | undefined =>
-  rootTypes[operation]?.getFields()[field]?.extensions.needs as FieldNeeds | undefined
+  schema.getRootType(operation)?.getFields()[field]?.extensions.needs as FieldNeeds | undefined
 
 /** Lists the root fields that an operation selects. Follows every fragment once; '' stands for one that there is not. */
 function rootFieldsOf(
@@ -62,12 +56,10 @@ function rootFieldsOf(
     const { value } = selection.name
     if (seen.has(value)) return []
     seen.add(value)
-    const found = document.definitions.filter(
+    const found = document.definitions.find(
       (definition) => definition.kind === Kind.FRAGMENT_DEFINITION && definition.name.value === value,
-    ) as FragmentDefinitionNode[]
-    return found.length === 0
-      ? ''
-      : found.flatMap(({ selectionSet }) => rootFieldsOf(selectionSet, document, seen))
+    ) as FragmentDefinitionNode | undefined
+    return found ? rootFieldsOf(found.selectionSet, document, seen) : ''
   })
 }
 
@@ -89,9 +81,8 @@ function prefetchOf({ operation, selectionSet }: OperationDefinitionNode): Opera
 
 function labelOf({ operation, name, selectionSet }: OperationDefinitionNode, isTrusted: boolean): string {
   if (isTrusted && name) return `${operation} ${name.value}`
-  const known = rootTypes[operation]?.getFields() ?? {}
   const fields = selectionSet.selections.map((selection) =>
-    selection.kind === Kind.FIELD && Object.hasOwn(known, selection.name.value)
+    selection.kind === Kind.FIELD && needsOf(operation, selection.name.value)
       ? selection.name.value
       : 'other',
   )
@@ -115,17 +106,6 @@ function factsOf(
   }
 }
 
-/** Maps the operations of a document by name to their facts; a single one also by the empty name. */
-function operationFacts(document: DocumentNode, isTrusted: boolean): Map<string, OperationFacts> {
-  const facts = new Map<string, OperationFacts>()
-  for (const definition of document.definitions)
-    if (definition.kind === Kind.OPERATION_DEFINITION)
-      facts.set(definition.name?.value ?? '', factsOf(definition, document, isTrusted))
-  const [first] = facts.values()
-  if (first && facts.size === 1) facts.set('', first)
-  return facts
-}
-
 // A parsed document can take up a thousand times the bytes of its text. Measured: bytes per token, with the
 // nodes and locations made from it, and per comment.
 const bytesOfToken = 600
@@ -142,46 +122,55 @@ export function bytesOf({ loc }: DocumentNode): number {
   return bytes
 }
 
-function tryParse(text: string): DocumentNode | null {
-  try {
-    return parse(text, { maxTokens: requestLimits.maxDocumentTokens })
-  } catch {
-    return null
-  }
-}
-
 /** A GraphQL document, parsed, validated and analysed once. */
 export class PreparedDocument {
-  /** Null if the text has a syntax error, which Yoga reports. */
+  /** Null if the text has a syntax error. */
   readonly document: DocumentNode | null
-  readonly #facts: ReadonlyMap<string, OperationFacts>
+  readonly #facts = new Map<OperationDefinitionNode, OperationFacts>()
   readonly #operations = new Map<OperationDefinitionNode, CompiledOperation>()
   #errors: readonly GraphQLError[] | undefined
   /** Compiled variants when it was kept last; null if no caller has used it. */
   keptVariants: number | null = null
 
   constructor(text: string, isTrusted: boolean) {
-    this.document = tryParse(text)
-    this.#facts = this.document ? operationFacts(this.document, isTrusted) : new Map()
+    this.document = this.#parse(text)
+    for (const definition of this.document?.definitions ?? [])
+      if (definition.kind === Kind.OPERATION_DEFINITION && this.document)
+        this.#facts.set(definition, factsOf(definition, this.document, isTrusted))
+  }
+
+  #parse(text: string): DocumentNode | null {
+    const { maxDocumentTokens: maxTokens } = requestLimits
+    try {
+      return parse(text, { maxTokens })
+    } catch (error) {
+      const isLong = error instanceof GraphQLError && / tokens\. Parsing aborted\.$/.test(error.message)
+      const message = `The query is too complex: Token limit of ${maxTokens} exceeded.`
+      this.#errors = [isLong ? tooComplex(message) : (error as GraphQLError)]
+      return null
+    }
+  }
+
+  #find(operationName: string | null | undefined): OperationDefinitionNode | null | undefined {
+    return this.document && getOperationAST(this.document, operationName)
   }
 
   /** Returns the facts of an operation; null if there is no such operation. */
   factsOf(operationName: string | null | undefined): OperationFacts | null {
-    return this.#facts.get(operationName ?? '') ?? null
+    const operation = this.#find(operationName)
+    return (operation && this.#facts.get(operation)) ?? null
   }
 
-  /** Returns an operation in the form that is executed; null if the document is not valid, has no such operation, or it
-   *  is a subscription. */
+  /** Returns an operation in the form that is executed; null if the document is not valid or has no such operation. */
   operationOf(operationName: string | null | undefined): CompiledOperation | null {
-    if (!this.document || this.errors.length > 0) return null
-    const operation = getOperationAST(this.document, operationName)
-    if (!operation || operation.operation === OperationTypeNode.SUBSCRIPTION) return null
+    const operation = this.errors.length > 0 ? null : this.#find(operationName)
+    if (!operation || !this.document) return null
     const found = this.#operations.get(operation) ?? new CompiledOperation(schema, this.document, operation)
     this.#operations.set(operation, found)
     return found
   }
 
-  /** Errors of its validation, which is made once; none of a text with a syntax error. */
+  /** Its syntax error, or those of its validation, which is made once. */
   get errors(): readonly GraphQLError[] {
     this.#errors ??= this.document ? validateBounded(schema, this.document) : []
     return this.#errors

@@ -5,10 +5,10 @@ import { acceptsEventStream, chooseMediaType, type MediaType } from '../http/acc
 import { answerErrors, refusedBy, type Send } from '../http/error-handler.ts'
 import { logFailure } from '../http/mask-error.ts'
 import { answerUnknownRoutes } from '../http/not-found.ts'
-import { type Representation, sendRepresentation, toRepresentation } from '../http/representation.ts'
+import { Representation, sendRepresentation } from '../http/representation.ts'
 import { logCaller, logCodes, logOperation } from '../http/request-log.ts'
 import { catalogueContext, createContext, type Services } from '../request/context.ts'
-import { Refusal } from '../shared/errors.ts'
+import { refusal } from '../shared/errors.ts'
 import { instruments } from '../shared/instruments.ts'
 import { toErrorResult } from './errors.ts'
 import { createExecutor } from './execute.ts'
@@ -29,19 +29,6 @@ const sendErrors: Send = (reply, refusal) =>
 // variables must have been checked before.
 const cacheKeyOf = (mediaType: MediaType, { operationName, variables, query }: Parameters): string =>
   JSON.stringify([mediaType, operationName, variables, query])
-
-const notAcceptable = () =>
-  new Refusal({
-    code: 'NOT_ACCEPTABLE',
-    message:
-      'GraphQL is answered as application/json, application/graphql-response+json or text/event-stream.',
-  })
-
-const subscriptionsAreStreams = () =>
-  new Refusal({
-    code: 'NOT_ACCEPTABLE',
-    message: 'Subscriptions are answered as text/event-stream alone: name it in the header Accept.',
-  })
 
 const wantsPage = ({ method, headers }: FastifyRequest) =>
   method === 'GET' && (headers.accept ?? '').includes('text/html')
@@ -72,18 +59,34 @@ export async function addGraphql(
   const { execute, load } = createExecutor(documents)
   const page = graphiqlPage(findExamples)
 
-  async function answer(request: FastifyRequest): Promise<Representation> {
-    const { accept } = request.headers
-    const mediaType = chooseMediaType(accept) ?? (acceptsEventStream(accept) ? 'application/json' : null)
-    if (!mediaType) throw notAcceptable()
+  async function read(request: FastifyRequest) {
     const sent = readParameters(request)
     const parameters = persisted.resolve(sent)
-    const { credentials } = request
     await checkDocument(request, parameters.query)
     const prepared = documents.prepare(parameters.query)
     const facts = prepared.factsOf(parameters.operationName)
     logOperation(request, facts)
-    if (facts?.live && !acceptsEventStream(accept)) throw subscriptionsAreStreams()
+    return { sent, parameters, prepared, facts }
+  }
+
+  async function answer(
+    request: FastifyRequest,
+    asked?: Awaited<ReturnType<typeof read>>,
+  ): Promise<Representation> {
+    const { accept } = request.headers
+    const mediaType = chooseMediaType(accept) ?? (acceptsEventStream(accept) ? 'application/json' : null)
+    if (!mediaType)
+      throw refusal(
+        'NOT_ACCEPTABLE',
+        'GraphQL is answered as application/json, application/graphql-response+json or text/event-stream.',
+      )
+    const { sent, parameters, prepared, facts } = asked ?? (await read(request))
+    const { credentials } = request
+    if (facts?.live && !acceptsEventStream(accept))
+      throw refusal(
+        'NOT_ACCEPTABLE',
+        'Subscriptions are answered as text/event-stream alone: name it in the header Accept.',
+      )
     const isShared = facts?.isShared ?? false
     const cached = isShared && responseCache.find(credentials, () => cacheKeyOf(mediaType, parameters))
     if (cached) {
@@ -96,8 +99,8 @@ export async function addGraphql(
     persisted.keep(sent, ctx.caller)
     if (!ctx.caller || !isShared) {
       const answered = await execute({ request, mediaType, parameters, prepared, ctx, isShared: false })
-      if (ctx.refusals.length > 0) logCodes(request, ctx.refusals)
-      return toRepresentation(answered)
+      logCodes(request, ctx.refusals)
+      return new Representation(answered)
     }
     return responseCache.read(ctx.caller, cacheKeyOf(mediaType, parameters), () =>
       execute({ request, mediaType, parameters, prepared, ctx: catalogueContext(ctx), isShared }),
@@ -106,30 +109,23 @@ export async function addGraphql(
 
   // Answers a client that accepts event streams. A document that is not valid is left to Yoga, which says why.
   async function answerStream(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const sent = readParameters(request)
-    const { query, operationName, variables } = persisted.resolve(sent)
-    await checkDocument(request, query)
-    const prepared = documents.prepare(query)
-    const facts = prepared.factsOf(operationName)
-    if (prepared.document && facts?.live) {
-      logOperation(request, facts)
+    const asked = await read(request)
+    const { query, operationName, variables } = asked.parameters
+    const { live } = asked.facts ?? {}
+    if (live) {
       const authenticated = await authenticate(services.db, request.credentials)
       if (!authenticated) throw unauthenticated()
-      if (prepared.errors.length === 0) {
-        const operation = {
-          document: prepared.document,
-          operationName,
-          variables: variables ?? {},
-          live: facts.live,
-        }
+      const compiled = asked.prepared.operationOf(operationName)
+      if (compiled) {
+        const operation = { compiled, operationName, variables: variables ?? {}, live }
         const open = () => streams.open(request, reply, operation, authenticated)
         await (instruments.tracer?.detached(open) ?? open())
         documents.keep(query)
-        persisted.keep(sent, authenticated.caller)
+        persisted.keep(asked.sent, authenticated.caller)
         return reply
       }
     }
-    const pending = answer(request)
+    const pending = answer(request, asked)
     if (!chooseMediaType(request.headers.accept)) return sendOneEvent(reply, (await pending).body.toString())
     sendRepresentation(request, reply, pending)
     return reply

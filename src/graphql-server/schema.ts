@@ -19,7 +19,7 @@ import '../domain/delivery/graphql.ts'
 import '../domain/webhook/graphql.ts'
 import { isObjectType, lexicographicSortSchema, printSchema } from 'graphql'
 import { builder, NodeRef } from '../graphql/builder.ts'
-import { Refusal } from '../shared/errors.ts'
+import { refusal } from '../shared/errors.ts'
 import { replayOutcomes } from './compiler/plugin.ts'
 import { costOf, findNodes, hideFields, lookupsIn, requireAtRoots } from './needs.ts'
 
@@ -55,11 +55,7 @@ builder.queryField('nodes', (t) =>
     args: { ids: t.arg.idList({ required: true, description: 'Identifiers, the `_id`s in REST.' }) },
     resolve: (_root, { ids }, ctx) => {
       if (ids.length > maxNodes)
-        throw new Refusal({
-          code: 'INVALID',
-          message: `ids must be at most ${maxNodes} identifiers.`,
-          path: ['ids'],
-        })
+        throw refusal('INVALID', `ids must be at most ${maxNodes} identifiers.`, ['ids'])
       return findNodes(ids, lookups, ctx)
     },
   }),

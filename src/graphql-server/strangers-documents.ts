@@ -3,7 +3,7 @@ import { wereValid } from '../auth/credentials.ts'
 import type { Database } from '../database/database.ts'
 import { clientAddress } from '../http/connection-limits.ts'
 import { createLimitCounters } from '../http/limit-counters.ts'
-import { busy, Refusal } from '../shared/errors.ts'
+import { busy, refusal } from '../shared/errors.ts'
 import { FairTurns } from './fair-turns.ts'
 import type { PreparedDocuments } from './prepared-document.ts'
 
@@ -14,13 +14,6 @@ const windowMs = 10_000
 // A document within the limits takes no longer: the process was held up.
 const longestMs = 50
 const maxWaiting = 500
-
-const tooSlow = (leftMs: number) =>
-  new Refusal({
-    code: 'RATE_LIMITED',
-    message: 'New documents from this address took too long to check. Send fewer of them, or known ones.',
-    facts: { limit: budgetMs, retryAfter: Math.ceil(leftMs / 1_000) },
-  })
 
 /** Checks documents that nobody has sent before, of strangers: callers without credentials, with publishable ones, or
  *  with credentials that have not proven valid. They wait for a turn of their address, and take a share of the
@@ -36,7 +29,11 @@ export function checkStrangersDocuments(db: Database, documents: PreparedDocumen
     const address = clientAddress(request)
     const requireBudget = () => {
       const { count, leftMs } = spent.read(address)
-      if (isLimited && count >= budgetMs) throw tooSlow(leftMs)
+      if (!isLimited || count < budgetMs) return
+      const message =
+        'New documents from this address took too long to check. Send fewer of them, or known ones.'
+      const retryAfter = Math.ceil(leftMs / 1_000)
+      throw refusal('RATE_LIMITED', message, undefined, { limit: budgetMs, retryAfter })
     }
     requireBudget()
     if (turns.size >= maxWaiting) throw busy('Too many new documents at once. Try again.')

@@ -2,10 +2,8 @@ import { readFile } from 'node:fs/promises'
 import { parse } from 'graphql'
 import { z } from 'zod'
 import { requestLimits } from '../shared/request-limits.ts'
-import { documentText } from './params.ts'
+import { documentId, documentText } from './params.ts'
 import type { TrustedDocuments } from './persisted-documents.ts'
-
-const id = z.string().min(1, 'an identifier must not be empty').max(256, 'an identifier is too long')
 
 // Relay's compiler and the client preset of GraphQL Code Generator write texts by identifier, Apollo's
 // manifest a list.
@@ -14,10 +12,10 @@ const manifest = z.union([
     .object({
       format: z.literal('apollo-persisted-query-manifest'),
       version: z.literal(1),
-      operations: z.array(z.object({ id, body: documentText })),
+      operations: z.array(z.object({ id: documentId, body: documentText })),
     })
     .transform(({ operations }) => operations.map(({ id, body }): [string, string] => [id, body])),
-  z.record(id, documentText).transform((texts) => Object.entries(texts)),
+  z.record(documentId, documentText).transform((texts) => Object.entries(texts)),
 ])
 
 function problemWith([id, text]: [string, string]): string | null {

@@ -1,10 +1,8 @@
-import { maxTokensPlugin } from '@escape.tech/graphql-armor-max-tokens'
 import type { DocumentNode } from 'graphql'
 import { createYoga, type Plugin } from 'graphql-yoga'
 import type { Log } from '../http/mask-error.ts'
 import type { Context } from '../request/context.ts'
 import { requestLimits } from '../shared/request-limits.ts'
-import { tooComplex } from './bounded-validation.ts'
 import { type ExecutionContext, limitedExecution } from './compiler/plugin.ts'
 import { toClientError } from './errors.ts'
 import { graphqlPath } from './params.ts'
@@ -16,8 +14,8 @@ type ServerContext = ExecutionContext & {
   requestId: string
   log: Log
   ctx: Context
-  /** Called with the codes of the errors, if the result contains any. */
-  onErrors(codes: string[]): void
+  /** Takes the codes of the errors, if the result contains any. */
+  codes: string[]
 }
 
 const clientErrors: Plugin<Context, ServerContext> = {
@@ -27,7 +25,7 @@ const clientErrors: Plugin<Context, ServerContext> = {
     const errors = result.errors
       .slice(0, requestLimits.maxErrors)
       .map((error) => toClientError(error, isWhole, serverContext))
-    serverContext.onErrors(errors.map(({ extensions }) => String(extensions.code)))
+    serverContext.codes.push(...errors.map(({ extensions }) => String(extensions.code)))
     setResult({ ...result, errors })
   },
 }
@@ -37,11 +35,13 @@ function reuseDocuments(documents: PreparedDocuments): Plugin<ExecutionContext>[
   const preparedOf = new WeakMap<DocumentNode, PreparedDocument>()
   return [
     {
-      onParse({ params, setParsedDocument }) {
+      onParse({ params, setParseFn }) {
         const prepared = documents.prepare(String(params.source))
-        if (!prepared.document) return
-        preparedOf.set(prepared.document, prepared)
-        setParsedDocument(prepared.document)
+        setParseFn(() => {
+          if (!prepared.document) throw prepared.errors[0]
+          preparedOf.set(prepared.document, prepared)
+          return prepared.document
+        })
       },
       onValidate({ params: { documentAST }, setResult }) {
         const prepared = preparedOf.get(documentAST)
@@ -68,18 +68,5 @@ export const createGateway = (documents: PreparedDocuments, plugins: Plugin[]) =
     maskedErrors: false,
     maxRequestBodySize: requestLimits.maxBodyBytes,
     parserAndValidationCache: false,
-    plugins: [
-      ...reuseDocuments(documents),
-      clientErrors,
-      maxTokensPlugin({
-        n: requestLimits.maxDocumentTokens,
-        propagateOnRejection: false,
-        onReject: [
-          (_ctx, error) => {
-            throw tooComplex(error?.message)
-          },
-        ],
-      }),
-      ...plugins,
-    ],
+    plugins: [...reuseDocuments(documents), clientErrors, ...plugins],
   })

@@ -84,7 +84,8 @@ export const icon =
 /** Ticket icon as a data URL, so that pages load nothing. */
 export const iconUrl = `data:image/svg+xml,${encodeURIComponent(icon)}`
 
-const hashOf = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
+/** Source of a content security policy that allows a script or a style by its hash. */
+export const hashOf = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
 
 /** Sends an HTML page whose policy forbids scripts, external resources and framing. */
 export function sendPage(

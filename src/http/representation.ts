@@ -2,22 +2,20 @@ import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { weighted } from '../shared/weighted.ts'
+import { addVary } from './public-cors.ts'
 
 /** Content codings that are offered. `identity` is uncompressed. */
-export type Coding = 'br' | 'gzip' | 'identity'
+type Coding = 'br' | 'gzip' | 'identity'
 
 // By preference, if a client accepts both equally.
 const codings = ['br', 'gzip'] as const
 
 /** Chooses the content coding by the `Accept-Encoding` header (RFC 9110, 12.5.3); `identity` if the client
  *  prefers it or accepts no other. */
-export function chooseCoding(accepted: string | string[] | undefined): Coding {
+function chooseCoding(accepted: string | string[] | undefined): Coding {
   if (!accepted) return 'identity'
-  const qualities = new Map<string, number>()
-  for (const item of String(accepted).toLowerCase().split(',')) {
-    const [name = ''] = item.split(';')
-    qualities.set(name.trim(), Number(/;\s*q=([\d.]+)/.exec(item)?.[1] ?? 1) || 0)
-  }
+  const qualities = new Map(weighted(String(accepted)).map(({ name, quality }) => [name, quality]))
   const others = qualities.get('*') ?? 0
   const quality = (coding: Coding) => qualities.get(coding) ?? others
   const best = codings.reduce((best, coding) => (quality(coding) > quality(best) ? coding : best))
@@ -27,8 +25,8 @@ export function chooseCoding(accepted: string | string[] | undefined): Coding {
 const compressBrotli = promisify(brotliCompress)
 const compressGzip = promisify(gzip)
 
-/** Compresses off the event loop: JSON to a tenth of its size, in milliseconds. */
-export async function encode(body: Buffer, coding: Coding): Promise<Buffer> {
+// Compresses off the event loop: JSON to a tenth of its size, in milliseconds.
+async function encode(body: Buffer, coding: Coding): Promise<Buffer> {
   if (coding === 'gzip') return compressGzip(body)
   // For a page of events quality 4 takes 2 ms; the default of 11 takes 300 ms and saves a third of the bytes.
   if (coding === 'br') return compressBrotli(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } })
@@ -48,31 +46,29 @@ export type Answer = {
   weakTag?: string
 }
 
-/** A response with its body in every content coding requested so far. */
-export class Representation implements Answer {
-  readonly status: number
-  readonly headers: Record<string, string>
-  readonly body: Buffer
-  readonly isShareable: boolean
-  readonly weakTag: string | undefined
+/** A response with its body in every content coding requested so far. `onGrown` is called whenever another coding adds to
+ *  its size. */
+export class Representation {
+  readonly answer: Answer
   readonly #onGrown: () => void
   #hash: string | undefined
   #size: number
   #bodies: Map<Coding, Promise<Buffer>> | undefined
 
-  constructor({ status, headers, body, isShareable, weakTag }: Answer, onGrown: () => void) {
-    this.status = status
-    this.headers = headers
-    this.body = body
-    this.isShareable = isShareable
-    this.weakTag = weakTag
-    this.#size = body.length
+  constructor(answer: Answer, onGrown = () => {}) {
+    this.answer = answer
+    this.#size = answer.body.length
     this.#onGrown = onGrown
+  }
+
+  get body(): Buffer {
+    return this.answer.body
   }
 
   /** ETag. A strong one differs per coding, because the bytes differ (RFC 9110, 8.8.3). */
   etag(coding: Coding): string {
-    if (this.weakTag !== undefined) return `W/"${this.weakTag}"`
+    const { weakTag } = this.answer
+    if (weakTag !== undefined) return `W/"${weakTag}"`
     this.#hash ??= createHash('sha256').update(this.body).digest('base64url')
     return coding === 'identity' ? `"${this.#hash}"` : `"${this.#hash}-${coding}"`
   }
@@ -99,12 +95,6 @@ export class Representation implements Answer {
   }
 }
 
-const ignore = () => {}
-
-/** Wraps a response. `onGrown` is called whenever another coding adds to its size. */
-export const toRepresentation = (answer: Answer, onGrown: () => void = ignore): Representation =>
-  new Representation(answer, onGrown)
-
 // Below this size the headers dominate a response, and compression gains nothing.
 const minCompressedBytes = 1024
 
@@ -122,14 +112,14 @@ async function send(
   reply: FastifyReply,
   representation: Representation,
 ): Promise<void> {
-  const { isShareable, status } = representation
-  if (!isShareable) return void reply.code(status).headers(representation.headers).send(representation.body)
-  const isSmall = representation.body.length < minCompressedBytes
+  const { isShareable, status, headers: answered, body: bytes } = representation.answer
+  if (!isShareable) return void reply.code(status).headers(answered).send(bytes)
+  const isSmall = bytes.length < minCompressedBytes
   const coding = isSmall ? 'identity' : chooseCoding(headers['accept-encoding'])
-  const { 'content-type': type = '', ...otherHeaders } = representation.headers
-  const vary = [reply.getHeader('vary'), varyHeaders].filter(Boolean).join(', ')
+  const { 'content-type': type = '', ...otherHeaders } = answered
   const kept = reply.getHeader('cache-control') ?? 'private, no-cache'
-  reply.headers({ vary, 'cache-control': kept, ...otherHeaders })
+  addVary(reply, varyHeaders)
+  reply.headers({ 'cache-control': kept, ...otherHeaders })
   if (method !== 'POST') {
     const etag = representation.etag(coding)
     reply.header('etag', etag)

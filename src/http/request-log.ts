@@ -76,7 +76,8 @@ export function logOperation(
 
 /** Adds the codes of errors to the log line of a request, ten at most. */
 export function logCodes({ logged }: FastifyRequest, codes: string[]): void {
-  if (logged) logged.codes = [...new Set([...(logged.codes ?? []), ...codes])].slice(0, maxCodes)
+  if (logged && codes.length > 0)
+    logged.codes = [...new Set([...(logged.codes ?? []), ...codes])].slice(0, maxCodes)
 }
 
 /** Time from the arrival of a request, as its client sees it, to the end of its answer, in milliseconds. */

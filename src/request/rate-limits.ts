@@ -1,4 +1,4 @@
-import rateLimit from '@fastify/rate-limit'
+import rateLimits from '@fastify/rate-limit'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
@@ -6,7 +6,7 @@ import { mayBeValid, wereValid } from '../auth/credentials.ts'
 import type { Database } from '../database/database.ts'
 import { clientAddress } from '../http/connection-limits.ts'
 import { createLimitCounters } from '../http/limit-counters.ts'
-import { Refusal } from '../shared/errors.ts'
+import { refusal } from '../shared/errors.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -22,21 +22,7 @@ declare module 'fastify' {
 }
 
 /** Limits on requests per second, in this process. Refuses: RATE_LIMITED. */
-export type RateLimits = {
-  /** Limits every route, except those with `config.rateLimit: false`. Call it before the routes are added. */
-  addTo(app: FastifyInstance): Promise<void>
-  /** Runs the lookup of the token of a route with `config.tokenOf`. An unknown token counts as a failure of
-   *  the address. An address with too many failures can look up only tokens that were found before. */
-  lookUpToken<Row>(request: FastifyRequest, find: () => Promise<Row | null>): Promise<Row | null>
-  /** Counts a failure of the request's address. */
-  countFailure(request: FastifyRequest): void
-}
-
-const unlimited: RateLimits = {
-  addTo: async () => {},
-  lookUpToken: (_request, find) => find(),
-  countFailure: () => {},
-}
+export type RateLimits = ReturnType<typeof createRateLimits>
 
 const windowMs = 1000
 const noLimit = Number.MAX_SAFE_INTEGER
@@ -66,15 +52,12 @@ function limitKeyOf(request: FastifyRequest): string {
  *  failure until they prove valid, so that any number of concurrent guesses costs no more SQL than the limit.
  *  An address with too many failures is still accepted with valid credentials, even if this process sees them
  *  for the first time. Null means no limit. */
-export const createRateLimits = (
+export function createRateLimits(
   db: Database,
   { rateLimit, publishableRateLimit }: { rateLimit: number | null; publishableRateLimit: number | null },
-): RateLimits =>
-  rateLimit === null && publishableRateLimit === null
-    ? unlimited
-    : createLimits(db, rateLimit ?? noLimit, publishableRateLimit ?? noLimit)
-
-function createLimits(db: Database, perSecond: number, perPublishable: number): RateLimits {
+) {
+  const perSecond = rateLimit ?? noLimit
+  const perPublishable = publishableRateLimit ?? noLimit
   const counters = createLimitCounters(windowMs)
   const knownTokens = new LRUCache<string, true>({ max: maxTokens })
   const limitLookups = pLimit(maxLookups)
@@ -82,11 +65,7 @@ function createLimits(db: Database, perSecond: number, perPublishable: number): 
   const isUsedUp = (key: string) => counters.read(key).count >= perSecond
 
   const tooMany = (source: string, limit = perSecond) =>
-    new Refusal({
-      code: 'RATE_LIMITED',
-      message: `Too many requests ${source}.`,
-      facts: { limit, retryAfter: 1 },
-    })
+    refusal('RATE_LIMITED', `Too many requests ${source}.`, undefined, { limit, retryAfter: 1 })
   const isOverPublishable = ({ credentials, limitKey, routeOptions }: FastifyRequest) =>
     !routeOptions.config.tokenOf &&
     credentials.isPublishable &&
@@ -110,7 +89,8 @@ function createLimits(db: Database, perSecond: number, perPublishable: number): 
   }
 
   return {
-    async addTo(app) {
+    /** Limits every route, except those with `config.rateLimit: false`. Call it before the routes are added. */
+    async addTo(app: FastifyInstance): Promise<void> {
       app.decorateRequest('limitKey', '')
       app.decorateRequest('isUnproven', false)
       // Runs before the library's hook, which is added to each route.
@@ -135,7 +115,7 @@ function createLimits(db: Database, perSecond: number, perPublishable: number): 
       })
       // Without a limit there are no headers that tell it.
       if (!isLimited) return
-      await app.register(rateLimit, {
+      await app.register(rateLimits, {
         max: perSecond,
         timeWindow: windowMs,
         keyGenerator: ({ limitKey }) => limitKey,
@@ -144,7 +124,9 @@ function createLimits(db: Database, perSecond: number, perPublishable: number): 
           tooMany(limitKey.startsWith('address ') ? 'from this address' : 'with this key'),
       })
     },
-    async lookUpToken(request, find) {
+    /** Runs the lookup of the token of a route with `config.tokenOf`. An unknown token counts as a failure of
+     *  the address. An address with too many failures can look up only tokens that were found before. */
+    async lookUpToken<Row>(request: FastifyRequest, find: () => Promise<Row | null>): Promise<Row | null> {
       const key = request.limitKey
       // A malformed token counts as a request of its address, and costs no SQL.
       if (!key.startsWith(tokenPrefix) || knownTokens.has(key)) return find()
@@ -156,7 +138,8 @@ function createLimits(db: Database, perSecond: number, perPublishable: number): 
         return found
       })
     },
-    countFailure(request) {
+    /** Counts a failure of the request's address. */
+    countFailure(request: FastifyRequest): void {
       if (counters.add(failuresKey(request)).count > perSecond) throw tooManyFailures()
     },
   }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Answer, sendRepresentation, toRepresentation } from '../../http/representation.ts'
+import { type Answer, Representation, sendRepresentation } from '../../http/representation.ts'
 import { exampleIds } from '../../rest/openapi/example-ids.ts'
 import { route } from '../../rest/route.ts'
 import { sha256 } from '../../shared/ids.ts'
@@ -156,7 +156,7 @@ export const scanListRoute = route({
     const path = routeOptions.url?.replace(':eventId', encodeURIComponent(params.eventId))
     const answer = listScanCodes({ eventId: params.eventId, since, limit }, ctx).then((page) => {
       const next = new URLSearchParams({ since: page.cursor, limit: String(limit) })
-      return toRepresentation(toAnswer(page, `<${ctx.services.publicUrl()}${path}?${next}>; rel="next"`))
+      return new Representation(toAnswer(page, `<${ctx.services.publicUrl()}${path}?${next}>; rel="next"`))
     })
     sendRepresentation(request, reply, answer)
   },

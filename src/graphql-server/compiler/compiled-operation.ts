@@ -1,6 +1,5 @@
 import {
   type DocumentNode,
-  type ExecutionResult,
   type FragmentDefinitionNode,
   type GraphQLError,
   type GraphQLSchema,
@@ -13,7 +12,7 @@ import {
   visitWithTypeInfo,
 } from 'graphql'
 import { requestLimits } from '../../shared/request-limits.ts'
-import { type Cost, costCheck, type OnCost } from '../operation-cost.ts'
+import { type Cost, costCheck, type Measured } from '../operation-cost.ts'
 import { compileOperation, type RootField } from './compile.ts'
 import { NotCompiled } from './complete-value.ts'
 import { executeFields, executeFieldsSerially, type Outcomes } from './execute-fields.ts'
@@ -24,6 +23,7 @@ const maxVariants = 16
 
 /** One operation of a document, compiled on demand. */
 export class CompiledOperation {
+  readonly document: DocumentNode
   readonly #schema: GraphQLSchema
   readonly #operation: OperationDefinitionNode
   readonly #fragments: Record<string, FragmentDefinitionNode>
@@ -37,6 +37,7 @@ export class CompiledOperation {
   #fixedCost: Cost | undefined
 
   constructor(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode) {
+    this.document = document
     this.#schema = schema
     this.#operation = operation
     this.#fragments = Object.fromEntries(
@@ -73,28 +74,30 @@ export class CompiledOperation {
     return getVariableValues(this.#schema, definitions, variables, { maxErrors })
   }
 
-  /** Returns the error if the operation is too complex with these variables, which are valid. */
-  excessWith(variables: Variables, onCost?: OnCost): GraphQLError | null {
-    if (this.#hasFixedCost) this.#fixedCost ??= this.#checkCost(variables)
-    const { complexity, excess } = this.#fixedCost ?? this.#checkCost(variables)
-    onCost?.(complexity)
+  /** Measures the operation with these variables, which are valid. Returns the error if it is too complex. */
+  #excessWith(variables: Variables, coerced: Variables, measured?: Measured): GraphQLError | null {
+    const cost = this.#fixedCost ?? this.#checkCost(variables, coerced)
+    if (this.#hasFixedCost) this.#fixedCost = cost
+    const { complexity, excess } = cost
+    if (measured) measured.cost = complexity
     return excess
   }
 
-  /** Returns a result with a few errors if the variables are invalid: graphql-js prints the input in each. */
-  validateVariables(variables: Variables): ExecutionResult | null {
-    const { errors } = this.#coerce(variables, requestLimits.maxGraphqlErrors)
-    if (!errors) return null
-    for (const { extensions } of errors) extensions.http = { status: 400 }
-    return { errors }
+  /** Returns the errors with which the operation must not be executed: a few of invalid variables, because graphql-js
+   *  prints the input in each, or that it is too complex. Null if it may be. */
+  errorsWith(variables: Variables, measured?: Measured): readonly GraphQLError[] | null {
+    const { errors, coerced } = this.#coerce(variables, requestLimits.maxGraphqlErrors)
+    for (const { extensions } of errors ?? []) extensions.http = { status: 400 }
+    const excess = coerced && this.#excessWith(variables, coerced, measured)
+    return errors ?? (excess ? [excess] : null)
   }
 
   /** Resolves to the bytes of the response, or to the outcomes so far if graphql-js must take over. A query
    *  can run again without harm. A mutation must not, so graphql-js replays its outcomes. */
-  async execute(context: unknown, variables: Variables, onCost?: OnCost): Promise<Buffer | Outcomes> {
+  async execute(context: unknown, variables: Variables, measured?: Measured): Promise<Buffer | Outcomes> {
     const outcomes: Outcomes = new Map()
     const { coerced } = this.#coerce(variables, 1)
-    if (!coerced || this.excessWith(variables, onCost)) return outcomes
+    if (!coerced || this.#excessWith(variables, coerced, measured)) return outcomes
     const key = JSON.stringify([...this.#directiveVariables].map((name) => coerced[name]))
     try {
       const fields = this.#variantFor(key, coerced)

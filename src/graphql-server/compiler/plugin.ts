@@ -1,6 +1,6 @@
 import type { DocumentNode, ExecutionArgs, GraphQLSchema } from 'graphql'
 import type { Plugin } from 'graphql-yoga'
-import type { OnCost } from '../operation-cost.ts'
+import type { Measured } from '../operation-cost.ts'
 import type { CompiledOperation } from './compiled-operation.ts'
 import type { Outcomes } from './execute-fields.ts'
 
@@ -8,8 +8,8 @@ import type { Outcomes } from './execute-fields.ts'
 export type ExecutionContext = {
   /** Outcomes of an execution in compiled form that could not be completed; graphql-js continues from them. */
   outcomes?: Outcomes
-  /** Called with the cost of the operation before it is executed. */
-  onCost?: OnCost
+  /** Told the cost of the operation before it is executed. */
+  measured?: Measured
 }
 
 const outcomesByRoot = new WeakMap<object, Outcomes>()
@@ -34,11 +34,8 @@ export const limitedExecution = (
     setExecuteFn((args: ExecutionArgs) => {
       const operation = operationOf(args.document, args.operationName)
       if (!operation) return executeFn(args)
-      const variables = args.variableValues ?? {}
-      const invalid = operation.validateVariables(variables)
-      if (invalid) return invalid
-      const excess = operation.excessWith(variables, context.onCost)
-      if (excess) return { errors: [excess] }
+      const errors = operation.errorsWith(args.variableValues ?? {}, context.measured)
+      if (errors) return { errors }
       const rootValue = {}
       if (context.outcomes) outcomesByRoot.set(rootValue, context.outcomes)
       return executeFn({ ...args, rootValue })

@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto'
-import { iconUrl } from '../../http/html.ts'
-import { type Representation, toRepresentation } from '../../http/representation.ts'
+import { hashOf, iconUrl } from '../../http/html.ts'
+import { Representation } from '../../http/representation.ts'
 import { type FindExamples, graphiqlTabs, type Tab } from './tabs.ts'
 
 // Workarounds. GraphiQL's drag-and-drop moves a pressed tab away from the pointer, so that clicks miss it. Its
@@ -40,9 +39,7 @@ if (localStorage.getItem('boxoffice:key') !== ${JSON.stringify(key)}) {
 </script>`
 
 const hashesOf = (html: string) =>
-  [...html.matchAll(/<script>(.*?)<\/script>/gs)].map(
-    ([, script = '']) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`,
-  )
+  [...html.matchAll(/<script>(.*?)<\/script>/gs)].map(([, script = '']) => hashOf(script))
 
 // Allows only the scripts in the page, by hash. The editor adds inline styles and starts workers from blobs.
 const policyOf = (html: string) =>
@@ -70,7 +67,7 @@ async function render(findExamples: FindExamples | undefined): Promise<Represent
   const html = page
     .replace('</head>', () => `${style}${script(examples?.key ?? '', tabs[0])}</head>`)
     .replace('<div id="root"></div>', '<header><h1>Boxoffice GraphiQL</h1></header><main id="root"></main>')
-  return toRepresentation({
+  return new Representation({
     status: 200,
     headers: {
       'content-type': 'text/html; charset=utf-8',

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyReply } from 'fastify'
-import { Refusal } from '../../shared/errors.ts'
+import { refusal } from '../../shared/errors.ts'
 
 // Events of the protocol «GraphQL over Server-Sent Events», distinct connections mode.
 
@@ -51,8 +51,7 @@ export class EventStream {
   constructor(reply: FastifyReply) {
     const { raw: response } = reply
     const { socket } = response
-    if (!socket)
-      throw new Refusal({ code: 'BAD_REQUEST', message: 'Open an event stream on a connection of its own.' })
+    if (!socket) throw refusal('BAD_REQUEST', 'Open an event stream on a connection of its own.')
     this.#response = response
     this.#socket = socket
     const headers = reply.getHeaders()

@@ -1,6 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { GraphQLError } from 'graphql'
 import type { Authenticated } from '../../auth/caller.ts'
 import { isUnavailable } from '../../database/database.ts'
 import { clientAddress } from '../../http/connection-limits.ts'
@@ -12,34 +11,29 @@ import { FairTurns } from '../fair-turns.ts'
 import { completeEvent, EventStream, nextEvent, sendOneEvent } from './event-stream.ts'
 import { Audience, FanOut } from './fan-out.ts'
 import {
-  errorsToJson,
   failureToJson,
+  isRefused,
   type LiveOperation,
   type Origin,
   openSource,
-  type Source,
   toEvent,
 } from './live-operation.ts'
-import { type LiveSession, Sessions } from './sessions.ts'
-import { StreamCounts, type StreamLimits } from './stream-limits.ts'
+import { type Member, Sessions } from './sessions.ts'
+import { countStreams, type StreamLimits } from './stream-limits.ts'
 
 /** A subscription of a caller. */
 type Subscription = { operation: LiveOperation; origin: Origin; authenticated: Authenticated }
 
-/** A stream that joins a source. `authenticated` is that of the last authentication. */
-type Joining = { stream: EventStream; authenticated(): Authenticated }
-
-/** Way into a source of events, or the errors that it is refused with. `join` adds a stream to it, and returns
- *  how that leaves; `drop` ends a source that nobody has joined. */
-type Opened = { join(joining: Joining): () => void; drop(): void } | { refused: readonly GraphQLError[] }
+/** Way into a source of events. `join` adds a stream to it, and returns how that leaves; `drop` ends a source that nobody
+ *  has joined. */
+type Opened = { join(member: Pick<Member, 'stream' | 'session'>): () => void; drop(): void }
 
 /** The bytes of an event, and its identifier if it has one. */
 type Executed = { id: string | undefined; bytes: Buffer }
 
-type OpenSource = Exclude<Source, { refused: unknown }>
-
 /** Writes the last events of a stream that ends with an error. */
-const finalEvents = (json: string): string => nextEvent(json) + completeEvent
+const finalEvents = (error: unknown, origin: Origin): string =>
+  nextEvent(failureToJson(error, origin)) + completeEvent
 
 // Time for which the bytes of an event are kept for other streams of the same operation and caller.
 const keptMs = 1_000
@@ -61,31 +55,25 @@ class LiveSources {
   /** Opens the source of a subscription, after the event that its client has received last. */
   open(subscription: Subscription, lastEventId: string | undefined): Promise<Opened> {
     const { operation, authenticated } = subscription
-    const open = () => {
-      const ctx = { ...contextOf(this.#services, authenticated), lastEventId }
-      return openSource(operation, ctx)
-    }
-    const { document, operationName, variables } = operation
-    const asked = [document.loc?.source.body, operationName, variables, authenticated.caller]
+    const open = () => openSource(operation, { ...contextOf(this.#services, authenticated), lastEventId })
+    const { compiled, operationName, variables, live } = operation
+    const asked = [compiled.document.loc?.source.body, operationName, variables, authenticated.caller]
     const key = sha256(JSON.stringify(asked))
-    if (!operation.live.latestBy)
-      return open().then((source) => ('refused' in source ? source : this.#own(source, subscription, key)))
+    if (!live.latestBy) return open().then((events) => this.#own(events, subscription, key))
     const found = this.#shared.get(key)
     if (found) return found
     const forget = () => {
       if (this.#shared.get(key) === opened) this.#shared.delete(key)
     }
-    const opened = open().then((source) =>
-      'refused' in source ? source : this.#audience(source, subscription, forget),
-    )
+    const opened = open().then((events) => this.#audience(events, subscription, forget))
     this.#shared.set(key, opened)
     // A refusal is not kept.
-    opened.then((result) => 'refused' in result && forget(), forget)
+    opened.catch(forget)
     return opened
   }
 
   #audience(
-    { events, live }: OpenSource,
+    events: AsyncIterator<unknown>,
     { operation, origin, authenticated }: Subscription,
     forget: () => void,
   ): Opened {
@@ -96,7 +84,7 @@ class LiveSources {
         if (done) return
         const ctx = contextOf(this.#services, authenticated)
         const bytes = await toEvent(operation, { event: value, id: undefined }, ctx, origin)
-        audience.set(live.latestBy?.(value) ?? '', bytes)
+        audience.set(operation.live.latestBy?.(value) ?? '', bytes)
         this.#fanOut.publish(audience)
       }
     }
@@ -122,12 +110,16 @@ class LiveSources {
     }
   }
 
-  #own({ events, live }: OpenSource, { operation, origin, ...opening }: Subscription, key: string): Opened {
-    const owner = JSON.stringify(opening.authenticated.caller)
+  #own(
+    events: AsyncIterator<unknown>,
+    { operation, origin, authenticated }: Subscription,
+    key: string,
+  ): Opened {
+    const owner = JSON.stringify(authenticated.caller)
     const drop = () => void events.return?.()
     return {
       drop,
-      join: ({ stream, authenticated }) => {
+      join: ({ stream, session }) => {
         let hasLeft = false
         const run = async () => {
           for (;;) {
@@ -135,8 +127,8 @@ class LiveSources {
             const { done, value } = await events.next()
             if (done || hasLeft) return
             const execute = async () => {
-              const id = live.eventIdOf?.(value)
-              const ctx = contextOf(this.#services, authenticated())
+              const id = operation.live.eventIdOf?.(value)
+              const ctx = contextOf(this.#services, session.authenticated)
               return { id, bytes: await toEvent(operation, { event: value, id }, ctx, origin) }
             }
             await this.#turns.run(owner, async () => {
@@ -172,32 +164,8 @@ class LiveSources {
 const lastEvents = (run: () => Promise<void>, origin: Origin): Promise<string> =>
   run().then(
     () => '',
-    (error) => (isUnavailable(error) ? '' : finalEvents(failureToJson(error, origin))),
+    (error) => (isUnavailable(error) ? '' : finalEvents(error, origin)),
   )
-
-/** A stream with its operation. */
-class Member {
-  readonly operation: LiveOperation
-  readonly origin: Origin
-  readonly stream: EventStream
-  readonly session: LiveSession<Member>
-  /** Takes the stream from its source. */
-  leave: () => void = () => {}
-
-  constructor(
-    { operation, origin, stream }: Pick<Member, 'operation' | 'origin' | 'stream'>,
-    sessionOf: (member: Member) => LiveSession<Member>,
-  ) {
-    this.operation = operation
-    this.origin = origin
-    this.stream = stream
-    this.session = sessionOf(this)
-  }
-
-  join(opened: Exclude<Opened, { refused: unknown }>): void {
-    this.leave = opened.join({ stream: this.stream, authenticated: () => this.session.authenticated })
-  }
-}
 
 const tickMs = 1_000
 // Each quiet stream is sent a comment once in so many ticks.
@@ -208,9 +176,9 @@ const endedPerTurn = 200
 export class LiveStreams {
   readonly #log: Log
   readonly #isLeaving: () => boolean
-  readonly #counts: StreamCounts
+  readonly #count: ReturnType<typeof countStreams>
   readonly #sources: LiveSources
-  readonly #sessions: Sessions<Member>
+  readonly #sessions: Sessions
   /** Members that get their heartbeats at the same time. */
   readonly #beats = Array.from({ length: heartbeatTicks }, () => new Set<Member>())
   readonly #timer: NodeJS.Timeout
@@ -220,14 +188,12 @@ export class LiveStreams {
   constructor(services: Services, log: Log, limits: StreamLimits, isLeaving: () => boolean) {
     this.#log = log
     this.#isLeaving = isLeaving
-    this.#counts = new StreamCounts(limits)
+    this.#count = countStreams(limits)
     this.#sources = new LiveSources(services)
     this.#sessions = new Sessions(services.db, {
-      onRevoked: ({ members }, refusal) =>
-        void this.#endAll(members, ({ origin }) => finalEvents(failureToJson(refusal, origin))),
-      onChanged: ({ members }) => {
-        for (const member of members) void this.#reopen(member)
-      },
+      onRevoked: (members, refusal) =>
+        void this.#endAll(members, ({ origin }) => finalEvents(refusal, origin)),
+      onChanged: (member) => void this.#reopen(member),
     })
     this.#timer = setInterval(() => this.#tick(), tickMs).unref()
   }
@@ -243,33 +209,29 @@ export class LiveStreams {
     if (this.#isLeaving()) throw busy('The service is shutting down. Try again.')
     const { credentials } = request
     const origin = this.#originOf(request.id)
-    const release = this.#counts.add(credentials.hash, clientAddress(request), !operation.live.latestBy)
-    let opened: Opened | null = null
+    const release = this.#count(credentials.hash, clientAddress(request), !operation.live.latestBy)
+    let opened: Opened | undefined
     try {
       const lastEventId = [request.headers['last-event-id']].flat()[0]
       opened = await this.#sources.open({ operation, origin, authenticated }, lastEventId)
-      if ('refused' in opened) {
-        release()
-        return void sendOneEvent(reply, errorsToJson(opened.refused, origin))
-      }
       const stream = new EventStream(reply)
       stream.lastEventId = lastEventId
-      const member = new Member({ operation, origin, stream }, (member) =>
-        this.#sessions.add(credentials, authenticated, member),
-      )
+      const leave = () => {}
+      const member = this.#sessions.add(credentials, authenticated, { operation, origin, stream, leave })
       const beats = this.#beats[this.#opened++ % heartbeatTicks]
       beats?.add(member)
       stream.onClose = () => {
         release()
         beats?.delete(member)
-        this.#sessions.remove(member.session, member)
+        this.#sessions.remove(member)
         member.leave()
       }
-      member.join(opened)
+      member.leave = opened.join(member)
     } catch (error) {
       release()
-      if (opened && 'drop' in opened) opened.drop()
-      throw error
+      opened?.drop()
+      if (!isRefused(error)) throw error
+      sendOneEvent(reply, failureToJson(error, origin))
     }
   }
 
@@ -315,13 +277,12 @@ export class LiveStreams {
     const { authenticated } = session
     try {
       const opened = await this.#sources.open({ operation, origin, authenticated }, stream.lastEventId)
-      if ('refused' in opened) return stream.end(finalEvents(errorsToJson(opened.refused, origin)))
       if (stream.isOver) return opened.drop()
       stream.seen = 0
-      member.join(opened)
-    } catch {
-      // The client connects again.
-      stream.end()
+      member.leave = opened.join(member)
+    } catch (error) {
+      // After anything but a refusal the client connects again.
+      stream.end(isRefused(error) ? finalEvents(error, origin) : '')
     }
   }
 }

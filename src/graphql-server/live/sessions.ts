@@ -3,19 +3,31 @@ import type { Authenticated } from '../../auth/caller.ts'
 import type { Credentials } from '../../auth/credentials.ts'
 import type { Database } from '../../database/database.ts'
 import { Refusal } from '../../shared/errors.ts'
+import type { EventStream } from './event-stream.ts'
+import type { LiveOperation, Origin } from './live-operation.ts'
 
-/** Credentials with open streams, and the result of their last authentication. */
-export type LiveSession<Member> = {
-  readonly credentials: Credentials
-  authenticated: Authenticated
-  readonly members: Set<Member>
+/** A stream with its operation. */
+export type Member = {
+  operation: LiveOperation
+  origin: Origin
+  stream: EventStream
+  session: LiveSession
+  /** Takes the stream from its source. */
+  leave(): void
 }
 
-type OnChange<Member> = {
+/** Credentials with open streams, and the result of their last authentication. */
+type LiveSession = {
+  credentials: Credentials
+  authenticated: Authenticated
+  members: Set<Member>
+}
+
+type OnChange = {
   /** The credentials are not valid any more. */
-  onRevoked(session: LiveSession<Member>, refusal: Refusal): void
+  onRevoked(members: Iterable<Member>, refusal: Refusal): void
   /** The caller may see more or less than before. */
-  onChanged(session: LiveSession<Member>): void
+  onChanged(member: Member): void
 }
 
 // Credentials that are authenticated again each second. More of them take as many seconds more.
@@ -25,32 +37,31 @@ const viewOf = ({ caller }: Authenticated): string => JSON.stringify(caller)
 
 /** Credentials of open streams. Each is authenticated again every second or two, so that a stream ends with
  *  its key, and sees no more than a request of its caller would: keys together in one statement. */
-export class Sessions<Member> {
+export class Sessions {
   readonly #db: Database
-  readonly #on: OnChange<Member>
-  readonly #sessions = new Map<string, LiveSession<Member>>()
-  #due: LiveSession<Member>[] = []
+  readonly #on: OnChange
+  readonly #sessions = new Map<string, LiveSession>()
+  #due: LiveSession[] = []
   #isChecking = false
 
-  constructor(db: Database, on: OnChange<Member>) {
+  constructor(db: Database, on: OnChange) {
     this.#db = db
     this.#on = on
   }
 
-  add(credentials: Credentials, authenticated: Authenticated, member: Member): LiveSession<Member> {
-    const session = this.#sessions.get(credentials.hash) ?? {
-      credentials,
-      authenticated,
-      members: new Set<Member>(),
-    }
+  add(credentials: Credentials, authenticated: Authenticated, stream: Omit<Member, 'session'>): Member {
+    const found = this.#sessions.get(credentials.hash)
+    const session = found ?? { credentials, authenticated, members: new Set() }
     this.#sessions.set(credentials.hash, session)
+    const member = { ...stream, session }
     session.members.add(member)
-    return session
+    return member
   }
 
-  remove(session: LiveSession<Member>, member: Member): void {
-    session.members.delete(member)
-    if (session.members.size === 0) this.#sessions.delete(session.credentials.hash)
+  remove(member: Member): void {
+    const { members, credentials } = member.session
+    members.delete(member)
+    if (members.size === 0) this.#sessions.delete(credentials.hash)
   }
 
   /** Authenticates the next ones again. A database that is away ends nobody. */
@@ -62,16 +73,16 @@ export class Sessions<Member> {
     this.#isChecking = false
   }
 
-  async #checkOne(session: LiveSession<Member>): Promise<void> {
-    if (session.members.size === 0) return
-    const { credentials, authenticated } = session
+  async #checkOne(session: LiveSession): Promise<void> {
+    const { credentials, authenticated, members } = session
+    if (members.size === 0) return
     try {
       const now = await authenticate(this.#db, credentials)
       if (!now) return
       session.authenticated = now
-      if (viewOf(now) !== viewOf(authenticated)) this.#on.onChanged(session)
+      if (viewOf(now) !== viewOf(authenticated)) for (const member of members) this.#on.onChanged(member)
     } catch (error) {
-      if (error instanceof Refusal) this.#on.onRevoked(session, error)
+      if (error instanceof Refusal) this.#on.onRevoked(members, error)
     }
   }
 }

@@ -1,4 +1,4 @@
-import { busy, problem, Refusal } from '../../shared/errors.ts'
+import { busy, refusal } from '../../shared/errors.ts'
 
 /** Limits of open streams, in each process. */
 export type StreamLimits = {
@@ -12,50 +12,27 @@ export type StreamLimits = {
   perAddress: number
 }
 
-const tooMany = (source: string, path: string, limit: number) =>
-  new Refusal(problem('RATE_LIMITED', `Too many event streams ${source}.`, [path], { limit, retryAfter: 5 }))
-
-/** Counts streams by name. */
-class Counter {
-  readonly #counts = new Map<string, number>()
-
-  read(name: string): number {
-    return this.#counts.get(name) ?? 0
+/** Counts open streams by credentials, those of feeds once more, and by address. The returned function counts a
+ *  stream, by a hash of its credentials and its address, and returns what takes it back.
+ *  Refuses: RATE_LIMITED with the path of what is limited, BUSY. */
+export function countStreams({ total, perKey, feedsPerKey, perAddress }: StreamLimits) {
+  const counts = new Map<string, number>()
+  const requireRoom = (name: string, limit: number, source: string, path: string) => {
+    if ((counts.get(name) ?? 0) < limit) return
+    throw refusal('RATE_LIMITED', `Too many event streams ${source}.`, [path], { limit, retryAfter: 5 })
   }
-
-  add(name: string, change: 1 | -1): void {
-    const count = this.read(name) + change
-    if (count > 0) this.#counts.set(name, count)
-    else this.#counts.delete(name)
-  }
-}
-
-/** Counts open streams by credentials, those of feeds once more, and by address. */
-export class StreamCounts {
-  readonly #limits: StreamLimits
-  readonly #byKey = new Counter()
-  readonly #feedsByKey = new Counter()
-  readonly #byAddress = new Counter()
-  #total = 0
-
-  constructor(limits: StreamLimits) {
-    this.#limits = limits
-  }
-
-  /** Counts a stream, by a hash of its credentials and its address. The returned function takes it back.
-   *  Refuses: RATE_LIMITED with the path of what is limited, BUSY. */
-  add(key: string, address: string, isFeed: boolean): () => void {
-    const { total, perKey, feedsPerKey, perAddress } = this.#limits
-    if (this.#byKey.read(key) >= perKey) throw tooMany('with this key', 'x-api-key', perKey)
-    if (isFeed && this.#feedsByKey.read(key) >= feedsPerKey)
-      throw tooMany('of changes and check-ins with this key', 'x-api-key', feedsPerKey)
-    if (this.#byAddress.read(address) >= perAddress) throw tooMany('from this address', 'address', perAddress)
-    if (this.#total >= total) throw busy('Too many event streams. Try again.')
+  return (key: string, address: string, isFeed: boolean): (() => void) => {
+    const [byKey, byFeed, byAddress] = [`key ${key}`, `feed ${key}`, `address ${address}`]
+    requireRoom(byKey, perKey, 'with this key', 'x-api-key')
+    if (isFeed) requireRoom(byFeed, feedsPerKey, 'of changes and check-ins with this key', 'x-api-key')
+    requireRoom(byAddress, perAddress, 'from this address', 'address')
+    if ((counts.get('all') ?? 0) >= total) throw busy('Too many event streams. Try again.')
     const count = (change: 1 | -1) => {
-      this.#total += change
-      this.#byKey.add(key, change)
-      if (isFeed) this.#feedsByKey.add(key, change)
-      this.#byAddress.add(address, change)
+      for (const name of ['all', byKey, byAddress, ...(isFeed ? [byFeed] : [])]) {
+        const open = (counts.get(name) ?? 0) + change
+        if (open > 0) counts.set(name, open)
+        else counts.delete(name)
+      }
     }
     count(1)
     return () => count(-1)

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import fastify, { type FastifyInstance } from 'fastify'
 import { icon } from '../../http/html.ts'
-import { type Representation, sendRepresentation, toRepresentation } from '../../http/representation.ts'
+import { Representation, sendRepresentation } from '../../http/representation.ts'
 import { type DocumentedRoute, type OpenApiDocument, toDocument } from './document.ts'
 import type { ExampleValues, FindExampleValues } from './example-ids.ts'
 import type { DocumentedWebhook } from './webhooks.ts'
@@ -54,10 +54,7 @@ function fillInKeys({ key, integrationKey }: ExampleValues): () => void {
 
 /** Opens a separate application that serves the documentation page of an OpenAPI document below `/docs`. The
  *  page sends its requests to where it was loaded from, by whatever name. */
-async function openPage(
-  document: OpenApiDocument,
-  examples: ExampleValues | undefined,
-): Promise<FastifyInstance> {
+async function openPage(document: OpenApiDocument, examples: ExampleValues | undefined) {
   const [{ default: swagger }, { default: swaggerUi }] = await Promise.all([
     import('@fastify/swagger'),
     import('@fastify/swagger-ui'),
@@ -88,17 +85,11 @@ async function openPage(
   return app
 }
 
-/** The page as HTML, and its files by their paths. */
-type PageFiles = {
-  page: Representation
-  files: Map<string, { version: string; file: Representation }>
-}
-
 const address = /(?<==")\/docs\/static\/[^"?]+/g
 
 async function read(app: FastifyInstance, url: string, change = (body: Buffer) => body) {
   const { headers, rawPayload } = await app.inject(url)
-  return toRepresentation({
+  return new Representation({
     status: 200,
     headers: {
       'content-type': String(headers['content-type']),
@@ -111,9 +102,9 @@ async function read(app: FastifyInstance, url: string, change = (body: Buffer) =
 
 /** Reads a page of the library and the files that it loads, which are then compressed once. The page names each
  *  file with a hash of its content, so that browsers may keep it for good. */
-async function readPageFiles(app: FastifyInstance): Promise<PageFiles> {
+async function readPageFiles(app: FastifyInstance) {
   const { body } = await app.inject('/docs')
-  const files: PageFiles['files'] = new Map()
+  const files = new Map<string, { version: string; file: Representation }>()
   for (const [path] of body.matchAll(address)) {
     const file = await read(app, path)
     const version = createHash('sha256').update(file.body).digest('base64url').slice(0, 16)
@@ -138,22 +129,16 @@ type DocumentationOptions = {
   findExamples?: FindExampleValues
 }
 
-type Documentation = { document: Representation; app: FastifyInstance } & PageFiles
-
 const packageFile = new URL('../../../package.json', import.meta.url)
-
-async function readVersion(): Promise<string> {
-  const { version } = JSON.parse(await readFile(packageFile, 'utf8')) as { version: string }
-  return version
-}
 
 async function open(
   routes: readonly DocumentedRoute[],
   { webhooks, publicUrl, findExamples }: DocumentationOptions,
-): Promise<Documentation> {
-  const [version, examples] = await Promise.all([readVersion(), findExamples?.()])
+) {
+  const [text, examples] = await Promise.all([readFile(packageFile, 'utf8'), findExamples?.()])
+  const { version }: { version: string } = JSON.parse(text)
   const document = toDocument({ routes, webhooks, publicUrl: publicUrl(), version, examples })
-  const bytes = toRepresentation({
+  const bytes = new Representation({
     status: 200,
     headers: { 'content-type': 'application/json; charset=utf-8' },
     body: Buffer.from(JSON.stringify(document)),
@@ -168,7 +153,7 @@ async function open(
  *  routes are added. */
 export function addDocumentation(app: FastifyInstance, options: DocumentationOptions): void {
   const routes: DocumentedRoute[] = []
-  let opened: Promise<Documentation> | undefined
+  let opened: ReturnType<typeof open> | undefined
   // A failure to find the examples must not last.
   const documentation = () => {
     opened ??= open(routes, options).catch((error: unknown) => {
@@ -181,13 +166,10 @@ export function addDocumentation(app: FastifyInstance, options: DocumentationOpt
     if (!route.schema?.hide && route.method !== 'HEAD') routes.push(route)
   })
   const hidden = { schema: { hide: true } }
-  app.get('/openapi.json', hidden, (request, reply) =>
-    sendRepresentation(
-      request,
-      reply,
-      documentation().then(({ document }) => document),
-    ),
-  )
+  app.get('/openapi.json', hidden, (request, reply) => {
+    const pending = documentation().then(({ document }) => document)
+    sendRepresentation(request, reply, pending)
+  })
   for (const url of ['/docs', '/docs/*'])
     app.get<{ Querystring: { v?: string } }>(url, hidden, async (request, reply) => {
       const { url, headers, query } = request

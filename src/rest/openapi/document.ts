@@ -5,17 +5,6 @@ import { createSchemas } from './json-schemas.ts'
 import { type Operation, toOperation } from './operation.ts'
 import { type DocumentedWebhook, toWebhooks } from './webhooks.ts'
 
-/** OpenAPI 3.1 document. */
-export type OpenApiDocument = {
-  openapi: string
-  info: { title: string; version: string; [field: string]: unknown }
-  servers: { url: string; description: string }[]
-  tags: { name: string; description: string }[]
-  paths: Record<string, Record<string, Operation>>
-  webhooks: Record<string, { post: Operation }>
-  components: Record<string, Record<string, unknown>>
-}
-
 export type DocumentedRoute = { method: string | string[]; url: string; schema?: FastifySchema }
 
 type DocumentOptions = {
@@ -27,7 +16,12 @@ type DocumentOptions = {
   examples?: ExampleValues
 }
 
-const inHeader = (name: string, description: string) => ({ type: 'apiKey', in: 'header', name, description })
+const inHeader = (name: string, description: string) => ({
+  type: 'apiKey' as const,
+  in: 'header',
+  name,
+  description,
+})
 
 /** Ways to authenticate, by which `security` of a route names them. */
 const securitySchemes = {
@@ -82,18 +76,12 @@ function toPaths(routes: readonly DocumentedRoute[], toOne: (schema: FastifySche
   return paths
 }
 
-/** Builds the OpenAPI document of these routes and webhooks. */
-export function toDocument({
-  routes,
-  webhooks,
-  publicUrl,
-  version,
-  examples,
-}: DocumentOptions): OpenApiDocument {
+/** Builds the OpenAPI 3.1 document of these routes and webhooks. */
+export function toDocument({ routes, webhooks, publicUrl, version, examples }: DocumentOptions) {
   const schemas = createSchemas()
   const paths = toPaths(routes, (schema) => toOperation(schema, schemas))
   const sent = toWebhooks(webhooks, schemas)
-  const document: OpenApiDocument = {
+  const document = {
     openapi: '3.1.0',
     info: {
       title: 'Boxoffice',
@@ -109,8 +97,10 @@ export function toDocument({
     components: {
       securitySchemes,
       headers: headerComponents(JSON.stringify(paths)),
-      schemas: schemas.components(),
+      schemas: schemas.components() as Record<string, object>,
     },
   }
   return examples ? withExampleIds(document, examples) : document
 }
+
+export type OpenApiDocument = ReturnType<typeof toDocument>

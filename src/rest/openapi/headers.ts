@@ -65,7 +65,7 @@ const componentOf = (name: HeaderName) => name.replaceAll('-', '')
 const referenceOf = (name: HeaderName) => ({ $ref: `#/components/headers/${componentOf(name)}` })
 
 /** Components of the headers to which a part of the document refers. */
-export const headerComponents = (part: string): Record<string, unknown> =>
+export const headerComponents = (part: string): Record<string, object> =>
   Object.fromEntries(
     (Object.keys(headers) as HeaderName[])
       .filter((name) => part.includes(JSON.stringify(referenceOf(name))))

@@ -1,26 +1,6 @@
 import { z } from 'zod'
 
-/** JSON Schema, as far as the document uses it. */
-export type JsonSchema = {
-  $ref?: string
-  type?: string | string[]
-  format?: string
-  pattern?: string
-  description?: string
-  default?: unknown
-  const?: unknown
-  enum?: unknown[]
-  minimum?: number
-  maximum?: number
-  properties?: Record<string, JsonSchema>
-  required?: string[]
-  items?: JsonSchema
-  anyOf?: JsonSchema[]
-  allOf?: JsonSchema[]
-  additionalProperties?: boolean | JsonSchema
-}
-
-type Converted = JsonSchema & { $schema?: string; $defs?: Record<string, JsonSchema> }
+export type JsonSchema = z.core.JSONSchema.JSONSchema
 
 type Direction = 'input' | 'output'
 
@@ -71,11 +51,11 @@ export function createSchemas() {
           delete jsonSchema.id
           // zod leaves it out where the value is converted, such as a number in a query string.
           if (zodSchema instanceof z.ZodDefault) jsonSchema.default = zodSchema.def.defaultValue
-          tidy(jsonSchema as JsonSchema, direction)
+          tidy(jsonSchema, direction)
         },
       })
       const text = JSON.stringify(converted).replaceAll('"#/$defs/', '"#/components/schemas/')
-      const { $schema: _schema, $defs = {}, ...root }: Converted = JSON.parse(text)
+      const { $schema: _schema, $defs = {}, ...root }: JsonSchema = JSON.parse(text)
       for (const [name, schema] of Object.entries($defs)) add(name, schema)
       return root
     },

@@ -26,14 +26,16 @@ function parametersOf(schema: FastifySchema, schemas: Schemas): Operation[] {
     if (!(type instanceof z.ZodType)) return []
     const { properties = {}, required = [] } = schemas.convert(type, 'input')
     const given = { params: example?.params, querystring: example?.query, headers: {} }[part] ?? {}
-    return Object.entries(properties).map(([name, { description, ...field }]) => ({
-      name: part === 'headers' ? headerName(name) : name,
-      in: places[part],
-      required: part === 'params' || required.includes(name),
-      description,
-      schema: field,
-      ...(name in given && { example: given[name] }),
-    }))
+    return Object.entries(properties as Record<string, JsonSchema>).map(
+      ([name, { description, ...field }]) => ({
+        name: part === 'headers' ? headerName(name) : name,
+        in: places[part],
+        required: part === 'params' || required.includes(name),
+        description,
+        schema: field,
+        ...(name in given && { example: given[name] }),
+      }),
+    )
   })
   return isConditional ? [...found, ifNoneMatch] : found
 }
@@ -55,7 +57,7 @@ function contentOf(answer: unknown, example: unknown, schemas: Schemas) {
     return { description: answer.description, content: Object.fromEntries(media) }
   }
   if (!(answer instanceof z.ZodType)) throw new Error('a documented response is a zod schema, or has content')
-  const { description = '', ...schema } = schemas.convert(answer, 'output') as JsonSchema
+  const { description = '', ...schema } = schemas.convert(answer, 'output')
   return {
     description: description || (answer.description ?? ''),
     content: { 'application/json': { schema, ...(example !== undefined && { example }) } },
