@@ -1,4 +1,4 @@
-import { builder, type DescribedValues } from '../../graphql/builder.ts'
+import { builder, upperCase } from '../../graphql/builder.ts'
 import { inputOf, inputTypes } from '../../graphql/input-of.ts'
 import { mutation, resultUnion } from '../../graphql/mutation-result.ts'
 import type { Context } from '../../request/context.ts'
@@ -20,28 +20,25 @@ import { eventIdOf, type LoggedCheckIn, watchCheckIns } from './watch-check-ins.
 
 const CheckInOutcomeRef = builder.enumType('CheckInOutcome', {
   description: 'Outcome of a scan.',
-  values: {
-    OK: { value: 'OK', description: 'Admitted, or counted out.' },
-    ALREADY_ENTERED: {
-      value: 'ALREADY_ENTERED',
-      description:
-        'The ticket admits no more people, or fewer than the scan lets in: see `entered` and `admits`. Comes before `TOO_EARLY`: see `reasons`.',
-    },
-    NOT_INSIDE: { value: 'NOT_INSIDE', description: 'Fewer people are inside than leave.' },
-    UNPAID: { value: 'UNPAID', description: 'The ticket was never paid, or has expired.' },
-    CANCELLED: { value: 'CANCELLED', description: 'The ticket was cancelled.' },
-    WRONG_EVENT: { value: 'WRONG_EVENT', description: 'The ticket is for another event.' },
-    TOO_EARLY: { value: 'TOO_EARLY', description: 'The doors are not open yet.' },
-    UNKNOWN: { value: 'UNKNOWN', description: 'No ticket of the organization matches.' },
-  } satisfies DescribedValues<CheckedIn['result']>,
+  values: upperCase<CheckedIn['result']>({
+    OK: 'Admitted, or counted out.',
+    ALREADY_ENTERED:
+      'The ticket admits no more people, or fewer than the scan lets in: see `entered` and `admits`. Comes before `TOO_EARLY`: see `reasons`.',
+    NOT_INSIDE: 'Fewer people are inside than leave.',
+    UNPAID: 'The ticket was never paid, or has expired.',
+    CANCELLED: 'The ticket was cancelled.',
+    WRONG_EVENT: 'The ticket is for another event.',
+    TOO_EARLY: 'The doors are not open yet.',
+    UNKNOWN: 'No ticket of the organization matches.',
+  }),
 })
 
 const DirectionRef = builder.enumType('CheckInDirection', {
   description: 'Direction of a scan.',
-  values: {
-    IN: { value: 'in', description: 'People enter.' },
-    OUT: { value: 'out', description: 'People leave, and may enter again with the same ticket.' },
-  } as const,
+  values: upperCase<CheckedIn['direction']>({
+    in: 'People enter.',
+    out: 'People leave, and may enter again with the same ticket.',
+  }),
 })
 
 inputTypes.add(direction, { type: DirectionRef })
@@ -163,17 +160,14 @@ builder.subscriptionField('checkIns', (t) =>
 
 const RedemptionOutcomeRef = builder.enumType('RedemptionOutcome', {
   description: 'Outcome of a redemption.',
-  values: {
-    OK: { value: 'OK', description: 'The items are to be handed out.' },
-    USED_UP: {
-      value: 'USED_UP',
-      description: 'Fewer items are left than were asked for. None was redeemed.',
-    },
-    NOT_BOUGHT: { value: 'NOT_BOUGHT', description: 'The supplement was not bought with the ticket.' },
-    UNPAID: { value: 'UNPAID', description: 'The ticket was never paid, or has expired.' },
-    CANCELLED: { value: 'CANCELLED', description: 'The ticket was cancelled.' },
-    UNKNOWN: { value: 'UNKNOWN', description: 'No ticket of the organization matches.' },
-  } satisfies DescribedValues<Redeemed['result']>,
+  values: upperCase<Redeemed['result']>({
+    OK: 'The items are to be handed out.',
+    USED_UP: 'Fewer items are left than were asked for. None was redeemed.',
+    NOT_BOUGHT: 'The supplement was not bought with the ticket.',
+    UNPAID: 'The ticket was never paid, or has expired.',
+    CANCELLED: 'The ticket was cancelled.',
+    UNKNOWN: 'No ticket of the organization matches.',
+  }),
 })
 
 const RedemptionRef = builder.objectRef<Redeemed>('Redemption').implement({

@@ -26,20 +26,26 @@ export const checkInResult = pgEnum('check_in_result', [
 ])
 export const checkInDirection = pgEnum('check_in_direction', ['in', 'out'])
 
+// What every scan has, at the door and at the bar.
+const scanColumns = () => ({
+  organizationId: text('organization_id').notNull(),
+  integrationId: text('integration_id')
+    .notNull()
+    .references(() => integrations.id),
+  /** Idempotency key, chosen by the scanner. */
+  nonce: text().notNull(),
+  /** SHA-256 of the input. */
+  requestHash: text('request_hash').notNull(),
+  /** Null if no ticket was found. */
+  ticketId: text('ticket_id'),
+  createdAt: createdAt(),
+})
+
 /** Scans at the door and their results, kept so that a repeated nonce returns the first result. */
 export const checkIns = pgTable(
   'check_ins',
   {
-    organizationId: text('organization_id').notNull(),
-    integrationId: text('integration_id')
-      .notNull()
-      .references(() => integrations.id),
-    /** Idempotency key, chosen by the scanner. */
-    nonce: text().notNull(),
-    /** SHA-256 of the input. */
-    requestHash: text('request_hash').notNull(),
-    /** Null if no ticket was found. */
-    ticketId: text('ticket_id'),
+    ...scanColumns(),
     direction: checkInDirection().notNull(),
     force: boolean().notNull(),
     /** Number of people who enter or leave. */
@@ -49,7 +55,6 @@ export const checkIns = pgTable(
     at: timestampMs('at').notNull(),
     /** First entry with the ticket before this scan, if any. */
     firstEnteredAt: timestampMs('first_entered_at'),
-    createdAt: createdAt(),
   },
   (checkIn) => [
     primaryKey({ columns: [checkIn.integrationId, checkIn.nonce, checkIn.organizationId] }),
@@ -77,23 +82,13 @@ export const redemptionResult = pgEnum('redemption_result', [
 export const redemptions = pgTable(
   'redemptions',
   {
-    organizationId: text('organization_id').notNull(),
-    integrationId: text('integration_id')
-      .notNull()
-      .references(() => integrations.id),
-    /** Idempotency key, chosen by the scanner. */
-    nonce: text().notNull(),
-    /** SHA-256 of the input. */
-    requestHash: text('request_hash').notNull(),
-    /** Null if no ticket was found. */
-    ticketId: text('ticket_id'),
+    ...scanColumns(),
     supplementId: text('supplement_id').notNull(),
     result: redemptionResult().notNull(),
     /** Number of items handed out by this call. */
     redeemed: integer().notNull(),
     /** Number of items left afterwards. */
     left: integer().notNull(),
-    createdAt: createdAt(),
   },
   (redemption) => [
     primaryKey({ columns: [redemption.organizationId, redemption.integrationId, redemption.nonce] }),

@@ -1,4 +1,4 @@
-import { builder, type DescribedValues, ModeRef, NodeRef, upperCase } from '../../graphql/builder.ts'
+import { builder, ModeRef, NodeRef, upperCase } from '../../graphql/builder.ts'
 import { connectionOf, costOfPage, forwardArgs, sizeOf, toPage } from '../../graphql/connection.ts'
 import { inputTypes } from '../../graphql/input-of.ts'
 import { mutation, objectResult, resultUnion } from '../../graphql/mutation-result.ts'
@@ -34,11 +34,11 @@ const WebhookStatusRef = builder.enumType('WebhookStatus', {
 
 const DisabledReasonRef = builder.enumType('WebhookDisabledReason', {
   description: 'Reason why a webhook is disabled.',
-  values: {
-    GONE: { value: 'GONE', description: 'Its endpoint answered 410.' },
-    FAILING: { value: 'FAILING', description: 'No delivery succeeded for five days.' },
-    REQUESTED: { value: 'REQUESTED', description: 'Disabled by a mutation.' },
-  } satisfies DescribedValues<DisabledReason>,
+  values: upperCase<DisabledReason>({
+    GONE: 'Its endpoint answered 410.',
+    FAILING: 'No delivery succeeded for five days.',
+    REQUESTED: 'Disabled by a mutation.',
+  }),
 })
 
 const WebhookRef = builder.objectRef<Webhook>('Webhook').implement({
