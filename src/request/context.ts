@@ -58,7 +58,8 @@ export type Context = {
 
 const modeOf = (caller: Caller | null): Mode => caller?.mode ?? 'live'
 
-const scopeOf = (caller: Caller | null): Scope => ({
+/** What a caller may see, for statements. */
+export const scopeOf = (caller: Caller | null): Scope => ({
   organizationIds: caller?.organizationIds ?? [],
   channelId: caller?.kind === 'channel' ? caller.channelId : '',
   ownOrganizationIds: caller?.kind === 'integration' ? caller.organizationIds : [],

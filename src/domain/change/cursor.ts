@@ -24,12 +24,15 @@ const unknown = () =>
 
 const inOrder = (read: ReadPositions) => [...read].sort(([a], [b]) => a - b)
 
+/** Digest by which a cursor verifies what it was made of. */
+export const toDigest = (named: unknown[]): string =>
+  Buffer.from(sha256(JSON.stringify(named)), 'hex')
+    .toString('base64url')
+    .slice(0, digestLength)
+
 // Includes the change ids, to detect a cursor of other changes at the same positions.
-function digestOf(feed: string, read: ReadPositions): string {
-  const last = inOrder(read).map(([part, { id, position }]) => [part, position, id])
-  const digest = Buffer.from(sha256(JSON.stringify([feed, last])), 'hex')
-  return digest.toString('base64url').slice(0, digestLength)
-}
+const digestOf = (feed: string, read: ReadPositions): string =>
+  toDigest([feed, inOrder(read).map(([part, { id, position }]) => [part, position, id])])
 
 /** Encodes read positions as an opaque cursor, some seven characters per part. */
 export function toCursor(feed: string, read: ReadPositions): string {

@@ -1,6 +1,6 @@
 import { coalesceReads } from '../../data/coalesce.ts'
 import { inMode } from '../../data/idempotency.ts'
-import { type Context, requireConfidential } from '../../request/context.ts'
+import { type Context, requireConfidential, scopeOf } from '../../request/context.ts'
 import { assignPositions } from './assign-positions.ts'
 import { type ReadPositions, readCursor, toCursor, verifyCursor } from './cursor.ts'
 import { maxChanges, readFeed } from './read-feed.ts'
@@ -25,19 +25,10 @@ export type FeedChange = Change & { cursor(): string }
 export async function listChanges(after: string | null, limit: number, ctx: Context): Promise<FeedChange[]> {
   if (limit > maxChanges) throw new RangeError(`${limit} changes are more than ${maxChanges}`)
   const caller = requireConfidential(ctx)
-  const isChannel = caller.kind === 'channel'
-  const owner = isChannel ? caller.channelId : caller.organizationIds[0]
   // A cursor of the other mode is one of another feed.
-  const feed = inMode(ctx, owner)
+  const feed = inMode(ctx, caller.kind === 'channel' ? caller.channelId : caller.organizationIds[0])
   const cursor = after === null ? null : readCursor(after)
-  const values = {
-    limit,
-    channelId: isChannel ? caller.channelId : '',
-    organizationIds: isChannel ? caller.organizationIds : [],
-    ownOrganizationIds: isChannel ? [] : caller.organizationIds,
-    mode: ctx.mode,
-    positions: JSON.stringify(cursor?.positions ?? []),
-  }
+  const values = { ...scopeOf(caller), limit, positions: JSON.stringify(cursor?.positions ?? []) }
 
   const read = async () => {
     const [last, found, unpositioned] = await readFeed(ctx.db, values)

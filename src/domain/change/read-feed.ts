@@ -4,7 +4,15 @@ import { channelOrganizations } from '../../auth/table.ts'
 import { readMerged } from '../../data/by-organization.ts'
 import { inMode } from '../../data/idempotency.ts'
 import { rowsOf } from '../../data/json-rows.ts'
-import { type Find, type Found, inReach, query, textArrayParam, together } from '../../data/query.ts'
+import {
+  type Find,
+  type Found,
+  inReach,
+  query,
+  type Scope,
+  textArrayParam,
+  together,
+} from '../../data/query.ts'
 import type { Database } from '../../database/database.ts'
 import { type Context, requireIntegration } from '../../request/context.ts'
 import { toCursor } from './cursor.ts'
@@ -130,12 +138,7 @@ const find = {
   integration: finding('changes_of_integration', ofIntegration),
 }
 
-type Values = {
-  limit: number
-  channelId: string
-  organizationIds: string[]
-  ownOrganizationIds: string[]
-} & Record<string, unknown>
+type Values = Scope & { limit: number; positions: string }
 
 const isBefore = (one: NextChange, other: NextChange) =>
   one.reached - other.reached ||

@@ -5,7 +5,7 @@ import { query, textArrayParam } from '../../data/query.ts'
 import { perDatabase } from '../../database/per-database.ts'
 import { type Context, requireIntegration } from '../../request/context.ts'
 import { Refusal } from '../../shared/errors.ts'
-import { sha256 } from '../../shared/ids.ts'
+import { toDigest } from '../change/cursor.ts'
 import { type FeedChange, listChanges } from '../change/list-changes.ts'
 import { feedHead, maxChanges } from '../change/read-feed.ts'
 import { eventById } from '../event/loaders.ts'
@@ -18,17 +18,13 @@ import { doorsOpenAt } from './scan-book.ts'
  *  itself, the last ticket. */
 type ScanListPosition = { feed: string; lastTicketId: string | null }
 
-const digestLength = 11
-
 // Characters that neither the cursors of the feed nor identifiers contain, and that URLs leave as they are.
 const separator = '~'
 
 // Keeps the cursor of one event's list from being taken for that of another, and what was hashed with one salt
 // from what is hashed with another.
 const digestOf = (salt: string, { feed, lastTicketId }: ScanListPosition): string =>
-  Buffer.from(sha256(JSON.stringify([salt, feed, lastTicketId])), 'hex')
-    .toString('base64url')
-    .slice(0, digestLength)
+  toDigest([salt, feed, lastTicketId])
 
 /** Refusal of a cursor that is not of this list. */
 const unknownCursor = () =>
@@ -155,8 +151,6 @@ async function readChanges(feed: string, limit: number, ctx: Context): Promise<F
   }
 }
 
-type Request = { eventId: string; since: string | null; limit: number }
-
 /** Lists what a scanner must know to work offline: for each ticket of an event the hash of its code, people
  *  that it admits and that are inside, and its supplements, and nothing of its holder. Without `since` the
  *  list begins; a page's cursor continues it, and once the list is read (`hasMore` is false), leads to what
@@ -164,29 +158,28 @@ type Request = { eventId: string; since: string | null; limit: number }
  *  another code after a transfer. Each replaces what was read of the same ticket before. A page is at most
  *  `limit` tickets. Nothing is missed, whatever commits meanwhile; something may come twice.
  *  Refuses: FORBIDDEN for a channel, NOT_FOUND, CURSOR_UNKNOWN, BUSY (DECISIONS 54). */
-export async function listScanCodes({ eventId, since, limit }: Request, ctx: Context): Promise<ScanListPage> {
+export async function listScanCodes(
+  { eventId, since, limit }: { eventId: string; since?: string | undefined; limit: number },
+  ctx: Context,
+): Promise<ScanListPage> {
   const [organizationId] = requireIntegration(ctx).organizationIds
   const event = await ctx.loaders.load(eventById, eventId)
   if (!event) throw new Refusal({ code: 'NOT_FOUND', message: 'There is no such event.', path: ['eventId'] })
   const salt = await saltOf(event, ctx)
-  const position = since === null ? null : readScanListCursor(salt, since)
+  const position = since === undefined ? null : readScanListCursor(salt, since)
   const values = { organizationId, mode: ctx.mode, eventId, salt }
 
   async function read(): Promise<{ entries: string; position: ScanListPosition; hasMore: boolean }> {
     if (position && position.lastTicketId === null) {
-      const changes = await readChanges(position.feed, Math.min(limit, maxChanges), ctx)
-      const last = changes.at(-1)
+      const most = Math.min(limit, maxChanges)
+      const changes = await readChanges(position.feed, most, ctx)
       const ofEvent = changes.filter(
         ({ type, data }) => type.startsWith('ticket.') && data.event_id === eventId,
       )
       const ids = [...new Set(ofEvent.map(({ subjectId }) => subjectId))]
       const [page] = ids.length > 0 ? await changedPage(ctx.db, { ...values, ids, limit: ids.length }) : []
-      const next = { feed: last ? last.cursor() : position.feed, lastTicketId: null }
-      return {
-        entries: page?.entries ?? '',
-        position: next,
-        hasMore: changes.length === Math.min(limit, maxChanges),
-      }
+      const next = { feed: changes.at(-1)?.cursor() ?? position.feed, lastTicketId: null }
+      return { entries: page?.entries ?? '', position: next, hasMore: changes.length === most }
     }
     // Before the tickets, so that changes behind it are told again rather than missed.
     const feed = position?.feed ?? (await feedHead(ctx))
@@ -196,8 +189,7 @@ export async function listScanCodes({ eventId, since, limit }: Request, ctx: Con
     return { entries, position: { feed, lastTicketId: more ? last : null }, hasMore: more }
   }
 
-  const page = await pageBulkhead(ctx.db)(read)
+  const { position: next, ...page } = await pageBulkhead(ctx.db)(read)
   const opensAt = new Date(doorsOpenAt(event.startDate, ctx.services.admissionHours))
-  const cursor = toScanListCursor(salt, page.position)
-  return { event, opensAt, salt, entries: page.entries, cursor, hasMore: page.hasMore }
+  return { event, opensAt, salt, ...page, cursor: toScanListCursor(salt, next) }
 }

@@ -84,12 +84,6 @@ const scanListExample: z.output<typeof scanListBody> = {
   has_more: false,
 }
 
-const number = scalars.fromQuery
-const pageSize = z
-  .int('must be a whole number')
-  .min(1, 'must be at least 1')
-  .max(maxScanListPage, `must be at most ${maxScanListPage}`)
-
 const query = z.strictObject({
   since: z
     .string()
@@ -97,7 +91,13 @@ const query = z.strictObject({
     .max(1_000, 'must be at most 1000 characters')
     .optional()
     .describe('Cursor of an earlier answer: continues the list, or returns what has changed since.'),
-  limit: number(pageSize)
+  limit: scalars
+    .fromQuery(
+      z
+        .int('must be a whole number')
+        .min(1, 'must be at least 1')
+        .max(maxScanListPage, `must be at most ${maxScanListPage}`),
+    )
     .default(1_000)
     .describe(`Maximum number of tickets to return, 1 to ${maxScanListPage}.`),
 })
@@ -152,10 +152,9 @@ export const scanListRoute = route({
   },
   handler: (request, reply) => {
     const { params, query, ctx, routeOptions } = request
-    const { since = null, limit } = query
     const path = routeOptions.url?.replace(':eventId', encodeURIComponent(params.eventId))
-    const answer = listScanCodes({ eventId: params.eventId, since, limit }, ctx).then((page) => {
-      const next = new URLSearchParams({ since: page.cursor, limit: String(limit) })
+    const answer = listScanCodes({ ...params, ...query }, ctx).then((page) => {
+      const next = new URLSearchParams({ since: page.cursor, limit: String(query.limit) })
       return new Representation(toAnswer(page, `<${ctx.services.publicUrl()}${path}?${next}>; rel="next"`))
     })
     sendRepresentation(request, reply, answer)
