@@ -3,7 +3,7 @@ import { inMode } from '../../data/idempotency.ts'
 import { type Connection, isDuplicate } from '../../database/database.ts'
 import { announceOnCommit } from '../../database/transaction.ts'
 import { type Context, requireIntegration } from '../../request/context.ts'
-import { busy, type Problem, problem, Refusal } from '../../shared/errors.ts'
+import { busy, type Problem, problem } from '../../shared/errors.ts'
 import { clockMarginMs, sha256 } from '../../shared/ids.ts'
 import { hour } from '../event/local-time.ts'
 import type { BatchedScan, CheckInInput } from './check-in-input.ts'
@@ -47,7 +47,7 @@ const reused = () => refuse('IDEMPOTENCY_KEY_REUSED', 'This nonce was used for a
 
 const hashOf = (scan: CheckInInput): string => sha256(JSON.stringify(scan))
 
-/** A scan with its place among those of the request. */
+/** A scan with its place among those that are decided together. */
 type NumberedScan = { place: number; input: CheckInInput; requestHash: string; at: Date }
 
 // A live nonce may read like one in test mode, and is another request all the same.
@@ -59,19 +59,15 @@ const toNumbered = (input: CheckInInput, place: number, ctx: Context): NumberedS
 })
 
 /** Decides scans in the order of their times, whatever their order in the request, and writes what follows
- *  from them. */
-async function decide(
-  tx: Connection,
-  scans: NumberedScan[],
-  ctx: Context,
-): Promise<Map<number, ScanOutcome>> {
+ *  from them. Returns their outcomes by place. */
+async function decide(tx: Connection, scans: NumberedScan[], ctx: Context): Promise<ScanOutcome[]> {
   const { integrationId, organizationIds } = requireIntegration(ctx)
   const [organizationId] = organizationIds
   const inputs = scans.map(({ input }) => input)
   const asker = { integrationId, organizationId, mode: ctx.mode }
   const found = await findScans(tx, asker, inputs)
   const opensAt = (startDate: Date) => doorsOpenAt(startDate, ctx.services.admissionHours)
-  const outcomes = new Map<number, ScanOutcome>()
+  const outcomes: ScanOutcome[] = []
 
   const replay = ({ startsAt, ...made }: MadeCheckIn): CheckedIn => {
     const isEarly = startsAt !== null && made.at.getTime() < opensAt(new Date(startsAt))
@@ -80,16 +76,17 @@ async function decide(
   // The first scan with each nonce that is new.
   const fresh = new Map<string, NumberedScan & BookedScan>()
   const repeated: NumberedScan[] = []
-  for (const [index, scan] of scans.entries()) {
+  for (const scan of scans) {
     const { place, input, requestHash, at } = scan
     const made = found.made.get(input.nonce)
-    if (made) outcomes.set(place, made.requestHash === requestHash ? replay(made) : reused())
+    const ticket = found.tickets.get(place) ?? null
+    if (made) outcomes[place] = made.requestHash === requestHash ? replay(made) : reused()
     else if (at.getTime() > ctx.now.getTime() + maxAhead)
-      outcomes.set(place, refuse('INVALID', 'at must not be in the future.', 'at'))
-    else if (isTooOld(at, found.tickets.get(index)?.createdAt, ctx.now))
-      outcomes.set(place, refuse('INVALID', 'at must not be before the ticket was sold.', 'at'))
+      outcomes[place] = refuse('INVALID', 'at must not be in the future.', 'at')
+    else if (isTooOld(at, ticket?.createdAt, ctx.now))
+      outcomes[place] = refuse('INVALID', 'at must not be before the ticket was sold.', 'at')
     else if (fresh.has(input.nonce)) repeated.push(scan)
-    else fresh.set(input.nonce, { ...scan, ticket: found.tickets.get(index) ?? null })
+    else fresh.set(input.nonce, { ...scan, ticket })
   }
 
   const inOrder = [...fresh.values()].sort((one, other) => one.at.getTime() - other.at.getTime())
@@ -98,12 +95,12 @@ async function decide(
     const { place, input, requestHash, at } = scan
     const { nonce, direction, people, force } = input
     const row = { organizationId, integrationId, nonce, requestHash, direction, people, force, at }
-    outcomes.set(place, { ...book.enter(scan, row), replayed: false })
+    outcomes[place] = { ...book.enter(scan, row), replayed: false }
   }
   for (const { place, input, requestHash } of repeated) {
     const first = fresh.get(input.nonce)
-    const made = first?.requestHash === requestHash ? outcomes.get(first.place) : undefined
-    outcomes.set(place, made && !('refused' in made) ? { ...made, replayed: true } : reused())
+    const made = first?.requestHash === requestHash ? outcomes[first.place] : undefined
+    outcomes[place] = made && !('refused' in made) ? { ...made, replayed: true } : reused()
   }
   await recordScans(tx, organizationId, book)
   announceOnCommit(tx, 'check-ins', [...book.eventIds])
@@ -112,12 +109,15 @@ async function decide(
 
 // Concurrent requests with one nonce may share no lock: only the key of the table stops the second, which
 // then runs again and finds what the first has made.
-async function decideOnce(scans: NumberedScan[], ctx: Context): Promise<Map<number, ScanOutcome>> {
+async function decideOnce(inputs: CheckInInput[], ctx: Context): Promise<ScanOutcome[]> {
+  const scans = inputs.map((input, place) => toNumbered(input, place, ctx))
   for (let attempt = 1; attempt <= maxAttempts; attempt++)
     try {
       return await checkInTransaction(ctx.db, (tx) => decide(tx, scans, ctx))
     } catch (error) {
       if (!isDuplicate(error)) throw error
+    } finally {
+      ctx.loaders.clear()
     }
   throw busy('Other requests keep using the same nonces. Try again.')
 }
@@ -130,14 +130,10 @@ async function decideOnce(scans: NumberedScan[], ctx: Context): Promise<Map<numb
  *  one. Idempotent by nonce. Takes one statement of each kind, however many scans.
  *  Refuses: FORBIDDEN for a channel (DECISIONS 5, 9). */
 export async function checkInTickets(scans: BatchedScan[], ctx: Context): Promise<ScanOutcome[]> {
-  requireIntegration(ctx)
-  const numbered = scans.flatMap((input, place): NumberedScan[] =>
-    'refused' in input ? [] : [toNumbered(input, place, ctx)],
-  )
-  const outcomes = numbered.length > 0 ? await decideOnce(numbered, ctx) : new Map<number, ScanOutcome>()
-  ctx.loaders.clear()
+  const valid = scans.filter((scan): scan is CheckInInput => !('refused' in scan))
+  const outcomes = valid.length > 0 ? await decideOnce(valid, ctx) : []
   return scans.map((scan, place) => {
-    const outcome = 'refused' in scan ? scan : outcomes.get(place)
+    const outcome = 'refused' in scan ? scan : outcomes.shift()
     if (!outcome) throw new Error(`scan ${place} was not decided`)
     if (!('refused' in outcome)) return outcome
     const inBatch = ({ path = [], ...problem }: Problem) =>
@@ -151,14 +147,8 @@ export async function checkInTickets(scans: BatchedScan[], ctx: Context): Promis
  *  happened to the ticket since. However many scanners work at once, no more people are inside than the ticket
  *  admits. The doors open `admissionHours` before the event, compared with the time of the scan.
  *  Refuses: FORBIDDEN for a channel, INVALID, IDEMPOTENCY_KEY_REUSED (DECISIONS 5, 9). */
-export async function checkInTicket(input: CheckInInput, ctx: Context): Promise<CheckedIn> {
-  requireIntegration(ctx)
-  const outcome = (await decideOnce([toNumbered(input, 0, ctx)], ctx).finally(() => ctx.loaders.clear())).get(
-    0,
-  )
+export async function checkInTicket(input: CheckInInput, ctx: Context): Promise<ScanOutcome> {
+  const [outcome] = await decideOnce([input], ctx)
   if (!outcome) throw new Error('the scan was not decided')
-  if (!('refused' in outcome)) return outcome
-  const [first, ...rest] = outcome.refused
-  if (!first) throw new Error('a refusal has a problem')
-  throw new Refusal(first, ...rest)
+  return outcome
 }

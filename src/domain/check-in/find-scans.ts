@@ -68,9 +68,9 @@ const scannedColumns = {
 const scannedRows = rowsOf(scannedColumns)
 
 /** A ticket that was scanned, and when its event is, with the time zone of the venue. */
-export type ScannedTicket = Omit<ReturnType<typeof scannedRows.read>[number], 'place'>
+export type ScannedTicket = ReturnType<typeof scannedRows.read>[number]
 
-const scanned: Find<ScannedTicket & { place: number }> = {
+const scanned: Find<ScannedTicket> = {
   rows: scannedRows,
   query: (select) =>
     select
@@ -108,7 +108,7 @@ const made: Find<MadeCheckIn> = {
       ),
 }
 
-const findBoth = together<[ScannedTicket & { place: number }, MadeCheckIn]>('find_scans', [scanned, made])
+const findBoth = together<[ScannedTicket, MadeCheckIn]>('find_scans', [scanned, made])
 
 type Asker = { integrationId: string; organizationId: string; mode: Mode }
 
@@ -123,23 +123,20 @@ export async function findScans(
   { integrationId, organizationId, mode }: Asker,
   scans: Scan[],
 ) {
-  const rows = scans.map(({ ticketId, nonce: _, ...scan }, place) => ({
-    ...scan,
-    place,
-    ticketId: ticketId || null,
-  }))
+  const rows = scans.map((scan, place) => ({ ...scan, place, ticketId: scan.ticketId || null }))
   const nonces = scans.map(({ nonce }) => nonce)
   const [found, earlier] = await findBoth(tx, {
     ...asked.values(rows),
     ...{ integrationId, organizationId, mode, nonces },
   })
   return {
-    tickets: new Map(found.map(({ place, ...ticket }) => [place, ticket])),
+    tickets: new Map(found.map((ticket) => [ticket.place, ticket])),
     made: new Map(earlier.map((checkIn) => [checkIn.nonce, checkIn])),
   }
 }
 
-const lockRows = query('lock_scanned_tickets', {
+/** Locks tickets of an organization, in the order of their ids, and returns them as they are then. */
+export const lockTickets = query('lock_scanned_tickets', {
   rows: rowsOf(ticketColumns),
   query: (select, keys) =>
     select
@@ -148,10 +145,6 @@ const lockRows = query('lock_scanned_tickets', {
       .orderBy(tickets.id)
       .for('update'),
 })
-
-/** Locks tickets of an organization, in the order of their ids, and returns them as they are then. */
-export const lockTickets = (tx: Connection, organizationId: string, ids: string[]) =>
-  lockRows(tx, { organizationId, keys: ids })
 
 const late = arrayRows('late', { place: 'integer', ticketId: 'text', at: 'timestamptz' })
 
@@ -187,7 +180,8 @@ export async function findLater(
   organizationId: string,
   scans: { place: number; ticketId: string; at: Date }[],
 ): Promise<Map<number, LaterRange>> {
+  if (scans.length === 0) return new Map()
   const rows = scans.map((scan) => ({ ...scan, at: scan.at.toISOString() }))
   const ranges = await laterRanges(tx, { organizationId, ...late.values(rows) })
-  return new Map(ranges.map(({ place, ...range }) => [place, range]))
+  return new Map(ranges.map((range) => [range.place, range]))
 }

@@ -106,7 +106,7 @@ export class ScanBook {
   ): Promise<ScanBook> {
     const found = new Map(scans.flatMap(({ ticket }) => (ticket ? [[ticket.id, ticket] as const] : [])))
     const active = [...found.values()].filter(({ status }) => status === 'active').map(({ id }) => id)
-    const locked = active.length > 0 ? await lockTickets(tx, organizationId, active) : []
+    const locked = active.length > 0 ? await lockTickets(tx, { organizationId, keys: active }) : []
     for (const ticket of locked) {
       const before = found.get(ticket.id)
       if (before) found.set(ticket.id, { ...before, ...ticket })
@@ -114,8 +114,7 @@ export class ScanBook {
     const uploaded = scans.flatMap(({ place, input, at, ticket }) =>
       input.at && ticket && found.get(ticket.id)?.firstEntryAt ? [{ place, at, ticketId: ticket.id }] : [],
     )
-    const ranges =
-      uploaded.length > 0 ? await findLater(tx, organizationId, uploaded) : new Map<number, LaterRange>()
+    const ranges = await findLater(tx, organizationId, uploaded)
     const nobody = { firstEntryAt: null, lastEntryAt: null, isChanged: false }
     const tallies = new Map([...found].map(([id, ticket]) => [id, { ticket, ...nobody }]))
     return new ScanBook(tallies, ranges, opensAt)
