@@ -1,4 +1,11 @@
-import { bigint, numeric, timestamp } from 'drizzle-orm/pg-core'
+import {
+  bigint,
+  type ExtraConfigColumn,
+  foreignKey,
+  numeric,
+  type PgColumn,
+  timestamp,
+} from 'drizzle-orm/pg-core'
 
 /** `timestamptz(3)`: to the millisecond, as a JavaScript Date, so that a value reads back as it was
  *  written. */
@@ -8,6 +15,16 @@ export const createdAt = () => timestampMs('created_at').notNull().defaultNow()
 
 /** An amount of money in minor units. */
 export const minorUnits = (name: string) => bigint(name, { mode: 'number' })
+
+type OfOrganization<Column> = Record<'organizationId', Column>
+
+/** Foreign key to a row of the same organization, which `id` names. */
+export const ownKey = (
+  name: string,
+  { organizationId }: OfOrganization<ExtraConfigColumn>,
+  id: ExtraConfigColumn,
+  other: OfOrganization<PgColumn> & { id: PgColumn },
+) => foreignKey({ name, columns: [organizationId, id], foreignColumns: [other.organizationId, other.id] })
 
 /** A percentage with up to four decimals. */
 export const percentage = (name: string) => numeric(name, { precision: 7, scale: 4, mode: 'number' })

@@ -1,15 +1,6 @@
-import {
-  foreignKey,
-  index,
-  integer,
-  pgEnum,
-  pgTable,
-  primaryKey,
-  text,
-  uniqueIndex,
-} from 'drizzle-orm/pg-core'
-import { createdAt, minorUnits } from '../../database/columns.ts'
-import { organizations } from '../organization/table.ts'
+import { index, integer, pgEnum, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
+import { createdAt, minorUnits, ownKey } from '../../database/columns.ts'
+import { organizationId } from '../organization/table.ts'
 import { payments } from '../payment/table.ts'
 import { refunds } from '../refund/table.ts'
 
@@ -25,9 +16,7 @@ export const invoiceKind = pgEnum('invoice_kind', [
 export const invoiceSeries = pgTable(
   'invoice_series',
   {
-    organizationId: text('organization_id')
-      .notNull()
-      .references(() => organizations.id),
+    organizationId: organizationId(),
     kind: invoiceKind().notNull(),
     /** In UTC. */
     year: integer().notNull(),
@@ -41,9 +30,7 @@ export const invoices = pgTable(
   'invoices',
   {
     id: text().notNull(),
-    organizationId: text('organization_id')
-      .notNull()
-      .references(() => organizations.id),
+    organizationId: organizationId(),
     kind: invoiceKind().notNull(),
     year: integer().notNull(),
     /** 1, 2, 3 within its series, without gaps. */
@@ -61,16 +48,8 @@ export const invoices = pgTable(
   },
   (invoice) => [
     primaryKey({ columns: [invoice.id, invoice.organizationId] }),
-    foreignKey({
-      name: 'invoices_of_payments',
-      columns: [invoice.organizationId, invoice.paymentId],
-      foreignColumns: [payments.organizationId, payments.id],
-    }),
-    foreignKey({
-      name: 'invoices_of_refunds',
-      columns: [invoice.organizationId, invoice.refundId],
-      foreignColumns: [refunds.organizationId, refunds.id],
-    }),
+    ownKey('invoices_of_payments', invoice, invoice.paymentId, payments),
+    ownKey('invoices_of_refunds', invoice, invoice.refundId, refunds),
     uniqueIndex('invoices_in_series').on(invoice.organizationId, invoice.kind, invoice.year, invoice.number),
     uniqueIndex('invoices_once_per_refund').on(invoice.refundId, invoice.organizationId),
     index().on(invoice.paymentId),

@@ -2,7 +2,6 @@ import { sql } from 'drizzle-orm'
 import {
   boolean,
   check,
-  foreignKey,
   index,
   pgEnum,
   pgTable,
@@ -14,8 +13,8 @@ import {
 import { channels, modeColumn } from '../../auth/table.ts'
 import { inReach } from '../../data/query.ts'
 import { nowMs } from '../../database/clock.ts'
-import { createdAt, minorUnits, timestampMs } from '../../database/columns.ts'
-import { organizations } from '../organization/table.ts'
+import { createdAt, minorUnits, ownKey, timestampMs } from '../../database/columns.ts'
+import { organizationId } from '../organization/table.ts'
 
 /** Means of a payment that the organization took itself. */
 export const paymentMethod = pgEnum('payment_method', ['CASH', 'CARD', 'OTHER'])
@@ -39,9 +38,7 @@ export const payments = pgTable(
     channelId: text('channel_id')
       .notNull()
       .references(() => channels.id),
-    organizationId: text('organization_id')
-      .notNull()
-      .references(() => organizations.id),
+    organizationId: organizationId(),
     status: paymentStatus().notNull().default('pending'),
     provider: text().notNull(),
     mode: modeColumn(),
@@ -101,11 +98,7 @@ export const idempotencyKeys = pgTable(
   },
   (key) => [
     primaryKey({ columns: [key.id, key.organizationId] }),
-    foreignKey({
-      name: 'idempotency_keys_of_payments',
-      columns: [key.organizationId, key.paymentId],
-      foreignColumns: [payments.organizationId, payments.id],
-    }),
+    ownKey('idempotency_keys_of_payments', key, key.paymentId, payments),
     index().on(key.createdAt),
     index().on(key.paymentId),
   ],
@@ -128,11 +121,7 @@ export const charges = pgTable(
   },
   (charge) => [
     primaryKey({ columns: [charge.id, charge.organizationId] }),
-    foreignKey({
-      name: 'charges_of_payments',
-      columns: [charge.organizationId, charge.paymentId],
-      foreignColumns: [payments.organizationId, payments.id],
-    }),
+    ownKey('charges_of_payments', charge, charge.paymentId, payments),
     uniqueIndex('charges_reference_of_organization').on(
       charge.provider,
       charge.reference,
@@ -158,11 +147,7 @@ export const providerEvents = pgTable(
   },
   (event) => [
     primaryKey({ columns: [event.provider, event.id, event.organizationId] }),
-    foreignKey({
-      name: 'provider_events_of_payments',
-      columns: [event.organizationId, event.paymentId],
-      foreignColumns: [payments.organizationId, payments.id],
-    }),
+    ownKey('provider_events_of_payments', event, event.paymentId, payments),
     // For those that are deleted by age.
     index().on(event.organizationId, event.createdAt),
     index('provider_events_payment').on(event.paymentId).where(sql`${event.paymentId} is not null`),

@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm'
-import { check, foreignKey, index, pgEnum, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
+import { check, index, pgEnum, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
 import { channels, modeColumn } from '../../auth/table.ts'
 import { dueColumns } from '../../data/leased-jobs.ts'
-import { createdAt, minorUnits, timestampMs } from '../../database/columns.ts'
-import { organizations } from '../organization/table.ts'
+import { createdAt, minorUnits, ownKey, timestampMs } from '../../database/columns.ts'
+import { organizationId } from '../organization/table.ts'
 import { charges, payments } from '../payment/table.ts'
 import { tickets } from '../ticket/table.ts'
 
@@ -31,9 +31,7 @@ export const refunds = pgTable(
     chargeId: text('charge_id').notNull(),
     /** Refunded ticket; null if the charge bought none. */
     ticketId: text('ticket_id'),
-    organizationId: text('organization_id')
-      .notNull()
-      .references(() => organizations.id),
+    organizationId: organizationId(),
     channelId: text('channel_id')
       .notNull()
       .references(() => channels.id),
@@ -55,21 +53,9 @@ export const refunds = pgTable(
   },
   (refund) => [
     primaryKey({ columns: [refund.id, refund.organizationId] }),
-    foreignKey({
-      name: 'refunds_of_payments',
-      columns: [refund.organizationId, refund.paymentId],
-      foreignColumns: [payments.organizationId, payments.id],
-    }),
-    foreignKey({
-      name: 'refunds_of_charges',
-      columns: [refund.organizationId, refund.chargeId],
-      foreignColumns: [charges.organizationId, charges.id],
-    }),
-    foreignKey({
-      name: 'refunds_of_tickets',
-      columns: [refund.organizationId, refund.ticketId],
-      foreignColumns: [tickets.organizationId, tickets.id],
-    }),
+    ownKey('refunds_of_payments', refund, refund.paymentId, payments),
+    ownKey('refunds_of_charges', refund, refund.chargeId, charges),
+    ownKey('refunds_of_tickets', refund, refund.ticketId, tickets),
     index().on(refund.paymentId),
     index().on(refund.ticketId),
     // Provider events identify a refund by its reference.
