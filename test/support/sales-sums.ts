@@ -17,7 +17,7 @@ const keys: Record<SalesGrouping, (ticket: Ticket, timeZone: string) => string |
   DAY: ({ activatedAt }, timeZone) => activatedAt && dayIn(timeZone).format(activatedAt),
   CHANNEL: ({ channelId }) => channelId,
   REFERRAL: ({ referralId }) => referralId,
-  SALE_TYPE: ({ saleType }) => saleType,
+  SALE_TYPE: ({ saleType }) => saleType.toUpperCase(),
 }
 export const groupings = Object.keys(keys) as SalesGrouping[]
 

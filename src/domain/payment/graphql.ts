@@ -1,6 +1,5 @@
-import { builder, type DescribedValues, ModeRef, NodeRef, upperCase } from '../../graphql/builder.ts'
+import { amount, builder, ModeRef, NodeRef, upperCase } from '../../graphql/builder.ts'
 import { requireSelling } from '../../request/context.ts'
-import { toMajor } from '../../shared/money.ts'
 import { findPaymentByToken, paymentById } from './loaders.ts'
 import { paymentUrl, tokenInUrl } from './payment-url.ts'
 import type { Payment } from './table.ts'
@@ -21,16 +20,14 @@ export const PaymentStatusRef = builder.enumType('PaymentStatus', {
 
 export const PaymentMethodRef = builder.enumType('PaymentMethod', {
   description: 'Means of a payment that the organization took itself.',
-  values: {
-    CASH: { value: 'CASH', description: 'Paid in cash.' },
-    CARD: { value: 'CARD', description: "Paid by card, at the organization's own terminal." },
-    OTHER: { value: 'OTHER', description: 'Paid by other means, such as a voucher.' },
-  } satisfies DescribedValues<NonNullable<Payment['method']>>,
+  values: upperCase<NonNullable<Payment['method']>>({
+    CASH: 'Paid in cash.',
+    CARD: "Paid by card, at the organization's own terminal.",
+    OTHER: 'Paid by other means, such as a voucher.',
+  }),
 })
 
-export const PaymentRef = builder.objectRef<Payment>('Payment')
-
-PaymentRef.implement({
+export const PaymentRef = builder.objectRef<Payment>('Payment').implement({
   description: 'Payment for one checkout. Amounts are in major units, such as 10.5 for €10.50.',
   interfaces: [NodeRef],
   extensions: { node: { prefix: 'pay', scope: 'tickets:read', load: paymentById } },
@@ -55,15 +52,9 @@ PaymentRef.implement({
       nullable: true,
       description: 'Time of payment; null if unpaid.',
     }),
-    totalAmount: t.float({
-      description: 'Amount that the buyer pays.',
-      resolve: (payment) => toMajor(payment.totalAmount, payment.currency),
-    }),
+    totalAmount: t.float(amount('Amount that the buyer pays.', (payment) => payment.totalAmount)),
     currency: t.exposeString('currency', { description: 'Currency, as an ISO 4217 code.' }),
-    refundedAmount: t.float({
-      description: 'Amount refunded so far.',
-      resolve: (payment) => toMajor(payment.refundedAmount, payment.currency),
-    }),
+    refundedAmount: t.float(amount('Amount refunded so far.', (payment) => payment.refundedAmount)),
     invoiceReference: t.exposeString('invoiceReference', {
       nullable: true,
       description: 'Invoice reference; null until the payment is paid, and always null for a total of 0.',

@@ -1,5 +1,4 @@
-import { builder, type DescribedValues, NodeRef, upperCase } from '../../graphql/builder.ts'
-import { toMajor } from '../../shared/money.ts'
+import { amount, builder, NodeRef, upperCase } from '../../graphql/builder.ts'
 import { PaymentRef } from '../payment/graphql.ts'
 import { TicketRef } from '../ticket/graphql.ts'
 import { ticketById } from '../ticket/loaders.ts'
@@ -17,23 +16,14 @@ const RefundStatusRef = builder.enumType('RefundStatus', {
 
 const RefundReasonRef = builder.enumType('RefundReason', {
   description: 'Reason for a refund.',
-  values: {
-    REQUESTED: { value: 'REQUESTED', description: 'Requested by an integration.' },
-    WARRANTY: { value: 'WARRANTY', description: 'The ticket was returned under its warranty.' },
-    LATE_NO_CAPACITY: {
-      value: 'LATE_NO_CAPACITY',
-      description: 'Automatic: the money arrived after the hold expired, and too few places were left.',
-    },
-    CANCELLED: {
-      value: 'CANCELLED',
-      description: 'Automatic: the money arrived after the checkout was cancelled.',
-    },
-    PAID_TWICE: { value: 'PAID_TWICE', description: 'Automatic: the payment was already paid.' },
-    AMOUNT_MISMATCH: {
-      value: 'AMOUNT_MISMATCH',
-      description: 'Automatic: the amount or the currency differ from those of the payment.',
-    },
-  } satisfies DescribedValues<RefundAttempt['reason']>,
+  values: upperCase<RefundAttempt['reason']>({
+    REQUESTED: 'Requested by an integration.',
+    WARRANTY: 'The ticket was returned under its warranty.',
+    LATE_NO_CAPACITY: 'Automatic: the money arrived after the hold expired, and too few places were left.',
+    CANCELLED: 'Automatic: the money arrived after the checkout was cancelled.',
+    PAID_TWICE: 'Automatic: the payment was already paid.',
+    AMOUNT_MISMATCH: 'Automatic: the amount or the currency differ from those of the payment.',
+  }),
 })
 
 export const RefundAttemptRef = builder.objectRef<RefundAttempt>('RefundAttempt').implement({
@@ -41,10 +31,9 @@ export const RefundAttemptRef = builder.objectRef<RefundAttempt>('RefundAttempt'
   interfaces: [NodeRef],
   extensions: { node: { prefix: 'ref', scope: 'tickets:read', load: refundById } },
   fields: (t) => ({
-    amount: t.float({
-      description: 'Amount to refund, in major units, such as 10.5 for €10.50.',
-      resolve: ({ amount, currency }) => toMajor(amount, currency),
-    }),
+    amount: t.float(
+      amount('Amount to refund, in major units, such as 10.5 for €10.50.', (refund) => refund.amount),
+    ),
     currency: t.exposeString('currency', { description: 'Currency, as an ISO 4217 code.' }),
     reason: t.expose('reason', { type: RefundReasonRef, description: 'Reason for the refund.' }),
     status: t.expose('status', { type: RefundStatusRef, description: 'Current status.' }),

@@ -66,19 +66,15 @@ const QuotedTicketRef = builder.objectRef<Quoted>('QuotedTicket').implement({
       description: 'Price of the rate that the ticket would be sold at.',
     }),
     totalDiscount: t.float(
-      amount('Amount that the discount takes off the price.', (ticket: Quoted) => ticket.discountAmount),
+      amount('Amount that the discount takes off the price.', (ticket) => ticket.discountAmount),
     ),
-    totalSupplements: t.float(
-      amount('Sum of the supplements.', (ticket: Quoted) => ticket.supplementsAmount),
-    ),
-    totalFees: t.float(amount('Fee on top of the price.', (ticket: Quoted) => ticket.organizationFeeAmount)),
-    totalWarranty: t.float(
-      amount('Price of the warranty; 0 if none.', (ticket: Quoted) => ticket.warrantyAmount),
-    ),
+    totalSupplements: t.float(amount('Sum of the supplements.', (ticket) => ticket.supplementsAmount)),
+    totalFees: t.float(amount('Fee on top of the price.', (ticket) => ticket.organizationFeeAmount)),
+    totalWarranty: t.float(amount('Price of the warranty; 0 if none.', (ticket) => ticket.warrantyAmount)),
     totalPrice: t.float(
       amount(
         'Sum of price, supplements, fees and warranty, minus the discount.',
-        (ticket: Quoted) => ticket.totalAmount,
+        (ticket) => ticket.totalAmount,
       ),
     ),
   }),
@@ -97,13 +93,13 @@ const CheckoutQuoteRef = builder.objectRef<CheckoutPlan>('CheckoutQuote').implem
     totalDiscount: t.float(
       amount(
         'Sum of what the discount takes off the prices, in major units, such as 10.5 for €10.50.',
-        ({ tickets }: CheckoutPlan) => tickets.reduce((sum, { discountAmount }) => sum + discountAmount, 0),
+        ({ tickets }) => tickets.reduce((sum, { discountAmount }) => sum + discountAmount, 0),
       ),
     ),
     totalAmount: t.float(
       amount(
         'Amount that the buyer would pay, in major units, such as 10.5 for €10.50.',
-        ({ totalAmount }: CheckoutPlan) => totalAmount,
+        ({ totalAmount }) => totalAmount,
       ),
     ),
     currency: t.exposeString('currency', { description: 'Currency, as an ISO 4217 code.' }),

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { amount, builder, type DescribedValues } from '../../../graphql/builder.ts'
+import { amount, builder, upperCase } from '../../../graphql/builder.ts'
 import { argsOf } from '../../../graphql/input-of.ts'
 import { requireIntegration } from '../../../request/context.ts'
 import * as scalars from '../../../shared/input-types.ts'
@@ -9,28 +9,15 @@ const maxRows = 1_000
 
 const SalesGroupingRef = builder.enumType('SalesGrouping', {
   description: 'Property that sales are summed by.',
-  values: {
-    RATE: { value: 'RATE', description: 'Ticket rate. The key is its identifier.' },
-    PRICE: { value: 'PRICE', description: 'Price of a rate. The key is its identifier.' },
-    DAY: {
-      value: 'DAY',
-      description:
-        "Day of the payment in the time zone of the event's location, UTC without one. The key is `YYYY-MM-DD`.",
-    },
-    CHANNEL: {
-      value: 'CHANNEL',
-      description:
-        "Channel. The key is its identifier; the organization's own for sales at the door and invitations.",
-    },
-    REFERRAL: {
-      value: 'REFERRAL',
-      description: "Referral. The key is the checkout's `referralId`, null for tickets without one.",
-    },
-    SALE_TYPE: {
-      value: 'SALE_TYPE',
-      description: 'Way of selling. The key is `ONLINE`, `BOX_OFFICE` or `INVITATION`.',
-    },
-  } satisfies DescribedValues<SalesGrouping>,
+  values: upperCase<SalesGrouping>({
+    RATE: 'Ticket rate. The key is its identifier.',
+    PRICE: 'Price of a rate. The key is its identifier.',
+    DAY: "Day of the payment in the time zone of the event's location, UTC without one. The key is `YYYY-MM-DD`.",
+    CHANNEL:
+      "Channel. The key is its identifier; the organization's own for sales at the door and invitations.",
+    REFERRAL: "Referral. The key is the checkout's `referralId`, null for tickets without one.",
+    SALE_TYPE: 'Way of selling. The key is `ONLINE`, `BOX_OFFICE` or `INVITATION`.',
+  }),
 })
 
 const SalesRowRef = builder.objectRef<SalesRow>('SalesRow').implement({
@@ -53,26 +40,26 @@ const SalesRowRef = builder.objectRef<SalesRow>('SalesRow').implement({
     gross: t.float(
       amount(
         'Total of prices, supplements, fees of the organization and warranties, before discounts.',
-        ({ gross }: SalesRow) => gross,
+        (row) => row.gross,
       ),
     ),
     discounts: t.float(
       amount(
         'Amount that discounts took off. `gross` minus this is what the buyers paid.',
-        (row: SalesRow) => row.discounts,
+        (row) => row.discounts,
       ),
     ),
     fees: t.float(
       amount(
         'Commission that the platform keeps. None is owed for what was refunded in full.',
-        ({ fees }: SalesRow) => fees,
+        (row) => row.fees,
       ),
     ),
-    refunded: t.float(amount('Amount that was refunded.', ({ refunded }: SalesRow) => refunded)),
+    refunded: t.float(amount('Amount that was refunded.', (row) => row.refunded)),
     net: t.float(
       amount(
         'Amount that the organization keeps: `gross` - `discounts` - `fees` - `refunded`, which is the sum of `raised` of the tickets.',
-        ({ net }: SalesRow) => net,
+        (row) => row.net,
       ),
     ),
     entered: t.exposeInt('entered', { description: 'Number of people inside now.' }),
@@ -112,13 +99,13 @@ builder.queryField('sales', (t) =>
     resolve: async (_root, { eventId, groupBy, ...args }, ctx) => {
       const { organizationIds } = requireIntegration(ctx)
       const { first, after } = scalars.parse(page, { ...args, after: args.after || null })
-      const { mode } = ctx
-      // Ways of selling are lower case in the database, and sort in the same order.
-      if (groupBy !== 'SALE_TYPE')
-        return sumSales(ctx.db, organizationIds, { eventId, groupBy, mode, first, after: after ?? null })
-      const asked = { eventId, groupBy, mode, first, after: after?.toLowerCase() ?? null }
-      const rows = await sumSales(ctx.db, organizationIds, asked)
-      return rows?.map((row) => ({ ...row, key: row.key?.toUpperCase() ?? null })) ?? null
+      return sumSales(ctx.db, organizationIds, {
+        eventId,
+        groupBy,
+        mode: ctx.mode,
+        first,
+        after: after ?? null,
+      })
     },
   }),
 )

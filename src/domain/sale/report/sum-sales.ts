@@ -36,25 +36,16 @@ const groupings = {
   DAY: { key: sql`to_char(${tickets.soldOn}, 'YYYY-MM-DD')`, label: noLabel },
   CHANNEL: { key: sql`${tickets.channelId}`, label: nameIn(channels) },
   REFERRAL: { key: sql`${tickets.referralId}`, label: noLabel },
-  SALE_TYPE: { key: sql`${tickets.saleType}::text`, label: noLabel },
+  SALE_TYPE: { key: sql`upper(${tickets.saleType}::text)`, label: noLabel },
 }
 
 export type SalesGrouping = keyof typeof groupings
 
 /** Sums of a group of tickets. Amounts in minor units; `net` is `gross - discounts - fees - refunded`. */
-export type SalesRow = {
-  key: string | null
-  label: string | null
-  currency: string
-  tickets: number
-  cancelled: number
-  gross: number
-  discounts: number
-  fees: number
-  refunded: number
-  net: number
-  entered: number
-}
+export type SalesRow = Record<'key' | 'label', string | null> & { currency: string } & Record<
+    'tickets' | 'cancelled' | 'gross' | 'discounts' | 'fees' | 'refunded' | 'net' | 'entered',
+    number
+  >
 
 // Adds up in bigint and numeric, which are exact, and hands over numbers that are exact up to 2^53. An event
 // without sales makes one row without counts.
