@@ -1,6 +1,7 @@
 import { getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { PgTable } from 'drizzle-orm/pg-core'
-import { textArrayParam } from './query.ts'
+import type { Connection } from '../database/database.ts'
+import { query, textArrayParam } from './query.ts'
 
 /** SQL types by column name. */
 export type Types = Record<string, string>
@@ -86,5 +87,20 @@ export function arrayRows(alias: string, types: Types) {
         literals[parameter] = toArrayLiteral(rows, column, type)
       return literals
     },
+  }
+}
+
+/** Creates a statement that inserts rows of a table, in the order of their ids, with all columns but `createdAt`. With
+ *  `skip` it leaves out those that are there already. Resolves to the ids of those that it has inserted. */
+export function insertRows(name: string, table: PgTable, onConflict: 'fail' | 'skip') {
+  const { rows, cells, values } = arrayRows('given', typesOf(table, { except: ['createdAt'] }))
+  const insert = query<{ id: string }>(
+    name,
+    () => sql`insert into ${table} (${columnsOf(table, cells)}) select ${list(Object.values(cells))} from ${rows}
+      order by given.id ${onConflict === 'skip' ? sql`on conflict do nothing` : sql``} returning id`,
+  )
+  return async (tx: Connection, given: Record<string, unknown>[]): Promise<Set<string>> => {
+    const inserted = await insert(tx, values(given))
+    return new Set(inserted.map(({ id }) => id))
   }
 }

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { arrayRows, columnsOf, list, typesOf } from '../../data/array-params.ts'
+import { insertRows } from '../../data/array-params.ts'
 import { query } from '../../data/query.ts'
 import type { Connection } from '../../database/database.ts'
 import { newId } from '../../shared/ids.ts'
@@ -24,14 +24,7 @@ const takeNumbers = query<{ year: number; last: number }>(
   returning year, last`,
 )
 
-const newInvoices = arrayRows('issued', typesOf(invoices, { except: ['createdAt'] }))
-
-const insert = query(
-  'insert_invoices',
-  () => sql`
-  insert into ${invoices} (${columnsOf(invoices, newInvoices.cells)})
-  select ${list(Object.values(newInvoices.cells))} from ${newInvoices.rows}`,
-)
+const insert = insertRows('insert_invoices', invoices, 'fail')
 
 /** Issues invoices for payments or refunds with the next numbers of an organization's series of one kind and
  *  the current year, in order. Amounts in minor units. Locks the series until the
@@ -52,6 +45,6 @@ export async function issueInvoices(
     const reference = `${prefix[kind]}${year}-${String(number).padStart(6, '0')}`
     return { id: newId('inv'), ...invoice, organizationId, kind, year, number, reference }
   })
-  await insert(tx, newInvoices.values(rows))
+  await insert(tx, rows)
   return rows.map(({ reference }) => reference)
 }

@@ -3,7 +3,7 @@ import type { ProviderEvent } from '../../payment/provider.ts'
 import { sandboxProvider } from '../../payment/sandbox.ts'
 import { refunds } from '../../refund/table.ts'
 import { isRefund, refundTransaction, settleRefund } from '../refund/settle-refund.ts'
-import { recordNewEvents } from './record-events.ts'
+import { recordNewEvents } from './record-reported.ts'
 import { settlePayment } from './settle-payment.ts'
 import { findSettling } from './settlement.ts'
 

@@ -8,8 +8,8 @@ import { isTicket } from '../../ticket/require-ticket.ts'
 import { isNotExpired, tickets } from '../../ticket/table.ts'
 import { queueRefunds, type UnearnedCharge } from '../refund/open-refund.ts'
 import { releaseHolds } from '../release/release-holds.ts'
-import { type NewCharge, recordCharges } from './record-charges.ts'
 import { findSoldTickets, type Payable, recordPaid, type SoldTicket } from './record-paid.ts'
+import { type NewCharge, recordCharges } from './record-reported.ts'
 import {
   endsSession,
   isLate,

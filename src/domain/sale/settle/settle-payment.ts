@@ -15,7 +15,7 @@ import { canBecome, mayBecome } from '../../payment/transitions.ts'
 import { rateInMode } from '../../ticket-rate/table.ts'
 import { type Ending, releaseHolds } from '../release/release-holds.ts'
 import { receiveMoney } from './receive-money.ts'
-import { recordNewEvents } from './record-events.ts'
+import { recordNewEvents } from './record-reported.ts'
 import {
   endsSession,
   isOfCurrentSession,

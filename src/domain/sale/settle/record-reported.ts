@@ -1,28 +1,21 @@
-import { sql } from 'drizzle-orm'
-import { arrayRows, columnsOf, list, typesOf } from '../../../data/array-params.ts'
-import { query } from '../../../data/query.ts'
+import { insertRows } from '../../../data/array-params.ts'
 import type { Connection } from '../../../database/database.ts'
 import { newId } from '../../../shared/ids.ts'
 import { ownProvider } from '../../payment/provider.ts'
-import { type Charge, charges, type Payment } from '../../payment/table.ts'
+import { type Charge, charges, type Payment, providerEvents } from '../../payment/table.ts'
+
+// What a provider or the box office reports, each once.
 
 /** Charge to be recorded. Amount in minor units. */
 export type NewCharge = Omit<Charge, 'createdAt'>
 
-const newCharges = arrayRows('reported', typesOf(charges, { except: ['createdAt'] }))
-
-const record = query<{ id: string }>(
-  'record_charges',
-  () => sql`
-  insert into ${charges} (${columnsOf(charges, newCharges.cells)})
-  select ${list(Object.values(newCharges.cells))} from ${newCharges.rows}
-  on conflict do nothing returning id`,
-)
+const insertCharges = insertRows('record_charges', charges, 'skip')
+const insertEvents = insertRows('insert_provider_events', providerEvents, 'skip')
 
 /** Records charges, once per provider reference. Returns those that were not known before. */
 export async function recordCharges(tx: Connection, reported: Omit<NewCharge, 'id'>[]): Promise<NewCharge[]> {
   const rows = reported.map((charge) => ({ id: newId('cha'), ...charge }))
-  const inserted = new Set((await record(tx, newCharges.values(rows))).map(({ id }) => id))
+  const inserted = await insertCharges(tx, rows)
   return rows.filter(({ id }) => inserted.has(id))
 }
 
@@ -43,3 +36,10 @@ export async function chargeAtBoxOffice(tx: Connection, payments: Payment[]): Pr
     })),
   )
 }
+
+type NewEvent = Omit<typeof providerEvents.$inferSelect, 'createdAt'>
+
+/** Records events of a provider about payments of one organization, or about refunds of them, and returns the ids of
+ *  those that are new. */
+export const recordNewEvents = (tx: Connection, events: NewEvent[]): Promise<Set<string>> =>
+  insertEvents(tx, events)
