@@ -4,20 +4,29 @@ import { readByOrganization } from '../../data/by-organization.ts'
 import { rowsOf } from '../../data/json-rows.ts'
 import { anyOf, inOrganization, isInMode, query } from '../../data/query.ts'
 import type { Database } from '../../database/database.ts'
+import type { Context } from '../../request/context.ts'
+import { problem, Refusal } from '../../shared/errors.ts'
 import type { AddressToken } from '../../shared/ids.ts'
 import { type Payment, type PaymentOfRate, payments, rateOfPayment } from './table.ts'
 
-const rows = rowsOf(getTableColumns(payments))
+const rows = rowsOf({ ...getTableColumns(payments), ticketRateId: rateOfPayment })
 
 const byId = soldBatch<PaymentOfRate>({
   name: 'payment_by_id',
-  rows: rowsOf({ ...getTableColumns(payments), ticketRateId: rateOfPayment }),
+  rows,
   ...{ table: payments, column: payments.id },
   key: ({ id }) => id,
 })
 
 /** Loads payments that the caller made as a channel, or that its organization sold. */
 export const paymentById = ({ own }: Readers) => loadOne(own, byId)
+
+/** Loads a payment of the caller. Refuses: NOT_FOUND, also for somebody else's payment. */
+export async function requirePayment(id: string, { loaders }: Context): Promise<PaymentOfRate> {
+  const payment = await loaders.load(paymentById, id)
+  if (!payment) throw new Refusal(problem('NOT_FOUND', 'There is no such payment.', ['paymentId']))
+  return payment
+}
 
 const anyById = query('any_payment_by_id', {
   rows,
@@ -26,7 +35,7 @@ const anyById = query('any_payment_by_id', {
 })
 
 /** Finds a payment of an organization without permission checks. */
-export const findPayment = readByOrganization<Payment>(async (db, organizationId, keys) => {
+export const findPayment = readByOrganization<PaymentOfRate>(async (db, organizationId, keys) => {
   const found = await anyById(db, { organizationId, keys })
   return new Map(found.map((payment) => [payment.id, payment]))
 })

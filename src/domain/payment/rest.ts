@@ -1,9 +1,8 @@
 import { z } from 'zod'
 import { exampleIds } from '../../rest/openapi/example-ids.ts'
 import { route } from '../../rest/route.ts'
-import { Refusal } from '../../shared/errors.ts'
 import { paymentBody } from './body.ts'
-import { paymentById } from './loaders.ts'
+import { requirePayment } from './loaders.ts'
 
 const paymentAnswer = z
   .object({ success: z.literal(true).describe('Always true for a payment.'), data: paymentBody.schema })
@@ -29,13 +28,7 @@ export const paymentRoute = route({
     },
   },
   handler: async ({ params, ctx }, reply) => {
-    const payment = await ctx.loaders.load(paymentById, params.paymentId)
-    if (!payment)
-      throw new Refusal({
-        code: 'NOT_FOUND',
-        message: 'There is no such payment.',
-        path: ['paymentId'],
-      })
+    const payment = await requirePayment(params.paymentId, ctx)
     reply.header('cache-control', 'private, no-store')
     return { success: true as const, data: paymentBody.of(payment) }
   },

@@ -1,9 +1,8 @@
 import { and, asc, eq } from 'drizzle-orm'
 import { transaction } from '../../../database/transaction.ts'
 import { type Context, requireConfidential } from '../../../request/context.ts'
-import { Refusal } from '../../../shared/errors.ts'
 import { queueAgain, requireResends } from '../../delivery/queue-again.ts'
-import { paymentById } from '../../payment/loaders.ts'
+import { requirePayment } from '../../payment/loaders.ts'
 import { lockPayment, type PaymentName } from '../../payment/lock-payment.ts'
 import { isAnonymized } from '../../ticket/anonymized.ts'
 import { requireTicket } from '../../ticket/require-ticket.ts'
@@ -19,10 +18,7 @@ async function findPaymentOf({ ticketId, paymentId }: TicketResending, ctx: Cont
     const { organizationId, paymentId: id } = await requireTicket(ticketId, ctx)
     return { organizationId, id }
   }
-  const payment = await ctx.loaders.load(paymentById, paymentId ?? '')
-  if (!payment)
-    throw new Refusal({ code: 'NOT_FOUND', message: 'There is no such payment.', path: ['paymentId'] })
-  return payment
+  return requirePayment(paymentId ?? '', ctx)
 }
 
 /** Sends a ticket, or all active tickets of a payment, to their holders again: a mail for each ticket, and a
