@@ -1,16 +1,17 @@
-import { and, asc, eq, inArray, isNull, notExists, sql } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import { makeOnce } from '../../../data/idempotency.ts'
+import { inOrganization, query } from '../../../data/query.ts'
 import { inSeconds } from '../../../database/clock.ts'
 import { type Connection, isUnavailable } from '../../../database/database.ts'
 import type { Context } from '../../../request/context.ts'
 import { illegalTransition, Refusal } from '../../../shared/errors.ts'
 import { newId } from '../../../shared/ids.ts'
 import { toMajor } from '../../../shared/money.ts'
-import { lockPayment, type PaymentName } from '../../payment/lock-payment.ts'
+import { lockPayment } from '../../payment/lock-payment.ts'
 import { ownProvider } from '../../payment/provider.ts'
 import { type Charge, charges, type Payment } from '../../payment/table.ts'
 import { type RefundAttempt, refunds } from '../../refund/table.ts'
-import { lockTicket, type TicketName } from '../../ticket/require-ticket.ts'
+import { lockTicket } from '../../ticket/require-ticket.ts'
 import type { LookupTicket, Ticket } from '../../ticket/table.ts'
 import { isPaid } from '../../ticket/views.ts'
 import { leaseSeconds, requestProviderRefund } from './request-provider-refund.ts'
@@ -24,53 +25,20 @@ type NewRefund = Partial<Pick<RefundAttempt, 'idempotencyKey' | 'requestHash'>> 
   nonRefundable?: number
 }
 
-// Finds the charge that paid for the tickets. Extra charges are refunded in full by themselves; of this one
-// at most a surplus is.
-async function findPayingCharge(
-  tx: Connection,
-  { id: paymentId, organizationId }: PaymentName,
-): Promise<Charge> {
-  const fullRefund = tx
-    .select({ one: sql`1` })
-    .from(refunds)
-    .where(
-      and(
-        eq(refunds.organizationId, charges.organizationId),
-        eq(refunds.chargeId, charges.id),
-        isNull(refunds.ticketId),
-        eq(refunds.amount, charges.amount),
-      ),
-    )
-  const [charge] = await tx
-    .select()
-    .from(charges)
-    .where(
-      and(
-        eq(charges.organizationId, organizationId),
-        eq(charges.paymentId, paymentId),
-        notExists(fullRefund),
-      ),
-    )
-    .orderBy(asc(charges.createdAt), asc(charges.id))
-    .limit(1)
-  if (!charge) throw new Error(`payment ${paymentId} has no charge to refund`)
-  return charge
-}
-
-// Adds up the refunds of a ticket that have succeeded or are pending.
-async function sumRefunds(tx: Connection, { id: ticketId, organizationId }: TicketName): Promise<number> {
-  const [sum] = await tx
-    .select({ amount: sql<number>`coalesce(sum(${refunds.amount}), 0)::float8` })
-    .from(refunds)
-    .where(
-      and(
-        eq(refunds.organizationId, organizationId),
-        eq(refunds.ticketId, ticketId),
-        inArray(refunds.status, ['pending', 'succeeded']),
-      ),
-    )
-  return sum?.amount ?? 0
-}
+// Finds the charge that paid for the tickets, and adds up the refunds of one of them that have succeeded or are pending.
+// Extra charges are refunded in full by themselves; of this one at most a surplus is.
+const findPayingCharge = query<{ id: string; refunded: number }>(
+  'paying_charge',
+  () => sql`
+  select ${charges.id}, (select coalesce(sum(${refunds.amount}), 0)::float8 from ${refunds}
+      where ${inOrganization(refunds.organizationId)} and ${refunds.ticketId} = ${sql.placeholder('ticketId')}
+        and ${refunds.status} in ('pending', 'succeeded')) as refunded
+  from ${charges}
+  where ${inOrganization(charges.organizationId)} and ${charges.paymentId} = ${sql.placeholder('paymentId')}
+    and not exists (select from ${refunds} where ${inOrganization(refunds.organizationId)}
+      and ${refunds.chargeId} = ${charges.id} and ${refunds.ticketId} is null and ${refunds.amount} = ${charges.amount})
+  order by ${charges.createdAt}, ${charges.id} limit 1`,
+)
 
 /** Creates a pending refund of a ticket. The caller makes the first attempt at once; a background job takes
  *  over when its lease ends. Requires this transaction to hold the row locks of the payment, then of the
@@ -83,8 +51,9 @@ export async function openRefund(
   { amount: requested, nonRefundable = 0, ...columns }: NewRefund,
 ): Promise<RefundAttempt> {
   if (!isPaid(ticket)) throw new Refusal(illegalTransition('payment', payment.status, 'refunded'))
-  const { currency } = ticket
-  const refundable = Math.max(0, ticket.totalAmount - nonRefundable - (await sumRefunds(tx, ticket)))
+  const { id: ticketId, organizationId, channelId, mode, currency } = ticket
+  const [charge] = await findPayingCharge(tx, { organizationId, paymentId: payment.id, ticketId })
+  const refundable = Math.max(0, ticket.totalAmount - nonRefundable - (charge?.refunded ?? 0))
   const amount = requested ?? refundable
   if (amount === 0 || amount > refundable)
     throw new Refusal({
@@ -92,16 +61,17 @@ export async function openRefund(
       message: refundable === 0 ? 'Nothing is left to refund.' : 'The amount is more than is left to refund.',
       facts: { refundable: toMajor(refundable, currency) },
     })
+  if (!charge) throw new Error(`payment ${payment.id} has no charge to refund`)
   const [refund] = await tx
     .insert(refunds)
     .values({
       id: newId('ref'),
       paymentId: payment.id,
-      chargeId: (await findPayingCharge(tx, payment)).id,
-      ticketId: ticket.id,
-      organizationId: ticket.organizationId,
-      channelId: ticket.channelId,
-      mode: ticket.mode,
+      chargeId: charge.id,
+      ticketId,
+      organizationId,
+      channelId,
+      mode,
       amount,
       currency,
       attempts: 1,
@@ -114,16 +84,6 @@ export async function openRefund(
 }
 
 type Opened = { refund: RefundAttempt; isNew: boolean }
-
-// Settles a new refund of what the box office took in the transaction that opens it: the organization gives
-// the money back by hand, and no provider ever hears of it.
-async function settleByHand(tx: Connection, { provider }: Payment, opened: Opened): Promise<Opened> {
-  if (!opened.isNew || provider !== ownProvider) return opened
-  const { id } = opened.refund
-  const refund = await settleRefund(tx, opened.refund, { kind: 'succeeded', reference: id })
-  if (!refund) throw new Error(`refund ${id} not found in the transaction that opened it`)
-  return { refund, isNew: false }
-}
 
 /** Opens a refund of a ticket, or finds an earlier one, in a transaction that has locked the payment and
  *  the ticket. A refund of what the box office took is settled at once. Makes the first attempt of a new
@@ -140,11 +100,16 @@ export async function startRefund(
     refundTransaction(db, async (tx) => {
       const { organizationId, paymentId } = ticket
       const payment = await lockPayment(tx, { organizationId, id: paymentId })
-      return settleByHand(tx, payment, await open(tx, payment, await lockTicket(tx, ticket)))
+      const opened = await open(tx, payment, await lockTicket(tx, ticket))
+      if (!opened.isNew || payment.provider !== ownProvider) return opened
+      // The organization gives the money back by hand, and no provider ever hears of it.
+      const outcome = { kind: 'succeeded', reference: opened.refund.id } as const
+      const settled = await settleRefund(tx, opened.refund, outcome)
+      return { refund: settled ?? opened.refund, isNew: false }
     }),
   )
-  const attempt = async () => (isNew ? requestProviderRefund(db, provider, refund) : refund)
-  const current = await attempt().catch((error: unknown) => {
+  const attempted = isNew ? requestProviderRefund(db, provider, refund) : Promise.resolve(refund)
+  const current = await attempted.catch((error: unknown) => {
     if (isUnavailable(error)) return refund
     throw error
   })
@@ -153,12 +118,7 @@ export async function startRefund(
 }
 
 /** Reasons for refunds that nobody requested. */
-export const automaticReasons = [
-  'LATE_NO_CAPACITY',
-  'CANCELLED',
-  'PAID_TWICE',
-  'AMOUNT_MISMATCH',
-] as const satisfies RefundAttempt['reason'][]
+export const automaticReasons = ['LATE_NO_CAPACITY', 'CANCELLED', 'PAID_TWICE', 'AMOUNT_MISMATCH'] as const
 export type AutomaticReason = (typeof automaticReasons)[number]
 
 /** Charge, or part of one, that pays for no ticket and must be refunded. Amount in minor units. */

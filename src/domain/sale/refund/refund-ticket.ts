@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { checkReplay, hashIdempotency, type Idempotency, inMode } from '../../../data/idempotency.ts'
 import type { Connection } from '../../../database/database.ts'
 import { type Context, requireIntegration } from '../../../request/context.ts'
-import { Refusal } from '../../../shared/errors.ts'
+import { problem, Refusal } from '../../../shared/errors.ts'
 import * as scalars from '../../../shared/input-types.ts'
 import { amountMistake, isAmount, toMinor } from '../../../shared/money.ts'
 import { queueNotice } from '../../delivery/queue-notices.ts'
@@ -36,24 +36,21 @@ export const refundInput = z
   .describe('Refund of all or part of the amount paid for a ticket.')
 export type RefundInput = z.output<typeof refundInput>
 
+const ticketTo = (verb: string) =>
+  z
+    .strictObject({ ticketId: scalars.id.describe(`Identifier of the ticket to ${verb}.`), notify })
+    .describe(`Ticket to ${verb}.`)
+
 /** Return of a ticket under its warranty. */
-export const returnInput = z
-  .strictObject({ ticketId: scalars.id.describe('Identifier of the ticket to return.'), notify })
-  .describe('Ticket to return.')
+export const returnInput = ticketTo('return')
 
 /** Cancellation of a ticket. */
-export const cancellationInput = z
-  .strictObject({ ticketId: scalars.id.describe('Identifier of the ticket to cancel.'), notify })
-  .describe('Ticket to cancel.')
+export const cancellationInput = ticketTo('cancel')
 
 function toMinorAmount({ amount }: RefundInput, currency: string): number | undefined {
   if (amount == null) return undefined
   if (!isAmount(amount, currency))
-    throw new Refusal({
-      code: 'INVALID',
-      message: `amount ${amountMistake(currency)}`,
-      path: ['amount'],
-    })
+    throw new Refusal(problem('INVALID', `amount ${amountMistake(currency)}`, ['amount']))
   return toMinor(amount, currency)
 }
 

@@ -44,12 +44,13 @@ export async function requestProviderRefund(
     throw failure('TIMEOUT')
   }
   const outcome = await inTime(maxSeconds * 1000, call(), late).catch((error: unknown) => ({
-    kind: 'unknown' as const,
+    kind: 'pending' as const,
     lastError: errorCode(error) ?? 'UNKNOWN',
   }))
-  if (outcome.kind === 'unknown') return postpone(db, refund, { lastError: outcome.lastError })
-  if (outcome.kind === 'pending')
-    return postpone(db, refund, { lastError: null, reference: outcome.reference })
+  if (outcome.kind === 'pending') {
+    const { kind: _, ...known } = outcome
+    return postpone(db, refund, { lastError: null, ...known })
+  }
   return (await refundTransaction(db, (tx) => settleRefund(tx, refund, outcome))) ?? refund
 }
 

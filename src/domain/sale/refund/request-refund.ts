@@ -2,7 +2,7 @@ import { and, desc, eq, sql } from 'drizzle-orm'
 import { nowMs } from '../../../database/clock.ts'
 import type { Connection } from '../../../database/database.ts'
 import { type Context, requireChannel } from '../../../request/context.ts'
-import { Refusal } from '../../../shared/errors.ts'
+import { problem, Refusal } from '../../../shared/errors.ts'
 import { queueNotice } from '../../delivery/queue-notices.ts'
 import { events } from '../../event/table.ts'
 import { type RefundAttempt, refunds } from '../../refund/table.ts'
@@ -12,23 +12,15 @@ import { maxWarrantyHours } from '../../ticket-rate/table.ts'
 import { recordCancelled } from './cancel-ticket.ts'
 import { openRefund, startRefund } from './open-refund.ts'
 
-async function findWarrantyRefund(
-  tx: Connection,
-  { id, organizationId }: Ticket,
-): Promise<RefundAttempt | null> {
+async function findWarrantyRefund(tx: Connection, { id, organizationId }: Ticket) {
+  const isOfTicket = and(eq(refunds.organizationId, organizationId), eq(refunds.ticketId, id))
   const [last] = await tx
     .select()
     .from(refunds)
-    .where(
-      and(
-        eq(refunds.organizationId, organizationId),
-        eq(refunds.ticketId, id),
-        eq(refunds.reason, 'WARRANTY'),
-      ),
-    )
+    .where(and(isOfTicket, eq(refunds.reason, 'WARRANTY')))
     .orderBy(desc(refunds.createdAt), desc(refunds.id))
     .limit(1)
-  return last ?? null
+  return last
 }
 
 async function checkWarranty(tx: Connection, ticket: Ticket): Promise<void> {
@@ -50,12 +42,9 @@ async function checkWarranty(tx: Connection, ticket: Ticket): Promise<void> {
       code: 'TICKET_TRANSFERRED',
       message: 'The ticket was given to another person, which ended its warranty.',
     })
+  const facts = { validUntil: warranty.validUntil.toISOString() }
   if (warranty.isOver)
-    throw new Refusal({
-      code: 'WARRANTY_ENDED',
-      message: 'The warranty of this ticket has ended.',
-      facts: { validUntil: warranty.validUntil.toISOString() },
-    })
+    throw new Refusal(problem('WARRANTY_ENDED', 'The warranty of this ticket has ended.', undefined, facts))
 }
 
 /** Returns a ticket of the channel under its warranty: cancels it and refunds the amount paid, minus the
@@ -69,14 +58,11 @@ export async function requestRefund(ticketId: string, notify: boolean, ctx: Cont
     const earlier = await findWarrantyRefund(tx, ticket)
     if (earlier && earlier.status !== 'failed') return { refund: earlier, isNew: false }
     if (!earlier) await checkWarranty(tx, ticket)
-    const refund = await openRefund(tx, payment, ticket, {
-      reason: 'WARRANTY',
-      nonRefundable: ticket.warrantyAmount,
-    })
-    // The ticket was cancelled with the earlier refund, and that was told.
-    if (earlier) return { refund, isNew: true }
-    if (notify) await queueNotice(tx, ticket, { about: 'cancellation', amount: refund.amount })
-    await recordCancelled(tx, ticket)
+    const asked = { reason: 'WARRANTY', nonRefundable: ticket.warrantyAmount } as const
+    const refund = await openRefund(tx, payment, ticket, asked)
+    // The ticket was cancelled with an earlier refund, and that was told.
+    if (!earlier && notify) await queueNotice(tx, ticket, { about: 'cancellation', amount: refund.amount })
+    if (!earlier) await recordCancelled(tx, ticket)
     return { refund, isNew: true }
   })
 }
