@@ -9,6 +9,7 @@ import { ascendingIds } from '../../shared/ids.ts'
 import { instruments } from '../../shared/instruments.ts'
 import type { Mode } from '../../shared/mode.ts'
 import { audiencesOf, changes, droppedSequences, type NewChange } from '../change/table.ts'
+import { rateChangeBody } from '../ticket-rate/body.ts'
 import type { StockFlip } from '../ticket-rate/move-stock.ts'
 import { ticketRates } from '../ticket-rate/table.ts'
 import { webhookDeliveries, webhooks } from '../webhook/table.ts'
@@ -43,9 +44,6 @@ const insert = query(
   from ${given.ordered('place')} order by place`,
 )
 
-/** Webhook, and a change that it is to receive. */
-type Recipient = { webhookId: string; changeId: string }
-
 // One select per way that a change reaches a webhook: a join on alternatives would have to test each pair of
 // rows.
 const toWebhooks = (
@@ -53,7 +51,8 @@ const toWebhooks = (
 ) => sql`select ${webhooks.id} as "webhookId", ${id} as "changeId" from ${given.rows} ${join}
     where ${webhooks.status} = 'enabled' and ${webhooks.mode} = ${mode} and ${type} = any(${webhooks.types})`
 
-const findRecipients = query<Recipient>(
+// Finds webhooks, and the changes that each is to receive.
+const findRecipients = query<{ webhookId: string; changeId: string }>(
   'webhooks_of_changes',
   () => sql`
   ${toWebhooks(sql`join ${webhooks} on ${webhooks.channelId} = ${channelId}`)}
@@ -76,24 +75,17 @@ const queue = query(
  *  The caller holds a row lock on each subject, which keeps their sequence numbers in order. Clients read
  *  them as a feed and receive them by webhook (DECISIONS 7). */
 export async function recordChanges(tx: Connection, newChanges: NewChange[]): Promise<void> {
-  for (const [organizationId, own] of groupBy(newChanges, ({ organizationId }) => organizationId))
-    await recordOwn(tx, organizationId, own)
+  for (const [organizationId, own] of groupBy(newChanges, ({ organizationId }) => organizationId)) {
+    const rows = own.map((change) => ({ mode: 'live', ...change, id: nextId() }))
+    const values = { organizationId, ...given.values(rows) }
+    const [, recipients] = await atOnce(insert(tx, values), findRecipients(tx, values))
+    if (recipients.length > 0) await queue(tx, { organizationId, ...sent.values(recipients) })
+  }
   if (newChanges.length === 0) return
   announceOnCommit(tx, 'changes', newChanges.flatMap(audiencesOf))
   const { observer } = instruments
   if (observer) onCommit(tx, () => observer.onChanges(newChanges))
 }
-
-async function recordOwn(tx: Connection, organizationId: string, newChanges: NewChange[]): Promise<void> {
-  const rows = newChanges.map((change) => ({ mode: 'live', ...change, id: nextId() }))
-  const values = { organizationId, ...given.values(rows) }
-  const [, recipients] = await atOnce(insert(tx, values), findRecipients(tx, values))
-  if (recipients.length > 0) await queue(tx, { organizationId, ...sent.values(recipients) })
-}
-
-const availabilityData = sql<
-  Record<string, unknown>
->`jsonb_build_object('ticket_rate_id', ${ticketRates.id}, 'event_id', ${ticketRates.eventId})`
 
 /** Records a `rate.sold_out` or `rate.available` change for each ticket rate of the organization among these,
  *  in a mode, and lets the commit invalidate the catalogue, which shows prices that flip as well. */
@@ -108,14 +100,16 @@ export async function recordAvailability(
   const usedUp = new Map(flipped.flatMap((flip) => (flip.kind === 'rate' ? [[flip.id, flip.usedUp]] : [])))
   if (usedUp.size === 0) return
   const rates = await tx
-    .select({ id: ticketRates.id, data: availabilityData })
+    .select({ id: ticketRates.id, eventId: ticketRates.eventId })
     .from(ticketRates)
     .where(inArray(ticketRates.id, [...usedUp.keys()]))
   await recordChanges(
     tx,
-    rates.map(({ id, data }) => ({
-      ...{ type: usedUp.get(id) ? 'rate.sold_out' : 'rate.available', subjectId: id, organizationId },
-      ...{ channelId: null, mode, data: mode === 'test' ? { ...data, test: true } : data },
+    rates.map(({ id, eventId }) => ({
+      type: usedUp.get(id) ? 'rate.sold_out' : 'rate.available',
+      subjectId: id,
+      ...{ organizationId, channelId: null, mode },
+      data: { ...rateChangeBody.of({ id, eventId }), ...(mode === 'test' && { test: true }) },
     })),
   )
 }

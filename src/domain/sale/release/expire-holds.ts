@@ -11,59 +11,46 @@ import { holds, isOfHold } from '../../payment/queue/table.ts'
 import { idempotencyKeys, isFresh, isOverdue, payments } from '../../payment/table.ts'
 import { tickets } from '../../ticket/table.ts'
 import type { TicketRate } from '../../ticket-rate/table.ts'
-import { type Ending, releaseHolds } from './release-holds.ts'
-
-const toExpired = (payment: PaymentName): Ending => ({ ...payment, status: 'expired' })
+import { releaseHolds } from './release-holds.ts'
 
 // Payments by what is queued of them: each is looked at again under its lock.
-const queued = { id: holds.paymentId, organizationId: holds.organizationId }
-const isQueuedOverdue = lte(holds.expiresAt, nowMs)
+const findOverdue = (db: Database, condition?: SQL) =>
+  db
+    .select({ id: holds.paymentId, organizationId: holds.organizationId })
+    .from(holds)
+    .where(and(lte(holds.expiresAt, nowMs), condition))
 
-// Locks those of an organization's payments that are still overdue, and expires them. Resolves to their
+// Locks those payments that are still overdue, and expires them, organization by organization. Resolves to their
 // number.
-const expireOf = (
-  db: Database,
-  organizationId: string,
-  found: PaymentName[],
-  onLocked: 'wait' | 'skip',
-): Promise<number> =>
-  transaction(db, async (tx) => {
-    const ids = found.map(({ id }) => id)
-    const locked = await tx
-      .select({ id: payments.id, organizationId: payments.organizationId })
-      .from(payments)
-      .where(and(eq(payments.organizationId, organizationId), inArray(payments.id, ids), isOverdue))
-      .orderBy(asc(payments.id))
-      .for('update', onLocked === 'skip' ? { skipLocked: true } : {})
-    await releaseHolds(tx, locked.map(toExpired))
-    return locked.length
-  })
-
 async function expireFound(db: Database, found: PaymentName[], onLocked: 'wait' | 'skip'): Promise<number> {
   let expired = 0
-  for (const [organizationId, own] of groupBy(found, ({ organizationId }) => organizationId))
-    expired += await expireOf(db, organizationId, own, onLocked)
+  for (const [organizationId, own] of groupBy(found, ({ organizationId }) => organizationId)) {
+    const ids = own.map(({ id }) => id)
+    expired += await transaction(db, async (tx) => {
+      const locked = await tx
+        .select({ id: payments.id, organizationId: payments.organizationId })
+        .from(payments)
+        .where(and(eq(payments.organizationId, organizationId), inArray(payments.id, ids), isOverdue))
+        .orderBy(asc(payments.id))
+        .for('update', onLocked === 'skip' ? { skipLocked: true } : {})
+      await releaseHolds(
+        tx,
+        locked.map((payment) => ({ ...payment, status: 'expired' })),
+      )
+      return locked.length
+    })
+  }
   return expired
 }
 
 /** Expires up to `limit` overdue payments, in a transaction for each organization, and returns their number.
  *  Safe to run in many processes: each skips rows that another has locked (DECISIONS 5). */
-export async function expireHolds(db: Database, limit: number): Promise<number> {
-  const found = await db
-    .select(queued)
-    .from(holds)
-    .where(isQueuedOverdue)
-    .orderBy(asc(holds.expiresAt))
-    .limit(limit)
-  return expireFound(db, found, 'skip')
-}
+export const expireHolds = async (db: Database, limit: number): Promise<number> =>
+  expireFound(db, await findOverdue(db).orderBy(asc(holds.expiresAt)).limit(limit), 'skip')
 
 // Waits for other processes that are expiring them already.
 async function expireHoldsWhere(db: Database, organizationId: string, condition: SQL): Promise<void> {
-  const found = await db
-    .select(queued)
-    .from(holds)
-    .where(and(eq(holds.organizationId, organizationId), isQueuedOverdue, condition))
+  const found = await findOverdue(db, and(eq(holds.organizationId, organizationId), condition))
   await expireFound(db, found, 'wait')
 }
 
@@ -79,7 +66,7 @@ const overdueUses = query<{ id: string }>(
   () => sql`select distinct ${tickets.discountId} as id
     from ${holds} join ${payments} on ${isOfHold} and ${isOverdue}
       join ${tickets} on ${tickets.organizationId} = ${payments.organizationId} and ${tickets.paymentId} = ${payments.id}
-    where ${inOrganization(holds.organizationId)} and ${isQueuedOverdue} and ${anyOf(tickets.discountId, 'discountIds')}`,
+    where ${inOrganization(holds.organizationId)} and ${holds.expiresAt} <= ${nowMs} and ${anyOf(tickets.discountId, 'discountIds')}`,
 )
 
 // Checkouts of one turn of the event loop that find discounts used up share one statement.

@@ -14,31 +14,23 @@ import { recordAvailability, recordChanges } from '../record-changes.ts'
 /** Unpaid payment, and the status it ends with. */
 export type Ending = PaymentName & { status: 'failed' | 'expired' | 'cancelled' }
 
-async function endAs(
-  tx: Connection,
-  organizationId: string,
-  status: Ending['status'],
-  endings: Ending[],
-): Promise<Payment[]> {
-  const ids = endings.filter((ending) => ending.status === status).map(({ id }) => id)
-  if (ids.length === 0) return []
-  return tx
-    .update(payments)
-    .set({ status })
-    .where(and(eq(payments.organizationId, organizationId), inArray(payments.id, ids), canBecome(status)))
-    .returning()
-}
-
 /** Ends unpaid payments of one organization and releases the stock that they hold. Requires this transaction
  *  to hold their row locks. */
 export async function releaseHolds(tx: Connection, endings: Ending[]): Promise<void> {
   const [first] = endings
   if (!first) return
   const { organizationId } = first
-  const failed = await endAs(tx, organizationId, 'failed', endings)
-  const expired = await endAs(tx, organizationId, 'expired', endings)
-  const cancelled = await endAs(tx, organizationId, 'cancelled', endings)
-  const ended = [...failed, ...expired, ...cancelled]
+  const ended: Payment[] = []
+  for (const status of ['failed', 'expired', 'cancelled'] as const) {
+    const ids = endings.filter((ending) => ending.status === status).map(({ id }) => id)
+    const areEnding = and(
+      eq(payments.organizationId, organizationId),
+      inArray(payments.id, ids),
+      canBecome(status),
+    )
+    if (ids.length > 0)
+      ended.push(...(await tx.update(payments).set({ status }).where(areEnding).returning()))
+  }
   const ids = endings.map(({ id }) => id)
   const released = await tx
     .update(tickets)
@@ -58,13 +50,13 @@ export async function releaseHolds(tx: Connection, endings: Ending[]): Promise<v
       mode: tickets.mode,
     })
   const ticketsOf = groupBy(released, ({ paymentId }) => paymentId)
-  const changeOf = (type: 'payment.failed' | 'payment.expired') => (payment: Payment) =>
-    paymentChange(type, payment, ticketsOf.get(payment.id) ?? [])
   // No change for cancelled payments: the client that cancels knows.
-  await recordChanges(tx, [
-    ...failed.map(changeOf('payment.failed')),
-    ...expired.map(changeOf('payment.expired')),
-  ])
+  const changes = ended.flatMap((payment) =>
+    payment.status === 'failed' || payment.status === 'expired'
+      ? paymentChange(`payment.${payment.status}`, payment, ticketsOf.get(payment.id) ?? [])
+      : [],
+  )
+  await recordChanges(tx, changes)
   await dropHolds(tx, ended, released)
   // Nobody can pay there any more.
   await closeSessionsNow(tx, ended)
