@@ -26,10 +26,10 @@ export type Decision = {
 // Providers show the name in a line or two.
 const maxNameCharacters = 250
 
-const toOrder = ({ payment, event, rateName }: FoundPayment, publicUrl: string): PaymentOrder => {
-  const { id, organizationId, totalAmount, currency, expiresAt } = payment
+const toOrder = (found: FoundPayment, publicUrl: string): PaymentOrder => {
+  const { id, organizationId, totalAmount, currency, expiresAt, eventName, rateName } = found
   // By code points: half of a surrogate pair is no text.
-  const name = [...`${event.name} · ${rateName}`].slice(0, maxNameCharacters).join('')
+  const name = [...`${eventName} · ${rateName}`].slice(0, maxNameCharacters).join('')
   return {
     id,
     organizationId,
@@ -37,7 +37,7 @@ const toOrder = ({ payment, event, rateName }: FoundPayment, publicUrl: string):
     currency,
     expiresAt,
     name,
-    pageUrl: paymentUrl(payment, publicUrl),
+    pageUrl: paymentUrl(found, publicUrl),
   }
 }
 
@@ -46,15 +46,15 @@ async function pay(
   found: FoundPayment,
   action: 'pay' | 'decline',
 ): Promise<Decision> {
-  const { status, sessionUrl } = found.payment
-  if (sessionUrl && openSessionOf(found.payment, provider)) return { status, sendTo: sessionUrl }
+  const { status, sessionUrl } = found
+  if (sessionUrl && openSessionOf(found, provider)) return { status, sendTo: sessionUrl }
   const order = toOrder(found, publicUrl())
   if (provider.name === 'sandbox') order.testEmail = action === 'decline' ? declinedEmail : found.testEmail
   // Outside any transaction: a slow provider must not hold a row lock.
   const outcome = await provider.charge(order)
   if (outcome.kind === 'declined') return { status, isDeclined: true }
-  if (outcome.kind !== 'session') return settlePayment(db, { payment: found.payment, outcome })
-  const saved = await saveSession(db, found.payment, provider.name, outcome)
+  if (outcome.kind !== 'session') return settlePayment(db, { payment: found, outcome })
+  const saved = await saveSession(db, found, provider.name, outcome)
   const decision = { status: saved.status, sendTo: saved.sessionUrl ?? outcome.url }
   if (saved.sessionId === outcome.id) return decision
   // Another request saved its session first: close this one, which no buyer is sent to.
@@ -88,11 +88,10 @@ export async function decidePayment(
   found: FoundPayment,
   action: BuyerAction,
 ): Promise<Decision> {
-  const { payment, secondsLeft } = found
   // A payment that has ended may still have an open session, and a charge on its way.
-  if (payment.status !== 'pending') return refreshSession(services, payment)
+  if (found.status !== 'pending') return refreshSession(services, found)
   // settlePayment checks the database's clock again.
-  if (secondsLeft <= 0) return end(services, payment, 'expired')
-  if (action === 'cancel') return end(services, payment, 'cancelled')
-  return action === 'view' ? refreshSession(services, payment) : pay(services, found, action)
+  if (found.secondsLeft <= 0) return end(services, found, 'expired')
+  if (action === 'cancel') return end(services, found, 'cancelled')
+  return action === 'view' ? refreshSession(services, found) : pay(services, found, action)
 }

@@ -45,18 +45,9 @@ const pageRows = fewRowsOf({
   timezone: locations.timezone,
 })
 
-function toFound(row: ReturnType<(typeof pageRows)['read']>[number]) {
-  const { secondsLeft, refundReason, testEmail, rateName, organizationName, ...others } = row
-  const { organizationLanguage, eventName, startDate, endDate, displayDate, ...rest } = others
-  const { locationName, address, city, timezone, ...payment } = rest
-  return {
-    payment,
-    ...{ secondsLeft, refundReason, testEmail, rateName },
-    organization: { name: organizationName, language: organizationLanguage },
-    event: { name: eventName, startDate, endDate, displayDate },
-    location: locationName === null ? null : { name: locationName, address, city, timezone },
-  }
-}
+// Venue of the event; null if it has none.
+const venueOf = ({ locationName, address, city, timezone }: ReturnType<typeof pageRows.read>[number]) =>
+  locationName === null ? null : { name: locationName, address, city, timezone }
 
 const paymentsByTokens = query('pages_by_tokens', {
   rows: pageRows,
@@ -108,17 +99,16 @@ const linesByPayments = query('ticket_lines_by_payments', {
       .orderBy(asc(tickets.paymentId), asc(tickets.position)),
 })
 
-export type FoundPayment = ReturnType<typeof toFound>
+/** A payment with all that its page shows beside its tickets. */
+export type FoundPayment = ReturnType<typeof pageRows.read>[number] & { location: ReturnType<typeof venueOf> }
 export type TicketLine = ReturnType<typeof lineRows.read>[number]
 
-const toMap = (rows: Parameters<typeof toFound>[0][]) =>
-  new Map(rows.map((row) => [row.pageToken, toFound(row)]))
-
 // Buyers come in a rush: reads in the same turn of the event loop share one statement.
-const idsIn = (tokens: string[]) => tokens.map((token) => readPageToken(token)?.id ?? '')
-const paymentByToken = readByOrganization<FoundPayment>(async (db, organizationId, tokens) =>
-  toMap(await paymentsByTokens(db, { organizationId, tokens, ids: idsIn(tokens) })),
-)
+const paymentByToken = readByOrganization<FoundPayment>(async (db, organizationId, tokens) => {
+  const ids = tokens.map((token) => readPageToken(token)?.id ?? '')
+  const found = await paymentsByTokens(db, { organizationId, tokens, ids })
+  return new Map(found.map((row) => [row.pageToken, { ...row, location: venueOf(row) }]))
+})
 
 const linesByPayment = readByOrganization<TicketLine[]>(async (db, organizationId, paymentIds) =>
   groupBy(await linesByPayments(db, { organizationId, keys: paymentIds }), ({ paymentId }) => paymentId),

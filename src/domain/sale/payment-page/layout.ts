@@ -58,15 +58,15 @@ button:focus-visible { border-radius: .9rem }
 
 // Coloured stub of the ticket: event, rate, time, place and seller.
 function ticketStub(language: Language, found: FoundPayment): Html {
-  const { payment, event, location, rateName, organization } = found
+  const { mode, startDate, location, rateName, eventName, organizationName: organization } = found
   const place = placeOf(location)
   return html`<header class="stub">
-${payment.mode === 'test' && html`<p class="test" role="note">${translate(language, 'test.mark')}</p>`}
+${mode === 'test' && html`<p class="test" role="note">${translate(language, 'test.mark')}</p>`}
 <p class="small">${rateName}</p>
-<h1>${event.name}</h1>
-<p><time datetime="${event.startDate.toISOString()}">${localStart(language, event, location)}</time></p>
+<h1>${eventName}</h1>
+<p><time datetime="${startDate.toISOString()}">${localStart(language, found, location)}</time></p>
 ${place !== '' && html`<p>${place}</p>`}
-<p class="small seller">${translate(language, 'order.seller', { organization: organization.name })}</p>
+<p class="small seller">${translate(language, 'order.seller', { organization })}</p>
 </header>
 <div class="holes"></div>`
 }
@@ -80,5 +80,5 @@ export const ticketPage = (found: FoundPayment, { language, style = '', body, ..
 ${ticketStub(language, found)}
 ${body}
 </main>
-<footer>${translate(language, 'order.footer', { id: found.payment.id })}</footer>`,
+<footer>${translate(language, 'order.footer', { id: found.id })}</footer>`,
 })

@@ -3,7 +3,6 @@ import { formatList } from '../../../language/format.ts'
 import type { Language } from '../../../language/languages.ts'
 import { translate } from '../../../language/translate.ts'
 import type { Payment } from '../../payment/table.ts'
-import type { AutomaticReason } from '../refund/open-refund.ts'
 import type { Documents } from './find-documents.ts'
 import type { FoundPayment } from './find-payment.ts'
 import { ticketPage } from './layout.ts'
@@ -19,14 +18,17 @@ const outcomeOf = (language: Language, status: Payment['status']): OutcomeText =
 })
 
 // Explains an automatic refund: what happened, then where the money is.
-function describeRefund(language: Language, { payment, refundReason }: FoundPayment): OutcomeText | null {
+function describeRefund(
+  language: Language,
+  { paidAt, status, refundReason }: FoundPayment,
+): OutcomeText | null {
   if (!refundReason) return null
-  if (payment.paidAt)
+  if (paidAt)
     return {
       title: translate(language, 'outcome.paid.title'),
       text: translate(language, refundReason === 'AMOUNT_MISMATCH' ? 'outcome.surplus' : 'outcome.paidTwice'),
     }
-  const money = payment.status === 'refunded' ? 'outcome.moneyIsBack' : 'outcome.moneyGoesBack'
+  const money = status === 'refunded' ? 'outcome.moneyIsBack' : 'outcome.moneyGoesBack'
   const cause = translate(language, `outcome.cause.${refundReason}`)
   return {
     title: translate(language, money),
@@ -66,7 +68,7 @@ export function outcomePage(
   const { title, text } = describeRefund(language, found) ?? outcomeOf(language, status)
   return ticketPage(found, {
     language,
-    title: translate(language, 'outcome.pageTitle', { outcome: title, event: found.event.name }),
+    title: translate(language, 'outcome.pageTitle', { outcome: title, event: found.eventName }),
     style: linkStyle,
     body: html`<section class="padded stack"><h2 class="outcome">${title}</h2><p class="soft">${text}</p>
 ${documents && ticketList(language, documents)}</section>`,
@@ -86,7 +88,7 @@ export function undecidedPage(
   const { title, text } = outcomeOf(language, status)
   return ticketPage(found, {
     language,
-    title: translate(language, 'outcome.pageTitle', { outcome: title, event: found.event.name }),
+    title: translate(language, 'outcome.pageTitle', { outcome: title, event: found.eventName }),
     refresh: refreshSeconds,
     style: `
 .working { display: flex; align-items: center; gap: 1.1rem }
@@ -107,10 +109,8 @@ export function undecidedPage(
 /** Builds the channel's URL that a buyer is redirected to, with the outcome of the payment and no personal
  *  data. Only buyers who got tickets go to `redirectUrl`, others to `errorUrl`. Null if the channel gave
  *  none. */
-export function buyerUrl(
-  { id, status, redirectUrl, errorUrl, paidAt }: Payment,
-  refundReason: AutomaticReason | null,
-): string | null {
+export function buyerUrl(found: FoundPayment): string | null {
+  const { id, status, redirectUrl, errorUrl, paidAt, refundReason } = found
   const target = paidAt ? redirectUrl : errorUrl
   if (!target) return null
   const url = new URL(target)

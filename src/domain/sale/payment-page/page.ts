@@ -8,7 +8,7 @@ import { chooseLanguage, type Language } from '../../../language/languages.ts'
 import { loadMessages, translate } from '../../../language/translate.ts'
 import type { Services } from '../../../request/context.ts'
 import type { RateLimits } from '../../../request/rate-limits.ts'
-import { Refusal } from '../../../shared/errors.ts'
+import { problem, Refusal } from '../../../shared/errors.ts'
 import { providerOf } from '../../payment/open-provider.ts'
 import { readPageToken } from '../../payment/payment-url.ts'
 import { type BuyerAction, decidePayment } from './decide-payment.ts'
@@ -35,17 +35,13 @@ const paymentNotFound = () => new Refusal({ code: 'NOT_FOUND', message: 'There i
 const readToken = ({ params }: FastifyRequest) => (params as { '*': string })['*']
 
 // Another language than ours in a checkout means the organization's, not the browser's (DECISIONS 9).
-function languageOf(reply: FastifyReply, { payment, organization }: FoundPayment): Language {
-  if (payment.language !== null) return chooseLanguage(payment.language, organization.language)
-  return negotiateLanguage(reply) ?? chooseLanguage(organization.language)
+function languageOf(reply: FastifyReply, { language, organizationLanguage }: FoundPayment): Language {
+  if (language !== null) return chooseLanguage(language, organizationLanguage)
+  return negotiateLanguage(reply) ?? chooseLanguage(organizationLanguage)
 }
 
 const unknownAction = () =>
-  new Refusal({
-    code: 'INVALID',
-    message: 'Go back to the payment and press one of its buttons.',
-    path: ['action'],
-  })
+  new Refusal(problem('INVALID', 'Go back to the payment and press one of its buttons.', ['action']))
 
 function readAction(body: unknown): BuyerAction {
   const action = typeof body === 'object' && body !== null && 'action' in body ? body.action : undefined
@@ -73,7 +69,7 @@ export async function addPaymentPage(
     const found = await limits.lookUpToken(request, () => findPayment(db, token))
     if (!found) throw paymentNotFound()
     const language = languageOf(reply, found)
-    const provider = providerOf(services, found.payment)
+    const provider = providerOf(services, found)
     if (action === 'decline' && provider.name !== 'sandbox') throw unknownAction()
     const decision = await decidePayment({ ...services, provider }, found, action)
     const { status, sendTo, isOpen, isDeclined, failure } = decision
@@ -81,21 +77,21 @@ export async function addPaymentPage(
     if (status === 'processing') return sendPage(reply, 200, undecidedPage(language, found, status))
     // A buyer who is back from paying is neither asked to pay again nor told that the payment failed until
     // the provider has decided.
-    const mayBePaid = isBack && found.payment.sessionOpen && !isOpen
-    if (mayBePaid && !found.payment.paidAt && status === found.payment.status)
+    const mayBePaid = isBack && found.sessionOpen && !isOpen
+    if (mayBePaid && !found.paidAt && status === found.status)
       return sendPage(reply, 200, undecidedPage(language, found, 'pending'))
     if (status === 'pending') {
       if (sendTo) return reply.redirect(sendTo, 303)
-      const lines = await readLines(db, found.payment)
+      const lines = await readLines(db, found)
       return sendPage(reply, 200, pendingPage(language, found, lines, provider, isDeclined))
     }
     // The payment may have just changed: its current row decides where the buyer goes.
-    const isCurrent = status === found.payment.status && !found.payment.sessionOpen
+    const isCurrent = status === found.status && !found.sessionOpen
     const ended = isCurrent ? found : await findPayment(db, token)
     if (!ended) throw paymentNotFound()
-    const url = buyerUrl(ended.payment, ended.refundReason)
-    if (url && !(stays && ended.payment.paidAt)) return reply.redirect(url, 303)
-    const documents = ended.payment.paidAt ? await findDocuments(db, ended.payment, publicUrl()) : null
+    const url = buyerUrl(ended)
+    if (url && !(stays && ended.paidAt)) return reply.redirect(url, 303)
+    const documents = ended.paidAt ? await findDocuments(db, ended, publicUrl()) : null
     return sendPage(reply, 200, outcomePage(language, ended, status, documents))
   }
   await app.register(async (scope) => {

@@ -17,8 +17,8 @@ function timeLeft(language: Language, seconds: number): string {
 }
 
 /** Fraction of the hold that is left, between 0 and 1. */
-const fractionLeft = ({ payment, secondsLeft }: FoundPayment): string =>
-  Math.min(1, (secondsLeft * 1000) / (payment.expiresAt.getTime() - payment.createdAt.getTime())).toFixed(3)
+const fractionLeft = ({ expiresAt, createdAt, secondsLeft }: FoundPayment): string =>
+  Math.min(1, (secondsLeft * 1000) / (expiresAt.getTime() - createdAt.getTime())).toFixed(3)
 
 /** Style of `.clock` that counts minutes and seconds down, without a script. The text within stays for screen
  *  readers, and is shown by browsers that cannot animate a number, and for more than an hour. */
@@ -92,15 +92,15 @@ export function pendingPage(
   { name, sessionSources = [] }: Services['provider'],
   isDeclined = false,
 ): Page {
-  const { payment, secondsLeft, event } = found
-  const time = localTime(language, payment.expiresAt, found.location)
-  const amount = formatAmount(language, payment.totalAmount, payment.currency)
+  const { secondsLeft, expiresAt, totalAmount, currency } = found
+  const time = localTime(language, expiresAt, found.location)
+  const amount = formatAmount(language, totalAmount, currency)
   return ticketPage(found, {
     language,
-    title: translate(language, 'pay.title', { event: event.name }),
+    title: translate(language, 'pay.title', { event: found.eventName }),
     // Reloads once the hold has ended.
     refresh: secondsLeft + 1,
-    formSources: formSourcesOf(payment, sessionSources),
+    formSources: formSourcesOf(found, sessionSources),
     style: `.bar::before { animation: run-out ${secondsLeft}s linear forwards }
 @keyframes run-out { from { transform: scaleX(${fractionLeft(found)}) } to { transform: scaleX(0) } }
 ${clockStyle(secondsLeft)}`,
@@ -108,15 +108,15 @@ ${clockStyle(secondsLeft)}`,
 ${isDeclined && html`<p class="note" role="alert">${translate(language, 'pay.declined')}</p>`}
 ${name === 'sandbox' && sandboxNote(language)}
 <div>
-<p class="left"><time datetime="${payment.expiresAt.toISOString()}">${translate(language, 'pay.heldUntil', { time })}</time>
+<p class="left"><time datetime="${expiresAt.toISOString()}">${translate(language, 'pay.heldUntil', { time })}</time>
 <strong class="clock"><span>${timeLeft(language, secondsLeft)}</span></strong></p>
 <div class="bar"></div>
 </div>
 <div>
 <h2>${translate(language, 'order.tickets', { count: lines.length })}</h2>
-<ol class="tickets">${lines.map((line) => ticketItem(language, line, payment.currency))}</ol>
+<ol class="tickets">${lines.map((line) => ticketItem(language, line, currency))}</ol>
 </div>
-${sum(language, lines, payment)}
+${sum(language, lines, found)}
 </section>
 <form method="post" id="order">
 <button name="action" value="pay">${translate(language, 'pay.pay', { amount })}</button>
