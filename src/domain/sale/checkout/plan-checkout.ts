@@ -25,17 +25,15 @@ export type CheckoutPlan = {
 }
 
 // A price of the rate that is no longer listed is known, too: it counts as no longer available.
-async function isPriceOfRate(
-  { priceId }: CheckoutEntry,
+async function checkPriceIds(
+  entries: CheckoutEntry[],
   terms: Terms,
   { loaders }: Context,
-): Promise<boolean> {
-  if (terms.prices.some((price) => price.id === priceId)) return true
-  return (await loaders.load(priceById, priceId))?.ticketRateId === terms.rate.id
-}
-
-async function checkPriceIds(entries: CheckoutEntry[], terms: Terms, ctx: Context): Promise<Problem[]> {
-  const known = await Promise.all(entries.map((entry) => isPriceOfRate(entry, terms, ctx)))
+): Promise<Problem[]> {
+  const isOfRate = async ({ priceId }: CheckoutEntry) =>
+    terms.prices.some((price) => price.id === priceId) ||
+    (await loaders.load(priceById, priceId))?.ticketRateId === terms.rate.id
+  const known = await Promise.all(entries.map(isOfRate))
   return known.flatMap((isKnown, index) =>
     isKnown ? [] : problem('PRICE_NOT_IN_RATE', 'The rate has no such price.', ['tickets', index, 'priceId']),
   )
@@ -105,7 +103,10 @@ export async function planCheckout(
 }
 
 /** Marks a plan whose total is another than `expectedTotal`, which the buyer was shown, in major units. */
-function compareWithExpected(plan: CheckoutPlan, expectedTotal: number | null | undefined): CheckoutPlan {
+function compareWithExpected(
+  plan: CheckoutPlan,
+  expectedTotal: CheckoutInput['expectedTotal'],
+): CheckoutPlan {
   const { totalAmount, currency } = plan
   if (expectedTotal == null || compareTotal(totalAmount, expectedTotal, currency) === 0) return plan
   return { ...plan, conditionsChanged: true }
@@ -115,17 +116,14 @@ function compareWithExpected(plan: CheckoutPlan, expectedTotal: number | null | 
  *  conditions. Refuses: TOTAL_INCREASED (DECISIONS 60). */
 export function refuseHigherTotal(
   plan: CheckoutPlan,
-  expectedTotal: number | null | undefined,
+  expectedTotal: CheckoutInput['expectedTotal'],
 ): CheckoutPlan {
-  const { totalAmount, currency } = plan
-  if (expectedTotal == null || compareTotal(totalAmount, expectedTotal, currency) <= 0)
+  const { currency } = plan
+  if (expectedTotal == null || compareTotal(plan.totalAmount, expectedTotal, currency) <= 0)
     return compareWithExpected(plan, expectedTotal)
-  const total = toMajor(totalAmount, currency)
-  throw new Refusal(
-    problem('TOTAL_INCREASED', `The total is now ${total} ${currency}.`, ['expectedTotal'], {
-      totalAmount: total,
-    }),
-  )
+  const totalAmount = toMajor(plan.totalAmount, currency)
+  const message = `The total is now ${totalAmount} ${currency}.`
+  throw new Refusal(problem('TOTAL_INCREASED', message, ['expectedTotal'], { totalAmount }))
 }
 
 /** Quotes a checkout by the same rules and prices as checkoutTickets, and holds nothing. Amounts in minor

@@ -1,7 +1,7 @@
 import { type Problem, problem } from '../../../shared/errors.ts'
 import { percentageOf, smallestCharge } from '../../../shared/money.ts'
 import type { Discount } from '../../discount/table.ts'
-import type { SoldSupplement } from '../../ticket/table.ts'
+import type { Ticket } from '../../ticket/table.ts'
 import { feeOf, leftOf } from '../../ticket-rate/sale-rules.ts'
 import type { Price } from '../../ticket-rate/table.ts'
 import type { CheckoutEntry } from './checkout-input.ts'
@@ -13,13 +13,9 @@ const path = ['discountCode']
 export function checkDiscount(discount: Discount | null, ticketRateId: string, now: Date): Problem[] {
   if (!discount) return [problem('DISCOUNT_UNKNOWN', 'There is no discount with this code.', path)]
   const { validFrom, validUntil, ticketRateIds } = discount
+  const facts = { validFrom: validFrom?.toISOString(), validUntil: validUntil?.toISOString() }
   if ((validFrom && validFrom > now) || (validUntil && validUntil <= now))
-    return [
-      problem('DISCOUNT_NOT_VALID', 'The discount is not valid now.', path, {
-        validFrom: validFrom?.toISOString(),
-        validUntil: validUntil?.toISOString(),
-      }),
-    ]
+    return [problem('DISCOUNT_NOT_VALID', 'The discount is not valid now.', path, facts)]
   return ticketRateIds.length === 0 || ticketRateIds.includes(ticketRateId)
     ? []
     : [problem('DISCOUNT_NOT_FOR_RATE', 'The discount is not for this ticket rate.', path)]
@@ -54,26 +50,16 @@ export function checkUses(discount: Discount | null, amounts: number[]): Problem
   return [problem('DISCOUNT_USED_UP', message, path, { available })]
 }
 
-/** Ticket as it will be sold. Amounts in minor units. */
+/** Ticket as it will be sold. Amounts in minor units: `priceAmount` before the discount, `organizationFeeAmount` added to
+ *  the price, `platformFeeAmount` kept from the organization and not part of the total. */
 export type PricedTicket = {
   entry: CheckoutEntry
   /** ISO 639-1 code of the attendee's own language; null for that of the whole checkout. */
   language: string | null
   price: Price
-  supplements: SoldSupplement[]
-  /** Price before the discount. */
-  priceAmount: number
-  discountId: string | null
-  discountAmount: number
-  supplementsAmount: number
-  /** Fee the organization adds to the price. */
-  organizationFeeAmount: number
-  /** Commission the platform keeps from the organization; not part of the total. */
-  platformFeeAmount: number
-  warrantyAmount: number
-  warrantyHours: number
-  totalAmount: number
-}
+} & Pick<Ticket, 'supplements' | 'priceAmount' | 'discountId' | 'discountAmount' | 'supplementsAmount'> &
+  Pick<Ticket, 'organizationFeeAmount' | 'platformFeeAmount'> &
+  Pick<Ticket, 'warrantyAmount' | 'warrantyHours' | 'totalAmount'>
 
 /** Prices one ticket from the rate's rows, never from client input. The discount comes off the price first:
  *  fees, commission and warranty follow from what is left, but a fixed fee stays. Percentages round half up,

@@ -42,34 +42,24 @@ const findCompletedKey = readByOrganization(async (db, organizationId, keys) => 
   return new Map(found.map((key) => [key.id, key]))
 })
 
+// A channel that may not sell the rate any more still gets the answer of a checkout that it made before. A rate of
+// others takes the same statements as none, so that their times tell nobody which rates exist.
 async function replay(
   { id, requestHash }: Idempotency,
-  organizationId: string,
-  ctx: Context,
+  terms: Terms | null,
+  { ticketRateId }: CheckoutOrder['input'],
+  { db, caller }: Context,
 ): Promise<CheckoutAnswer | null> {
-  const found = await findCompletedKey(ctx.db, organizationId, id)
+  const organizationId = terms?.rate.organizationId ?? (await readOrganizationOfRate(db, ticketRateId)) ?? ''
+  const found = await findCompletedKey(db, organizationId, id)
   const key = checkReplay(found, requestHash, 'This key was already used for another checkout.')
   if (!key) return null
   // Without permission checks: the key is the caller's own, as is what it made.
-  const payment = await findPayment(ctx.db, organizationId, key.paymentId)
+  const payment = await findPayment(db, organizationId, key.paymentId)
   if (!payment) throw new Error(`payment ${key.paymentId} of an idempotency key not found`)
   // A browser sees no tickets.
-  const isPublic = ctx.caller?.kind === 'publishable'
-  const tickets = isPublic ? [] : await findTicketsOf(ctx.db, payment)
+  const tickets = caller?.kind === 'publishable' ? [] : await findTicketsOf(db, payment)
   return { payment, tickets, replayed: true }
-}
-
-// A channel that may not sell the rate any more still gets the answer of a checkout that it made before. A rate of
-// others takes the same statements as none, so that their times tell nobody which rates exist.
-async function replayOf(
-  idempotency: Idempotency,
-  terms: Terms | null,
-  { ticketRateId }: CheckoutOrder['input'],
-  ctx: Context,
-): Promise<CheckoutAnswer | null> {
-  const organizationId =
-    terms?.rate.organizationId ?? (await readOrganizationOfRate(ctx.db, ticketRateId)) ?? ''
-  return replay(idempotency, organizationId, ctx)
 }
 
 const isAboutStock = (error: unknown): boolean =>
@@ -104,27 +94,22 @@ async function mayApplyAfterExpiry(
   return (leftOf(discount) ?? Number.POSITIVE_INFINITY) > reason.facts.available
 }
 
-/** Answer of a checkout, and the prices that its tickets were planned by. */
-type Attempt = { answer: CheckoutAnswer; prices: Price[] }
-
-/** Tries an order once. Null if it should be retried: another one was faster, or overdue holds took up
- *  places. */
+/** Tries an order once. Returns its answer, and the prices that its tickets were planned by; null if it should be
+ *  retried: another one was faster, or overdue holds took up places. */
 async function trySale(
   { input, idempotency, seller, plan: planTickets }: CheckoutOrder,
   ctx: Context,
-): Promise<Attempt | null> {
+): Promise<{ answer: CheckoutAnswer; prices: Price[] } | null> {
   const terms = await readTerms(input.ticketRateId, ctx)
-  const replayed = idempotency && (await replayOf(idempotency, terms, input, ctx))
+  const replayed = idempotency && (await replay(idempotency, terms, input, ctx))
   if (replayed) return { answer: replayed, prices: [] }
   try {
     const plan = await planTickets(terms)
     const { holdMinutes } = ctx.services
-    const job = { plan, input, idempotency, seller, holdMinutes }
-    const outcome = await holdTogether(ctx.db, job)
+    const outcome = await holdTogether(ctx.db, { plan, input, idempotency, seller, holdMinutes })
     if (outcome instanceof Refusal) throw outcome
-    return (
-      outcome && { answer: { ...outcome, replayed: false }, prices: plan.tickets.map(({ price }) => price) }
-    )
+    const prices = plan.tickets.map(({ price }) => price)
+    return outcome && { answer: { ...outcome, replayed: false }, prices }
   } catch (error) {
     if (isTransient(error) || isDuplicate(error)) return null
     if (terms && isAboutStock(error) && (await mayFitAfterExpiry(terms, ctx))) return null
