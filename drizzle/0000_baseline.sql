@@ -883,18 +883,18 @@ create type new_ticket as (
 --   KEY_IN_USE    a checkout under its idempotency key is in progress
 --   KEY_DONE      one under its key is completed
 --   CODES 0 2     codes of the tickets at these positions are taken within the event
-create function hold(org text, in_mode key_mode, waits boolean, may_use_up boolean, pays new_payment[],
-  tix new_ticket[]) returns json language plpgsql as $$
+create function hold(org text, in_mode key_mode, waits boolean, may_use_up boolean, new_payments new_payment[],
+  new_tickets new_ticket[]) returns json language plpgsql as $$
 declare
   held_at constant timestamptz(3) := now();
-  outcomes text[] := array_fill(null::text, array[cardinality(pays)]);
+  outcomes text[] := array_fill(null::text, array[cardinality(new_payments)]);
   used_up text[] := '{}';
   least_left constant integer := case when may_use_up then 0 else 1 end;
   unlimited constant bigint := 9223372036854775807;
-  has_keys constant boolean := exists (select from unnest(pays) where key_id is not null);
-  has_codes constant boolean := exists (select from unnest(tix) where is_code_asked);
+  has_keys constant boolean := exists (select from unnest(new_payments) where key_id is not null);
+  has_codes constant boolean := exists (select from unnest(new_tickets) where is_code_asked);
   asked_ids constant text[] := array(select distinct of.id
-    from unnest(tix) as t cross join lateral unnest(array[t.ticket_rate_id, t.price_id, t.discount_id]) as of(id));
+    from unnest(new_tickets) as t cross join lateral unnest(array[t.ticket_rate_id, t.price_id, t.discount_id]) as of(id));
   kinds stock_kind[];       -- counters that are locked
   ids text[];
   lefts bigint[];           -- what is left of each
@@ -913,9 +913,10 @@ begin
   if has_keys then
     outcomes := array(
       select case when not pg_try_advisory_xact_lock(hashtextextended(key_id, 0)) then 'KEY_IN_USE' end
-      from unnest(pays) with ordinality as p order by p.ordinality);
+      from unnest(new_payments) with ordinality as p order by p.ordinality);
     delete from idempotency_keys where organization_id = org and created_at <= now() - interval '24 hours'
-      and id = any (array(select key_id from unnest(pays) with ordinality as p where outcomes[p.ordinality] is null));
+      and id = any (array(
+        select key_id from unnest(new_payments) with ordinality as p where outcomes[p.ordinality] is null));
   end if;
   if waits then
     select array_agg(kind), array_agg(id), array_agg("left") into kinds, ids, lefts from (
@@ -931,18 +932,18 @@ begin
   -- Under the locks, so that all that others have committed is seen.
   if has_keys then
     done_keys := array(select id from idempotency_keys
-      where organization_id = org and id = any (array(select key_id from unnest(pays))));
+      where organization_id = org and id = any (array(select key_id from unnest(new_payments))));
   end if;
   if has_codes then
     taken_codes := array(select event_id || ' ' || qr_code from tickets
       where organization_id = org and mode = in_mode and ended is distinct from 'expired'
-        and (qr_code, event_id) in (select qr_code, event_id from unnest(tix) where is_code_asked));
+        and (qr_code, event_id) in (select qr_code, event_id from unnest(new_tickets) where is_code_asked));
   end if;
   select array_agg(payment order by payment, counter), array_agg(counter order by payment, counter),
     array_agg(count order by payment, counter)
   into move_payments, move_counters, move_counts from (
     select p.ordinality as payment, locked.ordinality as counter, count(*) as count
-    from unnest(pays) with ordinality as p join unnest(tix) as t on t.payment_id = p.id
+    from unnest(new_payments) with ordinality as p join unnest(new_tickets) as t on t.payment_id = p.id
     cross join lateral (values
       ('rate'::stock_kind, t.ticket_rate_id), ('price', t.price_id), ('discount', t.discount_id)) as asked(kind, id)
     left join unnest(kinds, ids) with ordinality as locked(kind, id)
@@ -952,14 +953,15 @@ begin
 
   -- All together if nothing is taken and all fit, else one after the other.
   if done_keys = '{}' and taken_codes = '{}' and array_position(outcomes, 'KEY_IN_USE') is null
-    and (not has_keys or (select count(key_id) = count(distinct key_id) from unnest(pays)))
-    and (not has_codes or (select count(*) = count(distinct (event_id, qr_code)) from unnest(tix) where is_code_asked))
+    and (not has_keys or (select count(key_id) = count(distinct key_id) from unnest(new_payments)))
+    and (not has_codes or (
+      select count(*) = count(distinct (event_id, qr_code)) from unnest(new_tickets) where is_code_asked))
     and not exists (select from unnest(move_counters, move_counts) as moved(counter, count) group by counter
       having counter is null or sum(count) > lefts[counter] - least_left)
   then
-    outcomes := array_fill('HELD'::text, array[cardinality(pays)]);
+    outcomes := array_fill('HELD'::text, array[cardinality(new_payments)]);
   else
-    for payment in 1 .. cardinality(pays) loop
+    for payment in 1 .. cardinality(new_payments) loop
       outcome := 'HELD';
       first_move := move;
       while move_payments[move] = payment loop
@@ -968,24 +970,25 @@ begin
         move := move + 1;
       end loop;
       if has_codes then
-        select 'CODES ' || string_agg(position::text, ' ' order by position) into own_codes from unnest(tix)
-        where payment_id = (pays[payment]).id and is_code_asked and event_id || ' ' || qr_code = any (taken_codes);
+        select 'CODES ' || string_agg(position::text, ' ' order by position) into own_codes from unnest(new_tickets)
+        where payment_id = (new_payments[payment]).id and is_code_asked and event_id || ' ' || qr_code = any (taken_codes);
       end if;
       outcomes[payment] := coalesce(outcomes[payment],
-        case when (pays[payment]).key_id = any (done_keys) then 'KEY_DONE' end, own_codes, outcome);
+        case when (new_payments[payment]).key_id = any (done_keys) then 'KEY_DONE' end, own_codes, outcome);
       continue when outcomes[payment] <> 'HELD';
       for held_move in first_move .. move - 1 loop
         lefts[move_counters[held_move]] := lefts[move_counters[held_move]] - move_counts[held_move];
       end loop;
-      done_keys := done_keys || (pays[payment]).key_id;
-      taken_codes := taken_codes || array(select event_id || ' ' || qr_code from unnest(tix)
-        where has_codes and payment_id = (pays[payment]).id and is_code_asked);
+      done_keys := done_keys || (new_payments[payment]).key_id;
+      taken_codes := taken_codes || array(select event_id || ' ' || qr_code from unnest(new_tickets)
+        where has_codes and payment_id = (new_payments[payment]).id and is_code_asked);
     end loop;
     if not may_use_up then
       outcomes := array(select case when ticket_rate_id = any (array(
-          select ticket_rate_id from unnest(pays) with ordinality as other where outcomes[other.ordinality] <> 'HELD'
+          select ticket_rate_id from unnest(new_payments) with ordinality as other
+          where outcomes[other.ordinality] <> 'HELD'
         )) then 'LATER' else 'HELD' end
-        from unnest(pays) with ordinality as p order by p.ordinality);
+        from unnest(new_payments) with ordinality as p order by p.ordinality);
     end if;
   end if;
 
@@ -995,10 +998,10 @@ begin
   select p.id, p.channel_id, org, p.provider, in_mode, p.total_amount, p.currency,
     p.conditions_changed, p.page_token, p.redirect_url, p.error_url, p.send_resourcers, p.language, p.method,
     p.method_reference, held_at, held_at + p.hold_minutes * interval '1 minute'
-  from unnest(pays) with ordinality as p where outcomes[p.ordinality] = 'HELD';
+  from unnest(new_payments) with ordinality as p where outcomes[p.ordinality] = 'HELD';
   insert into holds (organization_id, ticket_rate_id, payment_id, expires_at)
   select org, p.ticket_rate_id, p.id, held_at + p.hold_minutes * interval '1 minute'
-  from unnest(pays) with ordinality as p where outcomes[p.ordinality] = 'HELD';
+  from unnest(new_payments) with ordinality as p where outcomes[p.ordinality] = 'HELD';
   -- In the order of their codes, so that two transactions can't deadlock.
   insert into tickets (id, payment_id, position, organization_id, channel_id, event_id, ticket_rate_id, price_id,
     sale_type, mode, qr_code, currency, price_amount, discount_id, discount_amount, supplements_amount,
@@ -1012,12 +1015,12 @@ begin
     t.search_name, t.email, t.phone, t.gender, t.birthday, t.address, t.postal_code, t.country_code,
     t.personal_document_type, t.personal_document_number, t.answers, t.supplements, t.language, t.referral_id,
     t.metadata, t.admits, t.document_token, held_at, held_at
-  from unnest(tix) as t join unnest(pays) with ordinality as p on p.id = t.payment_id
+  from unnest(new_tickets) as t join unnest(new_payments) with ordinality as p on p.id = t.payment_id
   where outcomes[p.ordinality] = 'HELD' order by t.qr_code;
   if has_keys then
     insert into idempotency_keys (organization_id, id, request_hash, payment_id, created_at)
     select org, p.key_id, p.request_hash, p.id, held_at
-    from unnest(pays) with ordinality as p where p.key_id is not null and outcomes[p.ordinality] = 'HELD';
+    from unnest(new_payments) with ordinality as p where p.key_id is not null and outcomes[p.ordinality] = 'HELD';
   end if;
   update stock set held = held + moved.count from (
     select counter, sum(count)::integer as count
