@@ -1,7 +1,7 @@
 import cluster, { type Worker } from 'node:cluster'
 import { once } from 'node:events'
-import { setTimeout } from 'node:timers/promises'
 import { AggregatorRegistry, type Registry } from 'prom-client'
+import { inTime } from '../shared/in-time.ts'
 
 // Messages between the primary of a cluster, which is scraped, and its workers. prom-client's own ones fail a
 // worker that is disconnected while it answers, and keep each request that was never answered.
@@ -38,14 +38,13 @@ async function ask(worker: Worker): Promise<object[] | null> {
       if (isAnswer(message) && message.metricsAnswer === id) return message.metrics
     }
   }
-  const gone = once(worker, 'exit', { signal }).then(() => null)
-  const late = setTimeout(timeoutMs, undefined, { signal, ref: false }).then(() => {
+  const outcomes = [answered(), once(worker, 'exit', { signal }).then(() => null)]
+  const late = () => {
     throw new Error('a process does not answer')
-  })
-  const outcomes = [answered(), gone, late]
+  }
   try {
     worker.send({ metricsQuestion: id } satisfies Question)
-    return await Promise.race(outcomes)
+    return await inTime(timeoutMs, Promise.race(outcomes), late)
   } finally {
     ended.abort()
     await Promise.allSettled(outcomes)

@@ -1,9 +1,6 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage } from 'node:http'
 import { Registry } from 'prom-client'
 import { explainListening } from '../http/public-url.ts'
-
-/** Address of the metrics. */
-export type MetricsAddress = { host: string; metricsPort: number }
 
 // A scraper needs one connection. Each request of this server is small, and none may linger.
 const limits = {
@@ -14,38 +11,30 @@ const limits = {
 }
 const maxConnections = 32
 
-const plain = 'text/plain; charset=utf-8'
-
-function answer(response: ServerResponse, status: number, type: string, body: string): void {
-  response.writeHead(status, { 'content-type': type, 'x-content-type-options': 'nosniff' }).end(body)
-}
-
 /** Serves `/metrics` on a port of its own, and nothing else. Scrapes at the same time share one collection.
  *  Throws an error that names the setting if the port can't be had. The returned function closes it. */
 export async function serveMetrics(
-  { host, metricsPort: port }: MetricsAddress,
+  { host, metricsPort: port }: { host: string; metricsPort: number },
   collect: () => Promise<string>,
   log: { info(message: string): void },
 ): Promise<() => void> {
   let running: Promise<string> | null = null
-  const collectOnce = () => {
+  async function answerTo({ method, url }: IncomingMessage): Promise<[status: number, body: string]> {
+    if (url?.split('?', 1)[0] !== '/metrics') return [404, 'Not found\n']
+    if (method !== 'GET' && method !== 'HEAD') return [405, 'Method not allowed\n']
     running ??= collect().finally(() => {
       running = null
     })
-    return running
-  }
-  const handle = ({ method, url }: IncomingMessage, response: ServerResponse): void => {
-    if (url?.split('?', 1)[0] !== '/metrics') answer(response, 404, plain, 'Not found\n')
-    else if (method !== 'GET' && method !== 'HEAD') answer(response, 405, plain, 'Method not allowed\n')
-    else send(response)
-  }
-  const send = (response: ServerResponse): void => {
-    collectOnce().then(
-      (body) => answer(response, 200, Registry.PROMETHEUS_CONTENT_TYPE, body),
-      () => answer(response, 503, plain, 'The metrics could not be collected\n'),
+    return running.then(
+      (body) => [200, body],
+      () => [503, 'The metrics could not be collected\n'],
     )
   }
-  const server = createServer(limits, handle)
+  const server = createServer(limits, async (request, response) => {
+    const [status, body] = await answerTo(request)
+    const type = status === 200 ? Registry.PROMETHEUS_CONTENT_TYPE : 'text/plain; charset=utf-8'
+    response.writeHead(status, { 'content-type': type, 'x-content-type-options': 'nosniff' }).end(body)
+  })
   server.maxConnections = maxConnections
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(explainListening(error, { host, port, setting: 'METRICS_PORT' })))

@@ -8,6 +8,7 @@ import {
   ROOT_CONTEXT,
   type Span,
   SpanKind,
+  type SpanOptions,
   SpanStatusCode,
   type Tracer as SpanTracer,
   trace,
@@ -26,14 +27,6 @@ import { errorCode, Refusal } from '../shared/errors.ts'
 import { inTime } from '../shared/in-time.ts'
 import type { Tracer } from '../shared/instruments.ts'
 
-/** Traces of the process: the tracer of the code, and what the HTTP hooks need. */
-export type Tracing = {
-  tracer: Tracer
-  spans: SpanTracer
-  /** Sends the spans that are left, and waits two seconds for it at most. */
-  close(): Promise<void>
-}
-
 const closeMs = 2_000
 // Minimum interval between two reports that spans are lost.
 const reportMs = 60_000
@@ -48,27 +41,29 @@ function end(span: Span, error?: unknown): void {
   span.end()
 }
 
-async function settle<Result>(span: Span, work: () => Promise<Result>): Promise<Result> {
-  try {
-    const result = await work()
-    end(span)
-    return result
-  } catch (error) {
-    end(span, error)
-    throw error
-  }
-}
-
-const runIn = <Result>(span: Span, parent: Context, work: () => Promise<Result>): Promise<Result> =>
-  context.with(trace.setSpan(parent, span), () => settle(span, work))
-
 const recording = (span: Span | undefined): Span | undefined => (span?.isRecording() ? span : undefined)
+
+/** Runs work in a span, as the context below `parent`. */
+const runIn = <Result>(
+  spans: SpanTracer,
+  [name, options, parent]: [name: string, options: SpanOptions, parent: Context],
+  work: () => Promise<Result>,
+): Promise<Result> =>
+  spans.startActiveSpan(name, options, parent, async (span) => {
+    try {
+      const result = await work()
+      end(span)
+      return result
+    } catch (error) {
+      end(span, error)
+      throw error
+    }
+  })
 
 const createTracer = (spans: SpanTracer): Tracer => ({
   inSpan(name, attributes, work) {
     const parent = context.active()
-    if (!recording(trace.getSpan(parent))) return work()
-    return runIn(spans.startSpan(name, { attributes }, parent), parent, work)
+    return recording(trace.getSpan(parent)) ? runIn(spans, [name, { attributes }, parent], work) : work()
   },
   origin: () => recording(trace.getActiveSpan()),
   inBatch(name, origins, work) {
@@ -79,8 +74,7 @@ const createTracer = (spans: SpanTracer): Tracer => ({
       attributes: { 'boxoffice.batch.size': origins.length },
       links: others.map((span) => ({ context: span.spanContext() })),
     }
-    const span = spans.startSpan(name, options, trace.setSpan(ROOT_CONTEXT, first))
-    return runIn(span, ROOT_CONTEXT, work)
+    return runIn(spans, [name, options, trace.setSpan(ROOT_CONTEXT, first)], work)
   },
   detached: (work) => context.with(ROOT_CONTEXT, work),
 })
@@ -99,8 +93,8 @@ const contextBelow = (caller: CallerSpan | null, tracestate: unknown): Context =
 
 /** Starts the OpenTelemetry SDK, which reads its standard environment variables by itself. Spans are sent in
  *  batches; if the collector is away, those beyond the SDK's queue are dropped, and `onLoss` is called once a
- *  minute. */
-export function startTracing(onLoss: () => void): Tracing {
+ *  minute. `close` sends the spans that are left, and waits two seconds for it at most. */
+export function startTracing(onLoss: () => void) {
   let reportedAt = Number.NEGATIVE_INFINITY
   const report = () => {
     if (performance.now() - reportedAt < reportMs) return
@@ -134,7 +128,7 @@ const untraced = new Set(['/health', '/ready'])
 
 /** Runs each request in a span below its caller's (`traceparent`), and names its trace in the log line. A span
  *  has the route and never the URL, which may contain a payment page's token. */
-export function traceRequests(app: FastifyInstance, { spans }: Tracing): void {
+export function traceRequests(app: FastifyInstance, spans: SpanTracer): void {
   const traced = new WeakMap<FastifyRequest, { span: Span; inside: Context }>()
   app.addHook('onRequest', (request, _reply, done) => {
     const { method, headers, routeOptions } = request
