@@ -2,9 +2,12 @@ import fastify, { type FastifyInstance, LogController } from 'fastify'
 import { isPublishableOrigin, readCredentials } from '../auth/credentials.ts'
 import { createResponseCache } from '../cache/response-cache.ts'
 import type { Config } from '../config/config.ts'
-import { streamLimitsOf, trustProxyOf } from '../config/http.ts'
+import { trustProxyOf } from '../config/http.ts'
 import type { Database } from '../database/database.ts'
+import { addDocumentPage } from '../domain/delivery/document-page.ts'
 import type { PaymentProvider } from '../domain/payment/provider.ts'
+import { addPaymentPage } from '../domain/sale/payment-page/page.ts'
+import { addProviderWebhook } from '../domain/sale/settle/provider-webhook-rest.ts'
 import { sentMessages } from '../domain/webhook/messages-rest.ts'
 import { addGraphql } from '../graphql-server/route.ts'
 import { printedSchema } from '../graphql-server/schema.ts'
@@ -25,12 +28,12 @@ import type { Services } from '../request/context.ts'
 import { createRateLimits } from '../request/rate-limits.ts'
 import { sendRefusal } from '../rest/error-body.ts'
 import { addDocumentation } from '../rest/openapi/add-documentation.ts'
-import { validatorCompiler } from '../rest/route.ts'
+import { addRoute, validatorCompiler } from '../rest/route.ts'
 import { Refusal } from '../shared/errors.ts'
 import { requestLimits } from '../shared/request-limits.ts'
 import type { Companion } from './companion.ts'
 import { logFormatters } from './log.ts'
-import { addPublicRoutes, addRoutes } from './routes.ts'
+import { channelRoutes, integrationRoutes } from './routes.ts'
 import { closeConnectionsOnShutdown } from './shutdown.ts'
 
 type AppOptions = {
@@ -84,6 +87,9 @@ function refuseMalformedUrls(app: FastifyInstance): void {
 
 // A slash at the end is ignored, below any base path, but for that of a lookup without an identifier, which is no list.
 const slashAtEnd = /^(\/[^?]*[^/?])(?<!\/(?:tickets|payments|pay))\/(?=\?|$)/
+
+// Part of all connections that event streams of all clients may take: the others are for requests.
+const streamsShareOfConnections = 0.8
 
 /** Creates the HTTP application: GraphQL, REST, the payment page and the documentation, or `/health` and
  *  `/ready` alone for a process of background jobs. Opens no port or connection, and reads no environment
@@ -182,12 +188,21 @@ export async function createApp({
   await addGraphql(app, services, {
     findExamples,
     trusted,
-    streamLimits: streamLimitsOf(config),
+    streamLimits: {
+      total: Math.ceil(maxConnections * streamsShareOfConnections),
+      perKey: config.streamsPerKey,
+      feedsPerKey: config.feedStreamsPerKey,
+      perAddress: config.streamsPerAddress,
+    },
     isLimited: config.rateLimit !== null,
     isLeaving,
   })
-  addRoutes(app, services, config)
-  await addPublicRoutes(app, services, rateLimits)
+  for (const route of channelRoutes) addRoute(app, services, config.channelsBasePath, route)
+  for (const route of integrationRoutes) addRoute(app, services, config.integrationsBasePath, route)
+  // These need no API key: the URL contains a secret token, or the request is signed.
+  await addPaymentPage(app, services, rateLimits)
+  await addDocumentPage(app, services, rateLimits)
+  await addProviderWebhook(app, services, rateLimits)
   await app.ready()
   return app
 }

@@ -69,7 +69,7 @@ const options = {
 
 /** Opens the database, either to migrate it or to use it as it is. */
 export type OpenFor = (purpose: 'migrate' | 'use') => Promise<OpenDatabase>
-type Output = { json: unknown; text: string; code?: 0 | 1 | 2 }
+type Output = { json: unknown; text: string; code?: number }
 /** Opens the tables, or with `whole` all that a database can do. */
 type Open = (() => Promise<Database>) & { whole(): Promise<OpenDatabase> }
 /** Parses its arguments, where a Refusal is a usage error; the function that it returns does the work. */
@@ -115,17 +115,14 @@ function readArguments(args: string[]) {
   }
 }
 
-const lists = ['organization', 'origin'] as const
-
-function prepare(words: string[], input: { organization?: string[]; origin?: string[] }) {
+function prepare(words: string[], input: Record<string, unknown>) {
   const name = Object.keys(commands).find((name) => `${words.join(' ')} `.startsWith(`${name} `))
   const command = commands[name ?? '']
   if (!name || !command)
     throw new UsageError(words.length > 0 ? `There is no command ${words.join(' ')}` : 'Name a command')
   const rest = words.slice(name.split(' ').length)
   const positional = positionalNames[name] ?? 'words'
-  const named = lists.find((name) => name === positional)
-  const values = named ? [...(input[named] ?? []), ...rest] : rest
+  const values = [input[positional] ?? [], rest].flat()
   try {
     return command(values.length > 0 ? { ...input, [positional]: values } : input)
   } catch (error) {
@@ -134,25 +131,22 @@ function prepare(words: string[], input: { organization?: string[]; origin?: str
   }
 }
 
-type Printed = { code: 0 | 1 | 2; output: string }
-
-async function run(args: string[], openFor: OpenFor, examined: Examined, files: Files): Promise<Printed> {
+async function run(args: string[], openFor: OpenFor, examined: Examined, files: Files) {
   const { values, positionals } = readArguments(args)
   const { json, help, quiet: _, ...input } = values
-  if (help) return { code: 0 as const, output: usage }
+  if (help) return { code: 0, output: usage }
   const command = prepare(positionals, input)
-  const databases: OpenDatabase[] = []
+  let database: OpenDatabase | undefined
   try {
     const whole = async () => {
-      const database = await openFor(positionals[0] === 'migrate' ? 'migrate' : 'use')
-      databases.push(database)
+      database = await openFor(positionals[0] === 'migrate' ? 'migrate' : 'use')
       return database
     }
     const open = Object.assign(async () => (await whole()).db, { whole })
     const output = await command(open, examined, files)
     return { code: output.code ?? 0, output: json ? JSON.stringify(output.json) : output.text }
   } finally {
-    for (const database of databases) await database.close()
+    await database?.close()
   }
 }
 
@@ -169,7 +163,7 @@ function describe(error: unknown): string {
 
 /** Output and exit code of a command: 0 for success, 2 for a usage error, 1 for any other failure. `doctor` and
  *  `verify` have codes of their own. */
-export type CommandResult = { code: 0 | 1 | 2; output: string; errors: string }
+export type CommandResult = { code: number; output: string; errors: string }
 
 /** Runs the command that the arguments name. Opens a database only if the command needs one, and closes it
  *  before this resolves. `examined` is what `doctor` looks at; `files` those that the arguments name. */

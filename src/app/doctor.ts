@@ -112,19 +112,6 @@ async function examineWork({ db }: OpenDatabase): Promise<Finding[]> {
   }
 }
 
-async function withDatabases(
-  { open, openReplicas }: Examined,
-  work: (opened: Opened) => Promise<Finding[]>,
-): Promise<Finding[]> {
-  const primary = await open()
-  const replicas = await openReplicas()
-  try {
-    return await work({ primary, replicas })
-  } finally {
-    await Promise.all([primary, ...replicas].map((each) => each.close()))
-  }
-}
-
 async function examineOpened(opened: Opened): Promise<Finding[]> {
   const { primary, replicas } = opened
   const findings = [
@@ -137,11 +124,19 @@ async function examineOpened(opened: Opened): Promise<Finding[]> {
 }
 
 /** Examines the databases, or finds that they can't be opened. */
-export const examineDatabases = (
-  examined: Examined,
+export async function examineDatabases(
+  { open, openReplicas }: Examined,
   work: (opened: Opened) => Promise<Finding[]>,
-): Promise<Finding[]> =>
-  withDatabases(examined, work).catch((error: unknown) => [broken('database', describeError(error))])
+): Promise<Finding[]> {
+  try {
+    const primary = await open()
+    const replicas = await openReplicas()
+    const close = () => Promise.all([primary, ...replicas].map((each) => each.close()))
+    return await work({ primary, replicas }).finally(close)
+  } catch (error) {
+    return [broken('database', describeError(error))]
+  }
+}
 
 /** Examines settings, database, migrations, clocks, extensions, timeouts, replicas and invariants, and counts
  *  what needs a person. Changes nothing. Stops at what the rest depends on. */
@@ -158,11 +153,3 @@ export async function examine(examined: Examined): Promise<Finding[]> {
     return [broken('settings', describeError(error))]
   }
 }
-
-/** Exit code: 0 if all is well, 1 if something needs a person, 2 if something is broken. */
-export const toCode = (findings: Finding[]): 0 | 1 | 2 =>
-  findings.some(({ level }) => level === 'broken')
-    ? 2
-    : findings.some(({ level }) => level === 'attention')
-      ? 1
-      : 0

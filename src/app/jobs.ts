@@ -26,62 +26,49 @@ type JobOptions = {
   isAlone?: boolean
 }
 
-// Leases and locks keep processes from doing the same work twice, so every process may run every job.
-const jobsOf = ({
-  db,
-  provider,
-  senders,
-  privateWebhooks,
-  retention,
-  onMismatch,
-}: JobOptions): Record<string, Job> => ({
-  sweep: () => sweepHolds(db),
-  'ending sessions': () => closeSessions({ db, provider }),
-  refunds: () => processDueRefunds(db, provider, onMismatch),
-  feed: () => assignPositions(db),
-  notices: () => queueMoved(db),
-  delivery: () => sendDeliveries(db, senders),
-  webhooks: (stopping) => sendWebhooks(db, { privateWebhooks, stopping }),
-  ...(retention && { retention }),
-})
 // Jobs that many processes do no faster than one: each run is a statement or two over all organizations. The
 // others claim a few rows each and wait for somebody else, so more processes do more of them.
 const jobsOfLeader = new Set(['sweep', 'feed', 'notices'])
 const pauseSeconds = 1
 
-const measured =
-  (name: string, run: Job): Job =>
-  async (stopping) => {
-    const began = performance.now()
-    let isOk = false
-    try {
-      await run(stopping)
-      isOk = true
-    } finally {
-      instruments.observer?.onJob(name, (performance.now() - began) / 1000, isOk)
-    }
-  }
-
 /** Starts the background jobs. Of all processes on a database one is elected to run those that gain nothing from
  *  more. `onError` receives each error and the name of its job. The returned function stops them, and resolves
  *  once running work has finished. */
 export function startJobs(
-  options: JobOptions,
+  { db, provider, senders, privateWebhooks, retention, onMismatch, isAlone }: JobOptions,
   onError: (error: unknown, job: string) => void,
 ): () => Promise<void> {
-  const candidate = options.isAlone
-    ? { isLeader: () => true, stop: async () => {} }
-    : electLeader(options.db, { role: 'jobs', onError: (error) => onError(error, 'election') })
-  const stops = Object.entries(jobsOf(options)).map(([name, run]) => {
-    const work = measured(name, run)
-    const runs: Job = jobsOfLeader.has(name)
-      ? async (stopping) => candidate.isLeader() && work(stopping)
-      : work
-    return repeat(runs, pauseSeconds, (error) => onError(error, name))
+  // Leases and locks keep processes from doing the same work twice, so every process may run every job.
+  const jobs: Record<string, Job> = {
+    sweep: () => sweepHolds(db),
+    'ending sessions': () => closeSessions({ db, provider }),
+    refunds: () => processDueRefunds(db, provider, onMismatch),
+    feed: () => assignPositions(db),
+    notices: () => queueMoved(db),
+    delivery: () => sendDeliveries(db, senders),
+    webhooks: (stopping) => sendWebhooks(db, { privateWebhooks, stopping }),
+    ...(retention && { retention }),
+  }
+  const candidate = isAlone
+    ? null
+    : electLeader(db, { role: 'jobs', onError: (error) => onError(error, 'election') })
+  const stops = Object.entries(jobs).map(([name, run]) => {
+    const measured: Job = async (stopping) => {
+      if (jobsOfLeader.has(name) && candidate?.isLeader() === false) return
+      const began = performance.now()
+      let isOk = false
+      try {
+        await run(stopping)
+        isOk = true
+      } finally {
+        instruments.observer?.onJob(name, (performance.now() - began) / 1000, isOk)
+      }
+    }
+    return repeat(measured, pauseSeconds, (error) => onError(error, name))
   })
   return async () => {
     await Promise.all(stops.map((stop) => stop()))
-    await candidate.stop()
+    await candidate?.stop()
   }
 }
 

@@ -2,10 +2,11 @@ import { asc, eq, sql } from 'drizzle-orm'
 import { z } from 'zod'
 import { isOrigin } from '../config/setting-types.ts'
 import type { Connection, Database } from '../database/database.ts'
+import { command } from '../shared/command.ts'
 import { identifier, moment, parse, text } from '../shared/input-types.ts'
 import { changeGrant } from './change-grant.ts'
 import { loopbackOrigins } from './credentials.ts'
-import { issueChannelKey, issueIntegrationKey, issuePublishableKey } from './issue-key.ts'
+import { issueChannelKey, issueIntegrationKey } from './issue-key.ts'
 import { integrationScopes } from './key.ts'
 import {
   issueOrganizationSecret,
@@ -46,7 +47,7 @@ const listKeys = (db: Connection) =>
 
 type ListedKey = Awaited<ReturnType<typeof listKeys>>[number]
 
-// Commands for keys and grants. Each parses its arguments, then resolves to its output.
+// Commands for keys and grants.
 
 type Open = () => Promise<Database>
 
@@ -85,45 +86,50 @@ const issueOf = ({ expires, test }: { expires?: Date; test?: boolean }) => ({
 
 const shownOnce = 'It is shown here and never again.'
 
-function issueSecret(input: object) {
-  const { organization, expires } = parse(organizationSecret, input)
-  const [organizationId] = organization
-  return async (open: Open) => {
-    const issued = await issueOrganizationSecret(await open(), { organizationId, expiresAt: expires ?? null })
+const issueSecret = command(
+  organizationSecret,
+  async ({ organization: [organizationId], expires }, open: Open) => {
+    const issued = await issueOrganizationSecret(await open(), { organizationId, expiresAt: expires })
     return {
       json: { secret_id: issued.secretId, secret: issued.secret },
       text: `Secret id  ${issued.secretId}\nSecret     ${issued.secret}\n\nMethod v1 sends it in the header secret, beside the integration_id of any integration of ${organizationId}. ${shownOnce}`,
     }
-  }
-}
+  },
+)
 
-function revokeSecret(input: object) {
-  const [id] = parse(byId, input).id
-  return async (open: Open) => {
-    const isRevoked = await revokeOrganizationSecret(await open(), id)
-    return {
-      json: { secret_id: id, revoked: isRevoked },
-      text: isRevoked ? `Revoked: the secret ${id}.` : 'Already revoked.',
-    }
+const revokeSecret = command(byId, async ({ id: [id] }, open: Open) => {
+  const isRevoked = await revokeOrganizationSecret(await open(), id)
+  return {
+    json: { secret_id: id, revoked: isRevoked },
+    text: isRevoked ? `Revoked: the secret ${id}.` : 'Already revoked.',
   }
-}
+})
 
 type ListedSecret = Awaited<ReturnType<typeof listOrganizationSecrets>>[number]
+
+const timesOf = ({ createdAt, expiresAt, revokedAt }: ListedKey | ListedSecret) => ({
+  created_at: createdAt,
+  expires_at: expiresAt,
+  revoked_at: revokedAt,
+})
 
 const secretBodyOf = (secret: ListedSecret) => ({
   id: secret.id,
   kind: 'secret',
   status: secret.status,
   organization_ids: [secret.organizationId],
-  created_at: secret.createdAt.toISOString(),
-  expires_at: secret.expiresAt?.toISOString() ?? null,
-  revoked_at: secret.revokedAt?.toISOString() ?? null,
+  ...timesOf(secret),
 })
 
 const secretLineOf = ({ id, status, organizationId, expiresAt }: ListedSecret) =>
   [id, status.padEnd(7), 'secret of', organizationId, expiresAt ? ` until ${expiresAt.toISOString()}` : '']
     .filter(Boolean)
     .join(' ')
+
+const channelKey = ({ channelId, key }: { channelId: string; key: string }, use: string) => ({
+  json: { channel_id: channelId, key },
+  text: `Channel  ${channelId}\nKey      ${key}\n\n${use}. ${shownOnce}`,
+})
 
 function issueToChannel(input: object) {
   const options = 'channel' in input ? parse(existingChannel, input) : parse(newChannel, input)
@@ -133,12 +139,15 @@ function issueToChannel(input: object) {
         ? { channelId: options.channel }
         : { name: options.name, organizationIds: options.organization }
     const issued = await issueChannelKey(await open(), { ...owner, ...issueOf(options) })
-    return {
-      json: { channel_id: issued.channelId, key: issued.key },
-      text: `Channel  ${issued.channelId}\nKey      ${issued.key}\n\nThe key goes in the header X-Api-Key. ${shownOnce}`,
-    }
+    return channelKey(issued, 'The key goes in the header X-Api-Key')
   }
 }
+
+const issuePublishable = command(publishable, async ({ channel, origin, ...options }, open: Open) => {
+  const owner = { channelId: channel, origins: origin }
+  const issued = await issueChannelKey(await open(), { ...owner, ...issueOf(options) })
+  return channelKey(issued, `The key may stand in pages of ${origin.join(', ')}`)
+})
 
 function issueToIntegration(input: object) {
   const options = 'integration' in input ? parse(existingIntegration, input) : parse(newIntegration, input)
@@ -165,18 +174,6 @@ function issueToIntegration(input: object) {
   }
 }
 
-function issuePublishable(input: object) {
-  const options = parse(publishable, input)
-  return async (open: Open) => {
-    const { channel: channelId, origin: origins } = options
-    const issued = await issuePublishableKey(await open(), { channelId, origins, ...issueOf(options) })
-    return {
-      json: { channel_id: issued.channelId, key: issued.key },
-      text: `Channel  ${issued.channelId}\nKey      ${issued.key}\n\nThe key may stand in pages of ${origins.join(', ')}. ${shownOnce}`,
-    }
-  }
-}
-
 const kindOf = (key: ListedKey) =>
   key.integrationId !== null ? 'integration' : key.origins === null ? 'channel' : 'publishable'
 
@@ -194,9 +191,7 @@ const bodyOf = (key: ListedKey) => ({
     : { channel_id: key.channelId, ...(key.origins && { origins: key.origins }) }),
   name: key.name,
   organization_ids: key.organizationIds,
-  created_at: key.createdAt.toISOString(),
-  expires_at: key.expiresAt?.toISOString() ?? null,
-  revoked_at: key.revokedAt?.toISOString() ?? null,
+  ...timesOf(key),
 })
 
 const lineOf = (key: ListedKey) =>
@@ -214,44 +209,35 @@ const lineOf = (key: ListedKey) =>
     .filter(Boolean)
     .join('  ')
 
-function list(input: object) {
-  parse(z.strictObject({}), input)
-  return async (open: Open) => {
-    const db = await open()
-    const keys = await listKeys(db)
-    const secrets = await listOrganizationSecrets(db)
-    const lines = [...keys.map(lineOf), ...secrets.map(secretLineOf)]
-    return {
-      json: [...keys.map(bodyOf), ...secrets.map(secretBodyOf)],
-      text: lines.join('\n') || 'No keys have been issued.',
-    }
+const list = command(z.strictObject({}), async (_, open: Open) => {
+  const db = await open()
+  const keys = await listKeys(db)
+  const secrets = await listOrganizationSecrets(db)
+  const lines = [...keys.map(lineOf), ...secrets.map(secretLineOf)]
+  return {
+    json: [...keys.map(bodyOf), ...secrets.map(secretBodyOf)],
+    text: lines.join('\n') || 'No keys have been issued.',
   }
-}
+})
 
-function revoke(input: object) {
-  const [id] = parse(byId, input).id
-  return async (open: Open) => {
-    const { keyIds, secret } = await revokeKey(await open(), id)
-    const revoked = [...keyIds.map((keyId) => `key ${keyId}`), ...(secret ? ['the secret of method v1'] : [])]
-    return {
-      json: { revoked_keys: keyIds, revoked_secret: secret },
-      text: revoked.length > 0 ? `Revoked: ${revoked.join(', ')}.` : 'Already revoked.',
-    }
+const revoke = command(byId, async ({ id: [id] }, open: Open) => {
+  const { keyIds, secret } = await revokeKey(await open(), id)
+  const revoked = [...keyIds.map((keyId) => `key ${keyId}`), ...(secret ? ['the secret of method v1'] : [])]
+  return {
+    json: { revoked_keys: keyIds, revoked_secret: secret },
+    text: revoked.length > 0 ? `Revoked: ${revoked.join(', ')}.` : 'Already revoked.',
   }
-}
+})
 
-function changeGrantTo(granted: boolean, input: object) {
-  const { channel: channelId, organization } = parse(grant, input)
-  const [organizationId] = organization
-  return async (open: Open) => {
+const grantCommand = (granted: boolean) =>
+  command(grant, async ({ channel: channelId, organization: [organizationId] }, open: Open) => {
     const changed = await changeGrant(await open(), { channelId, organizationId, granted })
     const now = granted ? 'sells' : 'does not sell'
     return {
       json: { channel_id: channelId, organization_id: organizationId, granted, changed },
       text: `Channel ${channelId} ${now} for ${organizationId}${changed ? ' from now on' : ', as before'}.`,
     }
-  }
-}
+  })
 
 export const authCommands = {
   'key issue channel': issueToChannel,
@@ -262,6 +248,6 @@ export const authCommands = {
   // Before «key revoke», whose argument «secret» would be else.
   'key revoke secret': revokeSecret,
   'key revoke': revoke,
-  'grant add': (input: object) => changeGrantTo(true, input),
-  'grant revoke': (input: object) => changeGrantTo(false, input),
+  'grant add': grantCommand(true),
+  'grant revoke': grantCommand(false),
 }

@@ -81,17 +81,20 @@ async function insertKey(
 }
 
 /** Issues a key to a new channel with grants from these organizations. With `channelId`, issues another key
- *  to an existing channel, so that the old key can be revoked once nobody uses it. The key is never returned
- *  again. Refuses: NOT_FOUND; INVALID if `expiresAt` is past by the database's clock (DECISIONS 2). */
+ *  to an existing channel, so that the old key can be revoked once nobody uses it; with `origins`, a publishable one
+ *  for pages of these origins, which is no secret: it lists, quotes and checks out, and sees neither persons nor
+ *  codes. The key is never returned again. Refuses: NOT_FOUND; INVALID if `expiresAt` is past by the database's
+ *  clock (DECISIONS 2, 10). */
 export const issueChannelKey = (
   db: Database,
-  input: Issue & ({ name: string; organizationIds: string[] } | { channelId: string }),
+  input: Issue & ({ name: string; organizationIds: string[] } | { channelId: string; origins?: string[] }),
 ): Promise<{ channelId: string; key: string }> =>
   issue(db, async (tx) => {
     if ('channelId' in input) {
-      const { channelId } = input
+      const { channelId, origins } = input
       await refuseUnknown(tx, 'channel', channelId)
-      return { channelId, key: await insertKey(tx, input, { channelId }) }
+      const owner = { channelId, origins: origins && [...new Set(origins)] }
+      return { channelId, key: await insertKey(tx, input, owner) }
     }
     const channelId = newId('chn')
     const organizationIds = [...new Set(input.organizationIds)]
@@ -99,19 +102,6 @@ export const issueChannelKey = (
     await tx.insert(channels).values({ id: channelId, name: input.name })
     await addGrants(tx, channelId, organizationIds)
     return { channelId, key: await insertKey(tx, input, { channelId }) }
-  })
-
-/** Issues a publishable key of an existing channel, for pages of these origins. It is no secret: it lists,
- *  quotes and checks out, and sees neither persons nor codes. Refuses: NOT_FOUND; INVALID if `expiresAt` is
- *  past by the database's clock (DECISIONS 10). */
-export const issuePublishableKey = (
-  db: Database,
-  input: Issue & { channelId: string; origins: string[] },
-): Promise<{ channelId: string; key: string }> =>
-  issue(db, async (tx) => {
-    const { channelId, origins } = input
-    await refuseUnknown(tx, 'channel', channelId)
-    return { channelId, key: await insertKey(tx, input, { channelId, origins: [...new Set(origins)] }) }
   })
 
 /** Issues a secret (method v1) and a key (method v2) to a new integration. With `integrationId`, issues

@@ -85,20 +85,3 @@ export const httpSettings = {
   CHANNELS_BASE_PATH: basePath.default(''),
   INTEGRATIONS_BASE_PATH: basePath.default(''),
 }
-
-// Part of all connections that streams may take: the others are for requests.
-const shareOfConnections = 0.8
-
-/** Limits of open event streams in a process. Streams of all clients leave a fifth of the connections to
- *  requests. */
-export const streamLimitsOf = (config: {
-  maxConnections: number
-  streamsPerKey: number
-  feedStreamsPerKey: number
-  streamsPerAddress: number
-}) => ({
-  total: Math.ceil(config.maxConnections * shareOfConnections),
-  perKey: config.streamsPerKey,
-  feedsPerKey: config.feedStreamsPerKey,
-  perAddress: config.streamsPerAddress,
-})

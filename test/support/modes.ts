@@ -1,5 +1,5 @@
 import { eq } from 'drizzle-orm'
-import { issueChannelKey, issueIntegrationKey, issuePublishableKey } from '../../src/auth/issue-key.ts'
+import { issueChannelKey, issueIntegrationKey } from '../../src/auth/issue-key.ts'
 import type { IntegrationScope } from '../../src/auth/key.ts'
 import { channels, integrations } from '../../src/auth/table.ts'
 import { organizations } from '../../src/domain/organization/table.ts'
@@ -36,7 +36,7 @@ export async function publishableHeaders(
   { mode = 'live', origins = [shopOrigin] }: { mode?: Mode; origins?: string[] } = {},
 ): Promise<Headers> {
   const { channelId } = await ownersOf(sale)
-  const { key } = await issuePublishableKey(sale.db, { channelId, origins, mode })
+  const { key } = await issueChannelKey(sale.db, { channelId, origins, mode })
   return { 'x-api-key': key, origin: origins[0] ?? '' }
 }
 

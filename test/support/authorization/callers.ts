@@ -1,6 +1,6 @@
 import { eq, sql } from 'drizzle-orm'
 import { changeGrant } from '../../../src/auth/change-grant.ts'
-import { issueChannelKey, issueIntegrationKey, issuePublishableKey } from '../../../src/auth/issue-key.ts'
+import { issueChannelKey, issueIntegrationKey } from '../../../src/auth/issue-key.ts'
 import { newKey } from '../../../src/auth/key.ts'
 import { revokeKey } from '../../../src/auth/revoke-key.ts'
 import { keys } from '../../../src/auth/table.ts'
@@ -40,7 +40,7 @@ async function otherKeysOf(db: Database, { principal, organizations }: Caller) {
   const channelId = principal ?? ''
   const tested = await issueChannelKey(db, { channelId, mode: 'test' })
   const origin = 'https://page.example'
-  const page = await issuePublishableKey(db, { channelId, origins: [origin], mode: 'live' })
+  const page = await issueChannelKey(db, { channelId, origins: [origin], mode: 'live' })
   return {
     tester: {
       name: 'tester',
