@@ -18,9 +18,9 @@ import {
   deliverySettings,
 } from './delivery.ts'
 import { httpSettings } from './http.ts'
-import { baseUrl, type CamelCase, path, wholeNumber } from './setting-types.ts'
+import { baseUrl, type CamelCase, mistakesIn, path, wholeNumber } from './setting-types.ts'
 import { type StripeSettings, stripeContradictionsIn, stripeEnvironment, stripeSettingsOf } from './stripe.ts'
-import { hasTraces, telemetryContradictionsIn, telemetrySettings, tracingSettings } from './telemetry.ts'
+import { hasTraces, telemetrySettings, tracingSettings } from './telemetry.ts'
 
 /** Settings that may also come from a file, as secrets of containers do:
  *  `STRIPE_SECRET_KEY_FILE=/run/secrets/stripe` instead of `STRIPE_SECRET_KEY`. */
@@ -69,7 +69,7 @@ const maxDistance = 2
 
 /** Lists environment variables that are probably settings misspelt, each with the name that was meant; never a
  *  value. `known` are all names that the service reads. */
-function misspeltSettings(env: Record<string, string | undefined>, known: readonly string[]): string[] {
+function misspeltSettings(env: Environment, known: readonly string[]): string[] {
   const long = known.filter((name) => name.length >= minLength)
   return Object.keys(env).flatMap((name) => {
     if (known.includes(name)) return []
@@ -157,45 +157,34 @@ export type Config = PlainConfig & {
 const toCamelCase = (name: string): string =>
   name.toLowerCase().replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
 
-const plainConfigOf = (settings: PlainSettings): PlainConfig =>
-  Object.fromEntries(
-    plainSettings.keyof().options.map((name) => [toCamelCase(name), settings[name]]),
-  ) as PlainConfig
-
 /** Lists settings that contradict each other. */
 function contradictionsIn(settings: Settings): string[] {
-  const mistakes = [
+  const isProduction = settings.NODE_ENV === 'production'
+  const isBackgroundOnly = settings.BACKGROUND === 'only'
+  return [
     ...deliveryContradictionsIn(settings),
     ...stripeContradictionsIn(settings),
     ...embeddedContradictionsIn(settings),
     ...databaseTlsContradictionsIn(settings),
-    ...telemetryContradictionsIn(settings),
+    ...mistakesIn({
+      'METRICS_PORT: must differ from PORT': settings.METRICS_PORT === settings.PORT && settings.PORT !== 0,
+      'PAYMENT_PROVIDER: sandbox takes no money; in production it needs ALLOW_SANDBOX_PAYMENTS=true':
+        isProduction && settings.PAYMENT_PROVIDER === 'sandbox' && !settings.ALLOW_SANDBOX_PAYMENTS,
+      'TRUSTED_DOCUMENTS_ONLY: needs TRUSTED_DOCUMENTS':
+        settings.TRUSTED_DOCUMENTS_ONLY && !settings.TRUSTED_DOCUMENTS,
+      'SMTP_URL: without it no buyer gets a mail; in production that needs ALLOW_MAIL_TO_FILES=true':
+        isProduction && !settings.SMTP_URL && !settings.ALLOW_MAIL_TO_FILES,
+      'WEB_CONCURRENCY: BACKGROUND=only is one process; start another one for more':
+        isBackgroundOnly && settings.WEB_CONCURRENCY > 1,
+      'PUBLIC_URL: BACKGROUND=only needs it for the links in mails': isBackgroundOnly && !settings.PUBLIC_URL,
+    }),
   ]
-  if (
-    settings.NODE_ENV === 'production' &&
-    settings.PAYMENT_PROVIDER === 'sandbox' &&
-    !settings.ALLOW_SANDBOX_PAYMENTS
-  )
-    mistakes.push(
-      'PAYMENT_PROVIDER: sandbox takes no money; in production it needs ALLOW_SANDBOX_PAYMENTS=true',
-    )
-  if (settings.TRUSTED_DOCUMENTS_ONLY && !settings.TRUSTED_DOCUMENTS)
-    mistakes.push('TRUSTED_DOCUMENTS_ONLY: needs TRUSTED_DOCUMENTS')
-  if (settings.NODE_ENV === 'production' && !settings.SMTP_URL && !settings.ALLOW_MAIL_TO_FILES)
-    mistakes.push(
-      'SMTP_URL: without it no buyer gets a mail; in production that needs ALLOW_MAIL_TO_FILES=true',
-    )
-  if (settings.BACKGROUND === 'only' && settings.WEB_CONCURRENCY > 1)
-    mistakes.push('WEB_CONCURRENCY: BACKGROUND=only is one process; start another one for more')
-  if (settings.BACKGROUND === 'only' && !settings.PUBLIC_URL)
-    mistakes.push('PUBLIC_URL: BACKGROUND=only needs it for the links in mails')
-  return mistakes
 }
 
 /** Parses the settings from environment variables and the files that they name. Throws one error that names
  *  every mistake, but no value. */
 export function parseConfig(
-  env: Record<string, string | undefined>,
+  env: Environment,
   readFile: (path: string) => string = (path) => readFileSync(path, 'utf8'),
 ): Config {
   // An empty variable counts as unset, as in shells and compose files.
@@ -211,8 +200,9 @@ export function parseConfig(
   if (!parsed.success || mistakes.length > 0)
     throw new Error(`Settings are wrong:\n${mistakes.map((mistake) => `  ${mistake}`).join('\n')}`)
   const { data } = parsed
+  const plain = plainSettings.keyof().options.map((name) => [toCamelCase(name), data[name]])
   return {
-    ...plainConfigOf(data),
+    ...(Object.fromEntries(plain) as PlainConfig),
     privateWebhooks: data.WEBHOOKS_TO_PRIVATE_ADDRESSES,
     stripe: stripeSettingsOf(data),
     databaseTls: databaseTlsOf(data),

@@ -1,13 +1,10 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { z } from 'zod'
-import { type CamelCase, path, wholeNumber } from './setting-types.ts'
+import { type CamelCase, countOrOff, mistakesIn, path } from './setting-types.ts'
 
 // How long something is kept; null for ever.
 const keptFor = (max: number, byDefault: number) =>
-  z
-    .union([z.literal('off'), wholeNumber(1, max)], `must be a whole number from 1 to ${max}, or off`)
-    .default(byDefault)
-    .transform((count) => (count === 'off' ? null : count))
+  countOrOff(max, byDefault, `must be a whole number from 1 to ${max}, or off`)
 
 /** Environment variables for how long data is kept, used under their names in camel case (DECISIONS 169). */
 export const retentionSettings = {
@@ -92,33 +89,20 @@ type Settings = z.output<typeof databaseSettings> & {
 }
 
 /** Lists settings that the embedded database contradicts: it belongs to one process. */
-export function embeddedContradictionsIn(settings: Settings): string[] {
-  if (settings.DATABASE_URL) return []
-  const mistakes: string[] = []
-  if (settings.BACKGROUND !== 'on')
-    mistakes.push('BACKGROUND: the embedded database belongs to one process, which does both')
-  if (settings.WEB_CONCURRENCY > 1)
-    mistakes.push(
-      'WEB_CONCURRENCY: the embedded database belongs to one process; more than 1 needs DATABASE_URL',
-    )
-  if (settings.DATABASE_POOLER !== 'none') mistakes.push('DATABASE_POOLER: needs DATABASE_URL')
-  if (settings.DIRECT_DATABASE_URL) mistakes.push('DIRECT_DATABASE_URL: needs DATABASE_URL')
-  if (settings.DATABASE_REPLICA_URLS.length > 0) mistakes.push('DATABASE_REPLICA_URLS: needs DATABASE_URL')
-  return mistakes
-}
-
-const modes = ['disable', 'require', 'verify-ca', 'verify-full'] as const
-
-/** TLS to the database. */
-export type DatabaseTls = {
-  /** Mode of URLs that name no `sslmode`, in the words of libpq. */
-  mode: (typeof modes)[number]
-  /** Certificates in PEM: authorities that the server's is verified with, instead of those of Node. */
-  ca: string | undefined
-  /** Certificate and key in PEM that this client shows. */
-  cert: string | undefined
-  key: string | undefined
-}
+export const embeddedContradictionsIn = (settings: Settings): string[] =>
+  mistakesIn(
+    settings.DATABASE_URL
+      ? {}
+      : {
+          'BACKGROUND: the embedded database belongs to one process, which does both':
+            settings.BACKGROUND !== 'on',
+          'WEB_CONCURRENCY: the embedded database belongs to one process; more than 1 needs DATABASE_URL':
+            settings.WEB_CONCURRENCY > 1,
+          'DATABASE_POOLER: needs DATABASE_URL': settings.DATABASE_POOLER !== 'none',
+          'DIRECT_DATABASE_URL: needs DATABASE_URL': settings.DIRECT_DATABASE_URL,
+          'DATABASE_REPLICA_URLS: needs DATABASE_URL': settings.DATABASE_REPLICA_URLS.length > 0,
+        },
+  )
 
 function isParsed(parse: () => unknown): boolean {
   try {
@@ -135,7 +119,7 @@ const certificate = z
 
 /** Environment variables for TLS to the database. */
 export const databaseTlsSettings = z.object({
-  DATABASE_SSL: z.enum(modes).optional(),
+  DATABASE_SSL: z.enum(['disable', 'require', 'verify-ca', 'verify-full']).optional(),
   DATABASE_SSL_CA: certificate.optional(),
   DATABASE_SSL_CERT: certificate.optional(),
   DATABASE_SSL_KEY: z
@@ -153,31 +137,39 @@ const certificates = ['DATABASE_SSL_CA', 'DATABASE_SSL_CERT', 'DATABASE_SSL_KEY'
 
 /** Lists settings that contradict each other. */
 export function databaseTlsContradictionsIn(settings: Settings & TlsSettings): string[] {
-  const { DATABASE_SSL_CERT: cert, DATABASE_SSL_KEY: key } = settings
-  const mistakes: string[] = []
-  if (cert && !key) mistakes.push('DATABASE_SSL_KEY: required with DATABASE_SSL_CERT')
-  if (key && !cert) mistakes.push('DATABASE_SSL_CERT: required with DATABASE_SSL_KEY')
-  if (cert && key && !new X509Certificate(cert).checkPrivateKey(createPrivateKey(key)))
-    mistakes.push('DATABASE_SSL_KEY: is not the key of DATABASE_SSL_CERT')
+  const { DATABASE_URL: url, DATABASE_SSL: mode, DATABASE_SSL_CERT: cert, DATABASE_SSL_KEY: key } = settings
   const named = certificates.filter((name) => settings[name])
-  if (settings.DATABASE_SSL === 'disable')
-    mistakes.push(...named.map((name) => `${name}: DATABASE_SSL is disable`))
-  if (named.length > 0)
-    // The driver knows these modes without certificates alone.
-    for (const [name, urls] of [
-      ['DATABASE_URL', [settings.DATABASE_URL]],
-      ['DIRECT_DATABASE_URL', [settings.DIRECT_DATABASE_URL]],
-      ['DATABASE_REPLICA_URLS', settings.DATABASE_REPLICA_URLS],
-    ] as const)
-      if (urls.some((url) => url && /[?&]sslmode=(allow|prefer)\b/.test(url)))
-        mistakes.push(`${name}: its sslmode uses no certificate; require, verify-ca and verify-full do`)
-  if (settings.DATABASE_URL) return mistakes
-  if (settings.DATABASE_SSL) mistakes.push('DATABASE_SSL: needs DATABASE_URL')
-  return [...mistakes, ...named.map((name) => `${name}: needs DATABASE_URL`)]
+  // The driver knows these modes without certificates alone.
+  const usesNone = (...urls: (string | undefined)[]) =>
+    named.length > 0 && urls.some((url) => url && /[?&]sslmode=(allow|prefer)\b/.test(url))
+  const useNone = 'its sslmode uses no certificate; require, verify-ca and verify-full do'
+  return [
+    ...mistakesIn({
+      'DATABASE_SSL_KEY: required with DATABASE_SSL_CERT': cert && !key,
+      'DATABASE_SSL_CERT: required with DATABASE_SSL_KEY': key && !cert,
+      'DATABASE_SSL_KEY: is not the key of DATABASE_SSL_CERT':
+        cert && key && !new X509Certificate(cert).checkPrivateKey(createPrivateKey(key)),
+      [`DATABASE_URL: ${useNone}`]: usesNone(url),
+      [`DIRECT_DATABASE_URL: ${useNone}`]: usesNone(settings.DIRECT_DATABASE_URL),
+      [`DATABASE_REPLICA_URLS: ${useNone}`]: usesNone(...settings.DATABASE_REPLICA_URLS),
+      'DATABASE_SSL: needs DATABASE_URL': mode && !url,
+    }),
+    ...named.flatMap((name) =>
+      mistakesIn({
+        [`${name}: DATABASE_SSL is disable`]: mode === 'disable',
+        [`${name}: needs DATABASE_URL`]: !url,
+      }),
+    ),
+  ]
 }
 
-/** Builds the settings of TLS; null if nothing is set. A certificate without a mode means `verify-full`. */
-export function databaseTlsOf(settings: TlsSettings): DatabaseTls | null {
+/** TLS to the database. */
+export type DatabaseTls = NonNullable<ReturnType<typeof databaseTlsOf>>
+
+/** Builds the settings of TLS; null if nothing is set. A certificate without a mode means `verify-full`. `mode` is of
+ *  URLs that name no `sslmode`, in the words of libpq; `ca` are authorities in PEM that the server's certificate is
+ *  verified with, instead of those of Node; `cert` and `key`, in PEM, are what this client shows. */
+export function databaseTlsOf(settings: TlsSettings) {
   const [ca, cert, key] = certificates.map((name) => settings[name])
   const mode = settings.DATABASE_SSL ?? (ca || cert ? 'verify-full' : undefined)
   return mode ? { mode, ca, cert, key } : null

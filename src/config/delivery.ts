@@ -25,28 +25,10 @@ export const deliverySettings = z.object({
 
 type Settings = z.output<typeof deliverySettings>
 
-export type MailConfig = {
-  /** Mails and messages an hour of each organization, beside tickets that were paid. */
-  perHour: number
-  /** SMTP server. If unset, each mail is written to a file in `folder`. */
-  smtpUrl: string | undefined
-  /** Sender. If it has no name, the organization's is used. */
-  from: { name: string; address: string }
-  folder: string
-}
-
-/** Access to the WhatsApp Cloud API, and the template of the ticket message. */
-export type WhatsAppConfig = {
-  token: string
-  phoneNumberId: string
-  template: string
-  /** Languages of the template, the first for tickets in others. */
-  languages: [string, ...string[]]
-  apiBase: string
-}
-
-/** Settings of the delivery channels. `whatsapp` is null unless it is enabled. */
-export type DeliveryConfig = { mail: MailConfig; whatsapp: WhatsAppConfig | null }
+/** Settings of the delivery channels. */
+export type DeliveryConfig = ReturnType<typeof deliveryConfigOf>
+export type MailConfig = DeliveryConfig['mail']
+export type WhatsAppConfig = NonNullable<DeliveryConfig['whatsapp']>
 
 const required = ['WHATSAPP_TOKEN', 'WHATSAPP_PHONE_NUMBER_ID', 'WHATSAPP_TEMPLATE'] as const
 
@@ -62,28 +44,29 @@ export function deliveryContradictionsIn(settings: Settings & { PUBLIC_URL?: str
 }
 
 /** Builds the delivery configuration. `mailFolder` is the default folder for mails without SMTP. */
-export function deliveryConfigOf(settings: Settings, mailFolder: string): DeliveryConfig {
+export function deliveryConfigOf(settings: Settings, mailFolder: string) {
   const [, name = '', address, bare] = mailbox.exec(settings.MAIL_FROM ?? '') ?? []
   const {
     WHATSAPP_TOKEN: token,
     WHATSAPP_PHONE_NUMBER_ID: phoneNumberId,
     WHATSAPP_TEMPLATE: template,
+    WHATSAPP_TEMPLATE_LANGUAGE: languages,
+    WHATSAPP_API_BASE: apiBase,
   } = settings
   return {
     mail: {
+      /** SMTP server. If unset, each mail is written to a file in `folder`. */
       smtpUrl: settings.SMTP_URL,
-      // A reserved domain: without MAIL_FROM, mails are only written to files.
+      /** Sender. If it has no name, the organization's is used. A reserved domain, where MAIL_FROM is unset: mails are
+       *  only written to files then. */
       from: { name: name.replace(/^"|"$/g, ''), address: address ?? bare ?? 'tickets@boxoffice.invalid' },
       folder: settings.MAIL_DIR ?? mailFolder,
+      /** Mails and messages an hour of each organization, beside tickets that were paid. */
       perHour: settings.MAILS_PER_HOUR,
     },
+    /** Access to the WhatsApp Cloud API, and the template of the ticket message with its languages, the first for
+     *  tickets in others. Null unless it is enabled. */
     whatsapp:
-      token && phoneNumberId && template
-        ? {
-            ...{ token, phoneNumberId, template },
-            languages: settings.WHATSAPP_TEMPLATE_LANGUAGE,
-            apiBase: settings.WHATSAPP_API_BASE,
-          }
-        : null,
+      token && phoneNumberId && template ? { token, phoneNumberId, template, languages, apiBase } : null,
   }
 }

@@ -28,10 +28,21 @@ export const commaSeparated = z.string().transform((list) =>
     .filter(Boolean),
 )
 
+/** A count, or `off` for null. */
+export const countOrOff = (max: number, byDefault: number, mistake: string) =>
+  z
+    .union([z.literal('off'), wholeNumber(1, max)], mistake)
+    .default(byDefault)
+    .transform((count) => (count === 'off' ? null : count))
+
+export const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http(s) address' })
+
 /** An http(s) address without a trailing slash. */
-export const baseUrl = z
-  .url({ protocol: /^https?$/, error: 'must be an http(s) address' })
-  .transform((url) => url.replace(/\/+$/, ''))
+export const baseUrl = httpUrl.transform((url) => url.replace(/\/+$/, ''))
+
+/** Lists the mistakes, by their texts, that settings which contradict each other are. */
+export const mistakesIn = (isMade: Record<string, unknown>): string[] =>
+  Object.keys(isMade).filter((mistake) => isMade[mistake])
 
 /** Reports whether a text is the origin of http(s) pages, as browsers state it. */
 export const isOrigin = (text: string): boolean =>

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { isOrigin } from './setting-types.ts'
+import { isOrigin, mistakesIn } from './setting-types.ts'
 
 /** Credentials for Stripe. There are two webhook secrets while one is being rotated. */
 export type StripeSettings = { secretKey: string; webhookSecrets: string[]; apiBase: string }
@@ -20,7 +20,7 @@ export const stripeEnvironment = {
   STRIPE_API_BASE: z
     .string()
     .transform((address) => address.replace(/\/$/, ''))
-    .refine((address) => isOrigin(address), `must be an origin such as ${api}`)
+    .refine(isOrigin, `must be an origin such as ${api}`)
     .optional(),
 }
 
@@ -39,23 +39,21 @@ const maxHoldMinutes = 23 * 60
 /** Lists Stripe settings that contradict others. */
 export function stripeContradictionsIn(settings: Settings): string[] {
   const { STRIPE_SECRET_KEY: key, STRIPE_WEBHOOK_SECRET: secrets, STRIPE_API_BASE: base } = settings
-  if (settings.PAYMENT_PROVIDER !== 'stripe') {
-    const variables = { STRIPE_SECRET_KEY: key, STRIPE_WEBHOOK_SECRET: secrets[0], STRIPE_API_BASE: base }
-    return Object.entries(variables).flatMap(([name, value]) =>
-      value === undefined ? [] : [`${name}: needs PAYMENT_PROVIDER=stripe`],
-    )
-  }
-  const mistakes: string[] = []
-  if (!key) mistakes.push('STRIPE_SECRET_KEY: PAYMENT_PROVIDER=stripe needs it')
-  if (secrets.length === 0) mistakes.push('STRIPE_WEBHOOK_SECRET: PAYMENT_PROVIDER=stripe needs it')
-  if (settings.HOLD_MINUTES > maxHoldMinutes)
-    mistakes.push(`HOLD_MINUTES: must be at most ${maxHoldMinutes} with PAYMENT_PROVIDER=stripe`)
+  if (settings.PAYMENT_PROVIDER !== 'stripe')
+    return mistakesIn({
+      'STRIPE_SECRET_KEY: needs PAYMENT_PROVIDER=stripe': key,
+      'STRIPE_WEBHOOK_SECRET: needs PAYMENT_PROVIDER=stripe': secrets.length > 0,
+      'STRIPE_API_BASE: needs PAYMENT_PROVIDER=stripe': base,
+    })
   const isTest = key !== undefined && /^.k_test_/.test(key)
-  if (isTest && settings.NODE_ENV === 'production' && !settings.ALLOW_SANDBOX_PAYMENTS)
-    mistakes.push(
-      'STRIPE_SECRET_KEY: a test key takes no money; in production it needs ALLOW_SANDBOX_PAYMENTS=true',
-    )
-  return mistakes
+  return mistakesIn({
+    'STRIPE_SECRET_KEY: PAYMENT_PROVIDER=stripe needs it': !key,
+    'STRIPE_WEBHOOK_SECRET: PAYMENT_PROVIDER=stripe needs it': secrets.length === 0,
+    [`HOLD_MINUTES: must be at most ${maxHoldMinutes} with PAYMENT_PROVIDER=stripe`]:
+      settings.HOLD_MINUTES > maxHoldMinutes,
+    'STRIPE_SECRET_KEY: a test key takes no money; in production it needs ALLOW_SANDBOX_PAYMENTS=true':
+      isTest && settings.NODE_ENV === 'production' && !settings.ALLOW_SANDBOX_PAYMENTS,
+  })
 }
 
 /** Builds the Stripe configuration; null if Stripe is not the payment provider. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { wholeNumber } from './setting-types.ts'
+import { httpUrl, wholeNumber } from './setting-types.ts'
 
 /** Environment variables for logs and metrics, used under their names in camel case. */
 export const telemetrySettings = {
@@ -9,8 +9,6 @@ export const telemetrySettings = {
   /** Port that serves `/metrics`; if unset, nothing is measured. */
   METRICS_PORT: wholeNumber(0, 65_535).optional(),
 }
-
-const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http(s) address' })
 
 // Standard variables of OpenTelemetry. Its SDK reads them by itself: here they are only checked, because it
 // would replace wrong ones by its defaults.
@@ -42,18 +40,11 @@ export const tracingSettings = {
 type Settings = z.output<z.ZodObject<typeof tracingSettings>>
 
 /** Reports whether traces are on: an exporter or an address is set, and none of them is switched off. */
-export const hasTraces = ({
-  OTEL_SDK_DISABLED,
-  OTEL_TRACES_EXPORTER,
-  OTEL_EXPORTER_OTLP_ENDPOINT,
-  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT,
-}: Settings): boolean =>
-  OTEL_SDK_DISABLED === 'false' &&
-  OTEL_TRACES_EXPORTER !== 'none' &&
-  [OTEL_TRACES_EXPORTER, OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT].some(
-    (setting) => setting !== undefined,
-  )
-
-/** Lists settings that contradict each other. */
-export const telemetryContradictionsIn = ({ PORT, METRICS_PORT }: { PORT: number; METRICS_PORT?: number }) =>
-  METRICS_PORT === PORT && PORT !== 0 ? ['METRICS_PORT: must differ from PORT'] : []
+export const hasTraces = (settings: Settings): boolean =>
+  settings.OTEL_SDK_DISABLED === 'false' &&
+  settings.OTEL_TRACES_EXPORTER !== 'none' &&
+  [
+    settings.OTEL_TRACES_EXPORTER,
+    settings.OTEL_EXPORTER_OTLP_ENDPOINT,
+    settings.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT,
+  ].some(Boolean)
