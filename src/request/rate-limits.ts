@@ -47,9 +47,8 @@ function limitKeyOf(request: FastifyRequest): string {
 }
 
 /** Limits requests per set of credentials, per publishable key and address (`publishableRateLimit`), per token
- *  in a URL, and otherwise per address. Also limits the
- *  failures of each address: invalid credentials, unknown tokens, wrong signatures. Credentials count as a
- *  failure until they prove valid, so that any number of concurrent guesses costs no more SQL than the limit.
+ *  in a URL, and otherwise per address. Also limits the failures of each address: invalid credentials, unknown
+ *  tokens, wrong signatures. Credentials count as a failure until they prove valid, so that any number of concurrent guesses costs no more SQL than the limit.
  *  An address with too many failures is still accepted with valid credentials, even if this process sees them
  *  for the first time. Null means no limit. */
 export function createRateLimits(

@@ -58,8 +58,9 @@ async function attempt(
   }
 }
 
-/** Puts off what an organization sends beyond its hour, and what else of it is due, each by up to 68 minutes. Counts no
- *  attempt, and keeps the last failure of each. Returns what is to be sent now, with all tickets that were paid (DECISIONS 164). */
+/** Postpones deliveries beyond an organization's hourly limit, and its others that are due, by up to 68 minutes
+ *  each. Counts no attempt, and keeps the last failure. Returns those to send now, which include all paid tickets
+ *  (DECISIONS 164). */
 async function withinHour(db: Database, claimed: Delivery[], perHour: number): Promise<Delivery[]> {
   const late = new Set<string>()
   const bounded = claimed.filter(({ occasion }) => occasion !== '')

@@ -108,8 +108,7 @@ export async function clearRecipients(
 
 /** Anonymizes the attendees of tickets of an organization, in any status: clears everything personal about
  *  them, also in their payments, deliveries and the other tickets of their checkouts, and what was still to be
- *  sent to them. Codes, statuses,
- *  amounts, invoices and counts stay. Tickets that were anonymized before are left out. Requires this
+ *  sent to them. Codes, statuses, amounts, invoices and counts stay. Tickets that were anonymized before are left out. Requires this
  *  transaction to hold the row locks of their payments (DECISIONS 170). */
 export async function anonymizeTickets(
   tx: Connection,
