@@ -15,7 +15,7 @@ type Weight = {
   payment: number
   checkIn: number
 }
-const decided: Weight = { files: 378, lines: 38_046, code: 27_811, checkout: 108, payment: 87, checkIn: 63 }
+const decided: Weight = { files: 379, lines: 36_966, code: 26_801, checkout: 109, payment: 86, checkIn: 64 }
 
 const entries = {
   checkout: 'domain/sale/checkout/checkout-rest.ts',
@@ -35,9 +35,9 @@ function countCode(text: string): number {
   return bare.split('\n').filter((line) => line.trim() !== '' && !/^\s*\/\//.test(line)).length
 }
 
-/** Lists a file and all that it imports, directly or not, but for what is of types alone. */
+/** Lists a file of src and all of src that it imports, directly or not, but for what is of types alone. */
 function closureOf(entry: string, seen = new Set<string>()): Set<string> {
-  if (seen.has(entry)) return seen
+  if (seen.has(entry) || !texts.has(entry)) return seen
   seen.add(entry)
   const imports = (texts.get(entry) ?? '').matchAll(/^(?:import|export)\s(?!type\b)[^'"]*?'(\.[^']+)'/gm)
   for (const [, other = ''] of imports) closureOf(posix.join(posix.dirname(entry), other), seen)
