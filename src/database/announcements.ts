@@ -35,6 +35,7 @@ class Announcements {
   readonly #listeners = new Set<Listener>()
   readonly #gathered = new Map<Topic, Set<string> | null>()
   #timer: NodeJS.Timeout | null = null
+  /** To the other processes that share the database. It passes on what it receives. */
   link: AnnouncementLink | null = null
 
   listen(listener: Listener): () => void {
@@ -75,7 +76,7 @@ class Announcements {
     this.deliver({ topic: known, names: Array.isArray(names) ? names.map(String) : null })
   }
 
-  /** Delivers «anything may have changed»: after a time in which nothing arrived. */
+  /** Delivers «anything may have changed» of every topic, for a link that is up again. */
   deliverAny(): void {
     for (const topic of topics) this.deliver({ topic, names: null })
   }
@@ -111,7 +112,8 @@ export function messagesOf(origin: string, topic: Topic, names: Iterable<string>
   return parts.map(write)
 }
 
-const announcementsOf = perDatabase(() => new Announcements())
+/** Announcements of a database, for who gives it a link. */
+export const announcementsOf = perDatabase(() => new Announcements())
 
 /** Announces rows that a committed statement has changed, or null for any of the topic. Inside of a
  *  transaction use `announceOnCommit` of transaction.ts. */
@@ -185,15 +187,3 @@ export class TopicWatch<Who extends Watcher> {
     this.#options.look?.()
   }
 }
-
-/** Connects a database to the other processes that share it. The link passes on what it receives. */
-export function linkAnnouncements(db: Database, link: AnnouncementLink): void {
-  announcementsOf(db).link = link
-}
-
-/** Delivers a message that the link has received. */
-export const receiveAnnouncement = (db: Database, message: string): void =>
-  announcementsOf(db).receive(message)
-
-/** Delivers «anything may have changed» of every topic, for a link that is up again. */
-export const deliverAny = (db: Database): void => announcementsOf(db).deliverAny()

@@ -4,7 +4,7 @@ import { readMigrationFiles } from 'drizzle-orm/migrator'
 import type { PgDatabase, PgQueryResultHKT } from 'drizzle-orm/pg-core'
 import { errorCode } from '../shared/errors.ts'
 import { isConnectionFailure, someCause, type Unready, unreadyBecause } from './pool/failures.ts'
-import type { PoolUsage } from './pool/pool-types.ts'
+import type { PoolUsage } from './pool/pool.ts'
 import { runSql } from './run-sql.ts'
 
 /** Numbers of tables that a run has distributed, copied to every server, or found done. */

@@ -4,7 +4,7 @@ import { sql } from 'drizzle-orm'
 import { drizzle } from 'drizzle-orm/postgres-js'
 import postgres from 'postgres'
 import type { DatabaseTls } from '../config/database.ts'
-import { deliverAny, linkAnnouncements, receiveAnnouncement } from './announcements.ts'
+import { announcementsOf } from './announcements.ts'
 import { type DatabaseOptions, logger, type OpenDatabase, readiness } from './database.ts'
 import { distribute } from './distribute.ts'
 import { markDistributed } from './distributed.ts'
@@ -159,16 +159,17 @@ export function openPostgres(
   })
   let running: ReturnType<typeof check> | null = null
   const directSettings = isPooled && directUrl ? settingsOf(directUrl, { isOnlyRead, tls }) : settings
+  const announcements = announcementsOf(db)
   const link =
     isPooled && !directUrl
       ? null
       : openNotifyLink({
           settings: directSettings,
           findHost: isPooled ? hostFinder(directSettings) : findHost,
-          onMessage: (message) => receiveAnnouncement(db, message),
-          onConnected: () => deliverAny(db),
+          onMessage: (message) => announcements.receive(message),
+          onConnected: () => announcements.deliverAny(),
         })
-  linkAnnouncements(db, link ?? noLink)
+  announcements.link = link ?? noLink
 
   async function whyUnready() {
     running ??= check().finally(() => {

@@ -1,5 +1,6 @@
 import type { PgSession, PreparedQueryConfig } from 'drizzle-orm/pg-core'
 import { errorCode } from '../shared/errors.ts'
+import { inTime } from '../shared/in-time.ts'
 import type { Database, OpenDatabase, ReplicaStatus } from './database.ts'
 
 // A query that takes longer goes to the primary, and the replica is not used again until a check succeeds.
@@ -14,12 +15,8 @@ type QueryArguments<Config extends PreparedQueryConfig> = Parameters<
   typeof PgSession.prototype.prepareQuery<Config>
 >
 
-function withTimeout<T>(answer: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('a replica does not answer')), timeoutMs)
-  })
-  return Promise.race([answer, late]).finally(() => clearTimeout(timer))
+const late = (): never => {
+  throw new Error('a replica does not answer')
 }
 
 /** Makes the primary answer queries that fail on the replica, for whatever reason. If the statement itself is
@@ -37,7 +34,7 @@ function fallBackTo(primary: Database, replica: Replica): void {
     onReplica.execute = async (values) => {
       if (!replica.isUp) return onPrimary.execute(values)
       try {
-        return await withTimeout(execute(values))
+        return await inTime(timeoutMs, execute(values), late)
       } catch (error) {
         const answer = await onPrimary.execute(values)
         replica.markDown(error)
@@ -70,7 +67,7 @@ export function withReplicas(primary: OpenDatabase, opened: OpenDatabase[]): Ope
         replica.isUp = false
       },
       async check() {
-        const isUp = await withTimeout(ready()).catch(() => false)
+        const isUp = await inTime(timeoutMs, ready(), late).catch(() => false)
         if (closed) return
         if (isUp !== replica.isUp || (!isUp && Date.now() - reportedAt > reportMs)) report(isUp)
         replica.isUp = isUp

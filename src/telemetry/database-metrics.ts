@@ -1,5 +1,5 @@
 import { Gauge, type Registry } from 'prom-client'
-import type { PoolUsage } from '../database/pool/pool-types.ts'
+import type { PoolUsage } from '../database/pool/pool.ts'
 import type { Backlog } from '../domain/sale/report/count-backlog.ts'
 import { inTime } from '../shared/in-time.ts'
 

@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache'
 import postgres from 'postgres'
 import { inSpan, instruments } from '../../shared/instruments.ts'
+import type { Pool } from './pool.ts'
 import type { Run, Statement } from './pool-connection.ts'
-import type { Pool } from './pool-types.ts'
 import type { Transaction } from './run-transaction.ts'
 
 // Bounded by the length of the texts, because a statement may have a row for each ticket.

@@ -1,8 +1,9 @@
 import { setTimeout } from 'node:timers/promises'
+import type postgres from 'postgres'
 import { errorCode } from '../../shared/errors.ts'
 import { isReadOnly } from './failures.ts'
+import type { FindHost } from './find-host.ts'
 import { connectionError, PoolConnection, type Run } from './pool-connection.ts'
-import type { Pool, PoolOptions, PoolUsage } from './pool-types.ts'
 import { runTransaction, type Transaction } from './run-transaction.ts'
 
 // Guarantees that every statement gets an answer or an error within a timeout that this process enforces.
@@ -25,8 +26,27 @@ const waitedTooLong = () =>
   connectionError('no connection to the database was free in time', 'CONNECTION_WAIT_TIMEOUT')
 const ended = () => connectionError('the connections to the database are closed', 'CONNECTION_ENDED')
 
+type PoolOptions = {
+  settings: postgres.Sql['options']
+  findHost: FindHost & { forget(): void }
+  /** Maximum number of connections. */
+  max: number
+  /** Maximum number of connections reserved by transactions. The others remain for single statements. */
+  maxReserved: number
+  /** Maximum number of statements that are pipelined on one connection. */
+  maxPipeline: number
+  /** Timeout for a statement, and for waiting for a connection. */
+  timeoutMs: number
+}
+
+export type Pool = ReturnType<typeof openPool>
+
+/** Use of a pool of connections at a moment: connections that are open and idle, that run statements, and that
+ *  transactions have reserved; statements and transactions that wait for one. */
+export type PoolUsage = ReturnType<Pool['usage']>
+
 /** Opens a pool that connects on demand. */
-export function openPool(options: PoolOptions): Pool {
+export function openPool(options: PoolOptions) {
   const { max, maxReserved, maxPipeline, timeoutMs, findHost } = options
   const connections = new Set<PoolConnection>()
   const waitingStatements: QueueEntry[] = []
@@ -129,6 +149,7 @@ export function openPool(options: PoolOptions): Pool {
     })
   }
 
+  /** Runs a transaction on a connection of its own. If any of its statements fails, the transaction fails. */
   async function begin<Result>(run: (transaction: Transaction) => Promise<Result>): Promise<Result> {
     if (isClosing) throw ended()
     const connection = await new Promise<PoolConnection>((resolve, reject) => {
@@ -138,6 +159,7 @@ export function openPool(options: PoolOptions): Pool {
     return runTransaction(connection.execute, run).finally(() => release(connection))
   }
 
+  /** Replaces connections as they become idle, except very recent ones. */
   function renew(): void {
     const now = performance.now()
     findHost.forget()
@@ -158,6 +180,7 @@ export function openPool(options: PoolOptions): Pool {
   }
   const timer = setInterval(check, checkMs).unref()
 
+  /** Closes the pool once nothing is running, after `seconds` at the latest. */
   async function close(seconds: number): Promise<void> {
     isClosing = true
     refuse(() => true, ended)
@@ -170,7 +193,7 @@ export function openPool(options: PoolOptions): Pool {
     await Promise.all([...connections].map((connection) => connection.close()))
   }
 
-  function usage(): PoolUsage {
+  function usage() {
     const open = [...connections].filter(({ isOpen }) => isOpen)
     return {
       max,
