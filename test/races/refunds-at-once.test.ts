@@ -8,7 +8,7 @@ import type { RefundOutcome } from '../../src/domain/payment/provider.ts'
 import { refunds as table } from '../../src/domain/refund/table.ts'
 import { processDueRefunds } from '../../src/domain/sale/refund/request-provider-refund.ts'
 import { settleRefund } from '../../src/domain/sale/refund/settle-refund.ts'
-import { receiveEvent } from '../../src/domain/sale/settle/receive-event.ts'
+import { receiveProviderEvent } from '../../src/domain/sale/settle/receive-provider-event.ts'
 import { tickets } from '../../src/domain/ticket/table.ts'
 import { groupBy } from '../../src/shared/group-by.ts'
 import { type Checkout, countersOf } from '../support/checkouts.ts'
@@ -206,7 +206,7 @@ test('an event about a refund that comes twice at once is applied once', async (
   for (const { id } of await refunds.refundRows(sale, checkout)) {
     const about = { kind: 'refund', id, organizationId: 'org_1', outcome: await succeeds({ id }) } as const
     const event = { id: `evt_${id}`, type: 'refunded', about }
-    const results = await times(2, () => receiveEvent(sale.db, 'sandbox', event))
+    const results = await times(2, () => receiveProviderEvent(sale.db, 'sandbox', event))
     expect(results.sort()).toEqual(['done', 'repeated'])
   }
   await expectSound(checkout)

@@ -6,7 +6,7 @@ import PostalMime from 'postal-mime'
 import { expect } from 'vitest'
 import { runSql } from '../../src/database/run-sql.ts'
 import { events } from '../../src/domain/event/table.ts'
-import { receiveEvent } from '../../src/domain/sale/settle/receive-event.ts'
+import { receiveProviderEvent } from '../../src/domain/sale/settle/receive-provider-event.ts'
 import { aBuyer, mustSell } from './box-office.ts'
 import { anEntry, type Checkout, mustCheckOut } from './checkouts.ts'
 import { sendDeliveriesOnce } from './deliveries.ts'
@@ -69,7 +69,7 @@ async function buy(sale: Sale, tickets: Record<string, unknown>[], more: Record<
     organizationId: 'org_1',
     outcome,
   } as const
-  expect(await receiveEvent(sale.db, 'sandbox', { id, type: 'paid', about: session })).toBe('done')
+  expect(await receiveProviderEvent(sale.db, 'sandbox', { id, type: 'paid', about: session })).toBe('done')
   return checkout
 }
 

@@ -19,7 +19,7 @@ const decided: Weight = { files: 379, lines: 36_966, code: 26_801, checkout: 109
 
 const entries = {
   checkout: 'domain/sale/checkout/checkout-rest.ts',
-  payment: 'domain/sale/settle/receive-event.ts',
+  payment: 'domain/sale/settle/receive-provider-event.ts',
   checkIn: 'domain/check-in/check-in-tickets.ts',
 }
 

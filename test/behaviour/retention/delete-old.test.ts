@@ -4,7 +4,7 @@ import type { RetentionConfig } from '../../../src/config/database.ts'
 import { runSql } from '../../../src/database/run-sql.ts'
 import { assignPositions } from '../../../src/domain/change/assign-positions.ts'
 import { retainOrganizations } from '../../../src/domain/retention/retain.ts'
-import { receiveEvent } from '../../../src/domain/sale/settle/receive-event.ts'
+import { receiveProviderEvent } from '../../../src/domain/sale/settle/receive-provider-event.ts'
 import { idsFrom } from '../../../src/shared/ids.ts'
 import { cursorRefusal, readChanges, readChangesPage } from '../../support/change-feed.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
@@ -322,11 +322,11 @@ test('an event of the provider is applied once for as long as it is kept', async
     outcome: paidOutcome(id),
   } as const
   const event = { id: 'evt_1', type: 'paid', about }
-  expect(await receiveEvent(sale.db, 'sandbox', event)).toBe('done')
+  expect(await receiveProviderEvent(sale.db, 'sandbox', event)).toBe('done')
   await ageRows('provider_events')
-  expect(await receiveEvent(sale.db, 'sandbox', event)).toBe('repeated')
+  expect(await receiveProviderEvent(sale.db, 'sandbox', event)).toBe('repeated')
   expect(await retain()).toEqual(deleted({ provider_events: 1 }))
   // Its payment is paid already.
-  expect(await receiveEvent(sale.db, 'sandbox', event)).toBe('done')
+  expect(await receiveProviderEvent(sale.db, 'sandbox', event)).toBe('done')
   expect(await brokenInvariants(sale.db)).toEqual([])
 })

@@ -3,8 +3,8 @@ import { formatList } from '../../../language/format.ts'
 import type { Language } from '../../../language/languages.ts'
 import { translate } from '../../../language/translate.ts'
 import type { Payment } from '../../payment/table.ts'
-import type { Documents } from './find-documents.ts'
 import type { FoundPayment } from './find-payment.ts'
+import type { TicketLinks } from './find-ticket-links.ts'
 import { ticketPage } from './layout.ts'
 
 type OutcomeText = { title: string; text: string }
@@ -37,12 +37,12 @@ function describeRefund(
 }
 
 // Says where tickets were sent, and links them. The address of the page is as secret as those of the
-// documents, and it names nobody in full.
-function ticketList(language: Language, { tickets, sent, sending }: Documents): Html {
+// links, and it names nobody in full.
+function ticketList(language: Language, { tickets, sent, sending }: TicketLinks): Html {
   const to = (key: 'outcome.sent' | 'outcome.sending', recipients: string[]) =>
     recipients.length > 0 &&
     html`<p class="soft">${translate(language, key, { recipients: formatList(language, recipients) })}</p>`
-  const item = ({ number, name, url, state }: Documents['tickets'][number]) => {
+  const item = ({ number, name, url, state }: TicketLinks['tickets'][number]) => {
     const label = translate(language, 'outcome.ticket', { number, name })
     if (url !== null) return html`<li><a href="${url}">${label}</a></li>`
     const key = state === 'given' ? 'outcome.ticketGiven' : 'outcome.ticketCancelled'
@@ -57,13 +57,13 @@ ${to('outcome.sending', sending)}
 const linkStyle = `.links { list-style: none; display: grid; gap: .25rem }
 .links li > a { display: block; padding-block: .6rem }`
 
-/** Renders the outcome of a payment, for buyers whose channel gave no URL to redirect to. `documents` are
+/** Renders the outcome of a payment, for buyers whose channel gave no URL to redirect to. `links` are
  *  those of tickets that were paid; null if none were. */
 export function outcomePage(
   language: Language,
   found: FoundPayment,
   status: EndStatus,
-  documents: Documents | null,
+  links: TicketLinks | null,
 ): Page {
   const { title, text } = describeRefund(language, found) ?? outcomeOf(language, status)
   return ticketPage(found, {
@@ -71,7 +71,7 @@ export function outcomePage(
     title: translate(language, 'outcome.pageTitle', { outcome: title, event: found.eventName }),
     style: linkStyle,
     body: html`<section class="padded stack"><h2 class="outcome">${title}</h2><p class="soft">${text}</p>
-${documents && ticketList(language, documents)}</section>`,
+${links && ticketList(language, links)}</section>`,
   })
 }
 

@@ -12,8 +12,8 @@ import { problem, Refusal } from '../../../shared/errors.ts'
 import { providerOf } from '../../payment/open-provider.ts'
 import { readPageToken } from '../../payment/payment-url.ts'
 import { type BuyerAction, decidePayment } from './decide-payment.ts'
-import { findDocuments } from './find-documents.ts'
 import { type FoundPayment, findPayment, readLines } from './find-payment.ts'
+import { findTicketLinks } from './find-ticket-links.ts'
 import { buyerUrl, outcomePage, undecidedPage } from './outcome-page.ts'
 import { pendingPage } from './pending-page.ts'
 
@@ -91,8 +91,8 @@ export async function addPaymentPage(
     if (!ended) throw paymentNotFound()
     const url = buyerUrl(ended)
     if (url && !(stays && ended.paidAt)) return reply.redirect(url, 303)
-    const documents = ended.paidAt ? await findDocuments(db, ended, publicUrl()) : null
-    return sendPage(reply, 200, outcomePage(language, ended, status, documents))
+    const links = ended.paidAt ? await findTicketLinks(db, ended, publicUrl()) : null
+    return sendPage(reply, 200, outcomePage(language, ended, status, links))
   }
   await app.register(async (scope) => {
     answerErrors(scope, sendApology)

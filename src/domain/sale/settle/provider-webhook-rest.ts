@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Services } from '../../../request/context.ts'
 import type { RateLimits } from '../../../request/rate-limits.ts'
 import { Refusal } from '../../../shared/errors.ts'
-import { receiveEvent } from './receive-event.ts'
+import { receiveProviderEvent } from './receive-provider-event.ts'
 
 const unsigned = () =>
   new Refusal({ code: 'BAD_REQUEST', message: 'The signature is missing, wrong or too old.' })
@@ -28,7 +28,7 @@ export async function addProviderWebhook(
         limits.countFailure(request)
         throw unsigned()
       }
-      const received = await receiveEvent(db, provider.name, event)
+      const received = await receiveProviderEvent(db, provider.name, event)
       const { id, type } = event
       if (received === 'unknown')
         log.warn({ event: id, type }, 'provider event is about an unknown payment or refund')

@@ -41,5 +41,5 @@ type NewEvent = Omit<typeof providerEvents.$inferSelect, 'createdAt'>
 
 /** Records events of a provider about payments of one organization, or about refunds of them, and returns the ids of
  *  those that are new. */
-export const recordNewEvents = (tx: Connection, events: NewEvent[]): Promise<Set<string>> =>
+export const recordProviderEvents = (tx: Connection, events: NewEvent[]): Promise<Set<string>> =>
   insertEvents(tx, events)

@@ -15,7 +15,7 @@ import { canBecome, mayBecome } from '../../payment/transitions.ts'
 import { rateInMode } from '../../ticket-rate/table.ts'
 import { type Ending, releaseHolds } from '../release/release-holds.ts'
 import { receiveMoney } from './receive-money.ts'
-import { recordNewEvents } from './record-reported.ts'
+import { recordProviderEvents } from './record-reported.ts'
 import {
   endsSession,
   isOfCurrentSession,
@@ -111,7 +111,7 @@ async function recordEvents(tx: Connection, taken: LockedSettlement[]): Promise<
     event ? [{ ...event, organizationId: payment.organizationId, paymentId: payment.id }] : [],
   )
   if (events.length === 0) return taken
-  const newIds = await recordNewEvents(tx, events)
+  const newIds = await recordProviderEvents(tx, events)
   return taken.filter(({ settlement: { event } }) => !event || newIds.has(event.id))
 }
 

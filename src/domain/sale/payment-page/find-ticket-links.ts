@@ -11,7 +11,7 @@ import { prices } from '../../ticket-rate/table.ts'
 
 /** Tickets of a paid payment as its outcome page links them, and where they were sent or are being sent to,
  *  masked. */
-export type Documents = {
+export type TicketLinks = {
   tickets: { number: number; name: string; url: string | null; state: 'active' | 'cancelled' | 'given' }[]
   sent: string[]
   sending: string[]
@@ -67,11 +67,11 @@ function maskRecipient(recipient: string): string {
 
 /** Reads the tickets of a paid payment with the URLs of their documents, and where they were sent. A
  *  cancelled ticket, and one that was given to another person, has no URL. */
-export async function findDocuments(
+export async function findTicketLinks(
   db: Database,
   payment: Pick<Payment, 'id' | 'organizationId' | 'sendResourcers'>,
   publicUrl: string,
-): Promise<Documents> {
+): Promise<TicketLinks> {
   const values = { organizationId: payment.organizationId, paymentId: payment.id }
   const [rows, recipients] = await Promise.all([
     documentsByPayment(db, values),

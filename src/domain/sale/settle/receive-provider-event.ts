@@ -4,7 +4,7 @@ import type { ProviderEvent } from '../../payment/provider.ts'
 import { sandboxProvider } from '../../payment/sandbox.ts'
 import { refunds } from '../../refund/table.ts'
 import { isRefund, refundTransaction, settleRefund } from '../refund/settle-refund.ts'
-import { recordNewEvents } from './record-reported.ts'
+import { recordProviderEvents } from './record-reported.ts'
 import { settlePayment } from './settle-payment.ts'
 
 /** Result of an event: `done` if it was applied, `repeated` if it is a duplicate, `unknown` if its payment or
@@ -26,7 +26,7 @@ async function receiveRefund(
   if (!refund) return 'unknown'
   return refundTransaction(db, async (tx) => {
     const event = { organizationId: refund.organizationId, provider, id, type, paymentId: null }
-    if (!(await recordNewEvents(tx, [event])).has(id)) return 'repeated'
+    if (!(await recordProviderEvents(tx, [event])).has(id)) return 'repeated'
     return (await settleRefund(tx, refund, about.outcome)) ? 'done' : 'unknown'
   })
 }
@@ -34,7 +34,7 @@ async function receiveRefund(
 /** Records a provider's event and applies it, in one transaction: so it is applied once, however often it is
  *  delivered. An event that arrives out of order makes only changes that are still allowed (see
  *  settlePayment). */
-export async function receiveEvent(
+export async function receiveProviderEvent(
   db: Database,
   provider: string,
   event: ProviderEvent,
