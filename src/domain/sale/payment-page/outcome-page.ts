@@ -37,7 +37,7 @@ function describeRefund(
 }
 
 // Says where tickets were sent, and links them. The address of the page is as secret as those of the
-// links, and it names nobody in full.
+// documents, and it names nobody in full.
 function ticketList(language: Language, { tickets, sent, sending }: TicketLinks): Html {
   const to = (key: 'outcome.sent' | 'outcome.sending', recipients: string[]) =>
     recipients.length > 0 &&
