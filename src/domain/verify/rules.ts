@@ -1,6 +1,10 @@
 import { isoDecimals } from '../../shared/money.ts'
 import { anonymized } from '../ticket/anonymized.ts'
 
+// Rows of a table, each with the payment that it belongs to.
+const withPayment = (table: 'tickets' | 'charges' | 'refunds' | 'invoices') =>
+  `${table} join payments on payments.organization_id = ${table}.organization_id and payments.id = ${table}.payment_id`
+
 /** Rules of counters and holds. */
 export const stockRules = {
   'stock counters differ from the tickets': `
@@ -14,8 +18,7 @@ export const stockRules = {
     ) as counted using (organization_id, mode, kind, id)
     where stock.held <> coalesce(counted.held, 0) or stock.sold <> coalesce(counted.sold, 0)`,
   'a ticket is held without an open payment, or not held with one': `
-    select tickets.id from tickets
-    join payments on payments.organization_id = tickets.organization_id and payments.id = payment_id
+    select tickets.id from ${withPayment('tickets')}
     where (tickets.status = 'held') <> (payments.status in ('pending', 'processing'))`,
   'an unpaid payment is not queued to expire when its hold ends': `
     select payments.id from payments
@@ -46,12 +49,10 @@ const moneyRules = {
     where session_open and (session.payment_id is distinct from id
       or status not in ('pending', 'processing') and due_at > now() + interval '6 hours')`,
   'a test sale was paid at a real provider': `
-    select charges.id from charges
-    join payments on payments.organization_id = charges.organization_id and payments.id = payment_id
+    select charges.id from ${withPayment('charges')}
     where payments.mode = 'test' and charges.provider not in ('sandbox', 'box_office')`,
   'a charge has neither a ticket nor a refund': `
-    select charges.id from charges
-    join payments on payments.organization_id = charges.organization_id and payments.id = charges.payment_id
+    select charges.id from ${withPayment('charges')}
     where not exists (select from refunds
         where refunds.organization_id = charges.organization_id and refunds.charge_id = charges.id)
       and (paid_at is null or not exists (select from tickets where activated_at is not null
@@ -114,15 +115,12 @@ const hasDropped = (organizationId: string) =>
 // Rules of tickets and of what is done with them.
 const ticketRules = {
   'a paid checkout has a ticket that was never activated': `
-    select tickets.id from tickets
-    join payments on payments.organization_id = tickets.organization_id and payments.id = payment_id
+    select tickets.id from ${withPayment('tickets')}
     where paid_at is not null and activated_at is null`,
   'a row of a sale has another mode than its payment': `
-    select tickets.id from tickets
-    join payments on payments.organization_id = tickets.organization_id and payments.id = payment_id
+    select tickets.id from ${withPayment('tickets')}
     where tickets.mode <> payments.mode
-    union all select refunds.id from refunds
-      join payments on payments.organization_id = refunds.organization_id and payments.id = payment_id
+    union all select refunds.id from ${withPayment('refunds')}
       where refunds.mode <> payments.mode
     union all select changes.id from changes
       join payments on payments.organization_id = changes.organization_id and payments.id = subject_id
@@ -130,14 +128,12 @@ const ticketRules = {
     union all select changes.id from changes
       join tickets on tickets.organization_id = changes.organization_id and tickets.id = subject_id
       where changes.mode <> tickets.mode
-    union all select invoices.id from invoices
-      join payments on payments.organization_id = invoices.organization_id and payments.id = payment_id
+    union all select invoices.id from ${withPayment('invoices')}
       where (payments.mode = 'test') <> (kind in ('test_invoice', 'test_corrective'))`,
   'a ticket was entered more often than it admits': `
     select id from tickets where entered > admits`,
   'the way of selling contradicts the channel or the payment': `
-    select tickets.id from tickets
-    join payments on payments.organization_id = tickets.organization_id and payments.id = payment_id
+    select tickets.id from ${withPayment('tickets')}
     where (sale_type = 'online') <> (payments.channel_id <> payments.organization_id)
       or (sale_type = 'box_office') <> (method is not null)`,
   'an invitation costs something': `
@@ -152,8 +148,7 @@ const ticketRules = {
         where ticket_id is not null
     ) as counted group by organization_id, ticket_id, supplement_id having sum(items) <> 0`,
   'requested tickets are not to be sent': `
-    select tickets.id from tickets
-    join payments on payments.organization_id = tickets.organization_id and payments.id = payment_id
+    select tickets.id from ${withPayment('tickets')}
     where send_resourcers and tickets.status = 'active' and tickets.email <> '${anonymized}'
       and not exists (select from deliveries where deliveries.organization_id = payments.organization_id
         and deliveries.payment_id = payments.id and medium = 'email'
@@ -193,8 +188,7 @@ const workRules = {
   'the change sequence of a subject has a gap': `
     select subject_id from changes group by organization_id, mode, subject_id
     having max(sequence) - min(sequence) + 1 <> count(*)
-      or (min(sequence) <> 1
-        and organization_id not in (select dropped_changes.organization_id from dropped_changes))`,
+      or (min(sequence) <> 1 and not ${hasDropped('organization_id')})`,
   'a change has a sequence number of one that was dropped': `
     select id from changes join dropped_sequences using (organization_id, mode, subject_id)
     where changes.sequence <= dropped_sequences.sequence`,
