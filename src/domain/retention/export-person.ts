@@ -24,25 +24,19 @@ const toBody = (row: Row): Row =>
     Object.entries(row).flatMap(([name, value]) => (left.has(name) ? [] : [[toSnakeCase(name), value]])),
   )
 
+const kinds = [
+  ...(['tickets', 'payments', 'charges', 'refunds', 'invoices', 'deliveries'] as const),
+  ...(['check_ins', 'redemptions', 'changes'] as const),
+] as const
+
+type Kind = (typeof kinds)[number]
+
 /** Data held about a person, by kind. Rows as they are stored, with names in snake case: amounts in minor
  *  units, times in ISO 8601. */
-export type PersonalData = { email: string; exported_at: Date } & Record<
-  | 'tickets'
-  | 'payments'
-  | 'charges'
-  | 'refunds'
-  | 'invoices'
-  | 'deliveries'
-  | 'check_ins'
-  | 'redemptions'
-  | 'changes',
-  Row[]
->
-
-type Kind = Exclude<keyof PersonalData, 'email' | 'exported_at'>
+export type PersonalData = { email: string; exported_at: Date } & Record<Kind, Row[]>
 
 // Rows of a page of tickets, which are of one organization.
-async function findOf(db: Database, page: Ticket[]): Promise<Partial<Record<Kind, Row[]>>> {
+async function findOf(db: Database, page: Ticket[]): Promise<Record<Kind, Row[]>> {
   const ticketIds = page.map(({ id }) => id)
   const paymentIds = [...new Set(page.map(({ paymentId }) => paymentId))]
   const addresses = page.flatMap(({ email, phone }) => (phone === null ? [email] : [email, phone]))
@@ -77,30 +71,23 @@ async function findOf(db: Database, page: Ticket[]): Promise<Partial<Record<Kind
  *  organizations and modes that bear it, what was paid, refunded, invoiced, sent and scanned for them, and
  *  what was sent to the address for tickets that are somebody else's now. */
 export async function exportPerson(db: Database, email: string): Promise<PersonalData> {
-  const kinds = new Map<Kind, Map<string, Row>>()
+  const found = new Map(kinds.map((kind) => [kind, new Map<string, Row>()]))
   const add = (kind: Kind, rows: Row[]) => {
-    const known = kinds.get(kind) ?? new Map<string, Row>()
-    kinds.set(kind, known)
-    for (const row of rows) known.set(`${row.id ?? `${row.integrationId} ${row.nonce}`}`, toBody(row))
+    for (const row of rows)
+      found.get(kind)?.set(`${row.id ?? `${row.integrationId} ${row.nonce}`}`, toBody(row))
   }
-  for await (const page of ticketsOf(db, email))
-    for (const [kind, rows] of Object.entries(await findOf(db, page))) add(kind as Kind, rows)
+  for await (const page of ticketsOf(db, email)) {
+    const rows = await findOf(db, page)
+    for (const kind of kinds) add(kind, rows[kind])
+  }
   for await (const page of deliveriesTo(db, email)) add('deliveries', page)
   const [clock] = await db
     .select({ now: sql<Date>`now()`.mapWith(tickets.createdAt) })
     .from(sql`(select) as one`)
-  const rowsOf = (kind: Kind) => [...(kinds.get(kind)?.values() ?? [])]
+  const rows = Object.fromEntries(Array.from(found, ([kind, byId]) => [kind, [...byId.values()]]))
   return {
     email,
     exported_at: clock?.now ?? new Date(Number.NaN),
-    tickets: rowsOf('tickets'),
-    payments: rowsOf('payments'),
-    charges: rowsOf('charges'),
-    refunds: rowsOf('refunds'),
-    invoices: rowsOf('invoices'),
-    deliveries: rowsOf('deliveries'),
-    check_ins: rowsOf('check_ins'),
-    redemptions: rowsOf('redemptions'),
-    changes: rowsOf('changes'),
+    ...(rows as Record<Kind, Row[]>),
   }
 }
