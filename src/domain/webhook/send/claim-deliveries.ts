@@ -126,22 +126,14 @@ type Claimed = Pick<ClaimedDelivery, 'organizationId' | 'webhookId' | 'url' | 'i
     createdAt: number
   }
 
-const toClaimed = ({ secret, previousSecret, data, createdAt, ...row }: Claimed): ClaimedDelivery => ({
-  organizationId: row.organizationId,
-  webhookId: row.webhookId,
-  url: row.url,
-  secrets: previousSecret === null ? [secret] : [secret, previousSecret],
-  isFailing: row.isFailing,
-  attempts: row.attempts,
-  change: {
-    id: row.id,
-    type: row.type,
-    subjectId: row.subjectId,
-    sequence: row.sequence,
-    data: JSON.parse(data),
-    createdAt: new Date(createdAt),
-  },
-})
+const toClaimed = ({ secret, previousSecret, data, createdAt, ...row }: Claimed): ClaimedDelivery => {
+  const { organizationId, webhookId, url, isFailing, attempts, ...change } = row
+  return {
+    ...{ organizationId, webhookId, url, isFailing, attempts },
+    secrets: previousSecret === null ? [secret] : [secret, previousSecret],
+    change: { ...change, data: JSON.parse(data), createdAt: new Date(createdAt) },
+  }
+}
 
 /** Claims due deliveries of webhooks that are not in `except`: a share of each webhook, oldest first, so that
  *  a large backlog or a slow receiver delays no other. No process claims them again until the lease ends. */
