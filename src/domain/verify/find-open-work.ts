@@ -6,10 +6,13 @@ export type OpenWork = { name: string; count: number; advice: string }
 
 type Question = { query: string; advice: string }
 
-const late = (table: string, column: string, pause: string, condition: string) =>
-  `select from ${table} where ${column} < now() - interval '${pause}' and ${condition}`
-
 const nobodyWorks = 'no process does its background work, or they are too few: look at their logs'
+
+// Work that waits longer than it should.
+const late = (table: string, column: string, pause: string, condition = 'true'): Question => ({
+  query: `select from ${table} where ${column} < now() - interval '${pause}' and ${condition}`,
+  advice: nobodyWorks,
+})
 
 const questions: Record<string, Question> = {
   'mails and messages that were given up': {
@@ -33,36 +36,26 @@ const questions: Record<string, Question> = {
     query: `select from refunds where reason = 'AMOUNT_MISMATCH' and created_at > now() - interval '7 days'`,
     advice: 'find out who changed the amount: the money is given back by itself',
   },
-  'holds that should have ended': {
-    query: late('holds', 'expires_at', '5 minutes', 'true'),
-    advice: nobodyWorks,
-  },
+  'holds that should have ended': late('holds', 'expires_at', '5 minutes'),
   'sessions at the provider that should be closed': {
-    query: late('open_sessions', 'due_at', '1 hour', 'true'),
+    ...late('open_sessions', 'due_at', '1 hour'),
     advice: 'the provider does not answer, or PAYMENT_PROVIDER is another than before',
   },
-  'refunds that wait for an hour': {
-    query: late('refunds', 'due_at', '1 hour', `status = 'pending'`),
-    advice: nobodyWorks,
-  },
-  'mails and messages that wait for an hour': {
-    query: late('deliveries', 'due_at', '1 hour', `status = 'pending'`),
-    advice: nobodyWorks,
-  },
+  'refunds that wait for an hour': late('refunds', 'due_at', '1 hour', `status = 'pending'`),
+  'mails and messages that wait for an hour': late('deliveries', 'due_at', '1 hour', `status = 'pending'`),
   'deliveries to webhooks that wait for an hour': {
     query: `select from webhooks join webhook_deliveries on webhook_id = webhooks.id
       where webhook_deliveries.status = 'pending' and due_at < now() - interval '1 hour'
         and webhooks.status = 'enabled' and (paused_until is null or paused_until < now())`,
     advice: nobodyWorks,
   },
-  'changes that wait for their place in the feed': {
-    query: late('changes', 'created_at', '5 minutes', 'feed_position is null'),
-    advice: nobodyWorks,
-  },
-  'organizations whose old data waits to be deleted': {
-    query: `select from retention_turns where due_at < now() - interval '1 day'`,
-    advice: nobodyWorks,
-  },
+  'changes that wait for their place in the feed': late(
+    'changes',
+    'created_at',
+    '5 minutes',
+    'feed_position is null',
+  ),
+  'organizations whose old data waits to be deleted': late('retention_turns', 'due_at', '1 day'),
   'keys that expire within two weeks': {
     query: `select from keys where revoked_at is null and expires_at between now() and now() + interval '14 days'`,
     advice: 'npm run key -- list, then issue others: two may live side by side',
