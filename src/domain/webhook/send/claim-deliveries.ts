@@ -6,7 +6,7 @@ import type { Database } from '../../../database/database.ts'
 import { groupBy } from '../../../shared/group-by.ts'
 import { type Change, changes } from '../../change/table.ts'
 import { webhookDeliveries, webhooks } from '../table.ts'
-import { firstBatch } from './pace.ts'
+import { firstBatch, type Paces } from './pace.ts'
 
 /** A change that is leased to this process for sending. */
 export type ClaimedDelivery = {
@@ -22,10 +22,8 @@ export type ClaimedDelivery = {
   change: Pick<Change, 'id' | 'type' | 'subjectId' | 'sequence' | 'data' | 'createdAt'>
 }
 
-/** Webhooks of which more than `firstBatch` are claimed, and how many. */
-type Batches = { webhookIds: string[]; sizes: number[] }
-type Limits = { limit: number; leaseSeconds: number; except: string[]; batches: Batches }
-type Asked = Omit<Limits, 'batches'> & { pacedIds: string[]; sizes: number[] }
+/** `batches` are webhooks of which more than `firstBatch` are claimed, and how many. */
+type Limits = { limit: number; leaseSeconds: number; except: string[]; batches: ReturnType<Paces['batches']> }
 
 const { organizationId, webhookId, changeId, status, dueAt, attempts } = webhookDeliveries
 const isDue = sql`${status} = 'pending' and ${dueAt} <= ${nowMs}`
@@ -33,7 +31,7 @@ const placeholder = sql.placeholder
 
 // Deliveries that are claimed of one webhook at a time; only one while it is failing.
 const share = sql`case when ${webhooks.failingSince} is null then
-  coalesce((select size from unnest(${textArrayParam('pacedIds')}, ${placeholder('sizes')}::integer[]) as paced(id, size)
+  coalesce((select size from unnest(${textArrayParam('webhookIds')}, ${placeholder('sizes')}::integer[]) as paced(id, size)
     where paced.id = ${webhooks.id}), ${sql.raw(String(firstBatch))}) else 1 end`
 
 const isReady = sql`${webhooks.status} = 'enabled'
@@ -93,11 +91,8 @@ const findDue = query<Due>(
   where ${isDue} and ${isReady} group by 1, 2, 3 limit ${placeholder('limit')}::integer`,
 )
 
-async function claimEach(
-  db: Database,
-  { leaseSeconds, limit, pacedIds, sizes, except }: Asked,
-): Promise<Claimed[]> {
-  const left = new Map(pacedIds.map((id, index) => [id, sizes[index] ?? 0]))
+async function claimEach(db: Database, { leaseSeconds, limit, batches, except }: Limits): Promise<Claimed[]> {
+  const left = new Map(batches.webhookIds.map((id, index) => [id, batches.sizes[index] ?? 0]))
   // As many as `share` allows, of all organizations of a webhook together.
   const takeShare = ({ webhookId, isFailing, count }: Due): number => {
     const free = left.get(webhookId) ?? firstBatch
@@ -137,12 +132,10 @@ const toClaimed = ({ secret, previousSecret, data, createdAt, ...row }: Claimed)
 
 /** Claims due deliveries of webhooks that are not in `except`: a share of each webhook, oldest first, so that
  *  a large backlog or a slow receiver delays no other. No process claims them again until the lease ends. */
-export async function claimDeliveries(
-  db: Database,
-  { batches, ...limits }: Limits,
-): Promise<ClaimedDelivery[]> {
-  const asked = { ...limits, pacedIds: batches.webhookIds, sizes: batches.sizes }
-  const claimed = claimsByOrganization(db) ? await claimEach(db, asked) : await claim(db, asked)
+export async function claimDeliveries(db: Database, limits: Limits): Promise<ClaimedDelivery[]> {
+  const claimed = claimsByOrganization(db)
+    ? await claimEach(db, limits)
+    : await claim(db, { ...limits, ...limits.batches })
   return claimed.map(toClaimed)
 }
 

@@ -23,7 +23,7 @@ export type BatchOutcome = { hasFailed: boolean; isFull: boolean; meanMs: number
 /** Numbers of parallel requests that receivers take, as this process has seen: doubled after each full batch
  *  that was answered about as fast as the fastest one, halved when answers take more than twice as long, and
  *  back at the minimum after a failure. */
-class Paces {
+export class Paces {
   readonly #paces = new LRUCache<string, Pace>({ max: maxReceivers })
 
   /** Returns the number of parallel requests to a webhook. */
