@@ -11,7 +11,7 @@ import { events } from '../event/table.ts'
 import { locations } from '../location/table.ts'
 import { organizations } from '../organization/table.ts'
 import { payments } from '../payment/table.ts'
-import { retiredDocuments, tickets } from '../ticket/table.ts'
+import { isOfPayment, retiredDocuments, tickets } from '../ticket/table.ts'
 import { prices, ticketRates } from '../ticket-rate/table.ts'
 import type { Delivery } from './table.ts'
 
@@ -58,10 +58,7 @@ const documents = (name: string, condition: SQL | undefined) =>
     query: (select) =>
       select
         .from(tickets)
-        .innerJoin(
-          payments,
-          and(eq(payments.organizationId, tickets.organizationId), eq(payments.id, tickets.paymentId)),
-        )
+        .innerJoin(payments, isOfPayment)
         .innerJoin(ticketRates, eq(ticketRates.id, tickets.ticketRateId))
         .innerJoin(prices, eq(prices.id, tickets.priceId))
         .innerJoin(events, eq(events.id, tickets.eventId))
@@ -125,23 +122,19 @@ export async function findDocument(db: Database, read: AddressToken): Promise<Ti
 
 const isKept = sql`not exists (select from ${retiredDocuments}
   where ${inOrganization(retiredDocuments.organizationId)} and ${retiredDocuments.ticketId} = ${tickets.id})`
-const isOfFirst = sql`exists (select from ${tickets} as first where first.organization_id = ${sql.placeholder('organizationId')}
-  and first.payment_id = ${sql.placeholder('paymentId')} and first.position = 0
-  and first.email = ${sql.placeholder('recipient')})`
+const isOfFirst = sql`exists (select from ${tickets} as first where first.organization_id = ${parameter('organizationId')}
+  and first.payment_id = ${parameter('paymentId')} and first.position = 0
+  and first.email = ${parameter('recipient')})`
 
 const toSend = (name: string, ...conditions: SQL[]) =>
   documents(
     name,
-    and(
-      inOrganization(tickets.organizationId),
-      eq(tickets.paymentId, sql.placeholder('paymentId')),
-      ...conditions,
-    ),
+    and(inOrganization(tickets.organizationId), eq(tickets.paymentId, parameter('paymentId')), ...conditions),
   )
-const isTicket = eq(tickets.id, sql.placeholder('ticketId'))
+const isTicket = eq(tickets.id, parameter('ticketId'))
 const isActive = eq(tickets.status, 'active')
 const toSendBy = (medium: Delivery['medium'], column: PgColumn) => {
-  const isRecipients = eq(column, sql.placeholder('recipient'))
+  const isRecipients = eq(column, parameter('recipient'))
   return {
     all: toSend(`documents_by_${medium}`, isRecipients, isActive),
     one: toSend(`document_by_${medium}`, isRecipients, isActive, isTicket),

@@ -5,7 +5,7 @@ import { newId } from '../../shared/ids.ts'
 import { ownProvider } from '../payment/provider.ts'
 import { payments } from '../payment/table.ts'
 import { anonymized } from '../ticket/anonymized.ts'
-import { type Ticket, tickets } from '../ticket/table.ts'
+import { isOfPayment, type Ticket, tickets } from '../ticket/table.ts'
 import { deliveries, type Notice } from './table.ts'
 
 // PostgreSQL takes at most 65,535 parameters.
@@ -22,10 +22,7 @@ const ofPayments = (tx: Connection, organizationId: string, paymentIds: string[]
       payment: payments,
     })
     .from(tickets)
-    .innerJoin(
-      payments,
-      and(eq(payments.organizationId, tickets.organizationId), eq(payments.id, tickets.paymentId)),
-    )
+    .innerJoin(payments, isOfPayment)
     .where(and(eq(tickets.organizationId, organizationId), inArray(tickets.paymentId, paymentIds)))
     .orderBy(asc(tickets.paymentId), asc(tickets.position))
 

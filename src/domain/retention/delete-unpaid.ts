@@ -8,7 +8,7 @@ import { invoices } from '../invoice/table.ts'
 import { charges, idempotencyKeys, payments, providerEvents } from '../payment/table.ts'
 import { refunds } from '../refund/table.ts'
 import { anonymized } from '../ticket/anonymized.ts'
-import { retiredDocuments, tickets } from '../ticket/table.ts'
+import { isOfPayment, retiredDocuments, tickets } from '../ticket/table.ts'
 import { type Anonymized, anonymizeTickets } from './anonymize-tickets.ts'
 import { ofOrganization } from './find-person.ts'
 
@@ -25,10 +25,7 @@ async function lockUnpaid(tx: Connection, organizationId: string, days: number):
   const old = tx
     .select({ paymentId: tickets.paymentId })
     .from(tickets)
-    .innerJoin(
-      payments,
-      and(eq(payments.organizationId, tickets.organizationId), eq(payments.id, tickets.paymentId)),
-    )
+    .innerJoin(payments, isOfPayment)
     .where(
       and(
         ofOrganization(organizationId),

@@ -1,4 +1,4 @@
-import { getTableColumns, type SQL, sql } from 'drizzle-orm'
+import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import {
   check,
   date,
@@ -206,6 +206,12 @@ const { ended, soldOn: _soldOn, ...columns } = getTableColumns(tickets)
 
 /** Columns of a ticket, without those that serve its indexes or sums of sales alone. */
 export const ticketColumns = columns
+
+/** Condition that a payment is that of a ticket. */
+export const isOfPayment = and(
+  eq(payments.organizationId, tickets.organizationId),
+  eq(payments.id, tickets.paymentId),
+)
 
 /** Condition that a ticket has not expired, so that its code is taken. */
 export const hasLiveCode = isNotExpired(ended)
