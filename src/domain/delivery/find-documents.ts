@@ -11,7 +11,7 @@ import { events } from '../event/table.ts'
 import { locations } from '../location/table.ts'
 import { organizations } from '../organization/table.ts'
 import { payments } from '../payment/table.ts'
-import { isOfPayment, retiredDocuments, tickets } from '../ticket/table.ts'
+import { isPaymentOfTicket, retiredDocuments, tickets } from '../ticket/table.ts'
 import { prices, ticketRates } from '../ticket-rate/table.ts'
 import type { Delivery } from './table.ts'
 
@@ -58,7 +58,7 @@ const documents = (name: string, condition: SQL | undefined) =>
     query: (select) =>
       select
         .from(tickets)
-        .innerJoin(payments, isOfPayment)
+        .innerJoin(payments, isPaymentOfTicket)
         .innerJoin(ticketRates, eq(ticketRates.id, tickets.ticketRateId))
         .innerJoin(prices, eq(prices.id, tickets.priceId))
         .innerJoin(events, eq(events.id, tickets.eventId))

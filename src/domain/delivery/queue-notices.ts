@@ -5,7 +5,7 @@ import { newId } from '../../shared/ids.ts'
 import { ownProvider } from '../payment/provider.ts'
 import { payments } from '../payment/table.ts'
 import { anonymized } from '../ticket/anonymized.ts'
-import { isOfPayment, type Ticket, tickets } from '../ticket/table.ts'
+import { isPaymentOfTicket, type Ticket, tickets } from '../ticket/table.ts'
 import { deliveries, type Notice } from './table.ts'
 
 // PostgreSQL takes at most 65,535 parameters.
@@ -22,7 +22,7 @@ const ofPayments = (tx: Connection, organizationId: string, paymentIds: string[]
       payment: payments,
     })
     .from(tickets)
-    .innerJoin(payments, isOfPayment)
+    .innerJoin(payments, isPaymentOfTicket)
     .where(and(eq(tickets.organizationId, organizationId), inArray(tickets.paymentId, paymentIds)))
     .orderBy(asc(tickets.paymentId), asc(tickets.position))
 

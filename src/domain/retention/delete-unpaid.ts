@@ -8,7 +8,7 @@ import { invoices } from '../invoice/table.ts'
 import { charges, idempotencyKeys, payments, providerEvents } from '../payment/table.ts'
 import { refunds } from '../refund/table.ts'
 import { anonymized } from '../ticket/anonymized.ts'
-import { isOfPayment, retiredDocuments, tickets } from '../ticket/table.ts'
+import { isPaymentOfTicket, retiredDocuments, tickets } from '../ticket/table.ts'
 import { type Anonymized, anonymizeTickets } from './anonymize-tickets.ts'
 import { ofOrganization } from './find-person.ts'
 
@@ -25,7 +25,7 @@ async function lockUnpaid(tx: Connection, organizationId: string, days: number):
   const old = tx
     .select({ paymentId: tickets.paymentId })
     .from(tickets)
-    .innerJoin(payments, isOfPayment)
+    .innerJoin(payments, isPaymentOfTicket)
     .where(
       and(
         ofOrganization(organizationId),
@@ -73,7 +73,6 @@ export const deleteUnpaid = (
   transaction(db, async (tx) => {
     const ids = await lockUnpaid(tx, organizationId, days)
     if (ids.length === 0) return { payments: 0, tickets: [], deliveryIds: [] }
-    const ofThese = and(eq(tickets.organizationId, organizationId), inArray(tickets.paymentId, ids))
     const sold = await tx
       .select({
         id: tickets.id,
@@ -81,7 +80,7 @@ export const deleteUnpaid = (
         isKept: sql<boolean>`${isReferredTo(organizationId)}`,
       })
       .from(tickets)
-      .where(ofThese)
+      .where(and(eq(tickets.organizationId, organizationId), inArray(tickets.paymentId, ids)))
       .orderBy(asc(tickets.id))
       .for('update')
     const kept = new Set(sold.flatMap(({ paymentId, isKept }) => (isKept ? [paymentId] : [])))

@@ -208,7 +208,7 @@ const { ended, soldOn: _soldOn, ...columns } = getTableColumns(tickets)
 export const ticketColumns = columns
 
 /** Condition that a payment is that of a ticket. */
-export const isOfPayment = and(
+export const isPaymentOfTicket = and(
   eq(payments.organizationId, tickets.organizationId),
   eq(payments.id, tickets.paymentId),
 )
