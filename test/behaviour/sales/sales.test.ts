@@ -187,6 +187,14 @@ test('a list of rows goes on after a key, and tickets without a referral come la
   expect(await keys('after: "Arger"')).toEqual(['blog', null])
 })
 
+test('a list by way of selling goes on after a key in lower case as well', async () => {
+  const keys = async (after: string) =>
+    (await salesBy('SALE_TYPE', `, after: "${after}"`))?.map(({ key }) => key)
+  expect(await keys('BOX_OFFICE')).toEqual(['ONLINE'])
+  expect(await keys('box_office')).toEqual(['ONLINE'])
+  expect(await keys('online')).toEqual([])
+})
+
 test.each([
   ['first: 0', 'first'],
   ['first: 1001', 'first'],

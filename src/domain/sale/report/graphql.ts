@@ -104,7 +104,8 @@ builder.queryField('sales', (t) =>
         groupBy,
         mode: ctx.mode,
         first,
-        after: after ?? null,
+        // Ways of selling are taken in lower case as well.
+        after: (groupBy === 'SALE_TYPE' ? after?.toUpperCase() : after) ?? null,
       })
     },
   }),
