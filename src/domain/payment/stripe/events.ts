@@ -2,7 +2,7 @@ import { Stripe } from 'stripe'
 import { z } from 'zod'
 import { Refusal } from '../../../shared/errors.ts'
 import type { PaymentOutcome, ProviderEvent } from '../provider.ts'
-import { refundOutcome, sessionOutcome, UnreadableMoney } from './outcome.ts'
+import { refundBody, refundOutcome, sessionBody, sessionOutcome, UnreadableMoney, word } from './outcome.ts'
 
 const { StripeSignatureVerificationError } = Stripe.errors
 
@@ -48,14 +48,6 @@ export function readSigned(
   return null
 }
 
-// PostgreSQL text can't contain NUL, and its indexes limit length. Stripe's identifiers have at most 255
-// characters, our metadata fewer.
-const word = z
-  .string()
-  .min(1)
-  .max(255)
-  .regex(/^\P{Cc}+$/u)
-
 // Event ids and types are logged, so nothing else may pass for one.
 const logged = z.string().regex(/^[\w.:-]{1,255}$/)
 
@@ -72,17 +64,6 @@ const ownSession = z.object({
 const ownRefund = z.object({
   metadata: z.object({ refund_id: word.optional(), organization_id: word.optional() }).nullish(),
 })
-
-const sessionBody = z.object({
-  id: word,
-  status: word.nullable(),
-  payment_status: word,
-  payment_intent: z.union([word, z.object({ id: word, status: word.optional() })]).nullish(),
-  amount_total: z.number().nullish(),
-  currency: word.nullish(),
-})
-
-const refundBody = z.object({ id: word, status: word.nullable(), failure_reason: word.nullish() })
 
 function read<T>(schema: z.ZodType<T>, value: unknown): T {
   const parsed = schema.safeParse(value)

@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { decimalsOf } from '../../../shared/money.ts'
 import type { Money, PaymentOutcome, RefundOutcome } from '../provider.ts'
 
@@ -20,15 +21,26 @@ export const toStripe = (minor: number, currency: string): number =>
 export const fromStripe = (amount: number, currency: string): number =>
   Math.floor((amount * 10 ** decimalsOf(currency)) / 10 ** stripeDecimalsOf(currency))
 
+// PostgreSQL text can't contain NUL, and its indexes limit length. Stripe's identifiers have at most 255
+// characters, our metadata fewer.
+/** Text of Stripe's that may be stored. */
+export const word = z
+  .string()
+  .min(1)
+  .max(255)
+  .regex(/^\P{Cc}+$/u)
+
 /** Fields of a session that determine its outcome, from a response or an event. */
-type StripeSession = {
-  id: string
-  status: string | null
-  payment_status: string
-  payment_intent?: string | { id: string; status?: string } | null
-  amount_total?: number | null
-  currency?: string | null
-}
+export const sessionBody = z.object({
+  id: word,
+  status: word.nullable(),
+  payment_status: word,
+  payment_intent: z.union([word, z.object({ id: word, status: word.optional() })]).nullish(),
+  amount_total: z.number().nullish(),
+  currency: word.nullish(),
+})
+
+type StripeSession = z.output<typeof sessionBody>
 
 /** Thrown for a paid session without a valid charge: a positive integer of minor units, and a currency. */
 export class UnreadableMoney extends Error {
@@ -69,10 +81,11 @@ export function sessionOutcome(session: StripeSession): PaymentOutcome | null {
   return isRefused ? ended('failed') : { kind: 'processing' }
 }
 
-type Refund = { id: string; status: string | null; failure_reason?: string | null }
+/** Fields of a refund that determine its outcome. */
+export const refundBody = z.object({ id: word, status: word.nullable(), failure_reason: word.nullish() })
 
 /** Converts a refund of Stripe's to its outcome. */
-export function refundOutcome({ id, status, failure_reason }: Refund): RefundOutcome {
+export function refundOutcome({ id, status, failure_reason }: z.output<typeof refundBody>): RefundOutcome {
   if (status === 'succeeded') return { kind: 'succeeded', reference: id }
   if (status === 'failed' || status === 'canceled') return { kind: 'failed', code: failure_reason ?? status }
   return { kind: 'pending', reference: id }

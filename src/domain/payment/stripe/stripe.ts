@@ -63,34 +63,26 @@ const interactive = { timeout: 4_000, maxNetworkRetries: 0 }
 // value.
 const longerThanHoldSeconds = 35 * 60
 
-const sessionParams = ({
-  id,
-  organizationId,
-  totalAmount,
-  currency,
-  expiresAt,
-  name,
-  pageUrl,
-}: PaymentOrder) => ({
+const sessionParams = (order: PaymentOrder) => ({
   mode: 'payment' as const,
-  client_reference_id: id,
-  metadata: { payment_id: id, organization_id: organizationId },
-  payment_intent_data: { metadata: { payment_id: id, organization_id: organizationId } },
+  client_reference_id: order.id,
+  metadata: { payment_id: order.id, organization_id: order.organizationId },
+  payment_intent_data: { metadata: { payment_id: order.id, organization_id: order.organizationId } },
   line_items: [
     {
       quantity: 1,
       price_data: {
-        currency: currency.toLowerCase(),
-        unit_amount: toStripe(totalAmount, currency),
-        product_data: { name },
+        currency: order.currency.toLowerCase(),
+        unit_amount: toStripe(order.totalAmount, order.currency),
+        product_data: { name: order.name },
       },
     },
   ],
   // The buyer pays the amount that the page showed, in its currency.
   adaptive_pricing: { enabled: false },
-  success_url: `${pageUrl}?paid`,
-  cancel_url: pageUrl,
-  expires_at: Math.floor(expiresAt.getTime() / 1000) + longerThanHoldSeconds,
+  success_url: `${order.pageUrl}?paid`,
+  cancel_url: order.pageUrl,
+  expires_at: Math.floor(order.expiresAt.getTime() / 1000) + longerThanHoldSeconds,
 })
 
 // Stripe will never accept the amount, so a retry is pointless.
