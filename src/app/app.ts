@@ -29,7 +29,7 @@ import { createRateLimits } from '../request/rate-limits.ts'
 import { sendRefusal } from '../rest/error-body.ts'
 import { addDocumentation } from '../rest/openapi/add-documentation.ts'
 import { addRoute, validatorCompiler } from '../rest/route.ts'
-import { Refusal } from '../shared/errors.ts'
+import { refusal } from '../shared/errors.ts'
 import { requestLimits } from '../shared/request-limits.ts'
 import type { Companion } from './companion.ts'
 import { logFormatters } from './log.ts'
@@ -65,7 +65,7 @@ const noCompiler = (): never => {
 }
 const compilersFactory = { buildValidator: noCompiler, buildSerializer: noCompiler }
 
-const malformedUrl = () => new Refusal({ code: 'BAD_REQUEST', message: 'The address is malformed.' })
+const malformedUrl = () => refusal('BAD_REQUEST', 'The address is malformed.')
 
 function isDecodable(text: string): boolean {
   if (!text.includes('%')) return true

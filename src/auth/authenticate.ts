@@ -4,7 +4,7 @@ import { fewRowsOf } from '../data/json-rows.ts'
 import { anyOf, type Find, query } from '../data/query.ts'
 import { nowMs } from '../database/clock.ts'
 import type { Database } from '../database/database.ts'
-import { Refusal } from '../shared/errors.ts'
+import { Refusal, refusal } from '../shared/errors.ts'
 import { isIdentifier } from '../shared/ids.ts'
 import { type Authenticated, type Caller, unauthenticated } from './caller.ts'
 import { type Credentials, includesOrigin, rememberValidity } from './credentials.ts'
@@ -96,11 +96,7 @@ function fromItsOrigin(authenticated: Authenticated, { origin }: Credentials): A
   const { caller } = authenticated
   if (caller.kind !== 'publishable') return authenticated
   if (origin === undefined || !includesOrigin(new Set(caller.origins), origin))
-    throw new Refusal({
-      code: 'ORIGIN_NOT_ALLOWED',
-      message: 'This publishable key is for pages of other origins.',
-      path: ['origin'],
-    })
+    throw refusal('ORIGIN_NOT_ALLOWED', 'This publishable key is for pages of other origins.', ['origin'])
   return { ...authenticated, caller: { ...caller, origin } }
 }
 

@@ -1,7 +1,7 @@
 import { and, eq, inArray, notExists, sql } from 'drizzle-orm'
 import type { Connection, Database } from '../database/database.ts'
 import { organizations } from '../domain/organization/table.ts'
-import { Refusal, refuseIf } from '../shared/errors.ts'
+import { refusal, refuseIf } from '../shared/errors.ts'
 import { newId, newSecret } from '../shared/ids.ts'
 import type { Mode } from '../shared/mode.ts'
 import { invalidateListed } from './credentials.ts'
@@ -61,8 +61,7 @@ export const isPast = ({ expiresAt, createdAt }: typeof keys | typeof organizati
 /** Returns an inserted row. Refuses: INVALID, if it has expired already. */
 export function requireFuture<Row extends { expired: boolean }>(inserted: Row | undefined): Row {
   if (!inserted) throw new Error('the insert returned no row')
-  if (inserted.expired)
-    throw new Refusal({ code: 'INVALID', message: 'expires must be in the future.', path: ['expires'] })
+  if (inserted.expired) throw refusal('INVALID', 'expires must be in the future.', ['expires'])
   return inserted
 }
 

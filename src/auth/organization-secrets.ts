@@ -1,7 +1,7 @@
 import { and, asc, eq, isNull, sql } from 'drizzle-orm'
 import type { Connection, Database } from '../database/database.ts'
 import { organizations } from '../domain/organization/table.ts'
-import { Refusal } from '../shared/errors.ts'
+import { refusal } from '../shared/errors.ts'
 import { newId, newSecret } from '../shared/ids.ts'
 import { invalidateListed } from './credentials.ts'
 import { isPast, issue, refuseUnknown, requireFuture } from './issue-key.ts'
@@ -28,11 +28,11 @@ export const issueOrganizationSecret = (
       .from(organizationSecrets)
       .where(and(eq(organizationSecrets.organizationId, organizationId), isValid(organizationSecrets)))
     if (valid.length >= maxSecrets)
-      throw new Refusal({
-        code: 'INVALID',
-        message: `The organization has ${maxSecrets} secrets already: revoke one of them first.`,
-        path: ['organization'],
-      })
+      throw refusal(
+        'INVALID',
+        `The organization has ${maxSecrets} secrets already: revoke one of them first.`,
+        ['organization'],
+      )
     const secret = newSecret()
     const [inserted] = await tx
       .insert(organizationSecrets)
@@ -62,7 +62,7 @@ export async function revokeOrganizationSecret(db: Database, id: string): Promis
     .select({ id: organizationSecrets.id })
     .from(organizationSecrets)
     .where(eq(organizationSecrets.id, id))
-  if (!known) throw new Refusal({ code: 'NOT_FOUND', message: 'There is no secret of that id.' })
+  if (!known) throw refusal('NOT_FOUND', 'There is no secret of that id.')
   const revoked = await db
     .update(organizationSecrets)
     .set({ revokedAt: sql`now()` })

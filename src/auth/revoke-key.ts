@@ -1,7 +1,7 @@
 import { and, eq, isNotNull, isNull, or, sql } from 'drizzle-orm'
 import type { Database } from '../database/database.ts'
 import { changesCatalogue, transaction } from '../database/transaction.ts'
-import { Refusal } from '../shared/errors.ts'
+import { refusal } from '../shared/errors.ts'
 import { readKey } from './key.ts'
 import { channels, integrations, keys } from './table.ts'
 
@@ -21,8 +21,7 @@ export async function revokeKey(db: Database, id: string): Promise<Revocation> {
       .where(eq(keys.id, keyId))
       .union(tx.select({ id: channels.id }).from(channels).where(eq(channels.id, id)))
       .union(tx.select({ id: integrations.id }).from(integrations).where(eq(integrations.id, id)))
-    if (!known)
-      throw new Refusal({ code: 'NOT_FOUND', message: 'There is no key, channel or integration of that id.' })
+    if (!known) throw refusal('NOT_FOUND', 'There is no key, channel or integration of that id.')
     const revokedKeys = await tx
       .update(keys)
       .set({ revokedAt: sql`now()` })

@@ -1,5 +1,5 @@
 import { isDuplicate } from '../database/database.ts'
-import { Refusal } from '../shared/errors.ts'
+import { refusal } from '../shared/errors.ts'
 import { sha256 } from '../shared/ids.ts'
 import type { Mode } from '../shared/mode.ts'
 
@@ -33,8 +33,7 @@ export function checkReplay<Made extends { requestHash: string | null }>(
   message: string,
   field = 'idempotencyKey',
 ): Made | null {
-  if (made && made.requestHash !== requestHash)
-    throw new Refusal({ code: 'IDEMPOTENCY_KEY_REUSED', message, path: [field] })
+  if (made && made.requestHash !== requestHash) throw refusal('IDEMPOTENCY_KEY_REUSED', message, [field])
   return made ?? null
 }
 

@@ -6,21 +6,6 @@ import { moment } from '../shared/input-types.ts'
 import type { Mode } from '../shared/mode.ts'
 import { toMajor } from '../shared/money.ts'
 
-/** Enum values with a description each. */
-export type DescribedValues<Value extends string> = {
-  [Name in Value]: { value: Name; description: string }
-}
-
-/** Values of an enum under their GraphQL names, which are upper case with underscores for dots and colons. REST keeps the
- *  values as they are. */
-export const upperCase = <Value extends string>(descriptions: Record<Value, string>) =>
-  Object.fromEntries(
-    Object.entries<string>(descriptions).map(([value, description]) => [
-      value.replace(/[.:]/g, '_').toUpperCase(),
-      { value: value as Value, description },
-    ]),
-  ) as Record<string, { value: Value; description: string }>
-
 export const builder = new SchemaBuilder<{
   Context: Context
   DefaultFieldNullability: false
@@ -63,12 +48,22 @@ builder.scalarType('JSON', {
   },
 })
 
-/** Defines an enum by its values, which have upper case names, with a description each. */
-export const enumOf = <Value extends string>(
+/** Defines an enum by the descriptions of its values. Their names are upper case with underscores for dots and colons.
+ *  REST keeps the values as they are. */
+export function enumOf<Value extends string>(
   name: string,
   description: string,
-  values: Record<Value, string>,
-) => builder.enumType(name, { description, values: upperCase(values) })
+  descriptions: Record<Value, string>,
+) {
+  const values = Object.entries<string>(descriptions).map(([value, description]) => [
+    value.replace(/[.:]/g, '_').toUpperCase(),
+    { value: value as Value, description },
+  ])
+  return builder.enumType(name, {
+    description,
+    values: Object.fromEntries(values) as Record<string, { value: Value; description: string }>,
+  })
+}
 
 /** Types that `node(id:)` can return. */
 export const NodeRef = builder.interfaceRef<{ id: string }>('Node').implement({

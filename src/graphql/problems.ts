@@ -1,17 +1,16 @@
 import { limitProblems, type Problem, type ProblemWith, Refusal } from '../shared/errors.ts'
 import { type Code, type FactName, type FactsByCode, facts, problemCodes } from '../shared/problem-codes.ts'
-import { builder, type DescribedValues } from './builder.ts'
+import { builder, enumOf } from './builder.ts'
 
 // Refusals as data of GraphQL: every type of error, made of the codes and their facts.
 
-const values = Object.fromEntries(
-  Object.entries(problemCodes).map(([value, { text }]) => [value, { value, description: text }]),
-) as DescribedValues<Code>
+const texts = Object.fromEntries(Object.entries(problemCodes).map(([code, { text }]) => [code, text]))
 
-const ErrorCodeRef = builder.enumType('ErrorCode', {
-  description: 'Machine-readable error code, the same in GraphQL and REST.',
-  values,
-})
+const ErrorCodeRef = enumOf<Code>(
+  'ErrorCode',
+  'Machine-readable error code, the same in GraphQL and REST.',
+  texts as Record<Code, string>,
+)
 
 /** A `Refusal` as data, with all its problems. */
 type Refused = { refused: Problem[] }

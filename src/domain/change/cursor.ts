@@ -1,4 +1,4 @@
-import { Refusal } from '../../shared/errors.ts'
+import { refusal } from '../../shared/errors.ts'
 import { sha256 } from '../../shared/ids.ts'
 import type { Change } from './table.ts'
 
@@ -15,12 +15,11 @@ const digits = /^[0-9a-z]{1,10}$/
 const maxLength = 65_536
 
 const unknown = () =>
-  new Refusal({
-    code: 'CURSOR_UNKNOWN',
-    message:
-      'after is not a cursor of this feed: it belongs to another caller or database, comes from an earlier version, names changes that a restore undid, or is so old that changes after it are not kept any more. Start again without after: the feed begins with the oldest change that is kept, and every change keeps its id.',
-    path: ['after'],
-  })
+  refusal(
+    'CURSOR_UNKNOWN',
+    'after is not a cursor of this feed: it belongs to another caller or database, comes from an earlier version, names changes that a restore undid, or is so old that changes after it are not kept any more. Start again without after: the feed begins with the oldest change that is kept, and every change keeps its id.',
+    ['after'],
+  )
 
 const inOrder = (read: ReadPositions) => [...read].sort(([a], [b]) => a - b)
 

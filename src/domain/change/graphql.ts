@@ -1,5 +1,5 @@
 import type { ObjectFieldBuilder } from '@pothos/core'
-import { builder, ModeRef, NodeRef, upperCase } from '../../graphql/builder.ts'
+import { builder, enumOf, ModeRef, NodeRef, time } from '../../graphql/builder.ts'
 import { connectionOf, costOfPage, forwardArgs, sizeOf, toPage } from '../../graphql/connection.ts'
 import { type FeedChange, listChanges } from './list-changes.ts'
 import { changeById } from './loaders.ts'
@@ -7,10 +7,11 @@ import { type Change, changeDescriptions } from './table.ts'
 import { watchChanges } from './watch-changes.ts'
 
 // GraphQL names cannot contain the dot of the webhook's type.
-export const ChangeTypeRef = builder.enumType('ChangeType', {
-  description: 'Type of a change. Webhooks name it in lower case with a dot, such as `payment.paid`.',
-  values: upperCase(changeDescriptions),
-})
+export const ChangeTypeRef = enumOf(
+  'ChangeType',
+  'Type of a change. Webhooks name it in lower case with a dot, such as `payment.paid`.',
+  changeDescriptions,
+)
 
 type Types = typeof builder.$inferSchemaTypes
 
@@ -33,7 +34,7 @@ const changeFields = (t: ObjectFieldBuilder<Types, Change>) => ({
     description:
       'State of the subject right after the change, with REST field names. Contains no personal data.',
   }),
-  createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time of the change.' }),
+  createdAt: t.expose('createdAt', time('Time of the change.')),
 })
 
 export const ChangeRef = builder.objectRef<Change>('Change').implement({

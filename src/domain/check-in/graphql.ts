@@ -1,4 +1,4 @@
-import { builder, upperCase } from '../../graphql/builder.ts'
+import { builder, enumOf, nullable, nullableTime, time } from '../../graphql/builder.ts'
 import { inputOf, inputTypes } from '../../graphql/input-of.ts'
 import { mutation, resultUnion } from '../../graphql/mutation-result.ts'
 import type { Context } from '../../request/context.ts'
@@ -18,27 +18,21 @@ import { type Redeemed, redeemSupplement } from './redeem-supplement.ts'
 import { doorsOpenAt } from './scan-book.ts'
 import { eventIdOf, type LoggedCheckIn, watchCheckIns } from './watch-check-ins.ts'
 
-const CheckInOutcomeRef = builder.enumType('CheckInOutcome', {
-  description: 'Outcome of a scan.',
-  values: upperCase<CheckedIn['result']>({
-    OK: 'Admitted, or counted out.',
-    ALREADY_ENTERED:
-      'The ticket admits no more people, or fewer than the scan lets in: see `entered` and `admits`. Comes before `TOO_EARLY`: see `reasons`.',
-    NOT_INSIDE: 'Fewer people are inside than leave.',
-    UNPAID: 'The ticket was never paid, or has expired.',
-    CANCELLED: 'The ticket was cancelled.',
-    WRONG_EVENT: 'The ticket is for another event.',
-    TOO_EARLY: 'The doors are not open yet.',
-    UNKNOWN: 'No ticket of the organization matches.',
-  }),
+const CheckInOutcomeRef = enumOf<CheckedIn['result']>('CheckInOutcome', 'Outcome of a scan.', {
+  OK: 'Admitted, or counted out.',
+  ALREADY_ENTERED:
+    'The ticket admits no more people, or fewer than the scan lets in: see `entered` and `admits`. Comes before `TOO_EARLY`: see `reasons`.',
+  NOT_INSIDE: 'Fewer people are inside than leave.',
+  UNPAID: 'The ticket was never paid, or has expired.',
+  CANCELLED: 'The ticket was cancelled.',
+  WRONG_EVENT: 'The ticket is for another event.',
+  TOO_EARLY: 'The doors are not open yet.',
+  UNKNOWN: 'No ticket of the organization matches.',
 })
 
-const DirectionRef = builder.enumType('CheckInDirection', {
-  description: 'Direction of a scan.',
-  values: upperCase<CheckedIn['direction']>({
-    in: 'People enter.',
-    out: 'People leave, and may enter again with the same ticket.',
-  }),
+const DirectionRef = enumOf<CheckedIn['direction']>('CheckInDirection', 'Direction of a scan.', {
+  in: 'People enter.',
+  out: 'People leave, and may enter again with the same ticket.',
 })
 
 inputTypes.add(direction, { type: DirectionRef })
@@ -70,26 +64,27 @@ const CheckInRef = builder.objectRef<CheckedIn>('CheckIn').implement({
       resolve: reasonsOf,
     }),
     ticket: t.field(ticketOfScan),
-    firstEnteredAt: t.expose('firstEnteredAt', {
-      type: 'DateTime',
-      nullable: true,
-      description:
+    firstEnteredAt: t.expose(
+      'firstEnteredAt',
+      nullableTime(
         'Time of the first entry with this ticket that was known before this scan; null if there was none. Later than `at` if this scan was uploaded after it.',
-    }),
+      ),
+    ),
     direction: t.expose('direction', { type: DirectionRef, description: 'Direction of the scan.' }),
     people: t.exposeInt('people', {
       description: 'Number of people who entered or left, or who were turned away, together.',
     }),
-    entered: t.exposeInt('entered', {
-      nullable: true,
-      description:
+    entered: t.exposeInt(
+      'entered',
+      nullable(
         'Number of people inside with the ticket after this scan, or now if it is repeated; null if no ticket was found.',
-    }),
-    admits: t.exposeInt('admits', {
-      nullable: true,
-      description: 'Number of people that the ticket admits; null if no ticket was found.',
-    }),
-    at: t.expose('at', { type: 'DateTime', description: 'Time of the scan.' }),
+      ),
+    ),
+    admits: t.exposeInt(
+      'admits',
+      nullable('Number of people that the ticket admits; null if no ticket was found.'),
+    ),
+    at: t.expose('at', time('Time of the scan.')),
     force: t.exposeBoolean('force', { description: 'True if the scan was forced.' }),
     idempotentReplayed: t.exposeBoolean('replayed', {
       description: 'True if this repeats the result of an earlier call with the same nonce.',
@@ -158,16 +153,13 @@ builder.subscriptionField('checkIns', (t) =>
   }),
 )
 
-const RedemptionOutcomeRef = builder.enumType('RedemptionOutcome', {
-  description: 'Outcome of a redemption.',
-  values: upperCase<Redeemed['result']>({
-    OK: 'The items are to be handed out.',
-    USED_UP: 'Fewer items are left than were asked for. None was redeemed.',
-    NOT_BOUGHT: 'The supplement was not bought with the ticket.',
-    UNPAID: 'The ticket was never paid, or has expired.',
-    CANCELLED: 'The ticket was cancelled.',
-    UNKNOWN: 'No ticket of the organization matches.',
-  }),
+const RedemptionOutcomeRef = enumOf<Redeemed['result']>('RedemptionOutcome', 'Outcome of a redemption.', {
+  OK: 'The items are to be handed out.',
+  USED_UP: 'Fewer items are left than were asked for. None was redeemed.',
+  NOT_BOUGHT: 'The supplement was not bought with the ticket.',
+  UNPAID: 'The ticket was never paid, or has expired.',
+  CANCELLED: 'The ticket was cancelled.',
+  UNKNOWN: 'No ticket of the organization matches.',
 })
 
 const RedemptionRef = builder.objectRef<Redeemed>('Redemption').implement({

@@ -4,7 +4,7 @@ import { createBulkhead } from '../../data/bulkhead.ts'
 import { query, textArrayParam } from '../../data/query.ts'
 import { perDatabase } from '../../database/per-database.ts'
 import { type Context, requireIntegration } from '../../request/context.ts'
-import { Refusal } from '../../shared/errors.ts'
+import { Refusal, refusal } from '../../shared/errors.ts'
 import { toDigest } from '../change/cursor.ts'
 import { type FeedChange, listChanges } from '../change/list-changes.ts'
 import { feedHead, maxChanges } from '../change/read-feed.ts'
@@ -28,12 +28,11 @@ const digestOf = (salt: string, { feed, lastTicketId }: ScanListPosition): strin
 
 /** Refusal of a cursor that is not of this list. */
 const unknownCursor = () =>
-  new Refusal({
-    code: 'CURSOR_UNKNOWN',
-    message:
-      'since is not a cursor of this scan list: it belongs to another event, caller or database, or names changes that a restore undid. Start again without since.',
-    path: ['since'],
-  })
+  refusal(
+    'CURSOR_UNKNOWN',
+    'since is not a cursor of this scan list: it belongs to another event, caller or database, or names changes that a restore undid. Start again without since.',
+    ['since'],
+  )
 
 /** Encodes a position in the scan list of an event, of which this is the salt, as an opaque cursor. */
 const toScanListCursor = (salt: string, position: ScanListPosition): string =>
@@ -164,7 +163,7 @@ export async function listScanCodes(
 ): Promise<ScanListPage> {
   const [organizationId] = requireIntegration(ctx).organizationIds
   const event = await ctx.loaders.load(eventById, eventId)
-  if (!event) throw new Refusal({ code: 'NOT_FOUND', message: 'There is no such event.', path: ['eventId'] })
+  if (!event) throw refusal('NOT_FOUND', 'There is no such event.', ['eventId'])
   const salt = await saltOf(event, ctx)
   const position = since === undefined ? null : readScanListCursor(salt, since)
   const values = { organizationId, mode: ctx.mode, eventId, salt }

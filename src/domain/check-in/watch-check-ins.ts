@@ -8,7 +8,7 @@ import { TopicWatch, type Watcher } from '../../database/announcements.ts'
 import { type Database, isUnavailable } from '../../database/database.ts'
 import { perDatabase } from '../../database/per-database.ts'
 import { type Context, requireIntegration } from '../../request/context.ts'
-import { problem, Refusal } from '../../shared/errors.ts'
+import { refusal } from '../../shared/errors.ts'
 import { eventById } from '../event/loaders.ts'
 import { type Event, events } from '../event/table.ts'
 import { type Ticket, tickets } from '../ticket/table.ts'
@@ -119,9 +119,9 @@ export const eventIdOf = ({ createdAt }: LoggedCheckIn): string => String(create
 function readEventId(id: string): Date {
   const time = new Date(Number(id))
   if (digits.test(id) && !Number.isNaN(time.getTime())) return time
-  throw new Refusal(
-    problem('CURSOR_UNKNOWN', 'Last-Event-ID is not the id of an event of this stream.', ['last-event-id']),
-  )
+  throw refusal('CURSOR_UNKNOWN', 'Last-Event-ID is not the id of an event of this stream.', [
+    'last-event-id',
+  ])
 }
 
 /** Streams the check-ins of tickets of an event and of the caller's mode, as they are made; after
@@ -136,7 +136,7 @@ export async function watchCheckIns(
 ): Promise<PullStream<LoggedCheckIn>> {
   requireIntegration(ctx)
   const event = await ctx.loaders.load(eventById, eventId)
-  if (!event) throw new Refusal(problem('NOT_FOUND', 'There is no such event.', ['eventId']))
+  if (!event) throw refusal('NOT_FOUND', 'There is no such event.', ['eventId'])
   const missedSince = lastEventId ? readEventId(lastEventId) : null
   const watched = { id: event.id, organizationId: event.organizationId }
   const watch = doorWatch(ctx.db)

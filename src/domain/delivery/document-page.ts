@@ -4,7 +4,7 @@ import { answerErrors } from '../../http/error-handler.ts'
 import { type Note, negotiateLanguage, sendErrorPage, sendNote } from '../../http/error-page.ts'
 import type { Services } from '../../request/context.ts'
 import type { RateLimits } from '../../request/rate-limits.ts'
-import { Refusal } from '../../shared/errors.ts'
+import { refusal } from '../../shared/errors.ts'
 import { documentName, readDocumentToken } from './document-url.ts'
 import { drawTicket } from './draw-ticket.ts'
 import { findDocument, languageOfDocument } from './find-documents.ts'
@@ -46,7 +46,7 @@ export async function addDocumentPage(
     scope.get('/tickets/:token.pdf', options, async (request, reply) => {
       const token = readDocumentToken(tokenIn(request))
       const document = await limits.lookUpToken(request, async () => token && findDocument(db, token))
-      if (!document) throw new Refusal({ code: 'NOT_FOUND', message: 'There is no such ticket.' })
+      if (!document) throw refusal('NOT_FOUND', 'There is no such ticket.')
       if (document.ticket.documentToken !== token?.token)
         // The language of the former holder is not kept.
         return sendNote(reply, 410, negotiateLanguage(reply) ?? 'en', [
@@ -60,7 +60,7 @@ export async function addDocumentPage(
           'error.admitsNobody',
         ])
       if (limit.pendingCount >= drawing.maxWaiting)
-        throw new Refusal({ code: 'BUSY', message: 'Try again in a moment.', facts: { retryAfter: 2 } })
+        throw refusal('BUSY', 'Try again in a moment.', undefined, { retryAfter: 2 })
       const pdf = await limit(() => drawTicket(document))
       return reply
         .type('application/pdf')

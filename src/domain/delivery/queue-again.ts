@@ -1,6 +1,6 @@
 import { and, eq, inArray, sql } from 'drizzle-orm'
 import type { Connection } from '../../database/database.ts'
-import { Refusal } from '../../shared/errors.ts'
+import { refusal } from '../../shared/errors.ts'
 import { newId } from '../../shared/ids.ts'
 import { isAnonymized } from '../ticket/anonymized.ts'
 import type { Ticket } from '../ticket/table.ts'
@@ -47,11 +47,12 @@ export async function requireResends(tx: Connection, tickets: Addressed[]): Prom
     .groupBy(deliveries.ticketId)
     .having(sql`count(*) >= ${maxResends}`)
   if (exhausted.length === 0) return
-  throw new Refusal({
-    code: 'TOO_MANY_RESENDS',
-    message: `A ticket is sent again or transferred at most ${maxResends} times a day.`,
-    facts: { limit: maxResends, retryAfter: Math.max(1, ...exhausted.map(({ seconds }) => seconds)) },
-  })
+  throw refusal(
+    'TOO_MANY_RESENDS',
+    `A ticket is sent again or transferred at most ${maxResends} times a day.`,
+    undefined,
+    { limit: maxResends, retryAfter: Math.max(1, ...exhausted.map(({ seconds }) => seconds)) },
+  )
 }
 
 /** Queues each of these tickets to be sent once more. Returns the number of mails and messages. Requires this

@@ -1,6 +1,6 @@
 import { builder, NodeRef, nullable, nullableTime, time } from '../../graphql/builder.ts'
 import { viaLoader } from '../../graphql/lookahead.ts'
-import { problem, Refusal } from '../../shared/errors.ts'
+import { refusal } from '../../shared/errors.ts'
 import { LocationRef } from '../location/graphql.ts'
 import { locationById } from '../location/loaders.ts'
 import { OrganizationRef } from '../organization/graphql.ts'
@@ -46,7 +46,7 @@ EventRef.implement({
       ),
     ),
     startDate: t.expose('startDate', time('Start of the event, and end of its ticket sale.')),
-    endDate: t.expose('endDate', { type: 'DateTime', description: 'End of the event.' }),
+    endDate: t.expose('endDate', time('End of the event.')),
     organizationId: t.exposeID('organizationId', { description: 'Identifier of the organizer.' }),
     imageUrl: t.exposeString('imageUrl', nullable('URL of the poster.')),
     locationId: t.exposeID('locationId', nullable('Identifier of the venue.')),
@@ -90,12 +90,10 @@ builder.queryFields((t) => ({
     },
     resolve: (_root, { id, slug, organizationId }, ctx) => {
       if (typeof id === 'string' && typeof slug !== 'string') return ctx.loaders.load(eventById, id)
-      if (typeof id === 'string')
-        throw new Refusal({ code: 'INVALID', message: 'slug goes without id.', path: ['slug'] })
-      if (typeof slug !== 'string')
-        throw new Refusal({ code: 'REQUIRED', message: 'id or slug is required.', path: ['id'] })
+      if (typeof id === 'string') throw refusal('INVALID', 'slug goes without id.', ['slug'])
+      if (typeof slug !== 'string') throw refusal('REQUIRED', 'id or slug is required.', ['id'])
       if (typeof organizationId !== 'string')
-        throw new Refusal(problem('REQUIRED', 'organizationId is required with slug.', ['organizationId']))
+        throw refusal('REQUIRED', 'organizationId is required with slug.', ['organizationId'])
       return findEventBySlug({ slug, organizationId }, ctx)
     },
   }),

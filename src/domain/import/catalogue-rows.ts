@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { Refusal } from '../../shared/errors.ts'
+import { refusal } from '../../shared/errors.ts'
 import { decimalsOf, toMinor } from '../../shared/money.ts'
 import type { ListedDiscount } from '../discount/table.ts'
 import { searchWords, toVector } from '../event/search-words.ts'
@@ -48,7 +48,7 @@ const slugOf = ({ slug }: { slug?: string | null | undefined }, key: string, kep
 
 // Refuses a field that what is kept of the row contradicts.
 function mustAgree(agrees: boolean, path: Path, field: string, message: string): void {
-  if (!agrees) throw new Refusal({ code: 'INVALID', message: `${field} ${message}`, path: [...path, field] })
+  if (!agrees) throw refusal('INVALID', `${field} ${message}`, [...path, field])
 }
 
 export const organizationRow = (

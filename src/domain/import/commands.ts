@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Database } from '../../database/database.ts'
 import { toSnakeCase } from '../../rest/snake-case.ts'
-import { Refusal } from '../../shared/errors.ts'
+import { refusal } from '../../shared/errors.ts'
 import type { Files } from '../../shared/files.ts'
 import { parse } from '../../shared/input-types.ts'
 import { instruments } from '../../shared/instruments.ts'
@@ -25,7 +25,7 @@ async function readJson(file: string, files: Files): Promise<unknown> {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(await files.read(file)))
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
-    throw new Refusal({ code: 'BAD_REQUEST', message: `${file} can't be read as JSON: ${why}` })
+    throw refusal('BAD_REQUEST', `${file} can't be read as JSON: ${why}`)
   }
 }
 

@@ -1,11 +1,11 @@
 import type { GraphQLResolveInfo } from 'graphql'
 import { z } from 'zod'
-import { builder, enumOf } from '../../graphql/builder.ts'
+import { builder, enumOf, time } from '../../graphql/builder.ts'
 import { connectionOf, costOfPage, type Page } from '../../graphql/connection.ts'
 import { argsOf, inputOf, inputTypes } from '../../graphql/input-of.ts'
 import { preload } from '../../graphql/lookahead.ts'
 import type { Context } from '../../request/context.ts'
-import { Refusal } from '../../shared/errors.ts'
+import { refusal } from '../../shared/errors.ts'
 import * as scalars from '../../shared/input-types.ts'
 import { PaymentRef, PaymentStatusRef } from '../payment/graphql.ts'
 import type { Payment } from '../payment/table.ts'
@@ -41,8 +41,7 @@ async function toConnection<Row>(
   ctx: Context,
   read: (page: PageRequest) => Promise<ListPage<Row>>,
 ): Promise<Page<Placed<Row>>> {
-  if (first && last)
-    throw new Refusal({ code: 'INVALID', message: 'last goes without first.', path: ['last'] })
+  if (first && last) throw refusal('INVALID', 'last goes without first.', ['last'])
   const [after, before] = [args.after || null, args.before || null]
   const page = { after, before, size: first ?? last ?? 50, isBackward: Boolean(last) }
   const { rows: nodes, ...found } = await read(page)
@@ -69,7 +68,7 @@ const ticketArgs = pageArgs.extend({
 })
 
 builder.objectField(TicketRef, 'updatedAt', (t) =>
-  t.expose('updatedAt', { type: 'DateTime', description: 'Time of the last change of the ticket.' }),
+  t.expose('updatedAt', time('Time of the last change of the ticket.')),
 )
 
 builder.queryField('tickets', (t) =>

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { rowsOf } from '../../data/json-rows.ts'
 import { inReach } from '../../data/query.ts'
 import { type Context, requireConfidential } from '../../request/context.ts'
-import { Refusal } from '../../shared/errors.ts'
+import { refusal } from '../../shared/errors.ts'
 import * as scalars from '../../shared/input-types.ts'
 import { searchNameOf } from '../event/search-words.ts'
 import { events } from '../event/table.ts'
@@ -83,11 +83,9 @@ const fewestFirst = ['payment', 'code', 'email', 'referral', 'rate', 'event'] as
 function planOf(filter: TicketFilter, orderBy: ListOrder | null | undefined): Plan {
   const { name, phone, status } = filter
   if (orderBy && (name || phone))
-    throw new Refusal({
-      code: 'INVALID',
-      message: 'orderBy must be absent with name or phone: they are the order then.',
-      path: ['orderBy'],
-    })
+    throw refusal('INVALID', 'orderBy must be absent with name or phone: they are the order then.', [
+      'orderBy',
+    ])
   if (name) return { path: 'name', prefix: name, isDescending: false }
   if (phone) return { path: 'phone', prefix: phone, isDescending: false }
   const path = fewestFirst.find((path) => filter[paths[path].serves])

@@ -5,7 +5,7 @@ import type { Context, Needs } from '../../request/context.ts'
 import { exampleIds } from '../../rest/openapi/example-ids.ts'
 import { type Route, route } from '../../rest/route.ts'
 import { inQuery } from '../../rest/snake-case.ts'
-import { Refusal } from '../../shared/errors.ts'
+import { refusal } from '../../shared/errors.ts'
 import * as scalars from '../../shared/input-types.ts'
 import { listedTicketBody } from '../ticket/body.ts'
 import { type ExportFormat, exportTickets } from './export-tickets.ts'
@@ -71,7 +71,7 @@ function linksOf(address: string, requestUrl: string, found: ListPage<unknown>):
 
 function refuseIn(query: ListQuery, names: ('limit' | 'before')[], message: string): void {
   const given = names.find((name) => query[name] !== undefined)
-  if (given) throw new Refusal({ code: 'INVALID', message: `${given} ${message}`, path: [given] })
+  if (given) throw refusal('INVALID', `${given} ${message}`, [given])
 }
 
 async function sendExport(format: ExportFormat, query: ListQuery, ctx: Context, reply: FastifyReply) {

@@ -5,7 +5,7 @@ import type { Rows } from '../../data/json-rows.ts'
 import { inReach, isInMode, runNamed } from '../../data/query.ts'
 import type { Database } from '../../database/database.ts'
 import { encodeCursor } from '../../shared/cursor.ts'
-import { problem, Refusal } from '../../shared/errors.ts'
+import { refusal } from '../../shared/errors.ts'
 import { identifierPattern } from '../../shared/ids.ts'
 import { isStorableDate } from '../../shared/input-types.ts'
 import { hasLiveCode, tickets } from '../ticket/table.ts'
@@ -49,7 +49,7 @@ export function readCursor(sortKey: SortKey, cursor: string, name: string): Plac
   const text = cursor.length > maxCursor ? '' : Buffer.from(cursor, 'base64url').toString()
   const [, id, letter, key] = shape.exec(text) ?? []
   if (letter !== sortKeys[sortKey].prefix || !id || !key || !isKeyOf(sortKey, key))
-    throw new Refusal(problem('INVALID', `${name} must be a cursor of a list in this order.`, [name]))
+    throw refusal('INVALID', `${name} must be a cursor of a list in this order.`, [name])
   return { key, id }
 }
 

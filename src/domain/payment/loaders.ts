@@ -5,7 +5,7 @@ import { rowsOf } from '../../data/json-rows.ts'
 import { anyOf, inOrganization, isInMode, query } from '../../data/query.ts'
 import type { Database } from '../../database/database.ts'
 import type { Context } from '../../request/context.ts'
-import { problem, Refusal } from '../../shared/errors.ts'
+import { refusal } from '../../shared/errors.ts'
 import type { AddressToken } from '../../shared/ids.ts'
 import { type Payment, type PaymentOfRate, payments, rateOfPayment } from './table.ts'
 
@@ -24,7 +24,7 @@ export const paymentById = ({ own }: Readers) => loadOne(own, byId)
 /** Loads a payment of the caller. Refuses: NOT_FOUND, also for somebody else's payment. */
 export async function requirePayment(id: string, { loaders }: Context): Promise<PaymentOfRate> {
   const payment = await loaders.load(paymentById, id)
-  if (!payment) throw new Refusal(problem('NOT_FOUND', 'There is no such payment.', ['paymentId']))
+  if (!payment) throw refusal('NOT_FOUND', 'There is no such payment.', ['paymentId'])
   return payment
 }
 

@@ -1,29 +1,23 @@
-import { amount, builder, NodeRef, upperCase } from '../../graphql/builder.ts'
+import { amountOf, builder, enumOf, NodeRef, nullableTime, time } from '../../graphql/builder.ts'
 import { PaymentRef } from '../payment/graphql.ts'
 import { TicketRef } from '../ticket/graphql.ts'
 import { ticketById } from '../ticket/loaders.ts'
 import { refundById, refundsByPaymentId, refundsByTicketId } from './loaders.ts'
 import type { RefundAttempt } from './table.ts'
 
-const RefundStatusRef = builder.enumType('RefundStatus', {
-  description: 'Status of a refund.',
-  values: upperCase<RefundAttempt['status']>({
-    pending: 'The provider has not decided yet.',
-    succeeded: 'The provider has confirmed the refund, or the organization gives it back by hand.',
-    failed: 'The provider refused. The amount can be refunded again.',
-  }),
+const RefundStatusRef = enumOf<RefundAttempt['status']>('RefundStatus', 'Status of a refund.', {
+  pending: 'The provider has not decided yet.',
+  succeeded: 'The provider has confirmed the refund, or the organization gives it back by hand.',
+  failed: 'The provider refused. The amount can be refunded again.',
 })
 
-const RefundReasonRef = builder.enumType('RefundReason', {
-  description: 'Reason for a refund.',
-  values: upperCase<RefundAttempt['reason']>({
-    REQUESTED: 'Requested by an integration.',
-    WARRANTY: 'The ticket was returned under its warranty.',
-    LATE_NO_CAPACITY: 'Automatic: the money arrived after the hold expired, and too few places were left.',
-    CANCELLED: 'Automatic: the money arrived after the checkout was cancelled.',
-    PAID_TWICE: 'Automatic: the payment was already paid.',
-    AMOUNT_MISMATCH: 'Automatic: the amount or the currency differ from those of the payment.',
-  }),
+const RefundReasonRef = enumOf<RefundAttempt['reason']>('RefundReason', 'Reason for a refund.', {
+  REQUESTED: 'Requested by an integration.',
+  WARRANTY: 'The ticket was returned under its warranty.',
+  LATE_NO_CAPACITY: 'Automatic: the money arrived after the hold expired, and too few places were left.',
+  CANCELLED: 'Automatic: the money arrived after the checkout was cancelled.',
+  PAID_TWICE: 'Automatic: the payment was already paid.',
+  AMOUNT_MISMATCH: 'Automatic: the amount or the currency differ from those of the payment.',
 })
 
 export const RefundAttemptRef = builder.objectRef<RefundAttempt>('RefundAttempt').implement({
@@ -31,19 +25,17 @@ export const RefundAttemptRef = builder.objectRef<RefundAttempt>('RefundAttempt'
   interfaces: [NodeRef],
   extensions: { node: { prefix: 'ref', scope: 'tickets:read', load: refundById } },
   fields: (t) => ({
-    amount: t.float(
-      amount('Amount to refund, in major units, such as 10.5 for €10.50.', (refund) => refund.amount),
-    ),
+    amount: t.float(amountOf('Amount to refund, in major units, such as 10.5 for €10.50.', 'amount')),
     currency: t.exposeString('currency', { description: 'Currency, as an ISO 4217 code.' }),
     reason: t.expose('reason', { type: RefundReasonRef, description: 'Reason for the refund.' }),
     status: t.expose('status', { type: RefundStatusRef, description: 'Current status.' }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time when the refund was created.' }),
-    succeededAt: t.expose('succeededAt', {
-      type: 'DateTime',
-      nullable: true,
-      description:
+    createdAt: t.expose('createdAt', time('Time when the refund was created.')),
+    succeededAt: t.expose(
+      'succeededAt',
+      nullableTime(
         'Time when the provider confirmed the refund, or when one by hand was recorded; null until then.',
-    }),
+      ),
+    ),
     ticket: t.field({
       type: TicketRef,
       nullable: true,

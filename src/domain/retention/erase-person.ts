@@ -1,7 +1,7 @@
 import { and, inArray, sql } from 'drizzle-orm'
 import type { Database } from '../../database/database.ts'
 import { transaction } from '../../database/transaction.ts'
-import { Refusal } from '../../shared/errors.ts'
+import { type Refusal, refusal } from '../../shared/errors.ts'
 import { groupBy } from '../../shared/group-by.ts'
 import { instruments } from '../../shared/instruments.ts'
 import { removeMails } from '../delivery/mail-folder.ts'
@@ -35,11 +35,12 @@ const batchSize = 500
 
 const refuseAhead = (ids: string[]): Refusal => {
   const listed = `${ids.slice(0, maxListed).join(', ')}${ids.length > maxListed ? ', …' : ''}`
-  return new Refusal({
-    code: 'ILLEGAL_TRANSITION',
-    message: `Nothing is erased: ${ids.length} tickets are for events that have not ended (${listed}). Without a name and an address they still admit by their code, but can't be sent again. Cancel them first, or use --force.`,
-    facts: { from: 'activated', to: 'anonymized' },
-  })
+  return refusal(
+    'ILLEGAL_TRANSITION',
+    `Nothing is erased: ${ids.length} tickets are for events that have not ended (${listed}). Without a name and an address they still admit by their code, but can't be sent again. Cancel them first, or use --force.`,
+    undefined,
+    { from: 'activated', to: 'anonymized' },
+  )
 }
 
 /** Anonymizes tickets of an organization, and tells their clients by `ticket.updated`, so that they forget
@@ -111,7 +112,7 @@ export async function eraseTicket(
   { mailFolder, force }: EraseOptions,
 ): Promise<Erased> {
   const ticket = await findAnyTicket(db, ticketId)
-  if (!ticket) throw new Refusal({ code: 'NOT_FOUND', message: 'There is no such ticket.' })
+  if (!ticket) throw refusal('NOT_FOUND', 'There is no such ticket.')
   if (isAnonymized(ticket)) return { tickets: [], deliveries: 0, mails: 0, referrals: 0 }
   const ahead = force ? [] : await withEventAhead(db, [ticket])
   if (ahead.length > 0) throw refuseAhead(ahead)

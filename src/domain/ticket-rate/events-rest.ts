@@ -3,7 +3,7 @@ import type { Context } from '../../request/context.ts'
 import { exampleIds } from '../../rest/openapi/example-ids.ts'
 import { answerRead, route } from '../../rest/route.ts'
 import { inQuery } from '../../rest/snake-case.ts'
-import { problem, Refusal } from '../../shared/errors.ts'
+import { refusal } from '../../shared/errors.ts'
 import * as scalars from '../../shared/input-types.ts'
 import { eventById } from '../event/loaders.ts'
 import { type EventFilter, eventFilter, readCursor, searchEvents, toCursor } from '../event/search-events.ts'
@@ -76,7 +76,7 @@ function nearOf({ lat, lng, radius }: Pick<Query, 'lat' | 'lng' | 'radius'>): Ev
   if (lat !== undefined && lng !== undefined) return { lat, lng, radius: radius ?? 5 }
   if (lat === undefined && lng === undefined && radius === undefined) return null
   const missing = lat === undefined ? 'lat' : 'lng'
-  throw new Refusal(problem('REQUIRED', 'lat and lng go together, and radius needs both.', [missing]))
+  throw refusal('REQUIRED', 'lat and lng go together, and radius needs both.', [missing])
 }
 
 /** Loads the ticket rates of events, with everything that `populate` shows of them, in the order of the events. */
@@ -124,8 +124,7 @@ function linksOf(address: string, requestUrl: string, query: Query, last: Event 
 }
 
 function pageOf({ limit, offset, cursor }: Pick<Query, 'limit' | 'offset' | 'cursor'>) {
-  if (cursor !== undefined && offset > 0)
-    throw new Refusal({ code: 'INVALID', message: 'cursor goes without offset.', path: ['cursor'] })
+  if (cursor !== undefined && offset > 0) throw refusal('INVALID', 'cursor goes without offset.', ['cursor'])
   return { first: limit, offset, after: cursor ? readCursor(cursor, 'cursor') : null }
 }
 
@@ -199,8 +198,7 @@ export const eventRoute = route({
   handler: (request, reply) =>
     answerRead(request, reply, async (ctx) => {
       const event = await ctx.loaders.load(eventById, request.params.eventId)
-      if (!event)
-        throw new Refusal({ code: 'NOT_FOUND', message: 'There is no such event.', path: ['eventId'] })
+      if (!event) throw refusal('NOT_FOUND', 'There is no such event.', ['eventId'])
       const { populate } = request.query
       const [rates] = populate ? await toTicketRateBodies([event], ctx, populate.includes('capacity')) : []
       return { body: { success: true, data: eventBody.of(event, rates) }, link: '' }

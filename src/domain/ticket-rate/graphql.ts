@@ -1,5 +1,5 @@
 import { whenKnown } from '../../data/loader.ts'
-import { builder, enumOf, NodeRef, nullable, nullableTime, part } from '../../graphql/builder.ts'
+import { builder, enumOf, NodeRef, nullable, nullableTime, part, time } from '../../graphql/builder.ts'
 import { viaLoader } from '../../graphql/lookahead.ts'
 import type { Context } from '../../request/context.ts'
 import { EventRef } from '../event/graphql.ts'
@@ -158,7 +158,7 @@ const RateAvailabilityRef = builder.objectRef<RateAvailability>('RateAvailabilit
       description: 'Number of places sold, here and elsewhere before the import.',
     }),
     left: t.exposeInt('left', nullable('Number of places left after sales and holds; null if unlimited.')),
-    at: t.expose('at', { type: 'DateTime', description: "Time of these numbers, by the database's clock." }),
+    at: t.expose('at', time("Time of these numbers, by the database's clock.")),
   }),
 })
 

@@ -1,5 +1,5 @@
 import {
-  amount,
+  amountOf,
   builder,
   enumOf,
   NodeRef,
@@ -56,7 +56,7 @@ export const PriceRef = builder.objectRef<Price>('Price').implement({
   extensions: { node: { scope: 'catalogue', find: findPrices } },
   fields: (t) => ({
     name: t.exposeString('name', { description: 'Display name.' }),
-    price: t.float(amount('Amount without fees.', (price) => price.amount)),
+    price: t.float(amountOf('Amount without fees.', 'amount')),
     currency: t.exposeString('currency', { description: 'Currency, as an ISO 4217 code.' }),
     validUntil: t.expose(
       'validUntil',
@@ -95,7 +95,7 @@ export const SupplementRef = builder.objectRef<Supplement>('Supplement').impleme
     productQuantity: t.exposeInt('productQuantity', {
       description: 'Number of items that a buyer gets, such as 3 for three drinks.',
     }),
-    price: t.float(amount('Price of the supplement.', (supplement) => supplement.amount)),
+    price: t.float(amountOf('Price of the supplement.', 'amount')),
     hasFakePrice: t.exposeBoolean('hasFakePrice', {
       description: 'True if `fakePrice` is to be shown struck through.',
     }),

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { PullStream } from '../../data/pull-stream.ts'
 import { type Context, requireCaller } from '../../request/context.ts'
-import { type Problem, problem, Refusal, refuseIf } from '../../shared/errors.ts'
+import { type Problem, problem, Refusal, refusal, refuseIf } from '../../shared/errors.ts'
 import { identifier, parse } from '../../shared/input-types.ts'
 import { eventById } from '../event/loaders.ts'
 import { ticketRatesByEventId } from './loaders.ts'
@@ -33,10 +33,10 @@ async function rateIdsOf(eventId: string, ctx: Context): Promise<string[]> {
   if (!event) throw new Refusal(notFound('event', 'eventId'))
   const rates = await ctx.loaders.load(ticketRatesByEventId, eventId)
   if (rates.length > maxWatchedRates)
-    throw new Refusal(
-      problem('INVALID', `The event has more than ${maxWatchedRates} rates: name them in ticketRateIds.`, [
-        'eventId',
-      ]),
+    throw refusal(
+      'INVALID',
+      `The event has more than ${maxWatchedRates} rates: name them in ticketRateIds.`,
+      ['eventId'],
     )
   return rates.map(({ id }) => id)
 }

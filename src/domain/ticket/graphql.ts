@@ -8,6 +8,7 @@ import {
   nullable,
   nullableTime,
   part,
+  time,
 } from '../../graphql/builder.ts'
 import type { Context } from '../../request/context.ts'
 import { documentTypes } from '../../shared/input-types.ts'
@@ -142,7 +143,7 @@ TicketRef.implement({
     correctiveInvoiceReferences: t.exposeStringList('correctiveInvoiceReferences', {
       description: 'References of the corrective invoices, one per refund.',
     }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time of the checkout.' }),
+    createdAt: t.expose('createdAt', time('Time of the checkout.')),
     activationDate: t.expose('activatedAt', nullableTime('Time of payment; null unless paid.')),
     event: t.field({
       type: EventRef,

@@ -1,15 +1,14 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { Connection } from '../../database/database.ts'
 import type { Context } from '../../request/context.ts'
-import { Refusal } from '../../shared/errors.ts'
+import { refusal } from '../../shared/errors.ts'
 import { ticketById } from './loaders.ts'
 import { type LookupTicket, retiredDocuments, type Ticket, tickets } from './table.ts'
 
 /** Loads a ticket of the caller. Refuses: NOT_FOUND, also for somebody else's ticket (DECISIONS 2). */
 export async function requireTicket(id: string, { loaders }: Context): Promise<LookupTicket> {
   const ticket = await loaders.load(ticketById, id)
-  if (!ticket)
-    throw new Refusal({ code: 'NOT_FOUND', message: 'There is no such ticket.', path: ['ticketId'] })
+  if (!ticket) throw refusal('NOT_FOUND', 'There is no such ticket.', ['ticketId'])
   return ticket
 }
 
@@ -36,5 +35,5 @@ export async function lockTicket(tx: Connection, named: TicketName): Promise<Tic
 /** Refuses: ALREADY_ENTERED if anybody has ever entered with the ticket. */
 export function requireUnused({ entered, firstEntryAt }: Ticket): void {
   if (entered > 0 || firstEntryAt)
-    throw new Refusal({ code: 'ALREADY_ENTERED', message: 'Somebody has already entered with this ticket.' })
+    throw refusal('ALREADY_ENTERED', 'Somebody has already entered with this ticket.')
 }

@@ -1,4 +1,4 @@
-import { builder, ModeRef, NodeRef, upperCase } from '../../graphql/builder.ts'
+import { builder, enumOf, ModeRef, NodeRef, nullable, nullableTime, time } from '../../graphql/builder.ts'
 import { connectionOf, costOfPage, forwardArgs, sizeOf, toPage } from '../../graphql/connection.ts'
 import { inputTypes } from '../../graphql/input-of.ts'
 import { mutation, objectResult, resultUnion } from '../../graphql/mutation-result.ts'
@@ -24,22 +24,24 @@ import {
 import type { DisabledReason, Webhook } from './table.ts'
 import { deliveryInput, oneType, webhookChanges, webhookInput, webhookNamed } from './webhook-input.ts'
 
-const WebhookStatusRef = builder.enumType('WebhookStatus', {
-  description: 'Status of a webhook.',
-  values: upperCase<Exclude<Webhook['status'], 'deleted'>>({
+const WebhookStatusRef = enumOf<Exclude<Webhook['status'], 'deleted'>>(
+  'WebhookStatus',
+  'Status of a webhook.',
+  {
     enabled: 'Changes are queued for the webhook and sent.',
     disabled: 'Nothing is sent, and no changes are queued: read them from the feed.',
-  }),
-})
+  },
+)
 
-const DisabledReasonRef = builder.enumType('WebhookDisabledReason', {
-  description: 'Reason why a webhook is disabled.',
-  values: upperCase<DisabledReason>({
+const DisabledReasonRef = enumOf<DisabledReason>(
+  'WebhookDisabledReason',
+  'Reason why a webhook is disabled.',
+  {
     GONE: 'Its endpoint answered 410.',
     FAILING: 'No delivery succeeded for five days.',
     REQUESTED: 'Disabled by a mutation.',
-  }),
-})
+  },
+)
 
 const WebhookRef = builder.objectRef<Webhook>('Webhook').implement({
   description:
@@ -63,18 +65,17 @@ const WebhookRef = builder.objectRef<Webhook>('Webhook').implement({
       nullable: true,
       description: 'Reason why the webhook is disabled; null while it is enabled.',
     }),
-    failingSince: t.expose('failingSince', {
-      type: 'DateTime',
-      nullable: true,
-      description: 'Time since which all deliveries have failed; null while they succeed.',
-    }),
-    previousSecretUntil: t.expose('previousSecretUntil', {
-      type: 'DateTime',
-      nullable: true,
-      description:
+    failingSince: t.expose(
+      'failingSince',
+      nullableTime('Time since which all deliveries have failed; null while they succeed.'),
+    ),
+    previousSecretUntil: t.expose(
+      'previousSecretUntil',
+      nullableTime(
         'Time until which messages are also signed with the previous secret; null if it was never rotated.',
-    }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time of registration.' }),
+      ),
+    ),
+    createdAt: t.expose('createdAt', time('Time of registration.')),
   }),
 })
 
@@ -172,14 +173,15 @@ mutation('rotateWebhookSecret', {
   run: ({ id }, ctx) => rotateWebhookSecret(id, ctx),
 })
 
-const WebhookDeliveryStatusRef = builder.enumType('WebhookDeliveryStatus', {
-  description: 'Status of a delivery.',
-  values: upperCase<DeliveryWithChange['status']>({
+const WebhookDeliveryStatusRef = enumOf<DeliveryWithChange['status']>(
+  'WebhookDeliveryStatus',
+  'Status of a delivery.',
+  {
     pending: 'Not yet sent, or being retried.',
     delivered: 'Accepted by the webhook.',
     dead: 'Given up after ten failed attempts over three days.',
-  }),
-})
+  },
+)
 
 const WebhookDeliveryRef = builder.objectRef<DeliveryWithChange>('WebhookDelivery').implement({
   description: 'Delivery of a change to a webhook.',
@@ -193,24 +195,21 @@ const WebhookDeliveryRef = builder.objectRef<DeliveryWithChange>('WebhookDeliver
       description: 'Time of the next attempt, if the webhook is enabled; null once no attempt is left.',
       resolve: ({ status, dueAt }) => (status === 'pending' ? dueAt : null),
     }),
-    lastStatus: t.exposeInt('lastStatus', {
-      nullable: true,
-      description: 'HTTP status of the last response; null if there was none.',
-    }),
-    lastError: t.exposeString('lastError', {
-      nullable: true,
-      description:
+    lastStatus: t.exposeInt(
+      'lastStatus',
+      nullable('HTTP status of the last response; null if there was none.'),
+    ),
+    lastError: t.exposeString(
+      'lastError',
+      nullable(
         'Error code of the last attempt: `STATUS`, `REDIRECT`, `GONE`, `TIMEOUT`, `ADDRESS_NOT_ALLOWED`, or a network error such as `ECONNREFUSED`.',
-    }),
-    createdAt: t.expose('createdAt', {
-      type: 'DateTime',
-      description: 'Time at which the delivery was queued.',
-    }),
-    deliveredAt: t.expose('deliveredAt', {
-      type: 'DateTime',
-      nullable: true,
-      description: 'Time at which the webhook accepted the change; null until then.',
-    }),
+      ),
+    ),
+    createdAt: t.expose('createdAt', time('Time at which the delivery was queued.')),
+    deliveredAt: t.expose(
+      'deliveredAt',
+      nullableTime('Time at which the webhook accepted the change; null until then.'),
+    ),
   }),
 })
 

@@ -6,7 +6,7 @@ import { channels, integrations } from '../../auth/table.ts'
 import { inSeconds, nowMs } from '../../database/clock.ts'
 import type { Connection } from '../../database/database.ts'
 import { type Context, requireConfidential } from '../../request/context.ts'
-import { Refusal } from '../../shared/errors.ts'
+import { refusal } from '../../shared/errors.ts'
 import { newId } from '../../shared/ids.ts'
 import { isOwnWebhook, isOwnWebhookWithId, requireFound } from './own-webhook.ts'
 import { type Webhook, webhookDeliveries, webhooks } from './table.ts'
@@ -68,10 +68,8 @@ export async function registerWebhook(
     await lockOwner(tx, caller)
     const existing = await tx.select({ id: webhooks.id }).from(webhooks).where(isOwnWebhook(ctx))
     if (existing.length >= maxWebhooks)
-      throw new Refusal({
-        code: 'TOO_MANY_WEBHOOKS',
-        message: `A caller can have at most ${maxWebhooks} webhooks.`,
-        facts: { limit: maxWebhooks },
+      throw refusal('TOO_MANY_WEBHOOKS', `A caller can have at most ${maxWebhooks} webhooks.`, undefined, {
+        limit: maxWebhooks,
       })
     const [webhook] = await tx.insert(webhooks).values(row).returning()
     if (!webhook) throw new Error('the insert returned no webhook')

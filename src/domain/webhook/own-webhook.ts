@@ -2,7 +2,7 @@ import { and, desc, eq, getTableColumns, lt, ne, type SQL, sql } from 'drizzle-o
 import type { Connection } from '../../database/database.ts'
 import { type Context, requireConfidential } from '../../request/context.ts'
 import { decodeCursor, encodeCursor } from '../../shared/cursor.ts'
-import { Refusal } from '../../shared/errors.ts'
+import { refusal } from '../../shared/errors.ts'
 import { isIdentifier } from '../../shared/ids.ts'
 import { type Change, changes } from '../change/table.ts'
 import { type Webhook, type WebhookDelivery, webhookDeliveries, webhooks } from './table.ts'
@@ -23,7 +23,7 @@ export const isOwnWebhookWithId = (id: string, ctx: Context): SQL | undefined =>
 
 /** Returns the row of a query for one webhook. Refuses: NOT_FOUND, if there is none. */
 export function requireFound<Row>([row]: Row[], name = 'id'): Row {
-  if (!row) throw new Refusal({ code: 'NOT_FOUND', message: 'There is no such webhook.', path: [name] })
+  if (!row) throw refusal('NOT_FOUND', 'There is no such webhook.', [name])
   return row
 }
 
@@ -99,11 +99,9 @@ export const redeliverWebhook = (
       .for('no key update')
     const webhook = requireFound(own, 'webhookId')
     if (webhook.status === 'disabled')
-      throw new Refusal({
-        code: 'ILLEGAL_TRANSITION',
-        message: 'The webhook is disabled: enable it first.',
-        path: ['webhookId'],
-        facts: { from: webhook.status, to: 'pending' },
+      throw refusal('ILLEGAL_TRANSITION', 'The webhook is disabled: enable it first.', ['webhookId'], {
+        from: webhook.status,
+        to: 'pending',
       })
     const isThisDelivery = and(
       eq(webhookDeliveries.webhookId, webhook.id),
@@ -114,12 +112,7 @@ export const redeliverWebhook = (
       .set({ status: 'pending', attempts: 0, dueAt: sql`now()`, deliveredAt: null })
       .where(isThisDelivery)
     const [delivery] = await selectDeliveries(tx).where(isThisDelivery)
-    if (!delivery)
-      throw new Refusal({
-        code: 'NOT_FOUND',
-        message: 'This webhook has no delivery of this change.',
-        path: ['changeId'],
-      })
+    if (!delivery) throw refusal('NOT_FOUND', 'This webhook has no delivery of this change.', ['changeId'])
     if (webhook.pausedUntil)
       await tx.update(webhooks).set({ pausedUntil: null }).where(eq(webhooks.id, webhook.id))
     return delivery

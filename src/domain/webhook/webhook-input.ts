@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Refusal } from '../../shared/errors.ts'
+import { refusal } from '../../shared/errors.ts'
 import * as scalars from '../../shared/input-types.ts'
 import type { CodeWithoutFacts } from '../../shared/problem-codes.ts'
 import { changeType } from '../change/table.ts'
@@ -55,19 +55,19 @@ const isSingleLabel = ({ hostname }: URL) => !hostname.replace(/\.$/, '').includ
 // Names that lead nowhere outside of a network or a cluster.
 const isLocalName = ({ hostname }: URL) => /(^|\.)(localhost|local|internal|svc)\.?$/.test(hostname)
 
-const refusal = (code: CodeWithoutFacts, message: string) => new Refusal({ code, message, path: ['url'] })
+const refused = (code: CodeWithoutFacts, message: string) => refusal(code, message, ['url'])
 
 function requireAllowed(url: URL, privateWebhooks: boolean): void {
-  if (url.username || url.password) throw refusal('INVALID', 'url must hold no user name and no password.')
+  if (url.username || url.password) throw refused('INVALID', 'url must hold no user name and no password.')
   if (privateWebhooks) return
-  if (url.protocol !== 'https:') throw refusal('INVALID', 'url must be an https address.')
+  if (url.protocol !== 'https:') throw refused('INVALID', 'url must be an https address.')
   const address = literalAddress(url)
   if (isLocalName(url) || (address && !isPublicAddress(address)))
-    throw refusal('ADDRESS_NOT_ALLOWED', 'url must lead to a public address.')
+    throw refused('ADDRESS_NOT_ALLOWED', 'url must lead to a public address.')
   if (!address && isSingleLabel(url))
-    throw refusal('ADDRESS_NOT_ALLOWED', 'url must name its host in full, such as hooks.example.com.')
+    throw refused('ADDRESS_NOT_ALLOWED', 'url must name its host in full, such as hooks.example.com.')
   if (!isAllowedPort(url))
-    throw refusal('ADDRESS_NOT_ALLOWED', 'url must lead to port 443, or to one from 1024 on.')
+    throw refused('ADDRESS_NOT_ALLOWED', 'url must lead to port 443, or to one from 1024 on.')
 }
 
 /** Validates and normalizes a webhook URL. The IP addresses behind its name are checked on each delivery.

@@ -1,6 +1,6 @@
 import { Stripe } from 'stripe'
 import { z } from 'zod'
-import { Refusal } from '../../../shared/errors.ts'
+import { refusal } from '../../../shared/errors.ts'
 import type { PaymentOutcome, ProviderEvent } from '../provider.ts'
 import { refundBody, refundOutcome, sessionBody, sessionOutcome, UnreadableMoney, word } from './outcome.ts'
 
@@ -24,7 +24,7 @@ function signedAt(header: string): number | null {
 
 // Refuses a signed body that can't be read. Its sender is Stripe, or has the secret, and may know.
 const malformedEvent = () =>
-  new Refusal({ code: 'BAD_REQUEST', message: 'The event is malformed, although its signature is valid.' })
+  refusal('BAD_REQUEST', 'The event is malformed, although its signature is valid.')
 
 /** Reads the JSON of a body that Stripe signed with one of the secrets, of which there are two during a
  *  rotation. Null if the signature is missing, malformed, wrong, too old or post-dated.

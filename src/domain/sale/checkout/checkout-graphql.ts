@@ -1,12 +1,12 @@
 import { type GraphQLResolveInfo, Kind, visit } from 'graphql'
 import { z } from 'zod'
-import { amount, builder } from '../../../graphql/builder.ts'
+import { amount, amountOf, builder } from '../../../graphql/builder.ts'
 import { inputOf, inputTypes } from '../../../graphql/input-of.ts'
 import { mutation, objectResult, resultUnion } from '../../../graphql/mutation-result.ts'
 import type { FieldNeeds } from '../../../graphql/needs.ts'
 import { CheckoutRefusedRef, catchRefusal } from '../../../graphql/problems.ts'
 import type { Context } from '../../../request/context.ts'
-import { Refusal } from '../../../shared/errors.ts'
+import { refusal } from '../../../shared/errors.ts'
 import { documentType, id } from '../../../shared/input-types.ts'
 import { toMajor } from '../../../shared/money.ts'
 import { parseRequest } from '../../../shared/parse.ts'
@@ -65,17 +65,12 @@ const QuotedTicketRef = builder.objectRef<Quoted>('QuotedTicket').implement({
       type: PriceRef,
       description: 'Price of the rate that the ticket would be sold at.',
     }),
-    totalDiscount: t.float(
-      amount('Amount that the discount takes off the price.', (ticket) => ticket.discountAmount),
-    ),
-    totalSupplements: t.float(amount('Sum of the supplements.', (ticket) => ticket.supplementsAmount)),
-    totalFees: t.float(amount('Fee on top of the price.', (ticket) => ticket.organizationFeeAmount)),
-    totalWarranty: t.float(amount('Price of the warranty; 0 if none.', (ticket) => ticket.warrantyAmount)),
+    totalDiscount: t.float(amountOf('Amount that the discount takes off the price.', 'discountAmount')),
+    totalSupplements: t.float(amountOf('Sum of the supplements.', 'supplementsAmount')),
+    totalFees: t.float(amountOf('Fee on top of the price.', 'organizationFeeAmount')),
+    totalWarranty: t.float(amountOf('Price of the warranty; 0 if none.', 'warrantyAmount')),
     totalPrice: t.float(
-      amount(
-        'Sum of price, supplements, fees and warranty, minus the discount.',
-        (ticket) => ticket.totalAmount,
-      ),
+      amountOf('Sum of price, supplements, fees and warranty, minus the discount.', 'totalAmount'),
     ),
   }),
 })
@@ -143,10 +138,7 @@ function requireOneSale({ caller }: Context, { operation, fragments }: GraphQLRe
     },
   })
   if (count > 1)
-    throw new Refusal({
-      code: 'QUERY_TOO_COMPLEX',
-      message: 'With a publishable key an operation may check out or quote once.',
-    })
+    throw refusal('QUERY_TOO_COMPLEX', 'With a publishable key an operation may check out or quote once.')
 }
 
 builder.queryField('quoteCheckout', (t) =>

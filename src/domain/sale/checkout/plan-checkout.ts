@@ -1,5 +1,5 @@
 import { type Context, requireSelling } from '../../../request/context.ts'
-import { type Problem, problem, Refusal, refuseIf } from '../../../shared/errors.ts'
+import { type Problem, problem, refusal, refuseIf } from '../../../shared/errors.ts'
 import { compareTotal, toMajor } from '../../../shared/money.ts'
 import { findDiscount } from '../../discount/loaders.ts'
 import { priceById } from '../../ticket-rate/loaders.ts'
@@ -62,8 +62,7 @@ function checkPriceStock(chosen: Price[]): Problem[] {
   })
 }
 
-export const rateNotFound = () =>
-  new Refusal(problem('NOT_FOUND', 'There is no such ticket rate.', ['ticketRateId']))
+export const rateNotFound = () => refusal('NOT_FOUND', 'There is no such ticket rate.', ['ticketRateId'])
 
 /** Validates and prices a checkout by the database's clock and counters, and holds nothing. `terms` are those
  *  of the input's rate. Refuses: NOT_FOUND if there are none; else all problems of the entries, the rate and
@@ -123,7 +122,7 @@ export function refuseHigherTotal(
     return compareWithExpected(plan, expectedTotal)
   const totalAmount = toMajor(plan.totalAmount, currency)
   const message = `The total is now ${totalAmount} ${currency}.`
-  throw new Refusal(problem('TOTAL_INCREASED', message, ['expectedTotal'], { totalAmount }))
+  throw refusal('TOTAL_INCREASED', message, ['expectedTotal'], { totalAmount })
 }
 
 /** Quotes a checkout by the same rules and prices as checkoutTickets, and holds nothing. Amounts in minor

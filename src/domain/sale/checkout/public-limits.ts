@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { perOwner } from '../../../database/per-database.ts'
 import { createLimitCounters } from '../../../http/limit-counters.ts'
 import type { Context, Services } from '../../../request/context.ts'
-import { problem, Refusal } from '../../../shared/errors.ts'
+import { Refusal, refusal } from '../../../shared/errors.ts'
 import { findPayment } from '../../payment/loaders.ts'
 import type { CheckoutAnswer } from './sell-tickets.ts'
 
@@ -20,7 +20,7 @@ const countedAs = ({ caller, address, mode }: Context): string | null =>
   caller?.kind === 'publishable' ? `${caller.channelId} ${mode} ${address}` : null
 
 const tooMany = (message: string, limit: number, retryAfter: number) =>
-  new Refusal(problem('RATE_LIMITED', message, [], { limit, retryAfter }))
+  refusal('RATE_LIMITED', message, [], { limit, retryAfter })
 
 const placesIn = (holds: Set<Hold>) => [...holds].reduce((sum, { places }) => sum + places, 0)
 

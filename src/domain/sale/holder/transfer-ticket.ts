@@ -2,7 +2,7 @@ import { makeOnce } from '../../../data/idempotency.ts'
 import type { Connection } from '../../../database/database.ts'
 import { transaction } from '../../../database/transaction.ts'
 import { type Context, requireConfidential } from '../../../request/context.ts'
-import { Refusal } from '../../../shared/errors.ts'
+import { refusal } from '../../../shared/errors.ts'
 import { newDocumentToken, newQrCode } from '../../../shared/ids.ts'
 import { queueTransfer, requireResends } from '../../delivery/queue-again.ts'
 import { searchNameOf } from '../../event/search-words.ts'
@@ -62,11 +62,8 @@ export async function transferTicket(to: TicketTransfer, ctx: Context): Promise<
       requireUnused(locked)
       const { transferable, isOver, language } = (await readHolderTerms(tx, [locked]))(locked)
       if (!transferable)
-        throw new Refusal({
-          code: 'TRANSFER_NOT_ALLOWED',
-          message: 'Tickets of this rate may not be given to another person.',
-        })
-      if (isOver) throw new Refusal({ code: 'EVENT_ENDED', message: 'The event has ended.' })
+        throw refusal('TRANSFER_NOT_ALLOWED', 'Tickets of this rate may not be given to another person.')
+      if (isOver) throw refusal('EVENT_ENDED', 'The event has ended.')
       await requireResends(tx, [locked])
       return giveTo(tx, locked, to, language)
     })

@@ -3,7 +3,7 @@ import { list, name } from '../../../data/array-params.ts'
 import type { Connection } from '../../../database/database.ts'
 import { transaction } from '../../../database/transaction.ts'
 import { type Context, requireConfidential } from '../../../request/context.ts'
-import { type Problem, Refusal, refuseIf } from '../../../shared/errors.ts'
+import { type Problem, Refusal, refusal, refuseIf } from '../../../shared/errors.ts'
 import { searchNameOf } from '../../event/search-words.ts'
 import { lockPayments } from '../../payment/lock-payment.ts'
 import { isAnonymized } from '../../ticket/anonymized.ts'
@@ -86,7 +86,7 @@ export async function updateAttendees(
     const isOther = ({ id, organizationId }: LookupTicket) =>
       id === ticket.id || organizationId !== ticket.organizationId
     const message = 'Tickets must be different ones of one organization.'
-    if (named.some(isOther)) throw new Refusal({ code: 'INVALID', message, path: ['ticketId'] })
+    if (named.some(isOther)) throw refusal('INVALID', message, ['ticketId'])
     named.push(ticket)
   })
   const ids = named.map(({ id }) => id)

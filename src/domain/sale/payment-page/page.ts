@@ -8,7 +8,7 @@ import { chooseLanguage, type Language } from '../../../language/languages.ts'
 import { loadMessages, translate } from '../../../language/translate.ts'
 import type { Services } from '../../../request/context.ts'
 import type { RateLimits } from '../../../request/rate-limits.ts'
-import { problem, Refusal } from '../../../shared/errors.ts'
+import { refusal } from '../../../shared/errors.ts'
 import { providerOf } from '../../payment/open-provider.ts'
 import { readPageToken } from '../../payment/payment-url.ts'
 import { type BuyerAction, decidePayment } from './decide-payment.ts'
@@ -30,7 +30,7 @@ const sendApology = sendErrorPage(
   (status, language) => status >= 429 && html`<p><a href="">${translate(language, 'error.back')}</a></p>`,
 )
 
-const paymentNotFound = () => new Refusal({ code: 'NOT_FOUND', message: 'There is no such payment.' })
+const paymentNotFound = () => refusal('NOT_FOUND', 'There is no such payment.')
 
 const readToken = ({ params }: FastifyRequest) => (params as { '*': string })['*']
 
@@ -41,7 +41,7 @@ function languageOf(reply: FastifyReply, { language, organizationLanguage }: Fou
 }
 
 const unknownAction = () =>
-  new Refusal(problem('INVALID', 'Go back to the payment and press one of its buttons.', ['action']))
+  refusal('INVALID', 'Go back to the payment and press one of its buttons.', ['action'])
 
 function readAction(body: unknown): BuyerAction {
   const action = typeof body === 'object' && body !== null && 'action' in body ? body.action : undefined

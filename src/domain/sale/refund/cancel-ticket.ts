@@ -2,7 +2,7 @@ import { and, sql } from 'drizzle-orm'
 import type { Connection } from '../../../database/database.ts'
 import { transaction } from '../../../database/transaction.ts'
 import { type Context, requireConfidential } from '../../../request/context.ts'
-import { illegalTransition, Refusal } from '../../../shared/errors.ts'
+import { illegalTransition, Refusal, refusal } from '../../../shared/errors.ts'
 import { queueNotice } from '../../delivery/queue-notices.ts'
 import { lockPayment } from '../../payment/lock-payment.ts'
 import { isTicket, lockTicket, requireTicket, requireUnused } from '../../ticket/require-ticket.ts'
@@ -22,7 +22,7 @@ export async function recordCancelled(tx: Connection, ticket: Ticket): Promise<T
     throw new Refusal(illegalTransition('ticket', lookupStatus(ticket), 'cancelled'))
   requireUnused(ticket)
   if (ticket.supplements.some(({ used }) => used > 0))
-    throw new Refusal({ code: 'SUPPLEMENT_REDEEMED', message: 'A supplement was already handed out.' })
+    throw refusal('SUPPLEMENT_REDEEMED', 'A supplement was already handed out.')
   const [cancelled] = await tx
     .update(tickets)
     .set({ status: 'cancelled', cancelledAt: sql`now()` })

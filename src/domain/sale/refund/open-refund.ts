@@ -4,7 +4,7 @@ import { inOrganization, query } from '../../../data/query.ts'
 import { inSeconds } from '../../../database/clock.ts'
 import { type Connection, isUnavailable } from '../../../database/database.ts'
 import type { Context } from '../../../request/context.ts'
-import { illegalTransition, Refusal } from '../../../shared/errors.ts'
+import { illegalTransition, Refusal, refusal } from '../../../shared/errors.ts'
 import { newId } from '../../../shared/ids.ts'
 import { toMajor } from '../../../shared/money.ts'
 import { lockPayment } from '../../payment/lock-payment.ts'
@@ -56,11 +56,12 @@ export async function openRefund(
   const refundable = Math.max(0, ticket.totalAmount - nonRefundable - (charge?.refunded ?? 0))
   const amount = requested ?? refundable
   if (amount === 0 || amount > refundable)
-    throw new Refusal({
-      code: 'REFUND_TOO_HIGH',
-      message: refundable === 0 ? 'Nothing is left to refund.' : 'The amount is more than is left to refund.',
-      facts: { refundable: toMajor(refundable, currency) },
-    })
+    throw refusal(
+      'REFUND_TOO_HIGH',
+      refundable === 0 ? 'Nothing is left to refund.' : 'The amount is more than is left to refund.',
+      undefined,
+      { refundable: toMajor(refundable, currency) },
+    )
   if (!charge) throw new Error(`payment ${payment.id} has no charge to refund`)
   const [refund] = await tx
     .insert(refunds)

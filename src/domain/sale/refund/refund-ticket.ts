@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { checkReplay, hashIdempotency, type Idempotency, inMode } from '../../../data/idempotency.ts'
 import type { Connection } from '../../../database/database.ts'
 import { type Context, requireIntegration } from '../../../request/context.ts'
-import { problem, Refusal } from '../../../shared/errors.ts'
+import { refusal } from '../../../shared/errors.ts'
 import * as scalars from '../../../shared/input-types.ts'
 import { amountMistake, isAmount, toMinor } from '../../../shared/money.ts'
 import { queueNotice } from '../../delivery/queue-notices.ts'
@@ -49,8 +49,7 @@ export const cancellationInput = ticketTo('cancel')
 
 function toMinorAmount({ amount }: RefundInput, currency: string): number | undefined {
   if (amount == null) return undefined
-  if (!isAmount(amount, currency))
-    throw new Refusal(problem('INVALID', `amount ${amountMistake(currency)}`, ['amount']))
+  if (!isAmount(amount, currency)) throw refusal('INVALID', `amount ${amountMistake(currency)}`, ['amount'])
   return toMinor(amount, currency)
 }
 

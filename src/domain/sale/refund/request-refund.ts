@@ -2,7 +2,7 @@ import { and, desc, eq, sql } from 'drizzle-orm'
 import { nowMs } from '../../../database/clock.ts'
 import type { Connection } from '../../../database/database.ts'
 import { type Context, requireChannel } from '../../../request/context.ts'
-import { problem, Refusal } from '../../../shared/errors.ts'
+import { refusal } from '../../../shared/errors.ts'
 import { queueNotice } from '../../delivery/queue-notices.ts'
 import { events } from '../../event/table.ts'
 import { type RefundAttempt, refunds } from '../../refund/table.ts'
@@ -26,7 +26,7 @@ async function findWarrantyRefund(tx: Connection, { id, organizationId }: Ticket
 async function checkWarranty(tx: Connection, ticket: Ticket): Promise<void> {
   const { eventId, warrantyHours, warrantyAmount } = ticket
   if (warrantyHours === 0 && warrantyAmount === 0)
-    throw new Refusal({ code: 'NO_WARRANTY', message: 'This ticket has no warranty.' })
+    throw refusal('NO_WARRANTY', 'This ticket has no warranty.')
   const end = sql`${events.startDate} - ${Math.min(warrantyHours, maxWarrantyHours)} * interval '1 hour'`
   const [warranty] = await tx
     .select({
@@ -38,13 +38,10 @@ async function checkWarranty(tx: Connection, ticket: Ticket): Promise<void> {
     .where(eq(events.id, eventId))
   if (!warranty) throw new Error(`event ${eventId} not found`)
   if (warranty.isTransferred)
-    throw new Refusal({
-      code: 'TICKET_TRANSFERRED',
-      message: 'The ticket was given to another person, which ended its warranty.',
-    })
+    throw refusal('TICKET_TRANSFERRED', 'The ticket was given to another person, which ended its warranty.')
   const facts = { validUntil: warranty.validUntil.toISOString() }
   if (warranty.isOver)
-    throw new Refusal(problem('WARRANTY_ENDED', 'The warranty of this ticket has ended.', undefined, facts))
+    throw refusal('WARRANTY_ENDED', 'The warranty of this ticket has ended.', undefined, facts)
 }
 
 /** Returns a ticket of the channel under its warranty: cancels it and refunds the amount paid, minus the

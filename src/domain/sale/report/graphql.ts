@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { amount, builder, upperCase } from '../../../graphql/builder.ts'
+import { amountOf, builder, enumOf, nullable } from '../../../graphql/builder.ts'
 import { argsOf } from '../../../graphql/input-of.ts'
 import { requireIntegration } from '../../../request/context.ts'
 import * as scalars from '../../../shared/input-types.ts'
@@ -7,59 +7,47 @@ import { type SalesGrouping, type SalesRow, sumSales } from './sum-sales.ts'
 
 const maxRows = 1_000
 
-const SalesGroupingRef = builder.enumType('SalesGrouping', {
-  description: 'Property that sales are summed by.',
-  values: upperCase<SalesGrouping>({
-    RATE: 'Ticket rate. The key is its identifier.',
-    PRICE: 'Price of a rate. The key is its identifier.',
-    DAY: "Day of the payment in the time zone of the event's location, UTC without one. The key is `YYYY-MM-DD`.",
-    CHANNEL:
-      "Channel. The key is its identifier; the organization's own for sales at the door and invitations.",
-    REFERRAL: "Referral. The key is the checkout's `referralId`, null for tickets without one.",
-    SALE_TYPE: 'Way of selling. The key is `ONLINE`, `BOX_OFFICE` or `INVITATION`.',
-  }),
+const SalesGroupingRef = enumOf<SalesGrouping>('SalesGrouping', 'Property that sales are summed by.', {
+  RATE: 'Ticket rate. The key is its identifier.',
+  PRICE: 'Price of a rate. The key is its identifier.',
+  DAY: "Day of the payment in the time zone of the event's location, UTC without one. The key is `YYYY-MM-DD`.",
+  CHANNEL:
+    "Channel. The key is its identifier; the organization's own for sales at the door and invitations.",
+  REFERRAL: "Referral. The key is the checkout's `referralId`, null for tickets without one.",
+  SALE_TYPE: 'Way of selling. The key is `ONLINE`, `BOX_OFFICE` or `INVITATION`.',
 })
 
 const SalesRowRef = builder.objectRef<SalesRow>('SalesRow').implement({
   description:
     'Sums of the paid tickets of a group, even of those that were cancelled later: cancelling returns no money. Amounts are in major units of `currency`, such as 10.5 for €10.50.',
   fields: (t) => ({
-    key: t.exposeString('key', {
-      nullable: true,
-      description: 'Key of the group; null for tickets without one.',
-    }),
-    label: t.exposeString('label', {
-      nullable: true,
-      description: 'Name of the rate, the price or the channel; null for other groupings.',
-    }),
+    key: t.exposeString('key', nullable('Key of the group; null for tickets without one.')),
+    label: t.exposeString(
+      'label',
+      nullable('Name of the rate, the price or the channel; null for other groupings.'),
+    ),
     currency: t.exposeString('currency', {
       description: 'Currency of all amounts, as an ISO 4217 code.',
     }),
     tickets: t.exposeInt('tickets', { description: 'Number of tickets that were paid.' }),
     cancelled: t.exposeInt('cancelled', { description: 'Number of these that were cancelled later.' }),
     gross: t.float(
-      amount(
+      amountOf(
         'Total of prices, supplements, fees of the organization and warranties, before discounts.',
-        (row) => row.gross,
+        'gross',
       ),
     ),
     discounts: t.float(
-      amount(
-        'Amount that discounts took off. `gross` minus this is what the buyers paid.',
-        (row) => row.discounts,
-      ),
+      amountOf('Amount that discounts took off. `gross` minus this is what the buyers paid.', 'discounts'),
     ),
     fees: t.float(
-      amount(
-        'Commission that the platform keeps. None is owed for what was refunded in full.',
-        (row) => row.fees,
-      ),
+      amountOf('Commission that the platform keeps. None is owed for what was refunded in full.', 'fees'),
     ),
-    refunded: t.float(amount('Amount that was refunded.', (row) => row.refunded)),
+    refunded: t.float(amountOf('Amount that was refunded.', 'refunded')),
     net: t.float(
-      amount(
+      amountOf(
         'Amount that the organization keeps: `gross` - `discounts` - `fees` - `refunded`, which is the sum of `raised` of the tickets.',
-        (row) => row.net,
+        'net',
       ),
     ),
     entered: t.exposeInt('entered', { description: 'Number of people inside now.' }),

@@ -1,11 +1,10 @@
 import type { FastifyInstance } from 'fastify'
 import type { Services } from '../../../request/context.ts'
 import type { RateLimits } from '../../../request/rate-limits.ts'
-import { Refusal } from '../../../shared/errors.ts'
+import { refusal } from '../../../shared/errors.ts'
 import { receiveProviderEvent } from './receive-provider-event.ts'
 
-const unsigned = () =>
-  new Refusal({ code: 'BAD_REQUEST', message: 'The signature is missing, wrong or too old.' })
+const unsigned = () => refusal('BAD_REQUEST', 'The signature is missing, wrong or too old.')
 
 /** Serves `POST /webhooks/{provider}`, whose signature covers the raw body. Answers 200 once an event is
  *  committed; any other status makes the provider retry. Signed events have no rate limit, because a refused

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { rowsLiteral } from '../../../../data/array-params.ts'
 import { query } from '../../../../data/query.ts'
 import type { Connection } from '../../../../database/database.ts'
-import { problem, Refusal } from '../../../../shared/errors.ts'
+import { problem, Refusal, refusal } from '../../../../shared/errors.ts'
 import type { StockFlip } from '../../../ticket-rate/move-stock.ts'
 import type { StockKind } from '../../../ticket-rate/table.ts'
 import { type Checkout, type HoldJob, modeOf, organizationOf, setTimes, toCheckout } from './hold-rows.ts'
@@ -44,9 +44,7 @@ const call = query<{ held: Held }>(
 export type HoldOutcome = Checkout | Refusal | null
 
 const keyInUse = () =>
-  new Refusal(
-    problem('IDEMPOTENCY_KEY_IN_USE', 'A checkout with this key is still in progress.', ['idempotencyKey']),
-  )
+  refusal('IDEMPOTENCY_KEY_IN_USE', 'A checkout with this key is still in progress.', ['idempotencyKey'])
 
 function codesTaken(positions: string[]): Refusal {
   const [first, ...more] = positions.map((position) =>
