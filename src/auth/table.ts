@@ -12,7 +12,7 @@ import {
 } from 'drizzle-orm/pg-core'
 import { nowMs } from '../database/clock.ts'
 import { createdAt, timestampMs } from '../database/columns.ts'
-import { organizations } from '../domain/organization/table.ts'
+import { organizationId } from '../domain/organization/table.ts'
 import { modes } from '../shared/mode.ts'
 import { integrationScopes } from './key.ts'
 
@@ -23,17 +23,19 @@ export const channels = pgTable('channels', {
   createdAt: createdAt(),
 })
 
+/** Column for the channel that a row belongs to. */
+export const channelId = () =>
+  text('channel_id')
+    .notNull()
+    .references(() => channels.id)
+
 /** Organizations that ever granted a channel. A row outlives its grant, because the channel still receives
  *  changes of what it sold for that organization. */
 export const channelOrganizations = pgTable(
   'channel_organizations',
   {
-    channelId: text('channel_id')
-      .notNull()
-      .references(() => channels.id),
-    organizationId: text('organization_id')
-      .notNull()
-      .references(() => organizations.id),
+    channelId: channelId(),
+    organizationId: organizationId(),
     /** Short id of the pair, used in cursors of the change feed. */
     number: integer().notNull().generatedAlwaysAsIdentity(),
   },
@@ -49,12 +51,8 @@ export const channelOrganizations = pgTable(
 export const grants = pgTable(
   'grants',
   {
-    channelId: text('channel_id')
-      .notNull()
-      .references(() => channels.id),
-    organizationId: text('organization_id')
-      .notNull()
-      .references(() => organizations.id),
+    channelId: channelId(),
+    organizationId: organizationId(),
     createdAt: createdAt(),
   },
   (grant) => [
@@ -70,9 +68,7 @@ export const grants = pgTable(
 /** Clients that read one organization's tickets. */
 export const integrations = pgTable('integrations', {
   id: text().primaryKey(),
-  organizationId: text('organization_id')
-    .notNull()
-    .references(() => organizations.id),
+  organizationId: organizationId(),
   name: text().notNull(),
   /** SHA-256 of the secret of method v1 that it has for itself; null if it was given none, or once it is
    *  revoked. */
@@ -89,9 +85,7 @@ export const organizationSecrets = pgTable(
   {
     /** Public part, by which it is listed and revoked. The secret does not contain it. */
     id: text().primaryKey(),
-    organizationId: text('organization_id')
-      .notNull()
-      .references(() => organizations.id),
+    organizationId: organizationId(),
     /** SHA-256 of the secret. The secret itself is shown once and never stored. */
     hash: text().notNull(),
     createdAt: createdAt(),

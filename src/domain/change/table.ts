@@ -12,7 +12,7 @@ import {
 } from 'drizzle-orm/pg-core'
 import { channels, modeColumn } from '../../auth/table.ts'
 import { createdAt } from '../../database/columns.ts'
-import { organizations } from '../organization/table.ts'
+import { organizationId, organizations } from '../organization/table.ts'
 
 /** Types of change that clients can receive, and their meanings (DECISIONS 7). */
 export const changeDescriptions = {
@@ -58,9 +58,7 @@ export const changes = pgTable(
     subjectId: text('subject_id').notNull(),
     /** Number of the change among those of its subject in its mode: 1, 2, 3. */
     sequence: integer().notNull(),
-    organizationId: text('organization_id')
-      .notNull()
-      .references(() => organizations.id),
+    organizationId: organizationId(),
     /** Channel that it concerns; null for all channels that the organization has granted. */
     channelId: text('channel_id').references(() => channels.id),
     /** Clients of this mode alone hear of it. */
@@ -100,9 +98,7 @@ export const changes = pgTable(
 export const droppedChanges = pgTable(
   'dropped_changes',
   {
-    organizationId: text('organization_id')
-      .notNull()
-      .references(() => organizations.id),
+    organizationId: organizationId(),
     mode: modeColumn(),
     audience: text().notNull(),
     feedPosition: bigint('feed_position', { mode: 'number' }).notNull(),
@@ -115,9 +111,7 @@ export const droppedChanges = pgTable(
 export const droppedSequences = pgTable(
   'dropped_sequences',
   {
-    organizationId: text('organization_id')
-      .notNull()
-      .references(() => organizations.id),
+    organizationId: organizationId(),
     subjectId: text('subject_id').notNull(),
     mode: modeColumn(),
     sequence: integer().notNull(),

@@ -10,7 +10,7 @@ import {
   unique,
   uniqueIndex,
 } from 'drizzle-orm/pg-core'
-import { channels, modeColumn } from '../../auth/table.ts'
+import { channelId, modeColumn } from '../../auth/table.ts'
 import { inReach } from '../../data/query.ts'
 import { nowMs } from '../../database/clock.ts'
 import { createdAt, minorUnits, ownKey, timestampMs } from '../../database/columns.ts'
@@ -35,9 +35,7 @@ export const payments = pgTable(
   'payments',
   {
     id: text().notNull(),
-    channelId: text('channel_id')
-      .notNull()
-      .references(() => channels.id),
+    channelId: channelId(),
     organizationId: organizationId(),
     status: paymentStatus().notNull().default('pending'),
     provider: text().notNull(),

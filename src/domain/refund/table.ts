@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { check, index, pgEnum, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
-import { channels, modeColumn } from '../../auth/table.ts'
+import { channelId, modeColumn } from '../../auth/table.ts'
 import { dueColumns } from '../../data/leased-jobs.ts'
 import { createdAt, minorUnits, ownKey, timestampMs } from '../../database/columns.ts'
 import { organizationId } from '../organization/table.ts'
@@ -32,9 +32,7 @@ export const refunds = pgTable(
     /** Refunded ticket; null if the charge bought none. */
     ticketId: text('ticket_id'),
     organizationId: organizationId(),
-    channelId: text('channel_id')
-      .notNull()
-      .references(() => channels.id),
+    channelId: channelId(),
     mode: modeColumn(),
     reason: refundReason().notNull(),
     status: refundStatus().notNull().default('pending'),

@@ -1,7 +1,7 @@
 import { pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
 import { timestampMs } from '../../database/columns.ts'
 import { events } from '../event/table.ts'
-import { organizations } from '../organization/table.ts'
+import { organizationId, organizations } from '../organization/table.ts'
 
 /** Turns of retention, an organization each. Whoever claims one moves it an hour on: a lease, so that another
  *  process takes over if that one dies. */
@@ -16,9 +16,7 @@ export const retentionTurns = pgTable('retention_turns', {
 export const anonymizedEvents = pgTable(
   'anonymized_events',
   {
-    organizationId: text('organization_id')
-      .notNull()
-      .references(() => organizations.id),
+    organizationId: organizationId(),
     eventId: text('event_id')
       .notNull()
       .references(() => events.id),
