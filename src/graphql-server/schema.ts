@@ -21,7 +21,7 @@ import { isObjectType, lexicographicSortSchema, printSchema } from 'graphql'
 import { builder, NodeRef } from '../graphql/builder.ts'
 import { refusal } from '../shared/errors.ts'
 import { replayOutcomes } from './compiler/plugin.ts'
-import { costOf, findNodes, hideFields, lookupsIn, requireAtRoots } from './needs.ts'
+import { costOf, findNodes, hideFields, lookupsIn, requireAtRoots } from './enforce-needs.ts'
 
 const maxNodes = 100
 

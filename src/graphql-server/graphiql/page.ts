@@ -83,8 +83,12 @@ async function render(findExamples: FindExamples | undefined): Promise<Represent
 /** Returns GraphiQL as one self-contained page, rendered on the first request. */
 export function graphiqlPage(findExamples: FindExamples | undefined): () => Promise<Representation> {
   let rendered: Promise<Representation> | undefined
+  // A failure to find the examples must not last.
   return () => {
-    rendered ??= render(findExamples)
+    rendered ??= render(findExamples).catch((error: unknown) => {
+      rendered = undefined
+      throw error
+    })
     return rendered
   }
 }

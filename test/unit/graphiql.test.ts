@@ -1,0 +1,14 @@
+import { expect, test } from 'vitest'
+import { graphiqlPage } from '../../src/graphql-server/graphiql/page.ts'
+
+test('GraphiQL is shown again once the examples are found: a failure does not last', async () => {
+  let failures = 1
+  const page = graphiqlPage(async () => {
+    if (failures-- > 0) throw new Error('the database is away')
+    return undefined
+  })
+  await expect(page()).rejects.toThrow('the database is away')
+  const shown = await page()
+  expect(shown.answer.status).toBe(200)
+  expect(await page()).toBe(shown)
+})
