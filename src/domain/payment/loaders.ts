@@ -21,9 +21,14 @@ const byId = soldBatch<PaymentOfRate>({
 /** Loads payments that the caller made as a channel, or that its organization sold. */
 export const paymentById = ({ own }: Readers) => loadOne(own, byId)
 
-/** Loads a payment of the caller. Refuses: NOT_FOUND, also for somebody else's payment. */
-export async function requirePayment(id: string, { loaders }: Context): Promise<PaymentOfRate> {
-  const payment = await loaders.load(paymentById, id)
+/** Loads a payment of the caller, beside a row of the same organization if there is one. Refuses: NOT_FOUND, also for
+ *  somebody else's payment. */
+export async function requirePayment(
+  id: string,
+  { loaders }: Context,
+  beside?: { organizationId: string },
+): Promise<PaymentOfRate> {
+  const payment = await (beside ? loaders.loadBeside(paymentById, id, beside) : loaders.load(paymentById, id))
   if (!payment) throw refusal('NOT_FOUND', 'There is no such payment.', ['paymentId'])
   return payment
 }

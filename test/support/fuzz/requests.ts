@@ -184,7 +184,12 @@ export function requestsOf({ method, path, operation }: Route, world: World): fc
     .map(([{ caller, headers: own }, inPath, query, more, given, [type, accept], payload]) => {
       const pairs = [...Object.entries(query), ...(more ? [more] : [])]
       const search = pairs.map(([name, value]) => `${encoded(name)}=${encoded(value)}`).join('&')
-      const url = path.replace(/\{(\w+)\}/g, (_, name) => encoded(inPath[name] ?? '').slice(0, 500))
+      // A client resolves segments of one or two dots before it sends: they would lead to another route.
+      const segmentOf = (name: string) =>
+        encoded(inPath[name] ?? '')
+          .slice(0, 500)
+          .replace(/^\.{1,2}$/, 'dots')
+      const url = path.replace(/\{(\w+)\}/g, (_, name) => segmentOf(name))
       return {
         caller,
         request: {

@@ -15,5 +15,5 @@ export async function cancelCheckout(paymentId: string, ctx: Context): Promise<P
   const { status } = await settlePayment(db, { payment: found, outcome })
   loaders.clear()
   if (status !== 'cancelled') throw new Refusal(illegalTransition('payment', status, 'cancelled'))
-  return requirePayment(paymentId, ctx)
+  return requirePayment(paymentId, ctx, found)
 }
