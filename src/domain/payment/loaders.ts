@@ -9,11 +9,11 @@ import { refusal } from '../../shared/errors.ts'
 import type { AddressToken } from '../../shared/ids.ts'
 import { type Payment, type PaymentOfRate, payments, rateOfPayment } from './table.ts'
 
-const rows = rowsOf({ ...getTableColumns(payments), ticketRateId: rateOfPayment })
+const rows = rowsOf(getTableColumns(payments))
 
 const byId = soldBatch<PaymentOfRate>({
   name: 'payment_by_id',
-  rows,
+  rows: rowsOf({ ...getTableColumns(payments), ticketRateId: rateOfPayment }),
   ...{ table: payments, column: payments.id },
   key: ({ id }) => id,
 })
@@ -40,7 +40,7 @@ const anyById = query('any_payment_by_id', {
 })
 
 /** Finds a payment of an organization without permission checks. */
-export const findPayment = readByOrganization<PaymentOfRate>(async (db, organizationId, keys) => {
+export const findPayment = readByOrganization<Payment>(async (db, organizationId, keys) => {
   const found = await anyById(db, { organizationId, keys })
   return new Map(found.map((payment) => [payment.id, payment]))
 })

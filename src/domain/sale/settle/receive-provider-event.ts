@@ -1,11 +1,11 @@
 import type { Database } from '../../../database/database.ts'
-import { findPayment } from '../../payment/loaders.ts'
 import type { ProviderEvent } from '../../payment/provider.ts'
 import { sandboxProvider } from '../../payment/sandbox.ts'
 import { refunds } from '../../refund/table.ts'
 import { isRefund, refundTransaction, settleRefund } from '../refund/settle-refund.ts'
 import { recordProviderEvents } from './record-reported.ts'
 import { settlePayment } from './settle-payment.ts'
+import { findSettling } from './settlement.ts'
 
 /** Result of an event: `done` if it was applied, `repeated` if it is a duplicate, `unknown` if its payment or
  *  refund does not exist, `ignored` if it concerns neither. */
@@ -43,7 +43,7 @@ export async function receiveProviderEvent(
   if (!about) return 'ignored'
   if (about.kind === 'refund') return receiveRefund(db, provider, event, about)
   const { organizationId, paymentId } = about
-  const payment = await findPayment(db, organizationId, paymentId)
+  const payment = await findSettling(db, organizationId, paymentId)
   // A test payment has no session at a real provider, which therefore can't know it.
   if (!payment || (payment.mode === 'test' && provider !== sandboxProvider.name)) return 'unknown'
   const { isRepeated } = await settlePayment(db, {

@@ -1,6 +1,16 @@
+import { and } from 'drizzle-orm'
+import { readByOrganization } from '../../../data/by-organization.ts'
+import { fewRowsOf } from '../../../data/json-rows.ts'
+import { anyOf, inOrganization, query } from '../../../data/query.ts'
 import type { LockedPayment } from '../../payment/lock-payment.ts'
 import type { PaymentOutcome, ProviderEvent } from '../../payment/provider.ts'
-import type { Charge, Payment, PaymentOfRate } from '../../payment/table.ts'
+import {
+  type Charge,
+  type Payment,
+  type PaymentOfRate,
+  payments,
+  rateOfPayment,
+} from '../../payment/table.ts'
 
 /** Outcome of a payment, reported by its buyer or its provider. */
 export type Settlement = {
@@ -11,6 +21,24 @@ export type Settlement = {
   /** Provider event that reported it; applied once, however often it is delivered. */
   event?: Pick<ProviderEvent, 'id' | 'type'> & { provider: string }
 }
+
+const ratesOfPayments = query('rates_of_payments', {
+  rows: fewRowsOf({
+    id: payments.id,
+    organizationId: payments.organizationId,
+    ticketRateId: rateOfPayment,
+    mode: payments.mode,
+  }),
+  query: (select, keys) =>
+    select.from(payments).where(and(inOrganization(payments.organizationId), anyOf(payments.id, keys))),
+})
+
+/** Finds what a settlement needs of a payment: who reports an outcome may know no more than its key, but settlements
+ *  are batched by rate. Checks no permissions. */
+export const findSettling = readByOrganization<Settlement['payment']>(async (db, organizationId, keys) => {
+  const found = await ratesOfPayments(db, { organizationId, keys })
+  return new Map(found.map((payment) => [payment.id, payment]))
+})
 
 /** Current status of the payment. `isRepeated` if the event was a duplicate. */
 export type SettlementResult = { status: Payment['status']; isRepeated: boolean }
