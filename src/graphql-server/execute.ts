@@ -7,6 +7,7 @@ import { logCodes } from '../http/request-log.ts'
 import type { Context } from '../request/context.ts'
 import { isFast } from '../shared/fast.ts'
 import { inSpan } from '../shared/instruments.ts'
+import { madeOnce } from '../shared/made-once.ts'
 import type { Outcomes } from './compiler/execute-fields.ts'
 import type { Measured } from './operation-cost.ts'
 import { graphqlPath, type Parameters } from './params.ts'
@@ -38,7 +39,7 @@ function toYogaRequest({
   return { ...sent, body: { query, variables, operationName } }
 }
 
-/** What is told of an execution: what it costs, and the codes of the errors in its response. */
+/** Cost of an execution, and codes of the errors in its response, as they become known. */
 type Told = { measured: Measured; codes: string[] }
 
 /** Further plugins of Yoga. With any, every request goes through Yoga, so that they see it. */
@@ -53,14 +54,8 @@ const isPlain = ({ method, url, headers }: FastifyRequest): boolean =>
  *  what the compiler does not support, and all requests if there are further plugins.
  *  Slow form: every request goes through Yoga, and graphql-js executes it. */
 export function createExecutor(documents: PreparedDocuments) {
-  // Loaded lazily: Yoga and its plugins are a fifth of all code that the service loads.
-  const openGateway = async () => (await import('./yoga.ts')).createGateway(documents, plugins)
-  let opened: ReturnType<typeof openGateway> | undefined
-  /** Imports Yoga ahead of the first request. */
-  const load = () => {
-    opened ??= openGateway()
-    return opened
-  }
+  // Imports Yoga on the first request, or ahead of it: it and its plugins are a fifth of all code that the service loads.
+  const load = madeOnce(async () => (await import('./yoga.ts')).createGateway(documents, plugins))
 
   async function executeByYoga(graphqlRequest: GraphqlRequest, told: Told, outcomes?: Outcomes) {
     const { request, ctx } = graphqlRequest

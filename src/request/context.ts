@@ -58,7 +58,7 @@ export type Context = {
 
 const modeOf = (caller: Caller | null): Mode => caller?.mode ?? 'live'
 
-/** What a caller may see, for statements. */
+/** Builds the parameters that limit statements to what a caller may see. */
 export const scopeOf = (caller: Caller | null): Scope => ({
   organizationIds: caller?.organizationIds ?? [],
   channelId: caller?.kind === 'channel' ? caller.channelId : '',

@@ -26,7 +26,7 @@ export const checkInResult = pgEnum('check_in_result', [
 ])
 export const checkInDirection = pgEnum('check_in_direction', ['in', 'out'])
 
-// What every scan has, at the door and at the bar.
+// Columns of every scan, at the door and at the bar.
 const scanColumns = () => ({
   organizationId: text('organization_id').notNull(),
   integrationId: text('integration_id')

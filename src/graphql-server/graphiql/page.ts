@@ -1,5 +1,6 @@
 import { hashOf, iconUrl } from '../../http/html.ts'
 import { Representation } from '../../http/representation.ts'
+import { madeOnce } from '../../shared/made-once.ts'
 import { type FindExamples, graphiqlTabs, type Tab } from './tabs.ts'
 
 // Workarounds. GraphiQL's drag-and-drop moves a pressed tab away from the pointer, so that clicks miss it. Its
@@ -82,13 +83,5 @@ async function render(findExamples: FindExamples | undefined): Promise<Represent
 
 /** Returns GraphiQL as one self-contained page, rendered on the first request. */
 export function graphiqlPage(findExamples: FindExamples | undefined): () => Promise<Representation> {
-  let rendered: Promise<Representation> | undefined
-  // A failure to find the examples must not last.
-  return () => {
-    rendered ??= render(findExamples).catch((error: unknown) => {
-      rendered = undefined
-      throw error
-    })
-    return rendered
-  }
+  return madeOnce(() => render(findExamples))
 }

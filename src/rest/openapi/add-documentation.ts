@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import fastify, { type FastifyInstance } from 'fastify'
 import { icon } from '../../http/html.ts'
 import { Representation, sendRepresentation } from '../../http/representation.ts'
+import { madeOnce } from '../../shared/made-once.ts'
 import { type DocumentedRoute, type OpenApiDocument, toDocument } from './document.ts'
 import type { ExampleValues, FindExampleValues } from './example-ids.ts'
 import type { DocumentedWebhook } from './webhooks.ts'
@@ -153,15 +154,7 @@ async function open(
  *  routes are added. */
 export function addDocumentation(app: FastifyInstance, options: DocumentationOptions): void {
   const routes: DocumentedRoute[] = []
-  let opened: ReturnType<typeof open> | undefined
-  // A failure to find the examples must not last.
-  const documentation = () => {
-    opened ??= open(routes, options).catch((error: unknown) => {
-      opened = undefined
-      throw error
-    })
-    return opened
-  }
+  const documentation = madeOnce(() => open(routes, options))
   app.addHook('onRoute', (route) => {
     if (!route.schema?.hide && route.method !== 'HEAD') routes.push(route)
   })

@@ -4,7 +4,7 @@ import { newId } from '../../../shared/ids.ts'
 import { ownProvider } from '../../payment/provider.ts'
 import { type Charge, charges, type Payment, providerEvents } from '../../payment/table.ts'
 
-// What a provider or the box office reports, each once.
+// Records charges and events that a provider or the box office reports, each once.
 
 /** Charge to be recorded. Amount in minor units. */
 export type NewCharge = Omit<Charge, 'createdAt'>
