@@ -58,7 +58,7 @@ const levels = {
 }
 
 function report(findings: Finding[]) {
-  const code = Math.max(...findings.map(({ level }) => levels[level].code))
+  const code = Math.max(0, ...findings.map(({ level }) => levels[level].code))
   const lines = findings.map(
     ({ check, level, text }) => `${levels[level].label.padEnd(7)} ${check.padEnd(11)} ${text}`,
   )

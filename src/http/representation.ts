@@ -15,7 +15,7 @@ const codings = ['br', 'gzip'] as const
  *  prefers it or accepts no other. */
 function chooseCoding(accepted: string | string[] | undefined): Coding {
   if (!accepted) return 'identity'
-  const qualities = new Map(weighted(String(accepted)).map(({ name, quality }) => [name, quality]))
+  const qualities = new Map(weighted([accepted].flat().join()).map(({ name, quality }) => [name, quality]))
   const others = qualities.get('*') ?? 0
   const quality = (coding: Coding) => qualities.get(coding) ?? others
   const best = codings.reduce((best, coding) => (quality(coding) > quality(best) ? coding : best))
