@@ -289,6 +289,9 @@ test('buyer back after the hold ended: the session is expired first and decides 
 })
 
 test('stripe session that fails to expire does not block others, and its hold still ends', async () => {
+  // A test above gives a payment another session by hand. The row of its first one can't be claimed: in the first batch
+  // it would end the run before the session that fails.
+  await sale.db.delete(openSessions)
   const checkouts = await Promise.all(Array.from({ length: 10 }, () => sale.checkOut()))
   const sessions = await Promise.all(checkouts.map((checkout) => sale.goToStripe(checkout)))
   const [stuck] = sessions
