@@ -92,7 +92,7 @@ export async function serve(
   let draining = false
   const telemetry = await openTelemetry(config, {
     poolUsage: () => database.poolUsage(),
-    isReady: () => database.ready(),
+    isReady: async () => (await database.whyUnready()) === null,
     countBacklog: () => countBacklog(db, provider.name),
   })
   const app = await createApp({
@@ -109,7 +109,7 @@ export async function serve(
   })
   watchUnhandled(app.log)
   for (const mistake of config.misspelt) app.log.warn(mistake)
-  await database.followReplicas(({ isUp, ...facts }) =>
+  await database.followReplicas?.(({ isUp, ...facts }) =>
     isUp
       ? app.log.info(facts, 'the catalogue is read from a replica')
       : app.log.warn(facts, 'a replica is out of reach: the primary answers for it'),

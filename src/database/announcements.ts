@@ -17,6 +17,7 @@ export type AnnouncementLink = {
   open(): void
   /** Sends a message to all other processes, or drops it if the link is down. */
   send(message: string): void
+  close(): Promise<void>
 }
 
 type Listener = (announcement: Announcement) => void

@@ -29,19 +29,18 @@ export type OpenDatabase = {
   distribute(): Promise<Distribution>
   /** Reads the whole embedded database as one moment has it, as a compressed archive. PostgreSQL has tools of its own. */
   dump(): Promise<Buffer>
-  /** Reports whether the database answers, accepts writes, and is fully migrated. Never waits behind other
-   *  statements. */
-  ready(): Promise<boolean>
-  /** Resolves to the reason why the database is not ready; null if it is. */
+  /** Resolves to the reason why the database is not ready; null if it answers, accepts writes, and is fully
+   *  migrated. Never waits behind other statements. */
   whyUnready(): Promise<Unready | null>
   /** Reports whether the database ends statements that take too long. Behind a pooler the role sets the
    *  timeouts. */
   hasStatementTimeouts(): Promise<boolean>
-  /** Returns a database for catalogue reads, which may lag behind: a replica that is up, else `db`. */
-  replica(): Database
+  /** Returns a database for catalogue reads, which may lag behind: a replica that is up, else `db`. Absent without
+   *  replicas. */
+  replica?(): Database
   /** Starts to monitor the replicas and to read from them. `onStatus` is called when one goes down, stays
-   *  down, or comes up. */
-  followReplicas(onStatus: (status: ReplicaStatus) => void): Promise<void>
+   *  down, or comes up. Absent without replicas. */
+  followReplicas?(onStatus: (status: ReplicaStatus) => void): Promise<void>
   /** Returns the use of each pool by the name of its database, `primary` or `replica_1`; none for the embedded
    *  database. */
   poolUsage(): Record<string, PoolUsage>

@@ -1,9 +1,10 @@
 import { setTimeout } from 'node:timers/promises'
 import postgres from 'postgres'
-import { type MigrateOptions, type MigrationSession, migrate } from './migrate.ts'
+import type { MigrationSession } from './migrate.ts'
 import type { Host } from './pool/find-host.ts'
 
-type Server = { host?: Host | undefined; ssl?: postgres.Sql['options']['ssl'] }
+/** The host of a URL's that accepts writes, and the driver's setting of TLS. */
+type Server = { host?: Host; ssl?: postgres.Sql['options']['ssl'] }
 
 // Arbitrary, but every version of this service must use the same number.
 const migrationLock = 7_264_337
@@ -45,23 +46,22 @@ function openSession(
   }
 }
 
-/** Migrates, or does other work on the tables, on a connection of its own, without timeouts. Other processes
+/** Does work on the tables, such as a migration, on a connection of its own, without timeouts. Other processes
  *  that start to migrate wait until this is done, however long it takes. `url` must be the database itself,
- *  not a pooler, because the lock belongs to a session. `host` is the one of its hosts that accepts writes,
- *  `ssl` the driver's setting of TLS. */
-export async function migratePostgres<Result = void>(
+ *  not a pooler, because the lock belongs to a session. */
+export async function migratePostgres<Result>(
   url: string,
-  { host, ssl, ...options }: MigrateOptions & Server = {},
-  work: (session: MigrationSession, options: MigrateOptions) => Promise<Result> = migrate as never,
+  server: Server,
+  work: (session: MigrationSession) => Promise<Result>,
 ): Promise<Result> {
-  const { session, end } = openSession(url, { host, ssl })
+  const { session, end } = openSession(url, server)
   const isLocked = async () => {
     const [row] = await session.run(`select pg_try_advisory_lock(${migrationLock}) as locked`)
     return row?.locked === true
   }
   try {
     while (!(await isLocked())) await setTimeout(lockPollMs)
-    return await work(session, options)
+    return await work(session)
   } finally {
     await end()
   }

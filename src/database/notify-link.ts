@@ -6,7 +6,7 @@ import { PoolConnection } from './pool/pool-connection.ts'
 type NotifyOptions = {
   /** Settings of the database itself: a session that listens can't go through a pooler of transactions. */
   settings: postgres.Sql['options']
-  findHost: FindHost & { forget(): void }
+  findHost: FindHost
   onMessage(message: string): void
   /** Called whenever the link comes up. Whatever was sent before has not arrived. */
   onConnected(): void
@@ -69,7 +69,7 @@ export function openNotifyLink({ settings, findHost, onMessage, onConnected }: N
     else connection.execute(['select 1'], false).catch(() => {})
   }
 
-  const link: AnnouncementLink & { close(): Promise<void> } = {
+  const link: AnnouncementLink = {
     get isConnected() {
       return isConnected
     },
@@ -94,4 +94,4 @@ export function openNotifyLink({ settings, findHost, onMessage, onConnected }: N
 }
 
 /** Link of a database whose own address is unknown, behind a pooler: no announcement arrives. */
-export const noLink: AnnouncementLink = { isConnected: false, open() {}, send() {} }
+export const noLink: AnnouncementLink = { isConnected: false, open() {}, send() {}, async close() {} }

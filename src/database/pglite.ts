@@ -64,7 +64,6 @@ export async function openEmbedded(folder: string, options: DatabaseOptions): Pr
     const client = await openIn(folder)
     requireHeldBeforeEach(client, lock)
     const db = drizzle(client, { logger: logger(options) })
-    const whyUnready = readiness(db)
     return {
       db,
       distribute: async () => {
@@ -75,12 +74,9 @@ export async function openEmbedded(folder: string, options: DatabaseOptions): Pr
         return Buffer.from(await (await client.dumpDataDir('gzip')).arrayBuffer())
       },
       migrate: (onWait) => migrate(sessionOf(client), { onWait }),
-      ready: async () => (await whyUnready()) === null,
-      whyUnready,
+      whyUnready: readiness(db),
       // PGlite ignores statement timeouts, and needs none: it serves one process only.
       hasStatementTimeouts: async () => true,
-      replica: () => db,
-      followReplicas: async () => {},
       poolUsage: () => ({}),
       async close() {
         await client.close()

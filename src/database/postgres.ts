@@ -8,6 +8,7 @@ import { announcementsOf } from './announcements.ts'
 import { type DatabaseOptions, logger, type OpenDatabase, readiness } from './database.ts'
 import { distribute } from './distribute.ts'
 import { markDistributed } from './distributed.ts'
+import { type MigrationSession, migrate } from './migrate.ts'
 import { migratePostgres } from './migrate-postgres.ts'
 import { noLink, openNotifyLink } from './notify-link.ts'
 import { driverOver } from './pool/drizzle-driver.ts'
@@ -162,14 +163,14 @@ export function openPostgres(
   const announcements = announcementsOf(db)
   const link =
     isPooled && !directUrl
-      ? null
+      ? noLink
       : openNotifyLink({
           settings: directSettings,
           findHost: isPooled ? hostFinder(directSettings) : findHost,
           onMessage: (message) => announcements.receive(message),
           onConnected: () => announcements.deliverAny(),
         })
-  announcements.link = link ?? noLink
+  announcements.link = link
 
   async function whyUnready() {
     running ??= check().finally(() => {
@@ -181,40 +182,33 @@ export function openPostgres(
     return unready
   }
 
-  async function directSession() {
+  async function exclusively<Result>(work: (session: MigrationSession) => Promise<Result>): Promise<Result> {
     if (isPooled && !directUrl)
       throw new Error(
         'DIRECT_DATABASE_URL: migrations hold a session lock, which a transaction pooler does not support; set it to the address of the database itself',
       )
     const address = directUrl ?? url
     const settings = settingsOf(address, { tls })
-    return { address, host: await hostFinder(settings)(), ssl: settings.ssl }
+    return migratePostgres(address, { host: await hostFinder(settings)(), ssl: settings.ssl }, work)
   }
 
   return {
     db,
-    async distribute() {
-      const { address, ...session } = await directSession()
-      return migratePostgres(address, session, distribute)
-    },
+    distribute: () => exclusively(distribute),
     async migrate(onWait) {
-      const { address, ...session } = await directSession()
-      await migratePostgres(address, { ...session, onWait })
+      await exclusively((session) => migrate(session, { onWait }))
       // Through the pooler, because the settings belong to the role that the service uses there.
       if (isPooled) await db.execute(setRoleSettings)
     },
     dump: () => Promise.reject(new Error('PostgreSQL is backed up with pg_dump.')),
-    ready: async () => (await whyUnready()) === null,
     whyUnready,
     async hasStatementTimeouts() {
       const [unset] = await db.execute(sql`select 1 where ${anyTimeoutUnset}`).catch(() => [])
       return unset === undefined
     },
-    replica: () => db,
-    followReplicas: async () => {},
     poolUsage: () => ({ primary: pool.usage() }),
     async close() {
-      await Promise.all([pool.close(5), readinessPool.close(1), link?.close()])
+      await Promise.all([pool.close(5), readinessPool.close(1), link.close()])
     },
   }
 }

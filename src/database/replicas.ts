@@ -53,7 +53,7 @@ export function withReplicas(primary: OpenDatabase, opened: OpenDatabase[]): Ope
   let nextReplica = 0
   let closed = false
 
-  const follow = ({ db, ready }: OpenDatabase, number: number): Replica & { check(): Promise<void> } => {
+  const follow = ({ db, whyUnready }: OpenDatabase, number: number): Replica & { check(): Promise<void> } => {
     let reportedAt = 0
     const report = (isUp: boolean, code?: string) => {
       reportedAt = Date.now()
@@ -67,7 +67,10 @@ export function withReplicas(primary: OpenDatabase, opened: OpenDatabase[]): Ope
         replica.isUp = false
       },
       async check() {
-        const isUp = await inTime(timeoutMs, ready(), late).catch(() => false)
+        const isUp = await inTime(timeoutMs, whyUnready(), late).then(
+          (unready) => unready === null,
+          () => false,
+        )
         if (closed) return
         if (isUp !== replica.isUp || (!isUp && Date.now() - reportedAt > reportMs)) report(isUp)
         replica.isUp = isUp

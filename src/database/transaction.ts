@@ -2,48 +2,38 @@ import { announce, type Topic } from './announcements.ts'
 import { invalidateCatalogue } from './catalogue-version.ts'
 import type { Connection, Database } from './database.ts'
 
-/** Work to be done once a transaction is committed. */
-type AfterCommit = {
-  changesCatalogue: boolean
-  announced: [topic: Topic, names: string[] | null][]
-  callbacks: (() => void)[]
-}
-
-const open = new WeakMap<Connection, AfterCommit>()
+/** Work to be done once each of these transactions is committed. */
+const afterCommit = new WeakMap<Connection, ((db: Database) => void)[]>()
 
 /** Marks a transaction as one that changes what a catalogue read must show at once: its commit
- *  invalidates. Throws unless `transaction` runs it. */
+ *  invalidates, before anything else. Throws unless `transaction` runs it. */
 export function changesCatalogue(tx: Connection): void {
-  const after = open.get(tx)
-  if (!after) throw new Error('only a transaction of `transaction` can change the catalogue')
-  after.changesCatalogue = true
+  const callbacks = afterCommit.get(tx)
+  if (!callbacks) throw new Error('only a transaction of `transaction` can change the catalogue')
+  callbacks.unshift(invalidateCatalogue)
+}
+
+/** Calls back once a transaction is committed. Does nothing unless `transaction` runs it. */
+export function onCommit(tx: Connection, callback: (db: Database) => void): void {
+  afterCommit.get(tx)?.push(callback)
 }
 
 /** Announces rows that a transaction changes, or null for any of the topic, once it is committed. Does
  *  nothing unless `transaction` runs it: listeners then find the change by their next look. */
-export function announceOnCommit(tx: Connection, topic: Topic, names: string[] | null): void {
-  open.get(tx)?.announced.push([topic, names])
-}
+export const announceOnCommit = (tx: Connection, topic: Topic, names: string[] | null): void =>
+  onCommit(tx, (db) => announce(db, topic, names))
 
-/** Calls back once a transaction is committed. Does nothing unless `transaction` runs it. */
-export function onCommit(tx: Connection, callback: () => void): void {
-  open.get(tx)?.callbacks.push(callback)
-}
-
-/** Runs a transaction. After the commit, invalidates the catalogue if the transaction was marked, and sends
- *  its announcements. */
+/** Runs a transaction, and what it has asked for after its commit. */
 export async function transaction<Result>(
   db: Database,
   work: (tx: Connection) => Promise<Result>,
 ): Promise<Result> {
-  const after: AfterCommit = { changesCatalogue: false, announced: [], callbacks: [] }
+  const callbacks: ((db: Database) => void)[] = []
   const result = await db.transaction(async (tx) => {
-    open.set(tx, after)
+    afterCommit.set(tx, callbacks)
     return work(tx)
   })
-  if (after.changesCatalogue) invalidateCatalogue(db)
-  for (const [topic, names] of after.announced) announce(db, topic, names)
-  for (const callback of after.callbacks) callback()
+  for (const callback of callbacks) callback(db)
   return result
 }
 

@@ -3,6 +3,7 @@ import { migrate as migrateByDrizzle } from 'drizzle-orm/postgres-js/migrator'
 import postgres from 'postgres'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { MigrationWait } from '../../src/database/database.ts'
+import { migrate } from '../../src/database/migrate.ts'
 import { migratePostgres } from '../../src/database/migrate-postgres.ts'
 import { errorCode } from '../../src/shared/errors.ts'
 import { createTestDatabase, type TestDatabase } from '../support/harness.ts'
@@ -31,7 +32,9 @@ const waits: MigrationWait[] = []
 const quickly = { backoffMs: () => 100, onWait: (wait: MigrationWait) => void waits.push(wait) }
 const migrateFiles = (more: { maxTries?: number } = {}) => {
   waits.length = 0
-  return migratePostgres(url, { folder: files.folder, ...quickly, ...more })
+  return migratePostgres(url, {}, (session) =>
+    migrate(session, { folder: files.folder, ...quickly, ...more }),
+  )
 }
 const isThere = async (name: string) =>
   (await sql`select to_regclass(${name}) is not null as there`)[0]?.there as boolean

@@ -11,7 +11,7 @@ const program = `
   const { openDatabase } = await import(process.argv[1])
   const database = await openDatabase({ databaseUrl: process.env.DATABASE_URL, dataDir: '' })
   await database.migrate()
-  console.log(await database.ready())
+  console.log((await database.whyUnready()) === null)
   await database.close()`
 
 test('six processes migrate an empty database concurrently without a failure', async () => {
@@ -30,7 +30,7 @@ test('twelve connections of one process migrate an empty database concurrently w
   const empty = await createTestDatabase({ empty: true })
   const databases = await Promise.all(Array.from({ length: 12 }, () => empty.open()))
   await Promise.all(databases.map((database) => database.migrate()))
-  for (const database of databases) expect(await database.ready()).toBe(true)
+  for (const database of databases) expect(await database.whyUnready()).toBeNull()
   await Promise.all(databases.map((database) => database.close()))
   await empty.drop()
 })

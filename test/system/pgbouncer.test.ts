@@ -124,7 +124,7 @@ test('a command names the pooler that it was sent to by mistake', async () => {
 test('migrations through PgBouncer are refused: they need the direct URL', async () => {
   const database = await openPooled('bare')
   await expect(database.migrate()).rejects.toThrow(/^DIRECT_DATABASE_URL: /)
-  expect(await database.ready()).toBe(false)
+  expect(await database.whyUnready()).not.toBeNull()
   await database.close()
 })
 

@@ -30,6 +30,10 @@ const tlsFailure =
 const tablesMissing = /^(42P01|3F000)$/
 const accessRefused = /^(28\w{3}|3D000|42501)$/
 
+/** Creates an error with a code, like the driver's own. */
+export const connectionError = (message: string, code: string, cause?: unknown) =>
+  Object.assign(new Error(message, { cause }), { code })
+
 function* causesOf(error: unknown): Generator<Error> {
   for (let cause = error; cause instanceof Error; cause = cause.cause) yield cause
 }

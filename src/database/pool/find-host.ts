@@ -1,9 +1,12 @@
 import postgres from 'postgres'
 import { inTime } from '../../shared/in-time.ts'
+import { madeOnce } from '../../shared/made-once.ts'
+import { connectionError } from './failures.ts'
 
 /** Address of a PostgreSQL server: host and port, or the path of a Unix socket. */
 export type Host = { host: string; port: number; path: string | undefined }
-export type FindHost = () => Promise<Host>
+/** Finds the host to connect to, and keeps it until `forget`. */
+export type FindHost = (() => Promise<Host>) & { forget(): void }
 
 type Settings = postgres.Sql['options']
 type Attributes = NonNullable<Settings['target_session_attrs']>
@@ -30,7 +33,7 @@ async function probe(settings: Settings, { host, port }: Host): Promise<Server> 
   }
   const client = postgres({ ...settings, ...single, target_session_attrs: null } as object)
   const late = () => {
-    throw Object.assign(new Error(`${host} does not answer`), { code: 'CONNECT_TIMEOUT' })
+    throw connectionError(`${host} does not answer`, 'CONNECT_TIMEOUT')
   }
   try {
     const answer = client`select pg_is_in_recovery() as "isStandby",
@@ -47,16 +50,13 @@ async function probe(settings: Settings, { host, port }: Host): Promise<Server> 
  *  `forget`. The driver's own search (3.4.9) retries refusing hosts in an endless loop without a pause, and
  *  accepts a standby for `read-write`. Fails with the last host's error, or with CONNECTION_NO_HOST if all
  *  answered and none matches. */
-export function hostFinder(settings: Settings): FindHost & { forget(): void } {
+export function hostFinder(settings: Settings): FindHost {
   const { path, target_session_attrs: wanted } = settings
   const hosts = settings.host.map((host, index) => ({ host, port: settings.port[index] ?? 5432, path }))
   const [only] = hosts
-  let found: Promise<Host> | null = null
 
   async function search(): Promise<Host> {
-    let failure: unknown = Object.assign(new Error(`no host of the database is ${wanted}`), {
-      code: 'CONNECTION_NO_HOST',
-    })
+    let failure: unknown = connectionError(`no host of the database is ${wanted}`, 'CONNECTION_NO_HOST')
     let alternative: Host | undefined
     for (const host of hosts)
       try {
@@ -70,18 +70,11 @@ export function hostFinder(settings: Settings): FindHost & { forget(): void } {
     throw failure
   }
 
-  const find = async () => {
-    if (only && hosts.length === 1 && (!wanted || path)) return only
-    found ??= search()
-    const searching = found
-    searching.catch(() => {
-      if (found === searching) found = null
-    })
-    return searching
-  }
+  let found = madeOnce(search)
+  const find = async () => (only && hosts.length === 1 && (!wanted || path) ? only : found())
   return Object.assign(find, {
     forget() {
-      found = null
+      found = madeOnce(search)
     },
   })
 }

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import postgres from 'postgres'
-import { isConnectionFailure } from './failures.ts'
+import { connectionError, isConnectionFailure } from './failures.ts'
 import type { FindHost } from './find-host.ts'
 
 /** Arguments of the driver's `unsafe`, as Drizzle passes them. */
@@ -13,10 +13,6 @@ export type Run = (statement: Statement, isRaw: boolean, since?: number) => Prom
 
 // OID of text[].
 const textArray = 1009
-
-/** Creates an error with a code, like the driver's own. */
-export const connectionError = (message: string, code: string, cause?: unknown) =>
-  Object.assign(new Error(message, { cause }), { code })
 
 const lost = () => connectionError('the connection to the database is closed', 'CONNECTION_CLOSED')
 

@@ -1,9 +1,9 @@
 import { setTimeout } from 'node:timers/promises'
 import type postgres from 'postgres'
 import { errorCode } from '../../shared/errors.ts'
-import { isReadOnly } from './failures.ts'
+import { connectionError, isReadOnly } from './failures.ts'
 import type { FindHost } from './find-host.ts'
-import { connectionError, PoolConnection, type Run } from './pool-connection.ts'
+import { PoolConnection, type Run } from './pool-connection.ts'
 import { runTransaction, type Transaction } from './run-transaction.ts'
 
 // Guarantees that every statement gets an answer or an error within a timeout that this process enforces.
@@ -28,7 +28,7 @@ const ended = () => connectionError('the connections to the database are closed'
 
 type PoolOptions = {
   settings: postgres.Sql['options']
-  findHost: FindHost & { forget(): void }
+  findHost: FindHost
   /** Maximum number of connections. */
   max: number
   /** Maximum number of connections reserved by transactions. The others remain for single statements. */

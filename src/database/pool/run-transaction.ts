@@ -1,4 +1,5 @@
-import { connectionError, type Run } from './pool-connection.ts'
+import { connectionError } from './failures.ts'
+import type { Run } from './pool-connection.ts'
 
 /** A transaction, or a part of one after a savepoint. */
 export type Transaction = {
