@@ -4,33 +4,20 @@ import type { Connection } from '../database/database.ts'
 import { query, textArrayParam } from './query.ts'
 
 /** SQL types by column name. */
-export type Types = Record<string, string>
+type Types = Record<string, string>
 
 export const list = (parts: SQL[]) => sql.join(parts, sql`, `)
 export const name = (text: string) => sql`${sql.identifier(text)}`
 
-/** Maps the columns of a table to their SQL types, without those in `except`. */
-export const typesOf = (table: PgTable, { except }: { except: readonly string[] }): Types =>
-  Object.fromEntries(
-    Object.entries(getTableColumns(table))
-      .filter(([column]) => !except.includes(column))
-      .map(([name, column]) => [name, column.getSQLType()]),
-  )
-
-/** Lists the column names for these cells, for an `insert into … (…)`. */
-export const columnsOf = (table: PgTable, cells: Record<string, SQL>): SQL => {
-  const columns = getTableColumns(table)
-  return list(Object.keys(cells).map((column) => name(columns[column]?.name ?? column)))
-}
-
 const quoted = (text: string) => `"${/["\\]/.test(text) ? text.replace(/["\\]/g, '\\$&') : text}"`
 
-// Throws for what PostgreSQL would read as something else, or refuse without naming the column: a date would
-// become quoted JSON, and an array is no array literal.
+// Throws for what PostgreSQL would read as something else, or refuse without naming the column: an array is no
+// array literal.
 function toElement(value: unknown, column: string, type: string): string {
   if (value === null || value === undefined) return 'null'
   if (typeof value === 'string') return quoted(value)
   if (typeof value !== 'object') return String(value)
+  if (value instanceof Date && type !== 'jsonb') return quoted(value.toISOString())
   if (type === 'jsonb' && !(value instanceof Date)) return quoted(JSON.stringify(value))
   throw new Error(`${column}: a row of parameters can't hold ${value.constructor.name} as ${type}`)
 }
@@ -63,7 +50,7 @@ export const rowsLiteral = <Attribute extends string>(
 
 /** Passes rows to a prepared statement as one array of texts per column, which PostgreSQL reads in a sixth of
  *  the time that JSON takes. `rows` goes after `from`, `cells` are the typed columns, `values` builds the
- *  parameters, and throws for a date, and for an object that is not for a column of JSON. At least one column
+ *  parameters, and throws for an object that is neither a date nor for a column of JSON. At least one column
  *  has values, such as an identifier. */
 export function arrayRows(alias: string, types: Types) {
   const columns = Object.entries(types).map(([column, type]) => ({
@@ -90,17 +77,26 @@ export function arrayRows(alias: string, types: Types) {
   }
 }
 
-/** Creates a statement that inserts rows of a table, in the order of their ids, with all columns but `createdAt`. With
- *  `skip` it leaves out those that are there already. Resolves to the ids of those that it has inserted. */
-export function insertRows(name: string, table: PgTable, onConflict: 'fail' | 'skip') {
-  const { rows, cells, values } = arrayRows('given', typesOf(table, { except: ['createdAt'] }))
-  const insert = query<{ id: string }>(
-    name,
-    () => sql`insert into ${table} (${columnsOf(table, cells)}) select ${list(Object.values(cells))} from ${rows}
-      order by given.id ${onConflict === 'skip' ? sql`on conflict do nothing` : sql``} returning id`,
+/** Creates a statement that inserts rows of a table, in the order of `key`, with all columns but `createdAt`. With
+ *  `skip` it leaves out those that are there already. Resolves to the keys of those that it has inserted. */
+export function insertRows<Table extends PgTable>(
+  statement: string,
+  table: Table,
+  onConflict: 'fail' | 'skip',
+  key: keyof Table['$inferSelect'] & string = 'id',
+) {
+  const columns = getTableColumns<PgTable>(table)
+  const written = Object.entries(columns).filter(([column]) => column !== 'createdAt')
+  const types = Object.fromEntries(written.map(([column, type]) => [column, type.getSQLType()]))
+  const { rows, cells, values } = arrayRows('given', types)
+  const insert = query<{ key: string }>(
+    statement,
+    () => sql`insert into ${table} (${list(written.map(([, column]) => name(column.name)))})
+      select ${list(Object.values(cells))} from ${rows} order by ${cells[key]}
+      ${onConflict === 'skip' ? sql`on conflict do nothing` : sql``} returning ${columns[key]} as key`,
   )
-  return async (tx: Connection, given: Record<string, unknown>[]): Promise<Set<string>> => {
+  return async (tx: Connection, given: Omit<Table['$inferSelect'], 'createdAt'>[]): Promise<Set<string>> => {
     const inserted = await insert(tx, values(given))
-    return new Set(inserted.map(({ id }) => id))
+    return new Set(inserted.map(({ key }) => key))
   }
 }

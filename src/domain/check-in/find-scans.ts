@@ -181,7 +181,6 @@ export async function findLater(
   scans: { place: number; ticketId: string; at: Date }[],
 ): Promise<Map<number, LaterRange>> {
   if (scans.length === 0) return new Map()
-  const rows = scans.map((scan) => ({ ...scan, at: scan.at.toISOString() }))
-  const ranges = await laterRanges(tx, { organizationId, ...late.values(rows) })
+  const ranges = await laterRanges(tx, { organizationId, ...late.values(scans) })
   return new Map(ranges.map((range) => [range.place, range]))
 }

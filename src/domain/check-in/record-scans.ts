@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { arrayRows, columnsOf, list, typesOf } from '../../data/array-params.ts'
+import { arrayRows, insertRows } from '../../data/array-params.ts'
 import { inOrganization, query } from '../../data/query.ts'
 import { nowMs } from '../../database/clock.ts'
 import type { Connection } from '../../database/database.ts'
@@ -14,15 +14,8 @@ export type NewCheckIn = Omit<CheckIn, 'createdAt'>
 /** People inside with a ticket after the scans, and the first and last time that somebody entered by them. */
 export type Occupancy = { id: string; entered: number; firstEntryAt: Date | null; lastEntryAt: Date | null }
 
-const written = arrayRows('written', typesOf(checkIns, { except: ['createdAt'] }))
-
 // In the order of nonces, so that two batches that share some can't wait for each other.
-const insert = query(
-  'insert_check_ins',
-  () => sql`
-  insert into ${checkIns} (${columnsOf(checkIns, written.cells)})
-  select ${list(Object.values(written.cells))} from ${written.rows} order by ${written.cells.nonce}`,
-)
+const insert = insertRows('insert_check_ins', checkIns, 'fail', 'nonce')
 
 // Times in milliseconds: a cluster updates by no function of a column that a session's time zone could
 // change.
@@ -45,8 +38,6 @@ const count = query(
   where ${inOrganization(tickets.organizationId)} and ${tickets.id} = ${id}`,
 )
 
-const toText = (date: Date | null) => date?.toISOString() ?? null
-
 type Recorded = { made: NewCheckIn[]; readonly occupancies: Occupancy[]; changes: NewChange[] }
 
 /** Writes check-ins of an organization's tickets, counts people in and out, and records changes, in one
@@ -58,12 +49,7 @@ export async function recordScans(
   { made, occupancies, changes }: Recorded,
 ): Promise<void> {
   if (made.length === 0) return
-  const rows = made.map((row) => ({
-    ...row,
-    at: toText(row.at),
-    firstEnteredAt: toText(row.firstEnteredAt),
-  }))
-  await insert(tx, written.values(rows))
+  await insert(tx, made)
   const inside = occupancies.map((one) => ({
     ...one,
     firstEntryAt: one.firstEntryAt?.getTime() ?? null,
