@@ -9,10 +9,11 @@ export const whenKnown = <Value, Result>(
   use: (value: Value) => PromiseOrValue<Result>,
 ): PromiseOrValue<Result> => (value instanceof Promise ? value.then(use) : use(value))
 
-/** A DataLoader that returns loaded values synchronously, and loads a whole level of a query at once: loaders that
- *  ask each other still share statements. */
-export class Loader<Value> extends DataLoader<string, Value> {
+/** Loads values by DataLoader, returns those that are loaded synchronously, and loads a whole level of a query at once:
+ *  loaders that ask each other still share statements. */
+export class Loader<Value> {
   readonly #known = new Map<string, Value>()
+  readonly #loader: DataLoader<string, Value>
   #dispatch = () => {}
 
   constructor(load: (keys: readonly string[]) => Promise<Value[]>) {
@@ -32,33 +33,23 @@ export class Loader<Value> extends DataLoader<string, Value> {
       // When DataLoader would dispatch: after the promises that are settled now.
       void Promise.resolve().then(() => process.nextTick(once))
     }
-    super(loadKnown, { batchScheduleFn })
+    this.#loader = new DataLoader(loadKnown, { batchScheduleFn })
   }
 
   /** Returns the value of a key if it is loaded, else a promise of it. */
   get(key: string): PromiseOrValue<Value> {
     const known = this.#known.get(key)
-    return known === undefined ? super.load(key) : known
+    return known === undefined ? this.#loader.load(key) : known
   }
 
-  override load(key: string): Promise<Value> {
+  load(key: string): Promise<Value> {
     return Promise.resolve(this.get(key))
   }
 
   /** Sets the value of a key, unless it is loaded. */
-  override prime(key: string, value: Value): this {
+  prime(key: string, value: Value): this {
     if (!this.#known.has(key)) this.#known.set(key, value)
     return this
-  }
-
-  override clear(key: string): this {
-    this.#known.delete(key)
-    return super.clear(key)
-  }
-
-  override clearAll(): this {
-    this.#known.clear()
-    return super.clearAll()
   }
 
   /** Loads the values of keys, in the same order. Reads those not yet loaded or loading in one statement. */

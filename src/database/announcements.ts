@@ -6,9 +6,6 @@ import { perDatabase } from './per-database.ts'
 const topics = ['stock', 'changes', 'check-ins'] as const
 export type Topic = (typeof topics)[number]
 
-/** Names of rows that may have changed; null for any of the topic. */
-type Announcement = { topic: Topic; names: string[] | null }
-
 /** Way to the other processes that share a database. */
 export type AnnouncementLink = {
   /** True while this process hears every announcement of the others. */
@@ -20,14 +17,15 @@ export type AnnouncementLink = {
   close(): Promise<void>
 }
 
-type Listener = (announcement: Announcement) => void
+/** Told the names of rows that may have changed; null for any of the topic. */
+type Listener = (topic: Topic, names: Set<string> | null) => void
 
 // Announcements of this time travel together. They are hints, which no sale waits for: a listener that misses
 // one finds the change by its next look.
 const gatherMs = 50
-// More names than this are announced as «any of the topic».
+// More names than this are announced as «any of the topic», and to other processes also those that one message can't
+// hold: PostgreSQL refuses payloads of 8,000 bytes.
 const maxNames = 1_000
-// PostgreSQL refuses payloads of 8,000 bytes.
 const maxMessageBytes = 7_900
 
 /** Announcements of one database in this process. */
@@ -60,13 +58,18 @@ class Announcements {
     const gathered = [...this.#gathered]
     this.#gathered.clear()
     for (const [topic, names] of gathered) {
-      this.deliver({ topic, names: names && [...names] })
-      for (const message of messagesOf(this.#origin, topic, names)) this.link?.send(message)
+      this.deliver(topic, names)
+      this.link?.send(this.#messageAbout(topic, names))
     }
   }
 
-  deliver(announcement: Announcement): void {
-    for (const listener of this.#listeners) listener(announcement)
+  #messageAbout(topic: Topic, names: Set<string> | null): string {
+    const message = JSON.stringify([this.#origin, topic, names && [...names]])
+    return Buffer.byteLength(message) > maxMessageBytes ? this.#messageAbout(topic, null) : message
+  }
+
+  deliver(topic: Topic, names: Set<string> | null): void {
+    for (const listener of this.#listeners) listener(topic, names)
   }
 
   /** Delivers a message of another process. Ignores our own, and whatever is none. */
@@ -74,12 +77,12 @@ class Announcements {
     const [origin, topic, names] = readMessage(message)
     const known = topics.find((name) => name === topic)
     if (!known || origin === this.#origin) return
-    this.deliver({ topic: known, names: Array.isArray(names) ? names.map(String) : null })
+    this.deliver(known, Array.isArray(names) ? new Set(names.map(String)) : null)
   }
 
   /** Delivers «anything may have changed» of every topic, for a link that is up again. */
   deliverAny(): void {
-    for (const topic of topics) this.deliver({ topic, names: null })
+    for (const topic of topics) this.deliver(topic, null)
   }
 }
 
@@ -90,27 +93,6 @@ function readMessage(message: string): unknown[] {
   } catch {
     return []
   }
-}
-
-/** Writes messages about these names, as few as fit. */
-export function messagesOf(origin: string, topic: Topic, names: Iterable<string> | null): string[] {
-  const write = (part: string[] | null) => JSON.stringify([origin, topic, part])
-  if (names === null) return [write(null)]
-  const parts: string[][] = [[]]
-  let bytes = Buffer.byteLength(write([]))
-  const empty = bytes
-  for (const name of names) {
-    const more = Buffer.byteLength(JSON.stringify(name)) + 1
-    // A name that fits nowhere stands for any.
-    if (empty + more > maxMessageBytes) return [write(null)]
-    if (bytes + more > maxMessageBytes) {
-      parts.push([])
-      bytes = empty
-    }
-    parts.at(-1)?.push(name)
-    bytes += more
-  }
-  return parts.map(write)
 }
 
 /** Announcements of a database, for who gives it a link. */
@@ -168,8 +150,8 @@ export class TopicWatch<Who extends Watcher> {
 
   #listen(): () => void {
     const timer = setInterval(() => this.#look(), lookEveryMs).unref()
-    const stop = announcementsOf(this.#db).listen(({ topic, names }) => {
-      if (topic === this.#topic) this.#wake(names && new Set(names))
+    const stop = announcementsOf(this.#db).listen((topic, names) => {
+      if (topic === this.#topic) this.#wake(names)
     })
     return () => {
       clearInterval(timer)
