@@ -2,7 +2,6 @@ import fastify, { type FastifyInstance, LogController } from 'fastify'
 import { isPublishableOrigin, readCredentials } from '../auth/credentials.ts'
 import { createResponseCache } from '../cache/response-cache.ts'
 import type { Config } from '../config/config.ts'
-import { trustProxyOf } from '../config/http.ts'
 import type { Database } from '../database/database.ts'
 import { addDocumentPage } from '../domain/delivery/document-page.ts'
 import type { PaymentProvider } from '../domain/payment/provider.ts'
@@ -58,12 +57,11 @@ type AppOptions = {
   timeouts?: RequestTimeouts
 }
 
-// Given from the start, because Fastify would else spend a tenth of a second on loading its own compilers.
-// Ours are set before any route.
-const noCompiler = (): never => {
-  throw new Error('a route was added before its compilers were set')
+// Fastify would else spend a tenth of a second on loading its own, which are all that its types know.
+const compilersFactory = {
+  buildValidator: () => validatorCompiler as never,
+  buildSerializer: () => () => (body: unknown) => JSON.stringify(body),
 }
-const compilersFactory = { buildValidator: noCompiler, buildSerializer: noCompiler }
 
 const malformedUrl = () => refusal('BAD_REQUEST', 'The address is malformed.')
 
@@ -127,7 +125,7 @@ export async function createApp({
     schemaController: { compilersFactory },
     requestTimeout: requestMs,
     http: { headersTimeout: headersMs, connectionsCheckingInterval: checkMs },
-    trustProxy: trustProxyOf(config.trustProxy),
+    trustProxy: config.trustProxy,
     clientErrorHandler: answerClientError,
     frameworkErrors: (_error, request, reply) => {
       // No hook runs for a URL that can't be parsed.
@@ -152,8 +150,6 @@ export async function createApp({
     ? await readTrustedDocuments(trustedDocuments, trustedDocumentsOnly)
     : undefined
   const rateLimits = createRateLimits(db, config)
-  app.setValidatorCompiler(validatorCompiler)
-  app.setSerializerCompiler(() => (body) => JSON.stringify(body))
   answerErrors(app, sendRefusal)
   answerUnknownRoutes(app)
   readJsonStrictly(app)
@@ -162,7 +158,7 @@ export async function createApp({
   closeConnectionsOnShutdown(app, isLeaving)
   const { maxConnections, connectionsPerAddress } = config
   // Behind a proxy all connections have its address.
-  const perAddress = config.trustProxy === null ? connectionsPerAddress : maxConnections
+  const perAddress = config.trustProxy === false ? connectionsPerAddress : maxConnections
   limitConnections(app, { total: maxConnections, perAddress })
   limitResponseTime(app, answerTimeoutMs)
   readCredentials(app)

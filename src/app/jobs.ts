@@ -9,6 +9,7 @@ import { sweepHolds } from '../domain/sale/release/expire-holds.ts'
 import { closeSessions } from '../domain/sale/settle/provider-session.ts'
 import { sendWebhooks } from '../domain/webhook/send/send-webhooks.ts'
 import { instruments } from '../shared/instruments.ts'
+import { repeat } from '../shared/repeat.ts'
 
 type Job = (stopping: AbortSignal) => Promise<unknown>
 
@@ -29,7 +30,7 @@ type JobOptions = {
 // Jobs that many processes do no faster than one: each run is a statement or two over all organizations. The
 // others claim a few rows each and wait for somebody else, so more processes do more of them.
 const jobsOfLeader = new Set(['sweep', 'feed', 'notices'])
-const pauseSeconds = 1
+const pauseMs = 1_000
 
 /** Starts the background jobs. Of all processes on a database one is elected to run those that gain nothing from
  *  more. `onError` receives each error and the name of its job. The returned function stops them, and resolves
@@ -64,31 +65,10 @@ export function startJobs(
         instruments.observer?.onJob(name, (performance.now() - began) / 1000, isOk)
       }
     }
-    return repeat(measured, pauseSeconds, (error) => onError(error, name))
+    return repeat(measured, { pauseMs }, (error) => onError(error, name))
   })
   return async () => {
     await Promise.all(stops.map((stop) => stop()))
     await candidate?.stop()
-  }
-}
-
-/** Repeats work until it is stopped, waiting `seconds` before each run. Errors go to `onError` and do not end
- *  it. The returned function aborts the signal, and resolves once the current run has finished. */
-export function repeat(work: Job, seconds: number, onError: (error: unknown) => void): () => Promise<void> {
-  const stopping = new AbortController()
-  let running: Promise<unknown> = Promise.resolve()
-  let timer: NodeJS.Timeout | undefined
-  const next = () => {
-    if (stopping.signal.aborted) return
-    timer = setTimeout(() => {
-      running = work(stopping.signal).catch(onError).finally(next)
-    }, seconds * 1000)
-    timer.unref()
-  }
-  next()
-  return async () => {
-    stopping.abort()
-    clearTimeout(timer)
-    await running
   }
 }

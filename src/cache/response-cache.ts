@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
 import type { Caller } from '../auth/caller.ts'
 import type { Credentials } from '../auth/credentials.ts'
-import { catalogueVersion } from '../database/catalogue-version.ts'
+import { invalidatedAt } from '../database/catalogue-version.ts'
 import type { Database } from '../database/database.ts'
 import { type Answer, Representation } from '../http/representation.ts'
 import { instruments } from '../shared/instruments.ts'
@@ -40,12 +40,12 @@ export function createResponseCache(db: Database, ms: number) {
   const keyOf = (view: string, request: string) => `${view}\n${request}`
   const callers = createCallerCache(db, ms)
   const limit = pLimit(maxAtOnce)
-  let version = catalogueVersion(db)
+  let emptiedAt = invalidatedAt(db)
 
   // Clearing `running` also keeps reads that began before the invalidation from being stored when they end.
   function dropStaleEntries(): void {
-    if (version === catalogueVersion(db)) return
-    version = catalogueVersion(db)
+    if (emptiedAt === invalidatedAt(db)) return
+    emptiedAt = invalidatedAt(db)
     running.clear()
     entries.clear()
   }

@@ -2,9 +2,9 @@ import { isIP, isIPv4 } from 'node:net'
 import { z } from 'zod'
 import { commaSeparated, countOrOff, isOrigin, wholeNumber } from './setting-types.ts'
 
-/** Proxies that are trusted to report a client's address: the last n hops, or some networks; null for
- *  none. */
-type TrustProxy = { hops: number } | { networks: string[] } | null
+/** Proxies that are trusted to report a client's address, in Fastify's words: some networks, or those at the last
+ *  hops; false for none. */
+type TrustProxy = false | string[] | ((address: string, hop: number) => boolean)
 
 const maxHops = 16
 
@@ -15,28 +15,21 @@ function isNetwork(text: string): boolean {
   return bits === undefined || (Number(bits) >= 1 && Number(bits) <= (isIPv4(address) ? 32 : 128))
 }
 
-/** Type of the variable TRUST_PROXY: `1`, or `10.0.0.0/8, 2001:db8::/32`. */
+// `1`, or `10.0.0.0/8, 2001:db8::/32`. Fastify refuses a plain number of hops, because it can't know whether clients
+// can bypass the proxies; an operator who sets a number vouches for that.
 const trustProxy = z
   .string()
   .transform((text, { addIssue }): TrustProxy => {
-    if (/^\d+$/.test(text) && Number(text) >= 1 && Number(text) <= maxHops) return { hops: Number(text) }
+    const hops = /^\d+$/.test(text) ? Number(text) : 0
+    if (hops >= 1 && hops <= maxHops) return (_address, hop) => hop < hops
     const networks = text.split(',').map((network) => network.trim())
-    if (networks.every(isNetwork)) return { networks }
+    if (networks.every(isNetwork)) return networks
     addIssue(
       `must be a number of proxies from 1 to ${maxHops}, or a comma-separated list of networks such as 10.0.0.0/8`,
     )
-    return null
+    return false
   })
-  .default(null)
-
-/** Converts the setting to Fastify's `trustProxy`. Fastify refuses a plain number of hops, because it can't
- *  know whether clients can bypass the proxies; an operator who sets a number vouches for that. */
-export function trustProxyOf(
-  trusted: TrustProxy,
-): false | string[] | ((address: string, hop: number) => boolean) {
-  if (trusted === null) return false
-  return 'networks' in trusted ? trusted.networks : (_address, hop) => hop < trusted.hops
-}
+  .default(false)
 
 // '' and '/' are the root; '/v1/' is '/v1'.
 const basePath = z

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import type { Database } from '../database/database.ts'
+import { repeat } from '../shared/repeat.ts'
 import { query } from './query.ts'
 import { leaders } from './table.ts'
 
@@ -51,30 +52,20 @@ export function electLeader(
   const holder = randomUUID()
   let leadsUntil = Number.NEGATIVE_INFINITY
   let isOver = false
-  let timer: NodeJS.Timeout | undefined
 
   async function attempt(): Promise<void> {
     // Before the statement, so that the lease ends here before it ends in the database.
     const askedAt = performance.now()
-    try {
-      const won = await claim(db, { role, holder, leaseMs })
-      leadsUntil = won.length > 0 ? askedAt + leaseMs : Number.NEGATIVE_INFINITY
-    } catch (error) {
-      onError(error)
-    }
-    if (isOver) return
-    timer = setTimeout(() => {
-      running = attempt()
-    }, pauseMs).unref()
+    const won = await claim(db, { role, holder, leaseMs })
+    leadsUntil = won.length > 0 ? askedAt + leaseMs : Number.NEGATIVE_INFINITY
   }
-  let running = attempt()
+  const stopTrying = repeat(attempt, { pauseMs, firstMs: 0 }, onError)
 
   return {
     isLeader: () => !isOver && performance.now() < leadsUntil,
     async stop() {
       isOver = true
-      clearTimeout(timer)
-      await running
+      await stopTrying()
       if (performance.now() < leadsUntil) await resign(db, { role, holder }).catch(onError)
     },
   }

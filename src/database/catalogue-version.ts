@@ -1,15 +1,12 @@
 import type { Database } from './database.ts'
 import { perDatabase } from './per-database.ts'
 
-const invalidationOf = perDatabase(() => ({ version: 0, at: Number.NEGATIVE_INFINITY }))
+const invalidationOf = perDatabase(() => ({ at: Number.NEGATIVE_INFINITY }))
 
 // Upper bound for the lag of a healthy replica.
 const maxReplicaLagMs = 2_000
 
-/** Number of times that this process has invalidated the catalogue. */
-export const catalogueVersion = (db: Database): number => invalidationOf(db).version
-
-/** Time of the last invalidation, on the clock of `performance.now()`. */
+/** Time at which this process last invalidated the catalogue, on the clock of `performance.now()`. */
 export const invalidatedAt = (db: Database): number => invalidationOf(db).at
 
 /** Reports whether the last invalidation is so recent that a replica may lag behind it. */
@@ -20,7 +17,5 @@ export const wasJustInvalidated = (db: Database): boolean =>
  *  committing a change that must be visible at once: a rate or price that sells out or becomes available
  *  again, an import, a change of a grant or key. */
 export function invalidateCatalogue(db: Database): void {
-  const invalidation = invalidationOf(db)
-  invalidation.version++
-  invalidation.at = performance.now()
+  invalidationOf(db).at = performance.now()
 }

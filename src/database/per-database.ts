@@ -4,13 +4,10 @@ import type { Database } from './database.ts'
 export function perOwner<Owner extends object, Value>(
   create: (owner: Owner) => Value,
 ): (owner: Owner) => Value {
-  const created = new WeakMap<Owner, { value: Value }>()
+  const created = new WeakMap<Owner, Value>()
   return (owner) => {
-    const known = created.get(owner)
-    if (known) return known.value
-    const value = create(owner)
-    created.set(owner, { value })
-    return value
+    if (!created.has(owner)) created.set(owner, create(owner))
+    return created.get(owner) as Value
   }
 }
 

@@ -21,7 +21,7 @@ test('no settings give a loopback service on an embedded database', () => {
     misspelt: [],
     port: 4000,
     host: '127.0.0.1',
-    trustProxy: null,
+    trustProxy: false,
     maxConnections: 5000,
     connectionsPerAddress: 1000,
     streamsPerKey: 10_000,
@@ -148,7 +148,7 @@ test('every setting is read', () => {
     },
     port: 0,
     host: '0.0.0.0',
-    trustProxy: { networks: ['10.0.0.0/8', '2001:db8::/32', '192.0.2.7'] },
+    trustProxy: ['10.0.0.0/8', '2001:db8::/32', '192.0.2.7'],
     maxConnections: 20_000,
     connectionsPerAddress: 300,
     streamsPerKey: 7,
@@ -572,8 +572,10 @@ test('only production has a drain period by default', () => {
 })
 
 test('proxies are trusted by number or by network', () => {
-  expect(parseConfig({ TRUST_PROXY: '2' }).trustProxy).toEqual({ hops: 2 })
-  expect(parseConfig({ TRUST_PROXY: '::1' }).trustProxy).toEqual({ networks: ['::1'] })
+  const { trustProxy } = parseConfig({ TRUST_PROXY: '2' })
+  if (typeof trustProxy !== 'function') return expect.fail('a number is no function of hops')
+  expect([0, 1, 2].map((hop) => trustProxy('192.0.2.1', hop))).toEqual([true, true, false])
+  expect(parseConfig({ TRUST_PROXY: '::1' }).trustProxy).toEqual(['::1'])
 })
 
 test('a name that is nearly that of a setting is named with the nearest, and never a value', () => {

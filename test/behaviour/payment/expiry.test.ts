@@ -2,10 +2,10 @@
 
 import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeEach, expect, test } from 'vitest'
-import { repeat } from '../../../src/app/jobs.ts'
 import { idempotencyKeys, payments } from '../../../src/domain/payment/table.ts'
 import { expireHolds, sweepHolds } from '../../../src/domain/sale/release/expire-holds.ts'
 import { tickets } from '../../../src/domain/ticket/table.ts'
+import { repeat } from '../../../src/shared/repeat.ts'
 import { anEntry, type Checkout, checkOut, countersOf, mustCheckOut } from '../../support/checkouts.ts'
 import { aCatalogue, anEvent, aPrice, aRate, aRateNamed, aRateOf } from '../../support/factories.ts'
 import { waitForBlockedStatement } from '../../support/lock-waits.ts'
@@ -220,7 +220,7 @@ test('the job expires holds and deletes idempotency keys older than a day', asyn
   const errors: unknown[] = []
   const stop = repeat(
     () => sweepHolds(sale.db),
-    0.01,
+    { pauseMs: 10 },
     (error) => errors.push(error),
   )
   await expect.poll(() => statusOf(payment_id)).toEqual(['expired', 'expired'])

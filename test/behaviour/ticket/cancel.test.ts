@@ -1,6 +1,6 @@
 import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { catalogueVersion } from '../../../src/database/catalogue-version.ts'
+import { invalidatedAt } from '../../../src/database/catalogue-version.ts'
 import { payments } from '../../../src/domain/payment/table.ts'
 import { tickets } from '../../../src/domain/ticket/table.ts'
 import { anEntry, countersOf, mustCheckOut } from '../../support/checkouts.ts'
@@ -47,7 +47,7 @@ const setStatus = (id: string, status: 'processing' | 'failed') =>
 test('cancelling an unpaid checkout frees its places at once, and again changes nothing', async () => {
   const { payment_id } = await makeUnpaid('rate_few', 'price_few', 2)
   expect((await countersOf(sale)).rate_few).toEqual({ sold: 0, held: 2 })
-  const version = catalogueVersion(sale.db)
+  const invalidated = invalidatedAt(sale.db)
   const { payment } = await refunds.cancelCheckout(sale, payment_id)
   expect(payment).toEqual({
     id: payment_id,
@@ -55,7 +55,7 @@ test('cancelling an unpaid checkout frees its places at once, and again changes 
     tickets: [{ status: 'EXPIRED' }, { status: 'EXPIRED' }],
   })
   expect((await countersOf(sale)).rate_few).toEqual({ sold: 0, held: 0 })
-  expect(catalogueVersion(sale.db)).toBeGreaterThan(version)
+  expect(invalidatedAt(sale.db)).toBeGreaterThan(invalidated)
   expect(await refunds.cancelCheckout(sale, payment_id)).toEqual({ payment })
   expect((await countersOf(sale)).rate_few).toEqual({ sold: 0, held: 0 })
 })
@@ -118,7 +118,7 @@ test('cancelling a cancelled ticket changes nothing', async () => {
 
 test('cancelling a ticket of a sold-out rate records RATE_AVAILABLE and shows at once', async () => {
   const checkout = await refunds.buyTickets(sale, 2, {}, 'rate_few')
-  const version = catalogueVersion(sale.db)
+  const invalidated = invalidatedAt(sale.db)
   const before = await refunds.changeTypesOf(sale, 'rate_few')
   const query = `mutation ($id: ID!) { cancelTicket(input: { ticketId: $id }) { ... on CancelTicketPayload {
     ticket { ticketRate { available availability { sold available } } payment { tickets { status } } } } } }`
@@ -131,7 +131,7 @@ test('cancelling a ticket of a sold-out rate records RATE_AVAILABLE and shows at
       },
     },
   })
-  expect(catalogueVersion(sale.db)).toBeGreaterThan(version)
+  expect(invalidatedAt(sale.db)).toBeGreaterThan(invalidated)
   expect(await refunds.changeTypesOf(sale, 'rate_few')).toEqual([...before, 'rate.available'])
 })
 

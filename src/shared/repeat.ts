@@ -1,0 +1,26 @@
+/** Repeats work until it is stopped, waiting `pauseMs` before each run, or `firstMs` before the first. Errors go to
+ *  `onError` and do not end it. The returned function aborts the signal, and resolves once the current run has
+ *  finished. */
+export function repeat(
+  work: (stopping: AbortSignal) => Promise<unknown>,
+  { pauseMs, firstMs = pauseMs }: { pauseMs: number; firstMs?: number },
+  onError: (error: unknown) => void,
+): () => Promise<void> {
+  const stopping = new AbortController()
+  let running: Promise<unknown> = Promise.resolve()
+  let timer: NodeJS.Timeout | undefined
+  const startIn = (ms: number) => {
+    if (stopping.signal.aborted) return
+    timer = setTimeout(() => {
+      running = work(stopping.signal)
+        .catch(onError)
+        .finally(() => startIn(pauseMs))
+    }, ms).unref()
+  }
+  startIn(firstMs)
+  return async () => {
+    stopping.abort()
+    clearTimeout(timer)
+    await running
+  }
+}
