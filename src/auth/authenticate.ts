@@ -5,10 +5,10 @@ import { anyOf, type Find, query } from '../data/query.ts'
 import { nowMs } from '../database/clock.ts'
 import type { Database } from '../database/database.ts'
 import { Refusal, refusal } from '../shared/errors.ts'
-import { isIdentifier } from '../shared/ids.ts'
+import { isIdentifier, sha256 } from '../shared/ids.ts'
 import { type Authenticated, type Caller, unauthenticated } from './caller.ts'
 import { type Credentials, includesOrigin, rememberValidity } from './credentials.ts'
-import { hashSecret, integrationScopes, isSameHash } from './key.ts'
+import { integrationScopes, isSameHash } from './key.ts'
 import { grants, integrations, isValid, keys, organizationSecrets } from './table.ts'
 
 // Milliseconds since 1970.
@@ -181,7 +181,7 @@ async function authenticateSecret(
   const since = performance.now()
   const [integration] = isIdentifier(integrationId) ? await integrationById(db, { id: integrationId }) : []
   const stored = integration ? [integration.secretHash, ...integration.organizationHashes] : []
-  if (!integration || !isAnyHash(hashSecret(secret), stored))
+  if (!integration || !isAnyHash(sha256(secret), stored))
     throw unauthenticated('The integration or its secret is not known.', 'secret')
   return {
     caller: {

@@ -1,4 +1,4 @@
-import { asc, eq, sql } from 'drizzle-orm'
+import { asc, eq, getTableColumns, sql } from 'drizzle-orm'
 import { z } from 'zod'
 import { isOrigin } from '../config/setting-types.ts'
 import type { Connection, Database } from '../database/database.ts'
@@ -16,16 +16,13 @@ import {
 import { revokeKey } from './revoke-key.ts'
 import { channels, grants, integrations, keys, statusOf } from './table.ts'
 
+const { hash: _, ...shown } = getTableColumns(keys)
+
 /** Lists all issued keys, oldest first, with owner and status by the database's clock, but no secrets. */
 const listKeys = (db: Connection) =>
   db
     .select({
-      id: keys.id,
-      mode: keys.mode,
-      channelId: keys.channelId,
-      integrationId: keys.integrationId,
-      origins: keys.origins,
-      scopes: keys.scopes,
+      ...shown,
       name: sql<string>`coalesce(${channels.name}, ${integrations.name})`,
       /** Organizations whose catalogue or tickets the key currently opens. */
       organizationIds: sql<
@@ -36,9 +33,6 @@ const listKeys = (db: Connection) =>
       secretActive: sql<
         boolean | null
       >`case when ${keys.integrationId} is not null then ${integrations.secretHash} is not null end`,
-      createdAt: keys.createdAt,
-      expiresAt: keys.expiresAt,
-      revokedAt: keys.revokedAt,
     })
     .from(keys)
     .leftJoin(channels, eq(channels.id, keys.channelId))

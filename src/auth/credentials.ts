@@ -5,7 +5,8 @@ import { query } from '../data/query.ts'
 import type { Database } from '../database/database.ts'
 import { perDatabase } from '../database/per-database.ts'
 import { clientAddress } from '../http/connection-limits.ts'
-import { hashSecret, type KeyFacts, readKey } from './key.ts'
+import { sha256 } from '../shared/ids.ts'
+import { readKey } from './key.ts'
 import { integrations, isValid, keys, organizationSecrets } from './table.ts'
 
 declare module 'fastify' {
@@ -28,9 +29,7 @@ export class Credentials {
   readonly origin: string | undefined
   /** Address of a client with a publishable key, for limits; else ''. */
   address = ''
-  #apiKeyHash: string | undefined
   #hash: string | undefined
-  #keyFacts: KeyFacts | null | undefined
 
   /** Reads the credentials from the headers of a request. */
   constructor(headers: Headers) {
@@ -50,23 +49,21 @@ export class Credentials {
     return this.apiKey?.startsWith('box_pub_') ?? false
   }
 
-  /** Facts that the API key states; null without one, or if it is malformed. Computed once. */
-  get keyFacts(): KeyFacts | null {
-    if (this.#keyFacts === undefined) this.#keyFacts = readKey(this.apiKey ?? '')
-    return this.#keyFacts
+  /** Facts that the API key states; null without one, or if it is malformed. */
+  get keyFacts() {
+    return readKey(this.apiKey ?? '')
   }
 
-  /** Hash of the API key, as it is stored. Computed once: limits, caches and authentication all use it. */
+  /** Hash of the API key, as it is stored. */
   get apiKeyHash(): string {
-    this.#apiKeyHash ??= hashSecret(this.apiKey ?? '')
-    return this.#apiKeyHash
+    return this.isKeyOnly ? this.hash : sha256(this.apiKey ?? '')
   }
 
-  /** Cache key that identifies the credentials and does not reveal them. */
+  /** Cache key that identifies the credentials and does not reveal them. Computed once: limits, caches and
+   *  authentication all use it. */
   get hash(): string {
-    this.#hash ??= this.isKeyOnly
-      ? this.apiKeyHash
-      : hashSecret(JSON.stringify([this.apiKey, this.integrationId, this.secret]))
+    const { apiKey, integrationId, secret, isKeyOnly } = this
+    this.#hash ??= sha256(isKeyOnly ? (apiKey ?? '') : JSON.stringify([apiKey, integrationId, secret]))
     return this.#hash
   }
 
@@ -153,7 +150,7 @@ export async function mayBeValid(db: Database, credentials: Credentials): Promis
   const { apiKey, apiKeyHash, integrationId = '', secret = '', isKeyOnly } = credentials
   const names = await validNames.get(db)
   if (apiKey !== undefined && !names.has(apiKeyHash)) return false
-  return isKeyOnly ? apiKey !== undefined : names.has(nameOf(integrationId, hashSecret(secret)))
+  return isKeyOnly ? apiKey !== undefined : names.has(nameOf(integrationId, sha256(secret)))
 }
 
 // A key has at most twenty.

@@ -2,10 +2,10 @@ import { and, eq, inArray, notExists, sql } from 'drizzle-orm'
 import type { Connection, Database } from '../database/database.ts'
 import { organizations } from '../domain/organization/table.ts'
 import { refusal, refuseIf } from '../shared/errors.ts'
-import { newId, newSecret } from '../shared/ids.ts'
+import { newId, newSecret, sha256 } from '../shared/ids.ts'
 import type { Mode } from '../shared/mode.ts'
 import { invalidateListed } from './credentials.ts'
-import { hashSecret, type IntegrationScope, integrationScopes, newKey } from './key.ts'
+import { type IntegrationScope, integrationScopes, newKey } from './key.ts'
 import {
   channelOrganizations,
   channels,
@@ -73,7 +73,7 @@ async function insertKey(
   const { id, key } = newKey(mode, owner.origins != null)
   const [inserted] = await tx
     .insert(keys)
-    .values({ id, mode, hash: hashSecret(key), expiresAt, ...owner })
+    .values({ id, mode, hash: sha256(key), expiresAt, ...owner })
     .returning({ expired: isPast(keys) })
   requireFuture(inserted)
   return key
@@ -132,6 +132,6 @@ export const issueIntegrationKey = (
     await refuseUnknown(tx, 'organization', organizationId)
     await tx
       .insert(integrations)
-      .values({ id: integrationId, organizationId, name, secretHash: hashSecret(secret) })
+      .values({ id: integrationId, organizationId, name, secretHash: sha256(secret) })
     return { integrationId, secret, key: await insertKey(tx, input, { integrationId, scopes }) }
   })

@@ -1,11 +1,10 @@
-import { and, asc, eq, isNull, sql } from 'drizzle-orm'
+import { and, asc, eq, getTableColumns, isNull, sql } from 'drizzle-orm'
 import type { Connection, Database } from '../database/database.ts'
 import { organizations } from '../domain/organization/table.ts'
 import { refusal } from '../shared/errors.ts'
-import { newId, newSecret } from '../shared/ids.ts'
+import { newId, newSecret, sha256 } from '../shared/ids.ts'
 import { invalidateListed } from './credentials.ts'
 import { isPast, issue, refuseUnknown, requireFuture } from './issue-key.ts'
-import { hashSecret } from './key.ts'
 import { isValid, organizationSecrets, statusOf } from './table.ts'
 
 // Two, so that rotation needs no downtime: the new one is handed out while the old one still works.
@@ -36,22 +35,17 @@ export const issueOrganizationSecret = (
     const secret = newSecret()
     const [inserted] = await tx
       .insert(organizationSecrets)
-      .values({ id: newId('sec'), organizationId, hash: hashSecret(secret), expiresAt })
+      .values({ id: newId('sec'), organizationId, hash: sha256(secret), expiresAt })
       .returning({ secretId: organizationSecrets.id, expired: isPast(organizationSecrets) })
     return { secretId: requireFuture(inserted).secretId, secret }
   })
 
+const { hash: _, ...shown } = getTableColumns(organizationSecrets)
+
 /** Lists all secrets of organizations, oldest first, with their status by the database's clock. */
 export const listOrganizationSecrets = (db: Connection) =>
   db
-    .select({
-      id: organizationSecrets.id,
-      organizationId: organizationSecrets.organizationId,
-      status: statusOf(organizationSecrets),
-      createdAt: organizationSecrets.createdAt,
-      expiresAt: organizationSecrets.expiresAt,
-      revokedAt: organizationSecrets.revokedAt,
-    })
+    .select({ ...shown, status: statusOf(organizationSecrets) })
     .from(organizationSecrets)
     .orderBy(asc(organizationSecrets.createdAt), asc(organizationSecrets.id))
 
