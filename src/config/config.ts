@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { closest, distance } from 'fastest-levenshtein'
 import { z } from 'zod'
 import {
-  type DatabaseTls,
   databaseSettings,
   databaseTlsContradictionsIn,
   databaseTlsOf,
@@ -11,15 +10,10 @@ import {
   embeddedContradictionsIn,
   retentionSettings,
 } from './database.ts'
-import {
-  type DeliveryConfig,
-  deliveryConfigOf,
-  deliveryContradictionsIn,
-  deliverySettings,
-} from './delivery.ts'
+import { deliveryConfigOf, deliveryContradictionsIn, deliverySettings } from './delivery.ts'
 import { httpSettings } from './http.ts'
 import { baseUrl, type CamelCase, mistakesIn, path, wholeNumber } from './setting-types.ts'
-import { type StripeSettings, stripeContradictionsIn, stripeEnvironment, stripeSettingsOf } from './stripe.ts'
+import { stripeContradictionsIn, stripeEnvironment, stripeSettingsOf } from './stripe.ts'
 import { hasTraces, telemetrySettings, tracingSettings } from './telemetry.ts'
 
 /** Settings that may also come from a file, as secrets of containers do:
@@ -41,7 +35,7 @@ type Environment = Record<string, string | undefined>
 
 /** Reads the settings that `…_FILE` variables name a file for, without the line break at its end. Lists the
  *  files that can't be read, and settings that are given twice; names no content. */
-export function readSecretFiles(
+function readSecretFiles(
   env: Environment,
   readFile: (path: string) => string,
 ): { env: Environment; mistakes: string[] } {
@@ -136,24 +130,6 @@ type PlainSettings = z.output<typeof plainSettings>
 
 type PlainConfig = { [Name in keyof PlainSettings as CamelCase<Name>]: PlainSettings[Name] }
 
-/** Settings of the service, as parsed from the environment. */
-export type Config = PlainConfig & {
-  /** Credentials for Stripe; null with another provider. */
-  stripe: StripeSettings | null
-  /** TLS to the database; null if nothing is set, so that each URL decides for itself. */
-  databaseTls: DatabaseTls | null
-  /** True if webhooks may go to private addresses and over plain HTTP, as in tests and private networks. */
-  privateWebhooks: boolean
-  /** Seconds for which the service still answers after a shutdown request, although it is not ready. */
-  drainSeconds: number
-  /** True if spans are sent to an OpenTelemetry collector. */
-  hasTraces: boolean
-  /** Channels by which buyers receive their tickets. */
-  delivery: DeliveryConfig
-  /** Sentences about variables that are probably settings misspelt; each starts with the name. */
-  misspelt: string[]
-}
-
 const toCamelCase = (name: string): string =>
   name.toLowerCase().replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
 
@@ -186,7 +162,7 @@ function contradictionsIn(settings: Settings): string[] {
 export function parseConfig(
   env: Environment,
   readFile: (path: string) => string = (path) => readFileSync(path, 'utf8'),
-): Config {
+) {
   // An empty variable counts as unset, as in shells and compose files.
   const nonEmpty = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
   const files = readSecretFiles(nonEmpty, readFile)
@@ -203,12 +179,22 @@ export function parseConfig(
   const plain = plainSettings.keyof().options.map((name) => [toCamelCase(name), data[name]])
   return {
     ...(Object.fromEntries(plain) as PlainConfig),
+    /** True if webhooks may go to private addresses and over plain HTTP, as in tests and private networks. */
     privateWebhooks: data.WEBHOOKS_TO_PRIVATE_ADDRESSES,
+    /** Credentials for Stripe; null with another provider. */
     stripe: stripeSettingsOf(data),
+    /** TLS to the database; null if nothing is set, so that each URL decides for itself. */
     databaseTls: databaseTlsOf(data),
+    /** Seconds for which the service still answers after a shutdown request, although it is not ready. */
     drainSeconds: data.DRAIN_SECONDS ?? (data.NODE_ENV === 'production' ? 5 : 0),
+    /** True if spans are sent to an OpenTelemetry collector. */
     hasTraces: hasTraces(data),
+    /** Channels by which buyers receive their tickets. */
     delivery: deliveryConfigOf(data, join(data.DATA_DIR, 'mail')),
+    /** Sentences about variables that are probably settings misspelt; each starts with the name. */
     misspelt: misspeltSettings(nonEmpty, [...settingNames, ...secretSettings.map((name) => `${name}_FILE`)]),
   }
 }
+
+/** Settings of the service, as parsed from the environment. */
+export type Config = ReturnType<typeof parseConfig>
