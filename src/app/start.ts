@@ -11,6 +11,7 @@ import { countBacklog } from '../domain/sale/report/count-backlog.ts'
 import { logFailure } from '../http/mask-error.ts'
 import { explainListening, publicUrlOf } from '../http/public-url.ts'
 import { requireWritable } from '../shared/files.ts'
+import { madeOnce } from '../shared/made-once.ts'
 import { openTelemetry } from '../telemetry/open-telemetry.ts'
 import { createApp } from './app.ts'
 import type { Companion, OpenCompanion } from './companion.ts'
@@ -89,7 +90,6 @@ export async function serve(
   const { db } = database
   const companion = await openBeside(config, database, openCompanion)
   let isLeaving = false
-  let draining = false
   const telemetry = await openTelemetry(config, {
     poolUsage: () => database.poolUsage(),
     isReady: async () => (await database.whyUnready()) === null,
@@ -126,10 +126,8 @@ export async function serve(
     )
   await telemetry.listen(app.log)
 
-  // The timer is the deadline: whatever hangs, the process exits.
-  const stop = async () => {
-    if (draining) return
-    draining = true
+  const stop = madeOnce(async () => {
+    // The deadline: whatever hangs, the process exits.
     setTimeout(() => process.exit(1), config.shutdownSeconds * 1000).unref()
     await app.close()
     await stopCommands()
@@ -137,7 +135,7 @@ export async function serve(
     await telemetry.close()
     await database.close()
     process.exit(0)
-  }
+  })
   const fail = (error: unknown) => {
     logFailure(app.log, error, 'closing failed')
     process.exit(1)

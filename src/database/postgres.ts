@@ -3,6 +3,7 @@ import { type ConnectionOptions, checkServerIdentity, type PeerCertificate } fro
 import { sql } from 'drizzle-orm'
 import { drizzle } from 'drizzle-orm/postgres-js'
 import postgres from 'postgres'
+import type { Config } from '../config/config.ts'
 import type { DatabaseTls } from '../config/database.ts'
 import { announcementsOf } from './announcements.ts'
 import { type DatabaseOptions, logger, type OpenDatabase, readiness } from './database.ts'
@@ -100,24 +101,11 @@ const anyTimeoutUnset = sql.raw(
     .join(' or '),
 )
 
-/** Addresses of one PostgreSQL database. */
-type PostgresAddress = {
-  url: string
-  /** True if `url` is a pooler in transaction mode. */
-  isPooled: boolean
-  /** URL of the database itself, for work that needs a session; `url` if there is no pooler. */
-  directUrl: string | undefined
-  /** TLS to all of them. */
-  tls: DatabaseTls | null
-  /** True if nothing is written, so that it may be a standby. */
-  isOnlyRead?: boolean
-}
-
 /** Parses a URL into the driver's settings without connecting. Of several hosts, prefers one that accepts
  *  writes, unless the URL says otherwise or the database is only read. */
 function settingsOf(
   url: string,
-  { isOnlyRead = false, tls }: Pick<PostgresAddress, 'isOnlyRead' | 'tls'>,
+  { isOnlyRead, tls }: { isOnlyRead: boolean; tls: DatabaseTls | null },
   options: object = {},
 ): postgres.Sql['options'] {
   const { options: settings } = postgres(url, { ...driver, ...options, max: 1 })
@@ -126,13 +114,18 @@ function settingsOf(
   return Object.assign(settings, { target_session_attrs: wanted, ssl: tlsOf(url, settings, tls) })
 }
 
-/** Opens PostgreSQL: up to ten connections, made on demand, one for readiness checks, and one for
- *  announcements. */
+/** Settings of one PostgreSQL database. */
+export type PostgresSettings = Partial<Pick<Config, 'databasePooler' | 'directDatabaseUrl' | 'databaseTls'>>
+
+/** Opens PostgreSQL: up to ten connections, made on demand, one for readiness checks, and one for announcements. With
+ *  `isOnlyRead` nothing is written, so that it may be a standby. */
 export function openPostgres(
-  { url, isPooled, directUrl, tls, isOnlyRead = false }: PostgresAddress,
-  options: DatabaseOptions,
+  url: string,
+  { databasePooler, directDatabaseUrl: directUrl, databaseTls: tls = null }: PostgresSettings,
+  { statementTimeoutMs = defaultTimeoutMs, ...options }: DatabaseOptions,
+  isOnlyRead = false,
 ): OpenDatabase {
-  const { statementTimeoutMs = defaultTimeoutMs } = options
+  const isPooled = databasePooler === 'transaction'
   // A pooler loses prepared statements between its connections, and refuses other settings in the startup message.
   const settings = settingsOf(
     url,
@@ -188,7 +181,7 @@ export function openPostgres(
         'DIRECT_DATABASE_URL: migrations hold a session lock, which a transaction pooler does not support; set it to the address of the database itself',
       )
     const address = directUrl ?? url
-    const settings = settingsOf(address, { tls })
+    const settings = settingsOf(address, { isOnlyRead: false, tls })
     return migratePostgres(address, { host: await hostFinder(settings)(), ssl: settings.ssl }, work)
   }
 
