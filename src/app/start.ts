@@ -42,13 +42,6 @@ async function openBeside(
   })
 }
 
-/** Listens on the port. If that fails, the error names the setting to change. */
-async function listen(app: FastifyInstance, { port, host }: Config): Promise<void> {
-  await app.listen({ port, host }).catch((error: unknown) => {
-    throw explainListening(error, { host, port, setting: 'PORT' })
-  })
-}
-
 type Background = { db: Database; provider: PaymentProvider; app: FastifyInstance }
 
 /** Starts the background jobs, unless other processes have them. The returned function stops them. */
@@ -145,7 +138,10 @@ export async function serve(
   }
   // Nobody sends requests to a process of background jobs, so nobody has to learn that it leaves.
   const drainSeconds = config.background === 'only' ? 0 : config.drainSeconds
-  const listening = listen(app, config)
+  const { port, host } = config
+  const listening = app.listen({ port, host }).catch((error: unknown) => {
+    throw explainListening(error, { host, port, setting: 'PORT' })
+  })
   // A worker that does not listen yet is ended by its primary. Anything else may be asked to leave as soon as it does.
   if (config.webConcurrency > 1) await listening
   onShutdown({ drainSeconds, leave, stop: () => void stop().catch(fail) })

@@ -84,19 +84,15 @@ async function findEach(
 
 /** Creates the reader of one request. */
 export function createReader(db: Database, scope: Scope, rememberedEvents: number): Reader {
-  const open = (values: Scope) =>
-    new DataLoader<Lookup, unknown[]>(
+  const lookupsOf = new Map<string | undefined, DataLoader<Lookup, unknown[]>>()
+  function openLookups(organizationId: string | undefined) {
+    const values = { ...scope, organizationId }
+    const lookups = new DataLoader<Lookup, unknown[]>(
       (batch) => inSpan('load', { 'boxoffice.batch.size': batch.length }, () => findEach(db, values, batch)),
       { cache: false },
     )
-  const lookups = open(scope)
-  let lookupsOf: Map<string, typeof lookups> | undefined
-  function lookupsIn(organizationId: string | undefined) {
-    if (organizationId === undefined) return lookups
-    lookupsOf ??= new Map()
-    const known = lookupsOf.get(organizationId) ?? open({ ...scope, organizationId })
-    lookupsOf.set(organizationId, known)
-    return known
+    lookupsOf.set(organizationId, lookups)
+    return lookups
   }
   return {
     db,
@@ -105,7 +101,9 @@ export function createReader(db: Database, scope: Scope, rememberedEvents: numbe
     revisions: new Map(),
     organizations: new Map(),
     async find<Row>(find: NamedFind<Row>, keys: string[], organizationId?: string) {
-      return keys.length === 0 ? [] : ((await lookupsIn(organizationId).load({ find, keys })) as Row[])
+      if (keys.length === 0) return []
+      const lookups = lookupsOf.get(organizationId) ?? openLookups(organizationId)
+      return (await lookups.load({ find, keys })) as Row[]
     },
   }
 }

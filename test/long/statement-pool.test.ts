@@ -127,23 +127,6 @@ test('a failed statement fails its transaction even if its error is ignored', as
   expect(await opened.db.$count(sql`written`)).toBe(0)
 })
 
-test('a failed nested transaction whose error is caught is rolled back alone', async () => {
-  const { db } = opened
-  const kept = await db.transaction(async (tx) => {
-    await tx.execute(sql`create temporary table parts (name text) on commit drop`)
-    await tx.execute(sql`insert into parts values ('before')`)
-    await tx
-      .transaction(async (part) => {
-        await part.execute(sql`insert into parts values ('undone')`)
-        await part.execute(sql`select 1 / 0`)
-      })
-      .catch(() => {})
-    await tx.transaction((part) => part.execute(sql`insert into parts values ('inside')`))
-    return (await tx.select({ name: sql<string>`name` }).from(sql`parts`)).map(({ name }) => name)
-  })
-  expect(kept).toEqual(['before', 'inside'])
-})
-
 test('statements that hold all connections end by the database’s timeout, and queued ones in time', async () => {
   const owner = postgres(database.settings.DATABASE_URL ?? '', { max: 1, onnotice: () => {} })
   await owner`create table slow (id integer)`

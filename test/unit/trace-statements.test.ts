@@ -4,7 +4,7 @@ import { summaryOf } from '../../src/database/pool/drizzle-driver.ts'
 test.each([
   ['select "id" from "events" where "id" = $1', 'SELECT events'],
   ['begin', 'BEGIN'],
-  ['rollback to savepoint part_1', 'ROLLBACK'],
+  ['rollback', 'ROLLBACK'],
   ["select set_config('x', $1, true)", 'SELECT set_config'],
   ['select * from a join b on a.id = b.id left join "a" as c on true', 'SELECT a SELECT b'],
   ['select id from payments where id = $1 for update skip locked', 'SELECT payments'],

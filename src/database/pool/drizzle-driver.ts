@@ -3,7 +3,6 @@ import postgres from 'postgres'
 import { inSpan, instruments } from '../../shared/instruments.ts'
 import type { Pool } from './pool.ts'
 import type { Run, Statement } from './pool-connection.ts'
-import type { Transaction } from './run-transaction.ts'
 
 // Bounded by the length of the texts, because a statement may have a row for each ticket.
 const summaries = new LRUCache<string, string>({
@@ -64,21 +63,14 @@ const unsafeOver =
     return Object.assign(answer, { values })
   }
 
-// Implements the part of the driver's transaction that Drizzle uses. Nested transactions are savepoints.
-const transactionOver = ({ execute, savepoint }: Transaction): object => ({
-  unsafe: unsafeOver(execute),
-  savepoint: <Result>(run: (part: object) => Promise<Result>) =>
-    savepoint((part) => run(transactionOver(part))),
-})
-
-/** Creates a driver for Drizzle that runs its statements and transactions on our pool. The driver's own pool
- *  stays unused, and opens no connection. */
+/** Creates a driver for Drizzle that runs its statements and transactions on our pool: the part that Drizzle uses. No
+ *  transaction is nested. The driver's own pool stays unused, and opens no connection. */
 export function driverOver(settings: object, pool: Pool) {
   return Object.assign(postgres(settings), {
     unsafe: unsafeOver(pool.execute),
     begin: <Result>(run: (transaction: object) => Promise<Result>) =>
       inSpan('transaction', { 'db.system.name': 'postgresql' }, () =>
-        pool.begin((transaction) => run(transactionOver(transaction))),
+        pool.begin((execute) => run({ unsafe: unsafeOver(execute) })),
       ),
   })
 }

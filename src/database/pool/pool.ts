@@ -4,7 +4,6 @@ import { errorCode } from '../../shared/errors.ts'
 import { connectionError, isReadOnly } from './failures.ts'
 import type { FindHost } from './find-host.ts'
 import { PoolConnection, type Run } from './pool-connection.ts'
-import { runTransaction, type Transaction } from './run-transaction.ts'
 
 // Guarantees that every statement gets an answer or an error within a timeout that this process enforces.
 // PostgreSQL's own timeouts don't help if a connection goes silent: the driver then waits forever, and so
@@ -12,6 +11,32 @@ import { runTransaction, type Transaction } from './run-transaction.ts'
 // this pool assigns statements to connections, each a driver client of its own. A statement that times out
 // ends its connection with everything on it; one that times out in the queue is rejected. The cost per
 // statement is two array writes: one timer checks all of them four times a second.
+
+/** Runs a transaction on a reserved connection. If any statement fails, the transaction fails, even if its
+ *  caller ignores the error: PostgreSQL would silently answer COMMIT with a rollback. */
+async function runTransaction<Result>(execute: Run, run: (inside: Run) => Promise<Result>): Promise<Result> {
+  const failures: unknown[] = []
+  let isOver = false
+  const executeInside: Run = (statement, isRaw) => {
+    if (isOver) return Promise.reject(connectionError('the transaction is over', 'TRANSACTION_OVER'))
+    const answer = execute(statement, isRaw)
+    answer.catch((error: unknown) => failures.push(error))
+    return answer
+  }
+  await execute(['begin'], false)
+  try {
+    const result = await run(executeInside)
+    if (failures.length > 0) throw failures[0]
+    isOver = true
+    await execute(['commit'], false)
+    return result
+  } catch (error) {
+    isOver = true
+    // If the rollback fails, the connection is lost, and the transaction with it.
+    await execute(['rollback'], false).catch(() => {})
+    throw error
+  }
+}
 
 type QueueEntry = { since: number; start(connection: PoolConnection): void; reject(error: unknown): void }
 
@@ -150,7 +175,7 @@ export function openPool(options: PoolOptions) {
   }
 
   /** Runs a transaction on a connection of its own. If any of its statements fails, the transaction fails. */
-  async function begin<Result>(run: (transaction: Transaction) => Promise<Result>): Promise<Result> {
+  async function begin<Result>(run: (inside: Run) => Promise<Result>): Promise<Result> {
     if (isClosing) throw ended()
     const connection = await new Promise<PoolConnection>((resolve, reject) => {
       waitingTransactions.push({ since: performance.now(), start: resolve, reject })
