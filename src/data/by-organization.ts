@@ -67,13 +67,14 @@ export function readSold<Row>(
   }
 }
 
-type FindByKeys<Row> = (keys: string[], organizationId?: string) => Promise<Row[]>
-
-async function findByOrganization<Row>(
+/** Finds rows by keys as `readSold` does, for a caller that combines its reads in its own way. */
+export async function findSold<Row>(
+  db: Database,
   keys: string[],
-  find: FindByKeys<Row>,
+  find: (keys: string[], organizationId?: string) => Promise<Row[]>,
   organizationOf: (key: string) => Promise<string | null>,
 ): Promise<Row[]> {
+  if (!isDistributed(db)) return find(keys)
   const owned = await Promise.all(
     keys.map(async (key) => ({ key, organizationId: (await organizationOf(key)) ?? '' })),
   )
@@ -85,14 +86,6 @@ async function findByOrganization<Row>(
   })
   return found.flat()
 }
-
-/** Finds rows by keys as `readSold` does, for a caller that combines its reads in its own way. */
-export const findSold = <Row>(
-  db: Database,
-  keys: string[],
-  find: FindByKeys<Row>,
-  organizationOf: (key: string) => Promise<string | null>,
-): Promise<Row[]> => (isDistributed(db) ? findByOrganization(keys, find, organizationOf) : find(keys))
 
 /** Reads a part of a list that several organizations have rows in: as one statement finds it, or on a distributed
  *  database what each of `organizationIds` has, merged. */

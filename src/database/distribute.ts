@@ -1,6 +1,6 @@
 import { instruments } from '../shared/instruments.ts'
 import { type Distribution, distributedComment } from './database.ts'
-import type { MigrationSession } from './migrate.ts'
+import type { RunStatement } from './migrate.ts'
 
 const noExtension =
   'The database has no Citus extension. Install Citus on every server, run «create extension citus» in this database on each, and add the workers (citus_set_coordinator_host, citus_add_node): docs/scaling.md shows how.'
@@ -37,38 +37,38 @@ const triggers = `
   where not tgisinternal and tgrelid::regclass::text in (select relname from pg_class where relnamespace = 'public'::regnamespace)
     and tgname !~ 'citus'`
 
-async function runEach(session: MigrationSession, query: string): Promise<void> {
-  for (const { statement } of await session.run(query)) await session.run(String(statement))
+async function runEach(run: RunStatement, query: string): Promise<void> {
+  for (const { statement } of await run(query)) await run(String(statement))
 }
 
 /** Distributes the tables over the servers of a Citus cluster, with all that they contain. Each step is
  *  committed by itself, and a repetition goes on where the last one ended; one that finds everything done
  *  changes nothing. Nothing may sell meanwhile. Throws without the extension. */
-export async function distribute(session: MigrationSession): Promise<Distribution> {
-  const [extension] = await session.run(`select from pg_extension where extname = 'citus'`)
+export async function distribute(run: RunStatement): Promise<Distribution> {
+  const [extension] = await run(`select from pg_extension where extname = 'citus'`)
   if (!extension) throw new Error(noExtension)
-  const [payments] = await session.run(`select obj_description('payments'::regclass, 'pg_class') as comment`)
-  const found = (await session.run(tables)) as { name: string; is_sold: boolean; is_done: boolean }[]
+  const [payments] = await run(`select obj_description('payments'::regclass, 'pg_class') as comment`)
+  const found = (await run(tables)) as { name: string; is_sold: boolean; is_done: boolean }[]
   const open = found.filter(({ is_done }) => !is_done)
   const distribution = { distributed: 0, reference: 0, done: found.length - open.length }
   if (payments?.comment === distributedComment && open.length === 0) return distribution
-  for (const statement of keepKeys) await session.run(statement)
-  await runEach(session, presentKeys)
-  await runEach(session, triggers)
+  for (const statement of keepKeys) await run(statement)
+  await runEach(run, presentKeys)
+  await runEach(run, triggers)
   const first = found.find(({ is_sold }) => is_sold)?.name
   for (const { name, is_sold } of open) {
     const colocated = name === first ? '' : `, colocate_with => '${first}'`
-    await session.run(
+    await run(
       is_sold
         ? `select create_distributed_table('${name}', 'organization_id'${colocated})`
         : `select create_reference_table('${name}')`,
     )
-    await session.run(`select truncate_local_data_after_distributing_table('${name}')`)
+    await run(`select truncate_local_data_after_distributing_table('${name}')`)
     distribution[is_sold ? 'distributed' : 'reference']++
     instruments.progress?.('tables', distribution.distributed + distribution.reference, open.length)
   }
-  await runEach(session, missingKeys)
-  await session.run(`comment on table payments is '${distributedComment}'`)
-  await session.run(`drop table ${keptKeys}`)
+  await runEach(run, missingKeys)
+  await run(`comment on table payments is '${distributedComment}'`)
+  await run(`drop table ${keptKeys}`)
   return distribution
 }

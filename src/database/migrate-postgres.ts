@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import postgres from 'postgres'
-import type { MigrationSession } from './migrate.ts'
+import type { RunStatement } from './migrate.ts'
 import type { Host } from './pool/find-host.ts'
 
 /** The host of a URL's that accepts writes, and the driver's setting of TLS. */
@@ -18,10 +18,7 @@ const lockPollMs = 200
 const noTimeouts = { statement_timeout: '0', lock_timeout: '0', idle_in_transaction_session_timeout: '0' }
 
 // A lost session loses its lock, but the driver would silently continue in a new session. So a loss is final.
-function openSession(
-  url: string,
-  { host, ssl }: Server,
-): { session: MigrationSession; end(): Promise<void> } {
+function openSession(url: string, { host, ssl }: Server) {
   let isLost = false
   const client = postgres(url, {
     ...(host && !host.path && { host: host.host, port: host.port, target_session_attrs: undefined }),
@@ -35,15 +32,11 @@ function openSession(
       isLost = true
     },
   })
-  return {
-    session: {
-      async run(statement) {
-        if (isLost) throw new Error('The connection was lost while migrating: migrate again.')
-        return await client.unsafe<Record<string, unknown>[]>(statement)
-      },
-    },
-    end: () => client.end({ timeout: 1 }),
+  const run: RunStatement = async (statement) => {
+    if (isLost) throw new Error('The connection was lost while migrating: migrate again.')
+    return await client.unsafe<Record<string, unknown>[]>(statement)
   }
+  return { run, end: () => client.end({ timeout: 1 }) }
 }
 
 /** Does work on the tables, such as a migration, on a connection of its own, without timeouts. Other processes
@@ -52,16 +45,16 @@ function openSession(
 export async function migratePostgres<Result>(
   url: string,
   server: Server,
-  work: (session: MigrationSession) => Promise<Result>,
+  work: (run: RunStatement) => Promise<Result>,
 ): Promise<Result> {
-  const { session, end } = openSession(url, server)
+  const { run, end } = openSession(url, server)
   const isLocked = async () => {
-    const [row] = await session.run(`select pg_try_advisory_lock(${migrationLock}) as locked`)
+    const [row] = await run(`select pg_try_advisory_lock(${migrationLock}) as locked`)
     return row?.locked === true
   }
   try {
     while (!(await isLocked())) await setTimeout(lockPollMs)
-    return await work(session)
+    return await work(run)
   } finally {
     await end()
   }

@@ -6,11 +6,9 @@ import { sha256 } from '../shared/ids.ts'
 import { instruments } from '../shared/instruments.ts'
 import { isUnavailable, type MigrationWait, migrations } from './database.ts'
 
-/** An exclusive connection for migrations: the part that both drivers can implement. */
-export type MigrationSession = {
-  /** Runs one statement without parameters, and wraps it in no transaction. Resolves to its rows. */
-  run(statement: string): Promise<Record<string, unknown>[]>
-}
+/** Runs one statement without parameters on an exclusive connection, and wraps it in no transaction. Resolves to its
+ *  rows. */
+export type RunStatement = (statement: string) => Promise<Record<string, unknown>[]>
 
 export type MigrateOptions = {
   /** Called each time that a file waits for a lock that another session holds. */
@@ -20,15 +18,6 @@ export type MigrateOptions = {
   maxTries?: number
   /** Milliseconds until the next try. */
   backoffMs?: (tries: number) => number
-}
-
-type Migration = {
-  name: string
-  hash: string
-  /** Key in the journal: time of generation in milliseconds since 1970. */
-  createdAt: number
-  statements: string[]
-  isWhole: boolean
 }
 
 // A statement that waits for a table lock blocks everybody who requests that table after it. So it gives up
@@ -51,7 +40,7 @@ const isConcurrent = (statement: string) =>
   /^(?:\s|--.*\n)*(?:create|drop)\s[^(]*\bconcurrently\b/i.test(statement)
 
 /** Reads the files of a folder, in the order of Drizzle's journal. Refuses an unknown marker. */
-function readMigrations(folder: string): Migration[] {
+function readMigrations(folder: string) {
   const { entries } = JSON.parse(readFileSync(join(folder, 'meta/_journal.json'), 'utf8')) as {
     entries: { tag: string; when: number }[]
   }
@@ -64,6 +53,7 @@ function readMigrations(folder: string): Migration[] {
       name: tag,
       // Same hash as Drizzle's own migrator.
       hash: sha256(text),
+      /** Key in the journal: time of generation in milliseconds since 1970. */
       createdAt: when,
       statements: text.split('--> statement-breakpoint'),
       isWhole: mode === undefined,
@@ -71,54 +61,56 @@ function readMigrations(folder: string): Migration[] {
   })
 }
 
+type Migration = ReturnType<typeof readMigrations>[number]
+
 const journal = 'drizzle.__drizzle_migrations'
 
 const journalInsert = ({ hash, createdAt }: Migration) =>
   `insert into ${journal} (hash, created_at) values ('${hash}', ${createdAt})`
 
-async function readApplied(session: MigrationSession): Promise<Set<number>> {
-  const [found] = await session.run(`select to_regclass('${journal}') is not null as there`)
+async function readApplied(run: RunStatement): Promise<Set<number>> {
+  const [found] = await run(`select to_regclass('${journal}') is not null as there`)
   if (!found?.there) {
-    await session.run('create schema if not exists drizzle')
-    await session.run(
+    await run('create schema if not exists drizzle')
+    await run(
       `create table if not exists ${journal} (id serial primary key, hash text not null, created_at bigint)`,
     )
   }
-  const rows = await session.run(`select created_at from ${journal}`)
+  const rows = await run(`select created_at from ${journal}`)
   return new Set(rows.map(({ created_at }) => Number(created_at)))
 }
 
 const olderTables =
   'The tables of this database are older than the first release, and there is no way on from them: begin with an empty database, and import the catalogue again.'
 
-async function applyWhole(session: MigrationSession, migration: Migration): Promise<void> {
-  await session.run('begin')
+async function applyWhole(run: RunStatement, migration: Migration): Promise<void> {
+  await run('begin')
   try {
-    await session.run(`set local lock_timeout = ${lockTimeoutMs}`)
-    for (const statement of migration.statements) await session.run(statement)
-    await session.run(journalInsert(migration))
-    await session.run('commit')
+    await run(`set local lock_timeout = ${lockTimeoutMs}`)
+    for (const statement of migration.statements) await run(statement)
+    await run(journalInsert(migration))
+    await run('commit')
   } catch (error) {
     // A lost connection has ended the transaction already, and would never answer.
-    if (isLockedOut(error) || !isUnavailable(error)) await session.run('rollback')
+    if (isLockedOut(error) || !isUnavailable(error)) await run('rollback')
     throw error
   }
 }
 
 // An interrupted `create index concurrently` leaves an invalid index, which `if not exists` would accept.
-async function dropUnfinished(session: MigrationSession, index: string): Promise<void> {
-  const unfinished = await session.run(
+async function dropUnfinished(run: RunStatement, index: string): Promise<void> {
+  const unfinished = await run(
     `select from pg_index where indexrelid = to_regclass('${index}') and not indisvalid`,
   )
-  if (unfinished.length > 0) await session.run(`drop index concurrently if exists ${index}`)
+  if (unfinished.length > 0) await run(`drop index concurrently if exists ${index}`)
 }
 
-async function applyStatement(session: MigrationSession, statement: string): Promise<void> {
+async function applyStatement(run: RunStatement, statement: string): Promise<void> {
   // A concurrent statement may wait long, but blocks neither reads nor writes: it needs no timeout.
-  await session.run(`set lock_timeout = ${isConcurrent(statement) ? 0 : lockTimeoutMs}`)
+  await run(`set lock_timeout = ${isConcurrent(statement) ? 0 : lockTimeoutMs}`)
   const index = concurrentIndex.exec(statement)?.[1]
-  if (index) await dropUnfinished(session, index)
-  await session.run(statement)
+  if (index) await dropUnfinished(run, index)
+  await run(statement)
 }
 
 /** Applies pending files in order, each in its own transaction: a file that fails is rolled back, and those
@@ -128,7 +120,7 @@ async function applyStatement(session: MigrationSession, statement: string): Pro
  *  middle. An unfinished index is recreated. Tables without the first file are refused. Throws with the name of
  *  the file if a lock can't be taken in `maxTries`. The caller must hold a lock that keeps other processes from
  *  migrating at the same time. */
-export async function migrate(session: MigrationSession, options: MigrateOptions = {}): Promise<void> {
+export async function migrate(run: RunStatement, options: MigrateOptions = {}): Promise<void> {
   const { onWait = () => {}, folder = migrations.migrationsFolder } = options
   const { maxTries = defaultMaxTries, backoffMs = defaultBackoffMs } = options
 
@@ -152,20 +144,20 @@ export async function migrate(session: MigrationSession, options: MigrateOptions
   }
 
   const files = readMigrations(folder)
-  const applied = await readApplied(session)
+  const applied = await readApplied(run)
   if (applied.size > 0 && files[0] && !applied.has(files[0].createdAt)) throw new Error(olderTables)
   for (const migration of files) {
     const { name, createdAt, isWhole, statements } = migration
     if (applied.has(createdAt)) continue
     instruments.progress?.('migrations', files.indexOf(migration), files.length)
-    if (isWhole) await retry(name, () => applyWhole(session, migration))
+    if (isWhole) await retry(name, () => applyWhole(run, migration))
     else {
       for (const [done, statement] of statements.entries()) {
         instruments.progress?.(name, done, statements.length)
-        await retry(name, () => applyStatement(session, statement))
+        await retry(name, () => applyStatement(run, statement))
       }
-      await session.run('reset lock_timeout')
-      await session.run(journalInsert(migration))
+      await run('reset lock_timeout')
+      await run(journalInsert(migration))
     }
   }
 }

@@ -7,14 +7,7 @@ import { drizzle } from 'drizzle-orm/pglite'
 import { requireWritable } from '../shared/files.ts'
 import { type DatabaseOptions, logger, type OpenDatabase, readiness } from './database.ts'
 import { type FolderLock, lockFolder } from './lock-folder.ts'
-import { type MigrationSession, migrate } from './migrate.ts'
-
-const sessionOf = (client: PGlite): MigrationSession => ({
-  async run(statement) {
-    const results = await client.exec(statement)
-    return results.at(-1)?.rows ?? []
-  },
-})
+import { migrate, type RunStatement } from './migrate.ts'
 
 // Every statement passes this method, closing as well.
 function requireHeldBeforeEach(client: PGlite, lock: FolderLock): void {
@@ -63,6 +56,7 @@ export async function openEmbedded(folder: string, options: DatabaseOptions): Pr
   try {
     const client = await openIn(folder)
     requireHeldBeforeEach(client, lock)
+    const run: RunStatement = async (statement) => (await client.exec(statement)).at(-1)?.rows ?? []
     const db = drizzle(client, { logger: logger(options) })
     return {
       db,
@@ -73,7 +67,7 @@ export async function openEmbedded(folder: string, options: DatabaseOptions): Pr
         await client.exec('checkpoint')
         return Buffer.from(await (await client.dumpDataDir('gzip')).arrayBuffer())
       },
-      migrate: (onWait) => migrate(sessionOf(client), { onWait }),
+      migrate: (onWait) => migrate(run, { onWait }),
       whyUnready: readiness(db),
       // PGlite ignores statement timeouts, and needs none: it serves one process only.
       hasStatementTimeouts: async () => true,

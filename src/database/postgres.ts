@@ -9,7 +9,7 @@ import { announcementsOf } from './announcements.ts'
 import { type DatabaseOptions, logger, type OpenDatabase, readiness } from './database.ts'
 import { distribute } from './distribute.ts'
 import { markDistributed } from './distributed.ts'
-import { type MigrationSession, migrate } from './migrate.ts'
+import { migrate, type RunStatement } from './migrate.ts'
 import { migratePostgres } from './migrate-postgres.ts'
 import { noLink, openNotifyLink } from './notify-link.ts'
 import { driverOver } from './pool/drizzle-driver.ts'
@@ -175,7 +175,7 @@ export function openPostgres(
     return unready
   }
 
-  async function exclusively<Result>(work: (session: MigrationSession) => Promise<Result>): Promise<Result> {
+  async function exclusively<Result>(work: (run: RunStatement) => Promise<Result>): Promise<Result> {
     if (isPooled && !directUrl)
       throw new Error(
         'DIRECT_DATABASE_URL: migrations hold a session lock, which a transaction pooler does not support; set it to the address of the database itself',
@@ -189,7 +189,7 @@ export function openPostgres(
     db,
     distribute: () => exclusively(distribute),
     async migrate(onWait) {
-      await exclusively((session) => migrate(session, { onWait }))
+      await exclusively((run) => migrate(run, { onWait }))
       // Through the pooler, because the settings belong to the role that the service uses there.
       if (isPooled) await db.execute(setRoleSettings)
     },

@@ -1,4 +1,4 @@
-import type { PgSession, PreparedQueryConfig } from 'drizzle-orm/pg-core'
+import type { PreparedQueryConfig } from 'drizzle-orm/pg-core'
 import { errorCode } from '../shared/errors.ts'
 import { inTime } from '../shared/in-time.ts'
 import type { Database, OpenDatabase, ReplicaStatus } from './database.ts'
@@ -11,10 +11,6 @@ const reportMs = 60_000
 
 type Replica = { db: Database; isUp: boolean; markDown(error: unknown): void }
 
-type QueryArguments<Config extends PreparedQueryConfig> = Parameters<
-  typeof PgSession.prototype.prepareQuery<Config>
->
-
 const late = (): never => {
   throw new Error('a replica does not answer')
 }
@@ -25,7 +21,9 @@ function fallBackTo(primary: Database, replica: Replica): void {
   const { session } = replica.db._
   const prepareOnReplica = session.prepareQuery.bind(session)
   const prepareOnPrimary = primary._.session.prepareQuery.bind(primary._.session)
-  session.prepareQuery = <Config extends PreparedQueryConfig>(...query: QueryArguments<Config>) => {
+  session.prepareQuery = <Config extends PreparedQueryConfig>(
+    ...query: Parameters<typeof prepareOnReplica<Config>>
+  ) => {
     const onReplica = prepareOnReplica<Config>(...query)
     // Queries for clients have a name. One without a name checks the replica itself.
     if (query[2] === undefined) return onReplica

@@ -32,9 +32,7 @@ const waits: MigrationWait[] = []
 const quickly = { backoffMs: () => 100, onWait: (wait: MigrationWait) => void waits.push(wait) }
 const migrateFiles = (more: { maxTries?: number } = {}) => {
   waits.length = 0
-  return migratePostgres(url, {}, (session) =>
-    migrate(session, { folder: files.folder, ...quickly, ...more }),
-  )
+  return migratePostgres(url, {}, (run) => migrate(run, { folder: files.folder, ...quickly, ...more }))
 }
 const isThere = async (name: string) =>
   (await sql`select to_regclass(${name}) is not null as there`)[0]?.there as boolean
