@@ -22,16 +22,11 @@ const readConfig = () => parseConfig({ ...process.env, NODE_ENV: undefined })
 // Rules read whole tables, which takes longer than any statement of the service may.
 const examining = { statementTimeoutMs: 130_000 }
 
-// Neither migrated nor checked: what is wrong with it is to be found.
-const examined = {
-  readConfig: (of: 'service' | 'command') => (of === 'service' ? parseConfig(process.env) : readConfig()),
-  open: () => openDatabase(readConfig(), examining),
-  openReplicas: () => openReplicas(readConfig(), examining),
-}
-
-// Every command migrates the embedded database; only `migrate` migrates PostgreSQL.
-async function openFor(purpose: 'migrate' | 'use'): Promise<OpenDatabase> {
+// Every command migrates the embedded database; only `migrate` migrates PostgreSQL. One to be examined is neither
+// migrated nor checked: what is wrong with it is to be found.
+async function open(purpose: 'migrate' | 'use' | 'examine'): Promise<OpenDatabase> {
   const config = readConfig()
+  if (purpose === 'examine') return openDatabase(config, examining)
   const database = await openDatabase(config)
   try {
     if (purpose === 'migrate' || !config.databaseUrl)
@@ -61,10 +56,15 @@ async function askService(args: string[]): Promise<CommandResult | null> {
   }
 }
 
+const access = {
+  readConfig: (of: 'service' | 'command') => (of === 'service' ? parseConfig(process.env) : readConfig()),
+  open,
+  openReplicas: () => openReplicas(readConfig(), examining),
+}
 const args = process.argv.slice(2)
 const isQuiet = args.includes('--json') || args.includes('--quiet')
 const hide = isQuiet ? () => {} : showProgress(process.stderr)
-const { code, output, errors } = (await askService(args)) ?? (await runCommand(args, openFor, examined))
+const { code, output, errors } = (await askService(args)) ?? (await runCommand(args, access))
 hide()
 if (errors === '') console.log(output)
 else console.error(errors)

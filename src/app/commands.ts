@@ -7,7 +7,7 @@ import { retentionCommands } from '../domain/retention/commands.ts'
 import { type Problem, Refusal } from '../shared/errors.ts'
 import { type Files, localFiles } from '../shared/files.ts'
 import { databaseCommands } from './database-commands.ts'
-import type { Examined } from './doctor.ts'
+import type { Access } from './doctor.ts'
 import { describeError } from './log.ts'
 
 const usage = `Usage: npm run COMMAND -- ARGUMENTS    (or: node dist/cli.js COMMAND ARGUMENTS)
@@ -67,13 +67,11 @@ const options = {
   force: { type: 'boolean' },
 } as const
 
-/** Opens the database, either to migrate it or to use it as it is. */
-export type OpenFor = (purpose: 'migrate' | 'use') => Promise<OpenDatabase>
 type Output = { json: unknown; text: string; code?: number }
 /** Opens the tables, or with `whole` all that a database can do. */
 type Open = (() => Promise<Database>) & { whole(): Promise<OpenDatabase> }
 /** Parses its arguments, where a Refusal is a usage error; the function that it returns does the work. */
-type Command = (input: object) => (open: Open, examined: Examined, files: Files) => Promise<Output>
+type Command = (input: object) => (open: Open, access: Access, files: Files) => Promise<Output>
 
 const commands: Record<string, Command> = {
   ...databaseCommands,
@@ -131,7 +129,7 @@ function prepare(words: string[], input: Record<string, unknown>) {
   }
 }
 
-async function run(args: string[], openFor: OpenFor, examined: Examined, files: Files) {
+async function run(args: string[], access: Access, files: Files) {
   const { values, positionals } = readArguments(args)
   const { json, help, quiet: _, ...input } = values
   if (help) return { code: 0, output: usage }
@@ -139,11 +137,11 @@ async function run(args: string[], openFor: OpenFor, examined: Examined, files: 
   let database: OpenDatabase | undefined
   try {
     const whole = async () => {
-      database = await openFor(positionals[0] === 'migrate' ? 'migrate' : 'use')
+      database = await access.open(positionals[0] === 'migrate' ? 'migrate' : 'use')
       return database
     }
     const open = Object.assign(async () => (await whole()).db, { whole })
-    const output = await command(open, examined, files)
+    const output = await command(open, access, files)
     return { code: output.code ?? 0, output: json ? JSON.stringify(output.json) : output.text }
   } finally {
     await database?.close()
@@ -166,15 +164,14 @@ function describe(error: unknown): string {
 export type CommandResult = { code: number; output: string; errors: string }
 
 /** Runs the command that the arguments name. Opens a database only if the command needs one, and closes it
- *  before this resolves. `examined` is what `doctor` looks at; `files` those that the arguments name. */
+ *  before this resolves. `files` are those that the arguments name. */
 export async function runCommand(
   args: string[],
-  openFor: OpenFor,
-  examined: Examined,
+  access: Access,
   files: Files = localFiles,
 ): Promise<CommandResult> {
   try {
-    return { ...(await run(args, openFor, examined, files)), errors: '' }
+    return { ...(await run(args, access, files)), errors: '' }
   } catch (error) {
     return { code: error instanceof UsageError ? 2 : 1, output: '', errors: describe(error) }
   }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { OpenDatabase } from '../database/database.ts'
 import { command } from '../shared/command.ts'
 import type { Files } from '../shared/files.ts'
-import { type Examined, examine, examineDatabases, examineInvariants, type Finding } from './doctor.ts'
+import { type Access, examine, examineDatabases, examineInvariants, type Finding } from './doctor.ts'
 
 // Commands for the database as a whole. Exit codes of those that examine the service are 0 if all is well, 1 if
 // something needs a person, and 2 if something is broken.
@@ -24,7 +24,7 @@ const distribute = command(noArguments, async (_, open: Open) => {
   return { json, text: distributed + reference > 0 ? text : 'The tables are distributed already.' }
 })
 
-function requireEmbedded({ readConfig }: Examined, tool: string): string {
+function requireEmbedded({ readConfig }: Access, tool: string): string {
   const { databaseUrl, dataDir } = readConfig('command')
   if (databaseUrl) throw new Error(`DATABASE_URL is set: use ${tool} for PostgreSQL, see docs/operations.md.`)
   return dataDir
@@ -32,8 +32,8 @@ function requireEmbedded({ readConfig }: Examined, tool: string): string {
 
 const backup = command(
   z.strictObject({ file }),
-  async ({ file: [path] }, open: Open, examined: Examined, files: Files) => {
-    requireEmbedded(examined, 'pg_dump')
+  async ({ file: [path] }, open: Open, access: Access, files: Files) => {
+    requireEmbedded(access, 'pg_dump')
     const bytes = await (await open.whole()).dump()
     await files.write(path, bytes)
     return { json: { file: path, bytes: bytes.length }, text: `The database is in ${path}.` }
@@ -42,8 +42,8 @@ const backup = command(
 
 const restore = command(
   z.strictObject({ file, force: z.boolean().default(false) }),
-  async ({ file: [name], force: replace }, _open: Open, examined: Examined, files: Files) => {
-    const folder = requireEmbedded(examined, 'pg_restore')
+  async ({ file: [name], force: replace }, _open: Open, access: Access, files: Files) => {
+    const folder = requireEmbedded(access, 'pg_restore')
     const { restoreEmbedded } = await import('../database/pglite.ts')
     await restoreEmbedded(folder, { backup: await files.read(name), name, replace })
     return { json: { restored: folder }, text: `The database of ${name} is in ${folder}.` }
@@ -65,12 +65,10 @@ function report(findings: Finding[]) {
   return { json: { code, findings }, text: lines.join('\n'), code }
 }
 
-const doctor = command(noArguments, async (_, _open: Open, examined: Examined) =>
-  report(await examine(examined)),
-)
+const doctor = command(noArguments, async (_, _open: Open, access: Access) => report(await examine(access)))
 
-const verify = command(noArguments, async (_, _open: Open, examined: Examined) =>
-  report(await examineDatabases(examined, examineInvariants)),
+const verify = command(noArguments, async (_, _open: Open, access: Access) =>
+  report(await examineDatabases(access, examineInvariants)),
 )
 
 export const databaseCommands = { migrate, distribute, backup, restore, doctor, verify }

@@ -11,11 +11,12 @@ export type Finding = { check: string; level: 'ok' | 'attention' | 'broken'; tex
 
 type Opened = { primary: OpenDatabase; replicas: OpenDatabase[] }
 
-/** Access to what is examined. Each throws a reason without values of settings. */
-export type Examined = {
+/** Access of commands to settings and databases. Each throws a reason without values of settings. */
+export type Access = {
   /** Settings as the service reads them, or as a command does, which takes no payments. */
   readConfig(of: 'service' | 'command'): Config
-  open(): Promise<OpenDatabase>
+  /** Opens the database: to migrate it, to use it as it is, or to examine it, whatever is wrong with it. */
+  open(purpose: 'migrate' | 'use' | 'examine'): Promise<OpenDatabase>
   /** Opens the replicas that the settings name. */
   openReplicas(): Promise<OpenDatabase[]>
 }
@@ -125,11 +126,11 @@ async function examineOpened(opened: Opened): Promise<Finding[]> {
 
 /** Examines the databases, or finds that they can't be opened. */
 export async function examineDatabases(
-  { open, openReplicas }: Examined,
+  { open, openReplicas }: Access,
   work: (opened: Opened) => Promise<Finding[]>,
 ): Promise<Finding[]> {
   try {
-    const primary = await open()
+    const primary = await open('examine')
     const replicas = await openReplicas()
     const close = () => Promise.all([primary, ...replicas].map((each) => each.close()))
     return await work({ primary, replicas }).finally(close)
@@ -140,14 +141,14 @@ export async function examineDatabases(
 
 /** Examines settings, database, migrations, clocks, extensions, timeouts, replicas and invariants, and counts
  *  what needs a person. Changes nothing. Stops at what the rest depends on. */
-export async function examine(examined: Examined): Promise<Finding[]> {
+export async function examine(access: Access): Promise<Finding[]> {
   try {
-    const { databaseUrl, misspelt } = examined.readConfig('service')
+    const { databaseUrl, misspelt } = access.readConfig('service')
     const inOrder = ok('settings', `in order, with ${databaseUrl ? 'PostgreSQL' : 'the embedded database'}`)
     const settings = misspelt.map((mistake) => attention('settings', mistake))
     return [
       ...(misspelt.length > 0 ? settings : [inOrder]),
-      ...(await examineDatabases(examined, examineOpened)),
+      ...(await examineDatabases(access, examineOpened)),
     ]
   } catch (error) {
     return [broken('settings', describeError(error))]

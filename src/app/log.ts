@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.ts'
-import { errorCode } from '../shared/errors.ts'
+import { causesOf, errorCode } from '../shared/errors.ts'
 
 /** Formatters of all loggers: levels are words. */
 export const logFormatters = { level: (level: string) => ({ level }) }
@@ -25,9 +25,7 @@ export async function openLog(
 /** Describes an error to an operator. Never a stack, nor Drizzle's own message, which contains the statement
  *  and its parameters. */
 export function describeError(error: unknown): string {
-  let rootCause = error
-  while (rootCause instanceof Error && rootCause.cause) rootCause = rootCause.cause
-  const message = rootCause instanceof Error ? rootCause.message : String(rootCause)
+  const message = [...causesOf(error)].at(-1)?.message ?? String(error)
   const code = errorCode(error)
   return code ? `The database refused: ${message.includes(code) ? message : `${message} (${code})`}` : message
 }

@@ -64,8 +64,8 @@ async function answer({ read, write, bytes = '' }: Message): Promise<Message> {
 /** Returns a function that runs commands on a database that stays open. */
 export function commandsOn(config: Config, database: OpenDatabase) {
   const open = async () => ({ ...database, close: async () => {} })
-  const examined = { readConfig: () => config, open, openReplicas: async () => [] }
-  return (args: string[], files?: Files): Promise<CommandResult> => runCommand(args, open, examined, files)
+  const access = { readConfig: () => config, open, openReplicas: async () => [] }
+  return (args: string[], files?: Files): Promise<CommandResult> => runCommand(args, access, files)
 }
 
 /** Runs commands on the embedded database for other processes of this user, until the returned function is called.

@@ -8,7 +8,6 @@ import { groupBy } from '../shared/group-by.ts'
 import { isIdentifier } from '../shared/ids.ts'
 import { inSpan } from '../shared/instruments.ts'
 import { findSold, type OrganizationOf, organizationsBy } from './by-organization.ts'
-import type { Rows } from './json-rows.ts'
 import { Loader } from './loader.ts'
 import { anyOf, type Find, inReach, isOwn, keyedBy, runNamed, type Scope, together } from './query.ts'
 import type { Revisions } from './versioned-loader.ts'
@@ -115,13 +114,10 @@ export type Batch<Row> = NamedFind<Row> & { key: (row: Row) => string; organizat
 type SoldTable = PgTable & Record<'organizationId' | 'channelId' | 'mode', PgColumn>
 
 /** Rows of sales by a column. All rows of a key are of one organization. */
-type Sold<Row> = {
-  name: string
-  rows: Rows<Row>
+type Sold<Row> = Pick<Batch<Row>, 'name' | 'rows' | 'key'> & {
   table: SoldTable
   column: PgColumn
   order?: SQL[]
-  key: (row: Row) => string
 }
 
 /** Creates a batch of the caller's own rows of a table of sales. */

@@ -119,54 +119,48 @@ type Looks = {
   look?(): void
 }
 
-/** Those in this process who watch rows of a topic. Each is woken when any process, this one included, announces one of
- *  its names, some 50 ms after the commit. Announcements may be lost, and may come without a change: they are a reason to
- *  look. Listens as long as somebody watches. */
-export class TopicWatch<Who extends Watcher> {
-  readonly watchers = new Set<Who>()
-  readonly #db: Database
-  readonly #topic: Topic
-  readonly #options: Looks
-  #stop: (() => void) | null = null
-  #looks = 0
+/** Makes the list of those in this process who watch rows of a topic. Each is woken when any process, this one included,
+ *  announces one of its names, some 50 ms after the commit. Announcements may be lost, and may come without a change: they
+ *  are a reason to look. Listens as long as somebody watches. */
+export function watchTopic<Who extends Watcher>(db: Database, topic: Topic, { untilAll, look }: Looks) {
+  const watchers = new Set<Who>()
+  let stop: (() => void) | null = null
+  let looks = 0
 
-  constructor(db: Database, topic: Topic, looks: Looks) {
-    this.#db = db
-    this.#topic = topic
-    this.#options = looks
-  }
-
-  /** Adds a watcher, for as long as the returned function isn't called. */
-  add(watcher: Who): () => void {
-    this.watchers.add(watcher)
-    this.#stop ??= this.#listen()
-    return () => {
-      this.watchers.delete(watcher)
-      if (this.watchers.size > 0) return
-      this.#stop?.()
-      this.#stop = null
-    }
-  }
-
-  #listen(): () => void {
-    const timer = setInterval(() => this.#look(), lookEveryMs).unref()
-    const stop = announcementsOf(this.#db).listen((topic, names) => {
-      if (topic === this.#topic) this.#wake(names)
-    })
-    return () => {
-      clearInterval(timer)
-      stop()
-    }
-  }
-
-  #wake(names: Set<string> | null): void {
-    for (const watcher of this.watchers)
+  function wake(names: Set<string> | null): void {
+    for (const watcher of watchers)
       if (names === null || watcher.names.some((name) => names.has(name))) watcher.wake()
   }
 
-  #look(): void {
-    this.#looks = (this.#looks + 1) % this.#options.untilAll
-    if (this.#looks === 0 || !isLinked(this.#db)) this.#wake(null)
-    this.#options.look?.()
+  function lookAgain(): void {
+    looks = (looks + 1) % untilAll
+    if (looks === 0 || !isLinked(db)) wake(null)
+    look?.()
+  }
+
+  function listen(): () => void {
+    const timer = setInterval(lookAgain, lookEveryMs).unref()
+    const ignore = announcementsOf(db).listen((announced, names) => {
+      if (announced === topic) wake(names)
+    })
+    return () => {
+      clearInterval(timer)
+      ignore()
+    }
+  }
+
+  return {
+    watchers,
+    /** Adds a watcher, for as long as the returned function isn't called. */
+    add(watcher: Who): () => void {
+      watchers.add(watcher)
+      stop ??= listen()
+      return () => {
+        watchers.delete(watcher)
+        if (watchers.size > 0) return
+        stop?.()
+        stop = null
+      }
+    },
   }
 }

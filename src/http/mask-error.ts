@@ -1,5 +1,5 @@
 import { isUnavailable } from '../database/database.ts'
-import { busy, errorCode, Refusal, refusal } from '../shared/errors.ts'
+import { busy, causesOf, errorCode, Refusal, refusal } from '../shared/errors.ts'
 
 export type Log = { error(facts: Record<string, unknown>, message: string): void }
 
@@ -17,7 +17,7 @@ const textOf = (value: unknown) => (typeof value === 'string' ? value : undefine
 // Names that PostgreSQL reports with an error, as both drivers spell them. Never its message or detail, which
 // quote values.
 function databaseFactsOf(error: unknown) {
-  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+  for (const cause of causesOf(error)) {
     if (!('severity' in cause)) continue
     const { code, ...names }: Record<string, unknown> = { ...cause }
     return {

@@ -85,10 +85,15 @@ export function limitProblems([first, ...others]: readonly [Problem, ...Problem[
   return [first, ...(end < 0 ? kept : kept.slice(0, end))]
 }
 
+/** Lists an error and its causes, the nearest first. */
+export function* causesOf(error: unknown): Generator<Error> {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) yield cause
+}
+
 /** Finds the code of an error, or of the nearest of its causes that has one: PostgreSQL's, the network's or a
  *  service's. Log this and never Drizzle's message, which contains parameters. */
 export function errorCode(error: unknown): string | undefined {
-  for (let cause = error; cause instanceof Error; cause = cause.cause)
+  for (const cause of causesOf(error))
     if ('code' in cause && typeof cause.code === 'string') return cause.code
   return undefined
 }

@@ -12,11 +12,10 @@ export function commandRunner(
   { settings = {}, replicas = () => [] }: { settings?: Settings; replicas?: () => OpenDatabase[] } = {},
 ) {
   const keepOpen = (opened: OpenDatabase) => ({ ...opened, close: async () => {} })
-  const staysOpen = async () => keepOpen(database())
+  const open = async () => keepOpen(database())
   const readConfig = () => parseConfig(settings)
   const openReplicas = async () => replicas().map(keepOpen)
-  const run = (...args: string[]) =>
-    runCommand(args, staysOpen, { readConfig, open: staysOpen, openReplicas })
+  const run = (...args: string[]) => runCommand(args, { readConfig, open, openReplicas })
 
   /** Runs a command that must succeed, and returns its output. */
   async function succeed(...args: string[]): Promise<string> {

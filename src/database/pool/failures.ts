@@ -1,4 +1,4 @@
-import { errorCode } from '../../shared/errors.ts'
+import { causesOf, errorCode } from '../../shared/errors.ts'
 
 /** Reason why a database can't be used. `code` is the driver's error code, if there was one. */
 export type Unready = {
@@ -33,10 +33,6 @@ const accessRefused = /^(28\w{3}|3D000|42501)$/
 /** Creates an error with a code, like the driver's own. */
 export const connectionError = (message: string, code: string, cause?: unknown) =>
   Object.assign(new Error(message, { cause }), { code })
-
-function* causesOf(error: unknown): Generator<Error> {
-  for (let cause = error; cause instanceof Error; cause = cause.cause) yield cause
-}
 
 /** Reports whether any of an error and its causes is as asked for. */
 export const someCause = (error: unknown, isWanted: (cause: Error) => boolean): boolean =>

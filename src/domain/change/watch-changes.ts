@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache'
 import { createBulkhead } from '../../data/bulkhead.ts'
 import { PullStream, sharedReads } from '../../data/pull-stream.ts'
 import { query, textArrayParam } from '../../data/query.ts'
-import { TopicWatch, type Watcher } from '../../database/announcements.ts'
+import { type Watcher, watchTopic } from '../../database/announcements.ts'
 import { isUnavailable } from '../../database/database.ts'
 import { perDatabase } from '../../database/per-database.ts'
 import { type Context, requireConfidential } from '../../request/context.ts'
@@ -30,7 +30,7 @@ const feedWatch = perDatabase((db) => {
   let positions = new Map<string, string>()
   let isLooking = false
   let isAllDue = false
-  const watch = new TopicWatch<FeedWatcher>(db, 'changes', {
+  const watch = watchTopic<FeedWatcher>(db, 'changes', {
     untilAll: looksUntilAll,
     look: () => void look(),
   })

@@ -4,7 +4,7 @@ import pLimit from 'p-limit'
 import { rowsOf } from '../../data/json-rows.ts'
 import { PullStream, sharedReads } from '../../data/pull-stream.ts'
 import { inOrganization, query } from '../../data/query.ts'
-import { TopicWatch, type Watcher } from '../../database/announcements.ts'
+import { type Watcher, watchTopic } from '../../database/announcements.ts'
 import { type Database, isUnavailable } from '../../database/database.ts'
 import { perDatabase } from '../../database/per-database.ts'
 import { type Context, requireIntegration } from '../../request/context.ts'
@@ -107,9 +107,7 @@ type DoorWatcher = Watcher & { read: ReturnType<typeof pacedReads> }
 // Looks until every reader is woken, for processes that died before they could announce a check-in.
 const looksUntilAll = 10
 
-const doorWatch = perDatabase(
-  (db) => new TopicWatch<DoorWatcher>(db, 'check-ins', { untilAll: looksUntilAll }),
-)
+const doorWatch = perDatabase((db) => watchTopic<DoorWatcher>(db, 'check-ins', { untilAll: looksUntilAll }))
 
 const digits = /^\d{1,15}$/
 

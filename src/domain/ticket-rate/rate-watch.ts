@@ -1,7 +1,7 @@
 import { eq, sql } from 'drizzle-orm'
 import { fewRowsOf } from '../../data/json-rows.ts'
 import { anyOf, type Find, together } from '../../data/query.ts'
-import { TopicWatch, type Watcher } from '../../database/announcements.ts'
+import { type Watcher, watchTopic } from '../../database/announcements.ts'
 import type { Database } from '../../database/database.ts'
 import { perDatabase } from '../../database/per-database.ts'
 import { groupBy } from '../../shared/group-by.ts'
@@ -77,7 +77,7 @@ function createRateWatch(db: Database, mode: Mode) {
   // Rates of the current look that are still to be read.
   let looked: string[] = []
 
-  const topic = new TopicWatch<Watched>(db, 'stock', {
+  const topic = watchTopic<Watched>(db, 'stock', {
     untilAll: Number.POSITIVE_INFINITY,
     look() {
       if (looked.length === 0) looked = [...watchedOf.keys()]

@@ -138,7 +138,7 @@ const examined = {
   openReplicas: async (): Promise<OpenDatabase[]> => [],
 }
 const codeAndLast = async (given: Partial<typeof examined>, command = 'doctor') => {
-  const { code, output } = await runCommand([command, '--json'], async () => healthy(), {
+  const { code, output } = await runCommand([command, '--json'], {
     ...examined,
     ...given,
   })
@@ -151,7 +151,7 @@ test('wrong settings, a folder that is in use and a database out of reach end wi
   expect(await codeAndLast(wrong)).toEqual([
     ...[2, 'settings', 'Settings are wrong:\n  PORT: must be a whole number'],
   ])
-  const misspelt = await runCommand(['doctor', '--json'], async () => healthy(), {
+  const misspelt = await runCommand(['doctor', '--json'], {
     ...examined,
     readConfig: () => parseConfig({ HOLD_MINUTE: '3' }),
   })
