@@ -1,5 +1,6 @@
 import { complexityFromQuery } from '@pothos/plugin-complexity'
 import {
+  type ASTNode,
   type DocumentNode,
   type GraphQLError,
   GraphQLIncludeDirective,
@@ -9,7 +10,9 @@ import {
   Kind,
   type OperationDefinitionNode,
   type SelectionNode,
+  TypeInfo,
   visit,
+  visitWithTypeInfo,
 } from 'graphql'
 import { requestLimits } from '../shared/request-limits.ts'
 import { tooComplex } from './bounded-validation.ts'
@@ -44,17 +47,32 @@ export type Cost = { complexity: number; excess: GraphQLError | null }
 /** Told the complexity of an operation once it is measured. */
 export type Measured = { cost?: number }
 
-/** Measures operations of a document before they are executed. The returned function takes valid variables, as given
- *  and coerced. An operation that is too complex with them is QUERY_TOO_COMPLEX. */
+/** Measures an operation before it is executed: once, if its cost is the same for all variables. The returned function
+ *  takes valid variables, as given and coerced. An operation that is too complex with them is QUERY_TOO_COMPLEX. */
 export function costCheck(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode) {
   const whole = alone(document, operation)
+  const types = new TypeInfo(schema)
   let hasDirectives = false
-  visit(whole, {
-    Directive() {
-      hasDirectives = true
-    },
-  })
-  return (variables: Variables, coerced: Variables): Cost => {
+  let hasFixedCost = true
+  const findVariables = (node: ASTNode) =>
+    visit(node, {
+      Variable() {
+        hasFixedCost = false
+      },
+    })
+  visit(
+    whole,
+    visitWithTypeInfo(types, {
+      Directive(directive) {
+        hasDirectives = true
+        findVariables(directive)
+      },
+      Argument(argument) {
+        if (typeof types.getFieldDef()?.extensions.complexity === 'function') findVariables(argument)
+      },
+    }),
+  )
+  const measure = (variables: Variables, coerced: Variables): Cost => {
     const measured = hasDirectives ? withoutSkipped(whole, coerced) : whole
     const cost = complexityFromQuery(measured, { schema, variables })
     const { complexity, depth, breadth } = cost
@@ -64,5 +82,11 @@ export function costCheck(schema: GraphQLSchema, document: DocumentNode, operati
       `The query is too complex (${kind}): complexity ${complexity} of ${limit.complexity}, depth ${depth} of ${limit.depth}, breadth ${breadth} of ${limit.breadth}.`,
     )
     return { complexity, excess }
+  }
+  let fixed: Cost | undefined
+  return (variables: Variables, coerced: Variables): Cost => {
+    const cost = fixed ?? measure(variables, coerced)
+    if (hasFixedCost) fixed = cost
+    return cost
   }
 }

@@ -1,8 +1,8 @@
 import {
+  defaultFieldResolver,
   defaultTypeResolver,
   type FieldNode,
   type GraphQLAbstractType,
-  type GraphQLField,
   type GraphQLObjectType,
   type GraphQLOutputType,
   getArgumentValues,
@@ -12,6 +12,7 @@ import {
   isListType,
   isNonNullType,
   print,
+  TypeNameMetaFieldDef,
 } from 'graphql'
 import { collectFields, collectSubfields } from 'graphql/execution/collectFields.js'
 import { json } from '../../json/json-writer.ts'
@@ -28,7 +29,7 @@ import {
   infoBelowRoot,
   type OperationSource,
   rootInfo,
-  toFieldGroup,
+  toFieldGroups,
 } from './resolve-info.ts'
 import { isPromise, type ResponseBuffer, type Variables } from './response-buffer.ts'
 
@@ -46,20 +47,18 @@ function completeAbstract(
   field: FieldGroup,
   compilation: CompilationContext,
 ): CompleteValue {
-  const byTypeName = new Map<string, CompleteValue>()
-  const info = infoBelowRoot(field, type, compilation)
+  const objects = new Map<unknown, CompiledObject>(
+    compilation.schema
+      .getPossibleTypes(type)
+      .map((possible) => [possible.name, compiledObject(possible, field.nodes, compilation)]),
+  )
+  const resolveType = type.resolveType ?? defaultTypeResolver
+  const info = infoBelowRoot(field, compilation)
   return (value, response) => {
     if (value === null || value === undefined) return json.null()
-    const typeName = (type.resolveType ?? defaultTypeResolver)(value, response.context, info, type)
-    if (typeof typeName !== 'string') return fallBack('resolveType returned no type name')
-    const objectType = compilation.schema.getPossibleTypes(type).find(({ name }) => name === typeName)
-    const completeValue =
-      byTypeName.get(typeName) ??
-      (objectType
-        ? compiledObject(objectType, field.nodes, compilation).completeValue
-        : fallBack('resolveType returned an impossible type'))
-    byTypeName.set(typeName, completeValue)
-    completeValue(value, response)
+    const object = objects.get(resolveType(value, response.context, info, type))
+    if (!object) return fallBack('resolveType returned no possible type')
+    object.completeValue(value, response)
   }
 }
 
@@ -75,35 +74,29 @@ function compileCompletion(
   if (isAbstractType(type)) return completeAbstract(type, field, compilation)
   const object = compiledObject(type, field.nodes, compilation)
   // A to-one field that reads through a loader may return the same row for many parents.
-  const { extensions, type: declaredType } = field.parentType.getFields()[field.name] ?? {}
-  if (extensions?.preload && !isListType(getNullableType(declaredType))) object.mayRepeat = true
+  const { extensions, type: declaredType } = field.definition
+  if (extensions.preload && !isListType(getNullableType(declaredType))) object.mayRepeat = true
   return object.completeValue
 }
 
-function compileArguments(
-  field: GraphQLField<unknown, unknown>,
-  node: FieldNode,
-): (response: ResponseBuffer) => Variables {
+function compileArguments({ definition, nodes }: FieldGroup): (response: ResponseBuffer) => Variables {
   const none = {}
-  return field.args.length === 0
+  return definition.args.length === 0
     ? () => none
-    : (response) => getArgumentValues(field, node, response.variables)
+    : (response) => getArgumentValues(definition, nodes[0], response.variables)
 }
 
 /** Source text of one field, and the values that it refers to by name. */
 type FieldCode = { text: string; scope: Record<string, unknown> }
 
 function generateField(field: FieldGroup, index: number, compilation: CompilationContext): FieldCode {
-  const { responseKey, name, parentType, nodes } = field
+  const { responseKey, parentType, definition } = field
   const prefix = `${index === 0 ? '{' : ','}${JSON.stringify(responseKey)}:`
-  if (name === '__typename')
+  if (definition === TypeNameMetaFieldDef)
     return {
       text: `json.raw(key${index})`,
       scope: { [`key${index}`]: Buffer.from(prefix + JSON.stringify(parentType.name)) },
     }
-  const [node] = nodes
-  const definition = parentType.getFields()[name]
-  if (!node || !definition) return fallBack('an introspection field')
   const scope = {
     [`key${index}`]: Buffer.from(prefix),
     [`completeValue${index}`]: compileCompletion(definition.type, field, compilation),
@@ -111,7 +104,7 @@ function generateField(field: FieldGroup, index: number, compilation: Compilatio
   if (!definition.resolve)
     // The parser allows only safe names; quoting them is defence in depth.
     return {
-      text: `json.raw(key${index}); completeValue${index}(source[${JSON.stringify(name)}], response)`,
+      text: `json.raw(key${index}); completeValue${index}(source[${JSON.stringify(definition.name)}], response)`,
       scope,
     }
   return {
@@ -122,8 +115,8 @@ function generateField(field: FieldGroup, index: number, compilation: Compilatio
     scope: {
       ...scope,
       [`resolve${index}`]: definition.resolve,
-      [`arguments${index}`]: compileArguments(definition, node),
-      [`info${index}`]: infoBelowRoot(field, definition.type, compilation),
+      [`arguments${index}`]: compileArguments(field),
+      [`info${index}`]: infoBelowRoot(field, compilation),
     },
   }
 }
@@ -133,11 +126,15 @@ type CompiledObject = { completeValue: CompleteValue; mayRepeat: boolean }
 
 // Compiled when the first such object is completed. By then the complexity limit has accepted the query;
 // compiling earlier would make as many functions as nested fragments can multiply.
-function lazyObject(
+function compiledObject(
   type: GraphQLObjectType,
   nodes: readonly FieldNode[],
   compilation: CompilationContext,
 ): CompiledObject {
+  const selection = nodes.map(({ selectionSet }) => selectionSet && print(selectionSet))
+  const key = [type.name, ...selection].join(' ')
+  const known = compilation.objects.get(key)
+  if (known) return known
   let compiled: CompleteValue | undefined
   const object: CompiledObject = {
     mayRepeat: false,
@@ -150,17 +147,6 @@ function lazyObject(
       compiled(value, response)
     },
   }
-  return object
-}
-
-function compiledObject(
-  type: GraphQLObjectType,
-  nodes: readonly FieldNode[],
-  compilation: CompilationContext,
-): CompiledObject {
-  const selection = nodes.map(({ selectionSet }) => selectionSet && print(selectionSet))
-  const key = [type.name, ...selection].join(' ')
-  const object = compilation.objects.get(key) ?? lazyObject(type, nodes, compilation)
   compilation.objects.set(key, object)
   return object
 }
@@ -172,9 +158,9 @@ function compileObject(
 ): CompleteValue {
   if (type.isTypeOf) return fallBack('a type with isTypeOf')
   const { schema, fragments, variables } = compilation
-  const groups = [...collectSubfields(schema, fragments, variables, type, nodes)]
-  const fields = groups.map(([responseKey, nodes], index) =>
-    generateField(toFieldGroup(responseKey, type, nodes), index, compilation),
+  const collected = collectSubfields(schema, fragments, variables, type, nodes)
+  const fields = toFieldGroups(collected, type).map((field, index) =>
+    generateField(field, index, compilation),
   )
   const end = Buffer.from(fields.length > 0 ? '}' : '{}')
   const scope: Record<string, unknown> = Object.assign(
@@ -203,25 +189,19 @@ export function compileOperation(source: OperationSource): RootField[] {
   const { schema, operation, fragments, variables } = compilation
   const type = operation.operation === 'subscription' ? undefined : schema.getRootType(operation.operation)
   if (!type) return fallBack('an operation other than a query or mutation')
-  const groups = [...collectFields(schema, fragments, variables, type, operation.selectionSet)]
-  return groups.map(([responseKey, nodes]): RootField => {
-    const field = toFieldGroup(responseKey, type, nodes)
-    if (field.name === '__typename')
-      return { responseKey, resolve: () => type.name, completeValue: (value) => void json.value(value) }
-    const [node] = nodes
-    const definition = type.getFields()[field.name]
-    const { resolve } = definition ?? {}
-    if (!node || !definition || !resolve) return fallBack('an introspection field')
-    const info = rootInfo(field, definition.type, compilation)
-    const readArguments = compileArguments(definition, node)
+  const collected = collectFields(schema, fragments, variables, type, operation.selectionSet)
+  return toFieldGroups(collected, type).map((field): RootField => {
+    const { resolve = defaultFieldResolver, type: returnType } = field.definition
+    const info = rootInfo(field, compilation)
+    const readArguments = compileArguments(field)
     return {
-      responseKey,
+      responseKey: field.responseKey,
       resolve: (response) =>
         resolve({}, readArguments(response), response.context, {
           ...info,
           variableValues: response.variables,
         }),
-      completeValue: compileCompletion(definition.type, field, compilation),
+      completeValue: compileCompletion(returnType, field, compilation),
     }
   })
 }

@@ -1,21 +1,19 @@
 import {
   type DocumentNode,
-  type FragmentDefinitionNode,
   type GraphQLError,
   type GraphQLSchema,
   getVariableValues,
   Kind,
   type OperationDefinitionNode,
-  TypeInfo,
   type VariableNode,
   visit,
-  visitWithTypeInfo,
 } from 'graphql'
 import { requestLimits } from '../../shared/request-limits.ts'
-import { type Cost, costCheck, type Measured } from '../operation-cost.ts'
+import { costCheck, type Measured } from '../operation-cost.ts'
 import { compileOperation, type RootField } from './compile.ts'
 import { NotCompiled } from './complete-value.ts'
 import { executeFields, executeFieldsSerially, type Outcomes } from './execute-fields.ts'
+import type { OperationSource } from './resolve-info.ts'
 import { ResponseBuffer, type Variables } from './response-buffer.ts'
 
 // Compiled variants of one operation, one per combination of @skip and @include. graphql-js executes the rest.
@@ -24,44 +22,24 @@ const maxVariants = 16
 /** One operation of a document, compiled on demand. */
 export class CompiledOperation {
   readonly document: DocumentNode
-  readonly #schema: GraphQLSchema
-  readonly #operation: OperationDefinitionNode
-  readonly #fragments: Record<string, FragmentDefinitionNode>
+  readonly #source: Omit<OperationSource, 'variables'>
   // Variables that @skip and @include read: each combination of their values is compiled separately.
   readonly #directiveVariables = new Set<string>()
   // By the values of those variables; null if that variant can't be compiled.
   readonly #variants = new Map<string, RootField[] | null>()
   readonly #checkCost: ReturnType<typeof costCheck>
-  /** True if the cost is the same for all variables, so that it need not be measured again. */
-  readonly #hasFixedCost: boolean
-  #fixedCost: Cost | undefined
 
   constructor(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode) {
     this.document = document
-    this.#schema = schema
-    this.#operation = operation
-    this.#fragments = Object.fromEntries(
+    const fragments = Object.fromEntries(
       document.definitions.flatMap((definition) =>
         definition.kind === Kind.FRAGMENT_DEFINITION ? [[definition.name.value, definition]] : [],
       ),
     )
-    const costVariables = new Set<string>()
-    const types = new TypeInfo(schema)
-    const collectInto = (names: Set<string>) => ({
-      Variable: ({ name }: VariableNode) => void names.add(name.value),
-    })
-    visit(
-      document,
-      visitWithTypeInfo(types, {
-        Directive: (directive) => void visit(directive, collectInto(this.#directiveVariables)),
-        Argument: (argument) => {
-          if (typeof types.getFieldDef()?.extensions.complexity === 'function')
-            visit(argument, collectInto(costVariables))
-        },
-      }),
-    )
+    this.#source = { schema, operation, fragments }
+    const addVariable = ({ name }: VariableNode) => void this.#directiveVariables.add(name.value)
+    visit(document, { Directive: (directive) => void visit(directive, { Variable: addVariable }) })
     this.#checkCost = costCheck(schema, document, operation)
-    this.#hasFixedCost = this.#directiveVariables.size === 0 && costVariables.size === 0
   }
 
   /** Number of compiled variants. */
@@ -70,15 +48,13 @@ export class CompiledOperation {
   }
 
   #coerce(variables: Variables, maxErrors: number) {
-    const definitions = this.#operation.variableDefinitions ?? []
-    return getVariableValues(this.#schema, definitions, variables, { maxErrors })
+    const { schema, operation } = this.#source
+    return getVariableValues(schema, operation.variableDefinitions ?? [], variables, { maxErrors })
   }
 
   /** Measures the operation with these variables, which are valid. Returns the error if it is too complex. */
   #excessWith(variables: Variables, coerced: Variables, measured?: Measured): GraphQLError | null {
-    const cost = this.#fixedCost ?? this.#checkCost(variables, coerced)
-    if (this.#hasFixedCost) this.#fixedCost = cost
-    const { complexity, excess } = cost
+    const { complexity, excess } = this.#checkCost(variables, coerced)
     if (measured) measured.cost = complexity
     return excess
   }
@@ -103,7 +79,8 @@ export class CompiledOperation {
       const fields = this.#variantFor(key, coerced)
       if (!fields) return outcomes
       const response = new ResponseBuffer(context, coerced)
-      if (this.#operation.operation === 'mutation') await executeFieldsSerially(fields, response, outcomes)
+      if (this.#source.operation.operation === 'mutation')
+        await executeFieldsSerially(fields, response, outcomes)
       else await executeFields(fields, response)
       return response.bytes()
     } catch (error) {
@@ -116,12 +93,7 @@ export class CompiledOperation {
     const known = this.#variants.get(key)
     if (known !== undefined) return known
     if (this.#variants.size === maxVariants) return null
-    const compiled = compileOperation({
-      schema: this.#schema,
-      operation: this.#operation,
-      fragments: this.#fragments,
-      variables,
-    })
+    const compiled = compileOperation({ ...this.#source, variables })
     this.#variants.set(key, compiled)
     return compiled
   }

@@ -22,14 +22,14 @@ export const fallBack = (reason: string): never => {
 export type CompleteValue = (value: unknown, response: ResponseBuffer) => void
 
 const serialize = (type: GraphQLLeafType, value: unknown): void => {
-  if (!json.value(type.serialize(value) ?? undefined)) fallBack('a leaf that serializes to nothing')
+  if (value === null || value === undefined) json.null()
+  else if (!json.value(type.serialize(value) ?? undefined)) fallBack('a leaf that serializes to nothing')
 }
 
 const completeString =
   (type: GraphQLLeafType): CompleteValue =>
   (value) => {
     if (typeof value === 'string') json.string(value)
-    else if (value === null || value === undefined) json.null()
     else serialize(type, value)
   }
 
@@ -39,14 +39,6 @@ const completeNumber =
   (type: GraphQLLeafType, isInRange: (value: number) => boolean): CompleteValue =>
   (value) => {
     if (typeof value === 'number' && isInRange(value)) json.number(value)
-    else if (value === null || value === undefined) json.null()
-    else serialize(type, value)
-  }
-
-const completeOtherLeaf =
-  (type: GraphQLLeafType): CompleteValue =>
-  (value) => {
-    if (value === null || value === undefined) json.null()
     else serialize(type, value)
   }
 
@@ -58,7 +50,6 @@ const completeEnum = (type: GraphQLEnumType): CompleteValue => {
   return (value) => {
     const literal = literals.get(value)
     if (literal) json.raw(literal)
-    else if (value === null || value === undefined) json.null()
     else serialize(type, value)
   }
 }
@@ -69,7 +60,7 @@ export function completeLeaf(type: GraphQLLeafType): CompleteValue {
   if (type === GraphQLInt) return completeNumber(type, isInt)
   if (type === GraphQLFloat) return completeNumber(type, Number.isFinite)
   if (isEnumType(type)) return completeEnum(type)
-  return completeOtherLeaf(type)
+  return (value) => serialize(type, value)
 }
 
 export const completeNonNull =

@@ -38,7 +38,16 @@ export async function executeFieldsSerially(
 ): Promise<void> {
   response.write(() => json.raw(begin))
   for (const [index, field] of fields.entries()) {
-    const value = await recordOutcome(() => field.resolve(response), field.responseKey, outcomes)
+    let value: unknown
+    try {
+      value = await field.resolve(response)
+      outcomes.set(field.responseKey, () => value)
+    } catch (error) {
+      outcomes.set(field.responseKey, () => {
+        throw error
+      })
+      throw error
+    }
     response.write(() => {
       json.raw(keyLiteral(field, index))
       field.completeValue(value, response)
@@ -46,21 +55,4 @@ export async function executeFieldsSerially(
     await response.settle()
   }
   response.write(() => json.raw(end))
-}
-
-async function recordOutcome(
-  resolve: () => unknown,
-  responseKey: string,
-  outcomes: Outcomes,
-): Promise<unknown> {
-  try {
-    const value = await resolve()
-    outcomes.set(responseKey, () => value)
-    return value
-  } catch (error) {
-    outcomes.set(responseKey, () => {
-      throw error
-    })
-    throw error
-  }
 }

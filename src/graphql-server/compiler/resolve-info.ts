@@ -1,11 +1,12 @@
-import type {
-  FieldNode,
-  FragmentDefinitionNode,
-  GraphQLObjectType,
-  GraphQLOutputType,
-  GraphQLResolveInfo,
-  GraphQLSchema,
-  OperationDefinitionNode,
+import {
+  type FieldNode,
+  type FragmentDefinitionNode,
+  type GraphQLField,
+  type GraphQLObjectType,
+  type GraphQLResolveInfo,
+  type GraphQLSchema,
+  type OperationDefinitionNode,
+  TypeNameMetaFieldDef,
 } from 'graphql'
 import { fallBack } from './complete-value.ts'
 import type { Variables } from './response-buffer.ts'
@@ -19,25 +20,24 @@ export type OperationSource = {
   variables: Variables
 }
 
-/** All selections that share one response key. */
+/** All selections that share one response key, and the field that they select. */
 export type FieldGroup = {
   responseKey: string
-  name: string
   parentType: GraphQLObjectType
-  nodes: readonly FieldNode[]
+  nodes: readonly [FieldNode, ...FieldNode[]]
+  definition: GraphQLField<unknown, unknown>
 }
 
 /** Builds the info of a root field's resolver once, for all executions. It lacks the variable values, which
  *  differ from execution to execution. */
 export const rootInfo = (
-  { responseKey, name, parentType, nodes }: FieldGroup,
-  returnType: GraphQLOutputType,
+  { responseKey, parentType, nodes, definition }: FieldGroup,
   { schema, operation, fragments }: OperationSource,
 ): Omit<GraphQLResolveInfo, 'variableValues'> => ({
-  fieldName: name,
+  fieldName: definition.name,
   fieldNodes: nodes,
   parentType,
-  returnType,
+  returnType: definition.type,
   schema,
   operation,
   fragments,
@@ -54,12 +54,18 @@ export const infoBelowRoot = (...field: Parameters<typeof rootInfo>): GraphQLRes
   },
 })
 
-export function toFieldGroup(
-  responseKey: string,
+/** Lists what was collected for an object. Throws NotCompiled for introspection. */
+export const toFieldGroups = (
+  collected: ReadonlyMap<string, readonly FieldNode[]>,
   parentType: GraphQLObjectType,
-  nodes: readonly FieldNode[],
-): FieldGroup {
-  // In an object literal `__proto__` sets the prototype instead of a property.
-  if (responseKey === '__proto__') return fallBack('the response key __proto__')
-  return { responseKey, name: nodes[0]?.name.value ?? '', parentType, nodes }
-}
+): FieldGroup[] =>
+  [...collected].map(([responseKey, nodes]) => {
+    const [node, ...others] = nodes
+    // In an object literal `__proto__` sets the prototype instead of a property.
+    if (!node || responseKey === '__proto__') return fallBack('the response key __proto__')
+    const name = node.name.value
+    const definition =
+      name === TypeNameMetaFieldDef.name ? TypeNameMetaFieldDef : parentType.getFields()[name]
+    if (!definition) return fallBack('an introspection field')
+    return { responseKey, parentType, nodes: [node, ...others], definition }
+  })

@@ -64,7 +64,8 @@ export class ResponseBuffer {
 
   /** Bytes of the response. Call it after `settle`. */
   bytes(): Buffer {
-    const [only, ...others] = flatten(this.#pieces).filter(({ length }) => length > 0)
-    return only && others.length === 0 ? only : Buffer.concat([...(only ? [only] : []), ...others])
+    const pieces = flatten(this.#pieces)
+    const [only, ...others] = pieces
+    return only && others.length === 0 ? only : Buffer.concat(pieces)
   }
 }
