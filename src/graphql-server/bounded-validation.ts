@@ -4,6 +4,7 @@ import {
   __Type,
   type ASTVisitor,
   type DocumentNode,
+  type FieldNode,
   GraphQLError,
   type GraphQLOutputType,
   type GraphQLResolveInfo,
@@ -13,11 +14,14 @@ import {
   Kind,
   OperationTypeNode,
   type SelectionSetNode,
+  type Source,
   specifiedRules,
   type ValidationContext,
   validate,
 } from 'graphql'
 import { requestLimits } from '../shared/request-limits.ts'
+
+const { maxAliases, maxFieldComparisons, maxGraphqlErrors, maxIntrospectedValues } = requestLimits
 
 /** Finds the selection of a fragment that is to be followed. */
 type FindFragment = (name: string) => SelectionSetNode | undefined
@@ -28,7 +32,7 @@ type Selected = { set: SelectionSetNode; inside: readonly string[] }
 /** Counts the pairs that GraphQL's rule about fields that can be merged compares: at each level every two fields of
  *  the same name, those in fragments too, and every two fragments. 400 times one field are 160,000, which take a fifth
  *  of a second. Stops above the limit. Skips fragment cycles, which another rule refuses. */
-function countComparisons(set: SelectionSetNode, findFragment: FindFragment, limit: number): number {
+function countComparisons(set: SelectionSetNode, findFragment: FindFragment): number {
   let compared = 0
 
   function compareLevel(level: readonly Selected[]): void {
@@ -36,7 +40,7 @@ function countComparisons(set: SelectionSetNode, findFragment: FindFragment, lim
     const spread = new Set<string>()
     const collect = ({ set, inside }: Selected): void => {
       for (const selection of set.selections) {
-        if (compared > limit) return
+        if (compared > maxFieldComparisons) return
         if (selection.kind === Kind.INLINE_FRAGMENT) collect({ set: selection.selectionSet, inside })
         else if (selection.kind === Kind.FIELD) {
           const name = selection.alias?.value ?? selection.name.value
@@ -57,7 +61,7 @@ function countComparisons(set: SelectionSetNode, findFragment: FindFragment, lim
     for (const selected of level) collect(selected)
     for (const { below } of byName.values()) {
       compared++
-      if (compared > limit) return
+      if (compared > maxFieldComparisons) return
       if (below.length > 0) compareLevel(below)
     }
   }
@@ -66,40 +70,27 @@ function countComparisons(set: SelectionSetNode, findFragment: FindFragment, lim
   return compared
 }
 
-const { maxAliases, maxFieldComparisons, maxGraphqlErrors, maxIntrospectedValues } = requestLimits
-
 /** Creates the error for an exceeded limit. */
 export const tooComplex = (message: string): GraphQLError =>
   new GraphQLError(message, { extensions: { code: 'QUERY_TOO_COMPLEX' } })
-
-const exceeded = Symbol('too many values')
 
 // Validation rule that limits the number of values in an introspection response. The complexity limit does
 // not apply to introspection, and the whole schema under several aliases is megabytes. Walks the response
 // that would be sent, and stops at the limit.
 function introspectionBound(context: ValidationContext): ASTVisitor {
   const schema = context.getSchema()
-  // Assumed for `__type` whose name is a variable.
-  const largest = schema.getQueryType()
   let values = 0
 
-  // Calls `visit` for each field, fragments included. Skips fragment cycles, which another rule refuses.
-  function eachField(
-    { selections }: SelectionSetNode,
-    spread: readonly string[],
-    visit: (name: string, selectionSet: SelectionSetNode | undefined, argument: string | null) => void,
-  ): void {
+  // Fields of a selection, fragments included, up to the limit. Skips fragment cycles, which another rule refuses.
+  function* fieldsOf({ selections }: SelectionSetNode, spread: readonly string[] = []): Generator<FieldNode> {
     for (const selection of selections) {
-      if (++values > maxIntrospectedValues) throw exceeded
-      if (selection.kind === Kind.FIELD) {
-        const value = selection.arguments?.[0]?.value
-        const argument = value?.kind === Kind.STRING ? value.value : null
-        visit(selection.name.value, selection.selectionSet, argument)
-      } else if (selection.kind === Kind.INLINE_FRAGMENT) eachField(selection.selectionSet, spread, visit)
+      if (++values > maxIntrospectedValues) return
+      if (selection.kind === Kind.FIELD) yield selection
+      else if (selection.kind === Kind.INLINE_FRAGMENT) yield* fieldsOf(selection.selectionSet, spread)
       else {
         const name = selection.name.value
         const fragment = spread.includes(name) ? null : context.getFragment(name)
-        if (fragment) eachField(fragment.selectionSet, [...spread, name], visit)
+        if (fragment) yield* fieldsOf(fragment.selectionSet, [...spread, name])
       }
     }
   }
@@ -107,32 +98,34 @@ function introspectionBound(context: ValidationContext): ASTVisitor {
   // Follows each field by the resolver of graphql-js, deprecated members included.
   function describe(type: GraphQLOutputType, described: unknown, selectionSet?: SelectionSetNode): void {
     if (!selectionSet || !isObjectType(type)) return
-    eachField(selectionSet, [], (name, inside) => {
-      const field = type.getFields()[name]
-      if (!inside || !field) return
+    for (const { name, selectionSet: inside } of fieldsOf(selectionSet)) {
+      const field = type.getFields()[name.value]
+      if (!inside || !field) continue
       const info = { schema } as GraphQLResolveInfo
       const found = field.resolve?.(described, { includeDeprecated: true }, null, info)
       for (const child of [found].flat()) if (child) describe(getNamedType(field.type), child, inside)
-    })
+    }
+  }
+
+  function describeRoot({ name, arguments: given, selectionSet }: FieldNode): void {
+    if (name.value === '__schema') describe(__Schema, schema, selectionSet)
+    if (name.value !== '__type') return
+    const argument = given?.[0]?.value
+    // The largest type is assumed where the name is a variable.
+    const type = argument?.kind === Kind.STRING ? schema.getType(argument.value) : schema.getQueryType()
+    if (type) describe(__Type, type, selectionSet)
   }
 
   return {
     OperationDefinition({ selectionSet }) {
       values = 0
-      try {
-        eachField(selectionSet, [], (name, inside, argument) => {
-          if (name === '__schema') describe(__Schema, schema, inside)
-          const type = name === '__type' && (argument === null ? largest : schema.getType(argument))
-          if (type) describe(__Type, type, inside)
-        })
-      } catch (error) {
-        if (error !== exceeded) throw error
+      for (const field of fieldsOf(selectionSet)) describeRoot(field)
+      if (values > maxIntrospectedValues)
         context.reportError(
           tooComplex(
             `The query is too complex: introspection may answer with at most ${maxIntrospectedValues} values.`,
           ),
         )
-      }
       return false
     },
   }
@@ -140,19 +133,17 @@ function introspectionBound(context: ValidationContext): ASTVisitor {
 
 // Validation rule that limits how often GraphQL's own rule compares fields.
 function comparisonBound(context: ValidationContext): ASTVisitor {
-  const check = (comparisons: number) => {
-    if (comparisons > maxFieldComparisons)
+  const check = (set: SelectionSetNode, findFragment: FindFragment) => {
+    if (countComparisons(set, findFragment) > maxFieldComparisons)
       context.reportError(
         tooComplex('The query is too complex: too many fields of one name, or fragments, at the same level.'),
       )
     return false
   }
-  const count = (set: SelectionSetNode, findFragment: FindFragment) =>
-    countComparisons(set, findFragment, maxFieldComparisons)
   return {
     OperationDefinition: ({ selectionSet }) =>
-      check(count(selectionSet, (name) => context.getFragment(name)?.selectionSet)),
-    FragmentDefinition: ({ selectionSet }) => check(count(selectionSet, () => undefined)),
+      check(selectionSet, (name) => context.getFragment(name)?.selectionSet),
+    FragmentDefinition: ({ selectionSet }) => check(selectionSet, () => undefined),
   }
 }
 
@@ -197,25 +188,19 @@ const countingRules = [
   unconditionalSubscription,
 ]
 
-// Empties the source text during validation. A GraphQLError computes line and column of each of its nodes by
-// scanning the text from the start, which takes seconds for a long document with many errors. The response
-// computes them later, for a few locations per error.
-function withoutSourceText<Result>({ loc }: DocumentNode, check: () => Result): Result {
-  if (!loc) return check()
-  const { source } = loc
+/** Validates a parsed document, and stops at the maximum number of errors. Counts aliases, comparisons and introspected
+ *  values first, because the rules of GraphQL are slow on documents that exceed these limits. */
+export function validateBounded(schema: GraphQLSchema, document: DocumentNode): readonly GraphQLError[] {
+  const source: Partial<Source> = document.loc?.source ?? {}
   const { body } = source
+  // Empty during validation. A GraphQLError computes line and column of each of its nodes by scanning the text from
+  // the start, which takes seconds for a long document with many errors. The response computes them later, for a few
+  // locations per error.
   source.body = ''
   try {
-    return check()
+    const [excess] = validate(schema, document, countingRules)
+    return excess ? [excess] : validate(schema, document, specifiedRules, { maxErrors: maxGraphqlErrors })
   } finally {
     source.body = body
   }
 }
-
-/** Validates a document, and stops at the maximum number of errors. Counts aliases, comparisons and introspected
- *  values first, because the rules of GraphQL are slow on documents that exceed these limits. */
-export const validateBounded = (schema: GraphQLSchema, document: DocumentNode): readonly GraphQLError[] =>
-  withoutSourceText(document, () => {
-    const [excess] = validate(schema, document, countingRules)
-    return excess ? [excess] : validate(schema, document, specifiedRules, { maxErrors: maxGraphqlErrors })
-  })

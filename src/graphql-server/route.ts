@@ -60,19 +60,6 @@ export async function addGraphql(
   const page = graphiqlPage(findExamples)
 
   async function read(request: FastifyRequest) {
-    const sent = readParameters(request)
-    const parameters = persisted.resolve(sent)
-    await checkDocument(request, parameters.query)
-    const prepared = documents.prepare(parameters.query)
-    const facts = prepared.factsOf(parameters.operationName)
-    logOperation(request, facts)
-    return { sent, parameters, prepared, facts }
-  }
-
-  async function answer(
-    request: FastifyRequest,
-    asked?: Awaited<ReturnType<typeof read>>,
-  ): Promise<Representation> {
     const { accept } = request.headers
     const mediaType = chooseMediaType(accept) ?? (acceptsEventStream(accept) ? 'application/json' : null)
     if (!mediaType)
@@ -80,9 +67,22 @@ export async function addGraphql(
         'NOT_ACCEPTABLE',
         'GraphQL is answered as application/json, application/graphql-response+json or text/event-stream.',
       )
-    const { sent, parameters, prepared, facts } = asked ?? (await read(request))
-    const { credentials } = request
-    if (facts?.live && !acceptsEventStream(accept))
+    const sent = readParameters(request)
+    const parameters = persisted.resolve(sent)
+    await checkDocument(request, parameters.query)
+    const prepared = documents.prepare(parameters.query)
+    const facts = prepared.factsOf(parameters.operationName)
+    logOperation(request, facts)
+    return { mediaType, sent, parameters, prepared, facts }
+  }
+  type Asked = Awaited<ReturnType<typeof read>>
+
+  async function answer(
+    request: FastifyRequest,
+    { mediaType, sent, parameters, prepared, facts }: Asked,
+  ): Promise<Representation> {
+    const { credentials, headers } = request
+    if (facts?.live && !acceptsEventStream(headers.accept))
       throw refusal(
         'NOT_ACCEPTABLE',
         'Subscriptions are answered as text/event-stream alone: name it in the header Accept.',
@@ -149,7 +149,11 @@ export async function addGraphql(
         handler(request, reply) {
           if (wantsPage(request) && !trusted?.only) return sendRepresentation(request, reply, page())
           if (acceptsEventStream(request.headers.accept)) return answerStream(request, reply)
-          return sendRepresentation(request, reply, answer(request))
+          return sendRepresentation(
+            request,
+            reply,
+            read(request).then((asked) => answer(request, asked)),
+          )
         },
       })
     },

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { parse } from 'graphql'
+import { type GraphQLError, parse } from 'graphql'
 import { z } from 'zod'
 import { requestLimits } from '../shared/request-limits.ts'
 import { documentId, documentText } from './params.ts'
@@ -18,16 +18,15 @@ const manifest = z.union([
   z.record(documentId, documentText).transform((texts) => Object.entries(texts)),
 ])
 
-function problemWith([id, text]: [string, string]): string | null {
+const wrong = (reason: string) => new Error(`Settings are wrong:\n  TRUSTED_DOCUMENTS: ${reason}`)
+
+function requireParsable(id: string, text: string): void {
   try {
     parse(text, { maxTokens: requestLimits.maxDocumentTokens, noLocation: true })
-    return null
   } catch (error) {
-    return `document ${JSON.stringify(id)}: ${error instanceof Error ? error.message : 'is malformed'}`
+    throw wrong(`document ${JSON.stringify(id)}: ${(error as GraphQLError).message}`)
   }
 }
-
-const wrong = (reason: string) => new Error(`Settings are wrong:\n  TRUSTED_DOCUMENTS: ${reason}`)
 
 function entriesOf(text: string): [string, string][] {
   let content: unknown
@@ -53,10 +52,8 @@ export async function readTrustedDocuments(path: string, only: boolean): Promise
   const entries = entriesOf(text)
   if (entries.length === 0) throw wrong('the manifest holds no documents')
   const byId = new Map<string, string>()
-  for (const entry of entries) {
-    const problem = problemWith(entry)
-    if (problem) throw wrong(problem)
-    const [id, text] = entry
+  for (const [id, text] of entries) {
+    requireParsable(id, text)
     if (byId.has(id) && byId.get(id) !== text)
       throw wrong(`two documents have the identifier ${JSON.stringify(id)}`)
     byId.set(id, text)

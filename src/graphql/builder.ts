@@ -79,15 +79,9 @@ builder.subscriptionType({
 })
 
 /** Mode of a key, and of what was sold with it. */
-export const ModeRef = builder.enumType('Mode', {
-  description: 'Mode of a key, and of everything that is sold with it.',
-  values: {
-    LIVE: { value: 'live', description: 'Real tickets, for real money.' },
-    TEST: {
-      value: 'test',
-      description: 'Test tickets: they cost nothing, take none of the live places and open no door.',
-    },
-  } satisfies Record<string, { value: Mode; description: string }>,
+export const ModeRef = enumOf<Mode>('Mode', 'Mode of a key, and of everything that is sold with it.', {
+  live: 'Real tickets, for real money.',
+  test: 'Test tickets: they cost nothing, take none of the live places and open no door.',
 })
 
 /** Options of a field that shows an amount of its parent, kept in minor units, in major units. */

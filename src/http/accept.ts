@@ -33,12 +33,11 @@ export const acceptsEventStream = (accept = ''): boolean =>
 export function chooseMediaType(accept: string | undefined): MediaType | null {
   if (!accept || accept === '*/*' || accept === offered[0]) return offered[0]
   const ranges = rangesOf(accept)
-  const [json, response] = offered.map((mediaType) => ({ mediaType, ...rankOf(mediaType, ranges) }))
-  if (!json || !response) return null
-  const isResponse =
-    response.quality > json.quality || (response.quality === json.quality && response.place < json.place)
-  const best = isResponse ? response : json
-  return best.quality > 0 ? best.mediaType : null
+  const [best] = offered
+    .map((mediaType) => ({ mediaType, ...rankOf(mediaType, ranges) }))
+    .filter(({ quality }) => quality > 0)
+    .sort((one, other) => other.quality - one.quality || one.place - other.place)
+  return best?.mediaType ?? null
 }
 
 /** Chooses among media types by an `Accept` header; the first one if it prefers none. Types are compared

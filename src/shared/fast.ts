@@ -12,9 +12,6 @@ export const optimisations = [
 ] as const
 type Optimisation = (typeof optimisations)[number]
 
-const isOptimisation = (name: string): name is Optimisation =>
-  (optimisations as readonly string[]).includes(name)
-
 /** Parses `FAST` into the optimisations to switch off: `off` for all, or names with a leading minus, such as
  *  `-prefetch,-skip-yoga`. Throws for anything else. */
 function parseFast(text = ''): ReadonlySet<Optimisation> {
@@ -22,9 +19,9 @@ function parseFast(text = ''): ReadonlySet<Optimisation> {
   const names = text.split(',').filter((name) => name !== '')
   return new Set(
     names.map((name) => {
-      const bare = name.replace(/^-/, '')
-      if (bare === name || !isOptimisation(bare)) throw new Error(`FAST: unknown name ${name}`)
-      return bare
+      const known = optimisations.find((optimisation) => name === `-${optimisation}`)
+      if (!known) throw new Error(`FAST: unknown name ${name}`)
+      return known
     }),
   )
 }

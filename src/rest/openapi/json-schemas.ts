@@ -33,14 +33,6 @@ function tidy(schema: JsonSchema, direction: Direction): void {
 /** Converts zod schemas to JSON Schemas. Those with an `id` in their metadata become components of that name. */
 export function createSchemas() {
   const named = new Map<string, JsonSchema>()
-
-  function add(name: string, schema: JsonSchema): void {
-    const other = named.get(name)
-    if (other && JSON.stringify(other) !== JSON.stringify(schema))
-      throw new Error(`two schemas are named ${name}`)
-    named.set(name, schema)
-  }
-
   return {
     /** Returns the schema of what a client sends (`input`) or receives (`output`). */
     convert(type: z.ZodType, direction: Direction): JsonSchema {
@@ -56,7 +48,12 @@ export function createSchemas() {
       })
       const text = JSON.stringify(converted).replaceAll('"#/$defs/', '"#/components/schemas/')
       const { $schema: _schema, $defs = {}, ...root }: JsonSchema = JSON.parse(text)
-      for (const [name, schema] of Object.entries($defs)) add(name, schema)
+      for (const [name, schema] of Object.entries($defs)) {
+        const other = named.get(name)
+        if (other && JSON.stringify(other) !== JSON.stringify(schema))
+          throw new Error(`two schemas are named ${name}`)
+        named.set(name, schema)
+      }
       return root
     },
     /** Returns the components, by name. */

@@ -1,8 +1,31 @@
 import type { FastifySchema } from 'fastify'
 import { z } from 'zod'
+import type { Code } from '../../shared/problem-codes.ts'
 import { type HeaderName, refersToHeaders, usualHeaders } from './headers.ts'
 import type { JsonSchema, Schemas } from './json-schemas.ts'
 import { refusalsOf } from './refusals.ts'
+
+/** Example of a request and of the body that answers it. Identifiers are those of `exampleIds`. */
+type RouteExample = {
+  params?: Record<string, string>
+  query?: Record<string, string | number | boolean>
+  body?: unknown
+  /** Body of the successful response, or its text if that is not JSON. */
+  answer: unknown
+}
+
+declare module 'fastify' {
+  interface FastifySchema {
+    /** Codes that the route refuses requests with, besides those that its credentials, its input and its
+     *  method imply (`refusalsOf`). */
+    refuses?: readonly Code[]
+    /** Headers of the successful response, besides those of every response. */
+    sends?: readonly HeaderName[]
+    /** True if the response has an ETag, and `If-None-Match` may answer 304. */
+    isConditional?: boolean
+    example?: RouteExample
+  }
+}
 
 export type Operation = Record<string, unknown>
 
@@ -92,7 +115,7 @@ function requestBodyOf({ body, example }: FastifySchema, schemas: Schemas) {
 
 /** Documents one route as an operation: its input, its responses by status, and its examples. */
 export function toOperation(schema: FastifySchema, schemas: Schemas): Operation {
-  const { operationId, summary, description, tags, security = [], deprecated } = schema
+  const { operationId, summary, description, tags, security = [] } = schema
   const parameters = parametersOf(schema, schemas)
   return {
     operationId,
@@ -100,7 +123,6 @@ export function toOperation(schema: FastifySchema, schemas: Schemas): Operation 
     description,
     tags,
     security,
-    ...(deprecated && { deprecated }),
     ...(parameters.length > 0 && { parameters }),
     ...requestBodyOf(schema, schemas),
     responses: responsesOf(schema, schemas),
