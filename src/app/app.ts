@@ -179,8 +179,7 @@ export async function createApp({
   await companion?.addTo(app, publicUrl)
   addDocumentation(app, { webhooks: sentMessages, publicUrl, findExamples })
   addHealth(app, whyUnready)
-  const isOpen = !trusted?.only
-  addHome(app, printedSchema(), { hasGraphiql: isOpen, hasSchema: isOpen, first: companion?.link })
+  addHome(app, printedSchema(), { isOpen: !trusted?.only, first: companion?.link })
   await addGraphql(app, services, {
     findExamples,
     trusted,

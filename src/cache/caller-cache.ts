@@ -35,17 +35,14 @@ export function createCallerCache(db: Database, ms: number) {
     sizeCalculation: ({ view }) => 4 * view.length + overhead,
   })
   return {
-    /** Returns the view (see `viewOf`) of the caller with these credentials; null if it must be
-     *  authenticated. */
-    find(credentials: Credentials): string | null {
+    /** Returns the caller with these credentials and its view (see `viewOf`); null if it must be authenticated. */
+    find(credentials: Credentials): Entry | null {
       const found = entries.get(nameOf(credentials))
       if (!found) return null
       const now = performance.now()
       const isValid = now - found.since < ms && now < found.until && found.since > invalidatedAt(db)
-      return isValid ? found.view : null
+      return isValid ? found : null
     },
-    /** Returns the caller that these credentials were last found to be, for the log; null if unknown. */
-    callerOf: (credentials: Credentials): Caller | null => entries.peek(nameOf(credentials))?.caller ?? null,
     /** Stores the result of an authentication. */
     remember(credentials: Credentials, { caller, since, until }: Authenticated): void {
       if (ms > 0) entries.set(nameOf(credentials), { caller, view: viewOf(caller), since, until })

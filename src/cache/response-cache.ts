@@ -1,10 +1,11 @@
+import type { FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
 import type { Caller } from '../auth/caller.ts'
-import type { Credentials } from '../auth/credentials.ts'
 import { invalidatedAt } from '../database/catalogue-version.ts'
 import type { Database } from '../database/database.ts'
 import { type Answer, Representation } from '../http/representation.ts'
+import { logCaller } from '../http/request-log.ts'
 import { instruments } from '../shared/instruments.ts'
 import { createCallerCache, viewOf } from './caller-cache.ts'
 
@@ -72,18 +73,19 @@ export function createResponseCache(db: Database, ms: number) {
   const readUncached = async (run: Run) => new Representation(await limit(run))
 
   return {
-    /** Returns the cached response to this request without any SQL. Null if there is none, or if the caller was
-     *  not authenticated within the maximum age. */
-    find(credentials: Credentials, request: () => string): Representation | null {
-      const view = callers.find(credentials)
-      if (view === null) return null
+    /** Returns the cached response to a request without any SQL, and logs its caller; `name` makes what `read` is given
+     *  as `request`. Null if there is none, or if the caller was not authenticated within the maximum age. */
+    find(request: FastifyRequest, name: () => string): Representation | null {
+      const known = callers.find(request.credentials)
+      if (known === null) return null
       dropStaleEntries()
-      const found = entries.get(keyOf(view, request()))?.representation ?? null
-      if (found) countHit()
+      const found = entries.get(keyOf(known.view, name()))?.representation ?? null
+      if (found) {
+        countHit()
+        logCaller(request, known.caller)
+      }
       return found
     },
-    /** Returns the caller whose response `find` has returned, for the log. */
-    callerOf: callers.callerOf,
     /** Stores an authentication for `find`. Call it for catalogue reads only. */
     remember: callers.remember,
     /** Answers a catalogue read. `request` must contain everything that decides the response except the caller

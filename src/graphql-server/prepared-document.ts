@@ -122,12 +122,13 @@ export function bytesOf({ loc }: DocumentNode): number {
   return bytes
 }
 
+type PreparedOperation = { facts: OperationFacts; compiled?: CompiledOperation }
+
 /** A GraphQL document, parsed, validated and analysed once. */
 export class PreparedDocument {
   /** Null if the text has a syntax error. */
   readonly document: DocumentNode | null
-  readonly #facts = new Map<OperationDefinitionNode, OperationFacts>()
-  readonly #operations = new Map<OperationDefinitionNode, CompiledOperation>()
+  readonly #operations = new Map<OperationDefinitionNode, PreparedOperation>()
   #errors: readonly GraphQLError[] | undefined
   /** Compiled variants when it was kept last; null if no caller has used it. */
   keptVariants: number | null = null
@@ -136,7 +137,7 @@ export class PreparedDocument {
     this.document = this.#parse(text)
     for (const definition of this.document?.definitions ?? [])
       if (definition.kind === Kind.OPERATION_DEFINITION && this.document)
-        this.#facts.set(definition, factsOf(definition, this.document, isTrusted))
+        this.#operations.set(definition, { facts: factsOf(definition, this.document, isTrusted) })
   }
 
   #parse(text: string): DocumentNode | null {
@@ -151,23 +152,20 @@ export class PreparedDocument {
     }
   }
 
-  #find(operationName: string | null | undefined): OperationDefinitionNode | null | undefined {
-    return this.document && getOperationAST(this.document, operationName)
-  }
-
   /** Returns the facts of an operation; null if there is no such operation. */
   factsOf(operationName: string | null | undefined): OperationFacts | null {
-    const operation = this.#find(operationName)
-    return (operation && this.#facts.get(operation)) ?? null
+    const operation = this.document && getOperationAST(this.document, operationName)
+    return (operation && this.#operations.get(operation)?.facts) ?? null
   }
 
   /** Returns an operation in the form that is executed; null if the document is not valid or has no such operation. */
   operationOf(operationName: string | null | undefined): CompiledOperation | null {
-    const operation = this.errors.length > 0 ? null : this.#find(operationName)
-    if (!operation || !this.document) return null
-    const found = this.#operations.get(operation) ?? new CompiledOperation(schema, this.document, operation)
-    this.#operations.set(operation, found)
-    return found
+    if (!this.document || this.errors.length > 0) return null
+    const operation = getOperationAST(this.document, operationName)
+    const prepared = operation && this.#operations.get(operation)
+    if (!prepared) return null
+    prepared.compiled ??= new CompiledOperation(schema, this.document, operation)
+    return prepared.compiled
   }
 
   /** Its syntax error, or those of its validation, which is made once. */
@@ -183,13 +181,13 @@ export class PreparedDocument {
 
   /** Number of compiled variants of its operations. */
   get variants(): number {
-    return [...this.#operations.values()].reduce((sum, operation) => sum + operation.variants, 0)
+    return [...this.#operations.values()].reduce((sum, { compiled }) => sum + (compiled?.variants ?? 0), 0)
   }
 
   /** Estimated size in memory. */
   get bytes(): number {
     const document = this.document ? bytesOf(this.document) : 0
-    return document * (1 + functionsPerDocument * this.variants) + bytesOfOperation * this.#facts.size
+    return document * (1 + functionsPerDocument * this.variants) + bytesOfOperation * this.#operations.size
   }
 }
 

@@ -88,11 +88,8 @@ export async function addGraphql(
         'Subscriptions are answered as text/event-stream alone: name it in the header Accept.',
       )
     const isShared = facts?.isShared ?? false
-    const cached = isShared && responseCache.find(credentials, () => cacheKeyOf(mediaType, parameters))
-    if (cached) {
-      logCaller(request, responseCache.callerOf(credentials))
-      return cached
-    }
+    const cached = isShared && responseCache.find(request, () => cacheKeyOf(mediaType, parameters))
+    if (cached) return cached
     const ctx = await (facts?.prefetch?.(services, credentials, parameters.variables) ??
       createContext(services, credentials, isShared))
     logCaller(request, ctx.caller)

@@ -18,23 +18,18 @@ export type Link = { path: string; name: string; text: string }
 const link = (path: string, name: string, text: string): Html =>
   html`<li><a href="${path}"><strong>${name}</strong><span>${text}</span></a></li>`
 
-const graphiql = link(
-  '/graphql',
-  'GraphiQL',
-  'Try the GraphQL interface, with queries that are ready to run.',
-)
+/** `isOpen`: documents of anybody are executed, so that there is GraphiQL and the schema may be read. `first` comes before
+ *  the pages of the service. */
+type Pages = { isOpen: boolean; first?: Link }
 
-/** Pages that a service may have or not; `first` comes before its own. */
-type Pages = { hasGraphiql: boolean; hasSchema: boolean; first?: Link }
-
-const bodyOf = ({ hasGraphiql, hasSchema, first }: Pages) => html`<main class="padded stack">
+const bodyOf = ({ isOpen, first }: Pages) => html`<main class="padded stack">
 <h1>Boxoffice</h1>
 <p class="soft">A ticketing gateway: list events, check out, pay, read the ticket back. Over GraphQL and over REST.</p>
 <ul>
 ${first !== undefined && link(first.path, first.name, first.text)}
-${hasGraphiql && graphiql}
+${isOpen && link('/graphql', 'GraphiQL', 'Try the GraphQL interface, with queries that are ready to run.')}
 ${link('/docs', 'REST documentation', 'Every path, field and error, to read and to try.')}
-${hasSchema && link('/schema.graphql', 'schema.graphql', 'The GraphQL contract as text.')}
+${isOpen && link('/schema.graphql', 'schema.graphql', 'The GraphQL contract as text.')}
 ${link('/openapi.json', 'openapi.json', 'The REST contract, OpenAPI 3.1.')}
 </ul>
 </main>`
@@ -46,7 +41,7 @@ export function addHome(app: FastifyInstance, printedSchema: string, pages: Page
   app.get('/', options, (_request, reply) =>
     sendPage(reply, 200, { language: 'en', title: 'Boxoffice', body, style }),
   )
-  if (!pages.hasSchema) return
+  if (!pages.isOpen) return
   app.get('/schema.graphql', options, (_request, reply) =>
     reply.type('text/plain; charset=utf-8').send(printedSchema),
   )

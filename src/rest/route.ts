@@ -100,12 +100,8 @@ export function addRoute(
     schema: { security: securityOf[needs.caller], ...schema },
     // Not before: the rate limit runs in `onRequest`, and a request over the limit must cost no SQL.
     preParsing(request, reply, _body, done) {
-      const cached = needs.shared ? responseCache.find(request.credentials, () => request.url) : null
-      if (cached) {
-        logCaller(request, responseCache.callerOf(request.credentials))
-        sendRepresentation(request, reply, Promise.resolve(cached))
-        return
-      }
+      const cached = needs.shared ? responseCache.find(request, () => request.url) : null
+      if (cached) return sendRepresentation(request, reply, Promise.resolve(cached))
       contextFor(request, services, needs)
         .then((ctx) => {
           request.ctx = ctx

@@ -12,14 +12,13 @@ export type ExecutionContext = {
   measured?: Measured
 }
 
-const outcomesByRoot = new WeakMap<object, Outcomes>()
-
-/** Lets graphql-js report the outcomes of a mutation that has already run, instead of running it twice. */
+/** Lets graphql-js report the outcomes of a mutation that has already run, which are its root, instead of running it
+ *  twice. */
 export function replayOutcomes(schema: GraphQLSchema): void {
   for (const field of Object.values(schema.getMutationType()?.getFields() ?? {})) {
     const { resolve } = field
-    field.resolve = (root: object | undefined, args, ctx, info) => {
-      const outcome = root && outcomesByRoot.get(root)?.get(String(info.path.key))
+    field.resolve = (root: Outcomes | object | undefined, args, ctx, info) => {
+      const outcome = root instanceof Map && root.get(String(info.path.key))
       return outcome ? outcome() : resolve?.(root, args, ctx, info)
     }
   }
@@ -36,9 +35,7 @@ export const limitedExecution = (
       if (!operation) return executeFn(args)
       const errors = operation.errorsWith(args.variableValues ?? {}, context.measured)
       if (errors) return { errors }
-      const rootValue = {}
-      if (context.outcomes) outcomesByRoot.set(rootValue, context.outcomes)
-      return executeFn({ ...args, rootValue })
+      return executeFn({ ...args, rootValue: context.outcomes ?? {} })
     })
   },
 })

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import fastify, { type FastifyInstance } from 'fastify'
 import { icon } from '../../http/html.ts'
-import { Representation, sendRepresentation } from '../../http/representation.ts'
+import { type Answer, Representation, sendRepresentation } from '../../http/representation.ts'
 import { madeOnce } from '../../shared/made-once.ts'
 import { type DocumentedRoute, type OpenApiDocument, toDocument } from './document.ts'
 import type { ExampleValues, FindExampleValues } from './example-ids.ts'
@@ -88,38 +88,35 @@ async function openPage(document: OpenApiDocument, examples: ExampleValues | und
 
 const address = /(?<==")\/docs\/static\/[^"?]+/g
 
-async function read(app: FastifyInstance, url: string, change = (body: Buffer) => body) {
+async function read(app: FastifyInstance, url: string): Promise<Answer> {
   const { headers, rawPayload } = await app.inject(url)
-  return new Representation({
+  return {
     status: 200,
     headers: {
       'content-type': String(headers['content-type']),
       'content-security-policy': String(headers['content-security-policy']),
     },
-    body: change(rawPayload),
+    body: rawPayload,
     isShareable: true,
-  })
+  }
 }
 
 /** Reads a page of the library and the files that it loads, which are then compressed once. The page names each
  *  file with a hash of its content, so that browsers may keep it for good. */
 async function readPageFiles(app: FastifyInstance) {
-  const { body } = await app.inject('/docs')
+  const page = await read(app, '/docs')
+  const given = page.body.toString()
   const files = new Map<string, { version: string; file: Representation }>()
-  for (const [path] of body.matchAll(address)) {
+  for (const [path] of given.matchAll(address)) {
     const file = await read(app, path)
     const version = createHash('sha256').update(file.body).digest('base64url').slice(0, 16)
-    files.set(path, { version, file })
+    files.set(path, { version, file: new Representation(file) })
   }
-  const finish = (html: Buffer) =>
-    Buffer.from(
-      html
-        .toString()
-        .replace(address, (path) => `${path}?v=${files.get(path)?.version}`)
-        .replace('<head>', '<head><meta name="viewport" content="width=device-width, initial-scale=1">')
-        .replace('<div id="swagger-ui"></div>', '<main id="swagger-ui"></main>'),
-    )
-  return { page: await read(app, '/docs', finish), files }
+  const html = given
+    .replace(address, (path) => `${path}?v=${files.get(path)?.version}`)
+    .replace('<head>', '<head><meta name="viewport" content="width=device-width, initial-scale=1">')
+    .replace('<div id="swagger-ui"></div>', '<main id="swagger-ui"></main>')
+  return { page: new Representation({ ...page, body: Buffer.from(html) }), files }
 }
 
 type DocumentationOptions = {
