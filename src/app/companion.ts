@@ -1,14 +1,13 @@
 import type { FastifyInstance } from 'fastify'
-import type { Examples } from '../graphql-server/graphiql/tabs.ts'
 import type { Link } from '../http/home.ts'
-import type { ExampleValues } from '../rest/openapi/example-ids.ts'
+import type { FindExampleValues } from '../rest/openapi/example-ids.ts'
 
 /** Companion of the service in its process, such as a shop on a catalogue to try it with. */
 export type Companion = {
   /** Link on the home page. */
   link: Link
   /** Finds what fills the tabs of GraphiQL and the examples of the REST documentation, in place of placeholders. */
-  findExamples?(): Promise<(Examples & ExampleValues) | undefined>
+  findExamples?: FindExampleValues
   /** Adds its routes to those of the service. */
   addTo(app: FastifyInstance, publicUrl: () => string): Promise<void>
   /** Called with the public address once the service listens. */

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { findExcess } from '../json/json-bounds.ts'
 import { refusal } from '../shared/errors.ts'
-import { parse } from '../shared/input-types.ts'
+import { parse } from '../shared/parse.ts'
 import { requestLimits } from '../shared/request-limits.ts'
 
 export const graphqlPath = '/graphql'

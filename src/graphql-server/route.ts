@@ -8,12 +8,12 @@ import { answerUnknownRoutes } from '../http/not-found.ts'
 import { Representation, sendRepresentation } from '../http/representation.ts'
 import { logCaller, logCodes, logOperation } from '../http/request-log.ts'
 import { catalogueContext, createContext, type Services } from '../request/context.ts'
+import type { FindExampleValues } from '../rest/openapi/example-ids.ts'
 import { refusal } from '../shared/errors.ts'
 import { instruments } from '../shared/instruments.ts'
 import { toErrorResult } from './errors.ts'
 import { createExecutor } from './execute.ts'
 import { graphiqlPage } from './graphiql/page.ts'
-import type { FindExamples } from './graphiql/tabs.ts'
 import { sendOneEvent } from './live/event-stream.ts'
 import { LiveStreams } from './live/live-streams.ts'
 import type { StreamLimits } from './live/stream-limits.ts'
@@ -36,7 +36,7 @@ const wantsPage = ({ method, headers }: FastifyRequest) =>
 /** Options of the GraphQL API. */
 type GraphqlOptions = {
   /** Fills the example queries of GraphiQL. */
-  findExamples?: FindExamples
+  findExamples?: FindExampleValues
   trusted?: TrustedDocuments
   streamLimits: StreamLimits
   /** False if nobody's requests are limited. */

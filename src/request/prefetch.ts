@@ -1,5 +1,5 @@
 // Slow form: createContext.
-import { authenticate, findKeys, type KeyRow, type KnownKey, knownKeys } from '../auth/authenticate.ts'
+import { authenticate, findKeys, type KeyRow, knownKeys } from '../auth/authenticate.ts'
 import type { Credentials } from '../auth/credentials.ts'
 import { findsByKeyAlone } from '../data/by-organization.ts'
 import { coalesceReads } from '../data/coalesce.ts'
@@ -9,9 +9,6 @@ import { isFast } from '../shared/fast.ts'
 import { isIdentifier } from '../shared/ids.ts'
 import { type Mode, perMode } from '../shared/mode.ts'
 import { type Context, contextOf, createContext, type Services } from './context.ts'
-
-/** A key and a row, read in one statement. Does not imply that the key's owner may see the row. */
-type Prefetched<Row> = { key: KnownKey | null; row: Row | null }
 
 type Prefetch<Row> = {
   /** Reads keys (`keysByKeyId`) and rows in one statement, for keys of one mode. */
@@ -38,9 +35,10 @@ export const keysByKeyId = keyedBy('keyIds', findKeys)
 // Separated by a space, which identifiers cannot contain.
 const pairOf = (keyId: string, rowId: string) => `${keyId} ${rowId}`
 
-// Coalesces all pairs requested in the same turn of the event loop, by any caller of a mode, into one statement.
+// Coalesces all pairs requested in the same turn of the event loop, by any caller of a mode, into one statement. Does not
+// imply that a key's owner may see the row beside it.
 const readPairs = <Row>(find: Prefetch<Row>['find'], mode: Mode) =>
-  coalesceReads<Prefetched<Row>>(async (db, pairs) => {
+  coalesceReads(async (db, pairs) => {
     const ids = pairs.map((pair) => pair.split(' ') as [keyId: string, rowId: string])
     const keyIds = new Set(ids.map(([keyId]) => keyId))
     const rowIds = new Set(ids.map(([, rowId]) => rowId))

@@ -25,7 +25,7 @@ import {
   type Services,
 } from '../request/context.ts'
 import type { CreateContextWith } from '../request/prefetch.ts'
-import { parseRequest } from '../shared/input-types.ts'
+import { parseRequest } from '../shared/parse.ts'
 
 /** What a route needs. */
 export type RouteNeeds = Needs & {

@@ -5,8 +5,6 @@ import { z } from 'zod'
 import { identifierPattern } from './ids.ts'
 import { isOneLine } from './printable.ts'
 
-export { parse, parseOptions, parseRequest, problemsIn } from './parse.ts'
-
 // One parser per input type, shared by GraphQL and REST, so that both accept and refuse the same input.
 
 const printable = (text: string) => text.isWellFormed() && !/\p{Cc}/u.test(text.replace(/[\n\r\t]/g, ''))

@@ -8,27 +8,18 @@ const isStorable = (part: unknown) =>
     ? Number.isFinite(part)
     : typeof part !== 'string' || (part.isWellFormed() && !part.includes('\0'))
 
-function measureMetadata(value: object): { bytes: number; storable: boolean } {
-  let storable = true
-  try {
-    const json = JSON.stringify(value, (key, part) => {
-      storable &&= isStorable(key) && isStorable(part)
-      return part
-    })
-    return { bytes: Buffer.byteLength(json), storable }
-  } catch {
-    // Nesting that overflows the stack is many times over the limit.
-    return { bytes: Number.POSITIVE_INFINITY, storable }
-  }
-}
-
 /** An object of at most 1024 bytes as UTF-8 JSON. Other JSON values are refused, because a text that looks
  *  like a number reads back from jsonb as a number. */
 export const metadata = z
   .record(z.string(), z.unknown(), 'must be a JSON object')
   .superRefine((value, issues) => {
-    const { bytes, storable } = measureMetadata(value)
-    if (bytes > maxMetadataBytes)
+    let storable = true
+    // The depth of input is limited, so this does not overflow the stack.
+    const json = JSON.stringify(value, (key, part) => {
+      storable &&= isStorable(key) && isStorable(part)
+      return part
+    })
+    if (Buffer.byteLength(json) > maxMetadataBytes)
       issues.addIssue({
         code: 'custom',
         message: `must be at most ${maxMetadataBytes} bytes as JSON`,

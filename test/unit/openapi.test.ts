@@ -101,7 +101,8 @@ test('two schemas of one name are refused', () => {
 })
 
 test('examples show identifiers that are known to work, and keys stay out of the document', () => {
-  const examples = { key: 'box_test_1', integrationKey: 'box_test_2', ...exampleIds, ticketId: 'tkt_demo' }
+  const keys = { key: 'box_test_1', publishableKey: 'box_test_2', integrationKey: 'box_test_3' }
+  const examples = { ...keys, ...exampleIds, ticketId: 'tkt_demo' }
   const params = z.object({ thingId: z.string() })
   const example = { params: { thingId: exampleIds.ticketId }, answer: 'x' }
   const schema = { params, response: { 200: z.string() }, example }

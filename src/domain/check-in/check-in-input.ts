@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Problem } from '../../shared/errors.ts'
 import * as scalars from '../../shared/input-types.ts'
+import { problemsIn } from '../../shared/parse.ts'
 
 /** Ticket of a scan. GraphQL makes it one of the two. */
 export const scannedTicket = z
@@ -83,7 +84,7 @@ export const maxScans = 200
 export const checkInsInput = z
   .object({
     scans: z
-      .array(uploadedScan.catch(({ error }) => ({ refused: scalars.problemsIn(error) })))
+      .array(uploadedScan.catch(({ error }) => ({ refused: problemsIn(error) })))
       .min(1, 'must not be empty')
       .max(maxScans, `must have at most ${maxScans} scans`)
       .describe(`Scans in any order, 1 to ${maxScans}.`),

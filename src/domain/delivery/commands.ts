@@ -1,7 +1,8 @@
 import { and, asc, eq, inArray, sql } from 'drizzle-orm'
 import { z } from 'zod'
 import type { Database } from '../../database/database.ts'
-import { identifier, parse } from '../../shared/input-types.ts'
+import { identifier } from '../../shared/input-types.ts'
+import { parse } from '../../shared/parse.ts'
 import { deliveries, deliveryStatus } from './table.ts'
 
 // Commands of this folder. A command parses its arguments, and resolves to its output.

@@ -4,6 +4,7 @@ import { argsOf, inputOf } from '../../graphql/input-of.ts'
 import { preload } from '../../graphql/lookahead.ts'
 import type { Context } from '../../request/context.ts'
 import * as scalars from '../../shared/input-types.ts'
+import { parse } from '../../shared/parse.ts'
 import { EventRef } from './graphql.ts'
 import {
   circle,
@@ -87,7 +88,7 @@ builder.queryFields((t) => ({
       ...forwardArgs(t, 'Returns events after this cursor; from the first if omitted.'),
     },
     resolve: async (_root, { after, orderBy, ...args }, ctx, info) => {
-      const { first, ...filter } = scalars.parse(pageInput, args)
+      const { first, ...filter } = parse(pageInput, args)
       const page = { first, after: after ? readCursor(after) : null, orderBy }
       const found = await searchEvents(filter, page, ctx)
       const list: EventList = { ...toPage(found, first, after || null), filter }

@@ -7,6 +7,7 @@ import { preload } from '../../graphql/lookahead.ts'
 import type { Context } from '../../request/context.ts'
 import { refusal } from '../../shared/errors.ts'
 import * as scalars from '../../shared/input-types.ts'
+import { parse } from '../../shared/parse.ts'
 import { PaymentRef, PaymentStatusRef } from '../payment/graphql.ts'
 import type { Payment } from '../payment/table.ts'
 import { TicketRef } from '../ticket/graphql.ts'
@@ -87,7 +88,7 @@ builder.queryField('tickets', (t) =>
       }),
     },
     resolve: async (_root, { orderBy, ...args }, ctx, info) => {
-      const { filter, ...asked } = scalars.parse(ticketArgs, args)
+      const { filter, ...asked } = parse(ticketArgs, args)
       return toConnection(asked, info, ctx, (page) => listTickets(filter ?? {}, orderBy, page, ctx))
     },
   }),
@@ -122,7 +123,7 @@ builder.queryField('payments', (t) =>
       orderBy: t.arg({ type: PaymentOrderRef, description: 'Order; newest first if omitted.' }),
     },
     resolve: async (_root, { orderBy, ...args }, ctx, info) => {
-      const { filter, ...asked } = scalars.parse(paymentArgs, args)
+      const { filter, ...asked } = parse(paymentArgs, args)
       return toConnection(asked, info, ctx, (page) => listPayments(filter ?? {}, orderBy, page, ctx))
     },
   }),

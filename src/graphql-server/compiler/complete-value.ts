@@ -1,12 +1,4 @@
-import {
-  type GraphQLEnumType,
-  GraphQLFloat,
-  GraphQLID,
-  GraphQLInt,
-  type GraphQLLeafType,
-  GraphQLString,
-  isEnumType,
-} from 'graphql'
+import { GraphQLFloat, GraphQLID, GraphQLInt, type GraphQLLeafType, GraphQLString, isEnumType } from 'graphql'
 import { json } from '../../json/json-writer.ts'
 import { isPromise, type ResponseBuffer } from './response-buffer.ts'
 
@@ -21,46 +13,30 @@ export const fallBack = (reason: string): never => {
  *  does not match its type. */
 export type CompleteValue = (value: unknown, response: ResponseBuffer) => void
 
-const serialize = (type: GraphQLLeafType, value: unknown): void => {
-  if (value === null || value === undefined) json.null()
-  else if (!json.value(type.serialize(value) ?? undefined)) fallBack('a leaf that serializes to nothing')
-}
-
-const completeString =
-  (type: GraphQLLeafType): CompleteValue =>
-  (value) => {
-    if (typeof value === 'string') json.string(value)
-    else serialize(type, value)
-  }
-
 const isInt = (value: number) => (value | 0) === value
 
-const completeNumber =
-  (type: GraphQLLeafType, isInRange: (value: number) => boolean): CompleteValue =>
-  (value) => {
-    if (typeof value === 'number' && isInRange(value)) json.number(value)
-    else serialize(type, value)
+/** Completes scalars and enums. Texts and numbers skip `serialize` if the value already has the right type. */
+export function completeLeaf(type: GraphQLLeafType): CompleteValue {
+  const serialize = (value: unknown): void => {
+    if (value === null || value === undefined) json.null()
+    else if (!json.value(type.serialize(value) ?? undefined)) fallBack('a leaf that serializes to nothing')
   }
-
-// Names are known, so each is written as a literal.
-const completeEnum = (type: GraphQLEnumType): CompleteValue => {
+  if (type === GraphQLString || type === GraphQLID)
+    return (value) => (typeof value === 'string' ? json.string(value) : serialize(value))
+  if (type === GraphQLInt || type === GraphQLFloat) {
+    const isInRange = type === GraphQLInt ? isInt : Number.isFinite
+    return (value) => (typeof value === 'number' && isInRange(value) ? json.number(value) : serialize(value))
+  }
+  if (!isEnumType(type)) return serialize
+  // Names are known, so each is written as a literal.
   const literals = new Map(
     type.getValues().map(({ value, name }) => [value, Buffer.from(JSON.stringify(name))]),
   )
   return (value) => {
     const literal = literals.get(value)
     if (literal) json.raw(literal)
-    else serialize(type, value)
+    else serialize(value)
   }
-}
-
-/** Completes scalars and enums. Texts and numbers skip `serialize` if the value already has the right type. */
-export function completeLeaf(type: GraphQLLeafType): CompleteValue {
-  if (type === GraphQLString || type === GraphQLID) return completeString(type)
-  if (type === GraphQLInt) return completeNumber(type, isInt)
-  if (type === GraphQLFloat) return completeNumber(type, Number.isFinite)
-  if (isEnumType(type)) return completeEnum(type)
-  return (value) => serialize(type, value)
 }
 
 export const completeNonNull =

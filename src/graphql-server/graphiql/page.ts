@@ -1,7 +1,8 @@
 import { hashOf, iconUrl } from '../../http/html.ts'
 import { Representation } from '../../http/representation.ts'
+import type { FindExampleValues } from '../../rest/openapi/example-ids.ts'
 import { madeOnce } from '../../shared/made-once.ts'
-import { type FindExamples, graphiqlTabs, type Tab } from './tabs.ts'
+import { graphiqlTabs, type Tab } from './tabs.ts'
 
 // Workarounds. GraphiQL's drag-and-drop moves a pressed tab away from the pointer, so that clicks miss it. Its
 // container clips long editors only if it is positioned; otherwise the whole page scrolls. It has no layout for
@@ -57,7 +58,7 @@ const policyOf = (html: string) =>
     "frame-ancestors 'none'",
   ].join('; ')
 
-async function render(findExamples: FindExamples | undefined): Promise<Representation> {
+async function render(findExamples: FindExampleValues | undefined): Promise<Representation> {
   const examples = await findExamples?.()
   // Imported on demand: nine megabytes of text.
   const { renderGraphiQL } = await import('@graphql-yoga/render-graphiql')
@@ -82,6 +83,6 @@ async function render(findExamples: FindExamples | undefined): Promise<Represent
 }
 
 /** Returns GraphiQL as one self-contained page, rendered on the first request. */
-export function graphiqlPage(findExamples: FindExamples | undefined): () => Promise<Representation> {
+export function graphiqlPage(findExamples: FindExampleValues | undefined): () => Promise<Representation> {
   return madeOnce(() => render(findExamples))
 }

@@ -1,4 +1,5 @@
 import { parse, print } from 'graphql'
+import type { ExampleValues } from '../../rest/openapi/example-ids.ts'
 
 // Texts of the tabs. A tab shows its comment as it is, and its query printed, one field per line.
 
@@ -22,19 +23,7 @@ mutation Webhook($input: RegisterWebhookInput!) {
   }
 }`
 
-/** Values that work: keys of a channel, of its pages and of an integration, a ticket rate of the integration's
- *  organization with a price that is on sale, and a ticket that was sold. */
-export type Examples = {
-  key: string
-  publishableKey: string
-  integrationKey: string
-  ticketRateId: string
-  priceId: string
-  ticketId: string
-}
-
-/** Finds what fills the tabs; undefined if nothing is on sale. */
-export type FindExamples = () => Promise<Examples | undefined>
+type Examples = Omit<ExampleValues, 'eventId' | 'paymentId'>
 
 // Shown if no values are known; users replace them with ids that the first tab returns.
 const placeholders: Examples = {

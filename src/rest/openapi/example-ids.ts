@@ -8,9 +8,9 @@ export const exampleIds = {
   ticketId: 'tkt_01jd8s2w7a5c1e8g4j6m9p3r5t',
 }
 
-/** Values that work: the key of a channel, one of an integration, and identifiers of an event, a rate with a
- *  price on sale, a payment, and a ticket of it. */
-export type ExampleValues = { key: string; integrationKey: string } & typeof exampleIds
+/** Values that work: keys of a channel, of its pages and of an integration, and identifiers of an event of the
+ *  integration's organization, a rate with a price on sale, a payment, and a ticket of it. */
+export type ExampleValues = Record<'key' | 'publishableKey' | 'integrationKey', string> & typeof exampleIds
 
 /** Finds values that work; undefined if nothing is on sale. */
 export type FindExampleValues = () => Promise<ExampleValues | undefined>

@@ -3,6 +3,7 @@ import { amountOf, builder, enumOf, nullable } from '../../../graphql/builder.ts
 import { argsOf } from '../../../graphql/input-of.ts'
 import { requireIntegration } from '../../../request/context.ts'
 import * as scalars from '../../../shared/input-types.ts'
+import { parse } from '../../../shared/parse.ts'
 import { type SalesGrouping, type SalesRow, sumSales } from './sum-sales.ts'
 
 const maxRows = 1_000
@@ -86,7 +87,7 @@ builder.queryField('sales', (t) =>
     },
     resolve: async (_root, { eventId, groupBy, ...args }, ctx) => {
       const { organizationIds } = requireIntegration(ctx)
-      const { first, after } = scalars.parse(page, { ...args, after: args.after || null })
+      const { first, after } = parse(page, { ...args, after: args.after || null })
       return sumSales(ctx.db, organizationIds, {
         eventId,
         groupBy,
