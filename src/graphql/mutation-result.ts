@@ -68,17 +68,9 @@ type Mutation<Input extends z.ZodType<unknown, object>, Result> = {
 /** Defines a mutation, whose refusals are data. */
 export function mutation<Input extends z.ZodType<unknown, object>, Result>(
   name: string,
-  {
-    description,
-    input,
-    isOneOf,
-    parse: read = parse,
-    result,
-    needs,
-    complexity,
-    run,
-  }: Mutation<Input, Result>,
+  definition: Mutation<Input, Result>,
 ): void {
+  const { description, input, isOneOf, parse: read = parse, result, needs, complexity, run } = definition
   const type = inputOf(`${name[0]?.toUpperCase()}${name.slice(1)}Input`, input, { isOneOf })
   builder.mutationField(name, (t) =>
     t.field({

@@ -17,8 +17,6 @@ export type Live<Event> = {
 
 /** What a root field needs: its extension `needs`, which the server enforces. */
 export type FieldNeeds = Needs & {
-  /** True if callers with the same view may share the answer. */
-  shared?: true
   live?: Live<never>
   /** Row to read together with the caller's key, where the field is alone in its operation: what reads it, and where
    *  the arguments have its identifier. They are not validated yet, so it is a guess. */

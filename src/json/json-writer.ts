@@ -79,10 +79,6 @@ class JsonWriter {
     this.raw(nullLiteral)
   }
 
-  boolean(value: boolean): void {
-    this.raw(value ? trueLiteral : falseLiteral)
-  }
-
   /** Writes encoded JSON: a name or a word, for which a loop beats a copy. */
   raw(literal: Uint8Array): void {
     const { length } = literal
@@ -163,7 +159,7 @@ class JsonWriter {
   value(value: unknown): boolean {
     if (typeof value === 'string') this.string(value)
     else if (typeof value === 'number') this.number(value)
-    else if (typeof value === 'boolean') this.boolean(value)
+    else if (typeof value === 'boolean') this.raw(value ? trueLiteral : falseLiteral)
     else if (value === null) this.null()
     else if (Array.isArray(value)) this.list(value, this.#item)
     else if (typeof value === 'object' && isPlain(value)) this.#object(value)

@@ -157,6 +157,8 @@ export type Needs = {
   /** Scope that the key of an integration needs. `none` is for what channels alone do, or what shows nothing of a sale
    *  or a catalogue. */
   scope: IntegrationScope | 'none'
+  /** True if callers with the same view may share the answer. A REST route then answers by `answerRead`. */
+  shared?: true
 }
 
 /** Reports whether the caller has a scope: every caller but an integration whose key lacks it. */

@@ -65,10 +65,6 @@ export function createRateLimits(
 
   const tooMany = (source: string, limit = perSecond) =>
     refusal('RATE_LIMITED', `Too many requests ${source}.`, undefined, { limit, retryAfter: 1 })
-  const isOverPublishable = ({ credentials, limitKey, routeOptions }: FastifyRequest) =>
-    !routeOptions.config.tokenOf &&
-    credentials.isPublishable &&
-    counters.add(`publishable ${limitKey}`).count > perPublishable
   const tooManyFailures = () => tooMany('from this address, with invalid credentials or links')
 
   async function requireTrust(request: FastifyRequest): Promise<void> {
@@ -94,17 +90,19 @@ export function createRateLimits(
       app.decorateRequest('isUnproven', false)
       // Runs before the library's hook, which is added to each route.
       app.addHook('onRequest', (request, reply, done) => {
-        const { config } = request.routeOptions
-        if (config.rateLimit === false || (!isLimited && !request.credentials.isPublishable)) return done()
+        const { credentials, routeOptions } = request
+        const { rateLimit, tokenOf } = routeOptions.config
+        if (rateLimit === false || (!isLimited && !credentials.isPublishable)) return done()
         const key = limitKeyOf(request)
         request.limitKey = key
-        const hasCredentials = !config.tokenOf && !key.startsWith('address ')
-        if (isOverPublishable(request)) {
+        const isPublishable = !tokenOf && credentials.isPublishable
+        if (isPublishable && counters.add(`publishable ${key}`).count > perPublishable) {
           reply.header('retry-after', 1)
           return done(tooMany('with this key from this address', perPublishable))
         }
+        const hasCredentials = !tokenOf && !key.startsWith('address ')
         // A request over its own limit is refused by that limit, without SQL.
-        if (!hasCredentials || wereValid(db, request.credentials.hash) || isUsedUp(key)) return done()
+        if (!hasCredentials || wereValid(db, credentials.hash) || isUsedUp(key)) return done()
         requireTrust(request).then(() => done(), done)
       })
       app.addHook('onResponse', (request, _reply, done) => {

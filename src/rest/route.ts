@@ -28,9 +28,7 @@ import type { CreateContextWith } from '../request/prefetch.ts'
 import { parseRequest } from '../shared/parse.ts'
 
 /** What a route needs. */
-export type RouteNeeds = Needs & {
-  /** True if callers with the same view may share the answer: the handler is `answerRead`. */
-  shared?: true
+type RouteNeeds = Needs & {
   /** Row to read together with the caller's key: what reads it, and its identifier in a request that is not validated
    *  yet. */
   prefetch?: {

@@ -31,11 +31,8 @@ export const retryAfterOf = ({ facts }: Problem): number | undefined =>
   facts && 'retryAfter' in facts ? facts.retryAfter : undefined
 
 /** Problem for a transition that the current status does not allow. */
-export const illegalTransition = (thing: string, from: string, to: string): Problem => ({
-  code: 'ILLEGAL_TRANSITION',
-  message: `The ${thing} is ${from}, and can't become ${to}.`,
-  facts: { from, to },
-})
+export const illegalTransition = (thing: string, from: string, to: string): Problem =>
+  problem('ILLEGAL_TRANSITION', `The ${thing} is ${from}, and can't become ${to}.`, undefined, { from, to })
 
 /** An error that clients may see. Any other error is masked, and shows only the request id. */
 export class Refusal extends Error {

@@ -130,7 +130,7 @@ const within = <T extends z.ZodNumber>(number: T, min: number, max: number) =>
   number.min(min, `must be at least ${min}`).max(max, `must be at most ${max}`)
 
 /** Whole number in a range. */
-const whole = (min: number, max: number) => within(z.int('must be a whole number'), min, max)
+export const whole = (min: number, max: number) => within(z.int('must be a whole number'), min, max)
 
 /** Number of people or of items, up to the maximum of an `integer` column. */
 export const quantity = whole(1, 2_147_483_647)

@@ -92,12 +92,7 @@ const query = z.strictObject({
     .optional()
     .describe('Cursor of an earlier answer: continues the list, or returns what has changed since.'),
   limit: scalars
-    .fromQuery(
-      z
-        .int('must be a whole number')
-        .min(1, 'must be at least 1')
-        .max(maxScanListPage, `must be at most ${maxScanListPage}`),
-    )
+    .fromQuery(scalars.whole(1, maxScanListPage))
     .default(1_000)
     .describe(`Maximum number of tickets to return, 1 to ${maxScanListPage}.`),
 })

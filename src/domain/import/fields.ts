@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { moment, text } from '../../shared/input-types.ts'
+import { moment, text, whole } from '../../shared/input-types.ts'
 import { isoDecimals } from '../../shared/money.ts'
 import type { rateTypes } from '../ticket-rate/table.ts'
 
@@ -25,11 +25,7 @@ export const timezone = z.string().refine(isTimezone, notTimezone)
 
 /** Maximum of an `integer` column. */
 export const maxCount = 2_147_483_647
-export const count = (min: number) =>
-  z
-    .int('must be a whole number')
-    .min(min, `must be at least ${min}`)
-    .max(maxCount, `must be at most ${maxCount}`)
+export const count = (min: number) => whole(min, maxCount)
 
 /** Limit that is absent, null or 0 for none. */
 export const limit = count(0)

@@ -80,7 +80,6 @@ function toPaths(routes: readonly DocumentedRoute[], toOne: (schema: FastifySche
 export function toDocument({ routes, webhooks, publicUrl, version, examples }: DocumentOptions) {
   const schemas = createSchemas()
   const paths = toPaths(routes, (schema) => toOperation(schema, schemas))
-  const sent = toWebhooks(webhooks, schemas)
   const document = {
     openapi: '3.1.0',
     info: {
@@ -93,7 +92,7 @@ export function toDocument({ routes, webhooks, publicUrl, version, examples }: D
     servers: [{ url: publicUrl, description: 'This service.' }],
     tags,
     paths,
-    webhooks: sent,
+    webhooks: toWebhooks(webhooks, schemas),
     components: {
       securitySchemes,
       headers: headerComponents(JSON.stringify(paths)),

@@ -16,14 +16,8 @@ const usualCodes: Code[] = ['BAD_REQUEST', 'RATE_LIMITED', 'INTERNAL', 'BUSY']
 
 /** Lists the codes that a route refuses with: those that it names, and those that its credentials and its
  *  input imply. */
-export function codesOf({
-  security,
-  params,
-  querystring,
-  headers,
-  body,
-  refuses = [],
-}: FastifySchema): Code[] {
+export function codesOf(schema: FastifySchema): Code[] {
+  const { security, params, querystring, headers, body, refuses = [] } = schema
   const implied: Code[] = [
     ...usualCodes,
     ...(security?.length ? (['UNAUTHENTICATED', 'FORBIDDEN'] as const) : []),

@@ -56,12 +56,7 @@ const SalesRowRef = builder.objectRef<SalesRow>('SalesRow').implement({
 })
 
 const page = z.object({
-  first: z
-    .int('must be a whole number')
-    .min(1, 'must be at least 1')
-    .max(maxRows, `must be at most ${maxRows}`)
-    .default(maxRows)
-    .describe(`Maximum number of rows, 1 to ${maxRows}.`),
+  first: scalars.whole(1, maxRows).default(maxRows).describe(`Maximum number of rows, 1 to ${maxRows}.`),
   after: scalars.reference.nullish().describe('Returns rows after this key, for more than one page of rows.'),
 })
 
