@@ -35,8 +35,6 @@ type Step = { preload: (parents: unknown[], ctx: Context) => PromiseOrValue<unkn
 
 type Fragments = GraphQLResolveInfo['fragments']
 
-const isConditional = ({ directives }: { directives?: readonly unknown[] }) => Boolean(directives?.length)
-
 function* fieldsOf(
   type: GraphQLObjectType,
   { selections }: SelectionSetNode,
@@ -44,7 +42,7 @@ function* fieldsOf(
 ): Generator<FieldNode> {
   for (const selection of selections) {
     // Conditional selections are loaded only when they are resolved.
-    if (isConditional(selection)) continue
+    if (selection.directives?.length) continue
     if (selection.kind === Kind.FIELD) yield selection
     else {
       const fragment = selection.kind === Kind.FRAGMENT_SPREAD ? fragments[selection.name.value] : selection

@@ -6,25 +6,18 @@ import { negotiateLanguage, sendNote } from './error-page.ts'
 import { html } from './html.ts'
 import { addVary } from './public-cors.ts'
 
-type KnownRoute = { path: RegExp; methods: Set<string> }
-
 const patternOf = (url: string) => new RegExp(`^${url.replace(/\*/g, '.*').replace(/:\w+/g, '[^/]+')}$`)
 
 /** Answers 404 for an unknown path, with a page to a browser, and 405 with `Allow` for an unsupported method of a known path. Call it
  *  before the routes are added. */
 export function answerUnknownRoutes(app: FastifyInstance): void {
-  const known = new Map<string, KnownRoute>()
+  const known: { path: RegExp; methods: string[] }[] = []
   app.addHook('onRoute', ({ url, method }) => {
-    if (url === '*') return
-    const route = known.get(url) ?? { path: patternOf(url), methods: new Set() }
-    for (const name of [method].flat()) route.methods.add(name)
-    known.set(url, route)
+    if (url !== '*') known.push({ path: patternOf(url), methods: [method].flat() })
   })
   app.setNotFoundHandler((request, reply) => {
     const [path = ''] = request.url.split('?')
-    const allowed = [...known.values()]
-      .filter((route) => route.path.test(path))
-      .flatMap(({ methods }) => [...methods])
+    const allowed = known.filter((route) => route.path.test(path)).flatMap(({ methods }) => methods)
     // A wildcard route supports the method, but has no such file.
     if (allowed.length === 0 || allowed.includes(request.method)) {
       addVary(reply, 'accept')

@@ -72,31 +72,23 @@ function contentOf(answer: unknown, example: unknown, schemas: Schemas) {
   if (hasContent(answer)) {
     const media = Object.entries(answer.content).map(([type, { schema, example: own }]) => {
       const shown = own ?? (type === 'application/json' ? example : undefined)
-      return [
-        type,
-        { schema: schemas.convert(schema, 'output'), ...(shown !== undefined && { example: shown }) },
-      ]
+      return [type, { schema: schemas.convert(schema, 'output'), example: shown }]
     })
     return { description: answer.description, content: Object.fromEntries(media) }
   }
   if (!(answer instanceof z.ZodType)) throw new Error('a documented response is a zod schema, or has content')
-  const { description = '', ...schema } = schemas.convert(answer, 'output')
-  return {
-    description: description || (answer.description ?? ''),
-    content: { 'application/json': { schema, ...(example !== undefined && { example }) } },
-  }
+  const { description: _description, ...schema } = schemas.convert(answer, 'output')
+  return { description: answer.description ?? '', content: { 'application/json': { schema, example } } }
 }
 
 function responsesOf(schema: FastifySchema, schemas: Schemas): Record<string, unknown> {
   const { response = {}, sends = [], isConditional = false, example } = schema
   const tags: HeaderName[] = isConditional ? ['ETag', 'Cache-Control'] : []
   const headers = refersToHeaders([...usualHeaders, ...tags, ...sends])
-  const answered = Object.entries(response as Record<string, unknown>)
-    .filter(([status]) => /^2\d\d$/.test(status))
-    .map(([status, answer]) => {
-      const { description, content } = contentOf(answer, example?.answer, schemas)
-      return [status, { description, headers, content }]
-    })
+  const answered = Object.entries(response as Record<string, unknown>).map(([status, answer]) => {
+    const { description, content } = contentOf(answer, example?.answer, schemas)
+    return [status, { description, headers, content }]
+  })
   // Headers of a page that still holds: `Link` among them, because the page after it may be new.
   const notModified = { description: 'The response that the client has still holds.', headers }
   return {
@@ -109,8 +101,8 @@ function responsesOf(schema: FastifySchema, schemas: Schemas): Record<string, un
 function requestBodyOf({ body, example }: FastifySchema, schemas: Schemas) {
   if (!(body instanceof z.ZodType)) return {}
   const { description = body.description, ...schema } = schemas.convert(body, 'input')
-  const media = { schema, ...(example?.body !== undefined && { example: example.body }) }
-  return { requestBody: { description, required: true, content: { 'application/json': media } } }
+  const content = { 'application/json': { schema, example: example?.body } }
+  return { requestBody: { description, required: true, content } }
 }
 
 /** Documents one route as an operation: its input, its responses by status, and its examples. */
