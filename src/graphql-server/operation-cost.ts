@@ -4,11 +4,9 @@ import {
   type DocumentNode,
   type GraphQLError,
   GraphQLIncludeDirective,
-  type GraphQLSchema,
   GraphQLSkipDirective,
   getDirectiveValues,
   Kind,
-  type OperationDefinitionNode,
   type SelectionNode,
   TypeInfo,
   visit,
@@ -16,18 +14,10 @@ import {
 } from 'graphql'
 import { requestLimits } from '../shared/request-limits.ts'
 import { tooComplex } from './bounded-validation.ts'
+import type { OperationSource } from './compiler/resolve-info.ts'
 
 const { maxComplexity, maxDepth, maxBreadth } = requestLimits
 const limit = { complexity: maxComplexity, depth: maxDepth, breadth: maxBreadth }
-
-// The library measures the first operation of a document.
-const alone = (
-  { definitions, ...document }: DocumentNode,
-  operation: OperationDefinitionNode,
-): DocumentNode => ({
-  ...document,
-  definitions: [operation, ...definitions.filter(({ kind }) => kind === Kind.FRAGMENT_DEFINITION)],
-})
 
 type Variables = Record<string, unknown>
 
@@ -49,8 +39,10 @@ export type Measured = { cost?: number }
 
 /** Measures an operation before it is executed: once, if its cost is the same for all variables. The returned function
  *  takes valid variables, as given and coerced. An operation that is too complex with them is QUERY_TOO_COMPLEX. */
-export function costCheck(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode) {
-  const whole = alone(document, operation)
+export function costCheck({ schema, operation, fragments }: Omit<OperationSource, 'variables'>) {
+  // The library measures the first operation of a document.
+  const definitions = [operation, ...Object.values(fragments)]
+  const document: DocumentNode = { kind: Kind.DOCUMENT, definitions }
   const types = new TypeInfo(schema)
   let hasDirectives = false
   let hasFixedCost = true
@@ -61,7 +53,7 @@ export function costCheck(schema: GraphQLSchema, document: DocumentNode, operati
       },
     })
   visit(
-    whole,
+    document,
     visitWithTypeInfo(types, {
       Directive(directive) {
         hasDirectives = true
@@ -73,7 +65,7 @@ export function costCheck(schema: GraphQLSchema, document: DocumentNode, operati
     }),
   )
   const measure = (variables: Variables, coerced: Variables): Cost => {
-    const measured = hasDirectives ? withoutSkipped(whole, coerced) : whole
+    const measured = hasDirectives ? withoutSkipped(document, coerced) : document
     const cost = complexityFromQuery(measured, { schema, variables })
     const { complexity, depth, breadth } = cost
     const kind = (['depth', 'breadth', 'complexity'] as const).find((kind) => cost[kind] > limit[kind])

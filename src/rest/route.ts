@@ -73,14 +73,15 @@ export type Route = RouteOptions & { needs: RouteNeeds }
 export const route = <const Schema extends FastifySchema>(options: TypedRoute<Schema>) =>
   options as unknown as Route
 
-async function contextFor(
-  request: FastifyRequest,
-  services: Services,
-  { shared, prefetch }: RouteNeeds,
-): Promise<Context> {
+// Gives a request its context, if the caller has what the route needs.
+async function authorize(request: FastifyRequest, services: Services, needs: RouteNeeds): Promise<void> {
   const { credentials } = request
-  if (prefetch) return prefetch.context(services, credentials, await prefetch.idOf(request))
-  return createContext(services, credentials, shared)
+  const { shared, prefetch } = needs
+  request.ctx = prefetch
+    ? await prefetch.context(services, credentials, await prefetch.idOf(request))
+    : await createContext(services, credentials, shared)
+  logCaller(request, request.ctx.caller)
+  requireNeeds(request.ctx, needs)
 }
 
 /** Adds a route below a base path, which refuses a caller that lacks what it needs before the body is parsed, or
@@ -100,13 +101,7 @@ export function addRoute(
     preParsing(request, reply, _body, done) {
       const cached = needs.shared ? responseCache.find(request, () => request.url) : null
       if (cached) return sendRepresentation(request, reply, Promise.resolve(cached))
-      contextFor(request, services, needs)
-        .then((ctx) => {
-          request.ctx = ctx
-          logCaller(request, ctx.caller)
-          requireNeeds(ctx, needs)
-        })
-        .then(() => done(), done)
+      authorize(request, services, needs).then(() => done(), done)
     },
   })
 }

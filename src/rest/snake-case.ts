@@ -7,9 +7,8 @@ export const toSnakeCase = (name: string): string =>
 
 /** Converts the parser of a camelCase object into one for REST's snake_case, with times as text. Its output is
  *  still camelCase, and the paths of its errors are snake_case. */
-export function inSnakeCase<Output>(type: z.ZodType<Output>): z.ZodType<Output> {
-  return rename(type) as z.ZodType<Output>
-}
+export const inSnakeCase = <Output>(type: z.ZodType<Output>): z.ZodType<Output> =>
+  withTexts(type, renameFields(type)) as z.ZodType<Output>
 
 /** The same for a query string, which has no null. */
 export const inQuery = <Shape extends z.ZodRawShape>(type: z.ZodObject<Shape>) => {
@@ -33,18 +32,17 @@ function withTexts(type: z.ZodType, copy: z.ZodType): z.ZodType {
   return meta ? copy.meta({ ...meta, ...(description && { description }) }) : copy
 }
 
-const rename = (type: z.ZodType): z.ZodType => withTexts(type, renameFields(type))
-
 function renameFields(type: z.ZodType): z.ZodType {
-  if (type instanceof z.ZodOptional) return rename(type.unwrap() as z.ZodType).optional()
-  if (type instanceof z.ZodNullable) return rename(type.unwrap() as z.ZodType).nullable()
-  if (type instanceof z.ZodDefault) return rename(type.unwrap() as z.ZodType).default(type.def.defaultValue)
+  if (type instanceof z.ZodOptional) return inSnakeCase(type.unwrap() as z.ZodType).optional()
+  if (type instanceof z.ZodNullable) return inSnakeCase(type.unwrap() as z.ZodType).nullable()
+  if (type instanceof z.ZodDefault)
+    return inSnakeCase(type.unwrap() as z.ZodType).default(type.def.defaultValue)
   if (type instanceof z.ZodArray)
-    return new z.ZodArray({ ...type.def, element: rename(type.element as z.ZodType) })
+    return new z.ZodArray({ ...type.def, element: inSnakeCase(type.element as z.ZodType) })
   if (type instanceof z.ZodDate) return moment
   if (!(type instanceof z.ZodObject)) return type
   const names = new Map(Object.keys(type.shape).map((name) => [toSnakeCase(name), name]))
-  const shape = Object.fromEntries([...names].map(([snake, name]) => [snake, rename(type.shape[name])]))
+  const shape = Object.fromEntries([...names].map(([snake, name]) => [snake, inSnakeCase(type.shape[name])]))
   return z
     .strictObject(shape)
     .transform((value) =>

@@ -39,7 +39,7 @@ export class CompiledOperation {
     this.#source = { schema, operation, fragments }
     const addVariable = ({ name }: VariableNode) => void this.#directiveVariables.add(name.value)
     visit(document, { Directive: (directive) => void visit(directive, { Variable: addVariable }) })
-    this.#checkCost = costCheck(schema, document, operation)
+    this.#checkCost = costCheck(this.#source)
   }
 
   /** Number of compiled variants. */
