@@ -21,47 +21,38 @@ const maxPauseMs = 30_000
 const maxDurationMs = 30 * 60_000
 
 const stateOf = perDatabase(() => ({
-  count: 0,
-  byCaller: new Map<string, number>(),
+  /** Caller of each export that runs. */
+  owners: [] as string[],
   read: createBulkhead({ maxAtOnce: 2, maxWaiting: maxExports }),
 }))
 
 // Takes a place among the exports. Refuses: BUSY.
 function enter(ctx: Context): () => void {
   const caller = requireConfidential(ctx)
-  const state = stateOf(ctx.db)
+  const { owners } = stateOf(ctx.db)
   const owner = caller.kind === 'channel' ? caller.channelId : caller.integrationId
-  const own = state.byCaller.get(owner) ?? 0
-  if (state.count >= maxExports || own >= maxOfCaller) throw busy('Too many exports at once. Try again.')
-  state.count++
-  state.byCaller.set(owner, own + 1)
+  const own = owners.filter((other) => other === owner)
+  if (owners.length >= maxExports || own.length >= maxOfCaller)
+    throw busy('Too many exports at once. Try again.')
+  owners.push(owner)
   return () => {
-    state.count--
-    const left = (state.byCaller.get(owner) ?? 1) - 1
-    if (left > 0) state.byCaller.set(owner, left)
-    else state.byCaller.delete(owner)
+    owners.splice(owners.indexOf(owner), 1)
   }
 }
 
 const columns = Object.keys(listedTicketBody.schema.shape).filter((name) => name !== 'price_info')
-
-// Numbers, texts and times; lists as JSON.
-const toCell = (value: unknown) =>
-  typeof value === 'object' && value !== null ? JSON.stringify(value) : value
 
 // Escapes what begins like a formula, because spreadsheets would run it: at the begin of a cell, and behind
 // what another program may take for the end of one. Control characters and line breaks are spaces.
 const toText = (text: string) =>
   text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').replace(/(^|[;,|])(\s*)(?=[=+\-@＝＋－＠])/g, "$1$2'")
 
+// Objects and lists are JSON.
 const toCsv = (bodies: object[], header: boolean, bom: boolean): string =>
-  stringify(
-    bodies.map((body) => columns.map((name) => toCell((body as Record<string, unknown>)[name]))),
-    {
-      ...{ columns, header, bom, quoted: true, quoted_empty: true, record_delimiter: 'windows' },
-      cast: { string: toText },
-    },
-  )
+  stringify(bodies, {
+    ...{ columns, header, bom, quoted: true, quoted_empty: true, record_delimiter: 'windows' },
+    cast: { string: toText, object: (value) => toText(JSON.stringify(value)) },
+  })
 const toNdjson = (bodies: object[]): string => bodies.map((body) => `${JSON.stringify(body)}\n`).join('')
 
 /** Reads a list to its end, a page at a time, as CSV or as a JSON object a line. Reads the first page before
@@ -105,19 +96,11 @@ export async function exportTickets(
 
 // Destroys the stream of a reader that pauses for too long.
 function watchReader(stream: Readable, leave: () => void): Readable {
-  let timer: NodeJS.Timeout | undefined
-  const wait = () => {
-    clearTimeout(timer)
-    timer = setTimeout(
-      () => stream.destroy(new Error('the reader of an export paused for too long')),
-      maxPauseMs,
-    )
-    timer.unref()
-  }
-  wait()
+  const tooLong = new Error('the reader of an export paused for too long')
+  const timer = setTimeout(() => stream.destroy(tooLong), maxPauseMs).unref()
   const push = stream.push.bind(stream)
   stream.push = (...chunk) => {
-    wait()
+    timer.refresh()
     return push(...chunk)
   }
   stream.once('close', () => {

@@ -10,12 +10,11 @@ import {
   type Place,
   type Placed,
   paths,
-  placeOf,
   type Range,
   readCursor,
   type SortKey,
+  sortKeys,
   toCursor,
-  toPlaceCursor,
   type Values,
 } from './search.ts'
 
@@ -53,16 +52,17 @@ export type Plan = {
   prefix?: string | undefined
 }
 
-const isBefore = (sortKey: SortKey, one: Place, other: Place): boolean => {
-  if (one.key === other.key) return one.id < other.id
-  return isTime(sortKey)
-    ? Number(one.key) < Number(other.key)
-    : Buffer.compare(Buffer.from(one.key), Buffer.from(other.key)) < 0
+// Compares two places: negative where `one` is before `other`.
+function compare(sortKey: SortKey, one: Place, other: Place): number {
+  const byKey = isTime(sortKey)
+    ? Number(one.placeKey.slice(1)) - Number(other.placeKey.slice(1))
+    : Buffer.compare(Buffer.from(one.placeKey), Buffer.from(other.placeKey))
+  return byKey || Number(one.placeId > other.placeId) - Number(one.placeId < other.placeId)
 }
 
 // Part of the order that the plan leaves.
 function boundsOf(sortKey: SortKey, { from, until, prefix = '' }: Plan) {
-  const at = (key: string | number): Place => ({ key: String(key), id: '' })
+  const at = (key: string | number): Place => ({ placeKey: `${sortKeys[sortKey].prefix}${key}`, placeId: '' })
   return isTime(sortKey)
     ? { lower: at(from?.getTime() ?? -Infinity), upper: at(until?.getTime() ?? Infinity) }
     : // The end follows every text that begins with the prefix, byte by byte.
@@ -71,15 +71,12 @@ function boundsOf(sortKey: SortKey, { from, until, prefix = '' }: Plan) {
 
 // Merges what was found of each organization. The list ends where the first of them stopped.
 function merge<Row>(found: Found<Row>[], sortKey: SortKey, { isDescending, limit }: Range): Found<Row> {
-  const isFirst = (one: Place, other: Place) =>
-    isDescending ? isBefore(sortKey, other, one) : isBefore(sortKey, one, other)
-  const order = (one: Place, other: Place) => (isFirst(one, other) ? -1 : Number(isFirst(other, one)))
+  const order = (one: Place, other: Place) =>
+    isDescending ? compare(sortKey, other, one) : compare(sortKey, one, other)
   const [stoppedAt = null] = found.flatMap(({ stoppedAt }) => stoppedAt ?? []).sort(order)
-  const rows = found
-    .flatMap(({ rows }) => rows)
-    .filter((row) => !stoppedAt || !isFirst(stoppedAt, placeOf(row)))
-    .sort((one, other) => order(placeOf(one), placeOf(other)))
-  return { rows: rows.slice(0, limit), stoppedAt }
+  const rows = found.flatMap(({ rows }) => rows).sort(order)
+  const reached = rows.filter((row) => !stoppedAt || order(row, stoppedAt) <= 0)
+  return { rows: reached.slice(0, limit), stoppedAt }
 }
 
 /** Reads a page of a list of the caller's sales. Refuses: INVALID, for a cursor of another order. */
@@ -96,8 +93,8 @@ export async function readPage<Row>(
   const last = before ? readCursor(sortKey, before, 'before') : null
   const bounds = boundsOf(sortKey, plan)
   const [above, below] = isDescending ? [last, first] : [first, last]
-  const lower = above && isBefore(sortKey, bounds.lower, above) ? above : bounds.lower
-  const upper = below && isBefore(sortKey, below, bounds.upper) ? below : bounds.upper
+  const lower = above && compare(sortKey, bounds.lower, above) < 0 ? above : bounds.lower
+  const upper = below && compare(sortKey, below, bounds.upper) < 0 ? below : bounds.upper
   // Online sales are parts of the list by themselves.
   const isOpen = ([name, value]: [string, string | null]) =>
     value !== null && name !== serves && !(name === 'saleType' && value === 'online')
@@ -111,20 +108,17 @@ export async function readPage<Row>(
     (organizationId) => search(db, path, { ...values, organizationId }, range, isFiltered),
     (found) => merge(found, sortKey, range),
   )
-  const hasMore = rows.length > size
   const shown = rows.slice(0, size)
-  const isStopped = !hasMore && stoppedAt !== null
-  const cursorOf = (row: Placed<Row> | undefined) => (row ? toCursor(row) : null)
-  const near = cursorOf(shown[0])
-  const far = isStopped ? toPlaceCursor(sortKey, stoppedAt) : cursorOf(shown.at(-1))
-  const isMore = hasMore || isStopped
-  return isBackward
-    ? {
-        rows: shown.reverse(),
-        hasNextPage: last !== null,
-        hasPreviousPage: isMore,
-        startCursor: far,
-        endCursor: near,
-      }
-    : { rows: shown, hasNextPage: isMore, hasPreviousPage: first !== null, startCursor: near, endCursor: far }
+  const isLonger = rows.length > size
+  const isMore = isLonger || stoppedAt !== null
+  const near = shown[0]
+  const far = isLonger ? shown.at(-1) : (stoppedAt ?? shown.at(-1))
+  const [start, end] = isBackward ? [far, near] : [near, far]
+  return {
+    rows: isBackward ? shown.reverse() : shown,
+    hasNextPage: isBackward ? last !== null : isMore,
+    hasPreviousPage: isBackward ? isMore : first !== null,
+    startCursor: start ? toCursor(start) : null,
+    endCursor: end ? toCursor(end) : null,
+  }
 }

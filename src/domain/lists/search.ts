@@ -14,31 +14,21 @@ import { ticketRates } from '../ticket-rate/table.ts'
 /** Property that a list is ordered by, ties by identifier. */
 export type SortKey = 'created' | 'name' | 'phone'
 
-/** Place in a list: milliseconds since 1970 or a text, by its sort key, and the identifier of a ticket. */
-export type Place = { key: string; id: string }
+/** Place in a list: the key of a ticket, milliseconds since 1970 or a text, behind the letter of the order; and the
+ *  identifier of the ticket. */
+export type Place = { placeKey: string; placeId: string }
 
-/** A row and its place in the list that it was found in: `placeKey` is its key behind the letter of the order. */
-export type Placed<Row> = Row & { placeKey: string; placeId: string }
+/** A row and its place in the list that it was found in. */
+export type Placed<Row> = Row & Place
 
 export const isTime = (sortKey: SortKey): boolean => sortKey === 'created'
 
-/** Place of a row. */
-export const placeOf = ({ placeKey, placeId }: Placed<unknown>): Place => ({
-  key: placeKey.slice(1),
-  id: placeId,
-})
-
-/** Opaque cursor of a row. It says nothing that the row does not. */
-export const toCursor = ({ placeKey, placeId }: Placed<unknown>): string =>
-  encodeCursor(`${placeId} ${placeKey}`)
-
-/** Opaque cursor of a place. */
-export const toPlaceCursor = (sortKey: SortKey, { key, id }: Place): string =>
-  toCursor({ placeKey: sortKeys[sortKey].prefix + key, placeId: id })
+/** Opaque cursor of a place. That of a row says nothing that the row does not. */
+export const toCursor = ({ placeKey, placeId }: Place): string => encodeCursor(`${placeId} ${placeKey}`)
 
 // A name has 200 characters, each of which folds into a few at most.
 const maxCursor = 4_000
-const shape = new RegExp(`^(${identifierPattern}) (\\w)([^\\p{Cc}]{1,3000})$`, 'u')
+const shape = new RegExp(`^(${identifierPattern}) ((\\w)([^\\p{Cc}]{1,3000}))$`, 'u')
 
 const isKeyOf = (sortKey: SortKey, key: string): boolean =>
   isTime(sortKey) ? /^-?\d{1,15}$/.test(key) && isStorableDate(new Date(Number(key))) : key.isWellFormed()
@@ -47,10 +37,10 @@ const isKeyOf = (sortKey: SortKey, key: string): boolean =>
  *  text that is no such cursor. */
 export function readCursor(sortKey: SortKey, cursor: string, name: string): Place {
   const text = cursor.length > maxCursor ? '' : Buffer.from(cursor, 'base64url').toString()
-  const [, id, letter, key] = shape.exec(text) ?? []
-  if (letter !== sortKeys[sortKey].prefix || !id || !key || !isKeyOf(sortKey, key))
+  const [, placeId, placeKey, letter, key] = shape.exec(text) ?? []
+  if (letter !== sortKeys[sortKey].prefix || !placeId || !placeKey || !key || !isKeyOf(sortKey, key))
     throw refusal('INVALID', `${name} must be a cursor of a list in this order.`, [name])
-  return { key, id }
+  return { placeKey, placeId }
 }
 
 const { id, organizationId, mode, channelId, paymentId } = tickets
@@ -60,7 +50,7 @@ const text = (name: string) => parameter(name, 'text')
 
 /** Sort keys in SQL, the type that a place is compared in, and the letter that tells the places of an order from those
  *  of others. */
-const sortKeys: Record<SortKey, { prefix: string; key: SQL; type: string }> = {
+export const sortKeys: Record<SortKey, { prefix: string; key: SQL; type: string }> = {
   created: { prefix: 'c', key: sql`${tickets.createdAt}`, type: 'timestamptz' },
   name: { prefix: 'n', key: sql`${tickets.searchName} collate "C"`, type: 'text collate "C"' },
   phone: { prefix: 't', key: sql`${tickets.phone} collate "C"`, type: 'text collate "C"' },
@@ -224,8 +214,10 @@ function pageStatement<Row>(
     from (${shown.rows.wrap(sql`${selected} ${orderBy(sql`page.key`, sql`page.id`)}`)}) as wrapped`
 }
 
-const toSqlKey = (sortKey: SortKey, key: string): string =>
-  isTime(sortKey) && Number.isFinite(Number(key)) ? new Date(Number(key)).toISOString() : key
+function toSqlKey(sortKey: SortKey, { placeKey }: Place): string {
+  const key = placeKey.slice(1)
+  return isTime(sortKey) && Number.isFinite(Number(key)) ? new Date(Number(key)).toISOString() : key
+}
 
 export type Values = Record<string, string | number | string[] | null | undefined>
 type PageRow = Record<string, string | null> & { stopKey: string | null; stopId: string | null }
@@ -246,16 +238,17 @@ export function createPageSearch<Row>(shown: Shown<Row>) {
     const statement = () => pageStatement(paths[path], shown, { isDescending, isFiltered })
     const [found] = await runNamed<PageRow>(db, name, statement, {
       ...values,
-      lowerKey: toSqlKey(sortKey, lower.key),
-      lowerId: lower.id,
-      upperKey: toSqlKey(sortKey, upper.key),
-      upperId: upper.id,
+      lowerKey: toSqlKey(sortKey, lower),
+      lowerId: lower.placeId,
+      upperKey: toSqlKey(sortKey, upper),
+      upperId: upper.placeId,
       limit,
       maxScanned,
     })
     if (!found) throw new Error('a page is one row')
     const { stopKey, stopId } = found
     const isStopped = stopKey !== null && stopId !== null
-    return { rows: shown.rows.read(found), stoppedAt: isStopped ? { key: stopKey, id: stopId } : null }
+    const stoppedAt = isStopped ? { placeKey: sortKeys[sortKey].prefix + stopKey, placeId: stopId } : null
+    return { rows: shown.rows.read(found), stoppedAt }
   }
 }
