@@ -62,7 +62,7 @@ function findForeignRates(catalogue: Catalogue, existing: Existing): Problem[] {
   const ownerOf = new Map(catalogue.ticketRates.map(({ id, organizationId }) => [id, organizationId]))
   return catalogue.discounts.flatMap(({ path, parentId, input }) =>
     (input.ticket_rate_ids ?? []).flatMap((rateId, index) => {
-      const owner = existing.discounted.get(rateId)?.organizationId ?? ownerOf.get(rateId)
+      const owner = existing.discounted.get(rateId)?.parentId ?? ownerOf.get(rateId)
       return owner === parentId
         ? []
         : [invalid([...path, 'ticket_rate_ids', index], `The organization has no ticket rate ${rateId}.`)]
@@ -71,7 +71,7 @@ function findForeignRates(catalogue: Catalogue, existing: Existing): Problem[] {
 }
 
 function findTakenIds(catalogue: Catalogue, existing: Existing): Problem[] {
-  type Known = Map<string, ExistingChild>
+  type Known = Map<string, Pick<ExistingChild, 'parentId'>>
   const taken = (entries: Entry<unknown>[], known: Known, ...others: Known[]) =>
     entries
       .filter(

@@ -10,22 +10,12 @@ import { prices, questions, supplements, ticketRates } from '../ticket-rate/tabl
 import { isTimezone } from './fields.ts'
 import { type Catalogue, eventIdOf, fieldOf, itemsOf, textIn } from './read-catalogue.ts'
 
-/** Existing row of an object that belongs to a parent. */
-export type ExistingChild = { id: string; parentId: string; position: number; removed: boolean }
-
 export const children = { discounts, ticketRates, prices, supplements, questions }
-const tables = { locations, events, ...children }
-type Kind = keyof typeof tables
 
-/** Existing rows of what a file names or refers to, and of their siblings, by id. */
-export type Existing = Record<Kind, Map<string, ExistingChild>> & {
-  /** `decimals` are those that its amounts are stored with. */
-  organizations: Map<string, { currency: string; decimals: number }>
-  /** Rates that a discount of the file is for. */
-  discounted: Map<string, { organizationId: string }>
-  /** Time zones of the file that the database knows. */
-  timezones: Set<string>
-}
+type ListedTable = (typeof children)[keyof typeof children]
+
+/** Existing row of what is listed under a parent. */
+export type ExistingChild = { id: string; parentId: string; position: number; removed: boolean }
 
 type Named = { id: string }
 
@@ -72,58 +62,46 @@ export async function readZones(tx: Connection, json: unknown): Promise<(event: 
   }
 }
 
-// A file of more objects is read with a statement per table, none of which then takes too long.
-const manyObjects = 5_000
+const byId = <Row extends Named>(rows: Row[]) => new Map(rows.map((row) => [row.id, row]))
+
+/** Existing rows of what a file names or refers to, and of their siblings, by id; and the time zones of the file that the
+ *  database knows. */
+export type Existing = Awaited<ReturnType<typeof findExisting>>
 
 /** Reads the existing rows. `timezones` are those of `findTimezones`. */
-export async function findExisting(
-  tx: Connection,
-  catalogue: Catalogue,
-  timezones: Set<string>,
-): Promise<Existing> {
-  const byId = <Row extends Named>(rows: Row[]) => new Map(rows.map((row) => [row.id, row]))
-  const owners = [...catalogue.locations, ...catalogue.events].map(({ organizationId }) => ({
-    id: organizationId,
-  }))
+export async function findExisting(tx: Connection, catalogue: Catalogue, timezones: Set<string>) {
+  const owned = [...catalogue.locations, ...catalogue.events]
+  const owners = owned.map(({ organizationId }) => ({ id: organizationId }))
   const venues = catalogue.events.map(({ input }) => ({ id: input.location_id ?? '' }))
-  const { id, currency, decimals } = organizations
-  const isNamed = among(id, [...catalogue.organizations, ...owners])
-  const known = await tx.select({ id, currency, decimals }).from(organizations).where(isNamed)
-  const rateOwner = { id: ticketRates.id, organizationId: ticketRates.organizationId }
   const rateIds = catalogue.discounts.flatMap(({ input }) => input.ticket_rate_ids ?? [])
-  const isDiscounted = sql`${ticketRates.id} = any(${sql.param(rateIds)}::text[])`
-  const discounted =
-    rateIds.length > 0 ? await tx.select(rateOwner).from(ticketRates).where(isDiscounted) : []
-
-  // Rows with these ids, and all rows under these parents.
-  function select(kind: Kind, parent: PgColumn, named: Named[], parents?: Named[]): SQL {
-    const table = tables[kind]
-    const place = 'removed' in table ? sql`${table.position}, ${table.removed}` : sql`0, false`
-    const isMeant = or(among(table.id, named), parents && among(parent, parents))
-    return sql`select ${sql.raw(`'${kind}'`)}, ${table.id}, ${parent}, ${place} from ${table} where ${isMeant}`
-  }
-  const { events: listed, ticketRates: rates } = catalogue
+  const discounted = rateIds.map((id) => ({ id }))
   // Rates, prices and discounts share the id space of `stock`, so none may use an id of another.
-  const stocked = [...rates, ...catalogue.prices, ...catalogue.discounts]
-  const reads = [
-    select('locations', locations.organizationId, [...catalogue.locations, ...venues]),
-    select('events', events.organizationId, listed),
-    select('discounts', discounts.organizationId, stocked, catalogue.organizations),
-    select('ticketRates', ticketRates.eventId, stocked, listed),
-    select('prices', prices.ticketRateId, stocked, rates),
-    select('supplements', supplements.ticketRateId, catalogue.supplements, rates),
-    select('questions', questions.ticketRateId, catalogue.questions, rates),
-  ]
-  const isLarge = stocked.length + catalogue.supplements.length + catalogue.questions.length > manyObjects
-  let found: (ExistingChild & { kind: string })[] = []
-  for (const read of isLarge ? reads : [sql.join(reads, sql` union all `)])
-    found = found.concat(
-      await runSql(tx, sql`select * from (${read}) as found(kind, id, "parentId", position, removed)`),
-    )
-  const rowsOf = (kind: string) => byId<ExistingChild>(found.filter((row) => row.kind === kind))
-  const children = Object.fromEntries(Object.keys(tables).map((kind) => [kind, rowsOf(kind)]))
+  const stocked = [...catalogue.ticketRates, ...catalogue.prices, ...catalogue.discounts]
+
+  const { id, currency, decimals } = organizations
+  const findOrganizations = (named: Named[]) =>
+    tx.select({ id, currency, decimals }).from(organizations).where(among(id, named))
+  const findOwned = (table: typeof locations | typeof events | typeof ticketRates, named: Named[]) =>
+    tx.select({ id: table.id, parentId: table.organizationId }).from(table).where(among(table.id, named))
+  // Rows with these ids, and all rows under these parents.
+  function findListed(table: ListedTable, parent: PgColumn, named: Named[], parents: Named[]) {
+    const { id, position, removed } = table
+    const rows = tx.select({ id, parentId: sql<string>`${parent}`, position, removed }).from(table)
+    return rows.where(or(among(id, named), among(parent, parents)))
+  }
+  const { organizationId } = discounts
+  const { events: parents, ticketRates: rates } = catalogue
   return {
-    ...(children as Record<Kind, ReturnType<typeof rowsOf>>),
-    ...{ timezones, organizations: byId(known), discounted: byId(discounted) },
+    timezones,
+    organizations: byId(await findOrganizations([...catalogue.organizations, ...owners])),
+    locations: byId(await findOwned(locations, [...catalogue.locations, ...venues])),
+    events: byId(await findOwned(events, catalogue.events)),
+    /** Rates that a discount of the file is for, under their organizations. */
+    discounted: byId(await findOwned(ticketRates, discounted)),
+    discounts: byId(await findListed(discounts, organizationId, stocked, catalogue.organizations)),
+    ticketRates: byId(await findListed(ticketRates, ticketRates.eventId, stocked, parents)),
+    prices: byId(await findListed(prices, prices.ticketRateId, stocked, rates)),
+    supplements: byId(await findListed(supplements, supplements.ticketRateId, catalogue.supplements, rates)),
+    questions: byId(await findListed(questions, questions.ticketRateId, catalogue.questions, rates)),
   }
 }

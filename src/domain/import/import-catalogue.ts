@@ -54,7 +54,7 @@ export async function importCatalogue(
     refuse([
       ...catalogue.problems,
       ...checkCatalogue(catalogue, existing),
-      ...(await checkStock(tx, catalogue, existing)),
+      ...(await checkStock(tx, catalogue)),
     ])
     const isKnown = among(events.id, [...existing.events.values()])
     const dates = existing.events.size > 0 ? await readDates(tx, isKnown) : []

@@ -6,7 +6,7 @@ import type { Mode } from '../../shared/mode.ts'
 import { type Stock, type StockKind, stock } from '../ticket-rate/table.ts'
 import { noteRow, type Report } from './changes.ts'
 import { capacityIn } from './fields.ts'
-import { among, type Existing } from './find-existing.ts'
+import { among } from './find-existing.ts'
 import type { Catalogue } from './read-catalogue.ts'
 import { type Tally, writeRows } from './write-catalogue.ts'
 
@@ -100,22 +100,16 @@ async function lockStock(
 }
 
 /** Finds capacities below what is sold and held, before the rows are locked. */
-export async function checkStock(
-  tx: Connection,
-  catalogue: Catalogue,
-  { ticketRates, prices, discounts }: Existing,
-): Promise<Problem[]> {
+export async function checkStock(tx: Connection, catalogue: Catalogue): Promise<Problem[]> {
   const wanted = wantedOf(catalogue)
-  const known = wanted.filter(({ id }) => [ticketRates, prices, discounts].some((rows) => rows.has(id)))
-  const isLive = and(eq(stock.mode, 'live'), among(stock.id, known))
-  const found = known.length > 0 ? await tx.select().from(stock).where(isLive) : []
-  return decide(wanted, found).problems
+  const isLive = and(eq(stock.mode, 'live'), among(stock.id, wanted))
+  return decide(wanted, await tx.select().from(stock).where(isLive)).problems
 }
 
 // Gives test mode the same capacities and the same number sold elsewhere where these change. Tests never stand in
 // the way of an import: a capacity below what they sold or hold is as much as that.
-async function writeTestStock(tx: Connection, rows: Counters[], isNew: boolean): Promise<void> {
-  const found = byName(isNew ? [] : await lockStock(tx, 'test', rows))
+async function writeTestStock(tx: Connection, rows: Counters[]): Promise<void> {
+  const found = byName(await lockStock(tx, 'test', rows))
   const counters = rows.map((row) => {
     const { sold = 0, held = 0 } = found.get(nameOf(row)) ?? {}
     const capacity = row.capacity === null ? null : Math.max(row.capacity, row.soldBefore + sold + held)
@@ -141,6 +135,6 @@ export async function writeStock(
     const known = before.get(nameOf(row))
     return known?.capacity !== row.capacity || known?.soldBefore !== row.soldBefore
   }
-  await writeTestStock(tx, rows.filter(isChanged), locked.length === 0)
+  await writeTestStock(tx, rows.filter(isChanged))
   return writeRows(tx, stock, rows, (batch) => batch)
 }
