@@ -1,16 +1,10 @@
 import { and, asc, eq, getTableColumns, not, type SQL, sql } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
-import {
-  type Batch,
-  loadById,
-  loadMany,
-  type NamedFind,
-  type Reader,
-  type Readers,
-} from '../../data/batch-loader.ts'
+import { type Batch, loadById, loadMany, type NamedFind, type Readers } from '../../data/batch-loader.ts'
+import { organizationsBy } from '../../data/by-organization.ts'
 import { fewRowsOf, type JoinedRow, type Rows, rowJoiner, rowsOf } from '../../data/json-rows.ts'
 import { Loader } from '../../data/loader.ts'
-import { anyOf, type Find, inReach, together } from '../../data/query.ts'
+import { anyOf, type Find, inReach, isInMode, together } from '../../data/query.ts'
 import { type Versioned, versionedLoaders } from '../../data/versioned-loader.ts'
 import type { Database } from '../../database/database.ts'
 import { perDatabase } from '../../database/per-database.ts'
@@ -18,7 +12,6 @@ import type { Loaders } from '../../request/loaders.ts'
 import { groupBy } from '../../shared/group-by.ts'
 import { events } from '../event/table.ts'
 import {
-  isStockIn,
   isStockOf,
   type Left,
   type ListedPrice,
@@ -29,7 +22,6 @@ import {
   type Question,
   questions,
   type Stock,
-  type StockKind,
   type Supplement,
   stock,
   supplements,
@@ -89,6 +81,7 @@ export const ticketRateById = loadById<TicketRate>('catalogue', {
       .innerJoin(stock, isStockOf('rate', ticketRates.id))
       .where(and(anyOf(ticketRates.id, keys), anyOf(ticketRates.organizationId, 'organizationIds'))),
 })
+
 export const priceById = loadById<Price>('catalogue', {
   name: 'price_by_id',
   rows: priceRows,
@@ -135,13 +128,12 @@ export const questionById = partById('question_by_id', questions)
 
 type StockRow = Left & Pick<Stock, 'id'>
 
-/** Query for the counters of rates, or of prices, by their ids, in the mode of the caller. */
-const stockById = (kind: StockKind): NamedFind<StockRow> => ({
-  name: `stock_of_${kind}_by_id`,
+/** Query for the counters of rates and prices, whose identifiers differ, in the mode of the caller. */
+const stockById: NamedFind<StockRow> = {
+  name: 'stock_by_id',
   rows: rowsOf({ id: stock.id, ...leftColumns }),
-  query: (select, keys) => select.from(stock).where(and(anyOf(stock.id, keys), isStockIn(kind))),
-})
-const [rateStockById, priceStockById] = [stockById('rate'), stockById('price')]
+  query: (select, keys) => select.from(stock).where(and(anyOf(stock.id, keys), isInMode(stock.mode))),
+}
 
 /** A price whose counters are read apart from it. */
 type UncountedPrice = JoinedRow<ListedPrice, Left>
@@ -171,8 +163,8 @@ type Revision = { id: string; revision: string }
 /** Everything listed under an event, in order, without the stock counters. */
 type Offer = {
   rates: OfferedRate[]
-  rateIds: string[]
-  priceIds: string[]
+  /** Identifiers of the rates and of their prices. */
+  stockIds: string[]
 }
 
 const revisions: Find<Revision> = {
@@ -216,27 +208,22 @@ async function readOffers(db: Database, eventIds: string[]): Promise<Map<string,
       supplements: supplements.get(rate.id) ?? [],
       questions: questions.get(rate.id) ?? [],
     }))
-    const rateIds = rows.map(({ id }) => id)
-    const priceIds = offered.flatMap(({ prices }) => prices.map(({ row }) => row.id))
-    return { rates: offered, rateIds, priceIds }
+    const stockIds = offered.flatMap(({ rate, prices }) => [rate, ...prices].map(({ row }) => row.id))
+    return { rates: offered, stockIds }
   }
   return new Map(eventRevisions.map(({ id, revision }) => [id, { revision, value: offerOf(id) }]))
 }
 
 // Counts at least 1, because an empty offer is cached too.
-const sizeOf = ({ rates, priceIds }: Offer): number => {
-  const others = rates.map(({ supplements, questions }) => supplements.length + questions.length)
-  return 1 + rates.length + priceIds.length + others.reduce((sum, count) => sum + count, 0)
-}
+const sizeOf = ({ rates, stockIds }: Offer): number =>
+  rates.reduce((sum, { supplements, questions }) => sum + supplements.length + questions.length, 1) +
+  stockIds.length
 
 // Rows of all kinds that are cached for each event.
 const rowsPerEvent = 10
 
-const load = versionedLoaders<Offer>(({ rememberedEvents }) => rowsPerEvent * rememberedEvents, sizeOf)
-
 /** Loads the offers of events without a scope: anybody who may see an event may see its offer. */
-const loadOffers = (reader: Reader): Loader<Offer | null> =>
-  load(reader, (eventIds) => readOffers(reader.db, eventIds))
+const loadOffers = versionedLoaders<Offer>(({ rememberedEvents }) => rowsPerEvent * rememberedEvents, sizeOf)
 
 export const pricesByTicketRateId = ({ catalogue }: Readers) => loadMany(catalogue, ratePrices)
 export const supplementsByTicketRateId = ({ catalogue }: Readers) => loadMany(catalogue, rateSupplements)
@@ -244,27 +231,20 @@ export const questionsByTicketRateId = ({ catalogue }: Readers) => loadMany(cata
 
 // Stock is read for each request, even if the rest of the offer is cached.
 export function ticketRatesByEventId({ catalogue }: Readers, loaders: Loaders): Loader<TicketRate[]> {
-  const offerByEventId = loadOffers(catalogue)
+  const offerByEventId = loadOffers(catalogue, (eventIds) => readOffers(catalogue.db, eventIds))
   return new Loader(async (eventIds) => {
     const offers = await offerByEventId.loadAll(eventIds)
-    const readStock = async (find: NamedFind<StockRow>, idsOf: (offer: Offer) => string[]) => {
-      const ids = offers.flatMap((offer) => (offer ? idsOf(offer) : []))
-      const found = new Map<string, Left>()
-      for (const row of await catalogue.find(find, ids)) found.set(row.id, row)
-      return found
-    }
-    const [rateStock, priceStock] = await Promise.all([
-      readStock(rateStockById, ({ rateIds }) => rateIds),
-      readStock(priceStockById, ({ priceIds }) => priceIds),
-    ])
+    const ids = offers.flatMap((offer) => offer?.stockIds ?? [])
+    const stockOf = new Map<string, Left>()
+    for (const row of await catalogue.find(stockById, ids)) stockOf.set(row.id, row)
     return offers.map((offer) => {
       const rates: TicketRate[] = []
       for (const { rate, prices, supplements, questions } of offer?.rates ?? []) {
         const { id } = rate.row
-        const left = rateStock.get(id)
+        const left = stockOf.get(id)
         if (!left) continue
         rates.push(rate.with(left))
-        loaders.get(pricesByTicketRateId).prime(id, withStock(prices, priceStock))
+        loaders.get(pricesByTicketRateId).prime(id, withStock(prices, stockOf))
         loaders.get(supplementsByTicketRateId).prime(id, supplements)
         loaders.get(questionsByTicketRateId).prime(id, questions)
       }
@@ -277,13 +257,11 @@ export function ticketRatesByEventId({ catalogue }: Readers, loaders: Loaders): 
 const maxRemembered = 20_000
 
 /** Reads the organization of a rate. Null if there is no such rate. */
-export async function readOrganizationOfRate(db: Database, id: string): Promise<string | null> {
-  const [rate] = await db
-    .select({ organizationId: ticketRates.organizationId })
-    .from(ticketRates)
-    .where(eq(ticketRates.id, id))
-  return rate?.organizationId ?? null
-}
+export const readOrganizationOfRate = organizationsBy(
+  'organization_of_ticket_rate',
+  ticketRates.id,
+  ticketRates.organizationId,
+)
 
 const organizationsOf = perDatabase(
   (db) =>

@@ -53,13 +53,9 @@ export const stock = pgTable(
 
 export type StockKind = (typeof stockKind.enumValues)[number]
 
-/** Condition that counters are of a kind, in the mode of the statement. */
-export const isStockIn = (kind: StockKind): SQL =>
-  sql`${stock.kind} = ${sql.raw(`'${kind}'`)} and ${isInMode(stock.mode)}`
-
 /** Condition that counters are those of a row, in the mode of the statement. */
 export const isStockOf = (kind: StockKind, id: PgColumn): SQL =>
-  sql`${stock.id} = ${id} and ${isStockIn(kind)}`
+  sql`${stock.id} = ${id} and ${stock.kind} = ${sql.raw(`'${kind}'`)} and ${isInMode(stock.mode)}`
 
 /** Name of a rate in a mode, for queues and announcements. */
 export const rateInMode = (mode: Mode, id: string): string => `${mode} ${id}`
