@@ -2,15 +2,14 @@ import { builder, enumOf } from '../../graphql/builder.ts'
 import { connectionOf, costOfPage, forwardArgs, type Page, toPage } from '../../graphql/connection.ts'
 import { argsOf, inputOf } from '../../graphql/input-of.ts'
 import { preload } from '../../graphql/lookahead.ts'
-import type { Context } from '../../request/context.ts'
 import * as scalars from '../../shared/input-types.ts'
+import { madeOnce } from '../../shared/made-once.ts'
 import { parse } from '../../shared/parse.ts'
 import { EventRef } from './graphql.ts'
 import {
   circle,
   countEvents,
   type EventCount,
-  type EventFilter,
   type EventOrder,
   eventFilter,
   readCursor,
@@ -19,16 +18,8 @@ import {
 } from './search-events.ts'
 import type { Event } from './table.ts'
 
-type EventList = Page<Event> & {
-  filter: EventFilter
-  /** Cached on first use, because two fields share it. */
-  counted?: Promise<EventCount>
-}
-
-function countOnce(list: EventList, ctx: Context): Promise<EventCount> {
-  list.counted ??= countEvents(list.filter, ctx)
-  return list.counted
-}
+/** Two fields share the count. */
+type EventList = Page<Event> & { count: () => Promise<EventCount> }
 
 const EventConnectionRef = connectionOf<Event, Event, EventList>('Event', EventRef, {
   things: 'events',
@@ -48,13 +39,13 @@ builder.objectFields(EventConnectionRef, (t) => ({
     complexity: 100,
     description:
       'Number of events that match the filter, counted up to 10000 (see `totalCountIsCapped`). The count runs only if this field is selected.',
-    resolve: async (list, _args, ctx) => (await countOnce(list, ctx)).count,
+    resolve: async (list) => (await list.count()).count,
   }),
   totalCountIsCapped: t.boolean({
     complexity: 100,
     description:
       'True if more than 10000 events match, so that `totalCount` is a lower bound. Pagination still reaches all of them.',
-    resolve: async (list, _args, ctx) => (await countOnce(list, ctx)).isCapped,
+    resolve: async (list) => (await list.count()).isCapped,
   }),
 }))
 
@@ -91,7 +82,8 @@ builder.queryFields((t) => ({
       const { first, ...filter } = parse(pageInput, args)
       const page = { first, after: after ? readCursor(after) : null, orderBy }
       const found = await searchEvents(filter, page, ctx)
-      const list: EventList = { ...toPage(found, first, after || null), filter }
+      const count = madeOnce(() => countEvents(filter, ctx))
+      const list: EventList = { ...toPage(found, first, after || null), count }
       await preload([list], info, ctx)
       return list
     },
