@@ -1,6 +1,6 @@
 import type { GraphQLResolveInfo } from 'graphql'
 import { z } from 'zod'
-import { builder, enumOf, time } from '../../graphql/builder.ts'
+import { builder, enumOf } from '../../graphql/builder.ts'
 import { connectionOf, costOfPage, type Page } from '../../graphql/connection.ts'
 import { argsOf, inputOf, inputTypes } from '../../graphql/input-of.ts'
 import { preload } from '../../graphql/lookahead.ts'
@@ -67,10 +67,6 @@ const TicketOrderRef = orderOf('TicketOrder', 'tickets')
 const ticketArgs = pageArgs.extend({
   filter: ticketFilter.nullish().describe('Filter; all tickets if omitted.'),
 })
-
-builder.objectField(TicketRef, 'updatedAt', (t) =>
-  t.expose('updatedAt', time('Time of the last change of the ticket.')),
-)
 
 builder.queryField('tickets', (t) =>
   t.field({

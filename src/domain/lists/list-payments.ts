@@ -24,7 +24,14 @@ export const paymentFilter = z
   .describe('Filter of payments. All of its fields must match.')
 export type PaymentFilter = z.output<typeof paymentFilter>
 
-const shown = {
+const email = sql`lower(${sql.placeholder('email')}::text)`
+const isFirstWithEmail = sql`not exists (select from ${tickets} as other
+  where other.organization_id = ${tickets.organizationId} and other.payment_id = ${tickets.paymentId}
+  and lower(other.email) = ${email} and other.id < ${tickets.id})`
+
+// A payment is found by one of its tickets, which have its times: payments need no index for lists.
+const search = createPageSearch<Payment>({
+  name: 'list_payments',
   rows: rowsOf({ ...getTableColumns(payments), ...placeColumns }),
   from: sql`page cross join lateral (
     select * from ${payments} where ${payments.organizationId} = page.organization_id
@@ -36,23 +43,8 @@ const shown = {
         and ${inReach(payments.organizationId)} and ${payments.id} = ${tickets.paymentId}
         and ${payments.status} = ${sql.placeholder('paymentStatus')}::text::payment_status)`,
     )}`,
-}
-const email = sql`lower(${sql.placeholder('email')}::text)`
-
-// A payment is found by one of its tickets, which have its times: payments need no index for lists.
-const search = createPageSearch<Payment>({
-  ...shown,
-  name: 'list_payments',
-  where: sql`${tickets.position} = 0`,
+  where: (path) => (path === 'email' ? isFirstWithEmail : sql`${tickets.position} = 0`),
 })
-const searchByEmail = createPageSearch<Payment>({
-  ...shown,
-  name: 'list_payments_with',
-  where: sql`not exists (select from ${tickets} as other
-    where other.organization_id = ${tickets.organizationId} and other.payment_id = ${tickets.paymentId}
-    and lower(other.email) = ${email} and other.id < ${tickets.id})`,
-})
-
 // Tickets of a payment that was never paid, or was given up, have expired with it.
 const isEnded = (status: Payment['status'] | null | undefined) =>
   status === 'failed' || status === 'expired' || status === 'cancelled'
@@ -83,5 +75,5 @@ export function listPayments(
     email: filter.email ?? null,
     saleType: null,
   }
-  return readPage(filter.email ? searchByEmail : search, plan, filters, page, ctx)
+  return readPage(search, plan, filters, page, ctx)
 }

@@ -63,16 +63,12 @@ export type TicketFilter = z.output<typeof ticketFilter>
 
 const search = createPageSearch<LookupTicket>({
   name: 'list_tickets',
-  rows: rowsOf({
-    ...lookupColumns,
-    ...placeColumns,
-  }),
+  rows: rowsOf({ ...lookupColumns, ...placeColumns }),
   from: sql`page cross join lateral (
     select * from ${tickets} where ${tickets.organizationId} = page.organization_id and ${inReach(tickets.organizationId)}
       and ${tickets.id} = page.id limit 1) as "tickets"
     join ${ticketRates} on ${ticketRates.id} = ${tickets.ticketRateId}
     join ${events} on ${events.id} = ${tickets.eventId} join ${prices} on ${prices.id} = ${tickets.priceId}`,
-  where: sql`true`,
   rest: restOfFilter,
 })
 

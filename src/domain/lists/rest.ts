@@ -99,13 +99,7 @@ async function sendPage(request: FastifyRequest<{ Querystring: ListQuery }>, rep
     .send({ success: true as const, data: found.rows.map(listedTicketBody.of) })
 }
 
-type Kind = {
-  path: string
-  needs: Needs
-  operationId: string
-  tag: string
-  of: string
-}
+type Kind = { needs: Needs } & Record<'path' | 'operationId' | 'tag' | 'of', string>
 
 /** Defines a list, and the export of all of it at the same path with `.csv` or `.ndjson` behind it. */
 const listRoutes = ({ path, needs, operationId, tag, of }: Kind): Route[] => [

@@ -138,9 +138,15 @@ export const restOfFilter = sql`${isEqual(tickets.eventId, 'eventId')}
   and ${isGiven('paidUntil', sql`${tickets.activatedAt} < ${time('paidUntil')}`)}`
 
 /** Kind of rows that a list shows: their columns, and the tables that they come from, joined to the tickets of
- *  `page`. `where` keeps those tickets that stand for a row, and `rest` applies the filters that the path leaves
- *  open. */
-export type Shown<Row> = { name: string; rows: Rows<Placed<Row>>; from: SQL; where: SQL; rest: SQL }
+ *  `page`. `where` keeps those tickets that stand for a row where several lead to it, and `rest` applies the filters that
+ *  the path leaves open. */
+type Shown<Row> = {
+  name: string
+  rows: Rows<Placed<Row>>
+  from: SQL
+  where?: (path: PathName) => SQL
+  rest: SQL
+}
 
 /** Columns that each kind of rows has: its place in the list. */
 export const placeColumns = {
@@ -164,11 +170,11 @@ const placeKeyOf = (sortKey: SortKey) =>
   isTime(sortKey) ? sql`(extract(epoch from key) * 1000)::bigint::text` : sql`key`
 
 function pageStatement<Row>(
-  path: Path,
+  path: PathName,
   shown: Shown<Row>,
   { isDescending, isFiltered }: Record<'isDescending' | 'isFiltered', boolean>,
 ): SQL {
-  const { sortKey, parts, where, isSmall } = path
+  const { sortKey, parts, where, isSmall }: Path = paths[path]
   const { prefix, key, type } = sortKeys[sortKey]
   const keyOf = (side: Side) => sql`${sql.placeholder(`${side}Key`)}::text::${sql.raw(type)}`
   const idOf = (side: Side) => sql`${sql.placeholder(`${side}Id`)}::text`
@@ -205,7 +211,7 @@ function pageStatement<Row>(
       select key, organization_id, id, payment_id, ${sql.raw(`'${prefix}'`)} || ${placeKeyOf(sortKey)} as place_key from (
         select found.* from parts cross join lateral (
           select ${key} as key, ${organizationId}, ${id}, ${paymentId} from ${tickets} ${inRange} ${beforeStop}
-            and ${shown.where} ${isFiltered ? sql`and ${shown.rest}` : sql``}
+            ${shown.where ? sql`and ${shown.where(path)}` : sql``} ${isFiltered ? sql`and ${shown.rest}` : sql``}
           ${inOrder} ${limited}
         ) as found ${ordered} ${limited}
       ) as found
@@ -235,7 +241,7 @@ export function createPageSearch<Row>(shown: Shown<Row>) {
   ): Promise<Found<Row>> => {
     const { sortKey } = paths[path]
     const name = `${shown.name}_by_${path}${isDescending ? '_down' : ''}${isFiltered ? '_filtered' : ''}`
-    const statement = () => pageStatement(paths[path], shown, { isDescending, isFiltered })
+    const statement = () => pageStatement(path, shown, { isDescending, isFiltered })
     const [found] = await runNamed<PageRow>(db, name, statement, {
       ...values,
       lowerKey: toSqlKey(sortKey, lower),

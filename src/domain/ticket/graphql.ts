@@ -144,6 +144,7 @@ TicketRef.implement({
       description: 'References of the corrective invoices, one per refund.',
     }),
     createdAt: t.expose('createdAt', time('Time of the checkout.')),
+    updatedAt: t.expose('updatedAt', time('Time of the last change of the ticket.')),
     activationDate: t.expose('activatedAt', nullableTime('Time of payment; null unless paid.')),
     event: t.field({
       type: EventRef,
