@@ -4,6 +4,7 @@ import { channels } from '../../auth/table.ts'
 import { list, name } from '../../data/array-params.ts'
 import type { Connection } from '../../database/database.ts'
 import { runSql } from '../../database/run-sql.ts'
+import { groupBy } from '../../shared/group-by.ts'
 import { instruments } from '../../shared/instruments.ts'
 import { events } from '../event/table.ts'
 import { locations } from '../location/table.ts'
@@ -184,16 +185,11 @@ function findUnlisted(
  *  prices keep their positions, and new ones come after them. */
 function pricesWithPositions({ prices, ticketRates }: Catalogue, existing: Existing): Catalogue['prices'] {
   const partial = ticketRates.filter(({ input }) => input.show_all_prices === false)
-  const lastOf = new Map(
-    findUnlisted(existing.prices, prices, partial).map(({ parentId }): [string, number] => [parentId, 0]),
-  )
-  for (const { parentId, position } of existing.prices.values()) {
-    const last = lastOf.get(parentId)
-    if (last !== undefined) lastOf.set(parentId, Math.max(last, position))
-  }
+  const kept = new Set(findUnlisted(existing.prices, prices, partial).map(({ parentId }) => parentId))
+  const siblings = groupBy([...existing.prices.values()], ({ parentId }) => parentId)
   return prices.map((price) => {
-    const last = lastOf.get(price.parentId)
-    if (last === undefined) return price
+    if (!kept.has(price.parentId)) return price
+    const last = Math.max(...(siblings.get(price.parentId) ?? []).map(({ position }) => position))
     return { ...price, position: existing.prices.get(price.id)?.position ?? last + 1 + price.position }
   })
 }
