@@ -8,8 +8,8 @@ import * as scalars from '../../shared/input-types.ts'
 import { eventById } from '../event/loaders.ts'
 import { type EventFilter, eventFilter, readCursor, searchEvents, toCursor } from '../event/search-events.ts'
 import type { Event } from '../event/table.ts'
-import { type TicketRateBody, ticketRateBody } from './body.ts'
-import { eventBody } from './event-body.ts'
+import { ticketRateBody } from './body.ts'
+import { type EventBody, eventBody } from './event-body.ts'
 import {
   pricesByTicketRateId,
   questionsByTicketRateId,
@@ -79,12 +79,14 @@ function nearOf({ lat, lng, radius }: Pick<Query, 'lat' | 'lng' | 'radius'>): Ev
   throw refusal('REQUIRED', 'lat and lng go together, and radius needs both.', [missing])
 }
 
-/** Loads the ticket rates of events, with everything that `populate` shows of them, in the order of the events. */
-async function toTicketRateBodies(
+/** Makes the bodies of events, with the ticket rates that `populate` asks for and everything that is shown of them. */
+async function toBodies(
   events: Event[],
+  populate: Query['populate'],
   { loaders, now }: Context,
-  withCapacity: boolean,
-): Promise<TicketRateBody[][]> {
+): Promise<EventBody[]> {
+  if (!populate) return events.map((event) => eventBody.of(event, undefined))
+  const withCapacity = populate.includes('capacity')
   const rates = await loaders.get(ticketRatesByEventId).loadAll(events.map(({ id }) => id))
   const ids = rates.flat().map(({ id }) => id)
   const [prices, supplements, questions] = await Promise.all([
@@ -93,8 +95,8 @@ async function toTicketRateBodies(
     loaders.get(questionsByTicketRateId).loadAll(ids),
   ])
   let next = 0
-  return events.map((event, index) =>
-    (rates[index] ?? []).map((rate) => {
+  return events.map((event, index) => {
+    const bodies = (rates[index] ?? []).map((rate) => {
       const place = next++
       return ticketRateBody.of(rate, {
         event,
@@ -103,8 +105,9 @@ async function toTicketRateBodies(
         questions: questions[place] ?? [],
         ...{ now, withCapacity },
       })
-    }),
-  )
+    })
+    return eventBody.of(event, bodies)
+  })
 }
 
 // Links to the next and previous pages (RFC 8288). `requestUrl` is a path or a full URL.
@@ -157,8 +160,7 @@ export const eventListRoute = route({
       const near = nearOf({ lat, lng, radius })
       const found = await searchEvents({ ...filter, near }, pageOf({ limit, offset, cursor }), ctx)
       const shown = found.slice(0, limit)
-      const rates = populate && (await toTicketRateBodies(shown, ctx, populate.includes('capacity')))
-      const data = shown.map((event, index) => eventBody.of(event, rates?.[index]))
+      const data = await toBodies(shown, populate, ctx)
       const link = linksOf(
         `${ctx.services.publicUrl()}${routeOptions.url}`,
         url,
@@ -199,8 +201,7 @@ export const eventRoute = route({
     answerRead(request, reply, async (ctx) => {
       const event = await ctx.loaders.load(eventById, request.params.eventId)
       if (!event) throw refusal('NOT_FOUND', 'There is no such event.', ['eventId'])
-      const { populate } = request.query
-      const [rates] = populate ? await toTicketRateBodies([event], ctx, populate.includes('capacity')) : []
-      return { body: { success: true, data: eventBody.of(event, rates) }, link: '' }
+      const [data] = await toBodies([event], request.query.populate, ctx)
+      return { body: { success: true, data }, link: '' }
     }),
 })

@@ -1,13 +1,12 @@
 import { eq, sql } from 'drizzle-orm'
 import { fewRowsOf } from '../../data/json-rows.ts'
 import { anyOf, type Find, together } from '../../data/query.ts'
-import { type Watcher, watchTopic } from '../../database/announcements.ts'
+import { watchTopic } from '../../database/announcements.ts'
 import type { Database } from '../../database/database.ts'
 import { perDatabase } from '../../database/per-database.ts'
-import { groupBy } from '../../shared/group-by.ts'
 import { type Mode, perMode } from '../../shared/mode.ts'
 import { events } from '../event/table.ts'
-import { rateColumns, ratePrices } from './loaders.ts'
+import { byRate, rateColumns, ratePrices } from './loaders.ts'
 import { isAvailable, leftOf } from './sale-rules.ts'
 import { isStockOf, type Price, rateInMode, stock, ticketRates } from './table.ts'
 
@@ -46,7 +45,7 @@ const watchedRates = together<[Row, Price]>('watched_rates', [ratesOfKeys, rateP
 /** Reads rates in one statement, whoever may see them: compare `organizationId`. */
 async function readRates(db: Database, mode: Mode, keys: string[]): Promise<RateAvailability[]> {
   const [rates, prices] = await watchedRates(db, { mode, keys })
-  const pricesOf = groupBy(prices, ({ ticketRateId }) => ticketRateId)
+  const pricesOf = byRate(prices)
   return rates.map((rate) => ({
     ticketRateId: rate.id,
     organizationId: rate.organizationId,
@@ -60,7 +59,7 @@ async function readRates(db: Database, mode: Mode, keys: string[]): Promise<Rate
 const isSame = (one: RateAvailability, other: RateAvailability | null) =>
   one.available === other?.available && one.sold === other.sold && one.left === other.left
 
-type Watched = Watcher & { current: RateAvailability | null; readers: Set<RateWatcher>; close(): void }
+type Watched = { current: RateAvailability | null; readers: Set<RateWatcher>; close(): void }
 
 // Pause between two reads of rates that keep moving.
 const readEveryMs = 100
@@ -77,7 +76,7 @@ function createRateWatch(db: Database, mode: Mode) {
   // Rates of the current look that are still to be read.
   let looked: string[] = []
 
-  const topic = watchTopic<Watched>(db, 'stock', {
+  const topic = watchTopic(db, 'stock', {
     untilAll: Number.POSITIVE_INFINITY,
     look() {
       if (looked.length === 0) looked = [...watchedOf.keys()]
@@ -86,14 +85,8 @@ function createRateWatch(db: Database, mode: Mode) {
   })
 
   function open(id: string): Watched {
-    const watched: Watched = {
-      names: [rateInMode(mode, id)],
-      wake: () => readSoon(id),
-      current: null,
-      readers: new Set(),
-      close() {},
-    }
-    watched.close = topic.add(watched)
+    const close = topic.add({ names: [rateInMode(mode, id)], wake: () => readSoon(id) })
+    const watched: Watched = { current: null, readers: new Set(), close }
     watchedOf.set(id, watched)
     return watched
   }
