@@ -19,7 +19,7 @@ import { nowMs } from '../../database/clock.ts'
 import { createdAt, minorUnits, timestampMs } from '../../database/columns.ts'
 import { discounts } from '../discount/table.ts'
 import { payments } from '../payment/table.ts'
-import { prices, ticketRates } from '../ticket-rate/table.ts'
+import { prices, type Supplement, ticketRates } from '../ticket-rate/table.ts'
 
 /** Ways of selling: by a channel's checkout, at the door, or given away. */
 export const saleType = pgEnum('sale_type', ['online', 'box_office', 'invitation'])
@@ -27,16 +27,10 @@ export const ticketStatus = pgEnum('ticket_status', ['held', 'active', 'cancelle
 
 export type Answer = { questionId: string; answer: string }
 /** Supplement as it was sold. Amounts in minor units. */
-export type SoldSupplement = {
+export type SoldSupplement = Omit<Supplement, 'id' | 'ticketRateId' | 'position' | 'removed' | 'currency'> & {
   supplementId: string
-  label: string
-  description: string | null
-  /** Number of items that were bought, and of those that were redeemed. */
-  productQuantity: number
+  /** Number of items that were redeemed. */
   used: number
-  amount: number
-  hasFakePrice: boolean
-  fakeAmount: number | null
 }
 /** Completed refund, as the checkout response shows it. Minor units; `at` in ISO 8601. */
 export type Refund = { channelId: string; amount: number; at: string }
