@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { moment, text, whole } from '../../shared/input-types.ts'
+import { between, moment, text, whole } from '../../shared/input-types.ts'
 import { isoDecimals } from '../../shared/money.ts'
 import type { rateTypes } from '../ticket-rate/table.ts'
 
@@ -35,11 +35,10 @@ export const limit = count(0)
 const hasFourDecimals = (value: number) => Math.round(value * 10_000) / 10_000 === value
 export const isPercentage = (value: number): boolean => value <= 100 && hasFourDecimals(value)
 
-export const percentage = z
-  .number()
-  .min(0, 'must be at least 0')
-  .max(100, 'must be at most 100')
-  .refine(hasFourDecimals, 'must have at most four decimals')
+export const percentage = between(z.number(), 0, 100).refine(
+  hasFourDecimals,
+  'must have at most four decimals',
+)
 
 /** Decimals are checked later, because the currency is in another part of the file. */
 export const amount = z

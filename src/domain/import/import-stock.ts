@@ -52,6 +52,7 @@ const wantedOf = ({ ticketRates, prices, discounts }: Catalogue) => [
 function decide(wanted: Wanted[], existing: Stock[], report?: Report) {
   const existingOf = byName(existing)
   const rows: Counters[] = []
+  const changed: Counters[] = []
   const problems: Problem[] = []
   for (const { kind, id, key, organizationId, path, isReport, sold, ...given } of wanted) {
     const row = existingOf.get(nameOf({ kind, id }))
@@ -60,7 +61,9 @@ function decide(wanted: Wanted[], existing: Stock[], report?: Report) {
     const asked = given.capacity === undefined ? (row?.capacity ?? null) : given.capacity
     const capacity = isReport && asked !== null ? Math.max(asked, row?.capacity ?? 0) : asked
     const used = soldBefore + (row?.sold ?? 0) + (row?.held ?? 0)
-    rows.push({ organizationId, kind, id, mode: 'live', capacity, soldBefore })
+    const counters: Counters = { organizationId, kind, id, mode: 'live', capacity, soldBefore }
+    rows.push(counters)
+    if (row?.capacity !== capacity || row.soldBefore !== soldBefore) changed.push(counters)
     if (capacity !== null && capacity < used)
       problems.push({
         code: 'INVALID',
@@ -77,7 +80,7 @@ function decide(wanted: Wanted[], existing: Stock[], report?: Report) {
         message: `sold and available are ${asked} together, capacity stays ${capacity} (availability.capacity lowers it)`,
       })
   }
-  return { rows, problems }
+  return { rows, changed, problems }
 }
 
 // One organization after the other, because no statement locks rows of several.
@@ -128,13 +131,8 @@ export async function writeStock(
 ): Promise<Tally> {
   const wanted = wantedOf(catalogue)
   const locked = await lockStock(tx, 'live', wanted)
-  const { rows, problems } = decide(wanted, locked, report)
+  const { rows, changed, problems } = decide(wanted, locked, report)
   refuse(problems)
-  const before = byName(locked)
-  const isChanged = (row: Counters) => {
-    const known = before.get(nameOf(row))
-    return known?.capacity !== row.capacity || known?.soldBefore !== row.soldBefore
-  }
-  await writeTestStock(tx, rows.filter(isChanged))
+  await writeTestStock(tx, changed)
   return writeRows(tx, stock, rows, (batch) => batch)
 }
