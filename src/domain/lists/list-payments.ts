@@ -7,7 +7,7 @@ import * as scalars from '../../shared/input-types.ts'
 import { type Payment, paymentStatus, payments } from '../payment/table.ts'
 import { tickets } from '../ticket/table.ts'
 import { type ListOrder, type ListPage, type PageRequest, readPage } from './request.ts'
-import { createPageSearch, isEqual, isGiven, type PathName, placeColumns } from './search.ts'
+import { isEqual, isGiven, type PathName, placeColumns, type Shown } from './search.ts'
 
 const only = scalars.filtersOf('payments')
 
@@ -30,7 +30,7 @@ const isFirstWithEmail = sql`not exists (select from ${tickets} as other
   and lower(other.email) = ${email} and other.id < ${tickets.id})`
 
 // A payment is found by one of its tickets, which have its times: payments need no index for lists.
-const search = createPageSearch<Payment>({
+const shown: Shown<Payment> = {
   name: 'list_payments',
   rows: rowsOf({ ...getTableColumns(payments), ...placeColumns }),
   from: sql`page cross join lateral (
@@ -44,7 +44,7 @@ const search = createPageSearch<Payment>({
         and ${payments.status} = ${sql.placeholder('paymentStatus')}::text::payment_status)`,
     )}`,
   where: (path) => (path === 'email' ? isFirstWithEmail : sql`${tickets.position} = 0`),
-})
+}
 // Tickets of a payment that was never paid, or was given up, have expired with it.
 const isEnded = (status: Payment['status'] | null | undefined) =>
   status === 'failed' || status === 'expired' || status === 'cancelled'
@@ -75,5 +75,5 @@ export function listPayments(
     email: filter.email ?? null,
     saleType: null,
   }
-  return readPage(search, plan, filters, page, ctx)
+  return readPage(shown, plan, filters, page, ctx)
 }

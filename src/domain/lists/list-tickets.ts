@@ -12,7 +12,7 @@ import { type LookupTicket, saleType, tickets } from '../ticket/table.ts'
 import { lookupStatuses } from '../ticket/views.ts'
 import { prices, ticketRates } from '../ticket-rate/table.ts'
 import { type ListOrder, type ListPage, type PageRequest, type Plan, readPage } from './request.ts'
-import { createPageSearch, paths, placeColumns, restOfFilter } from './search.ts'
+import { paths, placeColumns, restOfFilter, type Shown } from './search.ts'
 
 const namePrefix = scalars
   .text(200)
@@ -61,7 +61,7 @@ export const ticketFilter = z
   .describe('Filter of tickets. All of its fields must match.')
 export type TicketFilter = z.output<typeof ticketFilter>
 
-const search = createPageSearch<LookupTicket>({
+const shown: Shown<LookupTicket> = {
   name: 'list_tickets',
   rows: rowsOf({ ...lookupColumns, ...placeColumns }),
   from: sql`page cross join lateral (
@@ -70,7 +70,7 @@ const search = createPageSearch<LookupTicket>({
     join ${ticketRates} on ${ticketRates.id} = ${tickets.ticketRateId}
     join ${events} on ${events.id} = ${tickets.eventId} join ${prices} on ${prices.id} = ${tickets.priceId}`,
   rest: restOfFilter,
-})
+}
 
 // Ways to find what a filter names, the one that finds the fewest tickets first.
 const fewestFirst = ['payment', 'code', 'email', 'referral', 'rate', 'event'] as const
@@ -105,6 +105,6 @@ export async function listTickets(
   ctx: Context,
 ): Promise<ListPage<LookupTicket>> {
   requireConfidential(ctx)
-  const found = await readPage(search, planOf(filter, orderBy), valuesOf(filter), page, ctx)
+  const found = await readPage(shown, planOf(filter, orderBy), valuesOf(filter), page, ctx)
   return { ...found, rows: found.rows.flatMap((row) => toVisible(row, ctx.loaders.own.scope) ?? []) }
 }

@@ -2,7 +2,6 @@ import { reachedOrganizations } from '../../auth/change-grant.ts'
 import { readMerged } from '../../data/by-organization.ts'
 import type { Context } from '../../request/context.ts'
 import {
-  type createPageSearch,
   type Found,
   isTime,
   type Path,
@@ -12,10 +11,11 @@ import {
   paths,
   type Range,
   readCursor,
+  type Shown,
   type SortKey,
+  searchPage,
   sortKeys,
   toCursor,
-  type Values,
 } from './search.ts'
 
 /** Orders of both lists. Each is total: ties are ordered by identifier. */
@@ -81,7 +81,7 @@ function merge<Row>(found: Found<Row>[], sortKey: SortKey, { isDescending, limit
 
 /** Reads a page of a list of the caller's sales. Refuses: INVALID, for a cursor of another order. */
 export async function readPage<Row>(
-  search: ReturnType<typeof createPageSearch<Row>>,
+  shown: Shown<Row>,
   plan: Plan,
   filters: Record<string, string | null>,
   { after, before, afterName = 'after', size, isBackward }: PageRequest,
@@ -100,22 +100,22 @@ export async function readPage<Row>(
     value !== null && name !== serves && !(name === 'saleType' && value === 'online')
   const isFiltered = Object.entries(filters).some(isOpen)
   const { channelId, ownOrganizationIds, mode } = loaders.own.scope
-  const values: Values = { ...filters, channelId, ownOrganizationIds, mode }
+  const values = { ...filters, channelId, ownOrganizationIds, mode }
   const range = { lower, upper, isDescending: isDescending !== isBackward, limit: size + 1 }
   const { rows, stoppedAt } = await readMerged(
     db,
     () => reachedOrganizations(db, loaders.own.scope),
-    (organizationId) => search(db, path, { ...values, organizationId }, range, isFiltered),
+    (organizationId) => searchPage(db, shown, path, { ...values, organizationId }, range, isFiltered),
     (found) => merge(found, sortKey, range),
   )
-  const shown = rows.slice(0, size)
+  const page = rows.slice(0, size)
   const isLonger = rows.length > size
   const isMore = isLonger || stoppedAt !== null
-  const near = shown[0]
-  const far = isLonger ? shown.at(-1) : (stoppedAt ?? shown.at(-1))
+  const near = page[0]
+  const far = isLonger ? page.at(-1) : (stoppedAt ?? page.at(-1))
   const [start, end] = isBackward ? [far, near] : [near, far]
   return {
-    rows: isBackward ? shown.reverse() : shown,
+    rows: isBackward ? page.reverse() : page,
     hasNextPage: isBackward ? last !== null : isMore,
     hasPreviousPage: isBackward ? isMore : first !== null,
     startCursor: start ? toCursor(start) : null,

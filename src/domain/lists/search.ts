@@ -140,7 +140,7 @@ export const restOfFilter = sql`${isEqual(tickets.eventId, 'eventId')}
 /** Kind of rows that a list shows: their columns, and the tables that they come from, joined to the tickets of
  *  `page`. `where` keeps those tickets that stand for a row where several lead to it, and `rest` applies the filters that
  *  the path leaves open. */
-type Shown<Row> = {
+export type Shown<Row> = {
   name: string
   rows: Rows<Placed<Row>>
   from: SQL
@@ -225,36 +225,34 @@ function toSqlKey(sortKey: SortKey, { placeKey }: Place): string {
   return isTime(sortKey) && Number.isFinite(Number(key)) ? new Date(Number(key)).toISOString() : key
 }
 
-export type Values = Record<string, string | number | string[] | null | undefined>
 type PageRow = Record<string, string | null> & { stopKey: string | null; stopId: string | null }
 
-/** Creates the search for a page of a list, with a statement for each path and direction, with and without a
- *  filter beyond the path's own. Reads a bounded number of rows: those of the page for each channel, and with such
- *  a filter at most `maxScanned` of each. */
-export function createPageSearch<Row>(shown: Shown<Row>) {
-  return async (
-    db: Database,
-    path: PathName,
-    values: Values,
-    { lower, upper, isDescending, limit }: Range,
-    isFiltered: boolean,
-  ): Promise<Found<Row>> => {
-    const { sortKey } = paths[path]
-    const name = `${shown.name}_by_${path}${isDescending ? '_down' : ''}${isFiltered ? '_filtered' : ''}`
-    const statement = () => pageStatement(path, shown, { isDescending, isFiltered })
-    const [found] = await runNamed<PageRow>(db, name, statement, {
-      ...values,
-      lowerKey: toSqlKey(sortKey, lower),
-      lowerId: lower.placeId,
-      upperKey: toSqlKey(sortKey, upper),
-      upperId: upper.placeId,
-      limit,
-      maxScanned,
-    })
-    if (!found) throw new Error('a page is one row')
-    const { stopKey, stopId } = found
-    const isStopped = stopKey !== null && stopId !== null
-    const stoppedAt = isStopped ? { placeKey: sortKeys[sortKey].prefix + stopKey, placeId: stopId } : null
-    return { rows: shown.rows.read(found), stoppedAt }
-  }
+/** Reads a part of a list, by a statement for each path and direction, with and without a filter beyond the path's own.
+ *  Reads a bounded number of rows: those of the page for each channel, and with such a filter at most `maxScanned` of
+ *  each. */
+export async function searchPage<Row>(
+  db: Database,
+  shown: Shown<Row>,
+  path: PathName,
+  values: Record<string, unknown>,
+  { lower, upper, isDescending, limit }: Range,
+  isFiltered: boolean,
+): Promise<Found<Row>> {
+  const { sortKey } = paths[path]
+  const name = `${shown.name}_by_${path}${isDescending ? '_down' : ''}${isFiltered ? '_filtered' : ''}`
+  const statement = () => pageStatement(path, shown, { isDescending, isFiltered })
+  const [found] = await runNamed<PageRow>(db, name, statement, {
+    ...values,
+    lowerKey: toSqlKey(sortKey, lower),
+    lowerId: lower.placeId,
+    upperKey: toSqlKey(sortKey, upper),
+    upperId: upper.placeId,
+    limit,
+    maxScanned,
+  })
+  if (!found) throw new Error('a page is one row')
+  const { stopKey, stopId } = found
+  const isStopped = stopKey !== null && stopId !== null
+  const stoppedAt = isStopped ? { placeKey: sortKeys[sortKey].prefix + stopKey, placeId: stopId } : null
+  return { rows: shown.rows.read(found), stoppedAt }
 }
