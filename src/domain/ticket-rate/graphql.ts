@@ -14,7 +14,7 @@ import {
 import { AvailabilityRef, PriceRef, QuestionRef, SupplementRef } from './parts-graphql.ts'
 import type { RateAvailability } from './rate-watch.ts'
 import { currentPrice, isAvailable, visiblePrices } from './sale-rules.ts'
-import type { TicketRate } from './table.ts'
+import type { Price, TicketRate } from './table.ts'
 import { maxWatchedRates, watchRates } from './watch-rates.ts'
 
 const RateTypeRef = enumOf<TicketRate['type']>('TicketRateType', 'Kind of ticket rate.', {
@@ -44,6 +44,13 @@ const loadPrices = (rates: TicketRate[], { loaders }: Context) =>
   loaders.get(pricesByTicketRateId).loadAll(rates.map(idOf))
 
 const pricesOf = ({ id }: TicketRate, { loaders }: Context) => loaders.get(pricesByTicketRateId).get(id)
+
+/** Resolves a field from the prices of a rate, with its lookahead. */
+const fromPrices = <Value>(read: (rate: TicketRate, prices: Price[], now: Date) => Value) => ({
+  extensions: { preload: loadPrices },
+  resolve: (rate: TicketRate, _args: object, ctx: Context) =>
+    whenKnown(pricesOf(rate, ctx), (prices) => read(rate, prices, ctx.now)),
+})
 
 TicketRateRef.implement({
   description: 'Kind of ticket for an event, with its own stock and prices.',
@@ -103,18 +110,14 @@ TicketRateRef.implement({
     prices: t.field({
       type: [PriceRef],
       description: 'Prices in order of position; only the current one unless `showAllPrices`.',
-      extensions: { preload: loadPrices },
-      resolve: (rate, _args, ctx) =>
-        whenKnown(pricesOf(rate, ctx), (prices) => visiblePrices(rate, prices, ctx.now)),
+      ...fromPrices(visiblePrices),
     }),
     currentPrice: t.field({
       type: PriceRef,
       nullable: true,
       description:
         'First price by position that has not passed `validUntil` and is not used up; null if there is none.',
-      extensions: { preload: loadPrices },
-      resolve: (rate, _args, ctx) =>
-        whenKnown(pricesOf(rate, ctx), (prices) => currentPrice(prices, ctx.now)),
+      ...fromPrices((_rate, prices, now) => currentPrice(prices, now)),
     }),
     supplements: t.field({
       type: [SupplementRef],

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import { eq, sql } from 'drizzle-orm'
 import { fewRowsOf } from '../../data/json-rows.ts'
 import { anyOf, type Find, together } from '../../data/query.ts'
@@ -112,13 +113,10 @@ function createRateWatch(db: Database, mode: Mode) {
     // All that was announced together.
     await null
     while (moved.size > 0) {
-      const ids = [...moved]
-      moved.clear()
-      const pause = new Promise((resolve) => setTimeout(resolve, readEveryMs).unref())
+      const ids = [...moved].slice(0, maxTogether)
+      for (const id of ids) moved.delete(id)
       // A database that is away is looked at again in a second.
-      for (let at = 0; at < ids.length; at += maxTogether)
-        await read(ids.slice(at, at + maxTogether)).catch(() => {})
-      await pause
+      await Promise.all([read(ids).catch(() => {}), wait(readEveryMs, undefined, { ref: false })])
     }
     isReading = false
   }
