@@ -1,6 +1,7 @@
+import { z } from 'zod'
 import { builder, enumOf } from '../../graphql/builder.ts'
-import { connectionOf, costOfPage, forwardArgs, type Page, toPage } from '../../graphql/connection.ts'
-import { argsOf, inputOf } from '../../graphql/input-of.ts'
+import { connectionOf, costOfPage, type Page, toPage } from '../../graphql/connection.ts'
+import { argsOf, inputOf, inputTypes } from '../../graphql/input-of.ts'
 import { preload } from '../../graphql/lookahead.ts'
 import * as scalars from '../../shared/input-types.ts'
 import { madeOnce } from '../../shared/made-once.ts'
@@ -12,6 +13,7 @@ import {
   type EventCount,
   type EventOrder,
   eventFilter,
+  eventOrders,
   readCursor,
   searchEvents,
   toCursor,
@@ -49,14 +51,20 @@ builder.objectFields(EventConnectionRef, (t) => ({
   }),
 }))
 
-// Built once, because zod compiles each new schema.
-const pageInput = eventFilter.extend({ first: scalars.pageSize })
-
 inputOf('NearInput', circle)
 
-const EventOrderRef = enumOf<EventOrder>('EventOrder', 'Order of events; ties are ordered by id.', {
-  START_DATE_ASC: 'By start, earliest first.',
-  START_DATE_DESC: 'By start, latest first.',
+const orderBy = z.enum(eventOrders).default('START_DATE_ASC').describe('Order of the events.')
+inputTypes.add(orderBy, {
+  type: enumOf<EventOrder>('EventOrder', 'Order of events; ties are ordered by id.', {
+    START_DATE_ASC: 'By start, earliest first.',
+    START_DATE_DESC: 'By start, latest first.',
+  }),
+})
+
+const input = eventFilter.extend({
+  orderBy,
+  first: scalars.pageSize.default(50).describe('Page size, 1 to 100.'),
+  after: z.string().nullish().describe('Returns events after this cursor; from the first if omitted.'),
 })
 
 builder.queryFields((t) => ({
@@ -68,18 +76,9 @@ builder.queryFields((t) => ({
       'Lists the events of the organizations that have given the channel access, or of the integration’s organization, ordered by `startDate` and then by id. Without `startDate` and `endDate`, lists only events that have not ended. Null if the field fails, so that an error here leaves the rest of the query intact.',
     // A search costs the database about as much as resolving thousands of fields.
     complexity: costOfPage(5_000),
-    args: {
-      ...argsOf(t.arg, eventFilter),
-      orderBy: t.arg({
-        type: EventOrderRef,
-        required: true,
-        defaultValue: 'START_DATE_ASC',
-        description: 'Order of the events.',
-      }),
-      ...forwardArgs(t, 'Returns events after this cursor; from the first if omitted.'),
-    },
-    resolve: async (_root, { after, orderBy, ...args }, ctx, info) => {
-      const { first, ...filter } = parse(pageInput, args)
+    args: argsOf(t.arg, input),
+    resolve: async (_root, args, ctx, info) => {
+      const { first, after, orderBy, ...filter } = parse(input, args)
       const page = { first, after: after ? readCursor(after) : null, orderBy }
       const found = await searchEvents(filter, page, ctx)
       const count = madeOnce(() => countEvents(filter, ctx))

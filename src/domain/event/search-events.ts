@@ -65,7 +65,8 @@ type EventPage = {
 }
 
 /** Orders of the list; ties are ordered by id. */
-export type EventOrder = 'START_DATE_ASC' | 'START_DATE_DESC'
+export const eventOrders = ['START_DATE_ASC', 'START_DATE_DESC'] as const
+export type EventOrder = (typeof eventOrders)[number]
 
 // Mean radius, in kilometres.
 const earthRadius = 6371.0088

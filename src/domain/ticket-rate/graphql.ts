@@ -1,5 +1,6 @@
 import { whenKnown } from '../../data/loader.ts'
 import { builder, enumOf, NodeRef, nullable, nullableTime, part, time } from '../../graphql/builder.ts'
+import { argsOf } from '../../graphql/input-of.ts'
 import { viaLoader } from '../../graphql/lookahead.ts'
 import type { Context } from '../../request/context.ts'
 import { EventRef } from '../event/graphql.ts'
@@ -15,7 +16,7 @@ import { AvailabilityRef, PriceRef, QuestionRef, SupplementRef } from './parts-g
 import type { RateAvailability } from './rate-watch.ts'
 import { currentPrice, isAvailable, visiblePrices } from './sale-rules.ts'
 import type { Price, TicketRate } from './table.ts'
-import { maxWatchedRates, watchRates } from './watch-rates.ts'
+import { watchedRates, watchRates } from './watch-rates.ts'
 
 const RateTypeRef = enumOf<TicketRate['type']>('TicketRateType', 'Kind of ticket rate.', {
   limited: 'The rate has a capacity: see `availability`.',
@@ -101,10 +102,9 @@ TicketRateRef.implement({
     warranty: t.field(part(WarrantyRef, 'Warranty that the rate offers.')),
     event: t.field({
       type: EventRef,
-      nullable: true,
+      ...nullable('Event of the ticket rate.'),
       // Leads back up the graph, so the selection below it repeats for each rate of the event.
       complexity: { field: 1, multiplier: 10 },
-      description: 'Event of the ticket rate.',
       ...viaLoader(eventById, (rate: TicketRate) => rate.eventId),
     }),
     prices: t.field({
@@ -177,14 +177,7 @@ builder.subscriptionField('rateAvailability', (t) =>
         live: { latestBy: ({ ticketRateId }: RateAvailability) => ticketRateId },
       },
     },
-    args: {
-      eventId: t.arg.id({
-        description: 'Watches the rates that this event has now. Give this or `ticketRateIds`.',
-      }),
-      ticketRateIds: t.arg.idList({
-        description: `Watches these ticket rates, at most ${maxWatchedRates}.`,
-      }),
-    },
+    args: argsOf(t.arg, watchedRates),
     subscribe: (_root, args, ctx) => watchRates(args, ctx),
     resolve: (rate) => rate,
   }),

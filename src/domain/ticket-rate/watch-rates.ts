@@ -9,29 +9,29 @@ import { ticketRatesByEventId } from './loaders.ts'
 import { type RateAvailability, rateWatch } from './rate-watch.ts'
 
 /** Maximum number of rates that one subscription watches. */
-export const maxWatchedRates = 100
+const maxWatchedRates = 100
 
-const input = z
+/** Rates to watch. */
+export const watchedRates = z
   .object({
-    eventId: identifier.nullish(),
+    eventId: identifier
+      .nullish()
+      .describe('Watches the rates that this event has now. Give this or `ticketRateIds`.'),
     ticketRateIds: z
       .array(identifier)
       .min(1, 'must name at least one rate')
       .max(maxWatchedRates, `must name at most ${maxWatchedRates} rates`)
-      .nullish(),
+      .nullish()
+      .describe(`Watches these ticket rates, at most ${maxWatchedRates}.`),
   })
   .refine(({ eventId, ticketRateIds }) => Boolean(eventId) !== Boolean(ticketRateIds), {
     message: 'give eventId or ticketRateIds, and not both',
     path: ['eventId'],
   })
-type WatchRatesInput = z.input<typeof input>
-
-const notFound = (thing: string, ...path: (string | number)[]): Problem =>
-  problem('NOT_FOUND', `There is no such ${thing}.`, path)
 
 async function rateIdsOf(eventId: string, ctx: Context): Promise<string[]> {
   const event = await ctx.loaders.load(eventById, eventId)
-  if (!event) throw new Refusal(notFound('event', 'eventId'))
+  if (!event) throw refusal('NOT_FOUND', 'There is no such event.', ['eventId'])
   const rates = await ctx.loaders.load(ticketRatesByEventId, eventId)
   if (rates.length > maxWatchedRates)
     throw refusal(
@@ -46,11 +46,11 @@ async function rateIdsOf(eventId: string, ctx: Context): Promise<string[]> {
  *  changed. A reader that is slow gets the latest state, without those in between.
  *  Refuses: UNAUTHENTICATED, INVALID, NOT_FOUND for what the caller doesn't see. */
 export async function watchRates(
-  given: WatchRatesInput,
+  given: z.input<typeof watchedRates>,
   ctx: Context,
 ): Promise<PullStream<RateAvailability>> {
   const { organizationIds } = requireCaller(ctx)
-  const { eventId, ticketRateIds } = parse(input, given)
+  const { eventId, ticketRateIds } = parse(watchedRates, given)
   const rateIds = [...new Set(eventId ? await rateIdsOf(eventId, ctx) : ticketRateIds)]
   const watch = rateWatch(ctx.db)[ctx.mode]
   const moved = new Set(rateIds)
@@ -69,7 +69,7 @@ export async function watchRates(
   stop = await watch.watch({ rateIds, onMoved })
   const problems = rateIds.flatMap((id, index) => {
     const isVisible = organizationIds.includes(watch.current(id)?.organizationId ?? '')
-    return isVisible ? [] : [notFound('ticket rate', 'ticketRateIds', index)]
+    return isVisible ? [] : [problem('NOT_FOUND', 'There is no such ticket rate.', ['ticketRateIds', index])]
   })
   if (problems.length > 0) stop()
   refuseIf(problems)
