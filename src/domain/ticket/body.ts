@@ -140,19 +140,14 @@ export const lookupFields = {
 /** Ticket in the lookup. */
 export const ticketBody = body('Ticket', 'Ticket, as its organization sees it.', lookupFields)
 
+const whileGranted = (what: string) =>
+  `${what}; null if the organization has withdrawn the calling channel's access.`
+
 /** Ticket in lists: that of the lookup, and its times. */
 export const listedTicketBody = body('ListedTicket', 'Ticket as lists show it.', {
   ...lookupFields,
-  rate_name: field.optionalText(
-    'rateName',
-    "Name of the ticket rate; null if the organization has withdrawn the calling channel's access.",
-    'Entrance',
-  ),
-  rate_slug: field.optionalText(
-    'rateSlug',
-    "Slug of the ticket rate; null if the organization has withdrawn the calling channel's access.",
-    'entrance',
-  ),
+  rate_name: field.optionalText('rateName', whileGranted('Name of the ticket rate'), 'Entrance'),
+  rate_slug: field.optionalText('rateSlug', whileGranted('Slug of the ticket rate'), 'entrance'),
   created_at: field.time('createdAt', 'Time of the checkout.', '2026-11-22T18:03:40.000Z'),
   updated_at: field.time('updatedAt', 'Time of the last change of the ticket.', '2026-11-22T18:04:11.000Z'),
 })

@@ -53,6 +53,10 @@ const aliasOf = (field: string) => ({
   description: `Alias of \`${field}\`, named as in REST \`GET /integrations/tickets/{id}\`.`,
 })
 
+/** Options of a field that a channel sees for as long as it has access. */
+const whileGranted = (what: string) =>
+  nullable(`${what} Null if the organization has withdrawn the calling channel's access.`)
+
 TicketRef.implement({
   description:
     'Ticket of one attendee. Amounts are in major units of `paymentCurrency`, such as 10.5 for €10.50. An integration whose key has neither the scope `tickets:read` nor `sales` sees what the door needs: the name of the attendee, status, catalogue, people, entries and supplements. All other fields are null for it.',
@@ -148,16 +152,12 @@ TicketRef.implement({
     activationDate: t.expose('activatedAt', nullableTime('Time of payment; null unless paid.')),
     event: t.field({
       type: EventRef,
-      nullable: true,
-      description:
-        "Event of the ticket. Null if the organization has withdrawn the calling channel's access.",
+      ...whileGranted('Event of the ticket.'),
       resolve: (ticket, _args, { loaders }) => loaders.load(eventById, ticket.eventId),
     }),
     ticketRate: t.field({
       type: TicketRateRef,
-      nullable: true,
-      description:
-        "Ticket rate of the ticket. Null if the organization has withdrawn the calling channel's access.",
+      ...whileGranted('Ticket rate of the ticket.'),
       resolve: (ticket, _args, { loaders }) => loaders.load(ticketRateById, ticket.ticketRateId),
     }),
     price: t.field({
@@ -170,25 +170,20 @@ TicketRef.implement({
     }),
     payment: t.field({
       type: PaymentRef,
-      nullable: true,
+      ...nullable('Payment of the checkout.'),
       // Leads back up the graph, so the selection below it repeats for each ticket of the payment.
       complexity: { field: 1, multiplier: 10 },
-      description: 'Payment of the checkout.',
       resolve: (ticket, _args, { loaders }) => loaders.loadBeside(paymentById, ticket.paymentId, ticket),
     }),
     // Fields that only the REST lookup has, or that it names differently.
     code: t.exposeString('qrCode', aliasOf('qrCode')),
     rateId: t.exposeID('ticketRateId', aliasOf('ticketRateId')),
     rateName: t.string({
-      nullable: true,
-      description:
-        "Name of the ticket rate. Null if the organization has withdrawn the calling channel's access.",
+      ...whileGranted('Name of the ticket rate.'),
       resolve: fromLookup(({ rateName }) => rateName),
     }),
     rateSlug: t.string({
-      nullable: true,
-      description:
-        "Slug of the ticket rate. Null if the organization has withdrawn the calling channel's access.",
+      ...whileGranted('Slug of the ticket rate.'),
       resolve: fromLookup(({ rateSlug }) => rateSlug),
     }),
     name: t.exposeString('fullName', aliasOf('fullName')),
