@@ -128,6 +128,20 @@ export function answerRead(
   sendRepresentation(request, reply, read)
 }
 
+/** Link to another page of the list that is requested (RFC 8288), by its parameters: `without` some, and with others. */
+export function linkTo(
+  { ctx, url, routeOptions }: Pick<FastifyRequest, 'ctx' | 'url' | 'routeOptions'>,
+  rel: 'next' | 'prev',
+  without: string[],
+  parameters: Record<string, string | number>,
+): string {
+  const address = `${ctx.services.publicUrl()}${routeOptions.url}`
+  const { searchParams } = new URL(url, address)
+  for (const name of without) searchParams.delete(name)
+  for (const [name, value] of Object.entries(parameters)) searchParams.set(name, String(value))
+  return `<${address}?${searchParams}>; rel="${rel}"`
+}
+
 /** Validator compiler for Fastify, for the same zod schemas that the OpenAPI document is generated from.
  *  Returns the `Refusal` to Fastify, which throws it. */
 export const validatorCompiler =

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { preferredType } from '../../http/accept.ts'
 import type { Context, Needs } from '../../request/context.ts'
 import { exampleIds } from '../../rest/openapi/example-ids.ts'
-import { type Route, route } from '../../rest/route.ts'
+import { linkTo, type Route, route } from '../../rest/route.ts'
 import { inQuery } from '../../rest/snake-case.ts'
 import { refusal } from '../../shared/errors.ts'
 import * as scalars from '../../shared/input-types.ts'
@@ -53,16 +53,10 @@ const mediaTypes = ['application/json', 'text/csv', 'application/x-ndjson'] as c
 const formats: Record<string, ExportFormat> = { 'text/csv': 'csv', 'application/x-ndjson': 'ndjson' }
 const contentTypes = { csv: 'text/csv; charset=utf-8; header=present', ndjson: 'application/x-ndjson' }
 
-// Links to the pages on both sides (RFC 8288). `requestUrl` is a path or a full URL.
-function linksOf(address: string, requestUrl: string, found: ListPage<unknown>): string {
-  const link = (rel: string, name: 'cursor' | 'before', place: string | null) => {
-    if (place === null) return []
-    const { searchParams } = new URL(requestUrl, address)
-    searchParams.delete('cursor')
-    searchParams.delete('before')
-    searchParams.set(name, place)
-    return [`<${address}?${searchParams}>; rel="${rel}"`]
-  }
+// Links to the pages on both sides.
+function linksOf(request: Parameters<typeof linkTo>[0], found: ListPage<unknown>): string {
+  const link = (rel: 'next' | 'prev', name: 'cursor' | 'before', place: string | null) =>
+    place === null ? [] : [linkTo(request, rel, ['cursor', 'before'], { [name]: place })]
   return [
     ...(found.hasNextPage ? link('next', 'cursor', found.endCursor) : []),
     ...(found.hasPreviousPage ? link('prev', 'before', found.startCursor) : []),
@@ -88,12 +82,12 @@ async function sendExport(format: ExportFormat, query: ListQuery, ctx: Context, 
 }
 
 async function sendPage(request: FastifyRequest<{ Querystring: ListQuery }>, reply: FastifyReply) {
-  const { query, ctx, url, routeOptions } = request
+  const { query, ctx } = request
   if (query.cursor !== undefined) refuseIn(query, ['before'], 'goes without cursor.')
   const { orderBy, cursor, before, limit = 50, ...filter } = query
   const asked = { after: cursor, afterName: 'cursor', before, size: limit, isBackward: before !== undefined }
   const found = await listTickets(filter, orderBy, asked, ctx)
-  const link = linksOf(`${ctx.services.publicUrl()}${routeOptions.url}`, url, found)
+  const link = linksOf(request, found)
   return reply
     .headers({ 'cache-control': 'private, no-store', ...(link && { link }) })
     .send({ success: true as const, data: found.rows.map(listedTicketBody.of) })

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Context } from '../../request/context.ts'
 import { exampleIds } from '../../rest/openapi/example-ids.ts'
-import { answerRead, route } from '../../rest/route.ts'
+import { answerRead, linkTo, route } from '../../rest/route.ts'
 import { inQuery } from '../../rest/snake-case.ts'
 import { refusal } from '../../shared/errors.ts'
 import * as scalars from '../../shared/input-types.ts'
@@ -110,19 +110,18 @@ async function toBodies(
   })
 }
 
-// Links to the next and previous pages (RFC 8288). `requestUrl` is a path or a full URL.
-function linksOf(address: string, requestUrl: string, query: Query, last: Event | undefined): string {
-  const { limit, offset, cursor } = query
-  const link = (rel: string, name: 'offset' | 'cursor', to: string) => {
-    const { searchParams } = new URL(requestUrl, address)
-    searchParams.set('limit', String(limit))
-    searchParams.set(name, to)
-    return `<${address}?${searchParams}>; rel="${rel}"`
-  }
-  if (cursor !== undefined) return last ? link('next', 'cursor', toCursor(last)) : ''
+// Links to the next and previous pages.
+function linksOf(
+  request: Parameters<typeof linkTo>[0],
+  { limit, offset, cursor }: Query,
+  last: Event | undefined,
+): string {
+  const link = (rel: 'next' | 'prev', place: { offset: number } | { cursor: string }) =>
+    linkTo(request, rel, [], { limit, ...place })
+  if (cursor !== undefined) return last ? link('next', { cursor: toCursor(last) }) : ''
   return [
-    ...(last && offset + limit <= scalars.maxOffset ? [link('next', 'offset', String(offset + limit))] : []),
-    ...(offset > 0 ? [link('prev', 'offset', String(Math.max(0, offset - limit)))] : []),
+    ...(last && offset + limit <= scalars.maxOffset ? [link('next', { offset: offset + limit })] : []),
+    ...(offset > 0 ? [link('prev', { offset: Math.max(0, offset - limit) })] : []),
   ].join(', ')
 }
 
@@ -155,18 +154,13 @@ export const eventListRoute = route({
   },
   handler: (request, reply) =>
     answerRead(request, reply, async (ctx) => {
-      const { query, url, routeOptions } = request
+      const { query } = request
       const { populate, limit, offset, cursor, lat, lng, radius, ...filter } = query
       const near = nearOf({ lat, lng, radius })
       const found = await searchEvents({ ...filter, near }, pageOf({ limit, offset, cursor }), ctx)
       const shown = found.slice(0, limit)
       const data = await toBodies(shown, populate, ctx)
-      const link = linksOf(
-        `${ctx.services.publicUrl()}${routeOptions.url}`,
-        url,
-        query,
-        found.length > limit ? shown.at(-1) : undefined,
-      )
+      const link = linksOf(request, query, found.length > limit ? shown.at(-1) : undefined)
       return { body: { success: true, data }, link }
     }),
 })
