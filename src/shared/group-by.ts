@@ -1,3 +1,7 @@
+/** Maps rows by their ids. */
+export const byId = <Row extends { id: string }>(rows: Row[]): Map<string, Row> =>
+  new Map(rows.map((row) => [row.id, row]))
+
 /** Groups rows by a key, in their order. */
 export function groupBy<Row>(rows: Row[], key: (row: Row) => string): Map<string, Row[]> {
   const found = new Map<string, Row[]>()

@@ -127,11 +127,11 @@ export const discountCode = z
 export const reference = text(100)
 
 /** Number in a range. */
-export const between = <T extends z.ZodNumber>(number: T, min: number, max: number) =>
+export const within = <T extends z.ZodNumber>(number: T, min: number, max: number) =>
   number.min(min, `must be at least ${min}`).max(max, `must be at most ${max}`)
 
 /** Whole number in a range. */
-export const whole = (min: number, max: number) => between(z.int('must be a whole number'), min, max)
+export const whole = (min: number, max: number) => within(z.int('must be a whole number'), min, max)
 
 /** Number of people or of items, up to the maximum of an `integer` column. */
 export const quantity = whole(1, 2_147_483_647)
@@ -159,8 +159,8 @@ export const moment = z
 // Rounds to a tenth of a millimetre: the square of a tiny number underflows, which PostgreSQL refuses.
 const roundDegrees = (degrees: number) => Math.round(degrees * 1e9) / 1e9
 
-export const latitude = between(z.number(), -90, 90).transform(roundDegrees)
-export const longitude = between(z.number(), -180, 180).transform(roundDegrees)
+export const latitude = within(z.number(), -90, 90).transform(roundDegrees)
+export const longitude = within(z.number(), -180, 180).transform(roundDegrees)
 /** Kilometres. */
 export const radius = z.number().gt(0, 'must be more than 0').max(500, 'must be at most 500')
 export const search = z

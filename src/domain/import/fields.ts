@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { between, moment, text, whole } from '../../shared/input-types.ts'
+import { moment, text, whole, within } from '../../shared/input-types.ts'
 import { isoDecimals } from '../../shared/money.ts'
 import type { rateTypes } from '../ticket-rate/table.ts'
 
@@ -35,7 +35,7 @@ export const limit = count(0)
 const hasFourDecimals = (value: number) => Math.round(value * 10_000) / 10_000 === value
 export const isPercentage = (value: number): boolean => value <= 100 && hasFourDecimals(value)
 
-export const percentage = between(z.number(), 0, 100).refine(
+export const percentage = within(z.number(), 0, 100).refine(
   hasFourDecimals,
   'must have at most four decimals',
 )

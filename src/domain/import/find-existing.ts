@@ -2,6 +2,7 @@ import { and, eq, isNotNull, or, type SQL, sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
 import type { Connection, Database } from '../../database/database.ts'
 import { runSql } from '../../database/run-sql.ts'
+import { byId } from '../../shared/group-by.ts'
 import { discounts } from '../discount/table.ts'
 import { events } from '../event/table.ts'
 import { locations } from '../location/table.ts'
@@ -61,8 +62,6 @@ export async function readZones(tx: Connection, json: unknown): Promise<(event: 
     return typeof zone === 'string' && isTimezone(zone) ? zone : 'UTC'
   }
 }
-
-const byId = <Row extends Named>(rows: Row[]) => new Map(rows.map((row) => [row.id, row]))
 
 /** Existing rows of what a file names or refers to, and of their siblings, by id; and the time zones of the file that the
  *  database knows. */

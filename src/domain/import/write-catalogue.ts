@@ -4,7 +4,7 @@ import { channels } from '../../auth/table.ts'
 import { list, name } from '../../data/array-params.ts'
 import type { Connection } from '../../database/database.ts'
 import { runSql } from '../../database/run-sql.ts'
-import { groupBy } from '../../shared/group-by.ts'
+import { byId, groupBy } from '../../shared/group-by.ts'
 import { instruments } from '../../shared/instruments.ts'
 import { events } from '../event/table.ts'
 import { locations } from '../location/table.ts'
@@ -135,8 +135,8 @@ export async function writeCatalogue(
     const table: Table = tables[key]
     const written = await writeRows(tx, table, entries, async (batch) => {
       const again = batch.filter(({ id }) => existing[key].has(id))
-      const found: Row[] = again.length > 0 ? await tx.select().from(table).where(among(table.id, again)) : []
-      const kept = new Map(found.map((row) => [row.id, row]))
+      const found = again.length > 0 ? await tx.select().from(table).where(among(table.id, again)) : []
+      const kept = byId(found)
       return batch.map((entry) => {
         const before = kept.get(entry.id)
         // After the checks, every entry has a known organization.
