@@ -88,7 +88,9 @@ async function jobsOf({ db, channel }: Sale, round: number, all: Wanted[]): Prom
       }))
       const ticketRateId = `rate_${rate}_${round}`
       const input = { ticketRateId, tickets, discountCode: discount ? ticketRateId : null }
-      const plan = await planCheckout(input, await readTerms(input.ticketRateId, ctx), ctx)
+      const terms = await readTerms(input.ticketRateId, ctx)
+      if (!terms) throw new Error(`rate ${ticketRateId} not found`)
+      const plan = await planCheckout(input, terms, ctx)
       const idempotency = key === null ? null : { id: `${key}-${rate}-${round}`, requestHash: 'same' }
       const channelId = ctx.caller?.kind === 'channel' ? ctx.caller.channelId : ''
       const seller = { channelId, mode: 'live' as const, saleType: 'online' as const, provider: 'sandbox' }

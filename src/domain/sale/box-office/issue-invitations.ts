@@ -8,8 +8,8 @@ import { isBuyable, leftOf } from '../../ticket-rate/sale-rules.ts'
 import type { Price } from '../../ticket-rate/table.ts'
 import { availabilityProblem, checkSale } from '../checkout/check-sale.ts'
 import { checkoutInput, entry } from '../checkout/checkout-input.ts'
-import { type CheckoutPlan, rateNotFound } from '../checkout/plan-checkout.ts'
-import type { PricedTicket } from '../checkout/price-tickets.ts'
+import { type CheckoutPlan, planOf } from '../checkout/plan-checkout.ts'
+import { type PricedTicket, priceTicket } from '../checkout/price-tickets.ts'
 import { type CheckoutAnswer, sellTickets } from '../checkout/sell-tickets.ts'
 import type { Terms } from '../checkout/terms-loaders.ts'
 
@@ -42,59 +42,40 @@ export const invitationsInput = z
 type InvitationsInput = z.output<typeof invitationsInput>
 
 // Prices whose places the guests take: the current one, and the next ones once it is used up.
-function choosePrices(prices: Price[], count: number, now: Date): Price[] {
-  const chosen: Price[] = []
-  for (const price of prices.filter((price) => isBuyable(price, now))) {
-    const taken = Math.min(leftOf(price) ?? count, count - chosen.length)
-    chosen.push(...Array.from({ length: taken }, () => price))
-  }
-  return chosen
-}
+const choosePrices = (prices: Price[], count: number, now: Date): Price[] =>
+  prices
+    .filter((price) => isBuyable(price, now))
+    .flatMap((price) => new Array<Price>(Math.min(leftOf(price) ?? count, count)).fill(price))
+    .slice(0, count)
 
-const toTicket = ({ language, ...guest }: Invitation, price: Price): PricedTicket => ({
-  entry: { priceId: price.id, ...guest },
-  language: language ?? null,
-  price,
-  supplements: [],
-  priceAmount: 0,
-  discountId: null,
-  discountAmount: 0,
-  supplementsAmount: 0,
-  organizationFeeAmount: 0,
-  platformFeeAmount: 0,
-  warrantyAmount: 0,
-  warrantyHours: 0,
-  totalAmount: 0,
-})
+const free = { amount: 0, feeType: 'percentage', feeQuantity: 0 } as const
+
+// A guest pays nothing, whatever the price.
+function toTicket(guest: Invitation, price: Price, terms: Terms): PricedTicket {
+  const entry = { priceId: price.id, ...guest }
+  return { ...priceTicket(entry, { ...price, ...free }, terms, { id: null, amount: 0 }), price }
+}
 
 /** Plans invitations by the database's clock and counters, and holds nothing. Guests take places of the rate
  *  and of its prices like buyers, and pay nothing; questions, ages and the limits per checkout are not asked.
- *  Refuses: NOT_FOUND if there are no terms, RATE_CLOSED, NOT_ON_SALE_YET, SALE_ENDED, MIN_TICKETS,
- *  MAX_TICKETS, SOLD_OUT, INSUFFICIENT_AVAILABILITY. */
-function planInvitations({ invitations }: InvitationsInput, terms: Terms | null, now: Date): CheckoutPlan {
-  if (!terms) throw rateNotFound()
-  const { rate, organization, prices } = terms
+ *  Refuses: RATE_CLOSED, NOT_ON_SALE_YET, SALE_ENDED, MIN_TICKETS, MAX_TICKETS, SOLD_OUT,
+ *  INSUFFICIENT_AVAILABILITY. */
+function planInvitations({ invitations }: InvitationsInput, terms: Terms, now: Date): CheckoutPlan {
   refuseIf(checkSale(terms, invitations.length, now, 'invitation'))
-  const chosen = choosePrices(prices, invitations.length, now)
+  const chosen = choosePrices(terms.prices, invitations.length, now)
   if (chosen.length < invitations.length)
     refuseIf([availabilityProblem(chosen.length, 'ticket rate', ['invitations'])])
-  return {
-    rate,
-    tickets: chosen.flatMap((price, index) => {
-      const guest = invitations[index]
-      return guest ? [toTicket(guest, price)] : []
-    }),
-    totalAmount: 0,
-    currency: organization.currency,
-    language: organization.language,
-    conditionsChanged: false,
-  }
+  const tickets = chosen.flatMap((price, index) => {
+    const guest = invitations[index]
+    return guest ? [toTicket(guest, price, terms)] : []
+  })
+  return planOf(terms, tickets)
 }
 
 /** Gives tickets of one rate away for the integration's organization, all or none, until the event ends. They
  *  take places, cost nothing and are active at once; `sendResourcers` sends them. The same idempotency key and
  *  input return the first result for 24 hours.
- *  Refuses: FORBIDDEN, whatever planInvitations and holdExactly refuse, IDEMPOTENCY_KEY_REUSED, BUSY
+ *  Refuses: FORBIDDEN, NOT_FOUND, whatever planInvitations and holdExactly refuse, IDEMPOTENCY_KEY_REUSED, BUSY
  *  (DECISIONS 9). */
 export async function issueInvitations(input: InvitationsInput, ctx: Context): Promise<CheckoutAnswer> {
   const { integrationId, organizationIds } = requireIntegration(ctx)

@@ -18,10 +18,9 @@ import { TicketRateRef } from '../../ticket-rate/graphql.ts'
 import { PriceRef } from '../../ticket-rate/parts-graphql.ts'
 import { cancelCheckout } from '../settle/cancel-checkout.ts'
 import { answer, checkoutInput, entry, supplement } from './checkout-input.ts'
-import { checkoutTickets } from './checkout-tickets.ts'
-import { type CheckoutPlan, quoteCheckout } from './plan-checkout.ts'
+import { checkoutTickets, quoteCheckout } from './checkout-tickets.ts'
+import type { CheckoutPlan } from './plan-checkout.ts'
 import type { PricedTicket } from './price-tickets.ts'
-import { withoutGuessing } from './public-limits.ts'
 import type { CheckoutAnswer } from './sell-tickets.ts'
 import { createCheckoutContext } from './terms-loaders.ts'
 
@@ -31,29 +30,49 @@ inputOf('SupplementInput', supplement)
 inputOf('CheckoutTicketInput', entry)
 const CheckoutInputRef = inputOf('CheckoutInput', checkoutInput)
 
-const CheckoutPayloadRef = builder.objectRef<CheckoutAnswer>('CheckoutPayload').implement({
-  description:
-    'Successful checkout. The tickets are held until the payment expires. With a total of 0 they are paid already.',
-  fields: (t) => ({
-    payment: t.expose('payment', { type: PaymentRef, description: 'Payment; send the buyer to its `url`.' }),
-    tickets: t.expose('tickets', {
-      type: [TicketRef],
-      complexity: { field: 1, multiplier: maxTickets },
-      description: 'Tickets, one per entry of the input; empty with a publishable key.',
+type SaleTexts = Record<'what' | 'note' | 'payment' | 'tickets', string> &
+  Partial<Record<'totalAmount' | 'conditionsChanged', string>>
+
+/** Defines the result of a sale: its payload, or `CheckoutRefused`. A field without a text is left out. */
+export function saleResult(name: string, payloadName: string, texts: SaleTexts, maxCount = maxTickets) {
+  const { what, note, totalAmount, conditionsChanged } = texts
+  const payload = builder.objectRef<CheckoutAnswer>(payloadName).implement({
+    description: `${what}. ${note}`,
+    fields: (t) => ({
+      payment: t.expose('payment', { type: PaymentRef, description: texts.payment }),
+      tickets: t.expose('tickets', {
+        type: [TicketRef],
+        complexity: { field: 1, multiplier: maxCount },
+        description: texts.tickets,
+      }),
+      ...(totalAmount && {
+        totalAmount: t.float({
+          description: totalAmount,
+          resolve: ({ payment }) => toMajor(payment.totalAmount, payment.currency),
+        }),
+      }),
+      ...(conditionsChanged && {
+        conditionsChanged: t.boolean({
+          description: conditionsChanged,
+          resolve: ({ payment }) => payment.conditionsChanged,
+        }),
+      }),
+      idempotentReplayed: t.exposeBoolean('replayed', {
+        description: 'True if this repeats an earlier result under the same idempotency key.',
+      }),
     }),
-    totalAmount: t.float({
-      description: 'Amount that the buyer pays, in major units, such as 10.5 for €10.50.',
-      resolve: ({ payment }) => toMajor(payment.totalAmount, payment.currency),
-    }),
-    conditionsChanged: t.boolean({
-      description:
-        "True if a requested price was no longer available and the rate's current price replaced it, or if the total is lower than `expectedTotal`. Show the buyer the new total before asking for payment.",
-      resolve: ({ payment }) => payment.conditionsChanged,
-    }),
-    idempotentReplayed: t.exposeBoolean('replayed', {
-      description: 'True if this repeats an earlier result under the same idempotency key.',
-    }),
-  }),
+  })
+  return resultUnion(name, payload, `${what}, or the reasons for the refusal.`, CheckoutRefusedRef)
+}
+
+const CheckoutResultRef = saleResult('CheckoutResult', 'CheckoutPayload', {
+  what: 'Successful checkout',
+  note: 'The tickets are held until the payment expires. With a total of 0 they are paid already.',
+  payment: 'Payment; send the buyer to its `url`.',
+  tickets: 'Tickets, one per entry of the input; empty with a publishable key.',
+  totalAmount: 'Amount that the buyer pays, in major units, such as 10.5 for €10.50.',
+  conditionsChanged:
+    "True if a requested price was no longer available and the rate's current price replaced it, or if the total is lower than `expectedTotal`. Show the buyer the new total before asking for payment.",
 })
 
 type Quoted = PricedTicket & { currency: string }
@@ -105,13 +124,6 @@ const CheckoutQuoteRef = builder.objectRef<CheckoutPlan>('CheckoutQuote').implem
   }),
 })
 
-const CheckoutResultRef = resultUnion(
-  'CheckoutResult',
-  CheckoutPayloadRef,
-  'Successful checkout, or the reasons for the refusal.',
-  CheckoutRefusedRef,
-)
-
 const QuoteResultRef = resultUnion(
   'QuoteResult',
   CheckoutQuoteRef,
@@ -150,10 +162,7 @@ builder.queryField('quoteCheckout', (t) =>
     args: { input: t.arg({ type: CheckoutInputRef, required: true, description: 'Checkout to quote.' }) },
     resolve: (_root, { input }, ctx: Context, info) => {
       requireOneSale(ctx, info)
-      return catchRefusal(async () => {
-        const asked = parseRequest(checkoutInput, input)
-        return withoutGuessing(asked.discountCode, ctx, () => quoteCheckout(asked, ctx))
-      })
+      return catchRefusal(async () => quoteCheckout(parseRequest(checkoutInput, input), ctx))
     },
   }),
 )

@@ -5,9 +5,10 @@ import { type Context, requireSelling } from '../../../request/context.ts'
 import { type Problem, problem, refuseIf } from '../../../shared/errors.ts'
 import { providerOf } from '../../payment/open-provider.ts'
 import type { CheckoutInput } from './checkout-input.ts'
-import { planCheckout, refuseHigherTotal } from './plan-checkout.ts'
+import { type CheckoutPlan, planCheckout, refuseHigherTotal } from './plan-checkout.ts'
 import { holdWithinLimit, withoutGuessing } from './public-limits.ts'
 import { type CheckoutAnswer, type CheckoutOrder, sellTickets } from './sell-tickets.ts'
+import { rateNotFound, readTerms } from './terms-loaders.ts'
 
 type Public = Extract<Caller, { kind: 'publishable' }>
 
@@ -54,4 +55,15 @@ export async function checkoutTickets(input: CheckoutInput, ctx: Context): Promi
     holdWithinLimit(input.tickets.length, ctx, () => sellTickets(order, ctx)),
   )
   return isPublic ? { ...answer, tickets: [] } : answer
+}
+
+/** Quotes a checkout by the same rules and prices as checkoutTickets, and holds nothing. Amounts in minor units.
+ *  Refuses: FORBIDDEN, NOT_FOUND, whatever planCheckout refuses; RATE_LIMITED for a publishable key. */
+export async function quoteCheckout(input: CheckoutInput, ctx: Context): Promise<CheckoutPlan> {
+  requireSelling(ctx)
+  return withoutGuessing(input.discountCode, ctx, async () => {
+    const terms = await readTerms(input.ticketRateId, ctx)
+    if (!terms) throw rateNotFound()
+    return planCheckout(input, terms, ctx)
+  })
 }

@@ -1,4 +1,4 @@
-import { type Context, requireSelling } from '../../../request/context.ts'
+import type { Context } from '../../../request/context.ts'
 import { type Problem, problem, refusal, refuseIf } from '../../../shared/errors.ts'
 import { compareTotal, toMajor } from '../../../shared/money.ts'
 import { findDiscount } from '../../discount/loaders.ts'
@@ -9,7 +9,7 @@ import { checkEntries } from './check-entries.ts'
 import { availabilityProblem, checkSale } from './check-sale.ts'
 import type { CheckoutEntry, CheckoutInput } from './checkout-input.ts'
 import { checkDiscount, checkUses, discountsOf, type PricedTicket, priceTicket } from './price-tickets.ts'
-import { readTerms, type Terms } from './terms-loaders.ts'
+import type { Terms } from './terms-loaders.ts'
 
 /** Tickets that a checkout would sell, and their prices. Amounts in minor units. */
 export type CheckoutPlan = {
@@ -62,74 +62,55 @@ function checkPriceStock(chosen: Price[]): Problem[] {
   })
 }
 
-export const rateNotFound = () => refusal('NOT_FOUND', 'There is no such ticket rate.', ['ticketRateId'])
+type ExpectedTotal = CheckoutInput['expectedTotal']
+
+/** Adds up priced tickets of a rate, for a buyer who was shown `expectedTotal`, in major units, or nothing. */
+export function planOf(
+  { rate, organization: { currency, language } }: Terms,
+  tickets: PricedTicket[],
+  expectedTotal?: ExpectedTotal,
+): CheckoutPlan {
+  const totalAmount = tickets.reduce((sum, ticket) => sum + ticket.totalAmount, 0)
+  const conditionsChanged =
+    tickets.some(({ entry, price }) => entry.priceId !== price.id) ||
+    (expectedTotal != null && compareTotal(totalAmount, expectedTotal, currency) !== 0)
+  return { rate, tickets, totalAmount, currency, language, conditionsChanged }
+}
 
 /** Validates and prices a checkout by the database's clock and counters, and holds nothing. `terms` are those
- *  of the input's rate. Refuses: NOT_FOUND if there are none; else all problems of the entries, the rate and
- *  its stock at once (INTERFACE, checkout; DECISIONS 3 and 4). */
+ *  of the input's rate. A total that is another than `expectedTotal`, in major units, is marked as changed conditions.
+ *  Refuses: all problems of the entries, the rate and its stock at once (INTERFACE, checkout; DECISIONS 3 and 4). */
 export async function planCheckout(
-  input: Pick<CheckoutInput, 'tickets' | 'discountCode'>,
-  terms: Terms | null,
+  input: Pick<CheckoutInput, 'tickets' | 'discountCode' | 'expectedTotal'>,
+  terms: Terms,
   ctx: Context,
   saleType: 'online' | 'box_office' = 'online',
 ): Promise<CheckoutPlan> {
-  if (!terms) throw rateNotFound()
-  const { rate, organization } = terms
-  const { discountCode } = input
+  const { rate } = terms
+  const { tickets: entries, discountCode, expectedTotal } = input
   const discount = discountCode ? await findDiscount(ctx, rate.organizationId, discountCode) : null
   refuseIf([
-    ...checkSale(terms, input.tickets.length, ctx.now, saleType),
-    ...(await checkPriceIds(input.tickets, terms, ctx)),
-    ...checkEntries(input.tickets, terms),
+    ...checkSale(terms, entries.length, ctx.now, saleType),
+    ...(await checkPriceIds(entries, terms, ctx)),
+    ...checkEntries(entries, terms),
     ...(discountCode ? checkDiscount(discount, rate.id, ctx.now) : []),
   ])
-  const chosen = choosePrices(input.tickets, terms, ctx.now)
+  const chosen = choosePrices(entries, terms, ctx.now)
   const amountsOff = discountsOf(discount, chosen)
   refuseIf([...checkPriceStock(chosen), ...checkUses(discount, amountsOff)])
-  const tickets = input.tickets.flatMap((entry, index) => {
+  const tickets = entries.flatMap((entry, index) => {
     const price = chosen[index]
     const off = { id: discount?.id ?? null, amount: amountsOff[index] ?? 0 }
     return price ? [priceTicket(entry, price, terms, off)] : []
   })
-  return {
-    rate,
-    tickets,
-    totalAmount: tickets.reduce((sum, ticket) => sum + ticket.totalAmount, 0),
-    currency: organization.currency,
-    language: organization.language,
-    conditionsChanged: tickets.some(({ entry, price }) => entry.priceId !== price.id),
-  }
+  return planOf(terms, tickets, expectedTotal)
 }
 
-/** Marks a plan whose total is another than `expectedTotal`, which the buyer was shown, in major units. */
-function compareWithExpected(
-  plan: CheckoutPlan,
-  expectedTotal: CheckoutInput['expectedTotal'],
-): CheckoutPlan {
-  const { totalAmount, currency } = plan
-  if (expectedTotal == null || compareTotal(totalAmount, expectedTotal, currency) === 0) return plan
-  return { ...plan, conditionsChanged: true }
-}
-
-/** Returns a plan whose total is at most `expectedTotal`, in major units; a lower one is marked as changed
- *  conditions. Refuses: TOTAL_INCREASED (DECISIONS 60). */
-export function refuseHigherTotal(
-  plan: CheckoutPlan,
-  expectedTotal: CheckoutInput['expectedTotal'],
-): CheckoutPlan {
+/** Returns a plan whose total is at most `expectedTotal`, in major units. Refuses: TOTAL_INCREASED (DECISIONS 60). */
+export function refuseHigherTotal(plan: CheckoutPlan, expectedTotal: ExpectedTotal): CheckoutPlan {
   const { currency } = plan
-  if (expectedTotal == null || compareTotal(plan.totalAmount, expectedTotal, currency) <= 0)
-    return compareWithExpected(plan, expectedTotal)
+  if (expectedTotal == null || compareTotal(plan.totalAmount, expectedTotal, currency) <= 0) return plan
   const totalAmount = toMajor(plan.totalAmount, currency)
   const message = `The total is now ${totalAmount} ${currency}.`
   throw refusal('TOTAL_INCREASED', message, ['expectedTotal'], { totalAmount })
-}
-
-/** Quotes a checkout by the same rules and prices as checkoutTickets, and holds nothing. Amounts in minor
- *  units. A total that is another than the expected one is marked as changed conditions.
- *  Refuses: FORBIDDEN, NOT_FOUND, and whatever planCheckout refuses. */
-export async function quoteCheckout(input: CheckoutInput, ctx: Context): Promise<CheckoutPlan> {
-  requireSelling(ctx)
-  const plan = await planCheckout(input, await readTerms(input.ticketRateId, ctx), ctx)
-  return compareWithExpected(plan, input.expectedTotal)
 }

@@ -50,12 +50,13 @@ export function checkUses(discount: Discount | null, amounts: number[]): Problem
   return [problem('DISCOUNT_USED_UP', message, path, { available })]
 }
 
+/** Entry of a checkout. A guest may have a language of its own, as an ISO 639-1 code. */
+type PricedEntry = CheckoutEntry & { language?: string | null | undefined }
+
 /** Ticket as it will be sold. Amounts in minor units: `priceAmount` before the discount, `organizationFeeAmount` added to
  *  the price, `platformFeeAmount` kept from the organization and not part of the total. */
 export type PricedTicket = {
-  entry: CheckoutEntry
-  /** ISO 639-1 code of the attendee's own language; null for that of the whole checkout. */
-  language: string | null
+  entry: PricedEntry
   price: Price
 } & Pick<Ticket, 'supplements' | 'priceAmount' | 'discountId' | 'discountAmount' | 'supplementsAmount'> &
   Pick<Ticket, 'organizationFeeAmount' | 'platformFeeAmount'> &
@@ -65,7 +66,7 @@ export type PricedTicket = {
  *  fees, commission and warranty follow from what is left, but a fixed fee stays. Percentages round half up,
  *  once per ticket and component. Requires an entry that checkEntries accepts (DECISIONS 1, 4 and 9). */
 export function priceTicket(
-  entry: CheckoutEntry,
+  entry: PricedEntry,
   price: Price,
   { rate, supplements, organization }: Terms,
   discount: { id: string | null; amount: number },
@@ -82,7 +83,6 @@ export function priceTicket(
     : 0
   return {
     entry,
-    language: null,
     price,
     supplements: chosen.map(
       ({ id, label, description, productQuantity, amount, hasFakePrice, fakeAmount }) => ({

@@ -17,7 +17,7 @@ import { expireHoldsOf, expireHoldsWith } from '../release/expire-holds.ts'
 import type { Checkout, HoldJob } from './hold/hold-rows.ts'
 import { holdTogether } from './hold/hold-together.ts'
 import type { CheckoutPlan } from './plan-checkout.ts'
-import { readTerms, type Terms } from './terms-loaders.ts'
+import { rateNotFound, readTerms, type Terms } from './terms-loaders.ts'
 
 /** Checkout that a client receives. `replayed` if it was made by an earlier request under the same
  *  idempotency key. */
@@ -26,7 +26,7 @@ export type CheckoutAnswer = Checkout & { replayed: boolean }
 /** Tickets of one rate to be sold. `plan` checks and prices them by the current terms, and is called again
  *  for each attempt. */
 export type CheckoutOrder = Pick<HoldJob, 'input' | 'idempotency' | 'seller'> & {
-  plan(terms: Terms | null): CheckoutPlan | Promise<CheckoutPlan>
+  plan(terms: Terms): CheckoutPlan | Promise<CheckoutPlan>
 }
 
 const completedKeys = query('idempotency_keys', {
@@ -103,6 +103,7 @@ async function trySale(
   const terms = await readTerms(input.ticketRateId, ctx)
   const replayed = idempotency && (await replay(idempotency, terms, input, ctx))
   if (replayed) return { answer: replayed, prices: [] }
+  if (!terms) throw rateNotFound()
   try {
     const plan = await planTickets(terms)
     const { holdMinutes } = ctx.services
@@ -112,8 +113,8 @@ async function trySale(
     return outcome && { answer: { ...outcome, replayed: false }, prices }
   } catch (error) {
     if (isTransient(error) || isDuplicate(error)) return null
-    if (terms && isAboutStock(error) && (await mayFitAfterExpiry(terms, ctx))) return null
-    if (terms && (await mayApplyAfterExpiry(error, terms, input, ctx))) return null
+    if (isAboutStock(error) && (await mayFitAfterExpiry(terms, ctx))) return null
+    if (await mayApplyAfterExpiry(error, terms, input, ctx)) return null
     throw error
   }
 }
@@ -122,7 +123,7 @@ const maxAttempts = 5
 
 /** Plans an order, holds its stock and creates its payment, all tickets or none: the way that checkouts, sales
  *  at the box office and invitations share. The same idempotency key and request return the first result for
- *  24 hours. Refuses: whatever the plan and holdExactly refuse, IDEMPOTENCY_KEY_REUSED, BUSY. */
+ *  24 hours. Refuses: NOT_FOUND, whatever the plan and holdExactly refuse, IDEMPOTENCY_KEY_REUSED, BUSY. */
 export async function sellTickets(order: CheckoutOrder, ctx: Context): Promise<CheckoutAnswer> {
   for (let tried = 0; tried < maxAttempts; tried++) {
     const attempt = await trySale(order, ctx).finally(() => ctx.loaders.clear())

@@ -4,11 +4,12 @@ import type { Readers } from '../../../data/batch-loader.ts'
 import { readSold } from '../../../data/by-organization.ts'
 import { fewRowsOf } from '../../../data/json-rows.ts'
 import { Loader } from '../../../data/loader.ts'
-import { anyOf, type Find, type Found, inReach, together } from '../../../data/query.ts'
+import { anyOf, type Find, inReach, together } from '../../../data/query.ts'
 import { nowMs } from '../../../database/clock.ts'
 import type { Database } from '../../../database/database.ts'
 import type { Context } from '../../../request/context.ts'
 import { createContextWith, keysByKeyId } from '../../../request/prefetch.ts'
+import { refusal } from '../../../shared/errors.ts'
 import { type Mode, perMode } from '../../../shared/mode.ts'
 import { ageText, type Event, events } from '../../event/table.ts'
 import { locations } from '../../location/table.ts'
@@ -98,9 +99,7 @@ const overdueHolds: Find<{ ticketRateId: string }> = {
   },
 }
 
-type Parts = [SaleRow, Price, Supplement, Question, { ticketRateId: string }]
-
-const findAll = together<[KeyRow, ...Parts]>('keys_and_terms', [
+const findAll = together('keys_and_terms', [
   keysByKeyId,
   sales,
   ratePrices,
@@ -109,7 +108,16 @@ const findAll = together<[KeyRow, ...Parts]>('keys_and_terms', [
   overdueHolds,
 ])
 
-function toTerms([rates, prices, supplements, questions, overdue]: Found<Parts>): Map<string, Terms> {
+// Finds API keys by id and the terms of rates by id, in one statement and so in one snapshot.
+async function findTerms(
+  db: Database,
+  keyIds: string[],
+  ids: string[],
+  mode: Mode,
+  organizationId?: string,
+): Promise<[keys: KeyRow[], terms: Map<string, Terms>]> {
+  const found = await findAll(db, { keyIds, keys: ids, mode, organizationId })
+  const [keys, rates, prices, supplements, questions, overdue] = found
   const pricesOf = byRate(prices)
   const supplementsOf = byRate(supplements)
   const questionsOf = byRate(questions)
@@ -124,19 +132,7 @@ function toTerms([rates, prices, supplements, questions, overdue]: Found<Parts>)
     questions: questionsOf.get(rate.id) ?? [],
     hasOverdueHolds: overdueOf.has(rate.id),
   })
-  return new Map(rates.map((rate) => [rate.id, termsOf(rate)]))
-}
-
-// Finds API keys by id and the terms of rates by id, in one statement and so in one snapshot.
-async function findTerms(
-  db: Database,
-  keyIds: string[],
-  ids: string[],
-  mode: Mode,
-  organizationId?: string,
-): Promise<[keys: KeyRow[], terms: Map<string, Terms>]> {
-  const [keys, ...parts] = await findAll(db, { keyIds, keys: ids, mode, organizationId })
-  return [keys, toTerms(parts)]
+  return [keys, new Map(rates.map((rate) => [rate.id, termsOf(rate)]))]
 }
 
 // Checkouts in one turn of the event loop, of any rates and callers of a mode, share one statement.
@@ -157,6 +153,8 @@ export async function readTerms(ticketRateId: string, { loaders, caller }: Conte
   const terms = await loaders.load(termsByTicketRateId, ticketRateId)
   return terms && caller?.organizationIds.includes(terms.rate.organizationId) ? terms : null
 }
+
+export const rateNotFound = () => refusal('NOT_FOUND', 'There is no such ticket rate.', ['ticketRateId'])
 
 /** Creates the context of a checkout request. Reads the terms of its rate and the API key in one
  *  statement. */

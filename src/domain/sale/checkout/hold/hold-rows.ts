@@ -103,7 +103,7 @@ function toTicket(job: HoldJob, payment: Payment, ticket: PricedTicket, position
     personalDocumentNumber: ticket.entry.personalDocumentNumber ?? null,
     answers: ticket.entry.answers ?? [],
     supplements: ticket.supplements,
-    language: ticket.language ?? input.language ?? plan.language,
+    language: ticket.entry.language ?? input.language ?? plan.language,
     referralId: input.referralId ?? null,
     metadata: input.metadata ?? null,
     admits: plan.rate.admits,
