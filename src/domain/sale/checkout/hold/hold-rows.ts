@@ -18,10 +18,11 @@ export type HoldJob = {
 }
 
 /** Way of selling. A sale at the box office and an invitation are paid at once. */
-type Seller = { channelId: string; mode: Mode; provider: string } & (
-  | { saleType: 'online' | 'invitation'; isPublic?: boolean }
-  | { saleType: 'box_office'; method: NonNullable<Payment['method']>; methodReference: string | null }
-)
+type Seller = Pick<Payment, 'channelId' | 'mode' | 'provider'> & {
+  saleType: Ticket['saleType']
+  /** True if a publishable key sells. */
+  isPublic?: boolean
+} & Partial<Pick<Payment, 'method' | 'methodReference'>>
 
 export type Checkout = { payment: Payment; tickets: Ticket[] }
 
@@ -46,8 +47,8 @@ function toPayment(job: HoldJob): Payment {
     errorUrl: input.errorUrl ?? null,
     sendResourcers: input.sendResourcers ?? false,
     language: input.language ?? null,
-    method: seller.saleType === 'box_office' ? seller.method : null,
-    methodReference: seller.saleType === 'box_office' ? seller.methodReference : null,
+    method: seller.method ?? null,
+    methodReference: seller.methodReference ?? null,
     refundedAmount: 0,
     invoiceReference: null,
     sessionId: null,

@@ -31,21 +31,23 @@ import { perDatabase } from '../../../../database/per-database.ts'
 import { announceOnCommit, transaction } from '../../../../database/transaction.ts'
 import { busy, Refusal } from '../../../../shared/errors.ts'
 import { isFast } from '../../../../shared/fast.ts'
-import { type Mode, perMode } from '../../../../shared/mode.ts'
+import { perMode } from '../../../../shared/mode.ts'
 import { rateInMode } from '../../../ticket-rate/table.ts'
 import { recordAvailability } from '../../record-changes.ts'
 import { recordPaid } from '../../settle/record-paid.ts'
 import { chargeAtBoxOffice } from '../../settle/record-reported.ts'
-import { type HoldOutcome, hold, type Later } from './hold.ts'
+import { type HoldOutcome, hold } from './hold.ts'
 import { type Checkout, type HoldJob, isPaidAtOnce, modeOf, organizationOf } from './hold-rows.ts'
 
 // Two mixed runs write while the process prepares the next one. More would only make each of them smaller,
 // and the fixed cost of a run equals that of eight rows. Runs of one rate may wait for a lock: four of them
 // leave connections for everybody else.
-const limits = { maxTogether: 64, maxMixed: 2, maxAlone: 4, maxOfKey: 2, maxWaiting: 2_000 }
+const live = { maxTogether: 64, maxMixed: 2, maxAlone: 4, maxOfKey: 2, maxWaiting: 2_000 }
+// Test checkouts wait in a queue of their own, because a statement holds jobs of one mode, and take fewer connections.
+const limits = { live, test: { ...live, maxMixed: 1, maxAlone: 1, maxOfKey: 1 } }
 
-const isCheckout = (outcome: HoldOutcome | Later): outcome is Checkout =>
-  outcome !== null && outcome !== 'later' && !(outcome instanceof Refusal)
+const isCheckout = (outcome: HoldOutcome): outcome is Checkout =>
+  outcome !== null && !(outcome instanceof Refusal)
 
 const ratesOf = (jobs: HoldJob[]) =>
   new Set(jobs.map(({ plan, seller }) => rateInMode(seller.mode, plan.rate.id)))
@@ -54,8 +56,9 @@ const ratesOf = (jobs: HoldJob[]) =>
 async function holdAhead(db: Database, jobs: HoldJob[], waits: boolean): Promise<(Checkout | null)[]> {
   if (jobs.length === 0) return []
   const { outcomes } = await hold(db, jobs, { waits, mayUseUp: false })
-  announce(db, 'stock', ratesOf(jobs.filter((_, index) => isCheckout(outcomes[index] ?? null))))
-  return outcomes.map((outcome) => (isCheckout(outcome) ? outcome : null))
+  const held = outcomes.map((outcome) => (isCheckout(outcome) ? outcome : null))
+  announce(db, 'stock', ratesOf(jobs.filter((_, index) => held[index])))
+  return held
 }
 
 // Pays checkouts of jobs that are paid at once. Returns all of them in their current state.
@@ -63,15 +66,12 @@ async function payAtOnce(tx: Connection, jobs: HoldJob[], outcomes: HoldOutcome[
   const due = outcomes.flatMap((outcome, index) => {
     const job = jobs[index]
     if (!job || !isPaidAtOnce(job) || !isCheckout(outcome)) return []
-    return { ...outcome, isPublic: 'isPublic' in job.seller && job.seller.isPublic }
+    return { ...outcome, isPublic: job.seller.isPublic }
   })
-  await chargeAtBoxOffice(
-    tx,
-    due.map(({ payment }) => payment),
-  )
-  const paid = new Map(
-    (await recordPaid(tx, due, 'held'))?.map((checkout) => [checkout.payment.id, checkout]),
-  )
+  const payments = due.map(({ payment }) => payment)
+  await chargeAtBoxOffice(tx, payments)
+  const recorded = await recordPaid(tx, due, 'held')
+  const paid = new Map(recorded?.map((checkout) => [checkout.payment.id, checkout]))
   return outcomes.map((outcome) =>
     isCheckout(outcome) ? (paid.get(outcome.payment.id) ?? outcome) : outcome,
   )
@@ -84,13 +84,9 @@ async function payAtOnce(tx: Connection, jobs: HoldJob[], outcomes: HoldOutcome[
 export const holdExactly = (db: Database, jobs: HoldJob[]): Promise<HoldOutcome[]> =>
   transaction(db, async (tx) => {
     const { outcomes, usedUp } = await hold(tx, jobs, { waits: true, mayUseUp: true })
-    const decided = outcomes.map((outcome) => {
-      if (outcome === 'later') throw new Error('a hold that waits and may use up was not decided')
-      return outcome
-    })
     announceOnCommit(tx, 'stock', [...ratesOf(jobs)])
     await recordAvailability(tx, organizationOf(jobs), modeOf(jobs), usedUp)
-    return payAtOnce(tx, jobs, decided)
+    return payAtOnce(tx, jobs, outcomes)
   })
 
 // Holds jobs of one rate: in one statement if they leave something of it, which they nearly always do.
@@ -113,13 +109,6 @@ async function holdManyRates(db: Database, jobs: HoldJob[]): Promise<(Checkout |
   return jobs.map((job) => outcomes.get(job) ?? deferred)
 }
 
-// Test checkouts wait in a queue of their own, because a statement holds jobs of one mode, and take fewer
-// connections.
-const limitsIn: Record<Mode, typeof limits> = {
-  live: limits,
-  test: { ...limits, maxMixed: 1, maxAlone: 1, maxOfKey: 1 },
-}
-
 const queueOf = perDatabase((db) =>
   perMode((mode) =>
     batchByKey<HoldJob, HoldOutcome>(
@@ -131,7 +120,7 @@ const queueOf = perDatabase((db) =>
         concernsAll: (error) => isUnavailable(error) && !isTransient(error),
         busy: () => busy('Too many checkouts of this rate at once. Try again.'),
       },
-      limitsIn[mode],
+      limits[mode],
     ),
   ),
 )

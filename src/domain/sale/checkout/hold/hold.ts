@@ -39,12 +39,10 @@ const call = query<{ held: Held }>(
     ${parameter('tickets')}::new_ticket[]) as held`,
 )
 
-/** Outcome of a job: its checkout, a refusal, or null if the caller should plan it again, because the stock
- *  that the plan saw is gone, or another request has completed a checkout under the same idempotency key. */
+/** Outcome of a job: its checkout, a refusal, or null if it is to be held again, with `waits` and `mayUseUp`. Null with
+ *  both tells the caller to plan it again, because the stock that the plan saw is gone, or another request has completed
+ *  a checkout under the same idempotency key. */
 export type HoldOutcome = Checkout | Refusal | null
-
-const keyInUse = () =>
-  refusal('IDEMPOTENCY_KEY_IN_USE', 'A checkout with this key is still in progress.', ['idempotencyKey'])
 
 function codesTaken(positions: string[]): Refusal {
   const [first, ...more] = positions.map((position) =>
@@ -54,15 +52,14 @@ function codesTaken(positions: string[]): Refusal {
   return new Refusal(first, ...more)
 }
 
-/** Outcome of a job that is to be held again, with `waits` and `mayUseUp`. */
-export type Later = 'later'
-
-function toOutcome(outcome: string, checkout: Checkout): HoldOutcome | Later {
+function toOutcome(outcome: string, checkout: Checkout): HoldOutcome {
   const [kind, ...positions] = outcome.split(' ')
   if (kind === 'HELD') return checkout
-  if (kind === 'LATER') return 'later'
-  if (kind === 'KEY_IN_USE') return keyInUse()
   if (kind === 'CODES') return codesTaken(positions)
+  if (kind === 'KEY_IN_USE')
+    return refusal('IDEMPOTENCY_KEY_IN_USE', 'A checkout with this key is still in progress.', [
+      'idempotencyKey',
+    ])
   return null
 }
 
@@ -74,29 +71,24 @@ const toFlip = (name: string): StockFlip => {
 /** Holds planned checkouts of one organization and mode by the database's function of this name (see there): each whole
  *  or not at all, first come, first served. With `waits` it waits for counters that others have locked; with
  *  `mayUseUp` it may take the last place, and the caller must record what is `usedUp` in the same transaction. Without
- *  both, all jobs of a rate may be `later`. Fails as a whole if somebody commits one of their codes at the same
- *  time. */
+ *  both, it may hold no job of a rate. Fails as a whole if somebody commits one of their codes at the same time. */
 export async function hold(
   connection: Connection,
   jobs: HoldJob[],
   { waits, mayUseUp }: { waits: boolean; mayUseUp: boolean },
-): Promise<{ outcomes: (HoldOutcome | Later)[]; usedUp: StockFlip[] }> {
-  const drafts = jobs.map(toCheckout)
-  const payments = drafts.map(({ payment }, index) => {
-    const { plan, idempotency, holdMinutes } = jobs[index] as HoldJob
-    const ticketRateId = plan.rate.id
-    return {
-      ...payment,
-      ticketRateId,
-      holdMinutes,
-      keyId: idempotency?.id,
-      requestHash: idempotency?.requestHash,
-    }
-  })
-  const tickets = drafts.flatMap(({ tickets }, index) =>
-    tickets.map((ticket) => ({
+): Promise<{ outcomes: HoldOutcome[]; usedUp: StockFlip[] }> {
+  const drafts = jobs.map((job) => ({ job, checkout: toCheckout(job) }))
+  const payments = drafts.map(({ job: { plan, idempotency, holdMinutes }, checkout }) => ({
+    ...checkout.payment,
+    ticketRateId: plan.rate.id,
+    holdMinutes,
+    keyId: idempotency?.id,
+    requestHash: idempotency?.requestHash,
+  }))
+  const tickets = drafts.flatMap(({ job: { plan }, checkout }) =>
+    checkout.tickets.map((ticket) => ({
       ...ticket,
-      isCodeAsked: !!jobs[index]?.plan.tickets[ticket.position]?.entry.qrCode,
+      isCodeAsked: !!plan.tickets[ticket.position]?.entry.qrCode,
     })),
   )
   const [row] = await call(connection, {
@@ -108,8 +100,8 @@ export async function hold(
   })
   if (!row) throw new Error('the function that holds returned nothing')
   const at = new Date(row.held.at)
-  const outcomes = drafts.map((checkout, index) => {
-    setTimes(checkout, (jobs[index] as HoldJob).holdMinutes, at)
+  const outcomes = drafts.map(({ job, checkout }, index) => {
+    setTimes(checkout, job.holdMinutes, at)
     return toOutcome(row.held.outcomes[index] ?? '', checkout)
   })
   return { outcomes, usedUp: row.held.used_up.map(toFlip) }
