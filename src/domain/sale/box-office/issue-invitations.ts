@@ -1,8 +1,6 @@
 import { z } from 'zod'
-import { hashIdempotency, inMode } from '../../../data/idempotency.ts'
-import { type Context, requireIntegration } from '../../../request/context.ts'
+import type { Context } from '../../../request/context.ts'
 import { refuseIf } from '../../../shared/errors.ts'
-import { ownProvider } from '../../payment/provider.ts'
 import { maxInvitations } from '../../ticket/table.ts'
 import { isBuyable, leftOf } from '../../ticket-rate/sale-rules.ts'
 import type { Price } from '../../ticket-rate/table.ts'
@@ -10,8 +8,9 @@ import { availabilityProblem, checkSale } from '../checkout/check-sale.ts'
 import { checkoutInput, entry } from '../checkout/checkout-input.ts'
 import { type CheckoutPlan, planOf } from '../checkout/plan-checkout.ts'
 import { type PricedTicket, priceTicket } from '../checkout/price-tickets.ts'
-import { type CheckoutAnswer, sellTickets } from '../checkout/sell-tickets.ts'
+import type { CheckoutAnswer } from '../checkout/sell-tickets.ts'
 import type { Terms } from '../checkout/terms-loaders.ts'
+import { sellItself } from './sell-at-box-office.ts'
 
 const { fullName, email, phone } = entry.shape
 const { ticketRateId, language, idempotencyKey } = checkoutInput.shape
@@ -73,21 +72,8 @@ function planInvitations({ invitations }: InvitationsInput, terms: Terms, now: D
 }
 
 /** Gives tickets of one rate away for the integration's organization, all or none, until the event ends. They
- *  take places, cost nothing and are active at once; `sendResourcers` sends them. The same idempotency key and
- *  input return the first result for 24 hours.
+ *  take places, cost nothing and are active at once; `sendResourcers` sends them.
  *  Refuses: FORBIDDEN, NOT_FOUND, whatever planInvitations and holdExactly refuse, IDEMPOTENCY_KEY_REUSED, BUSY
  *  (DECISIONS 9). */
-export async function issueInvitations(input: InvitationsInput, ctx: Context): Promise<CheckoutAnswer> {
-  const { integrationId, organizationIds } = requireIntegration(ctx)
-  const { idempotencyKey, ...request } = input
-  const saleType = 'invitation'
-  return sellTickets(
-    {
-      input,
-      idempotency: hashIdempotency(inMode(ctx, integrationId), idempotencyKey, { saleType, ...request }),
-      seller: { channelId: organizationIds[0], mode: ctx.mode, saleType, provider: ownProvider },
-      plan: (terms) => planInvitations(input, terms, ctx.now),
-    },
-    ctx,
-  )
-}
+export const issueInvitations = (input: InvitationsInput, ctx: Context): Promise<CheckoutAnswer> =>
+  sellItself('invitation', input, (terms) => planInvitations(input, terms, ctx.now), ctx)

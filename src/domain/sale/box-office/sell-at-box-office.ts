@@ -3,10 +3,11 @@ import { hashIdempotency, inMode } from '../../../data/idempotency.ts'
 import { type Context, requireIntegration } from '../../../request/context.ts'
 import * as scalars from '../../../shared/input-types.ts'
 import { ownProvider } from '../../payment/provider.ts'
-import { paymentMethod } from '../../payment/table.ts'
+import { type Payment, paymentMethod } from '../../payment/table.ts'
 import { checkoutInput } from '../checkout/checkout-input.ts'
 import { planCheckout, refuseHigherTotal } from '../checkout/plan-checkout.ts'
-import { type CheckoutAnswer, sellTickets } from '../checkout/sell-tickets.ts'
+import { type CheckoutAnswer, type CheckoutOrder, sellTickets } from '../checkout/sell-tickets.ts'
+import type { Terms } from '../checkout/terms-loaders.ts'
 
 /** Input of a sale at the box office: the fields of a checkout that a buyer at the door needs, and how the
  *  money was taken. */
@@ -35,31 +36,30 @@ export const boxOfficeInput = checkoutInput
 
 type BoxOfficeInput = z.output<typeof boxOfficeInput>
 
+/** Sells tickets through the own channel of the integration's organization: they are paid at once. The same idempotency
+ *  key and input return the first result for 24 hours. */
+export async function sellItself(
+  saleType: 'box_office' | 'invitation',
+  input: CheckoutOrder['input'],
+  plan: CheckoutOrder['plan'],
+  ctx: Context,
+  taken: Partial<Pick<Payment, 'method' | 'methodReference'>> = {},
+): Promise<CheckoutAnswer> {
+  const { integrationId, organizationIds } = requireIntegration(ctx)
+  const { idempotencyKey, ...request } = input
+  const idempotency = hashIdempotency(inMode(ctx, integrationId), idempotencyKey, { saleType, ...request })
+  const seller = { channelId: organizationIds[0], mode: ctx.mode, saleType, provider: ownProvider, ...taken }
+  return sellTickets({ input, idempotency, seller, plan }, ctx)
+}
+
 /** Sells tickets of one rate at the door of the integration's organization, all or none, paid at once by what
  *  the organization took itself. By the rules of a checkout, but until the event ends. A total above 0 has an
- *  invoice and a charge, which refunds by hand are taken from. The same idempotency key and input return the
- *  first result for 24 hours. Amounts in minor units.
+ *  invoice and a charge, which refunds by hand are taken from. Amounts in minor units.
  *  Refuses: FORBIDDEN, NOT_FOUND, whatever planCheckout and holdExactly refuse, SALE_ENDED if the event has
  *  ended, TOTAL_INCREASED, IDEMPOTENCY_KEY_REUSED, BUSY (DECISIONS 9). */
 export async function sellAtBoxOffice(input: BoxOfficeInput, ctx: Context): Promise<CheckoutAnswer> {
-  const { integrationId, organizationIds } = requireIntegration(ctx)
-  const { idempotencyKey, ...request } = input
-  const saleType = 'box_office'
-  return sellTickets(
-    {
-      input,
-      idempotency: hashIdempotency(inMode(ctx, integrationId), idempotencyKey, { saleType, ...request }),
-      seller: {
-        channelId: organizationIds[0],
-        mode: ctx.mode,
-        saleType,
-        provider: ownProvider,
-        method: input.method,
-        methodReference: input.reference ?? null,
-      },
-      plan: async (terms) =>
-        refuseHigherTotal(await planCheckout(input, terms, ctx, saleType), input.expectedTotal),
-    },
-    ctx,
-  )
+  const plan = async (terms: Terms) =>
+    refuseHigherTotal(await planCheckout(input, terms, ctx, 'box_office'), input.expectedTotal)
+  const taken = { method: input.method, methodReference: input.reference ?? null }
+  return sellItself('box_office', input, plan, ctx, taken)
 }
