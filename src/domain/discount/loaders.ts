@@ -1,17 +1,12 @@
 import { and, getTableColumns, not, sql } from 'drizzle-orm'
 import { loadById } from '../../data/batch-loader.ts'
-import { coalesceReads } from '../../data/coalesce.ts'
+import { readByOrganization } from '../../data/by-organization.ts'
 import { rowsOf } from '../../data/json-rows.ts'
-import { anyOf, query } from '../../data/query.ts'
+import { anyOf, inOrganization, query, textArrayParam } from '../../data/query.ts'
 import type { Database } from '../../database/database.ts'
 import { type Mode, perMode } from '../../shared/mode.ts'
 import { isStockOf, leftColumns, stock } from '../ticket-rate/table.ts'
 import { type Discount, discounts } from './table.ts'
-
-const parameter = sql.placeholder
-
-// Separated by a space, which identifiers cannot contain.
-const nameOf = (organizationId: string, code: string) => `${organizationId} ${code.toLowerCase()}`
 
 /** Columns of a discount with the counters of its uses. */
 export const discountColumns = { ...getTableColumns(discounts), ...leftColumns }
@@ -31,28 +26,24 @@ export const discountById = loadById<Discount>('own', {
 
 const byCode = query<Discount>('discounts_by_code', {
   rows,
-  query: (select) =>
+  query: (select, keys) =>
     select
       .from(discounts)
       .innerJoin(stock, isStockOf('discount', discounts.id))
       .where(
         and(
-          sql`(${discounts.organizationId}, lower(${discounts.code})) in (select * from
-          unnest(${parameter('organizationIds')}::text[], ${parameter('codes')}::text[]))`,
+          inOrganization(discounts.organizationId),
+          inOrganization(stock.organizationId),
+          sql`lower(${discounts.code}) = any(${textArrayParam(keys)})`,
           not(discounts.removed),
         ),
       ),
 })
 
-const readByName = perMode((mode) =>
-  coalesceReads<Discount>(async (db, names) => {
-    const parts = names.map((name) => name.split(' '))
-    const found = await byCode(db, {
-      mode,
-      organizationIds: parts.map(([organizationId = '']) => organizationId),
-      codes: parts.map(([, code = '']) => code),
-    })
-    return new Map(found.map((discount) => [nameOf(discount.organizationId, discount.code), discount]))
+const readByCode = perMode((mode) =>
+  readByOrganization<Discount>(async (db, organizationId, keys) => {
+    const found = await byCode(db, { mode, organizationId, keys })
+    return new Map(found.map((discount) => [discount.code.toLowerCase(), discount]))
   }),
 )
 
@@ -62,4 +53,4 @@ export const findDiscount = (
   { db, mode }: { db: Database; mode: Mode },
   organizationId: string,
   code: string,
-): Promise<Discount | null> => readByName[mode](db, nameOf(organizationId, code))
+): Promise<Discount | null> => readByCode[mode](db, organizationId, code.toLowerCase())
