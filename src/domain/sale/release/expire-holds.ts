@@ -1,4 +1,4 @@
-import { and, asc, eq, exists, inArray, lte, not, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, lte, not, type SQL, sql } from 'drizzle-orm'
 import { readByOrganization } from '../../../data/by-organization.ts'
 import { anyOf, inOrganization, query } from '../../../data/query.ts'
 import { nowMs } from '../../../database/clock.ts'
@@ -6,12 +6,13 @@ import type { Database } from '../../../database/database.ts'
 import { transaction } from '../../../database/transaction.ts'
 import { groupBy } from '../../../shared/group-by.ts'
 import type { Discount } from '../../discount/table.ts'
-import type { PaymentName } from '../../payment/lock-payment.ts'
+import { lockPayments, type PaymentName } from '../../payment/lock-payment.ts'
 import { holds, isOfHold } from '../../payment/queue/table.ts'
 import { idempotencyKeys, isFresh, isOverdue, payments } from '../../payment/table.ts'
+import { mayBecome } from '../../payment/transitions.ts'
 import { tickets } from '../../ticket/table.ts'
 import type { TicketRate } from '../../ticket-rate/table.ts'
-import { releaseHolds } from './release-holds.ts'
+import { type Ending, releaseHolds } from './release-holds.ts'
 
 // Payments by what is queued of them: each is looked at again under its lock.
 const findOverdue = (db: Database, condition?: SQL) =>
@@ -20,24 +21,19 @@ const findOverdue = (db: Database, condition?: SQL) =>
     .from(holds)
     .where(and(lte(holds.expiresAt, nowMs), condition))
 
-// Locks those payments that are still overdue, and expires them, organization by organization. Resolves to their
+// Locks these payments, and expires those that are still overdue, organization by organization. Resolves to their
 // number.
 async function expireFound(db: Database, found: PaymentName[], onLocked: 'wait' | 'skip'): Promise<number> {
   let expired = 0
   for (const [organizationId, own] of groupBy(found, ({ organizationId }) => organizationId)) {
     const ids = own.map(({ id }) => id)
     expired += await transaction(db, async (tx) => {
-      const locked = await tx
-        .select({ id: payments.id, organizationId: payments.organizationId })
-        .from(payments)
-        .where(and(eq(payments.organizationId, organizationId), inArray(payments.id, ids), isOverdue))
-        .orderBy(asc(payments.id))
-        .for('update', onLocked === 'skip' ? { skipLocked: true } : {})
-      await releaseHolds(
-        tx,
-        locked.map((payment) => ({ ...payment, status: 'expired' })),
+      const locked = await lockPayments(tx, organizationId, ids, onLocked)
+      const endings = [...locked.values()].flatMap(({ id, status, isOverdue }): Ending[] =>
+        isOverdue && mayBecome(status, 'expired') ? [{ id, organizationId, status: 'expired' }] : [],
       )
-      return locked.length
+      await releaseHolds(tx, endings)
+      return endings.length
     })
   }
   return expired
@@ -48,32 +44,29 @@ async function expireFound(db: Database, found: PaymentName[], onLocked: 'wait' 
 export const expireHolds = async (db: Database, limit: number): Promise<number> =>
   expireFound(db, await findOverdue(db).orderBy(asc(holds.expiresAt)).limit(limit), 'skip')
 
-// Waits for other processes that are expiring them already.
-async function expireHoldsWhere(db: Database, organizationId: string, condition: SQL): Promise<void> {
-  const found = await findOverdue(db, and(eq(holds.organizationId, organizationId), condition))
-  await expireFound(db, found, 'wait')
-}
-
 /** Expires the overdue holds of one rate, for a checkout that finds it full. Waits for other processes that
  *  are expiring them already. */
-export const expireHoldsOf = (
+export async function expireHoldsOf(
   db: Database,
   { id, organizationId }: Pick<TicketRate, 'id' | 'organizationId'>,
-): Promise<void> => expireHoldsWhere(db, organizationId, eq(holds.ticketRateId, id))
+): Promise<void> {
+  const isOfRate = and(eq(holds.organizationId, organizationId), eq(holds.ticketRateId, id))
+  await expireFound(db, await findOverdue(db, isOfRate), 'wait')
+}
 
-const overdueUses = query<{ id: string }>(
-  'discounts_of_overdue_holds',
-  () => sql`select distinct ${tickets.discountId} as id
+const overdueUses = query<PaymentName & { discountId: string }>(
+  'overdue_holds_of_discounts',
+  () => sql`select distinct ${tickets.discountId} as "discountId", ${payments.id},
+      ${payments.organizationId} as "organizationId"
     from ${holds} join ${payments} on ${isOfHold} and ${isOverdue}
       join ${tickets} on ${tickets.organizationId} = ${payments.organizationId} and ${tickets.paymentId} = ${payments.id}
     where ${inOrganization(holds.organizationId)} and ${holds.expiresAt} <= ${nowMs} and ${anyOf(tickets.discountId, 'discountIds')}`,
 )
 
 // Checkouts of one turn of the event loop that find discounts used up share one statement.
-const findOverdueUses = readByOrganization<boolean>(async (db, organizationId, discountIds) => {
-  const found = await overdueUses(db, { organizationId, discountIds })
-  return new Map(found.map(({ id }) => [id, true]))
-})
+const findOverdueUses = readByOrganization<PaymentName[]>(async (db, organizationId, discountIds) =>
+  groupBy(await overdueUses(db, { organizationId, discountIds }), ({ discountId }) => discountId),
+)
 
 /** Expires the overdue holds of any rate that take up uses of a discount, for a checkout that finds it used
  *  up. Waits for other processes that are expiring them already. Returns false if there were none. */
@@ -81,19 +74,9 @@ export async function expireHoldsWith(
   db: Database,
   { id, organizationId }: Pick<Discount, 'id' | 'organizationId'>,
 ): Promise<boolean> {
-  if (!(await findOverdueUses(db, organizationId, id))) return false
-  const ofDiscount = db
-    .select({ one: sql`1` })
-    .from(tickets)
-    .where(
-      and(
-        eq(tickets.organizationId, holds.organizationId),
-        eq(tickets.paymentId, holds.paymentId),
-        eq(tickets.discountId, id),
-      ),
-    )
-  await expireHoldsWhere(db, organizationId, exists(ofDiscount))
-  return true
+  const found = await findOverdueUses(db, organizationId, id)
+  if (found) await expireFound(db, found, 'wait')
+  return found !== null
 }
 
 const batchSize = 100
