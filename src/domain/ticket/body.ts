@@ -24,7 +24,8 @@ const priceInfo = body('PriceInfo', 'Price that the ticket was sold at.', {
   additional_info: field.optionalText('priceAdditionalInfo', 'Additional information for the buyer.', null),
 })
 
-const supplement = body('TicketSupplement', 'Supplement bought with a ticket, as the lookup shows it.', {
+/** Fields of a supplement in the lookup; the checkout takes its own from here. */
+export const supplementFields = {
   _id: field.text('supplementId', 'Supplement identifier.', 'sup_01jd8r6t6a2c4e6g8j1m3p5r7t'),
   price: field.number(
     ({ amount }: SoldSupplement, { currency }: Ticket) => toMajor(amount, currency),
@@ -42,7 +43,12 @@ const supplement = body('TicketSupplement', 'Supplement bought with a ticket, as
   ),
   product_quantity: field.integer('productQuantity', 'Number of items bought.', 3),
   product_quantity_used: field.integer('used', 'Number of items redeemed.', 0),
-})
+}
+const supplement = body(
+  'TicketSupplement',
+  'Supplement bought with a ticket, as the lookup shows it.',
+  supplementFields,
+)
 
 /** Fields of a ticket in the lookup; other bodies take theirs from here. */
 export const lookupFields = {

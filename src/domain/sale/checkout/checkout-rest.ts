@@ -1,13 +1,15 @@
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Context } from '../../../request/context.ts'
+import * as field from '../../../rest/body.ts'
+import { body } from '../../../rest/body.ts'
 import { exampleIds } from '../../../rest/openapi/example-ids.ts'
 import { peekBody } from '../../../rest/peek-body.ts'
 import { route } from '../../../rest/route.ts'
 import { inSnakeCase } from '../../../rest/snake-case.ts'
 import * as scalars from '../../../shared/input-types.ts'
-import { toMajor } from '../../../shared/money.ts'
 import { paymentUrl } from '../../payment/payment-url.ts'
+import type { Payment } from '../../payment/table.ts'
 import type { Ticket } from '../../ticket/table.ts'
 import { priceById } from '../../ticket-rate/loaders.ts'
 import { checkoutBody } from './checkout-input.ts'
@@ -15,29 +17,38 @@ import { checkoutTickets } from './checkout-tickets.ts'
 import { issuedTicketBody } from './issued-body.ts'
 import { createCheckoutContext } from './terms-loaders.ts'
 
-const checkoutData = z
-  .object({
-    payment_id: z.string().describe('Payment identifier.'),
-    payment_url: z.url().describe('Payment page to send the buyer to.'),
-    test: z.literal(true).optional().describe('True with a test key; absent otherwise.'),
-    total_amount: z.number().describe('Amount that the buyer pays, in major units.'),
-    tickets: z
-      .array(issuedTicketBody.schema)
-      .describe('Tickets, one per entry of the request; empty with a publishable key.'),
-    conditions_changed: z
-      .boolean()
-      .describe(
-        "True if a requested price was no longer available and the rate's current price replaced it, or if the total is lower than `expected_total`. Show the buyer the new total before asking for payment.",
-      ),
-  })
-  .meta({
-    id: 'Checkout',
-    description:
-      'Successful checkout. The tickets are held until the payment expires. With a total of 0 they are paid already.',
-  })
+/** What a checkout is shown with. */
+type Beside = { url: string; tickets: z.output<typeof issuedTicketBody.schema>[] }
+
+const checkoutData = body(
+  'Checkout',
+  'Successful checkout. The tickets are held until the payment expires. With a total of 0 they are paid already.',
+  {
+    payment_id: field.text('id', 'Payment identifier.', 'pay_01jd8s2w7b6d2f9h5k7n1q4s6v'),
+    payment_url: field.field(
+      (_payment: Payment, { url }: Beside) => url,
+      z.url().describe('Payment page to send the buyer to.'),
+      'https://tickets.example/pay/Qm3c7R1xV9tY5nK2w8Zp4sLh',
+    ),
+    test: field.isTest('True with a test key; absent otherwise.'),
+    total_amount: field.amount('totalAmount', 'Amount that the buyer pays, in major units.', 21.6),
+    tickets: field.field(
+      (_payment: Payment, { tickets }: Beside) => tickets,
+      z
+        .array(issuedTicketBody.schema)
+        .describe('Tickets, one per entry of the request; empty with a publishable key.'),
+      [issuedTicketBody.example],
+    ),
+    conditions_changed: field.flag(
+      'conditionsChanged',
+      "True if a requested price was no longer available and the rate's current price replaced it, or if the total is lower than `expected_total`. Show the buyer the new total before asking for payment.",
+      false,
+    ),
+  },
+)
 
 const checkoutAnswer = z
-  .object({ data: checkoutData })
+  .object({ data: checkoutData.schema })
   .meta({ id: 'CheckoutResponse', description: 'Successful checkout.' })
 
 /** Checkout of one ticket, in the examples of the documentation. */
@@ -46,15 +57,7 @@ const checkoutExample = {
     ticket_rate_id: exampleIds.ticketRateId,
     tickets: [{ price_id: exampleIds.priceId, full_name: 'Ada Lovelace', email: 'ada@example.com' }],
   },
-  answer: {
-    data: {
-      payment_id: 'pay_01jd8s2w7b6d2f9h5k7n1q4s6v',
-      payment_url: 'https://tickets.example/pay/Qm3c7R1xV9tY5nK2w8Zp4sLh',
-      total_amount: 21.6,
-      tickets: [issuedTicketBody.example],
-      conditions_changed: false,
-    },
-  },
+  answer: { data: checkoutData.example },
 }
 
 const checkoutRefusals = [
@@ -132,18 +135,11 @@ export const checkoutRoute = route({
     example: checkoutExample,
   },
   handler: async ({ body, headers, ctx }, reply) => {
-    const checkout = await checkoutTickets({ ...body, idempotencyKey: headers['idempotency-key'] }, ctx)
-    const { payment, tickets, replayed } = checkout
+    const idempotencyKey = headers['idempotency-key']
+    const { payment, tickets, replayed } = await checkoutTickets({ ...body, idempotencyKey }, ctx)
     if (replayed) reply.header('idempotent-replayed', 'true')
-    return {
-      data: {
-        payment_id: payment.id,
-        payment_url: paymentUrl(payment, ctx.services.publicUrl()),
-        ...(payment.mode === 'test' && { test: true as const }),
-        total_amount: toMajor(payment.totalAmount, payment.currency),
-        tickets: await Promise.all(tickets.map((ticket) => loadIssuedTicket(ticket, ctx))),
-        conditions_changed: payment.conditionsChanged,
-      },
-    }
+    const issued = await Promise.all(tickets.map((ticket) => loadIssuedTicket(ticket, ctx)))
+    const url = paymentUrl(payment, ctx.services.publicUrl())
+    return { data: checkoutData.of(payment, { url, tickets: issued }) }
   },
 })

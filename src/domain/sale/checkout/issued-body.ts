@@ -2,8 +2,8 @@ import { z } from 'zod'
 import * as field from '../../../rest/body.ts'
 import { body } from '../../../rest/body.ts'
 import { toMajor } from '../../../shared/money.ts'
-import { lookupFields as lookup } from '../../ticket/body.ts'
-import type { Refund, SoldSupplement, Ticket } from '../../ticket/table.ts'
+import { lookupFields as lookup, supplementFields } from '../../ticket/body.ts'
+import type { Refund, Ticket } from '../../ticket/table.ts'
 import * as views from '../../ticket/views.ts'
 import { priceBody } from '../../ticket-rate/body.ts'
 import type { Price } from '../../ticket-rate/table.ts'
@@ -27,12 +27,8 @@ const answer = body('Answer', 'Answer to a question of the ticket rate.', {
 })
 
 const supplement = body('IssuedSupplement', 'Supplement bought with a ticket, as the checkout shows it.', {
-  supplement_id: field.text('supplementId', 'Supplement identifier.', 'sup_01jd8r6t6a2c4e6g8j1m3p5r7t'),
-  price: field.number(
-    ({ amount }: SoldSupplement, { currency }: Ticket) => toMajor(amount, currency),
-    'Price paid, in major units.',
-    12,
-  ),
+  supplement_id: supplementFields._id,
+  price: supplementFields.price,
 })
 
 const refund = body('Refund', 'Completed refund of a ticket.', {
