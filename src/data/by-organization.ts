@@ -9,7 +9,7 @@ import type { Connection, Database } from '../database/database.ts'
 import { isDistributed } from '../database/distributed.ts'
 import { groupBy } from '../shared/group-by.ts'
 import { coalesceReads } from './coalesce.ts'
-import { anyOf, query } from './query.ts'
+import { anyOf, type Find, query } from './query.ts'
 
 /** Reads the organization of a key of sales; null if there is no such row. */
 export type OrganizationOf = (db: Database, key: string) => Promise<string | null>
@@ -36,6 +36,15 @@ export function readByOrganization<Row>(
     return new Map(found.flat())
   })
   return (db, organizationId, key) => readNamed(db, nameOf(organizationId, key))
+}
+
+/** The same by the identifiers of rows that a query finds within the organization. */
+export function readByIds<Row extends { id: string }>(name: string, asked: Find<Row>) {
+  const find = query(name, asked)
+  return readByOrganization(async (db, organizationId, keys) => {
+    const found = await find(db, { organizationId, keys })
+    return new Map(found.map((row) => [row.id, row]))
+  })
 }
 
 /** Creates a coalesced read of the organizations of rows by one of their columns: a narrow statement that every

@@ -1,6 +1,6 @@
 import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import { loadOne, type Readers, soldBatch } from '../../data/batch-loader.ts'
-import { readByOrganization } from '../../data/by-organization.ts'
+import { readByIds } from '../../data/by-organization.ts'
 import { rowsOf } from '../../data/json-rows.ts'
 import { anyOf, inOrganization, isInMode, query } from '../../data/query.ts'
 import type { Database } from '../../database/database.ts'
@@ -33,16 +33,11 @@ export async function requirePayment(
   return payment
 }
 
-const anyById = query('any_payment_by_id', {
+/** Finds a payment of an organization without permission checks. */
+export const findPayment = readByIds<Payment>('any_payment_by_id', {
   rows,
   query: (select, keys) =>
     select.from(payments).where(and(inOrganization(payments.organizationId), anyOf(payments.id, keys))),
-})
-
-/** Finds a payment of an organization without permission checks. */
-export const findPayment = readByOrganization<Payment>(async (db, organizationId, keys) => {
-  const found = await anyById(db, { organizationId, keys })
-  return new Map(found.map((payment) => [payment.id, payment]))
 })
 
 const byToken = query<Payment>('payment_of_channel_by_token', {

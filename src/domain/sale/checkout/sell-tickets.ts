@@ -1,8 +1,8 @@
 import { and, getTableColumns } from 'drizzle-orm'
-import { readByOrganization } from '../../../data/by-organization.ts'
+import { readByIds } from '../../../data/by-organization.ts'
 import { checkReplay, type Idempotency } from '../../../data/idempotency.ts'
 import { fewRowsOf } from '../../../data/json-rows.ts'
-import { anyOf, inOrganization, query } from '../../../data/query.ts'
+import { anyOf, inOrganization } from '../../../data/query.ts'
 import { isDuplicate, isTransient } from '../../../database/database.ts'
 import type { Context } from '../../../request/context.ts'
 import { busy, Refusal } from '../../../shared/errors.ts'
@@ -29,17 +29,12 @@ export type CheckoutOrder = Pick<HoldJob, 'input' | 'idempotency' | 'seller'> & 
   plan(terms: Terms): CheckoutPlan | Promise<CheckoutPlan>
 }
 
-const completedKeys = query('idempotency_keys', {
+const findCompletedKey = readByIds('idempotency_keys', {
   rows: fewRowsOf(getTableColumns(idempotencyKeys)),
   query: (select, keys) =>
     select
       .from(idempotencyKeys)
       .where(and(inOrganization(idempotencyKeys.organizationId), anyOf(idempotencyKeys.id, keys), isFresh)),
-})
-
-const findCompletedKey = readByOrganization(async (db, organizationId, keys) => {
-  const found = await completedKeys(db, { organizationId, keys })
-  return new Map(found.map((key) => [key.id, key]))
 })
 
 // A channel that may not sell the rate any more still gets the answer of a checkout that it made before. A rate of
@@ -62,32 +57,24 @@ async function replay(
   return { payment, tickets, replayed: true }
 }
 
-const isAboutStock = (error: unknown): boolean =>
-  error instanceof Refusal && ['SOLD_OUT', 'INSUFFICIENT_AVAILABILITY'].includes(error.code)
-
-// Frees the places of overdue holds. A refusal is final if there were none, and nobody has freed places since
-// its stock was read.
-async function mayFitAfterExpiry({ rate }: Terms, ctx: Context): Promise<boolean> {
-  ctx.loaders.clear()
-  const current = await readTerms(rate.id, ctx)
-  if (!current) return false
-  if (current.hasOverdueHolds) {
-    await expireHoldsOf(ctx.db, rate)
-    // Even if another process was faster and this call expired nothing.
-    return true
-  }
-  return (leftOf(current.rate) ?? 0) > (leftOf(rate) ?? 0)
-}
-
-// The same for the uses of a discount, which holds of other rates may take up as well.
-async function mayApplyAfterExpiry(
-  error: unknown,
+// Frees what overdue holds take up of what was refused: places of the rate, or uses of the discount, which holds of
+// other rates have as well. The refusal is final if there were none, and nobody has freed any since its stock was read.
+async function mayFitAfterExpiry(
+  [reason]: Refusal['problems'],
   { rate }: Terms,
   { discountCode }: CheckoutOrder['input'],
   ctx: Context,
 ): Promise<boolean> {
-  const [reason] = error instanceof Refusal ? error.problems : []
-  if (reason?.code !== 'DISCOUNT_USED_UP' || !discountCode) return false
+  if (reason.code === 'SOLD_OUT' || reason.code === 'INSUFFICIENT_AVAILABILITY') {
+    ctx.loaders.clear()
+    const current = await readTerms(rate.id, ctx)
+    if (!current) return false
+    if (!current.hasOverdueHolds) return (leftOf(current.rate) ?? 0) > (leftOf(rate) ?? 0)
+    await expireHoldsOf(ctx.db, rate)
+    // Even if another process was faster and this call expired nothing.
+    return true
+  }
+  if (reason.code !== 'DISCOUNT_USED_UP' || !discountCode) return false
   const discount = await findDiscount(ctx, rate.organizationId, discountCode)
   if (!discount) return false
   if (await expireHoldsWith(ctx.db, discount)) return true
@@ -113,8 +100,7 @@ async function trySale(
     return outcome && { answer: { ...outcome, replayed: false }, prices }
   } catch (error) {
     if (isTransient(error) || isDuplicate(error)) return null
-    if (isAboutStock(error) && (await mayFitAfterExpiry(terms, ctx))) return null
-    if (await mayApplyAfterExpiry(error, terms, input, ctx)) return null
+    if (error instanceof Refusal && (await mayFitAfterExpiry(error.problems, terms, input, ctx))) return null
     throw error
   }
 }

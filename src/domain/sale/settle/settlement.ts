@@ -1,7 +1,7 @@
 import { and } from 'drizzle-orm'
-import { readByOrganization } from '../../../data/by-organization.ts'
+import { readByIds } from '../../../data/by-organization.ts'
 import { fewRowsOf } from '../../../data/json-rows.ts'
-import { anyOf, inOrganization, query } from '../../../data/query.ts'
+import { anyOf, inOrganization } from '../../../data/query.ts'
 import type { LockedPayment } from '../../payment/lock-payment.ts'
 import type { PaymentOutcome, ProviderEvent } from '../../payment/provider.ts'
 import {
@@ -22,7 +22,9 @@ export type Settlement = {
   event?: Pick<ProviderEvent, 'id' | 'type'> & { provider: string }
 }
 
-const ratesOfPayments = query('rates_of_payments', {
+/** Finds what a settlement needs of a payment: who reports an outcome may know no more than its key, but settlements
+ *  are batched by rate. Checks no permissions. */
+export const findSettling = readByIds<Settlement['payment']>('rates_of_payments', {
   rows: fewRowsOf({
     id: payments.id,
     organizationId: payments.organizationId,
@@ -31,13 +33,6 @@ const ratesOfPayments = query('rates_of_payments', {
   }),
   query: (select, keys) =>
     select.from(payments).where(and(inOrganization(payments.organizationId), anyOf(payments.id, keys))),
-})
-
-/** Finds what a settlement needs of a payment: who reports an outcome may know no more than its key, but settlements
- *  are batched by rate. Checks no permissions. */
-export const findSettling = readByOrganization<Settlement['payment']>(async (db, organizationId, keys) => {
-  const found = await ratesOfPayments(db, { organizationId, keys })
-  return new Map(found.map((payment) => [payment.id, payment]))
 })
 
 /** Current status of the payment. `isRepeated` if the event was a duplicate. */
