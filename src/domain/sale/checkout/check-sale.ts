@@ -42,18 +42,6 @@ function checkCount(rate: TicketRate, count: number, saleType: SaleType): Proble
   return left !== null && left < count ? [availabilityProblem(left, 'ticket rate', path)] : []
 }
 
-// A checkout is possible until the event starts. The organization itself sells, and gives away, until it ends.
-function checkEvent({ startDate, endDate }: Terms['event'], now: Date, saleType: SaleType, path: string[]) {
-  if (saleType !== 'online') {
-    const facts = { validUntil: endDate.toISOString() }
-    return endDate > now ? [] : [problem('SALE_ENDED', 'The event has ended.', path, facts)]
-  }
-  const facts = { startDate: startDate.toISOString() }
-  return startDate > now
-    ? []
-    : [problem('EVENT_STARTED', 'The event has started and is no longer on sale.', path, facts)]
-}
-
 /** Checks that `count` tickets of a rate can be sold now: the rate is open, its event has not started (at the
  *  box office: not ended), it is on sale, and it has stock (DECISIONS 4 and 9). */
 export function checkSale(
@@ -64,8 +52,15 @@ export function checkSale(
 ): Problem[] {
   const path = ['ticketRateId']
   if (rate.complete || rate.removed) return [problem('RATE_CLOSED', 'The ticket rate is closed.', path)]
-  const problems = checkEvent(event, now, saleType, path)
-  if (problems.length > 0) return problems
+  // A checkout is possible until the event starts. The organization itself sells, and gives away, until it ends.
+  if (saleType === 'online' && event.startDate <= now) {
+    const facts = { startDate: event.startDate.toISOString() }
+    return [problem('EVENT_STARTED', 'The event has started and is no longer on sale.', path, facts)]
+  }
+  if (event.endDate <= now) {
+    const facts = { validUntil: event.endDate.toISOString() }
+    return [problem('SALE_ENDED', 'The event has ended.', path, facts)]
+  }
   if (rate.validFrom && rate.validFrom > now) {
     const facts = { validFrom: rate.validFrom.toISOString() }
     return [problem('NOT_ON_SALE_YET', 'The ticket rate is not on sale yet.', path, facts)]

@@ -4,25 +4,12 @@ import { compareTotal, toMajor } from '../../../shared/money.ts'
 import { findDiscount } from '../../discount/loaders.ts'
 import { priceById } from '../../ticket-rate/loaders.ts'
 import { currentPrice, isBuyable, leftOf } from '../../ticket-rate/sale-rules.ts'
-import type { Price, TicketRate } from '../../ticket-rate/table.ts'
+import type { Price } from '../../ticket-rate/table.ts'
 import { checkEntries } from './check-entries.ts'
 import { availabilityProblem, checkSale } from './check-sale.ts'
 import type { CheckoutEntry, CheckoutInput } from './checkout-input.ts'
 import { checkDiscount, checkUses, discountsOf, type PricedTicket, priceTicket } from './price-tickets.ts'
 import type { Terms } from './terms-loaders.ts'
-
-/** Tickets that a checkout would sell, and their prices. Amounts in minor units. */
-export type CheckoutPlan = {
-  rate: TicketRate
-  tickets: PricedTicket[]
-  totalAmount: number
-  currency: string
-  /** Language of the organization, for a checkout that names none. */
-  language: string
-  /** True if a requested price was no longer available, and the rate's current price replaced it, or if the total is
-   *  another than the expected one. */
-  conditionsChanged: boolean
-}
 
 // A price of the rate that is no longer listed is known, too: it counts as no longer available.
 async function checkPriceIds(
@@ -64,13 +51,18 @@ function checkPriceStock(chosen: Price[]): Problem[] {
 
 type ExpectedTotal = CheckoutInput['expectedTotal']
 
+/** Tickets that a checkout would sell, and their prices. Amounts in minor units; `language` is the organization's, for a
+ *  checkout that names none. */
+export type CheckoutPlan = ReturnType<typeof planOf>
+
 /** Adds up priced tickets of a rate, for a buyer who was shown `expectedTotal`, in major units, or nothing. */
 export function planOf(
   { rate, organization: { currency, language } }: Terms,
   tickets: PricedTicket[],
   expectedTotal?: ExpectedTotal,
-): CheckoutPlan {
+) {
   const totalAmount = tickets.reduce((sum, ticket) => sum + ticket.totalAmount, 0)
+  // The rate's current price may have replaced one that was no longer available.
   const conditionsChanged =
     tickets.some(({ entry, price }) => entry.priceId !== price.id) ||
     (expectedTotal != null && compareTotal(totalAmount, expectedTotal, currency) !== 0)

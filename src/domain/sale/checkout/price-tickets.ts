@@ -23,7 +23,7 @@ export function checkDiscount(discount: Discount | null, ticketRateId: string, n
 
 /** Returns the amount that a discount takes off a price, in minor units: never more than the price. A
  *  percentage rounds half up. */
-export const discountOf = ({ percentage, amount }: Discount, price: Price): number =>
+const discountOf = ({ percentage, amount }: Discount, price: Price): number =>
   Math.min(
     price.amount,
     percentage === null
@@ -50,27 +50,20 @@ export function checkUses(discount: Discount | null, amounts: number[]): Problem
   return [problem('DISCOUNT_USED_UP', message, path, { available })]
 }
 
-/** Entry of a checkout. A guest may have a language of its own, as an ISO 639-1 code. */
-type PricedEntry = CheckoutEntry & { language?: string | null | undefined }
-
 /** Ticket as it will be sold. Amounts in minor units: `priceAmount` before the discount, `organizationFeeAmount` added to
  *  the price, `platformFeeAmount` kept from the organization and not part of the total. */
-export type PricedTicket = {
-  entry: PricedEntry
-  price: Price
-} & Pick<Ticket, 'supplements' | 'priceAmount' | 'discountId' | 'discountAmount' | 'supplementsAmount'> &
-  Pick<Ticket, 'organizationFeeAmount' | 'platformFeeAmount'> &
-  Pick<Ticket, 'warrantyAmount' | 'warrantyHours' | 'totalAmount'>
+export type PricedTicket = ReturnType<typeof priceTicket>
 
 /** Prices one ticket from the rate's rows, never from client input. The discount comes off the price first:
  *  fees, commission and warranty follow from what is left, but a fixed fee stays. Percentages round half up,
- *  once per ticket and component. Requires an entry that checkEntries accepts (DECISIONS 1, 4 and 9). */
+ *  once per ticket and component. Requires an entry that checkEntries accepts; a guest may have a language of its own
+ *  (DECISIONS 1, 4 and 9). */
 export function priceTicket(
-  entry: PricedEntry,
+  entry: CheckoutEntry & Pick<Partial<Ticket>, 'language'>,
   price: Price,
   { rate, supplements, organization }: Terms,
   discount: { id: string | null; amount: number },
-): PricedTicket {
+) {
   const discounted = price.amount - discount.amount
   const chosen = (entry.supplements ?? []).flatMap(({ supplementId }) =>
     supplements.filter((supplement) => supplement.id === supplementId),

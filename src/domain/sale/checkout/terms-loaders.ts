@@ -1,4 +1,4 @@
-import { and, eq, getTableColumns, lte, sql } from 'drizzle-orm'
+import { and, eq, lte, sql } from 'drizzle-orm'
 import type { KeyRow } from '../../../auth/authenticate.ts'
 import type { Readers } from '../../../data/batch-loader.ts'
 import { readSold } from '../../../data/by-organization.ts'
@@ -49,19 +49,15 @@ export type Terms = {
   hasOverdueHolds: boolean
 }
 
-const { startDate, endDate } = getTableColumns(events)
-const { currency, language, platformFeePercentage } = getTableColumns(organizations)
-const { timezone } = getTableColumns(locations)
-
 const saleRows = fewRowsOf({
   ...rateColumns,
-  startDate,
-  endDate,
+  startDate: events.startDate,
+  endDate: events.endDate,
   age: ageText,
-  currency,
-  language,
-  platformFeePercentage,
-  timezone,
+  currency: organizations.currency,
+  language: organizations.language,
+  platformFeePercentage: organizations.platformFeePercentage,
+  timezone: locations.timezone,
 })
 /** A rate with its counters, its event, its organization and its location. */
 type SaleRow = ReturnType<typeof saleRows.read>[number]

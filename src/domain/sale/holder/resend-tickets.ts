@@ -14,11 +14,9 @@ import { statusRefusal } from './holder-rules.ts'
 export type Resent = { tickets: Ticket[]; deliveries: number }
 
 async function findPaymentOf({ ticketId, paymentId }: TicketResending, ctx: Context): Promise<PaymentName> {
-  if (ticketId != null) {
-    const { organizationId, paymentId: id } = await requireTicket(ticketId, ctx)
-    return { organizationId, id }
-  }
-  return requirePayment(paymentId ?? '', ctx)
+  if (ticketId == null) return requirePayment(paymentId ?? '', ctx)
+  const ticket = await requireTicket(ticketId, ctx)
+  return { id: ticket.paymentId, organizationId: ticket.organizationId }
 }
 
 /** Sends a ticket, or all active tickets of a payment, to their holders again: a mail for each ticket, and a
