@@ -1,4 +1,5 @@
 import { and, eq, isNull, lte, or, type SQL, sql } from 'drizzle-orm'
+import type { PgColumn } from 'drizzle-orm/pg-core'
 import { query } from '../../../data/query.ts'
 import { nowMs } from '../../../database/clock.ts'
 import type { Connection } from '../../../database/database.ts'
@@ -30,58 +31,51 @@ const row = (part: keyof Backlog, name: string, counts: SQL, rows: SQL) =>
     from (${rows} ${limit}) as found`
 
 const isLate = sql`due_at <= now() - interval '1 minute'`
-const due = (queue: string, rows: SQL) =>
+const unordered = sql``
+
+// Counts what is due by a column, in its order where an index has it.
+const due = (queue: string, dueAt: PgColumn, condition: SQL | undefined, order = sql`order by ${dueAt}`) =>
   row(
     'queues',
     queue,
     sql`json_build_object('due', count(*), 'late', count(*) filter (where ${isLate}))`,
-    rows,
+    sql`select ${dueAt} as due_at from ${dueAt.table} where ${condition} ${order}`,
   )
-const dead = (queue: string, rows: SQL) =>
-  row('queues', queue, sql`json_build_object('dead', count(*))`, rows)
 
-const isDue = (table: typeof deliveries | typeof refunds | typeof webhookDeliveries) =>
-  and(eq(table.status, sql.raw("'pending'")), lte(table.dueAt, nowMs))
+type Jobs = typeof deliveries | typeof refunds | typeof webhookDeliveries
+
+const hasStatus = (table: Jobs, status: string) => eq(table.status, sql.raw(`'${status}'`))
+const dead = (queue: string, table: Jobs, status: string) =>
+  row(
+    'queues',
+    queue,
+    sql`json_build_object('dead', count(*))`,
+    sql`select 1 from ${table} where ${hasStatus(table, status)}`,
+  )
+
+const isPast = (time: PgColumn) => lte(time, nowMs)
+const isDue = (table: Jobs) => and(hasStatus(table, 'pending'), isPast(table.dueAt))
 
 // Those of a receiver that fails or asked for a pause wait for it, and not for us.
 const workingWebhooks = sql`array(select ${webhooks.id} from ${webhooks}
   where ${webhooks.status} = 'enabled' and ${isNull(webhooks.failingSince)}
-    and ${or(isNull(webhooks.pausedUntil), lte(webhooks.pausedUntil, nowMs))})`
+    and ${or(isNull(webhooks.pausedUntil), isPast(webhooks.pausedUntil))})`
+const isForWorking = sql`${webhookDeliveries.webhookId} = any(${workingWebhooks})`
+
+const isOfProvider = eq(openSessions.provider, sql.placeholder('provider'))
 
 const count = query<{ part: keyof Backlog; name: string; counts: Counts }>('count_backlog', () =>
   sql.join(
     [
-      due(
-        'deliveries',
-        sql`select ${deliveries.dueAt} from ${deliveries} where ${isDue(deliveries)} order by ${deliveries.dueAt}`,
-      ),
-      dead('deliveries', sql`select 1 from ${deliveries} where ${deliveries.status} = 'dead'`),
-      due(
-        'webhooks',
-        sql`select ${webhookDeliveries.dueAt} from ${webhookDeliveries}
-          where ${webhookDeliveries.webhookId} = any(${workingWebhooks}) and ${isDue(webhookDeliveries)}`,
-      ),
-      dead('webhooks', sql`select 1 from ${webhookDeliveries} where ${webhookDeliveries.status} = 'dead'`),
-      due(
-        'refunds',
-        sql`select ${refunds.dueAt} from ${refunds} where ${isDue(refunds)} order by ${refunds.dueAt}`,
-      ),
-      dead('refunds', sql`select 1 from ${refunds} where ${refunds.status} = 'failed'`),
-      due(
-        'sessions',
-        sql`select ${openSessions.dueAt} from ${openSessions}
-          where ${openSessions.provider} = ${sql.placeholder('provider')} and ${openSessions.dueAt} <= ${nowMs}
-          order by ${openSessions.dueAt}`,
-      ),
-      due(
-        'holds',
-        sql`select ${holds.expiresAt} as due_at from ${holds}
-          where ${holds.expiresAt} <= ${nowMs} order by ${holds.expiresAt}`,
-      ),
-      due(
-        'feed',
-        sql`select ${changes.createdAt} as due_at from ${changes} where ${isNull(changes.feedPosition)}`,
-      ),
+      due('deliveries', deliveries.dueAt, isDue(deliveries)),
+      dead('deliveries', deliveries, 'dead'),
+      due('webhooks', webhookDeliveries.dueAt, and(isForWorking, isDue(webhookDeliveries)), unordered),
+      dead('webhooks', webhookDeliveries, 'dead'),
+      due('refunds', refunds.dueAt, isDue(refunds)),
+      dead('refunds', refunds, 'failed'),
+      due('sessions', openSessions.dueAt, and(isOfProvider, isPast(openSessions.dueAt))),
+      due('holds', holds.expiresAt, isPast(holds.expiresAt)),
+      due('feed', changes.createdAt, isNull(changes.feedPosition), unordered),
       row(
         'payments',
         '',
@@ -95,7 +89,7 @@ const count = query<{ part: keyof Backlog; name: string; counts: Counts }>('coun
         'refunds',
         '',
         sql`json_build_object('pending', count(*))`,
-        sql`select 1 from ${refunds} where ${refunds.status} = 'pending' order by ${refunds.dueAt}`,
+        sql`select 1 from ${refunds} where ${hasStatus(refunds, 'pending')} order by ${refunds.dueAt}`,
       ),
     ],
     sql` union all `,
