@@ -135,17 +135,6 @@ export async function findScans(
   }
 }
 
-/** Locks tickets of an organization, in the order of their ids, and returns them as they are then. */
-export const lockTickets = query('lock_scanned_tickets', {
-  rows: rowsOf(ticketColumns),
-  query: (select, keys) =>
-    select
-      .from(tickets)
-      .where(and(inOrganization(tickets.organizationId), anyOf(tickets.id, keys)))
-      .orderBy(tickets.id)
-      .for('update'),
-})
-
 const late = arrayRows('late', { place: 'integer', ticketId: 'text', at: 'timestamptz' })
 
 /** How much further the number of people inside went, up and down, after the time of a scan, compared with

@@ -1,9 +1,10 @@
 import type { Connection } from '../../database/database.ts'
 import type { NewChange } from '../change/table.ts'
 import { hour } from '../event/local-time.ts'
+import { lockTickets } from '../ticket/require-ticket.ts'
 import { ticketChange } from '../ticket/ticket-change.ts'
 import type { CheckInInput } from './check-in-input.ts'
-import { findLater, type LaterRange, lockTickets, type ScannedTicket } from './find-scans.ts'
+import { findLater, type LaterRange, type ScannedTicket } from './find-scans.ts'
 import type { NewCheckIn, Occupancy } from './record-scans.ts'
 import type { CheckIn } from './table.ts'
 

@@ -1,9 +1,11 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
+import { rowsOf } from '../../data/json-rows.ts'
+import { anyOf, inOrganization, query } from '../../data/query.ts'
 import type { Connection } from '../../database/database.ts'
 import type { Context } from '../../request/context.ts'
 import { refusal } from '../../shared/errors.ts'
 import { ticketById } from './loaders.ts'
-import { type LookupTicket, retiredDocuments, type Ticket, tickets } from './table.ts'
+import { type LookupTicket, retiredDocuments, type Ticket, ticketColumns, tickets } from './table.ts'
 
 /** Loads a ticket of the caller. Refuses: NOT_FOUND, also for somebody else's ticket (DECISIONS 2). */
 export async function requireTicket(id: string, { loaders }: Context): Promise<LookupTicket> {
@@ -24,11 +26,22 @@ export const wasTransferred = ({ id, organizationId }: TicketName): SQL<boolean>
   sql`exists (select from ${retiredDocuments}
     where ${retiredDocuments.organizationId} = ${organizationId} and ${retiredDocuments.ticketId} = ${id})`
 
-/** Reads a ticket and locks its row until the transaction ends. If the payment is locked too, lock the
- *  payment first. */
-export async function lockTicket(tx: Connection, named: TicketName): Promise<Ticket> {
-  const [ticket] = await tx.select().from(tickets).where(isTicket(named)).for('update')
-  if (!ticket) throw new Error(`ticket ${named.id} not found`)
+/** Reads tickets of an organization by their ids and locks their rows until the transaction ends, in the order of their
+ *  ids. If their payments are locked too, lock the payments first. */
+export const lockTickets = query('lock_tickets', {
+  rows: rowsOf(ticketColumns),
+  query: (select, keys) =>
+    select
+      .from(tickets)
+      .where(and(inOrganization(tickets.organizationId), anyOf(tickets.id, keys)))
+      .orderBy(tickets.id)
+      .for('update'),
+})
+
+/** Locks one ticket, which must exist. */
+export async function lockTicket(tx: Connection, { id, organizationId }: TicketName): Promise<Ticket> {
+  const [ticket] = await lockTickets(tx, { organizationId, keys: [id] })
+  if (!ticket) throw new Error(`ticket ${id} not found`)
   return ticket
 }
 

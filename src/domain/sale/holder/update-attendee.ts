@@ -1,4 +1,4 @@
-import { and, asc, eq, getTableColumns, inArray, sql } from 'drizzle-orm'
+import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import { list, name } from '../../../data/array-params.ts'
 import type { Connection } from '../../../database/database.ts'
 import { transaction } from '../../../database/transaction.ts'
@@ -7,7 +7,7 @@ import { type Problem, Refusal, refusal, refuseIf } from '../../../shared/errors
 import { searchNameOf } from '../../event/search-words.ts'
 import { lockPayments } from '../../payment/lock-payment.ts'
 import { isAnonymized } from '../../ticket/anonymized.ts'
-import { requireTicket, requireUnused } from '../../ticket/require-ticket.ts'
+import { lockTickets, requireTicket, requireUnused } from '../../ticket/require-ticket.ts'
 import { type LookupTicket, type Ticket, ticketColumns, tickets } from '../../ticket/table.ts'
 import { ticketChange } from '../../ticket/ticket-change.ts'
 import { checkAge } from '../checkout/check-entries.ts'
@@ -95,8 +95,7 @@ export async function updateAttendees(
     // A settlement reads the addresses that it queues mails for under these locks.
     const paymentIds = [...new Set(named.map(({ paymentId }) => paymentId))]
     await lockPayments(tx, organizationId, paymentIds, 'wait')
-    const areNamed = and(eq(tickets.organizationId, organizationId), inArray(tickets.id, ids))
-    const locked = await tx.select().from(tickets).where(areNamed).orderBy(asc(tickets.id)).for('update')
+    const locked = await lockTickets(tx, { organizationId, keys: ids })
     const current = new Map<string, Ticket>(locked.map((ticket) => [ticket.id, ticket]))
     const termsOf = await readHolderTerms(tx, locked)
     const corrected = await forEach(corrections, place, (given) => {
