@@ -1,6 +1,5 @@
 import type { Idempotency } from '../../../../data/idempotency.ts'
 import { newDocumentToken, newId, newPageToken, newQrCode } from '../../../../shared/ids.ts'
-import type { Mode } from '../../../../shared/mode.ts'
 import { searchNameOf } from '../../../event/search-words.ts'
 import type { Payment } from '../../../payment/table.ts'
 import type { Ticket } from '../../../ticket/table.ts'
@@ -136,17 +135,15 @@ export function setTimes({ payment, tickets }: Checkout, holdMinutes: number, no
   for (const ticket of tickets) ticket.createdAt = ticket.updatedAt = now
 }
 
-/** Organization that jobs of a statement sell for. Throws if there are several: their rows may lie on
- *  different servers. */
-export function organizationOf(jobs: HoldJob[]): string {
-  const [organizationId, ...others] = new Set(jobs.map(({ plan }) => plan.rate.organizationId))
-  if (organizationId === undefined || others.length > 0)
+/** Organization and mode that jobs of a statement sell for. Throws if there are several organizations: their rows may lie
+ *  on different servers. */
+export function soldFor(jobs: HoldJob[]): Pick<Payment, 'organizationId' | 'mode'> {
+  const [first, ...others] = jobs
+  const organizationId = first?.plan.rate.organizationId
+  if (!first || others.some(({ plan }) => plan.rate.organizationId !== organizationId))
     throw new Error('checkouts of several organizations were held together')
-  return organizationId
+  return { organizationId: first.plan.rate.organizationId, mode: first.seller.mode }
 }
-
-/** Mode of jobs that are held together. */
-export const modeOf = ([first]: HoldJob[]): Mode => first?.seller.mode ?? 'live'
 
 /** True for a total of 0 (DECISIONS 4), and for what the organization sells or gives away itself. */
 export const isPaidAtOnce = ({ plan, seller }: HoldJob): boolean =>
