@@ -18,7 +18,6 @@ export const boxOfficeInput = checkoutInput
     language: true,
     discountCode: true,
     idempotencyKey: true,
-    expectedTotal: true,
   })
   .extend({
     expectedTotal: checkoutInput.shape.expectedTotal.describe(

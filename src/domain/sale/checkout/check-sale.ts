@@ -18,9 +18,9 @@ export const availabilityProblem = (
 function checkPrices(prices: Price[], now: Date, path: string[]): Problem[] {
   if (currentPrice(prices, now)) return []
   if (prices.length === 0) return [problem('RATE_CLOSED', 'The ticket rate has no price yet.', path)]
-  const isInTime = prices.some((price) => !price.validUntil || price.validUntil > now)
-  if (isInTime) return [availabilityProblem(0, 'ticket rate', path)]
-  const last = Math.max(...prices.map((price) => price.validUntil?.getTime() ?? 0))
+  const ends = prices.map(({ validUntil }) => validUntil?.getTime() ?? Number.POSITIVE_INFINITY)
+  const last = Math.max(...ends)
+  if (last > now.getTime()) return [availabilityProblem(0, 'ticket rate', path)]
   const facts = { validUntil: new Date(last).toISOString() }
   return [problem('SALE_ENDED', 'The sale of this ticket rate has ended.', path, facts)]
 }

@@ -75,9 +75,7 @@ const CheckoutResultRef = saleResult('CheckoutResult', 'CheckoutPayload', {
     "True if a requested price was no longer available and the rate's current price replaced it, or if the total is lower than `expectedTotal`. Show the buyer the new total before asking for payment.",
 })
 
-type Quoted = PricedTicket & { currency: string }
-
-const QuotedTicketRef = builder.objectRef<Quoted>('QuotedTicket').implement({
+const QuotedTicketRef = builder.objectRef<PricedTicket>('QuotedTicket').implement({
   description: 'Price of one ticket in a quote. Amounts are in major units, such as 10.5 for €10.50.',
   fields: (t) => ({
     price: t.expose('price', {
@@ -98,11 +96,10 @@ const CheckoutQuoteRef = builder.objectRef<CheckoutPlan>('CheckoutQuote').implem
   description: 'Quote for a checkout. Holds nothing.',
   fields: (t) => ({
     ticketRate: t.expose('rate', { type: TicketRateRef, description: 'Quoted ticket rate.' }),
-    tickets: t.field({
+    tickets: t.expose('tickets', {
       type: [QuotedTicketRef],
       complexity: { field: 1, multiplier: maxTickets },
       description: 'Quoted tickets, one per entry of the input.',
-      resolve: ({ tickets, currency }) => tickets.map((ticket) => ({ ...ticket, currency })),
     }),
     totalDiscount: t.float(
       amount(
@@ -111,10 +108,7 @@ const CheckoutQuoteRef = builder.objectRef<CheckoutPlan>('CheckoutQuote').implem
       ),
     ),
     totalAmount: t.float(
-      amount(
-        'Amount that the buyer would pay, in major units, such as 10.5 for €10.50.',
-        ({ totalAmount }) => totalAmount,
-      ),
+      amountOf('Amount that the buyer would pay, in major units, such as 10.5 for €10.50.', 'totalAmount'),
     ),
     currency: t.exposeString('currency', { description: 'Currency, as an ISO 4217 code.' }),
     conditionsChanged: t.exposeBoolean('conditionsChanged', {

@@ -31,8 +31,8 @@ async function checkPriceIds(
 function choosePrices(entries: CheckoutEntry[], { prices }: Terms, now: Date): Price[] {
   const current = currentPrice(prices, now)
   return entries.flatMap(({ priceId }) => {
-    const requested = prices.find((price) => price.id === priceId)
-    return requested && isBuyable(requested, now) ? [requested] : current ? [current] : []
+    const requested = prices.find((price) => price.id === priceId && isBuyable(price, now))
+    return requested ?? current ?? []
   })
 }
 

@@ -77,6 +77,7 @@ export function priceTicket(
   return {
     entry,
     price,
+    currency: price.currency,
     supplements: chosen.map(
       ({ id, label, description, productQuantity, amount, hasFakePrice, fakeAmount }) => ({
         supplementId: id,
