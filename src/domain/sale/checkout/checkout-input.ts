@@ -21,80 +21,76 @@ export const supplement = z
   .meta({ id: 'CheckoutSupplement', description: 'Supplement to buy with a ticket.' })
 
 /** Ticket to buy, and its attendee. */
-export const entry = z.strictObject({
-  priceId: scalars.identifier.describe('Identifier of a price of the rate.'),
-  qrCode: scalars.qrCode
-    .nullish()
-    .describe(
-      'Code to put on the ticket, stored as given: 1 to 64 visible ASCII characters, unused within the event. Generated if omitted.',
-    ),
-  fullName: scalars.personName.describe('Full name of the attendee.'),
-  phone: scalars.phone
-    .nullish()
-    .describe(
-      'Phone number in international format, with a leading plus sign. Kept without spaces and dashes.',
-    ),
-  email: scalars.email.describe('E-mail address.'),
-  gender: scalars.gender.nullish().describe('Gender, as one digit. The service attaches no meaning to it.'),
-  birthday: scalars.birthday.nullish().describe('Date of birth, YYYY-MM-DD.'),
-  address: scalars.lines(500).nullish().describe('Street and number.'),
-  postalCode: scalars.text(20).nullish().describe('Postal code.'),
-  countryCode: scalars.countryCode.nullish().describe('Two-letter country code (ISO 3166).'),
-  personalDocumentType: scalars.documentType
-    .nullish()
-    .describe(
-      'Type of identity document: `dni`, `nie`, `passport` or `other`; in REST any other name too, whatever its case.',
-    ),
-  personalDocumentNumber: scalars.text(50).nullish().describe('Identity document number.'),
-  answers: z
-    .array(answer)
-    .nullish()
-    .describe("Answers to the rate's questions; required ones must be answered."),
-  supplements: z.array(supplement).nullish().describe('Supplements to buy, each at most once.'),
-  warranty: z.boolean().nullish().describe('True to buy the warranty; refused if the rate offers none.'),
-})
-entry.register(z.globalRegistry, {
-  id: 'CheckoutTicketEntry',
-  description: 'One ticket to buy, and who it is for.',
-})
+export const entry = z
+  .strictObject({
+    priceId: scalars.identifier.describe('Identifier of a price of the rate.'),
+    qrCode: scalars.qrCode
+      .nullish()
+      .describe(
+        'Code to put on the ticket, stored as given: 1 to 64 visible ASCII characters, unused within the event. Generated if omitted.',
+      ),
+    fullName: scalars.personName.describe('Full name of the attendee.'),
+    phone: scalars.phone
+      .nullish()
+      .describe(
+        'Phone number in international format, with a leading plus sign. Kept without spaces and dashes.',
+      ),
+    email: scalars.email.describe('E-mail address.'),
+    gender: scalars.gender.nullish().describe('Gender, as one digit. The service attaches no meaning to it.'),
+    birthday: scalars.birthday.nullish().describe('Date of birth, YYYY-MM-DD.'),
+    address: scalars.lines(500).nullish().describe('Street and number.'),
+    postalCode: scalars.text(20).nullish().describe('Postal code.'),
+    countryCode: scalars.countryCode.nullish().describe('Two-letter country code (ISO 3166).'),
+    personalDocumentType: scalars.documentType
+      .nullish()
+      .describe(
+        'Type of identity document: `dni`, `nie`, `passport` or `other`; in REST any other name too, whatever its case.',
+      ),
+    personalDocumentNumber: scalars.text(50).nullish().describe('Identity document number.'),
+    answers: z
+      .array(answer)
+      .nullish()
+      .describe("Answers to the rate's questions; required ones must be answered."),
+    supplements: z.array(supplement).nullish().describe('Supplements to buy, each at most once.'),
+    warranty: z.boolean().nullish().describe('True to buy the warranty; refused if the rate offers none.'),
+  })
+  .meta({ id: 'CheckoutTicketEntry', description: 'One ticket to buy, and who it is for.' })
 
 /** Input of a checkout that REST and GraphQL share (INTERFACE, POST /tickets/checkout; DECISIONS 4). */
-export const checkoutBody = z.strictObject({
-  ticketRateId: scalars.identifier.describe('Ticket rate identifier.'),
-  tickets: z.array(entry).describe('Tickets to buy, one entry per attendee; at most 50.'),
-  redirectUrl: scalars.httpUrl.nullish().describe('URL that the buyer is sent to after paying.'),
-  errorUrl: scalars.httpUrl
-    .nullish()
-    .describe('URL that the buyer is sent to if the payment fails, expires or is cancelled.'),
-  sendResourcers: z
-    .boolean()
-    .nullish()
-    .describe('True to send the tickets to the attendees once they are paid.'),
-  language: scalars.buyerLanguage
-    .nullish()
-    .describe(
-      'Language that the buyer is addressed in, as a BCP 47 tag; that of the organization if omitted.',
-    ),
-  referralId: scalars.reference
-    .nullish()
-    .describe('Identifier of whoever referred the buyer: 1 to 100 characters on one line.'),
-  discountCode: scalars
-    .text(64)
-    .nullish()
-    .describe('Code of a discount of the organization. Its case does not matter.'),
-  expectedTotal: z
-    .number()
-    .min(0, 'must be at least 0')
-    .nullish()
-    .describe(
-      'Total that the buyer was shown, in major units, such as 10.5 for €10.50. A higher total is refused, and nothing is held; a lower one sets `conditionsChanged`.',
-    ),
-  metadata: metadata.nullish().describe('JSON object stored on each ticket; at most 1024 bytes.'),
-})
-checkoutBody.register(z.globalRegistry, {
-  id: 'CheckoutRequest',
-  description: 'Tickets of one rate to buy together.',
-})
+export const checkoutBody = z
+  .strictObject({
+    ticketRateId: scalars.identifier.describe('Ticket rate identifier.'),
+    tickets: z.array(entry).describe('Tickets to buy, one entry per attendee; at most 50.'),
+    redirectUrl: scalars.httpUrl.nullish().describe('URL that the buyer is sent to after paying.'),
+    errorUrl: scalars.httpUrl
+      .nullish()
+      .describe('URL that the buyer is sent to if the payment fails, expires or is cancelled.'),
+    sendResourcers: z
+      .boolean()
+      .nullish()
+      .describe('True to send the tickets to the attendees once they are paid.'),
+    language: scalars.buyerLanguage
+      .nullish()
+      .describe(
+        'Language that the buyer is addressed in, as a BCP 47 tag; that of the organization if omitted.',
+      ),
+    referralId: scalars.reference
+      .nullish()
+      .describe('Identifier of whoever referred the buyer: 1 to 100 characters on one line.'),
+    discountCode: scalars
+      .text(64)
+      .nullish()
+      .describe('Code of a discount of the organization. Its case does not matter.'),
+    expectedTotal: z
+      .number()
+      .min(0, 'must be at least 0')
+      .nullish()
+      .describe(
+        'Total that the buyer was shown, in major units, such as 10.5 for €10.50. A higher total is refused, and nothing is held; a lower one sets `conditionsChanged`.',
+      ),
+    metadata: metadata.nullish().describe('JSON object stored on each ticket; at most 1024 bytes.'),
+  })
+  .meta({ id: 'CheckoutRequest', description: 'Tickets of one rate to buy together.' })
 
 /** Input of a checkout over GraphQL. REST takes the idempotency key in a header. */
 export const checkoutInput = checkoutBody
