@@ -125,6 +125,21 @@ export type Change = typeof changes.$inferSelect
 export type NewChange = Pick<Change, 'type' | 'subjectId' | 'organizationId' | 'channelId' | 'data'> &
   Partial<Pick<Change, 'mode'>>
 
+/** Builds the change of a row, with its state as clients receive it and facts of the change itself. */
+export const changeOf = (
+  type: NewChange['type'],
+  { id, organizationId, channelId, mode }: Pick<Change, 'id' | 'organizationId' | 'channelId' | 'mode'>,
+  state: object,
+  facts: object = {},
+): NewChange => ({
+  type,
+  subjectId: id,
+  organizationId,
+  channelId,
+  mode,
+  data: { ...(mode === 'test' && { test: true }), ...state, ...facts },
+})
+
 /** Names under which changes are announced: of an organization for its integrations, of one for all channels
  *  that it has granted, of a channel. */
 export const forAll = (organizationId: string) => `all ${organizationId}`

@@ -1,4 +1,4 @@
-import type { NewChange } from '../change/table.ts'
+import { changeOf, type NewChange } from '../change/table.ts'
 import { paymentChangeBody } from './body.ts'
 import type { Payment } from './table.ts'
 
@@ -12,15 +12,5 @@ export function paymentChange(
   [first]: { ticketRateId: string }[],
 ): NewChange {
   if (!first) throw new Error(`payment ${payment.id} has no tickets`)
-  return {
-    type,
-    subjectId: payment.id,
-    organizationId: payment.organizationId,
-    channelId: payment.channelId,
-    mode: payment.mode,
-    data: {
-      ...(payment.mode === 'test' && { test: true }),
-      ...paymentChangeBody.of({ ...payment, ticketRateId: first.ticketRateId }),
-    },
-  }
+  return changeOf(type, payment, paymentChangeBody.of({ ...payment, ticketRateId: first.ticketRateId }))
 }

@@ -8,7 +8,7 @@ import { groupBy } from '../../shared/group-by.ts'
 import { ascendingIds } from '../../shared/ids.ts'
 import { instruments } from '../../shared/instruments.ts'
 import type { Mode } from '../../shared/mode.ts'
-import { audiencesOf, changes, droppedSequences, type NewChange } from '../change/table.ts'
+import { audiencesOf, changeOf, changes, droppedSequences, type NewChange } from '../change/table.ts'
 import { rateChangeBody } from '../ticket-rate/body.ts'
 import type { StockFlip } from '../ticket-rate/move-stock.ts'
 import { ticketRates } from '../ticket-rate/table.ts'
@@ -103,13 +103,9 @@ export async function recordAvailability(
     .select({ id: ticketRates.id, eventId: ticketRates.eventId })
     .from(ticketRates)
     .where(inArray(ticketRates.id, [...usedUp.keys()]))
-  await recordChanges(
-    tx,
-    rates.map(({ id, eventId }) => ({
-      type: usedUp.get(id) ? 'rate.sold_out' : 'rate.available',
-      subjectId: id,
-      ...{ organizationId, channelId: null, mode },
-      data: { ...rateChangeBody.of({ id, eventId }), ...(mode === 'test' && { test: true }) },
-    })),
-  )
+  const changed = rates.map(({ id, eventId }) => {
+    const type = usedUp.get(id) ? 'rate.sold_out' : 'rate.available'
+    return changeOf(type, { id, organizationId, channelId: null, mode }, rateChangeBody.of({ id, eventId }))
+  })
+  await recordChanges(tx, changed)
 }

@@ -1,4 +1,4 @@
-import type { NewChange } from '../change/table.ts'
+import { changeOf, type NewChange } from '../change/table.ts'
 import { ticketChangeBody } from './body.ts'
 import type { Ticket } from './table.ts'
 
@@ -13,16 +13,5 @@ type TicketChangeType = Extract<NewChange['type'], `ticket.${string}`>
 export const ticketChange = (
   type: TicketChangeType,
   ticket: ChangedTicket,
-  facts: Record<string, string | number> = {},
-): NewChange => ({
-  type,
-  subjectId: ticket.id,
-  organizationId: ticket.organizationId,
-  channelId: ticket.channelId,
-  mode: ticket.mode,
-  data: {
-    ...(ticket.mode === 'test' && { test: true }),
-    ...ticketChangeBody.of(ticket),
-    ...facts,
-  },
-})
+  facts?: Record<string, string | number>,
+): NewChange => changeOf(type, ticket, ticketChangeBody.of(ticket), facts)

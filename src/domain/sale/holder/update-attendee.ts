@@ -50,12 +50,12 @@ const inList: Place = (index, path = ['ticketId']) => ['attendees', index, ...pa
 async function forEach<Result>(
   corrections: AttendeeChanges[],
   place: Place,
-  check: (given: AttendeeChanges, index: number) => Result | Promise<Result>,
+  check: (given: AttendeeChanges) => Result | Promise<Result>,
 ): Promise<Result[]> {
   const problems: Problem[] = []
   const checked = corrections.map(async (given, index) => {
     try {
-      return [await check(given, index)]
+      return [await check(given)]
     } catch (error) {
       if (!(error instanceof Refusal)) throw error
       problems.push(...error.problems.map((one): Problem => ({ ...one, path: place(index, one.path) })))
