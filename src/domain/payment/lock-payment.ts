@@ -1,4 +1,4 @@
-import { and, asc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, getTableColumns, inArray, type SQL, sql } from 'drizzle-orm'
 import { rowsOf } from '../../data/json-rows.ts'
 import { anyOf, inOrganization, query } from '../../data/query.ts'
 import { nowMs } from '../../database/clock.ts'
@@ -45,6 +45,10 @@ export type PaymentName = Pick<Payment, 'id' | 'organizationId'>
 /** Condition that matches a payment by its primary key. */
 export const isPayment = ({ id, organizationId }: PaymentName): SQL | undefined =>
   and(eq(payments.organizationId, organizationId), eq(payments.id, id))
+
+/** Condition that matches payments of an organization. */
+export const arePayments = (organizationId: string, ids: string[]): SQL | undefined =>
+  and(eq(payments.organizationId, organizationId), inArray(payments.id, ids))
 
 /** Locks one payment, which must exist. */
 export async function lockPayment(

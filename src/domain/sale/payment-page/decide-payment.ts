@@ -3,7 +3,7 @@ import { paymentUrl } from '../../payment/payment-url.ts'
 import type { PaymentOrder, PaymentOutcome } from '../../payment/provider.ts'
 import { declinedEmail } from '../../payment/sandbox.ts'
 import type { Payment, PaymentOfRate } from '../../payment/table.ts'
-import { catchFailure, openSessionOf, refreshSession, saveSession } from '../settle/provider-session.ts'
+import { openSessionOf, refreshSession, saveSession } from '../settle/provider-session.ts'
 import { settlePayment } from '../settle/settle-payment.ts'
 import type { FoundPayment } from './find-payment.ts'
 
@@ -58,8 +58,8 @@ async function pay(
   const decision = { status: saved.status, sendTo: saved.sessionUrl ?? outcome.url }
   if (saved.sessionId === outcome.id) return decision
   // Another request saved its session first: close this one, which no buyer is sent to.
-  const answer = await catchFailure(provider.expireSession(outcome.id))
-  return { ...decision, ...('failure' in answer && answer) }
+  const [answer] = await Promise.allSettled([provider.expireSession(outcome.id)])
+  return answer.status === 'rejected' ? { ...decision, failure: answer.reason } : decision
 }
 
 async function end(
@@ -70,11 +70,11 @@ async function end(
   const outcome: PaymentOutcome = { kind: 'ended', status }
   const sessionId = openSessionOf(payment, provider)
   if (!sessionId) return settlePayment(db, { payment, outcome })
-  const answer = await catchFailure(provider.expireSession(sessionId))
+  const [answer] = await Promise.allSettled([provider.expireSession(sessionId)])
   // The payment ends in any case. A background job closes the session later, and a charge until then is late.
-  if ('failure' in answer)
-    return { ...(await settlePayment(db, { payment, outcome })), failure: answer.failure }
-  const agreed = answer.outcome.kind === 'ended' ? outcome : answer.outcome
+  if (answer.status === 'rejected')
+    return { ...(await settlePayment(db, { payment, outcome })), failure: answer.reason }
+  const agreed = answer.value.kind === 'ended' ? outcome : answer.value
   return settlePayment(db, { payment, outcome: agreed, sessionId })
 }
 

@@ -37,22 +37,10 @@ export async function saveSession(
   })
 }
 
-/** Current status of a payment after asking the provider. `isOpen` if the provider says that its session
- *  still waits for the buyer, `failure` if the call failed. */
-type RefreshedSession = { status: Payment['status']; isOpen: boolean; failure?: unknown }
-
 const mayAskAgain = or(
   isNull(payments.sessionAskedAt),
   lte(payments.sessionAskedAt, sql`${nowMs} - interval '3 seconds'`),
 )
-
-/** Turns the rejection of a provider call into a value. Await it before settling the outcome: an error of
- *  ours must not pass for a failure of the provider. */
-export const catchFailure = <T>(call: Promise<T>): Promise<{ outcome: T } | { failure: unknown }> =>
-  call.then(
-    (outcome) => ({ outcome }),
-    (failure: unknown) => ({ failure }),
-  )
 
 /** Returns the id of a payment's open session. Null, too, if it is with another provider than the current
  *  one. */
@@ -63,11 +51,12 @@ export const openSessionOf = (
 
 /** Asks the provider for the state of an open session and settles the payment accordingly, for buyers who
  *  return before the provider's event arrives. Asks once in three seconds at most, however often the buyer
- *  reloads, in any process. */
+ *  reloads, in any process. Returns the current status, `isOpen` if the provider says that the session still waits for
+ *  the buyer, and `failure` if the call failed. */
 export async function refreshSession(
   { db, provider }: Pick<Services, 'db' | 'provider'>,
   payment: PaymentOfRate,
-): Promise<RefreshedSession> {
+): Promise<{ status: Payment['status']; isOpen: boolean; failure?: unknown }> {
   const { status } = payment
   const sessionId = openSessionOf(payment, provider)
   if (!sessionId) return { status, isOpen: false }
@@ -77,10 +66,11 @@ export async function refreshSession(
     .where(and(isPayment(payment), eq(payments.sessionOpen, true), mayAskAgain))
     .returning({ id: payments.id })
   if (!claimed) return { status, isOpen: false }
-  const answer = await catchFailure(provider.getSession(sessionId))
-  if ('failure' in answer) return { status, isOpen: false, failure: answer.failure }
-  if (!answer.outcome) return { status, isOpen: true }
-  const settled = await settlePayment(db, { payment, outcome: answer.outcome, sessionId })
+  // Settled outside, so that an error of ours does not pass for a failure of the provider.
+  const [answer] = await Promise.allSettled([provider.getSession(sessionId)])
+  if (answer.status === 'rejected') return { status, isOpen: false, failure: answer.reason }
+  if (!answer.value) return { status, isOpen: true }
+  const settled = await settlePayment(db, { payment, outcome: answer.value, sessionId })
   return { status: settled.status, isOpen: false }
 }
 
@@ -92,40 +82,24 @@ const retryAt = secondsFromNow(
   sql`least(6 * 3600, greatest(15, extract(epoch from (now() - ${payments.createdAt})) / 8))`,
 )
 
-type ClaimedSession = Pick<Payment, 'id' | 'organizationId' | 'status' | 'sessionId'>
+const { id, organizationId, status } = payments
 
-const { id, organizationId, status, sessionId } = payments
-
-async function claimSessions(db: Database, provider: string): Promise<ClaimedSession[]> {
+async function claimSessions(db: Database, provider: string) {
   const isDue = and(eq(openSessions.provider, provider), lte(openSessions.dueAt, nowMs))
   const due = db.select({ organizationId: openSessions.organizationId }).from(openSessions).where(isDue)
   const found = await due.orderBy(asc(openSessions.dueAt)).limit(batchSize)
   return claimByOrganization(found, async (ofOrganization, limit) => {
     const isOwnDue = and(eq(openSessions.organizationId, ofOrganization), isDue)
-    const free = db
-      .select({ id: openSessions.sessionId })
-      .from(openSessions)
-      .where(isOwnDue)
-      .orderBy(asc(openSessions.dueAt))
-      .limit(limit)
-      .for('update', { skipLocked: true })
-    return (
-      db
-        .update(openSessions)
-        .set({ dueAt: retryAt })
-        .from(payments)
-        // An array, so that the subquery runs once.
-        .where(
-          and(
-            isOwnDue,
-            eq(payments.organizationId, ofOrganization),
-            isOfSession,
-            payments.sessionOpen,
-            sql`${openSessions.sessionId} = any(array(${free}))`,
-          ),
-        )
-        .returning({ id, organizationId, status, sessionId })
-    )
+    // An array, so that the subquery runs once.
+    const isFree = sql`${openSessions.sessionId} = any(array(select ${openSessions.sessionId} from ${openSessions}
+      where ${isOwnDue} order by ${openSessions.dueAt} limit ${limit} for update skip locked))`
+    const isOpen = and(eq(payments.organizationId, ofOrganization), isOfSession, payments.sessionOpen)
+    return db
+      .update(openSessions)
+      .set({ dueAt: retryAt })
+      .from(payments)
+      .where(and(isOwnDue, isOpen, isFree))
+      .returning({ id, organizationId, status, sessionId: openSessions.sessionId })
   })
 }
 
@@ -133,9 +107,8 @@ async function claimSessions(db: Database, provider: string): Promise<ClaimedSes
 // settled.
 async function closeAtProvider(
   { db, provider }: Pick<Services, 'db' | 'provider'>,
-  { id, organizationId, status, sessionId }: ClaimedSession,
+  { id, organizationId, status, sessionId }: Awaited<ReturnType<typeof claimSessions>>[number],
 ): Promise<() => Promise<unknown>> {
-  if (!sessionId) throw new Error(`payment ${id} has an open session without an identifier`)
   const outcome =
     status === 'processing' ? await provider.getSession(sessionId) : await provider.expireSession(sessionId)
   return async () => {

@@ -1,14 +1,15 @@
 import { and, eq, ne } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/pg-core'
 import type { Connection } from '../../../database/database.ts'
+import { groupBy } from '../../../shared/group-by.ts'
 import { newQrCode } from '../../../shared/ids.ts'
 import type { Payment } from '../../payment/table.ts'
 import { mayBecome } from '../../payment/transitions.ts'
 import { isTicket } from '../../ticket/require-ticket.ts'
 import { isNotExpired, tickets } from '../../ticket/table.ts'
 import { queueRefunds, type UnearnedCharge } from '../refund/open-refund.ts'
-import { releaseHolds } from '../release/release-holds.ts'
-import { findSoldTickets, type Payable, recordPaid, type SoldTicket } from './record-paid.ts'
+import { type Ending, releaseHolds } from '../release/release-holds.ts'
+import { type Payable, recordPaid, type SoldTicket, ticketsToBeSold } from './record-paid.ts'
 import { type NewCharge, recordCharges } from './record-reported.ts'
 import {
   endsSession,
@@ -62,29 +63,15 @@ async function loadPayables(
 ): Promise<Payable<SoldTicket>[]> {
   const [first] = open
   if (!first) return []
-  const sold = await findSoldTickets(
-    tx,
-    first.payment.organizationId,
-    open.map(({ payment }) => payment.id),
-    from,
-  )
+  const { organizationId } = first.payment
+  const paymentIds = open.map(({ payment }) => payment.id)
+  const found = await ticketsToBeSold(tx, { organizationId, paymentIds, status: from })
+  const sold = groupBy(found, ({ paymentId }) => paymentId)
   return open.map((locked) => ({
     payment: locked.payment,
     tickets: sold.get(locked.payment.id) ?? [],
     endsSession: endsSession(locked.settlement) && isOfCurrentSession(locked),
   }))
-}
-
-// Fails a payment after a mismatching charge, because its session is over and nobody can pay there any more.
-// A matching charge that arrives later still pays it. Requires this transaction to hold the payment's row
-// lock. Returns its current status (DECISIONS 11).
-async function refuseMismatch(
-  tx: Connection,
-  { id, organizationId, status }: Pick<Payment, 'id' | 'organizationId' | 'status'>,
-): Promise<Payment['status']> {
-  if (!mayBecome(status, 'failed')) return status
-  await releaseHolds(tx, [{ id, organizationId, status: 'failed' }])
-  return 'failed'
 }
 
 /** Records charges for payments of one rate, once per provider reference, in the transaction that settles
@@ -98,7 +85,6 @@ export async function receiveMoney(
 ): Promise<SettledStatuses> {
   if (settlements.length > 1 && settlements.some(settlesAlone))
     throw new Error('a late or mismatching charge was received together with others')
-  const statuses = new Map(settlements.map(({ payment }) => [payment.id, payment.status]))
   const reported = settlements.flatMap(({ settlement: { outcome }, payment }) =>
     outcome.kind === 'paid'
       ? [{ organizationId: payment.organizationId, paymentId: payment.id, ...outcome.money }]
@@ -123,8 +109,14 @@ export async function receiveMoney(
       unearned.push({ payment, charge: { ...charge, amount: surplus }, reason: 'AMOUNT_MISMATCH' })
   }
   await queueRefunds(tx, unearned)
-  for (const { payment } of paid ?? []) statuses.set(payment.id, payment.status)
-  for (const { payment, reason } of charged)
-    if (reason === 'AMOUNT_MISMATCH') statuses.set(payment.id, await refuseMismatch(tx, payment))
-  return statuses
+  // After a mismatching charge the session is over, and nobody can pay there any more. A matching charge that arrives
+  // later still pays (DECISIONS 11).
+  const failed = charged.flatMap(({ payment: { id, organizationId, status }, reason }): Ending[] =>
+    reason === 'AMOUNT_MISMATCH' && mayBecome(status, 'failed')
+      ? [{ id, organizationId, status: 'failed' }]
+      : [],
+  )
+  await releaseHolds(tx, failed)
+  const settled = [...(paid ?? []).map(({ payment }) => payment), ...failed]
+  return new Map(settled.map(({ id, status }) => [id, status]))
 }

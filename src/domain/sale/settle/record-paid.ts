@@ -5,7 +5,6 @@ import { anyOf, inOrganization, query } from '../../../data/query.ts'
 import { nowMs } from '../../../database/clock.ts'
 import type { Connection } from '../../../database/database.ts'
 import { atOnce } from '../../../database/transaction.ts'
-import { groupBy } from '../../../shared/group-by.ts'
 import { queueDeliveries } from '../../delivery/queue-deliveries.ts'
 import { events } from '../../event/table.ts'
 import { invoiceKindIn, issueInvoices } from '../../invoice/issue-invoice.ts'
@@ -68,7 +67,8 @@ const soldColumns = {
 /** Columns of a ticket that settling its payment needs. */
 export type SoldTicket = Pick<Ticket, keyof typeof soldColumns>
 
-const find = query('tickets_to_be_sold', {
+/** Finds the tickets of an organization's payments in a given status, in order of position. */
+export const ticketsToBeSold = query('tickets_to_be_sold', {
   rows: rowsOf(soldColumns),
   query: (select) =>
     select
@@ -82,17 +82,6 @@ const find = query('tickets_to_be_sold', {
       )
       .orderBy(asc(tickets.paymentId), asc(tickets.position)),
 })
-
-/** Finds the tickets of an organization's payments in a given status, in order of position, grouped by
- *  payment id. */
-export async function findSoldTickets(
-  tx: Connection,
-  organizationId: string,
-  paymentIds: string[],
-  status: Ticket['status'],
-): Promise<Map<string, SoldTicket[]>> {
-  return groupBy(await find(tx, { organizationId, paymentIds, status }), ({ paymentId }) => paymentId)
-}
 
 /** Payment whose row this transaction has locked or written, and its tickets. `endsSession` if paying it ends
  *  its provider session, `isPublic` if a publishable key sold it for nothing. */

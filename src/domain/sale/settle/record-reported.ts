@@ -10,7 +10,10 @@ import { type Charge, charges, type Payment, providerEvents } from '../../paymen
 export type NewCharge = Omit<Charge, 'createdAt'>
 
 const insertCharges = insertRows('record_charges', charges, 'skip')
-const insertEvents = insertRows('insert_provider_events', providerEvents, 'skip')
+
+/** Records events of a provider about payments of one organization, or about refunds of them, and returns the ids of
+ *  those that are new. */
+export const recordProviderEvents = insertRows('insert_provider_events', providerEvents, 'skip')
 
 /** Records charges, once per provider reference. Returns those that were not known before. */
 export async function recordCharges(tx: Connection, reported: Omit<NewCharge, 'id'>[]): Promise<NewCharge[]> {
@@ -36,10 +39,3 @@ export async function chargeAtBoxOffice(tx: Connection, payments: Payment[]): Pr
     })),
   )
 }
-
-type NewEvent = Omit<typeof providerEvents.$inferSelect, 'createdAt'>
-
-/** Records events of a provider about payments of one organization, or about refunds of them, and returns the ids of
- *  those that are new. */
-export const recordProviderEvents = (tx: Connection, events: NewEvent[]): Promise<Set<string>> =>
-  insertEvents(tx, events)

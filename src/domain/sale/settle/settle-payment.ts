@@ -1,4 +1,4 @@
-import { and, eq, inArray, sql } from 'drizzle-orm'
+import { and, eq, inArray } from 'drizzle-orm'
 import { batchByKey, deferred } from '../../../data/batch-queue.ts'
 import { createBulkhead } from '../../../data/bulkhead.ts'
 import { inSeconds } from '../../../database/clock.ts'
@@ -7,9 +7,9 @@ import { perDatabase } from '../../../database/per-database.ts'
 import { transaction } from '../../../database/transaction.ts'
 import { busy } from '../../../shared/errors.ts'
 import { isFast } from '../../../shared/fast.ts'
-import { lockPayments } from '../../payment/lock-payment.ts'
+import { arePayments, lockPayments } from '../../payment/lock-payment.ts'
 import { closeSessionsNow, dropSessions } from '../../payment/queue/follow-payments.ts'
-import { holds, isOfHold } from '../../payment/queue/table.ts'
+import { holds } from '../../payment/queue/table.ts'
 import { payments } from '../../payment/table.ts'
 import { canBecome, mayBecome } from '../../payment/transitions.ts'
 import { rateInMode } from '../../ticket-rate/table.ts'
@@ -36,26 +36,19 @@ async function startProcessing(tx: Connection, undecided: LockedSettlement[]): P
   if (!first) return []
   const { organizationId, ticketRateId } = first.settlement.payment
   const ids = undecided.map(({ payment }) => payment.id)
+  const expiresAt = inSeconds(maxProcessingSeconds)
   const processing = await tx
     .update(payments)
-    .set({ status: 'processing', expiresAt: inSeconds(maxProcessingSeconds) })
-    .where(
-      and(eq(payments.organizationId, organizationId), inArray(payments.id, ids), canBecome('processing')),
-    )
+    .set({ status: 'processing', expiresAt })
+    .where(and(arePayments(organizationId, ids), canBecome('processing')))
     .returning({ id: payments.id })
   const moved = processing.map(({ id }) => id)
   const formerEnds = undecided.map(({ payment }) => payment.expiresAt)
+  const isOfRate = and(eq(holds.organizationId, organizationId), eq(holds.ticketRateId, ticketRateId))
   await tx
     .update(holds)
-    .set({ expiresAt: sql`${payments.expiresAt}` })
-    .from(payments)
-    .where(
-      and(
-        ...[eq(holds.organizationId, organizationId), eq(payments.organizationId, organizationId), isOfHold],
-        ...[eq(holds.ticketRateId, ticketRateId), inArray(holds.expiresAt, formerEnds)],
-        inArray(holds.paymentId, moved),
-      ),
-    )
+    .set({ expiresAt })
+    .where(and(isOfRate, inArray(holds.expiresAt, formerEnds), inArray(holds.paymentId, moved)))
   return moved
 }
 
@@ -70,13 +63,12 @@ function toEnding({ settlement: { outcome }, payment }: LockedSettlement): Endin
  *  payment's status does not allow change nothing. A pending payment that is overdue by the database's clock
  *  expires (DECISIONS 5). */
 async function endUnpaid(tx: Connection, settlements: LockedSettlement[]): Promise<SettledStatuses> {
-  const statuses = new Map(settlements.map(({ payment }) => [payment.id, payment.status]))
   const undecided = settlements.filter(({ settlement }) => settlement.outcome.kind === 'processing')
-  const processing = await startProcessing(tx, undecided)
-  for (const id of processing) statuses.set(id, 'processing')
+  const statuses: SettledStatuses = new Map()
+  for (const id of await startProcessing(tx, undecided)) statuses.set(id, 'processing')
   const endings = settlements.flatMap(toEnding)
-  for (const { id, status } of endings) statuses.set(id, status)
   await releaseHolds(tx, endings)
+  for (const { id, status } of endings) statuses.set(id, status)
   return statuses
 }
 
@@ -123,23 +115,18 @@ async function closeSessionsOf(
   settlements: LockedSettlement[],
   statuses: SettledStatuses,
 ): Promise<void> {
-  const isPaidNow = ({ payment: { id, status } }: LockedSettlement) =>
-    status !== 'paid' && statuses.get(id) === 'paid'
   const ended = settlements.filter(({ settlement }) => endsSession(settlement))
-  const paymentsOf = (sessions: LockedSettlement[]) => sessions.map(({ payment }) => payment)
-  const own = paymentsOf(ended.filter((locked) => isOfCurrentSession(locked) && !isPaidNow(locked))).map(
-    ({ id }) => id,
-  )
+  const ids = ended.filter(isOfCurrentSession).map(({ payment }) => payment.id)
+  const own = ids.filter((id) => statuses.get(id) !== 'paid')
   if (own.length > 0) {
-    const areOpen = and(inArray(payments.id, own), payments.sessionOpen)
-    const closed = await tx
-      .update(payments)
-      .set({ sessionOpen: false })
-      .where(and(eq(payments.organizationId, organizationId), areOpen))
-      .returning()
-    await dropSessions(tx, closed)
+    const areOpen = and(arePayments(organizationId, own), payments.sessionOpen)
+    await dropSessions(tx, await tx.update(payments).set({ sessionOpen: false }).where(areOpen).returning())
   }
-  await closeSessionsNow(tx, paymentsOf(ended.filter((locked) => !isOfCurrentSession(locked))))
+  const others = ended.filter((locked) => !isOfCurrentSession(locked))
+  await closeSessionsNow(
+    tx,
+    others.map(({ payment }) => payment),
+  )
 }
 
 /** Settles payments of one rate in one transaction, either all with a charge or all without. Each has the
@@ -173,7 +160,7 @@ export async function settleGroup(
 const limits = { maxTogether: 64, maxMixed: 0, maxAlone: 2, maxOfKey: 1, maxWaiting: 2_000 }
 
 const queuesOf = perDatabase((db) => {
-  const queue = batchByKey<Settlement, SettlementResult | typeof deferred>(
+  const queue = batchByKey<Settlement, Settled>(
     {
       name: 'payments',
       alone: (group) => settleGroup(db, group, 'skip'),

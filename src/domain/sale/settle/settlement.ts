@@ -38,7 +38,7 @@ export const findSettling = readByIds<Settlement['payment']>('rates_of_payments'
 /** Current status of the payment. `isRepeated` if the event was a duplicate. */
 export type SettlementResult = { status: Payment['status']; isRepeated: boolean }
 
-/** Statuses of settled payments by id. */
+/** Statuses that settlements have changed, by the ids of their payments. */
 export type SettledStatuses = Map<string, Payment['status']>
 
 /** Settlement whose payment's row is locked. */
