@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { changes } from '../../src/domain/change/table.ts'
 import { invoices } from '../../src/domain/invoice/table.ts'
 import type { RefundOutcome } from '../../src/domain/payment/provider.ts'
-import { refunds as table } from '../../src/domain/refund/table.ts'
+import { type RefundAttempt, refunds as table } from '../../src/domain/refund/table.ts'
 import { processDueRefunds } from '../../src/domain/sale/refund/request-provider-refund.ts'
 import { settleRefund } from '../../src/domain/sale/refund/settle-refund.ts'
 import { receiveProviderEvent } from '../../src/domain/sale/settle/receive-provider-event.ts'
@@ -176,10 +176,10 @@ test('concurrent workers and webhooks settle each refund once', async () => {
     ...Array.from({ length: 3 }, () => processDueRefunds(sale.db, provider)),
     ...rows
       .slice(0, 6)
-      .flatMap(({ id }) =>
+      .flatMap((row) =>
         Array.from({ length: 2 }, () =>
           sale.db.transaction((tx) =>
-            settleRefund(tx, { organizationId: 'org_1', id }, { kind: 'succeeded', reference: `re_${id}` }),
+            settleRefund(tx, row, { kind: 'succeeded', reference: `re_${row.id}` }),
           ),
         ),
       ),
@@ -220,18 +220,14 @@ test('concurrent settlements that fail leave no gap in the invoice series', asyn
   outcome = succeeds
   const rows = await refunds.refundRows(sale, checkout)
   let failed = 0
-  const settle = (id: string, fails: boolean) =>
+  const settle = (row: RefundAttempt, fails: boolean) =>
     db.transaction(async (tx) => {
-      const settled = await settleRefund(
-        tx,
-        { organizationId: 'org_1', id },
-        { kind: 'succeeded', reference: `re_${id}` },
-      )
+      const settled = await settleRefund(tx, row, { kind: 'succeeded', reference: `re_${row.id}` })
       // The invoice number is taken by now.
-      if (fails) throw new Error(`on purpose: ${settled?.status}`)
+      if (fails) throw new Error(`on purpose: ${settled.status}`)
     })
-  const failing = (id: string) => settle(id, true).catch(() => void failed++)
-  await Promise.all(rows.flatMap(({ id }) => [failing(id), settle(id, false), failing(id)]))
+  const failing = (row: RefundAttempt) => settle(row, true).catch(() => void failed++)
+  await Promise.all(rows.flatMap((row) => [failing(row), settle(row, false), failing(row)]))
   expect(failed).toBe(40)
   expect(await refunds.paymentRow(sale, checkout)).toMatchObject({ status: 'refunded' })
   await expectSound(checkout)
@@ -242,12 +238,13 @@ test('a failed settlement leaves nothing behind and can be repeated', async () =
   const checkout = await refunds.buyTickets(sale)
   const id = refunds.ticketOf(checkout)
   outcome = async ({ id }) => ({ kind: 'pending', reference: `re_${id}` })
-  const { refund } = await refunds.refundTicket(sale, id)
+  await refunds.refundTicket(sale, id)
   outcome = succeeds
-  const name = { id: refund?.id ?? '' }
+  const [row] = await refunds.refundRows(sale, checkout)
+  if (!row) throw new Error('there is a refund')
   const reported = { kind: 'succeeded', reference: 're_1' } as const
   const failing = db.transaction(async (tx) => {
-    await settleRefund(tx, { organizationId: 'org_1', ...name }, reported)
+    await settleRefund(tx, row, reported)
     throw new Error('on purpose')
   })
   await expect(failing).rejects.toThrow('on purpose')
@@ -255,9 +252,7 @@ test('a failed settlement leaves nothing behind and can be repeated', async () =
     refundedAmount: 0,
     correctiveInvoiceReferences: [],
   })
-  const settled = await db.transaction((tx) =>
-    settleRefund(tx, { organizationId: 'org_1', ...name }, reported),
-  )
-  expect(settled?.status).toBe('succeeded')
+  const settled = await db.transaction((tx) => settleRefund(tx, row, reported))
+  expect(settled.status).toBe('succeeded')
   await expectSound(checkout)
 })

@@ -3,14 +3,10 @@ import { insertRows } from '../../data/array-params.ts'
 import { query } from '../../data/query.ts'
 import type { Connection } from '../../database/database.ts'
 import { newId } from '../../shared/ids.ts'
-import type { Mode } from '../../shared/mode.ts'
+import type { Payment } from '../payment/table.ts'
 import { type Invoice, invoiceSeries, invoices } from './table.ts'
 
 const prefix = { invoice: 'F', corrective: 'R', test_invoice: 'TEST-F', test_corrective: 'TEST-R' }
-
-/** Kind of an invoice in a mode: test ones have series of their own. */
-export const invoiceKindIn = (mode: Mode, kind: 'invoice' | 'corrective'): Invoice['kind'] =>
-  mode === 'test' ? `test_${kind}` : kind
 
 const year = sql`extract(year from now() at time zone 'UTC')::integer`
 
@@ -26,16 +22,21 @@ const takeNumbers = query<{ year: number; last: number }>(
 
 const insert = insertRows('insert_invoices', invoices, 'fail')
 
-/** Issues invoices for payments or refunds with the next numbers of an organization's series of one kind and
- *  the current year, in order. Amounts in minor units. Locks the series until the
- *  transaction ends, so that a rollback leaves no gap. Call it last in a transaction, after the stock
- *  counters, to keep locks in one order. Returns the references. */
+/** What an invoice is for: a payment, or a refund of one. Amount in minor units. */
+type Invoiced = Pick<Invoice, 'paymentId' | 'amount' | 'currency'> & { refundId?: string }
+
+/** Issues invoices for payments, or corrective ones for refunds, with the next numbers of an organization's series for
+ *  the mode and the current year, in order. Locks the series until the transaction ends, so that a rollback leaves no
+ *  gap. Call it last in a transaction, after the stock counters, to keep locks in one order. Returns the references by
+ *  payment id. */
 export async function issueInvoices(
   tx: Connection,
-  { organizationId, kind }: Pick<Invoice, 'organizationId' | 'kind'>,
-  invoiced: Pick<Invoice, 'paymentId' | 'refundId' | 'amount' | 'currency'>[],
-): Promise<string[]> {
-  if (invoiced.length === 0) return []
+  { organizationId, mode }: Pick<Payment, 'organizationId' | 'mode'>,
+  type: 'invoice' | 'corrective',
+  invoiced: Invoiced[],
+): Promise<Map<string, string>> {
+  if (invoiced.length === 0) return new Map()
+  const kind = mode === 'test' ? (`test_${type}` as const) : type
   const count = invoiced.length
   const [series] = await takeNumbers(tx, { organizationId, kind, count })
   if (!series) throw new Error('no numbers of invoices were returned')
@@ -46,5 +47,5 @@ export async function issueInvoices(
     return { id: newId('inv'), ...invoice, organizationId, kind, year, number, reference }
   })
   await insert(tx, rows)
-  return rows.map(({ reference }) => reference)
+  return new Map(rows.map(({ paymentId, reference }) => [paymentId, reference]))
 }

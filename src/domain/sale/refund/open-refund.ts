@@ -105,8 +105,7 @@ export async function startRefund(
       if (!opened.isNew || payment.provider !== ownProvider) return opened
       // The organization gives the money back by hand, and no provider ever hears of it.
       const outcome = { kind: 'succeeded', reference: opened.refund.id } as const
-      const settled = await settleRefund(tx, opened.refund, outcome)
-      return { refund: settled ?? opened.refund, isNew: false }
+      return { refund: await settleRefund(tx, opened.refund, outcome), isNew: false }
     }),
   )
   const attempted = isNew ? requestProviderRefund(db, provider, refund) : Promise.resolve(refund)

@@ -5,7 +5,7 @@ import type { Database } from '../../../database/database.ts'
 import { errorCode } from '../../../shared/errors.ts'
 import { inTime } from '../../../shared/in-time.ts'
 import { providerOf } from '../../payment/open-provider.ts'
-import type { PaymentProvider, RefundOutcome } from '../../payment/provider.ts'
+import type { PaymentProvider } from '../../payment/provider.ts'
 import { charges } from '../../payment/table.ts'
 import { type RefundAttempt, refunds } from '../../refund/table.ts'
 import { isRefund, refundTransaction, settleRefund } from './settle-refund.ts'
@@ -16,7 +16,8 @@ export const leaseSeconds = 60
 // Retried until the provider decides, in the end once an hour: it is the buyer's money.
 const retrySeconds = { first: 5, max: 3600 }
 
-const failure = (code: string) => Object.assign(new Error('the refund was not made'), { code })
+// What a call came to that has decided nothing.
+const undecided = (lastError: string) => ({ kind: 'pending' as const, lastError })
 
 /** Requests a refund from the provider, outside any transaction, and settles its outcome. If the provider
  *  fails, takes longer than `maxSeconds`, or has not decided yet, the refund becomes due again later. Each
@@ -34,24 +35,20 @@ export async function requestProviderRefund(
     .where(and(eq(charges.organizationId, refund.organizationId), eq(charges.id, refund.chargeId)))
   if (!charge) throw new Error(`charge ${refund.chargeId} of refund ${refund.id} not found`)
   const { id, organizationId, amount, currency } = refund
-  const call = async (): Promise<RefundOutcome> => {
-    // Only the provider that took the charge can refund it. Another would not know it, and the sandbox would
-    // pretend to.
-    if (charge.provider !== provider.name) throw failure('OTHER_PROVIDER')
-    return provider.refund({ id, organizationId, charge: charge.reference, amount, currency })
-  }
-  const late = () => {
-    throw failure('TIMEOUT')
-  }
-  const outcome = await inTime(maxSeconds * 1000, call(), late).catch((error: unknown) => ({
-    kind: 'pending' as const,
-    lastError: errorCode(error) ?? 'UNKNOWN',
-  }))
+  // Only the provider that took the charge can refund it. Another would not know it, and the sandbox would
+  // pretend to.
+  const call = async () =>
+    charge.provider === provider.name
+      ? provider.refund({ id, organizationId, charge: charge.reference, amount, currency })
+      : undecided('OTHER_PROVIDER')
+  const outcome = await inTime(maxSeconds * 1000, call(), () => undecided('TIMEOUT')).catch(
+    (error: unknown) => undecided(errorCode(error) ?? 'UNKNOWN'),
+  )
   if (outcome.kind === 'pending') {
     const { kind: _, ...known } = outcome
     return postpone(db, refund, { lastError: null, ...known })
   }
-  return (await refundTransaction(db, (tx) => settleRefund(tx, refund, outcome))) ?? refund
+  return refundTransaction(db, (tx) => settleRefund(tx, refund, outcome))
 }
 
 // Leaves a refund alone that was decided in the meantime.

@@ -1,7 +1,7 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 import { boundedTransactions } from '../../../data/bulkhead.ts'
 import type { Connection } from '../../../database/database.ts'
-import { invoiceKindIn, issueInvoices } from '../../invoice/issue-invoice.ts'
+import { issueInvoices } from '../../invoice/issue-invoice.ts'
 import { isPayment, lockPayment } from '../../payment/lock-payment.ts'
 import { paymentChange } from '../../payment/payment-change.ts'
 import type { RefundOutcome } from '../../payment/provider.ts'
@@ -15,24 +15,12 @@ import { recordChanges } from '../record-changes.ts'
 /** Runs transactions that write refunds, two at a time per process. Never call a provider inside of one. */
 export const refundTransaction = boundedTransactions({ maxAtOnce: 2, maxWaiting: 500 })
 
-/** Identifies a refund of an organization by its id, or by its provider's reference. */
-export type RefundName = Pick<RefundAttempt, 'organizationId'> & ({ id: string } | { reference: string })
-
 /** Condition that matches a refund by its primary key. */
 export const isRefund = ({
   id,
   organizationId,
 }: Pick<RefundAttempt, 'id' | 'organizationId'>): SQL | undefined =>
   and(eq(refunds.organizationId, organizationId), eq(refunds.id, id))
-
-const findRefund = async (tx: Connection, name: RefundName): Promise<RefundAttempt | undefined> => {
-  const isNamed = 'id' in name ? eq(refunds.id, name.id) : eq(refunds.reference, name.reference)
-  const [found] = await tx
-    .select()
-    .from(refunds)
-    .where(and(eq(refunds.organizationId, name.organizationId), isNamed))
-  return found
-}
 
 function changeOf(outcome: RefundOutcome) {
   if (outcome.kind === 'failed') return { status: 'failed', lastError: outcome.code } as const
@@ -84,10 +72,8 @@ async function recordTicketRefund(
   const status = refundedAmount === payment.totalAmount ? 'refunded' : 'partially_refunded'
   if (!(await updatePayment(tx, payment, { status, refundedAmount })))
     throw new Error(`payment ${payment.id} of a refunded ticket is not paid`)
-  const series = { organizationId: payment.organizationId, kind: invoiceKindIn(payment.mode, 'corrective') }
-  const [reference] = await issueInvoices(tx, series, [
-    { paymentId: payment.id, refundId: id, amount, currency },
-  ])
+  const invoiced = { paymentId: payment.id, refundId: id, amount, currency }
+  const reference = (await issueInvoices(tx, payment, 'corrective', [invoiced])).get(payment.id)
   await tx
     .update(tickets)
     .set({
@@ -115,25 +101,24 @@ async function recordRefunded(
 
 /** Applies a provider's outcome to a refund, with all its consequences, in the caller's transaction. A refund
  *  is decided once: repeated outcomes change nothing, and a failure after a success undoes nothing, but is
- *  kept in `lastError` for the operator. Returns the refund's current row, or null if there is none. */
+ *  kept in `lastError` for the operator. Returns the refund's current row. */
 export async function settleRefund(
   tx: Connection,
-  name: RefundName,
+  refund: RefundAttempt,
   outcome: RefundOutcome,
-): Promise<RefundAttempt | null> {
-  const found = await findRefund(tx, name)
-  if (!found) return null
-  const payment = await lockPayment(tx, { id: found.paymentId, organizationId: found.organizationId })
+): Promise<RefundAttempt> {
+  const isThis = isRefund(refund)
+  const payment = await lockPayment(tx, { id: refund.paymentId, organizationId: refund.organizationId })
   const [settled] = await tx
     .update(refunds)
     .set(changeOf(outcome))
-    .where(and(isRefund(found), eq(refunds.status, 'pending')))
+    .where(and(isThis, eq(refunds.status, 'pending')))
     .returning()
-  if (!settled) {
-    if (outcome.kind === 'failed')
-      await tx.update(refunds).set({ lastError: outcome.code }).where(isRefund(found))
-    return (await findRefund(tx, found)) ?? null
+  if (settled) {
+    if (settled.succeededAt) await recordRefunded(tx, payment, settled, settled.succeededAt)
+    return settled
   }
-  if (settled.succeededAt) await recordRefunded(tx, payment, settled, settled.succeededAt)
-  return settled
+  if (outcome.kind === 'failed') await tx.update(refunds).set({ lastError: outcome.code }).where(isThis)
+  const [decided] = await tx.select().from(refunds).where(isThis)
+  return decided ?? refund
 }

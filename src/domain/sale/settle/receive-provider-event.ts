@@ -11,23 +11,19 @@ import { findSettling } from './settlement.ts'
  *  refund does not exist, `ignored` if it concerns neither. */
 type EventResult = 'done' | 'repeated' | 'unknown' | 'ignored'
 
-type Subject<Kind> = Extract<ProviderEvent['about'], { kind: Kind }>
-
 async function receiveRefund(
   db: Database,
   provider: string,
   { id, type }: ProviderEvent,
-  about: Subject<'refund'>,
+  about: Extract<ProviderEvent['about'], { kind: 'refund' }>,
 ): Promise<EventResult> {
-  const [refund] = await db
-    .select({ id: refunds.id, organizationId: refunds.organizationId })
-    .from(refunds)
-    .where(isRefund(about))
+  const [refund] = await db.select().from(refunds).where(isRefund(about))
   if (!refund) return 'unknown'
   return refundTransaction(db, async (tx) => {
     const event = { organizationId: refund.organizationId, provider, id, type, paymentId: null }
     if (!(await recordProviderEvents(tx, [event])).has(id)) return 'repeated'
-    return (await settleRefund(tx, refund, about.outcome)) ? 'done' : 'unknown'
+    await settleRefund(tx, refund, about.outcome)
+    return 'done'
   })
 }
 

@@ -7,7 +7,7 @@ import type { Connection } from '../../../database/database.ts'
 import { atOnce } from '../../../database/transaction.ts'
 import { queueDeliveries } from '../../delivery/queue-deliveries.ts'
 import { events } from '../../event/table.ts'
-import { invoiceKindIn, issueInvoices } from '../../invoice/issue-invoice.ts'
+import { issueInvoices } from '../../invoice/issue-invoice.ts'
 import { locations } from '../../location/table.ts'
 import { paymentChange } from '../../payment/payment-change.ts'
 import { dropHolds, dropSessions } from '../../payment/queue/follow-payments.ts'
@@ -131,16 +131,19 @@ export async function recordPaid<Sold extends SoldTicket>(
   if (from === 'held' && !(await moveStock(tx, organizationId, mode, moves)))
     throw new Error('stock of held tickets could not be sold')
   await recordAvailability(tx, organizationId, mode, claimed)
-  return writePaid(tx, organizationId, payables, from)
+  return writePaid(tx, first.payment, payables, from)
 }
 
 async function writePaid<Sold extends SoldTicket>(
   tx: Connection,
-  organizationId: string,
+  { organizationId, mode }: Pick<Payment, 'organizationId' | 'mode'>,
   payables: Payable<Sold>[],
   from: 'held' | 'expired',
 ): Promise<Payable<Sold>[]> {
-  const references = await issueReferences(tx, payables)
+  const invoiced = payables.flatMap(({ payment: { id, totalAmount, currency } }) =>
+    totalAmount > 0 ? [{ paymentId: id, amount: totalAmount, currency }] : [],
+  )
+  const references = await issueInvoices(tx, { organizationId, mode }, 'invoice', invoiced)
   const values = {
     organizationId,
     ...marked.values(
@@ -166,28 +169,4 @@ async function writePaid<Sold extends SoldTicket>(
       }),
     }
   })
-}
-
-// Returns invoice references by payment id.
-async function issueReferences(
-  tx: Connection,
-  payables: Payable<SoldTicket>[],
-): Promise<Map<string, string>> {
-  const invoiced = payables.flatMap(({ payment }) => (payment.totalAmount > 0 ? [payment] : []))
-  const [first] = invoiced
-  if (!first) return new Map()
-  const { organizationId, mode } = first
-  if (invoiced.some((payment) => payment.organizationId !== organizationId || payment.mode !== mode))
-    throw new Error('payments of several organizations or modes were settled together')
-  const references = await issueInvoices(
-    tx,
-    { organizationId, kind: invoiceKindIn(mode, 'invoice') },
-    invoiced.map(({ id, totalAmount, currency }) => ({
-      paymentId: id,
-      refundId: null,
-      amount: totalAmount,
-      currency,
-    })),
-  )
-  return new Map(invoiced.map(({ id }, index) => [id, references[index] ?? '']))
 }
