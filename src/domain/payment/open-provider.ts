@@ -8,18 +8,11 @@ export async function openProvider({
   paymentProvider,
   stripe,
 }: Pick<Config, 'paymentProvider' | 'stripe'>): Promise<PaymentProvider> {
-  switch (paymentProvider) {
-    case 'sandbox':
-      return sandboxProvider
-    case 'stripe': {
-      if (!stripe) throw new Error('the settings of Stripe are missing')
-      // Imported on demand, because the SDK costs memory and start-up time.
-      const { stripeProvider } = await import('./stripe/stripe.ts')
-      return stripeProvider(stripe)
-    }
-    default:
-      return paymentProvider satisfies never
-  }
+  if (paymentProvider === 'sandbox') return sandboxProvider
+  if (!stripe) throw new Error('the settings of Stripe are missing')
+  // Imported on demand, because the SDK costs memory and start-up time.
+  const { stripeProvider } = await import('./stripe/stripe.ts')
+  return stripeProvider(stripe)
 }
 
 /** Returns the provider of payments of a mode: the service's for live ones, the sandbox for test ones,

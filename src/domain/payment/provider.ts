@@ -35,9 +35,6 @@ export type RefundOrder = {
   currency: string
 }
 
-/** Attempt to pay that took no money and ended nothing: the buyer may try again while the hold lasts. */
-export type Declined = { kind: 'declined' }
-
 /** Page of the provider where the buyer pays. */
 export type PaymentSession = { kind: 'session'; id: string; url: string }
 
@@ -68,8 +65,9 @@ export type PaymentProvider = {
   /** Origins of its sessions, for the `form-action` of the payment page's Content-Security-Policy. */
   sessionSources?: string[]
   /** Charges the whole amount of a payment (minor units) when the buyer presses Pay: at once, or in a session
-   *  that the buyer is sent to. */
-  charge(order: PaymentOrder): Promise<PaymentOutcome | PaymentSession | Declined>
+   *  that the buyer is sent to. An attempt that is `declined` took no money and ended nothing: the buyer may try again
+   *  while the hold lasts. */
+  charge(order: PaymentOrder): Promise<PaymentOutcome | PaymentSession | { kind: 'declined' }>
   /** Returns the outcome of a session; null while it waits for the buyer. */
   getSession(sessionId: string): Promise<PaymentOutcome | null>
   /** Expires a session, so that nobody can pay there any more, and returns its outcome. */

@@ -2,7 +2,7 @@ import { Stripe } from 'stripe'
 import { z } from 'zod'
 import { refusal } from '../../../shared/errors.ts'
 import type { PaymentOutcome, ProviderEvent } from '../provider.ts'
-import { refundBody, refundOutcome, sessionBody, sessionOutcome, UnreadableMoney, word } from './outcome.ts'
+import { ended, refundBody, refundOutcome, sessionBody, sessionOutcome, word } from './outcome.ts'
 
 const { StripeSignatureVerificationError } = Stripe.errors
 
@@ -65,44 +65,32 @@ const ownRefund = z.object({
   metadata: z.object({ refund_id: word.optional(), organization_id: word.optional() }).nullish(),
 })
 
-function read<T>(schema: z.ZodType<T>, value: unknown): T {
-  const parsed = schema.safeParse(value)
-  if (!parsed.success) throw malformedEvent()
-  return parsed.data
-}
-
 // Trusts metadata, which only the holder of the secret key can write. A buyer may set `client_reference_id`
 // on some pages.
 function aboutSession(object: object, knownOutcome?: PaymentOutcome): ProviderEvent['about'] {
-  const { payment_id: paymentId, organization_id: organizationId } = read(ownSession, object).metadata ?? {}
+  const { payment_id: paymentId, organization_id: organizationId } = ownSession.parse(object).metadata ?? {}
   if (!paymentId || !organizationId) return null
-  const session = read(sessionBody, object)
+  const session = sessionBody.parse(object)
   const outcome = knownOutcome ?? sessionOutcome(session)
   return outcome && { kind: 'session', id: session.id, paymentId, organizationId, outcome }
 }
 
 function aboutRefund(object: object): ProviderEvent['about'] {
-  const { refund_id: id, organization_id: organizationId } = read(ownRefund, object).metadata ?? {}
+  const { refund_id: id, organization_id: organizationId } = ownRefund.parse(object).metadata ?? {}
   if (!id || !organizationId) return null
-  return { kind: 'refund', id, organizationId, outcome: refundOutcome(read(refundBody, object)) }
+  return { kind: 'refund', id, organizationId, outcome: refundOutcome(refundBody.parse(object)) }
 }
 
-function aboutOf({ type, data: { object } }: z.output<typeof eventBody>): ProviderEvent['about'] {
-  switch (type) {
-    case 'checkout.session.completed':
-    case 'checkout.session.async_payment_succeeded':
-    case 'checkout.session.expired':
-      return aboutSession(object)
-    case 'checkout.session.async_payment_failed':
-      return aboutSession(object, { kind: 'ended', status: 'failed' })
-    case 'refund.created':
-    case 'refund.updated':
-    case 'refund.failed':
-      return aboutRefund(object)
-    default:
-      return null
-  }
-}
+// Readers of what an event is about, by its type. Events of other types are about nothing of ours.
+const aboutOf = new Map<string, (object: object) => ProviderEvent['about']>([
+  ['checkout.session.completed', aboutSession],
+  ['checkout.session.async_payment_succeeded', aboutSession],
+  ['checkout.session.async_payment_failed', (object) => aboutSession(object, ended('failed'))],
+  ['checkout.session.expired', aboutSession],
+  ['refund.created', aboutRefund],
+  ['refund.updated', aboutRefund],
+  ['refund.failed', aboutRefund],
+])
 
 /** Reads an event that Stripe signed with one of the secrets. Null if the signature is invalid: see
  *  readSigned.
@@ -115,11 +103,11 @@ export function readStripeEvent(
 ): ProviderEvent | null {
   const signed = readSigned(stripe, secrets, body, signature)
   if (!signed) return null
-  const event = read(eventBody, signed.value)
   try {
-    return { id: event.id, type: event.type, about: aboutOf(event) }
+    const { id, type, data } = eventBody.parse(signed.value)
+    return { id, type, about: aboutOf.get(type)?.(data.object) ?? null }
   } catch (error) {
-    if (error instanceof UnreadableMoney) throw malformedEvent()
+    if (error instanceof z.ZodError) throw malformedEvent()
     throw error
   }
 }

@@ -42,39 +42,33 @@ export const sessionBody = z.object({
 
 type StripeSession = z.output<typeof sessionBody>
 
-/** Thrown for a paid session without a valid charge: a positive integer of minor units, and a currency. */
-export class UnreadableMoney extends Error {
-  constructor() {
-    super('paid Stripe session has no readable amount')
-    this.name = 'UnreadableMoney'
-  }
-}
+// Charge of a paid session. Stripe allows twelve digits at most, in currencies that need them.
+const paidSession = z
+  .object({
+    payment_intent: z.union([word, z.object({ id: word }).transform(({ id }) => id)]),
+    amount_total: z.int().max(999_999_999_999),
+    currency: z
+      .string()
+      .toUpperCase()
+      .regex(/^[A-Z]{3}$/),
+  })
+  .transform(({ payment_intent: reference, amount_total, currency }): Money => {
+    return { provider: 'stripe', reference, amount: fromStripe(amount_total, currency), currency }
+  })
+  .refine(({ amount }) => amount > 0)
 
-// Stripe allows twelve digits at most, in currencies that need them.
-const maxAmount = 999_999_999_999
-
-const ended = (status: 'failed' | 'expired'): PaymentOutcome => ({ kind: 'ended', status })
-
-function moneyOf({ payment_intent, amount_total, currency }: StripeSession): Money {
-  const reference = typeof payment_intent === 'string' ? payment_intent : payment_intent?.id
-  const code = currency?.toUpperCase() ?? ''
-  if (!reference || !/^[A-Z]{3}$/.test(code)) throw new UnreadableMoney()
-  if (!amount_total || !Number.isInteger(amount_total) || amount_total > maxAmount)
-    throw new UnreadableMoney()
-  const amount = fromStripe(amount_total, code)
-  if (amount <= 0) throw new UnreadableMoney()
-  return { provider: 'stripe', reference, amount, currency: code }
-}
+/** Outcome of a session that took no money. */
+export const ended = (status: 'failed' | 'expired'): PaymentOutcome => ({ kind: 'ended', status })
 
 // Statuses of a payment intent that a bank has refused, or that is cancelled. With any other an unpaid
 // session may still be paid.
 const failedStatuses = new Set(['requires_payment_method', 'canceled'])
 
 /** Determines the outcome of a session; null while it waits for the buyer. Expand `payment_intent` to tell a
- *  bank that has refused from one that is still deciding. Throws UnreadableMoney. */
+ *  bank that has refused from one that is still deciding. Throws for a paid session without a valid charge. */
 export function sessionOutcome(session: StripeSession): PaymentOutcome | null {
   const { status, payment_status, payment_intent } = session
-  if (payment_status === 'paid') return { kind: 'paid', money: moneyOf(session) }
+  if (payment_status === 'paid') return { kind: 'paid', money: paidSession.parse(session) }
   if (status === 'expired') return ended('expired')
   if (status !== 'complete') return null
   const isRefused = typeof payment_intent === 'object' && failedStatuses.has(payment_intent?.status ?? '')

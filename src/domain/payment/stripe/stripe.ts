@@ -11,7 +11,7 @@ import type {
   RefundOutcome,
 } from '../provider.ts'
 import { readStripeEvent } from './events.ts'
-import { refundOutcome, sessionOutcome, toStripe } from './outcome.ts'
+import { ended, refundOutcome, sessionOutcome, toStripe } from './outcome.ts'
 
 const { StripeAPIError, StripeError, StripeIdempotencyError } = Stripe.errors
 
@@ -91,7 +91,7 @@ const isAmountRefused = (error: unknown) =>
 
 async function openSession(stripe: Stripe, order: PaymentOrder): Promise<PaymentSession | PaymentOutcome> {
   // Found in a catalogue that was imported before such prices were refused.
-  if (order.totalAmount % smallestCharge(order.currency) !== 0) return { kind: 'ended', status: 'failed' }
+  if (order.totalAmount % smallestCharge(order.currency) !== 0) return ended('failed')
   const params = sessionParams(order)
   try {
     const { id, url } = await idempotently(order.id, (idempotencyKey) =>
@@ -100,8 +100,8 @@ async function openSession(stripe: Stripe, order: PaymentOrder): Promise<Payment
     if (!url) throw new Error(`Stripe session ${id} has no url`)
     return { kind: 'session', id, url }
   } catch (error) {
-    if (!isAmountRefused(error)) throw error
-    return { kind: 'ended', status: 'failed' }
+    if (isAmountRefused(error)) return ended('failed')
+    throw error
   }
 }
 
@@ -124,7 +124,7 @@ async function expireSession(stripe: Stripe, sessionId: string): Promise<Payment
     if (!outcome) throw error
     return outcome
   }
-  return { kind: 'ended', status: 'expired' }
+  return ended('expired')
 }
 
 async function refund(
