@@ -7,7 +7,7 @@ import type { PgColumn } from 'drizzle-orm/pg-core'
 import pLimit from 'p-limit'
 import type { Connection, Database } from '../database/database.ts'
 import { isDistributed } from '../database/distributed.ts'
-import { groupBy } from '../shared/group-by.ts'
+import { byId, groupBy } from '../shared/group-by.ts'
 import { coalesceReads } from './coalesce.ts'
 import { anyOf, type Find, query } from './query.ts'
 
@@ -22,14 +22,13 @@ const nameOf = (organizationId: string, key: string) => `${organizationId} ${key
 
 /** Coalesces reads of an organization's rows as `coalesceReads` does, with a statement for each organization. */
 export function readByOrganization<Row>(
-  read: (db: Database, organizationId: string, keys: string[]) => Promise<Map<string, Row>>,
+  read: (db: Database, values: { organizationId: string; keys: string[] }) => Promise<Map<string, Row>>,
 ): (db: Database, organizationId: string, key: string) => Promise<Row | null> {
   const readNamed = coalesceReads<Row>(async (db, names) => {
     const pairs = names.map((name) => name.split(' ') as [organizationId: string, key: string])
     const found = await Promise.all(
       [...groupBy(pairs, ([organizationId]) => organizationId)].map(async ([organizationId, pairs]) => {
-        const keys = pairs.map(([, key]) => key)
-        const rows = await read(db, organizationId, keys)
+        const rows = await read(db, { organizationId, keys: pairs.map(([, key]) => key) })
         return [...rows].map(([key, row]): [string, Row] => [nameOf(organizationId, key), row])
       }),
     )
@@ -41,10 +40,7 @@ export function readByOrganization<Row>(
 /** The same by the identifiers of rows that a query finds within the organization. */
 export function readByIds<Row extends { id: string }>(name: string, asked: Find<Row>) {
   const find = query(name, asked)
-  return readByOrganization(async (db, organizationId, keys) => {
-    const found = await find(db, { organizationId, keys })
-    return new Map(found.map((row) => [row.id, row]))
-  })
+  return readByOrganization(async (db, values) => byId(await find(db, values)))
 }
 
 /** Creates a coalesced read of the organizations of rows by one of their columns: a narrow statement that every
@@ -62,13 +58,14 @@ export function organizationsBy(name: string, column: PgColumn, organizationId: 
 }
 
 /** Coalesces reads of rows by keys that name no organization: those of all, or on a distributed database of each,
- *  whose organization is `known` or asked for. `read` gives the organization to its statement, if it gets one. */
+ *  whose organization is `known` or asked for. `read` gives the values to its statement: the keys, and the organization
+ *  if it is one. */
 export function readSold<Row>(
-  read: (db: Database, keys: string[], organizationId?: string) => Promise<Map<string, Row>>,
+  read: (db: Database, values: { keys: string[]; organizationId?: string }) => Promise<Map<string, Row>>,
   organizationOf: OrganizationOf,
 ): (db: Database, key: string, known?: string) => Promise<Row | null> {
-  const readAll = coalesceReads<Row>(read)
-  const readOwn = readByOrganization<Row>((db, organizationId, keys) => read(db, keys, organizationId))
+  const readAll = coalesceReads<Row>((db, keys) => read(db, { keys }))
+  const readOwn = readByOrganization<Row>(read)
   return async (db, key, known) => {
     if (!isDistributed(db)) return readAll(db, key)
     const organizationId = known ?? (await organizationOf(db, key))

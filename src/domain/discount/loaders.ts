@@ -41,8 +41,8 @@ const byCode = query<Discount>('discounts_by_code', {
 })
 
 const readByCode = perMode((mode) =>
-  readByOrganization<Discount>(async (db, organizationId, keys) => {
-    const found = await byCode(db, { mode, organizationId, keys })
+  readByOrganization<Discount>(async (db, values) => {
+    const found = await byCode(db, { mode, ...values })
     return new Map(found.map((discount) => [discount.code.toLowerCase(), discount]))
   }),
 )

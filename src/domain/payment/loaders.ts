@@ -11,7 +11,7 @@ import { type Payment, type PaymentOfRate, payments, rateOfPayment } from './tab
 
 const rows = rowsOf(getTableColumns(payments))
 
-const byId = soldBatch<PaymentOfRate>({
+const ownById = soldBatch<PaymentOfRate>({
   name: 'payment_by_id',
   rows: rowsOf({ ...getTableColumns(payments), ticketRateId: rateOfPayment }),
   ...{ table: payments, column: payments.id },
@@ -19,7 +19,7 @@ const byId = soldBatch<PaymentOfRate>({
 })
 
 /** Loads payments that the caller made as a channel, or that its organization sold. */
-export const paymentById = ({ own }: Readers) => loadOne(own, byId)
+export const paymentById = ({ own }: Readers) => loadOne(own, ownById)
 
 /** Loads a payment of the caller, beside a row of the same organization if there is one. Refuses: NOT_FOUND, also for
  *  somebody else's payment. */

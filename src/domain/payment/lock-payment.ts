@@ -3,6 +3,7 @@ import { rowsOf } from '../../data/json-rows.ts'
 import { anyOf, inOrganization, query } from '../../data/query.ts'
 import { nowMs } from '../../database/clock.ts'
 import type { Connection } from '../../database/database.ts'
+import { byId } from '../../shared/group-by.ts'
 import { type Payment, payments } from './table.ts'
 
 /** Payment whose row stays locked until the transaction ends. `isOverdue` if its hold has ended by the
@@ -35,8 +36,7 @@ export async function lockPayments(
   ids: string[],
   onLocked: 'wait' | 'skip',
 ): Promise<Map<string, LockedPayment>> {
-  const locked = await lock[onLocked](tx, { organizationId, ids })
-  return new Map(locked.map((payment) => [payment.id, payment]))
+  return byId(await lock[onLocked](tx, { organizationId, ids }))
 }
 
 /** Primary key of a payment. */

@@ -6,7 +6,7 @@ import { Loader } from '../../data/loader.ts'
 import { anyOf, type Find, inOrganization, inReach, query, type Scope, together } from '../../data/query.ts'
 import type { Database } from '../../database/database.ts'
 import { createContextWith, keysByKeyId } from '../../request/prefetch.ts'
-import { groupBy } from '../../shared/group-by.ts'
+import { byId, groupBy } from '../../shared/group-by.ts'
 import { isIdentifier } from '../../shared/ids.ts'
 import { ageText, events } from '../event/table.ts'
 import { prices, ticketRates } from '../ticket-rate/table.ts'
@@ -36,11 +36,9 @@ const ticketsById: Find<LookupTicket> = {
 }
 const findTickets = query('ticket_by_id', ticketsById)
 
-const byId = (found: LookupTicket[]) => new Map(found.map((ticket) => [ticket.id, ticket]))
-
 // Coalesces the lookups of all callers, so it is unscoped.
 const readTicket = readSold<LookupTicket>(
-  async (db, keys, organizationId) => byId(await findTickets(db, { keys, organizationId })),
+  async (db, values) => byId(await findTickets(db, values)),
   organizationsBy('organization_of_ticket', tickets.id, tickets.organizationId),
 )
 
@@ -77,8 +75,8 @@ const anyByPaymentId = query('any_tickets_by_payment_id', {
       .where(and(anyOf(tickets.paymentId, keys), inOrganization(tickets.organizationId)))
       .orderBy(...order),
 })
-const ofPaymentCoalesced = readByOrganization<Ticket[]>(async (db, organizationId, keys) =>
-  groupBy(await anyByPaymentId(db, { organizationId, keys }), ({ paymentId }) => paymentId),
+const ofPaymentCoalesced = readByOrganization<Ticket[]>(async (db, values) =>
+  groupBy(await anyByPaymentId(db, values), ({ paymentId }) => paymentId),
 )
 
 /** Finds the tickets of a payment without permission checks. */

@@ -133,7 +133,7 @@ async function findTerms(
 
 // Checkouts in one turn of the event loop, of any rates and callers of a mode, share one statement.
 const findTermsOf = perMode((mode) =>
-  readSold<Terms>(async (db, ids, organizationId) => {
+  readSold<Terms>(async (db, { keys: ids, organizationId }) => {
     const [, terms] = await findTerms(db, [], ids, mode, organizationId)
     return terms
   }, organizationOfRate),

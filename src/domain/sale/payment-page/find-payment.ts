@@ -104,14 +104,14 @@ export type FoundPayment = ReturnType<typeof pageRows.read>[number] & { location
 export type TicketLine = ReturnType<typeof lineRows.read>[number]
 
 // Buyers come in a rush: reads in the same turn of the event loop share one statement.
-const paymentByToken = readByOrganization<FoundPayment>(async (db, organizationId, tokens) => {
+const paymentByToken = readByOrganization<FoundPayment>(async (db, { organizationId, keys: tokens }) => {
   const ids = tokens.map((token) => readPageToken(token)?.id ?? '')
   const found = await paymentsByTokens(db, { organizationId, tokens, ids })
   return new Map(found.map((row) => [row.pageToken, { ...row, location: venueOf(row) }]))
 })
 
-const linesByPayment = readByOrganization<TicketLine[]>(async (db, organizationId, paymentIds) =>
-  groupBy(await linesByPayments(db, { organizationId, keys: paymentIds }), ({ paymentId }) => paymentId),
+const linesByPayment = readByOrganization<TicketLine[]>(async (db, values) =>
+  groupBy(await linesByPayments(db, values), ({ paymentId }) => paymentId),
 )
 
 /** Finds the payment whose page has this token, with its event and rate. The token is the permission: there

@@ -60,12 +60,12 @@ const overdueUses = query<PaymentName & { discountId: string }>(
       ${payments.organizationId} as "organizationId"
     from ${holds} join ${payments} on ${isOfHold} and ${isOverdue}
       join ${tickets} on ${tickets.organizationId} = ${payments.organizationId} and ${tickets.paymentId} = ${payments.id}
-    where ${inOrganization(holds.organizationId)} and ${holds.expiresAt} <= ${nowMs} and ${anyOf(tickets.discountId, 'discountIds')}`,
+    where ${inOrganization(holds.organizationId)} and ${holds.expiresAt} <= ${nowMs} and ${anyOf(tickets.discountId, 'keys')}`,
 )
 
 // Checkouts of one turn of the event loop that find discounts used up share one statement.
-const findOverdueUses = readByOrganization<PaymentName[]>(async (db, organizationId, discountIds) =>
-  groupBy(await overdueUses(db, { organizationId, discountIds }), ({ discountId }) => discountId),
+const findOverdueUses = readByOrganization<PaymentName[]>(async (db, values) =>
+  groupBy(await overdueUses(db, values), ({ discountId }) => discountId),
 )
 
 /** Expires the overdue holds of any rate that take up uses of a discount, for a checkout that finds it used
