@@ -44,7 +44,7 @@ export const maxInvitations = 100
 const amount = (name: string) => minorUnits(name).notNull()
 
 /** Condition that a ticket has not expired. */
-export const isNotExpired = (ended: ExtraConfigColumn | PgColumn): SQL =>
+export const isNotExpired = (ended: ExtraConfigColumn | PgColumn | SQL): SQL =>
   sql`${ended} is distinct from 'expired'`
 
 // A list is walked by organization, mode and channel.

@@ -18,8 +18,8 @@ const drop = query(
     and ${holds.expiresAt} = to_timestamp(${ended.cells.expiresAt} / 1000)::timestamptz(3) and ${holds.paymentId} = ${ended.cells.paymentId}`,
 )
 
-/** Takes payments of one organization that are paid or have ended, and the rates of their tickets, out of the queue of
- *  holds. `payments` have the ends of their holds. */
+/** Takes payments of one organization that are paid or have ended out of the queue of holds. `payments` have the ends of
+ *  their holds, and `tickets` their rates: each payment is of one. */
 export async function dropHolds(
   tx: Connection,
   payments: Pick<Payment, 'id' | 'organizationId' | 'expiresAt'>[],
@@ -27,34 +27,21 @@ export async function dropHolds(
 ): Promise<void> {
   const [first] = payments
   if (!first) return
-  const ends = new Map(payments.map(({ id, expiresAt }) => [id, expiresAt.getTime()]))
-  const rows = new Map(
-    tickets.map(({ paymentId, ticketRateId }) => [
-      `${paymentId} ${ticketRateId}`,
-      { paymentId, ticketRateId, expiresAt: ends.get(paymentId) ?? null },
-    ]),
-  )
-  await drop(tx, { organizationId: first.organizationId, ...ended.values([...rows.values()]) })
+  const rates = new Map(tickets.map(({ paymentId, ticketRateId }) => [paymentId, ticketRateId]))
+  const rows = payments.map(({ id, expiresAt }) => {
+    return { paymentId: id, ticketRateId: rates.get(id), expiresAt: expiresAt.getTime() }
+  })
+  await drop(tx, { organizationId: first.organizationId, ...ended.values(rows) })
 }
 
-type InSession = Pick<Payment, 'id' | 'organizationId' | 'sessionId'>
+type InSession = Pick<Payment, 'organizationId' | 'sessionId'>
 
 // Condition that matches the queued sessions of payments; null if none was ever sent to one.
 function areSessionsOf(payments: InSession[]) {
-  const sent = payments.filter(({ sessionId }) => sessionId !== null)
-  const [first] = sent
-  if (!first) return null
-  return and(
-    eq(openSessions.organizationId, first.organizationId),
-    inArray(
-      openSessions.sessionId,
-      sent.map(({ sessionId }) => sessionId ?? ''),
-    ),
-    inArray(
-      openSessions.paymentId,
-      sent.map(({ id }) => id),
-    ),
-  )
+  const ids = payments.flatMap(({ sessionId }) => sessionId ?? [])
+  const [first] = payments
+  if (!first || ids.length === 0) return null
+  return and(eq(openSessions.organizationId, first.organizationId), inArray(openSessions.sessionId, ids))
 }
 
 /** Puts the session of a payment into the queue of open ones, due to be closed shortly before its hold ends, so that

@@ -40,6 +40,12 @@ const findPayingCharge = query<{ id: string; refunded: number }>(
   order by ${charges.createdAt}, ${charges.id} limit 1`,
 )
 
+// Columns of a refund that say what it is taken from.
+const takenFrom = (
+  { organizationId, channelId, mode }: Pick<Payment, 'organizationId' | 'channelId' | 'mode'>,
+  { id: chargeId, paymentId, currency }: Pick<Charge, 'id' | 'paymentId' | 'currency'>,
+) => ({ id: newId('ref'), organizationId, channelId, mode, paymentId, chargeId, currency })
+
 /** Creates a pending refund of a ticket. The caller makes the first attempt at once; a background job takes
  *  over when its lease ends. Requires this transaction to hold the row locks of the payment, then of the
  *  ticket, so that all refunds together never exceed the amount paid.
@@ -51,7 +57,7 @@ export async function openRefund(
   { amount: requested, nonRefundable = 0, ...columns }: NewRefund,
 ): Promise<RefundAttempt> {
   if (!isPaid(ticket)) throw new Refusal(illegalTransition('payment', payment.status, 'refunded'))
-  const { id: ticketId, organizationId, channelId, mode, currency } = ticket
+  const { id: ticketId, organizationId, currency } = ticket
   const [charge] = await findPayingCharge(tx, { organizationId, paymentId: payment.id, ticketId })
   const refundable = Math.max(0, ticket.totalAmount - nonRefundable - (charge?.refunded ?? 0))
   const amount = requested ?? refundable
@@ -66,17 +72,8 @@ export async function openRefund(
   const [refund] = await tx
     .insert(refunds)
     .values({
-      id: newId('ref'),
-      paymentId: payment.id,
-      chargeId: charge.id,
-      ticketId,
-      organizationId,
-      channelId,
-      mode,
-      amount,
-      currency,
-      attempts: 1,
-      dueAt: inSeconds(leaseSeconds),
+      ...takenFrom(ticket, { id: charge.id, paymentId: payment.id, currency }),
+      ...{ ticketId, amount, attempts: 1, dueAt: inSeconds(leaseSeconds) },
       ...columns,
     })
     .returning()
@@ -132,16 +129,10 @@ export type UnearnedCharge = {
 export async function queueRefunds(tx: Connection, unearned: UnearnedCharge[]): Promise<void> {
   if (unearned.length === 0) return
   await tx.insert(refunds).values(
-    unearned.map(({ payment: { organizationId, channelId, mode }, charge, reason }) => ({
-      id: newId('ref'),
-      paymentId: charge.paymentId,
-      chargeId: charge.id,
-      organizationId,
-      channelId,
-      mode,
+    unearned.map(({ payment, charge, reason }) => ({
+      ...takenFrom(payment, charge),
       reason,
       amount: charge.amount,
-      currency: charge.currency,
     })),
   )
 }

@@ -1,5 +1,4 @@
-import { and, eq, ne } from 'drizzle-orm'
-import { alias } from 'drizzle-orm/pg-core'
+import { and, eq, sql } from 'drizzle-orm'
 import type { Connection } from '../../../database/database.ts'
 import { groupBy } from '../../../shared/group-by.ts'
 import { newQrCode } from '../../../shared/ids.ts'
@@ -23,27 +22,13 @@ import {
 
 // Gives new codes to expired tickets of a payment whose codes other tickets have taken in the meantime.
 async function renewTakenCodes(tx: Connection, { id: paymentId, organizationId }: Payment): Promise<void> {
-  const other = alias(tickets, 'other')
+  const isTaken = sql`exists (select from ${tickets} as other where other.organization_id = ${tickets.organizationId}
+    and other.event_id = ${tickets.eventId} and other.qr_code = ${tickets.qrCode} and other.mode = ${tickets.mode}
+    and other.id <> ${tickets.id} and ${isNotExpired(sql`other.ended`)})`
   const taken = await tx
     .select({ id: tickets.id })
     .from(tickets)
-    .innerJoin(
-      other,
-      and(
-        eq(other.organizationId, tickets.organizationId),
-        eq(other.eventId, tickets.eventId),
-        eq(other.qrCode, tickets.qrCode),
-        eq(other.mode, tickets.mode),
-        ne(other.id, tickets.id),
-      ),
-    )
-    .where(
-      and(
-        eq(tickets.organizationId, organizationId),
-        eq(tickets.paymentId, paymentId),
-        isNotExpired(other.ended),
-      ),
-    )
+    .where(and(eq(tickets.organizationId, organizationId), eq(tickets.paymentId, paymentId), isTaken))
   for (const { id } of taken)
     await tx.update(tickets).set({ qrCode: newQrCode() }).where(isTicket({ id, organizationId }))
 }
