@@ -5,6 +5,9 @@ import type { FastifyInstance } from 'fastify'
 import helmet from 'helmet'
 import { addPublicCors, exposedHeaders, maxAgeSeconds, type PublicCors } from './public-cors.ts'
 
+/** Headers of a page whose address is a secret. */
+export const secretAddress = { 'referrer-policy': 'no-referrer', 'x-robots-tag': 'noindex' }
+
 // Computed once, because they are the same for every response.
 function securityHeaders(): OutgoingHttpHeaders {
   const response = new ServerResponse(new IncomingMessage(new Socket()))

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import pLimit from 'p-limit'
 import { answerErrors } from '../../http/error-handler.ts'
 import { type Note, negotiateLanguage, sendErrorPage, sendNote } from '../../http/error-page.ts'
+import { secretAddress } from '../../http/security.ts'
 import type { Services } from '../../request/context.ts'
 import type { RateLimits } from '../../request/rate-limits.ts'
 import { refusal } from '../../shared/errors.ts'
@@ -34,11 +35,7 @@ export async function addDocumentPage(
   await app.register(async (scope) => {
     answerErrors(scope, sendApology)
     scope.addHook('onRequest', async (_request, reply) => {
-      reply.headers({
-        'cache-control': 'private, no-store',
-        'referrer-policy': 'no-referrer',
-        'x-robots-tag': 'noindex',
-      })
+      reply.headers({ 'cache-control': 'private, no-store', ...secretAddress })
     })
     const tokenOf = (request: FastifyRequest) =>
       readDocumentToken(tokenIn(request)) ? tokenIn(request) : null

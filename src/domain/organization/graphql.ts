@@ -43,8 +43,8 @@ builder.queryField('organizations', (t) =>
       const { organizationIds } = requireCaller(ctx)
       const size = sizeOf({ first })
       const readId = (id: string) => (isIdentifier(id) ? id : null)
-      const page = { after: after ? decodeCursor(after, readId) : '', limit: size + 1 }
-      return toPage(await listOrganizations(ctx.catalogue, organizationIds, page), size, after || null)
+      const page = { organizationIds, after: after ? decodeCursor(after, readId) : '', limit: size + 1 }
+      return toPage(await listOrganizations(ctx.catalogue, page), size, after || null)
     },
   }),
 )
@@ -80,7 +80,7 @@ const ViewerRef = builder.objectRef<Caller>('Viewer').implement({
       complexity: { field: 100, multiplier: 20 },
       description: 'Organizations that it may act for, ordered by id; the first 100.',
       resolve: ({ organizationIds }, _args, ctx) =>
-        listOrganizations(ctx.db, organizationIds, { after: '', limit: 100 }),
+        listOrganizations(ctx.db, { organizationIds, after: '', limit: 100 }),
     }),
     scopes: t.field({
       type: [ScopeRef],

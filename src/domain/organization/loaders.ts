@@ -2,7 +2,6 @@ import { and, asc, getTableColumns, sql } from 'drizzle-orm'
 import { loadById } from '../../data/batch-loader.ts'
 import { rowsOf } from '../../data/json-rows.ts'
 import { anyOf, query } from '../../data/query.ts'
-import type { Database } from '../../database/database.ts'
 import { type Organization, organizations } from './table.ts'
 
 /** Loads organizations that the caller sees. */
@@ -15,7 +14,8 @@ export const organizationById = loadById<Organization>('catalogue', {
       .where(and(anyOf(organizations.id, keys), anyOf(organizations.id, 'organizationIds'))),
 })
 
-const after = query('organizations', {
+/** Lists the organizations among `organizationIds`, ordered by id: those after `after`, at most `limit`. */
+export const listOrganizations = query('organizations', {
   rows: rowsOf(getTableColumns(organizations)),
   query: (select) =>
     select
@@ -29,10 +29,3 @@ const after = query('organizations', {
       .orderBy(asc(organizations.id))
       .limit(sql.placeholder('limit')),
 })
-
-/** Lists the organizations among these, ordered by id: those after `after`, at most `limit`. */
-export const listOrganizations = (
-  db: Database,
-  organizationIds: string[],
-  page: { after: string; limit: number },
-): Promise<Organization[]> => after(db, { organizationIds, ...page })

@@ -1,7 +1,7 @@
 import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import { loadOne, type Readers, soldBatch } from '../../data/batch-loader.ts'
 import { readByIds } from '../../data/by-organization.ts'
-import { rowsOf } from '../../data/json-rows.ts'
+import { fewRowsOf, rowsOf } from '../../data/json-rows.ts'
 import { anyOf, inOrganization, isInMode, query } from '../../data/query.ts'
 import type { Database } from '../../database/database.ts'
 import type { Context } from '../../request/context.ts'
@@ -36,6 +36,18 @@ export async function requirePayment(
 /** Finds a payment of an organization without permission checks. */
 export const findPayment = readByIds<Payment>('any_payment_by_id', {
   rows,
+  query: (select, keys) =>
+    select.from(payments).where(and(inOrganization(payments.organizationId), anyOf(payments.id, keys))),
+})
+
+/** Finds payments of an organization with the rates of their tickets, without what else they have. */
+export const ratesOfPayments = query('rates_of_payments', {
+  rows: fewRowsOf({
+    id: payments.id,
+    organizationId: payments.organizationId,
+    ticketRateId: rateOfPayment,
+    mode: payments.mode,
+  }),
   query: (select, keys) =>
     select.from(payments).where(and(inOrganization(payments.organizationId), anyOf(payments.id, keys))),
 })

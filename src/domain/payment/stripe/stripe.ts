@@ -13,7 +13,7 @@ import type {
 import { readStripeEvent } from './events.ts'
 import { ended, refundOutcome, sessionOutcome, toStripe } from './outcome.ts'
 
-const { StripeAPIError, StripeError, StripeIdempotencyError } = Stripe.errors
+const { StripeAPIError, StripeError, StripeIdempotencyError, StripeInvalidRequestError } = Stripe.errors
 
 /** Error of Stripe's, reduced to its name and code. Its HTTP status is meant for us, and must not become the
  *  status of our own response. */
@@ -53,8 +53,6 @@ async function idempotently<T>(key: string, request: (idempotencyKey: string) =>
     return request(`${key}_${Math.floor(Date.now() / windowMs)}`)
   }
 }
-
-const { StripeInvalidRequestError } = Stripe.errors
 
 // For calls that a buyer waits for on a page.
 const interactive = { timeout: 4_000, maxNetworkRetries: 0 }
@@ -106,12 +104,8 @@ async function openSession(stripe: Stripe, order: PaymentOrder): Promise<Payment
 }
 
 async function getSession(stripe: Stripe, sessionId: string): Promise<PaymentOutcome | null> {
-  const session = await stripe.checkout.sessions.retrieve(
-    sessionId,
-    { expand: ['payment_intent'] },
-    interactive,
-  )
-  return sessionOutcome(session)
+  const params = { expand: ['payment_intent'] }
+  return sessionOutcome(await stripe.checkout.sessions.retrieve(sessionId, params, interactive))
 }
 
 async function expireSession(stripe: Stripe, sessionId: string): Promise<PaymentOutcome> {
@@ -142,9 +136,8 @@ async function refund(
       amount: toStripe(amount, currency),
       metadata: { refund_id: id, organization_id: organizationId },
     }
-    return refundOutcome(
-      await idempotently(id, (idempotencyKey) => stripe.refunds.create(params, { idempotencyKey })),
-    )
+    const made = await idempotently(id, (idempotencyKey) => stripe.refunds.create(params, { idempotencyKey }))
+    return refundOutcome(made)
   } catch (error) {
     if (!(error instanceof StripeInvalidRequestError)) throw error
     return { kind: 'failed', code: error.code ?? error.type }

@@ -30,15 +30,8 @@ const toOrder = (found: FoundPayment, publicUrl: string): PaymentOrder => {
   const { id, organizationId, totalAmount, currency, expiresAt, eventName, rateName } = found
   // By code points: half of a surrogate pair is no text.
   const name = [...`${eventName} · ${rateName}`].slice(0, maxNameCharacters).join('')
-  return {
-    id,
-    organizationId,
-    totalAmount,
-    currency,
-    expiresAt,
-    name,
-    pageUrl: paymentUrl(found, publicUrl),
-  }
+  const pageUrl = paymentUrl(found, publicUrl)
+  return { id, organizationId, totalAmount, currency, expiresAt, name, pageUrl }
 }
 
 async function pay(

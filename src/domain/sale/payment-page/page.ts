@@ -4,6 +4,7 @@ import { answerErrors } from '../../../http/error-handler.ts'
 import { type Note, negotiateLanguage, sendErrorPage } from '../../../http/error-page.ts'
 import { html, sendPage } from '../../../http/html.ts'
 import { logFailure } from '../../../http/mask-error.ts'
+import { secretAddress } from '../../../http/security.ts'
 import { chooseLanguage, type Language } from '../../../language/languages.ts'
 import { loadMessages, translate } from '../../../language/translate.ts'
 import type { Services } from '../../../request/context.ts'
@@ -99,11 +100,7 @@ export async function addPaymentPage(
     scope.removeAllContentTypeParsers()
     await scope.register(formBody)
     scope.addHook('onRequest', async (_request, reply) => {
-      reply.headers({
-        'cache-control': 'no-store',
-        'referrer-policy': 'no-referrer',
-        'x-robots-tag': 'noindex',
-      })
+      reply.headers({ 'cache-control': 'no-store', ...secretAddress })
     })
     // A wildcard, so that addresses of the wrong length or depth get an error page, too.
     const tokenOf = (request: FastifyRequest) => {

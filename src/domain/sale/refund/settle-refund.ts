@@ -1,7 +1,8 @@
-import { and, eq, type SQL, sql } from 'drizzle-orm'
+import { and, eq, sql } from 'drizzle-orm'
 import { boundedTransactions } from '../../../data/bulkhead.ts'
 import type { Connection } from '../../../database/database.ts'
 import { issueInvoices } from '../../invoice/issue-invoice.ts'
+import { ratesOfPayments } from '../../payment/loaders.ts'
 import { isPayment, lockPayment } from '../../payment/lock-payment.ts'
 import { paymentChange } from '../../payment/payment-change.ts'
 import type { RefundOutcome } from '../../payment/provider.ts'
@@ -16,10 +17,7 @@ import { recordChanges } from '../record-changes.ts'
 export const refundTransaction = boundedTransactions({ maxAtOnce: 2, maxWaiting: 500 })
 
 /** Condition that matches a refund by its primary key. */
-export const isRefund = ({
-  id,
-  organizationId,
-}: Pick<RefundAttempt, 'id' | 'organizationId'>): SQL | undefined =>
+export const isRefund = ({ id, organizationId }: Pick<RefundAttempt, 'id' | 'organizationId'>) =>
   and(eq(refunds.organizationId, organizationId), eq(refunds.id, id))
 
 function changeOf(outcome: RefundOutcome) {
@@ -42,12 +40,8 @@ async function updatePayment(
     .returning()
   if (!refunded) return false
   const { id, organizationId } = payment
-  const own = await tx
-    .select({ ticketRateId: tickets.ticketRateId })
-    .from(tickets)
-    .where(and(eq(tickets.organizationId, organizationId), eq(tickets.paymentId, id)))
-    .limit(1)
-  await recordChanges(tx, [paymentChange('payment.refunded', refunded, own)])
+  const rates = await ratesOfPayments(tx, { organizationId, keys: [id] })
+  await recordChanges(tx, [paymentChange('payment.refunded', refunded, rates)])
   return true
 }
 

@@ -117,15 +117,12 @@ export async function recordPaid<Sold extends SoldTicket>(
     paymentChange('payment.paid', { ...payment, status: 'paid' }, tickets),
     ...tickets.map((ticket) => ticketChange('ticket.activated', { ...ticket, status: 'active' })),
   ])
+  const paid = payables.map(({ payment }) => payment)
   const ended = payables.filter(({ endsSession }) => endsSession).map(({ payment }) => payment)
   await atOnce(
     recordChanges(tx, changes),
     queueDeliveries(tx, payables),
-    dropHolds(
-      tx,
-      payables.map(({ payment }) => payment),
-      sold,
-    ),
+    dropHolds(tx, paid, sold),
     dropSessions(tx, ended),
   )
   if (from === 'held' && !(await moveStock(tx, organizationId, mode, moves)))

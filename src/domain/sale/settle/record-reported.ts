@@ -25,17 +25,10 @@ export async function recordCharges(tx: Connection, reported: Omit<NewCharge, 'i
 /** Records what the box office took for these payments, so that refunds have a charge to be taken from. The
  *  others, and those with a total of 0, have no charge. */
 export async function chargeAtBoxOffice(tx: Connection, payments: Payment[]): Promise<void> {
-  const taken = payments.filter(({ method, totalAmount }) => method !== null && totalAmount > 0)
-  if (taken.length === 0) return
-  await recordCharges(
-    tx,
-    taken.map(({ id, organizationId, totalAmount, currency }) => ({
-      organizationId,
-      paymentId: id,
-      provider: ownProvider,
-      reference: id,
-      amount: totalAmount,
-      currency,
-    })),
+  const taken = payments.flatMap(({ id, organizationId, method, totalAmount: amount, currency }) =>
+    method !== null && amount > 0
+      ? [{ organizationId, paymentId: id, provider: ownProvider, reference: id, amount, currency }]
+      : [],
   )
+  if (taken.length > 0) await recordCharges(tx, taken)
 }

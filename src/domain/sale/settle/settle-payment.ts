@@ -122,11 +122,8 @@ async function closeSessionsOf(
     const areOpen = and(arePayments(organizationId, own), payments.sessionOpen)
     await dropSessions(tx, await tx.update(payments).set({ sessionOpen: false }).where(areOpen).returning())
   }
-  const others = ended.filter((locked) => !isOfCurrentSession(locked))
-  await closeSessionsNow(
-    tx,
-    others.map(({ payment }) => payment),
-  )
+  const others = ended.filter((locked) => !isOfCurrentSession(locked)).map(({ payment }) => payment)
+  await closeSessionsNow(tx, others)
 }
 
 /** Settles payments of one rate in one transaction, either all with a charge or all without. Each has the

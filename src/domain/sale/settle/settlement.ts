@@ -1,16 +1,9 @@
-import { and } from 'drizzle-orm'
-import { readByIds } from '../../../data/by-organization.ts'
-import { fewRowsOf } from '../../../data/json-rows.ts'
-import { anyOf, inOrganization } from '../../../data/query.ts'
+import { readByOrganization } from '../../../data/by-organization.ts'
+import { byId } from '../../../shared/group-by.ts'
+import { ratesOfPayments } from '../../payment/loaders.ts'
 import type { LockedPayment } from '../../payment/lock-payment.ts'
 import type { PaymentOutcome, ProviderEvent } from '../../payment/provider.ts'
-import {
-  type Charge,
-  type Payment,
-  type PaymentOfRate,
-  payments,
-  rateOfPayment,
-} from '../../payment/table.ts'
+import type { Charge, Payment, PaymentOfRate } from '../../payment/table.ts'
 
 /** Outcome of a payment, reported by its buyer or its provider. */
 export type Settlement = {
@@ -24,16 +17,9 @@ export type Settlement = {
 
 /** Finds what a settlement needs of a payment: who reports an outcome may know no more than its key, but settlements
  *  are batched by rate. Checks no permissions. */
-export const findSettling = readByIds<Settlement['payment']>('rates_of_payments', {
-  rows: fewRowsOf({
-    id: payments.id,
-    organizationId: payments.organizationId,
-    ticketRateId: rateOfPayment,
-    mode: payments.mode,
-  }),
-  query: (select, keys) =>
-    select.from(payments).where(and(inOrganization(payments.organizationId), anyOf(payments.id, keys))),
-})
+export const findSettling = readByOrganization<Settlement['payment']>(async (db, values) =>
+  byId(await ratesOfPayments(db, values)),
+)
 
 /** Current status of the payment. `isRepeated` if the event was a duplicate. */
 export type SettlementResult = { status: Payment['status']; isRepeated: boolean }
