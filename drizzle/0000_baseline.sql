@@ -546,7 +546,6 @@ create table refunds (
 );
 create index refunds_payment_id_index on refunds (payment_id);
 create index refunds_ticket_id_index on refunds (ticket_id);
-create index refunds_reference_index on refunds (reference);
 create unique index refunds_idempotency_key_of_organization on refunds (idempotency_key, organization_id);
 create index refunds_due on refunds (due_at) where status = 'pending';
 create index refunds_failed on refunds (created_at) where status = 'failed';

@@ -56,8 +56,6 @@ export const refunds = pgTable(
     ownKey('refunds_of_tickets', refund, refund.ticketId, tickets),
     index().on(refund.paymentId),
     index().on(refund.ticketId),
-    // Provider events identify a refund by its reference.
-    index().on(refund.reference),
     uniqueIndex('refunds_idempotency_key_of_organization').on(refund.idempotencyKey, refund.organizationId),
     index('refunds_due').on(refund.dueAt).where(sql`${refund.status} = 'pending'`),
     // Money that a person has to give back.

@@ -18,8 +18,8 @@ const drop = query(
     and ${holds.expiresAt} = to_timestamp(${ended.cells.expiresAt} / 1000)::timestamptz(3) and ${holds.paymentId} = ${ended.cells.paymentId}`,
 )
 
-/** Takes payments of one organization that are paid or have ended out of the queue of holds. `payments` have the ends of
- *  their holds, and `tickets` their rates: each payment is of one. */
+/** Takes payments of one organization that are paid or have ended, and the rates of their tickets, out of the queue of
+ *  holds. `payments` have the ends of their holds. */
 export async function dropHolds(
   tx: Connection,
   payments: Pick<Payment, 'id' | 'organizationId' | 'expiresAt'>[],
@@ -27,11 +27,14 @@ export async function dropHolds(
 ): Promise<void> {
   const [first] = payments
   if (!first) return
-  const rates = new Map(tickets.map(({ paymentId, ticketRateId }) => [paymentId, ticketRateId]))
-  const rows = payments.map(({ id, expiresAt }) => {
-    return { paymentId: id, ticketRateId: rates.get(id), expiresAt: expiresAt.getTime() }
-  })
-  await drop(tx, { organizationId: first.organizationId, ...ended.values(rows) })
+  const ends = new Map(payments.map(({ id, expiresAt }) => [id, expiresAt.getTime()]))
+  const rows = new Map(
+    tickets.map(({ paymentId, ticketRateId }) => [
+      `${paymentId} ${ticketRateId}`,
+      { paymentId, ticketRateId, expiresAt: ends.get(paymentId) ?? null },
+    ]),
+  )
+  await drop(tx, { organizationId: first.organizationId, ...ended.values([...rows.values()]) })
 }
 
 type InSession = Pick<Payment, 'organizationId' | 'sessionId'>
