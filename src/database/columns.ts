@@ -4,6 +4,7 @@ import {
   foreignKey,
   numeric,
   type PgColumn,
+  pgEnum,
   timestamp,
 } from 'drizzle-orm/pg-core'
 
@@ -28,3 +29,7 @@ export const ownKey = (
 
 /** A percentage with up to four decimals. */
 export const percentage = (name: string) => numeric(name, { precision: 7, scale: 4, mode: 'number' })
+
+/** Enum of values that are described once, as GraphQL shows them. */
+export const describedEnum = <Value extends string>(name: string, descriptions: Record<Value, string>) =>
+  pgEnum(name, Object.keys(descriptions) as [Value, ...Value[]])

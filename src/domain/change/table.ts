@@ -1,17 +1,7 @@
 import { sql } from 'drizzle-orm'
-import {
-  bigint,
-  index,
-  integer,
-  jsonb,
-  pgEnum,
-  pgTable,
-  primaryKey,
-  text,
-  uniqueIndex,
-} from 'drizzle-orm/pg-core'
+import { bigint, index, integer, jsonb, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
 import { channels, modeColumn } from '../../auth/table.ts'
-import { createdAt } from '../../database/columns.ts'
+import { createdAt, describedEnum } from '../../database/columns.ts'
 import { organizationId, organizations } from '../organization/table.ts'
 
 /** Types of change that clients can receive, and their meanings (DECISIONS 7). */
@@ -31,12 +21,7 @@ export const changeDescriptions = {
   'rate.available': 'Ticket rate that has places left again.',
 }
 
-type ChangeType = keyof typeof changeDescriptions
-
-export const changeType = pgEnum(
-  'change_type',
-  Object.keys(changeDescriptions) as [ChangeType, ...ChangeType[]],
-)
+export const changeType = describedEnum('change_type', changeDescriptions)
 
 /** Last position assigned in each organization's feed. The row is inserted on first use, and locked while
  *  positions are assigned. */

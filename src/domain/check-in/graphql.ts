@@ -16,19 +16,10 @@ import {
 import { type CheckedIn, checkInTicket, checkInTickets, type ScanOutcome } from './check-in-tickets.ts'
 import { type Redeemed, redeemSupplement } from './redeem-supplement.ts'
 import { doorsOpenAt } from './scan-book.ts'
+import { checkInResults, redemptionResults } from './table.ts'
 import { eventIdOf, type LoggedCheckIn, watchCheckIns } from './watch-check-ins.ts'
 
-const CheckInOutcomeRef = enumOf<CheckedIn['result']>('CheckInOutcome', 'Outcome of a scan.', {
-  OK: 'Admitted, or counted out.',
-  ALREADY_ENTERED:
-    'The ticket admits no more people, or fewer than the scan lets in: see `entered` and `admits`. Comes before `TOO_EARLY`: see `reasons`.',
-  NOT_INSIDE: 'Fewer people are inside than leave.',
-  UNPAID: 'The ticket was never paid, or has expired.',
-  CANCELLED: 'The ticket was cancelled.',
-  WRONG_EVENT: 'The ticket is for another event.',
-  TOO_EARLY: 'The doors are not open yet.',
-  UNKNOWN: 'No ticket of the organization matches.',
-})
+const CheckInOutcomeRef = enumOf('CheckInOutcome', 'Outcome of a scan.', checkInResults)
 
 const DirectionRef = enumOf<CheckedIn['direction']>('CheckInDirection', 'Direction of a scan.', {
   in: 'People enter.',
@@ -153,14 +144,7 @@ builder.subscriptionField('checkIns', (t) =>
   }),
 )
 
-const RedemptionOutcomeRef = enumOf<Redeemed['result']>('RedemptionOutcome', 'Outcome of a redemption.', {
-  OK: 'The items are to be handed out.',
-  USED_UP: 'Fewer items are left than were asked for. None was redeemed.',
-  NOT_BOUGHT: 'The supplement was not bought with the ticket.',
-  UNPAID: 'The ticket was never paid, or has expired.',
-  CANCELLED: 'The ticket was cancelled.',
-  UNKNOWN: 'No ticket of the organization matches.',
-})
+const RedemptionOutcomeRef = enumOf('RedemptionOutcome', 'Outcome of a redemption.', redemptionResults)
 
 const RedemptionRef = builder.objectRef<Redeemed>('Redemption').implement({
   description: 'Redemption of a supplement and its outcome.',

@@ -1,29 +1,22 @@
 import { and, eq, sql } from 'drizzle-orm'
-import {
-  boolean,
-  check,
-  foreignKey,
-  index,
-  integer,
-  pgEnum,
-  pgTable,
-  primaryKey,
-  text,
-} from 'drizzle-orm/pg-core'
+import { boolean, check, index, integer, pgEnum, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
 import { integrations } from '../../auth/table.ts'
-import { createdAt, timestampMs } from '../../database/columns.ts'
+import { createdAt, describedEnum, ownKey, timestampMs } from '../../database/columns.ts'
 import { tickets } from '../ticket/table.ts'
 
-export const checkInResult = pgEnum('check_in_result', [
-  'OK',
-  'ALREADY_ENTERED',
-  'NOT_INSIDE',
-  'UNPAID',
-  'CANCELLED',
-  'WRONG_EVENT',
-  'TOO_EARLY',
-  'UNKNOWN',
-])
+/** Results of a scan, and their meanings. */
+export const checkInResults = {
+  OK: 'Admitted, or counted out.',
+  ALREADY_ENTERED:
+    'The ticket admits no more people, or fewer than the scan lets in: see `entered` and `admits`. Comes before `TOO_EARLY`: see `reasons`.',
+  NOT_INSIDE: 'Fewer people are inside than leave.',
+  UNPAID: 'The ticket was never paid, or has expired.',
+  CANCELLED: 'The ticket was cancelled.',
+  WRONG_EVENT: 'The ticket is for another event.',
+  TOO_EARLY: 'The doors are not open yet.',
+  UNKNOWN: 'No ticket of the organization matches.',
+}
+export const checkInResult = describedEnum('check_in_result', checkInResults)
 export const checkInDirection = pgEnum('check_in_direction', ['in', 'out'])
 
 // Columns of every scan, at the door and at the bar.
@@ -58,25 +51,23 @@ export const checkIns = pgTable(
   },
   (checkIn) => [
     primaryKey({ columns: [checkIn.integrationId, checkIn.nonce, checkIn.organizationId] }),
-    foreignKey({
-      name: 'check_ins_of_tickets',
-      columns: [checkIn.organizationId, checkIn.ticketId],
-      foreignColumns: [tickets.organizationId, tickets.id],
-    }),
+    ownKey('check_ins_of_tickets', checkIn, checkIn.ticketId, tickets),
     index().on(checkIn.ticketId, checkIn.createdAt),
     // For those that are deleted by age.
     index().on(checkIn.organizationId, checkIn.createdAt),
   ],
 )
 
-export const redemptionResult = pgEnum('redemption_result', [
-  'OK',
-  'USED_UP',
-  'NOT_BOUGHT',
-  'UNPAID',
-  'CANCELLED',
-  'UNKNOWN',
-])
+/** Results of a redemption, and their meanings. */
+export const redemptionResults = {
+  OK: 'The items are to be handed out.',
+  USED_UP: 'Fewer items are left than were asked for. None was redeemed.',
+  NOT_BOUGHT: 'The supplement was not bought with the ticket.',
+  UNPAID: 'The ticket was never paid, or has expired.',
+  CANCELLED: 'The ticket was cancelled.',
+  UNKNOWN: 'No ticket of the organization matches.',
+}
+export const redemptionResult = describedEnum('redemption_result', redemptionResults)
 
 /** Supplements handed out at the bar, kept so that a repeated nonce returns the first result. */
 export const redemptions = pgTable(
@@ -92,11 +83,7 @@ export const redemptions = pgTable(
   },
   (redemption) => [
     primaryKey({ columns: [redemption.organizationId, redemption.integrationId, redemption.nonce] }),
-    foreignKey({
-      name: 'redemptions_of_tickets',
-      columns: [redemption.organizationId, redemption.ticketId],
-      foreignColumns: [tickets.organizationId, tickets.id],
-    }),
+    ownKey('redemptions_of_tickets', redemption, redemption.ticketId, tickets),
     index().on(redemption.ticketId, redemption.createdAt),
     check('redemptions_not_negative', sql`${redemption.redeemed} >= 0 and ${redemption.left} >= 0`),
   ],

@@ -21,7 +21,7 @@ import {
   redeliverWebhook,
   toCursor,
 } from './own-webhook.ts'
-import type { DisabledReason, Webhook } from './table.ts'
+import { type DisabledReason, deliveryStatuses, type Webhook } from './table.ts'
 import { deliveryInput, oneType, webhookChanges, webhookInput, webhookNamed } from './webhook-input.ts'
 
 const WebhookStatusRef = enumOf<Exclude<Webhook['status'], 'deleted'>>(
@@ -173,15 +173,7 @@ mutation('rotateWebhookSecret', {
   run: ({ id }, ctx) => rotateWebhookSecret(id, ctx),
 })
 
-const WebhookDeliveryStatusRef = enumOf<DeliveryWithChange['status']>(
-  'WebhookDeliveryStatus',
-  'Status of a delivery.',
-  {
-    pending: 'Not yet sent, or being retried.',
-    delivered: 'Accepted by the webhook.',
-    dead: 'Given up after ten failed attempts over three days.',
-  },
-)
+const WebhookDeliveryStatusRef = enumOf('WebhookDeliveryStatus', 'Status of a delivery.', deliveryStatuses)
 
 const WebhookDeliveryRef = builder.objectRef<DeliveryWithChange>('WebhookDelivery').implement({
   description: 'Delivery of a change to a webhook.',

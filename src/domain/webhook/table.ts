@@ -3,7 +3,7 @@ import { check, index, integer, pgEnum, pgTable, primaryKey, text } from 'drizzl
 import { channels, integrations, modeColumn } from '../../auth/table.ts'
 import { dueColumns } from '../../data/leased-jobs.ts'
 import { nowMs } from '../../database/clock.ts'
-import { createdAt, timestampMs } from '../../database/columns.ts'
+import { createdAt, describedEnum, timestampMs } from '../../database/columns.ts'
 import { changeType } from '../change/table.ts'
 
 /** A deleted webhook keeps its row, because a transaction in progress may still refer to it. */
@@ -47,7 +47,13 @@ export const webhooks = pgTable(
   ],
 )
 
-export const webhookDeliveryStatus = pgEnum('webhook_delivery_status', ['pending', 'delivered', 'dead'])
+/** Statuses of a delivery, and their meanings. */
+export const deliveryStatuses = {
+  pending: 'Not yet sent, or being retried.',
+  delivered: 'Accepted by the webhook.',
+  dead: 'Given up after ten failed attempts over three days.',
+}
+export const webhookDeliveryStatus = describedEnum('webhook_delivery_status', deliveryStatuses)
 
 /** Job queue: the delivery of one change to one webhook, written with it, and deleted before it. */
 export const webhookDeliveries = pgTable(
