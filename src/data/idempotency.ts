@@ -39,9 +39,9 @@ export function checkReplay<Made extends { requestHash: string | null }>(
 
 /** Runs a transaction that replays what was made under an idempotency key, or makes it. Concurrent requests
  *  under one key may share no lock: only a unique index stops the second, which then runs again and finds
- *  what the first has made. */
-export const makeOnce = <Result>(run: () => Promise<Result>): Promise<Result> =>
+ *  what the first has made. `attempts` is more than two where the keys are many. */
+export const makeOnce = <Result>(run: () => Promise<Result>, attempts = 2): Promise<Result> =>
   run().catch((error: unknown) => {
-    if (isDuplicate(error)) return run()
+    if (isDuplicate(error) && attempts > 1) return makeOnce(run, attempts - 1)
     throw error
   })

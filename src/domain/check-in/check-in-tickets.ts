@@ -1,5 +1,5 @@
 import { boundedTransactions } from '../../data/bulkhead.ts'
-import { inMode } from '../../data/idempotency.ts'
+import { inMode, makeOnce } from '../../data/idempotency.ts'
 import { type Connection, isDuplicate } from '../../database/database.ts'
 import { announceOnCommit } from '../../database/transaction.ts'
 import { type Context, requireIntegration } from '../../request/context.ts'
@@ -8,18 +8,11 @@ import { clockMarginMs, sha256 } from '../../shared/ids.ts'
 import { hour } from '../event/local-time.ts'
 import type { BatchedScan, CheckInInput } from './check-in-input.ts'
 import { findScans, type MadeCheckIn } from './find-scans.ts'
-import { type NewCheckIn, recordScans } from './record-scans.ts'
-import { type BookedScan, doorsOpenAt, ScanBook } from './scan-book.ts'
+import { recordScans } from './record-scans.ts'
+import { type BookedScan, doorsOpenAt, type Entered, ScanBook } from './scan-book.ts'
 
-/** A check-in; `replayed` is true if the nonce was used before. The numbers are null if no ticket was found:
- *  people inside with the ticket after the scan, and people that it admits. `isEarly` is true for a scan
- *  before the doors opened. */
-export type CheckedIn = NewCheckIn & {
-  entered: number | null
-  admits: number | null
-  isEarly: boolean
-  replayed: boolean
-}
+/** A check-in; `replayed` is true if the nonce was used before. */
+export type CheckedIn = Entered & { replayed: boolean }
 
 /** Outcome of one scan: its check-in, or the reasons why it was refused. */
 export type ScanOutcome = CheckedIn | { refused: Problem[] }
@@ -45,8 +38,6 @@ const refuse = (code: 'INVALID' | 'IDEMPOTENCY_KEY_REUSED', message: string, fie
 })
 const reused = () => refuse('IDEMPOTENCY_KEY_REUSED', 'This nonce was used for another scan.', 'nonce')
 
-const hashOf = (scan: CheckInInput): string => sha256(JSON.stringify(scan))
-
 /** A scan with its place among those that are decided together. */
 type NumberedScan = { place: number; input: CheckInInput; requestHash: string; at: Date }
 
@@ -54,7 +45,7 @@ type NumberedScan = { place: number; input: CheckInInput; requestHash: string; a
 const toNumbered = (input: CheckInInput, place: number, ctx: Context): NumberedScan => ({
   place,
   input: { ...input, nonce: inMode(ctx, input.nonce) },
-  requestHash: inMode(ctx, hashOf(input)),
+  requestHash: inMode(ctx, sha256(JSON.stringify(input))),
   at: input.at ?? ctx.now,
 })
 
@@ -64,8 +55,7 @@ async function decide(tx: Connection, scans: NumberedScan[], ctx: Context): Prom
   const { integrationId, organizationIds } = requireIntegration(ctx)
   const [organizationId] = organizationIds
   const inputs = scans.map(({ input }) => input)
-  const asker = { integrationId, organizationId, mode: ctx.mode }
-  const found = await findScans(tx, asker, inputs)
+  const found = await findScans(tx, inputs, ctx)
   const opensAt = (startDate: Date) => doorsOpenAt(startDate, ctx.services.admissionHours)
   const outcomes: ScanOutcome[] = []
 
@@ -107,19 +97,13 @@ async function decide(tx: Connection, scans: NumberedScan[], ctx: Context): Prom
   return outcomes
 }
 
-// Concurrent requests with one nonce may share no lock: only the key of the table stops the second, which
-// then runs again and finds what the first has made.
-async function decideOnce(inputs: CheckInInput[], ctx: Context): Promise<ScanOutcome[]> {
+function decideOnce(inputs: CheckInInput[], ctx: Context): Promise<ScanOutcome[]> {
   const scans = inputs.map((input, place) => toNumbered(input, place, ctx))
-  for (let attempt = 1; attempt <= maxAttempts; attempt++)
-    try {
-      return await checkInTransaction(ctx.db, (tx) => decide(tx, scans, ctx))
-    } catch (error) {
-      if (!isDuplicate(error)) throw error
-    } finally {
-      ctx.loaders.clear()
-    }
-  throw busy('Other requests keep using the same nonces. Try again.')
+  return makeOnce(() => checkInTransaction(ctx.db, (tx) => decide(tx, scans, ctx)), maxAttempts)
+    .catch((error: unknown) => {
+      throw isDuplicate(error) ? busy('Other requests keep using the same nonces. Try again.') : error
+    })
+    .finally(() => ctx.loaders.clear())
 }
 
 /** Checks people with tickets of the integration's organization in or out, by up to 200 scans, as a scanner

@@ -3,7 +3,7 @@ import { arrayRows } from '../../data/array-params.ts'
 import { rowsOf } from '../../data/json-rows.ts'
 import { anyOf, type Find, inOrganization, query, together } from '../../data/query.ts'
 import type { Connection } from '../../database/database.ts'
-import type { Mode } from '../../shared/mode.ts'
+import { type Context, requireIntegration } from '../../request/context.ts'
 import { events } from '../event/table.ts'
 import { locations } from '../location/table.ts'
 import { tickets } from '../ticket/table.ts'
@@ -110,24 +110,20 @@ const made: Find<MadeCheckIn> = {
 
 const findBoth = together<[ScannedTicket, MadeCheckIn]>('find_scans', [scanned, made])
 
-type Asker = { integrationId: string; organizationId: string; mode: Mode }
-
 /** A scan at the door or at the bar. */
 type Scan = Pick<CheckInInput, 'ticketId' | 'qrCode' | 'nonce'> &
   Partial<Pick<CheckInInput, 'eventId'> & Pick<RedeemInput, 'supplementId'>>
 
-/** Finds the tickets of scans within an organization, by place, and the check-ins that were made with their
- *  nonces, by nonce. Locks nothing. */
-export async function findScans(
-  tx: Connection,
-  { integrationId, organizationId, mode }: Asker,
-  scans: Scan[],
-) {
+/** Finds the tickets of scans within the organization of the calling integration, by place, and the check-ins that it
+ *  made with their nonces, by nonce. Locks nothing. */
+export async function findScans(tx: Connection, scans: Scan[], ctx: Context) {
+  const { integrationId, organizationIds } = requireIntegration(ctx)
+  const [organizationId] = organizationIds
   const rows = scans.map((scan, place) => ({ ...scan, place, ticketId: scan.ticketId || null }))
   const nonces = scans.map(({ nonce }) => nonce)
   const [found, earlier] = await findBoth(tx, {
     ...asked.values(rows),
-    ...{ integrationId, organizationId, mode, nonces },
+    ...{ integrationId, organizationId, mode: ctx.mode, nonces },
   })
   return {
     tickets: new Map(found.map((ticket) => [ticket.place, ticket])),

@@ -123,22 +123,18 @@ const changedPage = query<PageRow>('scan_list_changes', () =>
       and id = any(${textArrayParam('ids')})`),
 )
 
-const readSalt = query<{ salt: string | null }>(
-  'scan_salt',
-  () => sql`select scan_salt as salt from ${events} where id = ${parameter('eventId')}`,
-)
-const keepSalt = query(
+const keepSalt = query<{ salt: string }>(
   'keep_scan_salt',
-  () => sql`update ${events} set scan_salt = ${parameter('salt')}
-    where id = ${parameter('eventId')} and scan_salt is null`,
+  () => sql`
+  update ${events} set scan_salt = coalesce(${events.scanSalt}, ${parameter('salt')}::text)
+  where id = ${parameter('eventId')} returning scan_salt as salt`,
 )
 
 // Random, so that nobody can hash codes before he has the list. Made when the first list of an event is read.
 async function saltOf({ id: eventId, scanSalt }: Event, { db }: Context): Promise<string> {
   if (scanSalt) return scanSalt
-  await keepSalt(db, { eventId, salt: randomBytes(16).toString('hex') })
-  const [kept] = await readSalt(db, { eventId })
-  if (!kept?.salt) throw new Error(`event ${eventId} has no salt`)
+  const [kept] = await keepSalt(db, { eventId, salt: randomBytes(16).toString('hex') })
+  if (!kept) throw new Error(`there is no event ${eventId} any more`)
   return kept.salt
 }
 

@@ -57,7 +57,6 @@ export async function redeemSupplement(input: RedeemInput, ctx: Context): Promis
   const [organizationId] = organizationIds
   const { supplementId } = input
   const nonce = inMode(ctx, input.nonce)
-  const asker = { integrationId, organizationId, mode: ctx.mode }
   // A live nonce may read like one in test mode, and is another request all the same.
   const requestHash = inMode(ctx, sha256(JSON.stringify(input)))
 
@@ -71,7 +70,7 @@ export async function redeemSupplement(input: RedeemInput, ctx: Context): Promis
       const [made] = await tx.select().from(redemptions).where(isSame)
       const earlier = checkReplay(made, requestHash, 'This nonce was used for another redemption.', 'nonce')
       if (earlier) return { ...earlier, replayed: true }
-      const scanned = (await findScans(tx, asker, [input])).tickets.get(0)
+      const scanned = (await findScans(tx, [input], ctx)).tickets.get(0)
       const locked = scanned && (await lockTicket(tx, scanned))
       // A code that was transferred meanwhile is nobody's any more.
       const ticket = locked && (input.ticketId || locked.qrCode === input.qrCode) ? locked : null

@@ -60,8 +60,9 @@ export const isBeforeDay = (
 /** A new scan: its place in the request, its time, and the ticket that it found. */
 export type BookedScan = { place: number; input: CheckInInput; at: Date; ticket: ScannedTicket | null }
 
-/** A scan that was decided, with its ticket's numbers after it. */
-type Entered = NewCheckIn & { entered: number | null; admits: number | null; isEarly: boolean }
+/** A scan that was decided. The numbers are null if no ticket was found: people inside with the ticket after the
+ *  scan, and people that it admits. `isEarly` is true before the doors opened. */
+export type Entered = NewCheckIn & { entered: number | null; admits: number | null; isEarly: boolean }
 
 /** A ticket under its lock, and its first and last entry among the scans so far. */
 type Tally = {
