@@ -1,3 +1,6 @@
+import { setTimeout } from 'node:timers/promises'
+import { isUnavailable } from '../database/database.ts'
+
 /** Takes the next value; undefined if there is none yet. Throws to end the stream. */
 type Take<Value> = () => Promise<Value | undefined> | Value | undefined
 
@@ -50,6 +53,59 @@ export class PullStream<Value> implements AsyncIterableIterator<Value> {
   [Symbol.asyncIterator](): this {
     return this
   }
+}
+
+/** Rows that grow, page by page. */
+type Pages<Row> = {
+  /** Reads the next page, and whether another one follows at once. */
+  readPage(): Promise<{ rows: Row[]; hasMore: boolean }>
+  /** Is given what tells that there may be new rows, and returns what ends that. */
+  watch(wake: () => void): () => void
+  /** Rows that were read before. */
+  rows?: Row[]
+  /** False if there are no new rows until it is woken. */
+  isNew?: boolean
+}
+
+// Until a database that is away is read again.
+const retryMs = 1_000
+
+/** Streams rows up to the end of a table, and then those that are added. A page is read once the reader has taken the
+ *  rows of the one before. */
+export function streamPages<Row>({ readPage, watch, rows = [], isNew = true }: Pages<Row>): PullStream<Row> {
+  let page = [...rows]
+  let hasMore = false
+  let isOver = false
+
+  async function readNext(): Promise<void> {
+    // Rows that are added behind a page while others follow it are found by another pass.
+    if (!hasMore) isNew = false
+    try {
+      const next = await readPage()
+      page = [...next.rows]
+      hasMore = next.hasMore
+    } catch (error) {
+      if (!isUnavailable(error)) throw error
+      isNew = true
+      await setTimeout(retryMs, undefined, { ref: false })
+    }
+  }
+
+  const stream = new PullStream<Row>(
+    async () => {
+      while (page.length === 0 && (hasMore || isNew) && !isOver) await readNext()
+      return page.shift()
+    },
+    () => {
+      isOver = true
+      stop()
+    },
+  )
+  const stop = watch(() => {
+    isNew = true
+    stream.wake()
+  })
+  return stream
 }
 
 /** Makes reads that readers of streams share: those who ask by one key before its read begins get the same one. `run`

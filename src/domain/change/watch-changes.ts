@@ -1,8 +1,8 @@
-import { setImmediate } from 'node:timers/promises'
+import { setImmediate, setTimeout } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
 import { createBulkhead } from '../../data/bulkhead.ts'
-import { PullStream, sharedReads } from '../../data/pull-stream.ts'
+import { type PullStream, sharedReads, streamPages } from '../../data/pull-stream.ts'
 import { query, textArrayParam } from '../../data/query.ts'
 import { type Watcher, watchTopic } from '../../database/announcements.ts'
 import { isUnavailable } from '../../database/database.ts'
@@ -29,29 +29,24 @@ const looksUntilAll = 30
 const feedWatch = perDatabase((db) => {
   let positions = new Map<string, string>()
   let isLooking = false
-  let isAllDue = false
   const watch = watchTopic<FeedWatcher>(db, 'changes', {
     untilAll: looksUntilAll,
-    look: () => void look(),
+    async look() {
+      if (isLooking) return
+      isLooking = true
+      // A database that is away is looked at again in a second, and then tells of all that moved meanwhile.
+      await wakeMoved().catch(() => {})
+      isLooking = false
+    },
   })
 
-  // A database that is away is looked at again in a second.
-  async function look(): Promise<void> {
-    if (isLooking) return
-    isLooking = true
-    try {
-      const organizationIds = [...new Set([...watch.watchers].flatMap((watcher) => watcher.organizationIds))]
-      const rows = await lastPositions(db, { organizationIds })
-      const moved = new Set(rows.flatMap(({ id, position }) => (positions.get(id) === position ? [] : [id])))
-      positions = new Map(rows.map(({ id, position }) => [id, position]))
-      for (const watcher of watch.watchers)
-        if (isAllDue || watcher.organizationIds.some((id) => moved.has(id))) watcher.wake()
-      isAllDue = false
-    } catch {
-      isAllDue = true
-    } finally {
-      isLooking = false
-    }
+  async function wakeMoved(): Promise<void> {
+    const organizationIds = [...new Set([...watch.watchers].flatMap((watcher) => watcher.organizationIds))]
+    const rows = await lastPositions(db, { organizationIds })
+    const moved = new Set(rows.flatMap(({ id, position }) => (positions.get(id) === position ? [] : [id])))
+    positions = new Map(rows.map(({ id, position }) => [id, position]))
+    for (const watcher of watch.watchers)
+      if (watcher.organizationIds.some((id) => moved.has(id))) watcher.wake()
   }
 
   return watch
@@ -90,53 +85,27 @@ const feedReads = perDatabase(() => {
   }
 })
 
-const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms).unref())
-
 /** Streams the changes of the caller's feed after a cursor, or from the oldest, as `listChanges` lists them,
  *  and then each new one. Every change comes once, in the order of the feed; a reader that is slow reads them
  *  later. Refuses: UNAUTHENTICATED, CURSOR_UNKNOWN. */
 export async function watchChanges(after: string | null, ctx: Context): Promise<PullStream<FeedChange>> {
   const caller = requireConfidential(ctx)
-  const readPage = feedReads(ctx.db)
-  let page = [...(await readPage(after, ctx))]
-  let cursor = after
-  // True if changes may have come since the last read.
-  let isNew = true
-  let readAt = 0
-
-  async function read(): Promise<FeedChange[]> {
-    await pause(readAt + readEveryMs - performance.now())
-    readAt = performance.now()
-    isNew = false
-    try {
-      const found = await readPage(cursor, ctx)
-      isNew ||= found.length === pageSize
-      return [...found]
-    } catch (error) {
-      // Tried again by the next look.
-      if (!isUnavailable(error)) throw error
-      return []
-    }
-  }
-
-  const stream = new PullStream<FeedChange>(
-    async () => {
-      if (page.length === 0 && isNew) page = await read()
-      const change = page.shift()
-      if (change) cursor = change.cursor()
-      return change
-    },
-    () => stop(),
-  )
   const { organizationIds } = caller
   const own = caller.kind === 'integration' ? organizationIds.map(forAll) : [forChannel(caller.channelId)]
-  const stop = feedWatch(ctx.db).add({
-    names: [...own, ...organizationIds.map(forGranted)],
-    organizationIds,
-    wake() {
-      isNew = true
-      stream.wake()
-    },
-  })
-  return stream
+  const names = [...own, ...organizationIds.map(forGranted)]
+  const read = feedReads(ctx.db)
+  let cursor = after
+  let readAt = Number.NEGATIVE_INFINITY
+
+  async function readPage() {
+    await setTimeout(Math.max(0, readAt + readEveryMs - performance.now()), undefined, { ref: false })
+    readAt = performance.now()
+    const rows = await read(cursor, ctx)
+    cursor = rows.at(-1)?.cursor() ?? cursor
+    return { rows, hasMore: rows.length === pageSize }
+  }
+
+  const { rows } = await readPage()
+  const watch = (wake: () => void) => feedWatch(ctx.db).add({ names, organizationIds, wake })
+  return streamPages({ rows, readPage, watch })
 }

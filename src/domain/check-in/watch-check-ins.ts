@@ -1,8 +1,8 @@
-import { setTimeout as wait } from 'node:timers/promises'
+import { setTimeout } from 'node:timers/promises'
 import { asc, eq, getTableColumns, sql } from 'drizzle-orm'
 import pLimit from 'p-limit'
 import { rowsOf } from '../../data/json-rows.ts'
-import { PullStream, sharedReads } from '../../data/pull-stream.ts'
+import { type PullStream, sharedReads, streamPages } from '../../data/pull-stream.ts'
 import { inOrganization, query } from '../../data/query.ts'
 import { type Watcher, watchTopic } from '../../database/announcements.ts'
 import { type Database, isUnavailable } from '../../database/database.ts'
@@ -10,7 +10,7 @@ import { perDatabase } from '../../database/per-database.ts'
 import { type Context, requireIntegration } from '../../request/context.ts'
 import { refusal } from '../../shared/errors.ts'
 import { eventById } from '../event/loaders.ts'
-import { type Event, events } from '../event/table.ts'
+import { events } from '../event/table.ts'
 import { type Ticket, tickets } from '../ticket/table.ts'
 import { type CheckIn, checkIns, isOfCheckIn } from './table.ts'
 
@@ -20,8 +20,8 @@ export type LoggedCheckIn = CheckIn &
 
 const parameter = sql.placeholder
 
-/** Maximum number of check-ins that a statement reads. */
-export const pageSize = 500
+// Maximum number of check-ins that a statement reads.
+const pageSize = 500
 
 // Reads a few rows of each ticket by its index: an event has no index of its own check-ins.
 const after = query<LoggedCheckIn>('check_ins_after', {
@@ -48,42 +48,27 @@ const after = query<LoggedCheckIn>('check_ins_after', {
 })
 
 /** Place in the check-ins of an event, in the order in which their transactions began. */
-export type Place = Pick<CheckIn, 'createdAt' | 'integrationId' | 'nonce'>
+type Place = Pick<CheckIn, 'createdAt' | 'integrationId' | 'nonce'>
 
-/** An event, and the organization whose check-ins it has. */
-export type WatchedEvent = Pick<Event, 'id' | 'organizationId'>
-
-/** Reads the check-ins of an event after a place, up to `pageSize`. */
-export const readCheckIns = (
-  db: Database,
-  { id: eventId, organizationId }: WatchedEvent,
-  place: Place,
-): Promise<LoggedCheckIn[]> =>
-  after(db, { ...place, organizationId, eventId, createdAt: place.createdAt.toISOString() })
-
-/** Transactions may commit in another order than they began, this much later at most: twice the time that a statement may
- *  wait, because a scan waits for its ticket, and then for another one with its nonce. */
+// Transactions may commit in another order than they began, this much later at most: twice the time that a statement may
+// wait, because a scan waits for its ticket, and then for another one with its nonce.
 const overlapMs = 30_000
 
 // Readers that were woken together begin at the same place, and share what they read.
 const stepMs = 5_000
 
-/** Place in the table after which check-ins may still appear that began before a time, and all that began later. */
-export const placeBefore = (time: Date): Place => ({
+// Place in the table after which check-ins may still appear that began before a time, and all that began later.
+const placeBefore = (time: Date): Place => ({
   createdAt: new Date(Math.floor((time.getTime() - overlapMs) / stepMs) * stepMs),
   integrationId: '',
   nonce: '',
 })
 
-export const keyOf = ({ integrationId, nonce }: Place): string => `${integrationId} ${nonce}`
+const keyOf = ({ integrationId, nonce }: Place): string => `${integrationId} ${nonce}`
 
 // An event has no index of its own check-ins: reading them takes a tenth of the time at most.
 const pausePerRead = 9
 const minPauseMs = 50
-// Until a database that is away is read again.
-const retryMs = 1_000
-
-const pause = (ms: number) => wait(ms, undefined, { ref: false })
 
 /** Makes the reads of an event's check-ins, for all in this process who watch it: one at a time, and one for those who
  *  wait at the same place. */
@@ -95,7 +80,8 @@ function pacedReads() {
         void oneAtATime(async () => {
           const began = performance.now()
           await read().then(resolve, reject)
-          await pause(Math.max(minPauseMs, pausePerRead * (performance.now() - began)))
+          const pause = Math.max(minPauseMs, pausePerRead * (performance.now() - began))
+          await setTimeout(pause, undefined, { ref: false })
         })
       }),
   )
@@ -136,7 +122,7 @@ export async function watchCheckIns(
   const event = await ctx.loaders.load(eventById, eventId)
   if (!event) throw refusal('NOT_FOUND', 'There is no such event.', ['eventId'])
   const missedSince = lastEventId ? readEventId(lastEventId) : null
-  const watched = { id: event.id, organizationId: event.organizationId }
+  const { organizationId } = event
   const watch = doorWatch(ctx.db)
   const { read } = [...watch.watchers].find(({ names }) => names.includes(eventId)) ?? { read: pacedReads() }
   const openedAt = performance.now()
@@ -147,19 +133,17 @@ export async function watchCheckIns(
   let since = missedSince ?? ctx.now
   let begunAt = since
   let place: Place | null = null
-  let page: LoggedCheckIn[] = []
   const known = new Map<string, Date>()
-  // True if check-ins may have been made since the last pass began.
-  let isNew = missedSince !== null
 
-  async function readPage(): Promise<LoggedCheckIn[]> {
+  async function readPage() {
     if (!place) {
-      isNew = false
       begunAt = now()
       place = placeBefore(since)
     }
-    const start = place
-    const found = await read(JSON.stringify(start), () => readCheckIns(ctx.db, watched, start))
+    const start = { ...place, createdAt: place.createdAt.toISOString() }
+    const found = await read(JSON.stringify(start), () =>
+      after(ctx.db, { ...start, eventId, organizationId }),
+    )
     const fresh = found.filter((checkIn) => !known.has(keyOf(checkIn)))
     const next = placeBefore(begunAt).createdAt
     for (const checkIn of fresh) if (checkIn.createdAt >= next) known.set(keyOf(checkIn), checkIn.createdAt)
@@ -168,42 +152,21 @@ export async function watchCheckIns(
       since = begunAt
       for (const [key, createdAt] of known) if (createdAt < next) known.delete(key)
     }
-    return fresh.filter(({ mode }) => mode === ctx.mode)
+    return { rows: fresh.filter(({ mode }) => mode === ctx.mode), hasMore: place !== null }
   }
 
-  let isOver = false
-  const stream = new PullStream<LoggedCheckIn>(
-    async () => {
-      while (!isOver) {
-        const checkIn = page.shift()
-        if (checkIn) return checkIn
-        if (!place && !isNew) return undefined
-        try {
-          page = await readPage()
-        } catch (error) {
-          if (!isUnavailable(error)) throw error
-          await pause(retryMs)
-        }
-      }
-      return undefined
-    },
-    () => {
-      isOver = true
-      close()
-    },
-  )
-  const wake = () => {
-    isNew = true
-    stream.wake()
-  }
-  const close = watch.add({ names: [eventId], wake, read })
+  const stream = streamPages({
+    readPage,
+    watch: (wake) => watch.add({ names: [eventId], wake, read }),
+    isNew: missedSince !== null,
+  })
   try {
     // Check-ins of before are read to be known, and are not streamed.
     if (!missedSince)
       do await readPage()
       while (place)
   } catch (error) {
-    close()
+    await stream.return()
     throw error
   }
   return stream
