@@ -229,14 +229,10 @@ builder.queryField('webhookDeliveries', (t) =>
     },
     resolve: async (_root, { webhookId, status, after, ...args }, ctx) => {
       const first = sizeOf(args)
-      const afterChangeId = after ? readCursor(after) : undefined
+      const page = { status, after: after && readCursor(after), limit: first + 1 }
       const [webhook] = await findOwnWebhooks([webhookId], ctx)
       if (!webhook) return null
-      const found = await listDeliveries(ctx.db, webhook, {
-        status: status ?? undefined,
-        after: afterChangeId,
-        limit: first + 1,
-      })
+      const found = await listDeliveries(ctx.db, webhook, page)
       return toPage(found, first, after)
     },
   }),

@@ -14,8 +14,8 @@ import { readUrl, type webhookChanges, type webhookInput } from './webhook-input
 
 const prefix = 'whsec_'
 
-/** Generates a secret: 256 random bits in the format of Standard Webhooks. */
-export const newWebhookSecret = (): string => `${prefix}${randomBytes(32).toString('base64')}`
+// Generates a secret: 256 random bits in the format of Standard Webhooks.
+const newWebhookSecret = (): string => `${prefix}${randomBytes(32).toString('base64')}`
 
 /** Signs a message with each live secret: the value of `webhook-signature` (Standard Webhooks). */
 export const sign = (secrets: string[], { id, timestamp, body }: Message): string =>
@@ -27,7 +27,7 @@ export const sign = (secrets: string[], { id, timestamp, body }: Message): strin
     .join(' ')
 
 /** Signed parts of a message. The timestamp is the time of the attempt, in Unix seconds. */
-export type Message = { id: string; timestamp: number; body: string }
+type Message = { id: string; timestamp: number; body: string }
 
 const maxWebhooks = 10
 

@@ -64,7 +64,7 @@ export const toCursor = ({ change }: DeliveryWithChange): string => encodeCursor
 export const readCursor = (cursor: string): string =>
   decodeCursor(cursor, (id) => (/^chg_\w{26}$/.test(id) ? id : null))
 
-type Page = { status: WebhookDelivery['status'] | undefined; after: string | undefined; limit: number }
+type Page = { status?: WebhookDelivery['status'] | null; after?: string | null | undefined; limit: number }
 
 /** Lists the deliveries to a webhook, newest change first, as change identifiers are ordered by time. `after`
  *  is the identifier of a change. */
@@ -77,7 +77,7 @@ export const listDeliveries = (
     .where(
       and(
         eq(webhookDeliveries.webhookId, id),
-        status && eq(webhookDeliveries.status, status),
+        status ? eq(webhookDeliveries.status, status) : undefined,
         after ? lt(webhookDeliveries.changeId, after) : undefined,
       ),
     )

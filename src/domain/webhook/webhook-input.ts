@@ -57,9 +57,13 @@ const isLocalName = ({ hostname }: URL) => /(^|\.)(localhost|local|internal|svc)
 
 const refused = (code: CodeWithoutFacts, message: string) => refusal(code, message, ['url'])
 
-function requireAllowed(url: URL, privateWebhooks: boolean): void {
+/** Validates and normalizes a webhook URL. The IP addresses behind its name are checked on each delivery.
+ *  Refuses: INVALID, ADDRESS_NOT_ALLOWED. */
+export function readUrl(text: string, privateWebhooks: boolean): string {
+  const url = new URL(text)
+  url.hash = ''
   if (url.username || url.password) throw refused('INVALID', 'url must hold no user name and no password.')
-  if (privateWebhooks) return
+  if (privateWebhooks) return url.href
   if (url.protocol !== 'https:') throw refused('INVALID', 'url must be an https address.')
   const address = literalAddress(url)
   if (isLocalName(url) || (address && !isPublicAddress(address)))
@@ -68,13 +72,5 @@ function requireAllowed(url: URL, privateWebhooks: boolean): void {
     throw refused('ADDRESS_NOT_ALLOWED', 'url must name its host in full, such as hooks.example.com.')
   if (!isAllowedPort(url))
     throw refused('ADDRESS_NOT_ALLOWED', 'url must lead to port 443, or to one from 1024 on.')
-}
-
-/** Validates and normalizes a webhook URL. The IP addresses behind its name are checked on each delivery.
- *  Refuses: INVALID, ADDRESS_NOT_ALLOWED. */
-export function readUrl(text: string, privateWebhooks: boolean): string {
-  const url = new URL(text)
-  requireAllowed(url, privateWebhooks)
-  url.hash = ''
   return url.href
 }

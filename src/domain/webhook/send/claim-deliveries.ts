@@ -1,26 +1,29 @@
 import { type SQL, sql } from 'drizzle-orm'
+import { arrayRows } from '../../../data/array-params.ts'
 import { claimsByOrganization } from '../../../data/by-organization.ts'
 import { inReach, query, textArrayParam } from '../../../data/query.ts'
 import { nowMs } from '../../../database/clock.ts'
 import type { Database } from '../../../database/database.ts'
 import { groupBy } from '../../../shared/group-by.ts'
 import { type Change, changes } from '../../change/table.ts'
-import { webhookDeliveries, webhooks } from '../table.ts'
+import { type Webhook, webhookDeliveries, webhooks } from '../table.ts'
 import { firstBatch, type Paces } from './pace.ts'
 
-/** A change that is leased to this process for sending. */
-export type ClaimedDelivery = {
-  organizationId: string
-  webhookId: string
-  url: string
-  /** Live secrets, newest first. */
-  secrets: string[]
-  /** True if the last attempt to reach the webhook failed. */
-  isFailing: boolean
-  /** Number of attempts, including this one. */
-  attempts: number
-  change: Pick<Change, 'id' | 'type' | 'subjectId' | 'sequence' | 'data' | 'createdAt'>
-}
+/** A change that is leased to this process for sending to a webhook. */
+export type ClaimedDelivery = Pick<Change, 'id' | 'type' | 'subjectId' | 'sequence' | 'organizationId'> &
+  Pick<Webhook, 'url' | 'secret'> & {
+    webhookId: string
+    /** Signs too; null once it has ended. */
+    previousSecret: string | null
+    /** True if the last attempt to reach the webhook failed. */
+    isFailing: boolean
+    /** Number of attempts, including this one. */
+    attempts: number
+    /** JSON of the state that the change tells. */
+    data: string
+    /** Time of the change, in milliseconds since 1970. */
+    createdAt: number
+  }
 
 /** `batches` are webhooks of which more than `firstBatch` are claimed, and how many. */
 type Limits = { limit: number; leaseSeconds: number; except: string[]; batches: ReturnType<Paces['batches']> }
@@ -66,12 +69,12 @@ const claimOf = (asked: SQL, limit: SQL) => sql`
   join ${changes} on ${inReach(changes.organizationId)} and ${changes.organizationId} = taken.organization_id
     and ${changes.id} = taken.change_id`
 
-const claim = query<Claimed>('claim_webhook_deliveries', () =>
+const claim = query<ClaimedDelivery>('claim_webhook_deliveries', () =>
   claimOf(ready, sql`${placeholder('limit')}::integer`),
 )
 
 // An organization at a time.
-const claimOwn = query<Claimed>('claim_webhook_deliveries_of_organization', () =>
+const claimOwn = query<ClaimedDelivery>('claim_webhook_deliveries_of_organization', () =>
   claimOf(
     sql`unnest(${textArrayParam('webhookIds')}, ${placeholder('counts')}::integer[]) as asked(id, share)`,
     sql`all`,
@@ -91,7 +94,10 @@ const findDue = query<Due>(
   where ${isDue} and ${isReady} group by 1, 2, 3 limit ${placeholder('limit')}::integer`,
 )
 
-async function claimEach(db: Database, { leaseSeconds, limit, batches, except }: Limits): Promise<Claimed[]> {
+async function claimEach(
+  db: Database,
+  { leaseSeconds, limit, batches, except }: Limits,
+): Promise<ClaimedDelivery[]> {
   const left = new Map(batches.webhookIds.map((id, index) => [id, batches.sizes[index] ?? 0]))
   // As many as `share` allows, of all organizations of a webhook together.
   const takeShare = ({ webhookId, isFailing, count }: Due): number => {
@@ -100,7 +106,7 @@ async function claimEach(db: Database, { leaseSeconds, limit, batches, except }:
     left.set(webhookId, isFailing ? 0 : free - taken)
     return taken
   }
-  const claimed: Claimed[] = []
+  const claimed: ClaimedDelivery[] = []
   for (const [organizationId, due] of groupBy(
     await findDue(db, { except, limit }),
     (due) => due.organizationId,
@@ -113,48 +119,26 @@ async function claimEach(db: Database, { leaseSeconds, limit, batches, except }:
   return claimed
 }
 
-type Claimed = Pick<ClaimedDelivery, 'organizationId' | 'webhookId' | 'url' | 'isFailing' | 'attempts'> &
-  Pick<Change, 'id' | 'type' | 'subjectId' | 'sequence'> & {
-    secret: string
-    previousSecret: string | null
-    data: string
-    createdAt: number
-  }
-
-const toClaimed = ({ secret, previousSecret, data, createdAt, ...row }: Claimed): ClaimedDelivery => {
-  const { organizationId, webhookId, url, isFailing, attempts, ...change } = row
-  return {
-    ...{ organizationId, webhookId, url, isFailing, attempts },
-    secrets: previousSecret === null ? [secret] : [secret, previousSecret],
-    change: { ...change, data: JSON.parse(data), createdAt: new Date(createdAt) },
-  }
-}
-
 /** Claims due deliveries of webhooks that are not in `except`: a share of each webhook, oldest first, so that
  *  a large backlog or a slow receiver delays no other. No process claims them again until the lease ends. */
-export async function claimDeliveries(db: Database, limits: Limits): Promise<ClaimedDelivery[]> {
-  const claimed = claimsByOrganization(db)
-    ? await claimEach(db, limits)
-    : await claim(db, { ...limits, ...limits.batches })
-  return claimed.map(toClaimed)
+export function claimDeliveries(db: Database, limits: Limits): Promise<ClaimedDelivery[]> {
+  return claimsByOrganization(db) ? claimEach(db, limits) : claim(db, { ...limits, ...limits.batches })
 }
 
+const unsent = arrayRows('unsent', {
+  ...{ organizationId: 'text', webhookId: 'text', id: 'text' },
+  attempts: 'integer',
+})
+
 const release = query('give_back_webhook_deliveries', () => {
+  const { cells, rows } = unsent
   return sql`
-  update ${webhookDeliveries} set attempts = ${attempts} - 1, due_at = now()
-  from unnest(${placeholder('organizationIds')}::text[], ${placeholder('webhookIds')}::text[], ${placeholder('changeIds')}::text[],
-    ${placeholder('attempts')}::integer[]) as taken(organization_id, webhook_id, change_id, attempts)
-  where ${organizationId} = taken.organization_id and ${webhookId} = taken.webhook_id and ${changeId} = taken.change_id and ${attempts} = taken.attempts
-    and ${status} = 'pending'`
+  update ${webhookDeliveries} set attempts = ${attempts} - 1, due_at = now() from ${rows}
+  where ${organizationId} = ${cells.organizationId} and ${webhookId} = ${cells.webhookId} and ${changeId} = ${cells.id}
+    and ${attempts} = ${cells.attempts} and ${status} = 'pending'`
 })
 
 /** Returns claimed but unsent deliveries to the queue before their lease ends. Counts no attempt. */
 export async function releaseDeliveries(db: Database, claimed: ClaimedDelivery[]): Promise<void> {
-  if (claimed.length === 0) return
-  await release(db, {
-    organizationIds: claimed.map(({ organizationId }) => organizationId),
-    webhookIds: claimed.map(({ webhookId }) => webhookId),
-    changeIds: claimed.map(({ change }) => change.id),
-    attempts: claimed.map(({ attempts }) => attempts),
-  })
+  if (claimed.length > 0) await release(db, unsent.values(claimed))
 }

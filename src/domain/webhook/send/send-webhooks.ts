@@ -73,7 +73,7 @@ export async function recordAttempts(db: Database, tried: Attempt[]): Promise<vo
   const rows = tried.map(({ claimed, verdict }) => ({
     organization_id: claimed.organizationId,
     webhook_id: claimed.webhookId,
-    change_id: claimed.change.id,
+    change_id: claimed.id,
     attempts: claimed.attempts,
     status: verdict.status,
     again: verdict.retrySeconds,
@@ -97,25 +97,26 @@ const maxClaimed = 800
 const maxPerSecond = 500
 
 /** Body of a message. Receivers can restore the order of a subject's changes by `sequence`. */
-const toBody = ({ change }: ClaimedDelivery): string =>
+const toBody = ({ type, createdAt, subjectId, sequence, data }: ClaimedDelivery): string =>
   JSON.stringify({
-    type: change.type,
-    timestamp: change.createdAt.toISOString(),
-    subject_id: change.subjectId,
-    sequence: change.sequence,
-    data: change.data,
+    type,
+    timestamp: new Date(createdAt).toISOString(),
+    subject_id: subjectId,
+    sequence,
+    data: JSON.parse(data),
   })
 
 // Returns null if shutdown came before or during the request.
 async function send(claimed: ClaimedDelivery, options: PostOptions): Promise<Attempt | null> {
   if (options.stopping.aborted) return null
-  const message = { id: claimed.change.id, timestamp: Math.floor(Date.now() / 1000), body: toBody(claimed) }
+  const { id, secret, previousSecret } = claimed
+  const message = { id, timestamp: Math.floor(Date.now() / 1000), body: toBody(claimed) }
   const headers = {
     'content-type': 'application/json',
     'user-agent': 'Boxoffice-Webhooks',
-    'webhook-id': message.id,
+    'webhook-id': id,
     'webhook-timestamp': String(message.timestamp),
-    'webhook-signature': sign(claimed.secrets, message),
+    'webhook-signature': sign(previousSecret === null ? [secret] : [secret, previousSecret], message),
   }
   const answer = await postSigned(new URL(claimed.url), { headers, body: message.body }, options)
   return answer.error === 'STOPPED' ? null : { claimed, verdict: judgeAnswer(answer, claimed.attempts) }
