@@ -1,4 +1,4 @@
-import { createSourceEventStream, execute, GraphQLError } from 'graphql'
+import { createSourceEventStream, execute, type GraphQLError, locatedError } from 'graphql'
 import type { Live } from '../../graphql/needs.ts'
 import type { Log } from '../../http/mask-error.ts'
 import type { Context } from '../../request/context.ts'
@@ -20,20 +20,10 @@ export type LiveOperation = {
 export type Origin = { requestId: string; log: Log }
 
 /** Errors that a subscription is refused with. */
-class RefusedOperation extends Error {
-  readonly errors: readonly GraphQLError[]
+class RefusedOperation extends AggregateError {}
 
-  constructor(errors: readonly GraphQLError[]) {
-    super('a subscription was refused')
-    this.errors = errors
-  }
-}
-
-function errorsOf(error: unknown): readonly GraphQLError[] {
-  if (error instanceof RefusedOperation) return error.errors
-  if (error instanceof GraphQLError) return [error]
-  return [new GraphQLError('', { originalError: error instanceof Error ? error : new Error(String(error)) })]
-}
+const errorsOf = (error: unknown): readonly GraphQLError[] =>
+  error instanceof RefusedOperation ? error.errors : [locatedError(error, undefined)]
 
 /** Serializes whatever a stream ended with. */
 export const failureToJson = (error: unknown, origin: Origin): string =>
@@ -47,13 +37,16 @@ const argumentsOf = ({ compiled, operationName, variables }: LiveOperation, cont
   return { schema, document, operationName, variableValues: variables, contextValue }
 }
 
+/** Events of a subscription, which are taken one by one, and can be ended. */
+export type Events = AsyncIterableIterator<object>
+
 /** Subscribes to the events of an operation. Its variables and its cost are checked before: graphql-js would coerce
  *  variables without a limit of errors. Throws what `isRefused` recognizes. */
-export async function openSource(operation: LiveOperation, ctx: Context): Promise<AsyncIterator<unknown>> {
+export async function openSource(operation: LiveOperation, ctx: Context): Promise<Events> {
   const errors = operation.compiled.errorsWith(operation.variables)
   if (errors) throw new RefusedOperation(errors)
   const source = await createSourceEventStream(argumentsOf(operation, ctx))
-  if (Symbol.asyncIterator in source) return source[Symbol.asyncIterator]()
+  if (Symbol.asyncIterator in source) return source as Events
   throw new RefusedOperation(source.errors ?? [])
 }
 

@@ -11,6 +11,7 @@ import { FairTurns } from '../fair-turns.ts'
 import { completeEvent, EventStream, nextEvent, sendOneEvent } from './event-stream.ts'
 import { Audience, FanOut } from './fan-out.ts'
 import {
+  type Events,
   failureToJson,
   isRefused,
   type LiveOperation,
@@ -72,19 +73,13 @@ class LiveSources {
     return opened
   }
 
-  #audience(
-    events: AsyncIterator<unknown>,
-    { operation, origin, authenticated }: Subscription,
-    forget: () => void,
-  ): Opened {
+  #audience(events: Events, { operation, origin, authenticated }: Subscription, forget: () => void): Opened {
     const audience = new Audience()
     const run = async () => {
-      for (;;) {
-        const { done, value } = await events.next()
-        if (done) return
+      for await (const event of events) {
         const ctx = contextOf(this.#services, authenticated)
-        const bytes = await toEvent(operation, { event: value, id: undefined }, ctx, origin)
-        audience.set(operation.live.latestBy?.(value) ?? '', bytes)
+        const bytes = await toEvent(operation, { event, id: undefined }, ctx, origin)
+        audience.set(operation.live.latestBy?.(event) ?? '', bytes)
         this.#fanOut.publish(audience)
       }
     }
@@ -110,11 +105,7 @@ class LiveSources {
     }
   }
 
-  #own(
-    events: AsyncIterator<unknown>,
-    { operation, origin, authenticated }: Subscription,
-    key: string,
-  ): Opened {
+  #own(events: Events, { operation, origin, authenticated }: Subscription, key: string): Opened {
     const owner = JSON.stringify(authenticated.caller)
     const drop = () => void events.return?.()
     return {
@@ -122,21 +113,20 @@ class LiveSources {
       join: ({ stream, session }) => {
         let hasLeft = false
         const run = async () => {
-          for (;;) {
-            await this.#fanOut.whenWritable(stream)
-            const { done, value } = await events.next()
-            if (done || hasLeft) return
+          await this.#fanOut.whenWritable(stream)
+          for await (const event of events) {
             const execute = async () => {
-              const id = operation.live.eventIdOf?.(value)
+              const id = operation.live.eventIdOf?.(event)
               const ctx = contextOf(this.#services, session.authenticated)
-              return { id, bytes: await toEvent(operation, { event: value, id }, ctx, origin) }
+              return { id, bytes: await toEvent(operation, { event, id }, ctx, origin) }
             }
             await this.#turns.run(owner, async () => {
-              const { id, bytes } = await this.#once(value, key, execute)
+              const { id, bytes } = await this.#once(event, key, execute)
               if (hasLeft) return
               stream.write(bytes)
               stream.lastEventId = id
             })
+            await this.#fanOut.whenWritable(stream)
           }
         }
         lastEvents(run, origin).then((last) => hasLeft || stream.end(last))
@@ -149,8 +139,7 @@ class LiveSources {
   }
 
   // Readers of the same feed or log get the same objects.
-  #once(event: unknown, key: string, execute: () => Promise<Executed>): Promise<Executed> {
-    if (typeof event !== 'object' || event === null) return execute()
+  #once(event: object, key: string, execute: () => Promise<Executed>): Promise<Executed> {
     const known = this.#executed.get(event) ?? new Map<string, Promise<Executed>>()
     const executed = known.get(key) ?? execute()
     if (known.size === 0) setTimeout(() => this.#executed.delete(event), keptMs).unref()
