@@ -60,16 +60,16 @@ const moveFeed = query(
   where ${inOrganization(changeFeeds.organizationId)}`,
 )
 
-// Returns the number of changes that were given a position; null if the feed was just opened.
-const assign = (db: Database, organizationId: string): Promise<number | null> =>
+// Returns true if there may be more.
+const assign = (db: Database, organizationId: string): Promise<boolean> =>
   transaction(db, async (tx) => {
     const [feed] = await lockFeed(tx, { organizationId })
-    if (!feed) return (await openFeed(tx, { organizationId })).length > 0 ? null : 0
+    if (!feed) return (await openFeed(tx, { organizationId })).length > 0
     const rows = await take(tx, { organizationId })
-    if (rows.length === 0) return 0
+    if (rows.length === 0) return false
     await place(tx, { organizationId, last: feed.last, ...taken.values(rows) })
     await moveFeed(tx, { organizationId, last: feed.last, count: rows.length })
-    return rows.length
+    return rows.length === maxAtOnce
   })
 
 /** Assigns feed positions to committed changes of organizations, or of all that have changes without one. A long
@@ -77,9 +77,8 @@ const assign = (db: Database, organizationId: string): Promise<number | null> =>
  *  several processes at once: for each feed, one of them does the work. */
 export async function assignPositions(db: Database, organizationIds?: string[]): Promise<void> {
   const ids = organizationIds ?? (await withoutPosition(db, {})).map(({ organization_id }) => organization_id)
-  for (const organizationId of ids)
-    for (let hasMore = true; hasMore; ) {
-      const assigned = await assign(db, organizationId)
-      hasMore = assigned === null || assigned === maxAtOnce
-    }
+  for (const organizationId of ids) {
+    let hasMore = true
+    while (hasMore) hasMore = await assign(db, organizationId)
+  }
 }

@@ -41,14 +41,6 @@ const reused = () => refuse('IDEMPOTENCY_KEY_REUSED', 'This nonce was used for a
 /** A scan with its place among those that are decided together. */
 type NumberedScan = { place: number; input: CheckInInput; requestHash: string; at: Date }
 
-// A live nonce may read like one in test mode, and is another request all the same.
-const toNumbered = (input: CheckInInput, place: number, ctx: Context): NumberedScan => ({
-  place,
-  input: { ...input, nonce: inMode(ctx, input.nonce) },
-  requestHash: inMode(ctx, sha256(JSON.stringify(input))),
-  at: input.at ?? ctx.now,
-})
-
 /** Decides scans in the order of their times, whatever their order in the request, and writes what follows
  *  from them. Returns their outcomes by place. */
 async function decide(tx: Connection, scans: NumberedScan[], ctx: Context): Promise<ScanOutcome[]> {
@@ -98,7 +90,13 @@ async function decide(tx: Connection, scans: NumberedScan[], ctx: Context): Prom
 }
 
 function decideOnce(inputs: CheckInInput[], ctx: Context): Promise<ScanOutcome[]> {
-  const scans = inputs.map((input, place) => toNumbered(input, place, ctx))
+  // A live nonce may read like one in test mode, and is another request all the same.
+  const scans = inputs.map((input, place) => ({
+    place,
+    input: { ...input, nonce: inMode(ctx, input.nonce) },
+    requestHash: inMode(ctx, sha256(JSON.stringify(input))),
+    at: input.at ?? ctx.now,
+  }))
   return makeOnce(() => checkInTransaction(ctx.db, (tx) => decide(tx, scans, ctx)), maxAttempts)
     .catch((error: unknown) => {
       throw isDuplicate(error) ? busy('Other requests keep using the same nonces. Try again.') : error

@@ -55,17 +55,6 @@ export const maxScanListPage = 5_000
 // A page of 5,000 tickets is a megabyte. Few at once leave memory and connections to everybody else.
 const pageBulkhead = perDatabase(() => createBulkhead({ maxAtOnce: 2, maxWaiting: 200 }))
 
-/** A page of the scan list. `entries` is JSON without its brackets, as the database has written it, because
- *  parsing and printing 5,000 tickets would hold up other requests. */
-export type ScanListPage = {
-  event: Event
-  opensAt: Date
-  salt: string
-  entries: string
-  cursor: string
-  hasMore: boolean
-}
-
 // PostgreSQL hashes the codes, so that they never leave it.
 const entry = sql`json_build_object(
   '_id', id, 'code_hash', encode(sha256(convert_to(${parameter('salt')}::text || qr_code, 'UTF8')), 'hex'),
@@ -156,7 +145,7 @@ async function readChanges(feed: string, limit: number, ctx: Context): Promise<F
 export async function listScanCodes(
   { eventId, since, limit }: { eventId: string; since?: string | undefined; limit: number },
   ctx: Context,
-): Promise<ScanListPage> {
+) {
   const [organizationId] = requireIntegration(ctx).organizationIds
   const event = await ctx.loaders.load(eventById, eventId)
   if (!event) throw refusal('NOT_FOUND', 'There is no such event.', ['eventId'])
@@ -164,7 +153,7 @@ export async function listScanCodes(
   const position = since === undefined ? null : readScanListCursor(salt, since)
   const values = { organizationId, mode: ctx.mode, eventId, salt }
 
-  async function read(): Promise<{ entries: string; position: ScanListPosition; hasMore: boolean }> {
+  async function read() {
     if (position && position.lastTicketId === null) {
       const most = Math.min(limit, maxChanges)
       const changes = await readChanges(position.feed, most, ctx)
@@ -188,3 +177,7 @@ export async function listScanCodes(
   const opensAt = new Date(doorsOpenAt(event.startDate, ctx.services.admissionHours))
   return { event, opensAt, salt, ...page, cursor: toScanListCursor(salt, next) }
 }
+
+/** A page of the scan list. `entries` is JSON without its brackets, as the database has written it, because
+ *  parsing and printing 5,000 tickets would hold up other requests. */
+export type ScanListPage = Awaited<ReturnType<typeof listScanCodes>>

@@ -11,12 +11,20 @@ import { type Context, requireIntegration } from '../../request/context.ts'
 import { refusal } from '../../shared/errors.ts'
 import { eventById } from '../event/loaders.ts'
 import { events } from '../event/table.ts'
-import { type Ticket, tickets } from '../ticket/table.ts'
+import { tickets } from '../ticket/table.ts'
 import { type CheckIn, checkIns, isOfCheckIn } from './table.ts'
 
+const rows = rowsOf({
+  ...getTableColumns(checkIns),
+  entered: tickets.entered,
+  admits: tickets.admits,
+  eventId: tickets.eventId,
+  mode: tickets.mode,
+  startDate: events.startDate,
+})
+
 /** A scan of a ticket, with the people inside with it and those that it admits when it was read. */
-export type LoggedCheckIn = CheckIn &
-  Pick<Ticket, 'entered' | 'admits' | 'eventId' | 'mode'> & { startDate: Date }
+export type LoggedCheckIn = ReturnType<typeof rows.read>[number]
 
 const parameter = sql.placeholder
 
@@ -24,15 +32,8 @@ const parameter = sql.placeholder
 const pageSize = 500
 
 // Reads a few rows of each ticket by its index: an event has no index of its own check-ins.
-const after = query<LoggedCheckIn>('check_ins_after', {
-  rows: rowsOf({
-    ...getTableColumns(checkIns),
-    entered: tickets.entered,
-    admits: tickets.admits,
-    eventId: tickets.eventId,
-    mode: tickets.mode,
-    startDate: events.startDate,
-  }),
+const after = query('check_ins_after', {
+  rows,
   query: (select) =>
     select
       .from(checkIns)

@@ -77,9 +77,6 @@ export async function registerWebhook(
   })
 }
 
-// Columns of a webhook that is to be tried as if it had never failed.
-const noFailures = { failingSince: null, pausedUntil: null }
-
 type Values = PgUpdateSetSource<typeof webhooks>
 
 const updateOwn = async (db: Connection, id: string, values: Values, ctx: Context): Promise<Webhook> =>
@@ -88,12 +85,17 @@ const updateOwn = async (db: Connection, id: string, values: Values, ctx: Contex
 const isPendingFor = ({ id }: Webhook) =>
   and(eq(webhookDeliveries.webhookId, id), eq(webhookDeliveries.status, 'pending'))
 
-/** Makes all pending deliveries of a webhook due now, so that a repaired receiver skips the backoff. */
-const resumeDeliveries = (tx: Connection, webhook: Webhook) =>
-  tx
-    .update(webhookDeliveries)
-    .set({ dueAt: sql`now()` })
-    .where(and(isPendingFor(webhook), sql`${webhookDeliveries.dueAt} > ${nowMs}`))
+/** Updates a webhook that is then tried as if it had never failed. Its pending deliveries are due now, so that a
+ *  repaired receiver skips the backoff. */
+const updateAndResume = (id: string, values: Values, ctx: Context): Promise<Webhook> =>
+  ctx.db.transaction(async (tx) => {
+    const webhook = await updateOwn(tx, id, { ...values, failingSince: null, pausedUntil: null }, ctx)
+    await tx
+      .update(webhookDeliveries)
+      .set({ dueAt: sql`now()` })
+      .where(and(isPendingFor(webhook), sql`${webhookDeliveries.dueAt} > ${nowMs}`))
+    return webhook
+  })
 
 /** Changes the URL or the types of a webhook, which may be disabled. Pending deliveries go to the new URL.
  *  Refuses: NOT_FOUND, INVALID, ADDRESS_NOT_ALLOWED. */
@@ -101,24 +103,16 @@ export async function updateWebhook(
   { id, url, types }: z.output<typeof webhookChanges>,
   ctx: Context,
 ): Promise<Webhook> {
-  const newUrl = url == null ? {} : { url: readUrl(url, ctx.services.privateWebhooks), ...noFailures }
   // An update must set a column, even if nothing changes.
-  const values = { types: types ?? sql`${webhooks.types}`, ...newUrl }
-  return ctx.db.transaction(async (tx) => {
-    const webhook = await updateOwn(tx, id, values, ctx)
-    if (url != null) await resumeDeliveries(tx, webhook)
-    return webhook
-  })
+  const chosen = { types: types ?? sql`${webhooks.types}` }
+  if (url == null) return updateOwn(ctx.db, id, chosen, ctx)
+  return updateAndResume(id, { ...chosen, url: readUrl(url, ctx.services.privateWebhooks) }, ctx)
 }
 
 /** Enables a webhook, whoever disabled it, and makes its pending deliveries due. Changes made while it was
  *  disabled are only in the feed. Refuses: NOT_FOUND. */
 export const enableWebhook = (id: string, ctx: Context): Promise<Webhook> =>
-  ctx.db.transaction(async (tx) => {
-    const webhook = await updateOwn(tx, id, { status: 'enabled', disabledReason: null, ...noFailures }, ctx)
-    await resumeDeliveries(tx, webhook)
-    return webhook
-  })
+  updateAndResume(id, { status: 'enabled', disabledReason: null }, ctx)
 
 /** Disables a webhook until it is enabled again. Keeps its pending deliveries, and an earlier reason.
  *  Refuses: NOT_FOUND. */

@@ -1,9 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify'
 import type { Authenticated } from '../../auth/caller.ts'
 import { isUnavailable } from '../../database/database.ts'
 import { clientAddress } from '../../http/connection-limits.ts'
-import type { Log } from '../../http/mask-error.ts'
 import { contextOf, type Services } from '../../request/context.ts'
 import { busy } from '../../shared/errors.ts'
 import { sha256 } from '../../shared/ids.ts'
@@ -163,7 +162,7 @@ const endedPerTurn = 200
 
 /** Open event streams of this process, from their requests to their ends. */
 export class LiveStreams {
-  readonly #log: Log
+  readonly #log: FastifyBaseLogger
   readonly #isLeaving: () => boolean
   readonly #count: ReturnType<typeof countStreams>
   readonly #sources: LiveSources
@@ -174,7 +173,7 @@ export class LiveStreams {
   #ticks = 0
   #opened = 0
 
-  constructor(services: Services, log: Log, limits: StreamLimits, isLeaving: () => boolean) {
+  constructor(services: Services, log: FastifyBaseLogger, limits: StreamLimits, isLeaving: () => boolean) {
     this.#log = log
     this.#isLeaving = isLeaving
     this.#count = countStreams(limits)
@@ -197,7 +196,8 @@ export class LiveStreams {
   ): Promise<void> {
     if (this.#isLeaving()) throw busy('The service is shutting down. Try again.')
     const { credentials } = request
-    const origin = this.#originOf(request.id)
+    // A request's own logger would keep the whole request in memory.
+    const origin = { requestId: request.id, log: this.#log.child({ request_id: request.id }) }
     const release = this.#count(credentials.hash, clientAddress(request), !operation.live.latestBy)
     let opened: Opened | undefined
     try {
@@ -232,15 +232,6 @@ export class LiveStreams {
 
   #all(): Member[] {
     return this.#beats.flatMap((members) => [...members])
-  }
-
-  // A request's own logger would keep the whole request in memory.
-  #originOf(requestId: string): Origin {
-    const log = this.#log
-    return {
-      requestId,
-      log: { error: (facts, message) => log.error({ request_id: requestId, ...facts }, message) },
-    }
   }
 
   #tick(): void {
