@@ -1,14 +1,12 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { and, eq, sql } from 'drizzle-orm'
-import type { PgUpdateSetSource } from 'drizzle-orm/pg-core'
 import type { z } from 'zod'
 import { channels, integrations } from '../../auth/table.ts'
 import { inSeconds, nowMs } from '../../database/clock.ts'
-import type { Connection } from '../../database/database.ts'
 import { type Context, requireConfidential } from '../../request/context.ts'
 import { refusal } from '../../shared/errors.ts'
 import { newId } from '../../shared/ids.ts'
-import { isOwnWebhook, isOwnWebhookWithId, requireFound } from './own-webhook.ts'
+import { isOwnWebhook, updateOwn } from './own-webhook.ts'
 import { type Webhook, webhookDeliveries, webhooks } from './table.ts'
 import { readUrl, type webhookChanges, type webhookInput } from './webhook-input.ts'
 
@@ -34,14 +32,6 @@ const maxWebhooks = 10
 // Time during which the previous secret also signs after a rotation.
 const overlapSeconds = 24 * 3600
 
-// Serializes registrations of one owner, so that the limit holds. `no key update` lets sales, which refer to
-// the owner, proceed.
-function lockOwner(tx: Connection, caller: ReturnType<typeof requireConfidential>): Promise<unknown> {
-  const [table, id] =
-    caller.kind === 'channel' ? [channels, caller.channelId] : [integrations, caller.integrationId]
-  return tx.select({ id: table.id }).from(table).where(eq(table.id, id)).for('no key update')
-}
-
 /** A webhook with its secret in clear text, which is shown only once. */
 export type WebhookWithSecret = { webhook: Webhook; secret: string }
 
@@ -53,6 +43,8 @@ export async function registerWebhook(
   ctx: Context,
 ): Promise<WebhookWithSecret> {
   const caller = requireConfidential(ctx)
+  const [owners, ownerId] =
+    caller.kind === 'channel' ? [channels, caller.channelId] : [integrations, caller.integrationId]
   const secret = newWebhookSecret()
   const row = {
     id: newId('whk'),
@@ -60,12 +52,13 @@ export async function registerWebhook(
     url: readUrl(url, ctx.services.privateWebhooks),
     types,
     secret,
-    ...(caller.kind === 'channel'
-      ? { channelId: caller.channelId }
-      : { integrationId: caller.integrationId }),
+    channelId: caller.kind === 'channel' ? ownerId : null,
+    integrationId: caller.kind === 'integration' ? ownerId : null,
   }
   return ctx.db.transaction(async (tx) => {
-    await lockOwner(tx, caller)
+    // Serializes registrations of one owner, so that the limit holds. `no key update` lets sales, which refer to
+    // the owner, proceed.
+    await tx.select({ id: owners.id }).from(owners).where(eq(owners.id, ownerId)).for('no key update')
     const existing = await tx.select({ id: webhooks.id }).from(webhooks).where(isOwnWebhook(ctx))
     if (existing.length >= maxWebhooks)
       throw refusal('TOO_MANY_WEBHOOKS', `A caller can have at most ${maxWebhooks} webhooks.`, undefined, {
@@ -77,17 +70,16 @@ export async function registerWebhook(
   })
 }
 
-type Values = PgUpdateSetSource<typeof webhooks>
-
-const updateOwn = async (db: Connection, id: string, values: Values, ctx: Context): Promise<Webhook> =>
-  requireFound(await db.update(webhooks).set(values).where(isOwnWebhookWithId(id, ctx)).returning())
-
 const isPendingFor = ({ id }: Webhook) =>
   and(eq(webhookDeliveries.webhookId, id), eq(webhookDeliveries.status, 'pending'))
 
 /** Updates a webhook that is then tried as if it had never failed. Its pending deliveries are due now, so that a
  *  repaired receiver skips the backoff. */
-const updateAndResume = (id: string, values: Values, ctx: Context): Promise<Webhook> =>
+const updateAndResume = (
+  id: string,
+  values: Parameters<typeof updateOwn>[2],
+  ctx: Context,
+): Promise<Webhook> =>
   ctx.db.transaction(async (tx) => {
     const webhook = await updateOwn(tx, id, { ...values, failingSince: null, pausedUntil: null }, ctx)
     await tx

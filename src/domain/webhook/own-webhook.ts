@@ -1,4 +1,5 @@
 import { and, desc, eq, getTableColumns, lt, ne, type SQL, sql } from 'drizzle-orm'
+import type { PgUpdateSetSource } from 'drizzle-orm/pg-core'
 import type { Connection } from '../../database/database.ts'
 import { type Context, requireConfidential } from '../../request/context.ts'
 import { decodeCursor, encodeCursor } from '../../shared/cursor.ts'
@@ -17,14 +18,23 @@ export function isOwnWebhook(ctx: Context): SQL | undefined {
   return and(owner, eq(webhooks.mode, ctx.mode), ne(webhooks.status, 'deleted'))
 }
 
-/** Condition that matches the caller's webhook with this id. A malformed id matches nothing. */
-export const isOwnWebhookWithId = (id: string, ctx: Context): SQL | undefined =>
-  and(isOwnWebhook(ctx), isIdentifier(id) ? eq(webhooks.id, id) : sql`false`)
-
-/** Returns the row of a query for one webhook. Refuses: NOT_FOUND, if there is none. */
-export function requireFound<Row>([row]: Row[], name = 'id'): Row {
-  if (!row) throw refusal('NOT_FOUND', 'There is no such webhook.', [name])
-  return row
+/** Changes a webhook of the caller, and locks its row in a transaction. `name` is that of the argument with its
+ *  identifier. Refuses: NOT_FOUND. */
+export async function updateOwn(
+  db: Connection,
+  id: string,
+  values: PgUpdateSetSource<typeof webhooks>,
+  ctx: Context,
+  name = 'id',
+): Promise<Webhook> {
+  const isThis = isIdentifier(id) ? eq(webhooks.id, id) : sql`false`
+  const changed = db
+    .update(webhooks)
+    .set(values)
+    .where(and(isOwnWebhook(ctx), isThis))
+  const [webhook] = await changed.returning()
+  if (!webhook) throw refusal('NOT_FOUND', 'There is no such webhook.', [name])
+  return webhook
 }
 
 /** Finds webhooks of the caller, in the order of the identifiers; a publishable key has none. */
@@ -92,12 +102,7 @@ export const redeliverWebhook = (
   ctx: Context,
 ): Promise<DeliveryWithChange> =>
   ctx.db.transaction(async (tx) => {
-    const own = await tx
-      .select()
-      .from(webhooks)
-      .where(isOwnWebhookWithId(webhookId, ctx))
-      .for('no key update')
-    const webhook = requireFound(own, 'webhookId')
+    const webhook = await updateOwn(tx, webhookId, { pausedUntil: null }, ctx, 'webhookId')
     if (webhook.status === 'disabled')
       throw refusal('ILLEGAL_TRANSITION', 'The webhook is disabled: enable it first.', ['webhookId'], {
         from: webhook.status,
@@ -113,7 +118,5 @@ export const redeliverWebhook = (
       .where(isThisDelivery)
     const [delivery] = await selectDeliveries(tx).where(isThisDelivery)
     if (!delivery) throw refusal('NOT_FOUND', 'This webhook has no delivery of this change.', ['changeId'])
-    if (webhook.pausedUntil)
-      await tx.update(webhooks).set({ pausedUntil: null }).where(eq(webhooks.id, webhook.id))
     return delivery
   })

@@ -99,8 +99,8 @@ export type Verdict = {
   /** Seconds until the next attempt, if any. */
   retrySeconds: number
   lastStatus: number | null
+  /** `GONE` disables the webhook. */
   lastError: string | null
-  isGone: boolean
   /** Seconds for which the webhook receives nothing. */
   pauseSeconds: number
 }
@@ -123,17 +123,15 @@ function pauseOf({ status, retryAfter }: Answer): number {
  *  together spread out (Standard Webhooks, operational considerations). */
 export function judgeAnswer(answer: Answer, attempts: number): Verdict {
   const lastError = errorOf(answer)
-  const isGone = answer.status === 410
   const planned = schedule[attempts - 1]
   const pauseSeconds = pauseOf(answer)
   // Deliveries to a receiver that is gone wait until it is enabled again.
-  const ifFailed = planned === undefined && !isGone ? 'dead' : 'pending'
+  const ifFailed = planned === undefined && lastError !== 'GONE' ? 'dead' : 'pending'
   return {
     status: lastError === null ? 'delivered' : ifFailed,
     retrySeconds: Math.max(planned ?? 0, pauseSeconds) * (1 + Math.random() / 10),
     lastStatus: answer.status,
     lastError,
-    isGone,
     pauseSeconds,
   }
 }

@@ -28,12 +28,13 @@ const recordDeliveries = query('record_webhook_deliveries', () => {
   const { status, attempts, deliveredAt } = webhookDeliveries
   return sql`
   update ${webhookDeliveries} set status = tried.status,
-    due_at = ${secondsFromNow(sql`tried.again`)}, last_status = tried.last_status, last_error = tried.last_error,
+    due_at = ${secondsFromNow(sql`tried."retrySeconds"`)}, last_status = tried."lastStatus", last_error = tried."lastError",
     delivered_at = case when tried.status = 'delivered' then clock.at else ${deliveredAt} end
-  from ${clock} cross join jsonb_to_recordset(${sql.placeholder('tried')}::text::jsonb) as tried(organization_id text, webhook_id text, change_id text,
-    attempts integer, status webhook_delivery_status, again float8, last_status integer, last_error text)
-  where ${webhookDeliveries.organizationId} = tried.organization_id
-    and ${webhookDeliveries.webhookId} = tried.webhook_id and ${webhookDeliveries.changeId} = tried.change_id
+  from ${clock} cross join jsonb_to_recordset(${sql.placeholder('tried')}::text::jsonb) as tried("organizationId" text,
+    "webhookId" text, id text, attempts integer, status webhook_delivery_status, "retrySeconds" float8,
+    "lastStatus" integer, "lastError" text)
+  where ${webhookDeliveries.organizationId} = tried."organizationId"
+    and ${webhookDeliveries.webhookId} = tried."webhookId" and ${webhookDeliveries.changeId} = tried.id
     and ${attempts} = tried.attempts and ${status} = 'pending'`
 })
 
@@ -61,7 +62,7 @@ const webhookOf = (attempts: Attempt[]) => ({
   id: attempts[0]?.claimed.webhookId,
   url: attempts[0]?.claimed.url,
   works: attempts.some(({ verdict }) => verdict.status === 'delivered'),
-  gone: attempts.some(({ verdict }) => verdict.isGone),
+  gone: attempts.some(({ verdict }) => verdict.lastError === 'GONE'),
   pause: Math.max(...attempts.map(({ verdict }) => verdict.pauseSeconds)),
 })
 
@@ -70,16 +71,9 @@ const webhookOf = (attempts: Attempt[]) => ({
  *  got through is paused, the longer the longer it fails. */
 export async function recordAttempts(db: Database, tried: Attempt[]): Promise<void> {
   if (tried.length === 0) return
-  const rows = tried.map(({ claimed, verdict }) => ({
-    organization_id: claimed.organizationId,
-    webhook_id: claimed.webhookId,
-    change_id: claimed.id,
-    attempts: claimed.attempts,
-    status: verdict.status,
-    again: verdict.retrySeconds,
-    last_status: verdict.lastStatus,
-    last_error: verdict.lastError,
-  }))
+  const rows = tried.map(({ claimed: { organizationId, webhookId, id, attempts }, verdict }) => {
+    return { organizationId, webhookId, id, attempts, ...verdict }
+  })
   await recordDeliveries(db, { tried: JSON.stringify(rows) })
   // Usually nothing fails and nothing did before, so no webhook needs an update.
   const changed = [...groupBy(tried, ({ claimed }) => claimed.webhookId).values()]
