@@ -3,6 +3,7 @@ import { createRequire } from 'node:module'
 import { promisify } from 'node:util'
 import { inflate } from 'node:zlib'
 import { create, type Font } from 'fontkit'
+import { madeOnce } from '../../shared/made-once.ts'
 
 /** A font and the name that documents register it under. */
 export type Face = { name: string; font: Font }
@@ -30,44 +31,36 @@ const { resolve } = createRequire(import.meta.url)
 
 const inflated = promisify(inflate)
 
-const headerBytes = { woff: 44, sfnt: 12 }
-const entryBytes = { woff: 20, sfnt: 16 }
-const aligned = (length: number) => Math.ceil(length / 4) * 4
+// Lengths in bytes of the header of a font, and of an entry for each of its tables.
+const woffBytes = { header: 44, entry: 20 }
+const sfntBytes = { header: 12, entry: 16 }
 
 /** Unpacks a WOFF 1.0 font into TrueType. Drawing with a WOFF font inflates its tables again for each
  *  document, which takes seconds for a large one. */
 async function unpackFont(woff: Buffer): Promise<Buffer> {
   const count = woff.readUInt16BE(12)
-  const tables = await Promise.all(
-    Array.from({ length: count }, async (_, index) => {
-      const entry = headerBytes.woff + index * entryBytes.woff
-      const offset = woff.readUInt32BE(entry + 4)
-      const packed = woff.subarray(offset, offset + woff.readUInt32BE(entry + 8))
-      const length = woff.readUInt32BE(entry + 12)
-      return {
-        tag: woff.subarray(entry, entry + 4),
-        checksum: woff.readUInt32BE(entry + 16),
-        bytes: packed.length < length ? await inflated(packed) : packed,
-      }
-    }),
-  )
-  const bodyStart = headerBytes.sfnt + count * entryBytes.sfnt
-  const size = tables.reduce((end, { bytes }) => end + aligned(bytes.length), bodyStart)
-  const font = Buffer.alloc(size)
-  woff.copy(font, 0, 4, 8)
+  const head = Buffer.alloc(sfntBytes.header + count * sfntBytes.entry)
+  woff.copy(head, 0, 4, 8)
   // The three search fields after the count stay 0, because no reader here uses them.
-  font.writeUInt16BE(count, 4)
-  let offset = bodyStart
-  for (const [index, { tag, checksum, bytes }] of tables.entries()) {
-    const entry = headerBytes.sfnt + index * entryBytes.sfnt
-    tag.copy(font, entry)
-    font.writeUInt32BE(checksum, entry + 4)
-    font.writeUInt32BE(offset, entry + 8)
-    font.writeUInt32BE(bytes.length, entry + 12)
-    bytes.copy(font, offset)
-    offset += aligned(bytes.length)
+  head.writeUInt16BE(count, 4)
+  const parts: Buffer[] = [head]
+  let size = head.length
+  for (let index = 0; index < count; index++) {
+    const entry = woff.subarray(woffBytes.header + index * woffBytes.entry)
+    const offset = entry.readUInt32BE(4)
+    const packed = woff.subarray(offset, offset + entry.readUInt32BE(8))
+    const length = entry.readUInt32BE(12)
+    const unpackedEntry = head.subarray(sfntBytes.header + index * sfntBytes.entry)
+    // Its tag, and its checksum.
+    entry.copy(unpackedEntry, 0, 0, 4)
+    entry.copy(unpackedEntry, 4, 16, 20)
+    unpackedEntry.writeUInt32BE(size, 8)
+    unpackedEntry.writeUInt32BE(length, 12)
+    const padding = Buffer.alloc(-length & 3)
+    parts.push(packed.length < length ? await inflated(packed) : packed, padding)
+    size += length + padding.length
   }
-  return font
+  return Buffer.concat(parts)
 }
 
 /** Names a glyph by its character, and each form of an Arabic letter by the letter. */
@@ -90,28 +83,14 @@ async function open(name: string, file: string): Promise<Face> {
   return { name, font }
 }
 
-// Sequential, so that requests are not held up.
-async function openAll(weight: 400 | 700): Promise<Face[]> {
-  const faces: Face[] = []
-  for (const script of scripts) faces.push(await open(`${script}-${weight}`, fileOf(script, weight)))
-  return faces
-}
-
-async function load(): Promise<Fonts> {
-  const regular = await openAll(400)
-  const bold = await openAll(700)
-  const fallback = await open('unifont', unifont)
-  return { regular: [...regular, fallback], bold: [...bold, fallback] }
-}
-
-let loaded: Promise<Fonts> | undefined
-
 /** Loads the fonts of tickets once, on first use. */
-export function loadFonts(): Promise<Fonts> {
-  loaded ??= load().catch((error) => {
-    // A failed read is retried on the next call.
-    loaded = undefined
-    throw error
-  })
-  return loaded
-}
+export const loadFonts = madeOnce(async (): Promise<Fonts> => {
+  const fallback = await open('unifont', unifont)
+  // Sequential, so that requests are not held up.
+  const openAll = async (weight: 400 | 700) => {
+    const faces: Face[] = []
+    for (const script of scripts) faces.push(await open(`${script}-${weight}`, fileOf(script, weight)))
+    return [...faces, fallback]
+  }
+  return { regular: await openAll(400), bold: await openAll(700) }
+})
