@@ -1,11 +1,12 @@
 import { and, asc, eq, inArray, sql } from 'drizzle-orm'
 import { z } from 'zod'
 import type { Database } from '../../database/database.ts'
-import { identifier } from '../../shared/input-types.ts'
+import { command } from '../../shared/command.ts'
+import { identifier, parse } from '../../shared/input-types.ts'
 import { parse } from '../../shared/parse.ts'
 import { deliveries, deliveryStatus } from './table.ts'
 
-// Commands of this folder. A command parses its arguments, and resolves to its output.
+// Commands of this folder.
 
 type Open = () => Promise<Database>
 
@@ -31,27 +32,24 @@ const listed = {
 }
 
 /** Lists deliveries with a status, oldest first. */
-function list(args: object) {
-  const { status } = parse(listing, args)
-  return async (open: Open) => {
-    const db = await open()
-    const found = await db
-      .select(listed)
-      .from(deliveries)
-      .where(eq(deliveries.status, status))
-      .orderBy(asc(deliveries.createdAt), asc(deliveries.medium), asc(deliveries.id))
-      .limit(maxListed)
-    const lines = found.map(({ id, payment_id, medium, attempts, last_error, created_at }) =>
-      [
-        ...[id, payment_id, medium.padEnd(8), status.padEnd(7), `tried ${attempts}`],
-        ...[last_error ?? '', `of ${created_at.toISOString()}`],
-      ]
-        .filter(Boolean)
-        .join('  '),
-    )
-    return { json: found, text: lines.join('\n') || `No delivery is ${status}.` }
-  }
-}
+const list = command(listing, async ({ status }, open: Open) => {
+  const db = await open()
+  const found = await db
+    .select(listed)
+    .from(deliveries)
+    .where(eq(deliveries.status, status))
+    .orderBy(asc(deliveries.createdAt), asc(deliveries.medium), asc(deliveries.id))
+    .limit(maxListed)
+  const lines = found.map(({ id, payment_id, medium, attempts, last_error, created_at }) =>
+    [
+      ...[id, payment_id, medium.padEnd(8), status.padEnd(7), `tried ${attempts}`],
+      ...[last_error ?? '', `of ${created_at.toISOString()}`],
+    ]
+      .filter(Boolean)
+      .join('  '),
+  )
+  return { json: found, text: lines.join('\n') || `No delivery is ${status}.` }
+})
 
 /** Makes dead deliveries due again with a fresh set of attempts: those with the given identifiers, or all.
  *  Leaves other deliveries alone. */

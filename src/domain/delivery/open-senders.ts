@@ -3,15 +3,12 @@ import type { Senders } from './send-deliveries.ts'
 import { mailSender } from './send-mail.ts'
 import { whatsAppSender } from './send-whatsapp.ts'
 
-type Write = (facts: Record<string, unknown>, message: string) => void
-type Log = { info: Write; warn: Write }
-
 /** Creates the senders that the settings enable. Logs where mails are written if no server is set, and which
  *  deliveries are given up, by identifier only. */
 export function openSenders(
   { mail, whatsapp }: DeliveryConfig,
   publicUrl: () => string,
-  log: Log,
+  log: Record<'info' | 'warn', (facts: Record<string, unknown>, message: string) => void>,
 ): { senders: Senders; close(): void } {
   if (mail.smtpUrl === undefined)
     log.info({ folder: mail.folder }, 'SMTP_URL is not set: mails are written to a folder')

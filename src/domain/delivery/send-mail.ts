@@ -9,56 +9,52 @@ import { mailFile } from './mail-folder.ts'
 import { type Sender, Undelivered } from './sender.ts'
 import { writeCalendar, writeMail, writeNotice } from './write-mail.ts'
 
-type Transport = (id: string, mail: SendMailOptions) => Promise<void>
-
+type Sent = Parameters<Sender>
+type Transport = { deliver(id: string, mail: SendMailOptions): Promise<void>; close(): void }
 type Attachment = NonNullable<SendMailOptions['attachments']>[number]
 
 const calendarOf = (
   document: TicketDocument,
-  ...more: [string, Parameters<typeof writeCalendar>[2]]
+  domain: string,
+  description: 'calendar.description' | 'order.seller',
 ): Attachment => ({
   filename: fileName(document.event, '.ics'),
-  content: writeCalendar(document, ...more),
+  content: writeCalendar(document, domain, description),
   contentType: 'text/calendar; charset=utf-8; method=PUBLISH',
   // Base64 keeps the CRLF line ends that iCalendar requires.
   contentTransferEncoding: 'base64',
 })
 
-async function composeTickets(
-  documents: Parameters<Sender>[1],
-  domain: string,
-  publicUrl: string,
-): Promise<SendMailOptions> {
+async function composeTickets(documents: Sent[1], domain: string, publicUrl: string) {
   const attachments: Attachment[] = []
   for (const document of documents) {
     const content = await drawTicket(document)
     attachments.push({ filename: documentName(document), content, contentType: 'application/pdf' })
   }
-  return {
-    ...writeMail(documents, publicUrl),
-    attachments: [...attachments, calendarOf(documents[0], domain, 'calendar.description')],
-  }
+  attachments.push(calendarOf(documents[0], domain, 'calendar.description'))
+  return { ...writeMail(documents, publicUrl), attachments }
 }
 
+const composeNotice = (delivery: Sent[0], documents: Sent[1], domain: string) => ({
+  ...writeNotice(delivery, documents),
+  attachments: delivery.notice?.about === 'date' ? [calendarOf(documents[0], domain, 'order.seller')] : [],
+})
+
 async function composeMail(
-  delivery: Parameters<Sender>[0],
-  documents: Parameters<Sender>[1],
+  delivery: Sent[0],
+  documents: Sent[1],
   from: MailConfig['from'],
   publicUrl: string,
 ): Promise<SendMailOptions> {
   const { id, kind, notice, recipient } = delivery
-  const [{ organizationName }] = documents
   const domain = from.address.split('@')[1] ?? ''
   const content =
     kind === 'tickets' && !notice
       ? await composeTickets(documents, domain, publicUrl)
-      : {
-          ...writeNotice(delivery, documents),
-          attachments: notice?.about === 'date' ? [calendarOf(documents[0], domain, 'order.seller')] : [],
-        }
+      : composeNotice(delivery, documents, domain)
   return {
     ...content,
-    from: { name: from.name || organizationName, address: from.address },
+    from: { name: from.name || documents[0].organizationName, address: from.address },
     to: { name: '', address: recipient },
     // Stable across attempts, so that mail clients can drop duplicates.
     messageId: `<${id}@${domain}>`,
@@ -97,10 +93,10 @@ async function openPool(url: string) {
   })
 }
 
-function smtpTransport(url: string): { transport: Transport; close(): void } {
+function smtpTransport(url: string): Transport {
   let pool: ReturnType<typeof openPool> | undefined
   return {
-    async transport(_id, mail) {
+    async deliver(_id, mail) {
       pool ??= openPool(url)
       const smtp = await pool
       const signal = AbortSignal.timeout(sendSeconds * 1000)
@@ -113,15 +109,17 @@ function smtpTransport(url: string): { transport: Transport; close(): void } {
 }
 
 /** Writes each mail to a file named after its delivery, so that a retry overwrites it. */
-function folderTransport(folder: string): Transport {
-  return async (id, mail) => {
+const folderTransport = (folder: string, onWritten: (deliveryId: string) => void): Transport => ({
+  async deliver(id, mail) {
     const { createTransport } = await nodemailer()
     const stream = createTransport({ streamTransport: true, buffer: true, newline: 'windows' })
     const { message } = await stream.sendMail(mail)
     await mkdir(folder, { recursive: true, mode: 0o700 })
     await localFiles.write(mailFile(folder, id), message as Buffer)
-  }
-}
+    onWritten(id)
+  },
+  close() {},
+})
 
 /** Creates a sender of mails with the tickets as PDFs and the event as a calendar file: over SMTP, or into a
  *  folder if no server is set. `publicUrl` is the base URL of links; `onWritten` is called for each mail
@@ -131,13 +129,12 @@ export function mailSender(
   publicUrl: () => string,
   onWritten: (deliveryId: string) => void,
 ): { send: Sender; close(): void } {
-  const smtp = smtpUrl === undefined ? null : smtpTransport(smtpUrl)
-  const transport = smtp?.transport ?? folderTransport(folder)
+  const { deliver, close } =
+    smtpUrl === undefined ? folderTransport(folder, onWritten) : smtpTransport(smtpUrl)
   return {
-    async send(delivery, documents) {
-      await transport(delivery.id, await composeMail(delivery, documents, from, publicUrl()))
-      if (!smtp) onWritten(delivery.id)
+    send: async (delivery, documents) => {
+      await deliver(delivery.id, await composeMail(delivery, documents, from, publicUrl()))
     },
-    close: () => smtp?.close(),
+    close,
   }
 }

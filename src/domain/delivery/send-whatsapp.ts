@@ -23,42 +23,33 @@ const parameter = (text: string) => ({
 
 const baseOf = (code: string) => code.split('_')[0]
 
-// A template is approved for each language: without one in the ticket's language, the first is sent.
-const templateLanguage = (
-  document: TicketDocument,
-  [first, ...others]: WhatsAppConfig['languages'],
-): string => [first, ...others].find((code) => baseOf(code) === languageOfDocument(document)) ?? first
-
-const messageOf = (
+function messageOf(
   document: TicketDocument,
   link: string,
   { id, recipient }: Parameters<Sender>[0],
-  { template }: WhatsAppConfig,
-  code: string,
-) => ({
-  messaging_product: 'whatsapp',
-  recipient_type: 'individual',
-  to: recipient,
-  biz_opaque_callback_data: id,
-  type: 'template',
-  template: {
-    name: template,
-    language: { code },
-    components: [
-      {
-        type: 'header',
-        parameters: [{ type: 'document', document: { link, filename: documentName(document) } }],
-      },
-      {
-        type: 'body',
-        parameters: [
-          document.event.name,
-          localStart(chooseLanguage(baseOf(code)), document.event, document.location),
-        ].map(parameter),
-      },
-    ],
-  },
-})
+  { template, languages }: WhatsAppConfig,
+) {
+  const { event, location } = document
+  // A template is approved for each language: without one in the ticket's language, the first is sent.
+  const code = languages.find((code) => baseOf(code) === languageOfDocument(document)) ?? languages[0]
+  const start = localStart(chooseLanguage(baseOf(code)), event, location)
+  const file = { type: 'document', document: { link, filename: documentName(document) } }
+  return {
+    messaging_product: 'whatsapp',
+    recipient_type: 'individual',
+    to: recipient,
+    biz_opaque_callback_data: id,
+    type: 'template',
+    template: {
+      name: template,
+      language: { code },
+      components: [
+        { type: 'header', parameters: [file] },
+        { type: 'body', parameters: [event.name, start].map(parameter) },
+      ],
+    },
+  }
+}
 
 async function refusalOf(response: Response): Promise<Undelivered> {
   const { status } = response
@@ -80,11 +71,10 @@ export function whatsAppSender(config: WhatsAppConfig, publicUrl: () => string):
     for (const document of documents) {
       const link = documentUrl(document.ticket, publicUrl())
       if (link === null) continue
-      const code = templateLanguage(document, config.languages)
       const response = await fetch(`${config.apiBase}/${config.phoneNumberId}/messages`, {
         method: 'POST',
         headers: { authorization: `Bearer ${config.token}`, 'content-type': 'application/json' },
-        body: JSON.stringify(messageOf(document, link, delivery, config, code)),
+        body: JSON.stringify(messageOf(document, link, delivery, config)),
         redirect: 'error',
         signal: AbortSignal.timeout(sendSeconds * 1000),
       }).catch((error: unknown) => {

@@ -8,10 +8,6 @@ import { documentUrl } from './document-url.ts'
 import { languageOfDocument, type TicketDocument } from './find-documents.ts'
 import type { Delivery } from './table.ts'
 
-/** Marks the subject of a mail about a test ticket, the same in every language. */
-const markTest = ({ ticket }: { ticket: Pick<TicketDocument['ticket'], 'mode'> }, subject: string): string =>
-  ticket.mode === 'test' ? `[TEST] ${subject}` : subject
-
 /** Amount that a ticket was sold at, fees and supplements included, in its language and currency. */
 export const priceOf = (language: Language, { totalAmount, currency }: TicketDocument['ticket']): string =>
   formatAmount(language, totalAmount, currency)
@@ -22,12 +18,6 @@ const detailsOf = (language: Language, { rateName, priceName, ticket }: TicketDo
     ...ticket.supplements.map(({ label }) => label),
     priceOf(language, ticket),
   ].join(', ')
-
-function totalOf(language: Language, documents: [TicketDocument, ...TicketDocument[]]): string {
-  const totalAmount = documents.reduce((sum, { ticket }) => sum + ticket.totalAmount, 0)
-  const amount = priceOf(language, { ...documents[0].ticket, totalAmount })
-  return translate(language, 'mail.total', { amount })
-}
 
 function discountOf(language: Language, { ticket, discountName }: TicketDocument): string | null {
   const { discountAmount, currency } = ticket
@@ -64,12 +54,15 @@ ${
 </td></tr>`
 }
 
-/** Lays out a mail about an event: its name, start and place, then `rows` of a table, or `lines` of the text. */
+type Content = { subject: string; lines: (string | null)[]; rows: Html | Html[]; footer: string }
+
+/** Lays out a mail about an event: its name, start and place, then `rows` of a table, or `lines` of the text. The subject
+ *  of one about a test ticket is marked the same in every language. */
 function layOutMail(
   language: Language,
   { event, location, organizationName, ticket }: TicketDocument,
-  { lines, rows, footer }: { lines: (string | null)[]; rows: Html | Html[]; footer: string },
-): { text: string; markup: string } {
+  { subject, lines, rows, footer }: Content,
+) {
   const [start, place] = [localStart(language, event, location), placeOf(location)]
   const mark = ticket.mode === 'test' ? translate(language, 'test.mark') : null
   const line = 'margin:0;font-size:15px;line-height:22px;color:#efeafc'
@@ -102,7 +95,7 @@ ${rows}
 </html>
 `
   const text = [mark, event.name, start, place, '', ...lines, footer].filter((line) => line !== null)
-  return { text: text.join('\n'), markup }
+  return { subject: mark === null ? subject : `[TEST] ${subject}`, text: text.join('\n'), html: markup }
 }
 
 /** Writes the mail with the tickets of one checkout, as plain text and as HTML, in the language of the first
@@ -114,9 +107,12 @@ export function writeMail(documents: [TicketDocument, ...TicketDocument[]], publ
   const attached = translate(language, 'mail.attached', { count })
   const show = translate(language, 'mail.show')
   const lead = html`<tr><td style="padding:22px 24px;font-size:15px;line-height:22px;color:#1c1a22">${attached} ${show}</td></tr>`
-  const total = totalOf(language, documents)
+  const totalAmount = documents.reduce((sum, { ticket }) => sum + ticket.totalAmount, 0)
+  const amount = formatAmount(language, totalAmount, first.ticket.currency)
+  const total = translate(language, 'mail.total', { amount })
   const sum = html`<tr><td style="padding:16px 24px;border-top:1px solid #e6e1d8;font-size:15px;line-height:22px;font-weight:600;color:#1c1a22">${total}</td></tr>`
-  const { text, markup } = layOutMail(language, first, {
+  return layOutMail(language, first, {
+    subject: translate(language, 'mail.subject', { count, event }),
     lines: [
       attached,
       '',
@@ -129,8 +125,6 @@ export function writeMail(documents: [TicketDocument, ...TicketDocument[]], publ
     rows: [lead, ...documents.map((document) => card(language, document, publicUrl)), sum],
     footer: translate(language, 'mail.order', { id, organization: first.organizationName }),
   })
-  const subject = translate(language, 'mail.subject', { count, event })
-  return { subject: markTest(first, subject), text, html: markup }
 }
 
 /** Writes an event as an iCalendar file, in the language of the ticket, with times in UTC so that every
@@ -200,12 +194,12 @@ export function writeNotice(
     ticketId === null
       ? translate(language, 'order.footer', { id })
       : translate(language, 'document.footer', { order: id, ticket: ticket.id })
-  const { text, markup } = layOutMail(language, document, {
+  return layOutMail(language, document, {
+    subject: title,
     lines: [title, ...paragraphs].flatMap((line) => [line, '']),
     rows: html`<tr><td style="padding:22px 24px 12px;font-size:15px;line-height:22px;color:#1c1a22">
 <p style="margin:0 0 14px;font-size:17px;line-height:24px;font-weight:600">${title}</p>
 ${paragraphs.map((line) => html`<p style="margin:0 0 14px">${line}</p>`)}</td></tr>`,
     footer,
   })
-  return { subject: markTest(document, title), text, html: markup }
 }
