@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import type { Config } from '../../config/config.ts'
 import type { Database } from '../../database/database.ts'
+import { command } from '../../shared/command.ts'
 import { email, identifier } from '../../shared/input-types.ts'
 import { parse } from '../../shared/parse.ts'
 import { type Erased, erasePerson, eraseTicket } from './erase-person.ts'
 import { exportPerson } from './export-person.ts'
 
-// Commands for the data of one person. Each parses its arguments, then resolves to its output, which names
-// nobody but in an export.
+// Commands for the data of one person. Their output names nobody but in an export.
 
 type Open = () => Promise<Database>
 type Settings = { readConfig(of: 'command'): Config }
@@ -25,25 +25,20 @@ const toText = ({ tickets, deliveries, mails, referrals }: Erased) =>
     ? 'Nothing is held about them.'
     : `Erased: tickets ${tickets.length}, deliveries ${deliveries}, mails in the folder ${mails}, referrals ${referrals}.`
 
-function erase(args: object) {
-  const { email, ticket, force = false } = parse(whom, args)
-  return async (open: Open, { readConfig }: Settings) => {
+const erase = command(
+  whom,
+  async ({ email = '', ticket, force = false }, open: Open, { readConfig }: Settings) => {
     const db = await open()
     const options = { mailFolder: readConfig('command').delivery.mail.folder, force }
     const erased =
-      ticket === undefined
-        ? await erasePerson(db, email ?? '', options)
-        : await eraseTicket(db, ticket, options)
+      ticket === undefined ? await erasePerson(db, email, options) : await eraseTicket(db, ticket, options)
     return { json: erased, text: toText(erased) }
-  }
-}
+  },
+)
 
-function exported(args: object) {
-  const { email } = parse(byEmail, args)
-  return async (open: Open) => {
-    const found = await exportPerson(await open(), email)
-    return { json: found, text: JSON.stringify(found, null, 2) }
-  }
-}
+const exported = command(byEmail, async ({ email }, open: Open) => {
+  const found = await exportPerson(await open(), email)
+  return { json: found, text: JSON.stringify(found, null, 2) }
+})
 
 export const retentionCommands = { erase, 'export-person': exported }
