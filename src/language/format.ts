@@ -1,20 +1,14 @@
 import { decimalsOf, toMajor } from '../shared/money.ts'
 import { type Language, perLanguage } from './languages.ts'
 
-// Europe's forms of dates and numbers. Amounts in English are without a country, where $ and ¥ are enough.
-const locales: Record<Language, { dates: string; amounts: string }> = {
-  en: { dates: 'en-GB', amounts: 'en' },
-  es: { dates: 'es-ES', amounts: 'es-ES' },
-  ca: { dates: 'ca-ES', amounts: 'ca-ES' },
-  fr: { dates: 'fr-FR', amounts: 'fr-FR' },
-  de: { dates: 'de-DE', amounts: 'de-DE' },
-  it: { dates: 'it-IT', amounts: 'it-IT' },
-  pt: { dates: 'pt-PT', amounts: 'pt-PT' },
-}
+// Europe's forms of dates and numbers. Intl takes those of Spain, France, … for the other languages.
+const european: Partial<Record<Language, string>> = { en: 'en-GB', pt: 'pt-PT' }
+const localeOf = (language: Language) => european[language] ?? language
 
 const amountFormat = perLanguage(
   (language, currency: string) =>
-    new Intl.NumberFormat(locales[language].amounts, {
+    // English without a country, where $ and ¥ are enough.
+    new Intl.NumberFormat(language === 'en' ? 'en' : localeOf(language), {
       style: 'currency',
       currency,
       minimumFractionDigits: decimalsOf(currency),
@@ -23,17 +17,15 @@ const amountFormat = perLanguage(
 )
 const dayFormat = perLanguage(
   (language, timeZone: string) =>
-    new Intl.DateTimeFormat(locales[language].dates, { dateStyle: 'full', timeZone }),
+    new Intl.DateTimeFormat(localeOf(language), { dateStyle: 'full', timeZone }),
 )
 const timeFormat = perLanguage(
   (language, timeZone: string) =>
-    new Intl.DateTimeFormat(locales[language].dates, {
+    new Intl.DateTimeFormat(localeOf(language), {
       ...{ hour: '2-digit', minute: '2-digit', timeZone, timeZoneName: 'short' },
     }),
 )
-const listFormat = perLanguage(
-  (language) => new Intl.ListFormat(locales[language].dates, { type: 'conjunction' }),
-)
+const listFormat = perLanguage((language) => new Intl.ListFormat(localeOf(language), { type: 'conjunction' }))
 
 /** Formats an amount in minor units for people: €10.50, 10,50 €, ¥1,050. */
 export const formatAmount = (language: Language, minor: number, currency: string): string =>

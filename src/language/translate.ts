@@ -3,16 +3,19 @@ import { IntlMessageFormat } from 'intl-messageformat'
 import { type Language, languages, perLanguage } from './languages.ts'
 import type { MessageKey, ValuesOf } from './messages.ts'
 
-// Read and not imported, because Node 20 warns of imported JSON.
-const messagesOf = perLanguage((language): Record<MessageKey, string> => {
-  const file = new URL(`./messages/${language}.json`, import.meta.url)
-  return JSON.parse(readFileSync(file, 'utf8'))
-})
+// Read and not imported, because Node 20 warns of imported JSON. All at once, so that no request waits for a file, and a
+// broken installation does not start.
+const read = (language: Language) =>
+  JSON.parse(readFileSync(new URL(`./messages/${language}.json`, import.meta.url), 'utf8'))
+const messages = Object.fromEntries(languages.map((language) => [language, read(language)])) as Record<
+  Language,
+  Record<MessageKey, string>
+>
 
 // Messages are text: `<` has no meaning in them, and markup is escaped where they are shown.
 const formatOf = perLanguage(
   (language, key: MessageKey) =>
-    new IntlMessageFormat(messagesOf(language)[key], language, undefined, { ignoreTag: true }),
+    new IntlMessageFormat(messages[language][key], language, undefined, { ignoreTag: true }),
 )
 
 /** Formats a message in a language, with the values of its parameters. The result is plain text. */
@@ -21,9 +24,3 @@ export const translate = <Key extends MessageKey>(
   key: Key,
   ...[values]: ValuesOf<Key>
 ): string => String(formatOf(language, key).format(values))
-
-/** Reads the messages of all languages, so that no request waits for a file, and a broken installation does
- *  not start. */
-export const loadMessages = (): void => {
-  for (const language of languages) messagesOf(language)
-}

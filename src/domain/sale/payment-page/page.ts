@@ -6,7 +6,7 @@ import { html, sendPage } from '../../../http/html.ts'
 import { logFailure } from '../../../http/mask-error.ts'
 import { secretAddress } from '../../../http/security.ts'
 import { chooseLanguage, type Language } from '../../../language/languages.ts'
-import { loadMessages, translate } from '../../../language/translate.ts'
+import { translate } from '../../../language/translate.ts'
 import type { Services } from '../../../request/context.ts'
 import type { RateLimits } from '../../../request/rate-limits.ts'
 import { refusal } from '../../../shared/errors.ts'
@@ -59,7 +59,6 @@ export async function addPaymentPage(
   limits: RateLimits,
 ): Promise<void> {
   const { db, publicUrl } = services
-  loadMessages()
   const answer = async (
     request: FastifyRequest,
     reply: FastifyReply,
