@@ -8,20 +8,15 @@ import { inTime } from '../shared/in-time.ts'
 type Question = { metricsQuestion: number }
 type Answer = { metricsAnswer: number; metrics: object[] }
 
-const isQuestion = (message: unknown): message is Question =>
-  typeof message === 'object' && message !== null && 'metricsQuestion' in message
-const isAnswer = (message: unknown): message is Answer =>
-  typeof message === 'object' && message !== null && 'metricsAnswer' in message
-
 const timeoutMs = 4_000
 
 /** Lets a worker answer the primary with its metrics. */
 export function answerPrimary(registry: Registry): void {
   const { worker } = cluster
-  worker?.on('message', async (message) => {
-    if (!isQuestion(message)) return
-    const metrics = await registry.getMetricsAsJSON()
-    if (worker.isConnected()) worker.send({ metricsAnswer: message.metricsQuestion, metrics })
+  worker?.on('message', async (message: Partial<Question> | null) => {
+    if (message?.metricsQuestion === undefined) return
+    const answer = { metricsAnswer: message.metricsQuestion, metrics: await registry.getMetricsAsJSON() }
+    if (worker.isConnected()) worker.send(answer satisfies Answer)
   })
 }
 
@@ -34,8 +29,8 @@ async function ask(worker: Worker): Promise<object[] | null> {
   const { signal } = ended
   async function answered(): Promise<object[]> {
     for (;;) {
-      const [message] = await once(worker, 'message', { signal })
-      if (isAnswer(message) && message.metricsAnswer === id) return message.metrics
+      const [message]: (Answer | null)[] = await once(worker, 'message', { signal })
+      if (message?.metricsAnswer === id) return message.metrics
     }
   }
   const outcomes = [answered(), once(worker, 'exit', { signal }).then(() => null)]

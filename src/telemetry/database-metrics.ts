@@ -9,22 +9,20 @@ export function sampled<Value>(
   read: () => Promise<Value>,
   { everyMs, timeoutMs }: { everyMs: number; timeoutMs: number },
 ): () => Promise<Value | null> {
-  let last: { at: number; read: Promise<Value | null> } | undefined
-  let isReading = false
+  let last: Promise<Value | null> = Promise.resolve(null)
+  let dueAt = Number.NEGATIVE_INFINITY
   return () => {
-    if (!last || (!isReading && performance.now() - last.at >= everyMs)) {
-      isReading = true
+    const now = performance.now()
+    if (now >= dueAt) {
+      dueAt = Number.POSITIVE_INFINITY
       const end = () => {
-        isReading = false
+        dueAt = now + everyMs
       }
-      last = {
-        at: performance.now(),
-        read: read()
-          .catch(() => null)
-          .finally(end),
-      }
+      last = read()
+        .catch(() => null)
+        .finally(end)
     }
-    return inTime(timeoutMs, last.read, () => null)
+    return inTime(timeoutMs, last, () => null)
   }
 }
 
@@ -40,62 +38,67 @@ export type DatabaseSources = {
 // than the timeout: without an answer, these gauges are absent from it.
 const limits = { everyMs: 10_000, timeoutMs: 2_000 }
 
+/** Values of the labels of a gauge, and its value with them. */
+type Sample = [labels: string[], value: number]
+
+const samplesOf = (counts: Record<string, number | undefined>, ...labels: string[]): Sample[] =>
+  Object.entries(counts).flatMap(([label, count]): Sample[] =>
+    count === undefined ? [] : [[[...labels, label], count]],
+  )
+
 /** Registers gauges of connections, and of what the database says. All processes see the same database, so
  *  that of several processes the highest value counts, not the sum. */
 export function addDatabaseMetrics(
   registers: Registry[],
   { poolUsage, isReady, countBacklog }: DatabaseSources,
 ): void {
-  const usageGauge = (
+  const gaugeOf = (
     name: string,
     help: string,
-    label: string,
-    valuesOf: (usage: PoolUsage) => Record<string, number>,
+    labelNames: string[],
+    aggregator: 'sum' | 'min' | 'max',
+    read: () => Sample[] | Promise<Sample[]>,
   ) =>
     new Gauge({
-      ...{ name, help, registers },
-      labelNames: ['database', label],
-      collect() {
-        for (const [database, usage] of Object.entries(poolUsage()))
-          for (const [value, count] of Object.entries(valuesOf(usage)))
-            this.set({ database, [label]: value }, count)
+      ...{ name, help, labelNames, aggregator, registers },
+      async collect() {
+        const samples = await read()
+        this.reset()
+        for (const [labels, value] of samples) this.labels(...labels).set(value)
       },
     })
-  usageGauge(
+
+  const ofPools = (valuesOf: (usage: PoolUsage) => Record<string, number>) => () =>
+    Object.entries(poolUsage()).flatMap(([database, usage]) => samplesOf(valuesOf(usage), database))
+  gaugeOf(
     'boxoffice_pool_connections',
     'Open connections: idle, running statements, or reserved by a transaction',
-    'state',
-    ({ idle, busy, reserved }) => ({ idle, busy, reserved }),
+    ['database', 'state'],
+    'sum',
+    ofPools(({ idle, busy, reserved }) => ({ idle, busy, reserved })),
   )
-  usageGauge(
+  gaugeOf(
     'boxoffice_pool_waiting',
     'Statements and transactions that wait for a connection',
-    'kind',
-    ({ waitingStatements, waitingTransactions }) => ({
-      statement: waitingStatements,
-      transaction: waitingTransactions,
-    }),
+    ['database', 'kind'],
+    'sum',
+    ofPools(({ waitingStatements: statement, waitingTransactions: transaction }) => ({
+      statement,
+      transaction,
+    })),
   )
-  new Gauge({
-    name: 'boxoffice_pool_max_connections',
-    help: 'Connections that the pool may open',
-    labelNames: ['database'],
-    registers,
-    collect() {
-      for (const [database, { max }] of Object.entries(poolUsage())) this.set({ database }, max)
-    },
-  })
+  gaugeOf('boxoffice_pool_max_connections', 'Connections that the pool may open', ['database'], 'sum', () =>
+    Object.entries(poolUsage()).map(([database, { max }]) => [[database], max]),
+  )
 
   const ready = sampled(isReady, limits)
-  new Gauge({
-    name: 'boxoffice_database_ready',
-    help: '1 if the database answers, accepts writes and is migrated',
-    aggregator: 'min',
-    registers,
-    async collect() {
-      this.set((await ready()) ? 1 : 0)
-    },
-  })
+  gaugeOf(
+    'boxoffice_database_ready',
+    '1 if the database answers, accepts writes and is migrated',
+    [],
+    'min',
+    async () => [[[], (await ready()) ? 1 : 0]],
+  )
   const backlog = sampled(countBacklog, limits)
   const backlogGauge = (
     name: string,
@@ -103,16 +106,9 @@ export function addDatabaseMetrics(
     label: string,
     valuesOf: (backlog: Backlog) => Record<string, number | undefined>,
   ) =>
-    new Gauge({
-      ...{ name, help, registers },
-      labelNames: [label],
-      aggregator: 'max',
-      async collect() {
-        const counted = await backlog()
-        this.reset()
-        for (const [value, count] of Object.entries(counted ? valuesOf(counted) : {}))
-          if (count !== undefined) this.set({ [label]: value }, count)
-      },
+    gaugeOf(name, help, [label], 'max', async () => {
+      const counted = await backlog()
+      return counted ? samplesOf(valuesOf(counted)) : []
     })
   const ofQueues =
     (column: keyof Backlog['queues'][string]) =>
