@@ -9,6 +9,7 @@ import { anonymized } from '../ticket/anonymized.ts'
 import { type Ticket, tickets } from '../ticket/table.ts'
 import { ticketRates } from '../ticket-rate/table.ts'
 import { type Anonymized, anonymizeTickets } from './anonymize-tickets.ts'
+import { ofPayments } from './find-person.ts'
 import { anonymizedEvents } from './table.ts'
 
 const batchSize = 200
@@ -42,16 +43,12 @@ const isAfter = (place: Place): SQL => sql`(${tickets.channelId}, ${tickets.crea
 const anonymizePayments = (db: Database, organizationId: string, paymentIds: string[]): Promise<Anonymized> =>
   transaction(db, async (tx) => {
     const locked = [...(await lockPayments(tx, organizationId, paymentIds, 'skip')).keys()]
-    if (locked.length === 0) return { tickets: [], deliveryIds: [] }
     const found = await tx
       .select({ id: tickets.id })
       .from(tickets)
-      .where(and(eq(tickets.organizationId, organizationId), inArray(tickets.paymentId, locked)))
-    return anonymizeTickets(
-      tx,
-      organizationId,
-      found.map(({ id }) => id),
-    )
+      .where(ofPayments(tickets, organizationId, locked))
+    const ticketIds = found.map(({ id }) => id)
+    return anonymizeTickets(tx, organizationId, ticketIds)
   })
 
 /** Anonymizes the attendees of an event of an organization, and yields after each batch. Then the event is

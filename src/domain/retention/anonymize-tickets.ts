@@ -5,6 +5,7 @@ import { deliveries } from '../delivery/table.ts'
 import { payments } from '../payment/table.ts'
 import { anonymized, clearedAttendee } from '../ticket/anonymized.ts'
 import { type Ticket, ticketColumns, tickets } from '../ticket/table.ts'
+import { ofPayments } from './find-person.ts'
 
 /** Tickets that were anonymized, and deliveries whose mails name somebody who was. */
 export type Anonymized = { tickets: Ticket[]; deliveryIds: string[] }
@@ -50,7 +51,7 @@ async function clearOthers(
   names: string[],
 ): Promise<void> {
   const named = (text: SQL) => sql`exists (select from unnest(${sql.param(names)}::text[]) as name
-    where strpos(lower(${text}), lower(name)) > 0)`
+    where ${contains(text, sql`name`)})`
   const [inMetadata, inReferral] = [named(sql`${tickets.metadata}::text`), named(sql`${tickets.referralId}`)]
   await tx
     .update(tickets)
@@ -58,13 +59,7 @@ async function clearOthers(
       metadata: sql`case when not ${inMetadata} then ${tickets.metadata} end`,
       referralId: sql`case when not ${inReferral} then ${tickets.referralId} end`,
     })
-    .where(
-      and(
-        eq(tickets.organizationId, organizationId),
-        inArray(tickets.paymentId, paymentIds),
-        or(inMetadata, inReferral),
-      ),
-    )
+    .where(and(ofPayments(tickets, organizationId, paymentIds), or(inMetadata, inReferral)))
 }
 
 // Recipients that no ticket of the payment bears any more, former holders among them. What is still to be
@@ -89,8 +84,7 @@ export async function clearRecipients(
     })
     .where(
       and(
-        eq(deliveries.organizationId, organizationId),
-        inArray(deliveries.paymentId, paymentIds),
+        ofPayments(deliveries, organizationId, paymentIds),
         hasRecipient,
         sql`not ${isBorne}`,
         or(
@@ -121,15 +115,15 @@ export async function anonymizeTickets(
     inArray(tickets.id, ticketIds),
     ne(tickets.email, anonymized),
   )
-  const { id, paymentId, email, phone, fullName } = tickets
+  const { paymentId, email, phone, fullName } = tickets
   const former = await tx
-    .select({ id, paymentId, email, phone, fullName })
+    .select({ paymentId, email, phone, fullName })
     .from(tickets)
     .where(areThese)
     .orderBy(asc(tickets.id))
     .for('update')
   if (former.length === 0) return { tickets: [], deliveryIds: [] }
-  const paymentIds = [...new Set(former.map((ticket) => ticket.paymentId))]
+  const paymentIds = [...new Set(former.map(({ paymentId }) => paymentId))]
   await clearPayments(tx, organizationId, paymentIds, ticketIds)
   const changed = await tx
     .update(tickets)
@@ -145,19 +139,16 @@ export async function anonymizeTickets(
     })
     .where(areThese)
     .returning(ticketColumns)
-  const recipients = former.flatMap((ticket) =>
-    ticket.phone ? [ticket.email, ticket.phone] : [ticket.email],
-  )
+  const recipients = former.flatMap(({ email, phone }) => (phone ? [email, phone] : [email]))
   // Shorter names stand in almost any text.
-  const names = former.flatMap((ticket) => (ticket.fullName.length > 2 ? [ticket.fullName] : []))
+  const names = former.flatMap(({ fullName }) => (fullName.length > 2 ? [fullName] : []))
   await clearOthers(tx, organizationId, paymentIds, [...recipients, ...names])
   const mails = await tx
     .select({ id: deliveries.id })
     .from(deliveries)
     .where(
       and(
-        eq(deliveries.organizationId, organizationId),
-        inArray(deliveries.paymentId, paymentIds),
+        ofPayments(deliveries, organizationId, paymentIds),
         or(inArray(deliveries.ticketId, ticketIds), inArray(deliveries.recipient, recipients)),
       ),
     )

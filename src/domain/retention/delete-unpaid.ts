@@ -10,7 +10,7 @@ import { refunds } from '../refund/table.ts'
 import { anonymized } from '../ticket/anonymized.ts'
 import { isPaymentOfTicket, retiredDocuments, tickets } from '../ticket/table.ts'
 import { type Anonymized, anonymizeTickets } from './anonymize-tickets.ts'
-import { ofOrganization } from './find-person.ts'
+import { ofOrganization, ofPayments } from './find-person.ts'
 
 const batchSize = 200
 
@@ -80,22 +80,20 @@ export const deleteUnpaid = (
         isKept: sql<boolean>`${isReferredTo(organizationId)}`,
       })
       .from(tickets)
-      .where(and(eq(tickets.organizationId, organizationId), inArray(tickets.paymentId, ids)))
+      .where(ofPayments(tickets, organizationId, ids))
       .orderBy(asc(tickets.id))
       .for('update')
     const kept = new Set(sold.flatMap(({ paymentId, isKept }) => (isKept ? [paymentId] : [])))
-    const done = await anonymizeTickets(
-      tx,
-      organizationId,
-      sold.flatMap(({ id, paymentId }) => (kept.has(paymentId) ? [id] : [])),
-    )
+    const keptTickets = sold.flatMap(({ id, paymentId }) => (kept.has(paymentId) ? [id] : []))
+    const done = await anonymizeTickets(tx, organizationId, keptTickets)
     const gone = ids.filter((id) => !kept.has(id))
     if (gone.length > 0) {
-      const isGone = (table: typeof idempotencyKeys | typeof providerEvents | typeof tickets) =>
-        and(eq(table.organizationId, organizationId), inArray(table.paymentId, gone))
-      await tx.delete(idempotencyKeys).where(isGone(idempotencyKeys))
-      await tx.update(providerEvents).set({ paymentId: null }).where(isGone(providerEvents))
-      await tx.delete(tickets).where(isGone(tickets))
+      await tx.delete(idempotencyKeys).where(ofPayments(idempotencyKeys, organizationId, gone))
+      await tx
+        .update(providerEvents)
+        .set({ paymentId: null })
+        .where(ofPayments(providerEvents, organizationId, gone))
+      await tx.delete(tickets).where(ofPayments(tickets, organizationId, gone))
       await tx
         .delete(payments)
         .where(and(eq(payments.organizationId, organizationId), inArray(payments.id, gone)))

@@ -33,7 +33,7 @@ type Kind = (typeof kinds)[number]
 
 /** Data held about a person, by kind. Rows as they are stored, with names in snake case: amounts in minor
  *  units, times in ISO 8601. */
-export type PersonalData = { email: string; exported_at: Date } & Record<Kind, Row[]>
+type PersonalData = { email: string; exported_at: Date } & Record<Kind, Row[]>
 
 // Rows of a page of tickets, which are of one organization.
 async function findOf(db: Database, page: Ticket[]): Promise<Record<Kind, Row[]>> {
@@ -46,10 +46,7 @@ async function findOf(db: Database, page: Ticket[]): Promise<Record<Kind, Row[]>
     inArray(refunds.ticketId, ticketIds),
     sql`${inArray(refunds.paymentId, paymentIds)} and ${refunds.ticketId} is null`,
   )
-  const rowsOf = (
-    table: PgTable & { organizationId: PgColumn },
-    condition: SQL | undefined,
-  ): Promise<Row[]> =>
+  const rowsOf = (table: PgTable & { organizationId: PgColumn }, condition?: SQL): Promise<Row[]> =>
     db
       .select()
       .from(table as PgTable)
@@ -85,9 +82,5 @@ export async function exportPerson(db: Database, email: string): Promise<Persona
     .select({ now: sql<Date>`now()`.mapWith(tickets.createdAt) })
     .from(sql`(select) as one`)
   const rows = Object.fromEntries(Array.from(found, ([kind, byId]) => [kind, [...byId.values()]]))
-  return {
-    email,
-    exported_at: clock?.now ?? new Date(Number.NaN),
-    ...(rows as Record<Kind, Row[]>),
-  }
+  return { email, exported_at: clock?.now ?? new Date(Number.NaN), ...(rows as Record<Kind, Row[]>) }
 }

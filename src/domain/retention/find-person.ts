@@ -3,25 +3,29 @@ import type { PgColumn } from 'drizzle-orm/pg-core'
 import { channelOrganizations } from '../../auth/table.ts'
 import type { Database } from '../../database/database.ts'
 import { type Delivery, deliveries } from '../delivery/table.ts'
-import { events } from '../event/table.ts'
 import { organizations } from '../organization/table.ts'
 import { type Ticket, tickets } from '../ticket/table.ts'
 
 // Indexes of tickets begin with organization, mode and channel: named in a condition, they lead to a few
 // tickets of an organization.
 
-/** Channels that ever sold for an organization, itself among them. */
-const channelsOf = (organizationId: string): SQL => sql`array(
-  select ${channelOrganizations.channelId} from ${channelOrganizations}
-    where ${channelOrganizations.organizationId} = ${organizationId}
-  union select ${organizationId})`
-
-/** Condition that a ticket is of an organization, in either mode and of any channel. */
+/** Condition that a ticket is of an organization, in either mode and of any channel that ever sold for it, itself among
+ *  them. */
 export const ofOrganization = (
   organizationId: string,
 ): SQL => sql`${tickets.organizationId} = ${organizationId}
   and ${tickets.mode} = any('{live,test}'::key_mode[])
-  and ${tickets.channelId} = any(${channelsOf(organizationId)})`
+  and ${tickets.channelId} = any(array(
+    select ${channelOrganizations.channelId} from ${channelOrganizations}
+      where ${channelOrganizations.organizationId} = ${organizationId}
+    union select ${organizationId}))`
+
+/** Condition that a row is of one of these payments of an organization. */
+export const ofPayments = (
+  table: { organizationId: PgColumn; paymentId: PgColumn },
+  organizationId: string,
+  paymentIds: string[],
+) => and(eq(table.organizationId, organizationId), inArray(table.paymentId, paymentIds))
 
 const pageSize = 200
 
@@ -45,27 +49,19 @@ export async function listOrganizations(db: Database): Promise<string[]> {
   return rows.map(({ id }) => id)
 }
 
-const isTheirs = (organizationId: string, email: string): SQL =>
-  sql`${ofOrganization(organizationId)} and lower(${tickets.email}) = lower(${email})`
-
 /** Finds the tickets of a person by the e-mail address, whatever its case, a page at a time. Tickets of a page
  *  are of one organization. */
 export async function* ticketsOf(db: Database, email: string): AsyncGenerator<Ticket[]> {
+  const isTheirs = sql`lower(${tickets.email}) = lower(${email})`
   for (const organizationId of await listOrganizations(db))
     yield* inPages((isLater) =>
       db
         .select()
         .from(tickets)
-        .where(and(isTheirs(organizationId, email), isLater(tickets.id)))
+        .where(and(ofOrganization(organizationId), isTheirs, isLater(tickets.id)))
         .orderBy(asc(tickets.id))
         .limit(pageSize),
     )
-}
-
-/** Finds a ticket by its identifier; null if there is none. */
-export async function findAnyTicket(db: Database, id: string): Promise<Ticket | null> {
-  const [found] = await db.select().from(tickets).where(eq(tickets.id, id))
-  return found ?? null
 }
 
 /** Finds what was sent or is to be sent to an address, whatever its case and whoever has the ticket now, a
@@ -79,26 +75,3 @@ export const deliveriesTo = (db: Database, email: string): AsyncGenerator<Delive
       .orderBy(asc(deliveries.id))
       .limit(pageSize),
   )
-
-/** Lists those of these tickets that are paid or being paid, and whose event has not ended, by the database's
- *  clock. */
-export async function withEventAhead(
-  db: Database,
-  found: Pick<Ticket, 'organizationId' | 'id'>[],
-): Promise<string[]> {
-  const ids = found.map(({ id }) => id)
-  const ahead = await db
-    .select({ id: tickets.id })
-    .from(tickets)
-    .innerJoin(events, eq(events.id, tickets.eventId))
-    .where(
-      and(
-        inArray(tickets.organizationId, [...new Set(found.map(({ organizationId }) => organizationId))]),
-        inArray(tickets.id, ids),
-        inArray(tickets.status, ['held', 'active']),
-        sql`${events.endDate} > now()`,
-      ),
-    )
-    .orderBy(asc(tickets.id))
-  return ahead.map(({ id }) => id)
-}

@@ -6,11 +6,12 @@ import type { Database } from '../../database/database.ts'
 import { removeMails, removeOldMails } from '../delivery/mail-folder.ts'
 import { organizations } from '../organization/table.ts'
 import { anonymizeEvent, listPastEvents } from './anonymize-events.ts'
+import type { Anonymized } from './anonymize-tickets.ts'
 import { deletionsOf } from './delete-old.ts'
 import { deleteUnpaid } from './delete-unpaid.ts'
 import { retentionTurns } from './table.ts'
 
-export type RetentionOptions = {
+type RetentionOptions = {
   db: Database
   settings: RetentionConfig
   /** Folder of the mails that are written to files. */
@@ -24,13 +25,8 @@ type Run = RetentionOptions & { stopping: AbortSignal }
 const lookSeconds = 60
 const turnSeconds = 3_600
 
-// Rests as long as the work took, so that retention takes at most half of a connection.
-async function rest(since: number, stopping: AbortSignal): Promise<void> {
-  const worked = performance.now() - since
-  await setTimeout(Math.min(worked, 1_000), undefined, { signal: stopping, ref: false }).catch(() => {})
-}
-
-/** Repeats a step until it finds nothing, or the process leaves. Returns the sum of what it found. */
+/** Repeats a step until it finds nothing, or the process leaves. Returns the sum of what it found. Rests as long as a step
+ *  took, so that retention takes at most half of a connection. */
 async function inSteps(step: () => Promise<number>, { stopping }: Pick<Run, 'stopping'>): Promise<number> {
   let sum = 0
   while (!stopping.aborted) {
@@ -38,34 +34,34 @@ async function inSteps(step: () => Promise<number>, { stopping }: Pick<Run, 'sto
     const found = await step()
     if (found === 0) break
     sum += found
-    await rest(since, stopping)
+    const worked = performance.now() - since
+    await setTimeout(Math.min(worked, 1_000), undefined, { signal: stopping, ref: false }).catch(() => {})
   }
   return sum
 }
 
 async function retainOrganization(organization: string, run: Run): Promise<void> {
-  const { db, settings, mailFolder, stopping, onDone } = run
+  const { db, settings, mailFolder, onDone } = run
   const { retainUnpaidDays: days, retainPersonalMonths: months } = settings
   let attendees = 0
-  const unpaid =
-    days === null
-      ? 0
-      : await inSteps(async () => {
-          const { payments, tickets, deliveryIds } = await deleteUnpaid(db, organization, days)
-          await removeMails(mailFolder, deliveryIds)
-          attendees += tickets.length
-          return payments
-        }, run)
+  const forget = async ({ tickets, deliveryIds }: Anonymized) => {
+    await removeMails(mailFolder, deliveryIds)
+    attendees += tickets.length
+  }
+  const deleteBatchUnpaid = async (days: number) => {
+    const { payments, ...kept } = await deleteUnpaid(db, organization, days)
+    await forget(kept)
+    return payments
+  }
+  const unpaid = days === null ? 0 : await inSteps(() => deleteBatchUnpaid(days), run)
   for (const event of months === null ? [] : await listPastEvents(db, organization, months)) {
-    let since = performance.now()
-    for await (const { tickets, deliveryIds } of anonymizeEvent(db, organization, event)) {
-      await removeMails(mailFolder, deliveryIds)
-      attendees += tickets.length
-      await rest(since, stopping)
-      if (stopping.aborted) break
-      since = performance.now()
-    }
-    if (stopping.aborted) break
+    const batches = anonymizeEvent(db, organization, event)
+    await inSteps(async () => {
+      const { done, value } = await batches.next()
+      if (done) return 0
+      await forget(value)
+      return 1
+    }, run)
   }
   const deleted: Record<string, number> = {}
   for (const { table, deleteBatch } of await deletionsOf(db, organization, settings)) {
