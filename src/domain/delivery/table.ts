@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
-import { foreignKey, index, jsonb, pgEnum, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
+import { index, jsonb, pgEnum, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
 import { dueColumns } from '../../data/leased-jobs.ts'
-import { createdAt, timestampMs } from '../../database/columns.ts'
+import { createdAt, ownKey, timestampMs } from '../../database/columns.ts'
 import type { FormerDates } from '../event/table.ts'
 import { payments } from '../payment/table.ts'
 import { tickets } from '../ticket/table.ts'
@@ -47,16 +47,8 @@ export const deliveries = pgTable(
   },
   (delivery) => [
     primaryKey({ columns: [delivery.id, delivery.organizationId] }),
-    foreignKey({
-      name: 'deliveries_of_payments',
-      columns: [delivery.organizationId, delivery.paymentId],
-      foreignColumns: [payments.organizationId, payments.id],
-    }),
-    foreignKey({
-      name: 'deliveries_of_tickets',
-      columns: [delivery.organizationId, delivery.ticketId],
-      foreignColumns: [tickets.organizationId, tickets.id],
-    }),
+    ownKey('deliveries_of_payments', delivery, delivery.paymentId, payments),
+    ownKey('deliveries_of_tickets', delivery, delivery.ticketId, tickets),
     uniqueIndex('deliveries_once').on(
       delivery.paymentId,
       delivery.medium,

@@ -1,4 +1,5 @@
 import { and, asc, eq, inArray, isNull, ne, or, type SQL, sql } from 'drizzle-orm'
+import type { PgColumn } from 'drizzle-orm/pg-core'
 import type { Connection } from '../../database/database.ts'
 import { anonymizedRecipient, hasRecipient } from '../delivery/queue-deliveries.ts'
 import { deliveries } from '../delivery/table.ts'
@@ -10,54 +11,48 @@ import { ofPayments } from './find-person.ts'
 /** Tickets that were anonymized, and deliveries whose mails name somebody who was. */
 export type Anonymized = { tickets: Ticket[]; deliveryIds: string[] }
 
-const contains = (text: SQL | typeof tickets.email, part: SQL | typeof tickets.email) =>
+const contains = (text: SQL | PgColumn, part: SQL | PgColumn) =>
   sql`strpos(lower(${text}), lower(${part})) > 0`
 
+/** Payments of an organization whose row locks a transaction holds. */
+type Locked = { tx: Connection; organizationId: string; paymentIds: string[] }
+
 // Free texts of a payment: URLs of the channel, and a reference of the box office if it names the attendee.
-async function clearPayments(
-  tx: Connection,
-  organizationId: string,
-  paymentIds: string[],
-  ticketIds: string[],
-): Promise<void> {
-  const reference = sql`${payments.methodReference}`
+async function clearPayments({ tx, organizationId, paymentIds }: Locked, ticketIds: string[]): Promise<void> {
+  const { redirectUrl, errorUrl, sessionUrl, methodReference: reference } = payments
   const namesAttendee = sql`exists (select from ${tickets}
     where ${tickets.organizationId} = ${organizationId} and ${tickets.paymentId} = ${payments.id}
       and ${inArray(tickets.id, ticketIds)}
-      and (${contains(reference, sql`${tickets.fullName}`)} or ${contains(reference, tickets.email)}))`
+      and (${contains(reference, tickets.fullName)} or ${contains(reference, tickets.email)}))`
   await tx
     .update(payments)
     .set({
       redirectUrl: null,
       errorUrl: null,
       // A buyer who pays at this moment is led there.
-      sessionUrl: sql`case when ${payments.sessionOpen} then ${payments.sessionUrl} end`,
-      methodReference: sql`case when not ${namesAttendee} then ${payments.methodReference} end`,
+      sessionUrl: sql`case when ${payments.sessionOpen} then ${sessionUrl} end`,
+      methodReference: sql`case when not ${namesAttendee} then ${reference} end`,
     })
     .where(
       and(
         eq(payments.organizationId, organizationId),
         inArray(payments.id, paymentIds),
-        sql`num_nonnulls(${payments.redirectUrl}, ${payments.errorUrl}, ${payments.sessionUrl}, ${payments.methodReference}) > 0`,
+        sql`num_nonnulls(${redirectUrl}, ${errorUrl}, ${sessionUrl}, ${reference}) > 0`,
       ),
     )
 }
 
 // Metadata and a referral are the checkout's, on all of its tickets: those of others may name the attendee.
-async function clearOthers(
-  tx: Connection,
-  organizationId: string,
-  paymentIds: string[],
-  names: string[],
-): Promise<void> {
-  const named = (text: SQL) => sql`exists (select from unnest(${sql.param(names)}::text[]) as name
+async function clearOthers({ tx, organizationId, paymentIds }: Locked, names: string[]): Promise<void> {
+  const { metadata, referralId } = tickets
+  const named = (text: SQL | PgColumn) => sql`exists (select from unnest(${sql.param(names)}::text[]) as name
     where ${contains(text, sql`name`)})`
-  const [inMetadata, inReferral] = [named(sql`${tickets.metadata}::text`), named(sql`${tickets.referralId}`)]
+  const [inMetadata, inReferral] = [named(sql`${metadata}::text`), named(referralId)]
   await tx
     .update(tickets)
     .set({
-      metadata: sql`case when not ${inMetadata} then ${tickets.metadata} end`,
-      referralId: sql`case when not ${inReferral} then ${tickets.referralId} end`,
+      metadata: sql`case when not ${inMetadata} then ${metadata} end`,
+      referralId: sql`case when not ${inReferral} then ${referralId} end`,
     })
     .where(and(ofPayments(tickets, organizationId, paymentIds), or(inMetadata, inReferral)))
 }
@@ -65,35 +60,29 @@ async function clearOthers(
 // Recipients that no ticket of the payment bears any more, former holders among them. What is still to be
 // sent to one of those is left, and what concerns another ticket, whose first holder may have paid.
 export async function clearRecipients(
-  tx: Connection,
-  organizationId: string,
-  paymentIds: string[],
+  { tx, organizationId, paymentIds }: Locked,
   recipients: string[],
   ticketIds: string[] = [],
 ): Promise<string[]> {
+  const { recipient, status, lastError, ticketId } = deliveries
   const isBorne = sql`exists (select from ${tickets} where ${tickets.organizationId} = ${organizationId}
     and ${tickets.paymentId} = ${deliveries.paymentId}
-    and (${tickets.email} = ${deliveries.recipient} or ${tickets.phone} = ${deliveries.recipient}))`
-  const isUnsent = sql`${deliveries.status} in ('pending', 'dead')`
+    and (${tickets.email} = ${recipient} or ${tickets.phone} = ${recipient}))`
+  const isUnsent = sql`${status} in ('pending', 'dead')`
+  const isOver = and(ne(status, 'pending'), or(isNull(ticketId), inArray(ticketId, ticketIds)))
   const cleared = await tx
     .update(deliveries)
     .set({
       recipient: anonymizedRecipient,
-      status: sql`case when ${isUnsent} then 'skipped' else ${deliveries.status} end`,
-      lastError: sql`case when ${isUnsent} then 'ANONYMIZED' else ${deliveries.lastError} end`,
+      status: sql`case when ${isUnsent} then 'skipped' else ${status} end`,
+      lastError: sql`case when ${isUnsent} then 'ANONYMIZED' else ${lastError} end`,
     })
     .where(
       and(
         ofPayments(deliveries, organizationId, paymentIds),
         hasRecipient,
         sql`not ${isBorne}`,
-        or(
-          inArray(deliveries.recipient, recipients),
-          and(
-            ne(deliveries.status, 'pending'),
-            or(isNull(deliveries.ticketId), inArray(deliveries.ticketId, ticketIds)),
-          ),
-        ),
+        or(inArray(recipient, recipients), isOver),
       ),
     )
     .returning({ id: deliveries.id })
@@ -124,7 +113,8 @@ export async function anonymizeTickets(
     .for('update')
   if (former.length === 0) return { tickets: [], deliveryIds: [] }
   const paymentIds = [...new Set(former.map(({ paymentId }) => paymentId))]
-  await clearPayments(tx, organizationId, paymentIds, ticketIds)
+  const locked = { tx, organizationId, paymentIds }
+  await clearPayments(locked, ticketIds)
   const changed = await tx
     .update(tickets)
     .set({
@@ -142,7 +132,7 @@ export async function anonymizeTickets(
   const recipients = former.flatMap(({ email, phone }) => (phone ? [email, phone] : [email]))
   // Shorter names stand in almost any text.
   const names = former.flatMap(({ fullName }) => (fullName.length > 2 ? [fullName] : []))
-  await clearOthers(tx, organizationId, paymentIds, [...recipients, ...names])
+  await clearOthers(locked, [...recipients, ...names])
   const mails = await tx
     .select({ id: deliveries.id })
     .from(deliveries)
@@ -152,6 +142,6 @@ export async function anonymizeTickets(
         or(inArray(deliveries.ticketId, ticketIds), inArray(deliveries.recipient, recipients)),
       ),
     )
-  const cleared = await clearRecipients(tx, organizationId, paymentIds, recipients, ticketIds)
+  const cleared = await clearRecipients(locked, recipients, ticketIds)
   return { tickets: changed, deliveryIds: [...new Set([...mails.map(({ id }) => id), ...cleared])] }
 }

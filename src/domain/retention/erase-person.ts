@@ -80,7 +80,7 @@ async function eraseDeliveries(db: Database, email: string): Promise<string[]> {
       const recipients = own.map(({ recipient }) => recipient)
       const ids = await transaction(db, async (tx) => {
         await lockPayments(tx, organizationId, paymentIds, 'wait')
-        return clearRecipients(tx, organizationId, paymentIds, recipients)
+        return clearRecipients({ tx, organizationId, paymentIds }, recipients)
       })
       cleared.push(...ids)
     }

@@ -1,14 +1,12 @@
 import { pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
 import { timestampMs } from '../../database/columns.ts'
 import { events } from '../event/table.ts'
-import { organizationId, organizations } from '../organization/table.ts'
+import { organizationId } from '../organization/table.ts'
 
 /** Turns of retention, an organization each. Whoever claims one moves it an hour on: a lease, so that another
  *  process takes over if that one dies. */
 export const retentionTurns = pgTable('retention_turns', {
-  organizationId: text('organization_id')
-    .primaryKey()
-    .references(() => organizations.id),
+  organizationId: organizationId().primaryKey(),
   dueAt: timestampMs('due_at').notNull().defaultNow(),
 })
 
