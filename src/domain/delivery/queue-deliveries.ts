@@ -1,12 +1,13 @@
-import { inArray, type SQL, sql } from 'drizzle-orm'
+import { and, eq, inArray, type SQL, sql } from 'drizzle-orm'
 import type { Connection } from '../../database/database.ts'
+import { refusal } from '../../shared/errors.ts'
 import { newId } from '../../shared/ids.ts'
 import type { Payment } from '../payment/table.ts'
-import { isAnonymized } from '../ticket/anonymized.ts'
+import { anonymized } from '../ticket/anonymized.ts'
 import type { Ticket } from '../ticket/table.ts'
 import { deliveries } from './table.ts'
 
-const prefix = 'anonymized:'
+const prefix = `${anonymized}:`
 
 /** Recipient of a delivery whose recipient was anonymized: another one for each, because deliveries of one
  *  occasion have different ones. */
@@ -14,6 +15,20 @@ export const anonymizedRecipient: SQL<string> = sql`${prefix} || ${deliveries.id
 
 /** Condition that the recipient of a delivery is known. */
 export const hasRecipient: SQL = sql`not starts_with(${deliveries.recipient}, ${prefix})`
+
+const isToday = sql`${deliveries.createdAt} > now() - interval '24 hours'`
+
+type Queued = typeof deliveries.$inferInsert
+type Named = Pick<Queued, 'organizationId' | 'paymentId' | 'ticketId' | 'occasion'>
+
+/** Makes a mail to each address and a message to each phone number. */
+function deliveriesTo(named: Named, emails: string[], phones: (string | null)[]): Queued[] {
+  const to = (medium: Queued['medium'], recipients: (string | null)[]) =>
+    [...new Set(recipients)].flatMap((recipient) =>
+      recipient && recipient !== anonymized ? [{ id: newId('dlv'), ...named, medium, recipient }] : [],
+    )
+  return [...to('email', emails), ...to('whatsapp', phones)]
+}
 
 type Paid = {
   payment: Payment
@@ -24,22 +39,14 @@ type Paid = {
 // Mails a day to an address of what publishable keys sell for nothing (DECISIONS 164).
 const maxPublic = 5
 
-function deliveriesOf({ payment, tickets, isPublic }: Paid) {
+function deliveriesOf({ payment, tickets, isPublic }: Paid): Queued[] {
   const { organizationId, id: paymentId, totalAmount } = payment
-  const occasion = totalAmount > 0 ? '' : isPublic ? 'public' : 'free'
-  const to = (medium: 'email' | 'whatsapp', recipients: (string | null)[]) =>
-    [...new Set(recipients)].flatMap((recipient) =>
-      recipient && !isAnonymized({ email: recipient })
-        ? [{ organizationId, id: newId('dlv'), paymentId, occasion, medium, recipient }]
-        : [],
-    )
   const [emails, phones] = [tickets.map(({ email }) => email), tickets.map(({ phone }) => phone)]
   // Anybody has a publishable key: what costs nothing is sent to one address, whoever its tickets are for.
-  if (occasion === 'public') return to('email', emails.slice(0, 1))
-  return [...to('email', emails), ...to('whatsapp', phones)]
+  if (isPublic && totalAmount === 0)
+    return deliveriesTo({ organizationId, paymentId, occasion: 'public' }, emails.slice(0, 1), [])
+  return deliveriesTo({ organizationId, paymentId, occasion: totalAmount > 0 ? '' : 'free' }, emails, phones)
 }
-
-type Queued = ReturnType<typeof deliveriesOf>[number]
 
 // Checkouts that are paid in one transaction may be many to one address.
 async function skipExcess(tx: Connection, queued: Queued[]) {
@@ -54,7 +61,7 @@ async function skipExcess(tx: Connection, queued: Queued[]) {
     .where(
       sql`${deliveries.organizationId} = ${open[0].organizationId} and ${inArray(address, open.map(addressOf))}
         and ${deliveries.occasion} = 'public' and ${deliveries.status} <> 'skipped'
-        and ${deliveries.createdAt} > now() - interval '24 hours'`,
+        and ${isToday}`,
     )
     .groupBy(address)
   const counts = new Map(sent.map(({ address, count }) => [address, count]))
@@ -74,4 +81,73 @@ export async function queueDeliveries(tx: Connection, paid: Paid[]): Promise<voi
   const queued = paid.filter(({ payment }) => payment.sendResourcers).flatMap(deliveriesOf)
   const rows = await skipExcess(tx, queued)
   if (rows.length > 0) await tx.insert(deliveries).values(rows).onConflictDoNothing()
+}
+
+// Deliveries after the one that a paid checkout causes. Each names its ticket, and an occasion of its own.
+
+type Addressed = Pick<Ticket, 'id' | 'organizationId' | 'paymentId' | 'email' | 'phone'>
+
+// Times that a ticket is sent again or transferred within 24 hours (DECISIONS 9).
+const maxResends = 5
+
+const again = ({ id, email, phone, organizationId, paymentId }: Addressed, occasion: string): Queued[] =>
+  deliveriesTo({ organizationId, paymentId, ticketId: id, occasion }, [email], [phone])
+
+/** Counts how often these tickets of an organization were sent again or transferred within 24 hours. Requires
+ *  this transaction to hold the row locks of the tickets. Refuses: TOO_MANY_RESENDS, with the seconds after
+ *  which all of them may be sent once more. */
+export async function requireResends(tx: Connection, tickets: Addressed[]): Promise<void> {
+  const ids = tickets.map(({ id }) => id)
+  const exhausted = await tx
+    .select({
+      // Never more than the maximum are within a day, so the first of them is the next to leave it.
+      seconds: sql<number>`ceil(extract(epoch from min(${deliveries.createdAt}) + interval '24 hours' - now()))::float8`,
+    })
+    .from(deliveries)
+    .where(
+      and(
+        eq(deliveries.organizationId, tickets[0]?.organizationId ?? ''),
+        inArray(deliveries.ticketId, ids),
+        // Each time there is one mail with the ticket.
+        sql`${deliveries.medium} = 'email' and ${deliveries.kind} = 'tickets'
+          and (${deliveries.occasion} like 'resend:%' or ${deliveries.occasion} like 'transfer:%')`,
+        isToday,
+      ),
+    )
+    .groupBy(deliveries.ticketId)
+    .having(sql`count(*) >= ${maxResends}`)
+  if (exhausted.length === 0) return
+  throw refusal(
+    'TOO_MANY_RESENDS',
+    `A ticket is sent again or transferred at most ${maxResends} times a day.`,
+    undefined,
+    { limit: maxResends, retryAfter: Math.max(1, ...exhausted.map(({ seconds }) => seconds)) },
+  )
+}
+
+/** Queues each of these tickets to be sent once more. Returns the number of mails and messages. Requires this
+ *  transaction to hold the row locks of the tickets. */
+export async function queueAgain(tx: Connection, tickets: Addressed[]): Promise<number> {
+  const queued = tickets.flatMap((ticket) => again(ticket, `resend:${newId('dlv')}`))
+  await tx.insert(deliveries).values(queued)
+  return queued.length
+}
+
+/** Queues a transferred ticket for its new holder, and a notice for the former one unless both have the
+ *  same address, in the transaction of the transfer. A former one who was anonymized is told nothing, and no
+ *  later one passes for who paid. */
+export async function queueTransfer(tx: Connection, ticket: Addressed, formerEmail: string): Promise<void> {
+  const { id: ticketId, organizationId, paymentId, email } = ticket
+  const occasion = `transfer:${newId('dlv')}`
+  const queued = again(ticket, occasion)
+  if (formerEmail !== email) {
+    const id = newId('dlv')
+    queued.push({
+      ...{ id, organizationId, paymentId, ticketId, occasion, medium: 'email', kind: 'transfer_notice' },
+      ...(formerEmail === anonymized
+        ? { recipient: prefix + id, status: 'skipped', lastError: 'ANONYMIZED' }
+        : { recipient: formerEmail }),
+    })
+  }
+  await tx.insert(deliveries).values(queued)
 }

@@ -1,6 +1,6 @@
 import { transaction } from '../../../database/transaction.ts'
 import { type Context, requireConfidential } from '../../../request/context.ts'
-import { queueAgain, requireResends } from '../../delivery/queue-again.ts'
+import { queueAgain, requireResends } from '../../delivery/queue-deliveries.ts'
 import { requirePayment } from '../../payment/loaders.ts'
 import { lockPayment } from '../../payment/lock-payment.ts'
 import { isAnonymized } from '../../ticket/anonymized.ts'
