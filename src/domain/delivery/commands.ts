@@ -2,7 +2,7 @@ import { and, asc, eq, inArray, sql } from 'drizzle-orm'
 import { z } from 'zod'
 import type { Database } from '../../database/database.ts'
 import { command } from '../../shared/command.ts'
-import { identifier, parse } from '../../shared/input-types.ts'
+import { identifier } from '../../shared/input-types.ts'
 import { parse } from '../../shared/parse.ts'
 import { deliveries, deliveryStatus } from './table.ts'
 

@@ -44,7 +44,7 @@ export async function issueInvoices(
   const rows = invoiced.map((invoice, index) => {
     const number = last - count + index + 1
     const reference = `${prefix[kind]}${year}-${String(number).padStart(6, '0')}`
-    return { id: newId('inv'), ...invoice, organizationId, kind, year, number, reference }
+    return { id: newId('inv'), refundId: null, ...invoice, organizationId, kind, year, number, reference }
   })
   await insert(tx, rows)
   return new Map(rows.map(({ paymentId, reference }) => [paymentId, reference]))

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { PullStream } from '../../data/pull-stream.ts'
 import { type Context, requireCaller } from '../../request/context.ts'
-import { type Problem, problem, Refusal, refusal, refuseIf } from '../../shared/errors.ts'
+import { problem, refusal, refuseIf } from '../../shared/errors.ts'
 import { identifier } from '../../shared/input-types.ts'
 import { parse } from '../../shared/parse.ts'
 import { eventById } from '../event/loaders.ts'
