@@ -26,7 +26,7 @@ export async function runWorkers(config: Config): Promise<void> {
   const { webConcurrency, logLevel, logFormat, shutdownSeconds, drainSeconds, metricsPort, host } = config
   const options = { level: logLevel, base: { pid: process.pid }, formatters: logFormatters }
   const logTo = await openLog(logFormat, process.stdout.isTTY)
-  const log = logTo ? pino(options, logTo) : pino(options)
+  const log = pino(options, logTo)
   if (metricsPort !== undefined) {
     const { serveMetrics } = await import('../telemetry/metrics-server.ts')
     const { collectFromWorkers } = await import('../telemetry/cluster-metrics.ts')

@@ -144,12 +144,10 @@ export async function examineDatabases(
 export async function examine(access: Access): Promise<Finding[]> {
   try {
     const { databaseUrl, misspelt } = access.readConfig('service')
-    const inOrder = ok('settings', `in order, with ${databaseUrl ? 'PostgreSQL' : 'the embedded database'}`)
     const settings = misspelt.map((mistake) => attention('settings', mistake))
-    return [
-      ...(misspelt.length > 0 ? settings : [inOrder]),
-      ...(await examineDatabases(access, examineOpened)),
-    ]
+    if (settings.length === 0)
+      settings.push(ok('settings', `in order, with ${databaseUrl ? 'PostgreSQL' : 'the embedded database'}`))
+    return [...settings, ...(await examineDatabases(access, examineOpened))]
   } catch (error) {
     return [broken('settings', describeError(error))]
   }

@@ -27,7 +27,6 @@ export function createDrainer(worker: Worker, drainSeconds: number): () => void 
   const shutDown = () => {
     // A worker that does not listen yet has nothing to finish.
     if (!isListening) worker.process.kill('SIGTERM')
-    else if (drainSeconds === 0) close()
     else if (!isLeaving) {
       isLeaving = true
       worker.send(leaveMessage)

@@ -42,12 +42,10 @@ async function openBeside(
   })
 }
 
-type Background = { db: Database; provider: PaymentProvider; app: FastifyInstance }
-
 /** Starts the background jobs, unless other processes have them. The returned function stops them. */
 async function startBackground(
   config: Config,
-  { db, provider, app }: Background,
+  { db, provider, app }: { db: Database; provider: PaymentProvider; app: FastifyInstance },
 ): Promise<() => Promise<void>> {
   if (config.background === 'off') return async () => {}
   const { mail } = config.delivery

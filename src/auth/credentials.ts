@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import type { FastifyInstance } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import { query } from '../data/query.ts'
@@ -104,9 +104,29 @@ const maxListed = 20_000
 // A secret is valid only together with its integration.
 const nameOf = (integrationId: string, secretHash: string) => `${integrationId} ${secretHash}`
 
-const listValid = query<{ name: string }>(
+// Maximum age of a list, and so the delay until it has what another process issues.
+const maxListAgeMs = 1_000
+
+/** Keeps the texts that a statement lists for each database, for a second at most. */
+function listOf(name: string, statement: () => SQL) {
+  const read = query<{ listed: string }>(name, statement)
+  const lists = new WeakMap<Database, { at: number; listed: Promise<Set<string>> }>()
+  return {
+    async get(db: Database): Promise<Set<string>> {
+      const last = lists.get(db)
+      if (last && performance.now() - last.at < maxListAgeMs) return last.listed
+      const listed = read(db, {}).then((rows) => new Set(rows.map(({ listed }) => listed)))
+      lists.set(db, { at: performance.now(), listed })
+      listed.catch(() => lists.delete(db))
+      return listed
+    },
+    invalidate: (db: Database): void => void lists.delete(db),
+  }
+}
+
+const validNames = listOf(
   'good_credentials',
-  () => sql`(select ${keys.hash} as name from ${keys}
+  () => sql`(select ${keys.hash} as listed from ${keys}
       where ${isValid(keys)}
       order by ${keys.createdAt} desc limit ${sql.raw(String(maxListed))})
     union all
@@ -119,27 +139,6 @@ const listValid = query<{ name: string }>(
       where ${integrations.revokedAt} is null and ${isValid(organizationSecrets)}
       order by ${organizationSecrets.createdAt} desc limit ${sql.raw(String(maxListed))})`,
 )
-
-// Maximum age of a list, and so the delay until it has what another process issues.
-const maxListAgeMs = 1_000
-
-/** Keeps a list that a query reads for each database, for a second at most. */
-function listOf(read: (db: Database) => Promise<string[]>) {
-  const lists = new WeakMap<Database, { at: number; listed: Promise<Set<string>> }>()
-  return {
-    async get(db: Database): Promise<Set<string>> {
-      const last = lists.get(db)
-      if (last && performance.now() - last.at < maxListAgeMs) return last.listed
-      const listed = read(db).then((texts) => new Set(texts))
-      lists.set(db, { at: performance.now(), listed })
-      listed.catch(() => lists.delete(db))
-      return listed
-    },
-    invalidate: (db: Database): void => void lists.delete(db),
-  }
-}
-
-const validNames = listOf(async (db) => (await listValid(db, {})).map(({ name }) => name))
 
 /** Invalidates the list that `mayBeValid` uses. Call it after credentials are issued. */
 export const invalidateListed = validNames.invalidate
@@ -154,15 +153,13 @@ export async function mayBeValid(db: Database, credentials: Credentials): Promis
 }
 
 // A key has at most twenty.
-const listOrigins = query<{ origin: string }>(
+const validOrigins = listOf(
   'publishable_origins',
-  () => sql`select distinct unnest(origins) as origin from (
+  () => sql`select distinct unnest(origins) as listed from (
     select ${keys.origins} as origins from ${keys}
     where ${keys.origins} is not null and ${isValid(keys)}
     order by ${keys.createdAt} desc limit ${sql.raw(String(maxListed))}) as live`,
 )
-
-const validOrigins = listOf(async (db) => (await listOrigins(db, {})).map(({ origin }) => origin))
 
 /** Origins of pages that this machine serves itself, at any port: `*` stands for none or any. */
 export const loopbackOrigins = ['http://localhost:*', 'http://127.0.0.1:*', 'http://[::1]:*']

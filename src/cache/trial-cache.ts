@@ -1,8 +1,5 @@
 import { LRUCache } from 'lru-cache'
 
-/** Size limit of a cache, and the size of a value without its key. */
-type Bounds<Value> = { maxBytes: number; bytesOf: (value: Value) => number }
-
 // Bytes of an entry besides its key and value, so that many small entries count too.
 const overhead = 512
 
@@ -13,7 +10,8 @@ export class TrialCache<Value extends object> {
   readonly #trial: LRUCache<string, Value>
   readonly #protected: LRUCache<string, Value>
 
-  constructor({ maxBytes, bytesOf }: Bounds<Value>) {
+  /** `bytesOf` is the size of a value without its key. */
+  constructor({ maxBytes, bytesOf }: { maxBytes: number; bytesOf: (value: Value) => number }) {
     const part = (maxSize: number) =>
       new LRUCache<string, Value>({
         maxSize,

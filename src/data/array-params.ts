@@ -3,9 +3,6 @@ import type { PgTable } from 'drizzle-orm/pg-core'
 import type { Connection } from '../database/database.ts'
 import { query, textArrayParam } from './query.ts'
 
-/** SQL types by column name. */
-type Types = Record<string, string>
-
 export const list = (parts: SQL[]) => sql.join(parts, sql`, `)
 export const name = (text: string) => sql`${sql.identifier(text)}`
 
@@ -49,10 +46,10 @@ export const rowsLiteral = <Attribute extends string>(
   `{${rows.map((row) => `"(${attributes.map((attribute) => toAttribute(row[attribute])).join(',')})"`).join(',')}}`
 
 /** Passes rows to a prepared statement as one array of texts per column, which PostgreSQL reads in a sixth of
- *  the time that JSON takes. `rows` goes after `from`, `cells` are the typed columns, `values` builds the
+ *  the time that JSON takes. `types` are SQL types by column. `rows` goes after `from`, `cells` are the typed columns, `values` builds the
  *  parameters, and throws for an object that is neither a date nor for a column of JSON. At least one column
  *  has values, such as an identifier. */
-export function arrayRows(alias: string, types: Types) {
+export function arrayRows(alias: string, types: Record<string, string>) {
   const columns = Object.entries(types).map(([column, type]) => ({
     column,
     type,

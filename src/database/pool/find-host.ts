@@ -36,10 +36,10 @@ async function probe(settings: Settings, { host, port }: Host): Promise<Server> 
     throw connectionError(`${host} does not answer`, 'CONNECT_TIMEOUT')
   }
   try {
-    const answer = client`select pg_is_in_recovery() as "isStandby",
+    const answer = client<[Server]>`select pg_is_in_recovery() as "isStandby",
       current_setting('transaction_read_only') = 'on' as "isReadOnly"`
     const [server] = await inTime(probeTimeoutSeconds * 1000, answer, late)
-    return { isStandby: server?.isStandby === true, isReadOnly: server?.isReadOnly === true }
+    return server
   } finally {
     void client.end({ timeout: 0 })
   }
