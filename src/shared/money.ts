@@ -18,10 +18,7 @@ const codesByDecimals: Record<number, string> = {
 /** Number of decimals of each currency of ISO 4217, by its code. */
 export const isoDecimals: ReadonlyMap<string, number> = new Map(
   Object.entries(codesByDecimals).flatMap(([decimals, codes]) =>
-    codes
-      .trim()
-      .split(/\s+/)
-      .map((code): [string, number] => [code, Number(decimals)]),
+    Array.from(codes.matchAll(/[A-Z]{3}/g), ([code]): [string, number] => [code, Number(decimals)]),
   ),
 )
 

@@ -79,7 +79,6 @@ function toPaths(routes: readonly DocumentedRoute[], toOne: (schema: FastifySche
 /** Builds the OpenAPI 3.1 document of these routes and webhooks. */
 export function toDocument({ routes, webhooks, publicUrl, version, examples }: DocumentOptions) {
   const schemas = createSchemas()
-  const paths = toPaths(routes, (schema) => toOperation(schema, schemas))
   const document = {
     openapi: '3.1.0',
     info: {
@@ -91,11 +90,11 @@ export function toDocument({ routes, webhooks, publicUrl, version, examples }: D
     },
     servers: [{ url: publicUrl, description: 'This service.' }],
     tags,
-    paths,
+    paths: toPaths(routes, (schema) => toOperation(schema, schemas)),
     webhooks: toWebhooks(webhooks, schemas),
     components: {
       securitySchemes,
-      headers: headerComponents(JSON.stringify(paths)),
+      headers: headerComponents,
       schemas: schemas.components() as Record<string, object>,
     },
   }

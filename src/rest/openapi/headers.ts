@@ -60,18 +60,13 @@ export const usualHeaders: HeaderName[] = [
   'X-RateLimit-Reset',
 ]
 
-const componentOf = (name: HeaderName) => name.replaceAll('-', '')
+const componentOf = (name: string) => name.replaceAll('-', '')
 
-const referenceOf = (name: HeaderName) => ({ $ref: `#/components/headers/${componentOf(name)}` })
-
-/** Components of the headers to which a part of the document refers. */
-export const headerComponents = (part: string): Record<string, object> =>
-  Object.fromEntries(
-    (Object.keys(headers) as HeaderName[])
-      .filter((name) => part.includes(JSON.stringify(referenceOf(name))))
-      .map((name) => [componentOf(name), headers[name]]),
-  )
+/** Components of the headers. */
+export const headerComponents: Record<string, object> = Object.fromEntries(
+  Object.entries(headers).map(([name, header]) => [componentOf(name), header]),
+)
 
 /** Refers to headers of a response. */
 export const refersToHeaders = (names: readonly HeaderName[]): Record<string, { $ref: string }> =>
-  Object.fromEntries(names.map((name) => [name, referenceOf(name)]))
+  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${componentOf(name)}` }]))
