@@ -87,14 +87,15 @@ const shown = {
   status: ['String', (value: unknown) => String(value).toUpperCase()],
 } as const
 
-/** Defines the type of errors with these codes, and describes those of their facts that it has. */
+/** Descriptions of the facts that a type of errors shows. */
+type Texts<C extends keyof FactsByCode> = Partial<Record<FactName<C>, string>>
+
+/** Defines the type of errors with these codes, which show facts that each of them has, or that may be null. */
 function errorType<C extends keyof FactsByCode>(
   name: string,
   families: Family[],
   codes: C[],
-  description: string,
-  texts: Partial<Record<FactName<C>, string>>,
-  { nullable = false } = {},
+  { description, has, mayHave = {} }: { description: string; has?: Texts<C>; mayHave?: Texts<C> },
 ): void {
   for (const { types } of families) for (const code of codes) types.set(code, name)
   builder.objectType(builder.objectRef<ProblemWith<keyof FactsByCode>>(name), {
@@ -105,105 +106,73 @@ function errorType<C extends keyof FactsByCode>(
         const [type, show] = shown[facts[fact as FactName][0]]
         const resolve = ({ facts }: { facts: Partial<Record<string, unknown>> }) =>
           facts[fact] === undefined ? null : show(facts[fact])
-        const options = { type: type as 'String', nullable, description: text }
+        const options = { type: type as 'String', nullable: has === undefined, description: text }
         return [fact, t.field({ ...options, resolve: resolve as () => string })]
       }
-      return Object.fromEntries(Object.entries<string>(texts as Record<string, string>).map(field))
+      return Object.fromEntries(Object.entries<string>((has ?? mayHave) as Record<string, string>).map(field))
     },
   })
 }
 
-errorType(
-  'AvailabilityError',
-  [checkout],
-  ['SOLD_OUT', 'INSUFFICIENT_AVAILABILITY', 'DISCOUNT_USED_UP'],
-  'Fewer places, or uses of a discount, are available than were requested.',
-  { available: 'Number of places, or uses of a discount, available.' },
-)
-errorType(
-  'TicketCountError',
-  [checkout],
-  ['MIN_TICKETS', 'MAX_TICKETS'],
-  'Number of tickets outside the limits of this rate.',
-  { min: 'Minimum per checkout.', max: 'Maximum per checkout.' },
-  { nullable: true },
-)
+errorType('AvailabilityError', [checkout], ['SOLD_OUT', 'INSUFFICIENT_AVAILABILITY', 'DISCOUNT_USED_UP'], {
+  description: 'Fewer places, or uses of a discount, are available than were requested.',
+  has: { available: 'Number of places, or uses of a discount, available.' },
+})
+errorType('TicketCountError', [checkout], ['MIN_TICKETS', 'MAX_TICKETS'], {
+  description: 'Number of tickets outside the limits of this rate.',
+  mayHave: { min: 'Minimum per checkout.', max: 'Maximum per checkout.' },
+})
 errorType(
   'SaleTimeError',
   [checkout],
   ['NOT_ON_SALE_YET', 'SALE_ENDED', 'EVENT_STARTED', 'DISCOUNT_NOT_VALID'],
-  'Ticket rate is not on sale, or discount is not valid, at this time.',
   {
-    validFrom: 'Time when the sale starts, if it has not started, or the discount becomes valid.',
-    validUntil: 'Time when the sale ended, if it has, or the discount ends.',
-    startDate: 'Time when the event started, if it has.',
+    description: 'Ticket rate is not on sale, or discount is not valid, at this time.',
+    mayHave: {
+      validFrom: 'Time when the sale starts, if it has not started, or the discount becomes valid.',
+      validUntil: 'Time when the sale ended, if it has, or the discount ends.',
+      startDate: 'Time when the event started, if it has.',
+    },
   },
-  { nullable: true },
 )
-errorType(
-  'UnderAgeError',
-  [checkout, general],
-  ['UNDER_AGE'],
-  'Attendee is under the minimum age on the day the event starts.',
-  { minimumAge: 'Minimum age in years.' },
-  { nullable: true },
-)
-errorType(
-  'TotalIncreasedError',
-  [checkout],
-  ['TOTAL_INCREASED'],
-  'Total is higher than `expectedTotal`.',
-  { totalAmount: 'Current total, in major units, such as 10.5 for €10.50.' },
-  { nullable: true },
-)
-errorType(
-  'SizeError',
-  [checkout],
-  ['METADATA_TOO_LARGE'],
-  'Input field is too large.',
-  { limit: 'Maximum size in bytes.' },
-  { nullable: true },
-)
-errorType(
-  'BusyError',
-  [checkout],
-  ['BUSY'],
-  'The service is busy. Retry after `retryAfter` seconds.',
-  { retryAfter: 'Seconds to wait before retrying.' },
-  { nullable: true },
-)
-errorType(
-  'TransitionError',
-  [general],
-  ['ILLEGAL_TRANSITION'],
-  'Transition that the current status does not allow.',
-  { from: 'Current status, such as `CANCELLED`.', to: 'Requested status, such as `REFUNDED`.' },
-)
-errorType('RefundError', [general], ['REFUND_TOO_HIGH'], 'Refund that exceeds the amount still refundable.', {
-  refundable: 'Amount still refundable, in major units, such as 10.5 for €10.50.',
+errorType('UnderAgeError', [checkout, general], ['UNDER_AGE'], {
+  description: 'Attendee is under the minimum age on the day the event starts.',
+  mayHave: { minimumAge: 'Minimum age in years.' },
 })
-errorType(
-  'WarrantyError',
-  [general],
-  ['WARRANTY_ENDED'],
-  'Refund after the end of the warranty.',
-  { validUntil: 'End of the warranty.' },
-  { nullable: true },
-)
-errorType(
-  'ResendLimitError',
-  [general],
-  ['TOO_MANY_RESENDS'],
-  'The ticket was sent again or transferred too often within 24 hours.',
-  {
+errorType('TotalIncreasedError', [checkout], ['TOTAL_INCREASED'], {
+  description: 'Total is higher than `expectedTotal`.',
+  mayHave: { totalAmount: 'Current total, in major units, such as 10.5 for €10.50.' },
+})
+errorType('SizeError', [checkout], ['METADATA_TOO_LARGE'], {
+  description: 'Input field is too large.',
+  mayHave: { limit: 'Maximum size in bytes.' },
+})
+errorType('BusyError', [checkout], ['BUSY'], {
+  description: 'The service is busy. Retry after `retryAfter` seconds.',
+  mayHave: { retryAfter: 'Seconds to wait before retrying.' },
+})
+errorType('TransitionError', [general], ['ILLEGAL_TRANSITION'], {
+  description: 'Transition that the current status does not allow.',
+  has: { from: 'Current status, such as `CANCELLED`.', to: 'Requested status, such as `REFUNDED`.' },
+})
+errorType('RefundError', [general], ['REFUND_TOO_HIGH'], {
+  description: 'Refund that exceeds the amount still refundable.',
+  has: {
+    refundable: 'Amount still refundable, in major units, such as 10.5 for €10.50.',
+  },
+})
+errorType('WarrantyError', [general], ['WARRANTY_ENDED'], {
+  description: 'Refund after the end of the warranty.',
+  mayHave: { validUntil: 'End of the warranty.' },
+})
+errorType('ResendLimitError', [general], ['TOO_MANY_RESENDS'], {
+  description: 'The ticket was sent again or transferred too often within 24 hours.',
+  has: {
     limit: 'Maximum number within 24 hours, resends and transfers together.',
     retryAfter: 'Seconds until the tickets can be sent again.',
   },
-)
-errorType(
-  'LimitError',
-  [general],
-  ['TOO_MANY_WEBHOOKS'],
-  'The caller already has the maximum number of webhooks.',
-  { limit: 'Maximum number allowed.' },
-)
+})
+errorType('LimitError', [general], ['TOO_MANY_WEBHOOKS'], {
+  description: 'The caller already has the maximum number of webhooks.',
+  has: { limit: 'Maximum number allowed.' },
+})

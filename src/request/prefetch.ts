@@ -69,11 +69,8 @@ export function createContextWith<Row>({ find, prime }: Prefetch<Row>): CreateCo
       return null
     })
     const findKey = found ? async () => found.key : undefined
-    const ctx = contextOf(
-      services,
-      await authenticate(services.db, credentials, findKey),
-      credentials.address,
-    )
+    const authenticated = await authenticate(services.db, credentials, findKey)
+    const ctx = contextOf(services, authenticated, credentials.address)
     if (found) prime(ctx, id, found.row)
     return ctx
   }
