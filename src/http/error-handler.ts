@@ -6,7 +6,6 @@ import { type CodeWithoutFacts, problemCodes } from '../shared/problem-codes.ts'
 import { toRefusal } from './mask-error.ts'
 import { logCodes } from './request-log.ts'
 
-const malformed: [CodeWithoutFacts, string] = ['BAD_REQUEST', 'The request is malformed.']
 const messages: Partial<Record<number, [CodeWithoutFacts, string]>> = {
   404: ['NOT_FOUND', 'There is no such path.'],
   413: ['BODY_TOO_LARGE', 'The body is too large.'],
@@ -20,7 +19,7 @@ function fromFastify(error: unknown): Refusal | null {
   // A validator that throws is a bug of ours, whatever status Fastify gives it.
   if (statusCode === undefined || statusCode < 400 || statusCode > 499 || code === 'FST_ERR_VALIDATION')
     return null
-  const [ours, message] = messages[statusCode] ?? malformed
+  const [ours, message] = messages[statusCode] ?? ['BAD_REQUEST', 'The request is malformed.']
   return refusal(ours, message)
 }
 

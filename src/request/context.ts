@@ -114,11 +114,9 @@ export function requireConfidential(ctx: Context): Exclude<Caller, { kind: 'publ
   return caller
 }
 
-type Selling = Extract<Caller, { kind: 'channel' | 'publishable' }>
-
 /** Returns the calling channel, or the browser that calls for it with a publishable key. Refuses:
  *  UNAUTHENTICATED, FORBIDDEN for an integration (DECISIONS 2, 10). */
-export function requireSelling(ctx: Context): Selling {
+export function requireSelling(ctx: Context): Extract<Caller, { kind: 'channel' | 'publishable' }> {
   const caller = requireCaller(ctx)
   if (caller.kind === 'integration') throw forChannels()
   return caller

@@ -2,26 +2,13 @@ import { hash } from 'node:crypto'
 import { customAlphabet } from 'nanoid'
 import { encodeTime, incrementBase32 } from 'ulid'
 
-type Prefix =
-  | 'evt'
-  | 'rate'
-  | 'price'
-  | 'sup'
-  | 'que'
-  | 'org'
-  | 'dsc'
-  | 'loc'
-  | 'chn'
-  | 'pay'
-  | 'tkt'
-  | 'int'
-  | 'cha'
-  | 'chg'
-  | 'ref'
-  | 'inv'
-  | 'dlv'
-  | 'whk'
-  | 'sec'
+/** Prefixes of what an import writes. */
+type CataloguePrefix = 'org' | 'loc' | 'evt' | 'rate' | 'price' | 'sup' | 'que' | 'dsc'
+/** Prefixes of what is sold, and of what is sent about it. */
+type SalePrefix = 'pay' | 'tkt' | 'cha' | 'ref' | 'inv' | 'chg' | 'dlv' | 'whk'
+/** Prefixes of callers and their secrets. */
+type CallerPrefix = 'chn' | 'int' | 'sec'
+type Prefix = CataloguePrefix | SalePrefix | CallerPrefix
 
 /** Shape of our identifiers and of imported ones, as part of a regular expression. */
 export const identifierPattern = '[\\w.:-]{1,64}'
@@ -62,7 +49,7 @@ export function ascendingIds(prefix: Prefix): () => string {
 export const sha256 = (text: string): string => hash('sha256', text)
 
 /** Derives a stable id from names, so that a second import finds objects that came without one. */
-export const derivedId = (prefix: Prefix, ...names: string[]): string =>
+export const derivedId = (prefix: CataloguePrefix, ...names: string[]): string =>
   `${prefix}_${sha256(JSON.stringify(names)).slice(0, 26)}`
 
 /** Generates a ticket code: 17 characters without look-alikes (no 0 and O, no 1, I and L, no U and V), 82 bits. */

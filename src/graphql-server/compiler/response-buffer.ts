@@ -25,9 +25,16 @@ export class ResponseBuffer {
     this.variables = variables
   }
 
-  /** Appends to the response. An error in `write` is thrown by `settle`. */
-  write(write: () => void): void {
-    this.#writeInto(this.#pieces, write)
+  /** Appends to the response, or writes at a place in it. An error in `write` is thrown by `settle`. */
+  write(write: () => void, pieces = this.#pieces): void {
+    this.#current = pieces
+    json.start()
+    try {
+      write()
+      this.#current.push(json.take())
+    } catch (error) {
+      this.#failures.push(error)
+    }
   }
 
   /** Reserves the current place for a promised value, and writes it there once the promise resolves. */
@@ -38,21 +45,10 @@ export class ResponseBuffer {
     // unhandled rejection would end the process.
     this.#pending.push(
       promise.then(
-        (value) => this.#writeInto(pieces, () => write(value)),
+        (value) => this.write(() => write(value), pieces),
         (error: unknown) => void this.#failures.push(error),
       ),
     )
-  }
-
-  #writeInto(pieces: Pieces, write: () => void): void {
-    this.#current = pieces
-    json.start()
-    try {
-      write()
-      this.#current.push(json.take())
-    } catch (error) {
-      this.#failures.push(error)
-    }
   }
 
   /** Waits until no deferred value is pending, including those that deferred values add. Waits for all of

@@ -74,9 +74,7 @@ export const toWebhooks = (
   Object.fromEntries(
     webhooks.map((webhook) => {
       const { type, description, example } = webhook
-      const content = {
-        'application/json': { schema: schemas.convert(toMessage(webhook), 'output'), example },
-      }
+      const schema = schemas.convert(toMessage(webhook), 'output')
       const post = {
         operationId: `receive${nameOf(type)}`,
         summary: `Receive \`${type}\``,
@@ -84,7 +82,7 @@ export const toWebhooks = (
         tags: ['Webhooks'],
         security: [],
         parameters,
-        requestBody: { description, required: true, content },
+        requestBody: { description, required: true, content: { 'application/json': { schema, example } } },
         responses,
       }
       return [type, { post }]
