@@ -4,7 +4,7 @@ import { body } from '../../rest/body.ts'
 import { exampleIds } from '../../rest/openapi/example-ids.ts'
 import { toMajor } from '../../shared/money.ts'
 import type { Event } from '../event/table.ts'
-import { isAvailable, leftOf, visiblePrices } from './sale-rules.ts'
+import { isAvailable, leftOf, shownFee, soldOf, visiblePrices } from './sale-rules.ts'
 import {
   type Price,
   type Question,
@@ -40,8 +40,7 @@ export const priceBody = body('Price', 'One price step of a ticket rate, such as
     'percentage',
   ),
   fee_quantity: field.number(
-    ({ feeType, feeQuantity, currency }: Price) =>
-      feeType === 'fixed' ? toMajor(feeQuantity, currency) : feeQuantity,
+    shownFee,
     'Fee added to the price: a percentage, or an amount in major units.',
     8,
   ),
@@ -92,11 +91,7 @@ type Beside = {
 }
 
 const availability = body('Availability', 'Number of places sold and left.', {
-  sold: field.integer(
-    ({ soldBefore, sold }: TicketRate) => soldBefore + sold,
-    'Number of places sold, here and elsewhere before the import.',
-    120,
-  ),
+  sold: field.integer(soldOf, 'Number of places sold, here and elsewhere before the import.', 120),
   available: field.optionalInteger(
     leftOf,
     'Number of places left after sales and holds; null if unlimited.',

@@ -8,9 +8,8 @@ import {
   nullableTime,
 } from '../../graphql/builder.ts'
 import type { Context } from '../../request/context.ts'
-import { toMajor } from '../../shared/money.ts'
 import { pricesByTicketRateId, questionById, supplementById, visiblePriceById } from './loaders.ts'
-import { currentPrice, leftOf } from './sale-rules.ts'
+import { currentPrice, leftOf, shownFee, soldOf } from './sale-rules.ts'
 import type { Left, Price, Question, Supplement } from './table.ts'
 
 export const AvailabilityRef = builder.objectRef<Left>('Availability').implement({
@@ -18,7 +17,7 @@ export const AvailabilityRef = builder.objectRef<Left>('Availability').implement
   fields: (t) => ({
     sold: t.int({
       description: 'Number of places sold, here and elsewhere before the import.',
-      resolve: ({ soldBefore, sold }) => soldBefore + sold,
+      resolve: soldOf,
     }),
     available: t.int({
       ...nullable('Number of places left after sales and holds; null if unlimited.'),
@@ -79,8 +78,7 @@ export const PriceRef = builder.objectRef<Price>('Price').implement({
     feeType: t.expose('feeType', { type: FeeTypeRef, description: 'Unit of `feeQuantity`.' }),
     feeQuantity: t.float({
       description: 'Fee added to the price: a percentage or an amount.',
-      resolve: (price) =>
-        price.feeType === 'fixed' ? toMajor(price.feeQuantity, price.currency) : price.feeQuantity,
+      resolve: shownFee,
     }),
   }),
 })

@@ -8,7 +8,7 @@ import { perDatabase } from '../../database/per-database.ts'
 import { type Mode, perMode } from '../../shared/mode.ts'
 import { events } from '../event/table.ts'
 import { byRate, rateColumns, ratePrices } from './loaders.ts'
-import { isAvailable, leftOf } from './sale-rules.ts'
+import { isAvailable, leftOf, soldOf } from './sale-rules.ts'
 import { isStockOf, type Price, rateInMode, stock, ticketRates } from './table.ts'
 
 /** Counters of a rate, and whether it can be bought, at a time of the database's clock. */
@@ -51,7 +51,7 @@ async function readRates(db: Database, mode: Mode, keys: string[]): Promise<Rate
     ticketRateId: rate.id,
     organizationId: rate.organizationId,
     available: isAvailable(rate, rate, pricesOf.get(rate.id) ?? [], new Date(rate.now)),
-    sold: rate.soldBefore + rate.sold,
+    sold: soldOf(rate),
     left: leftOf(rate),
     at: new Date(rate.now),
   }))

@@ -1,4 +1,4 @@
-import { percentageOf, smallestCharge } from '../../shared/money.ts'
+import { percentageOf, smallestCharge, toMajor } from '../../shared/money.ts'
 import type { Event } from '../event/table.ts'
 import type { Price, Stock, TicketRate } from './table.ts'
 
@@ -7,6 +7,10 @@ type Counted = Pick<Stock, 'capacity' | 'soldBefore' | 'sold' | 'held'>
 /** Places left after sales and holds; null if unlimited. */
 export const leftOf = ({ capacity, soldBefore, sold, held }: Counted): number | null =>
   capacity === null ? null : capacity - soldBefore - sold - held
+
+/** Places sold, here and elsewhere before the import. */
+export const soldOf = ({ soldBefore, sold }: Pick<Counted, 'soldBefore' | 'sold'>): number =>
+  soldBefore + sold
 
 const isUsedUp = (stock: Counted) => leftOf(stock) === 0
 
@@ -21,12 +25,15 @@ export const isBuyable = (price: Price, now: Date): boolean =>
 export const currentPrice = (prices: readonly Price[], now: Date): Price | null =>
   prices.find((price) => isBuyable(price, now)) ?? null
 
+type Fee = Pick<Price, 'feeType' | 'feeQuantity' | 'currency'>
+
 /** Returns the fee that the organization adds to what a discount leaves of a price, in minor units. */
-export const feeOf = (
-  { feeType, feeQuantity, currency }: Pick<Price, 'feeType' | 'feeQuantity' | 'currency'>,
-  discounted: number,
-): number =>
+export const feeOf = ({ feeType, feeQuantity, currency }: Fee, discounted: number): number =>
   feeType === 'fixed' ? feeQuantity : percentageOf(discounted, feeQuantity, smallestCharge(currency))
+
+/** Returns the quantity of a fee as clients see it: a percentage, or an amount in major units. */
+export const shownFee = ({ feeType, feeQuantity, currency }: Fee): number =>
+  feeType === 'fixed' ? toMajor(feeQuantity, currency) : feeQuantity
 
 /** Selects the prices to show to a client: all, or only the current one (`show_all_prices`, DECISIONS 3). */
 export function visiblePrices(
