@@ -130,7 +130,7 @@ export function answerRead(
 
 /** Link to another page of the list that is requested (RFC 8288), by its parameters: `without` some, and with others. */
 export function linkTo(
-  { ctx, url, routeOptions }: Pick<FastifyRequest, 'ctx' | 'url' | 'routeOptions'>,
+  { ctx, url, routeOptions }: FastifyRequest,
   rel: 'next' | 'prev',
   without: string[],
   parameters: Record<string, string | number>,

@@ -54,7 +54,7 @@ const formats: Record<string, ExportFormat> = { 'text/csv': 'csv', 'application/
 const contentTypes = { csv: 'text/csv; charset=utf-8; header=present', ndjson: 'application/x-ndjson' }
 
 // Links to the pages on both sides.
-function linksOf(request: Parameters<typeof linkTo>[0], found: ListPage<unknown>): string {
+function linksOf(request: FastifyRequest, found: ListPage<unknown>): string {
   const link = (rel: 'next' | 'prev', name: 'cursor' | 'before', place: string | null) =>
     place === null ? [] : [linkTo(request, rel, ['cursor', 'before'], { [name]: place })]
   return [

@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Context } from '../../request/context.ts'
 import { exampleIds } from '../../rest/openapi/example-ids.ts'
@@ -111,11 +112,7 @@ async function toBodies(
 }
 
 // Links to the next and previous pages.
-function linksOf(
-  request: Parameters<typeof linkTo>[0],
-  { limit, offset, cursor }: Query,
-  last: Event | undefined,
-): string {
+function linksOf(request: FastifyRequest, { limit, offset, cursor }: Query, last: Event | undefined): string {
   const link = (rel: 'next' | 'prev', place: { offset: number } | { cursor: string }) =>
     linkTo(request, rel, [], { limit, ...place })
   if (cursor !== undefined) return last ? link('next', { cursor: toCursor(last) }) : ''
