@@ -145,22 +145,24 @@ function findRows<Row>(reader: Reader, batch: Batch<Row>, given: readonly string
   return findSold(reader.db, keys, find, knownOrAsked)
 }
 
-/** Loads one row per key; null if there is none that the caller may see. */
-export const loadOne = <Row>(reader: Reader, batch: Batch<Row>): Loader<Row | null> =>
-  new Loader(async (keys) => {
-    const found = groupBy(await findRows(reader, batch, keys), batch.key)
-    return keys.map((key) => found.get(key)?.[0] ?? null)
-  })
+/** Defines a loader of one row per key; null if there is none that the caller may see. */
+export const loadOne =
+  <Row>(reader: keyof Readers, batch: Batch<Row>) =>
+  (readers: Readers): Loader<Row | null> =>
+    new Loader(async (keys) => {
+      const found = groupBy(await findRows(readers[reader], batch, keys), batch.key)
+      return keys.map((key) => found.get(key)?.[0] ?? null)
+    })
 
-/** Loads all rows of each key, in the order of the statement. */
-export const loadMany = <Row>(reader: Reader, batch: Batch<Row>): Loader<Row[]> =>
-  new Loader(async (keys) => {
-    const found = groupBy(await findRows(reader, batch, keys), batch.key)
-    return keys.map((key) => found.get(key) ?? [])
-  })
+/** Defines a loader of all rows of each key, in the order of the statement. */
+export const loadMany =
+  <Row>(reader: keyof Readers, batch: Batch<Row>) =>
+  (readers: Readers): Loader<Row[]> =>
+    new Loader(async (keys) => {
+      const found = groupBy(await findRows(readers[reader], batch, keys), batch.key)
+      return keys.map((key) => found.get(key) ?? [])
+    })
 
 /** Defines a loader of rows by their identifiers. */
-export function loadById<Row extends { id: string }>(reader: keyof Readers, find: NamedFind<Row>) {
-  const batch: Batch<Row> = { ...find, key: ({ id }) => id }
-  return (readers: Readers) => loadOne(readers[reader], batch)
-}
+export const loadById = <Row extends { id: string }>(reader: keyof Readers, find: NamedFind<Row>) =>
+  loadOne<Row>(reader, { ...find, key: ({ id }) => id })

@@ -1,6 +1,6 @@
 import { and, getTableColumns, isNull, or, sql } from 'drizzle-orm'
 import { channelOrganizations } from '../../auth/table.ts'
-import { type Batch, loadOne, type Readers } from '../../data/batch-loader.ts'
+import { type Batch, loadOne } from '../../data/batch-loader.ts'
 import { rowsOf } from '../../data/json-rows.ts'
 import { anyOf, isInMode, isOwn } from '../../data/query.ts'
 import { type Change, changes } from './table.ts'
@@ -31,4 +31,4 @@ const byId: Batch<Change> = {
 }
 
 /** Loads changes that the caller's feed has: of its own sales, or of stock that it sees. */
-export const changeById = ({ own }: Readers) => loadOne(own, byId)
+export const changeById = loadOne('own', byId)

@@ -1,6 +1,6 @@
 import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import { loadOne, type Readers, soldBatch } from '../../data/batch-loader.ts'
-import { readByIds } from '../../data/by-organization.ts'
+import { readByIds, readByOrganization } from '../../data/by-organization.ts'
 import { fewRowsOf, rowsOf } from '../../data/json-rows.ts'
 import { anyOf, inOrganization, isInMode, query } from '../../data/query.ts'
 import type { Database } from '../../database/database.ts'
@@ -11,15 +11,16 @@ import { type Payment, type PaymentOfRate, payments, rateOfPayment } from './tab
 
 const rows = rowsOf(getTableColumns(payments))
 
-const ownById = soldBatch<PaymentOfRate>({
-  name: 'payment_by_id',
-  rows: rowsOf({ ...getTableColumns(payments), ticketRateId: rateOfPayment }),
-  ...{ table: payments, column: payments.id },
-  key: ({ id }) => id,
-})
-
 /** Loads payments that the caller made as a channel, or that its organization sold. */
-export const paymentById = ({ own }: Readers) => loadOne(own, ownById)
+export const paymentById = loadOne(
+  'own',
+  soldBatch<PaymentOfRate>({
+    name: 'payment_by_id',
+    rows: rowsOf({ ...getTableColumns(payments), ticketRateId: rateOfPayment }),
+    ...{ table: payments, column: payments.id },
+    key: ({ id }) => id,
+  }),
+)
 
 /** Loads a payment of the caller, beside a row of the same organization if there is one. Refuses: NOT_FOUND, also for
  *  somebody else's payment. */

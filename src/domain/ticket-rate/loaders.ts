@@ -225,9 +225,9 @@ const rowsPerEvent = 10
 /** Loads the offers of events without a scope: anybody who may see an event may see its offer. */
 const loadOffers = versionedLoaders<Offer>(({ rememberedEvents }) => rowsPerEvent * rememberedEvents, sizeOf)
 
-export const pricesByTicketRateId = ({ catalogue }: Readers) => loadMany(catalogue, ratePrices)
-export const supplementsByTicketRateId = ({ catalogue }: Readers) => loadMany(catalogue, rateSupplements)
-export const questionsByTicketRateId = ({ catalogue }: Readers) => loadMany(catalogue, rateQuestions)
+export const pricesByTicketRateId = loadMany('catalogue', ratePrices)
+export const supplementsByTicketRateId = loadMany('catalogue', rateSupplements)
+export const questionsByTicketRateId = loadMany('catalogue', rateQuestions)
 
 // Stock is read for each request, even if the rest of the offer is cached.
 export function ticketRatesByEventId({ catalogue }: Readers, loaders: Loaders): Loader<TicketRate[]> {

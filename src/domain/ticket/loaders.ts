@@ -91,7 +91,7 @@ export const ticketById = ({ own }: Readers) =>
       ids.map(async (id) => toVisible(await findTicket(own.db, id, knownOrganization(own, id)), own.scope)),
     ),
   )
-export const ticketsByPaymentId = ({ own }: Readers) => loadMany(own, byPaymentId)
+export const ticketsByPaymentId = loadMany('own', byPaymentId)
 
 const findKeysAndTickets = together('key_and_ticket_by_id', [keysByKeyId, ticketsById])
 
