@@ -74,13 +74,12 @@ const feedReads = perDatabase(() => {
   )
   return async (after: string | null, ctx: Context): Promise<FeedChange[]> => {
     const key = JSON.stringify([ctx.caller, after])
-    const kept = pages.get(key)
-    if (kept) return kept
-    return readShared(key, async () => {
+    const readAndKeep = async () => {
       const page = await listChanges(after, pageSize, ctx)
       if (page.length === pageSize) pages.set(key, page)
       return page
-    })
+    }
+    return pages.get(key) ?? readShared(key, readAndKeep)
   }
 })
 
@@ -92,14 +91,13 @@ export async function watchChanges(after: string | null, ctx: Context): Promise<
   const { organizationIds } = caller
   const own = caller.kind === 'integration' ? organizationIds.map(forAll) : [forChannel(caller.channelId)]
   const names = [...own, ...organizationIds.map(forGranted)]
-  const read = feedReads(ctx.db)
   let cursor = after
   let readAt = Number.NEGATIVE_INFINITY
 
   async function readPage() {
     await setTimeout(Math.max(0, readAt + readEveryMs - performance.now()), undefined, { ref: false })
     readAt = performance.now()
-    const rows = await read(cursor, ctx)
+    const rows = await feedReads(ctx.db)(cursor, ctx)
     cursor = rows.at(-1)?.cursor() ?? cursor
     return { rows, hasMore: rows.length === pageSize }
   }

@@ -6,7 +6,7 @@ import { perDatabase } from '../../database/per-database.ts'
 import { type Context, requireIntegration } from '../../request/context.ts'
 import { Refusal, refusal } from '../../shared/errors.ts'
 import { toDigest } from '../change/cursor.ts'
-import { type FeedChange, listChanges } from '../change/list-changes.ts'
+import { listChanges } from '../change/list-changes.ts'
 import { feedHead, maxChanges } from '../change/read-feed.ts'
 import { eventById } from '../event/loaders.ts'
 import { type Event, events } from '../event/table.ts'
@@ -127,14 +127,6 @@ async function saltOf({ id: eventId, scanSalt }: Event, { db }: Context): Promis
   return kept.salt
 }
 
-async function readChanges(feed: string, limit: number, ctx: Context): Promise<FeedChange[]> {
-  try {
-    return await listChanges(feed, limit, ctx)
-  } catch (error) {
-    throw error instanceof Refusal && error.code === 'CURSOR_UNKNOWN' ? unknownCursor() : error
-  }
-}
-
 /** Lists what a scanner must know to work offline: for each ticket of an event the hash of its code, people
  *  that it admits and that are inside, and its supplements, and nothing of its holder. Without `since` the
  *  list begins; a page's cursor continues it, and once the list is read (`hasMore` is false), leads to what
@@ -156,7 +148,9 @@ export async function listScanCodes(
   async function read() {
     if (position && position.lastTicketId === null) {
       const most = Math.min(limit, maxChanges)
-      const changes = await readChanges(position.feed, most, ctx)
+      const changes = await listChanges(position.feed, most, ctx).catch((error: unknown) => {
+        throw error instanceof Refusal && error.code === 'CURSOR_UNKNOWN' ? unknownCursor() : error
+      })
       const ofEvent = changes.filter(
         ({ type, data }) => type.startsWith('ticket.') && data.event_id === eventId,
       )

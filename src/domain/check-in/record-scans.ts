@@ -3,16 +3,10 @@ import { arrayRows, insertRows } from '../../data/array-params.ts'
 import { inOrganization, query } from '../../data/query.ts'
 import { nowMs } from '../../database/clock.ts'
 import type { Connection } from '../../database/database.ts'
-import type { NewChange } from '../change/table.ts'
 import { recordChanges } from '../sale/record-changes.ts'
 import { tickets } from '../ticket/table.ts'
-import { type CheckIn, checkIns } from './table.ts'
-
-/** A check-in to be written. */
-export type NewCheckIn = Omit<CheckIn, 'createdAt'>
-
-/** People inside with a ticket after the scans, and the first and last time that somebody entered by them. */
-export type Occupancy = { id: string; entered: number; firstEntryAt: Date | null; lastEntryAt: Date | null }
+import type { ScanBook } from './scan-book.ts'
+import { checkIns } from './table.ts'
 
 // In the order of nonces, so that two batches that share some can't wait for each other.
 const insert = insertRows('insert_check_ins', checkIns, 'fail', 'nonce')
@@ -38,23 +32,19 @@ const count = query(
   where ${inOrganization(tickets.organizationId)} and ${tickets.id} = ${id}`,
 )
 
-type Recorded = { made: NewCheckIn[]; readonly occupancies: Occupancy[]; changes: NewChange[] }
-
 /** Writes check-ins of an organization's tickets, counts people in and out, and records changes, in one
  *  statement each. Requires this transaction to hold the row locks of the tickets. Throws a duplicate if a
  *  nonce was used meanwhile. */
 export async function recordScans(
   tx: Connection,
   organizationId: string,
-  { made, occupancies, changes }: Recorded,
+  { made, occupancies, changes }: ScanBook,
 ): Promise<void> {
   if (made.length === 0) return
   await insert(tx, made)
-  const inside = occupancies.map((one) => ({
-    ...one,
-    firstEntryAt: one.firstEntryAt?.getTime() ?? null,
-    lastEntryAt: one.lastEntryAt?.getTime() ?? null,
-  }))
+  const inside = occupancies.map(({ firstEntryAt, lastEntryAt, ...one }) => {
+    return { ...one, firstEntryAt: firstEntryAt?.getTime(), lastEntryAt: lastEntryAt?.getTime() }
+  })
   if (inside.length === 0) return
   await count(tx, { organizationId, ...counted.values(inside) })
   await recordChanges(tx, changes)

@@ -5,8 +5,10 @@ import { lockTickets } from '../ticket/require-ticket.ts'
 import { ticketChange } from '../ticket/ticket-change.ts'
 import type { CheckInInput } from './check-in-input.ts'
 import { findLater, type LaterRange, type ScannedTicket } from './find-scans.ts'
-import type { NewCheckIn, Occupancy } from './record-scans.ts'
 import type { CheckIn } from './table.ts'
+
+/** A check-in to be written. */
+type NewCheckIn = Omit<CheckIn, 'createdAt'>
 
 /** Scan of a ticket that was found: its time, and what is known of the ticket then. */
 type Moment = {
@@ -169,8 +171,9 @@ export class ScanBook {
     tally.ticket = ticket
   }
 
-  /** Tickets that people entered or left with. */
-  get occupancies(): Occupancy[] {
+  /** Tickets that people entered or left with: those inside after the scans, and the first and last time that somebody
+   *  entered by them. */
+  get occupancies() {
     return [...this.#tallies.values()].flatMap(({ ticket, firstEntryAt, lastEntryAt, isChanged }) =>
       isChanged ? [{ id: ticket.id, entered: ticket.entered, firstEntryAt, lastEntryAt }] : [],
     )

@@ -1,6 +1,6 @@
 import { and, eq, getTableColumns, sql } from 'drizzle-orm'
-import { loadOne, type Readers, soldBatch } from '../../data/batch-loader.ts'
-import { readByIds, readByOrganization } from '../../data/by-organization.ts'
+import { loadOne, soldBatch } from '../../data/batch-loader.ts'
+import { readByIds } from '../../data/by-organization.ts'
 import { fewRowsOf, rowsOf } from '../../data/json-rows.ts'
 import { anyOf, inOrganization, isInMode, query } from '../../data/query.ts'
 import type { Database } from '../../database/database.ts'

@@ -21,7 +21,7 @@ import {
   redeliverWebhook,
   toCursor,
 } from './own-webhook.ts'
-import { type DisabledReason, deliveryStatuses, type Webhook } from './table.ts'
+import { deliveryStatuses, disabledReasons, type Webhook } from './table.ts'
 import { deliveryInput, oneType, webhookChanges, webhookInput, webhookNamed } from './webhook-input.ts'
 
 const WebhookStatusRef = enumOf<Exclude<Webhook['status'], 'deleted'>>(
@@ -33,14 +33,10 @@ const WebhookStatusRef = enumOf<Exclude<Webhook['status'], 'deleted'>>(
   },
 )
 
-const DisabledReasonRef = enumOf<DisabledReason>(
+const DisabledReasonRef = enumOf(
   'WebhookDisabledReason',
   'Reason why a webhook is disabled.',
-  {
-    GONE: 'Its endpoint answered 410.',
-    FAILING: 'No delivery succeeded for five days.',
-    REQUESTED: 'Disabled by a mutation.',
-  },
+  disabledReasons,
 )
 
 const WebhookRef = builder.objectRef<Webhook>('Webhook').implement({

@@ -5,26 +5,22 @@ import { paymentChangeBody } from '../payment/body.ts'
 import { supplementRedeemedBody, ticketChangeBody, ticketEnteredBody } from '../ticket/body.ts'
 import { rateChangeBody } from '../ticket-rate/body.ts'
 
-/** Subject of a change, and the state of it that the change tells. */
-type Payload = { subjectId: string; body: z.ZodType; data: Record<string, string | number> }
+type Data = Record<string, string | number>
 
-const payment = (status: string, refunded = 0): Payload => ({
+/** Subject of a change, and the state of it that the change tells. */
+type Payload = { subjectId: string; body: z.ZodType; data: Data }
+
+// `facts` are those that differ from the example of the body.
+const payment = (facts: Data): Payload => ({
   subjectId: paymentChangeBody.example.payment_id,
   body: paymentChangeBody.schema,
-  data: { ...paymentChangeBody.example, status, refunded },
+  data: { ...paymentChangeBody.example, ...facts },
 })
-
-const ticket = (
-  status: string,
-  enter = 0,
-  body: z.ZodType = ticketChangeBody.schema,
-  facts: Payload['data'] = {},
-): Payload => ({
+const ticket = (facts: Data, body: z.ZodType = ticketChangeBody.schema): Payload => ({
   subjectId: ticketChangeBody.example.ticket_id,
   body,
-  data: { ...ticketChangeBody.example, status, enter, ...facts },
+  data: { ...ticketChangeBody.example, ...facts },
 })
-
 const rate: Payload = {
   subjectId: rateChangeBody.example.ticket_rate_id,
   body: rateChangeBody.schema,
@@ -32,20 +28,19 @@ const rate: Payload = {
 }
 
 const payloads: Record<Change['type'], Payload> = {
-  'payment.paid': payment('paid'),
-  'payment.failed': payment('failed'),
-  'payment.expired': payment('expired'),
-  'payment.refunded': payment('partially_refunded', 10),
-  'ticket.activated': ticket('activated'),
-  'ticket.cancelled': ticket('cancelled'),
-  'ticket.entered': ticket('activated', 1, ticketEnteredBody, { people: 1 }),
-  'ticket.updated': ticket('activated'),
-  'ticket.transferred': ticket('activated'),
-  'ticket.supplement_redeemed': ticket('activated', 1, supplementRedeemedBody, {
-    supplement_id: 'sup_01jd8r6t6a2c4e6g8j1m3p5r7t',
-    redeemed: 1,
-    left: 2,
-  }),
+  'payment.paid': payment({ status: 'paid' }),
+  'payment.failed': payment({ status: 'failed' }),
+  'payment.expired': payment({ status: 'expired' }),
+  'payment.refunded': payment({ status: 'partially_refunded', refunded: 10 }),
+  'ticket.activated': ticket({ status: 'activated' }),
+  'ticket.cancelled': ticket({ status: 'cancelled' }),
+  'ticket.entered': ticket({ enter: 1, people: 1 }, ticketEnteredBody),
+  'ticket.updated': ticket({}),
+  'ticket.transferred': ticket({}),
+  'ticket.supplement_redeemed': ticket(
+    { enter: 1, supplement_id: 'sup_01jd8r6t6a2c4e6g8j1m3p5r7t', redeemed: 1, left: 2 },
+    supplementRedeemedBody,
+  ),
   'rate.sold_out': rate,
   'rate.available': rate,
 }

@@ -9,8 +9,12 @@ import { changeType } from '../change/table.ts'
 /** A deleted webhook keeps its row, because a transaction in progress may still refer to it. */
 export const webhookStatus = pgEnum('webhook_status', ['enabled', 'disabled', 'deleted'])
 
-/** Reasons why a webhook is disabled. */
-export type DisabledReason = 'GONE' | 'FAILING' | 'REQUESTED'
+/** Reasons why a webhook is disabled, and their meanings. */
+export const disabledReasons = {
+  GONE: 'Its endpoint answered 410.',
+  FAILING: 'No delivery succeeded for five days.',
+  REQUESTED: 'Disabled by a mutation.',
+}
 
 /** Endpoints at which channels and integrations receive changes. */
 export const webhooks = pgTable(
@@ -23,7 +27,7 @@ export const webhooks = pgTable(
     url: text().notNull(),
     types: changeType().array().notNull(),
     status: webhookStatus().notNull().default('enabled'),
-    disabledReason: text('disabled_reason').$type<DisabledReason>(),
+    disabledReason: text('disabled_reason').$type<keyof typeof disabledReasons>(),
     /** Signs messages. Stored in clear text, because signing needs it. */
     secret: text().notNull(),
     /** Also signs until `previousSecretUntil`, so that receivers can rotate without losing messages. */

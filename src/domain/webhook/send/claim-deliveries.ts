@@ -107,10 +107,8 @@ async function claimEach(
     return taken
   }
   const claimed: ClaimedDelivery[] = []
-  for (const [organizationId, due] of groupBy(
-    await findDue(db, { except, limit }),
-    (due) => due.organizationId,
-  )) {
+  const found = groupBy(await findDue(db, { except, limit }), ({ organizationId }) => organizationId)
+  for (const [organizationId, due] of found) {
     if (claimed.length >= limit) break
     const webhookIds = due.map(({ webhookId }) => webhookId)
     const counts = due.map((each) => Math.min(takeShare(each), limit - claimed.length))

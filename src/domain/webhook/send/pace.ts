@@ -42,10 +42,7 @@ export class Paces {
 
   /** Adapts the pace of a webhook to the outcome of a batch. */
   learn(webhookId: string, { hasFailed, isFull, meanMs }: BatchOutcome): void {
-    if (hasFailed) {
-      this.#paces.delete(webhookId)
-      return
-    }
+    if (hasFailed) return void this.#paces.delete(webhookId)
     const { concurrency, fastestMs } = this.#paces.get(webhookId) ?? {
       concurrency: minConcurrency,
       fastestMs: meanMs,

@@ -164,8 +164,7 @@ export async function sendWebhooks(
   while (hasMore && !stopping.aborted) {
     if (performance.now() >= second.endsAt) second = { endsAt: performance.now() + 1000, left: maxPerSecond }
     const limit = Math.min(maxClaimed - inFlight, second.left)
-    const except = [...running.keys()]
-    const limits = { limit, leaseSeconds, except, batches: paces.batches() }
+    const limits = { limit, leaseSeconds, except: [...running.keys()], batches: paces.batches() }
     const claimed = limit > 0 ? await claimDeliveries(db, limits) : []
     second.left -= claimed.length
     for (const [webhookId, batch] of groupBy(claimed, ({ webhookId }) => webhookId))
