@@ -25,10 +25,9 @@ const soft = '#645f6b'
 
 /** A text, its style, and the space below it in points. */
 type Line = { text: string; style: Style; gap?: number; align?: 'start' | 'center' }
-/** Lines below each other: their total height, and a function that draws them from `top` down. */
-type Block = { height: number; set(doc: Document, top: number): void }
 
-function layOutLines(lines: Line[]): Block {
+/** Lays out lines below each other. Returns their total height, and a function that draws them from `top` down. */
+function layOutLines(lines: Line[]) {
   let height = 0
   const blocks = lines.map(({ text, style, gap = 0, align }) => {
     const block = { y: height, ...layOutText(text, style, width, align) }
@@ -37,17 +36,14 @@ function layOutLines(lines: Line[]): Block {
   })
   return {
     height,
-    set(doc, top) {
+    set(doc: Document, top: number) {
       for (const { y, set } of blocks) set(doc, margin, top + y)
     },
   }
 }
 
-function stubLines(
-  language: Language,
-  fonts: Fonts,
-  { event, location, organizationName, ticket }: TicketDocument,
-): Line[] {
+function stubLines(language: Language, fonts: Fonts, document: TicketDocument): Line[] {
+  const { event, location, organizationName, ticket } = document
   const color = '#ffffff'
   const plain = (size: number): Style => ({ color, faces: fonts.regular, sizes: [size], maxLines: 2 })
   const name: Style = { color, faces: fonts.bold, sizes: [25, 21, 17, 14], maxLines: 3 }
@@ -61,11 +57,8 @@ function stubLines(
   ]
 }
 
-function factLines(
-  language: Language,
-  fonts: Fonts,
-  { ticket, rateName, priceName }: TicketDocument,
-): Line[] {
+function factLines(language: Language, fonts: Fonts, document: TicketDocument): Line[] {
+  const { ticket, rateName, priceName } = document
   const label: Style = { faces: fonts.regular, sizes: [8.5], color: soft, maxLines: 1 }
   const value: Style = { faces: fonts.bold, sizes: [13, 11, 9], color: ink, maxLines: 2 }
   const supplements = ticket.supplements.map(({ label }) => label).join(', ')
@@ -102,12 +95,8 @@ function drawCode(doc: Document, code: string, y: number): void {
   doc.fill('#000000')
 }
 
-function open(
-  language: Language,
-  fonts: Fonts,
-  { event, ticket, organizationName }: TicketDocument,
-  height: number,
-): Document {
+function open(language: Language, fonts: Fonts, document: TicketDocument, height: number): Document {
+  const { event, ticket, organizationName } = document
   const title = translate(language, 'document.title', { event: event.name, number: ticket.position + 1 })
   const doc = new PDFDocument({
     size: [page.width, height],
@@ -115,10 +104,7 @@ function open(
     // No standard font, because those lack most letters.
     font: '',
     lang: language,
-    info: {
-      Title: normalizeText(title),
-      Author: normalizeText(organizationName),
-    },
+    info: { Title: normalizeText(title), Author: normalizeText(organizationName) },
   })
   for (const { name, font } of [...fonts.regular, ...fonts.bold]) doc.registerFont(name, font as never)
   return doc

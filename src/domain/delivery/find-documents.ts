@@ -1,5 +1,4 @@
 import { and, asc, eq, type SQL, sql } from 'drizzle-orm'
-import type { PgColumn } from 'drizzle-orm/pg-core'
 import { fewRowsOf } from '../../data/json-rows.ts'
 import { inOrganization, query } from '../../data/query.ts'
 import type { Database } from '../../database/database.ts'
@@ -27,8 +26,13 @@ const rows = fewRowsOf({
   discountAmount: tickets.discountAmount,
   totalAmount: tickets.totalAmount,
   currency: tickets.currency,
+  email: tickets.email,
+  phone: tickets.phone,
   language: tickets.language,
   documentToken: tickets.documentToken,
+  // True once another person has it than at first.
+  isGiven: sql<boolean>`exists (select from ${retiredDocuments}
+    where ${inOrganization(retiredDocuments.organizationId)} and ${retiredDocuments.ticketId} = ${tickets.id})`,
   rateName: ticketRates.name,
   priceName: prices.name,
   // Null if the ticket has no discount.
@@ -52,6 +56,8 @@ const rows = fewRowsOf({
   longitude: locations.longitude,
 })
 
+type Row = ReturnType<typeof rows.read>[number]
+
 const documents = (name: string, condition: SQL | undefined) =>
   query(name, {
     rows,
@@ -72,7 +78,7 @@ const documents = (name: string, condition: SQL | undefined) =>
 // On one line and without hidden characters, which names may have. Null stays null.
 const shown = <Text extends string | null>(text: Text) => (text && oneLine(text)) as Text
 
-function toDocument(row: ReturnType<typeof rows.read>[number]) {
+function toDocument(row: Row) {
   const { rateName, priceName, discountName, organizationName, organizationLanguage, ...others } = row
   const { paymentLanguage, eventId, eventName, slug, startDate, endDate, displayDate, ...rest } = others
   const { sequence, locationName, address, city, timezone, latitude, longitude, ...ticket } = rest
@@ -120,43 +126,23 @@ export async function findDocument(db: Database, read: AddressToken): Promise<Ti
   return row ? toDocument(row) : null
 }
 
-const isKept = sql`not exists (select from ${retiredDocuments}
-  where ${inOrganization(retiredDocuments.organizationId)} and ${retiredDocuments.ticketId} = ${tickets.id})`
-const isOfFirst = sql`exists (select from ${tickets} as first where first.organization_id = ${parameter('organizationId')}
-  and first.payment_id = ${parameter('paymentId')} and first.position = 0
-  and first.email = ${parameter('recipient')})`
-
-const toSend = (name: string, ...conditions: SQL[]) =>
-  documents(
-    name,
-    and(inOrganization(tickets.organizationId), eq(tickets.paymentId, parameter('paymentId')), ...conditions),
-  )
-const isTicket = eq(tickets.id, parameter('ticketId'))
-const isActive = eq(tickets.status, 'active')
-const toSendBy = (medium: Delivery['medium'], column: PgColumn) => {
-  const isRecipients = eq(column, parameter('recipient'))
-  return {
-    all: toSend(`documents_by_${medium}`, isRecipients, isActive),
-    one: toSend(`document_by_${medium}`, isRecipients, isActive, isTicket),
-  }
-}
-const documentsOf = {
-  notice: toSend('documents_of_a_notice', isTicket),
-  publicCheckout: toSend('documents_of_a_public_checkout', isActive, isKept, isOfFirst),
-  email: toSendBy('email', tickets.email),
-  whatsapp: toSendBy('whatsapp', tickets.phone),
-}
+const documentsOfPayment = documents(
+  'documents_of_payment',
+  and(inOrganization(tickets.organizationId), eq(tickets.paymentId, parameter('paymentId'))),
+)
 
 /** Finds the tickets of a delivery: those of its payment, or the only one that it names, that are active
  *  and still bear its recipient. A notice that names a ticket concerns it whatever became of it; a checkout by a
  *  publishable key that cost nothing is sent to its first attendee, but for what was given to others. */
 export async function documentsToSend(db: Database, delivery: Delivery): Promise<TicketDocument[]> {
   const { organizationId, kind, notice, occasion, medium, paymentId, recipient, ticketId } = delivery
+  const found = await documentsOfPayment(db, { organizationId, paymentId })
+  const isNamed = ({ id }: Row) => id === ticketId
+  const isToSend = (row: Row) => {
+    if (row.status !== 'active') return false
+    if (occasion === 'public') return !row.isGiven && found[0]?.email === recipient
+    return (ticketId === null || isNamed(row)) && recipient === (medium === 'email' ? row.email : row.phone)
+  }
   const isNotice = kind === 'transfer_notice' || (notice && ticketId !== null)
-  const run = isNotice
-    ? documentsOf.notice
-    : occasion === 'public'
-      ? documentsOf.publicCheckout
-      : documentsOf[medium][ticketId === null ? 'all' : 'one']
-  return (await run(db, { organizationId, paymentId, recipient, ticketId })).map(toDocument)
+  return found.filter(isNotice ? isNamed : isToSend).map(toDocument)
 }

@@ -10,15 +10,15 @@ export const mailFile = (folder: string, deliveryId: string) => join(folder, `${
 
 const ofMail = /^dlv_[0-9a-z]{26}\.eml(\.part)?$/
 
-async function remove(file: string): Promise<number> {
-  try {
-    await unlink(file)
-    return 1
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return 0
-    throw error
+// For the error of a file or a folder that is not there.
+const ifMissing =
+  <Value>(value: Value) =>
+  (error: unknown): Value => {
+    if (errorCode(error) !== 'ENOENT') throw error
+    return value
   }
-}
+
+const remove = (file: string): Promise<number> => unlink(file).then(() => 1, ifMissing(0))
 
 /** Removes the files of deliveries, and returns their number. */
 export async function removeMails(folder: string, deliveryIds: string[]): Promise<number> {
@@ -34,10 +34,7 @@ export async function removeMails(folder: string, deliveryIds: string[]): Promis
  *  nothing else from the folder. Returns their number; 0 without the folder. */
 export async function removeOldMails(folder: string, days: number, stopping: AbortSignal): Promise<number> {
   const before = Date.now() - days * 86_400_000
-  const entries = await opendir(folder).catch((error: unknown) => {
-    if (errorCode(error) === 'ENOENT') return null
-    throw error
-  })
+  const entries = await opendir(folder).catch(ifMissing(null))
   if (!entries) return 0
   let removed = 0
   for await (const { name } of entries) {
