@@ -1,9 +1,6 @@
 import type { Database } from '../../database/database.ts'
 import { countQuietly } from './verify.ts'
 
-/** Something that needs a person: how many there are, and what to do. */
-export type OpenWork = { name: string; count: number; advice: string }
-
 type Question = { query: string; advice: string }
 
 const nobodyWorks = 'no process does its background work, or they are too few: look at their logs'
@@ -62,9 +59,9 @@ const questions: Record<string, Question> = {
   },
 }
 
-/** Lists what there is of it, on the primary or a replica. */
-export async function findOpenWork(db: Database, timeoutMs: number): Promise<OpenWork[]> {
-  const found: OpenWork[] = []
+/** Lists what needs a person, on the primary or a replica: how many there are, and what to do. */
+export async function findOpenWork(db: Database, timeoutMs: number) {
+  const found: { name: string; count: number; advice: string }[] = []
   for (const [name, { query, advice }] of Object.entries(questions)) {
     const count = await countQuietly(db, query, timeoutMs)
     if (count > 0) found.push({ name, count, advice })

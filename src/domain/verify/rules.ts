@@ -38,8 +38,16 @@ export const stockRules = {
     where (discount_id is null) <> (discount_amount = 0) or discounts.organization_id <> tickets.organization_id`,
 }
 
-// Rules of payments, charges, refunds and invoices.
-const moneyRules = {
+// Old changes are deleted: then less is known than happened.
+const hasDropped = (organizationId: string) =>
+  `${organizationId} in (select dropped_changes.organization_id from dropped_changes)`
+
+/** Invariants of the database, by what they say when broken. Each query returns the rows that break one, in
+ *  one snapshot, by scans and hash joins, so that it takes as long as reading its tables. */
+export const invariants = {
+  ...stockRules,
+
+  // Payments, charges, refunds and invoices.
   'amounts of an organization are stored with other decimals than its currency has': `
     select id from organizations where decimals <>
       coalesce(('${JSON.stringify(Object.fromEntries(isoDecimals))}'::jsonb ->> currency)::integer, -1)`,
@@ -106,14 +114,8 @@ const moneyRules = {
     select id from refunds where ticket_id is not null and status = 'succeeded' and not exists (
       select from invoices where invoices.organization_id = refunds.organization_id
         and refund_id = refunds.id and kind in ('corrective', 'test_corrective'))`,
-}
 
-// Old changes are deleted: then less is known than happened.
-const hasDropped = (organizationId: string) =>
-  `${organizationId} in (select dropped_changes.organization_id from dropped_changes)`
-
-// Rules of tickets and of what is done with them.
-const ticketRules = {
+  // Tickets and what is done with them.
   'a paid checkout has a ticket that was never activated': `
     select tickets.id from ${withPayment('tickets')}
     where paid_at is not null and activated_at is null`,
@@ -181,10 +183,8 @@ const ticketRules = {
     select ticket_id from deliveries where (occasion like 'resend:%' or occasion like 'transfer:%')
       and kind = 'tickets' and medium = 'email'
       and created_at > now() - interval '24 hours' group by organization_id, ticket_id having count(*) > 5`,
-}
 
-// Rules of changes and of work that is done later.
-const workRules = {
+  // Changes and work that is done later.
   'the change sequence of a subject has a gap': `
     select subject_id from changes group by organization_id, mode, subject_id
     having max(sequence) - min(sequence) + 1 <> count(*)
@@ -221,7 +221,3 @@ const workRules = {
     union all select id from deliveries where (status = 'sent') <> (sent_at is not null)
     union all select change_id from webhook_deliveries where status = 'delivered' and delivered_at is null`,
 }
-
-/** Invariants of the database, by what they say when broken. Each query returns the rows that break one, in
- *  one snapshot, by scans and hash joins, so that it takes as long as reading its tables. */
-export const invariants = { ...stockRules, ...moneyRules, ...ticketRules, ...workRules }
