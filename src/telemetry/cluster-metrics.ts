@@ -49,8 +49,8 @@ async function ask(worker: Worker): Promise<object[] | null> {
 /** Collects the metrics of all workers of a cluster, added up; gauges of what they share count once. Throws if
  *  one does not answer, because sums without it would look like a restart of all. */
 export async function collectFromWorkers(): Promise<string> {
-  const workers = Object.values(cluster.workers ?? {}).filter((worker) => worker?.isConnected())
-  const collected = await Promise.all(workers.map((worker) => (worker ? ask(worker) : null)))
-  const metrics = collected.filter((answer) => answer !== null)
+  const workers = Object.values(cluster.workers ?? {})
+  const asked = workers.flatMap((worker) => (worker?.isConnected() ? [ask(worker)] : []))
+  const metrics = (await Promise.all(asked)).filter((answer) => answer !== null)
   return AggregatorRegistry.aggregate(metrics).metrics()
 }

@@ -8,7 +8,6 @@ import {
   ROOT_CONTEXT,
   type Span,
   SpanKind,
-  type SpanOptions,
   SpanStatusCode,
   type Tracer as SpanTracer,
   trace,
@@ -43,13 +42,10 @@ function end(span: Span, error?: unknown): void {
 
 const recording = (span: Span | undefined): Span | undefined => (span?.isRecording() ? span : undefined)
 
-/** Runs work in a span, as the context below `parent`. */
-const runIn = <Result>(
-  spans: SpanTracer,
-  [name, options, parent]: [name: string, options: SpanOptions, parent: Context],
-  work: () => Promise<Result>,
-): Promise<Result> =>
-  spans.startActiveSpan(name, options, parent, async (span) => {
+/** Runs work in a span that is active, and ends it. */
+const workIn =
+  <Result>(work: () => Promise<Result>) =>
+  async (span: Span): Promise<Result> => {
     try {
       const result = await work()
       end(span)
@@ -58,12 +54,13 @@ const runIn = <Result>(
       end(span, error)
       throw error
     }
-  })
+  }
 
 const createTracer = (spans: SpanTracer): Tracer => ({
   inSpan(name, attributes, work) {
     const parent = context.active()
-    return recording(trace.getSpan(parent)) ? runIn(spans, [name, { attributes }, parent], work) : work()
+    if (!recording(trace.getSpan(parent))) return work()
+    return spans.startActiveSpan(name, { attributes }, parent, workIn(work))
   },
   origin: () => recording(trace.getActiveSpan()),
   inBatch(name, origins, work) {
@@ -74,7 +71,7 @@ const createTracer = (spans: SpanTracer): Tracer => ({
       attributes: { 'boxoffice.batch.size': origins.length },
       links: others.map((span) => ({ context: span.spanContext() })),
     }
-    return runIn(spans, [name, options, trace.setSpan(ROOT_CONTEXT, first)], work)
+    return spans.startActiveSpan(name, options, trace.setSpan(ROOT_CONTEXT, first), workIn(work))
   },
   detached: (work) => context.with(ROOT_CONTEXT, work),
 })
