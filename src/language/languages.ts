@@ -30,9 +30,7 @@ export function perLanguage<Names extends string[], Made>(
   const kept = new Map<string, Made>()
   return (language: Language, ...names: Names): Made => {
     const key = [language, ...names].join(' ')
-    const known = kept.get(key)
-    if (known !== undefined) return known
-    const made = make(language, ...names)
+    const made = kept.get(key) ?? make(language, ...names)
     kept.set(key, made)
     return made
   }

@@ -19,9 +19,12 @@ const notes: Record<number, Note> = {
   503: ['error.busy', 'error.ticketValid'],
 }
 
+const ofOtherHolder: Note = ['error.otherHolder', 'error.documentAdmitsNobody']
+const cancelled: Note = ['error.ticketCancelled', 'error.admitsNobody']
+
 const sendApology = sendErrorPage((status) => notes[status] ?? ['error.internal', 'error.tryAgain'])
 
-const tokenIn = ({ params }: FastifyRequest) => (params as { token: string }).token
+const readToken = ({ params }: FastifyRequest) => readDocumentToken((params as { token: string }).token)
 
 /** Serves `/tickets/{token}.pdf`: the PDF of a ticket, for anybody with the URL. A cancelled ticket, and
  *  the former document of one that was transferred, are answered 410. Errors are HTML pages, because a
@@ -37,25 +40,18 @@ export async function addDocumentPage(
     scope.addHook('onRequest', async (_request, reply) => {
       reply.headers({ 'cache-control': 'private, no-store', ...secretAddress })
     })
-    const tokenOf = (request: FastifyRequest) =>
-      readDocumentToken(tokenIn(request)) ? tokenIn(request) : null
+    const tokenOf = (request: FastifyRequest) => readToken(request)?.token ?? null
     const options = { schema: { hide: true }, config: { tokenOf } }
     scope.get('/tickets/:token.pdf', options, async (request, reply) => {
-      const token = readDocumentToken(tokenIn(request))
+      const token = readToken(request)
       const document = await limits.lookUpToken(request, async () => token && findDocument(db, token))
       if (!document) throw refusal('NOT_FOUND', 'There is no such ticket.')
       if (document.ticket.documentToken !== token?.token)
         // The language of the former holder is not kept.
-        return sendNote(reply, 410, negotiateLanguage(reply) ?? 'en', [
-          'error.otherHolder',
-          'error.documentAdmitsNobody',
-        ])
+        return sendNote(reply, 410, negotiateLanguage(reply) ?? 'en', ofOtherHolder)
       // A refunded ticket that was not cancelled still admits (DECISIONS 5).
       if (document.ticket.status !== 'active')
-        return sendNote(reply, 410, languageOfDocument(document), [
-          'error.ticketCancelled',
-          'error.admitsNobody',
-        ])
+        return sendNote(reply, 410, languageOfDocument(document), cancelled)
       if (limit.pendingCount >= drawing.maxWaiting)
         throw refusal('BUSY', 'Try again in a moment.', undefined, { retryAfter: 2 })
       const pdf = await limit(() => drawTicket(document))

@@ -29,8 +29,6 @@ export const fileName = ({ slug, name }: TicketDocument['event'], suffix: string
 /** Name of a ticket's PDF, distinct from those of the other tickets of its checkout. */
 export function documentName(document: TicketDocument): string {
   const number = document.ticket.position + 1
-  return fileName(
-    document.event,
-    `-${plain(translate(languageOfDocument(document), 'document.file', { number }))}.pdf`,
-  )
+  const name = translate(languageOfDocument(document), 'document.file', { number })
+  return fileName(document.event, `-${plain(name)}.pdf`)
 }

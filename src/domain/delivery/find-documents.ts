@@ -14,6 +14,10 @@ import { isPaymentOfTicket, retiredDocuments, tickets } from '../ticket/table.ts
 import { prices, ticketRates } from '../ticket-rate/table.ts'
 import type { Delivery } from './table.ts'
 
+/** True of a ticket that was given to another person, whose documents are not those of who bought it. */
+export const isGiven = sql<boolean>`exists (select from ${retiredDocuments}
+  where ${inOrganization(retiredDocuments.organizationId)} and ${retiredDocuments.ticketId} = ${tickets.id})`
+
 const rows = fewRowsOf({
   id: tickets.id,
   paymentId: tickets.paymentId,
@@ -30,9 +34,7 @@ const rows = fewRowsOf({
   phone: tickets.phone,
   language: tickets.language,
   documentToken: tickets.documentToken,
-  // True once another person has it than at first.
-  isGiven: sql<boolean>`exists (select from ${retiredDocuments}
-    where ${inOrganization(retiredDocuments.organizationId)} and ${retiredDocuments.ticketId} = ${tickets.id})`,
+  isGiven,
   rateName: ticketRates.name,
   priceName: prices.name,
   // Null if the ticket has no discount.

@@ -74,12 +74,7 @@ export async function queueMoved(db: Database): Promise<void> {
         .limit(batchSize)
       const paymentIds = page.map(({ id }) => id)
       const named = { organizationId: event.organizationId, paymentIds, occasion: `date:${event.sequence}` }
-      await queueNotices(
-        db,
-        named,
-        { about: 'date', former: event.former },
-        ({ status }) => status === 'active',
-      )
+      await queueNotices(db, named, { about: 'date', former: event.former })
       last = paymentIds.at(-1) ?? ''
       if (page.length < batchSize) break
     }

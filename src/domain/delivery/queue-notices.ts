@@ -26,9 +26,9 @@ const ofPayments = (tx: Connection, organizationId: string, paymentIds: string[]
     .where(and(eq(tickets.organizationId, organizationId), inArray(tickets.paymentId, paymentIds)))
     .orderBy(asc(tickets.paymentId), asc(tickets.position))
 
-type Named = { organizationId: string; paymentIds: string[]; occasion: string }
+/** `ticketId` is the only ticket that a notice is about; without it, it is about all active ones. */
+type Named = { organizationId: string; paymentIds: string[]; occasion: string; ticketId?: string }
 type NewNotice = Omit<Notice, 'language' | 'byHand'>
-type Held = Awaited<ReturnType<typeof ofPayments>>[number]
 
 /** Queues a notice about some tickets of each payment: a mail to every holder of such a ticket, and one to the
  *  payer, the attendee of the first ticket as it was sold, who alone is told the amount; one where both are the
@@ -36,24 +36,20 @@ type Held = Awaited<ReturnType<typeof ofPayments>>[number]
  *  162). The mails of an occasion are queued once. */
 export async function queueNotices(
   tx: Connection,
-  { organizationId, paymentIds, occasion }: Named,
+  { organizationId, paymentIds, occasion, ticketId }: Named,
   { amount, ...notice }: NewNotice,
-  isAbout: (ticket: Held) => boolean,
 ): Promise<void> {
   const rows = await ofPayments(tx, organizationId, paymentIds)
   const queued = [...groupBy(rows, ({ payment }) => payment.id)].flatMap(([paymentId, own]) => {
-    const [held, [first]] = [own.filter(isAbout), own]
+    const held = own.filter(({ id, status }) => (ticketId ? id === ticketId : status === 'active'))
+    const [first] = own
     if (!first || !held[0] || (first.payment.mode === 'test' && !first.payment.sendResourcers)) return []
-    const mailTo = (recipient: string, ticketId: string | null, more: Pick<Notice, 'language'>) => ({
+    const mailTo = (recipient: string, named: string | null, more: Pick<Notice, 'language'>) => ({
       ...{ id: newId('dlv'), organizationId, paymentId, occasion, medium: 'email' as const },
-      ...{ recipient, ticketId, notice: { ...notice, ...more } },
+      ...{ recipient, ticketId: named, notice: { ...notice, ...more } },
     })
-    const ticketOf = ({ id }: Held) => (notice.about === 'date' ? null : id)
     const mails = new Map(
-      held.map((ticket) => [
-        ticket.email.toLowerCase(),
-        mailTo(ticket.email, ticketOf(ticket), { language: ticket.language }),
-      ]),
+      held.map(({ email, language }) => [email.toLowerCase(), mailTo(email, ticketId ?? null, { language })]),
     )
     const payer = first.former ?? first.email
     const known = mails.get(payer.toLowerCase()) ?? { recipient: payer, ticketId: held[0].id }
@@ -73,12 +69,9 @@ export async function queueNotices(
  *  payment (amount in minor units). */
 export const queueNotice = (
   tx: Connection,
-  { id, organizationId, paymentId }: Pick<Ticket, 'id' | 'organizationId' | 'paymentId'>,
+  { id: ticketId, organizationId, paymentId }: Pick<Ticket, 'id' | 'organizationId' | 'paymentId'>,
   notice: NewNotice,
-): Promise<void> =>
-  queueNotices(
-    tx,
-    { organizationId, paymentIds: [paymentId], occasion: `${notice.about}:${newId('dlv')}` },
-    notice,
-    (ticket) => ticket.id === id,
-  )
+): Promise<void> => {
+  const occasion = `${notice.about}:${newId('dlv')}`
+  return queueNotices(tx, { organizationId, paymentIds: [paymentId], occasion, ticketId }, notice)
+}

@@ -107,21 +107,14 @@ export function writeMail(documents: [TicketDocument, ...TicketDocument[]], publ
   const attached = translate(language, 'mail.attached', { count })
   const show = translate(language, 'mail.show')
   const lead = html`<tr><td style="padding:22px 24px;font-size:15px;line-height:22px;color:#1c1a22">${attached} ${show}</td></tr>`
+  const tickets = documents.flatMap((document) => ticketLines(language, document, publicUrl))
   const totalAmount = documents.reduce((sum, { ticket }) => sum + ticket.totalAmount, 0)
   const amount = formatAmount(language, totalAmount, first.ticket.currency)
   const total = translate(language, 'mail.total', { amount })
   const sum = html`<tr><td style="padding:16px 24px;border-top:1px solid #e6e1d8;font-size:15px;line-height:22px;font-weight:600;color:#1c1a22">${total}</td></tr>`
   return layOutMail(language, first, {
     subject: translate(language, 'mail.subject', { count, event }),
-    lines: [
-      attached,
-      '',
-      ...documents.flatMap((document) => ticketLines(language, document, publicUrl)),
-      total,
-      '',
-      show,
-      '',
-    ],
+    lines: [attached, '', ...tickets, total, '', show, ''],
     rows: [lead, ...documents.map((document) => card(language, document, publicUrl)), sum],
     footer: translate(language, 'mail.order', { id, organization: first.organizationName }),
   })

@@ -18,11 +18,8 @@ import { deliveriesTo, listOrganizations, ofOrganization, ticketsOf } from './fi
  *  and tickets that named the person as referrer. */
 export type Erased = { tickets: string[]; deliveries: number; mails: number; referrals: number }
 
-type EraseOptions = {
-  mailFolder: string
-  /** Erases the person from tickets of events ahead as well. */
-  force: boolean
-}
+/** `force` erases the person from tickets of events ahead as well. */
+type EraseOptions = { mailFolder: string; force: boolean }
 
 const maxListed = 20
 const batchSize = 500

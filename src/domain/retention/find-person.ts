@@ -31,15 +31,15 @@ const pageSize = 200
 
 // Reads rows a page at a time, by their identifiers: `read` finds those after the last one.
 async function* inPages<Row extends { id: string }>(
-  read: (isLater: (id: PgColumn) => SQL | undefined) => Promise<Row[]>,
+  read: (last: string) => Promise<Row[]>,
 ): AsyncGenerator<Row[]> {
-  let last: string | undefined
-  do {
-    const after = last
-    const page = await read((id) => (after === undefined ? undefined : gt(id, after)))
+  let last = ''
+  for (;;) {
+    const page = await read(last)
     if (page.length > 0) yield page
-    last = page.length === pageSize ? page.at(-1)?.id : undefined
-  } while (last !== undefined)
+    if (page.length < pageSize) return
+    last = page.at(-1)?.id ?? ''
+  }
 }
 
 /** Lists the identifiers of all organizations. Tickets are looked for in one after the other: their indexes
@@ -54,11 +54,11 @@ export async function listOrganizations(db: Database): Promise<string[]> {
 export async function* ticketsOf(db: Database, email: string): AsyncGenerator<Ticket[]> {
   const isTheirs = sql`lower(${tickets.email}) = lower(${email})`
   for (const organizationId of await listOrganizations(db))
-    yield* inPages((isLater) =>
+    yield* inPages((last) =>
       db
         .select()
         .from(tickets)
-        .where(and(ofOrganization(organizationId), isTheirs, isLater(tickets.id)))
+        .where(and(ofOrganization(organizationId), isTheirs, gt(tickets.id, last)))
         .orderBy(asc(tickets.id))
         .limit(pageSize),
     )
@@ -67,11 +67,11 @@ export async function* ticketsOf(db: Database, email: string): AsyncGenerator<Ti
 /** Finds what was sent or is to be sent to an address, whatever its case and whoever has the ticket now, a
  *  page at a time. */
 export const deliveriesTo = (db: Database, email: string): AsyncGenerator<Delivery[]> =>
-  inPages((isLater) =>
+  inPages((last) =>
     db
       .select()
       .from(deliveries)
-      .where(and(sql`lower(${deliveries.recipient}) = lower(${email})`, isLater(deliveries.id)))
+      .where(and(sql`lower(${deliveries.recipient}) = lower(${email})`, gt(deliveries.id, last)))
       .orderBy(asc(deliveries.id))
       .limit(pageSize),
   )

@@ -3,10 +3,11 @@ import { fewRowsOf } from '../../../data/json-rows.ts'
 import { inOrganization, query } from '../../../data/query.ts'
 import type { Database } from '../../../database/database.ts'
 import { documentUrl } from '../../delivery/document-url.ts'
+import { isGiven } from '../../delivery/find-documents.ts'
 import { hasRecipient } from '../../delivery/queue-deliveries.ts'
 import { deliveries } from '../../delivery/table.ts'
 import type { Payment } from '../../payment/table.ts'
-import { retiredDocuments, tickets } from '../../ticket/table.ts'
+import { tickets } from '../../ticket/table.ts'
 import { prices } from '../../ticket-rate/table.ts'
 
 /** Tickets of a paid payment as its outcome page links them, and where they were sent or are being sent to,
@@ -26,9 +27,7 @@ const documentsByPayment = query('documents_by_payment', {
     status: tickets.status,
     organizationId: tickets.organizationId,
     documentToken: tickets.documentToken,
-    // The document of a ticket that was given to another person is that person's.
-    isGiven: sql<boolean>`exists (select from ${retiredDocuments}
-      where ${inOrganization(retiredDocuments.organizationId)} and ${retiredDocuments.ticketId} = ${tickets.id})`,
+    isGiven,
   }),
   query: (select) =>
     select
