@@ -27,13 +27,13 @@ const traceparent =
 const newTraceId = () => randomUUID().replaceAll('-', '')
 
 /** Span of a caller, and its flags. */
-export type CallerSpan = { traceId: string; spanId: string; flags: number }
+export type CallerSpan = { traceId: string; spanId: string; traceFlags: number }
 
 /** Returns the caller's span from `traceparent` (W3C Trace Context); null if it is absent or malformed. */
 export function callerSpanOf(headers: IncomingHttpHeaders): CallerSpan | null {
   const [, version, traceId, spanId, flags = '', more] = traceparent.exec(textOf(headers.traceparent)) ?? []
   if (traceId === undefined || spanId === undefined || (version === '00' && more !== undefined)) return null
-  return { traceId, spanId, flags: Number.parseInt(flags, 16) }
+  return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) }
 }
 
 /** Returns the trace of a request: the caller's, or a new one. */

@@ -15,12 +15,11 @@ export const chooseLanguage = (...codes: (string | null | undefined)[]): Languag
  *  named one of those with the same quality. Null if none of our languages is accepted. A region is ignored:
  *  `de-AT` is German. */
 export function preferredLanguage(accepted: string | undefined): Language | null {
-  let best: { language: Language; quality: number } | null = null
-  for (const { name, quality } of weighted(accepted)) {
+  const ours = weighted(accepted).flatMap(({ name, quality }) => {
     const [code = ''] = name.split('-')
-    if (isLanguage(code) && quality > (best?.quality ?? 0)) best = { language: code, quality }
-  }
-  return best?.language ?? null
+    return isLanguage(code) && quality > 0 ? [{ code, quality }] : []
+  })
+  return ours.sort((one, other) => other.quality - one.quality)[0]?.code ?? null
 }
 
 /** Keeps what a function makes for a language, and for a name if it takes one. Opening a format takes some 30 µs. */

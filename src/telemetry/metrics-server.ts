@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { Registry } from 'prom-client'
 import { explainListening } from '../http/public-url.ts'
 
@@ -40,8 +41,7 @@ export async function serveMetrics(
     server.once('error', (error) => reject(explainListening(error, { host, port, setting: 'METRICS_PORT' })))
     server.listen(port, host, resolve)
   })
-  const address = server.address()
-  const bound = typeof address === 'object' && address ? address.port : port
+  const { port: bound } = server.address() as AddressInfo
   log.info(`Metrics at http://${host.includes(':') ? `[${host}]` : host}:${bound}/metrics`)
   return () => {
     server.close()

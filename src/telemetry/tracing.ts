@@ -80,9 +80,7 @@ const createTracer = (spans: SpanTracer): Tracer => ({
 const contextBelow = (caller: CallerSpan | null, tracestate: unknown): Context =>
   caller
     ? trace.setSpanContext(ROOT_CONTEXT, {
-        traceId: caller.traceId,
-        spanId: caller.spanId,
-        traceFlags: caller.flags,
+        ...caller,
         isRemote: true,
         traceState: typeof tracestate === 'string' ? createTraceState(tracestate) : undefined,
       })

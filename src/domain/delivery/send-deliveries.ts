@@ -42,13 +42,9 @@ function afterFailure(error: unknown, attempts: number): Attempted {
 
 const skipped = (lastError: string): Attempted => ({ set: { status: 'skipped', lastError } })
 
-async function attempt(
-  send: Sender | null,
-  delivery: Delivery,
-  find: () => Promise<TicketDocument[]>,
-): Promise<Attempted> {
+async function attempt(send: Sender | null, delivery: Delivery, found: TicketDocument[]): Promise<Attempted> {
   if (!send) return skipped('NOT_ENABLED')
-  const [first, ...rest] = await find()
+  const [first, ...rest] = found
   if (!first) return skipped('NO_TICKETS')
   try {
     await send(delivery, [first, ...rest])
@@ -98,9 +94,8 @@ export async function sendDeliveries(db: Database, senders: Senders): Promise<vo
   const deliver = async (delivery: Delivery) => {
     const send = senders[delivery.medium]
     await inTurn(yieldToRequests)
-    const { set, fault } = await attempt(send, delivery, () =>
-      onDatabase(() => documentsToSend(db, delivery)),
-    )
+    const found = send ? await onDatabase(() => documentsToSend(db, delivery)) : []
+    const { set, fault } = await attempt(send, delivery, found)
     const isStillPending = and(
       eq(deliveries.organizationId, delivery.organizationId),
       eq(deliveries.id, delivery.id),

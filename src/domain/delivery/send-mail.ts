@@ -132,9 +132,8 @@ export function mailSender(
   const { deliver, close } =
     smtpUrl === undefined ? folderTransport(folder, onWritten) : smtpTransport(smtpUrl)
   return {
-    send: async (delivery, documents) => {
-      await deliver(delivery.id, await composeMail(delivery, documents, from, publicUrl()))
-    },
+    send: async (delivery, documents) =>
+      deliver(delivery.id, await composeMail(delivery, documents, from, publicUrl())),
     close,
   }
 }

@@ -115,9 +115,7 @@ const keepSequences = query(
 
 const deleteThese = query('delete_changes', () => sql`delete from ${changes} where ${areThese}`)
 
-type Old = { organizationId: string; before: string }
-
-const deleteChanges = (db: Database, old: Old): Promise<unknown[]> =>
+const deleteChanges = (db: Database, old: { organizationId: string; before: string }): Promise<unknown[]> =>
   db.transaction(async (tx) => {
     const found = await lockOldChanges(tx, old)
     if (found.length === 0) return found

@@ -62,14 +62,12 @@ function isReferredTo(organizationId: string): SQL | undefined {
   )
 }
 
+type Deleted = Anonymized & { payments: number }
+
 /** Deletes checkouts of an organization that were never paid and began more than `days` ago, up to a batch,
  *  with their tickets and idempotency keys. One that money, a scan or a mail refers to is anonymized instead.
  *  Skips payments that are locked. Returns the number of payments, and what was anonymized (DECISIONS 169). */
-export const deleteUnpaid = (
-  db: Database,
-  organizationId: string,
-  days: number,
-): Promise<Anonymized & { payments: number }> =>
+export const deleteUnpaid = (db: Database, organizationId: string, days: number): Promise<Deleted> =>
   transaction(db, async (tx) => {
     const ids = await lockUnpaid(tx, organizationId, days)
     if (ids.length === 0) return { payments: 0, tickets: [], deliveryIds: [] }
