@@ -1,5 +1,5 @@
 import { and, eq, sql } from 'drizzle-orm'
-import { query, type Scope } from '../data/query.ts'
+import { query, type Reach } from '../data/query.ts'
 import type { Database } from '../database/database.ts'
 import { changesCatalogue, transaction } from '../database/transaction.ts'
 import { addGrants, refuseUnknown } from './issue-key.ts'
@@ -15,7 +15,7 @@ const ofChannel = query<{ id: string }>(
  *  integration's own. */
 export async function reachedOrganizations(
   db: Database,
-  { channelId, ownOrganizationIds }: Pick<Scope, 'channelId' | 'ownOrganizationIds'>,
+  { channelId, ownOrganizationIds }: Pick<Reach, 'channelId' | 'ownOrganizationIds'>,
 ): Promise<string[]> {
   if (!channelId) return ownOrganizationIds
   return (await ofChannel(db, { channelId })).map(({ id }) => id)

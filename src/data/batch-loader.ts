@@ -9,7 +9,16 @@ import { isIdentifier } from '../shared/ids.ts'
 import { inSpan } from '../shared/instruments.ts'
 import { findSold, type OrganizationOf, organizationsBy } from './by-organization.ts'
 import { Loader } from './loader.ts'
-import { anyOf, type Find, inReach, isOwn, keyedBy, runNamed, type Scope, together } from './query.ts'
+import {
+  anyOf,
+  type Find,
+  inOrganizationIfNamed,
+  isOwn,
+  keyedBy,
+  type Reach,
+  runNamed,
+  together,
+} from './query.ts'
 import type { Revisions } from './versioned-loader.ts'
 
 /** A query by keys, and a name that is unique in the service. */
@@ -20,7 +29,7 @@ type Lookup = { find: NamedFind<unknown>; keys: string[] }
 /** Database access of one request's loaders. */
 export type Reader = {
   db: Database
-  scope: Scope
+  reach: Reach
   /** Number of events whose rows a process may cache. */
   rememberedEvents: number
   /** Current revisions that this request has read. */
@@ -42,7 +51,7 @@ const keysParam = (index: number) => `keys_${index}`
 const maxJoinedStatements = 100
 const joinedOf = perDatabase(() => new Map<string, ReturnType<typeof together<unknown[]>>>())
 
-// Each kind has its own keys; the scope is shared.
+// Each kind has its own keys; the reach is shared.
 function joined(db: Database, lookups: readonly Lookup[]) {
   const known = joinedOf(db)
   const name = lookups.map(({ find }) => find.name).join('_and_')
@@ -53,19 +62,19 @@ function joined(db: Database, lookups: readonly Lookup[]) {
   return known.get(name)
 }
 
-const findAlone = (db: Database, scope: Scope, { find, keys }: Lookup): Promise<unknown[]> =>
-  runNamed(db, find.name, find, { ...scope, keys })
+const findAlone = (db: Database, reach: Reach, { find, keys }: Lookup): Promise<unknown[]> =>
+  runNamed(db, find.name, find, { ...reach, keys })
 
 // If the combined statement fails, each lookup is retried alone, so that one failure does not spread to the
 // others. If the database is unavailable, nothing is retried: that would multiply the load.
 // Slow form: findSeparately()
 async function findEach(
   db: Database,
-  scope: Scope,
+  reach: Reach,
   lookups: readonly Lookup[],
 ): Promise<(unknown[] | Error)[]> {
   const findSeparately = () =>
-    Promise.all(lookups.map((lookup) => findAlone(db, scope, lookup).catch((error: Error) => error)))
+    Promise.all(lookups.map((lookup) => findAlone(db, reach, lookup).catch((error: Error) => error)))
   if (lookups.length === 1 || !isFast('joined-reads')) return findSeparately()
   // Sorted, so that the same kinds always make the same statement.
   const sorted = [...lookups].sort((one, other) => (one.find.name < other.find.name ? -1 : 1))
@@ -73,7 +82,7 @@ async function findEach(
   if (!run) return findSeparately()
   try {
     const values = Object.fromEntries(sorted.map(({ keys }, index) => [keysParam(index), keys]))
-    const found = await run(db, { ...scope, ...values })
+    const found = await run(db, { ...reach, ...values })
     return lookups.map((lookup) => found[sorted.indexOf(lookup)] ?? [])
   } catch (error) {
     if (isUnavailable(error) && !isTransient(error)) throw error
@@ -82,10 +91,10 @@ async function findEach(
 }
 
 /** Creates the reader of one request. */
-export function createReader(db: Database, scope: Scope, rememberedEvents: number): Reader {
+export function createReader(db: Database, reach: Reach, rememberedEvents: number): Reader {
   const lookupsOf = new Map<string | undefined, DataLoader<Lookup, unknown[]>>()
   function openLookups(organizationId: string | undefined) {
-    const values = { ...scope, organizationId }
+    const values = { ...reach, organizationId }
     const lookups = new DataLoader<Lookup, unknown[]>(
       (batch) => inSpan('load', { 'boxoffice.batch.size': batch.length }, () => findEach(db, values, batch)),
       { cache: false },
@@ -95,7 +104,7 @@ export function createReader(db: Database, scope: Scope, rememberedEvents: numbe
   }
   return {
     db,
-    scope,
+    reach,
     rememberedEvents,
     revisions: new Map(),
     organizations: new Map(),
@@ -126,15 +135,15 @@ export const soldBatch = <Row>({ table, column, order = [], ...batch }: Sold<Row
   query: (select, keys) =>
     select
       .from(table as PgTable)
-      .where(and(inReach(table.organizationId), anyOf(column, keys), isOwn(table)))
+      .where(and(inOrganizationIfNamed(table.organizationId), anyOf(column, keys), isOwn(table)))
       .orderBy(...order),
   organizationOf: organizationsBy(`organization_of_${batch.name}`, column, table.organizationId),
 })
 
 /** Returns the organization of a key of sales, if the request knows it: a caller's own, or that of a row that
  *  led to it. */
-export const knownOrganization = ({ scope, organizations }: Reader, key: string): string | undefined =>
-  scope.ownOrganizationIds[0] ?? organizations.get(key)
+export const knownOrganization = ({ reach, organizations }: Reader, key: string): string | undefined =>
+  reach.ownOrganizationIds[0] ?? organizations.get(key)
 
 function findRows<Row>(reader: Reader, batch: Batch<Row>, given: readonly string[]): Promise<Row[]> {
   const keys = given.filter(isIdentifier)

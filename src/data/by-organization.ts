@@ -1,6 +1,6 @@
 // The one file that asks whether the database is distributed: spread over several servers, each of which has some
 // organizations' sales. A statement about one organization is the same then; what is about several is read here, one
-// organization at a time, with the form of the statement that names it (`inReach` of query.ts).
+// organization at a time, with the form of the statement that names it (`inOrganizationIfNamed` of query.ts).
 
 import { sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'

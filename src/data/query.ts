@@ -125,7 +125,7 @@ export const inOrganization = (column: PgColumn | SQL): SQL =>
 /** Condition that a row is of the organization that the values of a statement name, as `inOrganization`; of any, if
  *  they name none. The statement is written in a form for each of both: every table of sales that it reads needs the
  *  condition, so that a distributed database finds their rows on one server. */
-export const inReach = (column: PgColumn | SQL): SQLWrapper => ({
+export const inOrganizationIfNamed = (column: PgColumn | SQL): SQLWrapper => ({
   getSQL() {
     if (!writing) throw new Error('only a statement of `query` or `together` has two forms')
     return writing === 'one' ? inOrganization(column) : sql`true`
@@ -133,7 +133,7 @@ export const inReach = (column: PgColumn | SQL): SQLWrapper => ({
 })
 
 /** Parameters that limit a loader to rows that the caller may see. A statement uses those it needs. */
-export type Scope = {
+export type Reach = {
   /** Organizations whose catalogue the caller sees. */
   organizationIds: string[]
   /** Channel whose own payments and tickets the caller reads; '' if the caller is no channel. */

@@ -3,7 +3,7 @@ import { type Authenticated, type Caller, unauthenticated } from '../auth/caller
 import type { Credentials } from '../auth/credentials.ts'
 import type { IntegrationScope } from '../auth/key.ts'
 import type { ResponseCache } from '../cache/response-cache.ts'
-import type { Scope } from '../data/query.ts'
+import type { Reach } from '../data/query.ts'
 import { wasJustInvalidated } from '../database/catalogue-version.ts'
 import type { Database } from '../database/database.ts'
 import type { PaymentProvider } from '../domain/payment/provider.ts'
@@ -59,7 +59,7 @@ export type Context = {
 const modeOf = (caller: Caller | null): Mode => caller?.mode ?? 'live'
 
 /** Builds the parameters that limit statements to what a caller may see. */
-export const scopeOf = (caller: Caller | null): Scope => ({
+export const reachOf = (caller: Caller | null): Reach => ({
   organizationIds: caller?.organizationIds ?? [],
   channelId: caller?.kind === 'channel' ? caller.channelId : '',
   ownOrganizationIds: caller?.kind === 'integration' ? caller.organizationIds : [],
@@ -70,7 +70,7 @@ export const scopeOf = (caller: Caller | null): Scope => ({
 export function contextOf(services: Services, authenticated: Authenticated | null, address = ''): Context {
   const { db } = services
   const { caller, now } = authenticated ?? { caller: null, now: new Date() }
-  const loaders = new Loaders(services, db, scopeOf(caller))
+  const loaders = new Loaders(services, db, reachOf(caller))
   return { services, db, caller, address, mode: modeOf(caller), now, catalogue: db, loaders, refusals: [] }
 }
 
@@ -93,7 +93,7 @@ export async function createContext(
 export function catalogueContext({ services, caller, ...ctx }: Context): Context {
   const { db, replica } = services
   const catalogue = wasJustInvalidated(db) ? db : replica()
-  const loaders = new Loaders(services, catalogue, scopeOf(caller))
+  const loaders = new Loaders(services, catalogue, reachOf(caller))
   return { ...ctx, services, caller, catalogue, loaders, refusals: [] }
 }
 

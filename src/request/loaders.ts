@@ -1,6 +1,6 @@
 import { createReader, type Reader, type Readers } from '../data/batch-loader.ts'
 import type { Loader, PromiseOrValue } from '../data/loader.ts'
-import type { Scope } from '../data/query.ts'
+import type { Reach } from '../data/query.ts'
 import type { Source } from '../data/versioned-loader.ts'
 import type { Database } from '../database/database.ts'
 
@@ -8,20 +8,20 @@ import type { Database } from '../database/database.ts'
 export type LoaderDefinition<Loader> = (readers: Readers, loaders: Loaders) => Loader
 
 /** Loaders of one request: one per definition, created on first use. They find only rows in the request's
- *  scope. */
+ *  reach. */
 export class Loaders implements Readers {
   readonly #source: Source
   readonly #catalogue: Database
-  readonly #scope: Scope
+  readonly #reach: Reach
   readonly #loaders = new Map<LoaderDefinition<unknown>, unknown>()
   #ownReader?: Reader
   #catalogueReader?: Reader
 
   /** Reads the catalogue from `catalogue`, such as a replica, and everything else from `source.db`. */
-  constructor(source: Source, catalogue: Database, scope: Scope) {
+  constructor(source: Source, catalogue: Database, reach: Reach) {
     this.#source = source
     this.#catalogue = catalogue
-    this.#scope = scope
+    this.#reach = reach
   }
 
   get own(): Reader {
@@ -69,6 +69,6 @@ export class Loaders implements Readers {
   }
 
   #readerOf(db: Database): Reader {
-    return createReader(db, this.#scope, this.#source.rememberedEvents)
+    return createReader(db, this.#reach, this.#source.rememberedEvents)
   }
 }

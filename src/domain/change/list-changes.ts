@@ -1,6 +1,6 @@
 import { coalesceReads } from '../../data/coalesce.ts'
 import { inMode } from '../../data/idempotency.ts'
-import { type Context, requireConfidential, scopeOf } from '../../request/context.ts'
+import { type Context, reachOf, requireConfidential } from '../../request/context.ts'
 import { assignPositions } from './assign-positions.ts'
 import { type ReadPositions, readCursor, toCursor, verifyCursor } from './cursor.ts'
 import { maxChanges, readFeed } from './read-feed.ts'
@@ -28,7 +28,7 @@ export async function listChanges(after: string | null, limit: number, ctx: Cont
   // A cursor of the other mode is one of another feed.
   const feed = inMode(ctx, caller.kind === 'channel' ? caller.channelId : caller.organizationIds[0])
   const cursor = after === null ? null : readCursor(after)
-  const values = { ...scopeOf(caller), limit, positions: JSON.stringify(cursor?.positions ?? []) }
+  const values = { ...reachOf(caller), limit, positions: JSON.stringify(cursor?.positions ?? []) }
 
   const read = async () => {
     const [last, found, unpositioned] = await readFeed(ctx.db, values)

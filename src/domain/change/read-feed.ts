@@ -7,9 +7,9 @@ import { rowsOf } from '../../data/json-rows.ts'
 import {
   type Find,
   type Found,
-  inReach,
+  inOrganizationIfNamed,
   query,
-  type Scope,
+  type Reach,
   textArrayParam,
   together,
 } from '../../data/query.ts'
@@ -29,7 +29,7 @@ const partsOfChannel = sql`(
     case kind when 0 then ${channelOrganizations.channelId} else '' end as audience,
     kind = 0 or ${channelOrganizations.organizationId} = any(${parameter('organizationIds')}::text[]) as is_open
   from ${channelOrganizations} cross join (values (0), (1)) as kinds(kind)
-  where ${channelOrganizations.channelId} = ${parameter('channelId')} and ${inReach(channelOrganizations.organizationId)}
+  where ${channelOrganizations.channelId} = ${parameter('channelId')} and ${inOrganizationIfNamed(channelOrganizations.organizationId)}
 ) as parts`
 const partOfIntegration = sql`(
   select 0::bigint as part, id as organization_id, null::text as audience, true as is_open
@@ -41,11 +41,11 @@ const cursorPositions = sql`jsonb_to_recordset(${parameter('positions')}::text::
 // Mode of the caller: the index that orders a feed begins with the organization and the mode.
 const isOfMode = sql`mode = ${parameter('mode')}::text::key_mode`
 
-/** Reach of a statement: the parts of a feed, the condition for changes of a part, which an index supports, and
- *  whether it `merges` many organizations. A statement for each costs less than one for all. */
-type Reach = { parts: SQL; isOfPart: SQL; merges?: boolean }
-const ofChannel: Reach = { parts: partsOfChannel, isOfPart: sql`coalesce(channel_id, '') = parts.audience` }
-const ofIntegration: Reach = { parts: partOfIntegration, isOfPart: sql`true` }
+/** Feed that a statement reads: its parts, the condition for changes of a part, which an index supports, and whether it
+ *  `merges` many organizations. A statement for each costs less than one for all. */
+type Feed = { parts: SQL; isOfPart: SQL; merges?: boolean }
+const ofChannel: Feed = { parts: partsOfChannel, isOfPart: sql`coalesce(channel_id, '') = parts.audience` }
+const ofIntegration: Feed = { parts: partOfIntegration, isOfPart: sql`true` }
 
 /** Maximum number of changes that are read at a time. */
 export const maxChanges = 1_000
@@ -54,11 +54,11 @@ const maxFew = 8
 
 // Changes after the cursor. Each part is an index scan that stops at the limit. The planner would count on a tenth
 // of all changes where it doesn't see the limit, and plan each time where it does: it sees the maximum.
-const changesAfter = (from: SQL, limit: SQL, reach: Reach) => sql`(
+const changesAfter = (from: SQL, limit: SQL, feed: Feed) => sql`(
   select found.*, parts.part from ${from} left join ${cursorPositions} on given.part = parts.part cross join lateral (
     select * from (
-      select * from ${changes} where organization_id = parts.organization_id and ${inReach(changes.organizationId)}
-        and ${isOfMode} and ${reach.isOfPart} and feed_position > coalesce(given.position, 0)
+      select * from ${changes} where organization_id = parts.organization_id and ${inOrganizationIfNamed(changes.organizationId)}
+        and ${isOfMode} and ${feed.isOfPart} and feed_position > coalesce(given.position, 0)
       order by feed_position limit ${sql.raw(String(maxChanges))}
     ) as next order by feed_position limit ${limit}
   ) as found where parts.is_open
@@ -68,17 +68,17 @@ const changesAfter = (from: SQL, limit: SQL, reach: Reach) => sql`(
 // and those before it in the same organization. A page of n changes can only contain the n organizations
 // whose next change is earliest, so the others are not read.
 const limit = sql`(select ${parameter('limit')}::integer)`
-const early = (reach: Reach) => sql`with early as materialized (
-    select organization_id from ${changesAfter(reach.parts, sql`1`, reach)} group by organization_id
+const early = (feed: Feed) => sql`with early as materialized (
+    select organization_id from ${changesAfter(feed.parts, sql`1`, feed)} group by organization_id
     order by (array_agg(created_at order by feed_position))[1], organization_id limit ${limit}
   )`
-const mergedOf = (reach: Reach) => {
-  const parts = reach.merges
-    ? sql`early join ${reach.parts} on parts.organization_id = early.organization_id`
-    : reach.parts
-  return sql`(${reach.merges ? early(reach) : sql``}
+const mergedOf = (feed: Feed) => {
+  const parts = feed.merges
+    ? sql`early join ${feed.parts} on parts.organization_id = early.organization_id`
+    : feed.parts
+  return sql`(${feed.merges ? early(feed) : sql``}
   select *, max(created_at) over (partition by organization_id order by feed_position) as reached
-  from ${changesAfter(parts, limit, reach)}
+  from ${changesAfter(parts, limit, feed)}
 ) as changes`
 }
 
@@ -88,25 +88,25 @@ type CursorChange = { part: number; position: number; id: string | null }
 
 // Changes at the positions of the cursor, to verify it with. One that was deleted by age is known if it was the last of
 // its part that was; where later ones were, they can't be read any more.
-const cursorChanges = (reach: Reach): Find<CursorChange> => ({
+const cursorChanges = (feed: Feed): Find<CursorChange> => ({
   rows: rowsOf({ part: sql<number>`part`, position: sql<number>`position`, id: sql<string | null>`id` }),
   query: (select) =>
     select.from(sql`(
       select given.part, given.position, case when dropped.feed_position > given.position then null
         when dropped.feed_position = given.position then dropped.id else kept.id end as id
-      from ${cursorPositions} left join ${reach.parts} on parts.part = given.part
+      from ${cursorPositions} left join ${feed.parts} on parts.part = given.part
       left join lateral (
         select id from ${changes} where organization_id = parts.organization_id
-          and ${inReach(changes.organizationId)} and ${isOfMode} and feed_position = given.position limit 1
+          and ${inOrganizationIfNamed(changes.organizationId)} and ${isOfMode} and feed_position = given.position limit 1
       ) as kept on true
       left join lateral (
         select id, feed_position from ${droppedChanges} where organization_id = parts.organization_id
-          and ${inReach(droppedChanges.organizationId)} and ${isOfMode} and (parts.audience is null or audience = parts.audience)
+          and ${inOrganizationIfNamed(droppedChanges.organizationId)} and ${isOfMode} and (parts.audience is null or audience = parts.audience)
         order by feed_position desc limit 1
       ) as dropped on true) as verified`),
 })
 
-const nextChanges = (reach: Reach): Find<NextChange> => ({
+const nextChanges = (feed: Feed): Find<NextChange> => ({
   rows: rowsOf({
     ...getTableColumns(changes),
     part: sql<number>`part`,
@@ -114,31 +114,31 @@ const nextChanges = (reach: Reach): Find<NextChange> => ({
   }),
   query: (select) =>
     select
-      .from(mergedOf(reach))
+      .from(mergedOf(feed))
       .orderBy(sql`reached, organization_id, feed_position`)
       // Drizzle's types know numbers and placeholders alone, but any SQL is rendered.
       .limit(limit as never),
 })
 
 // Organizations with committed changes for the caller that have no position yet.
-const withoutPosition = (reach: Reach): Find<{ organizationId: string }> => ({
+const withoutPosition = (feed: Feed): Find<{ organizationId: string }> => ({
   rows: rowsOf({ organizationId: sql<string>`organization_id` }),
   query: (select) =>
-    select.from(sql`(select distinct organization_id from ${reach.parts} where is_open and exists (
-      select from ${changes} where organization_id = parts.organization_id and ${inReach(changes.organizationId)}
-        and feed_position is null and ${isOfMode} and ${reach.isOfPart})) as waiting`),
+    select.from(sql`(select distinct organization_id from ${feed.parts} where is_open and exists (
+      select from ${changes} where organization_id = parts.organization_id and ${inOrganizationIfNamed(changes.organizationId)}
+        and feed_position is null and ${isOfMode} and ${feed.isOfPart})) as waiting`),
 })
 
 type Read = [CursorChange, NextChange, { organizationId: string }]
-const finding = (name: string, reach: Reach) =>
-  together<Read>(name, [cursorChanges(reach), nextChanges(reach), withoutPosition(reach)])
+const finding = (name: string, feed: Feed) =>
+  together<Read>(name, [cursorChanges(feed), nextChanges(feed), withoutPosition(feed)])
 const find = {
   channel: finding('changes_of_channel', ofChannel),
   largeChannel: finding('changes_of_large_channel', { ...ofChannel, merges: true }),
   integration: finding('changes_of_integration', ofIntegration),
 }
 
-type Values = Scope & { limit: number; positions: string }
+type Values = Reach & { limit: number; positions: string }
 
 const isBefore = (one: NextChange, other: NextChange) =>
   one.reached - other.reached ||

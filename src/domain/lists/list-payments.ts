@@ -1,7 +1,7 @@
 import { getTableColumns, sql } from 'drizzle-orm'
 import { z } from 'zod'
 import { rowsOf } from '../../data/json-rows.ts'
-import { inReach } from '../../data/query.ts'
+import { inOrganizationIfNamed } from '../../data/query.ts'
 import { type Context, requireConfidential } from '../../request/context.ts'
 import * as scalars from '../../shared/input-types.ts'
 import { type Payment, paymentStatus, payments } from '../payment/table.ts'
@@ -35,12 +35,12 @@ const shown: Shown<Payment> = {
   rows: rowsOf({ ...getTableColumns(payments), ...placeColumns }),
   from: sql`page cross join lateral (
     select * from ${payments} where ${payments.organizationId} = page.organization_id
-      and ${inReach(payments.organizationId)} and ${payments.id} = page.payment_id limit 1) as "payments"`,
+      and ${inOrganizationIfNamed(payments.organizationId)} and ${payments.id} = page.payment_id limit 1) as "payments"`,
   rest: sql`${isEqual(tickets.eventId, 'eventId')} and ${isEqual(tickets.ticketRateId, 'ticketRateId')}
     and ${isGiven(
       'paymentStatus',
       sql`exists (select from ${payments} where ${payments.organizationId} = ${tickets.organizationId}
-        and ${inReach(payments.organizationId)} and ${payments.id} = ${tickets.paymentId}
+        and ${inOrganizationIfNamed(payments.organizationId)} and ${payments.id} = ${tickets.paymentId}
         and ${payments.status} = ${sql.placeholder('paymentStatus')}::text::payment_status)`,
     )}`,
   where: (path) => (path === 'email' ? isFirstWithEmail : sql`${tickets.position} = 0`),

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { z } from 'zod'
 import { rowsOf } from '../../data/json-rows.ts'
-import { inReach } from '../../data/query.ts'
+import { inOrganizationIfNamed } from '../../data/query.ts'
 import { type Context, requireConfidential } from '../../request/context.ts'
 import { refusal } from '../../shared/errors.ts'
 import * as scalars from '../../shared/input-types.ts'
@@ -65,7 +65,7 @@ const shown: Shown<LookupTicket> = {
   name: 'list_tickets',
   rows: rowsOf({ ...lookupColumns, ...placeColumns }),
   from: sql`page cross join lateral (
-    select * from ${tickets} where ${tickets.organizationId} = page.organization_id and ${inReach(tickets.organizationId)}
+    select * from ${tickets} where ${tickets.organizationId} = page.organization_id and ${inOrganizationIfNamed(tickets.organizationId)}
       and ${tickets.id} = page.id limit 1) as "tickets"
     join ${ticketRates} on ${ticketRates.id} = ${tickets.ticketRateId}
     join ${events} on ${events.id} = ${tickets.eventId} join ${prices} on ${prices.id} = ${tickets.priceId}`,
@@ -106,5 +106,5 @@ export async function listTickets(
 ): Promise<ListPage<LookupTicket>> {
   requireConfidential(ctx)
   const found = await readPage(shown, planOf(filter, orderBy), valuesOf(filter), page, ctx)
-  return { ...found, rows: found.rows.flatMap((row) => toVisible(row, ctx.loaders.own.scope) ?? []) }
+  return { ...found, rows: found.rows.flatMap((row) => toVisible(row, ctx.loaders.own.reach) ?? []) }
 }

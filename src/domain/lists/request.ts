@@ -99,12 +99,12 @@ export async function readPage<Row>(
   const isOpen = ([name, value]: [string, string | null]) =>
     value !== null && name !== serves && !(name === 'saleType' && value === 'online')
   const isFiltered = Object.entries(filters).some(isOpen)
-  const { channelId, ownOrganizationIds, mode } = loaders.own.scope
+  const { channelId, ownOrganizationIds, mode } = loaders.own.reach
   const values = { ...filters, channelId, ownOrganizationIds, mode }
   const range = { lower, upper, isDescending: isDescending !== isBackward, limit: size + 1 }
   const { rows, stoppedAt } = await readMerged(
     db,
-    () => reachedOrganizations(db, loaders.own.scope),
+    () => reachedOrganizations(db, loaders.own.reach),
     (organizationId) => searchPage(db, shown, path, { ...values, organizationId }, range, isFiltered),
     (found) => merge(found, sortKey, range),
   )

@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
 import { channelOrganizations } from '../../auth/table.ts'
 import type { Rows } from '../../data/json-rows.ts'
-import { inReach, isInMode, runNamed } from '../../data/query.ts'
+import { inOrganizationIfNamed, isInMode, runNamed } from '../../data/query.ts'
 import type { Database } from '../../database/database.ts'
 import { encodeCursor } from '../../shared/cursor.ts'
 import { refusal } from '../../shared/errors.ts'
@@ -69,7 +69,7 @@ const channels = sql`(
 // Online sales are those of other channels than the organization's own.
 const ofSaleType = sql`(${text('saleType')} is null
   or (channels.organization_id <> channels.channel_id) = (${text('saleType')} = 'online'))`
-const isPart = sql`${inReach(sql`channels.organization_id`)} and ${ofSaleType}`
+const isPart = sql`${inOrganizationIfNamed(sql`channels.organization_id`)} and ${ofSaleType}`
 const allParts = sql`select channels.organization_id, channels.channel_id, null::text as ticket_rate_id
   from ${channels} as channels where ${isPart}`
 const isOfPayment = sql`${tickets.paymentId} = ${text('paymentId')}`
@@ -184,7 +184,7 @@ function pageStatement<Row>(
   const limited = sql`limit ${sql.placeholder('limit')}::integer`
   const place = sql`(${key}, ${id})`
   const inRange = sql`where ${organizationId} = parts.organization_id
-    and ${inReach(organizationId)} and ${isInMode(mode)}
+    and ${inOrganizationIfNamed(organizationId)} and ${isInMode(mode)}
     and ${channelId} = parts.channel_id and ${where}
     and ${place} > (${keyOf('lower')}, ${idOf('lower')}) and ${place} < (${keyOf('upper')}, ${idOf('upper')})`
   const inOrder = orderBy(key, sql`${id}`)

@@ -11,7 +11,7 @@ import {
   uniqueIndex,
 } from 'drizzle-orm/pg-core'
 import { channelId, modeColumn } from '../../auth/table.ts'
-import { inReach } from '../../data/query.ts'
+import { inOrganizationIfNamed } from '../../data/query.ts'
 import { nowMs } from '../../database/clock.ts'
 import { createdAt, minorUnits, ownKey, timestampMs } from '../../database/columns.ts'
 import { organizationId } from '../organization/table.ts'
@@ -159,7 +159,7 @@ export type PaymentOfRate = Payment & { ticketRateId: string }
 
 /** Rate of a payment's tickets, for a statement of `query`. */
 export const rateOfPayment = sql<string>`(select ticket_rate_id from tickets
-  where ${inReach(sql`tickets.organization_id`)} and tickets.organization_id = payments.organization_id
+  where ${inOrganizationIfNamed(sql`tickets.organization_id`)} and tickets.organization_id = payments.organization_id
     and tickets.payment_id = payments.id and position = 0)`
 
 export type Charge = typeof charges.$inferSelect

@@ -4,7 +4,7 @@ import { type Batch, loadById, loadMany, type NamedFind, type Readers } from '..
 import { organizationsBy } from '../../data/by-organization.ts'
 import { fewRowsOf, type JoinedRow, type Rows, rowJoiner, rowsOf } from '../../data/json-rows.ts'
 import { Loader } from '../../data/loader.ts'
-import { anyOf, type Find, inReach, isInMode, together } from '../../data/query.ts'
+import { anyOf, type Find, inOrganizationIfNamed, isInMode, together } from '../../data/query.ts'
 import { type Versioned, versionedLoaders } from '../../data/versioned-loader.ts'
 import type { Database } from '../../database/database.ts'
 import { perDatabase } from '../../database/per-database.ts'
@@ -45,7 +45,13 @@ export const ratePrices: Batch<Price> = {
     select
       .from(prices)
       .innerJoin(stock, isStockOf('price', prices.id))
-      .where(and(inReach(stock.organizationId), anyOf(prices.ticketRateId, keys), not(prices.removed)))
+      .where(
+        and(
+          inOrganizationIfNamed(stock.organizationId),
+          anyOf(prices.ticketRateId, keys),
+          not(prices.removed),
+        ),
+      )
       .orderBy(asc(prices.position), asc(prices.id)),
   key: rateIdOf,
 }
@@ -222,7 +228,7 @@ const sizeOf = ({ rates, stockIds }: Offer): number =>
 // Rows of all kinds that are cached for each event.
 const rowsPerEvent = 10
 
-/** Loads the offers of events without a scope: anybody who may see an event may see its offer. */
+/** Loads the offers of events whatever the caller reaches: anybody who may see an event may see its offer. */
 const loadOffers = versionedLoaders<Offer>(({ rememberedEvents }) => rowsPerEvent * rememberedEvents, sizeOf)
 
 export const pricesByTicketRateId = loadMany('catalogue', ratePrices)

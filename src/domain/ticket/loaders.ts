@@ -3,7 +3,15 @@ import { knownOrganization, loadMany, type Readers, soldBatch } from '../../data
 import { organizationsBy, readByOrganization, readSold } from '../../data/by-organization.ts'
 import { fewRowsOf, rowsOf } from '../../data/json-rows.ts'
 import { Loader } from '../../data/loader.ts'
-import { anyOf, type Find, inOrganization, inReach, query, type Scope, together } from '../../data/query.ts'
+import {
+  anyOf,
+  type Find,
+  inOrganization,
+  inOrganizationIfNamed,
+  query,
+  type Reach,
+  together,
+} from '../../data/query.ts'
 import type { Database } from '../../database/database.ts'
 import { createContextWith, keysByKeyId } from '../../request/prefetch.ts'
 import { byId, groupBy } from '../../shared/group-by.ts'
@@ -32,7 +40,7 @@ const ticketsById: Find<LookupTicket> = {
       .innerJoin(ticketRates, eq(ticketRates.id, tickets.ticketRateId))
       .innerJoin(events, eq(events.id, tickets.eventId))
       .innerJoin(prices, eq(prices.id, tickets.priceId))
-      .where(and(inReach(tickets.organizationId), anyOf(tickets.id, keys))),
+      .where(and(inOrganizationIfNamed(tickets.organizationId), anyOf(tickets.id, keys))),
 }
 const findTickets = query('ticket_by_id', ticketsById)
 
@@ -42,19 +50,19 @@ const readTicket = readSold<LookupTicket>(
   organizationsBy('organization_of_ticket', tickets.id, tickets.organizationId),
 )
 
-/** Finds a ticket without checking the caller's scope: pass the result through `toVisible`. `known` is its
+/** Finds a ticket without checking the caller's reach: pass the result through `toVisible`. `known` is its
  *  organization, which a distributed database otherwise asks every server for. */
 export const findTicket = async (db: Database, id: string, known?: string): Promise<LookupTicket | null> =>
   isIdentifier(id) ? readTicket(db, id, known) : null
 
-/** Applies a caller's scope to a ticket: null if it is not the caller's, without facts of its rate and event
+/** Applies a caller's reach to a ticket: null if it is not the caller's, without facts of its rate and event
  *  if the organization has revoked the grant. */
-export function toVisible<Found extends LookupTicket>(ticket: Found | null, scope: Scope): Found | null {
+export function toVisible<Found extends LookupTicket>(ticket: Found | null, reach: Reach): Found | null {
   if (!ticket) return null
   const { channelId, organizationId, mode } = ticket
-  if (mode !== scope.mode) return null
-  if (channelId !== scope.channelId && !scope.ownOrganizationIds.includes(organizationId)) return null
-  if (scope.organizationIds.includes(organizationId)) return ticket
+  if (mode !== reach.mode) return null
+  if (channelId !== reach.channelId && !reach.ownOrganizationIds.includes(organizationId)) return null
+  if (reach.organizationIds.includes(organizationId)) return ticket
   return { ...ticket, rateName: null, rateSlug: null, eventAge: null }
 }
 
@@ -88,7 +96,7 @@ export const findTicketsOf = async (
 export const ticketById = ({ own }: Readers) =>
   new Loader((ids) =>
     Promise.all(
-      ids.map(async (id) => toVisible(await findTicket(own.db, id, knownOrganization(own, id)), own.scope)),
+      ids.map(async (id) => toVisible(await findTicket(own.db, id, knownOrganization(own, id)), own.reach)),
     ),
   )
 export const ticketsByPaymentId = loadMany('own', byPaymentId)
@@ -101,5 +109,5 @@ export const createLookupContext = createContextWith<LookupTicket>({
     const [keys, found] = await findKeysAndTickets(db, { keyIds, keys: ids })
     return [keys, byId(found)]
   },
-  prime: ({ loaders }, id, ticket) => loaders.get(ticketById).prime(id, toVisible(ticket, loaders.own.scope)),
+  prime: ({ loaders }, id, ticket) => loaders.get(ticketById).prime(id, toVisible(ticket, loaders.own.reach)),
 })

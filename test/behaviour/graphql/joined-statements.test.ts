@@ -31,9 +31,9 @@ const sets = Array.from({ length: 2 ** kinds.length }, (_, set) =>
 // Loads made together are one statement, prepared on every connection, and each set of kinds needs its own.
 test('joined statements are limited to 100, and further sets are answered alike', async () => {
   const [{ id } = { id: '' }] = await sale.db.select({ id: keys.id }).from(keys)
-  const scope = { organizationIds: [], channelId: '', ownOrganizationIds: [], mode: 'live' as const }
+  const reach = { organizationIds: [], channelId: '', ownOrganizationIds: [], mode: 'live' as const }
   for (const set of [...sets, ...sets]) {
-    const reader = createReader(sale.db, scope, 0)
+    const reader = createReader(sale.db, reach, 0)
     const found = await Promise.all(set.map((find) => reader.find(find, [id])))
     expect(found).toEqual(set.map(() => [{ id }]))
   }

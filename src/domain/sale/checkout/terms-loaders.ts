@@ -4,7 +4,7 @@ import type { Readers } from '../../../data/batch-loader.ts'
 import { readSold } from '../../../data/by-organization.ts'
 import { fewRowsOf } from '../../../data/json-rows.ts'
 import { Loader } from '../../../data/loader.ts'
-import { anyOf, type Find, inReach, together } from '../../../data/query.ts'
+import { anyOf, type Find, inOrganizationIfNamed, together } from '../../../data/query.ts'
 import { nowMs } from '../../../database/clock.ts'
 import type { Database } from '../../../database/database.ts'
 import type { Context } from '../../../request/context.ts'
@@ -72,7 +72,7 @@ const sales: Find<SaleRow> = {
       .innerJoin(events, eq(events.id, ticketRates.eventId))
       .innerJoin(organizations, eq(organizations.id, ticketRates.organizationId))
       .leftJoin(locations, eq(locations.id, events.locationId))
-      .where(and(inReach(stock.organizationId), anyOf(ticketRates.id, keys))),
+      .where(and(inOrganizationIfNamed(stock.organizationId), anyOf(ticketRates.id, keys))),
 }
 
 /** Query for the rates whose places overdue unpaid holds still take up, of those with the ids `keys`. A subquery is
@@ -80,12 +80,12 @@ const sales: Find<SaleRow> = {
 const overdueHolds: Find<{ ticketRateId: string }> = {
   rows: fewRowsOf({ ticketRateId: holds.ticketRateId }),
   query: (select, keys) => {
-    const isPaymentOverdue = and(inReach(payments.organizationId), isOfHold, isOverdue)
+    const isPaymentOverdue = and(inOrganizationIfNamed(payments.organizationId), isOfHold, isOverdue)
     return select
       .from(holds)
       .where(
         and(
-          inReach(holds.organizationId),
+          inOrganizationIfNamed(holds.organizationId),
           anyOf(holds.ticketRateId, keys),
           lte(holds.expiresAt, nowMs),
           sql`(select true from ${payments} where ${isPaymentOverdue} limit 1)`,
@@ -140,8 +140,8 @@ const findTermsOf = perMode((mode) =>
 )
 
 /** Loads the terms of rates without permission checks: use `readTerms`. */
-const termsByTicketRateId = ({ own: { db, scope } }: Readers) =>
-  new Loader((ids) => Promise.all(ids.map((id) => findTermsOf[scope.mode](db, id))))
+const termsByTicketRateId = ({ own: { db, reach } }: Readers) =>
+  new Loader((ids) => Promise.all(ids.map((id) => findTermsOf[reach.mode](db, id))))
 
 /** Reads the terms of a rate, which the request may have prefetched. Null if there is no such rate, or the
  *  caller may not sell it. */

@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { arrayRows } from '../../../data/array-params.ts'
 import { claimsByOrganization } from '../../../data/by-organization.ts'
-import { inReach, query, textArrayParam } from '../../../data/query.ts'
+import { inOrganizationIfNamed, query, textArrayParam } from '../../../data/query.ts'
 import { nowMs } from '../../../database/clock.ts'
 import type { Database } from '../../../database/database.ts'
 import { groupBy } from '../../../shared/group-by.ts'
@@ -52,11 +52,11 @@ const claimOf = (asked: SQL, limit: SQL) => sql`
     from (
       select due.* from ${asked} cross join lateral (
         select ${organizationId}, ${webhookId}, ${changeId} from ${webhookDeliveries}
-        where ${inReach(organizationId)} and ${webhookId} = asked.id and ${isDue}
+        where ${inOrganizationIfNamed(organizationId)} and ${webhookId} = asked.id and ${isDue}
         order by ${dueAt}, ${changeId} limit asked.share for update skip locked
       ) as due limit ${limit}
     ) as free
-    where ${inReach(organizationId)} and ${organizationId} = free.organization_id and ${webhookId} = free.webhook_id
+    where ${inOrganizationIfNamed(organizationId)} and ${organizationId} = free.organization_id and ${webhookId} = free.webhook_id
       and ${changeId} = free.change_id
     returning ${organizationId}, ${webhookId}, ${changeId}, ${attempts}
   )
@@ -66,7 +66,7 @@ const claimOf = (asked: SQL, limit: SQL) => sql`
     ${changes.id}, ${changes.type}, ${changes.subjectId} as "subjectId", ${changes.sequence}, ${changes.data}::text as data,
     (extract(epoch from ${changes.createdAt}) * 1000)::float8 as "createdAt"
   from taken join ${webhooks} on ${webhooks.id} = taken.webhook_id
-  join ${changes} on ${inReach(changes.organizationId)} and ${changes.organizationId} = taken.organization_id
+  join ${changes} on ${inOrganizationIfNamed(changes.organizationId)} and ${changes.organizationId} = taken.organization_id
     and ${changes.id} = taken.change_id`
 
 const claim = query<ClaimedDelivery>('claim_webhook_deliveries', () =>
