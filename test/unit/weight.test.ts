@@ -15,7 +15,7 @@ type Weight = {
   payment: number
   checkIn: number
 }
-const decided: Weight = { files: 379, lines: 36_966, code: 26_801, checkout: 109, payment: 86, checkIn: 64 }
+const decided: Weight = { files: 377, lines: 35_267, code: 25_196, checkout: 110, payment: 86, checkIn: 67 }
 
 const entries = {
   checkout: 'domain/sale/checkout/checkout-rest.ts',
