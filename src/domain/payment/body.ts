@@ -1,6 +1,7 @@
 import { amount, body, isTest, oneOf, optionalText, optionalTime, text, time } from '../../rest/body.ts'
 import { exampleIds } from '../../rest/openapi/example-ids.ts'
-import { paymentStatus } from './table.ts'
+import { changeOf, type NewChange } from '../change/table.ts'
+import { type Payment, paymentStatus } from './table.ts'
 
 // JSON bodies of a payment. Amounts are in major units of its currency.
 
@@ -38,3 +39,14 @@ export const paymentChangeBody = body('PaymentState', 'State of a payment right 
   refunded: fields.refunded,
   currency: fields.currency,
 })
+
+/** Builds the change that clients receive about a payment in its current state, without personal data. `tickets` are its
+ *  own, at least one, which say its rate. */
+export function paymentChange(
+  type: Extract<NewChange['type'], `payment.${string}`>,
+  payment: Payment,
+  [first]: { ticketRateId: string }[],
+): NewChange {
+  if (!first) throw new Error(`payment ${payment.id} has no tickets`)
+  return changeOf(type, payment, paymentChangeBody.of({ ...payment, ticketRateId: first.ticketRateId }))
+}

@@ -3,6 +3,7 @@ import * as field from '../../rest/body.ts'
 import { body } from '../../rest/body.ts'
 import { exampleIds } from '../../rest/openapi/example-ids.ts'
 import { toMajor } from '../../shared/money.ts'
+import { changeOf, type NewChange } from '../change/table.ts'
 import { minimumAge } from '../event/minimum-age.ts'
 import { type LookupTicket, type SoldSupplement, saleType, type Ticket } from './table.ts'
 import * as views from './views.ts'
@@ -173,6 +174,18 @@ export const ticketChangeBody = body('TicketState', 'State of a ticket right aft
   for: lookupFields.for,
   enter: lookupFields.enter,
 })
+
+/** Columns of a ticket that a change contains. */
+type ChangedTicket = Parameters<typeof ticketChangeBody.of>[0] &
+  Pick<Ticket, 'organizationId' | 'channelId' | 'mode'>
+
+/** Builds the change of a ticket from its current state, with the field names of the REST lookup, and facts
+ *  of the change itself. Contains no personal data and no code. */
+export const ticketChange = (
+  type: Extract<NewChange['type'], `ticket.${string}`>,
+  ticket: ChangedTicket,
+  facts?: Record<string, string | number>,
+): NewChange => changeOf(type, ticket, ticketChangeBody.of(ticket), facts)
 
 /** Schema of the change of an entry. */
 export const ticketEnteredBody = ticketChangeBody.schema
