@@ -81,7 +81,7 @@ export const questionBody = body('Question', 'Question that the buyer answers fo
 
 /** What a rate is shown with. */
 type Beside = {
-  event: Pick<Event, 'startDate'>
+  event: Pick<Event, 'startDate' | 'endDate'>
   /** All listed prices of the rate, in order. `show_all_prices` is applied here. */
   prices: readonly Price[]
   supplements: readonly Supplement[]

@@ -13,9 +13,9 @@ import {
   ticketRatesByEventId,
 } from './loaders.ts'
 import { AvailabilityRef, PriceRef, QuestionRef, SupplementRef } from './parts-graphql.ts'
-import type { RateAvailability } from './rate-watch.ts'
 import { currentPrice, isAvailable, visiblePrices } from './sale-rules.ts'
 import type { Price, TicketRate } from './table.ts'
+import type { RateAvailability } from './watch-rates.ts'
 import { watchedRates, watchRates } from './watch-rates.ts'
 
 const RateTypeRef = enumOf<TicketRate['type']>('TicketRateType', 'Kind of ticket rate.', {

@@ -1,3 +1,4 @@
+import { type Problem, problem } from '../../shared/errors.ts'
 import { percentageOf, smallestCharge, toMajor } from '../../shared/money.ts'
 import type { Event } from '../event/table.ts'
 import type { Price, Stock, TicketRate } from './table.ts'
@@ -46,17 +47,55 @@ export function visiblePrices(
   return current ? [current] : []
 }
 
-/** Reports whether a rate can be bought now: on sale, not closed, not used up, with a current price, and
- *  before the event begins (DECISIONS 3). */
+/** Reports that fewer places are available than requested. `subject` is the rate or price that has too few. */
+export const availabilityProblem = (
+  available: number,
+  subject: string,
+  path: (string | number)[],
+): Problem =>
+  available === 0
+    ? problem('SOLD_OUT', `The ${subject} is sold out.`, path, { available })
+    : problem('INSUFFICIENT_AVAILABILITY', `The ${subject} has ${available} left.`, path, { available })
+
+const path = ['ticketRateId']
+
+/** Finds why nobody can buy a rate now, whatever is left of it: it is closed, its event has started, or it is not on sale
+ *  yet. `until` is the end of the event where the organization itself sells, or gives away (DECISIONS 3, 4 and 9). */
+export function whyClosed(
+  rate: Pick<TicketRate, 'complete' | 'removed' | 'validFrom'>,
+  { startDate, endDate }: Pick<Event, 'startDate' | 'endDate'>,
+  now: Date,
+  until: 'start' | 'end' = 'start',
+): Problem | null {
+  if (rate.complete || rate.removed) return problem('RATE_CLOSED', 'The ticket rate is closed.', path)
+  if (until === 'start' && startDate <= now)
+    return problem('EVENT_STARTED', 'The event has started and is no longer on sale.', path, {
+      startDate: startDate.toISOString(),
+    })
+  if (endDate <= now)
+    return problem('SALE_ENDED', 'The event has ended.', path, { validUntil: endDate.toISOString() })
+  if (rate.validFrom && rate.validFrom > now)
+    return problem('NOT_ON_SALE_YET', 'The ticket rate is not on sale yet.', path, {
+      validFrom: rate.validFrom.toISOString(),
+    })
+  return null
+}
+
+/** Finds why none of a rate's prices can be bought. */
+export function whyUnpriced(prices: readonly Price[], now: Date): Problem | null {
+  if (currentPrice(prices, now)) return null
+  if (prices.length === 0) return problem('RATE_CLOSED', 'The ticket rate has no price yet.', path)
+  const ends = prices.map(({ validUntil }) => validUntil?.getTime() ?? Number.POSITIVE_INFINITY)
+  const last = Math.max(...ends)
+  if (last > now.getTime()) return availabilityProblem(0, 'ticket rate', path)
+  const facts = { validUntil: new Date(last).toISOString() }
+  return problem('SALE_ENDED', 'The sale of this ticket rate has ended.', path, facts)
+}
+
+/** Reports whether a buyer can buy a rate now (DECISIONS 3). */
 export const isAvailable = (
   rate: TicketRate,
-  event: Pick<Event, 'startDate'>,
+  event: Pick<Event, 'startDate' | 'endDate'>,
   prices: readonly Price[],
   now: Date,
-): boolean =>
-  !rate.complete &&
-  !rate.removed &&
-  (rate.validFrom === null || rate.validFrom.getTime() <= now.getTime()) &&
-  event.startDate.getTime() > now.getTime() &&
-  !isUsedUp(rate) &&
-  currentPrice(prices, now) !== null
+): boolean => !whyClosed(rate, event, now) && !isUsedUp(rate) && !whyUnpriced(prices, now)
