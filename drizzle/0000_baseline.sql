@@ -636,15 +636,13 @@ create index redemptions_ticket_id_created_at_index on redemptions (ticket_id, c
 
 -- Mails and messages
 
-create type delivery_kind as enum ('tickets', 'transfer_notice');
 create type delivery_medium as enum ('email', 'whatsapp');
 create type delivery_status as enum ('pending', 'sent', 'skipped', 'dead');
--- Job queue: the tickets of one checkout, to be sent to one recipient.
+-- Job queue: tickets of one payment, or a notice about them, to be sent to one recipient.
 create table deliveries (
   organization_id text not null,
   id text not null,
   payment_id text not null,
-  kind delivery_kind default 'tickets' not null,
   notice jsonb,
   ticket_id text,
   occasion text default '' not null,

@@ -94,7 +94,9 @@ export const deliveriesOf = async (sale: Sale, ticketId: string) => {
     .from(deliveries)
     .where(eq(deliveries.ticketId, ticketId))
     .orderBy(asc(deliveries.createdAt), asc(deliveries.id))
-  return rows.map(({ kind, medium, recipient }) => `${kind} ${medium} ${recipient}`).toSorted()
+  return rows
+    .map(({ notice, medium, recipient }) => `${notice?.about ?? 'tickets'} ${medium} ${recipient}`)
+    .toSorted()
 }
 
 export const retiredOf = async (sale: Sale, ticketId: string): Promise<string[]> => {

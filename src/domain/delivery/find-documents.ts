@@ -137,7 +137,7 @@ const documentsOfPayment = documents(
  *  and still bear its recipient. A notice that names a ticket concerns it whatever became of it; a checkout by a
  *  publishable key that cost nothing is sent to its first attendee, but for what was given to others. */
 export async function documentsToSend(db: Database, delivery: Delivery): Promise<TicketDocument[]> {
-  const { organizationId, kind, notice, occasion, medium, paymentId, recipient, ticketId } = delivery
+  const { organizationId, notice, occasion, medium, paymentId, recipient, ticketId } = delivery
   const found = await documentsOfPayment(db, { organizationId, paymentId })
   const isNamed = ({ id }: Row) => id === ticketId
   const isToSend = (row: Row) => {
@@ -145,6 +145,5 @@ export async function documentsToSend(db: Database, delivery: Delivery): Promise
     if (occasion === 'public') return !row.isGiven && found[0]?.email === recipient
     return (ticketId === null || isNamed(row)) && recipient === (medium === 'email' ? row.email : row.phone)
   }
-  const isNotice = kind === 'transfer_notice' || (notice && ticketId !== null)
-  return found.filter(isNotice ? isNamed : isToSend).map(toDocument)
+  return found.filter(notice && ticketId !== null ? isNamed : isToSend).map(toDocument)
 }

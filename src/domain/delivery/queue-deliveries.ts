@@ -109,7 +109,7 @@ export async function requireResends(tx: Connection, tickets: Addressed[]): Prom
         eq(deliveries.organizationId, tickets[0]?.organizationId ?? ''),
         inArray(deliveries.ticketId, ids),
         // Each time there is one mail with the ticket.
-        sql`${deliveries.medium} = 'email' and ${deliveries.kind} = 'tickets'
+        sql`${deliveries.medium} = 'email' and ${deliveries.notice} is null
           and (${deliveries.occasion} like 'resend:%' or ${deliveries.occasion} like 'transfer:%')`,
         isToday,
       ),
@@ -143,7 +143,8 @@ export async function queueTransfer(tx: Connection, ticket: Addressed, formerEma
   if (formerEmail !== email) {
     const id = newId('dlv')
     queued.push({
-      ...{ id, organizationId, paymentId, ticketId, occasion, medium: 'email', kind: 'transfer_notice' },
+      ...{ id, organizationId, paymentId, ticketId, occasion },
+      ...{ medium: 'email', notice: { about: 'transfer' } },
       ...(formerEmail === anonymized
         ? { recipient: prefix + id, status: 'skipped', lastError: 'ANONYMIZED' }
         : { recipient: formerEmail }),

@@ -18,7 +18,7 @@ const ofPayments = (tx: Connection, organizationId: string, paymentIds: string[]
       // Its first transfer was told to this address, which is all that is kept of a former holder.
       former: sql<string | null>`(select earlier.recipient from ${deliveries} as earlier
         where earlier.organization_id = ${organizationId} and earlier.ticket_id = ${tickets.id}
-          and earlier.kind = 'transfer_notice' order by earlier.created_at, earlier.id limit 1)`,
+          and earlier.notice ->> 'about' = 'transfer' order by earlier.created_at, earlier.id limit 1)`,
       payment: payments,
     })
     .from(tickets)

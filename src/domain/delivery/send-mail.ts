@@ -7,6 +7,7 @@ import { drawTicket } from './draw-ticket.ts'
 import type { TicketDocument } from './find-documents.ts'
 import { mailFile } from './mail-folder.ts'
 import { type Sender, Undelivered } from './sender.ts'
+import type { Notice } from './table.ts'
 import { writeCalendar, writeMail, writeNotice } from './write-mail.ts'
 
 type Sent = Parameters<Sender>
@@ -35,9 +36,9 @@ async function composeTickets(documents: Sent[1], domain: string, publicUrl: str
   return { ...writeMail(documents, publicUrl), attachments }
 }
 
-const composeNotice = (delivery: Sent[0], documents: Sent[1], domain: string) => ({
-  ...writeNotice(delivery, documents),
-  attachments: delivery.notice?.about === 'date' ? [calendarOf(documents[0], domain, 'order.seller')] : [],
+const composeNotice = (notice: Notice, { ticketId }: Sent[0], documents: Sent[1], domain: string) => ({
+  ...writeNotice(notice, ticketId, documents),
+  attachments: notice.about === 'date' ? [calendarOf(documents[0], domain, 'order.seller')] : [],
 })
 
 async function composeMail(
@@ -46,12 +47,11 @@ async function composeMail(
   from: MailConfig['from'],
   publicUrl: string,
 ): Promise<SendMailOptions> {
-  const { id, kind, notice, recipient } = delivery
+  const { id, notice, recipient } = delivery
   const domain = from.address.split('@')[1] ?? ''
-  const content =
-    kind === 'tickets' && !notice
-      ? await composeTickets(documents, domain, publicUrl)
-      : composeNotice(delivery, documents, domain)
+  const content = notice
+    ? composeNotice(notice, delivery, documents, domain)
+    : await composeTickets(documents, domain, publicUrl)
   return {
     ...content,
     from: { name: from.name || documents[0].organizationName, address: from.address },

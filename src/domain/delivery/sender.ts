@@ -3,7 +3,7 @@ import type { Delivery } from './table.ts'
 
 /** Sends the tickets of a delivery, or a notice about one. Throws `Undelivered` on failure. */
 export type Sender = (
-  delivery: Pick<Delivery, 'id' | 'kind' | 'notice' | 'recipient' | 'ticketId'>,
+  delivery: Pick<Delivery, 'id' | 'notice' | 'recipient' | 'ticketId'>,
   documents: [TicketDocument, ...TicketDocument[]],
 ) => Promise<void>
 

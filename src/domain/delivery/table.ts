@@ -6,31 +6,29 @@ import type { FormerDates } from '../event/table.ts'
 import { payments } from '../payment/table.ts'
 import { tickets } from '../ticket/table.ts'
 
-/** `transfer_notice` tells the former holder that the ticket was given to another person. */
-export const deliveryKind = pgEnum('delivery_kind', ['tickets', 'transfer_notice'])
 export const deliveryMedium = pgEnum('delivery_medium', ['email', 'whatsapp'])
 /** `skipped`: there is nothing to send, because the medium is not enabled or the tickets were cancelled. */
 export const deliveryStatus = pgEnum('delivery_status', ['pending', 'sent', 'skipped', 'dead'])
 
-/** What a mail tells of a ticket instead of sending it. `amount` is what goes back to the recipient, in minor
- *  units, `byHand` from the organization itself. */
+/** What a mail tells of a ticket instead of sending it: to a former holder, that it was given to another person
+ *  (`transfer`). Without `language`, it is the checkout's. `amount` is what goes back to the recipient, in minor units,
+ *  `byHand` from the organization itself. */
 export type Notice = {
-  about: 'refund' | 'cancellation' | 'date'
-  language: string | null
+  about: 'transfer' | 'refund' | 'cancellation' | 'date'
+  language?: string | null
   amount?: number
   byHand?: boolean
   former?: FormerDates | null
 }
 
-/** Job queue: the tickets of one checkout, to be sent to one recipient. */
+/** Job queue: tickets of one payment, or a notice about them, to be sent to one recipient. */
 export const deliveries = pgTable(
   'deliveries',
   {
     organizationId: text('organization_id').notNull(),
     id: text().notNull(),
     paymentId: text('payment_id').notNull(),
-    kind: deliveryKind().notNull().default('tickets'),
-    /** Of the kind `tickets`, because a process of the version before would tell of a transfer otherwise. */
+    /** Null if the tickets themselves are sent. */
     notice: jsonb().$type<Notice>(),
     /** The only ticket to be sent; null for all tickets of the recipient. */
     ticketId: text('ticket_id'),

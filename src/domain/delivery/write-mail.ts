@@ -6,7 +6,7 @@ import { translate } from '../../language/translate.ts'
 import { localStart, placeOf } from '../event/local-time.ts'
 import { documentUrl } from './document-url.ts'
 import { languageOfDocument, type TicketDocument } from './find-documents.ts'
-import type { Delivery } from './table.ts'
+import type { Notice } from './table.ts'
 
 /** Amount that a ticket was sold at, fees and supplements included, in its language and currency. */
 export const priceOf = (language: Language, { totalAmount, currency }: TicketDocument['ticket']): string =>
@@ -158,14 +158,17 @@ const titleKeys = {
 /** Writes the mail that tells of what was done with tickets, as plain text and as HTML. Names nobody and has no
  *  code and no document, because whoever paid and whoever holds a ticket may not know each other. */
 export function writeNotice(
-  { notice, ticketId }: Pick<Delivery, 'notice' | 'ticketId'>,
+  { about, amount, byHand, former, ...spoken }: Notice,
+  ticketId: string | null,
   documents: [TicketDocument, ...TicketDocument[]],
 ) {
   const [document] = documents
   const { event, location, organizationName: organization, organizationLanguage, ticket, rateName } = document
-  const { about, amount, byHand, former } = { about: 'transfer' as const, ...notice }
   // The ticket speaks its holder's language; the checkout spoke a former one's.
-  const language = chooseLanguage(notice ? notice.language : document.paymentLanguage, organizationLanguage)
+  const language = chooseLanguage(
+    spoken.language === undefined ? document.paymentLanguage : spoken.language,
+    organizationLanguage,
+  )
   const isDead = about === 'transfer' || ticket.status !== 'active'
   const { paymentId: id } = ticket
   const title = translate(language, titleKeys[about], { event: event.name })

@@ -181,7 +181,7 @@ export const invariants = {
       and (documents is null or documents < transfers or not ${hasDropped('organization_id')})`,
   'a ticket was sent again or transferred more than five times within a day': `
     select ticket_id from deliveries where (occasion like 'resend:%' or occasion like 'transfer:%')
-      and kind = 'tickets' and medium = 'email'
+      and notice is null and medium = 'email'
       and created_at > now() - interval '24 hours' group by organization_id, ticket_id having count(*) > 5`,
 
   // Changes and work that is done later.

@@ -33,7 +33,7 @@ const send = () => sendDeliveriesOnce(sale, { SMTP_URL: server.url })
 const mailTo = (address: string) => server.mails.find(({ to }) => to.includes(address))?.mail
 const statusOf = async (recipient: string) =>
   (await sale.db.select().from(deliveries).where(eq(deliveries.recipient, recipient)))
-    .map(({ kind, status, lastError }) => `${kind} ${status} ${lastError}`)
+    .map(({ notice, status, lastError }) => `${notice?.about ?? 'tickets'} ${status} ${lastError}`)
     .toSorted()
 
 /** Buys two tickets of one address, and sends their mail. */
@@ -97,7 +97,7 @@ test('a transfer is mailed even if the checkout asked for no mails, and sends a 
   expect(await deliveriesOf(sale, id)).toEqual([
     'tickets email berta@example.com',
     'tickets whatsapp +34600999888',
-    'transfer_notice email ana@example.com',
+    'transfer email ana@example.com',
   ])
 })
 
@@ -117,14 +117,8 @@ test('a ticket that is given on before its mails went out is sent to its last ho
   await send()
   expect(mailTo('carl@example.com')?.text).toContain((await ticketRow(sale, id))?.qrCode)
   // The mail of the checkout has nothing to send any more.
-  expect(await statusOf('ana@example.com')).toEqual([
-    'tickets skipped NO_TICKETS',
-    'transfer_notice sent null',
-  ])
-  expect(await statusOf('berta@example.com')).toEqual([
-    'tickets skipped NO_TICKETS',
-    'transfer_notice sent null',
-  ])
+  expect(await statusOf('ana@example.com')).toEqual(['tickets skipped NO_TICKETS', 'transfer sent null'])
+  expect(await statusOf('berta@example.com')).toEqual(['tickets skipped NO_TICKETS', 'transfer sent null'])
   await makeDeliveriesDue(sale)
   const { length } = server.mails
   await send()
@@ -160,6 +154,6 @@ test('a notice that fails for good is dead, without another', async () => {
   server.answer = (recipient) => (recipient === 'ana@example.com' ? 550 : null)
   await transferTicket(sale, id)
   await send()
-  expect(await statusOf('ana@example.com')).toEqual(['tickets sent null', 'transfer_notice dead SMTP_550'])
+  expect(await statusOf('ana@example.com')).toEqual(['tickets sent null', 'transfer dead SMTP_550'])
   expect(await statusOf('berta@example.com')).toEqual(['tickets sent null'])
 })

@@ -47,7 +47,6 @@ const recipientsByPayment = query('recipients_by_payment', {
         and(
           inOrganization(deliveries.organizationId),
           eq(deliveries.paymentId, paymentId),
-          eq(deliveries.kind, 'tickets'),
           inArray(deliveries.occasion, ['', 'free', 'public']),
           hasRecipient,
         ),
