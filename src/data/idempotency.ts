@@ -8,7 +8,7 @@ export type Idempotency = { id: string; requestHash: string }
 
 /** Names a caller or its key in a mode: each mode has idempotency keys and nonces of its own, so that nothing of
  *  a test is replayed to a live caller. */
-export const inMode = ({ mode }: { mode: Mode }, name: string): string =>
+export const nameInMode = ({ mode }: { mode: Mode }, name: string): string =>
   mode === 'test' ? `test ${name}` : name
 
 /** Hashes an idempotency key and its request. Null without a key. */
@@ -40,8 +40,8 @@ export function checkReplay<Made extends { requestHash: string | null }>(
 /** Runs a transaction that replays what was made under an idempotency key, or makes it. Concurrent requests
  *  under one key may share no lock: only a unique index stops the second, which then runs again and finds
  *  what the first has made. `attempts` is more than two where the keys are many. */
-export const makeOnce = <Result>(run: () => Promise<Result>, attempts = 2): Promise<Result> =>
+export const retryOnDuplicate = <Result>(run: () => Promise<Result>, attempts = 2): Promise<Result> =>
   run().catch((error: unknown) => {
-    if (isDuplicate(error) && attempts > 1) return makeOnce(run, attempts - 1)
+    if (isDuplicate(error) && attempts > 1) return retryOnDuplicate(run, attempts - 1)
     throw error
   })

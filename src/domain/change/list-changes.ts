@@ -1,5 +1,5 @@
 import { coalesceReads } from '../../data/coalesce.ts'
-import { inMode } from '../../data/idempotency.ts'
+import { nameInMode } from '../../data/idempotency.ts'
 import { type Context, reachOf, requireConfidential } from '../../request/context.ts'
 import { assignPositions } from './assign-positions.ts'
 import { type ReadPositions, readCursor, toCursor, verifyCursor } from './cursor.ts'
@@ -26,7 +26,7 @@ export async function listChanges(after: string | null, limit: number, ctx: Cont
   if (limit > maxChanges) throw new RangeError(`${limit} changes are more than ${maxChanges}`)
   const caller = requireConfidential(ctx)
   // A cursor of the other mode is one of another feed.
-  const feed = inMode(ctx, caller.kind === 'channel' ? caller.channelId : caller.organizationIds[0])
+  const feed = nameInMode(ctx, caller.kind === 'channel' ? caller.channelId : caller.organizationIds[0])
   const cursor = after === null ? null : readCursor(after)
   const values = { ...reachOf(caller), limit, positions: JSON.stringify(cursor?.positions ?? []) }
 

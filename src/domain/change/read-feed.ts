@@ -2,7 +2,7 @@ import { getTableColumns, type SQL, sql } from 'drizzle-orm'
 import { reachedOrganizations } from '../../auth/change-grant.ts'
 import { channelOrganizations } from '../../auth/table.ts'
 import { readMerged } from '../../data/by-organization.ts'
-import { inMode } from '../../data/idempotency.ts'
+import { nameInMode } from '../../data/idempotency.ts'
 import { rowsOf } from '../../data/json-rows.ts'
 import {
   type Find,
@@ -188,7 +188,7 @@ export async function feedHead(ctx: Context): Promise<string> {
   const [organizationId] = requireIntegration(ctx).organizationIds
   const [last] = await lastChange(ctx.db, { organizationId, mode: ctx.mode })
   return toCursor(
-    inMode(ctx, organizationId),
+    nameInMode(ctx, organizationId),
     new Map(last ? [[0, { id: last.id, position: Number(last.position) }]] : []),
   )
 }

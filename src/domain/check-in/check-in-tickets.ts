@@ -1,5 +1,5 @@
 import { boundedTransactions } from '../../data/bulkhead.ts'
-import { inMode, makeOnce } from '../../data/idempotency.ts'
+import { nameInMode, retryOnDuplicate } from '../../data/idempotency.ts'
 import { type Connection, isDuplicate } from '../../database/database.ts'
 import { announceOnCommit } from '../../database/transaction.ts'
 import { type Context, requireIntegration } from '../../request/context.ts'
@@ -93,11 +93,11 @@ function decideOnce(inputs: CheckInInput[], ctx: Context): Promise<ScanOutcome[]
   // A live nonce may read like one in test mode, and is another request all the same.
   const scans = inputs.map((input, place) => ({
     place,
-    input: { ...input, nonce: inMode(ctx, input.nonce) },
-    requestHash: inMode(ctx, sha256(JSON.stringify(input))),
+    input: { ...input, nonce: nameInMode(ctx, input.nonce) },
+    requestHash: nameInMode(ctx, sha256(JSON.stringify(input))),
     at: input.at ?? ctx.now,
   }))
-  return makeOnce(() => checkInTransaction(ctx.db, (tx) => decide(tx, scans, ctx)), maxAttempts)
+  return retryOnDuplicate(() => checkInTransaction(ctx.db, (tx) => decide(tx, scans, ctx)), maxAttempts)
     .catch((error: unknown) => {
       throw isDuplicate(error) ? busy('Other requests keep using the same nonces. Try again.') : error
     })

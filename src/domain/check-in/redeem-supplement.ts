@@ -1,6 +1,6 @@
 import { and, eq } from 'drizzle-orm'
 import { boundedTransactions } from '../../data/bulkhead.ts'
-import { checkReplay, inMode, makeOnce } from '../../data/idempotency.ts'
+import { checkReplay, nameInMode, retryOnDuplicate } from '../../data/idempotency.ts'
 import type { Connection } from '../../database/database.ts'
 import { type Context, requireIntegration } from '../../request/context.ts'
 import { sha256 } from '../../shared/ids.ts'
@@ -56,9 +56,9 @@ export async function redeemSupplement(input: RedeemInput, ctx: Context): Promis
   const { integrationId, organizationIds } = requireIntegration(ctx)
   const [organizationId] = organizationIds
   const { supplementId } = input
-  const nonce = inMode(ctx, input.nonce)
+  const nonce = nameInMode(ctx, input.nonce)
   // A live nonce may read like one in test mode, and is another request all the same.
-  const requestHash = inMode(ctx, sha256(JSON.stringify(input)))
+  const requestHash = nameInMode(ctx, sha256(JSON.stringify(input)))
 
   const redeem = () =>
     redemptionTransaction(ctx.db, async (tx) => {
@@ -84,5 +84,5 @@ export async function redeemSupplement(input: RedeemInput, ctx: Context): Promis
       if (!redemption) throw new Error('the insert returned no redemption')
       return { ...redemption, replayed: false }
     })
-  return makeOnce(redeem).finally(() => ctx.loaders.clear())
+  return retryOnDuplicate(redeem).finally(() => ctx.loaders.clear())
 }

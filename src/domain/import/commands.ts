@@ -6,8 +6,8 @@ import type { Files } from '../../shared/files.ts'
 import { instruments } from '../../shared/instruments.ts'
 import { parse } from '../../shared/parse.ts'
 import { catalogueJsonSchema } from './catalogue-file.ts'
-import { fieldText } from './changes.ts'
 import { type Imported, importCatalogue } from './import-catalogue.ts'
+import { fieldText } from './import-report.ts'
 
 // Commands of this folder. A command parses its arguments, and resolves to its output.
 

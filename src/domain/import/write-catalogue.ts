@@ -11,9 +11,9 @@ import { locations } from '../location/table.ts'
 import { organizations } from '../organization/table.ts'
 import { stock } from '../ticket-rate/table.ts'
 import * as rows from './catalogue-rows.ts'
-import { noteRemoval, noteRow, type Report } from './changes.ts'
 import { currenciesOf } from './check-catalogue.ts'
 import { among, children, type Existing, type ExistingChild } from './find-existing.ts'
+import { noteRemoval, noteRow, type Report } from './import-report.ts'
 import type { Catalogue, Entry } from './read-catalogue.ts'
 
 /** Counts of an import, for objects of one kind. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { hashIdempotency, inMode } from '../../../data/idempotency.ts'
+import { hashIdempotency, nameInMode } from '../../../data/idempotency.ts'
 import { type Context, requireIntegration } from '../../../request/context.ts'
 import * as scalars from '../../../shared/input-types.ts'
 import { ownProvider } from '../../payment/provider.ts'
@@ -46,7 +46,10 @@ export async function sellItself(
 ): Promise<CheckoutAnswer> {
   const { integrationId, organizationIds } = requireIntegration(ctx)
   const { idempotencyKey, ...request } = input
-  const idempotency = hashIdempotency(inMode(ctx, integrationId), idempotencyKey, { saleType, ...request })
+  const idempotency = hashIdempotency(nameInMode(ctx, integrationId), idempotencyKey, {
+    saleType,
+    ...request,
+  })
   const seller = { channelId: organizationIds[0], mode: ctx.mode, saleType, provider: ownProvider, ...taken }
   return sellTickets({ input, idempotency, seller, plan }, ctx)
 }

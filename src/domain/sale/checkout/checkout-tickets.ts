@@ -1,6 +1,6 @@
 import type { Caller } from '../../../auth/caller.ts'
 import { includesOrigin } from '../../../auth/credentials.ts'
-import { hashIdempotency, inMode } from '../../../data/idempotency.ts'
+import { hashIdempotency, nameInMode } from '../../../data/idempotency.ts'
 import { type Context, requireSelling } from '../../../request/context.ts'
 import { type Problem, problem, refuseIf } from '../../../shared/errors.ts'
 import { providerOf } from '../../payment/open-provider.ts'
@@ -44,7 +44,7 @@ export async function checkoutTickets(input: CheckoutInput, ctx: Context): Promi
   // Anybody has a publishable key, so nobody tests what it mails to strangers.
   const sendResourcers = isPublic && mode === 'test' ? false : input.sendResourcers
   // Browsers have idempotency keys of their own, so that none takes or tries those of the channel.
-  const owner = inMode(ctx, isPublic ? `public ${channelId}` : channelId)
+  const owner = nameInMode(ctx, isPublic ? `public ${channelId}` : channelId)
   const order: CheckoutOrder = {
     input: { ...input, sendResourcers },
     idempotency: hashIdempotency(owner, idempotencyKey, request),

@@ -9,10 +9,10 @@ import type { CheckoutAnswer } from './sell-tickets.ts'
 // Bounds of what one address does with the publishable keys of a channel, in this process (DECISIONS 145).
 
 /** Places of a checkout; `payment` is null while it is being made. */
-type Hold = { places: number; payment: { id: string; organizationId: string } | null }
+type HeldPlaces = { places: number; payment: { id: string; organizationId: string } | null }
 
 const maxUnknownCodes = 50
-const holdsOf = perOwner((_: Services) => new LRUCache<string, Set<Hold>>({ max: 20_000 }))
+const holdsOf = perOwner((_: Services) => new LRUCache<string, Set<HeldPlaces>>({ max: 20_000 }))
 const unknownCodesOf = perOwner((_: Services) => createLimitCounters(60_000))
 
 // Address and keys that are counted together; null for a caller that is not limited.
@@ -22,10 +22,10 @@ const countedAs = ({ caller, address, mode }: Context): string | null =>
 const tooMany = (message: string, limit: number, retryAfter: number) =>
   refusal('RATE_LIMITED', message, [], { limit, retryAfter })
 
-const placesIn = (holds: Set<Hold>) => [...holds].reduce((sum, { places }) => sum + places, 0)
+const placesIn = (holds: Set<HeldPlaces>) => [...holds].reduce((sum, { places }) => sum + places, 0)
 
-async function forgetEnded(holds: Set<Hold>, { db }: Context): Promise<void> {
-  const check = async (hold: Hold) => {
+async function forgetEnded(holds: Set<HeldPlaces>, { db }: Context): Promise<void> {
+  const check = async (hold: HeldPlaces) => {
     if (!hold.payment) return
     const payment = await findPayment(db, hold.payment.organizationId, hold.payment.id)
     if (payment?.status !== 'pending' && payment?.status !== 'processing') holds.delete(hold)
@@ -48,7 +48,7 @@ export async function holdWithinLimit(
   if (placesIn(holds) + places > limit) await forgetEnded(holds, ctx)
   if (placesIn(holds) + places > limit)
     throw tooMany('Too many unpaid places are held from this address.', limit, 60)
-  const hold: Hold = { places, payment: null }
+  const hold: HeldPlaces = { places, payment: null }
   holds.add(hold)
   const answer = await sell().finally(() => holds.delete(hold))
   const { id, organizationId } = answer.payment

@@ -1,4 +1,4 @@
-import { makeOnce } from '../../../data/idempotency.ts'
+import { retryOnDuplicate } from '../../../data/idempotency.ts'
 import type { Connection } from '../../../database/database.ts'
 import { transaction } from '../../../database/transaction.ts'
 import { type Context, requireConfidential } from '../../../request/context.ts'
@@ -68,7 +68,7 @@ export async function transferTicket(to: TicketTransfer, ctx: Context): Promise<
       return giveTo(tx, locked, to, language)
     })
   // Runs again with another code if the event has one that is the same.
-  const ticket = await makeOnce(transfer)
+  const ticket = await retryOnDuplicate(transfer)
   ctx.loaders.clear()
   return ticket
 }

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { makeOnce } from '../../../data/idempotency.ts'
+import { retryOnDuplicate } from '../../../data/idempotency.ts'
 import { inOrganization, query } from '../../../data/query.ts'
 import { inSeconds } from '../../../database/clock.ts'
 import { type Connection, isUnavailable } from '../../../database/database.ts'
@@ -94,7 +94,7 @@ export async function startRefund(
   open: (tx: Connection, payment: Payment, ticket: Ticket) => Promise<Opened>,
 ): Promise<RefundAttempt> {
   const { db, provider } = ctx.services
-  const { refund, isNew } = await makeOnce(() =>
+  const { refund, isNew } = await retryOnDuplicate(() =>
     refundTransaction(db, async (tx) => {
       const { organizationId, paymentId } = ticket
       const payment = await lockPayment(tx, { organizationId, id: paymentId })

@@ -1,6 +1,6 @@
 import { and, eq } from 'drizzle-orm'
 import { z } from 'zod'
-import { checkReplay, hashIdempotency, type Idempotency, inMode } from '../../../data/idempotency.ts'
+import { checkReplay, hashIdempotency, type Idempotency, nameInMode } from '../../../data/idempotency.ts'
 import type { Connection } from '../../../database/database.ts'
 import { type Context, requireIntegration } from '../../../request/context.ts'
 import { refusal } from '../../../shared/errors.ts'
@@ -74,7 +74,10 @@ export async function refundTicket(input: RefundInput, ctx: Context): Promise<Re
   const { integrationId } = requireIntegration(ctx)
   const ticket = await requireTicket(input.ticketId, ctx)
   const amount = toMinorAmount(input, ticket.currency)
-  const key = hashIdempotency(inMode(ctx, integrationId), input.idempotencyKey, [ticket.id, amount ?? null])
+  const key = hashIdempotency(nameInMode(ctx, integrationId), input.idempotencyKey, [
+    ticket.id,
+    amount ?? null,
+  ])
   return startRefund(ticket, ctx, async (tx, payment, ticket) => {
     const earlier = key && (await findReplay(tx, ticket.organizationId, key))
     if (earlier) return { refund: earlier, isNew: false }
