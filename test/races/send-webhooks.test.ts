@@ -2,8 +2,8 @@
 
 import { sql } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { recordChanges } from '../../src/domain/sale/record-changes.ts'
 import { listDeliveries } from '../../src/domain/webhook/own-webhook.ts'
+import { recordChanges } from '../../src/domain/webhook/record-changes.ts'
 import { webhookDeliveries, webhooks } from '../../src/domain/webhook/table.ts'
 import { anEntry, checkOut } from '../support/checkouts.ts'
 import { explain, type SeenStatement } from '../support/explain.ts'

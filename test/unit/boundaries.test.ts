@@ -48,7 +48,6 @@ const domainFolders = [
 const innerFolders: Record<string, string[][]> = {
   database: [['pool'], ['.']],
   'domain/sale': [
-    ['.'],
     ['refund', 'release', 'report'],
     ['settle'],
     ['checkout', 'payment-page'],

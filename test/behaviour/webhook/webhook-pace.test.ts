@@ -3,7 +3,7 @@
 import type { ServerResponse } from 'node:http'
 import { eq, sql } from 'drizzle-orm'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { recordChanges } from '../../../src/domain/sale/record-changes.ts'
+import { recordChanges } from '../../../src/domain/webhook/record-changes.ts'
 import { webhookDeliveries, webhooks } from '../../../src/domain/webhook/table.ts'
 import { aCatalogue, anEvent, aRateOf } from '../../support/factories.ts'
 import { openSale, type Sale } from '../../support/sale.ts'

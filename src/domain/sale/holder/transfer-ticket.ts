@@ -11,7 +11,7 @@ import { clearedAttendee } from '../../ticket/anonymized.ts'
 import { ticketChange } from '../../ticket/body.ts'
 import { isTicket, lockTicket, requireTicket, requireUnused } from '../../ticket/require-ticket.ts'
 import { retiredDocuments, type Ticket, ticketColumns, tickets } from '../../ticket/table.ts'
-import { recordChanges } from '../record-changes.ts'
+import { recordChanges } from '../../webhook/record-changes.ts'
 import type { TicketTransfer } from './holder-input.ts'
 import { readHolderTerms, statusRefusal } from './holder-rules.ts'
 

@@ -11,7 +11,7 @@ import { type Ticket, ticketColumns, tickets } from '../../ticket/table.ts'
 import { ticketCanBecome, ticketMayBecome } from '../../ticket/transitions.ts'
 import { lookupStatus } from '../../ticket/views.ts'
 import { moveStock, stockMoves } from '../../ticket-rate/move-stock.ts'
-import { recordAvailability, recordChanges } from '../record-changes.ts'
+import { recordAvailability, recordChanges } from '../../webhook/record-changes.ts'
 
 /** Cancels a ticket, frees its place and records the change that clients receive. Moves no money. Requires
  *  this transaction to hold the ticket's row lock. Refuses: ALREADY_ENTERED if anybody has ever entered with

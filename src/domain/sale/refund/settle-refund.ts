@@ -11,7 +11,7 @@ import { canBecome } from '../../payment/transitions.ts'
 import { type RefundAttempt, refunds } from '../../refund/table.ts'
 import { isTicket } from '../../ticket/require-ticket.ts'
 import { type Refund, tickets } from '../../ticket/table.ts'
-import { recordChanges } from '../record-changes.ts'
+import { recordChanges } from '../../webhook/record-changes.ts'
 
 /** Runs transactions that write refunds, two at a time per process. Never call a provider inside of one. */
 export const refundTransaction = boundedTransactions({ maxAtOnce: 2, maxWaiting: 500 })

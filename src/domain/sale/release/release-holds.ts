@@ -9,7 +9,7 @@ import { type Payment, payments } from '../../payment/table.ts'
 import { canBecome } from '../../payment/transitions.ts'
 import { tickets } from '../../ticket/table.ts'
 import { moveStock, stockMoves } from '../../ticket-rate/move-stock.ts'
-import { recordAvailability, recordChanges } from '../record-changes.ts'
+import { recordAvailability, recordChanges } from '../../webhook/record-changes.ts'
 
 /** Unpaid payment, and the status it ends with. */
 export type Ending = PaymentName & { status: 'failed' | 'expired' | 'cancelled' }

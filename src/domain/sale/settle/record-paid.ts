@@ -16,7 +16,7 @@ import { canBecome } from '../../payment/transitions.ts'
 import { ticketChange } from '../../ticket/body.ts'
 import { type Ticket, tickets } from '../../ticket/table.ts'
 import { moveStock, stockMoves } from '../../ticket-rate/move-stock.ts'
-import { recordAvailability, recordChanges } from '../record-changes.ts'
+import { recordAvailability, recordChanges } from '../../webhook/record-changes.ts'
 
 type ActivatedTicket = { id: string; at: string }
 

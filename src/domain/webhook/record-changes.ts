@@ -12,7 +12,7 @@ import { audiencesOf, changeOf, changes, droppedSequences, type NewChange } from
 import { rateChangeBody } from '../ticket-rate/body.ts'
 import type { StockFlip } from '../ticket-rate/move-stock.ts'
 import { ticketRates } from '../ticket-rate/table.ts'
-import { webhookDeliveries, webhooks } from '../webhook/table.ts'
+import { webhookDeliveries, webhooks } from './table.ts'
 
 // Changes of one transaction share a timestamp: their ids keep them in order.
 const nextId = ascendingIds('chg')
