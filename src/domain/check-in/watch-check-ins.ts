@@ -47,31 +47,31 @@ const after = query('check_ins_after', {
       .limit(pageSize),
 })
 
-/** Place in the check-ins of an event, in the order in which their transactions began. */
-type Place = Pick<CheckIn, 'createdAt' | 'integrationId' | 'nonce'>
+/** Position in the check-ins of an event, in the order in which their transactions began. */
+type Position = Pick<CheckIn, 'createdAt' | 'integrationId' | 'nonce'>
 
 // Transactions may commit in another order than they began, this much later at most: twice the time that a statement may
 // wait, because a scan waits for its ticket, and then for another one with its nonce.
 const overlapMs = 30_000
 
-// Readers that were woken together begin at the same place, and share what they read.
+// Readers that were woken together begin at the same position, and share what they read.
 const stepMs = 5_000
 
-// Place in the table after which check-ins may still appear that began before a time, and all that began later.
-const placeBefore = (time: Date): Place => ({
+// Position in the table after which check-ins may still appear that began before a time, and all that began later.
+const positionBefore = (time: Date): Position => ({
   createdAt: new Date(Math.floor((time.getTime() - overlapMs) / stepMs) * stepMs),
   integrationId: '',
   nonce: '',
 })
 
-const keyOf = ({ integrationId, nonce }: Place): string => `${integrationId} ${nonce}`
+const keyOf = ({ integrationId, nonce }: Position): string => `${integrationId} ${nonce}`
 
 // An event has no index of its own check-ins: reading them takes a tenth of the time at most.
 const pausePerRead = 9
 const minPauseMs = 50
 
 /** Makes the reads of an event's check-ins, for all in this process who watch it: one at a time, and one for those who
- *  wait at the same place. */
+ *  wait at the same position. */
 function pacedReads() {
   const oneAtATime = pLimit(1)
   return sharedReads<LoggedCheckIn>(
@@ -108,7 +108,7 @@ function readEventId(id: string): Date {
 
 /** Streams the check-ins of tickets of an event and of the caller's mode, as they are made; after
  *  `lastEventId`, those since that event as well, of which some may come again: commits come in another order
- *  than they began. Each reader reads them from the table when it is woken, from its own place on: one that is slow
+ *  than they began. Each reader reads them from the table when it is woken, from its own position on: one that is slow
  *  reads them later, and nothing is left out.
  *  Refuses: UNAUTHENTICATED, FORBIDDEN for a channel, NOT_FOUND for an event of others, CURSOR_UNKNOWN. */
 export async function watchCheckIns(
@@ -130,27 +130,27 @@ export async function watchCheckIns(
   // because of check-ins that were not committed by then, and leaves out those that are known.
   let since = missedSince ?? ctx.now
   let begunAt = since
-  let place: Place | null = null
+  let position: Position | null = null
   const known = new Map<string, Date>()
 
   async function readPage() {
-    if (!place) {
+    if (!position) {
       begunAt = now()
-      place = placeBefore(since)
+      position = positionBefore(since)
     }
-    const start = { ...place, createdAt: place.createdAt.toISOString() }
+    const start = { ...position, createdAt: position.createdAt.toISOString() }
     const found = await read(JSON.stringify(start), () =>
       after(ctx.db, { ...start, eventId, organizationId }),
     )
     const fresh = found.filter((checkIn) => !known.has(keyOf(checkIn)))
-    const next = placeBefore(begunAt).createdAt
+    const next = positionBefore(begunAt).createdAt
     for (const checkIn of fresh) if (checkIn.createdAt >= next) known.set(keyOf(checkIn), checkIn.createdAt)
-    place = found.length === pageSize ? (found.at(-1) ?? null) : null
-    if (!place) {
+    position = found.length === pageSize ? (found.at(-1) ?? null) : null
+    if (!position) {
       since = begunAt
       for (const [key, createdAt] of known) if (createdAt < next) known.delete(key)
     }
-    return { rows: fresh.filter(({ mode }) => mode === ctx.mode), hasMore: place !== null }
+    return { rows: fresh.filter(({ mode }) => mode === ctx.mode), hasMore: position !== null }
   }
 
   const stream = streamPages({
@@ -162,7 +162,7 @@ export async function watchCheckIns(
     // Check-ins of before are read to be known, and are not streamed.
     if (!missedSince)
       do await readPage()
-      while (place)
+      while (position)
   } catch (error) {
     await stream.return()
     throw error

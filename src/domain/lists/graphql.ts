@@ -14,7 +14,7 @@ import { SaleTypeRef, TicketStatusRef } from '../ticket/parts-graphql.ts'
 import { listPayments, paymentFilter } from './list-payments.ts'
 import { listTickets, ticketFilter } from './list-tickets.ts'
 import { type ListOrder, type ListPage, listOrders, type PageRequest } from './request.ts'
-import { type Placed, toCursor } from './search.ts'
+import { type Positioned, toCursor } from './search.ts'
 
 type List<Row, Filter> = (
   filter: Filter,
@@ -33,7 +33,7 @@ function defineList<Row extends object, Filter>(
   texts: { list: string; page: string; order: string },
 ): void {
   const things = `${name.toLowerCase()}s`
-  const ConnectionRef = connectionOf<Row, Placed<Row>>(name, node, {
+  const ConnectionRef = connectionOf<Row, Positioned<Row>>(name, node, {
     ...{ things, toCursor },
     description: `Page of ${things}. It may hold fewer than asked for, even none, although \`hasNextPage\` is true: ${texts.page}`,
   })

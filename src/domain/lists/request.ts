@@ -6,8 +6,8 @@ import {
   isTime,
   type Path,
   type PathName,
-  type Place,
-  type Placed,
+  type Position,
+  type Positioned,
   paths,
   type Range,
   readCursor,
@@ -36,7 +36,7 @@ export type PageRequest = {
 /** Page of a list, and whether there is more on either side. The cursors are of the places where the page
  *  begins and ends, which is further than its rows where the search stopped early. */
 export type ListPage<Row> = {
-  rows: Placed<Row>[]
+  rows: Positioned<Row>[]
   hasNextPage: boolean
   hasPreviousPage: boolean
   startCursor: string | null
@@ -53,16 +53,19 @@ export type Plan = {
 }
 
 // Compares two places: negative where `one` is before `other`.
-function compare(sortKey: SortKey, one: Place, other: Place): number {
+function compare(sortKey: SortKey, one: Position, other: Position): number {
   const byKey = isTime(sortKey)
-    ? Number(one.placeKey.slice(1)) - Number(other.placeKey.slice(1))
-    : Buffer.compare(Buffer.from(one.placeKey), Buffer.from(other.placeKey))
-  return byKey || Number(one.placeId > other.placeId) - Number(one.placeId < other.placeId)
+    ? Number(one.positionKey.slice(1)) - Number(other.positionKey.slice(1))
+    : Buffer.compare(Buffer.from(one.positionKey), Buffer.from(other.positionKey))
+  return byKey || Number(one.positionId > other.positionId) - Number(one.positionId < other.positionId)
 }
 
 // Part of the order that the plan leaves.
 function boundsOf(sortKey: SortKey, { from, until, prefix = '' }: Plan) {
-  const at = (key: string | number): Place => ({ placeKey: `${sortKeys[sortKey].prefix}${key}`, placeId: '' })
+  const at = (key: string | number): Position => ({
+    positionKey: `${sortKeys[sortKey].prefix}${key}`,
+    positionId: '',
+  })
   return isTime(sortKey)
     ? { lower: at(from?.getTime() ?? -Infinity), upper: at(until?.getTime() ?? Infinity) }
     : // The end follows every text that begins with the prefix, byte by byte.
@@ -71,7 +74,7 @@ function boundsOf(sortKey: SortKey, { from, until, prefix = '' }: Plan) {
 
 // Merges what was found of each organization. The list ends where the first of them stopped.
 function merge<Row>(found: Found<Row>[], sortKey: SortKey, { isDescending, limit }: Range): Found<Row> {
-  const order = (one: Place, other: Place) =>
+  const order = (one: Position, other: Position) =>
     isDescending ? compare(sortKey, other, one) : compare(sortKey, one, other)
   const [stoppedAt = null] = found.flatMap(({ stoppedAt }) => stoppedAt ?? []).sort(order)
   const rows = found.flatMap(({ rows }) => rows).sort(order)

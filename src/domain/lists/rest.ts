@@ -55,8 +55,8 @@ const contentTypes = { csv: 'text/csv; charset=utf-8; header=present', ndjson: '
 
 // Links to the pages on both sides.
 function linksOf(request: FastifyRequest, found: ListPage<unknown>): string {
-  const link = (rel: 'next' | 'prev', name: 'cursor' | 'before', place: string | null) =>
-    place === null ? [] : [linkTo(request, rel, ['cursor', 'before'], { [name]: place })]
+  const link = (rel: 'next' | 'prev', name: 'cursor' | 'before', position: string | null) =>
+    position === null ? [] : [linkTo(request, rel, ['cursor', 'before'], { [name]: position })]
   return [
     ...(found.hasNextPage ? link('next', 'cursor', found.endCursor) : []),
     ...(found.hasPreviousPage ? link('prev', 'before', found.startCursor) : []),

@@ -14,17 +14,18 @@ import { ticketRates } from '../ticket-rate/table.ts'
 /** Property that a list is ordered by, ties by identifier. */
 export type SortKey = 'created' | 'name' | 'phone'
 
-/** Place in a list: the key of a ticket, milliseconds since 1970 or a text, behind the letter of the order; and the
+/** Position in a list: the key of a ticket, milliseconds since 1970 or a text, behind the letter of the order; and the
  *  identifier of the ticket. */
-export type Place = { placeKey: string; placeId: string }
+export type Position = { positionKey: string; positionId: string }
 
-/** A row and its place in the list that it was found in. */
-export type Placed<Row> = Row & Place
+/** A row and its position in the list that it was found in. */
+export type Positioned<Row> = Row & Position
 
 export const isTime = (sortKey: SortKey): boolean => sortKey === 'created'
 
-/** Opaque cursor of a place. That of a row says nothing that the row does not. */
-export const toCursor = ({ placeKey, placeId }: Place): string => encodeCursor(`${placeId} ${placeKey}`)
+/** Opaque cursor of a position. That of a row says nothing that the row does not. */
+export const toCursor = ({ positionKey, positionId }: Position): string =>
+  encodeCursor(`${positionId} ${positionKey}`)
 
 // A name has 200 characters, each of which folds into a few at most.
 const maxCursor = 4_000
@@ -35,12 +36,12 @@ const isKeyOf = (sortKey: SortKey, key: string): boolean =>
 
 /** Decodes a cursor of a list with this order. `name` is the argument that holds it. Refuses: INVALID, for a
  *  text that is no such cursor. */
-export function readCursor(sortKey: SortKey, cursor: string, name: string): Place {
+export function readCursor(sortKey: SortKey, cursor: string, name: string): Position {
   const text = cursor.length > maxCursor ? '' : Buffer.from(cursor, 'base64url').toString()
-  const [, placeId, placeKey, letter, key] = shape.exec(text) ?? []
-  if (letter !== sortKeys[sortKey].prefix || !placeId || !placeKey || !key || !isKeyOf(sortKey, key))
+  const [, positionId, positionKey, letter, key] = shape.exec(text) ?? []
+  if (letter !== sortKeys[sortKey].prefix || !positionId || !positionKey || !key || !isKeyOf(sortKey, key))
     throw refusal('INVALID', `${name} must be a cursor of a list in this order.`, [name])
-  return { placeKey, placeId }
+  return { positionKey, positionId }
 }
 
 const { id, organizationId, mode, channelId, paymentId } = tickets
@@ -48,7 +49,7 @@ const { id, organizationId, mode, channelId, paymentId } = tickets
 const parameter = (name: string, type: string) => sql`${sql.placeholder(name)}::${sql.raw(type)}`
 const text = (name: string) => parameter(name, 'text')
 
-/** Sort keys in SQL, the type that a place is compared in, and the letter that tells the places of an order from those
+/** Sort keys in SQL, the type that a position is compared in, and the letter that tells the positions of an order from those
  *  of others. */
 export const sortKeys: Record<SortKey, { prefix: string; key: SQL; type: string }> = {
   created: { prefix: 'c', key: sql`${tickets.createdAt}`, type: 'timestamptz' },
@@ -142,31 +143,31 @@ export const restOfFilter = sql`${isEqual(tickets.eventId, 'eventId')}
  *  the path leaves open. */
 export type Shown<Row> = {
   name: string
-  rows: Rows<Placed<Row>>
+  rows: Rows<Positioned<Row>>
   from: SQL
   where?: (path: PathName) => SQL
   rest: SQL
 }
 
-/** Columns that each kind of rows has: its place in the list. */
+/** Columns that each kind of rows has: its position in the list. */
 export const placeColumns = {
-  placeKey: sql<string>`page.place_key`,
-  placeId: sql<string>`page.id`,
+  positionKey: sql<string>`page.position_key`,
+  positionId: sql<string>`page.id`,
 }
 
 type Side = 'lower' | 'upper'
 
 /** Part of a list: everything between two places, neither included, from one end. */
-export type Range = { lower: Place; upper: Place; isDescending: boolean; limit: number }
+export type Range = { lower: Position; upper: Position; isDescending: boolean; limit: number }
 
 /** Rows of a part in its direction. `stoppedAt` is set if the search ended there for now. */
-export type Found<Row> = { rows: Placed<Row>[]; stoppedAt: Place | null }
+export type Found<Row> = { rows: Positioned<Row>[]; stoppedAt: Position | null }
 
 /** Maximum number of tickets of one channel that a page looks through for a filter that no index serves. */
 const maxScanned = 10_000
 
 // A time travels as milliseconds.
-const placeKeyOf = (sortKey: SortKey) =>
+const positionKeyOf = (sortKey: SortKey) =>
   isTime(sortKey) ? sql`(extract(epoch from key) * 1000)::bigint::text` : sql`key`
 
 function pageStatement<Row>(
@@ -182,11 +183,11 @@ function pageStatement<Row>(
     isDescending ? sql`order by ${key} desc, ${id} desc` : sql`order by ${key}, ${id}`
   const ordered = orderBy(sql`key`, sql`id`)
   const limited = sql`limit ${sql.placeholder('limit')}::integer`
-  const place = sql`(${key}, ${id})`
+  const position = sql`(${key}, ${id})`
   const inRange = sql`where ${organizationId} = parts.organization_id
     and ${inOrganizationIfNamed(organizationId)} and ${isInMode(mode)}
     and ${channelId} = parts.channel_id and ${where}
-    and ${place} > (${keyOf('lower')}, ${idOf('lower')}) and ${place} < (${keyOf('upper')}, ${idOf('upper')})`
+    and ${position} > (${keyOf('lower')}, ${idOf('lower')}) and ${position} < (${keyOf('upper')}, ${idOf('upper')})`
   const inOrder = orderBy(key, sql`${id}`)
   const isBounded = isFiltered && !isSmall
   // Far enough in the list that a page must not look further, whatever it finds.
@@ -198,7 +199,7 @@ function pageStatement<Row>(
     : sql`select ${keyOf('lower')} as key, null::text as id where false`
   const side = isDescending ? 'lower' : 'upper'
   const beforeStop = isBounded
-    ? sql`and ${place} ${sql.raw(isDescending ? '>=' : '<=')}
+    ? sql`and ${position} ${sql.raw(isDescending ? '>=' : '<=')}
         ((select coalesce((select key from stop), ${keyOf(side)})),
           (select coalesce((select id from stop), ${idOf(side)})))`
     : sql``
@@ -208,7 +209,7 @@ function pageStatement<Row>(
   const selected = sql`select ${sql.join(columns, sql`, `)} from ${shown.from}`
   return sql`with parts as materialized (${parts}), stop as materialized (${stop}),
     page as materialized (
-      select key, organization_id, id, payment_id, ${sql.raw(`'${prefix}'`)} || ${placeKeyOf(sortKey)} as place_key from (
+      select key, organization_id, id, payment_id, ${sql.raw(`'${prefix}'`)} || ${positionKeyOf(sortKey)} as position_key from (
         select found.* from parts cross join lateral (
           select ${key} as key, ${organizationId}, ${id}, ${paymentId} from ${tickets} ${inRange} ${beforeStop}
             ${shown.where ? sql`and ${shown.where(path)}` : sql``} ${isFiltered ? sql`and ${shown.rest}` : sql``}
@@ -216,12 +217,12 @@ function pageStatement<Row>(
         ) as found ${ordered} ${limited}
       ) as found
     )
-    select wrapped.*, (select ${placeKeyOf(sortKey)} from stop) as "stopKey", (select id from stop) as "stopId"
+    select wrapped.*, (select ${positionKeyOf(sortKey)} from stop) as "stopKey", (select id from stop) as "stopId"
     from (${shown.rows.wrap(sql`${selected} ${orderBy(sql`page.key`, sql`page.id`)}`)}) as wrapped`
 }
 
-function toSqlKey(sortKey: SortKey, { placeKey }: Place): string {
-  const key = placeKey.slice(1)
+function toSqlKey(sortKey: SortKey, { positionKey }: Position): string {
+  const key = positionKey.slice(1)
   return isTime(sortKey) && Number.isFinite(Number(key)) ? new Date(Number(key)).toISOString() : key
 }
 
@@ -244,15 +245,15 @@ export async function searchPage<Row>(
   const [found] = await runNamed<PageRow>(db, name, statement, {
     ...values,
     lowerKey: toSqlKey(sortKey, lower),
-    lowerId: lower.placeId,
+    lowerId: lower.positionId,
     upperKey: toSqlKey(sortKey, upper),
-    upperId: upper.placeId,
+    upperId: upper.positionId,
     limit,
     maxScanned,
   })
   if (!found) throw new Error('a page is one row')
   const { stopKey, stopId } = found
   const isStopped = stopKey !== null && stopId !== null
-  const stoppedAt = isStopped ? { placeKey: sortKeys[sortKey].prefix + stopKey, placeId: stopId } : null
+  const stoppedAt = isStopped ? { positionKey: sortKeys[sortKey].prefix + stopKey, positionId: stopId } : null
   return { rows: shown.rows.read(found), stoppedAt }
 }

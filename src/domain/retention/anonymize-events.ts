@@ -34,10 +34,10 @@ export const listPastEvents = (db: Database, organizationId: string, months: num
     .orderBy(asc(events.endDate), asc(events.id))
     .limit(maxEvents)
 
-type Place = Pick<Ticket, 'channelId' | 'createdAt' | 'id'>
+type Position = Pick<Ticket, 'channelId' | 'createdAt' | 'id'>
 
-const isAfter = (place: Place): SQL => sql`(${tickets.channelId}, ${tickets.createdAt}, ${tickets.id})
-  > (${place.channelId}, ${place.createdAt.toISOString()}::timestamptz, ${place.id})`
+const isAfter = (position: Position): SQL => sql`(${tickets.channelId}, ${tickets.createdAt}, ${tickets.id})
+  > (${position.channelId}, ${position.createdAt.toISOString()}::timestamptz, ${position.id})`
 
 // Whole payments, in either order of their tickets. Skips those that are locked.
 const anonymizePayments = (db: Database, organizationId: string, paymentIds: string[]): Promise<Anonymized> =>
@@ -65,9 +65,9 @@ export async function* anonymizeEvent(
     for (const mode of modes) {
       // By the order of the index "tickets_rate_created", so that each ticket is read once.
       const ofRate = and(isKnown, eq(tickets.mode, mode), eq(tickets.ticketRateId, rate.id))
-      let last: Place | undefined
+      let last: Position | undefined
       do {
-        const found: (Place & Pick<Ticket, 'paymentId'>)[] = await db
+        const found: (Position & Pick<Ticket, 'paymentId'>)[] = await db
           .select({ id, paymentId, channelId, createdAt })
           .from(tickets)
           .where(and(ofRate, last && isAfter(last)))
