@@ -15,7 +15,7 @@ type Weight = {
   payment: number
   checkIn: number
 }
-const decided: Weight = { files: 377, lines: 35_267, code: 25_196, checkout: 110, payment: 86, checkIn: 67 }
+const decided: Weight = { files: 374, lines: 35_272, code: 25_205, checkout: 108, payment: 84, checkIn: 66 }
 
 const entries = {
   checkout: 'domain/sale/checkout/checkout-rest.ts',
