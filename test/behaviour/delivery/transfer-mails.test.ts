@@ -146,7 +146,10 @@ test('a cancelled ticket is not sent to its new holder, and the former one still
   expect(
     server.mails.map(({ to, mail }) => `${to[0]} ${mail.subject?.split(' for ')[0]}`).toSorted(),
   ).toEqual(['ana@example.com Ticket', 'ana@example.com Your ticket', 'berta@example.com Ticket'])
-  expect(await statusOf('berta@example.com')).toEqual(['tickets sent null', 'tickets skipped NO_TICKETS'])
+  expect(await statusOf('berta@example.com')).toEqual([
+    'cancellation sent null',
+    'tickets skipped NO_TICKETS',
+  ])
 })
 
 test('a notice that fails for good is dead, without another', async () => {
