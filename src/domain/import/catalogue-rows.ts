@@ -36,6 +36,12 @@ const columnsOf = <Shape extends z.ZodRawShape>(
     ]),
   ) as InColumns<z.output<z.ZodObject<Shape>>>
 
+// Field of a nested object: absent with it, and cleared with it.
+const within = <Part extends object, Field extends keyof Part>(
+  part: Part | null | undefined,
+  field: Field,
+): Part[Field] | null | undefined => (part == null ? part : part[field])
+
 // Composed, also one that was derived from a name, whose words are decomposed for searching.
 const slugOf = ({ slug }: { slug?: string | null | undefined }, key: string, kept?: { slug: string }) =>
   (slug === undefined && kept ? kept.slug : key).normalize('NFC').slice(0, 200)
@@ -99,8 +105,8 @@ export const eventRow = ({ id, key, input }: Input<'events'>, kept?: EventRow): 
     input.artists === null
       ? null
       : input.artists?.map(({ name, image_url }) => ({ name, imageUrl: image_url ?? null })),
-  iframeTagUrl: input.iframe === null ? null : input.iframe?.tag_url,
-  iframeScriptUrl: input.iframe === null ? null : input.iframe?.script_url,
+  iframeTagUrl: within(input.iframe, 'tag_url'),
+  iframeScriptUrl: within(input.iframe, 'script_url'),
   searchWords: toVector(searchWords(input.name)),
 })
 
@@ -120,9 +126,9 @@ export function ticketRateRow(
     position,
     slug: slugOf(input, key, kept),
     type,
-    warrantyEnabled: input.warranty === null ? null : input.warranty?.enabled,
-    warrantyPercentage: input.warranty === null ? null : input.warranty?.percentage,
-    warrantyHours: input.warranty === null ? null : input.warranty?.hours,
+    warrantyEnabled: within(input.warranty, 'enabled'),
+    warrantyPercentage: within(input.warranty, 'percentage'),
+    warrantyHours: within(input.warranty, 'hours'),
     removed: false,
   }
 }

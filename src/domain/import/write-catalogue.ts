@@ -4,7 +4,7 @@ import { channels } from '../../auth/table.ts'
 import { list, name } from '../../data/array-params.ts'
 import type { Connection } from '../../database/database.ts'
 import { runSql } from '../../database/run-sql.ts'
-import { byId, groupBy } from '../../shared/group-by.ts'
+import { byId } from '../../shared/group-by.ts'
 import { instruments } from '../../shared/instruments.ts'
 import { events } from '../event/table.ts'
 import { locations } from '../location/table.ts'
@@ -186,10 +186,12 @@ function findUnlisted(
 function pricesWithPositions({ prices, ticketRates }: Catalogue, existing: Existing): Catalogue['prices'] {
   const partial = ticketRates.filter(({ input }) => input.show_all_prices === false)
   const kept = new Set(findUnlisted(existing.prices, prices, partial).map(({ parentId }) => parentId))
-  const siblings = groupBy([...existing.prices.values()], ({ parentId }) => parentId)
+  const lastOf = new Map<string, number>()
+  for (const { parentId, position } of existing.prices.values())
+    if (kept.has(parentId)) lastOf.set(parentId, Math.max(lastOf.get(parentId) ?? 0, position))
   return prices.map((price) => {
-    if (!kept.has(price.parentId)) return price
-    const last = Math.max(...(siblings.get(price.parentId) ?? []).map(({ position }) => position))
+    const last = lastOf.get(price.parentId)
+    if (last === undefined) return price
     return { ...price, position: existing.prices.get(price.id)?.position ?? last + 1 + price.position }
   })
 }
