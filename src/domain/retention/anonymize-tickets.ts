@@ -3,6 +3,7 @@ import type { PgColumn } from 'drizzle-orm/pg-core'
 import type { Connection } from '../../database/database.ts'
 import { anonymizedRecipient, hasRecipient } from '../delivery/queue-deliveries.ts'
 import { deliveries } from '../delivery/table.ts'
+import { arePayments } from '../payment/lock-payment.ts'
 import { payments } from '../payment/table.ts'
 import { anonymized, clearedAttendee } from '../ticket/anonymized.ts'
 import { type Ticket, ticketColumns, tickets } from '../ticket/table.ts'
@@ -35,8 +36,7 @@ async function clearPayments({ tx, organizationId, paymentIds }: Locked, ticketI
     })
     .where(
       and(
-        eq(payments.organizationId, organizationId),
-        inArray(payments.id, paymentIds),
+        arePayments(organizationId, paymentIds),
         sql`num_nonnulls(${redirectUrl}, ${errorUrl}, ${sessionUrl}, ${reference}) > 0`,
       ),
     )

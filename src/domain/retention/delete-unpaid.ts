@@ -1,10 +1,11 @@
-import { and, asc, eq, inArray, isNull, notInArray, or, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, isNull, notInArray, or, type SQL, sql } from 'drizzle-orm'
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
 import type { Connection, Database } from '../../database/database.ts'
 import { transaction } from '../../database/transaction.ts'
 import { checkIns, redemptions } from '../check-in/table.ts'
 import { deliveries } from '../delivery/table.ts'
 import { invoices } from '../invoice/table.ts'
+import { arePayments } from '../payment/lock-payment.ts'
 import { charges, idempotencyKeys, payments, providerEvents } from '../payment/table.ts'
 import { refunds } from '../refund/table.ts'
 import { anonymized } from '../ticket/anonymized.ts'
@@ -42,7 +43,7 @@ async function lockUnpaid(tx: Connection, organizationId: string, days: number):
   const locked = await tx
     .select({ id: payments.id })
     .from(payments)
-    .where(and(eq(payments.organizationId, organizationId), inArray(payments.id, found), isOver))
+    .where(and(arePayments(organizationId, found), isOver))
     .orderBy(asc(payments.id))
     .for('update', { skipLocked: true })
   return locked.map(({ id }) => id)
@@ -92,9 +93,7 @@ export const deleteUnpaid = (db: Database, organizationId: string, days: number)
         .set({ paymentId: null })
         .where(ofPayments(providerEvents, organizationId, gone))
       await tx.delete(tickets).where(ofPayments(tickets, organizationId, gone))
-      await tx
-        .delete(payments)
-        .where(and(eq(payments.organizationId, organizationId), inArray(payments.id, gone)))
+      await tx.delete(payments).where(arePayments(organizationId, gone))
     }
     return { payments: ids.length, ...done }
   })

@@ -3,7 +3,7 @@ import type { Connection } from '../../../database/database.ts'
 import { groupBy } from '../../../shared/group-by.ts'
 import { modes } from '../../../shared/mode.ts'
 import { paymentChange } from '../../payment/body.ts'
-import type { PaymentName } from '../../payment/lock-payment.ts'
+import { arePayments, type PaymentName } from '../../payment/lock-payment.ts'
 import { closeSessionsNow, dropHolds } from '../../payment/queue/follow-payments.ts'
 import { type Payment, payments } from '../../payment/table.ts'
 import { canBecome } from '../../payment/transitions.ts'
@@ -23,11 +23,7 @@ export async function releaseHolds(tx: Connection, endings: Ending[]): Promise<v
   const ended: Payment[] = []
   for (const status of ['failed', 'expired', 'cancelled'] as const) {
     const ids = endings.filter((ending) => ending.status === status).map(({ id }) => id)
-    const areEnding = and(
-      eq(payments.organizationId, organizationId),
-      inArray(payments.id, ids),
-      canBecome(status),
-    )
+    const areEnding = and(arePayments(organizationId, ids), canBecome(status))
     if (ids.length > 0)
       ended.push(...(await tx.update(payments).set({ status }).where(areEnding).returning()))
   }
