@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Authenticated, Caller } from '../auth/caller.ts'
 import type { Credentials } from '../auth/credentials.ts'
-import { invalidatedAt } from '../database/catalogue-version.ts'
+import { invalidatedAt } from '../database/catalogue-invalidation.ts'
 import type { Database } from '../database/database.ts'
 
 /** Key of a caller's view of the catalogue: its kind, its mode, its organizations in order, and the origin of

@@ -1,5 +1,5 @@
 import { announce, type Topic } from './announcements.ts'
-import { invalidateCatalogue } from './catalogue-version.ts'
+import { invalidateCatalogue } from './catalogue-invalidation.ts'
 import type { Connection, Database } from './database.ts'
 
 /** Work to be done once each of these transactions is committed. */
