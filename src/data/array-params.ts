@@ -46,9 +46,9 @@ export const rowsLiteral = <Attribute extends string>(
   `{${rows.map((row) => `"(${attributes.map((attribute) => toAttribute(row[attribute])).join(',')})"`).join(',')}}`
 
 /** Passes rows to a prepared statement as one array of texts per column, which PostgreSQL reads in a sixth of
- *  the time that JSON takes. `types` are SQL types by column. `rows` goes after `from`, `cells` are the typed columns, `values` builds the
- *  parameters, and throws for an object that is neither a date nor for a column of JSON. At least one column
- *  has values, such as an identifier. */
+ *  the time that JSON takes. `types` are SQL types by column. `rows` goes after `from`, `cells` are the typed
+ *  columns, `values` builds the parameters, and throws for an object that is neither a date nor for a column of
+ *  JSON. At least one column has values, such as an identifier. */
 export function arrayRows(alias: string, types: Record<string, string>) {
   const columns = Object.entries(types).map(([column, type]) => ({
     column,

@@ -157,9 +157,7 @@ errorType('TransitionError', [general], ['ILLEGAL_TRANSITION'], {
 })
 errorType('RefundError', [general], ['REFUND_TOO_HIGH'], {
   description: 'Refund that exceeds the amount still refundable.',
-  has: {
-    refundable: 'Amount still refundable, in major units, such as 10.5 for €10.50.',
-  },
+  has: { refundable: 'Amount still refundable, in major units, such as 10.5 for €10.50.' },
 })
 errorType('WarrantyError', [general], ['WARRANTY_ENDED'], {
   description: 'Refund after the end of the warranty.',

@@ -103,7 +103,7 @@ export async function watchChanges(after: string | null, ctx: Context): Promise<
   }
 
   const { rows } = await readPage()
-  // What has come since is read without a pause.
+  // Reads what has come since without a pause.
   readAt = Number.NEGATIVE_INFINITY
   const watch = (wake: () => void) => feedWatch(ctx.db).add({ names, organizationIds, wake })
   return streamPages({ rows, readPage, watch })

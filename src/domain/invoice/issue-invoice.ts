@@ -22,7 +22,7 @@ const takeNumbers = query<{ year: number; last: number }>(
 
 const insert = insertRows('insert_invoices', invoices, 'fail')
 
-/** What an invoice is for: a payment, or a refund of one. Amount in minor units. */
+/** Payment that an invoice is for, or the refund of one that a corrective invoice is for. Amount in minor units. */
 type Invoiced = Pick<Invoice, 'paymentId' | 'amount' | 'currency'> & { refundId?: string }
 
 /** Issues invoices for payments, or corrective ones for refunds, with the next numbers of an organization's series for

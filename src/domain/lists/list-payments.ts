@@ -7,7 +7,7 @@ import * as scalars from '../../shared/input-types.ts'
 import { type Payment, paymentStatus, payments } from '../payment/table.ts'
 import { tickets } from '../ticket/table.ts'
 import { type ListOrder, type ListPage, type PageRequest, readPage } from './request.ts'
-import { isEqual, isGiven, type PathName, placeColumns, type Shown } from './search.ts'
+import { isEqual, isGiven, type PathName, positionColumns, type Shown } from './search.ts'
 
 const only = scalars.filtersOf('payments')
 
@@ -32,7 +32,7 @@ const isFirstWithEmail = sql`not exists (select from ${tickets} as other
 // A payment is found by one of its tickets, which have its times: payments need no index for lists.
 const shown: Shown<Payment> = {
   name: 'list_payments',
-  rows: rowsOf({ ...getTableColumns(payments), ...placeColumns }),
+  rows: rowsOf({ ...getTableColumns(payments), ...positionColumns }),
   from: sql`page cross join lateral (
     select * from ${payments} where ${payments.organizationId} = page.organization_id
       and ${inOrganizationIfNamed(payments.organizationId)} and ${payments.id} = page.payment_id limit 1) as "payments"`,

@@ -12,7 +12,7 @@ import { type LookupTicket, saleType, tickets } from '../ticket/table.ts'
 import { lookupStatuses } from '../ticket/views.ts'
 import { prices, ticketRates } from '../ticket-rate/table.ts'
 import { type ListOrder, type ListPage, type PageRequest, type Plan, readPage } from './request.ts'
-import { paths, placeColumns, restOfFilter, type Shown } from './search.ts'
+import { paths, positionColumns, restOfFilter, type Shown } from './search.ts'
 
 const namePrefix = scalars
   .text(200)
@@ -63,7 +63,7 @@ export type TicketFilter = z.output<typeof ticketFilter>
 
 const shown: Shown<LookupTicket> = {
   name: 'list_tickets',
-  rows: rowsOf({ ...lookupColumns, ...placeColumns }),
+  rows: rowsOf({ ...lookupColumns, ...positionColumns }),
   from: sql`page cross join lateral (
     select * from ${tickets} where ${tickets.organizationId} = page.organization_id and ${inOrganizationIfNamed(tickets.organizationId)}
       and ${tickets.id} = page.id limit 1) as "tickets"

@@ -52,7 +52,7 @@ export type Plan = {
   prefix?: string | undefined
 }
 
-// Compares two places: negative where `one` is before `other`.
+// Compares two positions: negative where `one` is before `other`.
 function compare(sortKey: SortKey, one: Position, other: Position): number {
   const byKey = isTime(sortKey)
     ? Number(one.positionKey.slice(1)) - Number(other.positionKey.slice(1))

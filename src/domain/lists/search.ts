@@ -49,8 +49,8 @@ const { id, organizationId, mode, channelId, paymentId } = tickets
 const parameter = (name: string, type: string) => sql`${sql.placeholder(name)}::${sql.raw(type)}`
 const text = (name: string) => parameter(name, 'text')
 
-/** Sort keys in SQL, the type that a position is compared in, and the letter that tells the positions of an order from those
- *  of others. */
+/** Sort keys in SQL, the type that a position is compared in, and the letter that tells the positions of an order from
+ *  those of others. */
 export const sortKeys: Record<SortKey, { prefix: string; key: SQL; type: string }> = {
   created: { prefix: 'c', key: sql`${tickets.createdAt}`, type: 'timestamptz' },
   name: { prefix: 'n', key: sql`${tickets.searchName} collate "C"`, type: 'text collate "C"' },
@@ -150,14 +150,14 @@ export type Shown<Row> = {
 }
 
 /** Columns that each kind of rows has: its position in the list. */
-export const placeColumns = {
+export const positionColumns = {
   positionKey: sql<string>`page.position_key`,
   positionId: sql<string>`page.id`,
 }
 
 type Side = 'lower' | 'upper'
 
-/** Part of a list: everything between two places, neither included, from one end. */
+/** Part of a list: everything between two positions, neither included, from one end. */
 export type Range = { lower: Position; upper: Position; isDescending: boolean; limit: number }
 
 /** Rows of a part in its direction. `stoppedAt` is set if the search ended there for now. */

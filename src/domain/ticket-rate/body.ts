@@ -79,7 +79,7 @@ export const questionBody = body('Question', 'Question that the buyer answers fo
   items: field.texts('items', 'Choices of a dropdown.', ['A friend', 'A poster', 'The radio']),
 })
 
-/** What a rate is shown with. */
+/** Values that a rate is shown with. */
 type Beside = {
   event: Pick<Event, 'startDate' | 'endDate'>
   /** All listed prices of the rate, in order. `show_all_prices` is applied here. */

@@ -17,7 +17,7 @@ import { checkoutTickets } from './checkout-tickets.ts'
 import { issuedTicketBody } from './issued-body.ts'
 import { createCheckoutContext } from './terms-loaders.ts'
 
-/** What a checkout is shown with. */
+/** Values that a checkout is shown with, beside its payment. */
 type Beside = { url: string; tickets: z.output<typeof issuedTicketBody.schema>[] }
 
 const checkoutData = body(

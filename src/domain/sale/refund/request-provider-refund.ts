@@ -16,7 +16,7 @@ export const leaseSeconds = 60
 // Retried until the provider decides, in the end once an hour: it is the buyer's money.
 const retrySeconds = { first: 5, max: 3600 }
 
-// What a call came to that has decided nothing.
+// Outcome of a call that has decided nothing.
 const undecided = (lastError: string) => ({ kind: 'pending' as const, lastError })
 
 /** Requests a refund from the provider, outside any transaction, and settles its outcome. If the provider
