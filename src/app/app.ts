@@ -57,7 +57,7 @@ type AppOptions = {
   timeouts?: RequestTimeouts
 }
 
-// Fastify would else spend a tenth of a second on loading its own, which are all that its types know.
+// Without these, Fastify would spend a tenth of a second on loading its own. Its types know no others.
 const compilersFactory = {
   buildValidator: () => validatorCompiler as never,
   buildSerializer: () => () => (body: unknown) => JSON.stringify(body),
@@ -83,10 +83,10 @@ function refuseMalformedUrls(app: FastifyInstance): void {
   })
 }
 
-// A slash at the end is ignored, below any base path, but for that of a lookup without an identifier, which is no list.
+// Ignores a slash at the end, below any base path, unless an identifier is missing behind it: that is a lookup and no list.
 const slashAtEnd = /^(\/[^?]*[^/?])(?<!\/(?:tickets|payments|pay))\/(?=\?|$)/
 
-// Part of all connections that event streams of all clients may take: the others are for requests.
+// Share of all connections that event streams may take; the rest is for requests.
 const streamsShareOfConnections = 0.8
 
 /** Creates the HTTP application: GraphQL, REST, the payment page and the documentation, or `/health` and

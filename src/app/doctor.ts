@@ -57,7 +57,7 @@ function judgeUnready({ reason, code }: Unready): Finding {
 
 async function examineDatabase(database: OpenDatabase): Promise<Finding[]> {
   const unready = await database.whyUnready()
-  // A database that lacks only the newest migrations, which has no code, can be examined all the same.
+  // Without a code, only the newest migrations are missing, and the database can be examined all the same.
   if (unready && (unready.reason !== 'MIGRATIONS_MISSING' || unready.code)) return [judgeUnready(unready)]
   const found = await inspectDatabase(database.db)
   const timeouts = (await database.hasStatementTimeouts())

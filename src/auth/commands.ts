@@ -240,7 +240,7 @@ export const authCommands = {
   'key issue publishable': issuePublishable,
   'key issue secret': issueSecret,
   'key list': list,
-  // Before «key revoke», whose argument «secret» would be else.
+  // Comes before «key revoke», which would otherwise take «secret» for its argument.
   'key revoke secret': revokeSecret,
   'key revoke': revoke,
   'grant add': grantCommand(true),

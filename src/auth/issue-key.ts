@@ -115,7 +115,7 @@ export const issueIntegrationKey = (
     ),
 ): Promise<{ integrationId: string; secret: string | null; key: string }> =>
   issue(db, async (tx) => {
-    // All of them is what a key without any has, so that scopes of later versions come to it as well.
+    // A key with all scopes is stored without any, so that it also gets the scopes of later versions.
     const scopes = input.scopes?.length
       ? integrationScopes.filter((scope) => input.scopes?.includes(scope))
       : null

@@ -74,7 +74,7 @@ export const integrations = pgTable('integrations', {
    *  revoked. */
   secretHash: text('secret_hash'),
   createdAt: createdAt(),
-  /** Time since which no secret is good with it. */
+  /** Time of its revocation: since then no secret is good with it. */
   revokedAt: timestampMs('revoked_at'),
 })
 

@@ -57,11 +57,11 @@ export function deliveryConfigOf(settings: Settings, mailFolder: string) {
     mail: {
       /** SMTP server. If unset, each mail is written to a file in `folder`. */
       smtpUrl: settings.SMTP_URL,
-      /** Sender. If it has no name, the organization's is used. A reserved domain, where MAIL_FROM is unset: mails are
-       *  only written to files then. */
+      /** Sender. If it has no name, the organization's is used. Without MAIL_FROM it has a reserved domain,
+       *  because mails are then only written to files. */
       from: { name: name.replace(/^"|"$/g, ''), address: address ?? bare ?? 'tickets@boxoffice.invalid' },
       folder: settings.MAIL_DIR ?? mailFolder,
-      /** Mails and messages an hour of each organization, beside tickets that were paid. */
+      /** Mails and messages that an organization may send in an hour, besides paid tickets. */
       perHour: settings.MAILS_PER_HOUR,
     },
     /** Access to the WhatsApp Cloud API, and the template of the ticket message with its languages, the first for

@@ -36,8 +36,8 @@ export type Reader = {
   revisions: Revisions
   /** Organizations of keys that this request knows. */
   organizations: Map<string, string>
-  /** Finds the rows of keys. Combines all finds of one tick, whatever their kinds, into one statement. With an
-   *  organization, which is a value of the query then, combines those of the same one. */
+  /** Finds the rows of keys. Combines all finds of one tick, whatever their kinds, into one statement. With
+   *  an organization, which is then a value of the query, combines only finds of the same one. */
   find<Row>(find: NamedFind<Row>, keys: string[], organizationId?: string): Promise<Row[]>
 }
 

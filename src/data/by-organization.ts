@@ -57,9 +57,9 @@ export function organizationsBy(name: string, column: PgColumn, organizationId: 
   })
 }
 
-/** Coalesces reads of rows by keys that name no organization: those of all, or on a distributed database of each,
- *  whose organization is `known` or asked for. `read` gives the values to its statement: the keys, and the organization
- *  if it is one. */
+/** Coalesces reads of rows by keys that name no organization: in one statement for all, or on a distributed
+ *  database in one for each organization, which is `known` or looked up. `read` runs it with its values: the
+ *  keys, and the organization if it is about one. */
 export function readSold<Row>(
   read: (db: Database, values: { keys: string[]; organizationId?: string }) => Promise<Map<string, Row>>,
   organizationOf: OrganizationOf,

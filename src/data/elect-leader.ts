@@ -27,8 +27,8 @@ const resign = query(
 )
 
 export type Candidate = {
-  /** True while no other process can have the role. A hint for work that is safe twice: a process that is
-   *  stopped in the middle of it may find another one doing the same when it goes on. */
+  /** True while no other process can have the role. A hint for work that may safely be done twice: a process
+   *  that is stopped in the middle of it may find another one doing the same when it goes on. */
   isLeader(): boolean
   /** Gives the role up, so that another process can take it at once. */
   stop(): Promise<void>

@@ -59,7 +59,7 @@ export class PullStream<Value> implements AsyncIterableIterator<Value> {
 type Pages<Row> = {
   /** Reads the next page, and whether another one follows at once. */
   readPage(): Promise<{ rows: Row[]; hasMore: boolean }>
-  /** Is given what tells that there may be new rows, and returns what ends that. */
+  /** Watches for new rows: calls `wake` when there may be some, until the returned function is called. */
   watch(wake: () => void): () => void
   /** Rows that were read before. */
   rows?: Row[]
@@ -78,7 +78,7 @@ export function streamPages<Row>({ readPage, watch, rows = [], isNew = true }: P
   let isOver = false
 
   async function readNext(): Promise<void> {
-    // Rows that are added behind a page while others follow it are found by another pass.
+    // While pages follow, `isNew` stays: rows may be added behind those that were read, and another pass finds them.
     if (!hasMore) isNew = false
     try {
       const next = await readPage()

@@ -30,7 +30,7 @@ const encode = <Row>({ rows, query }: Find<Row>, prefix?: string): SQL =>
 /** Form of a statement: about one organization, which its values name, or about all. */
 type Form = 'one' | 'all'
 
-// Form that a text is being written in, which takes no turn of the event loop.
+// Form of the statement that is being written. It is global because writing is synchronous.
 let writing: Form | null = null
 
 function write(form: Form, text: () => SQL): Query {
@@ -122,9 +122,9 @@ export const anyOf = (column: PgColumn, name: string): SQL => sql`${column} = an
 export const inOrganization = (column: PgColumn | SQL): SQL =>
   sql`${column} = ${sql.placeholder('organizationId')}`
 
-/** Condition that a row is of the organization that the values of a statement name, as `inOrganization`; of any, if
- *  they name none. The statement is written in a form for each of both: every table of sales that it reads needs the
- *  condition, so that a distributed database finds their rows on one server. */
+/** Condition that a row is of the organization that the values of a statement name, as `inOrganization`; of
+ *  any, if they name none. The statement has one form for each case: every table of sales that it reads needs
+ *  the condition, so that a distributed database finds their rows on one server. */
 export const inOrganizationIfNamed = (column: PgColumn | SQL): SQLWrapper => ({
   getSQL() {
     if (!writing) throw new Error('only a statement of `query` or `together` has two forms')
@@ -142,7 +142,7 @@ export type Reach = {
   ownOrganizationIds: string[]
   /** Mode of the payments and tickets that the caller reads, and of the counters that it sees. */
   mode: Mode
-  /** Organization that a statement is about, where it is one. */
+  /** Organization that a statement is about, if it is about one. */
   organizationId?: string
 }
 

@@ -23,8 +23,8 @@ type Listener = (topic: Topic, names: Set<string> | null) => void
 // Announcements of this time travel together. They are hints, which no sale waits for: a listener that misses
 // one finds the change by its next look.
 const gatherMs = 50
-// More names than this are announced as «any of the topic», and to other processes also those that one message can't
-// hold: PostgreSQL refuses payloads of 8,000 bytes.
+// More names than this are announced as «any of the topic», and so are, to other processes, names that one
+// message can't hold: PostgreSQL refuses payloads of 8,000 bytes.
 const maxNames = 1_000
 const maxMessageBytes = 7_900
 
@@ -95,7 +95,7 @@ function readMessage(message: string): unknown[] {
   }
 }
 
-/** Announcements of a database, for who gives it a link. */
+/** Announcements of a database, for whoever gives it a link. */
 export const announcementsOf = perDatabase(() => new Announcements())
 
 /** Announces rows that a committed statement has changed, or null for any of the topic. Inside of a
@@ -113,7 +113,7 @@ const lookEveryMs = 1_000
 export type Watcher = { readonly names: readonly string[]; wake(): void }
 
 type Looks = {
-  /** Looks until every watcher is woken, whatever was announced. At each one, while `isLinked` is false. */
+  /** Number of looks after which every watcher is woken, whatever was announced. While `isLinked` is false, each look does. */
   untilAll: number
   /** Called each second. */
   look?(): void

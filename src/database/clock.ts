@@ -9,7 +9,7 @@ export const nowMs = sql`now()::timestamptz(3)`
 /** SQL for a time that many seconds from now, by the database's clock. */
 export const inSeconds = (seconds: number): SQL => sql`now() + ${seconds} * interval '1 second'`
 
-/** SQL for a time as many seconds from now as an expression says. A cluster updates by no function of a
- *  column that the time zone of a session could change, as adding an interval is. */
+/** SQL for a time as many seconds from now as an expression says. A Citus cluster refuses to update by a
+ *  function of a column that depends on the session's time zone, as adding an interval does. */
 export const secondsFromNow = (seconds: SQL): SQL =>
   sql`to_timestamp(extract(epoch from now())::float8 + ${seconds}::float8)`

@@ -13,8 +13,8 @@ const migrationLock = 7_264_337
 // in the other process waits for all older snapshots.
 const lockPollMs = 200
 
-// Said when connecting, because a pooler refuses that: the lock belongs to a session. In texts, because the
-// driver leaves out a 0.
+// Sent when connecting, so that a pooler refuses the connection: the lock belongs to a session. Written as
+// texts, because the driver leaves out a 0.
 const noTimeouts = { statement_timeout: '0', lock_timeout: '0', idle_in_transaction_session_timeout: '0' }
 
 // A lost session loses its lock, but the driver would silently continue in a new session. So a loss is final.

@@ -37,9 +37,9 @@ export async function transaction<Result>(
   return result
 }
 
-/** Awaits writes of one transaction that need nothing of each other, so that their statements go to the database
- *  together. Waits for all of them, because a statement that comes after the end of its transaction would be none of
- *  it, and throws what failed first. */
+/** Awaits writes of one transaction that need nothing of each other, so that their statements go to the
+ *  database together. Waits for all of them, because a statement that comes after the end of its transaction
+ *  would be no part of it, and throws what failed first. */
 export async function atOnce<Results extends unknown[]>(
   ...writes: { [Index in keyof Results]: Promise<Results[Index]> }
 ): Promise<Results> {

@@ -26,8 +26,8 @@ export const costOf = (lookups: readonly Lookup[]): number =>
 type Node = { id: string; __typename: string }
 
 /** Finds objects of any type by their identifiers, in the order of these; null for one that does not exist or
- *  that the caller may not see. Of imported objects with the same identifier it finds that whose type is the first by
- *  name. The number of statements does not depend on the number of identifiers. */
+ *  that the caller may not see. If imported objects have the same identifier, it finds the one whose type
+ *  comes first by name. The number of statements does not depend on the number of identifiers. */
 export async function findNodes(
   ids: readonly string[],
   lookups: readonly Lookup[],

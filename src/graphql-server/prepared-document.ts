@@ -44,7 +44,7 @@ type OperationFacts = {
 const needsOf = (operation: OperationTypeNode, field: string): FieldNeeds | undefined =>
   schema.getRootType(operation)?.getFields()[field]?.extensions.needs as FieldNeeds | undefined
 
-/** Lists the root fields that an operation selects. Follows every fragment once; '' stands for one that there is not. */
+/** Lists the root fields that an operation selects. Follows every fragment once; '' stands for a missing one. */
 function rootFieldsOf(
   selectionSet: SelectionSetNode,
   document: DocumentNode,
@@ -130,7 +130,7 @@ export class PreparedDocument {
   readonly document: DocumentNode | null
   readonly #operations = new Map<OperationDefinitionNode, PreparedOperation>()
   #errors: readonly GraphQLError[] | undefined
-  /** Compiled variants when it was kept last; null if no caller has used it. */
+  /** Number of compiled variants when it was last kept; null if no caller has used it. */
   keptVariants: number | null = null
 
   constructor(text: string, isTrusted: boolean) {

@@ -93,7 +93,7 @@ export const amount = <Parent extends { currency: string }>(
   resolve: (parent: Parent) => toMajor(minorOf(parent), parent.currency),
 })
 
-/** The same of a column. */
+/** The same for a column. */
 export const amountOf = <Column extends string>(description: string, column: Column) =>
   amount(description, (parent: Record<Column, number> & { currency: string }) => parent[column])
 
@@ -109,7 +109,7 @@ export const nullable = (description: string) => ({ nullable: true as const, des
 /** Options of a field that shows a time. */
 export const time = (description: string) => ({ type: 'DateTime' as const, description })
 
-/** The same of one that may be null. */
+/** The same for one that may be null. */
 export const nullableTime = (description: string) => ({ ...time(description), ...nullable(description) })
 
 /** Options of a field that shows an amount of its parent, as `amount` does, or null. */

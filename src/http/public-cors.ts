@@ -34,7 +34,7 @@ const allowedHeaders = [
   ...['x-apollo-operation-name', 'x-apollo-operation-type'],
 ]
 
-// Longer ones are of no page: a name of a host has at most 253 characters.
+// No page has a longer one, because a host name has at most 253 characters.
 const maxOriginCharacters = 300
 
 /** Declares that an answer depends on one more header of the request. */

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { toMajor } from '../shared/money.ts'
 
-// JSON bodies of REST, the feed and lists. A field is described once: its schema with its text, what it shows of a
-// row, and its value in examples. A body names its fields in their order, and has nothing else: who reads it knows
-// what its reader may see. Fields that several bodies have are defined beside the first of them.
+// JSON bodies of REST, the feed and lists. A field is described once: its schema with its text, what it shows
+// of a row, and its value in examples. A body names its fields in their order, and has nothing else: its code
+// shows all that its reader may see. Fields that several bodies have are defined beside the first of them.
 
 /** What a field shows of a row: a column, or what is read of the row, and of what is given beside it. */
 type From<Value> = string | ((row: never, beside: never) => Value)

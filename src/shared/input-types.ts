@@ -114,7 +114,7 @@ const anyLanguage = z
 /** Language tag (BCP 47), reduced to its language: `pt-BR` to `pt`. */
 export const language = anyLanguage.refine(hasTwoLetters, languageError)
 
-/** The same of a buyer. Absent for one that has no code of two letters, as `fil-PH` (DECISIONS 9). */
+/** The same for a buyer. A language without a code of two letters counts as absent, such as `fil-PH` (DECISIONS 9). */
 export const buyerLanguage = anyLanguage.transform((code) => (hasTwoLetters(code) ? code : undefined))
 
 /** Code of a discount. Its case does not matter. */

@@ -21,7 +21,7 @@ export function createMetrics(sources: DatabaseSources) {
   ) => new Histogram({ name, help, labelNames, buckets, registers })
   collectDefaultMetrics({ register: registry })
   addDatabaseMetrics(registers, sources)
-  // Divides what several processes behind one port add up to.
+  // Counts the processes behind a port, to divide their sums by.
   new Gauge({ name: 'boxoffice_processes', help: 'Processes behind this port', registers }).set(1)
   const requests = counterOf(
     'boxoffice_requests_total',

@@ -52,8 +52,8 @@ export const maxChanges = 1_000
 // Number of organizations up to which the next changes of each are read.
 const maxFew = 8
 
-// Changes after the cursor. Each part is an index scan that stops at the limit. The planner would count on a tenth
-// of all changes where it doesn't see the limit, and plan each time where it does: it sees the maximum.
+// Changes after the cursor. Each part is an index scan that stops at the limit. The planner is shown the maximum:
+// without a limit it would expect a tenth of all changes, and with the limit of each call it would plan every time.
 const changesAfter = (from: SQL, limit: SQL, feed: Feed) => sql`(
   select found.*, parts.part from ${from} left join ${cursorPositions} on given.part = parts.part cross join lateral (
     select * from (
@@ -86,8 +86,8 @@ const mergedOf = (feed: Feed) => {
 type NextChange = Change & { part: number; reached: number }
 type CursorChange = { part: number; position: number; id: string | null }
 
-// Changes at the positions of the cursor, to verify it with. One that was deleted by age is known if it was the last of
-// its part that was; where later ones were, they can't be read any more.
+// Changes at the positions of the cursor, to verify it with. A change that was deleted by age is still known if it was the last
+// one deleted of its part. If later ones were deleted too, the cursor is unknown, because nobody can read those any more.
 const cursorChanges = (feed: Feed): Find<CursorChange> => ({
   rows: rowsOf({ part: sql<number>`part`, position: sql<number>`position`, id: sql<string | null>`id` }),
   query: (select) =>

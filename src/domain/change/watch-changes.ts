@@ -19,8 +19,8 @@ const lastPositions = query<{ id: string; position: string }>(
     where organization_id = any(${textArrayParam('organizationIds')})`,
 )
 
-// Looks until every reader is woken, whatever the positions say: those of an organization whose grant was
-// revoked are not looked at.
+// Number of looks after which every reader is woken, whatever the positions say: those of an organization
+// whose grant was revoked are not looked at.
 const looksUntilAll = 30
 
 /** Readers of feeds in this process. Each is woken when a process announces a change that concerns it, or when

@@ -133,8 +133,8 @@ export async function findScans(tx: Connection, scans: Scan[], ctx: Context) {
 
 const late = arrayRows('late', { place: 'integer', ticketId: 'text', at: 'timestamptz' })
 
-/** How much further the number of people inside went, up and down, after the time of a scan, compared with
- *  the number inside now. */
+/** By how much the number of people inside was at most above (`rise`) and below (`fall`) the present one,
+ *  after the time of a scan. */
 export type LaterRange = { rise: number; fall: number }
 
 // Later entries and exits of a ticket that are looked at, the last ones first.

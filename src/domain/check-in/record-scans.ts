@@ -11,8 +11,8 @@ import { checkIns } from './table.ts'
 // In the order of nonces, so that two batches that share some can't wait for each other.
 const insert = insertRows('insert_check_ins', checkIns, 'fail', 'nonce')
 
-// Times in milliseconds: a cluster updates by no function of a column that a session's time zone could
-// change.
+// Times in milliseconds: a Citus cluster refuses to update by a function of a column that depends on the
+// session's time zone.
 const counted = arrayRows('counted', {
   id: 'text',
   entered: 'integer',

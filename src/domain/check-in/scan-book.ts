@@ -34,7 +34,7 @@ export function decideScan(
   if (ticket.status === 'cancelled') return 'CANCELLED'
   if (ticket.status !== 'active') return 'UNPAID'
   if (direction === 'out') return people <= ticket.entered + fall ? 'OK' : 'NOT_INSIDE'
-  // Before TOO_EARLY, which somebody may override who would not let a ticket in twice.
+  // Comes before TOO_EARLY, because whoever overrides that may not mean to let a ticket in twice.
   if (people > ticket.admits - (force ? 0 : ticket.entered + rise)) return 'ALREADY_ENTERED'
   return isEarly && (isBeforeDay || !force) ? 'TOO_EARLY' : 'OK'
 }

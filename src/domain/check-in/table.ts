@@ -53,7 +53,7 @@ export const checkIns = pgTable(
     primaryKey({ columns: [checkIn.integrationId, checkIn.nonce, checkIn.organizationId] }),
     ownKey('check_ins_of_tickets', checkIn, checkIn.ticketId, tickets),
     index().on(checkIn.ticketId, checkIn.createdAt),
-    // For those that are deleted by age.
+    // Finds the rows that are to be deleted by age.
     index().on(checkIn.organizationId, checkIn.createdAt),
   ],
 )

@@ -57,7 +57,7 @@ const overlapMs = 30_000
 // Readers that were woken together begin at the same position, and share what they read.
 const stepMs = 5_000
 
-// Position in the table after which check-ins may still appear that began before a time, and all that began later.
+// Position before all check-ins that began after a time, and before those from earlier that may not be committed yet.
 const positionBefore = (time: Date): Position => ({
   createdAt: new Date(Math.floor((time.getTime() - overlapMs) / stepMs) * stepMs),
   integrationId: '',
@@ -90,7 +90,7 @@ function pacedReads() {
 /** A reader of the check-ins of an event, whose identifier is its name. */
 type DoorWatcher = Watcher & { read: ReturnType<typeof pacedReads> }
 
-// Looks until every reader is woken, for processes that died before they could announce a check-in.
+// Number of looks after which every reader is woken, in case a process died before it announced a check-in.
 const looksUntilAll = 10
 
 const doorWatch = perDatabase((db) => watchTopic<DoorWatcher>(db, 'check-ins', { untilAll: looksUntilAll }))
@@ -106,10 +106,10 @@ function readEventId(id: string): Date {
   ])
 }
 
-/** Streams the check-ins of tickets of an event and of the caller's mode, as they are made; after
- *  `lastEventId`, those since that event as well, of which some may come again: commits come in another order
- *  than they began. Each reader reads them from the table when it is woken, from its own position on: one that is slow
- *  reads them later, and nothing is left out.
+/** Streams the check-ins of tickets of an event and of the caller's mode, as they are made; with
+ *  `lastEventId`, first those since that event, some of them again, because transactions commit in another order
+ *  than they begin. Each reader reads them from the table when it is woken, from its own position on: one that
+ *  is slow reads them later, and nothing is left out.
  *  Refuses: UNAUTHENTICATED, FORBIDDEN for a channel, NOT_FOUND for an event of others, CURSOR_UNKNOWN. */
 export async function watchCheckIns(
   eventId: string,

@@ -14,7 +14,7 @@ import { isPaymentOfTicket, retiredDocuments, tickets } from '../ticket/table.ts
 import { prices, ticketRates } from '../ticket-rate/table.ts'
 import type { Delivery } from './table.ts'
 
-/** True of a ticket that was given to another person, whose documents are not those of who bought it. */
+/** True if the ticket was given to another person: its documents are then not the buyer's. */
 export const isGiven = sql<boolean>`exists (select from ${retiredDocuments}
   where ${inOrganization(retiredDocuments.organizationId)} and ${retiredDocuments.ticketId} = ${tickets.id})`
 
@@ -133,9 +133,9 @@ const documentsOfPayment = documents(
   and(inOrganization(tickets.organizationId), eq(tickets.paymentId, parameter('paymentId'))),
 )
 
-/** Finds the tickets of a delivery: those of its payment, or the only one that it names, that are active
- *  and still bear its recipient. A notice that names a ticket concerns it whatever became of it; a checkout by a
- *  publishable key that cost nothing is sent to its first attendee, but for what was given to others. */
+/** Finds the tickets of a delivery: those of its payment, or the only one that it names, that are active and still
+ *  bear its recipient. A notice that names a ticket concerns it whatever became of it; a checkout by a publishable
+ *  key that cost nothing is sent to its first attendee, except for tickets that were given to others. */
 export async function documentsToSend(db: Database, delivery: Delivery): Promise<TicketDocument[]> {
   const { organizationId, notice, occasion, medium, paymentId, recipient, ticketId } = delivery
   const found = await documentsOfPayment(db, { organizationId, paymentId })

@@ -16,9 +16,9 @@ const dates = { id, start: startDate, end: endDate, display: displayDate }
 /** Reads the dates of events, before they are written, for `markMoved`. */
 export const readDates = (tx: Connection, areThese: SQL) => tx.select(dates).from(events).where(areThese)
 
-/** Gives events that have other dates than before the next sequence of their calendar entry. Where the start
- *  is another, and ahead, the holders are told of it once the transaction is committed, unless `notify` is false, or
- *  it is again the one that they know. */
+/** Gives events whose dates have changed the next sequence of their calendar entry. If the start has changed
+ *  and lies ahead, the holders are told once the transaction is committed, unless `notify` is false or they
+ *  know this start already. */
 export async function markMoved(
   tx: Connection,
   before: Awaited<ReturnType<typeof readDates>>,

@@ -9,8 +9,8 @@ import { deliveries } from './table.ts'
 
 const prefix = `${anonymized}:`
 
-/** Recipient of a delivery whose recipient was anonymized: another one for each, because deliveries of one
- *  occasion have different ones. */
+/** Recipient of an anonymized delivery: a different one for each, because deliveries of one occasion must
+ *  differ in it. */
 export const anonymizedRecipient: SQL<string> = sql`${prefix} || ${deliveries.id}`
 
 /** Condition that the recipient of a delivery is known. */
@@ -100,7 +100,7 @@ export async function requireResends(tx: Connection, tickets: Addressed[]): Prom
   const ids = tickets.map(({ id }) => id)
   const exhausted = await tx
     .select({
-      // Never more than the maximum are within a day, so the first of them is the next to leave it.
+      // There are never more than the maximum within a day, so the oldest one is the next to drop out.
       seconds: sql<number>`ceil(extract(epoch from min(${deliveries.createdAt}) + interval '24 hours' - now()))::float8`,
     })
     .from(deliveries)
@@ -133,9 +133,9 @@ export async function queueAgain(tx: Connection, tickets: Addressed[]): Promise<
   return queued.length
 }
 
-/** Queues a transferred ticket for its new holder, and a notice for the former one unless both have the
- *  same address, in the transaction of the transfer. A former one who was anonymized is told nothing, and no
- *  later one passes for who paid. */
+/** Queues a transferred ticket for its new holder, and a notice for the former one unless both have the same
+ *  address, in the transaction of the transfer. A former holder who was anonymized is told nothing, and no
+ *  later holder passes for the payer. */
 export async function queueTransfer(tx: Connection, ticket: Addressed, formerEmail: string): Promise<void> {
   const { id: ticketId, organizationId, paymentId, email } = ticket
   const occasion = `transfer:${newId('dlv')}`

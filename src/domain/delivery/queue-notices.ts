@@ -30,10 +30,10 @@ const ofPayments = (tx: Connection, organizationId: string, paymentIds: string[]
 type Named = { organizationId: string; paymentIds: string[]; occasion: string; ticketId?: string }
 type NewNotice = Omit<Notice, 'language' | 'byHand'>
 
-/** Queues a notice about some tickets of each payment: a mail to every holder of such a ticket, and one to the
- *  payer, the attendee of the first ticket as it was sold, who alone is told the amount; one where both are the
- *  same. Nobody is told who was anonymized, nor of a test ticket that was not to be mailed (DECISIONS 142, 161,
- *  162). The mails of an occasion are queued once. */
+/** Queues a notice about some tickets of each payment: a mail to every holder of such a ticket, and one to
+ *  the payer (the attendee of the first ticket as it was sold), who alone is told the amount; a single one if
+ *  both are the same. Leaves out people who were anonymized, and test tickets whose checkout asked for no
+ *  mails (DECISIONS 142, 161, 162). The mails of an occasion are queued once. */
 export async function queueNotices(
   tx: Connection,
   { organizationId, paymentIds, occasion, ticketId }: Named,

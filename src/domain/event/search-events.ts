@@ -83,9 +83,9 @@ const conditions = {
   locationId: eq(events.locationId, parameter('locationId')),
   startDate: gte(events.startDate, parameter('startDate')),
   endDate: lte(events.endDate, parameter('endDate')),
-  // An event that has not ended began a week ago at most, unless it is longer: then when the first of those began that
-  // the caller sees. This bound lets the index on `start_date` skip past events, however many there are. The offset
-  // keeps the planner from looking for the first one by that very index.
+  // An event that has not ended began at most a week ago, unless it lasts longer: then no earlier than the
+  // first such event that the caller sees. This bound lets the index on `start_date` skip past events,
+  // however many there are. The offset keeps the planner from looking for the first one by that very index.
   notEnded: sql`${events.endDate} > now() and ${events.startDate} >= least(now() - interval '7 days',
     (select min(start_date) from (select ${events.startDate} from ${events} where ${duration(events)} > 7 * 86400
       and ${events.endDate} > now() and ${anyOf(events.organizationId, 'organizationIds')} offset 0) as long))`,

@@ -35,7 +35,7 @@ export const events = pgTable(
     slug: text().notNull(),
     description: text(),
     age: text(),
-    /** Minimum age in years, which goes before `age`; 0 for any age. */
+    /** Minimum age in years, which takes precedence over `age`; 0 for any age. */
     minimumAge: integer('minimum_age'),
     outfit: text(),
     ambiences: text().array().notNull().default([]),
@@ -53,9 +53,9 @@ export const events = pgTable(
     revision: uuid().notNull().defaultRandom(),
     /** SEQUENCE of its calendar entry: the number of times that its dates were changed. */
     calendarSequence: integer('calendar_sequence').notNull().default(0),
-    /** Begin of what is hashed in its scan list; null until that is asked for (DECISIONS 54). */
+    /** Salt of the hashes in its scan list; null until the list is first read (DECISIONS 54). */
     scanSalt: text('scan_salt'),
-    /** Its dates before, until its holders are told of those that it has now. */
+    /** Its former dates, until its holders are told of the present ones. */
     movedFrom: jsonb('moved_from').$type<FormerDates>(),
   },
   (event) => [
@@ -73,7 +73,7 @@ export const events = pgTable(
   ],
 )
 
-/** Minimum age of an event as text: the number of the catalogue, where it gives one, before its words. */
+/** Minimum age of an event as text: the catalogue's number if it gives one, else its words. */
 export const ageText: SQL<string | null> = sql`coalesce(${events.minimumAge}::text, ${events.age})`
 
 export type Event = Omit<

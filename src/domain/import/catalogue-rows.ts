@@ -58,7 +58,7 @@ export const organizationRow = (
   ...columnsOf(file.organizationFile, input),
   id,
   slug: slugOf(input, key, kept),
-  // The same as what is written already, else the file is refused.
+  // Equal to the number that is stored already, because a file with another one is refused.
   decimals: decimalsOf(input.currency),
 })
 

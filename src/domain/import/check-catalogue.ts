@@ -57,7 +57,7 @@ function findDuplicateCodes({ discounts }: Catalogue): Problem[] {
   })
 }
 
-// Removed rates are known, too: a sale that has ended need not be cut out of its discounts.
+// Removed rates are known too, so that nobody has to cut a rate whose sale has ended out of its discounts.
 function findForeignRates(catalogue: Catalogue, existing: Existing): Problem[] {
   const ownerOf = new Map(catalogue.ticketRates.map(({ id, organizationId }) => [id, organizationId]))
   return catalogue.discounts.flatMap(({ path, parentId, input }) =>

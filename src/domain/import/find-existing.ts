@@ -24,8 +24,8 @@ type Named = { id: string }
 export const among = (column: PgColumn, named: Named[]): SQL =>
   sql`${column} = any(${sql.param([...new Set(named.map(({ id }) => id))])}::text[])`
 
-/** Finds the time zones of a file that the database knows by exactly these names. One that it does not know fails the
- *  statement, so this is for no transaction; then all are read, which takes a file each. */
+/** Finds the time zones of a file that the database knows by exactly these names. An unknown one fails the
+ *  statement, so never call this in a transaction; all zones are then read, which takes PostgreSQL a file each. */
 export async function findTimezones(db: Database, json: unknown): Promise<Set<string>> {
   const named = itemsOf(json, 'locations').map(({ raw }) => textIn(raw, 'timezone'))
   const valid = [...new Set(named.filter(isTimezone))]
@@ -37,8 +37,8 @@ export async function findTimezones(db: Database, json: unknown): Promise<Set<st
   return new Set(zones.map(({ name }) => name))
 }
 
-/** Reads the time zones of the venues of a file's events, if any has plain dates: of the location that the file names,
- *  else of the one that is known of the event; UTC without one. */
+/** Reads the time zones of the venues of a file's events, if any has plain dates: of the location that the
+ *  file names, else of the location that the event has already; UTC without one. */
 export async function readZones(tx: Connection, json: unknown): Promise<(event: unknown) => string> {
   const listed = itemsOf(json, 'events').filter(({ raw }) => /"\d{4}-\d\d-\d\d"/.test(JSON.stringify(raw)))
   if (listed.length === 0) return () => 'UTC'

@@ -5,8 +5,8 @@ import { toMajor } from '../../shared/money.ts'
 type Row = Record<string, unknown>
 type Named = { kind: string; id: string; name: string }
 
-/** Report of an import: each object that it adds, changes or removes from sale, unless null, and what of that a
- *  file may not mean. */
+/** Report of an import: each object that it adds, changes or removes from sale (null unless it is a plan),
+ *  and warnings of what the file may not mean. */
 export type Report = {
   changes: (Named & { action: 'ADD' | 'CHANGE' | 'REMOVE'; fields: Field[] })[] | null
   warnings: (Named & { code: string; message: string })[]
@@ -51,7 +51,7 @@ export function noteRow(report: Report, named: Named, before: Row | undefined, a
   report.changes?.push({ action: before ? 'CHANGE' : 'ADD', ...named, fields })
 }
 
-/** Notes that something is removed from sale, of which so many are sold or held. */
+/** Notes that something is removed from sale, of which `used` are sold or held. */
 export function noteRemoval({ changes, warnings }: Report, named: Named, used: number): void {
   changes?.push({ action: 'REMOVE', ...named, fields: [] })
   if (used > 0) warnings.push({ code: 'REMOVES_SOLD', ...named, message: `${used} sold or held` })

@@ -33,7 +33,7 @@ const limited = (
 // Counters that a file is about. A capacity is null if it is unlimited, and undefined if the file says nothing of it.
 const wantedOf = ({ ticketRates, prices, discounts }: Catalogue) => [
   ...ticketRates.map(({ id, key, organizationId, path, input: { availability } }) => {
-    // Whether the file says what is sold and left, which leaves out what is held, instead of a capacity.
+    // True if the file gives no capacity but what is sold and left, which leaves out what is held.
     const isReport = availability != null && availability.capacity === undefined
     return {
       ...{ kind: 'rate' as const, id, key, organizationId, isReport },
@@ -109,8 +109,8 @@ export async function checkStock(tx: Connection, catalogue: Catalogue): Promise<
   return decide(wanted, await tx.select().from(stock).where(isLive)).problems
 }
 
-// Gives test mode the same capacities and the same number sold elsewhere where these change. Tests never stand in
-// the way of an import: a capacity below what they sold or hold is as much as that.
+// Gives test mode the same capacities and the same number sold elsewhere where these change. Tests never
+// stand in the way of an import: if they sold or hold more than the new capacity, theirs is as much as that.
 async function writeTestStock(tx: Connection, rows: Counters[]): Promise<void> {
   const found = byName(await lockStock(tx, 'test', rows))
   const counters = rows.map((row) => {

@@ -60,7 +60,7 @@ function compare(sortKey: SortKey, one: Position, other: Position): number {
   return byKey || Number(one.positionId > other.positionId) - Number(one.positionId < other.positionId)
 }
 
-// Part of the order that the plan leaves.
+// Range of the order within which the rows of a plan lie.
 function boundsOf(sortKey: SortKey, { from, until, prefix = '' }: Plan) {
   const at = (key: string | number): Position => ({
     positionKey: `${sortKeys[sortKey].prefix}${key}`,
@@ -98,7 +98,7 @@ export async function readPage<Row>(
   const [above, below] = isDescending ? [last, first] : [first, last]
   const lower = above && compare(sortKey, bounds.lower, above) < 0 ? above : bounds.lower
   const upper = below && compare(sortKey, below, bounds.upper) < 0 ? below : bounds.upper
-  // Online sales are parts of the list by themselves.
+  // The filter for online sales chooses parts of the list, so it leaves nothing to look through.
   const isOpen = ([name, value]: [string, string | null]) =>
     value !== null && name !== serves && !(name === 'saleType' && value === 'online')
   const isFiltered = Object.entries(filters).some(isOpen)

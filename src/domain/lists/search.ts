@@ -190,7 +190,7 @@ function pageStatement<Row>(
     and ${position} > (${keyOf('lower')}, ${idOf('lower')}) and ${position} < (${keyOf('upper')}, ${idOf('upper')})`
   const inOrder = orderBy(key, sql`${id}`)
   const isBounded = isFiltered && !isSmall
-  // Far enough in the list that a page must not look further, whatever it finds.
+  // Position beyond which a page looks no further, whatever it has found.
   const stop = isBounded
     ? sql`select key, id from parts cross join lateral (
         select ${key} as key, ${id} from ${tickets} ${inRange} ${inOrder}

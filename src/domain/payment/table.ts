@@ -146,7 +146,7 @@ export const providerEvents = pgTable(
   (event) => [
     primaryKey({ columns: [event.provider, event.id, event.organizationId] }),
     ownKey('provider_events_of_payments', event, event.paymentId, payments),
-    // For those that are deleted by age.
+    // Finds the rows that are to be deleted by age.
     index().on(event.organizationId, event.createdAt),
     index('provider_events_payment').on(event.paymentId).where(sql`${event.paymentId} is not null`),
   ],
@@ -154,7 +154,7 @@ export const providerEvents = pgTable(
 
 export type Payment = typeof payments.$inferSelect
 
-/** Payment with the rate of its tickets: all are of one, because a checkout names one. */
+/** Payment with the rate of its tickets, which all have the same one, because a checkout names one. */
 export type PaymentOfRate = Payment & { ticketRateId: string }
 
 /** Rate of a payment's tickets, for a statement of `query`. */

@@ -33,7 +33,7 @@ const deleteCheckIns = deletingByTime(
   checkIns,
   sql`${checkIns.integrationId}, ${checkIns.nonce}`,
 )
-// One that comes again after that is applied again, which changes nothing.
+// An event that is delivered again after that is applied again, which changes nothing.
 const deleteProviderEvents = deletingByTime(
   'delete_old_provider_events',
   providerEvents,
@@ -70,7 +70,7 @@ const deleteWebhookDeliveries = query(
   returning ${changeId}`,
 )
 
-// Changes that have a position and are older than each that a delivery is left of.
+// Changes that have a position and are older than every change that still has a delivery.
 const lockOldChanges = query<{ id: string }>(
   'lock_old_changes',
   () => sql`

@@ -67,7 +67,7 @@ export const leftColumns = left
 /** Types of a rate: with a capacity, and without. */
 export const rateTypes = ['limited', 'unlimited'] as const
 
-/** Maximum of `warrantyHours`, ten years: rows of before may have more. */
+/** Maximum of `warrantyHours`, ten years. Older rows may have more. */
 export const maxWarrantyHours = 87_600
 
 /** Ticket rates of events, with the rules of their sale. Those that a catalogue removes stay, because sold tickets refer

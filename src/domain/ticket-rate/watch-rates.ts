@@ -75,9 +75,9 @@ const readEveryMs = 100
 // Rates of a statement. A look reads so many; the next looks read the others.
 const maxTogether = 1_000
 
-/** Rates that somebody in this process watches in one mode, as they were read last: once for all who watch them. They are
- *  read when a process announces that they moved. A look each second finds what no process announced: what
- *  the clock changes, or a process did that died before it could announce it. */
+/** Rates that somebody in this process watches in one mode, as they were read last: once for all who watch
+ *  them. They are read when a process announces that they moved. A look each second finds what no process
+ *  announced: changes by the clock, and those of a process that died before it announced them. */
 function createRateWatch(db: Database, mode: Mode) {
   const watchedOf = new Map<string, Watched>()
   const moved = new Set<string>()

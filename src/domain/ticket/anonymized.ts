@@ -7,7 +7,7 @@ export const anonymized = 'anonymized'
 /** Reports whether the attendee of a ticket was anonymized. */
 export const isAnonymized = ({ email }: Pick<Ticket, 'email'>): boolean => email === anonymized
 
-/** Everything that an attendee told but for name, address and phone, cleared. */
+/** Cleared values of all that an attendee entered except name, e-mail address and phone. */
 export const clearedAttendee = {
   gender: null,
   birthday: null,

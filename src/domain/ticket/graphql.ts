@@ -26,7 +26,7 @@ import * as parts from './parts-graphql.ts'
 import { type LookupTicket, maxTickets, type Ticket } from './table.ts'
 import * as views from './views.ts'
 
-/** Fields of a ticket that every key sees which may scan, cancel or refund it (DECISIONS 143). */
+/** Fields of a ticket for every key that may scan, cancel or refund it (DECISIONS 143). */
 const fieldsAtDoor: ReadonlySet<string> = new Set([
   ...['id', 'mode', 'saleType', 'status', 'checkoutStatus', 'createdAt', 'activationDate', 'updatedAt'],
   ...['fullName', 'name', 'for', 'enter', 'entryTime', 'entryDate', 'supplements', 'paymentCurrency'],

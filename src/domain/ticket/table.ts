@@ -47,7 +47,7 @@ const amount = (name: string) => minorUnits(name).notNull()
 export const isNotExpired = (ended: ExtraConfigColumn | PgColumn | SQL): SQL =>
   sql`${ended} is distinct from 'expired'`
 
-// A list is walked by organization, mode and channel.
+// Columns that the indexes of lists begin with: a list is read channel by channel.
 const ofChannel = (ticket: Record<'organizationId' | 'mode' | 'channelId', ExtraConfigColumn>) =>
   [ticket.organizationId, ticket.mode, ticket.channelId] as const
 
@@ -146,11 +146,11 @@ export const tickets = pgTable(
       columns: [ticket.priceId, ticket.ticketRateId],
       foreignColumns: [prices.id, prices.ticketRateId],
     }),
-    // Indexes of tickets. Most are walked by lists in their order (../lists/search.ts), for each channel of an
-    // organization, in either mode. Nothing that paying or scanning changes is in any of them, nor in the predicate
-    // of one, so that these updates are heap-only and write no index. Few tickets are of the same
-    // millisecond: lists sort these by their identifiers, which would be a third of an index. Any number has the
-    // same name.
+    // Indexes of tickets. Lists read most of them in order (../lists/search.ts), for each channel of an
+    // organization, in either mode. Nothing that paying or scanning changes is in any of them, nor in the
+    // predicate of one, so that these updates are heap-only and write no index. Identifiers would be a third
+    // of an index by time, so lists sort the few tickets of the same millisecond themselves. Any number has
+    // the same name.
     index().on(ticket.paymentId, ticket.position),
     index('tickets_channel_created').on(...ofChannel(ticket), ticket.createdAt),
     index('tickets_ended_created')

@@ -9,7 +9,7 @@ import { holds, openSessions } from './table.ts'
 
 const ended = arrayRows('ended', { paymentId: 'text', ticketRateId: 'text', expiresAt: 'float8' })
 
-// Times in milliseconds: a cluster deletes by no function of a column that a session's time zone could change.
+// Times in milliseconds: a Citus cluster refuses to delete by a function of a column that depends on the session's time zone.
 const drop = query(
   'drop_holds',
   () => sql`

@@ -52,7 +52,7 @@ export async function holdWithinLimit(
   holds.add(hold)
   const answer = await sell().finally(() => holds.delete(hold))
   const { id, organizationId } = answer.payment
-  // A repetition is counted by the checkout that it repeats.
+  // A repetition costs nothing: the checkout that it repeats is counted already.
   if (!answer.replayed) holds.add({ places, payment: { id, organizationId } })
   return answer
 }
@@ -66,7 +66,7 @@ export async function withoutGuessing<T>(
 ): Promise<T> {
   const who = countedAs(ctx)
   if (who === null || !discountCode) return run()
-  // Counts beforehand, so that guesses at once are no more than others.
+  // Counts before the lookup, so that guesses at the same time are bounded like those one after the other.
   const { count, leftMs } = unknownCodesOf(ctx.services).add(who)
   if (count > maxUnknownCodes)
     throw tooMany('Too many unknown discount codes.', maxUnknownCodes, Math.ceil(leftMs / 1000))

@@ -37,8 +37,8 @@ const findCompletedKey = readByIds('idempotency_keys', {
       .where(and(inOrganization(idempotencyKeys.organizationId), anyOf(idempotencyKeys.id, keys), isFresh)),
 })
 
-// A channel that may not sell the rate any more still gets the answer of a checkout that it made before. A rate of
-// others takes the same statements as none, so that their times tell nobody which rates exist.
+// A channel that may not sell the rate any more still gets the answer of a checkout that it made before. Somebody
+// else's rate takes the same statements as one that doesn't exist, so that their times tell nobody which exist.
 async function replay(
   { id, requestHash }: Idempotency,
   terms: Terms | null,

@@ -25,8 +25,8 @@ type NewRefund = Partial<Pick<RefundAttempt, 'idempotencyKey' | 'requestHash'>> 
   nonRefundable?: number
 }
 
-// Finds the charge that paid for the tickets, and adds up the refunds of one of them that have succeeded or are pending.
-// Extra charges are refunded in full by themselves; of this one at most a surplus is.
+// Finds the charge that paid for the tickets, and adds up the refunds of one of them that have succeeded or
+// are pending. Other charges are refunded in full automatically; of this one at most a surplus is.
 const findPayingCharge = query<{ id: string; refunded: number }>(
   'paying_charge',
   () => sql`

@@ -14,7 +14,7 @@ import { tickets } from '../../ticket/table.ts'
 import type { TicketRate } from '../../ticket-rate/table.ts'
 import { type Ending, releaseHolds } from './release-holds.ts'
 
-// Payments by what is queued of them: each is looked at again under its lock.
+// Payments as the queue has them; each is checked again under its lock.
 const findOverdue = (db: Database, condition?: SQL) =>
   db
     .select({ id: holds.paymentId, organizationId: holds.organizationId })

@@ -15,8 +15,8 @@ export type Settlement = {
   event?: Pick<ProviderEvent, 'id' | 'type'> & { provider: string }
 }
 
-/** Finds what a settlement needs of a payment: who reports an outcome may know no more than its key, but settlements
- *  are batched by rate. Checks no permissions. */
+/** Finds what a settlement needs of a payment: whoever reports an outcome may know only its key, but
+ *  settlements are batched by rate. Checks no permissions. */
 export const findSettling = readByOrganization<Settlement['payment']>(async (db, values) =>
   byId(await ratesOfPayments(db, values)),
 )

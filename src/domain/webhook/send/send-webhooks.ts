@@ -19,7 +19,7 @@ type Attempt = { claimed: ClaimedDelivery; verdict: Verdict }
 // A webhook is disabled after failing for this long, which is longer than all attempts of one delivery take.
 const maxFailing = sql`interval '5 days'`
 
-// The time as columns, because a cluster updates by no case that calls a function.
+// Gives the time as columns, because a Citus cluster refuses to update by a `case` that calls a function.
 const clock = sql`(select now() as at, extract(epoch from now())::float8 as seconds) as clock`
 
 // Matching on `attempts` and `pending` leaves alone a delivery that another process has claimed since, or

@@ -15,7 +15,7 @@
 // Each step calls the database's function `hold`, which decides job by job under the locks of the counters; 1 and 2 only
 // add speed. Slow form: (db, job) => holdExactly(db, [job]).then(([outcome]) => outcome)
 //
-// A rule across checkouts (tickets per buyer, say) belongs into the function, which sees what every other checkout of the
+// A rule across checkouts (tickets per buyer, say) belongs in the function, which sees what every other checkout of the
 // rate has done.
 
 import { batchByKey, deferred } from '../../../../data/batch-queue.ts'
