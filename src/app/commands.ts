@@ -68,7 +68,7 @@ const options = {
 } as const
 
 type Output = { json: unknown; text: string; code?: number }
-/** Opens the tables, or with `whole` all that a database can do. */
+/** Opens the database for its tables alone, or with `whole` for all that it can do. */
 type Open = (() => Promise<Database>) & { whole(): Promise<OpenDatabase> }
 /** Parses its arguments, where a Refusal is a usage error; the function that it returns does the work. */
 type Command = (input: object) => (open: Open, access: Access, files: Files) => Promise<Output>

@@ -34,7 +34,7 @@ class Announcements {
   readonly #listeners = new Set<Listener>()
   readonly #gathered = new Map<Topic, Set<string> | null>()
   #timer: NodeJS.Timeout | null = null
-  /** To the other processes that share the database. It passes on what it receives. */
+  /** Link to the other processes that share the database; it passes on what it receives. */
   link: AnnouncementLink | null = null
 
   listen(listener: Listener): () => void {

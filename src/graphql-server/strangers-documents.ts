@@ -7,11 +7,11 @@ import { busy, refusal } from '../shared/errors.ts'
 import { FairTurns } from './fair-turns.ts'
 import type { PreparedDocuments } from './prepared-document.ts'
 
-// Time that the new documents of one address may take to be parsed and validated, in so many milliseconds. The
+// Time within each window for which the new documents of one address may be parsed and validated. The
 // introspection of a tool takes 10 ms once.
 const budgetMs = 500
 const windowMs = 10_000
-// A document within the limits takes no longer: the process was held up.
+// Counts no document for longer, because one within the limits takes longer only if the process was held up.
 const longestMs = 50
 const maxWaiting = 500
 

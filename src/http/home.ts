@@ -18,8 +18,8 @@ export type Link = { path: string; name: string; text: string }
 const link = (path: string, name: string, text: string): Html =>
   html`<li><a href="${path}"><strong>${name}</strong><span>${text}</span></a></li>`
 
-/** `isOpen`: documents of anybody are executed, so that there is GraphiQL and the schema may be read. `first` comes before
- *  the pages of the service. */
+/** With `isOpen` anybody's documents are executed, so there is GraphiQL, and the schema may be read. `first`
+ *  comes before the pages of the service. */
 type Pages = { isOpen: boolean; first?: Link }
 
 const bodyOf = ({ isOpen, first }: Pages) => html`<main class="padded stack">

@@ -21,7 +21,7 @@ export const isIdentifier = (text: string): boolean => identifier.test(text)
 // Random part of a ULID. The ulid library makes a system call for each character, which is slow.
 const random80Bits = customAlphabet('0123456789abcdefghjkmnpqrstvwxyz', 16)
 
-/** Begin of the identifiers of a time, in milliseconds since 1970: they are ordered by it. */
+/** Beginning of the identifiers of a time, in milliseconds since 1970; identifiers are ordered by it. */
 export const idsFrom = (prefix: Prefix, timeMs: number): string =>
   `${prefix}_${encodeTime(timeMs, 10).toLowerCase()}`
 
@@ -57,7 +57,7 @@ export const newQrCode: () => string = customAlphabet('23456789ABCDEFGHJKMNPQRST
 
 const newHexSecret: () => string = customAlphabet('0123456789abcdef', 64)
 
-/** Address of a row by an unguessable token: what the token names beside its secret, the row and its organization. */
+/** An unguessable token, and what it names beside its secret: the row that it leads to, and the row's organization. */
 export type AddressToken = { token: string; id: string; organizationId: string }
 
 const base64url = (text: string): string => Buffer.from(text).toString('base64url')

@@ -7,7 +7,7 @@ type Issue = z.core.$ZodIssue
 // Names that other services have for a field.
 const otherNames: Record<string, string> = { q: 'search', query: 'search', text: 'search' }
 
-// Tells a message of names from one of zod or of a type.
+// Marks a message that lists names of fields, unlike those of zod or of a type.
 const namesMark = 'fields: '
 
 /** Names, in the message of an unknown field, all fields that its object has. */

@@ -90,7 +90,7 @@ async function decide(tx: Connection, scans: NumberedScan[], ctx: Context): Prom
 }
 
 function decideOnce(inputs: CheckInInput[], ctx: Context): Promise<ScanOutcome[]> {
-  // A live nonce may read like one in test mode, and is another request all the same.
+  // A nonce in live mode and the same one in test mode name different requests.
   const scans = inputs.map((input, place) => ({
     place,
     input: { ...input, nonce: nameInMode(ctx, input.nonce) },

@@ -140,7 +140,7 @@ export type LaterRange = { rise: number; fall: number }
 // Later entries and exits of a ticket that are looked at, the last ones first.
 const maxLater = 1_000
 
-// `undone` is the sum of a later scan and of those after it: without them, so many fewer people were inside.
+// `undone` is the sum of a later scan and of those after it: before these, so many fewer people were inside.
 const laterRanges = query('later_check_ins', {
   rows: rowsOf({ place: sql<number>`place`, rise: sql<number>`rise`, fall: sql<number>`fall` }),
   query: (select) =>

@@ -57,7 +57,7 @@ export async function redeemSupplement(input: RedeemInput, ctx: Context): Promis
   const [organizationId] = organizationIds
   const { supplementId } = input
   const nonce = nameInMode(ctx, input.nonce)
-  // A live nonce may read like one in test mode, and is another request all the same.
+  // A nonce in live mode and the same one in test mode name different requests.
   const requestHash = nameInMode(ctx, sha256(JSON.stringify(input)))
 
   const redeem = () =>

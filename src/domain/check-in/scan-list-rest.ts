@@ -98,7 +98,7 @@ const query = z.strictObject({
 })
 
 // The cursor moves with every change of the organization. An older one with the same entries is as good, so
-// the ETag is of the rest.
+// the ETag leaves it out.
 function toAnswer(page: ScanListPage, link: string): Answer {
   const { event, opensAt, salt, entries, cursor, hasMore } = page
   const facts = {

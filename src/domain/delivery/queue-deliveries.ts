@@ -36,13 +36,13 @@ type Paid = {
   isPublic?: boolean | undefined
 }
 
-// Mails a day to an address of what publishable keys sell for nothing (DECISIONS 164).
+// Maximum number of mails that an address gets within a day for free checkouts by publishable keys (DECISIONS 164).
 const maxPublic = 5
 
 function deliveriesOf({ payment, tickets, isPublic }: Paid): Queued[] {
   const { organizationId, id: paymentId, totalAmount } = payment
   const [emails, phones] = [tickets.map(({ email }) => email), tickets.map(({ phone }) => phone)]
-  // Anybody has a publishable key: what costs nothing is sent to one address, whoever its tickets are for.
+  // Anybody may have a publishable key, so a free checkout is sent to one address, whoever its tickets are for.
   if (isPublic && totalAmount === 0)
     return deliveriesTo({ organizationId, paymentId, occasion: 'public' }, emails.slice(0, 1), [])
   return deliveriesTo({ organizationId, paymentId, occasion: totalAmount > 0 ? '' : 'free' }, emails, phones)

@@ -57,9 +57,9 @@ export const deliveries = pgTable(
     index('deliveries_of_ticket')
       .on(delivery.ticketId, delivery.createdAt)
       .where(sql`${delivery.ticketId} is not null`),
-    // A person's, to be exported or erased.
+    // Finds a person's deliveries, which may be exported or erased.
     index('deliveries_recipient').on(sql`lower(${delivery.recipient})`),
-    // Mails of the last hour that cost nobody anything.
+    // Counts the mails of the last hour that were not for paid tickets.
     index('deliveries_bounded')
       .on(delivery.organizationId, delivery.sentAt)
       .where(sql`${delivery.occasion} <> ''`),

@@ -60,7 +60,7 @@ export async function importCatalogue(
     const dates = existing.events.size > 0 ? await readDates(tx, isKnown) : []
     const written = await writeCatalogue(tx, catalogue, existing, report)
     await markMoved(tx, dates, isKnown, notify)
-    // As triggers do where they run. Rates and their parts are listed under the events that the file names.
+    // Renews revisions as triggers do where they run. All rates and parts of a file are below events that it names.
     if (!runsTriggers(db) && catalogue.events.length > 0)
       await tx.update(events).set({ revision: randomUUID() }).where(among(events.id, catalogue.events))
     // Sales continue during the import, so stock is checked again under the lock.

@@ -55,7 +55,7 @@ const oldDeliveries = (condition: SQL, limit: SQL) => sql`(
   where ${inOrganization(organizationId)} and ${webhookId} = ${webhooks.id} and ${changeId} < ${before} and ${condition}
   order by ${changeId} limit ${limit}) as old`
 
-// What waits for a webhook that is enabled stays. One that is disabled hears of nothing that old: the feed has it.
+// What waits for an enabled webhook stays. A disabled one is not sent anything that old; its owner finds it in the feed.
 const deleteWebhookDeliveries = query(
   'delete_old_webhook_deliveries',
   () => sql`

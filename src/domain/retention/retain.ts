@@ -88,7 +88,7 @@ async function claimTurn(db: Database): Promise<string | null> {
       .set({ dueAt: inSeconds(turnSeconds) })
       .where(and(eq(organizationId, due.organizationId), lte(dueAt, nowMs)))
       .returning({ organizationId })
-    // Else another process was first.
+    // Otherwise another process was first.
     if (claimed.length > 0) return due.organizationId
   }
 }

@@ -103,7 +103,7 @@ const partRows = <Child extends Part>(child: Child) =>
 const isVisible = (child: Part, keys: string) =>
   and(anyOf(child.id, keys), anyOf(ticketRates.organizationId, 'organizationIds'))
 
-/** Loads prices with what decides whether their rates list them. */
+/** Loads prices with the setting of their rates that decides whether they are listed. */
 export const visiblePriceById = loadById<Price & { showAllPrices: boolean }>('catalogue', {
   name: 'visible_price_by_id',
   rows: rowsOf({

@@ -24,8 +24,8 @@ import { countStreams, type StreamLimits } from './stream-limits.ts'
 /** A subscription of a caller. */
 type Subscription = { operation: LiveOperation; origin: Origin; authenticated: Authenticated }
 
-/** Way into a source of events. `join` adds a stream to it, and returns how that leaves; `drop` ends a source that nobody
- *  has joined. */
+/** Way into a source of events. `join` adds a stream, and returns a function that takes it out again; `drop`
+ *  ends a source that nobody has joined. */
 type Opened = { join(member: Pick<Member, 'stream' | 'session'>): () => void; drop(): void }
 
 /** The bytes of an event, and its identifier if it has one. */

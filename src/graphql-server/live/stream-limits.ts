@@ -12,8 +12,8 @@ export type StreamLimits = {
   perAddress: number
 }
 
-/** Counts open streams by credentials, those of feeds once more, and by address. The returned function counts a
- *  stream, by a hash of its credentials and its address, and returns what takes it back.
+/** Counts open streams by credentials, those of feeds once more, and by address. The returned function counts
+ *  a stream, by a hash of its credentials and its address, and returns a function that takes it back.
  *  Refuses: RATE_LIMITED with the path of what is limited, BUSY. */
 export function countStreams({ total, perKey, feedsPerKey, perAddress }: StreamLimits) {
   const counts = new Map<string, number>()

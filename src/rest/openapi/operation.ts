@@ -89,7 +89,7 @@ function responsesOf(schema: FastifySchema, schemas: Schemas): Record<string, un
     const { description, content } = contentOf(answer, example?.answer, schemas)
     return [status, { description, headers, content }]
   })
-  // Headers of a page that still holds: `Link` among them, because the page after it may be new.
+  // Has the headers of the page, `Link` among them, because another page may follow by now.
   const notModified = { description: 'The response that the client has still holds.', headers }
   return {
     ...Object.fromEntries(answered),

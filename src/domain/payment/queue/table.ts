@@ -15,9 +15,9 @@ export const holds = pgTable(
     expiresAt: timestampMs('expires_at').notNull(),
   },
   (hold) => [
-    // For checkouts that find a rate full, and by the whole key for the payment.
+    // Serves checkouts that find a rate full, and, by the whole key, the payment itself.
     primaryKey({ columns: [hold.ticketRateId, hold.expiresAt, hold.paymentId, hold.organizationId] }),
-    // For the sweeper.
+    // Serves the sweeper.
     index().on(hold.expiresAt),
   ],
 )

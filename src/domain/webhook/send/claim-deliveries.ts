@@ -13,7 +13,7 @@ import { firstBatch, type Paces } from './pace.ts'
 export type ClaimedDelivery = Pick<Change, 'id' | 'type' | 'subjectId' | 'sequence' | 'organizationId'> &
   Pick<Webhook, 'url' | 'secret'> & {
     webhookId: string
-    /** Signs too; null once it has ended. */
+    /** Secret before a rotation, which signs too; null once its time is over. */
     previousSecret: string | null
     /** True if the last attempt to reach the webhook failed. */
     isFailing: boolean

@@ -3,7 +3,7 @@ import { perDatabase } from '../../../database/per-database.ts'
 
 // Parallel requests to a receiver that is new to this process, or has failed.
 const minConcurrency = 4
-// Parallel requests to one receiver at most: a process has sockets for others as well.
+// Maximum number of parallel requests to one receiver, so that sockets are left for others.
 const maxConcurrency = 64
 // Receivers that are remembered. One that is forgotten begins anew.
 const maxReceivers = 1_000

@@ -89,7 +89,7 @@ const hours = (count: number) => count * 3600
 // Seconds between attempts: the schedule of Standard Webhooks, over three days.
 const schedule = [5, ...[5, 30].map(minutes), ...[2, 5, 10, 14, 20, 24].map(hours)]
 
-// Seconds of the pause that a receiver may ask for at most, and of one that names no duration.
+// Longest pause that a receiver may ask for, and the pause for one that names no duration.
 const maxPause = hours(1)
 const defaultPause = minutes(1)
 

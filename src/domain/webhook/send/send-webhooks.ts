@@ -68,7 +68,7 @@ const webhookOf = (attempts: Attempt[]) => ({
 
 /** Records the outcome of attempts, on the deliveries and on their webhooks: one that is gone, or has failed
  *  for five days, is disabled with a reason that its owner can read (Standard Webhooks). One to which nothing
- *  got through is paused, the longer the longer it fails. */
+ *  got through is paused, for longer the longer it fails. */
 export async function recordAttempts(db: Database, tried: Attempt[]): Promise<void> {
   if (tried.length === 0) return
   const rows = tried.map(({ claimed: { organizationId, webhookId, id, attempts }, verdict }) => {
