@@ -116,8 +116,8 @@ export function createReader(db: Database, reach: Reach, rememberedEvents: numbe
   }
 }
 
-/** A named query, and the key of each row that it finds. Keys of sales have an organization, which a distributed
- *  database is asked for. */
+/** A named query, and the key of each row that it finds. Keys of sales have an organization, which
+ *  `organizationOf` looks up on a distributed database. */
 export type Batch<Row> = NamedFind<Row> & { key: (row: Row) => string; organizationOf?: OrganizationOf }
 
 type SoldTable = PgTable & Record<'organizationId' | 'channelId' | 'mode', PgColumn>

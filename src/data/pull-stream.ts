@@ -67,7 +67,7 @@ type Pages<Row> = {
   isNew?: boolean
 }
 
-// Until a database that is away is read again.
+// Pause before a database that is out of reach is read again.
 const retryMs = 1_000
 
 /** Streams rows up to the end of a table, and then those that are added. A page is read once the reader has taken the

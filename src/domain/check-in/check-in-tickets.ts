@@ -23,10 +23,10 @@ const checkInTransaction = boundedTransactions({ maxAtOnce: 3, maxWaiting: 500 }
 // Tolerance for inexact clocks of scanners, in milliseconds.
 const maxAhead = 5 * 60_000
 
-// Age of a scan that is sent later and matches no ticket, at most. One of a ticket is bounded by its sale.
+// Maximum age of a scan that is sent later and matches no ticket. A scan of a ticket is bounded by the ticket's sale.
 const maxAge = 366 * 24 * hour
 
-// No ticket was scanned before it was sold, but for clocks that are a day behind.
+// A ticket is scanned after its sale, but a scanner's clock may be up to a day behind.
 const isTooOld = (at: Date, soldAt: Date | undefined, now: Date) =>
   at.getTime() < (soldAt ? soldAt.getTime() - clockMarginMs : now.getTime() - maxAge)
 

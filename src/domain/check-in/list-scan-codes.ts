@@ -159,7 +159,7 @@ export async function listScanCodes(
       const next = { feed: changes.at(-1)?.cursor() ?? position.feed, lastTicketId: null }
       return { entries: page?.entries ?? '', position: next, hasMore: changes.length === most }
     }
-    // Before the tickets, so that changes behind it are told again rather than missed.
+    // Read before the tickets, so that changes in between are told again rather than missed.
     const feed = position?.feed ?? (await feedHead(ctx))
     const [page] = await listPage(ctx.db, { ...values, limit, lastTicketId: position?.lastTicketId ?? '' })
     if (!page) throw new Error('the statement returned no page')

@@ -12,16 +12,16 @@ import type { ListOrder, ListPage } from './request.ts'
 export type ExportFormat = 'csv' | 'ndjson'
 
 const pageSize = 100
-// Exports in a process: each holds one page in memory, and no connection while its reader reads.
+// Maximum number of exports in a process: each holds one page in memory, and no connection while its reader reads.
 const maxExports = 20
-// Exports for one caller, so that slow readers of one leave others their own.
+// Maximum number of exports for one caller, so that its slow readers leave some to others.
 const maxOfCaller = 4
 // Time for a reader to take a page, and for a whole export.
 const maxPauseMs = 30_000
 const maxDurationMs = 30 * 60_000
 
 const stateOf = perDatabase(() => ({
-  /** Caller of each export that runs. */
+  /** Callers of the exports that run, one for each. */
   owners: [] as string[],
   read: createBulkhead({ maxAtOnce: 2, maxWaiting: maxExports }),
 }))

@@ -138,8 +138,8 @@ export const restOfFilter = sql`${isEqual(tickets.eventId, 'eventId')}
   and ${isGiven('paidFrom', sql`${tickets.activatedAt} >= ${time('paidFrom')}`)}
   and ${isGiven('paidUntil', sql`${tickets.activatedAt} < ${time('paidUntil')}`)}`
 
-/** Kind of rows that a list shows: their columns, and the tables that they come from, joined to the tickets of
- *  `page`. `where` keeps those tickets that stand for a row where several lead to it, and `rest` applies the filters that
+/** Kind of rows that a list shows: their columns, and the tables that they come from, joined to the tickets
+ *  of `page`. `where` keeps one ticket of each row if several lead to it, and `rest` applies the filters that
  *  the path leaves open. */
 export type Shown<Row> = {
   name: string

@@ -6,7 +6,7 @@ import { type Delivery, deliveries } from '../delivery/table.ts'
 import { organizations } from '../organization/table.ts'
 import { type Ticket, tickets } from '../ticket/table.ts'
 
-// Indexes of tickets begin with organization, mode and channel: named in a condition, they lead to a few
+// Indexes of tickets begin with organization, mode and channel: a condition that names all three leads to few
 // tickets of an organization.
 
 /** Condition that a ticket is of an organization, in either mode and of any channel that ever sold for it, itself among

@@ -57,7 +57,7 @@ export async function holdWithinLimit(
   return answer
 }
 
-/** Runs what looks up a discount code, unless its address has named too many unknown ones within a minute: even
+/** Runs a lookup of a discount code, unless its address has named too many unknown ones within a minute: even
  *  a right one is refused then. Refuses: RATE_LIMITED. */
 export async function withoutGuessing<T>(
   discountCode: string | null | undefined,
