@@ -39,10 +39,10 @@ const call = query<{ held: Held }>(
     ${parameter('tickets')}::new_ticket[]) as held`,
 )
 
-/** Outcome of a job: its checkout, a refusal, or null if it is to be held again, with `waits` and `mayUseUp`. Null with
- *  both tells the caller to plan it again, because the stock that the plan saw is gone, or another request has completed
- *  a checkout under the same idempotency key. */
-export type HoldOutcome = Checkout | Refusal | null
+/** Outcome of a job: its checkout, a refusal, or what to do with it. `hold again`, with `waits` and `mayUseUp`, is said only
+ *  where one of them was missing. `plan again` says that the stock that the plan saw is gone, or that another request has
+ *  completed a checkout under the same idempotency key. */
+export type HoldOutcome = Checkout | Refusal | 'hold again' | 'plan again'
 
 function codesTaken(positions: string[]): Refusal {
   const [first, ...more] = positions.map((position) =>
@@ -60,7 +60,7 @@ function toOutcome(outcome: string, checkout: Checkout): HoldOutcome {
     return refusal('IDEMPOTENCY_KEY_IN_USE', 'A checkout with this key is still in progress.', [
       'idempotencyKey',
     ])
-  return null
+  return kind === 'LATER' ? 'hold again' : 'plan again'
 }
 
 const toFlip = (name: string): StockFlip => {
@@ -78,6 +78,7 @@ export async function hold(
   { waits, mayUseUp }: { waits: boolean; mayUseUp: boolean },
 ): Promise<{ outcomes: HoldOutcome[]; usedUp: StockFlip[] }> {
   const drafts = jobs.map((job) => ({ job, checkout: toCheckout(job) }))
+  // One copy of each row, with what the function alone needs.
   const payments = drafts.map(({ job: { plan, idempotency, holdMinutes }, checkout }) => ({
     ...checkout.payment,
     ticketRateId: plan.rate.id,
