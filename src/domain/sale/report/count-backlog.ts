@@ -1,14 +1,12 @@
-import { and, eq, isNull, lte, or, type SQL, sql } from 'drizzle-orm'
-import type { PgColumn } from 'drizzle-orm/pg-core'
+import { eq, isNull, type SQL, sql } from 'drizzle-orm'
 import { query } from '../../../data/query.ts'
 import { nowMs } from '../../../database/clock.ts'
 import type { Connection } from '../../../database/database.ts'
-import { changes } from '../../change/table.ts'
-import { deliveries } from '../../delivery/table.ts'
 import { holds, isOfHold, openSessions } from '../../payment/queue/table.ts'
 import { isHolding, payments } from '../../payment/table.ts'
 import { refunds } from '../../refund/table.ts'
 import { webhookDeliveries, webhooks } from '../../webhook/table.ts'
+import { queues } from './queues.ts'
 
 type Counts = Record<string, number>
 
@@ -30,36 +28,36 @@ const row = (part: keyof Backlog, name: string, counts: SQL, rows: SQL) =>
   sql`select ${sql.raw(`'${part}'`)} as part, ${sql.raw(`'${name}'`)} as name, ${counts} as counts
     from (${rows} ${limit}) as found`
 
-const isLate = sql`due_at <= now() - interval '1 minute'`
-const unordered = sql``
+type Name = keyof typeof queues
 
-// Counts what is due by a column, in its order where an index has it.
-const due = (queue: string, dueAt: PgColumn, condition: SQL | undefined, order = sql`order by ${dueAt}`) =>
-  row(
+const waits = (name: Name) => sql.raw(queues[name].waits)
+const isDue = (name: Name) => sql`${waits(name)} and ${sql.raw(queues[name].dueAt)} <= ${nowMs}`
+
+// Counts what is due, in its order where an index has it.
+const due = (name: Name, condition = isDue(name), isOrdered = true) => {
+  const { table, dueAt } = queues[name]
+  return row(
     'queues',
-    queue,
-    sql`json_build_object('due', count(*), 'late', count(*) filter (where ${isLate}))`,
-    sql`select ${dueAt} as due_at from ${dueAt.table} where ${condition} ${order}`,
+    name,
+    sql`json_build_object('due', count(*),
+      'late', count(*) filter (where due_at <= now() - interval '1 minute'))`,
+    sql`select ${sql.raw(dueAt)} as due_at from ${sql.raw(table)} where ${condition}
+      ${sql.raw(isOrdered ? `order by ${dueAt}` : '')}`,
   )
+}
 
-type Jobs = typeof deliveries | typeof refunds | typeof webhookDeliveries
-
-const hasStatus = (table: Jobs, status: string) => eq(table.status, sql.raw(`'${status}'`))
-const dead = (queue: string, table: Jobs, status: string) =>
+const dead = (name: 'deliveries' | 'webhooks' | 'refunds') =>
   row(
     'queues',
-    queue,
+    name,
     sql`json_build_object('dead', count(*))`,
-    sql`select 1 from ${table} where ${hasStatus(table, status)}`,
+    sql.raw(`select 1 from ${queues[name].table} where ${queues[name].dead}`),
   )
-
-const isPast = (time: PgColumn) => lte(time, nowMs)
-const isDue = (table: Jobs) => and(hasStatus(table, 'pending'), isPast(table.dueAt))
 
 // Those of a receiver that fails or asked for a pause wait for it, and not for us.
 const workingWebhooks = sql`array(select ${webhooks.id} from ${webhooks}
   where ${webhooks.status} = 'enabled' and ${isNull(webhooks.failingSince)}
-    and ${or(isNull(webhooks.pausedUntil), isPast(webhooks.pausedUntil))})`
+    and (${webhooks.pausedUntil} is null or ${webhooks.pausedUntil} <= ${nowMs}))`
 const isForWorking = sql`${webhookDeliveries.webhookId} = any(${workingWebhooks})`
 
 const isOfProvider = eq(openSessions.provider, sql.placeholder('provider'))
@@ -67,15 +65,15 @@ const isOfProvider = eq(openSessions.provider, sql.placeholder('provider'))
 const count = query<{ part: keyof Backlog; name: string; counts: Counts }>('count_backlog', () =>
   sql.join(
     [
-      due('deliveries', deliveries.dueAt, isDue(deliveries)),
-      dead('deliveries', deliveries, 'dead'),
-      due('webhooks', webhookDeliveries.dueAt, and(isForWorking, isDue(webhookDeliveries)), unordered),
-      dead('webhooks', webhookDeliveries, 'dead'),
-      due('refunds', refunds.dueAt, isDue(refunds)),
-      dead('refunds', refunds, 'failed'),
-      due('sessions', openSessions.dueAt, and(isOfProvider, isPast(openSessions.dueAt))),
-      due('holds', holds.expiresAt, isPast(holds.expiresAt)),
-      due('feed', changes.createdAt, isNull(changes.feedPosition), unordered),
+      due('deliveries'),
+      dead('deliveries'),
+      due('webhooks', sql`${isForWorking} and ${isDue('webhooks')}`, false),
+      dead('webhooks'),
+      due('refunds'),
+      dead('refunds'),
+      due('sessions', sql`${isOfProvider} and ${isDue('sessions')}`),
+      due('holds'),
+      due('feed', waits('feed'), false),
       row(
         'payments',
         '',
@@ -89,7 +87,7 @@ const count = query<{ part: keyof Backlog; name: string; counts: Counts }>('coun
         'refunds',
         '',
         sql`json_build_object('pending', count(*))`,
-        sql`select 1 from ${refunds} where ${hasStatus(refunds, 'pending')} order by ${refunds.dueAt}`,
+        sql`select 1 from ${refunds} where ${waits('refunds')} order by ${refunds.dueAt}`,
       ),
     ],
     sql` union all `,
