@@ -101,7 +101,7 @@ async function jobsOf({ db, channel }: Sale, round: number, all: Wanted[]): Prom
 
 const summarize = (outcome: HoldOutcome) => {
   if (outcome instanceof Refusal) return outcome.problems
-  if (typeof outcome === 'string') return outcome
+  if (typeof outcome !== 'object') return outcome
   return { total: outcome.payment.totalAmount, priceIds: outcome.tickets.map(({ priceId }) => priceId) }
 }
 

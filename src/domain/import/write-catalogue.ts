@@ -50,7 +50,6 @@ async function upsert<Table extends PgTable>(
   const [first] = rows
   if (!first) return []
   const given = Object.entries(getTableColumns(table)).filter(([key]) => key in first)
-  const types = Object.fromEntries(given.map(([key, column]) => [key, column.getSQLType()]))
   const columns = given.map(([, column]) => column.name)
   // A row never changes its parent. Setting a key column, even to its current value, would lock the row
   // against sales that refer to it.
@@ -66,7 +65,7 @@ async function upsert<Table extends PgTable>(
     sql`
       insert into ${table} as old (${list(columns.map(name))})
       select ${list(given.map(([key]) => name(key)))}
-      from ${arrayRows('given', types).holding(rows)}
+      from ${arrayRows('given', Object.fromEntries(given)).holding(rows)}
       on conflict (${list(primary.map(name))}) do update set ${list(changes)}
       where (${changingOf('old')}) is distinct from (${changingOf('excluded')})
       returning xmax = 0 as added`,

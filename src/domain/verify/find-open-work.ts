@@ -6,10 +6,8 @@ type Question = { query: string; advice: string }
 
 const nobodyWorks = 'no process does its background work, or they are too few: look at their logs'
 
-type Queue = { table: string; dueAt: string; waits: string }
-
 // Work that waits longer than it should.
-const late = ({ table, dueAt, waits }: Queue, pause: string): Question => ({
+const late = ({ table, dueAt, waits }: (typeof queues)['holds'], pause: string): Question => ({
   query: `select from ${table} where ${dueAt} < now() - interval '${pause}' and ${waits}`,
   advice: nobodyWorks,
 })
@@ -50,10 +48,7 @@ const questions: Record<string, Question> = {
     advice: nobodyWorks,
   },
   'changes that wait for their place in the feed': late(queues.feed, '5 minutes'),
-  'organizations whose old data waits to be deleted': late(
-    { table: 'retention_turns', dueAt: 'due_at', waits: 'true' },
-    '1 day',
-  ),
+  'organizations whose old data waits to be deleted': late(queues.retention, '1 day'),
   'keys that expire within two weeks': {
     query: `select from keys where revoked_at is null and expires_at between now() and now() + interval '14 days'`,
     advice: 'npm run key -- list, then issue others: two may live side by side',

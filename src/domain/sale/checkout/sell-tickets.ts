@@ -96,7 +96,7 @@ async function trySale(
     const { holdMinutes } = ctx.services
     const outcome = await holdTogether(ctx.db, { plan, input, idempotency, seller, holdMinutes })
     if (outcome instanceof Refusal) throw outcome
-    if (typeof outcome === 'string') return null
+    if (typeof outcome !== 'object') return null
     const prices = plan.tickets.map(({ price }) => price)
     return { answer: { ...outcome, replayed: false }, prices }
   } catch (error) {

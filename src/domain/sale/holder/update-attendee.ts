@@ -1,4 +1,4 @@
-import { and, eq, getTableColumns, sql } from 'drizzle-orm'
+import { and, eq, sql } from 'drizzle-orm'
 import { arrayRows, name } from '../../../data/array-params.ts'
 import type { Connection } from '../../../database/database.ts'
 import { transaction } from '../../../database/transaction.ts'
@@ -31,8 +31,8 @@ function correct(ticket: Ticket, { ticketId: _, ...given }: AttendeeChanges, lan
 }
 
 const written = arrayRows('written', {
-  id: 'text',
-  ...Object.fromEntries(columns.map((key) => [key, getTableColumns(tickets)[key].getSQLType()])),
+  id: tickets.id,
+  ...Object.fromEntries(columns.map((key) => [key, tickets[key]])),
 })
 
 const writeCorrections = (tx: Connection, organizationId: string, corrected: Ticket[]): Promise<Ticket[]> =>

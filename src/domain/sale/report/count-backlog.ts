@@ -4,7 +4,6 @@ import { nowMs } from '../../../database/clock.ts'
 import type { Connection } from '../../../database/database.ts'
 import { holds, isOfHold, openSessions } from '../../payment/queue/table.ts'
 import { isHolding, payments } from '../../payment/table.ts'
-import { refunds } from '../../refund/table.ts'
 import { webhookDeliveries, webhooks } from '../../webhook/table.ts'
 import { queues } from './queues.ts'
 
@@ -24,35 +23,28 @@ export type Backlog = {
 // what was sold.
 const limit = sql.raw('limit 10000')
 
-const row = (part: keyof Backlog, name: string, counts: SQL, rows: SQL) =>
-  sql`select ${sql.raw(`'${part}'`)} as part, ${sql.raw(`'${name}'`)} as name, ${counts} as counts
-    from (${rows} ${limit}) as found`
+const row = (part: keyof Backlog, name: string, counts: string, rows: SQL) =>
+  sql`select ${sql.raw(`'${part}'`)} as part, ${sql.raw(`'${name}'`)} as name,
+    json_build_object(${sql.raw(counts)}) as counts from (${rows} ${limit}) as found`
 
 type Name = keyof typeof queues
 
 const waits = (name: Name) => sql.raw(queues[name].waits)
 const isDue = (name: Name) => sql`${waits(name)} and ${sql.raw(queues[name].dueAt)} <= ${nowMs}`
+const dueAndLate = `'due', count(*), 'late', count(*) filter (where due_at <= now() - interval '1 minute')`
 
 // Counts what is due, in its order where an index has it.
-const due = (name: Name, condition = isDue(name), isOrdered = true) => {
+function due(name: Name, condition = isDue(name), isOrdered = true): SQL {
   const { table, dueAt } = queues[name]
-  return row(
-    'queues',
-    name,
-    sql`json_build_object('due', count(*),
-      'late', count(*) filter (where due_at <= now() - interval '1 minute'))`,
-    sql`select ${sql.raw(dueAt)} as due_at from ${sql.raw(table)} where ${condition}
-      ${sql.raw(isOrdered ? `order by ${dueAt}` : '')}`,
-  )
+  const order = isOrdered ? `order by ${dueAt}` : ''
+  const rows = sql`select ${sql.raw(dueAt)} as due_at from ${sql.raw(table)} where ${condition} ${sql.raw(order)}`
+  return row('queues', name, dueAndLate, rows)
 }
 
-const dead = (name: 'deliveries' | 'webhooks' | 'refunds') =>
-  row(
-    'queues',
-    name,
-    sql`json_build_object('dead', count(*))`,
-    sql.raw(`select 1 from ${queues[name].table} where ${queues[name].dead}`),
-  )
+const dead = (name: 'deliveries' | 'webhooks' | 'refunds') => {
+  const { table, dead } = queues[name]
+  return row('queues', name, `'dead', count(*)`, sql.raw(`select 1 from ${table} where ${dead}`))
+}
 
 // Those of a receiver that fails or asked for a pause wait for it, and not for us.
 const workingWebhooks = sql`array(select ${webhooks.id} from ${webhooks}
@@ -77,8 +69,8 @@ const count = query<{ part: keyof Backlog; name: string; counts: Counts }>('coun
       row(
         'payments',
         '',
-        sql`json_build_object('pending', count(*) filter (where status = 'pending'),
-          'processing', count(*) filter (where status = 'processing'))`,
+        `'pending', count(*) filter (where status = 'pending'),
+          'processing', count(*) filter (where status = 'processing')`,
         sql`select payment.status from ${holds} cross join lateral (
             select ${payments.status} from ${payments} where ${isOfHold} and ${isHolding} limit 1) as payment
           order by ${holds.expiresAt} desc`,
@@ -86,8 +78,8 @@ const count = query<{ part: keyof Backlog; name: string; counts: Counts }>('coun
       row(
         'refunds',
         '',
-        sql`json_build_object('pending', count(*))`,
-        sql`select 1 from ${refunds} where ${waits('refunds')} order by ${refunds.dueAt}`,
+        `'pending', count(*)`,
+        sql`select 1 from refunds where ${waits('refunds')} order by due_at`,
       ),
     ],
     sql` union all `,

@@ -56,7 +56,7 @@ const ratesOf = (jobs: HoldJob[]) =>
 async function holdAhead(db: Database, jobs: HoldJob[], waits: boolean): Promise<HoldOutcome[]> {
   if (jobs.length === 0) return []
   const { outcomes } = await hold(db, jobs, { waits, mayUseUp: false })
-  announce(db, 'stock', ratesOf(jobs.filter((_, index) => outcomes[index] !== 'hold again')))
+  announce(db, 'stock', ratesOf(jobs.filter((_, index) => outcomes[index] !== deferred)))
   return outcomes
 }
 
@@ -93,23 +93,20 @@ export const holdExactly = (db: Database, jobs: HoldJob[]): Promise<HoldOutcome[
 async function holdOneRate(db: Database, jobs: HoldJob[]): Promise<HoldOutcome[]> {
   if (jobs.some(isPaidAtOnce)) return holdExactly(db, jobs)
   const outcomes = await holdAhead(db, jobs, true).catch((error: unknown): HoldOutcome[] => {
-    if (isDuplicate(error)) return ['hold again']
+    if (isDuplicate(error)) return [deferred]
     throw error
   })
-  return outcomes.includes('hold again') ? holdExactly(db, jobs) : outcomes
+  return outcomes.includes(deferred) ? holdExactly(db, jobs) : outcomes
 }
 
 // Holds jobs of any rates of an organization in one statement. Defers all jobs of a rate if it can't hold one of them,
 // which keeps them in order: first come, first served.
-async function holdManyRates(db: Database, jobs: HoldJob[]): Promise<(HoldOutcome | typeof deferred)[]> {
+async function holdManyRates(db: Database, jobs: HoldJob[]): Promise<HoldOutcome[]> {
   const alone = new Set(jobs.filter(isPaidAtOnce).map(({ plan }) => plan.rate.id))
   const ahead = jobs.filter(({ plan }) => !alone.has(plan.rate.id))
   const held = await holdAhead(db, ahead, false)
-  const outcomes = new Map(ahead.map((job, index) => [job, held[index]]))
-  return jobs.map((job) => {
-    const outcome = outcomes.get(job) ?? 'hold again'
-    return outcome === 'hold again' ? deferred : outcome
-  })
+  const outcomes = new Map<HoldJob, HoldOutcome | undefined>(ahead.map((job, index) => [job, held[index]]))
+  return jobs.map((job) => outcomes.get(job) ?? deferred)
 }
 
 const queueOf = perDatabase((db) =>

@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { rowsLiteral } from '../../../../data/array-params.ts'
+import { deferred } from '../../../../data/batch-queue.ts'
 import { query } from '../../../../data/query.ts'
 import type { Connection } from '../../../../database/database.ts'
 import { problem, Refusal, refusal } from '../../../../shared/errors.ts'
@@ -39,10 +40,10 @@ const call = query<{ held: Held }>(
     ${parameter('tickets')}::new_ticket[]) as held`,
 )
 
-/** Outcome of a job: its checkout, a refusal, or what to do with it. `hold again`, with `waits` and `mayUseUp`, is said only
- *  where one of them was missing. `plan again` says that the stock that the plan saw is gone, or that another request has
- *  completed a checkout under the same idempotency key. */
-export type HoldOutcome = Checkout | Refusal | 'hold again' | 'plan again'
+/** Outcome of a job: its checkout, a refusal, or what to do with it. It is deferred only by a hold without `waits` or
+ *  `mayUseUp`, to be held again with both. It is to be planned again if the stock that the plan saw is gone, or another
+ *  request has completed a checkout under the same idempotency key. */
+export type HoldOutcome = Checkout | Refusal | typeof deferred | 'plan again'
 
 function codesTaken(positions: string[]): Refusal {
   const [first, ...more] = positions.map((position) =>
@@ -60,7 +61,7 @@ function toOutcome(outcome: string, checkout: Checkout): HoldOutcome {
     return refusal('IDEMPOTENCY_KEY_IN_USE', 'A checkout with this key is still in progress.', [
       'idempotencyKey',
     ])
-  return kind === 'LATER' ? 'hold again' : 'plan again'
+  return kind === 'LATER' ? deferred : 'plan again'
 }
 
 const toFlip = (name: string): StockFlip => {
