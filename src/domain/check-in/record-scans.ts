@@ -11,22 +11,18 @@ import { checkIns } from './table.ts'
 // In the order of nonces, so that two batches that share some can't wait for each other.
 const insert = insertRows('insert_check_ins', checkIns, 'fail', 'nonce')
 
-const counted = arrayRows('counted', {
-  id: 'text',
-  entered: 'integer',
-  firstEntryAt: 'timestamptz',
-  lastEntryAt: 'timestamptz',
-})
+const { id, entered, firstEntryAt, lastEntryAt } = tickets
+const counted = arrayRows('counted', { id, entered, firstEntryAt, lastEntryAt })
 
 // Scans may arrive in any order.
 const count = query(
   'count_entries',
   () => sql`
   update ${tickets} set entered = counted.entered,
-    first_entry_at = least(${tickets.firstEntryAt}, counted."firstEntryAt"),
-    last_entry_at = greatest(${tickets.lastEntryAt}, counted."lastEntryAt"), updated_at = ${nowMs}
+    first_entry_at = least(${firstEntryAt}, counted."firstEntryAt"),
+    last_entry_at = greatest(${lastEntryAt}, counted."lastEntryAt"), updated_at = ${nowMs}
   from ${counted.typed}
-  where ${inOrganization(tickets.organizationId)} and ${tickets.id} = counted.id`,
+  where ${inOrganization(tickets.organizationId)} and ${id} = counted.id`,
 )
 
 /** Writes check-ins of an organization's tickets, counts people in and out, and records changes, in one

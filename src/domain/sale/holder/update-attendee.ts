@@ -30,17 +30,15 @@ function correct(ticket: Ticket, { ticketId: _, ...given }: AttendeeChanges, lan
   return { ...corrected, searchName: searchNameOf(corrected.fullName) }
 }
 
-const written = arrayRows('written', {
-  id: tickets.id,
-  ...Object.fromEntries(columns.map((key) => [key, tickets[key]])),
-})
+const { id } = tickets
+const written = arrayRows('written', { id, ...Object.fromEntries(columns.map((key) => [key, tickets[key]])) })
 
 const writeCorrections = (tx: Connection, organizationId: string, corrected: Ticket[]): Promise<Ticket[]> =>
   tx
     .update(tickets)
     .set(Object.fromEntries(columns.map((key) => [key, sql`written.${name(key)}`])))
     .from(written.holding(corrected))
-    .where(and(eq(tickets.organizationId, organizationId), sql`${tickets.id} = written.id`))
+    .where(and(eq(tickets.organizationId, organizationId), sql`${id} = written.id`))
     .returning(ticketColumns)
 
 type Place = (index: number, path: Problem['path']) => Problem['path']

@@ -126,10 +126,7 @@ export function claimDeliveries(db: Database, limits: Limits): Promise<ClaimedDe
   return claim(db, { ...limits, ...paced.values(limits.batches) })
 }
 
-const unsent = arrayRows('unsent', {
-  ...{ organizationId: 'text', webhookId: 'text', id: 'text' },
-  attempts: 'integer',
-})
+const unsent = arrayRows('unsent', { organizationId, webhookId, id: changeId, attempts })
 
 const release = query('give_back_webhook_deliveries', () => {
   const { cells, rows } = unsent

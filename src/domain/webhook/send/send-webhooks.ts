@@ -23,24 +23,24 @@ const maxFailing = sql`interval '5 days'`
 // The time as columns, because a cluster updates by no case that calls a function.
 const clock = sql`(select now() as at, extract(epoch from now())::float8 as seconds) as clock`
 
+const { organizationId, webhookId, changeId, attempts, status, lastStatus, lastError } = webhookDeliveries
 const outcomes = arrayRows('outcomes', {
-  ...{ organizationId: 'text', webhookId: 'text', id: 'text', attempts: 'integer' },
-  ...{ status: 'webhook_delivery_status', retrySeconds: 'float8', lastStatus: 'integer', lastError: 'text' },
+  ...{ organizationId, webhookId, id: changeId, attempts, status, lastStatus, lastError },
+  retrySeconds: 'float8',
 })
 
 // Matching on `attempts` and `pending` leaves alone a delivery that another process has claimed since, or
 // that was redelivered.
-const recordDeliveries = query('record_webhook_deliveries', () => {
-  const { status, attempts, deliveredAt } = webhookDeliveries
-  return sql`
+const recordDeliveries = query(
+  'record_webhook_deliveries',
+  () => sql`
   update ${webhookDeliveries} set status = outcomes.status,
     due_at = ${secondsFromNow(sql`outcomes."retrySeconds"`)}, last_status = outcomes."lastStatus", last_error = outcomes."lastError",
-    delivered_at = case when outcomes.status = 'delivered' then clock.at else ${deliveredAt} end
+    delivered_at = case when outcomes.status = 'delivered' then clock.at else ${webhookDeliveries.deliveredAt} end
   from ${clock} cross join ${outcomes.typed}
-  where ${webhookDeliveries.organizationId} = outcomes."organizationId"
-    and ${webhookDeliveries.webhookId} = outcomes."webhookId" and ${webhookDeliveries.changeId} = outcomes.id
-    and ${attempts} = outcomes.attempts and ${status} = 'pending'`
-})
+  where ${organizationId} = outcomes."organizationId" and ${webhookId} = outcomes."webhookId" and ${changeId} = outcomes.id
+    and ${attempts} = outcomes.attempts and ${status} = 'pending'`,
+)
 
 // Pause of a webhook to which nothing got through: a second, and then half the time that it has failed for, so
 // that one that is down for long is asked every five minutes.
@@ -82,9 +82,7 @@ const webhookOf = (attempts: Attempt[]) => ({
  *  got through is paused, the longer the longer it fails. */
 export async function recordAttempts(db: Database, tried: Attempt[]): Promise<void> {
   if (tried.length === 0) return
-  const rows = tried.map(({ claimed: { organizationId, webhookId, id, attempts }, verdict }) => {
-    return { organizationId, webhookId, id, attempts, ...verdict }
-  })
+  const rows = tried.map(({ claimed, verdict }) => ({ ...claimed, ...verdict }))
   await recordDeliveries(db, outcomes.values(rows))
   // Usually nothing fails and nothing did before, so no webhook needs an update.
   const changed = [...groupBy(tried, ({ claimed }) => claimed.webhookId).values()]

@@ -16,16 +16,10 @@ export const paymentAttributes = [
 ]
 export const ticketAttributes = [
   ...(['id', 'paymentId', 'position', 'eventId', 'ticketRateId', 'priceId', 'saleType', 'qrCode'] as const),
-  ...([
-    'isCodeAsked',
-    'currency',
-    'priceAmount',
-    'discountId',
-    'discountAmount',
-    'supplementsAmount',
-  ] as const),
-  ...(['organizationFeeAmount', 'platformFeeAmount', 'warrantyAmount', 'totalAmount'] as const),
-  ...(['warrantyHours', 'fullName', 'searchName', 'email', 'phone', 'gender', 'birthday'] as const),
+  ...(['isCodeAsked', 'currency', 'priceAmount', 'discountId', 'discountAmount'] as const),
+  ...(['supplementsAmount', 'organizationFeeAmount', 'platformFeeAmount', 'warrantyAmount'] as const),
+  ...(['totalAmount', 'warrantyHours'] as const),
+  ...(['fullName', 'searchName', 'email', 'phone', 'gender', 'birthday'] as const),
   ...(['address', 'postalCode', 'countryCode', 'personalDocumentType', 'personalDocumentNumber'] as const),
   ...(['answers', 'supplements', 'language', 'referralId', 'metadata', 'admits', 'documentToken'] as const),
 ]
