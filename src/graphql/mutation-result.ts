@@ -56,8 +56,7 @@ type Mutation<Input extends z.ZodType<unknown, object>, Result> = {
   description: string
   /** Schema of its input type, `<name>Input`. */
   input: Input
-  /** Description of the argument; that of the input by default. */
-  inputText?: string
+  argumentDescription?: string
   isOneOf?: boolean
   /** Parser of the input: `parseRequest` where people fill it in. */
   parse?: typeof parse
@@ -75,8 +74,8 @@ export function mutation<Input extends z.ZodType<unknown, object>, Result>(
   name: string,
   definition: Mutation<Input, Result>,
 ) {
-  const { description, input, inputText = input.description, isOneOf, parse: read = parse } = definition
-  const { result, needs, check, complexity, run } = definition
+  const { description, input, argumentDescription = input.description, isOneOf } = definition
+  const { parse: read = parse, result, needs, check, complexity, run } = definition
   const type = inputOf(`${name[0]?.toUpperCase()}${name.slice(1)}Input`, input, { isOneOf })
   builder.mutationField(name, (t) =>
     t.field({
@@ -84,7 +83,7 @@ export function mutation<Input extends z.ZodType<unknown, object>, Result>(
       description,
       extensions: { needs },
       ...(complexity && { complexity: complexity as never }),
-      args: { input: t.arg({ type, required: true, description: inputText }) },
+      args: { input: t.arg({ type, required: true, description: argumentDescription }) },
       resolve: (_root, args, ctx, info) => {
         check?.(ctx, info)
         return catchRefusal(async () => run(read(input, (args as { input: unknown }).input), ctx)) as never

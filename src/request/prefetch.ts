@@ -1,5 +1,4 @@
-// Slow form: createContext, by which a lookup takes 1.3 times as long and a checkout 1.1 to 1.2 (docs/performance.md). It
-// serves requests that name no row, and a distributed database.
+// Slow form: createContext, by which a lookup takes 1.3 times as long, and a checkout 1.1 (docs/performance.md).
 
 import { authenticate, findKeys, type KeyRow, knownKeys } from '../auth/authenticate.ts'
 import type { Credentials } from '../auth/credentials.ts'

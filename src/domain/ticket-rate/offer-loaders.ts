@@ -1,5 +1,5 @@
-// Offers of events: everything listed under an event, which a process remembers by the event's revision, joined with its
-// stock, which each request reads.
+// Offers of events: everything listed under an event, which a process caches by the event's revision, joined with its stock,
+// which is read for each request.
 
 import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import type { NamedFind, Readers } from '../../data/batch-loader.ts'
@@ -130,13 +130,11 @@ const sizeOf = ({ rates, stockIds }: Offer): number =>
   rates.reduce((sum, { supplements, questions }) => sum + supplements.length + questions.length, 1) +
   stockIds.length
 
-// Rows of all kinds that are cached for each event.
 const rowsPerEvent = 10
 
 /** Loads the offers of events whatever the caller reaches: anybody who may see an event may see its offer. */
 const loadOffers = versionedLoaders<Offer>(({ rememberedEvents }) => rowsPerEvent * rememberedEvents, sizeOf)
 
-// Stock is read for each request, even if the rest of the offer is cached.
 export function ticketRatesByEventId({ catalogue }: Readers, loaders: Loaders): Loader<TicketRate[]> {
   const offerByEventId = loadOffers(catalogue, (eventIds) => readOffers(catalogue.db, eventIds))
   return new Loader(async (eventIds) => {

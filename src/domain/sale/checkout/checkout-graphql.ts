@@ -150,7 +150,7 @@ const CheckoutInputRef = mutation('checkout', {
   description:
     'Holds tickets of one rate, all or none, and creates the payment for them. A total of 0 is paid at once. Channels only.',
   input: checkoutInput,
-  inputText: 'Tickets to check out.',
+  argumentDescription: 'Tickets to check out.',
   parse: parseRequest,
   result: CheckoutResultRef,
   needs,

@@ -3,8 +3,7 @@ const jobs = (table: string, dead = 'dead') => {
   return { table, dueAt: `${table}.due_at`, waits: has('pending'), dead: has(dead) }
 }
 
-/** Queues of the background jobs, as SQL: the time that a job is due at, and the conditions of those that wait and of those
- *  that were given up. From when on a job is late is for those who ask to say: the metrics and the doctor. */
+/** Queues of the background jobs, in SQL: when a job is due, and which wait or were given up. The reader says what is late. */
 export const queues = {
   deliveries: jobs('deliveries'),
   webhooks: jobs('webhook_deliveries'),

@@ -77,7 +77,6 @@ const claim = query<ClaimedDelivery>('claim_webhook_deliveries', () =>
 
 const asked = arrayRows('asked', { id: 'text', share: 'integer' })
 
-// An organization at a time.
 const claimOwn = query<ClaimedDelivery>('claim_webhook_deliveries_of_organization', () =>
   claimOf(asked.typed, sql`all`),
 )

@@ -73,7 +73,6 @@ export async function hold(
   { waits, mayUseUp }: { waits: boolean; mayUseUp: boolean },
 ): Promise<{ outcomes: HoldOutcome[]; usedUp: StockFlip[] }> {
   const drafts = jobs.map((job) => ({ job, checkout: toCheckout(job) }))
-  // One copy of each row, with what the function alone needs.
   const payments = drafts.map(({ job: { plan, idempotency, holdMinutes }, checkout }) => ({
     ...checkout.payment,
     ticketRateId: plan.rate.id,
