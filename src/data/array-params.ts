@@ -1,5 +1,5 @@
 import { getTableColumns, type SQL, sql } from 'drizzle-orm'
-import type { PgTable } from 'drizzle-orm/pg-core'
+import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
 import type { Connection } from '../database/database.ts'
 import { query, textArrayParam } from './query.ts'
 
@@ -8,16 +8,19 @@ export const name = (text: string) => sql`${sql.identifier(text)}`
 
 const quoted = (text: string) => `"${/["\\]/.test(text) ? text.replace(/["\\]/g, '\\$&') : text}"`
 
-// Throws for what PostgreSQL would read as something else, or refuse without naming the column: an array is no
-// array literal.
+// Throws for what PostgreSQL would read as something else, or refuse without naming the column.
 function toElement(value: unknown, column: string, type: string): string {
   if (value === null || value === undefined) return 'null'
   if (typeof value === 'string') return quoted(value)
   if (typeof value !== 'object') return String(value)
   if (value instanceof Date && type !== 'jsonb') return quoted(value.toISOString())
   if (type === 'jsonb' && !(value instanceof Date)) return quoted(JSON.stringify(value))
+  if (Array.isArray(value) && type.endsWith('[]')) return quoted(toListLiteral(value, column, type))
   throw new Error(`${column}: a row of parameters can't hold ${value.constructor.name} as ${type}`)
 }
+
+const toListLiteral = (values: unknown[], column: string, type: string): string =>
+  `{${values.map((value) => toElement(value, column, type.slice(0, -2))).join(',')}}`
 
 // Writes a column as an array literal. One of nulls alone is empty, and `unnest` fills it up.
 function toArrayLiteral(rows: Record<string, unknown>[], column: string, type: string): string {
@@ -38,38 +41,47 @@ function toAttribute(value: unknown): string {
 }
 
 /** Writes rows as the literal of an array of a composite type, whose attributes these are, in their order. Objects are
- *  written as JSON. */
+ *  written as JSON. Only a function of the database takes rows so; any other statement takes them by `arrayRows`. */
 export const rowsLiteral = <Attribute extends string>(
   attributes: readonly Attribute[],
   rows: Record<Attribute, unknown>[],
 ): string =>
   `{${rows.map((row) => `"(${attributes.map((attribute) => toAttribute(row[attribute])).join(',')})"`).join(',')}}`
 
-/** Passes rows to a prepared statement as one array of texts per column, which PostgreSQL reads in a sixth of
- *  the time that JSON takes. `types` are SQL types by column. `rows` goes after `from`, `cells` are the typed
- *  columns, `values` builds the parameters, and throws for an object that is neither a date nor for a column of
- *  JSON. At least one column has values, such as an identifier. */
-export function arrayRows(alias: string, types: Record<string, string>) {
-  const columns = Object.entries(types).map(([column, type]) => ({
-    column,
-    type,
-    parameter: `${alias}_${column}`,
-  }))
-  const arrays = columns.map(({ parameter }) => textArrayParam(parameter))
-  const names = columns.map(({ column }) => name(column))
+/** Passes rows to a statement as one array of texts per column, which PostgreSQL reads in a sixth of the time that JSON
+ *  takes. `types` are SQL types, or columns that have them. `rows` goes after `from`, `cells` are the typed columns, `values` builds the
+ *  parameters, and throws for an object that is neither a date nor for a column of JSON or a list. At least one column
+ *  has values, such as an identifier. */
+export function arrayRows(alias: string, types: Record<string, string | PgColumn>) {
+  const columns = Object.entries(types).map(([column, given]) => {
+    const type = typeof given === 'string' ? given : given.getSQLType()
+    const cell = sql`${name(alias)}.${name(column)}::${sql.raw(type)}`
+    return { column, type, cell, parameter: `${alias}_${column}` }
+  })
+  const names = list(columns.map(({ column }) => name(column)))
+  const arrays = list(columns.map(({ parameter }) => textArrayParam(parameter)))
+  const rows = sql`unnest(${arrays}) as ${name(alias)}(${names})`
+  const typed = (rows: SQL) =>
+    sql`(select ${list(columns.map(({ column, cell }) => sql`${cell} as ${name(column)}`))} from ${rows}) as ${name(alias)}`
+  const values = (rows: Record<string, unknown>[]): Record<string, string> => {
+    const literals: Record<string, string> = {}
+    for (const { column, type, parameter } of columns)
+      literals[parameter] = toArrayLiteral(rows, column, type)
+    return literals
+  }
   return {
-    rows: sql`unnest(${list(arrays)}) as ${name(alias)}(${list(names)})`,
+    rows,
     /** `rows` with one more column that numbers them from 1. */
     ordered: (order: string) =>
-      sql`unnest(${list(arrays)}) with ordinality as ${name(alias)}(${list([...names, name(order)])})`,
-    cells: Object.fromEntries(
-      columns.map(({ column, type }) => [column, sql`${name(alias)}.${name(column)}::${sql.raw(type)}`]),
-    ),
-    values: (rows: Record<string, unknown>[]): Record<string, string> => {
-      const literals: Record<string, string> = {}
-      for (const { column, type, parameter } of columns)
-        literals[parameter] = toArrayLiteral(rows, column, type)
-      return literals
+      sql`unnest(${arrays}) with ordinality as ${name(alias)}(${names}, ${name(order)})`,
+    cells: Object.fromEntries(columns.map(({ column, cell }) => [column, cell])),
+    /** `rows` with typed columns: a cluster updates by no cell of an enum or a date, whose conversion is stable. */
+    typed: typed(rows),
+    values,
+    /** `typed` with the values in it, for a statement that is not prepared. */
+    holding(given: Record<string, unknown>[]) {
+      const literals = Object.values(values(given)).map((literal) => sql`${literal}::text[]`)
+      return typed(sql`unnest(${list(literals)}) as ${name(alias)}(${names})`)
     },
   }
 }
@@ -84,8 +96,7 @@ export function insertRows<Table extends PgTable>(
 ) {
   const columns = getTableColumns<PgTable>(table)
   const written = Object.entries(columns).filter(([column]) => column !== 'createdAt')
-  const types = Object.fromEntries(written.map(([column, type]) => [column, type.getSQLType()]))
-  const { rows, cells, values } = arrayRows('given', types)
+  const { rows, cells, values } = arrayRows('given', Object.fromEntries(written))
   const insert = query<{ key: string }>(
     statement,
     () => sql`insert into ${table} (${list(written.map(([, column]) => name(column.name)))})

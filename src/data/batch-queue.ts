@@ -49,7 +49,7 @@ type Line<Job, Outcome> = {
 }
 
 /** Batches jobs by key: jobs that arrive while others run wait for that run and then run together, first come,
- *  first served. Knows nothing about the jobs.
+ *  first served. Unlike a coalesced read, a job may be refused, deferred or fail by itself. Knows nothing about the jobs.
  *
  *      arrives ──► waits in the line of its key ──► mixed run, with idle keys ──► done
  *          │                    │    of its family       │ deferred

@@ -7,8 +7,8 @@ import { busy } from '../shared/errors.ts'
 /** Limits of a bulkhead: work that runs at once, and work that waits. Anything beyond is refused. */
 type BulkheadLimits = { maxAtOnce: number; maxWaiting: number }
 
-/** Creates a bulkhead: runs work first come, first served, up to a limit, so that a rush of one kind of work
- *  leaves connections for everything else. Refuses: BUSY if too much is waiting. */
+/** Creates a bulkhead, for work that no batch joins: runs it first come, first served, up to a limit, so that a rush of one
+ *  kind leaves connections for everything else. Refuses: BUSY if too much is waiting. */
 export function createBulkhead({ maxAtOnce, maxWaiting }: BulkheadLimits) {
   const limit = pLimit(maxAtOnce)
   return async <Result>(work: () => Promise<Result>): Promise<Result> => {

@@ -11,8 +11,8 @@ import { instruments, type Origin } from '../shared/instruments.ts'
 // share one statement. It waits no longer than this, so that a read that hangs delays nobody else.
 const timeoutMs = 5
 
-/** Coalesces reads of all requests: keys requested in the same turn of the event loop, or while the previous
- *  read runs, are read in one statement, each key once. A row is always read after it was requested, and
+/** Coalesces reads of all requests; a batch loader joins those of one. Keys requested in the same turn of the event loop, or
+ *  while the previous read runs, are read in one statement, each once. A row is always read after it was requested, and
  *  nothing is cached. Resolves to null if there is no such row. Checks no permissions. */
 export function coalesceReads<Row>(
   read: (db: Database, keys: string[]) => Promise<Map<string, Row>>,

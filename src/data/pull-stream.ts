@@ -108,8 +108,8 @@ export function streamPages<Row>({ readPage, watch, rows = [], isNew = true }: P
   return stream
 }
 
-/** Makes reads that readers of streams share: those who ask by one key before its read begins get the same one. `run`
- *  says when a read begins. */
+/** Makes reads that readers of streams share: those who ask by one key before its read begins get the same one, where
+ *  `coalesceReads` joins different keys. `run` says when a read begins. */
 export function sharedReads<Row>(
   run: (read: () => Promise<Row[]>) => Promise<Row[]>,
 ): (key: string, read: () => Promise<Row[]>) => Promise<Row[]> {

@@ -5,8 +5,8 @@ import { setImmediate, setTimeout } from 'node:timers/promises'
 const sliceMs = 4
 const pausesPerSlice = 5
 
-/** Work of which there may be any amount: events of streams, documents of strangers. It has a share of the process,
- *  and within that its owners take turns, so that one with a thousand pieces keeps no other waiting for all of them. */
+/** Work of which there may be any amount, such as documents of strangers. It has a share of the processor's time, as work
+ *  in a bulkhead has of connections, and its owners take turns: one with a thousand pieces keeps no other waiting for all. */
 export class FairTurns {
   readonly #waiting = new Map<string, (() => void)[]>()
   #isRunning = false

@@ -1,4 +1,5 @@
 import type { ObjectRef, UnionRef } from '@pothos/core'
+import type { GraphQLResolveInfo } from 'graphql'
 import type { z } from 'zod'
 import type { Context } from '../request/context.ts'
 import type { Problem } from '../shared/errors.ts'
@@ -55,22 +56,26 @@ type Mutation<Input extends z.ZodType<unknown, object>, Result> = {
   description: string
   /** Schema of its input type, `<name>Input`. */
   input: Input
+  argumentDescription?: string
   isOneOf?: boolean
   /** Parser of the input: `parseRequest` where people fill it in. */
   parse?: typeof parse
   result: UnionRef<Types, Result>
   /** Required before the input is looked at: a wrong caller learns nothing of it. */
   needs: FieldNeeds
+  /** Throws for an operation that may not have the field as it does: an error of the operation, and no data. */
+  check?(ctx: Context, info: GraphQLResolveInfo): void
   complexity?: (args: { input: z.input<Input> }) => { field: number; multiplier: number }
   run(input: z.output<Input>, ctx: Context): Promise<Result>
 }
 
-/** Defines a mutation, whose refusals are data. */
+/** Defines a mutation, whose refusals are data. Returns its input type. */
 export function mutation<Input extends z.ZodType<unknown, object>, Result>(
   name: string,
   definition: Mutation<Input, Result>,
-): void {
-  const { description, input, isOneOf, parse: read = parse, result, needs, complexity, run } = definition
+) {
+  const { description, input, argumentDescription = input.description, isOneOf } = definition
+  const { parse: read = parse, result, needs, check, complexity, run } = definition
   const type = inputOf(`${name[0]?.toUpperCase()}${name.slice(1)}Input`, input, { isOneOf })
   builder.mutationField(name, (t) =>
     t.field({
@@ -78,9 +83,12 @@ export function mutation<Input extends z.ZodType<unknown, object>, Result>(
       description,
       extensions: { needs },
       ...(complexity && { complexity: complexity as never }),
-      args: { input: t.arg({ type, required: true, description: input.description }) },
-      resolve: (_root, args, ctx) =>
-        catchRefusal(async () => run(read(input, (args as { input: unknown }).input), ctx)) as never,
+      args: { input: t.arg({ type, required: true, description: argumentDescription }) },
+      resolve: (_root, args, ctx, info) => {
+        check?.(ctx, info)
+        return catchRefusal(async () => run(read(input, (args as { input: unknown }).input), ctx)) as never
+      },
     }),
   )
+  return type
 }

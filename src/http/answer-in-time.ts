@@ -19,8 +19,8 @@ const checkMs = 250
 // Statement timeout plus the round trip to the database.
 const defaultTimeoutMs = 15_500
 
-/** Answers BUSY with Retry-After to a request that has had no response for `timeoutMs`. The work continues: a
- *  checkout that is retried with its idempotency key happens once. */
+/** Answers BUSY with Retry-After to a request that has had no response for `timeoutMs`, whatever it waits for; `inTime`
+ *  bounds a single wait. The work continues: a checkout that is retried with its idempotency key happens once. */
 export function limitResponseTime(app: FastifyInstance, timeoutMs = defaultTimeoutMs): void {
   // Ring in order of arrival. A Map would replace its table again and again, and the old tables, which are
   // promoted, would retain requests until a major collection: they doubled the time that collections took.

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 
-/** Waits for work, but not longer than some milliseconds. The result is then what `late` returns, or what it throws, and
- *  the work goes on. */
+/** Waits for one piece of work, not longer than some milliseconds. The result is then what `late` returns, or what it
+ *  throws, and the work goes on. */
 export async function inTime<Result, Late>(
   milliseconds: number,
   work: Promise<Result>,

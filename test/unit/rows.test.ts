@@ -55,19 +55,20 @@ describe.each([
 
 describe('arrayRows', () => {
   const { values } = arrayRows('new', {
-    ...{ id: 'text', words: 'text[]', count: 'integer', facts: 'jsonb' },
+    ...{ id: 'text', words: 'text[]', count: 'integer', facts: 'jsonb', sizes: 'integer[]' },
     at: 'timestamp (3) with time zone',
   })
 
-  test('passes each column as an array literal, a date as ISO 8601, JSON as JSON, and one of nulls alone as an empty array', () => {
+  test('passes each column as an array literal, as is a list, a date as ISO 8601, JSON as JSON, and one of nulls alone as an empty array', () => {
     expect(
       values([
-        { id: 'null', count: 1, at: new Date(0), facts: [{ of: 'a' }] },
-        { id: String.raw`b"\,{`, facts: { of: 'b' } },
+        { id: 'null', count: 1, at: new Date(0), facts: [{ of: 'a' }], words: [] },
+        { id: String.raw`b"\,{`, facts: { of: 'b' }, words: ['a', String.raw`b"\,{`, 'null'] },
       ]),
     ).toEqual({
       new_id: String.raw`{"null","b\"\\,{"}`,
-      new_words: '{}',
+      new_words: String.raw`{"{}","{\"a\",\"b\\\"\\\\,{\",\"null\"}"}`,
+      new_sizes: '{}',
       new_count: '{1,null}',
       new_at: '{"1970-01-01T00:00:00.000Z",null}',
       new_facts: String.raw`{"[{\"of\":\"a\"}]","{\"of\":\"b\"}"}`,
@@ -76,7 +77,8 @@ describe('arrayRows', () => {
 
   test.each([
     ['facts', new Date(0), "facts: a row of parameters can't hold Date as jsonb"],
-    ['words', ['a'], "words: a row of parameters can't hold Array as text[]"],
+    ['id', ['a'], "id: a row of parameters can't hold Array as text"],
+    ['words', [{ of: 'a' }], "words: a row of parameters can't hold Object as text"],
     ['id', { of: 'a' }, "id: a row of parameters can't hold Object as text"],
   ])('refuses a date or a list as what it is not, and names its column: %s', (name, value, message) => {
     expect(() => values([{ id: 'a', [name]: value }])).toThrow(message)

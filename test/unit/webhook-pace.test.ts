@@ -14,7 +14,7 @@ test('pace of a receiver doubles with each full batch that is answered as fast, 
   })
   expect(reached).toEqual([4, 8, 16, 32, 64, 64])
   expect(paces.concurrencyOf('b')).toBe(4)
-  expect(paces.batches()).toEqual({ webhookIds: ['a'], sizes: [320] })
+  expect(paces.batches()).toEqual([{ webhookId: 'a', size: 320 }])
 })
 
 test('pace of a receiver stays after a batch that was not full', () => {
@@ -47,5 +47,5 @@ test('pace of a receiver that failed begins anew', () => {
   for (let batch = 0; batch < 3; batch++) paces.learn('a', full(100))
   paces.learn('a', { hasFailed: true, isFull: true, meanMs: 100 })
   expect(paces.concurrencyOf('a')).toBe(4)
-  expect(paces.batches()).toEqual({ webhookIds: [], sizes: [] })
+  expect(paces.batches()).toEqual([])
 })

@@ -36,6 +36,7 @@ const partOfIntegration = sql`(
   from unnest(${textArrayParam('ownOrganizationIds')}) as own(id)
 ) as parts`
 
+// As JSON, of which the planner expects a hundred rows: of arrays it expects ten, and plans the feed otherwise.
 const cursorPositions = sql`jsonb_to_recordset(${parameter('positions')}::text::jsonb) as given(part bigint, position bigint)`
 
 // Mode of the caller: the index that orders a feed begins with the organization and the mode.

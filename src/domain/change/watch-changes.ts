@@ -1,7 +1,7 @@
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
-import { createBulkhead } from '../../data/bulkhead.ts'
+import pLimit from 'p-limit'
 import { type PullStream, sharedReads, streamPages } from '../../data/pull-stream.ts'
 import { query, textArrayParam } from '../../data/query.ts'
 import { type Watcher, watchTopic } from '../../database/announcements.ts'
@@ -63,7 +63,7 @@ const keptPages = { max: 50, ttl: 1_000 }
 
 /** Reads of feeds in this process, a few at once. Readers of the same feed that wait at the same place share one. */
 const feedReads = perDatabase(() => {
-  const limited = createBulkhead({ maxAtOnce: readsAtOnce, maxWaiting: Number.POSITIVE_INFINITY })
+  const limited = pLimit(readsAtOnce)
   const pages = new LRUCache<string, FeedChange[]>(keptPages)
   const readShared = sharedReads<FeedChange>((read) =>
     limited(async () => {

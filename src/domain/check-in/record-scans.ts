@@ -11,25 +11,18 @@ import { checkIns } from './table.ts'
 // In the order of nonces, so that two batches that share some can't wait for each other.
 const insert = insertRows('insert_check_ins', checkIns, 'fail', 'nonce')
 
-// Times in milliseconds: a Citus cluster refuses to update by a function of a column that depends on the
-// session's time zone.
-const counted = arrayRows('counted', {
-  id: 'text',
-  entered: 'integer',
-  firstEntryAt: 'float8',
-  lastEntryAt: 'float8',
-})
-const { id, entered, firstEntryAt, lastEntryAt } = counted.cells
+const { id, entered, firstEntryAt, lastEntryAt } = tickets
+const counted = arrayRows('counted', { id, entered, firstEntryAt, lastEntryAt })
 
 // Scans may arrive in any order.
 const count = query(
   'count_entries',
   () => sql`
-  update ${tickets} set entered = ${entered},
-    first_entry_at = least(${tickets.firstEntryAt}, to_timestamp(${firstEntryAt} / 1000)),
-    last_entry_at = greatest(${tickets.lastEntryAt}, to_timestamp(${lastEntryAt} / 1000)), updated_at = ${nowMs}
-  from ${counted.rows}
-  where ${inOrganization(tickets.organizationId)} and ${tickets.id} = ${id}`,
+  update ${tickets} set entered = counted.entered,
+    first_entry_at = least(${firstEntryAt}, counted."firstEntryAt"),
+    last_entry_at = greatest(${lastEntryAt}, counted."lastEntryAt"), updated_at = ${nowMs}
+  from ${counted.typed}
+  where ${inOrganization(tickets.organizationId)} and ${id} = counted.id`,
 )
 
 /** Writes check-ins of an organization's tickets, counts people in and out, and records changes, in one
@@ -42,10 +35,7 @@ export async function recordScans(
 ): Promise<void> {
   if (made.length === 0) return
   await insert(tx, made)
-  const inside = occupancies.map(({ firstEntryAt, lastEntryAt, ...one }) => {
-    return { ...one, firstEntryAt: firstEntryAt?.getTime(), lastEntryAt: lastEntryAt?.getTime() }
-  })
-  if (inside.length === 0) return
-  await count(tx, { organizationId, ...counted.values(inside) })
+  if (occupancies.length === 0) return
+  await count(tx, { organizationId, ...counted.values(occupancies) })
   await recordChanges(tx, changes)
 }

@@ -1,4 +1,5 @@
 import { and, asc, eq, gt, inArray, isNotNull, type SQL, sql } from 'drizzle-orm'
+import { arrayRows } from '../../data/array-params.ts'
 import { nowMs } from '../../database/clock.ts'
 import type { Connection, Database } from '../../database/database.ts'
 import { modes } from '../../shared/mode.ts'
@@ -45,7 +46,7 @@ export async function markMoved(
       set calendar_sequence = calendar_sequence + 1,
         moved_from = case when not coalesce(moved_from, moved.former) @> moved.now
           then coalesce(moved_from, moved.former) end
-      from jsonb_to_recordset(${JSON.stringify(moved)}::text::jsonb) as moved(id text, former jsonb, now jsonb)
+      from ${arrayRows('moved', { id: 'text', former: 'jsonb', now: 'jsonb' }).holding(moved)}
       where ${id} = moved.id`)
 }
 

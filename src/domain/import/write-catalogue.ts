@@ -1,7 +1,7 @@
 import { getTableColumns, getTableName, sql } from 'drizzle-orm'
 import { getTableConfig, type PgColumn, type PgTable } from 'drizzle-orm/pg-core'
 import { channels } from '../../auth/table.ts'
-import { list, name } from '../../data/array-params.ts'
+import { arrayRows, list, name } from '../../data/array-params.ts'
 import type { Connection } from '../../database/database.ts'
 import { runSql } from '../../database/run-sql.ts'
 import { byId } from '../../shared/group-by.ts'
@@ -41,8 +41,7 @@ export async function writeRows<Table extends PgTable, Item>(
 type RowsOf<Table extends PgTable> = Partial<Table['$inferSelect']>[]
 
 /** Inserts rows, or updates those with the same keys; an unchanged row is not written. Returns which of those written
- *  were added. Writes only the columns that the first row has. Rows are sent as one JSON parameter, because PostgreSQL
- *  takes at most 65,535 parameters, and building a statement of that many is slower than running it. */
+ *  were added. Writes only the columns that the first row has. */
 async function upsert<Table extends PgTable>(
   tx: Connection,
   table: Table,
@@ -51,7 +50,6 @@ async function upsert<Table extends PgTable>(
   const [first] = rows
   if (!first) return []
   const given = Object.entries(getTableColumns(table)).filter(([key]) => key in first)
-  const types = given.map(([key, column]) => sql`${name(key)} ${sql.raw(column.getSQLType())}`)
   const columns = given.map(([, column]) => column.name)
   // A row never changes its parent. Setting a key column, even to its current value, would lock the row
   // against sales that refer to it.
@@ -67,7 +65,7 @@ async function upsert<Table extends PgTable>(
     sql`
       insert into ${table} as old (${list(columns.map(name))})
       select ${list(given.map(([key]) => name(key)))}
-      from json_to_recordset(${JSON.stringify(rows)}::text::json) as given(${list(types)})
+      from ${arrayRows('given', Object.fromEntries(given)).holding(rows)}
       on conflict (${list(primary.map(name))}) do update set ${list(changes)}
       where (${changingOf('old')}) is distinct from (${changingOf('excluded')})
       returning xmax = 0 as added`,

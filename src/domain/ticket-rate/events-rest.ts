@@ -11,12 +11,8 @@ import { type EventFilter, eventFilter, readCursor, searchEvents, toCursor } fro
 import type { Event } from '../event/table.ts'
 import { ticketRateBody } from './body.ts'
 import { type EventBody, eventBody } from './event-body.ts'
-import {
-  pricesByTicketRateId,
-  questionsByTicketRateId,
-  supplementsByTicketRateId,
-  ticketRatesByEventId,
-} from './loaders.ts'
+import { pricesByTicketRateId, questionsByTicketRateId, supplementsByTicketRateId } from './loaders.ts'
+import { ticketRatesByEventId } from './offer-loaders.ts'
 
 const number = scalars.fromQuery
 

@@ -10,8 +10,8 @@ import {
   questionsByTicketRateId,
   supplementsByTicketRateId,
   ticketRateById,
-  ticketRatesByEventId,
 } from './loaders.ts'
+import { ticketRatesByEventId } from './offer-loaders.ts'
 import { AvailabilityRef, PriceRef, QuestionRef, SupplementRef } from './parts-graphql.ts'
 import { currentPrice, isAvailable, visiblePrices } from './sale-rules.ts'
 import type { Price, TicketRate } from './table.ts'

@@ -28,7 +28,6 @@ inputTypes.add(documentType, { type: DocumentTypeRef })
 inputOf('AnswerInput', answer)
 inputOf('SupplementInput', supplement)
 inputOf('CheckoutTicketInput', entry)
-const CheckoutInputRef = inputOf('CheckoutInput', checkoutInput)
 
 type SaleTexts = Record<'what' | 'note' | 'payment' | 'tickets', string> &
   Partial<Record<'totalAmount' | 'conditionsChanged', string>>
@@ -147,6 +146,18 @@ function requireOneSale({ caller }: Context, { operation, fragments }: GraphQLRe
     throw refusal('QUERY_TOO_COMPLEX', 'With a publishable key an operation may check out or quote once.')
 }
 
+const CheckoutInputRef = mutation('checkout', {
+  description:
+    'Holds tickets of one rate, all or none, and creates the payment for them. A total of 0 is paid at once. Channels only.',
+  input: checkoutInput,
+  argumentDescription: 'Tickets to check out.',
+  parse: parseRequest,
+  result: CheckoutResultRef,
+  needs,
+  check: requireOneSale,
+  run: checkoutTickets,
+})
+
 builder.queryField('quoteCheckout', (t) =>
   t.field({
     type: QuoteResultRef,
@@ -157,20 +168,6 @@ builder.queryField('quoteCheckout', (t) =>
     resolve: (_root, { input }, ctx: Context, info) => {
       requireOneSale(ctx, info)
       return catchRefusal(async () => quoteCheckout(parseRequest(checkoutInput, input), ctx))
-    },
-  }),
-)
-
-builder.mutationField('checkout', (t) =>
-  t.field({
-    type: CheckoutResultRef,
-    extensions: { needs },
-    description:
-      'Holds tickets of one rate, all or none, and creates the payment for them. A total of 0 is paid at once. Channels only.',
-    args: { input: t.arg({ type: CheckoutInputRef, required: true, description: 'Tickets to check out.' }) },
-    resolve: (_root, { input }, ctx: Context, info) => {
-      requireOneSale(ctx, info)
-      return catchRefusal(async () => checkoutTickets(parseRequest(checkoutInput, input), ctx))
     },
   }),
 )

@@ -96,8 +96,9 @@ async function trySale(
     const { holdMinutes } = ctx.services
     const outcome = await holdTogether(ctx.db, { plan, input, idempotency, seller, holdMinutes })
     if (outcome instanceof Refusal) throw outcome
+    if (typeof outcome !== 'object') return null
     const prices = plan.tickets.map(({ price }) => price)
-    return outcome && { answer: { ...outcome, replayed: false }, prices }
+    return { answer: { ...outcome, replayed: false }, prices }
   } catch (error) {
     if (isTransient(error) || isDuplicate(error)) return null
     if (error instanceof Refusal && (await mayFitAfterExpiry(error.problems, terms, input, ctx))) return null

@@ -1,5 +1,5 @@
-import { and, eq, getTableColumns, sql } from 'drizzle-orm'
-import { list, name } from '../../../data/array-params.ts'
+import { and, eq, sql } from 'drizzle-orm'
+import { arrayRows, name } from '../../../data/array-params.ts'
 import type { Connection } from '../../../database/database.ts'
 import { transaction } from '../../../database/transaction.ts'
 import { type Context, requireConfidential } from '../../../request/context.ts'
@@ -30,18 +30,16 @@ function correct(ticket: Ticket, { ticketId: _, ...given }: AttendeeChanges, lan
   return { ...corrected, searchName: searchNameOf(corrected.fullName) }
 }
 
-// Writes tickets as rows of one parameter.
-function writeCorrections(tx: Connection, organizationId: string, corrected: Ticket[]): Promise<Ticket[]> {
-  const types = getTableColumns(tickets)
-  const cells = columns.map((key) => sql`${name(key)} ${sql.raw(types[key].getSQLType())}`)
-  const rows = JSON.stringify(corrected, ['id', ...columns])
-  return tx
+const { id } = tickets
+const written = arrayRows('written', { id, ...Object.fromEntries(columns.map((key) => [key, tickets[key]])) })
+
+const writeCorrections = (tx: Connection, organizationId: string, corrected: Ticket[]): Promise<Ticket[]> =>
+  tx
     .update(tickets)
-    .set(Object.fromEntries(columns.map((key) => [key, sql`given.${name(key)}`])))
-    .from(sql`json_to_recordset(${rows}::text::json) as given(${list([sql`id text`, ...cells])})`)
-    .where(and(eq(tickets.organizationId, organizationId), sql`${tickets.id} = given.id`))
+    .set(Object.fromEntries(columns.map((key) => [key, sql`written.${name(key)}`])))
+    .from(written.holding(corrected))
+    .where(and(eq(tickets.organizationId, organizationId), sql`${id} = written.id`))
     .returning(ticketColumns)
-}
 
 type Place = (index: number, path: Problem['path']) => Problem['path']
 const inList: Place = (index, path = ['ticketId']) => ['attendees', index, ...path]

@@ -1,14 +1,11 @@
-import { and, eq, isNull, lte, or, type SQL, sql } from 'drizzle-orm'
-import type { PgColumn } from 'drizzle-orm/pg-core'
+import { eq, isNull, type SQL, sql } from 'drizzle-orm'
 import { query } from '../../../data/query.ts'
 import { nowMs } from '../../../database/clock.ts'
 import type { Connection } from '../../../database/database.ts'
-import { changes } from '../../change/table.ts'
-import { deliveries } from '../../delivery/table.ts'
 import { holds, isOfHold, openSessions } from '../../payment/queue/table.ts'
 import { isHolding, payments } from '../../payment/table.ts'
-import { refunds } from '../../refund/table.ts'
 import { webhookDeliveries, webhooks } from '../../webhook/table.ts'
+import { queues } from './queues.ts'
 
 type Counts = Record<string, number>
 
@@ -26,40 +23,33 @@ export type Backlog = {
 // what was sold.
 const limit = sql.raw('limit 10000')
 
-const row = (part: keyof Backlog, name: string, counts: SQL, rows: SQL) =>
-  sql`select ${sql.raw(`'${part}'`)} as part, ${sql.raw(`'${name}'`)} as name, ${counts} as counts
-    from (${rows} ${limit}) as found`
+const row = (part: keyof Backlog, name: string, counts: string, rows: SQL) =>
+  sql`select ${sql.raw(`'${part}'`)} as part, ${sql.raw(`'${name}'`)} as name,
+    json_build_object(${sql.raw(counts)}) as counts from (${rows} ${limit}) as found`
 
-const isLate = sql`due_at <= now() - interval '1 minute'`
-const unordered = sql``
+type Name = keyof typeof queues
 
-// Counts what is due by a column, in its order where an index has it.
-const due = (queue: string, dueAt: PgColumn, condition: SQL | undefined, order = sql`order by ${dueAt}`) =>
-  row(
-    'queues',
-    queue,
-    sql`json_build_object('due', count(*), 'late', count(*) filter (where ${isLate}))`,
-    sql`select ${dueAt} as due_at from ${dueAt.table} where ${condition} ${order}`,
-  )
+const waits = (name: Name) => sql.raw(queues[name].waits)
+const isDue = (name: Name) => sql`${waits(name)} and ${sql.raw(queues[name].dueAt)} <= ${nowMs}`
+const dueAndLate = `'due', count(*), 'late', count(*) filter (where due_at <= now() - interval '1 minute')`
 
-type Jobs = typeof deliveries | typeof refunds | typeof webhookDeliveries
+// Counts what is due, in its order where an index has it.
+function due(name: Name, condition = isDue(name), isOrdered = true): SQL {
+  const { table, dueAt } = queues[name]
+  const order = isOrdered ? `order by ${dueAt}` : ''
+  const rows = sql`select ${sql.raw(dueAt)} as due_at from ${sql.raw(table)} where ${condition} ${sql.raw(order)}`
+  return row('queues', name, dueAndLate, rows)
+}
 
-const hasStatus = (table: Jobs, status: string) => eq(table.status, sql.raw(`'${status}'`))
-const dead = (queue: string, table: Jobs, status: string) =>
-  row(
-    'queues',
-    queue,
-    sql`json_build_object('dead', count(*))`,
-    sql`select 1 from ${table} where ${hasStatus(table, status)}`,
-  )
-
-const isPast = (time: PgColumn) => lte(time, nowMs)
-const isDue = (table: Jobs) => and(hasStatus(table, 'pending'), isPast(table.dueAt))
+const dead = (name: 'deliveries' | 'webhooks' | 'refunds') => {
+  const { table, dead } = queues[name]
+  return row('queues', name, `'dead', count(*)`, sql.raw(`select 1 from ${table} where ${dead}`))
+}
 
 // Those of a receiver that fails or asked for a pause wait for it, and not for us.
 const workingWebhooks = sql`array(select ${webhooks.id} from ${webhooks}
   where ${webhooks.status} = 'enabled' and ${isNull(webhooks.failingSince)}
-    and ${or(isNull(webhooks.pausedUntil), isPast(webhooks.pausedUntil))})`
+    and (${webhooks.pausedUntil} is null or ${webhooks.pausedUntil} <= ${nowMs}))`
 const isForWorking = sql`${webhookDeliveries.webhookId} = any(${workingWebhooks})`
 
 const isOfProvider = eq(openSessions.provider, sql.placeholder('provider'))
@@ -67,20 +57,20 @@ const isOfProvider = eq(openSessions.provider, sql.placeholder('provider'))
 const count = query<{ part: keyof Backlog; name: string; counts: Counts }>('count_backlog', () =>
   sql.join(
     [
-      due('deliveries', deliveries.dueAt, isDue(deliveries)),
-      dead('deliveries', deliveries, 'dead'),
-      due('webhooks', webhookDeliveries.dueAt, and(isForWorking, isDue(webhookDeliveries)), unordered),
-      dead('webhooks', webhookDeliveries, 'dead'),
-      due('refunds', refunds.dueAt, isDue(refunds)),
-      dead('refunds', refunds, 'failed'),
-      due('sessions', openSessions.dueAt, and(isOfProvider, isPast(openSessions.dueAt))),
-      due('holds', holds.expiresAt, isPast(holds.expiresAt)),
-      due('feed', changes.createdAt, isNull(changes.feedPosition), unordered),
+      due('deliveries'),
+      dead('deliveries'),
+      due('webhooks', sql`${isForWorking} and ${isDue('webhooks')}`, false),
+      dead('webhooks'),
+      due('refunds'),
+      dead('refunds'),
+      due('sessions', sql`${isOfProvider} and ${isDue('sessions')}`),
+      due('holds'),
+      due('feed', waits('feed'), false),
       row(
         'payments',
         '',
-        sql`json_build_object('pending', count(*) filter (where status = 'pending'),
-          'processing', count(*) filter (where status = 'processing'))`,
+        `'pending', count(*) filter (where status = 'pending'),
+          'processing', count(*) filter (where status = 'processing')`,
         sql`select payment.status from ${holds} cross join lateral (
             select ${payments.status} from ${payments} where ${isOfHold} and ${isHolding} limit 1) as payment
           order by ${holds.expiresAt} desc`,
@@ -88,8 +78,8 @@ const count = query<{ part: keyof Backlog; name: string; counts: Counts }>('coun
       row(
         'refunds',
         '',
-        sql`json_build_object('pending', count(*))`,
-        sql`select 1 from ${refunds} where ${hasStatus(refunds, 'pending')} order by ${refunds.dueAt}`,
+        `'pending', count(*)`,
+        sql`select 1 from refunds where ${waits('refunds')} order by due_at`,
       ),
     ],
     sql` union all `,

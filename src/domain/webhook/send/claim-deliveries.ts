@@ -32,10 +32,12 @@ const { organizationId, webhookId, changeId, status, dueAt, attempts } = webhook
 const isDue = sql`${status} = 'pending' and ${dueAt} <= ${nowMs}`
 const placeholder = sql.placeholder
 
+const paced = arrayRows('paced', { webhookId: 'text', size: 'integer' })
+
 // Deliveries that are claimed of one webhook at a time; only one while it is failing.
 const share = sql`case when ${webhooks.failingSince} is null then
-  coalesce((select size from unnest(${textArrayParam('webhookIds')}, ${placeholder('sizes')}::integer[]) as paced(id, size)
-    where paced.id = ${webhooks.id}), ${sql.raw(String(firstBatch))}) else 1 end`
+  coalesce((select ${paced.cells.size} from ${paced.rows} where ${paced.cells.webhookId} = ${webhooks.id}),
+    ${sql.raw(String(firstBatch))}) else 1 end`
 
 const isReady = sql`${webhooks.status} = 'enabled'
   and (${webhooks.pausedUntil} is null or ${webhooks.pausedUntil} <= ${nowMs})
@@ -73,12 +75,10 @@ const claim = query<ClaimedDelivery>('claim_webhook_deliveries', () =>
   claimOf(ready, sql`${placeholder('limit')}::integer`),
 )
 
-// An organization at a time.
+const asked = arrayRows('asked', { id: 'text', share: 'integer' })
+
 const claimOwn = query<ClaimedDelivery>('claim_webhook_deliveries_of_organization', () =>
-  claimOf(
-    sql`unnest(${textArrayParam('webhookIds')}, ${placeholder('counts')}::integer[]) as asked(id, share)`,
-    sql`all`,
-  ),
+  claimOf(asked.typed, sql`all`),
 )
 
 /** Number of due deliveries of a webhook and an organization. */
@@ -98,7 +98,7 @@ async function claimEach(
   db: Database,
   { leaseSeconds, limit, batches, except }: Limits,
 ): Promise<ClaimedDelivery[]> {
-  const left = new Map(batches.webhookIds.map((id, index) => [id, batches.sizes[index] ?? 0]))
+  const left = new Map(batches.map(({ webhookId, size }) => [webhookId, size]))
   // As many as `share` allows, of all organizations of a webhook together.
   const takeShare = ({ webhookId, isFailing, count }: Due): number => {
     const free = left.get(webhookId) ?? firstBatch
@@ -110,9 +110,10 @@ async function claimEach(
   const found = groupBy(await findDue(db, { except, limit }), ({ organizationId }) => organizationId)
   for (const [organizationId, due] of found) {
     if (claimed.length >= limit) break
-    const webhookIds = due.map(({ webhookId }) => webhookId)
-    const counts = due.map((each) => Math.min(takeShare(each), limit - claimed.length))
-    claimed.push(...(await claimOwn(db, { organizationId, leaseSeconds, webhookIds, counts })))
+    const shares = due.map((each) => {
+      return { id: each.webhookId, share: Math.min(takeShare(each), limit - claimed.length) }
+    })
+    claimed.push(...(await claimOwn(db, { organizationId, leaseSeconds, ...asked.values(shares) })))
   }
   return claimed
 }
@@ -120,13 +121,11 @@ async function claimEach(
 /** Claims due deliveries of webhooks that are not in `except`: a share of each webhook, oldest first, so that
  *  a large backlog or a slow receiver delays no other. No process claims them again until the lease ends. */
 export function claimDeliveries(db: Database, limits: Limits): Promise<ClaimedDelivery[]> {
-  return claimsByOrganization(db) ? claimEach(db, limits) : claim(db, { ...limits, ...limits.batches })
+  if (claimsByOrganization(db)) return claimEach(db, limits)
+  return claim(db, { ...limits, ...paced.values(limits.batches) })
 }
 
-const unsent = arrayRows('unsent', {
-  ...{ organizationId: 'text', webhookId: 'text', id: 'text' },
-  attempts: 'integer',
-})
+const unsent = arrayRows('unsent', { organizationId, webhookId, id: changeId, attempts })
 
 const release = query('give_back_webhook_deliveries', () => {
   const { cells, rows } = unsent

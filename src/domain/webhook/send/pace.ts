@@ -32,12 +32,9 @@ export class Paces {
   }
 
   /** Lists the webhooks that may have more than `firstBatch`, and how many. */
-  batches(): { webhookIds: string[]; sizes: number[] } {
+  batches(): { webhookId: string; size: number }[] {
     const faster = [...this.#paces.entries()].filter(([, { concurrency }]) => concurrency > minConcurrency)
-    return {
-      webhookIds: faster.map(([webhookId]) => webhookId),
-      sizes: faster.map(([, { concurrency }]) => concurrency * rounds),
-    }
+    return faster.map(([webhookId, { concurrency }]) => ({ webhookId, size: concurrency * rounds }))
   }
 
   /** Adapts the pace of a webhook to the outcome of a batch. */

@@ -3,6 +3,7 @@ import { setTimeout } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
 import pLimit from 'p-limit'
+import { arrayRows } from '../../../data/array-params.ts'
 import { query } from '../../../data/query.ts'
 import { secondsFromNow } from '../../../database/clock.ts'
 import type { Database } from '../../../database/database.ts'
@@ -22,40 +23,50 @@ const maxFailing = sql`interval '5 days'`
 // Gives the time as columns, because a Citus cluster refuses to update by a `case` that calls a function.
 const clock = sql`(select now() as at, extract(epoch from now())::float8 as seconds) as clock`
 
+const { organizationId, webhookId, changeId, attempts, status, lastStatus, lastError } = webhookDeliveries
+const outcomes = arrayRows('outcomes', {
+  ...{ organizationId, webhookId, id: changeId, attempts, status, lastStatus, lastError },
+  retrySeconds: 'float8',
+})
+
 // Matching on `attempts` and `pending` leaves alone a delivery that another process has claimed since, or
 // that was redelivered.
-const recordDeliveries = query('record_webhook_deliveries', () => {
-  const { status, attempts, deliveredAt } = webhookDeliveries
-  return sql`
-  update ${webhookDeliveries} set status = tried.status,
-    due_at = ${secondsFromNow(sql`tried."retrySeconds"`)}, last_status = tried."lastStatus", last_error = tried."lastError",
-    delivered_at = case when tried.status = 'delivered' then clock.at else ${deliveredAt} end
-  from ${clock} cross join jsonb_to_recordset(${sql.placeholder('tried')}::text::jsonb) as tried("organizationId" text,
-    "webhookId" text, id text, attempts integer, status webhook_delivery_status, "retrySeconds" float8,
-    "lastStatus" integer, "lastError" text)
-  where ${webhookDeliveries.organizationId} = tried."organizationId"
-    and ${webhookDeliveries.webhookId} = tried."webhookId" and ${webhookDeliveries.changeId} = tried.id
-    and ${attempts} = tried.attempts and ${status} = 'pending'`
-})
+const recordDeliveries = query(
+  'record_webhook_deliveries',
+  () => sql`
+  update ${webhookDeliveries} set status = outcomes.status,
+    due_at = ${secondsFromNow(sql`outcomes."retrySeconds"`)}, last_status = outcomes."lastStatus", last_error = outcomes."lastError",
+    delivered_at = case when outcomes.status = 'delivered' then clock.at else ${webhookDeliveries.deliveredAt} end
+  from ${clock} cross join ${outcomes.typed}
+  where ${organizationId} = outcomes."organizationId" and ${webhookId} = outcomes."webhookId" and ${changeId} = outcomes.id
+    and ${attempts} = outcomes.attempts and ${status} = 'pending'`,
+)
 
 // Pause of a webhook to which nothing got through: a second, and then half the time that it has failed for, so
 // that one that is down for long is asked every five minutes.
 const breakSeconds = (failingSince: PgColumn) =>
   sql`least(300, greatest(1, extract(epoch from clock.at - coalesce(${failingSince}, clock.at)) / 2))`
 
+const receivers = arrayRows('receivers', {
+  id: 'text',
+  url: 'text',
+  works: 'boolean',
+  gone: 'boolean',
+  pause: 'float8',
+})
+
 // Matching on the URL ignores answers of a URL that has been replaced since.
 const recordWebhooks = query('record_webhooks', () => {
   const { failingSince, pausedUntil } = webhooks
-  const hasFailed = sql`not of.works and clock.at - ${failingSince} > ${maxFailing}`
+  const hasFailed = sql`not receivers.works and clock.at - ${failingSince} > ${maxFailing}`
   return sql`
-  update ${webhooks} set failing_since = case when not of.works then coalesce(${failingSince}, clock.at) end,
-    paused_until = case when of.works and of.pause = 0 then ${pausedUntil}
-      else to_timestamp(clock.seconds + greatest(of.pause, case when of.works then 0 else ${breakSeconds(failingSince)} end)) end,
-    status = case when of.gone or ${hasFailed} then 'disabled' else ${webhooks.status} end,
-    disabled_reason = case when of.gone then 'GONE' when ${hasFailed} then 'FAILING' end
-  from ${clock} cross join jsonb_to_recordset(${sql.placeholder('of')}::text::jsonb) as of(id text, url text, works boolean, gone boolean,
-    pause float8)
-  where ${webhooks.id} = of.id and ${webhooks.url} = of.url and ${webhooks.status} = 'enabled'`
+  update ${webhooks} set failing_since = case when not receivers.works then coalesce(${failingSince}, clock.at) end,
+    paused_until = case when receivers.works and receivers.pause = 0 then ${pausedUntil}
+      else to_timestamp(clock.seconds + greatest(receivers.pause, case when receivers.works then 0 else ${breakSeconds(failingSince)} end)) end,
+    status = case when receivers.gone or ${hasFailed} then 'disabled' else ${webhooks.status} end,
+    disabled_reason = case when receivers.gone then 'GONE' when ${hasFailed} then 'FAILING' end
+  from ${clock} cross join ${receivers.typed}
+  where ${webhooks.id} = receivers.id and ${webhooks.url} = receivers.url and ${webhooks.status} = 'enabled'`
 })
 
 const webhookOf = (attempts: Attempt[]) => ({
@@ -71,17 +82,15 @@ const webhookOf = (attempts: Attempt[]) => ({
  *  got through is paused, for longer the longer it fails. */
 export async function recordAttempts(db: Database, tried: Attempt[]): Promise<void> {
   if (tried.length === 0) return
-  const rows = tried.map(({ claimed: { organizationId, webhookId, id, attempts }, verdict }) => {
-    return { organizationId, webhookId, id, attempts, ...verdict }
-  })
-  await recordDeliveries(db, { tried: JSON.stringify(rows) })
+  const rows = tried.map(({ claimed, verdict }) => ({ ...claimed, ...verdict }))
+  await recordDeliveries(db, outcomes.values(rows))
   // Usually nothing fails and nothing did before, so no webhook needs an update.
   const changed = [...groupBy(tried, ({ claimed }) => claimed.webhookId).values()]
     .filter((attempts) =>
       attempts.some(({ claimed, verdict }) => claimed.isFailing || verdict.status !== 'delivered'),
     )
     .map(webhookOf)
-  if (changed.length > 0) await recordWebhooks(db, { of: JSON.stringify(changed) })
+  if (changed.length > 0) await recordWebhooks(db, receivers.values(changed))
 }
 
 // Maximum number of claimed deliveries that are not sent yet, across all webhooks.

@@ -60,7 +60,7 @@ function toPayment(job: HoldJob): Payment {
   }
 }
 
-// Spelled out column by column: with spreads, these were a fifth of everything that a checkout allocated.
+// Spelled out column by column: put together from spread parts, these were a fifth of all that a checkout allocated.
 function toTicket(job: HoldJob, payment: Payment, ticket: PricedTicket, position: number): Ticket {
   const { plan, input, seller } = job
   const id = newId('tkt')

@@ -47,18 +47,17 @@ const live = { maxTogether: 64, maxMixed: 2, maxAlone: 4, maxOfKey: 2, maxWaitin
 const limits = { live, test: { ...live, maxMixed: 1, maxAlone: 1, maxOfKey: 1 } }
 
 const isCheckout = (outcome: HoldOutcome): outcome is Checkout =>
-  outcome !== null && !(outcome instanceof Refusal)
+  typeof outcome === 'object' && !(outcome instanceof Refusal)
 
 const ratesOf = (jobs: HoldJob[]) =>
   new Set(jobs.map(({ plan, seller }) => rateInMode(seller.mode, plan.rate.id)))
 
 // Holds jobs in a statement of its own, without those of rates of which something may be used up.
-async function holdAhead(db: Database, jobs: HoldJob[], waits: boolean): Promise<(Checkout | null)[]> {
+async function holdAhead(db: Database, jobs: HoldJob[], waits: boolean): Promise<HoldOutcome[]> {
   if (jobs.length === 0) return []
   const { outcomes } = await hold(db, jobs, { waits, mayUseUp: false })
-  const held = outcomes.map((outcome) => (isCheckout(outcome) ? outcome : null))
-  announce(db, 'stock', ratesOf(jobs.filter((_, index) => held[index])))
-  return held
+  announce(db, 'stock', ratesOf(jobs.filter((_, index) => outcomes[index] !== deferred)))
+  return outcomes
 }
 
 // Pays checkouts of jobs that are paid at once. Returns all of them in their current state.
@@ -93,20 +92,20 @@ export const holdExactly = (db: Database, jobs: HoldJob[]): Promise<HoldOutcome[
 // Holds jobs of one rate: in one statement if they leave something of it, which they nearly always do.
 async function holdOneRate(db: Database, jobs: HoldJob[]): Promise<HoldOutcome[]> {
   if (jobs.some(isPaidAtOnce)) return holdExactly(db, jobs)
-  const held = await holdAhead(db, jobs, true).catch((error: unknown) => {
-    if (isDuplicate(error)) return [null]
+  const outcomes = await holdAhead(db, jobs, true).catch((error: unknown): HoldOutcome[] => {
+    if (isDuplicate(error)) return [deferred]
     throw error
   })
-  return held.includes(null) ? holdExactly(db, jobs) : held
+  return outcomes.includes(deferred) ? holdExactly(db, jobs) : outcomes
 }
 
 // Holds jobs of any rates of an organization in one statement. Defers all jobs of a rate if it can't hold one of them,
 // which keeps them in order: first come, first served.
-async function holdManyRates(db: Database, jobs: HoldJob[]): Promise<(Checkout | typeof deferred)[]> {
+async function holdManyRates(db: Database, jobs: HoldJob[]): Promise<HoldOutcome[]> {
   const alone = new Set(jobs.filter(isPaidAtOnce).map(({ plan }) => plan.rate.id))
   const ahead = jobs.filter(({ plan }) => !alone.has(plan.rate.id))
   const held = await holdAhead(db, ahead, false)
-  const outcomes = new Map(ahead.map((job, index) => [job, held[index]]))
+  const outcomes = new Map<HoldJob, HoldOutcome | undefined>(ahead.map((job, index) => [job, held[index]]))
   return jobs.map((job) => outcomes.get(job) ?? deferred)
 }
 
@@ -131,7 +130,7 @@ const queueOf = perDatabase((db) =>
  *  refuses. */
 export async function holdTogether(db: Database, job: HoldJob): Promise<HoldOutcome> {
   if (!isFast('hold-together')) {
-    const [outcome = null] = await holdExactly(db, [job])
+    const [outcome = 'plan again'] = await holdExactly(db, [job])
     return outcome
   }
   return queueOf(db)[job.seller.mode](job.plan.rate.id, job)

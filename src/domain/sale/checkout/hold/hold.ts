@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { rowsLiteral } from '../../../../data/array-params.ts'
+import { deferred } from '../../../../data/batch-queue.ts'
 import { query } from '../../../../data/query.ts'
 import type { Connection } from '../../../../database/database.ts'
 import { problem, Refusal, refusal } from '../../../../shared/errors.ts'
@@ -15,16 +16,10 @@ export const paymentAttributes = [
 ]
 export const ticketAttributes = [
   ...(['id', 'paymentId', 'position', 'eventId', 'ticketRateId', 'priceId', 'saleType', 'qrCode'] as const),
-  ...([
-    'isCodeAsked',
-    'currency',
-    'priceAmount',
-    'discountId',
-    'discountAmount',
-    'supplementsAmount',
-  ] as const),
-  ...(['organizationFeeAmount', 'platformFeeAmount', 'warrantyAmount', 'totalAmount'] as const),
-  ...(['warrantyHours', 'fullName', 'searchName', 'email', 'phone', 'gender', 'birthday'] as const),
+  ...(['isCodeAsked', 'currency', 'priceAmount', 'discountId', 'discountAmount'] as const),
+  ...(['supplementsAmount', 'organizationFeeAmount', 'platformFeeAmount', 'warrantyAmount'] as const),
+  ...(['totalAmount', 'warrantyHours'] as const),
+  ...(['fullName', 'searchName', 'email', 'phone', 'gender', 'birthday'] as const),
   ...(['address', 'postalCode', 'countryCode', 'personalDocumentType', 'personalDocumentNumber'] as const),
   ...(['answers', 'supplements', 'language', 'referralId', 'metadata', 'admits', 'documentToken'] as const),
 ]
@@ -39,10 +34,10 @@ const call = query<{ held: Held }>(
     ${parameter('tickets')}::new_ticket[]) as held`,
 )
 
-/** Outcome of a job: its checkout, a refusal, or null if it is to be held again, with `waits` and `mayUseUp`. Null with
- *  both tells the caller to plan it again, because the stock that the plan saw is gone, or another request has completed
- *  a checkout under the same idempotency key. */
-export type HoldOutcome = Checkout | Refusal | null
+/** Outcome of a job: its checkout, a refusal, or what to do with it. It is deferred only by a hold without `waits` or
+ *  `mayUseUp`, to be held again with both. It is to be planned again if the stock that the plan saw is gone, or another
+ *  request has completed a checkout under the same idempotency key. */
+export type HoldOutcome = Checkout | Refusal | typeof deferred | 'plan again'
 
 function codesTaken(positions: string[]): Refusal {
   const [first, ...more] = positions.map((position) =>
@@ -60,7 +55,7 @@ function toOutcome(outcome: string, checkout: Checkout): HoldOutcome {
     return refusal('IDEMPOTENCY_KEY_IN_USE', 'A checkout with this key is still in progress.', [
       'idempotencyKey',
     ])
-  return null
+  return kind === 'LATER' ? deferred : 'plan again'
 }
 
 const toFlip = (name: string): StockFlip => {

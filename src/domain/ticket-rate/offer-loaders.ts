@@ -1,0 +1,159 @@
+// Offers of events: everything listed under an event, which a process caches by the event's revision, joined with its stock,
+// which is read for each request.
+
+import { and, eq, getTableColumns, sql } from 'drizzle-orm'
+import type { NamedFind, Readers } from '../../data/batch-loader.ts'
+import { type JoinedRow, rowJoiner, rowsOf } from '../../data/json-rows.ts'
+import { Loader } from '../../data/loader.ts'
+import { anyOf, type Find, isInMode, together } from '../../data/query.ts'
+import { type Versioned, versionedLoaders } from '../../data/versioned-loader.ts'
+import type { Database } from '../../database/database.ts'
+import type { Loaders } from '../../request/loaders.ts'
+import { groupBy } from '../../shared/group-by.ts'
+import { events } from '../event/table.ts'
+import {
+  byRate,
+  listed,
+  type Part,
+  partRows,
+  pricesByTicketRateId,
+  questionsByTicketRateId,
+  supplementsByTicketRateId,
+} from './loaders.ts'
+import {
+  type Left,
+  type ListedPrice,
+  type ListedRate,
+  leftColumns,
+  type Price,
+  prices,
+  type Question,
+  questions,
+  type Stock,
+  type Supplement,
+  stock,
+  supplements,
+  type TicketRate,
+  ticketRates,
+} from './table.ts'
+
+type StockRow = Left & Pick<Stock, 'id'>
+
+/** Query for the counters of rates and prices, whose identifiers differ, in the mode of the caller. */
+const stockById: NamedFind<StockRow> = {
+  name: 'stock_by_id',
+  rows: rowsOf({ id: stock.id, ...leftColumns }),
+  query: (select, keys) => select.from(stock).where(and(anyOf(stock.id, keys), isInMode(stock.mode))),
+}
+
+/** A price whose counters are read apart from it. */
+type UncountedPrice = JoinedRow<ListedPrice, Left>
+
+const toUncounted = rowJoiner<ListedPrice, Left>(getTableColumns(prices), leftColumns)
+
+/** Joins prices with their counters. Leaves out those that have none. */
+function withStock(prices: UncountedPrice[], stockOf: Map<string, Left>): Price[] {
+  const counted: Price[] = []
+  for (const price of prices) {
+    const left = stockOf.get(price.row.id)
+    if (left) counted.push(price.with(left))
+  }
+  return counted
+}
+
+type OfferedRate = {
+  rate: JoinedRow<ListedRate, Left>
+  prices: UncountedPrice[]
+  supplements: Supplement[]
+  questions: Question[]
+}
+const toRate = rowJoiner<ListedRate, Left>(getTableColumns(ticketRates), leftColumns)
+
+type Revision = { id: string; revision: string }
+
+/** Everything listed under an event, in order, without the stock counters. */
+type Offer = {
+  rates: OfferedRate[]
+  /** Identifiers of the rates and of their prices. */
+  stockIds: string[]
+}
+
+const revisions: Find<Revision> = {
+  rows: rowsOf({ id: events.id, revision: events.revision }),
+  query: (select, keys) => select.from(events).where(anyOf(events.id, keys)),
+}
+const offerRates: Find<ListedRate> = {
+  rows: rowsOf(getTableColumns(ticketRates)),
+  query: listed(ticketRates, (keys) => anyOf(ticketRates.eventId, keys)),
+}
+
+/** Query for what is listed under the rates of the events `keys`. */
+const findListed = <Child extends Part>(child: Child): Find<Child['$inferSelect']> => ({
+  rows: partRows(child),
+  query: listed(child, (keys) => {
+    const rateIds = sql`array(select ${ticketRates.id} from ${ticketRates}
+      where ${anyOf(ticketRates.eventId, keys)} and not ${ticketRates.removed})`
+    return eq(child.ticketRateId, sql`any(${rateIds})`)
+  }),
+})
+
+const findOffers = together<[Revision, ListedRate, ListedPrice, Supplement, Question]>('offers_by_event_id', [
+  revisions,
+  offerRates,
+  findListed(prices),
+  findListed(supplements),
+  findListed(questions),
+])
+
+// One statement, and so one snapshot: offers and revisions match.
+async function readOffers(db: Database, eventIds: string[]): Promise<Map<string, Versioned<Offer>>> {
+  const found = await findOffers(db, { keys: eventIds })
+  const [eventRevisions, rates] = found
+  const ratesOf = groupBy(rates, (rate) => rate.eventId)
+  const [prices, supplements, questions] = [byRate(found[2]), byRate(found[3]), byRate(found[4])]
+  const offerOf = (eventId: string): Offer => {
+    const rows = ratesOf.get(eventId) ?? []
+    const offered = rows.map((rate) => ({
+      rate: toRate(rate),
+      prices: (prices.get(rate.id) ?? []).map(toUncounted),
+      supplements: supplements.get(rate.id) ?? [],
+      questions: questions.get(rate.id) ?? [],
+    }))
+    const stockIds = offered.flatMap(({ rate, prices }) => [rate, ...prices].map(({ row }) => row.id))
+    return { rates: offered, stockIds }
+  }
+  return new Map(eventRevisions.map(({ id, revision }) => [id, { revision, value: offerOf(id) }]))
+}
+
+// Counts at least 1, because an empty offer is cached too.
+const sizeOf = ({ rates, stockIds }: Offer): number =>
+  rates.reduce((sum, { supplements, questions }) => sum + supplements.length + questions.length, 1) +
+  stockIds.length
+
+const rowsPerEvent = 10
+
+/** Loads the offers of events whatever the caller reaches: anybody who may see an event may see its offer. */
+const loadOffers = versionedLoaders<Offer>(({ rememberedEvents }) => rowsPerEvent * rememberedEvents, sizeOf)
+
+export function ticketRatesByEventId({ catalogue }: Readers, loaders: Loaders): Loader<TicketRate[]> {
+  const offerByEventId = loadOffers(catalogue, (eventIds) => readOffers(catalogue.db, eventIds))
+  return new Loader(async (eventIds) => {
+    const offers = await offerByEventId.loadAll(eventIds)
+    const ids = offers.flatMap((offer) => offer?.stockIds ?? [])
+    const stockOf = new Map<string, Left>()
+    for (const row of await catalogue.find(stockById, ids)) stockOf.set(row.id, row)
+    return offers.map((offer) => {
+      const rates: TicketRate[] = []
+      for (const { rate, prices, supplements, questions } of offer?.rates ?? []) {
+        const { id } = rate.row
+        const left = stockOf.get(id)
+        if (!left) continue
+        rates.push(rate.with(left))
+        loaders.get(pricesByTicketRateId).prime(id, withStock(prices, stockOf))
+        loaders.get(supplementsByTicketRateId).prime(id, supplements)
+        loaders.get(questionsByTicketRateId).prime(id, questions)
+      }
+      return rates
+    })
+  })
+}
