@@ -6,9 +6,7 @@ import {
   QueryBuilder,
   type SelectedFields,
 } from 'drizzle-orm/pg-core'
-import type { Connection, Database } from '../database/database.ts'
-import { perDatabase } from '../database/per-database.ts'
-import { resultRows } from '../database/run-sql.ts'
+import { type Connection, type Database, perDatabase, resultRows } from '../database/database.ts'
 import type { Mode } from '../shared/mode.ts'
 import type { Rows } from './json-rows.ts'
 

@@ -9,3 +9,14 @@ export function madeOnce<Value>(make: () => Promise<Value>): () => Promise<Value
     return made
   }
 }
+
+/** Creates one value per owner, on first use, and keeps it as long as the owner is in use. */
+export function perOwner<Owner extends object, Value>(
+  create: (owner: Owner) => Value,
+): (owner: Owner) => Value {
+  const created = new WeakMap<Owner, Value>()
+  return (owner) => {
+    if (!created.has(owner)) created.set(owner, create(owner))
+    return created.get(owner) as Value
+  }
+}

@@ -1,7 +1,6 @@
 import { and, eq, isNotNull, or, type SQL, sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
-import type { Connection, Database } from '../../database/database.ts'
-import { runSql } from '../../database/run-sql.ts'
+import { type Connection, type Database, runSql } from '../../database/database.ts'
 import { byId } from '../../shared/group-by.ts'
 import { discounts } from '../discount/table.ts'
 import { events } from '../event/table.ts'

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { stringify } from 'csv-stringify/sync'
 import { createBulkhead } from '../../data/bulkhead.ts'
-import { perDatabase } from '../../database/per-database.ts'
+import { perDatabase } from '../../database/database.ts'
 import { type Context, requireConfidential } from '../../request/context.ts'
 import { busy } from '../../shared/errors.ts'
 import { listedTicketBody } from '../ticket/body.ts'

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { RetentionConfig } from '../../../src/config/database.ts'
-import { runSql } from '../../../src/database/run-sql.ts'
+import { runSql } from '../../../src/database/database.ts'
 import { assignPositions } from '../../../src/domain/change/assign-positions.ts'
 import { retainOrganizations } from '../../../src/domain/retention/retain.ts'
 import { receiveProviderEvent } from '../../../src/domain/sale/settle/receive-provider-event.ts'

@@ -2,8 +2,13 @@ import { and, eq, inArray } from 'drizzle-orm'
 import { batchByKey, deferred } from '../../../data/batch-queue.ts'
 import { createBulkhead } from '../../../data/bulkhead.ts'
 import { inSeconds } from '../../../database/clock.ts'
-import { type Connection, type Database, isTransient, isUnavailable } from '../../../database/database.ts'
-import { perDatabase } from '../../../database/per-database.ts'
+import {
+  type Connection,
+  type Database,
+  isTransient,
+  isUnavailable,
+  perDatabase,
+} from '../../../database/database.ts'
 import { transaction } from '../../../database/transaction.ts'
 import { busy } from '../../../shared/errors.ts'
 import { isFast } from '../../../shared/fast.ts'

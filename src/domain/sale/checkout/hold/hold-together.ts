@@ -26,8 +26,8 @@ import {
   isDuplicate,
   isTransient,
   isUnavailable,
+  perDatabase,
 } from '../../../../database/database.ts'
-import { perDatabase } from '../../../../database/per-database.ts'
 import { announceOnCommit, transaction } from '../../../../database/transaction.ts'
 import { busy, Refusal } from '../../../../shared/errors.ts'
 import { isFast } from '../../../../shared/fast.ts'
