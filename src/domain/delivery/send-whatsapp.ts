@@ -3,9 +3,10 @@ import type { WhatsAppConfig } from '../../config/delivery.ts'
 import { chooseLanguage } from '../../language/languages.ts'
 import { errorCode } from '../../shared/errors.ts'
 import { localStart } from '../event/local-time.ts'
-import { documentName, documentUrl } from './document-url.ts'
+import { documentUrl } from '../ticket/views.ts'
+import { documentName } from './document-name.ts'
 import { languageOfDocument, type TicketDocument } from './find-documents.ts'
-import { type Sender, Undelivered } from './sender.ts'
+import { type Sender, Undelivered } from './send-deliveries.ts'
 
 const sendSeconds = 20
 

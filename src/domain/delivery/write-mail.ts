@@ -4,7 +4,7 @@ import { formatAmount } from '../../language/format.ts'
 import { chooseLanguage, type Language } from '../../language/languages.ts'
 import { translate } from '../../language/translate.ts'
 import { localStart, placeOf } from '../event/local-time.ts'
-import { documentUrl } from './document-url.ts'
+import { documentUrl } from '../ticket/views.ts'
 import { languageOfDocument, type TicketDocument } from './find-documents.ts'
 import type { Notice } from './table.ts'
 

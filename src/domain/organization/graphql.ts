@@ -1,5 +1,4 @@
-import type { Caller } from '../../auth/caller.ts'
-import { findCallerName } from '../../auth/find-caller-name.ts'
+import { type Caller, findCallerName } from '../../auth/caller.ts'
 import type { IntegrationScope } from '../../auth/key.ts'
 import { builder, enumOf, ModeRef, NodeRef } from '../../graphql/builder.ts'
 import { connectionOf, costOfPage, forwardArgs, sizeOf, toPage } from '../../graphql/connection.ts'

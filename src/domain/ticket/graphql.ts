@@ -214,6 +214,12 @@ TicketRef.implement({
     discountQuantitySubtract: t.float(
       amountOf('Amount that a discount took off the price.', 'discountAmount'),
     ),
+    documentUrl: t.string({
+      nullable: true,
+      description:
+        'URL of the ticket as a PDF, for the buyer. Anybody with this URL can use the ticket. Null before payment and after cancellation.',
+      resolve: (ticket, _args, { services }) => views.documentUrl(ticket, services.publicUrl()),
+    }),
     discount: t.field({
       type: DiscountRef,
       nullable: true,

@@ -2,12 +2,12 @@ import { and, asc, eq, inArray, sql } from 'drizzle-orm'
 import { fewRowsOf } from '../../../data/json-rows.ts'
 import { inOrganization, query } from '../../../data/query.ts'
 import type { Database } from '../../../database/database.ts'
-import { documentUrl } from '../../delivery/document-url.ts'
 import { isGiven } from '../../delivery/find-documents.ts'
 import { hasRecipient } from '../../delivery/queue-deliveries.ts'
 import { deliveries } from '../../delivery/table.ts'
 import type { Payment } from '../../payment/table.ts'
 import { tickets } from '../../ticket/table.ts'
+import { documentUrl } from '../../ticket/views.ts'
 import { prices } from '../../ticket-rate/table.ts'
 
 /** Tickets of a paid payment as its outcome page links them, and where they were sent or are being sent to,
