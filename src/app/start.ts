@@ -11,7 +11,7 @@ import { countBacklog } from '../domain/sale/report/count-backlog.ts'
 import { logFailure } from '../http/mask-error.ts'
 import { explainListening, publicUrlOf } from '../http/public-url.ts'
 import { requireWritable } from '../shared/files.ts'
-import { madeOnce } from '../shared/made-once.ts'
+import { makeOnce } from '../shared/make-once.ts'
 import { openTelemetry } from '../telemetry/open-telemetry.ts'
 import { createApp } from './app.ts'
 import type { Companion, OpenCompanion } from './companion.ts'
@@ -117,7 +117,7 @@ export async function serve(
     )
   await telemetry.listen(app.log)
 
-  const stop = madeOnce(async () => {
+  const stop = makeOnce(async () => {
     // The deadline: whatever hangs, the process exits.
     setTimeout(() => process.exit(1), config.shutdownSeconds * 1000).unref()
     await app.close()

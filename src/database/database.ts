@@ -3,7 +3,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import { readMigrationFiles } from 'drizzle-orm/migrator'
 import type { PgDatabase, PgQueryResultHKT } from 'drizzle-orm/pg-core'
 import { errorCode } from '../shared/errors.ts'
-import { perOwner } from '../shared/made-once.ts'
+import { perOwner } from '../shared/make-once.ts'
 import { isConnectionFailure, someCause, type Unready, unreadyBecause } from './pool/failures.ts'
 import type { PoolUsage } from './pool/pool.ts'
 

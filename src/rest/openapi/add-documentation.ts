@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import fastify, { type FastifyInstance } from 'fastify'
 import { icon } from '../../http/html.ts'
 import { type Answer, Representation, sendRepresentation } from '../../http/representation.ts'
-import { madeOnce } from '../../shared/made-once.ts'
+import { makeOnce } from '../../shared/make-once.ts'
 import { type DocumentedRoute, type OpenApiDocument, toDocument } from './document.ts'
 import type { ExampleValues, FindExampleValues } from './example-ids.ts'
 import type { DocumentedWebhook } from './webhooks.ts'
@@ -151,7 +151,7 @@ async function open(
  *  routes are added. */
 export function addDocumentation(app: FastifyInstance, options: DocumentationOptions): void {
   const routes: DocumentedRoute[] = []
-  const documentation = madeOnce(() => open(routes, options))
+  const documentation = makeOnce(() => open(routes, options))
   app.addHook('onRoute', (route) => {
     if (!route.schema?.hide && route.method !== 'HEAD') routes.push(route)
   })
