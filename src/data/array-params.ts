@@ -3,8 +3,8 @@ import type { PgTable } from 'drizzle-orm/pg-core'
 import type { Connection } from '../database/database.ts'
 import { query, textArrayParam } from './query.ts'
 
-export const list = (parts: SQL[]) => sql.join(parts, sql`, `)
-export const name = (text: string) => sql`${sql.identifier(text)}`
+export const joinList = (parts: SQL[]) => sql.join(parts, sql`, `)
+export const quoteName = (text: string) => sql`${sql.identifier(text)}`
 
 const quoted = (text: string) => `"${/["\\]/.test(text) ? text.replace(/["\\]/g, '\\$&') : text}"`
 
@@ -56,14 +56,15 @@ export function arrayRows(alias: string, types: Record<string, string>) {
     parameter: `${alias}_${column}`,
   }))
   const arrays = columns.map(({ parameter }) => textArrayParam(parameter))
-  const names = columns.map(({ column }) => name(column))
+  const names = columns.map(({ column }) => quoteName(column))
+  const table = quoteName(alias)
   return {
-    rows: sql`unnest(${list(arrays)}) as ${name(alias)}(${list(names)})`,
+    rows: sql`unnest(${joinList(arrays)}) as ${table}(${joinList(names)})`,
     /** `rows` with one more column that numbers them from 1. */
     ordered: (order: string) =>
-      sql`unnest(${list(arrays)}) with ordinality as ${name(alias)}(${list([...names, name(order)])})`,
+      sql`unnest(${joinList(arrays)}) with ordinality as ${table}(${joinList([...names, quoteName(order)])})`,
     cells: Object.fromEntries(
-      columns.map(({ column, type }) => [column, sql`${name(alias)}.${name(column)}::${sql.raw(type)}`]),
+      columns.map(({ column, type }) => [column, sql`${table}.${quoteName(column)}::${sql.raw(type)}`]),
     ),
     values: (rows: Record<string, unknown>[]): Record<string, string> => {
       const literals: Record<string, string> = {}
@@ -88,8 +89,8 @@ export function insertRows<Table extends PgTable>(
   const { rows, cells, values } = arrayRows('given', types)
   const insert = query<{ key: string }>(
     statement,
-    () => sql`insert into ${table} (${list(written.map(([, column]) => name(column.name)))})
-      select ${list(Object.values(cells))} from ${rows} order by ${cells[key]}
+    () => sql`insert into ${table} (${joinList(written.map(([, column]) => quoteName(column.name)))})
+      select ${joinList(Object.values(cells))} from ${rows} order by ${cells[key]}
       ${onConflict === 'skip' ? sql`on conflict do nothing` : sql``} returning ${columns[key]} as key`,
   )
   return async (tx: Connection, given: Omit<Table['$inferSelect'], 'createdAt'>[]): Promise<Set<string>> => {

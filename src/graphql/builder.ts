@@ -2,7 +2,7 @@ import SchemaBuilder, { type ObjectRef } from '@pothos/core'
 import ComplexityPlugin from '@pothos/plugin-complexity'
 import { GraphQLError } from 'graphql'
 import type { Context } from '../request/context.ts'
-import { moment } from '../shared/input-types.ts'
+import { isoTime } from '../shared/input-types.ts'
 import type { Mode } from '../shared/mode.ts'
 import { toMajor } from '../shared/money.ts'
 
@@ -31,7 +31,7 @@ builder.scalarType('DateTime', {
   specifiedByURL: 'https://www.rfc-editor.org/rfc/rfc3339',
   serialize: (date) => date.toISOString(),
   parseValue: (input) => {
-    const parsed = moment.safeParse(input)
+    const parsed = isoTime.safeParse(input)
     if (!parsed.success) throw new GraphQLError('DateTime must be an ISO 8601 date or timestamp.')
     return parsed.data
   },

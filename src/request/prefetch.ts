@@ -3,7 +3,7 @@ import { authenticate, findKeys, type KeyRow, knownKeys } from '../auth/authenti
 import type { Credentials } from '../auth/credentials.ts'
 import { findsByKeyAlone } from '../data/by-organization.ts'
 import { coalesceReads } from '../data/coalesce.ts'
-import { keyedBy } from '../data/query.ts'
+import { withKeysParam } from '../data/query.ts'
 import { type Database, isUnavailable } from '../database/database.ts'
 import { isFast } from '../shared/fast.ts'
 import { isIdentifier } from '../shared/ids.ts'
@@ -30,7 +30,7 @@ export type CreateContextWith = (
 ) => Promise<Context>
 
 /** Query for keys by the parameter `keyIds`, to combine with a query for rows by `keys`. */
-export const keysByKeyId = keyedBy('keyIds', findKeys)
+export const keysByKeyId = withKeysParam('keyIds', findKeys)
 
 // Separated by a space, which identifiers cannot contain.
 const pairOf = (keyId: string, rowId: string) => `${keyId} ${rowId}`

@@ -9,9 +9,9 @@ import {
   type Found,
   inOrganizationIfNamed,
   query,
+  queryTogether,
   type Reach,
   textArrayParam,
-  together,
 } from '../../data/query.ts'
 import type { Database } from '../../database/database.ts'
 import { type Context, requireIntegration } from '../../request/context.ts'
@@ -131,7 +131,7 @@ const withoutPosition = (feed: Feed): Find<{ organizationId: string }> => ({
 
 type Read = [CursorChange, NextChange, { organizationId: string }]
 const finding = (name: string, feed: Feed) =>
-  together<Read>(name, [cursorChanges(feed), nextChanges(feed), withoutPosition(feed)])
+  queryTogether<Read>(name, [cursorChanges(feed), nextChanges(feed), withoutPosition(feed)])
 const find = {
   channel: finding('changes_of_channel', ofChannel),
   largeChannel: finding('changes_of_large_channel', { ...ofChannel, merges: true }),

@@ -5,7 +5,7 @@ import { announceOnCommit } from '../../database/transaction.ts'
 import { type Context, requireIntegration } from '../../request/context.ts'
 import { busy, type Problem, problem } from '../../shared/errors.ts'
 import { clockMarginMs, sha256 } from '../../shared/ids.ts'
-import { hour } from '../event/local-time.ts'
+import { hourMs } from '../event/local-time.ts'
 import type { BatchedScan, CheckInInput } from './check-in-input.ts'
 import { findScans, type MadeCheckIn } from './find-scans.ts'
 import { recordScans } from './record-scans.ts'
@@ -24,7 +24,7 @@ const checkInTransaction = boundedTransactions({ maxAtOnce: 3, maxWaiting: 500 }
 const maxAhead = 5 * 60_000
 
 // Age of a scan that is sent later and matches no ticket, at most. One of a ticket is bounded by its sale.
-const maxAge = 366 * 24 * hour
+const maxAge = 366 * 24 * hourMs
 
 // No ticket was scanned before it was sold, but for clocks that are a day behind.
 const isTooOld = (at: Date, soldAt: Date | undefined, now: Date) =>

@@ -1,7 +1,7 @@
 import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import { arrayRows } from '../../data/array-params.ts'
 import { rowsOf } from '../../data/json-rows.ts'
-import { anyOf, type Find, inOrganization, query, together } from '../../data/query.ts'
+import { anyOf, type Find, inOrganization, query, queryTogether } from '../../data/query.ts'
 import type { Connection } from '../../database/database.ts'
 import { type Context, requireIntegration } from '../../request/context.ts'
 import { events } from '../event/table.ts'
@@ -108,7 +108,7 @@ const made: Find<MadeCheckIn> = {
       ),
 }
 
-const findBoth = together<[ScannedTicket, MadeCheckIn]>('find_scans', [scanned, made])
+const findBoth = queryTogether<[ScannedTicket, MadeCheckIn]>('find_scans', [scanned, made])
 
 /** A scan at the door or at the bar. */
 type Scan = Pick<CheckInInput, 'ticketId' | 'qrCode' | 'nonce'> &

@@ -4,7 +4,7 @@ import { create } from 'qrcode'
 import type { Language } from '../../language/languages.ts'
 import type { PlainKey } from '../../language/messages.ts'
 import { translate } from '../../language/translate.ts'
-import { localStart, placeOf } from '../event/local-time.ts'
+import { formatStart, formatVenue } from '../event/local-time.ts'
 import { languageOfDocument, type TicketDocument } from './find-documents.ts'
 import type { Fonts } from './load-fonts.ts'
 import { layOutText, normalizeText, type Style } from './set-text.ts'
@@ -52,8 +52,8 @@ function stubLines(language: Language, fonts: Fonts, document: TicketDocument): 
     ...(ticket.mode === 'test' ? [{ text: translate(language, 'test.mark'), style: mark, gap: 8 }] : []),
     { text: organizationName, style: plain(10), gap: 4 },
     { text: event.name, style: name, gap: 8 },
-    { text: localStart(language, event, location), style: plain(12) },
-    { text: placeOf(location), style: plain(12), gap: 24 },
+    { text: formatStart(language, event, location), style: plain(12) },
+    { text: formatVenue(location), style: plain(12), gap: 24 },
   ]
 }
 

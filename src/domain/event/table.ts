@@ -21,7 +21,7 @@ export type FormerDates = { start: string; display: string | null }
 export type Artist = { name: string; imageUrl: string | null }
 
 /** Duration of an event, in seconds. */
-export const duration = (event: Record<'startDate' | 'endDate', PgColumn>): SQL =>
+export const durationSeconds = (event: Record<'startDate' | 'endDate', PgColumn>): SQL =>
   sql`extract(epoch from (${event.endDate} - ${event.startDate}))`
 
 /** Events that tickets are sold for. */
@@ -68,7 +68,7 @@ export const events = pgTable(
     // Events whose holders are to be told.
     index('events_moved').on(event.id).where(sql`${event.movedFrom} is not null`),
     // Finds long events, the first of which bounds the start of events that have not ended.
-    index('events_duration').on(sql`(${duration(event)})`),
+    index('events_duration').on(sql`(${durationSeconds(event)})`),
     check('events_end_after_they_start', sql`${event.endDate} >= ${event.startDate}`),
   ],
 )

@@ -7,7 +7,7 @@ import { type Problem, refuseIf } from '../../shared/errors.ts'
 import { markMoved, readDates } from '../delivery/move-dates.ts'
 import { events } from '../event/table.ts'
 import { checkCatalogue } from './check-catalogue.ts'
-import { among, findExisting, findTimezones, readZones } from './find-existing.ts'
+import { findExisting, findTimezones, isOneOf, readZones } from './find-existing.ts'
 import type { Report } from './import-report.ts'
 import { checkStock, writeStock } from './import-stock.ts'
 import { readCatalogue } from './read-catalogue.ts'
@@ -56,13 +56,13 @@ export async function importCatalogue(
       ...checkCatalogue(catalogue, existing),
       ...(await checkStock(tx, catalogue)),
     ])
-    const isKnown = among(events.id, [...existing.events.values()])
+    const isKnown = isOneOf(events.id, [...existing.events.values()])
     const dates = existing.events.size > 0 ? await readDates(tx, isKnown) : []
     const written = await writeCatalogue(tx, catalogue, existing, report)
     await markMoved(tx, dates, isKnown, notify)
     // As triggers do where they run. Rates and their parts are listed under the events that the file names.
     if (!runsTriggers(db) && catalogue.events.length > 0)
-      await tx.update(events).set({ revision: randomUUID() }).where(among(events.id, catalogue.events))
+      await tx.update(events).set({ revision: randomUUID() }).where(isOneOf(events.id, catalogue.events))
     // Sales continue during the import, so stock is checked again under the lock.
     Object.assign(imported, written, { stock: await writeStock(tx, catalogue, refuse, report) }, report)
     if (plan) throw new TransactionRollbackError()

@@ -5,7 +5,7 @@ import { groupBy } from '../../shared/group-by.ts'
 import type { Mode } from '../../shared/mode.ts'
 import { type Stock, type StockKind, stock } from '../ticket-rate/table.ts'
 import { capacityIn } from './fields.ts'
-import { among } from './find-existing.ts'
+import { isOneOf } from './find-existing.ts'
 import { noteRow, type Report } from './import-report.ts'
 import type { Catalogue } from './read-catalogue.ts'
 import { type Tally, writeRows } from './write-catalogue.ts'
@@ -95,7 +95,7 @@ async function lockStock(
       ...(await tx
         .select()
         .from(stock)
-        .where(and(eq(stock.organizationId, organizationId), eq(stock.mode, mode), among(stock.id, own)))
+        .where(and(eq(stock.organizationId, organizationId), eq(stock.mode, mode), isOneOf(stock.id, own)))
         .orderBy(asc(stock.id), asc(stock.kind))
         .for('update')),
     )
@@ -105,7 +105,7 @@ async function lockStock(
 /** Finds capacities below what is sold and held, before the rows are locked. */
 export async function checkStock(tx: Connection, catalogue: Catalogue): Promise<Problem[]> {
   const wanted = wantedOf(catalogue)
-  const isLive = and(eq(stock.mode, 'live'), among(stock.id, wanted))
+  const isLive = and(eq(stock.mode, 'live'), isOneOf(stock.id, wanted))
   return decide(wanted, await tx.select().from(stock).where(isLive)).problems
 }
 

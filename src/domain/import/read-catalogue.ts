@@ -3,7 +3,7 @@ import type { Problem } from '../../shared/errors.ts'
 import { derivedId } from '../../shared/ids.ts'
 import { isStorableDate } from '../../shared/input-types.ts'
 import { parseOptions, problemsIn } from '../../shared/parse.ts'
-import { hour } from '../event/local-time.ts'
+import { hourMs } from '../event/local-time.ts'
 import { searchWords } from '../event/search-words.ts'
 import * as file from './catalogue-file.ts'
 
@@ -32,7 +32,7 @@ function withMoments(raw: unknown, timeZone: string): unknown {
     const isEnd = ends.includes(field)
     const day = isEnd || begins.includes(field) ? z.iso.date().safeParse(value).data : undefined
     if (day === undefined) return [field, withMoments(value, timeZone)]
-    const start = startOfDay(Date.parse(day) + (isEnd ? 24 * hour : 0), timeZone)
+    const start = startOfDay(Date.parse(day) + (isEnd ? 24 * hourMs : 0), timeZone)
     const moment = new Date(isEnd ? start - 1 : start)
     return [field, isStorableDate(moment) ? moment.toISOString() : value]
   }

@@ -1,7 +1,7 @@
 import { getTableColumns, getTableName, sql } from 'drizzle-orm'
 import { getTableConfig, type PgColumn, type PgTable } from 'drizzle-orm/pg-core'
 import { channels } from '../../auth/table.ts'
-import { list, name } from '../../data/array-params.ts'
+import { joinList, quoteName } from '../../data/array-params.ts'
 import { type Connection, runSql } from '../../database/database.ts'
 import { byId } from '../../shared/group-by.ts'
 import { instruments } from '../../shared/instruments.ts'
@@ -11,7 +11,7 @@ import { organizations } from '../organization/table.ts'
 import { stock } from '../ticket-rate/table.ts'
 import * as rows from './catalogue-rows.ts'
 import { currenciesOf } from './check-catalogue.ts'
-import { among, children, type Existing, type ExistingChild } from './find-existing.ts'
+import { children, type Existing, type ExistingChild, isOneOf } from './find-existing.ts'
 import { noteRemoval, noteRow, type Report } from './import-report.ts'
 import type { Catalogue, Entry } from './read-catalogue.ts'
 
@@ -50,7 +50,7 @@ async function upsert<Table extends PgTable>(
   const [first] = rows
   if (!first) return []
   const given = Object.entries(getTableColumns(table)).filter(([key]) => key in first)
-  const types = given.map(([key, column]) => sql`${name(key)} ${sql.raw(column.getSQLType())}`)
+  const types = given.map(([key, column]) => sql`${quoteName(key)} ${sql.raw(column.getSQLType())}`)
   const columns = given.map(([, column]) => column.name)
   // A row never changes its parent. Setting a key column, even to its current value, would lock the row
   // against sales that refer to it.
@@ -58,16 +58,16 @@ async function upsert<Table extends PgTable>(
   const primary = primaryKeys[0]?.columns.map(({ name }) => name) ?? ['id']
   const keys = uniqueConstraints.flatMap((unique) => unique.columns.map(({ name }) => name))
   const changing = columns.filter((column) => !primary.includes(column) && !keys.includes(column))
-  const changes = changing.map((column) => sql`${name(column)} = excluded.${name(column)}`)
+  const changes = changing.map((column) => sql`${quoteName(column)} = excluded.${quoteName(column)}`)
   const changingOf = (row: 'old' | 'excluded') =>
-    list(changing.map((column) => sql`${sql.raw(row)}.${name(column)}`))
+    joinList(changing.map((column) => sql`${sql.raw(row)}.${quoteName(column)}`))
   return runSql(
     tx,
     sql`
-      insert into ${table} as old (${list(columns.map(name))})
-      select ${list(given.map(([key]) => name(key)))}
-      from json_to_recordset(${JSON.stringify(rows)}::text::json) as given(${list(types)})
-      on conflict (${list(primary.map(name))}) do update set ${list(changes)}
+      insert into ${table} as old (${joinList(columns.map(quoteName))})
+      select ${joinList(given.map(([key]) => quoteName(key)))}
+      from json_to_recordset(${JSON.stringify(rows)}::text::json) as given(${joinList(types)})
+      on conflict (${joinList(primary.map(quoteName))}) do update set ${joinList(changes)}
       where (${changingOf('old')}) is distinct from (${changingOf('excluded')})
       returning xmax = 0 as added`,
   )
@@ -111,9 +111,9 @@ export async function writeCatalogue(
     const removed = await tx
       .update(table)
       .set({ removed: true })
-      .where(among(table.id, unlisted))
+      .where(isOneOf(table.id, unlisted))
       .returning({ id: table.id, name: named })
-    const counted = await tx.select().from(stock).where(among(stock.id, unlisted))
+    const counted = await tx.select().from(stock).where(isOneOf(stock.id, unlisted))
     const used = new Map(counted.map(({ id, sold, held }) => [id, sold + held]))
     for (const { id, name } of removed)
       noteRemoval(report, { kind: kindOf(table), id, name }, used.get(id) ?? 0)
@@ -134,7 +134,7 @@ export async function writeCatalogue(
     const table: Table = tables[key]
     const written = await writeRows(tx, table, entries, async (batch) => {
       const again = batch.filter(({ id }) => existing[key].has(id))
-      const found = again.length > 0 ? await tx.select().from(table).where(among(table.id, again)) : []
+      const found = again.length > 0 ? await tx.select().from(table).where(isOneOf(table.id, again)) : []
       const kept = byId(found)
       return batch.map((entry) => {
         const before = kept.get(entry.id)

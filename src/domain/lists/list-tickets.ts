@@ -12,7 +12,7 @@ import { type LookupTicket, saleType, tickets } from '../ticket/table.ts'
 import { lookupStatuses } from '../ticket/views.ts'
 import { prices, ticketRates } from '../ticket-rate/table.ts'
 import { type ListOrder, type ListPage, type PageRequest, type Plan, readPage } from './request.ts'
-import { paths, positionColumns, restOfFilter, type Shown } from './search.ts'
+import { type ListedKind, positionColumns, restOfFilter, searchPaths } from './search.ts'
 
 const namePrefix = scalars
   .text(200)
@@ -61,7 +61,7 @@ export const ticketFilter = z
   .describe('Filter of tickets. All of its fields must match.')
 export type TicketFilter = z.output<typeof ticketFilter>
 
-const shown: Shown<LookupTicket> = {
+const shown: ListedKind<LookupTicket> = {
   name: 'list_tickets',
   rows: rowsOf({ ...lookupColumns, ...positionColumns }),
   from: sql`page cross join lateral (
@@ -84,7 +84,7 @@ function planOf(filter: TicketFilter, orderBy: ListOrder | null | undefined): Pl
     ])
   if (name) return { path: 'name', prefix: name, isDescending: false }
   if (phone) return { path: 'phone', prefix: phone, isDescending: false }
-  const path = fewestFirst.find((path) => filter[paths[path].serves])
+  const path = fewestFirst.find((path) => filter[searchPaths[path].serves])
   const ofStatus = status === 'cancelled' || status === 'expired' ? status : 'created'
   return { path: path ?? ofStatus, isDescending: orderBy !== 'CREATED_ASC' }
 }

@@ -4,16 +4,16 @@ import type { Context } from '../../request/context.ts'
 import {
   type Found,
   isTime,
-  type Path,
-  type PathName,
+  type ListedKind,
   type Position,
   type Positioned,
-  paths,
   type Range,
   readCursor,
-  type Shown,
+  type SearchPath,
+  type SearchPathName,
   type SortKey,
   searchPage,
+  searchPaths,
   sortKeys,
   toCursor,
 } from './search.ts'
@@ -45,7 +45,7 @@ export type ListPage<Row> = {
 
 /** Way to find the rows of a list, and the part of its order: from a time on, before a time, or with a prefix. */
 export type Plan = {
-  path: PathName
+  path: SearchPathName
   isDescending: boolean
   from?: Date | null | undefined
   until?: Date | null | undefined
@@ -84,14 +84,14 @@ function merge<Row>(found: Found<Row>[], sortKey: SortKey, { isDescending, limit
 
 /** Reads a page of a list of the caller's sales. Refuses: INVALID, for a cursor of another order. */
 export async function readPage<Row>(
-  shown: Shown<Row>,
+  shown: ListedKind<Row>,
   plan: Plan,
   filters: Record<string, string | null>,
   { after, before, afterName = 'after', size, isBackward }: PageRequest,
   { db, loaders }: Context,
 ): Promise<ListPage<Row>> {
   const { path, isDescending } = plan
-  const { sortKey, serves }: Path = paths[path]
+  const { sortKey, serves }: SearchPath = searchPaths[path]
   const first = after ? readCursor(sortKey, after, afterName) : null
   const last = before ? readCursor(sortKey, before, 'before') : null
   const bounds = boundsOf(sortKey, plan)

@@ -4,7 +4,7 @@ import { type Batch, loadById, loadMany, type NamedFind, type Readers } from '..
 import { organizationsBy } from '../../data/by-organization.ts'
 import { fewRowsOf, type JoinedRow, type Rows, rowJoiner, rowsOf } from '../../data/json-rows.ts'
 import { Loader } from '../../data/loader.ts'
-import { anyOf, type Find, inOrganizationIfNamed, isInMode, together } from '../../data/query.ts'
+import { anyOf, type Find, inOrganizationIfNamed, isInMode, queryTogether } from '../../data/query.ts'
 import { type Versioned, versionedLoaders } from '../../data/versioned-loader.ts'
 import { type Database, perDatabase } from '../../database/database.ts'
 import type { Loaders } from '../../request/loaders.ts'
@@ -191,13 +191,10 @@ const findListed = <Child extends Part>(child: Child): Find<Child['$inferSelect'
   }),
 })
 
-const findOffers = together<[Revision, ListedRate, ListedPrice, Supplement, Question]>('offers_by_event_id', [
-  revisions,
-  offerRates,
-  findListed(prices),
-  findListed(supplements),
-  findListed(questions),
-])
+const findOffers = queryTogether<[Revision, ListedRate, ListedPrice, Supplement, Question]>(
+  'offers_by_event_id',
+  [revisions, offerRates, findListed(prices), findListed(supplements), findListed(questions)],
+)
 
 // One statement, and so one snapshot: offers and revisions match.
 async function readOffers(db: Database, eventIds: string[]): Promise<Map<string, Versioned<Offer>>> {

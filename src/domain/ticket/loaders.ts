@@ -9,8 +9,8 @@ import {
   inOrganization,
   inOrganizationIfNamed,
   query,
+  queryTogether,
   type Reach,
-  together,
 } from '../../data/query.ts'
 import type { Database } from '../../database/database.ts'
 import { createContextWith, keysByKeyId } from '../../request/prefetch.ts'
@@ -101,7 +101,7 @@ export const ticketById = ({ own }: Readers) =>
   )
 export const ticketsByPaymentId = loadMany('own', byPaymentId)
 
-const findKeysAndTickets = together('key_and_ticket_by_id', [keysByKeyId, ticketsById])
+const findKeysAndTickets = queryTogether('key_and_ticket_by_id', [keysByKeyId, ticketsById])
 
 /** Creates the context of a request for one ticket, which it reads with the key. */
 export const createLookupContext = createContextWith<LookupTicket>({

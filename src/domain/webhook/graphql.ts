@@ -22,7 +22,13 @@ import {
   toCursor,
 } from './own-webhook.ts'
 import { deliveryStatuses, disabledReasons, type Webhook } from './table.ts'
-import { deliveryInput, oneType, webhookChanges, webhookInput, webhookNamed } from './webhook-input.ts'
+import {
+  deliveryInput,
+  webhookIdInput,
+  webhookInput,
+  webhookType,
+  webhookUpdateInput,
+} from './webhook-input.ts'
 
 const WebhookStatusRef = enumOf<Exclude<Webhook['status'], 'deleted'>>(
   'WebhookStatus',
@@ -95,12 +101,12 @@ builder.queryField('webhooks', (t) =>
   }),
 )
 
-inputTypes.add(oneType, { type: ChangeTypeRef })
+inputTypes.add(webhookType, { type: ChangeTypeRef })
 
 mutation('updateWebhook', {
   description:
     'Changes the URL or the types of a webhook. A new URL makes all pending deliveries due at once.',
-  input: webhookChanges,
+  input: webhookUpdateInput,
   result: WebhookResultRef,
   needs: { caller: 'confidential', scope: 'tickets:read' },
   run: async (input, ctx) => ({ webhook: await updateWebhook(input, ctx) }),
@@ -109,7 +115,7 @@ mutation('updateWebhook', {
 mutation('enableWebhook', {
   description:
     'Enables a webhook and makes its pending deliveries due at once. Changes made while it was disabled are only in the feed.',
-  input: webhookNamed('Webhook to enable.'),
+  input: webhookIdInput('Webhook to enable.'),
   result: WebhookResultRef,
   needs: { caller: 'confidential', scope: 'tickets:read' },
   run: async ({ id }, ctx) => ({ webhook: await enableWebhook(id, ctx) }),
@@ -117,7 +123,7 @@ mutation('enableWebhook', {
 
 mutation('disableWebhook', {
   description: 'Disables a webhook until it is enabled again. Pending deliveries are kept.',
-  input: webhookNamed('Webhook to disable.'),
+  input: webhookIdInput('Webhook to disable.'),
   result: WebhookResultRef,
   needs: { caller: 'confidential', scope: 'tickets:read' },
   run: async ({ id }, ctx) => ({ webhook: await disableWebhook(id, ctx) }),
@@ -125,7 +131,7 @@ mutation('disableWebhook', {
 
 mutation('deleteWebhook', {
   description: 'Deletes a webhook and its secrets. Pending deliveries are dropped.',
-  input: webhookNamed('Webhook to delete.'),
+  input: webhookIdInput('Webhook to delete.'),
   result: resultUnion(
     'DeleteWebhookResult',
     DeleteWebhookPayloadRef,
@@ -163,7 +169,7 @@ mutation('registerWebhook', {
 mutation('rotateWebhookSecret', {
   description:
     'Replaces the secret of a webhook. For 24 hours messages carry signatures by both the new and the previous secret. Rotating again within that time keeps only the last two.',
-  input: webhookNamed('Webhook to give a new secret.'),
+  input: webhookIdInput('Webhook to give a new secret.'),
   result: WebhookSecretResultRef,
   needs: { caller: 'confidential', scope: 'tickets:read' },
   run: ({ id }, ctx) => rotateWebhookSecret(id, ctx),

@@ -7,7 +7,7 @@ export const answer = z
   .strictObject({
     questionId: scalars.identifier.describe('Question identifier.'),
     answer: scalars
-      .lines(500)
+      .multilineText(500)
       .overwrite((answer) => answer.normalize('NFC'))
       .describe(
         'Answer: an item of a dropdown, `true` or `false` for a checkbox, else text of at most 500 characters.',
@@ -38,7 +38,7 @@ export const entry = z
     email: scalars.email.describe('E-mail address.'),
     gender: scalars.gender.nullish().describe('Gender, as one digit. The service attaches no meaning to it.'),
     birthday: scalars.birthday.nullish().describe('Date of birth, YYYY-MM-DD.'),
-    address: scalars.lines(500).nullish().describe('Street and number.'),
+    address: scalars.multilineText(500).nullish().describe('Street and number.'),
     postalCode: scalars.text(20).nullish().describe('Postal code.'),
     countryCode: scalars.countryCode.nullish().describe('Two-letter country code (ISO 3166).'),
     personalDocumentType: scalars.documentType

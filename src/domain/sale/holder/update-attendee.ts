@@ -1,5 +1,5 @@
 import { and, eq, getTableColumns, sql } from 'drizzle-orm'
-import { list, name } from '../../../data/array-params.ts'
+import { joinList, quoteName } from '../../../data/array-params.ts'
 import type { Connection } from '../../../database/database.ts'
 import { transaction } from '../../../database/transaction.ts'
 import { type Context, requireConfidential } from '../../../request/context.ts'
@@ -33,12 +33,12 @@ function correct(ticket: Ticket, { ticketId: _, ...given }: AttendeeChanges, lan
 // Writes tickets as rows of one parameter.
 function writeCorrections(tx: Connection, organizationId: string, corrected: Ticket[]): Promise<Ticket[]> {
   const types = getTableColumns(tickets)
-  const cells = columns.map((key) => sql`${name(key)} ${sql.raw(types[key].getSQLType())}`)
+  const cells = columns.map((key) => sql`${quoteName(key)} ${sql.raw(types[key].getSQLType())}`)
   const rows = JSON.stringify(corrected, ['id', ...columns])
   return tx
     .update(tickets)
-    .set(Object.fromEntries(columns.map((key) => [key, sql`given.${name(key)}`])))
-    .from(sql`json_to_recordset(${rows}::text::json) as given(${list([sql`id text`, ...cells])})`)
+    .set(Object.fromEntries(columns.map((key) => [key, sql`given.${quoteName(key)}`])))
+    .from(sql`json_to_recordset(${rows}::text::json) as given(${joinList([sql`id text`, ...cells])})`)
     .where(and(eq(tickets.organizationId, organizationId), sql`${tickets.id} = given.id`))
     .returning(ticketColumns)
 }

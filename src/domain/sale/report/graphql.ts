@@ -56,7 +56,7 @@ const SalesRowRef = builder.objectRef<SalesRow>('SalesRow').implement({
 })
 
 const page = z.object({
-  first: scalars.whole(1, maxRows).default(maxRows).describe(`Maximum number of rows, 1 to ${maxRows}.`),
+  first: scalars.integer(1, maxRows).default(maxRows).describe(`Maximum number of rows, 1 to ${maxRows}.`),
   after: scalars.reference.nullish().describe('Returns rows after this key, for more than one page of rows.'),
 })
 

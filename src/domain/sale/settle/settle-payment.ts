@@ -16,7 +16,7 @@ import { arePayments, lockPayments } from '../../payment/lock-payment.ts'
 import { closeSessionsNow, dropSessions } from '../../payment/queue/follow-payments.ts'
 import { holds } from '../../payment/queue/table.ts'
 import { payments } from '../../payment/table.ts'
-import { canBecome, mayBecome } from '../../payment/transitions.ts'
+import { paymentMayBecome, wherePaymentMayBecome } from '../../payment/transitions.ts'
 import { rateInMode } from '../../ticket-rate/table.ts'
 import { type Ending, releaseHolds } from '../release/release-holds.ts'
 import { receiveMoney } from './receive-money.ts'
@@ -45,7 +45,7 @@ async function startProcessing(tx: Connection, undecided: LockedSettlement[]): P
   const processing = await tx
     .update(payments)
     .set({ status: 'processing', expiresAt })
-    .where(and(arePayments(organizationId, ids), canBecome('processing')))
+    .where(and(arePayments(organizationId, ids), wherePaymentMayBecome('processing')))
     .returning({ id: payments.id })
   const moved = processing.map(({ id }) => id)
   const formerEnds = undecided.map(({ payment }) => payment.expiresAt)
@@ -61,7 +61,7 @@ function toEnding({ settlement: { outcome }, payment }: LockedSettlement): Endin
   if (outcome.kind !== 'ended') return []
   const { id, organizationId, isOverdue } = payment
   const status = payment.status === 'pending' && isOverdue ? 'expired' : outcome.status
-  return mayBecome(payment.status, status) ? [{ id, organizationId, status }] : []
+  return paymentMayBecome(payment.status, status) ? [{ id, organizationId, status }] : []
 }
 
 /** Ends locked payments of one rate without a charge, or makes them `processing`. Transitions that a

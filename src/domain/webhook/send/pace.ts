@@ -9,10 +9,10 @@ const maxConcurrency = 64
 const maxReceivers = 1_000
 
 /** Rounds of parallel requests in a batch. */
-export const rounds = 5
+export const roundsPerBatch = 5
 
 /** Number of deliveries that are claimed at once for a receiver that is new to this process. */
-export const firstBatch = minConcurrency * rounds
+export const firstBatchSize = minConcurrency * roundsPerBatch
 
 type Pace = { concurrency: number; fastestMs: number }
 
@@ -31,12 +31,12 @@ export class Paces {
     return this.#paces.get(webhookId)?.concurrency ?? minConcurrency
   }
 
-  /** Lists the webhooks that may have more than `firstBatch`, and how many. */
+  /** Lists the webhooks that may have more than `firstBatchSize`, and how many. */
   batches(): { webhookIds: string[]; sizes: number[] } {
     const faster = [...this.#paces.entries()].filter(([, { concurrency }]) => concurrency > minConcurrency)
     return {
       webhookIds: faster.map(([webhookId]) => webhookId),
-      sizes: faster.map(([, { concurrency }]) => concurrency * rounds),
+      sizes: faster.map(([, { concurrency }]) => concurrency * roundsPerBatch),
     }
   }
 
