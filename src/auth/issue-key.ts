@@ -4,7 +4,7 @@ import { organizations } from '../domain/organization/table.ts'
 import { refusal, refuseIf } from '../shared/errors.ts'
 import { newId, newSecret, sha256 } from '../shared/ids.ts'
 import type { Mode } from '../shared/mode.ts'
-import { invalidateListed } from './credentials.ts'
+import { invalidateListOfValid } from './credentials.ts'
 import { type IntegrationScope, integrationScopes, newKey } from './key.ts'
 import {
   channelOrganizations,
@@ -52,7 +52,7 @@ export async function addGrants(tx: Connection, channelId: string, organizationI
 
 /** Writes credentials that must work at once, even for an address that has failed too often. */
 export const issueNow = <Issued>(db: Database, write: (tx: Connection) => Promise<Issued>): Promise<Issued> =>
-  db.transaction(write).finally(() => invalidateListed(db))
+  db.transaction(write).finally(() => invalidateListOfValid(db))
 
 /** Reports whether what is inserted has expired already, by the database's clock. */
 export const hasExpired = ({ expiresAt, createdAt }: typeof keys | typeof organizationSecrets) =>

@@ -3,7 +3,7 @@ import type { Connection, Database } from '../database/database.ts'
 import { organizations } from '../domain/organization/table.ts'
 import { refusal } from '../shared/errors.ts'
 import { newId, newSecret, sha256 } from '../shared/ids.ts'
-import { invalidateListed } from './credentials.ts'
+import { invalidateListOfValid } from './credentials.ts'
 import { hasExpired, issueNow, refuseUnknownIds, requireFuture } from './issue-key.ts'
 import { isValid, organizationSecrets, statusOf } from './table.ts'
 
@@ -62,6 +62,6 @@ export async function revokeOrganizationSecret(db: Database, id: string): Promis
     .set({ revokedAt: sql`now()` })
     .where(and(eq(organizationSecrets.id, id), isNull(organizationSecrets.revokedAt)))
     .returning({ id: organizationSecrets.id })
-  invalidateListed(db)
+  invalidateListOfValid(db)
   return revoked.length > 0
 }

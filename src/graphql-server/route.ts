@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { authenticate } from '../auth/authenticate.ts'
 import { unauthenticated } from '../auth/caller.ts'
-import { answerErrors, refusedBy, type Send } from '../http/error-handler.ts'
+import { answerErrors, applyRefusal, type SendRefusal } from '../http/error-handler.ts'
 import { logFailure } from '../http/mask-error.ts'
 import { acceptsEventStream, chooseMediaType, type MediaType } from '../http/media-type.ts'
 import { answerUnknownRoutes } from '../http/not-found.ts'
@@ -22,8 +22,8 @@ import { PersistedDocuments, type TrustedDocuments } from './persisted-documents
 import { PreparedDocuments } from './prepared-document.ts'
 import { checkStrangersDocuments } from './strangers-documents.ts'
 
-const sendErrors: Send = (reply, refusal) =>
-  refusedBy(reply, refusal).send(toErrorResult(refusal.problems, reply.request.id))
+const sendErrors: SendRefusal = (reply, refusal) =>
+  applyRefusal(reply, refusal).send(toErrorResult(refusal.problems, reply.request.id))
 
 // Cache key of a shared response, besides the caller. JSON.stringify recurses, so the depth of the
 // variables must have been checked before.

@@ -1,7 +1,7 @@
 // Slow form: createContext.
 import { authenticate, findKeys, type KeyRow, knownKeys } from '../auth/authenticate.ts'
 import type { Credentials } from '../auth/credentials.ts'
-import { findsByKeyAlone } from '../data/by-organization.ts'
+import { canFindByKeyAlone } from '../data/by-organization.ts'
 import { coalesceReads } from '../data/coalesce.ts'
 import { withKeysParam } from '../data/query.ts'
 import { type Database, isUnavailable } from '../database/database.ts'
@@ -61,7 +61,7 @@ export function createContextWith<Row>({ find, prime }: Prefetch<Row>): CreateCo
   return async (services, credentials, id) => {
     const key = id !== null && isIdentifier(id) ? credentials.keyFacts : null
     // A distributed database has the row on a server that only its reader leads to.
-    if (!key || id === null || !isFast('prefetch') || !findsByKeyAlone(services.db))
+    if (!key || id === null || !isFast('prefetch') || !canFindByKeyAlone(services.db))
       return createContext(services, credentials)
     // A key whose row has another mode than it states is refused.
     const found = await read[key.mode](services.db, pairOf(key.id, id)).catch((error: unknown) => {

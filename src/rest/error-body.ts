@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { refusedBy, type Send } from '../http/error-handler.ts'
+import { applyRefusal, type SendRefusal } from '../http/error-handler.ts'
 import { limitProblems, type Problem, type Refusal } from '../shared/errors.ts'
 import { type Code, facts, problemCodes } from '../shared/problem-codes.ts'
 import { requestLimits } from '../shared/request-limits.ts'
@@ -64,5 +64,5 @@ export const toErrorBody = ({ problems, code }: Refusal, requestId: string): Err
 })
 
 /** Sends a refusal with its status and the documented body. */
-export const sendRefusal: Send = (reply, refusal) =>
-  refusedBy(reply, refusal).send(toErrorBody(refusal, reply.request.id))
+export const sendRefusal: SendRefusal = (reply, refusal) =>
+  applyRefusal(reply, refusal).send(toErrorBody(refusal, reply.request.id))

@@ -184,7 +184,7 @@ const lastChange = query<{ id: string; position: string }>(
 /** Returns the cursor after the last change that has a position in the calling integration's feed. Whatever is
  *  read afterwards contains all changes before the cursor, and perhaps some behind it.
  *  Refuses: FORBIDDEN for a channel. */
-export async function feedHead(ctx: Context): Promise<string> {
+export async function readFeedHead(ctx: Context): Promise<string> {
   const [organizationId] = requireIntegration(ctx).organizationIds
   const [last] = await lastChange(ctx.db, { organizationId, mode: ctx.mode })
   return toCursor(

@@ -7,7 +7,7 @@ import { type Context, requireIntegration } from '../../request/context.ts'
 import { Refusal, refusal } from '../../shared/errors.ts'
 import { toDigest } from '../change/cursor.ts'
 import { listChanges } from '../change/list-changes.ts'
-import { feedHead, maxChanges } from '../change/read-feed.ts'
+import { maxChanges, readFeedHead } from '../change/read-feed.ts'
 import { eventById } from '../event/loaders.ts'
 import { type Event, events } from '../event/table.ts'
 import { tickets } from '../ticket/table.ts'
@@ -160,7 +160,7 @@ export async function listScanCodes(
       return { entries: page?.entries ?? '', position: next, hasMore: changes.length === most }
     }
     // Before the tickets, so that changes behind it are told again rather than missed.
-    const feed = position?.feed ?? (await feedHead(ctx))
+    const feed = position?.feed ?? (await readFeedHead(ctx))
     const [page] = await listPage(ctx.db, { ...values, limit, lastTicketId: position?.lastTicketId ?? '' })
     if (!page) throw new Error('the statement returned no page')
     const { entries, last, more } = page

@@ -19,7 +19,7 @@ import {
   availability,
   count,
   currency,
-  derived,
+  idText,
   isPercentage,
   limit,
   listOf,
@@ -39,7 +39,7 @@ import {
 
 export const discountFile = z
   .strictObject({
-    _id: identifier.nullish().describe(derived),
+    _id: identifier.nullish().describe(idText),
     code: discountCode.describe('Code that buyers type. Its case does not matter.'),
     name: optional(text(200)).describe('Display name. Defaults to the code.'),
     percentage: percentage.nullish().describe('Percentage off the price. Give this or `amount`.'),
@@ -100,7 +100,7 @@ export const locationFile = z
 
 export const priceFile = z
   .strictObject({
-    _id: identifier.nullish().describe(derived),
+    _id: identifier.nullish().describe(idText),
     name: optional(text(200)).describe('Display name. Defaults to the name of the rate.'),
     price: amount,
     valid_until: timestamp.nullish(),
@@ -116,7 +116,7 @@ export const priceFile = z
   )
 
 export const supplementFile = z.strictObject({
-  _id: identifier.nullish().describe(derived),
+  _id: identifier.nullish().describe(idText),
   label: text(200),
   description: optional(multilineText(2000)),
   product_quantity: count(1)
@@ -132,7 +132,7 @@ export const supplementFile = z.strictObject({
 
 export const questionFile = z
   .strictObject({
-    _id: identifier.nullish().describe(derived),
+    _id: identifier.nullish().describe(idText),
     label: multilineText(500),
     type: oneOf(questionTypes).describe(
       'Kind of answer: an item, text of up to 500 characters, or `true` or `false`. Defaults to `dropdown` with items, else `text`.',
@@ -151,7 +151,7 @@ export const questionFile = z
 
 export const ticketRateFile = z
   .strictObject({
-    _id: identifier.nullish().describe(derived),
+    _id: identifier.nullish().describe(idText),
     organization_id: identifier.nullish().describe('Organization of the event. Optional.'),
     event_id: identifier.nullish().describe('Identifier of the event that contains it. Optional.'),
     name: text(200),
@@ -198,7 +198,7 @@ export const ticketRateFile = z
 
 export const eventFile = z
   .strictObject({
-    _id: identifier.nullish().describe(derived),
+    _id: identifier.nullish().describe(idText),
     name: text(200),
     slug,
     description: optional(multilineText(20_000)),

@@ -117,7 +117,7 @@ export function rateTypeOf(given: Availability | null | undefined): (typeof rate
 }
 
 /** Description of an identifier that may be absent. */
-export const derived = 'Identifier. Derived from the names if absent, so that a second import finds it again.'
+export const idText = 'Identifier. Derived from the names if absent, so that a second import finds it again.'
 
 /** List of objects, which may be absent. */
 export const listOf = <T extends z.ZodType>(type: T) => z.array(type, 'must be a list').nullish()

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { sql, TransactionRollbackError } from 'drizzle-orm'
-import { runsTriggers, writeSequentially } from '../../data/by-organization.ts'
+import { hasTriggers, writeSequentially } from '../../data/by-organization.ts'
 import type { Database } from '../../database/database.ts'
 import { announceOnCommit, changesCatalogue, transaction } from '../../database/transaction.ts'
 import { type Problem, refuseIf } from '../../shared/errors.ts'
@@ -8,14 +8,14 @@ import { markMoved, readDates } from '../delivery/move-dates.ts'
 import { events } from '../event/table.ts'
 import { checkCatalogue } from './check-catalogue.ts'
 import { findExisting, findTimezones, isOneOf, readZones } from './find-existing.ts'
-import type { Report } from './import-report.ts'
+import type { ImportReport } from './import-report.ts'
 import { checkStock, writeStock } from './import-stock.ts'
 import { readCatalogue } from './read-catalogue.ts'
-import { type Tally, writeCatalogue } from './write-catalogue.ts'
+import { type ImportCounts, writeCatalogue } from './write-catalogue.ts'
 
 /** Counts of an import, by kind, and its report. `stock` counts rates and prices whose capacity, or number of
  *  places sold elsewhere, is new. */
-export type Imported = Awaited<ReturnType<typeof writeCatalogue>> & { stock: Tally } & Report
+export type Imported = Awaited<ReturnType<typeof writeCatalogue>> & { stock: ImportCounts } & ImportReport
 
 // Key of the advisory lock. No other lock of this service uses this number.
 const importLock = 7_264_338
@@ -40,7 +40,7 @@ export async function importCatalogue(
   json: unknown,
   { notify = true, plan = false } = {},
 ): Promise<Imported> {
-  const report: Report = { changes: plan ? [] : null, warnings: [] }
+  const report: ImportReport = { changes: plan ? [] : null, warnings: [] }
   const imported = {} as Imported
   const timezones = await findTimezones(db, json)
   const importing = transaction(db, async (tx) => {
@@ -61,7 +61,7 @@ export async function importCatalogue(
     const written = await writeCatalogue(tx, catalogue, existing, report)
     await markMoved(tx, dates, isKnown, notify)
     // As triggers do where they run. Rates and their parts are listed under the events that the file names.
-    if (!runsTriggers(db) && catalogue.events.length > 0)
+    if (!hasTriggers(db) && catalogue.events.length > 0)
       await tx.update(events).set({ revision: randomUUID() }).where(isOneOf(events.id, catalogue.events))
     // Sales continue during the import, so stock is checked again under the lock.
     Object.assign(imported, written, { stock: await writeStock(tx, catalogue, refuse, report) }, report)

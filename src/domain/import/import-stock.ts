@@ -6,9 +6,9 @@ import type { Mode } from '../../shared/mode.ts'
 import { type Stock, type StockKind, stock } from '../ticket-rate/table.ts'
 import { capacityIn } from './fields.ts'
 import { isOneOf } from './find-existing.ts'
-import { noteRow, type Report } from './import-report.ts'
+import { type ImportReport, noteRow } from './import-report.ts'
 import type { Catalogue } from './read-catalogue.ts'
-import { type Tally, writeRows } from './write-catalogue.ts'
+import { type ImportCounts, writeRows } from './write-catalogue.ts'
 
 type Wanted = ReturnType<typeof wantedOf>[number]
 type Counters = Pick<Stock, 'organizationId' | 'kind' | 'id' | 'mode' | 'capacity' | 'soldBefore'>
@@ -49,7 +49,7 @@ const wantedOf = ({ ticketRates, prices, discounts }: Catalogue) => [
 
 // An answer of GET /events that is imported again says less than the capacity where places are held, so it never
 // lowers one. What was sold elsewhere is what the file says, and of something new all that it says was sold.
-function decide(wanted: Wanted[], existing: Stock[], report?: Report) {
+function decide(wanted: Wanted[], existing: Stock[], report?: ImportReport) {
   const existingOf = byName(existing)
   const rows: Counters[] = []
   const changed: Counters[] = []
@@ -127,8 +127,8 @@ export async function writeStock(
   tx: Connection,
   catalogue: Catalogue,
   refuse: (problems: Problem[]) => void,
-  report: Report,
-): Promise<Tally> {
+  report: ImportReport,
+): Promise<ImportCounts> {
   const wanted = wantedOf(catalogue)
   const locked = await lockStock(tx, 'live', wanted)
   const { rows, changed, problems } = decide(wanted, locked, report)

@@ -12,11 +12,11 @@ import { stock } from '../ticket-rate/table.ts'
 import * as rows from './catalogue-rows.ts'
 import { currenciesOf } from './check-catalogue.ts'
 import { children, type Existing, type ExistingChild, isOneOf } from './find-existing.ts'
-import { noteRemoval, noteRow, type Report } from './import-report.ts'
+import { type ImportReport, noteRemoval, noteRow } from './import-report.ts'
 import type { Catalogue, Entry } from './read-catalogue.ts'
 
 /** Counts of an import, for objects of one kind. */
-export type Tally = { added: number; updated: number; unchanged: number; removed: number }
+export type ImportCounts = { added: number; updated: number; unchanged: number; removed: number }
 
 const batchSize = 5_000
 
@@ -27,7 +27,7 @@ export async function writeRows<Table extends PgTable, Item>(
   table: Table,
   items: Item[],
   rowsOf: (batch: Item[]) => RowsOf<Table> | Promise<RowsOf<Table>>,
-): Promise<Tally> {
+): Promise<ImportCounts> {
   const total = { added: 0, updated: 0 }
   for (let start = 0; start < items.length; start += batchSize) {
     const batch = items.slice(start, start + batchSize)
@@ -98,7 +98,7 @@ export async function writeCatalogue(
   tx: Connection,
   catalogue: Catalogue,
   existing: Existing,
-  report: Report,
+  report: ImportReport,
 ) {
   const currencies = currenciesOf(catalogue, existing)
 
@@ -130,7 +130,7 @@ export async function writeCatalogue(
     ) => { [Column in keyof Tables[Key]['$inferSelect']]?: unknown },
     parents: Entry<unknown>[] = [],
     entries: Catalogue[Key][number][] = catalogue[key],
-  ): Promise<Tally> {
+  ): Promise<ImportCounts> {
     const table: Table = tables[key]
     const written = await writeRows(tx, table, entries, async (batch) => {
       const again = batch.filter(({ id }) => existing[key].has(id))

@@ -10,7 +10,7 @@ import { type CheckoutPlan, planOf } from '../checkout/plan-checkout.ts'
 import { type PricedTicket, priceTicket } from '../checkout/price-tickets.ts'
 import type { CheckoutAnswer } from '../checkout/sell-tickets.ts'
 import type { Terms } from '../checkout/terms-loaders.ts'
-import { sellItself } from './sell-at-box-office.ts'
+import { sellThroughOwnChannel } from './sell-at-box-office.ts'
 
 const { fullName, email, phone } = entry.shape
 const { ticketRateId, language, idempotencyKey } = checkoutInput.shape
@@ -76,4 +76,4 @@ function planInvitations({ invitations }: InvitationsInput, terms: Terms, now: D
  *  Refuses: FORBIDDEN, NOT_FOUND, whatever planInvitations and holdExactly refuse, IDEMPOTENCY_KEY_REUSED, BUSY
  *  (DECISIONS 9). */
 export const issueInvitations = (input: InvitationsInput, ctx: Context): Promise<CheckoutAnswer> =>
-  sellItself('invitation', input, (terms) => planInvitations(input, terms, ctx.now), ctx)
+  sellThroughOwnChannel('invitation', input, (terms) => planInvitations(input, terms, ctx.now), ctx)

@@ -15,8 +15,8 @@ import {
   isLate,
   isOfCurrentSession,
   type LockedSettlement,
+  mustSettleAlone,
   type SettledStatuses,
-  settlesAlone,
   surplusOf,
 } from './settlement.ts'
 
@@ -68,7 +68,7 @@ export async function receiveMoney(
   tx: Connection,
   settlements: LockedSettlement[],
 ): Promise<SettledStatuses> {
-  if (settlements.length > 1 && settlements.some(settlesAlone))
+  if (settlements.length > 1 && settlements.some(mustSettleAlone))
     throw new Error('a late or mismatching charge was received together with others')
   const reported = settlements.flatMap(({ settlement: { outcome }, payment }) =>
     outcome.kind === 'paid'

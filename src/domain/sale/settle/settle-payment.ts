@@ -25,10 +25,10 @@ import {
   endsSession,
   isOfCurrentSession,
   type LockedSettlement,
+  mustSettleAlone,
   type SettledStatuses,
   type Settlement,
   type SettlementResult,
-  settlesAlone,
   takesEffect,
 } from './settlement.ts'
 
@@ -97,7 +97,7 @@ async function lockSettlements(tx: Connection, group: Settlement[], onLocked: 'w
     // Further settlements of the same payment are deferred.
     locked.delete(payment.id)
     const lockedSettlement = { settlement, payment }
-    if (group.length === 1 || !settlesAlone(lockedSettlement)) taken.set(settlement, lockedSettlement)
+    if (group.length === 1 || !mustSettleAlone(lockedSettlement)) taken.set(settlement, lockedSettlement)
   }
   return taken
 }

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { arrayRows } from '../../../data/array-params.ts'
-import { claimsByOrganization } from '../../../data/by-organization.ts'
+import { mustClaimByOrganization } from '../../../data/by-organization.ts'
 import { inOrganizationIfNamed, query, textArrayParam } from '../../../data/query.ts'
 import { nowMs } from '../../../database/clock.ts'
 import type { Database } from '../../../database/database.ts'
@@ -120,7 +120,7 @@ async function claimEach(
 /** Claims due deliveries of webhooks that are not in `except`: a share of each webhook, oldest first, so that
  *  a large backlog or a slow receiver delays no other. No process claims them again until the lease ends. */
 export function claimDeliveries(db: Database, limits: Limits): Promise<ClaimedDelivery[]> {
-  return claimsByOrganization(db) ? claimEach(db, limits) : claim(db, { ...limits, ...limits.batches })
+  return mustClaimByOrganization(db) ? claimEach(db, limits) : claim(db, { ...limits, ...limits.batches })
 }
 
 const unsent = arrayRows('unsent', {
