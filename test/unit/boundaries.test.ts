@@ -51,7 +51,7 @@ const innerFolders: Record<string, string[][]> = {
     ['refund', 'release', 'report'],
     ['settle'],
     ['checkout', 'payment-page'],
-    ['box-office', 'holder'],
+    ['box-office', 'attendee'],
   ],
 }
 const exceptions = [

@@ -128,7 +128,7 @@ async function saltOf({ id: eventId, scanSalt }: Event, { db }: Context): Promis
 }
 
 /** Lists what a scanner must know to work offline: for each ticket of an event the hash of its code, people
- *  that it admits and that are inside, and its supplements, and nothing of its holder. Without `since` the
+ *  that it admits and that are inside, and its supplements, and nothing of its attendee. Without `since` the
  *  list begins; a page's cursor continues it, and once the list is read (`hasMore` is false), leads to what
  *  has changed since it began: tickets paid since, entries, exits, redemptions, cancellations, and tickets with
  *  another code after a transfer. Each replaces what was read of the same ticket before. A page is at most

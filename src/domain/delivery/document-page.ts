@@ -49,7 +49,7 @@ export async function addDocumentPage(
       const document = await limits.lookUpToken(request, async () => token && findDocument(db, token))
       if (!document) throw refusal('NOT_FOUND', 'There is no such ticket.')
       if (document.ticket.documentToken !== token?.token)
-        // The language of the former holder is not kept.
+        // The language of the former attendee is not kept.
         return sendNote(reply, 410, negotiateLanguage(reply) ?? 'en', ofOtherHolder)
       // A refunded ticket that was not cancelled still admits (DECISIONS 5).
       if (document.ticket.status !== 'active')

@@ -110,7 +110,7 @@ function open(language: Language, fonts: Fonts, document: TicketDocument, height
   return doc
 }
 
-/** Draws a ticket as a PDF, in the language of its holder. Blocks the event loop for some milliseconds:
+/** Draws a ticket as a PDF, in the language of its attendee. Blocks the event loop for some milliseconds:
  *  use `drawTicket`. */
 export function drawDocument(document: TicketDocument, fonts: Fonts): Promise<Buffer> {
   const { qrCode, paymentId, id } = document.ticket

@@ -101,7 +101,7 @@ function toDocument(row: Row) {
 /** A ticket with everything that is printed on it. */
 export type TicketDocument = ReturnType<typeof toDocument>
 
-/** Language of the holder of a ticket; that of the organization if the ticket has another than ours. */
+/** Language of the attendee of a ticket; that of the organization if the ticket has another than ours. */
 export const languageOfDocument = ({ ticket, organizationLanguage }: TicketDocument): Language =>
   chooseLanguage(ticket.language, organizationLanguage)
 

@@ -17,7 +17,7 @@ const dates = { id, start: startDate, end: endDate, display: displayDate }
 export const readDates = (tx: Connection, areThese: SQL) => tx.select(dates).from(events).where(areThese)
 
 /** Gives events that have other dates than before the next sequence of their calendar entry. Where the start
- *  is another, and ahead, the holders are told of it once the transaction is committed, unless `notify` is false, or
+ *  is another, and ahead, the attendees are told of it once the transaction is committed, unless `notify` is false, or
  *  it is again the one that they know. */
 export async function markMoved(
   tx: Connection,

@@ -133,7 +133,7 @@ export async function queueAgain(tx: Connection, tickets: Addressed[]): Promise<
   return queued.length
 }
 
-/** Queues a transferred ticket for its new holder, and a notice for the former one unless both have the
+/** Queues a transferred ticket for its new attendee, and a notice for the former one unless both have the
  *  same address, in the transaction of the transfer. A former one who was anonymized is told nothing, and no
  *  later one passes for who paid. */
 export async function queueTransfer(tx: Connection, ticket: Addressed, formerEmail: string): Promise<void> {

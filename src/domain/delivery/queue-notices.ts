@@ -15,7 +15,7 @@ const ofPayments = (tx: Connection, organizationId: string, paymentIds: string[]
   tx
     .select({
       ...{ id: tickets.id, status: tickets.status, email: tickets.email, language: tickets.language },
-      // Its first transfer was told to this address, which is all that is kept of a former holder.
+      // Its first transfer was told to this address, which is all that is kept of a former attendee.
       former: sql<string | null>`(select earlier.recipient from ${deliveries} as earlier
         where earlier.organization_id = ${organizationId} and earlier.ticket_id = ${tickets.id}
           and earlier.notice ->> 'about' = 'transfer' order by earlier.created_at, earlier.id limit 1)`,
@@ -30,7 +30,7 @@ const ofPayments = (tx: Connection, organizationId: string, paymentIds: string[]
 type Named = { organizationId: string; paymentIds: string[]; occasion: string; ticketId?: string }
 type NewNotice = Omit<Notice, 'language' | 'byHand'>
 
-/** Queues a notice about some tickets of each payment: a mail to every holder of such a ticket, and one to the
+/** Queues a notice about some tickets of each payment: a mail to every attendee of such a ticket, and one to the
  *  payer, the attendee of the first ticket as it was sold, who alone is told the amount; one where both are the
  *  same. Nobody is told who was anonymized, nor of a test ticket that was not to be mailed (DECISIONS 142, 161,
  *  162). The mails of an occasion are queued once. */

@@ -10,7 +10,7 @@ export const deliveryMedium = pgEnum('delivery_medium', ['email', 'whatsapp'])
 /** `skipped`: there is nothing to send, because the medium is not enabled or the tickets were cancelled. */
 export const deliveryStatus = pgEnum('delivery_status', ['pending', 'sent', 'skipped', 'dead'])
 
-/** Notice that a mail gives of a ticket instead of sending it; `transfer` tells a former holder that it was given to
+/** Notice that a mail gives of a ticket instead of sending it; `transfer` tells a former attendee that it was given to
  *  another person. Without `language`, it is the checkout's. `amount` is what goes back to the recipient, in minor units,
  *  `byHand` from the organization itself. */
 export type Notice = {

@@ -164,7 +164,7 @@ export function writeNotice(
 ) {
   const [document] = documents
   const { event, location, organizationName: organization, organizationLanguage, ticket, rateName } = document
-  // The ticket speaks its holder's language; the checkout spoke a former one's.
+  // The ticket speaks its attendee's language; the checkout spoke a former one's.
   const language = chooseLanguage(
     spoken.language === undefined ? document.paymentLanguage : spoken.language,
     organizationLanguage,

@@ -55,7 +55,7 @@ export const events = pgTable(
     calendarSequence: integer('calendar_sequence').notNull().default(0),
     /** Begin of what is hashed in its scan list; null until that is asked for (DECISIONS 54). */
     scanSalt: text('scan_salt'),
-    /** Its dates before, until its holders are told of those that it has now. */
+    /** Its dates before, until its attendees are told of those that it has now. */
     movedFrom: jsonb('moved_from').$type<FormerDates>(),
   },
   (event) => [
@@ -65,7 +65,7 @@ export const events = pgTable(
     index('events_music_genres').using('gin', event.musicGenres),
     index().on(event.locationId, event.startDate, event.id),
     index().using('gin', event.searchWords),
-    // Events whose holders are to be told.
+    // Events whose attendees are to be told.
     index('events_moved').on(event.id).where(sql`${event.movedFrom} is not null`),
     // Finds long events, the first of which bounds the start of events that have not ended.
     index('events_duration').on(sql`(${durationSeconds(event)})`),

@@ -31,7 +31,7 @@ function refuse(problems: Problem[]): void {
 
 /** Imports a catalogue file: organizations, locations, and events in the shape of `GET /events?populate=*`.
  *  Updates rows with the same identifiers, keeps sales and holds, and removes from sale what a list no longer
- *  names. What is absent stays as it is, and null clears. Holders are told of an event that begins at another
+ *  names. What is absent stays as it is, and null clears. Attendees are told of an event that begins at another
  *  time, unless `notify` is false. Atomic: a file with any mistake is refused whole. A `plan` changes nothing, and
  *  returns what the import would.
  *  Refuses: REQUIRED, INVALID, UNKNOWN_FIELD, each with the path in the file. */

@@ -57,8 +57,8 @@ async function clearOthers({ tx, organizationId, paymentIds }: Locked, names: st
     .where(and(isOfPayments(tickets, organizationId, paymentIds), or(inMetadata, inReferral)))
 }
 
-// Recipients that no ticket of the payment bears any more, former holders among them. What is still to be
-// sent to one of those is left, and what concerns another ticket, whose first holder may have paid.
+// Recipients that no ticket of the payment bears any more, former attendees among them. What is still to be
+// sent to one of those is left, and what concerns another ticket, whose first attendee may have paid.
 export async function clearRecipients(
   { tx, organizationId, paymentIds }: Locked,
   recipients: string[],

@@ -68,7 +68,7 @@ const eraseTickets = (db: Database, found: Ticket[]): Promise<{ ids: string[]; d
     return { ids: tickets.map(({ id }) => id), deliveryIds }
   })
 
-// Mails to a former holder, or to an address that was corrected since.
+// Mails to a former attendee, or to an address that was corrected since.
 async function eraseDeliveries(db: Database, email: string): Promise<string[]> {
   const cleared: string[] = []
   for await (const page of findDeliveriesTo(db, email))

@@ -38,7 +38,7 @@ export async function recordCancelled(tx: Connection, ticket: Ticket): Promise<T
 }
 
 /** Cancels a paid ticket and frees its place at once. Moves no money. Idempotent: returns a ticket that is
- *  already cancelled unchanged. Tells holder and payer, unless `notify` is false. Refuses: NOT_FOUND, ALREADY_ENTERED,
+ *  already cancelled unchanged. Tells attendee and payer, unless `notify` is false. Refuses: NOT_FOUND, ALREADY_ENTERED,
  *  SUPPLEMENT_REDEEMED, ILLEGAL_TRANSITION (DECISIONS 5, 9, 161). */
 export async function cancelTicket(ticketId: string, notify: boolean, ctx: Context): Promise<Ticket> {
   requireConfidential(ctx)

@@ -3,7 +3,7 @@ import { mutation, objectResult, resultUnion } from '../../../graphql/mutation-r
 import { parseRequest } from '../../../shared/parse.ts'
 import { TicketRef } from '../../ticket/graphql.ts'
 import { maxTickets, type Ticket } from '../../ticket/table.ts'
-import { attendeeChanges, attendeesChanges, ticketResending, ticketTransfer } from './holder-input.ts'
+import { attendeeChanges, attendeesChanges, ticketResending, ticketTransfer } from './attendee-input.ts'
 import { type Resent, resendTickets } from './resend-tickets.ts'
 import { transferTicket } from './transfer-ticket.ts'
 import { updateAttendees } from './update-attendee.ts'

@@ -12,8 +12,8 @@ import { lockTickets, requireTicket, requireUnused } from '../../ticket/require-
 import { type LookupTicket, type Ticket, ticketColumns, tickets } from '../../ticket/table.ts'
 import { recordChanges } from '../../webhook/record-changes.ts'
 import { checkAge } from '../checkout/check-entries.ts'
-import { type AttendeeChanges, attendeeChanges } from './holder-input.ts'
-import { readHolderTerms, statusRefusal } from './holder-rules.ts'
+import { type AttendeeChanges, attendeeChanges } from './attendee-input.ts'
+import { readAttendeeTerms, statusRefusal } from './attendee-rules.ts'
 
 const { ticketId: _ticketId, ...correctable } = attendeeChanges.shape
 const columns = [...Object.keys(correctable), 'searchName'] as (keyof typeof correctable | 'searchName')[]
@@ -97,7 +97,7 @@ export async function updateAttendees(
     await lockPayments(tx, organizationId, paymentIds, 'wait')
     const locked = await lockTickets(tx, { organizationId, keys: ids })
     const current = new Map<string, Ticket>(locked.map((ticket) => [ticket.id, ticket]))
-    const termsOf = await readHolderTerms(tx, locked)
+    const termsOf = await readAttendeeTerms(tx, locked)
     const corrected = await forEach(corrections, place, (given) => {
       const ticket = current.get(given.ticketId)
       if (!ticket) throw new Error(`ticket ${given.ticketId} not found`)
