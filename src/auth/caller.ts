@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm'
 import type { Database } from '../database/database.ts'
 import { Refusal } from '../shared/errors.ts'
 import type { Mode } from '../shared/mode.ts'
-import type { IntegrationScope } from './key.ts'
+import type { IntegrationScope } from './api-key.ts'
 import { channels, integrations } from './table.ts'
 
 /** An authenticated client, and the organizations whose objects it may see, ordered by id. A live client sees

@@ -4,10 +4,10 @@ import { isOrigin } from '../config/setting-types.ts'
 import type { Connection, Database } from '../database/database.ts'
 import { identifier, isoTime, text } from '../shared/input-types.ts'
 import { command, parse } from '../shared/parse.ts'
+import { integrationScopes } from './api-key.ts'
 import { changeGrant } from './change-grant.ts'
 import { loopbackOrigins } from './credentials.ts'
 import { issueChannelKey, issueIntegrationKey } from './issue-key.ts'
-import { integrationScopes } from './key.ts'
 import {
   issueOrganizationSecret,
   listOrganizationSecrets,

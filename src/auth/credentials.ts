@@ -5,7 +5,7 @@ import { query } from '../data/query.ts'
 import { type Database, perDatabase } from '../database/database.ts'
 import { clientAddress } from '../http/connection-limits.ts'
 import { sha256 } from '../shared/ids.ts'
-import { readKey } from './key.ts'
+import { readApiKey } from './api-key.ts'
 import { integrations, isValid, keys, organizationSecrets } from './table.ts'
 
 declare module 'fastify' {
@@ -50,7 +50,7 @@ export class Credentials {
 
   /** Facts that the API key states; null without one, or if it is malformed. */
   get keyFacts() {
-    return readKey(this.apiKey ?? '')
+    return readApiKey(this.apiKey ?? '')
   }
 
   /** Hash of the API key, as it is stored. */

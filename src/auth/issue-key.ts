@@ -4,8 +4,8 @@ import { organizations } from '../domain/organization/table.ts'
 import { refusal, refuseIf } from '../shared/errors.ts'
 import { newId, newSecret, sha256 } from '../shared/ids.ts'
 import type { Mode } from '../shared/mode.ts'
+import { type IntegrationScope, integrationScopes, newApiKey } from './api-key.ts'
 import { invalidateListOfValid } from './credentials.ts'
-import { type IntegrationScope, integrationScopes, newKey } from './key.ts'
 import {
   channelOrganizations,
   channels,
@@ -70,7 +70,7 @@ async function insertKey(
   { mode, expiresAt = null }: Issue,
   owner: Pick<typeof keys.$inferInsert, 'channelId' | 'integrationId' | 'origins' | 'scopes'>,
 ): Promise<string> {
-  const { id, key } = newKey(mode, owner.origins != null)
+  const { id, key } = newApiKey(mode, owner.origins != null)
   const [inserted] = await tx
     .insert(keys)
     .values({ id, mode, hash: sha256(key), expiresAt, ...owner })

@@ -35,7 +35,7 @@ type OperationFacts = {
    *  with the same view may not see. */
   isShared: boolean
   /** How a subscription sends its events: by an event stream alone. Null for other operations. */
-  live: Streaming<unknown> | null
+  stream: Streaming<unknown> | null
   /** Creates the context of a request with the row that its variables name; null for an operation that prefetches
    *  none. */
   prefetch: ((services: Services, credentials: Credentials, variables: Variables) => Promise<Context>) | null
@@ -101,7 +101,7 @@ function factsOf(
     name: operation.name?.value,
     label: labelOf(operation, isTrusted),
     isShared: type === OperationTypeNode.QUERY && needs.every((needs) => needs?.shared === true),
-    live: type === OperationTypeNode.SUBSCRIPTION ? ((needs[0]?.live ?? {}) as Streaming<unknown>) : null,
+    stream: type === OperationTypeNode.SUBSCRIPTION ? ((needs[0]?.stream ?? {}) as Streaming<unknown>) : null,
     prefetch: prefetchOf(operation),
   }
 }

@@ -82,7 +82,7 @@ export async function addGraphql(
     { mediaType, sent, parameters, prepared, facts }: Asked,
   ): Promise<Representation> {
     const { credentials, headers } = request
-    if (facts?.live && !acceptsEventStream(headers.accept))
+    if (facts?.stream && !acceptsEventStream(headers.accept))
       throw refusal(
         'NOT_ACCEPTABLE',
         'Subscriptions are answered as text/event-stream alone: name it in the header Accept.',
@@ -108,13 +108,13 @@ export async function addGraphql(
   async function answerStream(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const asked = await read(request)
     const { query, operationName, variables } = asked.parameters
-    const { live } = asked.facts ?? {}
-    if (live) {
+    const { stream } = asked.facts ?? {}
+    if (stream) {
       const authenticated = await authenticate(services.db, request.credentials)
       if (!authenticated) throw unauthenticated()
       const compiled = asked.prepared.operationOf(operationName)
       if (compiled) {
-        const operation = { compiled, operationName, variables: variables ?? {}, live }
+        const operation = { compiled, operationName, variables: variables ?? {}, stream }
         const open = () => streams.open(request, reply, operation, authenticated)
         await (instruments.tracer?.detached(open) ?? open())
         documents.keep(query)

@@ -1,5 +1,5 @@
 import type { FieldNullability, InputFieldMap, SchemaTypes, TypeParam } from '@pothos/core'
-import type { IntegrationScope } from '../auth/key.ts'
+import type { IntegrationScope } from '../auth/api-key.ts'
 import type { Loader } from '../data/loader.ts'
 import type { Context, Needs } from '../request/context.ts'
 import type { LoaderDefinition } from '../request/loaders.ts'
@@ -17,7 +17,7 @@ export type Streaming<Event> = {
 
 /** What a root field needs: its extension `needs`, which the server enforces. */
 export type FieldNeeds = Needs & {
-  live?: Streaming<never>
+  stream?: Streaming<never>
   /** Row to read together with the caller's key, where the field is alone in its operation: what reads it, and where
    *  the arguments have its identifier. They are not validated yet, so it is a guess. */
   prefetch?: { context: CreateContextWith; idAt: [argument: string, ...fields: string[]] }

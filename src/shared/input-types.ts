@@ -78,9 +78,9 @@ export const countryCode = z
   .refine((code) => isoCountries.isValid(code), countryCodeError)
 
 /** Types of an identity document. */
-export const documentTypes = ['dni', 'nie', 'passport', 'other'] as const
+export const personalDocumentTypes = ['dni', 'nie', 'passport', 'other'] as const
 /** Type of an identity document, without case. Others than those above are kept as they are named. */
-export const documentType = text(50, z.string().toLowerCase())
+export const personalDocumentType = text(50, z.string().toLowerCase())
 
 const visible = (max: number) =>
   [new RegExp(`^[\\x21-\\x7e]{1,${max}}$`), `must be 1 to ${max} visible ASCII characters`] as const

@@ -90,7 +90,7 @@ builder.subscriptionField('changes', (t) =>
       needs: {
         caller: 'confidential',
         scope: 'tickets:read',
-        live: { eventIdOf: (change: FeedChange) => change.cursor() },
+        stream: { eventIdOf: (change: FeedChange) => change.cursor() },
       },
     },
     complexity: { field: 1_000, multiplier: 1 },

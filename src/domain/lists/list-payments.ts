@@ -36,7 +36,7 @@ const shown: ListedKind<Payment> = {
   from: sql`page cross join lateral (
     select * from ${payments} where ${payments.organizationId} = page.organization_id
       and ${inOrganizationIfNamed(payments.organizationId)} and ${payments.id} = page.payment_id limit 1) as "payments"`,
-  rest: sql`${matches(tickets.eventId, 'eventId')} and ${matches(tickets.ticketRateId, 'ticketRateId')}
+  remaining: sql`${matches(tickets.eventId, 'eventId')} and ${matches(tickets.ticketRateId, 'ticketRateId')}
     and ${ifGiven(
       'paymentStatus',
       sql`exists (select from ${payments} where ${payments.organizationId} = ${tickets.organizationId}

@@ -12,7 +12,7 @@ import { type LookupTicket, saleType, tickets } from '../ticket/table.ts'
 import { lookupStatuses } from '../ticket/views.ts'
 import { prices, ticketRates } from '../ticket-rate/table.ts'
 import { type ListOrder, type ListPage, type PageRequest, type Plan, readPage } from './request.ts'
-import { type ListedKind, positionColumns, restOfFilter, searchPaths } from './search.ts'
+import { type ListedKind, positionColumns, remainingFilter, searchPaths } from './search.ts'
 
 const namePrefix = scalars
   .text(200)
@@ -69,7 +69,7 @@ const shown: ListedKind<LookupTicket> = {
       and ${tickets.id} = page.id limit 1) as "tickets"
     join ${ticketRates} on ${ticketRates.id} = ${tickets.ticketRateId}
     join ${events} on ${events.id} = ${tickets.eventId} join ${prices} on ${prices.id} = ${tickets.priceId}`,
-  rest: restOfFilter,
+  remaining: remainingFilter,
 }
 
 // Ways to find what a filter names, the one that finds the fewest tickets first.

@@ -5,7 +5,7 @@ import {
   type Found,
   isTime,
   type ListedKind,
-  type Position,
+  type ListPosition,
   type Positioned,
   type Range,
   readCursor,
@@ -53,7 +53,7 @@ export type Plan = {
 }
 
 // Compares two positions: negative where `one` is before `other`.
-function compare(sortKey: SortKey, one: Position, other: Position): number {
+function compare(sortKey: SortKey, one: ListPosition, other: ListPosition): number {
   const byKey = isTime(sortKey)
     ? Number(one.positionKey.slice(1)) - Number(other.positionKey.slice(1))
     : Buffer.compare(Buffer.from(one.positionKey), Buffer.from(other.positionKey))
@@ -62,7 +62,7 @@ function compare(sortKey: SortKey, one: Position, other: Position): number {
 
 // Part of the order that the plan leaves.
 function boundsOf(sortKey: SortKey, { from, until, prefix = '' }: Plan) {
-  const at = (key: string | number): Position => ({
+  const at = (key: string | number): ListPosition => ({
     positionKey: `${sortKeys[sortKey].prefix}${key}`,
     positionId: '',
   })
@@ -74,7 +74,7 @@ function boundsOf(sortKey: SortKey, { from, until, prefix = '' }: Plan) {
 
 // Merges what was found of each organization. The list ends where the first of them stopped.
 function merge<Row>(found: Found<Row>[], sortKey: SortKey, { isDescending, limit }: Range): Found<Row> {
-  const order = (one: Position, other: Position) =>
+  const order = (one: ListPosition, other: ListPosition) =>
     isDescending ? compare(sortKey, other, one) : compare(sortKey, one, other)
   const [stoppedAt = null] = found.flatMap(({ stoppedAt }) => stoppedAt ?? []).sort(order)
   const rows = found.flatMap(({ rows }) => rows).sort(order)

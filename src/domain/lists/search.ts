@@ -16,15 +16,15 @@ export type SortKey = 'created' | 'name' | 'phone'
 
 /** Position in a list: the key of a ticket, milliseconds since 1970 or a text, behind the letter of the order; and the
  *  identifier of the ticket. */
-export type Position = { positionKey: string; positionId: string }
+export type ListPosition = { positionKey: string; positionId: string }
 
 /** A row and its position in the list that it was found in. */
-export type Positioned<Row> = Row & Position
+export type Positioned<Row> = Row & ListPosition
 
 export const isTime = (sortKey: SortKey): boolean => sortKey === 'created'
 
 /** Opaque cursor of a position. That of a row says nothing that the row does not. */
-export const toCursor = ({ positionKey, positionId }: Position): string =>
+export const toCursor = ({ positionKey, positionId }: ListPosition): string =>
   encodeCursor(`${positionId} ${positionKey}`)
 
 // A name has 200 characters, each of which folds into a few at most.
@@ -36,7 +36,7 @@ const isKeyOf = (sortKey: SortKey, key: string): boolean =>
 
 /** Decodes a cursor of a list with this order. `name` is the argument that holds it. Refuses: INVALID, for a
  *  text that is no such cursor. */
-export function readCursor(sortKey: SortKey, cursor: string, name: string): Position {
+export function readCursor(sortKey: SortKey, cursor: string, name: string): ListPosition {
   const text = cursor.length > maxCursor ? '' : Buffer.from(cursor, 'base64url').toString()
   const [, positionId, positionKey, letter, key] = shape.exec(text) ?? []
   if (letter !== sortKeys[sortKey].prefix || !positionId || !positionKey || !key || !isKeyOf(sortKey, key))
@@ -125,7 +125,7 @@ const time = (name: string) => sql`${text(name)}::timestamptz`
 
 /** Condition for all filters at once, for those that the path leaves open. One form for any of them, so that
  *  there is one statement for each path. */
-export const restOfFilter = sql`${matches(tickets.eventId, 'eventId')}
+export const remainingFilter = sql`${matches(tickets.eventId, 'eventId')}
   and ${matches(tickets.ticketRateId, 'ticketRateId')}
   and ${matches(tickets.paymentId, 'paymentId')}
   and ${matches(tickets.status, 'status', 'ticket_status')}
@@ -139,14 +139,14 @@ export const restOfFilter = sql`${matches(tickets.eventId, 'eventId')}
   and ${ifGiven('paidUntil', sql`${tickets.activatedAt} < ${time('paidUntil')}`)}`
 
 /** Kind of rows that a list shows: their columns, and the tables that they come from, joined to the tickets of
- *  `page`. `where` keeps those tickets that stand for a row where several lead to it, and `rest` applies the filters that
+ *  `page`. `where` keeps those tickets that stand for a row where several lead to it, and `remaining` applies the filters that
  *  the path leaves open. */
 export type ListedKind<Row> = {
   name: string
   rows: Rows<Positioned<Row>>
   from: SQL
   where?: (path: SearchPathName) => SQL
-  rest: SQL
+  remaining: SQL
 }
 
 /** Columns that each kind of rows has: its position in the list. */
@@ -158,10 +158,10 @@ export const positionColumns = {
 type Side = 'lower' | 'upper'
 
 /** Part of a list: everything between two positions, neither included, from one end. */
-export type Range = { lower: Position; upper: Position; isDescending: boolean; limit: number }
+export type Range = { lower: ListPosition; upper: ListPosition; isDescending: boolean; limit: number }
 
 /** Rows of a part in its direction. `stoppedAt` is set if the search ended there for now. */
-export type Found<Row> = { rows: Positioned<Row>[]; stoppedAt: Position | null }
+export type Found<Row> = { rows: Positioned<Row>[]; stoppedAt: ListPosition | null }
 
 /** Maximum number of tickets of one channel that a page looks through for a filter that no index serves. */
 const maxScanned = 10_000
@@ -212,7 +212,7 @@ function pageStatement<Row>(
       select key, organization_id, id, payment_id, ${sql.raw(`'${prefix}'`)} || ${positionKeyOf(sortKey)} as position_key from (
         select found.* from parts cross join lateral (
           select ${key} as key, ${organizationId}, ${id}, ${paymentId} from ${tickets} ${inRange} ${beforeStop}
-            ${shown.where ? sql`and ${shown.where(path)}` : sql``} ${isFiltered ? sql`and ${shown.rest}` : sql``}
+            ${shown.where ? sql`and ${shown.where(path)}` : sql``} ${isFiltered ? sql`and ${shown.remaining}` : sql``}
           ${inOrder} ${limited}
         ) as found ${ordered} ${limited}
       ) as found
@@ -221,7 +221,7 @@ function pageStatement<Row>(
     from (${shown.rows.wrap(sql`${selected} ${orderBy(sql`page.key`, sql`page.id`)}`)}) as wrapped`
 }
 
-function toSqlKey(sortKey: SortKey, { positionKey }: Position): string {
+function toSqlKey(sortKey: SortKey, { positionKey }: ListPosition): string {
   const key = positionKey.slice(1)
   return isTime(sortKey) && Number.isFinite(Number(key)) ? new Date(Number(key)).toISOString() : key
 }

@@ -12,7 +12,12 @@ import { ticketChange } from '../ticket/body.ts'
 import { type Ticket, tickets } from '../ticket/table.ts'
 import { recordChanges } from '../webhook/record-changes.ts'
 import { anonymizeTickets, clearRecipients } from './anonymize-tickets.ts'
-import { findDeliveriesTo, findTicketsOfPerson, isOfOrganization, listOrganizations } from './find-person.ts'
+import {
+  findDeliveriesTo,
+  findTicketsOfPerson,
+  isOfOrganization,
+  listOrganizationIds,
+} from './find-person.ts'
 
 /** Numbers of what was erased: tickets, deliveries whose recipient or mail named the person, files of mails,
  *  and tickets that named the person as referrer. */
@@ -87,7 +92,7 @@ async function eraseDeliveries(db: Database, email: string): Promise<string[]> {
 // Tickets of others that name the address as who referred them, in one of these spellings.
 async function eraseReferrals(db: Database, spellings: Iterable<string>): Promise<number> {
   let count = 0
-  const organizationIds = await listOrganizations(db)
+  const organizationIds = await listOrganizationIds(db)
   for (const [done, organizationId] of organizationIds.entries()) {
     instruments.progress?.('organizations', done, organizationIds.length)
     const found = db

@@ -44,7 +44,7 @@ async function* inPages<Row extends { id: string }>(
 
 /** Lists the identifiers of all organizations. Tickets are looked for in one after the other: their indexes
  *  begin with the organization. */
-export async function listOrganizations(db: Database): Promise<string[]> {
+export async function listOrganizationIds(db: Database): Promise<string[]> {
   const rows = await db.select({ id: organizations.id }).from(organizations).orderBy(asc(organizations.id))
   return rows.map(({ id }) => id)
 }
@@ -53,7 +53,7 @@ export async function listOrganizations(db: Database): Promise<string[]> {
  *  are of one organization. */
 export async function* findTicketsOfPerson(db: Database, email: string): AsyncGenerator<Ticket[]> {
   const isTheirs = sql`lower(${tickets.email}) = lower(${email})`
-  for (const organizationId of await listOrganizations(db))
+  for (const organizationId of await listOrganizationIds(db))
     yield* inPages((last) =>
       db
         .select()

@@ -11,7 +11,7 @@ import {
   time,
 } from '../../graphql/builder.ts'
 import type { Context } from '../../request/context.ts'
-import { documentTypes } from '../../shared/input-types.ts'
+import { personalDocumentTypes } from '../../shared/input-types.ts'
 import { DiscountRef } from '../discount/graphql.ts'
 import { discountById } from '../discount/loaders.ts'
 import { EventRef } from '../event/graphql.ts'
@@ -104,7 +104,7 @@ TicketRef.implement({
       type: parts.DocumentTypeRef,
       ...nullable('Kind of identity document.'),
       resolve: ({ personalDocumentType: type }) =>
-        type === null ? null : (documentTypes.find((known) => known === type) ?? 'other'),
+        type === null ? null : (personalDocumentTypes.find((known) => known === type) ?? 'other'),
     }),
     personalDocumentNumber: t.exposeString(
       'personalDocumentNumber',

@@ -13,7 +13,7 @@ export type LiveOperation = {
   compiled: CompiledOperation
   operationName: string | null | undefined
   variables: Record<string, unknown>
-  live: Streaming<unknown>
+  stream: Streaming<unknown>
 }
 
 /** Request that opened a stream, for the errors in it. */

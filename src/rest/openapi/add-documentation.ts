@@ -4,8 +4,8 @@ import fastify, { type FastifyInstance } from 'fastify'
 import { icon } from '../../http/html.ts'
 import { type Answer, Representation, sendRepresentation } from '../../http/representation.ts'
 import { makeOnce } from '../../shared/make-once.ts'
-import { type DocumentedRoute, type OpenApiDocument, toDocument } from './document.ts'
 import type { ExampleValues, FindExampleValues } from './example-ids.ts'
+import { type DocumentedRoute, type OpenApiDocument, toOpenApiDocument } from './openapi-document.ts'
 import type { DocumentedWebhook } from './webhooks.ts'
 
 const favicon = { filename: 'icon.svg', rel: 'icon', type: 'image/svg+xml', sizes: 'any', content: icon }
@@ -135,7 +135,7 @@ async function open(
 ) {
   const [text, examples] = await Promise.all([readFile(packageFile, 'utf8'), findExamples?.()])
   const { version }: { version: string } = JSON.parse(text)
-  const document = toDocument({ routes, webhooks, publicUrl: publicUrl(), version, examples })
+  const document = toOpenApiDocument({ routes, webhooks, publicUrl: publicUrl(), version, examples })
   const bytes = new Representation({
     status: 200,
     headers: { 'content-type': 'application/json; charset=utf-8' },
