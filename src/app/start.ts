@@ -53,10 +53,15 @@ async function startBackground(
   const { senders, close } = openSenders(config.delivery, publicUrlOf(app, config), app.log)
   const stop = startJobs(
     {
-      ...{ db, provider, senders, privateWebhooks: config.privateWebhooks },
+      db,
+      provider,
+      senders,
+      privateWebhooks: config.privateWebhooks,
       isAlone: config.databaseUrl === undefined,
       retention: createRetention({
-        ...{ db, settings: config, mailFolder: mail.folder },
+        db,
+        settings: config,
+        mailFolder: mail.folder,
         onDone: (facts) => app.log.info(facts, 'data that was kept long enough is gone'),
       }),
       onMismatch: (mismatch) => app.log.error(mismatch, 'money does not match its payment, and is refunded'),

@@ -135,7 +135,9 @@ export function openPostgres(
   )
   const findHost = hostFinder(settings)
   const pool = openPool({
-    ...{ settings, findHost, ...limits },
+    settings,
+    findHost,
+    ...limits,
     // An unnamed statement is described in one message, then bound and executed in a second. With pipelining,
     // an earlier statement on the same connection may end between the two: the pooler then releases its
     // server connection, and the second message is lost.

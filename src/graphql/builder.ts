@@ -88,10 +88,7 @@ export const ModeRef = enumOf<Mode>('Mode', 'Mode of a key, and of everything th
 export const amount = <Parent extends { currency: string }>(
   description: string,
   minorOf: (parent: Parent) => number,
-) => ({
-  description,
-  resolve: (parent: Parent) => toMajor(minorOf(parent), parent.currency),
-})
+) => ({ description, resolve: (parent: Parent) => toMajor(minorOf(parent), parent.currency) })
 
 /** The same of a column. */
 export const amountOf = <Column extends string>(description: string, column: Column) =>

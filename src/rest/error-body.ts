@@ -25,10 +25,7 @@ const problemBody = z
     path: z.string().optional().describe('Path of the invalid input, such as `tickets.0.answers.1`.'),
   })
   .extend(Object.fromEntries(factFields) as Record<string, z.ZodOptional>)
-  .meta({
-    id: 'Problem',
-    description: 'One error of a refused request, with the facts that its code has.',
-  })
+  .meta({ id: 'Problem', description: 'One error of a refused request, with the facts that its code has.' })
 
 /** JSON shape of a refusal (DECISIONS 6). Each of `errors` also carries its facts. */
 export const errorBody = z

@@ -60,7 +60,11 @@ export function addDatabaseMetrics(
     read: () => Sample[] | Promise<Sample[]>,
   ) =>
     new Gauge({
-      ...{ name, help, labelNames, aggregator, registers },
+      name,
+      help,
+      labelNames,
+      aggregator,
+      registers,
       async collect() {
         const samples = await read()
         this.reset()

@@ -29,8 +29,11 @@ const ticketColumns = {
 }
 
 const asked = arrayRows('asked', {
-  ...{ place: 'integer', ticketId: 'text', qrCode: 'text' },
-  ...{ eventId: 'text', supplementId: 'text' },
+  place: 'integer',
+  ticketId: 'text',
+  qrCode: 'text',
+  eventId: 'text',
+  supplementId: 'text',
 })
 const { place, ticketId, qrCode, eventId, supplementId } = asked.cells
 
@@ -123,7 +126,10 @@ export async function findScans(tx: Connection, scans: Scan[], ctx: Context) {
   const nonces = scans.map(({ nonce }) => nonce)
   const [found, earlier] = await findBoth(tx, {
     ...asked.values(rows),
-    ...{ integrationId, organizationId, mode: ctx.mode, nonces },
+    integrationId,
+    organizationId,
+    mode: ctx.mode,
+    nonces,
   })
   return {
     tickets: new Map(found.map((ticket) => [ticket.place, ticket])),

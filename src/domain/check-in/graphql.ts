@@ -132,9 +132,7 @@ builder.subscriptionField('checkIns', (t) =>
     description:
       "Streams the scans of an event's tickets, as they are made at any door, those that were turned away included; a test key hears of test tickets alone, a live key of live ones. Scans that match no ticket are not streamed. Integrations only. A client that sends the `id` of the last event in the stream as `Last-Event-ID` gets the scans since then, of which some may come again.",
     extensions: { needs: { caller: 'integration', scope: 'door', stream: { eventIdOf } } },
-    args: {
-      eventId: t.arg.id({ required: true, description: "Event of the integration's organization." }),
-    },
+    args: { eventId: t.arg.id({ required: true, description: "Event of the integration's organization." }) },
     subscribe: (_root, { eventId }, ctx) => watchCheckIns(eventId, ctx.lastEventId, ctx),
     resolve: (checkIn: LoggedCheckIn, _args, { services }) => ({
       ...checkIn,

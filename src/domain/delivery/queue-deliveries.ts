@@ -143,8 +143,13 @@ export async function queueTransfer(tx: Connection, ticket: Addressed, formerEma
   if (formerEmail !== email) {
     const id = newId('dlv')
     queued.push({
-      ...{ id, organizationId, paymentId, ticketId, occasion },
-      ...{ medium: 'email', notice: { about: 'transfer' } },
+      id,
+      organizationId,
+      paymentId,
+      ticketId,
+      occasion,
+      medium: 'email',
+      notice: { about: 'transfer' },
       ...(formerEmail === anonymized
         ? { recipient: prefix + id, status: 'skipped', lastError: 'ANONYMIZED' }
         : { recipient: formerEmail }),

@@ -14,7 +14,10 @@ const maxRows = 5_000
 const ofPayments = (tx: Connection, organizationId: string, paymentIds: string[]) =>
   tx
     .select({
-      ...{ id: tickets.id, status: tickets.status, email: tickets.email, language: tickets.language },
+      id: tickets.id,
+      status: tickets.status,
+      email: tickets.email,
+      language: tickets.language,
       // Its first transfer was told to this address, which is all that is kept of a former attendee.
       former: sql<string | null>`(select earlier.recipient from ${deliveries} as earlier
         where earlier.organization_id = ${organizationId} and earlier.ticket_id = ${tickets.id}
@@ -45,8 +48,14 @@ export async function queueNotices(
     const [first] = own
     if (!first || !held[0] || (first.payment.mode === 'test' && !first.payment.sendResourcers)) return []
     const mailTo = (recipient: string, named: string | null, more: Pick<Notice, 'language'>) => ({
-      ...{ id: newId('dlv'), organizationId, paymentId, occasion, medium: 'email' as const },
-      ...{ recipient, ticketId: named, notice: { ...notice, ...more } },
+      id: newId('dlv'),
+      organizationId,
+      paymentId,
+      occasion,
+      medium: 'email' as const,
+      recipient,
+      ticketId: named,
+      notice: { ...notice, ...more },
     })
     const mails = new Map(
       held.map(({ email, language }) => [email.toLowerCase(), mailTo(email, ticketId ?? null, { language })]),

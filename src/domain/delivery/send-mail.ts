@@ -87,10 +87,8 @@ const nodemailer = () => import('nodemailer')
 
 async function openPool(url: string) {
   const { createTransport } = await nodemailer()
-  return createTransport({
-    ...{ url, pool: true as const, maxConnections: 4, maxRequeues: 0 },
-    ...{ connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 30_000 },
-  })
+  const timeouts = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 30_000 }
+  return createTransport({ url, pool: true, maxConnections: 4, maxRequeues: 0, ...timeouts })
 }
 
 function smtpTransport(url: string): Transport {

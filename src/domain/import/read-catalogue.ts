@@ -152,7 +152,11 @@ export function readCatalogue(json: unknown, zoneOf: (event: unknown) => string)
   const events = listed('events', 'evt', file.eventFile, slugOf, ownerOf, zoneOf)
   const ticketRates = within(events, 'ticket_rates', 'rate', slugOf)
   return {
-    ...{ organizations, locations, events, ticketRates, problems },
+    organizations,
+    locations,
+    events,
+    ticketRates,
+    problems,
     // Even malformed ones, so that references to those are not reported too.
     named: { organization: idsOf('organizations'), location: idsOf('locations') },
     discounts: within(organizations, 'discounts', 'dsc', ({ code }) => code.toLowerCase()),

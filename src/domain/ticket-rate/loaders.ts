@@ -105,11 +105,7 @@ const isVisible = (child: Part, keys: string) =>
 /** Loads prices with what decides whether their rates list them. */
 export const visiblePriceById = loadById<Price & { showAllPrices: boolean }>('catalogue', {
   name: 'visible_price_by_id',
-  rows: rowsOf({
-    ...getTableColumns(prices),
-    ...leftColumns,
-    showAllPrices: ticketRates.showAllPrices,
-  }),
+  rows: rowsOf({ ...getTableColumns(prices), ...leftColumns, showAllPrices: ticketRates.showAllPrices }),
   query: (select, keys) =>
     select
       .from(prices)

@@ -71,7 +71,10 @@ const order = [asc(tickets.position), asc(tickets.id)]
 
 const byPaymentId = soldBatch<Ticket>({
   name: 'tickets_by_payment_id',
-  ...{ rows, table: tickets, column: tickets.paymentId, order },
+  rows,
+  table: tickets,
+  column: tickets.paymentId,
+  order,
   key: ({ paymentId }) => paymentId,
 })
 

@@ -85,9 +85,7 @@ const WebhookResultRef = objectResult('Webhook', ['webhook', WebhookRef], 'Webho
 
 const DeleteWebhookPayloadRef = builder.objectRef<{ id: string }>('DeleteWebhookPayload').implement({
   description: 'Deleted webhook.',
-  fields: (t) => ({
-    webhookId: t.exposeID('id', { description: 'Identifier of the deleted webhook.' }),
-  }),
+  fields: (t) => ({ webhookId: t.exposeID('id', { description: 'Identifier of the deleted webhook.' }) }),
 })
 
 builder.queryField('webhooks', (t) =>

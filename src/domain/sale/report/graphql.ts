@@ -27,9 +27,7 @@ const SalesRowRef = builder.objectRef<SalesRow>('SalesRow').implement({
       'label',
       nullable('Name of the rate, the price or the channel; null for other groupings.'),
     ),
-    currency: t.exposeString('currency', {
-      description: 'Currency of all amounts, as an ISO 4217 code.',
-    }),
+    currency: t.exposeString('currency', { description: 'Currency of all amounts, as an ISO 4217 code.' }),
     tickets: t.exposeInt('tickets', { description: 'Number of tickets that were paid.' }),
     cancelled: t.exposeInt('cancelled', { description: 'Number of these that were cancelled later.' }),
     gross: t.float(

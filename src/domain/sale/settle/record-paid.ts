@@ -145,7 +145,8 @@ async function writePaid<Sold extends SoldTicket>(
     organizationId,
     ...marked.values(
       payables.map(({ payment: { id }, endsSession = false }) => ({
-        ...{ id, endsSession },
+        id,
+        endsSession,
         invoiceReference: references.get(id) ?? null,
       })),
     ),

@@ -124,7 +124,9 @@ export function claimDeliveries(db: Database, limits: Limits): Promise<ClaimedDe
 }
 
 const unsent = arrayRows('unsent', {
-  ...{ organizationId: 'text', webhookId: 'text', id: 'text' },
+  organizationId: 'text',
+  webhookId: 'text',
+  id: 'text',
   attempts: 'integer',
 })
 

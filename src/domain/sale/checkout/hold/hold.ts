@@ -93,7 +93,8 @@ export async function hold(
   )
   const [row] = await call(connection, {
     ...organizationAndModeOf(jobs),
-    ...{ waits, mayUseUp },
+    waits,
+    mayUseUp,
     payments: rowsLiteral(paymentAttributes, payments),
     tickets: rowsLiteral(ticketAttributes, tickets),
   })
