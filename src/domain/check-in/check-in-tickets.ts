@@ -12,10 +12,10 @@ import { recordScans } from './record-scans.ts'
 import { type BookedScan, doorsOpenAt, type Entered, ScanBook } from './scan-book.ts'
 
 /** A check-in; `replayed` is true if the nonce was used before. */
-export type CheckedIn = Entered & { replayed: boolean }
+export type CheckInAnswer = Entered & { replayed: boolean }
 
 /** Outcome of one scan: its check-in, or the reasons why it was refused. */
-export type ScanOutcome = CheckedIn | { refused: Problem[] }
+export type ScanOutcome = CheckInAnswer | { refused: Problem[] }
 
 // Many scanners work at the same time: a bound leaves the other connections to everybody else.
 const checkInTransaction = boundedTransactions({ maxAtOnce: 3, maxWaiting: 500 })
@@ -51,7 +51,7 @@ async function decide(tx: Connection, scans: NumberedScan[], ctx: Context): Prom
   const opensAt = (startDate: Date) => doorsOpenAt(startDate, ctx.services.admissionHours)
   const outcomes: ScanOutcome[] = []
 
-  const replay = ({ startsAt, ...made }: MadeCheckIn): CheckedIn => {
+  const replay = ({ startsAt, ...made }: MadeCheckIn): CheckInAnswer => {
     const isEarly = startsAt !== null && made.at.getTime() < opensAt(new Date(startsAt))
     return { ...made, isEarly, replayed: true }
   }

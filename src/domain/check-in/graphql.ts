@@ -13,7 +13,7 @@ import {
   scannedTicket,
   uploadedScan,
 } from './check-in-input.ts'
-import { type CheckedIn, checkInTicket, checkInTickets, type ScanOutcome } from './check-in-tickets.ts'
+import { type CheckInAnswer, checkInTicket, checkInTickets, type ScanOutcome } from './check-in-tickets.ts'
 import { type Redeemed, redeemSupplement } from './redeem-supplement.ts'
 import { doorsOpenAt } from './scan-book.ts'
 import { checkInResults, redemptionResults } from './table.ts'
@@ -21,7 +21,7 @@ import { eventIdOf, type LoggedCheckIn, watchCheckIns } from './watch-check-ins.
 
 const CheckInOutcomeRef = enumOf('CheckInOutcome', 'Outcome of a scan.', checkInResults)
 
-const DirectionRef = enumOf<CheckedIn['direction']>('CheckInDirection', 'Direction of a scan.', {
+const DirectionRef = enumOf<CheckInAnswer['direction']>('CheckInDirection', 'Direction of a scan.', {
   in: 'People enter.',
   out: 'People leave, and may enter again with the same ticket.',
 })
@@ -39,12 +39,12 @@ const ticketOfScan = {
     ticketId ? loaders.load(ticketById, ticketId) : null,
 } as const
 
-const reasonsOf = ({ result, isEarly }: CheckedIn): CheckedIn['result'][] => {
+const reasonsOf = ({ result, isEarly }: CheckInAnswer): CheckInAnswer['result'][] => {
   if (result === 'OK') return []
   return result === 'ALREADY_ENTERED' && isEarly ? [result, 'TOO_EARLY'] : [result]
 }
 
-const CheckInRef = builder.objectRef<CheckedIn>('CheckIn').implement({
+const CheckInRef = builder.objectRef<CheckInAnswer>('CheckIn').implement({
   description: 'Scan at the door and its outcome.',
   fields: (t) => ({
     result: t.expose('result', { type: CheckInOutcomeRef, description: 'Outcome of the scan.' }),

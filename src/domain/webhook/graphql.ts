@@ -4,6 +4,15 @@ import { inputTypes } from '../../graphql/input-of.ts'
 import { mutation, objectResult, resultUnion } from '../../graphql/mutation-result.ts'
 import { ChangeRef, ChangeTypeRef } from '../change/graphql.ts'
 import {
+  type DeliveryWithChange,
+  findOwnWebhooks,
+  listDeliveries,
+  listWebhooks,
+  readCursor,
+  redeliverWebhook,
+  toCursor,
+} from './find-webhooks.ts'
+import {
   deleteWebhook,
   disableWebhook,
   enableWebhook,
@@ -12,15 +21,6 @@ import {
   updateWebhook,
   type WebhookWithSecret,
 } from './manage-webhook.ts'
-import {
-  type DeliveryWithChange,
-  findOwnWebhooks,
-  listDeliveries,
-  listWebhooks,
-  readCursor,
-  redeliverWebhook,
-  toCursor,
-} from './own-webhook.ts'
 import { deliveryStatuses, disabledReasons, type Webhook } from './table.ts'
 import {
   deliveryInput,

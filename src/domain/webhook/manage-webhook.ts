@@ -6,7 +6,7 @@ import { inSeconds, nowMs } from '../../database/clock.ts'
 import { type Context, requireConfidential } from '../../request/context.ts'
 import { refusal } from '../../shared/errors.ts'
 import { newId } from '../../shared/ids.ts'
-import { isOwnWebhook, updateOwnWebhook } from './own-webhook.ts'
+import { isOwnWebhook, updateOwnWebhook } from './find-webhooks.ts'
 import { type Webhook, webhookDeliveries, webhooks } from './table.ts'
 import { readWebhookUrl, type webhookInput, type webhookUpdateInput } from './webhook-input.ts'
 
