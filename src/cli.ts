@@ -1,5 +1,5 @@
 import { type CommandResult, runCommand } from './app/commands.ts'
-import { askServing } from './app/served-commands.ts'
+import { askServingProcess } from './app/served-commands.ts'
 import { showProgress } from './app/show-progress.ts'
 import { parseConfig } from './config/config.ts'
 import type { MigrationWait, OpenDatabase } from './database/database.ts'
@@ -49,7 +49,7 @@ async function open(purpose: 'migrate' | 'use' | 'examine'): Promise<OpenDatabas
 async function askService(args: string[]): Promise<CommandResult | null> {
   try {
     const { databaseUrl, dataDir } = readConfig()
-    return databaseUrl || args[0] === 'restore' ? null : await askServing(dataDir, args)
+    return databaseUrl || args[0] === 'restore' ? null : await askServingProcess(dataDir, args)
   } catch {
     // The command reports settings that are wrong.
     return null

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { OpenDatabase } from '../database/database.ts'
-import { command } from '../shared/command.ts'
 import type { Files } from '../shared/files.ts'
+import { command } from '../shared/parse.ts'
 import { type Access, examine, examineDatabases, examineInvariants, type Finding } from './doctor.ts'
 
 // Commands for the database as a whole. Exit codes of those that examine the service are 0 if all is well, 1 if

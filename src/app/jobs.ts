@@ -9,7 +9,7 @@ import { sweepHolds } from '../domain/sale/release/expire-holds.ts'
 import { closeSessions } from '../domain/sale/settle/provider-session.ts'
 import { sendWebhooks } from '../domain/webhook/send/send-webhooks.ts'
 import { instruments } from '../shared/instruments.ts'
-import { repeat } from '../shared/repeat.ts'
+import { repeat } from '../shared/timers.ts'
 
 type Job = (stopping: AbortSignal) => Promise<unknown>
 

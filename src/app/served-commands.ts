@@ -110,7 +110,7 @@ export async function serveCommands(
 }
 
 /** Has the process that serves the embedded database in a folder run a command. Null if none does. */
-export async function askServing(folder: string, args: string[]): Promise<CommandResult | null> {
+export async function askServingProcess(folder: string, args: string[]): Promise<CommandResult | null> {
   const socket = createConnection(socketOf(folder))
   const isServed = await new Promise<boolean>((done) =>
     socket.once('connect', () => done(true)).once('error', () => done(false)),

@@ -11,7 +11,7 @@ import { countBacklog } from '../domain/sale/report/count-backlog.ts'
 import { logFailure } from '../http/mask-error.ts'
 import { explainListening, publicUrlOf } from '../http/public-url.ts'
 import { requireWritable } from '../shared/files.ts'
-import { madeOnce } from '../shared/made-once.ts'
+import { makeOnce } from '../shared/make-once.ts'
 import { openTelemetry } from '../telemetry/open-telemetry.ts'
 import { createApp } from './app.ts'
 import type { Companion, OpenCompanion } from './companion.ts'
@@ -53,10 +53,15 @@ async function startBackground(
   const { senders, close } = openSenders(config.delivery, publicUrlOf(app, config), app.log)
   const stop = startJobs(
     {
-      ...{ db, provider, senders, privateWebhooks: config.privateWebhooks },
+      db,
+      provider,
+      senders,
+      privateWebhooks: config.privateWebhooks,
       isAlone: config.databaseUrl === undefined,
       retention: createRetention({
-        ...{ db, settings: config, mailFolder: mail.folder },
+        db,
+        settings: config,
+        mailFolder: mail.folder,
         onDone: (facts) => app.log.info(facts, 'data that was kept long enough is gone'),
       }),
       onMismatch: (mismatch) => app.log.error(mismatch, 'money does not match its payment, and is refunded'),
@@ -117,7 +122,7 @@ export async function serve(
     )
   await telemetry.listen(app.log)
 
-  const stop = madeOnce(async () => {
+  const stop = makeOnce(async () => {
     // The deadline: whatever hangs, the process exits.
     setTimeout(() => process.exit(1), config.shutdownSeconds * 1000).unref()
     await app.close()

@@ -6,9 +6,9 @@ import { nowMs } from '../database/clock.ts'
 import type { Database } from '../database/database.ts'
 import { Refusal, refusal } from '../shared/errors.ts'
 import { isIdentifier, sha256 } from '../shared/ids.ts'
+import { integrationScopes, isSameHash } from './api-key.ts'
 import { type Authenticated, type Caller, unauthenticated } from './caller.ts'
 import { type Credentials, includesOrigin, rememberValidity } from './credentials.ts'
-import { integrationScopes, isSameHash } from './key.ts'
 import { grants, integrations, isValid, keys, organizationSecrets } from './table.ts'
 
 // Milliseconds since 1970.

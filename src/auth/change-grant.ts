@@ -2,7 +2,7 @@ import { and, eq, sql } from 'drizzle-orm'
 import { query, type Reach } from '../data/query.ts'
 import type { Database } from '../database/database.ts'
 import { changesCatalogue, transaction } from '../database/transaction.ts'
-import { addGrants, refuseUnknown } from './issue-key.ts'
+import { addGrants, refuseUnknownIds } from './issue-key.ts'
 import { channelOrganizations, grants } from './table.ts'
 
 const ofChannel = query<{ id: string }>(
@@ -30,8 +30,8 @@ export async function changeGrant(
 ): Promise<boolean> {
   return transaction(db, async (tx) => {
     changesCatalogue(tx)
-    await refuseUnknown(tx, 'channel', channelId)
-    await refuseUnknown(tx, 'organization', organizationId)
+    await refuseUnknownIds(tx, 'channel', channelId)
+    await refuseUnknownIds(tx, 'organization', organizationId)
     const changed = granted
       ? await addGrants(tx, channelId, [organizationId])
       : await tx

@@ -2,13 +2,12 @@ import { asc, eq, getTableColumns, sql } from 'drizzle-orm'
 import { z } from 'zod'
 import { isOrigin } from '../config/setting-types.ts'
 import type { Connection, Database } from '../database/database.ts'
-import { command } from '../shared/command.ts'
-import { identifier, moment, text } from '../shared/input-types.ts'
-import { parse } from '../shared/parse.ts'
+import { identifier, isoTime, text } from '../shared/input-types.ts'
+import { command, parse } from '../shared/parse.ts'
+import { integrationScopes } from './api-key.ts'
 import { changeGrant } from './change-grant.ts'
 import { loopbackOrigins } from './credentials.ts'
 import { issueChannelKey, issueIntegrationKey } from './issue-key.ts'
-import { integrationScopes } from './key.ts'
 import {
   issueOrganizationSecret,
   listOrganizationSecrets,
@@ -47,7 +46,7 @@ type ListedKey = Awaited<ReturnType<typeof listKeys>>[number]
 type Open = () => Promise<Database>
 
 const once = <Type extends z.ZodType>(type: Type) => z.tuple([type], 'must be given once')
-const key = { expires: moment.optional(), test: z.boolean().optional() }
+const key = { expires: isoTime.optional(), test: z.boolean().optional() }
 const scopes = z.array(z.enum(integrationScopes, `must be one of ${integrationScopes.join(', ')}`)).optional()
 const origin = z
   .string()
@@ -72,7 +71,7 @@ const publishable = z.strictObject({
 const grant = z.strictObject({ channel: identifier, organization: once(identifier) })
 const byId = z.strictObject({ id: once(z.string()) })
 // Secrets are those of method v1.
-const organizationSecret = z.strictObject({ organization: once(identifier), expires: moment.optional() })
+const organizationSecret = z.strictObject({ organization: once(identifier), expires: isoTime.optional() })
 
 const issueOf = ({ expires, test }: { expires?: Date; test?: boolean }) => ({
   expiresAt: expires ?? null,

@@ -2,11 +2,10 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { FastifyInstance } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import { query } from '../data/query.ts'
-import type { Database } from '../database/database.ts'
-import { perDatabase } from '../database/per-database.ts'
+import { type Database, perDatabase } from '../database/database.ts'
 import { clientAddress } from '../http/connection-limits.ts'
 import { sha256 } from '../shared/ids.ts'
-import { readKey } from './key.ts'
+import { readApiKey } from './api-key.ts'
 import { integrations, isValid, keys, organizationSecrets } from './table.ts'
 
 declare module 'fastify' {
@@ -51,7 +50,7 @@ export class Credentials {
 
   /** Facts that the API key states; null without one, or if it is malformed. */
   get keyFacts() {
-    return readKey(this.apiKey ?? '')
+    return readApiKey(this.apiKey ?? '')
   }
 
   /** Hash of the API key, as it is stored. */
@@ -89,9 +88,9 @@ const maxKnown = 20_000
 const knownOf = perDatabase(() => new LRUCache<string, true>({ max: maxKnown }))
 
 /** Reports whether credentials with this hash were valid when this process last authenticated them. */
-export const wereValid = (db: Database, hash: string): boolean => knownOf(db).get(hash) === true
+export const isRememberedValid = (db: Database, hash: string): boolean => knownOf(db).get(hash) === true
 
-/** Records the result of an authentication for `wereValid`. */
+/** Records the result of an authentication for `isRememberedValid`. */
 export function rememberValidity(db: Database, credentials: Credentials, isValid: boolean): void {
   if (isValid) knownOf(db).set(credentials.hash, true)
   else knownOf(db).delete(credentials.hash)
@@ -140,12 +139,12 @@ const validNames = listOf(
       order by ${organizationSecrets.createdAt} desc limit ${sql.raw(String(maxListed))})`,
 )
 
-/** Invalidates the list that `mayBeValid` uses. Call it after credentials are issued. */
-export const invalidateListed = validNames.invalidate
+/** Invalidates the list that `isListedValid` uses. Call it after credentials are issued. */
+export const invalidateListOfValid = validNames.invalidate
 
 /** Reports whether credentials exist and are not revoked, so that they are worth authenticating for an
  *  address that has failed too often. Costs at most one statement per second. Authenticates nobody. */
-export async function mayBeValid(db: Database, credentials: Credentials): Promise<boolean> {
+export async function isListedValid(db: Database, credentials: Credentials): Promise<boolean> {
   const { apiKey, apiKeyHash, integrationId = '', secret = '', isKeyOnly } = credentials
   const names = await validNames.get(db)
   if (apiKey !== undefined && !names.has(apiKeyHash)) return false

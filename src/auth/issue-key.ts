@@ -4,8 +4,8 @@ import { organizations } from '../domain/organization/table.ts'
 import { refusal, refuseIf } from '../shared/errors.ts'
 import { newId, newSecret, sha256 } from '../shared/ids.ts'
 import type { Mode } from '../shared/mode.ts'
-import { invalidateListed } from './credentials.ts'
-import { type IntegrationScope, integrationScopes, newKey } from './key.ts'
+import { type IntegrationScope, integrationScopes, newApiKey } from './api-key.ts'
+import { invalidateListOfValid } from './credentials.ts'
 import {
   channelOrganizations,
   channels,
@@ -28,7 +28,7 @@ const tables = { organization: organizations, channel: channels, integration: in
 const isClient = notExists(sql`(select from ${organizations} where ${organizations.id} = ${channels.id})`)
 
 /** Refuses: NOT_FOUND, once for each unknown id. */
-export async function refuseUnknown(tx: Connection, kind: keyof typeof tables, ...ids: string[]) {
+export async function refuseUnknownIds(tx: Connection, kind: keyof typeof tables, ...ids: string[]) {
   const table = tables[kind]
   const rows = await tx
     .select({ id: table.id })
@@ -51,11 +51,11 @@ export async function addGrants(tx: Connection, channelId: string, organizationI
 }
 
 /** Writes credentials that must work at once, even for an address that has failed too often. */
-export const issue = <Issued>(db: Database, write: (tx: Connection) => Promise<Issued>): Promise<Issued> =>
-  db.transaction(write).finally(() => invalidateListed(db))
+export const issueNow = <Issued>(db: Database, write: (tx: Connection) => Promise<Issued>): Promise<Issued> =>
+  db.transaction(write).finally(() => invalidateListOfValid(db))
 
 /** Reports whether what is inserted has expired already, by the database's clock. */
-export const isPast = ({ expiresAt, createdAt }: typeof keys | typeof organizationSecrets) =>
+export const hasExpired = ({ expiresAt, createdAt }: typeof keys | typeof organizationSecrets) =>
   sql<boolean>`coalesce(${expiresAt} <= ${createdAt}, false)`
 
 /** Returns an inserted row. Refuses: INVALID, if it has expired already. */
@@ -70,11 +70,11 @@ async function insertKey(
   { mode, expiresAt = null }: Issue,
   owner: Pick<typeof keys.$inferInsert, 'channelId' | 'integrationId' | 'origins' | 'scopes'>,
 ): Promise<string> {
-  const { id, key } = newKey(mode, owner.origins != null)
+  const { id, key } = newApiKey(mode, owner.origins != null)
   const [inserted] = await tx
     .insert(keys)
     .values({ id, mode, hash: sha256(key), expiresAt, ...owner })
-    .returning({ expired: isPast(keys) })
+    .returning({ expired: hasExpired(keys) })
   requireFuture(inserted)
   return key
 }
@@ -88,16 +88,16 @@ export const issueChannelKey = (
   db: Database,
   input: Issue & ({ name: string; organizationIds: string[] } | { channelId: string; origins?: string[] }),
 ): Promise<{ channelId: string; key: string }> =>
-  issue(db, async (tx) => {
+  issueNow(db, async (tx) => {
     if ('channelId' in input) {
       const { channelId, origins } = input
-      await refuseUnknown(tx, 'channel', channelId)
+      await refuseUnknownIds(tx, 'channel', channelId)
       const owner = { channelId, origins: origins && [...new Set(origins)] }
       return { channelId, key: await insertKey(tx, input, owner) }
     }
     const channelId = newId('chn')
     const organizationIds = [...new Set(input.organizationIds)]
-    await refuseUnknown(tx, 'organization', ...organizationIds)
+    await refuseUnknownIds(tx, 'organization', ...organizationIds)
     await tx.insert(channels).values({ id: channelId, name: input.name })
     await addGrants(tx, channelId, organizationIds)
     return { channelId, key: await insertKey(tx, input, { channelId }) }
@@ -114,14 +114,14 @@ export const issueIntegrationKey = (
       | { integrationId: string }
     ),
 ): Promise<{ integrationId: string; secret: string | null; key: string }> =>
-  issue(db, async (tx) => {
+  issueNow(db, async (tx) => {
     // A key with all scopes is stored without any, so that it also gets the scopes of later versions.
     const scopes = input.scopes?.length
       ? integrationScopes.filter((scope) => input.scopes?.includes(scope))
       : null
     if ('integrationId' in input) {
       const { integrationId } = input
-      await refuseUnknown(tx, 'integration', integrationId)
+      await refuseUnknownIds(tx, 'integration', integrationId)
       // A key makes a revoked integration good again; its own secret stays revoked.
       await tx.update(integrations).set({ revokedAt: null }).where(eq(integrations.id, integrationId))
       return { integrationId, secret: null, key: await insertKey(tx, input, { integrationId, scopes }) }
@@ -129,7 +129,7 @@ export const issueIntegrationKey = (
     const { name, organizationId } = input
     const integrationId = newId('int')
     const secret = newSecret()
-    await refuseUnknown(tx, 'organization', organizationId)
+    await refuseUnknownIds(tx, 'organization', organizationId)
     await tx
       .insert(integrations)
       .values({ id: integrationId, organizationId, name, secretHash: sha256(secret) })

@@ -3,8 +3,8 @@ import type { Connection, Database } from '../database/database.ts'
 import { organizations } from '../domain/organization/table.ts'
 import { refusal } from '../shared/errors.ts'
 import { newId, newSecret, sha256 } from '../shared/ids.ts'
-import { invalidateListed } from './credentials.ts'
-import { isPast, issue, refuseUnknown, requireFuture } from './issue-key.ts'
+import { invalidateListOfValid } from './credentials.ts'
+import { hasExpired, issueNow, refuseUnknownIds, requireFuture } from './issue-key.ts'
 import { isValid, organizationSecrets, statusOf } from './table.ts'
 
 // Two, so that rotation needs no downtime: the new one is handed out while the old one still works.
@@ -17,8 +17,8 @@ export const issueOrganizationSecret = (
   db: Database,
   { organizationId, expiresAt = null }: { organizationId: string; expiresAt?: Date | null },
 ): Promise<{ secretId: string; secret: string }> =>
-  issue(db, async (tx) => {
-    await refuseUnknown(tx, 'organization', organizationId)
+  issueNow(db, async (tx) => {
+    await refuseUnknownIds(tx, 'organization', organizationId)
     // One at a time, so that the limit holds.
     const { id } = organizations
     await tx.select({ id }).from(organizations).where(eq(id, organizationId)).for('no key update')
@@ -36,7 +36,7 @@ export const issueOrganizationSecret = (
     const [inserted] = await tx
       .insert(organizationSecrets)
       .values({ id: newId('sec'), organizationId, hash: sha256(secret), expiresAt })
-      .returning({ secretId: organizationSecrets.id, expired: isPast(organizationSecrets) })
+      .returning({ secretId: organizationSecrets.id, expired: hasExpired(organizationSecrets) })
     return { secretId: requireFuture(inserted).secretId, secret }
   })
 
@@ -62,6 +62,6 @@ export async function revokeOrganizationSecret(db: Database, id: string): Promis
     .set({ revokedAt: sql`now()` })
     .where(and(eq(organizationSecrets.id, id), isNull(organizationSecrets.revokedAt)))
     .returning({ id: organizationSecrets.id })
-  invalidateListed(db)
+  invalidateListOfValid(db)
   return revoked.length > 0
 }

@@ -2,7 +2,7 @@ import { and, eq, isNotNull, isNull, or, sql } from 'drizzle-orm'
 import type { Database } from '../database/database.ts'
 import { changesCatalogue, transaction } from '../database/transaction.ts'
 import { refusal } from '../shared/errors.ts'
-import { readKey } from './key.ts'
+import { readApiKey } from './api-key.ts'
 import { channels, integrations, keys } from './table.ts'
 
 /** Public ids of the keys that this call revoked. `secret` is true if it revoked a secret of method v1. */
@@ -14,7 +14,7 @@ type Revocation = { keyIds: string[]; secret: boolean }
 export async function revokeKey(db: Database, id: string): Promise<Revocation> {
   return transaction(db, async (tx) => {
     changesCatalogue(tx)
-    const keyId = readKey(id)?.id ?? id
+    const keyId = readApiKey(id)?.id ?? id
     const [known] = await tx
       .select({ id: keys.id })
       .from(keys)

@@ -14,7 +14,7 @@ import { nowMs } from '../database/clock.ts'
 import { createdAt, timestampMs } from '../database/columns.ts'
 import { organizationId } from '../domain/organization/table.ts'
 import { modes } from '../shared/mode.ts'
-import { integrationScopes } from './key.ts'
+import { integrationScopes } from './api-key.ts'
 
 /** Clients that sell tickets for the organizations that granted them. */
 export const channels = pgTable('channels', {

@@ -6,7 +6,7 @@ import type { Database } from '../database/database.ts'
 
 /** Key of a caller's view of the catalogue: its kind, its mode, its organizations in order, and the origin of
  *  its page or the scopes of its key. Callers with the same view get the same answers. */
-export const viewOf = (caller: Caller): string =>
+export const viewKeyOf = (caller: Caller): string =>
   [
     ...[caller.kind, caller.mode, ...caller.organizationIds],
     // Last, because no identifier contains a slash, as every origin does.
@@ -35,7 +35,7 @@ export function createCallerCache(db: Database, ms: number) {
     sizeCalculation: ({ view }) => 4 * view.length + overhead,
   })
   return {
-    /** Returns the caller with these credentials and its view (see `viewOf`); null if it must be authenticated. */
+    /** Returns the caller with these credentials and its view (see `viewKeyOf`); null if it must be authenticated. */
     find(credentials: Credentials): Entry | null {
       const found = entries.get(nameOf(credentials))
       if (!found) return null
@@ -45,7 +45,7 @@ export function createCallerCache(db: Database, ms: number) {
     },
     /** Stores the result of an authentication. */
     remember(credentials: Credentials, { caller, since, until }: Authenticated): void {
-      if (ms > 0) entries.set(nameOf(credentials), { caller, view: viewOf(caller), since, until })
+      if (ms > 0) entries.set(nameOf(credentials), { caller, view: viewKeyOf(caller), since, until })
     },
   }
 }

@@ -7,7 +7,7 @@ import type { Database } from '../database/database.ts'
 import { type Answer, Representation } from '../http/representation.ts'
 import { logCaller } from '../http/request-log.ts'
 import { instruments } from '../shared/instruments.ts'
-import { createCallerCache, viewOf } from './caller-cache.ts'
+import { createCallerCache, viewKeyOf } from './caller-cache.ts'
 
 export type ResponseCache = ReturnType<typeof createResponseCache>
 
@@ -95,7 +95,7 @@ export function createResponseCache(db: Database, ms: number) {
     async read(caller: Caller, request: string, run: Run): Promise<Representation> {
       if (ms === 0) return readUncached(run)
       dropStaleEntries()
-      const key = keyOf(viewOf(caller), request)
+      const key = keyOf(viewKeyOf(caller), request)
       const found = entries.get(key)
       if (found) {
         countHit()

@@ -3,8 +3,8 @@ import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
 import type { Connection } from '../database/database.ts'
 import { query, textArrayParam } from './query.ts'
 
-export const list = (parts: SQL[]) => sql.join(parts, sql`, `)
-export const name = (text: string) => sql`${sql.identifier(text)}`
+export const joinList = (parts: SQL[]) => sql.join(parts, sql`, `)
+export const quoteName = (text: string) => sql`${sql.identifier(text)}`
 
 const quoted = (text: string) => `"${/["\\]/.test(text) ? text.replace(/["\\]/g, '\\$&') : text}"`
 
@@ -55,14 +55,14 @@ export const rowsLiteral = <Attribute extends string>(
 export function arrayRows(alias: string, types: Record<string, string | PgColumn>) {
   const columns = Object.entries(types).map(([column, given]) => {
     const type = typeof given === 'string' ? given : given.getSQLType()
-    const cell = sql`${name(alias)}.${name(column)}::${sql.raw(type)}`
+    const cell = sql`${quoteName(alias)}.${quoteName(column)}::${sql.raw(type)}`
     return { column, type, cell, parameter: `${alias}_${column}` }
   })
-  const names = list(columns.map(({ column }) => name(column)))
-  const arrays = list(columns.map(({ parameter }) => textArrayParam(parameter)))
-  const rows = sql`unnest(${arrays}) as ${name(alias)}(${names})`
+  const names = joinList(columns.map(({ column }) => quoteName(column)))
+  const arrays = joinList(columns.map(({ parameter }) => textArrayParam(parameter)))
+  const rows = sql`unnest(${arrays}) as ${quoteName(alias)}(${names})`
   const typed = (rows: SQL) =>
-    sql`(select ${list(columns.map(({ column, cell }) => sql`${cell} as ${name(column)}`))} from ${rows}) as ${name(alias)}`
+    sql`(select ${joinList(columns.map(({ column, cell }) => sql`${cell} as ${quoteName(column)}`))} from ${rows}) as ${quoteName(alias)}`
   const values = (rows: Record<string, unknown>[]): Record<string, string> => {
     const literals: Record<string, string> = {}
     for (const { column, type, parameter } of columns)
@@ -73,7 +73,7 @@ export function arrayRows(alias: string, types: Record<string, string | PgColumn
     rows,
     /** `rows` with one more column that numbers them from 1. */
     ordered: (order: string) =>
-      sql`unnest(${arrays}) with ordinality as ${name(alias)}(${names}, ${name(order)})`,
+      sql`unnest(${arrays}) with ordinality as ${quoteName(alias)}(${names}, ${quoteName(order)})`,
     cells: Object.fromEntries(columns.map(({ column, cell }) => [column, cell])),
     /** `rows` with typed columns: a cluster updates by no cell of an enum or a date, whose conversion is stable. */
     typed: typed(rows),
@@ -81,7 +81,7 @@ export function arrayRows(alias: string, types: Record<string, string | PgColumn
     /** `typed` with the values in it, for a statement that is not prepared. */
     holding(given: Record<string, unknown>[]) {
       const literals = Object.values(values(given)).map((literal) => sql`${literal}::text[]`)
-      return typed(sql`unnest(${list(literals)}) as ${name(alias)}(${names})`)
+      return typed(sql`unnest(${joinList(literals)}) as ${quoteName(alias)}(${names})`)
     },
   }
 }
@@ -99,8 +99,8 @@ export function insertRows<Table extends PgTable>(
   const { rows, cells, values } = arrayRows('given', Object.fromEntries(written))
   const insert = query<{ key: string }>(
     statement,
-    () => sql`insert into ${table} (${list(written.map(([, column]) => name(column.name)))})
-      select ${list(Object.values(cells))} from ${rows} order by ${cells[key]}
+    () => sql`insert into ${table} (${joinList(written.map(([, column]) => quoteName(column.name)))})
+      select ${joinList(Object.values(cells))} from ${rows} order by ${cells[key]}
       ${onConflict === 'skip' ? sql`on conflict do nothing` : sql``} returning ${columns[key]} as key`,
   )
   return async (tx: Connection, given: Omit<Table['$inferSelect'], 'createdAt'>[]): Promise<Set<string>> => {

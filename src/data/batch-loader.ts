@@ -1,8 +1,7 @@
 import DataLoader from 'dataloader'
 import { and, type SQL } from 'drizzle-orm'
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
-import { type Database, isTransient, isUnavailable } from '../database/database.ts'
-import { perDatabase } from '../database/per-database.ts'
+import { type Database, isTransient, isUnavailable, perDatabase } from '../database/database.ts'
 import { isFast } from '../shared/fast.ts'
 import { groupBy } from '../shared/group-by.ts'
 import { isIdentifier } from '../shared/ids.ts'
@@ -14,10 +13,10 @@ import {
   type Find,
   inOrganizationIfNamed,
   isOwn,
-  keyedBy,
+  queryTogether,
   type Reach,
   runNamed,
-  together,
+  withKeysParam,
 } from './query.ts'
 import type { Revisions } from './versioned-loader.ts'
 
@@ -49,15 +48,15 @@ const keysParam = (index: number) => `keys_${index}`
 // Limit per database. Combined statements stay prepared on every connection, and a client could request
 // thousands of different combinations. Further combinations run as separate statements.
 const maxJoinedStatements = 100
-const joinedOf = perDatabase(() => new Map<string, ReturnType<typeof together<unknown[]>>>())
+const joinedOf = perDatabase(() => new Map<string, ReturnType<typeof queryTogether<unknown[]>>>())
 
 // Each kind has its own keys; the reach is shared.
 function joined(db: Database, lookups: readonly Lookup[]) {
   const known = joinedOf(db)
   const name = lookups.map(({ find }) => find.name).join('_and_')
   if (!known.has(name) && known.size < maxJoinedStatements) {
-    const finds = lookups.map(({ find }, index) => keyedBy(keysParam(index), find))
-    known.set(name, together(name, finds))
+    const finds = lookups.map(({ find }, index) => withKeysParam(keysParam(index), find))
+    known.set(name, queryTogether(name, finds))
   }
   return known.get(name)
 }

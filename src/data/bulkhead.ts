@@ -1,6 +1,5 @@
 import pLimit from 'p-limit'
-import type { Connection, Database } from '../database/database.ts'
-import { perDatabase } from '../database/per-database.ts'
+import { type Connection, type Database, perDatabase } from '../database/database.ts'
 import { transaction } from '../database/transaction.ts'
 import { busy } from '../shared/errors.ts'
 

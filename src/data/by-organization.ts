@@ -5,8 +5,7 @@
 import { sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
 import pLimit from 'p-limit'
-import type { Connection, Database } from '../database/database.ts'
-import { isDistributed } from '../database/distributed.ts'
+import { type Connection, type Database, isDistributed } from '../database/database.ts'
 import { byId, groupBy } from '../shared/group-by.ts'
 import { coalesceReads } from './coalesce.ts'
 import { anyOf, type Find, query } from './query.ts'
@@ -106,13 +105,13 @@ export async function readMerged<Found>(
 }
 
 /** Reports whether a row of sales is found by its key alone, in one statement with rows of every server. */
-export const findsByKeyAlone = (db: Database): boolean => !isDistributed(db)
+export const canFindByKeyAlone = (db: Database): boolean => !isDistributed(db)
 
 /** Reports whether no statement can count a share over the organizations that it claims rows of. */
-export const claimsByOrganization = (db: Database): boolean => isDistributed(db)
+export const mustClaimByOrganization = (db: Database): boolean => isDistributed(db)
 
 /** Reports whether triggers run. Where they don't, an import does what those of revisions do. */
-export const runsTriggers = (db: Database): boolean => !isDistributed(db)
+export const hasTriggers = (db: Database): boolean => !isDistributed(db)
 
 /** Lets a transaction write rows that every server has a copy of after it has read those of organizations. */
 export async function writeSequentially(db: Database, tx: Connection): Promise<void> {

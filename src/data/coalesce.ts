@@ -2,8 +2,7 @@
 
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import DataLoader from 'dataloader'
-import type { Database } from '../database/database.ts'
-import { perDatabase } from '../database/per-database.ts'
+import { type Database, perDatabase } from '../database/database.ts'
 import { isFast } from '../shared/fast.ts'
 import { instruments, type Origin } from '../shared/instruments.ts'
 

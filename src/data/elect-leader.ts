@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import type { Database } from '../database/database.ts'
-import { repeat } from '../shared/repeat.ts'
+import { repeat } from '../shared/timers.ts'
 import { query } from './query.ts'
 import { leaders } from './table.ts'
 

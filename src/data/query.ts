@@ -6,9 +6,7 @@ import {
   QueryBuilder,
   type SelectedFields,
 } from 'drizzle-orm/pg-core'
-import type { Connection, Database } from '../database/database.ts'
-import { perDatabase } from '../database/per-database.ts'
-import { resultRows } from '../database/run-sql.ts'
+import { type Connection, type Database, perDatabase, resultRows } from '../database/database.ts'
 import type { Mode } from '../shared/mode.ts'
 import type { Rows } from './json-rows.ts'
 
@@ -67,7 +65,7 @@ export function query<Row>(name: string, asked: Find<Row> | (() => SQL)): Run<Ro
 
 /** Gives the parameter `keys` of a query another name, so that it can be combined with other queries by
  *  keys. */
-export const keyedBy = <Row>(keys: string, { rows, query }: Find<Row>): Find<Row> => ({
+export const withKeysParam = <Row>(keys: string, { rows, query }: Find<Row>): Find<Row> => ({
   rows,
   query: (select) => query(select, keys),
 })
@@ -84,7 +82,7 @@ const crossJoin = (statements: SQL[]): SQL =>
   )}`
 
 /** Creates a statement for rows of several kinds, in one round trip and so in one snapshot. */
-export function together<All extends unknown[]>(name: string, finds: Finds<All>): Run<Found<All>> {
+export function queryTogether<All extends unknown[]>(name: string, finds: Finds<All>): Run<Found<All>> {
   const run = prepared<JsonRow>(name, () => crossJoin(finds.map((find, kind) => encode(find, `${kind}.`))))
   return async (connection, values) => {
     const [found = {}] = await run(connection, values)
@@ -127,7 +125,7 @@ export const inOrganization = (column: PgColumn | SQL): SQL =>
  *  the condition, so that a distributed database finds their rows on one server. */
 export const inOrganizationIfNamed = (column: PgColumn | SQL): SQLWrapper => ({
   getSQL() {
-    if (!writing) throw new Error('only a statement of `query` or `together` has two forms')
+    if (!writing) throw new Error('only a statement of `query` or `queryTogether` has two forms')
     return writing === 'one' ? inOrganization(column) : sql`true`
   },
 })

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Database } from './database.ts'
-import { perDatabase } from './per-database.ts'
+import { type Database, perDatabase } from './database.ts'
 
 /** Kinds of rows whose changes processes announce to each other. */
 const topics = ['stock', 'changes', 'check-ins'] as const

@@ -1,5 +1,4 @@
-import type { Database } from './database.ts'
-import { perDatabase } from './per-database.ts'
+import { type Database, perDatabase } from './database.ts'
 
 const invalidationOf = perDatabase(() => ({ at: Number.NEGATIVE_INFINITY }))
 

@@ -20,7 +20,7 @@ export const minorUnits = (name: string) => bigint(name, { mode: 'number' })
 type OfOrganization<Column> = Record<'organizationId', Column>
 
 /** Foreign key to a row of the same organization, which `id` names. */
-export const ownKey = (
+export const organizationForeignKey = (
   name: string,
   { organizationId }: OfOrganization<ExtraConfigColumn>,
   id: ExtraConfigColumn,

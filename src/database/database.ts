@@ -1,11 +1,11 @@
 import { fileURLToPath } from 'node:url'
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import { readMigrationFiles } from 'drizzle-orm/migrator'
 import type { PgDatabase, PgQueryResultHKT } from 'drizzle-orm/pg-core'
 import { errorCode } from '../shared/errors.ts'
+import { perOwner } from '../shared/make-once.ts'
 import { isConnectionFailure, someCause, type Unready, unreadyBecause } from './pool/failures.ts'
 import type { PoolUsage } from './pool/pool.ts'
-import { runSql } from './run-sql.ts'
 
 /** Numbers of tables that a run has distributed, copied to every server, or found done. */
 export type Distribution = { distributed: number; reference: number; done: number }
@@ -60,8 +60,34 @@ export type DatabaseOptions = {
   statementTimeoutMs?: number
 }
 
+/** Creates one value per database, as `perOwner` does. Several services in one process therefore share
+ *  nothing. */
+export const perDatabase = <Value>(create: (db: Database) => Value): ((db: Database) => Value) =>
+  perOwner(create)
+
+const distributed = new WeakSet<Database>()
+
+/** Marks a database as spread over several servers, each of which has some organizations' sales. */
+export const markDistributed = (db: Database): void => void distributed.add(db)
+
+/** Reports whether a database is spread over several servers. Statements about one organization are the same
+ *  then; those about several read each by itself, or ask every server. */
+export const isDistributed = (db: Database): boolean => distributed.has(db)
+
+type Executor = { execute(statement: SQL): PromiseLike<unknown> }
+
+/** Returns the rows of a driver's result: postgres.js returns the rows, PGlite an object that holds them. */
+export const resultRows = <Row>(result: unknown): Row[] =>
+  Array.isArray(result) ? result : (result as { rows: Row[] }).rows
+
+/** Runs a statement that is not prepared, such as one that changes a table, and returns its rows as the driver
+ *  parses them. */
+export const runSql = async <Row>(db: Executor, statement: SQL | string): Promise<Row[]> =>
+  resultRows(await db.execute(typeof statement === 'string' ? sql.raw(statement) : statement))
+
 /** Folder of this version's migrations. */
 export const migrations = { migrationsFolder: fileURLToPath(new URL('../../drizzle', import.meta.url)) }
+
 /** Creates the Drizzle logger that calls `onStatement`. */
 export const logger = ({ onStatement }: DatabaseOptions) =>
   onStatement && { logQuery: (text: string, parameters: unknown[]) => void onStatement(text, parameters) }

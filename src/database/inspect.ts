@@ -1,7 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { readMigrationFiles } from 'drizzle-orm/migrator'
-import { type Database, migrations } from './database.ts'
-import { runSql } from './run-sql.ts'
+import { type Database, migrations, runSql } from './database.ts'
 
 type Facts = {
   /** Such as 18.1. */

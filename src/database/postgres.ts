@@ -6,9 +6,8 @@ import postgres from 'postgres'
 import type { Config } from '../config/config.ts'
 import type { DatabaseTls } from '../config/database.ts'
 import { announcementsOf } from './announcements.ts'
-import { type DatabaseOptions, logger, type OpenDatabase, readiness } from './database.ts'
+import { type DatabaseOptions, logger, markDistributed, type OpenDatabase, readiness } from './database.ts'
 import { distribute } from './distribute.ts'
-import { markDistributed } from './distributed.ts'
 import { migrate, type RunStatement } from './migrate.ts'
 import { migratePostgres } from './migrate-postgres.ts'
 import { noLink, openNotifyLink } from './notify-link.ts'
@@ -136,7 +135,9 @@ export function openPostgres(
   )
   const findHost = hostFinder(settings)
   const pool = openPool({
-    ...{ settings, findHost, ...limits },
+    settings,
+    findHost,
+    ...limits,
     // An unnamed statement is described in one message, then bound and executed in a second. With pipelining,
     // an earlier statement on the same connection may end between the two: the pooler then releases its
     // server connection, and the second message is lost.

@@ -1,6 +1,6 @@
 import type { PreparedQueryConfig } from 'drizzle-orm/pg-core'
 import { errorCode } from '../shared/errors.ts'
-import { inTime } from '../shared/in-time.ts'
+import { withTimeout } from '../shared/timers.ts'
 import type { Database, OpenDatabase, ReplicaStatus } from './database.ts'
 
 // A query that takes longer goes to the primary, and the replica is not used again until a check succeeds.
@@ -32,7 +32,7 @@ function fallBackTo(primary: Database, replica: Replica): void {
     onReplica.execute = async (values) => {
       if (!replica.isUp) return onPrimary.execute(values)
       try {
-        return await inTime(timeoutMs, execute(values), late)
+        return await withTimeout(timeoutMs, execute(values), late)
       } catch (error) {
         const answer = await onPrimary.execute(values)
         replica.markDown(error)
@@ -65,7 +65,7 @@ export function withReplicas(primary: OpenDatabase, opened: OpenDatabase[]): Ope
         replica.isUp = false
       },
       async check() {
-        const isUp = await inTime(timeoutMs, whyUnready(), late).then(
+        const isUp = await withTimeout(timeoutMs, whyUnready(), late).then(
           (unready) => unready === null,
           () => false,
         )

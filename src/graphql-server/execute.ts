@@ -1,13 +1,13 @@
 import type { FastifyRequest } from 'fastify'
 import type { Plugin } from 'graphql-yoga'
-import type { MediaType } from '../http/accept.ts'
+import type { MediaType } from '../http/media-type.ts'
 import { costHeader } from '../http/public-cors.ts'
 import type { Answer } from '../http/representation.ts'
 import { logCodes } from '../http/request-log.ts'
 import type { Context } from '../request/context.ts'
 import { isFast } from '../shared/fast.ts'
 import { inSpan } from '../shared/instruments.ts'
-import { madeOnce } from '../shared/made-once.ts'
+import { makeOnce } from '../shared/make-once.ts'
 import type { Outcomes } from './compiler/execute-fields.ts'
 import type { Measured } from './operation-cost.ts'
 import { graphqlPath, type Parameters } from './params.ts'
@@ -43,7 +43,7 @@ function toYogaRequest({
 type Told = { measured: Measured; codes: string[] }
 
 /** Further plugins of Yoga. With any, every request goes through Yoga, so that they see it. */
-export const plugins: Plugin[] = []
+export const yogaPlugins: Plugin[] = []
 
 // Requests that Yoga takes as they are: their body is JSON, and their parameters and document have been checked.
 const isPlain = ({ method, url, headers }: FastifyRequest): boolean =>
@@ -55,7 +55,7 @@ const isPlain = ({ method, url, headers }: FastifyRequest): boolean =>
  *  Slow form: every request goes through Yoga, and graphql-js executes it. */
 export function createExecutor(documents: PreparedDocuments) {
   // Imports Yoga on the first request, or ahead of it: it and its plugins are a fifth of all code that the service loads.
-  const load = madeOnce(async () => (await import('./yoga.ts')).createGateway(documents, plugins))
+  const load = makeOnce(async () => (await import('./yoga.ts')).createGateway(documents, yogaPlugins))
 
   async function executeByYoga(graphqlRequest: GraphqlRequest, told: Told, outcomes?: Outcomes) {
     const { request, ctx } = graphqlRequest
@@ -72,7 +72,7 @@ export function createExecutor(documents: PreparedDocuments) {
   async function executeAlone(graphqlRequest: GraphqlRequest): Promise<Answer> {
     const { request, mediaType, parameters, prepared, ctx, isShared } = graphqlRequest
     const told: Told = { measured: {}, codes: [] }
-    const skipsYoga = plugins.length === 0 && isFast('skip-yoga') && ctx.caller && isPlain(request)
+    const skipsYoga = yogaPlugins.length === 0 && isFast('skip-yoga') && ctx.caller && isPlain(request)
     const operation = skipsYoga ? prepared.operationOf(parameters.operationName) : null
     const executed = await operation?.execute(ctx, parameters.variables ?? {}, told.measured)
     const answered = Buffer.isBuffer(executed)

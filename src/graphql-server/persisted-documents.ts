@@ -27,10 +27,7 @@ function namedBy({ extensions, documentId, id, doc_id }: SentParameters): Named[
 export class PersistedDocuments {
   readonly #trusted: TrustedDocuments
   readonly #trustedTexts: ReadonlySet<string>
-  readonly #automatic = new TrialCache<{ text: string }>({
-    maxBytes,
-    bytesOf: ({ text }) => 2 * text.length,
-  })
+  readonly #automatic = new TrialCache<{ text: string }>({ maxBytes, bytesOf: ({ text }) => 2 * text.length })
 
   constructor(trusted: TrustedDocuments = { byId: new Map(), only: false }) {
     this.#trusted = trusted

@@ -14,7 +14,7 @@ import {
 } from 'graphql'
 import type { Credentials } from '../auth/credentials.ts'
 import { TrialCache } from '../cache/trial-cache.ts'
-import type { FieldNeeds, Live } from '../graphql/needs.ts'
+import type { FieldNeeds, Streaming } from '../graphql/needs.ts'
 import type { Context, Services } from '../request/context.ts'
 import { instruments } from '../shared/instruments.ts'
 import { requestLimits } from '../shared/request-limits.ts'
@@ -35,7 +35,7 @@ type OperationFacts = {
    *  with the same view may not see. */
   isShared: boolean
   /** How a subscription sends its events: by an event stream alone. Null for other operations. */
-  live: Live<unknown> | null
+  stream: Streaming<unknown> | null
   /** Creates the context of a request with the row that its variables name; null for an operation that prefetches
    *  none. */
   prefetch: ((services: Services, credentials: Credentials, variables: Variables) => Promise<Context>) | null
@@ -101,7 +101,7 @@ function factsOf(
     name: operation.name?.value,
     label: labelOf(operation, isTrusted),
     isShared: type === OperationTypeNode.QUERY && needs.every((needs) => needs?.shared === true),
-    live: type === OperationTypeNode.SUBSCRIPTION ? ((needs[0]?.live ?? {}) as Live<unknown>) : null,
+    stream: type === OperationTypeNode.SUBSCRIPTION ? ((needs[0]?.stream ?? {}) as Streaming<unknown>) : null,
     prefetch: prefetchOf(operation),
   }
 }

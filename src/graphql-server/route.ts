@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { authenticate } from '../auth/authenticate.ts'
 import { unauthenticated } from '../auth/caller.ts'
-import { acceptsEventStream, chooseMediaType, type MediaType } from '../http/accept.ts'
-import { answerErrors, refusedBy, type Send } from '../http/error-handler.ts'
+import { answerErrors, applyRefusal, type SendRefusal } from '../http/error-handler.ts'
 import { logFailure } from '../http/mask-error.ts'
+import { acceptsEventStream, chooseMediaType, type MediaType } from '../http/media-type.ts'
 import { answerUnknownRoutes } from '../http/not-found.ts'
 import { Representation, sendRepresentation } from '../http/representation.ts'
 import { logCaller, logCodes, logOperation } from '../http/request-log.ts'
@@ -22,8 +22,8 @@ import { PersistedDocuments, type TrustedDocuments } from './persisted-documents
 import { PreparedDocuments } from './prepared-document.ts'
 import { checkStrangersDocuments } from './strangers-documents.ts'
 
-const sendErrors: Send = (reply, refusal) =>
-  refusedBy(reply, refusal).send(toErrorResult(refusal.problems, reply.request.id))
+const sendErrors: SendRefusal = (reply, refusal) =>
+  applyRefusal(reply, refusal).send(toErrorResult(refusal.problems, reply.request.id))
 
 // Cache key of a shared response, besides the caller. JSON.stringify recurses, so the depth of the
 // variables must have been checked before.
@@ -82,7 +82,7 @@ export async function addGraphql(
     { mediaType, sent, parameters, prepared, facts }: Asked,
   ): Promise<Representation> {
     const { credentials, headers } = request
-    if (facts?.live && !acceptsEventStream(headers.accept))
+    if (facts?.stream && !acceptsEventStream(headers.accept))
       throw refusal(
         'NOT_ACCEPTABLE',
         'Subscriptions are answered as text/event-stream alone: name it in the header Accept.',
@@ -108,13 +108,13 @@ export async function addGraphql(
   async function answerStream(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const asked = await read(request)
     const { query, operationName, variables } = asked.parameters
-    const { live } = asked.facts ?? {}
-    if (live) {
+    const { stream } = asked.facts ?? {}
+    if (stream) {
       const authenticated = await authenticate(services.db, request.credentials)
       if (!authenticated) throw unauthenticated()
       const compiled = asked.prepared.operationOf(operationName)
       if (compiled) {
-        const operation = { compiled, operationName, variables: variables ?? {}, live }
+        const operation = { compiled, operationName, variables: variables ?? {}, stream }
         const open = () => streams.open(request, reply, operation, authenticated)
         await (instruments.tracer?.detached(open) ?? open())
         documents.keep(query)

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { wereValid } from '../auth/credentials.ts'
+import { isRememberedValid } from '../auth/credentials.ts'
 import type { Database } from '../database/database.ts'
 import { clientAddress } from '../http/connection-limits.ts'
 import { createLimitCounters } from '../http/limit-counters.ts'
@@ -24,7 +24,7 @@ export function checkStrangersDocuments(db: Database, documents: PreparedDocumen
   const spent = createLimitCounters(windowMs)
   return async (request: FastifyRequest, text: string): Promise<void> => {
     const { credentials } = request
-    const isStranger = credentials.isPublishable || !wereValid(db, credentials.hash)
+    const isStranger = credentials.isPublishable || !isRememberedValid(db, credentials.hash)
     if (!isStranger || documents.isKnown(text)) return
     const address = clientAddress(request)
     const requireBudget = () => {

@@ -2,7 +2,7 @@ import SchemaBuilder, { type ObjectRef } from '@pothos/core'
 import ComplexityPlugin from '@pothos/plugin-complexity'
 import { GraphQLError } from 'graphql'
 import type { Context } from '../request/context.ts'
-import { moment } from '../shared/input-types.ts'
+import { isoTime } from '../shared/input-types.ts'
 import type { Mode } from '../shared/mode.ts'
 import { toMajor } from '../shared/money.ts'
 
@@ -31,7 +31,7 @@ builder.scalarType('DateTime', {
   specifiedByURL: 'https://www.rfc-editor.org/rfc/rfc3339',
   serialize: (date) => date.toISOString(),
   parseValue: (input) => {
-    const parsed = moment.safeParse(input)
+    const parsed = isoTime.safeParse(input)
     if (!parsed.success) throw new GraphQLError('DateTime must be an ISO 8601 date or timestamp.')
     return parsed.data
   },
@@ -88,10 +88,7 @@ export const ModeRef = enumOf<Mode>('Mode', 'Mode of a key, and of everything th
 export const amount = <Parent extends { currency: string }>(
   description: string,
   minorOf: (parent: Parent) => number,
-) => ({
-  description,
-  resolve: (parent: Parent) => toMajor(minorOf(parent), parent.currency),
-})
+) => ({ description, resolve: (parent: Parent) => toMajor(minorOf(parent), parent.currency) })
 
 /** The same for a column. */
 export const amountOf = <Column extends string>(description: string, column: Column) =>

@@ -1,12 +1,12 @@
 import type { FieldNullability, InputFieldMap, SchemaTypes, TypeParam } from '@pothos/core'
-import type { IntegrationScope } from '../auth/key.ts'
+import type { IntegrationScope } from '../auth/api-key.ts'
 import type { Loader } from '../data/loader.ts'
 import type { Context, Needs } from '../request/context.ts'
 import type { LoaderDefinition } from '../request/loaders.ts'
 import type { CreateContextWith } from '../request/prefetch.ts'
 
 /** Facts of a subscription that decide how its events are sent. */
-export type Live<Event> = {
+export type Streaming<Event> = {
   /** Names what an event is the latest state of. Subscribers of the same operation then share its events, and
    *  a state that comes late replaces those before it. Without it each subscriber has a stream of its own, and
    *  gets every event. */
@@ -17,7 +17,7 @@ export type Live<Event> = {
 
 /** What a root field needs: its extension `needs`, which the server enforces. */
 export type FieldNeeds = Needs & {
-  live?: Live<never>
+  stream?: Streaming<never>
   /** Row to read together with the caller's key, where the field is alone in its operation: what reads it, and where
    *  the arguments have its identifier. They are not validated yet, so it is a guess. */
   prefetch?: { context: CreateContextWith; idAt: [argument: string, ...fields: string[]] }

@@ -24,7 +24,7 @@ function fromFastify(error: unknown): Refusal | null {
 }
 
 /** Gives an answer the status of a refusal and its `Retry-After`, and logs its codes. */
-export function refusedBy(reply: FastifyReply, { problems, code }: Refusal): FastifyReply {
+export function applyRefusal(reply: FastifyReply, { problems, code }: Refusal): FastifyReply {
   logCodes(
     reply.request,
     problems.map(({ code }) => code),
@@ -34,10 +34,10 @@ export function refusedBy(reply: FastifyReply, { problems, code }: Refusal): Fas
   return reply.code(problemCodes[code].status)
 }
 
-export type Send = (reply: FastifyReply, refusal: Refusal) => FastifyReply
+export type SendRefusal = (reply: FastifyReply, refusal: Refusal) => FastifyReply
 
 /** Answers all errors of a scope. `send` shapes refusals for REST or GraphQL; all else is masked. */
-export function answerErrors(app: FastifyInstance, send: Send): void {
+export function answerErrors(app: FastifyInstance, send: SendRefusal): void {
   app.setErrorHandler((error: unknown, request: FastifyRequest, reply) =>
     send(reply, fromFastify(error) ?? toRefusal(error, request.id, request.log)),
   )

@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify'
 import { type Language, preferredLanguage } from '../language/languages.ts'
 import type { PlainKey } from '../language/messages.ts'
 import { translate } from '../language/translate.ts'
-import { refusedBy, type Send } from './error-handler.ts'
+import { applyRefusal, type SendRefusal } from './error-handler.ts'
 import { type Html, html, sendPage } from './html.ts'
 import { addVary } from './public-cors.ts'
 
@@ -39,9 +39,9 @@ export const sendErrorPage =
   (
     noteOf: (status: number) => Note,
     moreOf: (status: number, language: Language) => Html | false = () => false,
-  ): Send =>
+  ): SendRefusal =>
   (reply, refusal) => {
-    const { statusCode: status } = refusedBy(reply, refusal)
+    const { statusCode: status } = applyRefusal(reply, refusal)
     const language = negotiateLanguage(reply) ?? 'en'
     return sendNote(reply, status, language, noteOf(status), moreOf(status, language))
   }

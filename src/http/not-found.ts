@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 import { translate } from '../language/translate.ts'
 import { refusal } from '../shared/errors.ts'
-import { preferredType } from './accept.ts'
 import { negotiateLanguage, sendNote } from './error-page.ts'
 import { html } from './html.ts'
+import { preferredType } from './media-type.ts'
 import { addVary } from './public-cors.ts'
 
 const patternOf = (url: string) => new RegExp(`^${url.replace(/\*/g, '.*').replace(/:\w+/g, '[^/]+')}$`)

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { acceptItems } from '../shared/accept-items.ts'
+import { readAcceptHeader } from '../shared/accept-header.ts'
 import { addVary } from './public-cors.ts'
 
 /** Content codings that are offered. `identity` is uncompressed. */
@@ -15,7 +15,9 @@ const codings = ['br', 'gzip'] as const
  *  prefers it or accepts no other. */
 function chooseCoding(accepted: string | string[] | undefined): Coding {
   if (!accepted) return 'identity'
-  const qualities = new Map(acceptItems([accepted].flat().join()).map(({ name, quality }) => [name, quality]))
+  const qualities = new Map(
+    readAcceptHeader([accepted].flat().join()).map(({ name, quality }) => [name, quality]),
+  )
   const others = qualities.get('*') ?? 0
   const quality = (coding: Coding) => qualities.get(coding) ?? others
   const best = codings.reduce((best, coding) => (quality(coding) > quality(best) ? coding : best))

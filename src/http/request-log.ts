@@ -17,10 +17,7 @@ function watchEventLoop(): { delay(): number; stop(): void } {
       late = 0
     })
   }, everyMs).unref()
-  return {
-    delay: () => Math.max(late, performance.now() - dueAt, 0),
-    stop: () => clearInterval(timer),
-  }
+  return { delay: () => Math.max(late, performance.now() - dueAt, 0), stop: () => clearInterval(timer) }
 }
 
 declare module 'fastify' {

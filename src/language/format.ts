@@ -19,11 +19,9 @@ const dayFormat = perLanguage(
   (language, timeZone: string) =>
     new Intl.DateTimeFormat(localeOf(language), { dateStyle: 'full', timeZone }),
 )
+const clock = { hour: '2-digit', minute: '2-digit', timeZoneName: 'short' } as const
 const timeFormat = perLanguage(
-  (language, timeZone: string) =>
-    new Intl.DateTimeFormat(localeOf(language), {
-      ...{ hour: '2-digit', minute: '2-digit', timeZone, timeZoneName: 'short' },
-    }),
+  (language, timeZone: string) => new Intl.DateTimeFormat(localeOf(language), { ...clock, timeZone }),
 )
 const listFormat = perLanguage((language) => new Intl.ListFormat(localeOf(language), { type: 'conjunction' }))
 

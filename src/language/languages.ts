@@ -1,4 +1,4 @@
-import { acceptItems } from '../shared/accept-items.ts'
+import { readAcceptHeader } from '../shared/accept-header.ts'
 
 /** Languages that buyers are addressed in, as ISO 639-1 codes. */
 export const languages = ['en', 'es', 'ca', 'fr', 'de', 'it', 'pt'] as const
@@ -15,7 +15,7 @@ export const chooseLanguage = (...codes: (string | null | undefined)[]): Languag
  *  named one of those with the same quality. Null if none of our languages is accepted. A region is ignored:
  *  `de-AT` is German. */
 export function preferredLanguage(accepted: string | undefined): Language | null {
-  const ours = acceptItems(accepted).flatMap(({ name, quality }) => {
+  const ours = readAcceptHeader(accepted).flatMap(({ name, quality }) => {
     const [code = ''] = name.split('-')
     return isLanguage(code) && quality > 0 ? [{ code, quality }] : []
   })

@@ -1,7 +1,7 @@
+import type { IntegrationScope } from '../auth/api-key.ts'
 import { authenticate } from '../auth/authenticate.ts'
 import { type Authenticated, type Caller, unauthenticated } from '../auth/caller.ts'
 import type { Credentials } from '../auth/credentials.ts'
-import type { IntegrationScope } from '../auth/key.ts'
 import type { ResponseCache } from '../cache/response-cache.ts'
 import type { Reach } from '../data/query.ts'
 import { wasJustInvalidated } from '../database/catalogue-invalidation.ts'

@@ -2,9 +2,9 @@
 
 import { authenticate, findKeys, type KeyRow, knownKeys } from '../auth/authenticate.ts'
 import type { Credentials } from '../auth/credentials.ts'
-import { findsByKeyAlone } from '../data/by-organization.ts'
+import { canFindByKeyAlone } from '../data/by-organization.ts'
 import { coalesceReads } from '../data/coalesce.ts'
-import { keyedBy } from '../data/query.ts'
+import { withKeysParam } from '../data/query.ts'
 import { type Database, isUnavailable } from '../database/database.ts'
 import { isFast } from '../shared/fast.ts'
 import { isIdentifier } from '../shared/ids.ts'
@@ -31,7 +31,7 @@ export type CreateContextWith = (
 ) => Promise<Context>
 
 /** Query for keys by the parameter `keyIds`, to combine with a query for rows by `keys`. */
-export const keysByKeyId = keyedBy('keyIds', findKeys)
+export const keysByKeyId = withKeysParam('keyIds', findKeys)
 
 // Separated by a space, which identifiers cannot contain.
 const pairOf = (keyId: string, rowId: string) => `${keyId} ${rowId}`
@@ -62,7 +62,7 @@ export function createContextWith<Row>({ find, prime }: Prefetch<Row>): CreateCo
   return async (services, credentials, id) => {
     const key = id !== null && isIdentifier(id) ? credentials.keyFacts : null
     // A distributed database has the row on a server that only its reader leads to.
-    if (!key || id === null || !isFast('prefetch') || !findsByKeyAlone(services.db))
+    if (!key || id === null || !isFast('prefetch') || !canFindByKeyAlone(services.db))
       return createContext(services, credentials)
     // A key whose row has another mode than it states is refused.
     const found = await read[key.mode](services.db, pairOf(key.id, id)).catch((error: unknown) => {

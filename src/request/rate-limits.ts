@@ -2,7 +2,7 @@ import rateLimits from '@fastify/rate-limit'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
-import { mayBeValid, wereValid } from '../auth/credentials.ts'
+import { isListedValid, isRememberedValid } from '../auth/credentials.ts'
 import type { Database } from '../database/database.ts'
 import { clientAddress } from '../http/connection-limits.ts'
 import { createLimitCounters } from '../http/limit-counters.ts'
@@ -69,7 +69,7 @@ export function createRateLimits(
 
   async function requireTrust(request: FastifyRequest): Promise<void> {
     if (counters.add(failuresKey(request)).count <= perSecond) request.isUnproven = true
-    else if (!(await mayBeValid(db, request.credentials))) throw tooManyFailures()
+    else if (!(await isListedValid(db, request.credentials))) throw tooManyFailures()
   }
 
   // The library's own stores count separately for each set of options, and cannot take back a count.
@@ -102,11 +102,11 @@ export function createRateLimits(
         }
         const hasCredentials = !tokenOf && !key.startsWith('address ')
         // A request over its own limit is refused by that limit, without SQL.
-        if (!hasCredentials || wereValid(db, credentials.hash) || isUsedUp(key)) return done()
+        if (!hasCredentials || isRememberedValid(db, credentials.hash) || isUsedUp(key)) return done()
         requireTrust(request).then(() => done(), done)
       })
       app.addHook('onResponse', (request, _reply, done) => {
-        if (request.isUnproven && wereValid(db, request.credentials.hash))
+        if (request.isUnproven && isRememberedValid(db, request.credentials.hash))
           counters.takeBack(failuresKey(request))
         done()
       })

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { refusedBy, type Send } from '../http/error-handler.ts'
+import { applyRefusal, type SendRefusal } from '../http/error-handler.ts'
 import { limitProblems, type Problem, type Refusal } from '../shared/errors.ts'
 import { type Code, facts, problemCodes } from '../shared/problem-codes.ts'
 import { requestLimits } from '../shared/request-limits.ts'
@@ -25,10 +25,7 @@ const problemBody = z
     path: z.string().optional().describe('Path of the invalid input, such as `tickets.0.answers.1`.'),
   })
   .extend(Object.fromEntries(factFields) as Record<string, z.ZodOptional>)
-  .meta({
-    id: 'Problem',
-    description: 'One error of a refused request, with the facts that its code has.',
-  })
+  .meta({ id: 'Problem', description: 'One error of a refused request, with the facts that its code has.' })
 
 /** JSON shape of a refusal (DECISIONS 6). Each of `errors` also carries its facts. */
 export const errorBody = z
@@ -64,5 +61,5 @@ export const toErrorBody = ({ problems, code }: Refusal, requestId: string): Err
 })
 
 /** Sends a refusal with its status and the documented body. */
-export const sendRefusal: Send = (reply, refusal) =>
-  refusedBy(reply, refusal).send(toErrorBody(refusal, reply.request.id))
+export const sendRefusal: SendRefusal = (reply, refusal) =>
+  applyRefusal(reply, refusal).send(toErrorBody(refusal, reply.request.id))

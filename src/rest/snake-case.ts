@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { moment } from '../shared/input-types.ts'
+import { isoTime } from '../shared/input-types.ts'
 
 /** Converts a camelCase name to REST's snake_case: `ticketRateId` → `ticket_rate_id`. */
 export const toSnakeCase = (name: string): string =>
@@ -39,7 +39,7 @@ function renameFields(type: z.ZodType): z.ZodType {
     return inSnakeCase(type.unwrap() as z.ZodType).default(type.def.defaultValue)
   if (type instanceof z.ZodArray)
     return new z.ZodArray({ ...type.def, element: inSnakeCase(type.element as z.ZodType) })
-  if (type instanceof z.ZodDate) return moment
+  if (type instanceof z.ZodDate) return isoTime
   if (!(type instanceof z.ZodObject)) return type
   const names = new Map(Object.keys(type.shape).map((name) => [toSnakeCase(name), name]))
   const shape = Object.fromEntries([...names].map(([snake, name]) => [snake, inSnakeCase(type.shape[name])]))

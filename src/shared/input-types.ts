@@ -13,7 +13,7 @@ const trimmed = (max: number, given = z.string()) =>
   given.trim().min(1, 'must not be empty').max(max, `must be at most ${max} characters`)
 
 /** Text of 1 to `max` characters, trimmed, without control characters (PostgreSQL accepts no NUL). */
-export const lines = (max: number) => trimmed(max).refine(printable, 'must be printable text')
+export const multilineText = (max: number) => trimmed(max).refine(printable, 'must be printable text')
 
 /** The same on one line, as names are shown: without line breaks and characters that nobody sees. */
 export const text = (max: number, given?: z.ZodString) =>
@@ -78,9 +78,9 @@ export const countryCode = z
   .refine((code) => isoCountries.isValid(code), countryCodeError)
 
 /** Types of an identity document. */
-export const documentTypes = ['dni', 'nie', 'passport', 'other'] as const
+export const personalDocumentTypes = ['dni', 'nie', 'passport', 'other'] as const
 /** Type of an identity document, without case. Others than those above are kept as they are named. */
-export const documentType = text(50, z.string().toLowerCase())
+export const personalDocumentType = text(50, z.string().toLowerCase())
 
 const visible = (max: number) =>
   [new RegExp(`^[\\x21-\\x7e]{1,${max}}$`), `must be 1 to ${max} visible ASCII characters`] as const
@@ -127,14 +127,14 @@ export const discountCode = z
 export const reference = text(100)
 
 /** Number in a range. */
-export const within = <T extends z.ZodNumber>(number: T, min: number, max: number) =>
+export const inRange = <T extends z.ZodNumber>(number: T, min: number, max: number) =>
   number.min(min, `must be at least ${min}`).max(max, `must be at most ${max}`)
 
 /** Whole number in a range. */
-export const whole = (min: number, max: number) => within(z.int('must be a whole number'), min, max)
+export const integer = (min: number, max: number) => inRange(z.int('must be a whole number'), min, max)
 
 /** Number of people or of items, up to the maximum of an `integer` column. */
-export const quantity = whole(1, 2_147_483_647)
+export const quantity = integer(1, 2_147_483_647)
 
 export const idempotencyKey = z.string().regex(...visible(255))
 
@@ -146,7 +146,7 @@ const maxDate = new Date('9999-12-31T23:59:59.999Z')
 export const isStorableDate = (date: Date): boolean => date >= minDate && date <= maxDate
 
 /** Timestamp in ISO 8601, in UTC if it has no zone. A plain date means midnight UTC (DECISIONS 3). */
-export const moment = z
+export const isoTime = z
   .union(
     [z.iso.date(), z.iso.datetime({ offset: true, local: true }).meta({ format: 'date-time' })],
     'must be an ISO 8601 date or timestamp',
@@ -159,19 +159,19 @@ export const moment = z
 // Rounds to a tenth of a millimetre: the square of a tiny number underflows, which PostgreSQL refuses.
 const roundDegrees = (degrees: number) => Math.round(degrees * 1e9) / 1e9
 
-export const latitude = within(z.number(), -90, 90).transform(roundDegrees)
-export const longitude = within(z.number(), -180, 180).transform(roundDegrees)
+export const latitude = inRange(z.number(), -90, 90).transform(roundDegrees)
+export const longitude = inRange(z.number(), -180, 180).transform(roundDegrees)
 /** Kilometres. */
 export const radius = z.number().gt(0, 'must be more than 0').max(500, 'must be at most 500')
 export const search = z
   .string()
   .max(200, 'must be at most 200 characters')
   .refine(printable, 'must be printable text')
-export const pageSize = whole(1, 100)
+export const pageSize = integer(1, 100)
 /** Maximum offset of a page, because the database reads all skipped rows. Clients page through longer lists
  *  by dates, or by cursors over GraphQL. */
 export const maxOffset = 10_000
-export const offset = whole(0, maxOffset)
+export const offset = integer(0, maxOffset)
 
 /** Makes optional filters of a list of these things, each with a text that says which of them it returns. */
 export const filtersOf =

@@ -65,6 +65,18 @@ export function parse<T extends z.ZodType>(type: T, input: unknown): z.output<T>
   return parsed.success ? parsed.data : refuse(parsed.error.issues)
 }
 
+/** Makes a command of the command line: its arguments are parsed first, where a Refusal is a usage error; the function
+ *  that this returns then does the work, with what the command line gives it. */
+export const command =
+  <Type extends z.ZodType, Given extends unknown[], Output>(
+    type: Type,
+    run: (input: z.output<Type>, ...given: Given) => Promise<Output>,
+  ) =>
+  (input: object): ((...given: Given) => Promise<Output>) => {
+    const parsed = parse(type, input)
+    return (...given) => run(parsed, ...given)
+  }
+
 const placeOf = (issue: Issue) => issue.path.join('.')
 
 // Removes the fields that are refused and blank from a copy of an input, but for keys that make a request unique.

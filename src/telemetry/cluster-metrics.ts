@@ -1,7 +1,7 @@
 import cluster, { type Worker } from 'node:cluster'
 import { once } from 'node:events'
 import { AggregatorRegistry, type Registry } from 'prom-client'
-import { inTime } from '../shared/in-time.ts'
+import { withTimeout } from '../shared/timers.ts'
 
 // Messages between the primary of a cluster, which is scraped, and its workers. prom-client's own ones fail a
 // worker that is disconnected while it answers, and keep each request that was never answered.
@@ -39,7 +39,7 @@ async function ask(worker: Worker): Promise<object[] | null> {
   }
   try {
     worker.send({ metricsQuestion: id } satisfies Question)
-    return await inTime(timeoutMs, Promise.race(outcomes), late)
+    return await withTimeout(timeoutMs, Promise.race(outcomes), late)
   } finally {
     ended.abort()
     await Promise.allSettled(outcomes)

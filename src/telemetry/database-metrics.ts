@@ -1,7 +1,7 @@
 import { Gauge, type Registry } from 'prom-client'
 import type { PoolUsage } from '../database/pool/pool.ts'
 import type { Backlog } from '../domain/sale/report/count-backlog.ts'
-import { inTime } from '../shared/in-time.ts'
+import { withTimeout } from '../shared/timers.ts'
 
 /** Reads a value at most once in `everyMs`, one read at a time, for any number of callers. Resolves to null if
  *  the read fails, or takes longer than `timeoutMs`: it then goes on for later callers. */
@@ -22,7 +22,7 @@ export function sampled<Value>(
         .catch(() => null)
         .finally(end)
     }
-    return inTime(timeoutMs, last, () => null)
+    return withTimeout(timeoutMs, last, () => null)
   }
 }
 
@@ -60,7 +60,11 @@ export function addDatabaseMetrics(
     read: () => Sample[] | Promise<Sample[]>,
   ) =>
     new Gauge({
-      ...{ name, help, labelNames, aggregator, registers },
+      name,
+      help,
+      labelNames,
+      aggregator,
+      registers,
       async collect() {
         const samples = await read()
         this.reset()

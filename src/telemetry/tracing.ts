@@ -23,8 +23,8 @@ import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type CallerSpan, callerSpanOf } from '../http/request-id.ts'
 import { errorCode, Refusal } from '../shared/errors.ts'
-import { inTime } from '../shared/in-time.ts'
 import type { Tracer } from '../shared/instruments.ts'
+import { withTimeout } from '../shared/timers.ts'
 
 const closeMs = 2_000
 // Minimum interval between two reports that spans are lost.
@@ -114,7 +114,7 @@ export function startTracing(onLoss: () => void) {
   return {
     tracer: createTracer(spans),
     spans,
-    close: () => inTime(closeMs, provider.shutdown().catch(ignore), ignore),
+    close: () => withTimeout(closeMs, provider.shutdown().catch(ignore), ignore),
   }
 }
 

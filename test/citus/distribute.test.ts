@@ -1,7 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { OpenDatabase } from '../../src/database/database.ts'
-import { isDistributed } from '../../src/database/distributed.ts'
+import { isDistributed, type OpenDatabase } from '../../src/database/database.ts'
 import { countBacklog } from '../../src/domain/sale/report/count-backlog.ts'
 import { anEntry, countersOf, mustCheckOut } from '../support/checkouts.ts'
 import { commandRunner } from '../support/commands.ts'

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { anonymizeEvent } from '../../src/domain/retention/anonymize-events.ts'
 import { deletionsOf } from '../../src/domain/retention/delete-old.ts'
 import { deleteUnpaid } from '../../src/domain/retention/delete-unpaid.ts'
-import { deliveriesTo, ticketsOf } from '../../src/domain/retention/find-person.ts'
+import { findDeliveriesTo, findTicketsOfPerson } from '../../src/domain/retention/find-person.ts'
 import { verify } from '../../src/domain/verify/verify.ts'
 import { idsFrom } from '../../src/shared/ids.ts'
 import { explain, type SeenStatement } from '../support/explain.ts'
@@ -76,11 +76,11 @@ const readAll = async <Item>(all: AsyncIterable<Item[]>): Promise<number> => {
 test('a person is found by indexes', async () => {
   const email = 'PAY_7_7@example.com'
   const [ofTickets] = await plansOf('lower("tickets"."email")', async () =>
-    expect(await readAll(ticketsOf(sale.db, email))).toBe(1),
+    expect(await readAll(findTicketsOfPerson(sale.db, email))).toBe(1),
   )
   expect(ofTickets).toContain('tickets_email_created')
   const [ofDeliveries] = await plansOf('lower("deliveries"."recipient")', async () =>
-    expect(await readAll(deliveriesTo(sale.db, email))).toBe(1),
+    expect(await readAll(findDeliveriesTo(sale.db, email))).toBe(1),
   )
   expect(ofDeliveries).toContain('deliveries_recipient')
 })

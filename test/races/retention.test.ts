@@ -3,7 +3,7 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { payments } from '../../src/domain/payment/table.ts'
-import { deleteOldMails, retainOrganizations } from '../../src/domain/retention/retain.ts'
+import { applyRetention, deleteOldMails } from '../../src/domain/retention/retain.ts'
 import { retentionTurns } from '../../src/domain/retention/table.ts'
 import { tickets } from '../../src/domain/ticket/table.ts'
 import { anEntry, mustCheckOut } from '../support/checkouts.ts'
@@ -51,7 +51,7 @@ test('each old checkout is deleted once, and sales go on', async () => {
       ...{ db, settings, mailFolder: '/nonexistent', stopping: new AbortController().signal },
       onDone: (facts: Record<string, number | string>) => void done.push(facts),
     }
-    return [retainOrganizations(run), deleteOldMails(run)]
+    return [applyRetention(run), deleteOldMails(run)]
   })
   const [slowest] = await Promise.all([
     Promise.all(
@@ -80,10 +80,10 @@ test('a payment that is locked is left for the next turn', async () => {
   await sale.db.transaction(async (tx) => {
     await tx.execute(sql`select from payments order by id limit 1 for update`)
     await sale.db.update(retentionTurns).set({ dueAt: sql`now()` })
-    await retainOrganizations(run)
+    await applyRetention(run)
   })
   expect((await sale.db.select({ id: payments.id }).from(payments)).length).toBe(1)
   await sale.db.update(retentionTurns).set({ dueAt: sql`now()` })
-  await retainOrganizations(run)
+  await applyRetention(run)
   expect(await sale.db.select({ id: payments.id }).from(payments)).toEqual([])
 })

@@ -2,7 +2,7 @@
 
 import { sql } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { listDeliveries } from '../../src/domain/webhook/own-webhook.ts'
+import { listDeliveries } from '../../src/domain/webhook/find-webhooks.ts'
 import { recordChanges } from '../../src/domain/webhook/record-changes.ts'
 import { webhookDeliveries, webhooks } from '../../src/domain/webhook/table.ts'
 import { anEntry, checkOut } from '../support/checkouts.ts'

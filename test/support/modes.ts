@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
+import type { IntegrationScope } from '../../src/auth/api-key.ts'
 import { issueChannelKey, issueIntegrationKey } from '../../src/auth/issue-key.ts'
-import type { IntegrationScope } from '../../src/auth/key.ts'
 import { channels, integrations } from '../../src/auth/table.ts'
 import { organizations } from '../../src/domain/organization/table.ts'
 import type { Mode } from '../../src/shared/mode.ts'

@@ -51,7 +51,7 @@ const innerFolders: Record<string, string[][]> = {
     ['refund', 'release', 'report'],
     ['settle'],
     ['checkout', 'payment-page'],
-    ['box-office', 'holder'],
+    ['box-office', 'attendee'],
   ],
 }
 const exceptions = [
@@ -264,7 +264,7 @@ test.each([
   ["import { pgTable } from 'drizzle-orm/pg-core'", 'imports drizzle-orm'],
   ['const url = process.env.PUBLIC_URL', 'touches process'],
   ["import { env } from 'node:process'", 'touches process'],
-  ["import { isDistributed } from '../../database/distributed.ts'", 'asks if the database is distributed'],
+  ["import { isDistributed } from '../../database/database.ts'", 'asks if the database is distributed'],
 ])('reports a body with code of another layer: %s', (text, reason) => {
   expect(brokenRules({ 'domain/event/body': text })).toEqual([`domain/event/body ${reason}`])
 })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Discount } from '../../src/domain/discount/table.ts'
-import { checkUses, discountsOf, priceTicket } from '../../src/domain/sale/checkout/price-tickets.ts'
+import { checkUses, discountAmountsOf, priceTicket } from '../../src/domain/sale/checkout/price-tickets.ts'
 import type { Terms } from '../../src/domain/sale/checkout/terms-loaders.ts'
 import type { Price } from '../../src/domain/ticket-rate/table.ts'
 
@@ -68,7 +68,7 @@ test('any discount leaves a price between nothing and itself, and all parts foll
     terms,
     fc.boolean(),
     (discount, prices, terms, warranty) => {
-      const amounts = discountsOf(discount, prices)
+      const amounts = discountAmountsOf(discount, prices)
       const tickets = prices.map((price, index) =>
         priceTicket(entry(warranty), price, terms, { id: discount.id, amount: amounts[index] ?? 0 }),
       )
@@ -101,7 +101,7 @@ test('a discount applies to the first tickets that have something to take off, a
     const full = prices.map((price) =>
       Math.min(price.amount, percentage === null ? (amount ?? 0) : rounded(price.amount, percentage)),
     )
-    const amounts = discountsOf(discount, prices)
+    const amounts = discountAmountsOf(discount, prices)
     let left = maxPerCheckout ?? Number.POSITIVE_INFINITY
     expect(amounts).toEqual(full.map((off) => (off > 0 && left-- > 0 ? off : 0)))
     const used = amounts.filter((off) => off > 0).length
@@ -114,7 +114,7 @@ test('a discount applies to the first tickets that have something to take off, a
 test('no discount takes nothing off', () => {
   fc.assert(
     fc.property(fc.array(aPrice, { maxLength: 5 }), (prices) => {
-      expect(discountsOf(null, prices)).toEqual(prices.map(() => 0))
+      expect(discountAmountsOf(null, prices)).toEqual(prices.map(() => 0))
       expect(checkUses(null, [1])).toEqual([])
     }),
   )

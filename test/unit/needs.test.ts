@@ -67,12 +67,12 @@ test.each([
   ['{ __proto__ }', false],
   ['{ __schema { description } }', false],
 ])('the answer to %s may be shared: %s', (text, isShared) => {
-  expect(new PreparedDocuments().prepare(text).factsOf(null)).toMatchObject({ isShared, live: null })
+  expect(new PreparedDocuments().prepare(text).factsOf(null)).toMatchObject({ isShared, stream: null })
 })
 
 test('a subscription is sent as its root field says, also in a fragment', () => {
   const text =
     'subscription { ...Root } fragment Root on Subscription { rateAvailability(eventId: "x") { left } }'
   const facts = new PreparedDocuments().prepare(text).factsOf(null)
-  expect(facts?.live?.latestBy?.({ ticketRateId: 'rate_1' })).toBe('rate_1')
+  expect(facts?.stream?.latestBy?.({ ticketRateId: 'rate_1' })).toBe('rate_1')
 })

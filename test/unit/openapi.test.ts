@@ -2,9 +2,9 @@ import fastify from 'fastify'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { addDocumentation } from '../../src/rest/openapi/add-documentation.ts'
-import { toDocument } from '../../src/rest/openapi/document.ts'
 import { exampleIds } from '../../src/rest/openapi/example-ids.ts'
 import { createSchemas } from '../../src/rest/openapi/json-schemas.ts'
+import { toOpenApiDocument } from '../../src/rest/openapi/openapi-document.ts'
 
 // The building blocks of the OpenAPI document, with routes of the test's own.
 
@@ -19,7 +19,7 @@ type Documented = {
 /** Documents one route, and returns its operation. */
 const operationOf = (schema: Record<string, unknown>, more = {}) => {
   const routes = [{ method: 'GET', url: '/things/:thingId', schema }]
-  return toDocument({ ...options, routes, ...more }).paths['/things/{thingId}']?.get as Documented
+  return toOpenApiDocument({ ...options, routes, ...more }).paths['/things/{thingId}']?.get as Documented
 }
 
 test('a response may have media types of its own', () => {
@@ -108,7 +108,7 @@ test('examples show identifiers that are known to work, and keys stay out of the
   const schema = { params, response: { 200: z.string() }, example }
   expect(operationOf(schema).parameters[0].example).toBe(exampleIds.ticketId)
   expect(operationOf(schema, { examples }).parameters[0].example).toBe('tkt_demo')
-  expect(JSON.stringify(toDocument({ ...options, routes: [], examples }))).not.toContain('box_test')
+  expect(JSON.stringify(toOpenApiDocument({ ...options, routes: [], examples }))).not.toContain('box_test')
 })
 
 test('a failure to find the examples does not last', async () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Discount } from '../../src/domain/discount/table.ts'
-import { discountsOf, priceTicket } from '../../src/domain/sale/checkout/price-tickets.ts'
+import { discountAmountsOf, priceTicket } from '../../src/domain/sale/checkout/price-tickets.ts'
 import type { Terms } from '../../src/domain/sale/checkout/terms-loaders.ts'
 import type { Ticket } from '../../src/domain/ticket/table.ts'
 import { raised } from '../../src/domain/ticket/views.ts'
@@ -68,7 +68,7 @@ test('sums of a ticket are exact, and each part can be charged', () => {
         supplements: supplements.map(({ id }) => ({ supplementId: id })),
       }
       // The second ticket has no discount left.
-      const [off = 0, none] = discountsOf(discount, [price, price])
+      const [off = 0, none] = discountAmountsOf(discount, [price, price])
       const sold = priceTicket(entry, price, terms, { id: 'disc_1', amount: off })
 
       const wanted = given.discount

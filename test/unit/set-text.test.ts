@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest'
 import { type Face, loadFonts } from '../../src/domain/delivery/load-fonts.ts'
-import { features, layOut, runsOf } from '../../src/domain/delivery/set-text.ts'
+import { fitLines, fontFeatures, splitIntoRuns } from '../../src/domain/delivery/set-text.ts'
 
 // Lines as they are seen from left to right, glyph by glyph.
 
@@ -11,8 +11,8 @@ beforeAll(async () => {
 
 /** Characters of a line in the order in which they are seen, each as the letter that its glyph stands for. */
 const seen = (line: string) =>
-  runsOf(line, faces)
-    .flatMap(({ face, text }) => face.font.layout(text, features).glyphs)
+  splitIntoRuns(line, faces)
+    .flatMap(({ face, text }) => face.font.layout(text, fontFeatures).glyphs)
     .flatMap(({ codePoints }) => codePoints)
     .map((codePoint) => String.fromCodePoint(codePoint))
     .join('')
@@ -31,8 +31,8 @@ test.each([
 
 test('Arabic letters are joined, but not past a non-joiner', () => {
   const formsOf = (line: string) =>
-    runsOf(line, faces).flatMap(({ face, text }) =>
-      face.font.layout(text, features).glyphs.filter(({ codePoints }) => codePoints[0] !== 0x200c),
+    splitIntoRuns(line, faces).flatMap(({ face, text }) =>
+      face.font.layout(text, fontFeatures).glyphs.filter(({ codePoints }) => codePoints[0] !== 0x200c),
     )
   const ids = (line: string) => formsOf(line).map(({ id }) => id)
   expect(new Set(ids('ببب')).size).toBe(3)
@@ -42,6 +42,6 @@ test('Arabic letters are joined, but not past a non-joiner', () => {
 
 test('a text is aligned to the side where it begins', () => {
   const style = { faces, sizes: [10] as [number], maxLines: 2 }
-  const directionOf = (text: string) => layOut(text, style, 300).direction
+  const directionOf = (text: string) => fitLines(text, style, 300).direction
   expect(['Ana שלום', 'שלום Ana', '12 محمد', '2027'].map(directionOf)).toEqual(['ltr', 'rtl', 'rtl', 'ltr'])
 })

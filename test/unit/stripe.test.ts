@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { parseConfig } from '../../src/config/config.ts'
 import { openProvider } from '../../src/domain/payment/open-provider.ts'
 import type { PaymentProvider } from '../../src/domain/payment/provider.ts'
-import { fromStripe, toStripe } from '../../src/domain/payment/stripe/outcome.ts'
+import { fromStripeAmount, toStripeAmount } from '../../src/domain/payment/stripe/outcome.ts'
 import { isoDecimals } from '../../src/shared/money.ts'
 import { type StubStripe, startStubStripe, stripeSettings } from '../support/stub-stripe.ts'
 
@@ -61,8 +61,8 @@ test.each([
   ['HUF', 1050, 1050],
   ['CLP', 1050, 1050],
 ])('%s %i converts to %i at Stripe and back', async (currency, ours, theirs) => {
-  expect(toStripe(ours, currency)).toBe(theirs)
-  expect(fromStripe(theirs, currency)).toBe(ours)
+  expect(toStripeAmount(ours, currency)).toBe(theirs)
+  expect(fromStripeAmount(theirs, currency)).toBe(ours)
   expect(await paidOrder({ totalAmount: ours, currency })).toMatchObject({ amount: ours, currency })
 })
 
@@ -80,7 +80,7 @@ test('every currency has the decimals that Stripe lists', () => {
   ])
   const wrong = [...isoDecimals].filter(([currency, decimals]) => {
     const expected = zero.includes(currency) ? 0 : three.includes(currency) ? 3 : (others.get(currency) ?? 2)
-    return toStripe(10 ** decimals, currency) !== 10 ** expected
+    return toStripeAmount(10 ** decimals, currency) !== 10 ** expected
   })
   expect(wrong).toEqual([])
 })
@@ -95,9 +95,9 @@ test('an amount that Stripe never takes fails the payment, and it is not asked',
 })
 
 test('a fraction of a minor unit is rounded down', () => {
-  expect(fromStripe(104_999, 'ISK')).toBe(1049)
-  expect(fromStripe(99, 'ISK')).toBe(0)
-  expect(fromStripe(2199, 'EUR')).toBe(2199)
+  expect(fromStripeAmount(104_999, 'ISK')).toBe(1049)
+  expect(fromStripeAmount(99, 'ISK')).toBe(0)
+  expect(fromStripeAmount(2199, 'EUR')).toBe(2199)
 })
 
 test('a charge is identified by its payment intent, from any source', async () => {

@@ -1,6 +1,6 @@
 import postgres from 'postgres'
-import { inTime } from '../../shared/in-time.ts'
-import { madeOnce } from '../../shared/made-once.ts'
+import { makeOnce } from '../../shared/make-once.ts'
+import { withTimeout } from '../../shared/timers.ts'
 import { connectionError } from './failures.ts'
 
 /** Address of a PostgreSQL server: host and port, or the path of a Unix socket. */
@@ -38,7 +38,7 @@ async function probe(settings: Settings, { host, port }: Host): Promise<Server> 
   try {
     const answer = client<[Server]>`select pg_is_in_recovery() as "isStandby",
       current_setting('transaction_read_only') = 'on' as "isReadOnly"`
-    const [server] = await inTime(probeTimeoutSeconds * 1000, answer, late)
+    const [server] = await withTimeout(probeTimeoutSeconds * 1000, answer, late)
     return server
   } finally {
     void client.end({ timeout: 0 })
@@ -70,11 +70,11 @@ export function hostFinder(settings: Settings): FindHost {
     throw failure
   }
 
-  let found = madeOnce(search)
+  let found = makeOnce(search)
   const find = async () => (only && hosts.length === 1 && (!wanted || path) ? only : found())
   return Object.assign(find, {
     forget() {
-      found = madeOnce(search)
+      found = makeOnce(search)
     },
   })
 }

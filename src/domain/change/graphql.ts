@@ -26,9 +26,7 @@ const changeFields = (t: ObjectFieldBuilder<Types, Change>) => ({
   sequence: t.exposeInt('sequence', {
     description: 'Number of the change among those of its subject: 1, 2, 3.',
   }),
-  organizationId: t.exposeID('organizationId', {
-    description: 'Identifier of the organization concerned.',
-  }),
+  organizationId: t.exposeID('organizationId', { description: 'Identifier of the organization concerned.' }),
   data: t.expose('data', {
     type: 'JSON',
     description:
@@ -90,14 +88,12 @@ builder.subscriptionField('changes', (t) =>
       needs: {
         caller: 'confidential',
         scope: 'tickets:read',
-        live: { eventIdOf: (change: FeedChange) => change.cursor() },
+        stream: { eventIdOf: (change: FeedChange) => change.cursor() },
       },
     },
     complexity: { field: 1_000, multiplier: 1 },
     args: {
-      after: t.arg.string({
-        description: 'Streams changes after this cursor; from the oldest if omitted.',
-      }),
+      after: t.arg.string({ description: 'Streams changes after this cursor; from the oldest if omitted.' }),
     },
     subscribe: (_root, { after }, ctx) => watchChanges(ctx.lastEventId || after || null, ctx),
     resolve: (change) => change,

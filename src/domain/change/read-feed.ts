@@ -9,9 +9,9 @@ import {
   type Found,
   inOrganizationIfNamed,
   query,
+  queryTogether,
   type Reach,
   textArrayParam,
-  together,
 } from '../../data/query.ts'
 import type { Database } from '../../database/database.ts'
 import { type Context, requireIntegration } from '../../request/context.ts'
@@ -132,7 +132,7 @@ const withoutPosition = (feed: Feed): Find<{ organizationId: string }> => ({
 
 type Read = [CursorChange, NextChange, { organizationId: string }]
 const finding = (name: string, feed: Feed) =>
-  together<Read>(name, [cursorChanges(feed), nextChanges(feed), withoutPosition(feed)])
+  queryTogether<Read>(name, [cursorChanges(feed), nextChanges(feed), withoutPosition(feed)])
 const find = {
   channel: finding('changes_of_channel', ofChannel),
   largeChannel: finding('changes_of_large_channel', { ...ofChannel, merges: true }),
@@ -185,7 +185,7 @@ const lastChange = query<{ id: string; position: string }>(
 /** Returns the cursor after the last change that has a position in the calling integration's feed. Whatever is
  *  read afterwards contains all changes before the cursor, and perhaps some behind it.
  *  Refuses: FORBIDDEN for a channel. */
-export async function feedHead(ctx: Context): Promise<string> {
+export async function readFeedHead(ctx: Context): Promise<string> {
   const [organizationId] = requireIntegration(ctx).organizationIds
   const [last] = await lastChange(ctx.db, { organizationId, mode: ctx.mode })
   return toCursor(

@@ -81,7 +81,7 @@ export const maxScans = 200
 
 /** Scans that are uploaded together. One that is not valid is refused by itself, because a camera reads any code
  *  that is held up to it. */
-export const checkInsInput = z
+export const checkInBatchInput = z
   .object({
     scans: z
       .array(uploadedScan.catch(({ error }) => ({ refused: problemsIn(error) })))

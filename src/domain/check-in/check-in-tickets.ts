@@ -5,17 +5,17 @@ import { announceOnCommit } from '../../database/transaction.ts'
 import { type Context, requireIntegration } from '../../request/context.ts'
 import { busy, type Problem, problem } from '../../shared/errors.ts'
 import { clockMarginMs, sha256 } from '../../shared/ids.ts'
-import { hour } from '../event/local-time.ts'
+import { hourMs } from '../event/local-time.ts'
 import type { BatchedScan, CheckInInput } from './check-in-input.ts'
 import { findScans, type MadeCheckIn } from './find-scans.ts'
 import { recordScans } from './record-scans.ts'
 import { type BookedScan, doorsOpenAt, type Entered, ScanBook } from './scan-book.ts'
 
 /** A check-in; `replayed` is true if the nonce was used before. */
-export type CheckedIn = Entered & { replayed: boolean }
+export type CheckInAnswer = Entered & { replayed: boolean }
 
 /** Outcome of one scan: its check-in, or the reasons why it was refused. */
-export type ScanOutcome = CheckedIn | { refused: Problem[] }
+export type ScanOutcome = CheckInAnswer | { refused: Problem[] }
 
 // Many scanners work at the same time: a bound leaves the other connections to everybody else.
 const checkInTransaction = boundedTransactions({ maxAtOnce: 3, maxWaiting: 500 })
@@ -24,7 +24,7 @@ const checkInTransaction = boundedTransactions({ maxAtOnce: 3, maxWaiting: 500 }
 const maxAhead = 5 * 60_000
 
 // Maximum age of a scan that is sent later and matches no ticket. A scan of a ticket is bounded by the ticket's sale.
-const maxAge = 366 * 24 * hour
+const maxAge = 366 * 24 * hourMs
 
 // A ticket is scanned after its sale, but a scanner's clock may be up to a day behind.
 const isTooOld = (at: Date, soldAt: Date | undefined, now: Date) =>
@@ -51,7 +51,7 @@ async function decide(tx: Connection, scans: NumberedScan[], ctx: Context): Prom
   const opensAt = (startDate: Date) => doorsOpenAt(startDate, ctx.services.admissionHours)
   const outcomes: ScanOutcome[] = []
 
-  const replay = ({ startsAt, ...made }: MadeCheckIn): CheckedIn => {
+  const replay = ({ startsAt, ...made }: MadeCheckIn): CheckInAnswer => {
     const isEarly = startsAt !== null && made.at.getTime() < opensAt(new Date(startsAt))
     return { ...made, isEarly, replayed: true }
   }

@@ -1,7 +1,7 @@
 import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import { arrayRows } from '../../data/array-params.ts'
 import { rowsOf } from '../../data/json-rows.ts'
-import { anyOf, type Find, inOrganization, query, together } from '../../data/query.ts'
+import { anyOf, type Find, inOrganization, query, queryTogether } from '../../data/query.ts'
 import type { Connection } from '../../database/database.ts'
 import { type Context, requireIntegration } from '../../request/context.ts'
 import { events } from '../event/table.ts'
@@ -29,8 +29,11 @@ const ticketColumns = {
 }
 
 const asked = arrayRows('asked', {
-  ...{ place: 'integer', ticketId: 'text', qrCode: 'text' },
-  ...{ eventId: 'text', supplementId: 'text' },
+  place: 'integer',
+  ticketId: 'text',
+  qrCode: 'text',
+  eventId: 'text',
+  supplementId: 'text',
 })
 const { place, ticketId, qrCode, eventId, supplementId } = asked.cells
 
@@ -108,7 +111,7 @@ const made: Find<MadeCheckIn> = {
       ),
 }
 
-const findBoth = together<[ScannedTicket, MadeCheckIn]>('find_scans', [scanned, made])
+const findBoth = queryTogether<[ScannedTicket, MadeCheckIn]>('find_scans', [scanned, made])
 
 /** A scan at the door or at the bar. */
 type Scan = Pick<CheckInInput, 'ticketId' | 'qrCode' | 'nonce'> &
@@ -123,7 +126,10 @@ export async function findScans(tx: Connection, scans: Scan[], ctx: Context) {
   const nonces = scans.map(({ nonce }) => nonce)
   const [found, earlier] = await findBoth(tx, {
     ...asked.values(rows),
-    ...{ integrationId, organizationId, mode: ctx.mode, nonces },
+    integrationId,
+    organizationId,
+    mode: ctx.mode,
+    nonces,
   })
   return {
     tickets: new Map(found.map((ticket) => [ticket.place, ticket])),

@@ -5,15 +5,15 @@ import type { Context } from '../../request/context.ts'
 import { TicketRef } from '../ticket/graphql.ts'
 import { ticketById } from '../ticket/loaders.ts'
 import {
+  checkInBatchInput,
   checkInInput,
-  checkInsInput,
   direction,
   maxScans,
   redeemInput,
   scannedTicket,
   uploadedScan,
 } from './check-in-input.ts'
-import { type CheckedIn, checkInTicket, checkInTickets, type ScanOutcome } from './check-in-tickets.ts'
+import { type CheckInAnswer, checkInTicket, checkInTickets, type ScanOutcome } from './check-in-tickets.ts'
 import { type Redeemed, redeemSupplement } from './redeem-supplement.ts'
 import { doorsOpenAt } from './scan-book.ts'
 import { checkInResults, redemptionResults } from './table.ts'
@@ -21,7 +21,7 @@ import { eventIdOf, type LoggedCheckIn, watchCheckIns } from './watch-check-ins.
 
 const CheckInOutcomeRef = enumOf('CheckInOutcome', 'Outcome of a scan.', checkInResults)
 
-const DirectionRef = enumOf<CheckedIn['direction']>('CheckInDirection', 'Direction of a scan.', {
+const DirectionRef = enumOf<CheckInAnswer['direction']>('CheckInDirection', 'Direction of a scan.', {
   in: 'People enter.',
   out: 'People leave, and may enter again with the same ticket.',
 })
@@ -39,12 +39,12 @@ const ticketOfScan = {
     ticketId ? loaders.load(ticketById, ticketId) : null,
 } as const
 
-const reasonsOf = ({ result, isEarly }: CheckedIn): CheckedIn['result'][] => {
+const reasonsOf = ({ result, isEarly }: CheckInAnswer): CheckInAnswer['result'][] => {
   if (result === 'OK') return []
   return result === 'ALREADY_ENTERED' && isEarly ? [result, 'TOO_EARLY'] : [result]
 }
 
-const CheckInRef = builder.objectRef<CheckedIn>('CheckIn').implement({
+const CheckInRef = builder.objectRef<CheckInAnswer>('CheckIn').implement({
   description: 'Scan at the door and its outcome.',
   fields: (t) => ({
     result: t.expose('result', { type: CheckInOutcomeRef, description: 'Outcome of the scan.' }),
@@ -115,7 +115,7 @@ const PayloadRef = builder.objectRef<{ results: ScanOutcome[] }>('CheckInTickets
 mutation('checkInTickets', {
   description:
     "Uploads scans that were made while a scanner was offline: checks people with tickets of the integration's organization in or out, each scan with an outcome of its own. Integrations only. Scans are decided in the order of their times `at`: if two doors let the same ticket in, the earlier scan is `OK` and the later one `ALREADY_ENTERED`. A result that was once given stands: a scan that arrives after a later one was counted may be `ALREADY_ENTERED` or `NOT_INSIDE`, so that no more people were ever inside than the ticket admits. Each scan is idempotent by its `nonce`, also against `checkInTicket`.",
-  input: checkInsInput,
+  input: checkInBatchInput,
   result: resultUnion(
     'CheckInTicketsResult',
     PayloadRef,
@@ -131,10 +131,8 @@ builder.subscriptionField('checkIns', (t) =>
     type: CheckInRef,
     description:
       "Streams the scans of an event's tickets, as they are made at any door, those that were turned away included; a test key hears of test tickets alone, a live key of live ones. Scans that match no ticket are not streamed. Integrations only. A client that sends the `id` of the last event in the stream as `Last-Event-ID` gets the scans since then, of which some may come again.",
-    extensions: { needs: { caller: 'integration', scope: 'door', live: { eventIdOf } } },
-    args: {
-      eventId: t.arg.id({ required: true, description: "Event of the integration's organization." }),
-    },
+    extensions: { needs: { caller: 'integration', scope: 'door', stream: { eventIdOf } } },
+    args: { eventId: t.arg.id({ required: true, description: "Event of the integration's organization." }) },
     subscribe: (_root, { eventId }, ctx) => watchCheckIns(eventId, ctx.lastEventId, ctx),
     resolve: (checkIn: LoggedCheckIn, _args, { services }) => ({
       ...checkIn,

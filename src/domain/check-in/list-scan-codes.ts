@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto'
 import { type SQL, sql } from 'drizzle-orm'
 import { createBulkhead } from '../../data/bulkhead.ts'
 import { query, textArrayParam } from '../../data/query.ts'
-import { perDatabase } from '../../database/per-database.ts'
+import { perDatabase } from '../../database/database.ts'
 import { type Context, requireIntegration } from '../../request/context.ts'
 import { Refusal, refusal } from '../../shared/errors.ts'
 import { toDigest } from '../change/cursor.ts'
 import { listChanges } from '../change/list-changes.ts'
-import { feedHead, maxChanges } from '../change/read-feed.ts'
+import { maxChanges, readFeedHead } from '../change/read-feed.ts'
 import { eventById } from '../event/loaders.ts'
 import { type Event, events } from '../event/table.ts'
 import { tickets } from '../ticket/table.ts'
@@ -128,7 +128,7 @@ async function saltOf({ id: eventId, scanSalt }: Event, { db }: Context): Promis
 }
 
 /** Lists what a scanner must know to work offline: for each ticket of an event the hash of its code, people
- *  that it admits and that are inside, and its supplements, and nothing of its holder. Without `since` the
+ *  that it admits and that are inside, and its supplements, and nothing of its attendee. Without `since` the
  *  list begins; a page's cursor continues it, and once the list is read (`hasMore` is false), leads to what
  *  has changed since it began: tickets paid since, entries, exits, redemptions, cancellations, and tickets with
  *  another code after a transfer. Each replaces what was read of the same ticket before. A page is at most
@@ -160,7 +160,7 @@ export async function listScanCodes(
       return { entries: page?.entries ?? '', position: next, hasMore: changes.length === most }
     }
     // Read before the tickets, so that changes in between are told again rather than missed.
-    const feed = position?.feed ?? (await feedHead(ctx))
+    const feed = position?.feed ?? (await readFeedHead(ctx))
     const [page] = await listPage(ctx.db, { ...values, limit, lastTicketId: position?.lastTicketId ?? '' })
     if (!page) throw new Error('the statement returned no page')
     const { entries, last, more } = page

@@ -1,6 +1,6 @@
 import type { Connection } from '../../database/database.ts'
 import type { NewChange } from '../change/table.ts'
-import { hour } from '../event/local-time.ts'
+import { hourMs } from '../event/local-time.ts'
 import { ticketChange } from '../ticket/body.ts'
 import { lockTickets } from '../ticket/require-ticket.ts'
 import type { CheckInInput } from './check-in-input.ts'
@@ -47,7 +47,7 @@ export const enteredAfter = (
 
 /** Time at which the doors of an event open, in milliseconds. */
 export const doorsOpenAt = (startDate: Date, admissionHours: number): number =>
-  startDate.getTime() - admissionHours * hour
+  startDate.getTime() - admissionHours * hourMs
 
 // A calendar day at the venue. Swedish formats dates as YYYY-MM-DD.
 const dayOf = (time: Date, timezone: string) =>

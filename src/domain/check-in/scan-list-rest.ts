@@ -92,7 +92,7 @@ const query = z.strictObject({
     .optional()
     .describe('Cursor of an earlier answer: continues the list, or returns what has changed since.'),
   limit: scalars
-    .fromQuery(scalars.whole(1, maxScanListPage))
+    .fromQuery(scalars.integer(1, maxScanListPage))
     .default(1_000)
     .describe(`Maximum number of tickets to return, 1 to ${maxScanListPage}.`),
 })
@@ -139,11 +139,7 @@ export const scanListRoute = route({
     refuses: ['CURSOR_UNKNOWN'],
     sends: ['Link'],
     isConditional: true,
-    example: {
-      params: { eventId: exampleIds.eventId },
-      query: { limit: 5 },
-      answer: scanListExample,
-    },
+    example: { params: { eventId: exampleIds.eventId }, query: { limit: 5 }, answer: scanListExample },
   },
   handler: (request, reply) => {
     const { params, query, ctx, routeOptions } = request

@@ -1,7 +1,7 @@
 import { and, eq, sql } from 'drizzle-orm'
 import { boolean, check, index, integer, pgEnum, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
 import { integrations } from '../../auth/table.ts'
-import { createdAt, describedEnum, ownKey, timestampMs } from '../../database/columns.ts'
+import { createdAt, describedEnum, organizationForeignKey, timestampMs } from '../../database/columns.ts'
 import { tickets } from '../ticket/table.ts'
 
 /** Results of a scan, and their meanings. */
@@ -51,7 +51,7 @@ export const checkIns = pgTable(
   },
   (checkIn) => [
     primaryKey({ columns: [checkIn.integrationId, checkIn.nonce, checkIn.organizationId] }),
-    ownKey('check_ins_of_tickets', checkIn, checkIn.ticketId, tickets),
+    organizationForeignKey('check_ins_of_tickets', checkIn, checkIn.ticketId, tickets),
     index().on(checkIn.ticketId, checkIn.createdAt),
     // Finds the rows that are to be deleted by age.
     index().on(checkIn.organizationId, checkIn.createdAt),
@@ -83,7 +83,7 @@ export const redemptions = pgTable(
   },
   (redemption) => [
     primaryKey({ columns: [redemption.organizationId, redemption.integrationId, redemption.nonce] }),
-    ownKey('redemptions_of_tickets', redemption, redemption.ticketId, tickets),
+    organizationForeignKey('redemptions_of_tickets', redemption, redemption.ticketId, tickets),
     index().on(redemption.ticketId, redemption.createdAt),
     check('redemptions_not_negative', sql`${redemption.redeemed} >= 0 and ${redemption.left} >= 0`),
   ],

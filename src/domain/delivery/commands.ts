@@ -1,9 +1,8 @@
 import { and, asc, eq, inArray, sql } from 'drizzle-orm'
 import { z } from 'zod'
 import type { Database } from '../../database/database.ts'
-import { command } from '../../shared/command.ts'
 import { identifier } from '../../shared/input-types.ts'
-import { parse } from '../../shared/parse.ts'
+import { command, parse } from '../../shared/parse.ts'
 import { deliveries, deliveryStatus } from './table.ts'
 
 // Commands of this folder.

@@ -6,7 +6,8 @@ import { secretAddress } from '../../http/security.ts'
 import type { Services } from '../../request/context.ts'
 import type { RateLimits } from '../../request/rate-limits.ts'
 import { refusal } from '../../shared/errors.ts'
-import { documentName, readDocumentToken } from './document-url.ts'
+import { addressTokenReader } from '../../shared/ids.ts'
+import { documentName } from './document-name.ts'
 import { drawTicket } from './draw-ticket.ts'
 import { findDocument, languageOfDocument } from './find-documents.ts'
 
@@ -24,6 +25,7 @@ const cancelled: Note = ['error.ticketCancelled', 'error.admitsNobody']
 
 const sendApology = sendErrorPage((status) => notes[status] ?? ['error.internal', 'error.tryAgain'])
 
+const readDocumentToken = addressTokenReader(/[0-9a-f]{64}/)
 const readToken = ({ params }: FastifyRequest) => readDocumentToken((params as { token: string }).token)
 
 /** Serves `/tickets/{token}.pdf`: the PDF of a ticket, for anybody with the URL. A cancelled ticket, and
@@ -47,7 +49,7 @@ export async function addDocumentPage(
       const document = await limits.lookUpToken(request, async () => token && findDocument(db, token))
       if (!document) throw refusal('NOT_FOUND', 'There is no such ticket.')
       if (document.ticket.documentToken !== token?.token)
-        // The language of the former holder is not kept.
+        // The language of the former attendee is not kept.
         return sendNote(reply, 410, negotiateLanguage(reply) ?? 'en', ofOtherHolder)
       // A refunded ticket that was not cancelled still admits (DECISIONS 5).
       if (document.ticket.status !== 'active')

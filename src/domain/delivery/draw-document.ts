@@ -4,7 +4,7 @@ import { create } from 'qrcode'
 import type { Language } from '../../language/languages.ts'
 import type { PlainKey } from '../../language/messages.ts'
 import { translate } from '../../language/translate.ts'
-import { localStart, placeOf } from '../event/local-time.ts'
+import { formatStart, formatVenue } from '../event/local-time.ts'
 import { languageOfDocument, type TicketDocument } from './find-documents.ts'
 import type { Fonts } from './load-fonts.ts'
 import { layOutText, normalizeText, type Style } from './set-text.ts'
@@ -52,8 +52,8 @@ function stubLines(language: Language, fonts: Fonts, document: TicketDocument): 
     ...(ticket.mode === 'test' ? [{ text: translate(language, 'test.mark'), style: mark, gap: 8 }] : []),
     { text: organizationName, style: plain(10), gap: 4 },
     { text: event.name, style: name, gap: 8 },
-    { text: localStart(language, event, location), style: plain(12) },
-    { text: placeOf(location), style: plain(12), gap: 24 },
+    { text: formatStart(language, event, location), style: plain(12) },
+    { text: formatVenue(location), style: plain(12), gap: 24 },
   ]
 }
 
@@ -110,7 +110,7 @@ function open(language: Language, fonts: Fonts, document: TicketDocument, height
   return doc
 }
 
-/** Draws a ticket as a PDF, in the language of its holder. Blocks the event loop for some milliseconds:
+/** Draws a ticket as a PDF, in the language of its attendee. Blocks the event loop for some milliseconds:
  *  use `drawTicket`. */
 export function drawDocument(document: TicketDocument, fonts: Fonts): Promise<Buffer> {
   const { qrCode, paymentId, id } = document.ticket

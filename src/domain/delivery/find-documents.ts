@@ -15,7 +15,7 @@ import { prices, ticketRates } from '../ticket-rate/table.ts'
 import type { Delivery } from './table.ts'
 
 /** True if the ticket was given to another person: its documents are then not the buyer's. */
-export const isGiven = sql<boolean>`exists (select from ${retiredDocuments}
+export const isTransferred = sql<boolean>`exists (select from ${retiredDocuments}
   where ${inOrganization(retiredDocuments.organizationId)} and ${retiredDocuments.ticketId} = ${tickets.id})`
 
 const rows = fewRowsOf({
@@ -34,7 +34,7 @@ const rows = fewRowsOf({
   phone: tickets.phone,
   language: tickets.language,
   documentToken: tickets.documentToken,
-  isGiven,
+  isTransferred,
   rateName: ticketRates.name,
   priceName: prices.name,
   // Null if the ticket has no discount.
@@ -101,7 +101,7 @@ function toDocument(row: Row) {
 /** A ticket with everything that is printed on it. */
 export type TicketDocument = ReturnType<typeof toDocument>
 
-/** Language of the holder of a ticket; that of the organization if the ticket has another than ours. */
+/** Language of the attendee of a ticket; that of the organization if the ticket has another than ours. */
 export const languageOfDocument = ({ ticket, organizationLanguage }: TicketDocument): Language =>
   chooseLanguage(ticket.language, organizationLanguage)
 
@@ -142,7 +142,7 @@ export async function documentsToSend(db: Database, delivery: Delivery): Promise
   const isNamed = ({ id }: Row) => id === ticketId
   const isToSend = (row: Row) => {
     if (row.status !== 'active') return false
-    if (occasion === 'public') return !row.isGiven && found[0]?.email === recipient
+    if (occasion === 'public') return !row.isTransferred && found[0]?.email === recipient
     return (ticketId === null || isNamed(row)) && recipient === (medium === 'email' ? row.email : row.phone)
   }
   return found.filter(notice && ticketId !== null ? isNamed : isToSend).map(toDocument)

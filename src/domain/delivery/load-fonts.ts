@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { promisify } from 'node:util'
 import { inflate } from 'node:zlib'
 import { create, type Font } from 'fontkit'
-import { madeOnce } from '../../shared/made-once.ts'
+import { makeOnce } from '../../shared/make-once.ts'
 
 /** A font and the name that documents register it under. */
 export type Face = { name: string; font: Font }
@@ -84,7 +84,7 @@ async function open(name: string, file: string): Promise<Face> {
 }
 
 /** Loads the fonts of tickets once, on first use. */
-export const loadFonts = madeOnce(async (): Promise<Fonts> => {
+export const loadFonts = makeOnce(async (): Promise<Fonts> => {
   const fallback = await open('unifont', unifont)
   // Sequential, so that requests are not held up.
   const openAll = async (weight: 400 | 700) => {

@@ -18,7 +18,7 @@ const dates = { id, start: startDate, end: endDate, display: displayDate }
 export const readDates = (tx: Connection, areThese: SQL) => tx.select(dates).from(events).where(areThese)
 
 /** Gives events whose dates have changed the next sequence of their calendar entry. If the start has changed
- *  and lies ahead, the holders are told once the transaction is committed, unless `notify` is false or they
+ *  and lies ahead, the attendees are told once the transaction is committed, unless `notify` is false or they
  *  know this start already. */
 export async function markMoved(
   tx: Connection,

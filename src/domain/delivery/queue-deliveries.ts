@@ -133,9 +133,9 @@ export async function queueAgain(tx: Connection, tickets: Addressed[]): Promise<
   return queued.length
 }
 
-/** Queues a transferred ticket for its new holder, and a notice for the former one unless both have the same
- *  address, in the transaction of the transfer. A former holder who was anonymized is told nothing, and no
- *  later holder passes for the payer. */
+/** Queues a transferred ticket for its new attendee, and a notice for the former one unless both have the same
+ *  address, in the transaction of the transfer. A former attendee who was anonymized is told nothing, and no
+ *  later attendee passes for the payer. */
 export async function queueTransfer(tx: Connection, ticket: Addressed, formerEmail: string): Promise<void> {
   const { id: ticketId, organizationId, paymentId, email } = ticket
   const occasion = `transfer:${newId('dlv')}`
@@ -143,8 +143,13 @@ export async function queueTransfer(tx: Connection, ticket: Addressed, formerEma
   if (formerEmail !== email) {
     const id = newId('dlv')
     queued.push({
-      ...{ id, organizationId, paymentId, ticketId, occasion },
-      ...{ medium: 'email', notice: { about: 'transfer' } },
+      id,
+      organizationId,
+      paymentId,
+      ticketId,
+      occasion,
+      medium: 'email',
+      notice: { about: 'transfer' },
       ...(formerEmail === anonymized
         ? { recipient: prefix + id, status: 'skipped', lastError: 'ANONYMIZED' }
         : { recipient: formerEmail }),

@@ -14,8 +14,11 @@ const maxRows = 5_000
 const ofPayments = (tx: Connection, organizationId: string, paymentIds: string[]) =>
   tx
     .select({
-      ...{ id: tickets.id, status: tickets.status, email: tickets.email, language: tickets.language },
-      // Its first transfer was told to this address, which is all that is kept of a former holder.
+      id: tickets.id,
+      status: tickets.status,
+      email: tickets.email,
+      language: tickets.language,
+      // Its first transfer was told to this address, which is all that is kept of a former attendee.
       former: sql<string | null>`(select earlier.recipient from ${deliveries} as earlier
         where earlier.organization_id = ${organizationId} and earlier.ticket_id = ${tickets.id}
           and earlier.notice ->> 'about' = 'transfer' order by earlier.created_at, earlier.id limit 1)`,
@@ -30,7 +33,7 @@ const ofPayments = (tx: Connection, organizationId: string, paymentIds: string[]
 type Named = { organizationId: string; paymentIds: string[]; occasion: string; ticketId?: string }
 type NewNotice = Omit<Notice, 'language' | 'byHand'>
 
-/** Queues a notice about some tickets of each payment: a mail to every holder of such a ticket, and one to
+/** Queues a notice about some tickets of each payment: a mail to every attendee of such a ticket, and one to
  *  the payer (the attendee of the first ticket as it was sold), who alone is told the amount; a single one if
  *  both are the same. Leaves out people who were anonymized, and test tickets whose checkout asked for no
  *  mails (DECISIONS 142, 161, 162). The mails of an occasion are queued once. */
@@ -45,8 +48,14 @@ export async function queueNotices(
     const [first] = own
     if (!first || !held[0] || (first.payment.mode === 'test' && !first.payment.sendResourcers)) return []
     const mailTo = (recipient: string, named: string | null, more: Pick<Notice, 'language'>) => ({
-      ...{ id: newId('dlv'), organizationId, paymentId, occasion, medium: 'email' as const },
-      ...{ recipient, ticketId: named, notice: { ...notice, ...more } },
+      id: newId('dlv'),
+      organizationId,
+      paymentId,
+      occasion,
+      medium: 'email' as const,
+      recipient,
+      ticketId: named,
+      notice: { ...notice, ...more },
     })
     const mails = new Map(
       held.map(({ email, language }) => [email.toLowerCase(), mailTo(email, ticketId ?? null, { language })]),

@@ -7,8 +7,26 @@ import type { Database } from '../../database/database.ts'
 import { groupBy } from '../../shared/group-by.ts'
 import { yieldToRequests } from './draw-ticket.ts'
 import { documentsToSend, type TicketDocument } from './find-documents.ts'
-import { type Sender, Undelivered } from './sender.ts'
 import { type Delivery, deliveries } from './table.ts'
+
+/** Sends the tickets of a delivery, or a notice about one. Throws `Undelivered` on failure. */
+export type Sender = (
+  delivery: Pick<Delivery, 'id' | 'notice' | 'recipient' | 'ticketId'>,
+  documents: [TicketDocument, ...TicketDocument[]],
+) => Promise<void>
+
+/** Delivery failure: a code without personal data. A permanent failure is not retried. */
+export class Undelivered extends Error {
+  readonly code: string
+  readonly isPermanent: boolean
+
+  constructor(code: string, isPermanent: boolean) {
+    super(code)
+    this.name = 'Undelivered'
+    this.code = code
+    this.isPermanent = isPermanent
+  }
+}
 
 /** Sender of each medium, null if it is not enabled, the number that an organization sends in an hour beside
  *  tickets that were paid, and a callback for deliveries that are given up. */

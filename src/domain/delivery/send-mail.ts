@@ -2,11 +2,11 @@ import { mkdir } from 'node:fs/promises'
 import type { SendMailOptions } from 'nodemailer'
 import type { MailConfig } from '../../config/delivery.ts'
 import { localFiles } from '../../shared/files.ts'
-import { documentName, fileName } from './document-url.ts'
+import { documentName, fileName } from './document-name.ts'
 import { drawTicket } from './draw-ticket.ts'
 import type { TicketDocument } from './find-documents.ts'
 import { mailFile } from './mail-folder.ts'
-import { type Sender, Undelivered } from './sender.ts'
+import { type Sender, Undelivered } from './send-deliveries.ts'
 import type { Notice } from './table.ts'
 import { writeCalendar, writeMail, writeNotice } from './write-mail.ts'
 
@@ -87,10 +87,8 @@ const nodemailer = () => import('nodemailer')
 
 async function openPool(url: string) {
   const { createTransport } = await nodemailer()
-  return createTransport({
-    ...{ url, pool: true as const, maxConnections: 4, maxRequeues: 0 },
-    ...{ connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 30_000 },
-  })
+  const timeouts = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 30_000 }
+  return createTransport({ url, pool: true, maxConnections: 4, maxRequeues: 0, ...timeouts })
 }
 
 function smtpTransport(url: string): Transport {

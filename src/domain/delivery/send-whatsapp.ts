@@ -2,10 +2,11 @@ import { z } from 'zod'
 import type { WhatsAppConfig } from '../../config/delivery.ts'
 import { chooseLanguage } from '../../language/languages.ts'
 import { errorCode } from '../../shared/errors.ts'
-import { localStart } from '../event/local-time.ts'
-import { documentName, documentUrl } from './document-url.ts'
+import { formatStart } from '../event/local-time.ts'
+import { documentUrl } from '../ticket/views.ts'
+import { documentName } from './document-name.ts'
 import { languageOfDocument, type TicketDocument } from './find-documents.ts'
-import { type Sender, Undelivered } from './sender.ts'
+import { type Sender, Undelivered } from './send-deliveries.ts'
 
 const sendSeconds = 20
 
@@ -32,7 +33,7 @@ function messageOf(
   const { event, location } = document
   // A template is approved for each language: without one in the ticket's language, the first is sent.
   const code = languages.find((code) => baseOf(code) === languageOfDocument(document)) ?? languages[0]
-  const start = localStart(chooseLanguage(baseOf(code)), event, location)
+  const start = formatStart(chooseLanguage(baseOf(code)), event, location)
   const file = { type: 'document', document: { link, filename: documentName(document) } }
   return {
     messaging_product: 'whatsapp',

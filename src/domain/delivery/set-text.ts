@@ -30,7 +30,7 @@ export const normalizeText = (text: string): string =>
     .trim()
 
 // Keeps composed letters whole. Decomposed, they look the same but copy with each accent twice.
-export const features = { ccmp: false }
+export const fontFeatures = { ccmp: false }
 
 // The types of this package treat the module itself as its default export.
 const bidi = (bidiFactory as unknown as typeof bidiFactory.default)()
@@ -43,7 +43,7 @@ const directionOf = (text: string): Direction =>
 
 /** Splits a line into runs of one font and one direction each, in the order in which they are seen from left to right
  *  (Unicode Bidirectional Algorithm). The font reverses a run of letters that are written from right to left. */
-export function runsOf(line: string, faces: Face[], direction: Direction = directionOf(line)): Run[] {
+export function splitIntoRuns(line: string, faces: Face[], direction: Direction = directionOf(line)): Run[] {
   const embedding = rightToLeft.test(line) ? bidi.getEmbeddingLevels(line, direction) : null
   const runs: (Run & { level: number; place: number })[] = []
   const seen = embedding && bidi.getReorderedIndices(line, embedding)
@@ -65,17 +65,17 @@ export function runsOf(line: string, faces: Face[], direction: Direction = direc
     else if (face) runs.push({ face, text: character, level, place: seen?.indexOf(start) ?? start })
   }
   for (const run of embedding ? runs : []) {
-    const isReversed = run.face.font.layout(run.text, features).direction === 'rtl'
+    const isReversed = run.face.font.layout(run.text, fontFeatures).direction === 'rtl'
     if (isReversed !== (run.level % 2 === 1)) run.text = [...run.text].reverse().join('')
   }
   return runs.sort((one, other) => one.place - other.place)
 }
 
 const advanceOf = ({ face, text }: Run, size: number) =>
-  (face.font.layout(text, features).advanceWidth / face.font.unitsPerEm) * size
+  (face.font.layout(text, fontFeatures).advanceWidth / face.font.unitsPerEm) * size
 
 const widthOf = (text: string, faces: Face[], size: number) =>
-  runsOf(text, faces).reduce((width, run) => width + advanceOf(run, size), 0)
+  splitIntoRuns(text, faces).reduce((width, run) => width + advanceOf(run, size), 0)
 
 // A line may break after a space, a hyphen or an ideograph. A word longer than a line breaks anywhere.
 const partsOf = (text: string) => text.split(/(?<=[\s-])|(?<=\p{Ideographic})/u)
@@ -105,7 +105,7 @@ function truncate(lines: string[], maxLines: number, fits: (text: string) => boo
 }
 
 /** Breaks a text into lines of at most `width` points at the largest size that fits. */
-export function layOut(
+export function fitLines(
   text: string,
   { faces, sizes, maxLines }: Omit<Style, 'color'>,
   width: number,
@@ -125,11 +125,11 @@ export function layOut(
 /** Lays out a text in a box of this width. Returns its height in points, and a function that draws it from
  *  the top left corner of the box down, centred or from the side where the text begins. */
 export function layOutText(text: string, style: Style, width: number, align: 'start' | 'center' = 'start') {
-  const { size, lines, direction } = layOut(text, style, width)
+  const { size, lines, direction } = fitLines(text, style, width)
   const height = lines.length * size * lineHeight
   const set = (doc: Document, x: number, y: number) => {
     for (const [index, line] of lines.entries()) {
-      const runs = runsOf(line, style.faces, direction).map((run) => ({
+      const runs = splitIntoRuns(line, style.faces, direction).map((run) => ({
         ...run,
         width: advanceOf(run, size),
       }))
@@ -144,7 +144,7 @@ export function layOutText(text: string, style: Style, width: number, align: 'st
           lineBreak: false,
           baseline: 'alphabetic',
           // The type declares a list of features only, not the object that turns them off.
-          features: features as never,
+          features: fontFeatures as never,
         })
         left += run.width
       }

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { index, jsonb, pgEnum, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
 import { dueColumns } from '../../data/leased-jobs.ts'
-import { createdAt, ownKey, timestampMs } from '../../database/columns.ts'
+import { createdAt, organizationForeignKey, timestampMs } from '../../database/columns.ts'
 import type { FormerDates } from '../event/table.ts'
 import { payments } from '../payment/table.ts'
 import { tickets } from '../ticket/table.ts'
@@ -10,7 +10,7 @@ export const deliveryMedium = pgEnum('delivery_medium', ['email', 'whatsapp'])
 /** `skipped`: there is nothing to send, because the medium is not enabled or the tickets were cancelled. */
 export const deliveryStatus = pgEnum('delivery_status', ['pending', 'sent', 'skipped', 'dead'])
 
-/** Notice that a mail gives of a ticket instead of sending it; `transfer` tells a former holder that it was given to
+/** Notice that a mail gives of a ticket instead of sending it; `transfer` tells a former attendee that it was given to
  *  another person. Without `language`, it is the checkout's. `amount` is what goes back to the recipient, in minor units,
  *  `byHand` from the organization itself. */
 export type Notice = {
@@ -45,8 +45,8 @@ export const deliveries = pgTable(
   },
   (delivery) => [
     primaryKey({ columns: [delivery.id, delivery.organizationId] }),
-    ownKey('deliveries_of_payments', delivery, delivery.paymentId, payments),
-    ownKey('deliveries_of_tickets', delivery, delivery.ticketId, tickets),
+    organizationForeignKey('deliveries_of_payments', delivery, delivery.paymentId, payments),
+    organizationForeignKey('deliveries_of_tickets', delivery, delivery.ticketId, tickets),
     uniqueIndex('deliveries_once').on(
       delivery.paymentId,
       delivery.medium,

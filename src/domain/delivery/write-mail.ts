@@ -3,8 +3,8 @@ import { type Html, html } from '../../http/html.ts'
 import { formatAmount } from '../../language/format.ts'
 import { chooseLanguage, type Language } from '../../language/languages.ts'
 import { translate } from '../../language/translate.ts'
-import { localStart, placeOf } from '../event/local-time.ts'
-import { documentUrl } from './document-url.ts'
+import { formatStart, formatVenue } from '../event/local-time.ts'
+import { documentUrl } from '../ticket/views.ts'
 import { languageOfDocument, type TicketDocument } from './find-documents.ts'
 import type { Notice } from './table.ts'
 
@@ -63,7 +63,7 @@ function layOutMail(
   { event, location, organizationName, ticket }: TicketDocument,
   { subject, lines, rows, footer }: Content,
 ) {
-  const [start, place] = [localStart(language, event, location), placeOf(location)]
+  const [start, place] = [formatStart(language, event, location), formatVenue(location)]
   const mark = ticket.mode === 'test' ? translate(language, 'test.mark') : null
   const line = 'margin:0;font-size:15px;line-height:22px;color:#efeafc'
   const { markup } = html`<!doctype html>
@@ -134,7 +134,7 @@ export function writeCalendar(
     prodId: { company: 'Boxoffice', product: 'tickets', language: language.toUpperCase() },
     method: ICalCalendarMethod.PUBLISH,
   })
-  const title = placeOf(location)
+  const title = formatVenue(location)
   const { latitude: lat = null, longitude: lon = null } = location ?? {}
   calendar.createEvent({
     id: `${event.id}@${domain}`,
@@ -164,7 +164,7 @@ export function writeNotice(
 ) {
   const [document] = documents
   const { event, location, organizationName: organization, organizationLanguage, ticket, rateName } = document
-  // The ticket has its present holder's language, the checkout that of a former one.
+  // The ticket has its present attendee's language, the checkout that of a former one.
   const language = chooseLanguage(
     spoken.language === undefined ? document.paymentLanguage : spoken.language,
     organizationLanguage,
@@ -179,7 +179,7 @@ export function writeNotice(
   const money = { organization, amount: formatAmount(language, amount ?? 0, ticket.currency) }
   const paragraphs = [
     about === 'date' ? [] : rateName,
-    before ? translate(language, 'notice.before', { start: localStart(language, before, location) }) : [],
+    before ? translate(language, 'notice.before', { start: formatStart(language, before, location) }) : [],
     amount === undefined ? [] : translate(language, byHand ? 'notice.byHand' : 'notice.goesBack', money),
     isDead
       ? translate(language, 'notice.dead')

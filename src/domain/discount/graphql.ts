@@ -9,16 +9,9 @@ import type { Discount } from './table.ts'
 const DiscountUsesRef = builder.objectRef<Discount>('DiscountUses').implement({
   description: 'Number of tickets that a discount was used for, and may still be used for.',
   fields: (t) => ({
-    held: t.exposeInt('held', {
-      description: 'Number of unpaid tickets that hold a use until they expire.',
-    }),
-    sold: t.exposeInt('sold', {
-      description: 'Number of paid tickets that used it and were not cancelled.',
-    }),
-    available: t.int({
-      ...nullable('Number of uses left; null if they have no limit.'),
-      resolve: leftOf,
-    }),
+    held: t.exposeInt('held', { description: 'Number of unpaid tickets that hold a use until they expire.' }),
+    sold: t.exposeInt('sold', { description: 'Number of paid tickets that used it and were not cancelled.' }),
+    available: t.int({ ...nullable('Number of uses left; null if they have no limit.'), resolve: leftOf }),
   }),
 })
 

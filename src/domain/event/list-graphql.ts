@@ -4,7 +4,7 @@ import { connectionOf, costOfPage, type Page, toPage } from '../../graphql/conne
 import { argsOf, inputOf, inputTypes } from '../../graphql/input-of.ts'
 import { preload } from '../../graphql/lookahead.ts'
 import * as scalars from '../../shared/input-types.ts'
-import { madeOnce } from '../../shared/made-once.ts'
+import { makeOnce } from '../../shared/make-once.ts'
 import { parse } from '../../shared/parse.ts'
 import { EventRef } from './graphql.ts'
 import {
@@ -81,7 +81,7 @@ builder.queryFields((t) => ({
       const { first, after, orderBy, ...filter } = parse(input, args)
       const page = { first, after: after ? readCursor(after) : null, orderBy }
       const found = await searchEvents(filter, page, ctx)
-      const count = madeOnce(() => countEvents(filter, ctx))
+      const count = makeOnce(() => countEvents(filter, ctx))
       const list: EventList = { ...toPage(found, first, after || null), count }
       await preload([list], info, ctx)
       return list

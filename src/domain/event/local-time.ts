@@ -3,15 +3,15 @@ import type { Language } from '../../language/languages.ts'
 import { translate } from '../../language/translate.ts'
 
 /** An hour in milliseconds. */
-export const hour = 3_600_000
+export const hourMs = 3_600_000
 
 type Venue = { name: string | null; address: string | null; city: string | null; timezone: string }
 type Event = { startDate: Date; endDate?: Date; displayDate: Date | null }
 
 // An event of a day may end in the small hours of the next one, and so may the last day of several.
-const smallHours = 6 * hour
+const smallHours = 6 * hourMs
 const lastDayOf = (first: Date, end: Date) =>
-  end.getTime() - first.getTime() > 24 * hour ? new Date(end.getTime() - smallHours) : first
+  end.getTime() - first.getTime() > 24 * hourMs ? new Date(end.getTime() - smallHours) : first
 
 /** Formats a time in the time zone of the venue, such as 00:30 CEST. */
 export const localTime = (language: Language, date: Date, location: Venue | null): string =>
@@ -20,7 +20,7 @@ export const localTime = (language: Language, date: Date, location: Venue | null
 /** Formats the start of an event in the time zone of its venue. The date is `displayDate` if the organization
  *  gives one, such as the evening before for a night that begins after midnight; of several days, the first and
  *  the last. */
-export function localStart(
+export function formatStart(
   language: Language,
   { startDate, endDate = startDate, displayDate }: Event,
   location: Venue | null,
@@ -33,5 +33,5 @@ export function localStart(
 }
 
 /** Formats name and address of a venue on one line; '' if there is none. */
-export const placeOf = (location: Venue | null): string =>
+export const formatVenue = (location: Venue | null): string =>
   [location?.name, location?.address, location?.city].filter(Boolean).join(', ')

@@ -9,7 +9,7 @@ import * as scalars from '../../shared/input-types.ts'
 import { foldedCity, locations } from '../location/table.ts'
 import { eventById } from './loaders.ts'
 import { searchWords, toQuery } from './search-words.ts'
-import { duration, type Event, events } from './table.ts'
+import { durationSeconds, type Event, events } from './table.ts'
 
 /** Sort key of the list. */
 type Position = Pick<Event, 'startDate' | 'id'>
@@ -87,7 +87,7 @@ const conditions = {
   // first such event that the caller sees. This bound lets the index on `start_date` skip past events,
   // however many there are. The offset keeps the planner from looking for the first one by that very index.
   notEnded: sql`${events.endDate} > now() and ${events.startDate} >= least(now() - interval '7 days',
-    (select min(start_date) from (select ${events.startDate} from ${events} where ${duration(events)} > 7 * 86400
+    (select min(start_date) from (select ${events.startDate} from ${events} where ${durationSeconds(events)} > 7 * 86400
       and ${events.endDate} > now() and ${anyOf(events.organizationId, 'organizationIds')} offset 0) as long))`,
   search: sql`${events.searchWords} @@ ${parameter('search')}::tsquery`,
   city: isAt(sql`${foldedCity(locations.city)} = ${foldedCity(parameter('city'))}`),

@@ -21,7 +21,7 @@ export type FormerDates = { start: string; display: string | null }
 export type Artist = { name: string; imageUrl: string | null }
 
 /** Duration of an event, in seconds. */
-export const duration = (event: Record<'startDate' | 'endDate', PgColumn>): SQL =>
+export const durationSeconds = (event: Record<'startDate' | 'endDate', PgColumn>): SQL =>
   sql`extract(epoch from (${event.endDate} - ${event.startDate}))`
 
 /** Events that tickets are sold for. */
@@ -55,7 +55,7 @@ export const events = pgTable(
     calendarSequence: integer('calendar_sequence').notNull().default(0),
     /** Salt of the hashes in its scan list; null until the list is first read (DECISIONS 54). */
     scanSalt: text('scan_salt'),
-    /** Its former dates, until its holders are told of the present ones. */
+    /** Its former dates, until its attendees are told of the present ones. */
     movedFrom: jsonb('moved_from').$type<FormerDates>(),
   },
   (event) => [
@@ -65,10 +65,10 @@ export const events = pgTable(
     index('events_music_genres').using('gin', event.musicGenres),
     index().on(event.locationId, event.startDate, event.id),
     index().using('gin', event.searchWords),
-    // Events whose holders are to be told.
+    // Events whose attendees are to be told.
     index('events_moved').on(event.id).where(sql`${event.movedFrom} is not null`),
     // Finds long events, the first of which bounds the start of events that have not ended.
-    index('events_duration').on(sql`(${duration(event)})`),
+    index('events_duration').on(sql`(${durationSeconds(event)})`),
     check('events_end_after_they_start', sql`${event.endDate} >= ${event.startDate}`),
   ],
 )

@@ -6,8 +6,8 @@ import {
   identifier,
   language,
   latitude,
-  lines,
   longitude,
+  multilineText,
   text,
 } from '../../shared/input-types.ts'
 import { maxTickets } from '../ticket/table.ts'
@@ -19,7 +19,7 @@ import {
   availability,
   count,
   currency,
-  derived,
+  idText,
   isPercentage,
   limit,
   listOf,
@@ -39,7 +39,7 @@ import {
 
 export const discountFile = z
   .strictObject({
-    _id: identifier.nullish().describe(derived),
+    _id: identifier.nullish().describe(idText),
     code: discountCode.describe('Code that buyers type. Its case does not matter.'),
     name: optional(text(200)).describe('Display name. Defaults to the code.'),
     percentage: percentage.nullish().describe('Percentage off the price. Give this or `amount`.'),
@@ -86,7 +86,7 @@ export const locationFile = z
     _id: identifier,
     organization_id: identifier,
     name: text(200),
-    address: optional(lines(500)),
+    address: optional(multilineText(500)),
     city: optional(text(200)),
     country_code: optional(countryCode),
     latitude: latitude.nullish(),
@@ -100,13 +100,13 @@ export const locationFile = z
 
 export const priceFile = z
   .strictObject({
-    _id: identifier.nullish().describe(derived),
+    _id: identifier.nullish().describe(idText),
     name: optional(text(200)).describe('Display name. Defaults to the name of the rate.'),
     price: amount,
     valid_until: timestamp.nullish(),
     quantity: limit.describe('Maximum number of tickets at this price; 0 or null for no limit.'),
-    includes: optional(lines(2000)),
-    additional_info: optional(lines(2000)),
+    includes: optional(multilineText(2000)),
+    additional_info: optional(multilineText(2000)),
     fee_type: z.enum(['percentage', 'fixed'], 'must be percentage or fixed').nullish(),
     fee_quantity: z.number().min(0, 'must be at least 0').nullish(),
   } satisfies Record<keyof z.output<typeof priceBody.schema>, z.ZodType>)
@@ -116,9 +116,9 @@ export const priceFile = z
   )
 
 export const supplementFile = z.strictObject({
-  _id: identifier.nullish().describe(derived),
+  _id: identifier.nullish().describe(idText),
   label: text(200),
-  description: optional(lines(2000)),
+  description: optional(multilineText(2000)),
   product_quantity: count(1)
     .nullish()
     .describe('Number of items that a buyer gets, such as 3 for three drinks. Defaults to 1.'),
@@ -132,8 +132,8 @@ export const supplementFile = z.strictObject({
 
 export const questionFile = z
   .strictObject({
-    _id: identifier.nullish().describe(derived),
-    label: lines(500),
+    _id: identifier.nullish().describe(idText),
+    label: multilineText(500),
     type: oneOf(questionTypes).describe(
       'Kind of answer: an item, text of up to 500 characters, or `true` or `false`. Defaults to `dropdown` with items, else `text`.',
     ),
@@ -151,7 +151,7 @@ export const questionFile = z
 
 export const ticketRateFile = z
   .strictObject({
-    _id: identifier.nullish().describe(derived),
+    _id: identifier.nullish().describe(idText),
     organization_id: identifier.nullish().describe('Organization of the event. Optional.'),
     event_id: identifier.nullish().describe('Identifier of the event that contains it. Optional.'),
     name: text(200),
@@ -198,16 +198,16 @@ export const ticketRateFile = z
 
 export const eventFile = z
   .strictObject({
-    _id: identifier.nullish().describe(derived),
+    _id: identifier.nullish().describe(idText),
     name: text(200),
     slug,
-    description: optional(lines(20_000)),
+    description: optional(multilineText(20_000)),
     age: optional(text(50)).describe('Minimum age as text.'),
     minimum_age: count(0)
       .max(99, 'must be at most 99')
       .nullish()
       .describe('Minimum age in years; 0 for any age. Read from `age` if null or absent.'),
-    outfit: optional(lines(500)),
+    outfit: optional(multilineText(500)),
     ambiences: z.array(text(100)).nullish(),
     music_genres: z.array(text(100)).nullish(),
     artists: z.array(z.strictObject({ name: text(200), image_url: optional(httpUrl) })).nullish(),

@@ -135,7 +135,10 @@ export function ticketRateRow(
 
 // Columns of what is listed under a rate.
 const listed = ({ id, parentId, position }: Pick<Input<'prices'>, 'id' | 'parentId' | 'position'>) => ({
-  ...{ id, ticketRateId: parentId, position, removed: false },
+  id,
+  ticketRateId: parentId,
+  position,
+  removed: false,
 })
 
 export function priceRow(

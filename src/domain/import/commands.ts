@@ -69,10 +69,7 @@ function importFile(args: object) {
       plan: given.plan === true,
     })
     const end = given.plan ? `${file} is not imported: this is what it would change.` : `${file} is imported.`
-    return {
-      json: toJson(imported),
-      text: [toText(imported), '', ...toLines(imported), end].join('\n'),
-    }
+    return { json: toJson(imported), text: [toText(imported), '', ...toLines(imported), end].join('\n') }
   }
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { moment, text, whole, within } from '../../shared/input-types.ts'
+import { inRange, integer, isoTime, text } from '../../shared/input-types.ts'
 import { isoDecimals } from '../../shared/money.ts'
 import type { rateTypes } from '../ticket-rate/table.ts'
 
@@ -25,7 +25,7 @@ export const timezone = z.string().refine(isTimezone, notTimezone)
 
 /** Maximum of an `integer` column. */
 export const maxCount = 2_147_483_647
-export const count = (min: number) => whole(min, maxCount)
+export const count = (min: number) => integer(min, maxCount)
 
 /** Limit that is absent, null or 0 for none. */
 export const limit = count(0)
@@ -35,7 +35,7 @@ export const limit = count(0)
 const hasFourDecimals = (value: number) => Math.round(value * 10_000) / 10_000 === value
 export const isPercentage = (value: number): boolean => value <= 100 && hasFourDecimals(value)
 
-export const percentage = within(z.number(), 0, 100).refine(
+export const percentage = inRange(z.number(), 0, 100).refine(
   hasFourDecimals,
   'must have at most four decimals',
 )
@@ -51,7 +51,7 @@ export const timestamp = z
   .describe(
     'Timestamp in ISO 8601, in UTC if it has no zone. A plain date is a day of the venue: its first moment, and of an end its last.',
   )
-  .pipe(moment)
+  .pipe(isoTime)
 
 /** Optional text. Empty text counts as null. */
 export const optional = <T extends z.ZodType<unknown, string>>(type: T) =>
@@ -117,7 +117,7 @@ export function rateTypeOf(given: Availability | null | undefined): (typeof rate
 }
 
 /** Description of an identifier that may be absent. */
-export const derived = 'Identifier. Derived from the names if absent, so that a second import finds it again.'
+export const idText = 'Identifier. Derived from the names if absent, so that a second import finds it again.'
 
 /** List of objects, which may be absent. */
 export const listOf = <T extends z.ZodType>(type: T) => z.array(type, 'must be a list').nullish()

@@ -1,7 +1,6 @@
 import { and, eq, isNotNull, or, type SQL, sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
-import type { Connection, Database } from '../../database/database.ts'
-import { runSql } from '../../database/run-sql.ts'
+import { type Connection, type Database, runSql } from '../../database/database.ts'
 import { byId } from '../../shared/group-by.ts'
 import { discounts } from '../discount/table.ts'
 import { events } from '../event/table.ts'
@@ -21,7 +20,7 @@ export type ExistingChild = { id: string; parentId: string; position: number; re
 type Named = { id: string }
 
 /** Condition that a column is one of these ids, with one parameter for any number of them. */
-export const among = (column: PgColumn, named: Named[]): SQL =>
+export const isOneOf = (column: PgColumn, named: Named[]): SQL =>
   sql`${column} = any(${sql.param([...new Set(named.map(({ id }) => id))])}::text[])`
 
 /** Finds the time zones of a file that the database knows by exactly these names. An unknown one fails the
@@ -48,8 +47,8 @@ export async function readZones(tx: Connection, json: unknown): Promise<(event: 
   const known = await tx
     .select({ id, timezone, eventId: events.id })
     .from(locations)
-    .leftJoin(events, and(eq(events.locationId, id), among(events.id, ids)))
-    .where(or(among(id, named), isNotNull(events.id)))
+    .leftJoin(events, and(eq(events.locationId, id), isOneOf(events.id, ids)))
+    .where(or(isOneOf(id, named), isNotNull(events.id)))
   const placeOf = new Map(known.map(({ eventId, id }) => [eventId, id]))
   const zones = new Map<string, unknown>(known.map(({ id, timezone }) => [id, timezone]))
   for (const { raw } of itemsOf(json, 'locations')) {
@@ -79,14 +78,14 @@ export async function findExisting(tx: Connection, catalogue: Catalogue, timezon
 
   const { id, currency, decimals } = organizations
   const findOrganizations = (named: Named[]) =>
-    tx.select({ id, currency, decimals }).from(organizations).where(among(id, named))
+    tx.select({ id, currency, decimals }).from(organizations).where(isOneOf(id, named))
   const findOwned = (table: typeof locations | typeof events | typeof ticketRates, named: Named[]) =>
-    tx.select({ id: table.id, parentId: table.organizationId }).from(table).where(among(table.id, named))
+    tx.select({ id: table.id, parentId: table.organizationId }).from(table).where(isOneOf(table.id, named))
   // Rows with these ids, and all rows under these parents.
   function findListed(table: ListedTable, parent: PgColumn, named: Named[], parents: Named[]) {
     const { id, position, removed } = table
     const rows = tx.select({ id, parentId: sql<string>`${parent}`, position, removed }).from(table)
-    return rows.where(or(among(id, named), among(parent, parents)))
+    return rows.where(or(isOneOf(id, named), isOneOf(parent, parents)))
   }
   const { organizationId } = discounts
   const { events: parents, ticketRates: rates } = catalogue

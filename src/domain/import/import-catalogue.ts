@@ -1,21 +1,21 @@
 import { randomUUID } from 'node:crypto'
 import { sql, TransactionRollbackError } from 'drizzle-orm'
-import { runsTriggers, writeSequentially } from '../../data/by-organization.ts'
+import { hasTriggers, writeSequentially } from '../../data/by-organization.ts'
 import type { Database } from '../../database/database.ts'
 import { announceOnCommit, changesCatalogue, transaction } from '../../database/transaction.ts'
 import { type Problem, refuseIf } from '../../shared/errors.ts'
 import { markMoved, readDates } from '../delivery/move-dates.ts'
 import { events } from '../event/table.ts'
 import { checkCatalogue } from './check-catalogue.ts'
-import { among, findExisting, findTimezones, readZones } from './find-existing.ts'
-import type { Report } from './import-report.ts'
+import { findExisting, findTimezones, isOneOf, readZones } from './find-existing.ts'
+import type { ImportReport } from './import-report.ts'
 import { checkStock, writeStock } from './import-stock.ts'
 import { readCatalogue } from './read-catalogue.ts'
-import { type Tally, writeCatalogue } from './write-catalogue.ts'
+import { type ImportCounts, writeCatalogue } from './write-catalogue.ts'
 
 /** Counts of an import, by kind, and its report. `stock` counts rates and prices whose capacity, or number of
  *  places sold elsewhere, is new. */
-export type Imported = Awaited<ReturnType<typeof writeCatalogue>> & { stock: Tally } & Report
+export type Imported = Awaited<ReturnType<typeof writeCatalogue>> & { stock: ImportCounts } & ImportReport
 
 // Key of the advisory lock. No other lock of this service uses this number.
 const importLock = 7_264_338
@@ -31,7 +31,7 @@ function refuse(problems: Problem[]): void {
 
 /** Imports a catalogue file: organizations, locations, and events in the shape of `GET /events?populate=*`.
  *  Updates rows with the same identifiers, keeps sales and holds, and removes from sale what a list no longer
- *  names. What is absent stays as it is, and null clears. Holders are told of an event that begins at another
+ *  names. What is absent stays as it is, and null clears. Attendees are told of an event that begins at another
  *  time, unless `notify` is false. Atomic: a file with any mistake is refused whole. A `plan` changes nothing, and
  *  returns what the import would.
  *  Refuses: REQUIRED, INVALID, UNKNOWN_FIELD, each with the path in the file. */
@@ -40,7 +40,7 @@ export async function importCatalogue(
   json: unknown,
   { notify = true, plan = false } = {},
 ): Promise<Imported> {
-  const report: Report = { changes: plan ? [] : null, warnings: [] }
+  const report: ImportReport = { changes: plan ? [] : null, warnings: [] }
   const imported = {} as Imported
   const timezones = await findTimezones(db, json)
   const importing = transaction(db, async (tx) => {
@@ -56,13 +56,13 @@ export async function importCatalogue(
       ...checkCatalogue(catalogue, existing),
       ...(await checkStock(tx, catalogue)),
     ])
-    const isKnown = among(events.id, [...existing.events.values()])
+    const isKnown = isOneOf(events.id, [...existing.events.values()])
     const dates = existing.events.size > 0 ? await readDates(tx, isKnown) : []
     const written = await writeCatalogue(tx, catalogue, existing, report)
     await markMoved(tx, dates, isKnown, notify)
     // Renews revisions as triggers do where they run. All rates and parts of a file are below events that it names.
-    if (!runsTriggers(db) && catalogue.events.length > 0)
-      await tx.update(events).set({ revision: randomUUID() }).where(among(events.id, catalogue.events))
+    if (!hasTriggers(db) && catalogue.events.length > 0)
+      await tx.update(events).set({ revision: randomUUID() }).where(isOneOf(events.id, catalogue.events))
     // Sales continue during the import, so stock is checked again under the lock.
     Object.assign(imported, written, { stock: await writeStock(tx, catalogue, refuse, report) }, report)
     if (plan) throw new TransactionRollbackError()

@@ -7,7 +7,7 @@ type Named = { kind: string; id: string; name: string }
 
 /** Report of an import: each object that it adds, changes or removes from sale (null unless it is a plan),
  *  and warnings of what the file may not mean. */
-export type Report = {
+export type ImportReport = {
   changes: (Named & { action: 'ADD' | 'CHANGE' | 'REMOVE'; fields: Field[] })[] | null
   warnings: (Named & { code: string; message: string })[]
 }
@@ -36,7 +36,7 @@ const shown = (key: string, { [key]: value, currency, feeType }: Row) =>
     : value
 
 /** Notes how a row is written: added if there was none before. Columns that `after` lacks stay as they are. */
-export function noteRow(report: Report, named: Named, before: Row | undefined, after: Row): void {
+export function noteRow(report: ImportReport, named: Named, before: Row | undefined, after: Row): void {
   const changed = Object.keys(before ? after : {}).filter(
     (key) => key !== 'searchWords' && !isDeepStrictEqual(before?.[key], after[key]),
   )
@@ -52,7 +52,7 @@ export function noteRow(report: Report, named: Named, before: Row | undefined, a
 }
 
 /** Notes that something is removed from sale, of which `used` are sold or held. */
-export function noteRemoval({ changes, warnings }: Report, named: Named, used: number): void {
+export function noteRemoval({ changes, warnings }: ImportReport, named: Named, used: number): void {
   changes?.push({ action: 'REMOVE', ...named, fields: [] })
   if (used > 0) warnings.push({ code: 'REMOVES_SOLD', ...named, message: `${used} sold or held` })
 }

@@ -5,10 +5,10 @@ import { groupBy } from '../../shared/group-by.ts'
 import type { Mode } from '../../shared/mode.ts'
 import { type Stock, type StockKind, stock } from '../ticket-rate/table.ts'
 import { capacityIn } from './fields.ts'
-import { among } from './find-existing.ts'
-import { noteRow, type Report } from './import-report.ts'
+import { isOneOf } from './find-existing.ts'
+import { type ImportReport, noteRow } from './import-report.ts'
 import type { Catalogue } from './read-catalogue.ts'
-import { type Tally, writeRows } from './write-catalogue.ts'
+import { type ImportCounts, writeRows } from './write-catalogue.ts'
 
 type Wanted = ReturnType<typeof wantedOf>[number]
 type Counters = Pick<Stock, 'organizationId' | 'kind' | 'id' | 'mode' | 'capacity' | 'soldBefore'>
@@ -49,7 +49,7 @@ const wantedOf = ({ ticketRates, prices, discounts }: Catalogue) => [
 
 // An answer of GET /events that is imported again says less than the capacity where places are held, so it never
 // lowers one. What was sold elsewhere is what the file says, and of something new all that it says was sold.
-function decide(wanted: Wanted[], existing: Stock[], report?: Report) {
+function decide(wanted: Wanted[], existing: Stock[], report?: ImportReport) {
   const existingOf = byName(existing)
   const rows: Counters[] = []
   const changed: Counters[] = []
@@ -95,7 +95,7 @@ async function lockStock(
       ...(await tx
         .select()
         .from(stock)
-        .where(and(eq(stock.organizationId, organizationId), eq(stock.mode, mode), among(stock.id, own)))
+        .where(and(eq(stock.organizationId, organizationId), eq(stock.mode, mode), isOneOf(stock.id, own)))
         .orderBy(asc(stock.id), asc(stock.kind))
         .for('update')),
     )
@@ -105,7 +105,7 @@ async function lockStock(
 /** Finds capacities below what is sold and held, before the rows are locked. */
 export async function checkStock(tx: Connection, catalogue: Catalogue): Promise<Problem[]> {
   const wanted = wantedOf(catalogue)
-  const isLive = and(eq(stock.mode, 'live'), among(stock.id, wanted))
+  const isLive = and(eq(stock.mode, 'live'), isOneOf(stock.id, wanted))
   return decide(wanted, await tx.select().from(stock).where(isLive)).problems
 }
 
@@ -127,8 +127,8 @@ export async function writeStock(
   tx: Connection,
   catalogue: Catalogue,
   refuse: (problems: Problem[]) => void,
-  report: Report,
-): Promise<Tally> {
+  report: ImportReport,
+): Promise<ImportCounts> {
   const wanted = wantedOf(catalogue)
   const locked = await lockStock(tx, 'live', wanted)
   const { rows, changed, problems } = decide(wanted, locked, report)

@@ -3,7 +3,7 @@ import type { Problem } from '../../shared/errors.ts'
 import { derivedId } from '../../shared/ids.ts'
 import { isStorableDate } from '../../shared/input-types.ts'
 import { parseOptions, problemsIn } from '../../shared/parse.ts'
-import { hour } from '../event/local-time.ts'
+import { hourMs } from '../event/local-time.ts'
 import { searchWords } from '../event/search-words.ts'
 import * as file from './catalogue-file.ts'
 
@@ -32,7 +32,7 @@ function withMoments(raw: unknown, timeZone: string): unknown {
     const isEnd = ends.includes(field)
     const day = isEnd || begins.includes(field) ? z.iso.date().safeParse(value).data : undefined
     if (day === undefined) return [field, withMoments(value, timeZone)]
-    const start = startOfDay(Date.parse(day) + (isEnd ? 24 * hour : 0), timeZone)
+    const start = startOfDay(Date.parse(day) + (isEnd ? 24 * hourMs : 0), timeZone)
     const moment = new Date(isEnd ? start - 1 : start)
     return [field, isStorableDate(moment) ? moment.toISOString() : value]
   }
@@ -152,7 +152,11 @@ export function readCatalogue(json: unknown, zoneOf: (event: unknown) => string)
   const events = listed('events', 'evt', file.eventFile, slugOf, ownerOf, zoneOf)
   const ticketRates = within(events, 'ticket_rates', 'rate', slugOf)
   return {
-    ...{ organizations, locations, events, ticketRates, problems },
+    organizations,
+    locations,
+    events,
+    ticketRates,
+    problems,
     // Even malformed ones, so that references to those are not reported too.
     named: { organization: idsOf('organizations'), location: idsOf('locations') },
     discounts: within(organizations, 'discounts', 'dsc', ({ code }) => code.toLowerCase()),

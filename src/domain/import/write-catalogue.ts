@@ -1,9 +1,8 @@
 import { getTableColumns, getTableName, sql } from 'drizzle-orm'
 import { getTableConfig, type PgColumn, type PgTable } from 'drizzle-orm/pg-core'
 import { channels } from '../../auth/table.ts'
-import { arrayRows, list, name } from '../../data/array-params.ts'
-import type { Connection } from '../../database/database.ts'
-import { runSql } from '../../database/run-sql.ts'
+import { arrayRows, joinList, quoteName } from '../../data/array-params.ts'
+import { type Connection, runSql } from '../../database/database.ts'
 import { byId } from '../../shared/group-by.ts'
 import { instruments } from '../../shared/instruments.ts'
 import { events } from '../event/table.ts'
@@ -12,12 +11,12 @@ import { organizations } from '../organization/table.ts'
 import { stock } from '../ticket-rate/table.ts'
 import * as rows from './catalogue-rows.ts'
 import { currenciesOf } from './check-catalogue.ts'
-import { among, children, type Existing, type ExistingChild } from './find-existing.ts'
-import { noteRemoval, noteRow, type Report } from './import-report.ts'
+import { children, type Existing, type ExistingChild, isOneOf } from './find-existing.ts'
+import { type ImportReport, noteRemoval, noteRow } from './import-report.ts'
 import type { Catalogue, Entry } from './read-catalogue.ts'
 
 /** Counts of an import, for objects of one kind. */
-export type Tally = { added: number; updated: number; unchanged: number; removed: number }
+export type ImportCounts = { added: number; updated: number; unchanged: number; removed: number }
 
 const batchSize = 5_000
 
@@ -28,7 +27,7 @@ export async function writeRows<Table extends PgTable, Item>(
   table: Table,
   items: Item[],
   rowsOf: (batch: Item[]) => RowsOf<Table> | Promise<RowsOf<Table>>,
-): Promise<Tally> {
+): Promise<ImportCounts> {
   const total = { added: 0, updated: 0 }
   for (let start = 0; start < items.length; start += batchSize) {
     const batch = items.slice(start, start + batchSize)
@@ -57,16 +56,16 @@ async function upsert<Table extends PgTable>(
   const primary = primaryKeys[0]?.columns.map(({ name }) => name) ?? ['id']
   const keys = uniqueConstraints.flatMap((unique) => unique.columns.map(({ name }) => name))
   const changing = columns.filter((column) => !primary.includes(column) && !keys.includes(column))
-  const changes = changing.map((column) => sql`${name(column)} = excluded.${name(column)}`)
+  const changes = changing.map((column) => sql`${quoteName(column)} = excluded.${quoteName(column)}`)
   const changingOf = (row: 'old' | 'excluded') =>
-    list(changing.map((column) => sql`${sql.raw(row)}.${name(column)}`))
+    joinList(changing.map((column) => sql`${sql.raw(row)}.${quoteName(column)}`))
   return runSql(
     tx,
     sql`
-      insert into ${table} as old (${list(columns.map(name))})
-      select ${list(given.map(([key]) => name(key)))}
+      insert into ${table} as old (${joinList(columns.map(quoteName))})
+      select ${joinList(given.map(([key]) => quoteName(key)))}
       from ${arrayRows('given', Object.fromEntries(given)).holding(rows)}
-      on conflict (${list(primary.map(name))}) do update set ${list(changes)}
+      on conflict (${joinList(primary.map(quoteName))}) do update set ${joinList(changes)}
       where (${changingOf('old')}) is distinct from (${changingOf('excluded')})
       returning xmax = 0 as added`,
   )
@@ -97,7 +96,7 @@ export async function writeCatalogue(
   tx: Connection,
   catalogue: Catalogue,
   existing: Existing,
-  report: Report,
+  report: ImportReport,
 ) {
   const currencies = currenciesOf(catalogue, existing)
 
@@ -110,9 +109,9 @@ export async function writeCatalogue(
     const removed = await tx
       .update(table)
       .set({ removed: true })
-      .where(among(table.id, unlisted))
+      .where(isOneOf(table.id, unlisted))
       .returning({ id: table.id, name: named })
-    const counted = await tx.select().from(stock).where(among(stock.id, unlisted))
+    const counted = await tx.select().from(stock).where(isOneOf(stock.id, unlisted))
     const used = new Map(counted.map(({ id, sold, held }) => [id, sold + held]))
     for (const { id, name } of removed)
       noteRemoval(report, { kind: kindOf(table), id, name }, used.get(id) ?? 0)
@@ -129,11 +128,11 @@ export async function writeCatalogue(
     ) => { [Column in keyof Tables[Key]['$inferSelect']]?: unknown },
     parents: Entry<unknown>[] = [],
     entries: Catalogue[Key][number][] = catalogue[key],
-  ): Promise<Tally> {
+  ): Promise<ImportCounts> {
     const table: Table = tables[key]
     const written = await writeRows(tx, table, entries, async (batch) => {
       const again = batch.filter(({ id }) => existing[key].has(id))
-      const found = again.length > 0 ? await tx.select().from(table).where(among(table.id, again)) : []
+      const found = again.length > 0 ? await tx.select().from(table).where(isOneOf(table.id, again)) : []
       const kept = byId(found)
       return batch.map((entry) => {
         const before = kept.get(entry.id)

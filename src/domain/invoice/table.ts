@@ -1,5 +1,5 @@
 import { index, integer, pgEnum, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
-import { createdAt, minorUnits, ownKey } from '../../database/columns.ts'
+import { createdAt, minorUnits, organizationForeignKey } from '../../database/columns.ts'
 import { organizationId } from '../organization/table.ts'
 import { payments } from '../payment/table.ts'
 import { refunds } from '../refund/table.ts'
@@ -48,8 +48,8 @@ export const invoices = pgTable(
   },
   (invoice) => [
     primaryKey({ columns: [invoice.id, invoice.organizationId] }),
-    ownKey('invoices_of_payments', invoice, invoice.paymentId, payments),
-    ownKey('invoices_of_refunds', invoice, invoice.refundId, refunds),
+    organizationForeignKey('invoices_of_payments', invoice, invoice.paymentId, payments),
+    organizationForeignKey('invoices_of_refunds', invoice, invoice.refundId, refunds),
     uniqueIndex('invoices_in_series').on(invoice.organizationId, invoice.kind, invoice.year, invoice.number),
     uniqueIndex('invoices_once_per_refund').on(invoice.refundId, invoice.organizationId),
     index().on(invoice.paymentId),

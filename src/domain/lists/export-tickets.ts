@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { stringify } from 'csv-stringify/sync'
 import { createBulkhead } from '../../data/bulkhead.ts'
-import { perDatabase } from '../../database/per-database.ts'
+import { perDatabase } from '../../database/database.ts'
 import { type Context, requireConfidential } from '../../request/context.ts'
 import { busy } from '../../shared/errors.ts'
 import { listedTicketBody } from '../ticket/body.ts'
@@ -48,11 +48,10 @@ const toText = (text: string) =>
   text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').replace(/(^|[;,|])(\s*)(?=[=+\-@＝＋－＠])/g, "$1$2'")
 
 // Objects and lists are JSON.
+const cast = { string: toText, object: (value: object) => toText(JSON.stringify(value)) }
+const quoting = { quoted: true, quoted_empty: true, record_delimiter: 'windows' } as const
 const toCsv = (bodies: object[], header: boolean, bom: boolean): string =>
-  stringify(bodies, {
-    ...{ columns, header, bom, quoted: true, quoted_empty: true, record_delimiter: 'windows' },
-    cast: { string: toText, object: (value) => toText(JSON.stringify(value)) },
-  })
+  stringify(bodies, { columns, header, bom, cast, ...quoting })
 const toNdjson = (bodies: object[]): string => bodies.map((body) => `${JSON.stringify(body)}\n`).join('')
 
 /** Reads a list to its end, a page at a time, as CSV or as a JSON object a line. Reads the first page before

@@ -34,7 +34,8 @@ function defineList<Row extends object, Filter>(
 ): void {
   const things = `${name.toLowerCase()}s`
   const ConnectionRef = connectionOf<Row, Positioned<Row>>(name, node, {
-    ...{ things, toCursor },
+    things,
+    toCursor,
     description: `Page of ${things}. It may hold fewer than asked for, even none, although \`hasNextPage\` is true: ${texts.page}`,
   })
   const OrderRef = enumOf<ListOrder>(`${name}Order`, `Order of ${things}; ties are ordered by identifier.`, {

@@ -7,7 +7,7 @@ import * as scalars from '../../shared/input-types.ts'
 import { type Payment, paymentStatus, payments } from '../payment/table.ts'
 import { tickets } from '../ticket/table.ts'
 import { type ListOrder, type ListPage, type PageRequest, readPage } from './request.ts'
-import { isEqual, isGiven, type PathName, positionColumns, type Shown } from './search.ts'
+import { ifGiven, type ListedKind, matches, positionColumns, type SearchPathName } from './search.ts'
 
 const only = scalars.filtersOf('payments')
 
@@ -30,14 +30,14 @@ const isFirstWithEmail = sql`not exists (select from ${tickets} as other
   and lower(other.email) = ${email} and other.id < ${tickets.id})`
 
 // A payment is found by one of its tickets, which have its times: payments need no index for lists.
-const shown: Shown<Payment> = {
+const shown: ListedKind<Payment> = {
   name: 'list_payments',
   rows: rowsOf({ ...getTableColumns(payments), ...positionColumns }),
   from: sql`page cross join lateral (
     select * from ${payments} where ${payments.organizationId} = page.organization_id
       and ${inOrganizationIfNamed(payments.organizationId)} and ${payments.id} = page.payment_id limit 1) as "payments"`,
-  rest: sql`${isEqual(tickets.eventId, 'eventId')} and ${isEqual(tickets.ticketRateId, 'ticketRateId')}
-    and ${isGiven(
+  remaining: sql`${matches(tickets.eventId, 'eventId')} and ${matches(tickets.ticketRateId, 'ticketRateId')}
+    and ${ifGiven(
       'paymentStatus',
       sql`exists (select from ${payments} where ${payments.organizationId} = ${tickets.organizationId}
         and ${inOrganizationIfNamed(payments.organizationId)} and ${payments.id} = ${tickets.paymentId}
@@ -49,7 +49,7 @@ const shown: Shown<Payment> = {
 const isEnded = (status: Payment['status'] | null | undefined) =>
   status === 'failed' || status === 'expired' || status === 'cancelled'
 
-function pathOf({ email, ticketRateId, eventId, status }: PaymentFilter): PathName {
+function pathOf({ email, ticketRateId, eventId, status }: PaymentFilter): SearchPathName {
   if (email) return 'email'
   if (ticketRateId) return 'rate'
   if (eventId) return 'event'

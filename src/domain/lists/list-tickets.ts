@@ -12,7 +12,7 @@ import { type LookupTicket, saleType, tickets } from '../ticket/table.ts'
 import { lookupStatuses } from '../ticket/views.ts'
 import { prices, ticketRates } from '../ticket-rate/table.ts'
 import { type ListOrder, type ListPage, type PageRequest, type Plan, readPage } from './request.ts'
-import { paths, positionColumns, restOfFilter, type Shown } from './search.ts'
+import { type ListedKind, positionColumns, remainingFilter, searchPaths } from './search.ts'
 
 const namePrefix = scalars
   .text(200)
@@ -61,7 +61,7 @@ export const ticketFilter = z
   .describe('Filter of tickets. All of its fields must match.')
 export type TicketFilter = z.output<typeof ticketFilter>
 
-const shown: Shown<LookupTicket> = {
+const shown: ListedKind<LookupTicket> = {
   name: 'list_tickets',
   rows: rowsOf({ ...lookupColumns, ...positionColumns }),
   from: sql`page cross join lateral (
@@ -69,7 +69,7 @@ const shown: Shown<LookupTicket> = {
       and ${tickets.id} = page.id limit 1) as "tickets"
     join ${ticketRates} on ${ticketRates.id} = ${tickets.ticketRateId}
     join ${events} on ${events.id} = ${tickets.eventId} join ${prices} on ${prices.id} = ${tickets.priceId}`,
-  rest: restOfFilter,
+  remaining: remainingFilter,
 }
 
 // Ways to find what a filter names, the one that finds the fewest tickets first.
@@ -84,7 +84,7 @@ function planOf(filter: TicketFilter, orderBy: ListOrder | null | undefined): Pl
     ])
   if (name) return { path: 'name', prefix: name, isDescending: false }
   if (phone) return { path: 'phone', prefix: phone, isDescending: false }
-  const path = fewestFirst.find((path) => filter[paths[path].serves])
+  const path = fewestFirst.find((path) => filter[searchPaths[path].serves])
   const ofStatus = status === 'cancelled' || status === 'expired' ? status : 'created'
   return { path: path ?? ofStatus, isDescending: orderBy !== 'CREATED_ASC' }
 }

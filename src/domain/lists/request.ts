@@ -4,16 +4,16 @@ import type { Context } from '../../request/context.ts'
 import {
   type Found,
   isTime,
-  type Path,
-  type PathName,
-  type Position,
+  type ListedKind,
+  type ListPosition,
   type Positioned,
-  paths,
   type Range,
   readCursor,
-  type Shown,
+  type SearchPath,
+  type SearchPathName,
   type SortKey,
   searchPage,
+  searchPaths,
   sortKeys,
   toCursor,
 } from './search.ts'
@@ -45,7 +45,7 @@ export type ListPage<Row> = {
 
 /** Way to find the rows of a list, and the part of its order: from a time on, before a time, or with a prefix. */
 export type Plan = {
-  path: PathName
+  path: SearchPathName
   isDescending: boolean
   from?: Date | null | undefined
   until?: Date | null | undefined
@@ -53,7 +53,7 @@ export type Plan = {
 }
 
 // Compares two positions: negative where `one` is before `other`.
-function compare(sortKey: SortKey, one: Position, other: Position): number {
+function compare(sortKey: SortKey, one: ListPosition, other: ListPosition): number {
   const byKey = isTime(sortKey)
     ? Number(one.positionKey.slice(1)) - Number(other.positionKey.slice(1))
     : Buffer.compare(Buffer.from(one.positionKey), Buffer.from(other.positionKey))
@@ -62,7 +62,7 @@ function compare(sortKey: SortKey, one: Position, other: Position): number {
 
 // Range of the order within which the rows of a plan lie.
 function boundsOf(sortKey: SortKey, { from, until, prefix = '' }: Plan) {
-  const at = (key: string | number): Position => ({
+  const at = (key: string | number): ListPosition => ({
     positionKey: `${sortKeys[sortKey].prefix}${key}`,
     positionId: '',
   })
@@ -74,7 +74,7 @@ function boundsOf(sortKey: SortKey, { from, until, prefix = '' }: Plan) {
 
 // Merges what was found of each organization. The list ends where the first of them stopped.
 function merge<Row>(found: Found<Row>[], sortKey: SortKey, { isDescending, limit }: Range): Found<Row> {
-  const order = (one: Position, other: Position) =>
+  const order = (one: ListPosition, other: ListPosition) =>
     isDescending ? compare(sortKey, other, one) : compare(sortKey, one, other)
   const [stoppedAt = null] = found.flatMap(({ stoppedAt }) => stoppedAt ?? []).sort(order)
   const rows = found.flatMap(({ rows }) => rows).sort(order)
@@ -84,14 +84,14 @@ function merge<Row>(found: Found<Row>[], sortKey: SortKey, { isDescending, limit
 
 /** Reads a page of a list of the caller's sales. Refuses: INVALID, for a cursor of another order. */
 export async function readPage<Row>(
-  shown: Shown<Row>,
+  shown: ListedKind<Row>,
   plan: Plan,
   filters: Record<string, string | null>,
   { after, before, afterName = 'after', size, isBackward }: PageRequest,
   { db, loaders }: Context,
 ): Promise<ListPage<Row>> {
   const { path, isDescending } = plan
-  const { sortKey, serves }: Path = paths[path]
+  const { sortKey, serves }: SearchPath = searchPaths[path]
   const first = after ? readCursor(sortKey, after, afterName) : null
   const last = before ? readCursor(sortKey, before, 'before') : null
   const bounds = boundsOf(sortKey, plan)

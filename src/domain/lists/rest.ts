@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { preferredType } from '../../http/accept.ts'
+import { preferredType } from '../../http/media-type.ts'
 import type { Context, Needs } from '../../request/context.ts'
 import { exampleIds } from '../../rest/openapi/example-ids.ts'
 import { linkTo, type Route, route } from '../../rest/route.ts'

@@ -8,7 +8,7 @@ import { encodeCursor } from '../../shared/cursor.ts'
 import { refusal } from '../../shared/errors.ts'
 import { identifierPattern } from '../../shared/ids.ts'
 import { isStorableDate } from '../../shared/input-types.ts'
-import { hasLiveCode, tickets } from '../ticket/table.ts'
+import { isCodeTaken, tickets } from '../ticket/table.ts'
 import { ticketRates } from '../ticket-rate/table.ts'
 
 /** Property that a list is ordered by, ties by identifier. */
@@ -16,15 +16,15 @@ export type SortKey = 'created' | 'name' | 'phone'
 
 /** Position in a list: the key of a ticket, milliseconds since 1970 or a text, behind the letter of the order; and the
  *  identifier of the ticket. */
-export type Position = { positionKey: string; positionId: string }
+export type ListPosition = { positionKey: string; positionId: string }
 
 /** A row and its position in the list that it was found in. */
-export type Positioned<Row> = Row & Position
+export type Positioned<Row> = Row & ListPosition
 
 export const isTime = (sortKey: SortKey): boolean => sortKey === 'created'
 
 /** Opaque cursor of a position. That of a row says nothing that the row does not. */
-export const toCursor = ({ positionKey, positionId }: Position): string =>
+export const toCursor = ({ positionKey, positionId }: ListPosition): string =>
   encodeCursor(`${positionId} ${positionKey}`)
 
 // A name has 200 characters, each of which folds into a few at most.
@@ -36,7 +36,7 @@ const isKeyOf = (sortKey: SortKey, key: string): boolean =>
 
 /** Decodes a cursor of a list with this order. `name` is the argument that holds it. Refuses: INVALID, for a
  *  text that is no such cursor. */
-export function readCursor(sortKey: SortKey, cursor: string, name: string): Position {
+export function readCursor(sortKey: SortKey, cursor: string, name: string): ListPosition {
   const text = cursor.length > maxCursor ? '' : Buffer.from(cursor, 'base64url').toString()
   const [, positionId, positionKey, letter, key] = shape.exec(text) ?? []
   if (letter !== sortKeys[sortKey].prefix || !positionId || !positionKey || !key || !isKeyOf(sortKey, key))
@@ -76,12 +76,12 @@ const allParts = sql`select channels.organization_id, channels.channel_id, null:
 const isOfPayment = sql`${tickets.paymentId} = ${text('paymentId')}`
 const hasEmail = sql`lower(${tickets.email}) = lower(${text('email')})`
 const isReferred = sql`${tickets.referralId} = ${text('referralId')}`
-const hasCode = sql`${tickets.qrCode} = ${text('code')} and ${hasLiveCode}`
+const hasCode = sql`${tickets.qrCode} = ${text('code')} and ${isCodeTaken}`
 
 /** Way to find tickets: the parts of the list, and the condition that an index serves in order of the sort
  *  key. `serves` is the filter that it applies by itself. `isSmall`: it finds so few tickets that sorting them costs
  *  nothing. */
-export type Path = { sortKey: SortKey; parts: SQL; where: SQL; serves?: string; isSmall?: true }
+export type SearchPath = { sortKey: SortKey; parts: SQL; where: SQL; serves?: string; isSmall?: true }
 
 const inOrderOf = <const Filter extends string>(sortKey: SortKey, serves: Filter) => ({
   sortKey,
@@ -100,7 +100,7 @@ const ofRates = <const Filter extends string>(serves: Filter, isRate: SQL) => ({
 })
 
 /** Ways to find tickets, by name. Each has an index that begins with organization and channel. */
-export const paths = {
+export const searchPaths = {
   created: { sortKey: 'created', parts: allParts, where: sql`true` },
   name: { ...inOrderOf('name', 'name'), where: sql`true` },
   phone: { ...inOrderOf('phone', 'phone'), where: sql`${tickets.phone} is not null` },
@@ -112,41 +112,41 @@ export const paths = {
   expired: { ...inOrderOf('created', 'status'), where: sql`${tickets.ended} = 'expired'` },
   payment: { ...inOrderOf('created', 'paymentId'), where: isOfPayment, isSmall: true },
   code: { ...inOrderOf('created', 'code'), where: hasCode, isSmall: true },
-} satisfies Record<string, Path>
+} satisfies Record<string, SearchPath>
 
-export type PathName = keyof typeof paths
+export type SearchPathName = keyof typeof searchPaths
 
 /** Condition for a filter that is null if it is absent. */
-export const isGiven = (name: string, condition: SQL) => sql`(${text(name)} is null or ${condition})`
+export const ifGiven = (name: string, condition: SQL) => sql`(${text(name)} is null or ${condition})`
 /** Condition that a column has the value of a filter, if that is given. */
-export const isEqual = (column: PgColumn, name: string, type = 'text') =>
-  isGiven(name, sql`${column} = ${text(name)}::${sql.raw(type)}`)
+export const matches = (column: PgColumn, name: string, type = 'text') =>
+  ifGiven(name, sql`${column} = ${text(name)}::${sql.raw(type)}`)
 const time = (name: string) => sql`${text(name)}::timestamptz`
 
 /** Condition for all filters at once, for those that the path leaves open. One form for any of them, so that
  *  there is one statement for each path. */
-export const restOfFilter = sql`${isEqual(tickets.eventId, 'eventId')}
-  and ${isEqual(tickets.ticketRateId, 'ticketRateId')}
-  and ${isEqual(tickets.paymentId, 'paymentId')}
-  and ${isEqual(tickets.status, 'status', 'ticket_status')}
-  and ${isEqual(tickets.saleType, 'saleType', 'sale_type')}
-  and ${isEqual(tickets.referralId, 'referralId')}
-  and ${isGiven('email', hasEmail)}
-  and ${isGiven('code', hasCode)}
-  and ${isGiven('name', sql`starts_with(${tickets.searchName}, ${text('name')})`)}
-  and ${isGiven('phone', sql`starts_with(${tickets.phone}, ${text('phone')})`)}
-  and ${isGiven('paidFrom', sql`${tickets.activatedAt} >= ${time('paidFrom')}`)}
-  and ${isGiven('paidUntil', sql`${tickets.activatedAt} < ${time('paidUntil')}`)}`
+export const remainingFilter = sql`${matches(tickets.eventId, 'eventId')}
+  and ${matches(tickets.ticketRateId, 'ticketRateId')}
+  and ${matches(tickets.paymentId, 'paymentId')}
+  and ${matches(tickets.status, 'status', 'ticket_status')}
+  and ${matches(tickets.saleType, 'saleType', 'sale_type')}
+  and ${matches(tickets.referralId, 'referralId')}
+  and ${ifGiven('email', hasEmail)}
+  and ${ifGiven('code', hasCode)}
+  and ${ifGiven('name', sql`starts_with(${tickets.searchName}, ${text('name')})`)}
+  and ${ifGiven('phone', sql`starts_with(${tickets.phone}, ${text('phone')})`)}
+  and ${ifGiven('paidFrom', sql`${tickets.activatedAt} >= ${time('paidFrom')}`)}
+  and ${ifGiven('paidUntil', sql`${tickets.activatedAt} < ${time('paidUntil')}`)}`
 
 /** Kind of rows that a list shows: their columns, and the tables that they come from, joined to the tickets
  *  of `page`. `where` keeps one ticket of each row if several lead to it, and `rest` applies the filters that
  *  the path leaves open. */
-export type Shown<Row> = {
+export type ListedKind<Row> = {
   name: string
   rows: Rows<Positioned<Row>>
   from: SQL
-  where?: (path: PathName) => SQL
-  rest: SQL
+  where?: (path: SearchPathName) => SQL
+  remaining: SQL
 }
 
 /** Columns that each kind of rows has: its position in the list. */
@@ -158,10 +158,10 @@ export const positionColumns = {
 type Side = 'lower' | 'upper'
 
 /** Part of a list: everything between two positions, neither included, from one end. */
-export type Range = { lower: Position; upper: Position; isDescending: boolean; limit: number }
+export type Range = { lower: ListPosition; upper: ListPosition; isDescending: boolean; limit: number }
 
 /** Rows of a part in its direction. `stoppedAt` is set if the search ended there for now. */
-export type Found<Row> = { rows: Positioned<Row>[]; stoppedAt: Position | null }
+export type Found<Row> = { rows: Positioned<Row>[]; stoppedAt: ListPosition | null }
 
 /** Maximum number of tickets of one channel that a page looks through for a filter that no index serves. */
 const maxScanned = 10_000
@@ -171,11 +171,11 @@ const positionKeyOf = (sortKey: SortKey) =>
   isTime(sortKey) ? sql`(extract(epoch from key) * 1000)::bigint::text` : sql`key`
 
 function pageStatement<Row>(
-  path: PathName,
-  shown: Shown<Row>,
+  path: SearchPathName,
+  shown: ListedKind<Row>,
   { isDescending, isFiltered }: Record<'isDescending' | 'isFiltered', boolean>,
 ): SQL {
-  const { sortKey, parts, where, isSmall }: Path = paths[path]
+  const { sortKey, parts, where, isSmall }: SearchPath = searchPaths[path]
   const { prefix, key, type } = sortKeys[sortKey]
   const keyOf = (side: Side) => sql`${sql.placeholder(`${side}Key`)}::text::${sql.raw(type)}`
   const idOf = (side: Side) => sql`${sql.placeholder(`${side}Id`)}::text`
@@ -212,7 +212,7 @@ function pageStatement<Row>(
       select key, organization_id, id, payment_id, ${sql.raw(`'${prefix}'`)} || ${positionKeyOf(sortKey)} as position_key from (
         select found.* from parts cross join lateral (
           select ${key} as key, ${organizationId}, ${id}, ${paymentId} from ${tickets} ${inRange} ${beforeStop}
-            ${shown.where ? sql`and ${shown.where(path)}` : sql``} ${isFiltered ? sql`and ${shown.rest}` : sql``}
+            ${shown.where ? sql`and ${shown.where(path)}` : sql``} ${isFiltered ? sql`and ${shown.remaining}` : sql``}
           ${inOrder} ${limited}
         ) as found ${ordered} ${limited}
       ) as found
@@ -221,7 +221,7 @@ function pageStatement<Row>(
     from (${shown.rows.wrap(sql`${selected} ${orderBy(sql`page.key`, sql`page.id`)}`)}) as wrapped`
 }
 
-function toSqlKey(sortKey: SortKey, { positionKey }: Position): string {
+function toSqlKey(sortKey: SortKey, { positionKey }: ListPosition): string {
   const key = positionKey.slice(1)
   return isTime(sortKey) && Number.isFinite(Number(key)) ? new Date(Number(key)).toISOString() : key
 }
@@ -233,13 +233,13 @@ type PageRow = Record<string, string | null> & { stopKey: string | null; stopId:
  *  each. */
 export async function searchPage<Row>(
   db: Database,
-  shown: Shown<Row>,
-  path: PathName,
+  shown: ListedKind<Row>,
+  path: SearchPathName,
   values: Record<string, unknown>,
   { lower, upper, isDescending, limit }: Range,
   isFiltered: boolean,
 ): Promise<Found<Row>> {
-  const { sortKey } = paths[path]
+  const { sortKey } = searchPaths[path]
   const name = `${shown.name}_by_${path}${isDescending ? '_down' : ''}${isFiltered ? '_filtered' : ''}`
   const statement = () => pageStatement(path, shown, { isDescending, isFiltered })
   const [found] = await runNamed<PageRow>(db, name, statement, {

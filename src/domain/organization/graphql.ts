@@ -1,6 +1,5 @@
-import type { Caller } from '../../auth/caller.ts'
-import { findCallerName } from '../../auth/find-caller-name.ts'
-import type { IntegrationScope } from '../../auth/key.ts'
+import type { IntegrationScope } from '../../auth/api-key.ts'
+import { type Caller, findCallerName } from '../../auth/caller.ts'
 import { builder, enumOf, ModeRef, NodeRef } from '../../graphql/builder.ts'
 import { connectionOf, costOfPage, forwardArgs, sizeOf, toPage } from '../../graphql/connection.ts'
 import { requireCaller } from '../../request/context.ts'

@@ -17,7 +17,8 @@ export const paymentById = loadOne(
   soldBatch<PaymentOfRate>({
     name: 'payment_by_id',
     rows: rowsOf({ ...getTableColumns(payments), ticketRateId: rateOfPayment }),
-    ...{ table: payments, column: payments.id },
+    table: payments,
+    column: payments.id,
     key: ({ id }) => id,
   }),
 )

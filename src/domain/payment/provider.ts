@@ -6,11 +6,11 @@ import type { Charge, Payment } from './table.ts'
 export const ownProvider = 'box_office'
 
 /** Charge that a provider has made. Amount in minor units; `reference` is the provider's identifier. */
-export type Money = Pick<Charge, 'provider' | 'reference' | 'amount' | 'currency'>
+export type ProviderCharge = Pick<Charge, 'provider' | 'reference' | 'amount' | 'currency'>
 
 /** Outcome of a payment: it was charged, it ended without a charge, or the provider has not decided yet. */
 export type PaymentOutcome =
-  | { kind: 'paid'; money: Money }
+  | { kind: 'paid'; money: ProviderCharge }
   | { kind: 'ended'; status: 'failed' | 'cancelled' | 'expired' }
   | { kind: 'processing' }
 

@@ -13,7 +13,7 @@ import {
 import { channelId, modeColumn } from '../../auth/table.ts'
 import { inOrganizationIfNamed } from '../../data/query.ts'
 import { nowMs } from '../../database/clock.ts'
-import { createdAt, minorUnits, ownKey, timestampMs } from '../../database/columns.ts'
+import { createdAt, minorUnits, organizationForeignKey, timestampMs } from '../../database/columns.ts'
 import { organizationId } from '../organization/table.ts'
 
 /** Means of a payment that the organization took itself. */
@@ -96,7 +96,7 @@ export const idempotencyKeys = pgTable(
   },
   (key) => [
     primaryKey({ columns: [key.id, key.organizationId] }),
-    ownKey('idempotency_keys_of_payments', key, key.paymentId, payments),
+    organizationForeignKey('idempotency_keys_of_payments', key, key.paymentId, payments),
     index().on(key.createdAt),
     index().on(key.paymentId),
   ],
@@ -119,7 +119,7 @@ export const charges = pgTable(
   },
   (charge) => [
     primaryKey({ columns: [charge.id, charge.organizationId] }),
-    ownKey('charges_of_payments', charge, charge.paymentId, payments),
+    organizationForeignKey('charges_of_payments', charge, charge.paymentId, payments),
     uniqueIndex('charges_reference_of_organization').on(
       charge.provider,
       charge.reference,
@@ -145,7 +145,7 @@ export const providerEvents = pgTable(
   },
   (event) => [
     primaryKey({ columns: [event.provider, event.id, event.organizationId] }),
-    ownKey('provider_events_of_payments', event, event.paymentId, payments),
+    organizationForeignKey('provider_events_of_payments', event, event.paymentId, payments),
     // Finds the rows that are to be deleted by age.
     index().on(event.organizationId, event.createdAt),
     index('provider_events_payment').on(event.paymentId).where(sql`${event.paymentId} is not null`),

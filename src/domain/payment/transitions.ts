@@ -17,11 +17,11 @@ const paymentTransitions: Record<Status, readonly Status[]> = {
   refunded: [],
 }
 
-export const mayBecome = (from: Status, to: Status): boolean => paymentTransitions[from].includes(to)
+export const paymentMayBecome = (from: Status, to: Status): boolean => paymentTransitions[from].includes(to)
 
 /** Guards an update that sets the status to `to`: matches only payments whose status allows it. */
-export const canBecome = (to: Status): SQL =>
+export const wherePaymentMayBecome = (to: Status): SQL =>
   inArray(
     payments.status,
-    payments.status.enumValues.filter((from) => mayBecome(from, to)),
+    payments.status.enumValues.filter((from) => paymentMayBecome(from, to)),
   )

@@ -8,7 +8,9 @@ const rows = rowsOf(getTableColumns(refunds))
 const byColumn = (name: string, column: 'id' | 'ticketId' | 'paymentId') =>
   soldBatch<RefundAttempt>({
     name,
-    ...{ rows, table: refunds, column: refunds[column] },
+    rows,
+    table: refunds,
+    column: refunds[column],
     order: [asc(refunds.createdAt), asc(refunds.id)],
     key: (refund) => refund[column] ?? '',
   })

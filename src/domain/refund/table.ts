@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { check, index, pgEnum, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
 import { channelId, modeColumn } from '../../auth/table.ts'
 import { dueColumns } from '../../data/leased-jobs.ts'
-import { createdAt, minorUnits, ownKey, timestampMs } from '../../database/columns.ts'
+import { createdAt, minorUnits, organizationForeignKey, timestampMs } from '../../database/columns.ts'
 import { organizationId } from '../organization/table.ts'
 import { charges, payments } from '../payment/table.ts'
 import { tickets } from '../ticket/table.ts'
@@ -51,9 +51,9 @@ export const refunds = pgTable(
   },
   (refund) => [
     primaryKey({ columns: [refund.id, refund.organizationId] }),
-    ownKey('refunds_of_payments', refund, refund.paymentId, payments),
-    ownKey('refunds_of_charges', refund, refund.chargeId, charges),
-    ownKey('refunds_of_tickets', refund, refund.ticketId, tickets),
+    organizationForeignKey('refunds_of_payments', refund, refund.paymentId, payments),
+    organizationForeignKey('refunds_of_charges', refund, refund.chargeId, charges),
+    organizationForeignKey('refunds_of_tickets', refund, refund.ticketId, tickets),
     index().on(refund.paymentId),
     index().on(refund.ticketId),
     uniqueIndex('refunds_idempotency_key_of_organization').on(refund.idempotencyKey, refund.organizationId),

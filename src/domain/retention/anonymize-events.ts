@@ -9,7 +9,7 @@ import { anonymized } from '../ticket/anonymized.ts'
 import { type Ticket, tickets } from '../ticket/table.ts'
 import { ticketRates } from '../ticket-rate/table.ts'
 import { type Anonymized, anonymizeTickets } from './anonymize-tickets.ts'
-import { ofPayments } from './find-person.ts'
+import { isOfPayments } from './find-person.ts'
 import { anonymizedEvents } from './table.ts'
 
 const batchSize = 200
@@ -46,7 +46,7 @@ const anonymizePayments = (db: Database, organizationId: string, paymentIds: str
     const found = await tx
       .select({ id: tickets.id })
       .from(tickets)
-      .where(ofPayments(tickets, organizationId, locked))
+      .where(isOfPayments(tickets, organizationId, locked))
     const ticketIds = found.map(({ id }) => id)
     return anonymizeTickets(tx, organizationId, ticketIds)
   })

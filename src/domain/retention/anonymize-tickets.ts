@@ -7,7 +7,7 @@ import { arePayments } from '../payment/lock-payment.ts'
 import { payments } from '../payment/table.ts'
 import { anonymized, clearedAttendee } from '../ticket/anonymized.ts'
 import { type Ticket, ticketColumns, tickets } from '../ticket/table.ts'
-import { ofPayments } from './find-person.ts'
+import { isOfPayments } from './find-person.ts'
 
 /** Tickets that were anonymized, and deliveries whose mails name somebody who was. */
 export type Anonymized = { tickets: Ticket[]; deliveryIds: string[] }
@@ -54,11 +54,11 @@ async function clearOthers({ tx, organizationId, paymentIds }: Locked, names: st
       metadata: sql`case when not ${inMetadata} then ${metadata} end`,
       referralId: sql`case when not ${inReferral} then ${referralId} end`,
     })
-    .where(and(ofPayments(tickets, organizationId, paymentIds), or(inMetadata, inReferral)))
+    .where(and(isOfPayments(tickets, organizationId, paymentIds), or(inMetadata, inReferral)))
 }
 
-// Clears recipients that no ticket of the payment bears any more, such as former holders. Leaves what is
-// still to be sent to a former holder, and what concerns another ticket, whose first holder may have paid.
+// Clears recipients that no ticket of the payment bears any more, such as former attendees. Leaves what is
+// still to be sent to a former attendee, and what concerns another ticket, whose first attendee may have paid.
 export async function clearRecipients(
   { tx, organizationId, paymentIds }: Locked,
   recipients: string[],
@@ -79,7 +79,7 @@ export async function clearRecipients(
     })
     .where(
       and(
-        ofPayments(deliveries, organizationId, paymentIds),
+        isOfPayments(deliveries, organizationId, paymentIds),
         hasRecipient,
         sql`not ${isBorne}`,
         or(inArray(recipient, recipients), isOver),
@@ -138,7 +138,7 @@ export async function anonymizeTickets(
     .from(deliveries)
     .where(
       and(
-        ofPayments(deliveries, organizationId, paymentIds),
+        isOfPayments(deliveries, organizationId, paymentIds),
         or(inArray(deliveries.ticketId, ticketIds), inArray(deliveries.recipient, recipients)),
       ),
     )

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { Config } from '../../config/config.ts'
 import type { Database } from '../../database/database.ts'
-import { command } from '../../shared/command.ts'
 import { email, identifier } from '../../shared/input-types.ts'
+import { command } from '../../shared/parse.ts'
 import { type Erased, erasePerson, eraseTicket } from './erase-person.ts'
 import { exportPerson } from './export-person.ts'
 

@@ -11,7 +11,7 @@ import { refunds } from '../refund/table.ts'
 import { anonymized } from '../ticket/anonymized.ts'
 import { isPaymentOfTicket, retiredDocuments, tickets } from '../ticket/table.ts'
 import { type Anonymized, anonymizeTickets } from './anonymize-tickets.ts'
-import { ofOrganization, ofPayments } from './find-person.ts'
+import { isOfOrganization, isOfPayments } from './find-person.ts'
 
 const batchSize = 200
 
@@ -29,7 +29,7 @@ async function lockUnpaid(tx: Connection, organizationId: string, days: number):
     .innerJoin(payments, isPaymentOfTicket)
     .where(
       and(
-        ofOrganization(organizationId),
+        isOfOrganization(organizationId),
         eq(payments.organizationId, organizationId),
         sql`${tickets.ended} = 'expired'`,
         sql`${tickets.createdAt} < now() - ${days} * interval '1 day'`,
@@ -79,7 +79,7 @@ export const deleteUnpaid = (db: Database, organizationId: string, days: number)
         isKept: sql<boolean>`${isReferredTo(organizationId)}`,
       })
       .from(tickets)
-      .where(ofPayments(tickets, organizationId, ids))
+      .where(isOfPayments(tickets, organizationId, ids))
       .orderBy(asc(tickets.id))
       .for('update')
     const kept = new Set(sold.flatMap(({ paymentId, isKept }) => (isKept ? [paymentId] : [])))
@@ -87,12 +87,12 @@ export const deleteUnpaid = (db: Database, organizationId: string, days: number)
     const done = await anonymizeTickets(tx, organizationId, keptTickets)
     const gone = ids.filter((id) => !kept.has(id))
     if (gone.length > 0) {
-      await tx.delete(idempotencyKeys).where(ofPayments(idempotencyKeys, organizationId, gone))
+      await tx.delete(idempotencyKeys).where(isOfPayments(idempotencyKeys, organizationId, gone))
       await tx
         .update(providerEvents)
         .set({ paymentId: null })
-        .where(ofPayments(providerEvents, organizationId, gone))
-      await tx.delete(tickets).where(ofPayments(tickets, organizationId, gone))
+        .where(isOfPayments(providerEvents, organizationId, gone))
+      await tx.delete(tickets).where(isOfPayments(tickets, organizationId, gone))
       await tx.delete(payments).where(arePayments(organizationId, gone))
     }
     return { payments: ids.length, ...done }

@@ -12,7 +12,12 @@ import { ticketChange } from '../ticket/body.ts'
 import { type Ticket, tickets } from '../ticket/table.ts'
 import { recordChanges } from '../webhook/record-changes.ts'
 import { anonymizeTickets, clearRecipients } from './anonymize-tickets.ts'
-import { deliveriesTo, listOrganizations, ofOrganization, ticketsOf } from './find-person.ts'
+import {
+  findDeliveriesTo,
+  findTicketsOfPerson,
+  isOfOrganization,
+  listOrganizationIds,
+} from './find-person.ts'
 
 /** Numbers of what was erased: tickets, deliveries whose recipient or mail named the person, files of mails,
  *  and tickets that named the person as referrer. */
@@ -68,10 +73,10 @@ const eraseTickets = (db: Database, found: Ticket[]): Promise<{ ids: string[]; d
     return { ids: tickets.map(({ id }) => id), deliveryIds }
   })
 
-// Mails to a former holder, or to an address that was corrected since.
+// Mails to a former attendee, or to an address that was corrected since.
 async function eraseDeliveries(db: Database, email: string): Promise<string[]> {
   const cleared: string[] = []
-  for await (const page of deliveriesTo(db, email))
+  for await (const page of findDeliveriesTo(db, email))
     for (const [organizationId, own] of groupBy(page, ({ organizationId }) => organizationId)) {
       const paymentIds = [...new Set(own.map(({ paymentId }) => paymentId))]
       const recipients = own.map(({ recipient }) => recipient)
@@ -87,13 +92,13 @@ async function eraseDeliveries(db: Database, email: string): Promise<string[]> {
 // Tickets of others that name the address as who referred them, in one of these spellings.
 async function eraseReferrals(db: Database, spellings: Iterable<string>): Promise<number> {
   let count = 0
-  const organizationIds = await listOrganizations(db)
+  const organizationIds = await listOrganizationIds(db)
   for (const [done, organizationId] of organizationIds.entries()) {
     instruments.progress?.('organizations', done, organizationIds.length)
     const found = db
       .select({ id: tickets.id })
       .from(tickets)
-      .where(and(ofOrganization(organizationId), inArray(tickets.referralId, [...spellings])))
+      .where(and(isOfOrganization(organizationId), inArray(tickets.referralId, [...spellings])))
       .limit(batchSize)
     for (;;) {
       const cleared = await db
@@ -139,14 +144,14 @@ export async function erasePerson(
   email: string,
   { mailFolder, force }: EraseOptions,
 ): Promise<Erased> {
-  if (!force) await refuseAhead(db, ticketsOf(db, email))
+  if (!force) await refuseAhead(db, findTicketsOfPerson(db, email))
   const erased: Erased = { tickets: [], deliveries: 0, mails: 0, referrals: 0 }
   const forgetMails = async (deliveryIds: string[]) => {
     erased.deliveries += deliveryIds.length
     erased.mails += await removeMails(mailFolder, deliveryIds)
   }
   const spellings = new Set([email, email.toLowerCase()])
-  for await (const page of ticketsOf(db, email)) {
+  for await (const page of findTicketsOfPerson(db, email)) {
     for (const ticket of page) spellings.add(ticket.email)
     const { ids, deliveryIds } = await eraseTickets(db, page)
     erased.tickets.push(...ids)

@@ -9,7 +9,7 @@ import { invoices } from '../invoice/table.ts'
 import { charges, payments } from '../payment/table.ts'
 import { refunds } from '../refund/table.ts'
 import { type Ticket, tickets } from '../ticket/table.ts'
-import { deliveriesTo, ticketsOf } from './find-person.ts'
+import { findDeliveriesTo, findTicketsOfPerson } from './find-person.ts'
 
 type Row = Record<string, unknown>
 
@@ -73,11 +73,11 @@ export async function exportPerson(db: Database, email: string): Promise<Persona
     for (const row of rows)
       found.get(kind)?.set(`${row.id ?? `${row.integrationId} ${row.nonce}`}`, toBody(row))
   }
-  for await (const page of ticketsOf(db, email)) {
+  for await (const page of findTicketsOfPerson(db, email)) {
     const rows = await findOf(db, page)
     for (const kind of kinds) add(kind, rows[kind])
   }
-  for await (const page of deliveriesTo(db, email)) add('deliveries', page)
+  for await (const page of findDeliveriesTo(db, email)) add('deliveries', page)
   const [clock] = await db
     .select({ now: sql<Date>`now()`.mapWith(tickets.createdAt) })
     .from(sql`(select) as one`)

@@ -11,7 +11,7 @@ import { type Ticket, tickets } from '../ticket/table.ts'
 
 /** Condition that a ticket is of an organization, in either mode and of any channel that ever sold for it, itself among
  *  them. */
-export const ofOrganization = (
+export const isOfOrganization = (
   organizationId: string,
 ): SQL => sql`${tickets.organizationId} = ${organizationId}
   and ${tickets.mode} = any('{live,test}'::key_mode[])
@@ -21,7 +21,7 @@ export const ofOrganization = (
     union select ${organizationId}))`
 
 /** Condition that a row is of one of these payments of an organization. */
-export const ofPayments = (
+export const isOfPayments = (
   table: { organizationId: PgColumn; paymentId: PgColumn },
   organizationId: string,
   paymentIds: string[],
@@ -44,21 +44,21 @@ async function* inPages<Row extends { id: string }>(
 
 /** Lists the identifiers of all organizations. Tickets are looked for in one after the other: their indexes
  *  begin with the organization. */
-export async function listOrganizations(db: Database): Promise<string[]> {
+export async function listOrganizationIds(db: Database): Promise<string[]> {
   const rows = await db.select({ id: organizations.id }).from(organizations).orderBy(asc(organizations.id))
   return rows.map(({ id }) => id)
 }
 
 /** Finds the tickets of a person by the e-mail address, whatever its case, a page at a time. Tickets of a page
  *  are of one organization. */
-export async function* ticketsOf(db: Database, email: string): AsyncGenerator<Ticket[]> {
+export async function* findTicketsOfPerson(db: Database, email: string): AsyncGenerator<Ticket[]> {
   const isTheirs = sql`lower(${tickets.email}) = lower(${email})`
-  for (const organizationId of await listOrganizations(db))
+  for (const organizationId of await listOrganizationIds(db))
     yield* inPages((last) =>
       db
         .select()
         .from(tickets)
-        .where(and(ofOrganization(organizationId), isTheirs, gt(tickets.id, last)))
+        .where(and(isOfOrganization(organizationId), isTheirs, gt(tickets.id, last)))
         .orderBy(asc(tickets.id))
         .limit(pageSize),
     )
@@ -66,7 +66,7 @@ export async function* ticketsOf(db: Database, email: string): AsyncGenerator<Ti
 
 /** Finds what was sent or is to be sent to an address, whatever its case and whoever has the ticket now, a
  *  page at a time. */
-export const deliveriesTo = (db: Database, email: string): AsyncGenerator<Delivery[]> =>
+export const findDeliveriesTo = (db: Database, email: string): AsyncGenerator<Delivery[]> =>
   inPages((last) =>
     db
       .select()

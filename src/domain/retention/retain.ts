@@ -95,7 +95,7 @@ async function claimTurn(db: Database): Promise<string | null> {
 
 /** Gives each organization that is due its turn: deletes its checkouts that were never paid, anonymizes the
  *  attendees of its past events, and deletes its old rows of tables that only grow. Any number of processes may run it: each takes other organizations. */
-export async function retainOrganizations(run: Run): Promise<void> {
+export async function applyRetention(run: Run): Promise<void> {
   const { db, stopping } = run
   const added = await db
     .select({ organizationId: organizations.id })
@@ -133,7 +133,7 @@ export function createRetention(options: RetentionOptions): (stopping: AbortSign
     if (now < lookAt) return
     lookAt = now + lookSeconds * 1000
     const run = { ...options, stopping }
-    await retainOrganizations(run)
+    await applyRetention(run)
     if (now < deleteAt || stopping.aborted) return
     deleteAt = now + turnSeconds * 1000
     await deleteOldMails(run)

@@ -100,7 +100,8 @@ async function toBodies(
         prices: prices[place] ?? [],
         supplements: supplements[place] ?? [],
         questions: questions[place] ?? [],
-        ...{ now, withCapacity },
+        now,
+        withCapacity,
       })
     })
     return eventBody.of(event, bodies)
@@ -140,10 +141,7 @@ export const eventListRoute = route({
     refuses: ['REQUIRED', 'ORIGIN_NOT_ALLOWED'],
     sends: ['Link'],
     isConditional: true,
-    example: {
-      query: { populate: '*', limit: 5 },
-      answer: { success: true, data: [eventBody.example] },
-    },
+    example: { query: { populate: '*', limit: 5 }, answer: { success: true, data: [eventBody.example] } },
   },
   handler: (request, reply) =>
     answerRead(request, reply, async (ctx) => {

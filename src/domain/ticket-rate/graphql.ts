@@ -174,7 +174,7 @@ builder.subscriptionField('rateAvailability', (t) =>
       needs: {
         caller: 'any',
         scope: 'catalogue',
-        live: { latestBy: ({ ticketRateId }: RateAvailability) => ticketRateId },
+        stream: { latestBy: ({ ticketRateId }: RateAvailability) => ticketRateId },
       },
     },
     args: argsOf(t.arg, watchedRates),

@@ -4,8 +4,7 @@ import { type Batch, loadById, loadMany } from '../../data/batch-loader.ts'
 import { organizationsBy } from '../../data/by-organization.ts'
 import { fewRowsOf, type Rows, rowsOf } from '../../data/json-rows.ts'
 import { anyOf, type Find, inOrganizationIfNamed } from '../../data/query.ts'
-import type { Database } from '../../database/database.ts'
-import { perDatabase } from '../../database/per-database.ts'
+import { type Database, perDatabase } from '../../database/database.ts'
 import { groupBy } from '../../shared/group-by.ts'
 import {
   isStockOf,
@@ -101,11 +100,7 @@ const isVisible = (child: Part, keys: string) =>
 /** Loads prices with the setting of their rates that decides whether they are listed. */
 export const visiblePriceById = loadById<Price & { showAllPrices: boolean }>('catalogue', {
   name: 'visible_price_by_id',
-  rows: rowsOf({
-    ...getTableColumns(prices),
-    ...leftColumns,
-    showAllPrices: ticketRates.showAllPrices,
-  }),
+  rows: rowsOf({ ...getTableColumns(prices), ...leftColumns, showAllPrices: ticketRates.showAllPrices }),
   query: (select, keys) =>
     select
       .from(prices)

@@ -5,7 +5,7 @@ import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import type { NamedFind, Readers } from '../../data/batch-loader.ts'
 import { type JoinedRow, rowJoiner, rowsOf } from '../../data/json-rows.ts'
 import { Loader } from '../../data/loader.ts'
-import { anyOf, type Find, isInMode, together } from '../../data/query.ts'
+import { anyOf, type Find, isInMode, queryTogether } from '../../data/query.ts'
 import { type Versioned, versionedLoaders } from '../../data/versioned-loader.ts'
 import type { Database } from '../../database/database.ts'
 import type { Loaders } from '../../request/loaders.ts'
@@ -97,13 +97,10 @@ const findListed = <Child extends Part>(child: Child): Find<Child['$inferSelect'
   }),
 })
 
-const findOffers = together<[Revision, ListedRate, ListedPrice, Supplement, Question]>('offers_by_event_id', [
-  revisions,
-  offerRates,
-  findListed(prices),
-  findListed(supplements),
-  findListed(questions),
-])
+const findOffers = queryTogether<[Revision, ListedRate, ListedPrice, Supplement, Question]>(
+  'offers_by_event_id',
+  [revisions, offerRates, findListed(prices), findListed(supplements), findListed(questions)],
+)
 
 // One statement, and so one snapshot: offers and revisions match.
 async function readOffers(db: Database, eventIds: string[]): Promise<Map<string, Versioned<Offer>>> {

@@ -3,10 +3,9 @@ import { eq, sql } from 'drizzle-orm'
 import { z } from 'zod'
 import { fewRowsOf } from '../../data/json-rows.ts'
 import { PullStream } from '../../data/pull-stream.ts'
-import { anyOf, type Find, together } from '../../data/query.ts'
+import { anyOf, type Find, queryTogether } from '../../data/query.ts'
 import { watchTopic } from '../../database/announcements.ts'
-import type { Database } from '../../database/database.ts'
-import { perDatabase } from '../../database/per-database.ts'
+import { type Database, perDatabase } from '../../database/database.ts'
 import { type Context, requireCaller } from '../../request/context.ts'
 import { problem, refusal, refuseIf } from '../../shared/errors.ts'
 import { identifier } from '../../shared/input-types.ts'
@@ -50,7 +49,7 @@ const ratesOfKeys: Find<Row> = {
       .innerJoin(events, eq(events.id, ticketRates.eventId))
       .where(anyOf(ticketRates.id, keys)),
 }
-const findWatched = together<[Row, Price]>('watched_rates', [ratesOfKeys, ratePrices])
+const findWatched = queryTogether<[Row, Price]>('watched_rates', [ratesOfKeys, ratePrices])
 
 /** Reads rates in one statement, whoever may see them: compare `organizationId`. */
 async function readRates(db: Database, mode: Mode, keys: string[]): Promise<RateAvailability[]> {

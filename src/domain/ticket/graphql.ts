@@ -11,7 +11,7 @@ import {
   time,
 } from '../../graphql/builder.ts'
 import type { Context } from '../../request/context.ts'
-import { documentTypes } from '../../shared/input-types.ts'
+import { personalDocumentTypes } from '../../shared/input-types.ts'
 import { DiscountRef } from '../discount/graphql.ts'
 import { discountById } from '../discount/loaders.ts'
 import { EventRef } from '../event/graphql.ts'
@@ -104,7 +104,7 @@ TicketRef.implement({
       type: parts.DocumentTypeRef,
       ...nullable('Kind of identity document.'),
       resolve: ({ personalDocumentType: type }) =>
-        type === null ? null : (documentTypes.find((known) => known === type) ?? 'other'),
+        type === null ? null : (personalDocumentTypes.find((known) => known === type) ?? 'other'),
     }),
     personalDocumentNumber: t.exposeString(
       'personalDocumentNumber',
@@ -214,6 +214,12 @@ TicketRef.implement({
     discountQuantitySubtract: t.float(
       amountOf('Amount that a discount took off the price.', 'discountAmount'),
     ),
+    documentUrl: t.string({
+      nullable: true,
+      description:
+        'URL of the ticket as a PDF, for the buyer. Anybody with this URL can use the ticket. Null before payment and after cancellation.',
+      resolve: (ticket, _args, { services }) => views.documentUrl(ticket, services.publicUrl()),
+    }),
     discount: t.field({
       type: DiscountRef,
       nullable: true,

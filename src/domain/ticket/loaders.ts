@@ -9,8 +9,8 @@ import {
   inOrganization,
   inOrganizationIfNamed,
   query,
+  queryTogether,
   type Reach,
-  together,
 } from '../../data/query.ts'
 import type { Database } from '../../database/database.ts'
 import { createContextWith, keysByKeyId } from '../../request/prefetch.ts'
@@ -71,7 +71,10 @@ const order = [asc(tickets.position), asc(tickets.id)]
 
 const byPaymentId = soldBatch<Ticket>({
   name: 'tickets_by_payment_id',
-  ...{ rows, table: tickets, column: tickets.paymentId, order },
+  rows,
+  table: tickets,
+  column: tickets.paymentId,
+  order,
   key: ({ paymentId }) => paymentId,
 })
 
@@ -101,7 +104,7 @@ export const ticketById = ({ own }: Readers) =>
   )
 export const ticketsByPaymentId = loadMany('own', byPaymentId)
 
-const findKeysAndTickets = together('key_and_ticket_by_id', [keysByKeyId, ticketsById])
+const findKeysAndTickets = queryTogether('key_and_ticket_by_id', [keysByKeyId, ticketsById])
 
 /** Creates the context of a request for one ticket, which it reads with the key. */
 export const createLookupContext = createContextWith<LookupTicket>({

@@ -1,5 +1,5 @@
 import { amountOf, builder, enumOf, nullable, nullableAmount } from '../../graphql/builder.ts'
-import type { documentTypes } from '../../shared/input-types.ts'
+import type { personalDocumentTypes } from '../../shared/input-types.ts'
 import { minimumAge } from '../event/minimum-age.ts'
 import type { Answer, LookupTicket, Refund, SoldSupplement, Ticket } from './table.ts'
 import type * as views from './views.ts'
@@ -35,7 +35,7 @@ export const SaleTypeRef = enumOf<Ticket['saleType']>('SaleType', 'Way of sellin
   invitation: 'Given away by the organization.',
 })
 
-export const DocumentTypeRef = enumOf<(typeof documentTypes)[number]>(
+export const DocumentTypeRef = enumOf<(typeof personalDocumentTypes)[number]>(
   'PersonalDocumentType',
   'Kind of identity document.',
   {

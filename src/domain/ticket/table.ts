@@ -208,7 +208,7 @@ export const isPaymentOfTicket = and(
 )
 
 /** Condition that a ticket has not expired, so that its code is taken. */
-export const hasLiveCode = isNotExpired(ended)
+export const isCodeTaken = isNotExpired(ended)
 
 /** Document tokens of tickets that were given to another person. Their URLs are answered 410. */
 export const retiredDocuments = pgTable(

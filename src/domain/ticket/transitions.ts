@@ -15,7 +15,7 @@ const ticketTransitions: Record<Status, readonly Status[]> = {
 export const ticketMayBecome = (from: Status, to: Status): boolean => ticketTransitions[from].includes(to)
 
 /** Condition for an update that makes a ticket `to`: it matches only tickets that may become that. */
-export const ticketCanBecome = (to: Status): SQL =>
+export const whereTicketMayBecome = (to: Status): SQL =>
   inArray(
     tickets.status,
     tickets.status.enumValues.filter((from) => ticketMayBecome(from, to)),

@@ -40,3 +40,11 @@ export const totalExtras = (ticket: Ticket): number => ticket.supplementsAmount 
 /** Time of the last entry in Unix seconds; 0 if nobody has entered. */
 export const entryDate = ({ lastEntryAt }: Ticket): number =>
   lastEntryAt ? Math.floor(lastEntryAt.getTime() / 1000) : 0
+
+/** URL of a ticket's PDF. The token is unguessable, and anybody with the URL has the ticket. Null unless the
+ *  ticket is active. */
+export const documentUrl = (
+  { status, documentToken }: Pick<Ticket, 'status' | 'documentToken'>,
+  publicUrl: string,
+): string | null =>
+  status === 'active' && documentToken !== null ? `${publicUrl}/tickets/${documentToken}.pdf` : null

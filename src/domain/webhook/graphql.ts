@@ -4,6 +4,15 @@ import { inputTypes } from '../../graphql/input-of.ts'
 import { mutation, objectResult, resultUnion } from '../../graphql/mutation-result.ts'
 import { ChangeRef, ChangeTypeRef } from '../change/graphql.ts'
 import {
+  type DeliveryWithChange,
+  findOwnWebhooks,
+  listDeliveries,
+  listWebhooks,
+  readCursor,
+  redeliverWebhook,
+  toCursor,
+} from './find-webhooks.ts'
+import {
   deleteWebhook,
   disableWebhook,
   enableWebhook,
@@ -12,17 +21,14 @@ import {
   updateWebhook,
   type WebhookWithSecret,
 } from './manage-webhook.ts'
-import {
-  type DeliveryWithChange,
-  findOwnWebhooks,
-  listDeliveries,
-  listWebhooks,
-  readCursor,
-  redeliverWebhook,
-  toCursor,
-} from './own-webhook.ts'
 import { deliveryStatuses, disabledReasons, type Webhook } from './table.ts'
-import { deliveryInput, oneType, webhookChanges, webhookInput, webhookNamed } from './webhook-input.ts'
+import {
+  deliveryInput,
+  webhookIdInput,
+  webhookInput,
+  webhookType,
+  webhookUpdateInput,
+} from './webhook-input.ts'
 
 const WebhookStatusRef = enumOf<Exclude<Webhook['status'], 'deleted'>>(
   'WebhookStatus',
@@ -79,9 +85,7 @@ const WebhookResultRef = objectResult('Webhook', ['webhook', WebhookRef], 'Webho
 
 const DeleteWebhookPayloadRef = builder.objectRef<{ id: string }>('DeleteWebhookPayload').implement({
   description: 'Deleted webhook.',
-  fields: (t) => ({
-    webhookId: t.exposeID('id', { description: 'Identifier of the deleted webhook.' }),
-  }),
+  fields: (t) => ({ webhookId: t.exposeID('id', { description: 'Identifier of the deleted webhook.' }) }),
 })
 
 builder.queryField('webhooks', (t) =>
@@ -95,12 +99,12 @@ builder.queryField('webhooks', (t) =>
   }),
 )
 
-inputTypes.add(oneType, { type: ChangeTypeRef })
+inputTypes.add(webhookType, { type: ChangeTypeRef })
 
 mutation('updateWebhook', {
   description:
     'Changes the URL or the types of a webhook. A new URL makes all pending deliveries due at once.',
-  input: webhookChanges,
+  input: webhookUpdateInput,
   result: WebhookResultRef,
   needs: { caller: 'confidential', scope: 'tickets:read' },
   run: async (input, ctx) => ({ webhook: await updateWebhook(input, ctx) }),
@@ -109,7 +113,7 @@ mutation('updateWebhook', {
 mutation('enableWebhook', {
   description:
     'Enables a webhook and makes its pending deliveries due at once. Changes made while it was disabled are only in the feed.',
-  input: webhookNamed('Webhook to enable.'),
+  input: webhookIdInput('Webhook to enable.'),
   result: WebhookResultRef,
   needs: { caller: 'confidential', scope: 'tickets:read' },
   run: async ({ id }, ctx) => ({ webhook: await enableWebhook(id, ctx) }),
@@ -117,7 +121,7 @@ mutation('enableWebhook', {
 
 mutation('disableWebhook', {
   description: 'Disables a webhook until it is enabled again. Pending deliveries are kept.',
-  input: webhookNamed('Webhook to disable.'),
+  input: webhookIdInput('Webhook to disable.'),
   result: WebhookResultRef,
   needs: { caller: 'confidential', scope: 'tickets:read' },
   run: async ({ id }, ctx) => ({ webhook: await disableWebhook(id, ctx) }),
@@ -125,7 +129,7 @@ mutation('disableWebhook', {
 
 mutation('deleteWebhook', {
   description: 'Deletes a webhook and its secrets. Pending deliveries are dropped.',
-  input: webhookNamed('Webhook to delete.'),
+  input: webhookIdInput('Webhook to delete.'),
   result: resultUnion(
     'DeleteWebhookResult',
     DeleteWebhookPayloadRef,
@@ -163,7 +167,7 @@ mutation('registerWebhook', {
 mutation('rotateWebhookSecret', {
   description:
     'Replaces the secret of a webhook. For 24 hours messages carry signatures by both the new and the previous secret. Rotating again within that time keeps only the last two.',
-  input: webhookNamed('Webhook to give a new secret.'),
+  input: webhookIdInput('Webhook to give a new secret.'),
   result: WebhookSecretResultRef,
   needs: { caller: 'confidential', scope: 'tickets:read' },
   run: ({ id }, ctx) => rotateWebhookSecret(id, ctx),

@@ -6,9 +6,9 @@ import { inSeconds, nowMs } from '../../database/clock.ts'
 import { type Context, requireConfidential } from '../../request/context.ts'
 import { refusal } from '../../shared/errors.ts'
 import { newId } from '../../shared/ids.ts'
-import { isOwnWebhook, updateOwn } from './own-webhook.ts'
+import { isOwnWebhook, updateOwnWebhook } from './find-webhooks.ts'
 import { type Webhook, webhookDeliveries, webhooks } from './table.ts'
-import { readUrl, type webhookChanges, type webhookInput } from './webhook-input.ts'
+import { readWebhookUrl, type webhookInput, type webhookUpdateInput } from './webhook-input.ts'
 
 const prefix = 'whsec_'
 
@@ -16,7 +16,7 @@ const prefix = 'whsec_'
 const newWebhookSecret = (): string => `${prefix}${randomBytes(32).toString('base64')}`
 
 /** Signs a message with each live secret: the value of `webhook-signature` (Standard Webhooks). */
-export const sign = (secrets: string[], { id, timestamp, body }: Message): string =>
+export const signMessage = (secrets: string[], { id, timestamp, body }: Message): string =>
   secrets
     .map((secret) => {
       const key = Buffer.from(secret.slice(prefix.length), 'base64')
@@ -49,7 +49,7 @@ export async function registerWebhook(
   const row = {
     id: newId('whk'),
     mode: ctx.mode,
-    url: readUrl(url, ctx.services.privateWebhooks),
+    url: readWebhookUrl(url, ctx.services.privateWebhooks),
     types,
     secret,
     channelId: caller.kind === 'channel' ? ownerId : null,
@@ -77,11 +77,11 @@ const isPendingFor = ({ id }: Webhook) =>
  *  repaired receiver skips the backoff. */
 const updateAndResume = (
   id: string,
-  values: Parameters<typeof updateOwn>[2],
+  values: Parameters<typeof updateOwnWebhook>[2],
   ctx: Context,
 ): Promise<Webhook> =>
   ctx.db.transaction(async (tx) => {
-    const webhook = await updateOwn(tx, id, { ...values, failingSince: null, pausedUntil: null }, ctx)
+    const webhook = await updateOwnWebhook(tx, id, { ...values, failingSince: null, pausedUntil: null }, ctx)
     await tx
       .update(webhookDeliveries)
       .set({ dueAt: sql`now()` })
@@ -92,13 +92,13 @@ const updateAndResume = (
 /** Changes the URL or the types of a webhook, which may be disabled. Pending deliveries go to the new URL.
  *  Refuses: NOT_FOUND, INVALID, ADDRESS_NOT_ALLOWED. */
 export async function updateWebhook(
-  { id, url, types }: z.output<typeof webhookChanges>,
+  { id, url, types }: z.output<typeof webhookUpdateInput>,
   ctx: Context,
 ): Promise<Webhook> {
   // An update must set a column, even if nothing changes.
   const chosen = { types: types ?? sql`${webhooks.types}` }
-  if (url == null) return updateOwn(ctx.db, id, chosen, ctx)
-  return updateAndResume(id, { ...chosen, url: readUrl(url, ctx.services.privateWebhooks) }, ctx)
+  if (url == null) return updateOwnWebhook(ctx.db, id, chosen, ctx)
+  return updateAndResume(id, { ...chosen, url: readWebhookUrl(url, ctx.services.privateWebhooks) }, ctx)
 }
 
 /** Enables a webhook, whoever disabled it, and makes its pending deliveries due. Changes made while it was
@@ -110,14 +110,14 @@ export const enableWebhook = (id: string, ctx: Context): Promise<Webhook> =>
  *  Refuses: NOT_FOUND. */
 export async function disableWebhook(id: string, ctx: Context): Promise<Webhook> {
   const disabledReason = sql`coalesce(${webhooks.disabledReason}, 'REQUESTED')`
-  return updateOwn(ctx.db, id, { status: 'disabled', disabledReason }, ctx)
+  return updateOwnWebhook(ctx.db, id, { status: 'disabled', disabledReason }, ctx)
 }
 
 /** Deletes a webhook with its secrets, and drops pending deliveries. Returns its id. Refuses: NOT_FOUND. */
 export const deleteWebhook = (id: string, ctx: Context): Promise<{ id: string }> =>
   ctx.db.transaction(async (tx) => {
     const noSecrets = { secret: '', previousSecret: null, previousSecretUntil: null }
-    const webhook = await updateOwn(tx, id, { status: 'deleted', ...noSecrets }, ctx)
+    const webhook = await updateOwnWebhook(tx, id, { status: 'deleted', ...noSecrets }, ctx)
     await tx
       .update(webhookDeliveries)
       .set({ status: 'dead', lastError: 'DELETED' })
@@ -130,5 +130,5 @@ export const deleteWebhook = (id: string, ctx: Context): Promise<{ id: string }>
 export async function rotateWebhookSecret(id: string, ctx: Context): Promise<WebhookWithSecret> {
   const secret = newWebhookSecret()
   const previous = { previousSecret: sql`${webhooks.secret}`, previousSecretUntil: inSeconds(overlapSeconds) }
-  return { webhook: await updateOwn(ctx.db, id, { secret, ...previous }, ctx), secret }
+  return { webhook: await updateOwnWebhook(ctx.db, id, { secret, ...previous }, ctx), secret }
 }

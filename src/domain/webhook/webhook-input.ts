@@ -6,9 +6,9 @@ import { changeType } from '../change/table.ts'
 import { isPublicAddress, literalAddress } from './send/public-address.ts'
 
 /** Type of change that a webhook receives. */
-export const oneType = z.enum(changeType.enumValues)
+export const webhookType = z.enum(changeType.enumValues)
 const types = z
-  .array(oneType)
+  .array(webhookType)
   .min(1, 'must name at least one type')
   .transform((types) => [...new Set(types)])
 const id = scalars.id.describe('Webhook identifier.')
@@ -27,7 +27,7 @@ export const webhookInput = z
   .describe('Webhook to register.')
 
 /** Changes to a webhook. */
-export const webhookChanges = z
+export const webhookUpdateInput = z
   .strictObject({
     id,
     url: scalars.httpUrl.nullish().describe('New URL, an https address on the public internet.'),
@@ -36,7 +36,7 @@ export const webhookChanges = z
   .describe('Changes to a webhook. Fields that are omitted or null stay as they are.')
 
 /** A webhook that exists. `description` says what for. */
-export const webhookNamed = (description: string) => z.strictObject({ id }).describe(description)
+export const webhookIdInput = (description: string) => z.strictObject({ id }).describe(description)
 
 /** A delivery that is to be repeated. */
 export const deliveryInput = z
@@ -59,7 +59,7 @@ const refused = (code: CodeWithoutFacts, message: string) => refusal(code, messa
 
 /** Validates and normalizes a webhook URL. The IP addresses behind its name are checked on each delivery.
  *  Refuses: INVALID, ADDRESS_NOT_ALLOWED. */
-export function readUrl(text: string, privateWebhooks: boolean): string {
+export function readWebhookUrl(text: string, privateWebhooks: boolean): string {
   const url = new URL(text)
   url.hash = ''
   if (url.username || url.password) throw refused('INVALID', 'url must hold no user name and no password.')

@@ -1,7 +1,7 @@
 import { hashOf, iconUrl } from '../../http/html.ts'
 import { Representation } from '../../http/representation.ts'
 import type { FindExampleValues } from '../../rest/openapi/example-ids.ts'
-import { madeOnce } from '../../shared/made-once.ts'
+import { makeOnce } from '../../shared/make-once.ts'
 import { graphiqlTabs, type Tab } from './tabs.ts'
 
 // Workarounds. GraphiQL's drag-and-drop moves a pressed tab away from the pointer, so that clicks miss it. Its
@@ -84,5 +84,5 @@ async function render(findExamples: FindExampleValues | undefined): Promise<Repr
 
 /** Returns GraphiQL as one self-contained page, rendered on the first request. */
 export function graphiqlPage(findExamples: FindExampleValues | undefined): () => Promise<Representation> {
-  return madeOnce(() => render(findExamples))
+  return makeOnce(() => render(findExamples))
 }

@@ -1,5 +1,5 @@
 import { createSourceEventStream, execute, type GraphQLError, locatedError } from 'graphql'
-import type { Live } from '../../graphql/needs.ts'
+import type { Streaming } from '../../graphql/needs.ts'
 import type { Log } from '../../http/mask-error.ts'
 import type { Context } from '../../request/context.ts'
 import { requestLimits } from '../../shared/request-limits.ts'
@@ -13,7 +13,7 @@ export type LiveOperation = {
   compiled: CompiledOperation
   operationName: string | null | undefined
   variables: Record<string, unknown>
-  live: Live<unknown>
+  stream: Streaming<unknown>
 }
 
 /** Request that opened a stream, for the errors in it. */

@@ -56,10 +56,10 @@ class LiveSources {
   open(subscription: Subscription, lastEventId: string | undefined): Promise<Opened> {
     const { operation, authenticated } = subscription
     const open = () => openSource(operation, { ...contextOf(this.#services, authenticated), lastEventId })
-    const { compiled, operationName, variables, live } = operation
+    const { compiled, operationName, variables, stream } = operation
     const asked = [compiled.document.loc?.source.body, operationName, variables, authenticated.caller]
     const key = sha256(JSON.stringify(asked))
-    if (!live.latestBy) return open().then((events) => this.#own(events, subscription, key))
+    if (!stream.latestBy) return open().then((events) => this.#own(events, subscription, key))
     const found = this.#shared.get(key)
     if (found) return found
     const forget = () => {
@@ -78,7 +78,7 @@ class LiveSources {
       for await (const event of events) {
         const ctx = contextOf(this.#services, authenticated)
         const bytes = await toEvent(operation, { event, id: undefined }, ctx, origin)
-        audience.set(operation.live.latestBy?.(event) ?? '', bytes)
+        audience.set(operation.stream.latestBy?.(event) ?? '', bytes)
         this.#fanOut.publish(audience)
       }
     }
@@ -115,7 +115,7 @@ class LiveSources {
           await this.#fanOut.whenWritable(stream)
           for await (const event of events) {
             const execute = async () => {
-              const id = operation.live.eventIdOf?.(event)
+              const id = operation.stream.eventIdOf?.(event)
               const ctx = contextOf(this.#services, session.authenticated)
               return { id, bytes: await toEvent(operation, { event, id }, ctx, origin) }
             }
@@ -198,7 +198,7 @@ export class LiveStreams {
     const { credentials } = request
     // A request's own logger would keep the whole request in memory.
     const origin = { requestId: request.id, log: this.#log.child({ request_id: request.id }) }
-    const release = this.#count(credentials.hash, clientAddress(request), !operation.live.latestBy)
+    const release = this.#count(credentials.hash, clientAddress(request), !operation.stream.latestBy)
     let opened: Opened | undefined
     try {
       const lastEventId = [request.headers['last-event-id']].flat()[0]

@@ -3,9 +3,9 @@ import { readFile } from 'node:fs/promises'
 import fastify, { type FastifyInstance } from 'fastify'
 import { icon } from '../../http/html.ts'
 import { type Answer, Representation, sendRepresentation } from '../../http/representation.ts'
-import { madeOnce } from '../../shared/made-once.ts'
-import { type DocumentedRoute, type OpenApiDocument, toDocument } from './document.ts'
+import { makeOnce } from '../../shared/make-once.ts'
 import type { ExampleValues, FindExampleValues } from './example-ids.ts'
+import { type DocumentedRoute, type OpenApiDocument, toOpenApiDocument } from './openapi-document.ts'
 import type { DocumentedWebhook } from './webhooks.ts'
 
 const favicon = { filename: 'icon.svg', rel: 'icon', type: 'image/svg+xml', sizes: 'any', content: icon }
@@ -135,7 +135,7 @@ async function open(
 ) {
   const [text, examples] = await Promise.all([readFile(packageFile, 'utf8'), findExamples?.()])
   const { version }: { version: string } = JSON.parse(text)
-  const document = toDocument({ routes, webhooks, publicUrl: publicUrl(), version, examples })
+  const document = toOpenApiDocument({ routes, webhooks, publicUrl: publicUrl(), version, examples })
   const bytes = new Representation({
     status: 200,
     headers: { 'content-type': 'application/json; charset=utf-8' },
@@ -151,7 +151,7 @@ async function open(
  *  routes are added. */
 export function addDocumentation(app: FastifyInstance, options: DocumentationOptions): void {
   const routes: DocumentedRoute[] = []
-  const documentation = madeOnce(() => open(routes, options))
+  const documentation = makeOnce(() => open(routes, options))
   app.addHook('onRoute', (route) => {
     if (!route.schema?.hide && route.method !== 'HEAD') routes.push(route)
   })

@@ -23,11 +23,7 @@ export const headers = {
     schema: count,
     example: 1,
   },
-  'Retry-After': {
-    description: 'Number of seconds after which to retry.',
-    schema: count,
-    example: 1,
-  },
+  'Retry-After': { description: 'Number of seconds after which to retry.', schema: count, example: 1 },
   ETag: {
     description: 'Tag of these bytes. Send it as `If-None-Match` to receive them only if they have changed.',
     schema: text,

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
-import { newKey } from '../../../src/auth/key.ts'
+import { newApiKey } from '../../../src/auth/api-key.ts'
 import { revokeKey } from '../../../src/auth/revoke-key.ts'
 import { newId, newSecret } from '../../../src/shared/ids.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
@@ -31,7 +31,7 @@ type Answer = Awaited<ReturnType<Sale['rest']>>
 let addresses = 0
 /** Returns an address not used before, as the proxy forwards it. */
 const anAddress = (): Headers => ({ 'x-forwarded-for': `198.51.100.${++addresses}` })
-const guessedKey = (): Headers => ({ 'x-api-key': newKey('live').key })
+const guessedKey = (): Headers => ({ 'x-api-key': newApiKey('live').key })
 const guessedSecret = (): Headers => ({ integration_id: newId('int'), secret: newSecret() })
 
 const list = (headers: Headers) => sale.rest('GET', '/events', { headers })

@@ -1,8 +1,8 @@
 import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { newApiKey } from '../../../src/auth/api-key.ts'
 import { changeGrant } from '../../../src/auth/change-grant.ts'
 import { issueChannelKey, issueIntegrationKey } from '../../../src/auth/issue-key.ts'
-import { newKey } from '../../../src/auth/key.ts'
 import { revokeKey } from '../../../src/auth/revoke-key.ts'
 import { keys } from '../../../src/auth/table.ts'
 import { anEntry, checkOut } from '../../support/checkouts.ts'
@@ -103,12 +103,12 @@ const issueKey = async (mode: 'live' | 'test' = 'live') => {
 }
 
 test.each<[what: string, headers: () => Promise<Headers>]>([
-  ['never issued', async () => ({ 'x-api-key': newKey('test').key })],
+  ['never issued', async () => ({ 'x-api-key': newApiKey('test').key })],
   [
     'with the public part of a valid one',
     async () => {
       const { id } = await issueKey()
-      const { id: other, key } = newKey('test')
+      const { id: other, key } = newApiKey('test')
       await sale.db.update(keys).set({ id: other }).where(eq(keys.id, id))
       return { 'x-api-key': key }
     },
@@ -269,7 +269,7 @@ test.each<[what: string, headers: () => Promise<Headers>, answer: string]>([
   ],
   [
     'a valid secret and a bad key',
-    async () => ({ ...sale.integration.v1, 'x-api-key': newKey('test').key }),
+    async () => ({ ...sale.integration.v1, 'x-api-key': newApiKey('test').key }),
     '401 UNAUTHENTICATED x-api-key',
   ],
   [

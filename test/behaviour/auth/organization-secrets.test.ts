@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { Credentials, mayBeValid } from '../../../src/auth/credentials.ts'
+import { Credentials, isListedValid } from '../../../src/auth/credentials.ts'
 import { issueIntegrationKey } from '../../../src/auth/issue-key.ts'
 import {
   issueOrganizationSecret,
@@ -87,7 +87,7 @@ test('an expired secret is refused, and cannot be issued', async () => {
 test('a secret is known to be worth authenticating, and a lookup by it takes two statements', async () => {
   const { secret, secretId } = await issue()
   const headers = { integration_id: others[0] ?? '', secret }
-  const isKnown = () => mayBeValid(sale.db, new Credentials(headers))
+  const isKnown = () => isListedValid(sale.db, new Credentials(headers))
   expect(await isKnown()).toBe(true)
   await lookUp(headers.integration_id, secret)
   sale.statements.reset()

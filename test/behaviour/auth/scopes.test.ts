@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { channelRoutes, integrationRoutes } from '../../../src/app/routes.ts'
-import { type IntegrationScope, integrationScopes } from '../../../src/auth/key.ts'
+import { type IntegrationScope, integrationScopes } from '../../../src/auth/api-key.ts'
 import type { FieldNeeds } from '../../../src/graphql/needs.ts'
 import { schema } from '../../../src/graphql-server/schema.ts'
 import { routeKinds } from '../../support/authorization/rest-rows.ts'

@@ -1,6 +1,6 @@
 import { getNamedType, isLeafType, isObjectType } from 'graphql'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type IntegrationScope, integrationScopes } from '../../../src/auth/key.ts'
+import { type IntegrationScope, integrationScopes } from '../../../src/auth/api-key.ts'
 import { schema } from '../../../src/graphql-server/schema.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { anEventAtDoor } from '../../support/door.ts'

@@ -2,6 +2,7 @@ import { eq, sql } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { deliveries } from '../../../src/domain/delivery/table.ts'
 import { tickets } from '../../../src/domain/ticket/table.ts'
+import { resendTickets, transferTicket } from '../../support/attendees.ts'
 import { anEntry, type Checkout } from '../../support/checkouts.ts'
 import {
   buyDeliverable,
@@ -10,7 +11,6 @@ import {
   readDeliveries,
   sendDeliveriesOnce,
 } from '../../support/deliveries.ts'
-import { resendTickets, transferTicket } from '../../support/holders.ts'
 import { type MailServer, startMailServer } from '../../support/mail-server.ts'
 import { publishableHeaders } from '../../support/modes.ts'
 import { openPageBuyer } from '../../support/payment-page-buyer.ts'

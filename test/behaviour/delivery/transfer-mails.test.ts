@@ -1,6 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { deliveries } from '../../../src/domain/delivery/table.ts'
+import { deliveriesOf, transferTicket } from '../../support/attendees.ts'
 import {
   buyDeliverable,
   deliveryCatalogue,
@@ -8,7 +9,6 @@ import {
   publicUrl,
   sendDeliveriesOnce,
 } from '../../support/deliveries.ts'
-import { deliveriesOf, transferTicket } from '../../support/holders.ts'
 import { type MailServer, startMailServer } from '../../support/mail-server.ts'
 import { cancelTicket, ticketOf, ticketRow } from '../../support/refunds.ts'
 import { openSale, type Sale } from '../../support/sale.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { plugins } from '../../../src/graphql-server/execute.ts'
+import { yogaPlugins } from '../../../src/graphql-server/execute.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { aCatalogue, anEvent, aRateOf } from '../../support/factories.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
@@ -26,11 +26,11 @@ const ask = (query: string, { variables, headers, operationName }: Asked = {}) =
 
 /** Asks through Yoga, as where there are further plugins. */
 async function askYoga(...asked: Parameters<typeof ask>) {
-  plugins.push({})
+  yogaPlugins.push({})
   try {
     return await ask(...asked)
   } finally {
-    plugins.pop()
+    yogaPlugins.pop()
   }
 }
 const ways = [
@@ -83,8 +83,8 @@ test.each<[what: string, query: string, asked?: (id: string) => Asked]>([
           body: { ...given, headers: undefined, query: `${query} # ${asking++}` },
         })
       const compiled = seen(await request())
-      plugins.push({})
-      const expected = seen(await request().finally(() => plugins.pop()))
+      yogaPlugins.push({})
+      const expected = seen(await request().finally(() => yogaPlugins.pop()))
       expect(compiled, JSON.stringify(given)).toEqual(expected)
     }
 })

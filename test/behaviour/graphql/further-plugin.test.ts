@@ -1,19 +1,19 @@
 // Runs in: postgres
 
 import { expect, test } from 'vitest'
-import { plugins } from '../../../src/graphql-server/execute.ts'
+import { yogaPlugins } from '../../../src/graphql-server/execute.ts'
 import { aCatalogue } from '../../support/factories.ts'
 import { openSale } from '../../support/sale.ts'
 
 test('a further plugin sees every request', async () => {
   let executed = 0
-  plugins.push({ onExecute: () => void executed++ })
+  yogaPlugins.push({ onExecute: () => void executed++ })
   const watched = await openSale(aCatalogue())
   try {
     for (let time = 0; time < 3; time++) await watched.graphql('{ viewer { id } }', {}, watched.channel)
     expect(executed).toBe(3)
   } finally {
-    plugins.pop()
+    yogaPlugins.pop()
   }
   // Control: without it, no such hook is called.
   await watched.graphql('{ viewer { id } }', {}, watched.channel)

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { demoCatalogue } from '../../../examples/shop/src/demo/catalogue.ts'
+import { transferTicket, updateAttendee } from '../../support/attendees.ts'
 import { aGuest, issueInvitations, sellAtBoxOffice } from '../../support/box-office.ts'
 import {
   anEntry,
@@ -8,7 +9,6 @@ import {
   checkOutOverGraphql,
   toCamelCase,
 } from '../../support/checkouts.ts'
-import { transferTicket, updateAttendee } from '../../support/holders.ts'
 import { cancelTicket, fullPaymentOf, refundTicket } from '../../support/refunds.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 import { settlePaymentById } from '../../support/settle-payment.ts'

@@ -1,16 +1,16 @@
 import { sql } from 'drizzle-orm'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { RetentionConfig } from '../../../src/config/database.ts'
-import { runSql } from '../../../src/database/run-sql.ts'
+import { runSql } from '../../../src/database/database.ts'
 import { assignPositions } from '../../../src/domain/change/assign-positions.ts'
-import { retainOrganizations } from '../../../src/domain/retention/retain.ts'
+import { applyRetention } from '../../../src/domain/retention/retain.ts'
 import { receiveProviderEvent } from '../../../src/domain/sale/settle/receive-provider-event.ts'
 import { idsFrom } from '../../../src/shared/ids.ts'
+import { updateAttendee } from '../../support/attendees.ts'
 import { cursorRefusal, readChanges, readChangesPage } from '../../support/change-feed.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { aLargeRate, anEventAtDoor, scanTicket } from '../../support/door.ts'
 import { aCatalogue, anOrganization, channelHeaders } from '../../support/factories.ts'
-import { updateAttendee } from '../../support/holders.ts'
 import { brokenInvariants } from '../../support/invariants.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 import { settlePaymentById } from '../../support/settle-payment.ts'
@@ -54,7 +54,7 @@ async function retain(settings: Partial<RetentionConfig> = {}, organization?: st
       `update retention_turns set due_at = now() + interval '1 hour' where organization_id <> '${organization}'`,
     )
   sale.statements.reset()
-  await retainOrganizations({
+  await applyRetention({
     ...{ db: sale.db, settings: { ...byDefault, ...settings }, mailFolder: '/nonexistent' },
     stopping: new AbortController().signal,
     onDone: (facts) => void done.push(facts),

@@ -4,7 +4,7 @@ import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { RetentionConfig } from '../../../src/config/database.ts'
 import { idempotencyKeys, payments, providerEvents } from '../../../src/domain/payment/table.ts'
-import { createRetention, deleteOldMails, retainOrganizations } from '../../../src/domain/retention/retain.ts'
+import { applyRetention, createRetention, deleteOldMails } from '../../../src/domain/retention/retain.ts'
 import { anonymizedEvents, retentionTurns } from '../../../src/domain/retention/table.ts'
 import { tickets } from '../../../src/domain/ticket/table.ts'
 import { anEntry, countersOf, mustCheckOut } from '../../support/checkouts.ts'
@@ -75,7 +75,7 @@ const countOf = async (table: typeof payments | typeof tickets) =>
 test('what is young stays', async () => {
   await age(29)
   const count = await countOf(tickets)
-  expect(await runOnce(retainOrganizations)).toEqual([])
+  expect(await runOnce(applyRetention)).toEqual([])
   expect(await runOnce(deleteOldMails)).toEqual([])
   expect(await countOf(tickets)).toBe(count)
 })
@@ -100,7 +100,7 @@ test('unpaid checkouts are deleted, and nothing that was paid or may still be', 
   const before = [await countOf(payments), await countOf(tickets)]
   const counters = await countersOf(sale)
   await age(31)
-  expect(await runOnce(retainOrganizations)).toEqual([{ organization: 'org_1', unpaid: 2, attendees: 0 }])
+  expect(await runOnce(applyRetention)).toEqual([{ organization: 'org_1', unpaid: 2, attendees: 0 }])
   expect([await countOf(payments), await countOf(tickets)]).toEqual(before.map((count) => count - 2))
   expect(await ticketRow(sale, ticketOf(walk.unpaid))).toBeUndefined()
   expect(await ticketRow(sale, ticketOf(left))).toBeUndefined()
@@ -127,24 +127,22 @@ test('an unpaid checkout that was scanned is anonymized and kept', async () => {
   await cancelCheckout(sale, scanned.payment_id)
   await scanTicket(sale, { ticketId: ticketOf(scanned), force: true }, sale.integration.v2)
   await age(31)
-  expect(await runOnce(retainOrganizations)).toMatchObject([{ attendees: 1 }])
+  expect(await runOnce(applyRetention)).toMatchObject([{ attendees: 1 }])
   expect(await ticketRow(sale, ticketOf(scanned))).toMatchObject({ email: 'anonymized', status: 'expired' })
   // Another turn has nothing left to do.
   await sale.db.update(retentionTurns).set({ dueAt: sql`now()` })
-  expect(await runOnce(retainOrganizations)).toEqual([])
+  expect(await runOnce(applyRetention)).toEqual([])
 })
 
 test('attendees are anonymized two years after the event, once', async () => {
   await endEvent(sale, 23)
-  expect(await runOnce(retainOrganizations)).toEqual([])
+  expect(await runOnce(applyRetention)).toEqual([])
   await endEvent(sale, 25)
-  expect(await runOnce(retainOrganizations, { retainPersonalMonths: null })).toEqual([])
+  expect(await runOnce(applyRetention, { retainPersonalMonths: null })).toEqual([])
   await sale.db.update(retentionTurns).set({ dueAt: sql`now()` })
   const { length } = await sale.db.select().from(tickets).where(sql`email <> 'anonymized'`)
   expect(length).toBeGreaterThan(7)
-  expect(await runOnce(retainOrganizations)).toEqual([
-    { organization: 'org_1', unpaid: 0, attendees: length },
-  ])
+  expect(await runOnce(applyRetention)).toEqual([{ organization: 'org_1', unpaid: 0, attendees: length }])
   await sale.db.execute(sql`analyze`)
   expect(await tablesWith(sale, [...traces, 'berta', 'núñez'])).toEqual([])
   expect(await mailsWith(folder, traces)).toEqual([])
@@ -153,7 +151,7 @@ test('attendees are anonymized two years after the event, once', async () => {
   // The next turn doesn't read its tickets.
   await sale.db.update(retentionTurns).set({ dueAt: sql`now()` })
   sale.statements.reset()
-  expect(await runOnce(retainOrganizations, { retainUnpaidDays: null })).toEqual([])
+  expect(await runOnce(applyRetention, { retainUnpaidDays: null })).toEqual([])
   expect(sale.statements.filter((text) => text.includes('"tickets"'))).toEqual([])
 })
 
@@ -163,13 +161,13 @@ test('an event that was moved to a later date is looked at again', async () => {
     .update(tickets)
     .set({ email: zenobia.email })
     .where(eq(tickets.id, ticketOf(walk.full)))
-  expect(await runOnce(retainOrganizations)).toMatchObject([{ attendees: 1 }])
+  expect(await runOnce(applyRetention)).toMatchObject([{ attendees: 1 }])
 })
 
 test('a turn is taken by one process, and the next comes an hour later', async () => {
-  await runOnce(retainOrganizations)
+  await runOnce(applyRetention)
   sale.statements.reset()
-  await runOnce(retainOrganizations)
+  await runOnce(applyRetention)
   expect(sale.statements).toHaveLength(2)
   const [turn] = await sale.db
     .select({ isLater: sql<boolean>`due_at > now() + interval '59 minutes'` })
@@ -200,7 +198,7 @@ test('the job looks each minute, and deletes old mails each hour', async () => {
 test('a process that leaves stops and gives its turn back', async () => {
   const stopping = AbortSignal.abort()
   sale.statements.reset()
-  await retainOrganizations({ db: sale.db, settings: byDefault, mailFolder: folder, stopping })
+  await applyRetention({ db: sale.db, settings: byDefault, mailFolder: folder, stopping })
   expect(sale.statements).toHaveLength(1)
 })
 

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { newKey } from '../../../src/auth/key.ts'
+import { newApiKey } from '../../../src/auth/api-key.ts'
 import { anEntry, checkOut } from '../../support/checkouts.ts'
 import { aCatalogueOfTwo, channelHeaders, integrationHeaders } from '../../support/factories.ts'
 import { graphqlRefusal, refusal } from '../../support/refusals.ts'
@@ -25,7 +25,7 @@ const bodyOf = (rate: string, more: Record<string, unknown> = {}) => ({
   ticket_rate_id: `rate_${rate}`,
   tickets: [anEntry(`price_${rate}`, { full_name: 'Ana' })],
 })
-const stranger = () => ({ 'x-api-key': newKey('test').key })
+const stranger = () => ({ 'x-api-key': newApiKey('test').key })
 
 type Headers = Record<string, string>
 type Result = { result: { __typename: string; totalAmount?: number } }

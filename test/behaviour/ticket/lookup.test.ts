@@ -1,7 +1,7 @@
 // Runs in: postgres
 
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { newKey } from '../../../src/auth/key.ts'
+import { newApiKey } from '../../../src/auth/api-key.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import {
   aCatalogue,
@@ -113,7 +113,7 @@ test('concurrent lookups of several organizations are batched, and each sees its
 })
 
 test('a lookup by an unknown caller is refused alike for existing and absent tickets', async () => {
-  const headers = { 'x-api-key': newKey('test').key }
+  const headers = { 'x-api-key': newApiKey('test').key }
   for (const id of [tickets[0], 'tkt_nobody', 'no id at all'])
     expect(refusal(await overRest(headers, encodeURIComponent(id ?? '')))).toBe(
       '401 UNAUTHENTICATED x-api-key',

@@ -3,6 +3,13 @@
 import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { deliveries } from '../../../src/domain/delivery/table.ts'
+import {
+  callHolderMutation,
+  deliveriesOf,
+  resendTickets,
+  transferTicket,
+  updateAttendee,
+} from '../../support/attendees.ts'
 import { anEntry, type Checkout, mustCheckOut } from '../../support/checkouts.ts'
 import { sendDeliveriesOnce } from '../../support/deliveries.ts'
 import {
@@ -14,13 +21,6 @@ import {
   channelHeaders,
   integrationHeaders,
 } from '../../support/factories.ts'
-import {
-  callHolderMutation,
-  deliveriesOf,
-  resendTickets,
-  transferTicket,
-  updateAttendee,
-} from '../../support/holders.ts'
 import { type MailServer, startMailServer } from '../../support/mail-server.ts'
 import * as refunds from '../../support/refunds.ts'
 import { openSale, type Sale } from '../../support/sale.ts'

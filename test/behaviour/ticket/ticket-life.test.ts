@@ -11,6 +11,7 @@ import { processDueRefunds } from '../../../src/domain/sale/refund/request-provi
 import { expireHolds } from '../../../src/domain/sale/release/expire-holds.ts'
 import { tickets } from '../../../src/domain/ticket/table.ts'
 import { webhooks } from '../../../src/domain/webhook/table.ts'
+import { retiredOf, scanCode, transferTicket } from '../../support/attendees.ts'
 import {
   aBuyer,
   aGuest,
@@ -22,7 +23,6 @@ import {
 import { anEntry, checkOut } from '../../support/checkouts.ts'
 import { redeem as redeemItems, scanTicket } from '../../support/door.ts'
 import { aCatalogue, anEvent, aPrice, aRate, aSupplement, inDays } from '../../support/factories.ts'
-import { retiredOf, scanCode, transferTicket } from '../../support/holders.ts'
 import { brokenInvariants, brokenRows, invariantBreakers } from '../../support/invariants.ts'
 import { movePayments } from '../../support/queued-payments.ts'
 import { cancelCheckout, cancelTicket, refundTicket, refusalCodes, ticketRow } from '../../support/refunds.ts'

@@ -6,6 +6,16 @@ import { changes } from '../../../src/domain/change/table.ts'
 import { searchNameOf } from '../../../src/domain/event/search-words.ts'
 import { events } from '../../../src/domain/event/table.ts'
 import { tickets } from '../../../src/domain/ticket/table.ts'
+import {
+  berta,
+  callHolderMutation,
+  deliveriesOf,
+  pathOf,
+  retiredOf,
+  scanCode,
+  transferTicket,
+  updateAttendee,
+} from '../../support/attendees.ts'
 import { anEntry, countersOf, mustCheckOut } from '../../support/checkouts.ts'
 import { openDoors } from '../../support/door.ts'
 import {
@@ -18,16 +28,6 @@ import {
   channelHeaders,
   integrationHeaders,
 } from '../../support/factories.ts'
-import {
-  berta,
-  callHolderMutation,
-  deliveriesOf,
-  pathOf,
-  retiredOf,
-  scanCode,
-  transferTicket,
-  updateAttendee,
-} from '../../support/holders.ts'
 import * as refunds from '../../support/refunds.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 import { settlePaymentById } from '../../support/settle-payment.ts'

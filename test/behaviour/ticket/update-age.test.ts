@@ -1,8 +1,8 @@
 // Runs in: postgres, slow-forms
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { updateAttendee } from '../../support/attendees.ts'
 import { aCatalogue, aLocation, anEvent, aPrice, aRate } from '../../support/factories.ts'
-import { updateAttendee } from '../../support/holders.ts'
 import * as refunds from '../../support/refunds.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { changes } from '../../../src/domain/change/table.ts'
 import { deliveries } from '../../../src/domain/delivery/table.ts'
 import { tickets } from '../../../src/domain/ticket/table.ts'
+import { callHolderMutation, scanCode, updateAttendee } from '../../support/attendees.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { sendDeliveriesOnce } from '../../support/deliveries.ts'
 import { anEventAtDoor } from '../../support/door.ts'
@@ -18,7 +19,6 @@ import {
   channelHeaders,
   integrationHeaders,
 } from '../../support/factories.ts'
-import { callHolderMutation, scanCode, updateAttendee } from '../../support/holders.ts'
 import { type MailServer, startMailServer } from '../../support/mail-server.ts'
 import * as refunds from '../../support/refunds.ts'
 import { openSale, type Sale } from '../../support/sale.ts'

@@ -4,6 +4,7 @@ import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { changes } from '../../../src/domain/change/table.ts'
 import { tickets } from '../../../src/domain/ticket/table.ts'
+import { callHolderMutation, updateAttendees } from '../../support/attendees.ts'
 import {
   aCatalogue,
   anEvent,
@@ -13,7 +14,6 @@ import {
   channelHeaders,
   inDays,
 } from '../../support/factories.ts'
-import { callHolderMutation, updateAttendees } from '../../support/holders.ts'
 import * as refunds from '../../support/refunds.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 

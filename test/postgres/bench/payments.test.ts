@@ -2,7 +2,7 @@ import postgres from 'postgres'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { issueChannelKey } from '../../../src/auth/issue-key.ts'
 import { parseConfig } from '../../../src/config/config.ts'
-import { runSql } from '../../../src/database/run-sql.ts'
+import { runSql } from '../../../src/database/database.ts'
 import { organizations } from '../../../src/domain/organization/table.ts'
 import { openProvider } from '../../../src/domain/payment/open-provider.ts'
 import {

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { issueChannelKey, issueIntegrationKey } from '../../../src/auth/issue-key.ts'
-import { runSql } from '../../../src/database/run-sql.ts'
+import { runSql } from '../../../src/database/database.ts'
 import { organizations } from '../../../src/domain/organization/table.ts'
 import { lookupEnvelope, lookupStatements } from '../../bench/bare-lookups-sql.ts'
 import { envelope, type Page, pageStatements } from '../../bench/bare-pages-sql.ts'

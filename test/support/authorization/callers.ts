@@ -1,7 +1,7 @@
 import { eq, sql } from 'drizzle-orm'
+import { newApiKey } from '../../../src/auth/api-key.ts'
 import { changeGrant } from '../../../src/auth/change-grant.ts'
 import { issueChannelKey, issueIntegrationKey } from '../../../src/auth/issue-key.ts'
-import { newKey } from '../../../src/auth/key.ts'
 import { revokeKey } from '../../../src/auth/revoke-key.ts'
 import { keys } from '../../../src/auth/table.ts'
 import type { Database } from '../../../src/database/database.ts'
@@ -160,7 +160,7 @@ async function badCredentials(db: Database, callers: Callers): Promise<BadCreden
   await revokeKey(db, gone.v1.principal ?? '')
   return {
     'a malformed key': { 'x-api-key': flipLast(keyOf(shop)) },
-    'an unknown key': { 'x-api-key': newKey('live').key },
+    'an unknown key': { 'x-api-key': newApiKey('live').key },
     'a revoked key': { 'x-api-key': revoked },
     'an expired key': { 'x-api-key': expired },
     'a key of the other mode': { 'x-api-key': keyOf(shop).replace('_live_', '_test_') },
@@ -170,7 +170,7 @@ async function badCredentials(db: Database, callers: Callers): Promise<BadCreden
     'half of method v1': { secret: doorV1.headers.secret ?? '' },
     'v1 and v2 of two organizations': { ...doorV1.headers, ...far.headers },
     'a good key and a wrong secret': { ...doorV1.headers, ...door.headers, secret: 'x' },
-    'an unknown key and a good secret': { ...doorV1.headers, 'x-api-key': newKey('live').key },
+    'an unknown key and a good secret': { ...doorV1.headers, 'x-api-key': newApiKey('live').key },
     'a channel’s key and a secret of an organization that it does not sell for': {
       ...doorV1.headers,
       ...foreign.headers,

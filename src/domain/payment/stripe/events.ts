@@ -2,7 +2,7 @@ import { Stripe } from 'stripe'
 import { z } from 'zod'
 import { refusal } from '../../../shared/errors.ts'
 import type { PaymentOutcome, ProviderEvent } from '../provider.ts'
-import { ended, refundBody, refundOutcome, sessionBody, sessionOutcome, word } from './outcome.ts'
+import { endedOutcome, refundBody, refundOutcome, sessionBody, sessionOutcome, text } from './outcome.ts'
 
 const { StripeSignatureVerificationError } = Stripe.errors
 
@@ -59,10 +59,10 @@ const eventBody = z.object({
 
 // An account may serve other applications as well: objects without our metadata are ignored.
 const ownSession = z.object({
-  metadata: z.object({ payment_id: word.optional(), organization_id: word.optional() }).nullish(),
+  metadata: z.object({ payment_id: text.optional(), organization_id: text.optional() }).nullish(),
 })
 const ownRefund = z.object({
-  metadata: z.object({ refund_id: word.optional(), organization_id: word.optional() }).nullish(),
+  metadata: z.object({ refund_id: text.optional(), organization_id: text.optional() }).nullish(),
 })
 
 // Trusts metadata, which only the holder of the secret key can write. A buyer may set `client_reference_id`
@@ -85,7 +85,7 @@ function aboutRefund(object: object): ProviderEvent['about'] {
 const aboutOf = new Map<string, (object: object) => ProviderEvent['about']>([
   ['checkout.session.completed', aboutSession],
   ['checkout.session.async_payment_succeeded', aboutSession],
-  ['checkout.session.async_payment_failed', (object) => aboutSession(object, ended('failed'))],
+  ['checkout.session.async_payment_failed', (object) => aboutSession(object, endedOutcome('failed'))],
   ['checkout.session.expired', aboutSession],
   ['refund.created', aboutRefund],
   ['refund.updated', aboutRefund],

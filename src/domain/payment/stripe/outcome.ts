@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { decimalsOf } from '../../../shared/money.ts'
-import type { Money, PaymentOutcome, RefundOutcome } from '../provider.ts'
+import type { PaymentOutcome, ProviderCharge, RefundOutcome } from '../provider.ts'
 
 // Stripe's decimals are those of ISO 4217 but for these (docs.stripe.com/currencies): it takes whole ariary, and ISK and
 // UGX with two decimals that are 00. Of three decimals the last must be 0, which every amount of ours is (DECISIONS 61).
@@ -13,18 +13,18 @@ const ownDecimals = new Map([
 const stripeDecimalsOf = (currency: string): number => ownDecimals.get(currency) ?? decimalsOf(currency)
 
 /** Converts ISO minor units to Stripe's. */
-export const toStripe = (minor: number, currency: string): number =>
+export const toStripeAmount = (minor: number, currency: string): number =>
   Math.round(minor * 10 ** (stripeDecimalsOf(currency) - decimalsOf(currency)))
 
 /** Converts Stripe's minor units to ISO's. Rounds down, so that an amount never counts for more than it
  *  is. */
-export const fromStripe = (amount: number, currency: string): number =>
+export const fromStripeAmount = (amount: number, currency: string): number =>
   Math.floor((amount * 10 ** decimalsOf(currency)) / 10 ** stripeDecimalsOf(currency))
 
 // PostgreSQL text can't contain NUL, and its indexes limit length. Stripe's identifiers have at most 255
 // characters, our metadata fewer.
 /** Text of Stripe's that may be stored. */
-export const word = z
+export const text = z
   .string()
   .min(1)
   .max(255)
@@ -32,12 +32,12 @@ export const word = z
 
 /** Fields of a session that determine its outcome, from a response or an event. */
 export const sessionBody = z.object({
-  id: word,
-  status: word.nullable(),
-  payment_status: word,
-  payment_intent: z.union([word, z.object({ id: word, status: word.optional() })]).nullish(),
+  id: text,
+  status: text.nullable(),
+  payment_status: text,
+  payment_intent: z.union([text, z.object({ id: text, status: text.optional() })]).nullish(),
   amount_total: z.number().nullish(),
-  currency: word.nullish(),
+  currency: text.nullish(),
 })
 
 type StripeSession = z.output<typeof sessionBody>
@@ -45,20 +45,20 @@ type StripeSession = z.output<typeof sessionBody>
 // Charge of a paid session. Stripe allows twelve digits at most, in currencies that need them.
 const paidSession = z
   .object({
-    payment_intent: z.union([word, z.object({ id: word }).transform(({ id }) => id)]),
+    payment_intent: z.union([text, z.object({ id: text }).transform(({ id }) => id)]),
     amount_total: z.int().max(999_999_999_999),
     currency: z
       .string()
       .toUpperCase()
       .regex(/^[A-Z]{3}$/),
   })
-  .transform(({ payment_intent: reference, amount_total, currency }): Money => {
-    return { provider: 'stripe', reference, amount: fromStripe(amount_total, currency), currency }
+  .transform(({ payment_intent: reference, amount_total, currency }): ProviderCharge => {
+    return { provider: 'stripe', reference, amount: fromStripeAmount(amount_total, currency), currency }
   })
   .refine(({ amount }) => amount > 0)
 
 /** Outcome of a session that took no money. */
-export const ended = (status: 'failed' | 'expired'): PaymentOutcome => ({ kind: 'ended', status })
+export const endedOutcome = (status: 'failed' | 'expired'): PaymentOutcome => ({ kind: 'ended', status })
 
 // Statuses of a payment intent that a bank has refused, or that is cancelled. With any other an unpaid
 // session may still be paid.
@@ -69,14 +69,14 @@ const failedStatuses = new Set(['requires_payment_method', 'canceled'])
 export function sessionOutcome(session: StripeSession): PaymentOutcome | null {
   const { status, payment_status, payment_intent } = session
   if (payment_status === 'paid') return { kind: 'paid', money: paidSession.parse(session) }
-  if (status === 'expired') return ended('expired')
+  if (status === 'expired') return endedOutcome('expired')
   if (status !== 'complete') return null
   const isRefused = typeof payment_intent === 'object' && failedStatuses.has(payment_intent?.status ?? '')
-  return isRefused ? ended('failed') : { kind: 'processing' }
+  return isRefused ? endedOutcome('failed') : { kind: 'processing' }
 }
 
 /** Fields of a refund that determine its outcome. */
-export const refundBody = z.object({ id: word, status: word.nullable(), failure_reason: word.nullish() })
+export const refundBody = z.object({ id: text, status: text.nullable(), failure_reason: text.nullish() })
 
 /** Converts a refund of Stripe's to its outcome. */
 export function refundOutcome({ id, status, failure_reason }: z.output<typeof refundBody>): RefundOutcome {

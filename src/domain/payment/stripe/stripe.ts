@@ -11,7 +11,7 @@ import type {
   RefundOutcome,
 } from '../provider.ts'
 import { readStripeEvent } from './events.ts'
-import { ended, refundOutcome, sessionOutcome, toStripe } from './outcome.ts'
+import { endedOutcome, refundOutcome, sessionOutcome, toStripeAmount } from './outcome.ts'
 
 const { StripeAPIError, StripeError, StripeIdempotencyError, StripeInvalidRequestError } = Stripe.errors
 
@@ -71,7 +71,7 @@ const sessionParams = (order: PaymentOrder) => ({
       quantity: 1,
       price_data: {
         currency: order.currency.toLowerCase(),
-        unit_amount: toStripe(order.totalAmount, order.currency),
+        unit_amount: toStripeAmount(order.totalAmount, order.currency),
         product_data: { name: order.name },
       },
     },
@@ -89,7 +89,7 @@ const isAmountRefused = (error: unknown) =>
 
 async function openSession(stripe: Stripe, order: PaymentOrder): Promise<PaymentSession | PaymentOutcome> {
   // Found in a catalogue that was imported before such prices were refused.
-  if (order.totalAmount % smallestCharge(order.currency) !== 0) return ended('failed')
+  if (order.totalAmount % smallestCharge(order.currency) !== 0) return endedOutcome('failed')
   const params = sessionParams(order)
   try {
     const { id, url } = await idempotently(order.id, (idempotencyKey) =>
@@ -98,7 +98,7 @@ async function openSession(stripe: Stripe, order: PaymentOrder): Promise<Payment
     if (!url) throw new Error(`Stripe session ${id} has no url`)
     return { kind: 'session', id, url }
   } catch (error) {
-    if (isAmountRefused(error)) return ended('failed')
+    if (isAmountRefused(error)) return endedOutcome('failed')
     throw error
   }
 }
@@ -118,7 +118,7 @@ async function expireSession(stripe: Stripe, sessionId: string): Promise<Payment
     if (!outcome) throw error
     return outcome
   }
-  return ended('expired')
+  return endedOutcome('expired')
 }
 
 async function refund(
@@ -133,7 +133,7 @@ async function refund(
     if (existing) return refundOutcome(existing)
     const params = {
       payment_intent: charge,
-      amount: toStripe(amount, currency),
+      amount: toStripeAmount(amount, currency),
       metadata: { refund_id: id, organization_id: organizationId },
     }
     const made = await idempotently(id, (idempotencyKey) => stripe.refunds.create(params, { idempotencyKey }))

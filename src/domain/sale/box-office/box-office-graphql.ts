@@ -4,7 +4,7 @@ import { parseRequest } from '../../../shared/parse.ts'
 import { PaymentMethodRef } from '../../payment/graphql.ts'
 import { maxInvitations } from '../../ticket/table.ts'
 import { saleResult } from '../checkout/checkout-graphql.ts'
-import { invitation, invitationsInput, issueInvitations } from './issue-invitations.ts'
+import { invitationInput, invitationsInput, issueInvitations } from './issue-invitations.ts'
 import { boxOfficeInput, sellAtBoxOffice } from './sell-at-box-office.ts'
 
 inputTypes.add(boxOfficeInput.shape.method, { type: PaymentMethodRef })
@@ -25,7 +25,7 @@ mutation('sellAtBoxOffice', {
   run: sellAtBoxOffice,
 })
 
-inputOf('InvitationInput', invitation)
+inputOf('InvitationInput', invitationInput)
 
 mutation('issueInvitations', {
   description:

@@ -5,18 +5,18 @@ import { maxInvitations } from '../../ticket/table.ts'
 import { availabilityProblem, isBuyable, leftOf } from '../../ticket-rate/sale-rules.ts'
 import type { Price } from '../../ticket-rate/table.ts'
 import { checkSale } from '../checkout/check-sale.ts'
-import { checkoutInput, entry } from '../checkout/checkout-input.ts'
+import { checkoutInput, ticketInput } from '../checkout/checkout-input.ts'
 import { type CheckoutPlan, planOf } from '../checkout/plan-checkout.ts'
 import { type PricedTicket, priceTicket } from '../checkout/price-tickets.ts'
 import type { CheckoutAnswer } from '../checkout/sell-tickets.ts'
 import type { Terms } from '../checkout/terms-loaders.ts'
-import { sellItself } from './sell-at-box-office.ts'
+import { sellThroughOwnChannel } from './sell-at-box-office.ts'
 
-const { fullName, email, phone } = entry.shape
+const { fullName, email, phone } = ticketInput.shape
 const { ticketRateId, language, idempotencyKey } = checkoutInput.shape
 
 /** A guest of invitations. */
-export const invitation = z
+export const invitationInput = z
   .strictObject({
     fullName,
     email,
@@ -26,13 +26,13 @@ export const invitation = z
     ),
   })
   .describe('Guest who is given a ticket.')
-type Invitation = z.output<typeof invitation>
+type Invitation = z.output<typeof invitationInput>
 
 /** Input of invitations: tickets of one rate, each for a guest. */
 export const invitationsInput = z
   .strictObject({
     ticketRateId,
-    invitations: z.array(invitation).describe(`Guests, one ticket for each; at most ${maxInvitations}.`),
+    invitations: z.array(invitationInput).describe(`Guests, one ticket for each; at most ${maxInvitations}.`),
     sendResourcers: z.boolean().nullish().describe('True to send the tickets to the guests.'),
     idempotencyKey,
   })
@@ -76,4 +76,4 @@ function planInvitations({ invitations }: InvitationsInput, terms: Terms, now: D
  *  Refuses: FORBIDDEN, NOT_FOUND, whatever planInvitations and holdExactly refuse, IDEMPOTENCY_KEY_REUSED, BUSY
  *  (DECISIONS 9). */
 export const issueInvitations = (input: InvitationsInput, ctx: Context): Promise<CheckoutAnswer> =>
-  sellItself('invitation', input, (terms) => planInvitations(input, terms, ctx.now), ctx)
+  sellThroughOwnChannel('invitation', input, (terms) => planInvitations(input, terms, ctx.now), ctx)

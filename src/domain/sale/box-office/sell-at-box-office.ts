@@ -37,7 +37,7 @@ type BoxOfficeInput = z.output<typeof boxOfficeInput>
 
 /** Sells tickets through the own channel of the integration's organization: they are paid at once. The same idempotency
  *  key and input return the first result for 24 hours. */
-export async function sellItself(
+export async function sellThroughOwnChannel(
   saleType: 'box_office' | 'invitation',
   input: CheckoutOrder['input'],
   plan: CheckoutOrder['plan'],
@@ -63,5 +63,5 @@ export async function sellAtBoxOffice(input: BoxOfficeInput, ctx: Context): Prom
   const plan = async (terms: Terms) =>
     refuseHigherTotal(await planCheckout(input, terms, ctx, 'box_office'), input.expectedTotal)
   const taken = { method: input.method, methodReference: input.reference ?? null }
-  return sellItself('box_office', input, plan, ctx, taken)
+  return sellThroughOwnChannel('box_office', input, plan, ctx, taken)
 }

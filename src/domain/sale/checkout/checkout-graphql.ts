@@ -7,7 +7,7 @@ import type { FieldNeeds } from '../../../graphql/needs.ts'
 import { CheckoutRefusedRef, catchRefusal } from '../../../graphql/problems.ts'
 import type { Context } from '../../../request/context.ts'
 import { refusal } from '../../../shared/errors.ts'
-import { documentType, id } from '../../../shared/input-types.ts'
+import { id, personalDocumentType } from '../../../shared/input-types.ts'
 import { toMajor } from '../../../shared/money.ts'
 import { parseRequest } from '../../../shared/parse.ts'
 import { PaymentRef } from '../../payment/graphql.ts'
@@ -16,18 +16,17 @@ import { DocumentTypeRef } from '../../ticket/parts-graphql.ts'
 import { maxTickets } from '../../ticket/table.ts'
 import { TicketRateRef } from '../../ticket-rate/graphql.ts'
 import { PriceRef } from '../../ticket-rate/parts-graphql.ts'
-import { cancelCheckout } from '../settle/cancel-checkout.ts'
-import { answer, checkoutInput, entry, supplement } from './checkout-input.ts'
-import { checkoutTickets, quoteCheckout } from './checkout-tickets.ts'
+import { answerInput, checkoutInput, supplementInput, ticketInput } from './checkout-input.ts'
+import { cancelCheckout, checkoutTickets, quoteCheckout } from './checkout-tickets.ts'
 import type { CheckoutPlan } from './plan-checkout.ts'
 import type { PricedTicket } from './price-tickets.ts'
 import type { CheckoutAnswer } from './sell-tickets.ts'
 import { createCheckoutContext } from './terms-loaders.ts'
 
-inputTypes.add(documentType, { type: DocumentTypeRef })
-inputOf('AnswerInput', answer)
-inputOf('SupplementInput', supplement)
-inputOf('CheckoutTicketInput', entry)
+inputTypes.add(personalDocumentType, { type: DocumentTypeRef })
+inputOf('AnswerInput', answerInput)
+inputOf('SupplementInput', supplementInput)
+inputOf('CheckoutTicketInput', ticketInput)
 
 type SaleTexts = Record<'what' | 'note' | 'payment' | 'tickets', string> &
   Partial<Record<'totalAmount' | 'conditionsChanged', string>>

@@ -3,11 +3,11 @@ import * as scalars from '../../../shared/input-types.ts'
 import { metadata } from '../../../shared/metadata.ts'
 
 /** Answer to a question of the rate. */
-export const answer = z
+export const answerInput = z
   .strictObject({
     questionId: scalars.identifier.describe('Question identifier.'),
     answer: scalars
-      .lines(500)
+      .multilineText(500)
       .overwrite((answer) => answer.normalize('NFC'))
       .describe(
         'Answer: an item of a dropdown, `true` or `false` for a checkbox, else text of at most 500 characters.',
@@ -16,12 +16,12 @@ export const answer = z
   .meta({ id: 'CheckoutAnswer', description: 'Answer to a question of the ticket rate.' })
 
 /** Supplement to buy with a ticket. */
-export const supplement = z
+export const supplementInput = z
   .strictObject({ supplementId: scalars.identifier.describe('Supplement identifier.') })
   .meta({ id: 'CheckoutSupplement', description: 'Supplement to buy with a ticket.' })
 
 /** Ticket to buy, and its attendee. */
-export const entry = z
+export const ticketInput = z
   .strictObject({
     priceId: scalars.identifier.describe('Identifier of a price of the rate.'),
     qrCode: scalars.qrCode
@@ -38,20 +38,20 @@ export const entry = z
     email: scalars.email.describe('E-mail address.'),
     gender: scalars.gender.nullish().describe('Gender, as one digit. The service attaches no meaning to it.'),
     birthday: scalars.birthday.nullish().describe('Date of birth, YYYY-MM-DD.'),
-    address: scalars.lines(500).nullish().describe('Street and number.'),
+    address: scalars.multilineText(500).nullish().describe('Street and number.'),
     postalCode: scalars.text(20).nullish().describe('Postal code.'),
     countryCode: scalars.countryCode.nullish().describe('Two-letter country code (ISO 3166).'),
-    personalDocumentType: scalars.documentType
+    personalDocumentType: scalars.personalDocumentType
       .nullish()
       .describe(
         'Type of identity document: `dni`, `nie`, `passport` or `other`; in REST any other name too, whatever its case.',
       ),
     personalDocumentNumber: scalars.text(50).nullish().describe('Identity document number.'),
     answers: z
-      .array(answer)
+      .array(answerInput)
       .nullish()
       .describe("Answers to the rate's questions; required ones must be answered."),
-    supplements: z.array(supplement).nullish().describe('Supplements to buy, each at most once.'),
+    supplements: z.array(supplementInput).nullish().describe('Supplements to buy, each at most once.'),
     warranty: z.boolean().nullish().describe('True to buy the warranty; refused if the rate offers none.'),
   })
   .meta({ id: 'CheckoutTicketEntry', description: 'One ticket to buy, and who it is for.' })
@@ -60,7 +60,7 @@ export const entry = z
 export const checkoutBody = z
   .strictObject({
     ticketRateId: scalars.identifier.describe('Ticket rate identifier.'),
-    tickets: z.array(entry).describe('Tickets to buy, one entry per attendee; at most 50.'),
+    tickets: z.array(ticketInput).describe('Tickets to buy, one entry per attendee; at most 50.'),
     redirectUrl: scalars.httpUrl.nullish().describe('URL that the buyer is sent to after paying.'),
     errorUrl: scalars.httpUrl
       .nullish()
@@ -101,5 +101,5 @@ export const checkoutInput = checkoutBody
   })
   .describe('Tickets of one rate to buy together.')
 
-export type CheckoutEntry = z.output<typeof entry>
+export type CheckoutEntry = z.output<typeof ticketInput>
 export type CheckoutInput = z.output<typeof checkoutInput>

@@ -8,7 +8,13 @@ import type { Price } from '../../ticket-rate/table.ts'
 import { checkEntries } from './check-entries.ts'
 import { checkSale } from './check-sale.ts'
 import type { CheckoutEntry, CheckoutInput } from './checkout-input.ts'
-import { checkDiscount, checkUses, discountsOf, type PricedTicket, priceTicket } from './price-tickets.ts'
+import {
+  checkDiscount,
+  checkUses,
+  discountAmountsOf,
+  type PricedTicket,
+  priceTicket,
+} from './price-tickets.ts'
 import type { Terms } from './terms-loaders.ts'
 
 // A price of the rate that is no longer listed is known, too: it counts as no longer available.
@@ -88,7 +94,7 @@ export async function planCheckout(
     ...(discountCode ? checkDiscount(discount, rate.id, ctx.now) : []),
   ])
   const chosen = choosePrices(entries, terms, ctx.now)
-  const amountsOff = discountsOf(discount, chosen)
+  const amountsOff = discountAmountsOf(discount, chosen)
   refuseIf([...checkPriceStock(chosen), ...checkUses(discount, amountsOff)])
   const tickets = entries.flatMap((entry, index) => {
     const price = chosen[index]

@@ -33,7 +33,7 @@ const discountOf = ({ percentage, amount }: Discount, price: Price): number =>
 
 /** Returns the amount off each ticket, in the order of their prices. A discount applies to the first tickets
  *  that have something to take off, `maxPerCheckout` at most; the others cost the full price. */
-export function discountsOf(discount: Discount | null, chosen: Price[]): number[] {
+export function discountAmountsOf(discount: Discount | null, chosen: Price[]): number[] {
   let uses = discount?.maxPerCheckout ?? Number.POSITIVE_INFINITY
   return chosen.map((price) => {
     const amount = discount && uses > 0 ? discountOf(discount, price) : 0

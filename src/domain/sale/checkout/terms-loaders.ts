@@ -4,7 +4,7 @@ import type { Readers } from '../../../data/batch-loader.ts'
 import { readSold } from '../../../data/by-organization.ts'
 import { fewRowsOf } from '../../../data/json-rows.ts'
 import { Loader } from '../../../data/loader.ts'
-import { anyOf, type Find, inOrganizationIfNamed, together } from '../../../data/query.ts'
+import { anyOf, type Find, inOrganizationIfNamed, queryTogether } from '../../../data/query.ts'
 import { nowMs } from '../../../database/clock.ts'
 import type { Database } from '../../../database/database.ts'
 import type { Context } from '../../../request/context.ts'
@@ -95,7 +95,7 @@ const overdueHolds: Find<{ ticketRateId: string }> = {
   },
 }
 
-const findAll = together('keys_and_terms', [
+const findAll = queryTogether('keys_and_terms', [
   keysByKeyId,
   sales,
   ratePrices,

@@ -116,7 +116,7 @@ const linesByPayment = readByOrganization<TicketLine[]>(async (db, values) =>
 
 /** Finds the payment whose page has this token, with its event and rate. The token is the permission: there
  *  is no caller. Null if there is none. A malformed token costs no SQL. */
-export async function findPayment(db: Database, token: string): Promise<FoundPayment | null> {
+export async function findPaymentOfPage(db: Database, token: string): Promise<FoundPayment | null> {
   const read = readPageToken(token)
   return read && paymentByToken(db, read.organizationId, token)
 }

@@ -2,12 +2,12 @@ import { and, asc, eq, inArray, sql } from 'drizzle-orm'
 import { fewRowsOf } from '../../../data/json-rows.ts'
 import { inOrganization, query } from '../../../data/query.ts'
 import type { Database } from '../../../database/database.ts'
-import { documentUrl } from '../../delivery/document-url.ts'
-import { isGiven } from '../../delivery/find-documents.ts'
+import { isTransferred } from '../../delivery/find-documents.ts'
 import { hasRecipient } from '../../delivery/queue-deliveries.ts'
 import { deliveries } from '../../delivery/table.ts'
 import type { Payment } from '../../payment/table.ts'
 import { tickets } from '../../ticket/table.ts'
+import { documentUrl } from '../../ticket/views.ts'
 import { prices } from '../../ticket-rate/table.ts'
 
 /** Tickets of a paid payment as its outcome page links them, and where they were sent or are being sent to,
@@ -27,7 +27,7 @@ const documentsByPayment = query('documents_by_payment', {
     status: tickets.status,
     organizationId: tickets.organizationId,
     documentToken: tickets.documentToken,
-    isGiven,
+    isTransferred,
   }),
   query: (select) =>
     select
@@ -82,8 +82,8 @@ export async function findTicketLinks(
     tickets: rows.map((ticket) => ({
       number: ticket.position + 1,
       name: ticket.name,
-      url: ticket.isGiven ? null : documentUrl(ticket, publicUrl),
-      state: ticket.status !== 'active' ? 'cancelled' : ticket.isGiven ? 'given' : 'active',
+      url: ticket.isTransferred ? null : documentUrl(ticket, publicUrl),
+      state: ticket.status !== 'active' ? 'cancelled' : ticket.isTransferred ? 'given' : 'active',
     })),
     sent: maskedOf('sent'),
     sending: maskedOf('pending'),

@@ -1,7 +1,7 @@
 import { type Html, html, type Page } from '../../../http/html.ts'
 import type { Language } from '../../../language/languages.ts'
 import { translate } from '../../../language/translate.ts'
-import { localStart, placeOf } from '../../event/local-time.ts'
+import { formatStart, formatVenue } from '../../event/local-time.ts'
 import type { FoundPayment } from './find-payment.ts'
 
 // A ticket: a coloured stub above a row of holes, and the order below.
@@ -59,12 +59,12 @@ button:focus-visible { border-radius: .9rem }
 // Coloured stub of the ticket: event, rate, time, place and seller.
 function ticketStub(language: Language, found: FoundPayment): Html {
   const { mode, startDate, location, rateName, eventName, organizationName: organization } = found
-  const place = placeOf(location)
+  const place = formatVenue(location)
   return html`<header class="stub">
 ${mode === 'test' && html`<p class="test" role="note">${translate(language, 'test.mark')}</p>`}
 <p class="small">${rateName}</p>
 <h1>${eventName}</h1>
-<p><time datetime="${startDate.toISOString()}">${localStart(language, found, location)}</time></p>
+<p><time datetime="${startDate.toISOString()}">${formatStart(language, found, location)}</time></p>
 ${place !== '' && html`<p>${place}</p>`}
 <p class="small seller">${translate(language, 'order.seller', { organization })}</p>
 </header>

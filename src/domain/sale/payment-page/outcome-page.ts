@@ -30,10 +30,7 @@ function describeRefund(
     }
   const money = status === 'refunded' ? 'outcome.moneyIsBack' : 'outcome.moneyGoesBack'
   const cause = translate(language, `outcome.cause.${refundReason}`)
-  return {
-    title: translate(language, money),
-    text: `${cause} ${translate(language, `${money}Detail`)}`,
-  }
+  return { title: translate(language, money), text: `${cause} ${translate(language, `${money}Detail`)}` }
 }
 
 // Says where tickets were sent, and links them. The address of the page is as secret as those of the

@@ -13,7 +13,7 @@ import { refusal } from '../../../shared/errors.ts'
 import { providerOf } from '../../payment/open-provider.ts'
 import { readPageToken } from '../../payment/payment-url.ts'
 import { type BuyerAction, decidePayment } from './decide-payment.ts'
-import { type FoundPayment, findPayment, readLines } from './find-payment.ts'
+import { type FoundPayment, findPaymentOfPage, readLines } from './find-payment.ts'
 import { findTicketLinks } from './find-ticket-links.ts'
 import { buyerUrl, outcomePage, undecidedPage } from './outcome-page.ts'
 import { pendingPage } from './pending-page.ts'
@@ -66,7 +66,7 @@ export async function addPaymentPage(
     { isBack = false, stays = false } = {},
   ) => {
     const token = readToken(request)
-    const found = await limits.lookUpToken(request, () => findPayment(db, token))
+    const found = await limits.lookUpToken(request, () => findPaymentOfPage(db, token))
     if (!found) throw paymentNotFound()
     const language = languageOf(reply, found)
     const provider = providerOf(services, found)
@@ -87,7 +87,7 @@ export async function addPaymentPage(
     }
     // The payment may have just changed: its current row decides where the buyer goes.
     const isCurrent = status === found.status && !found.sessionOpen
-    const ended = isCurrent ? found : await findPayment(db, token)
+    const ended = isCurrent ? found : await findPaymentOfPage(db, token)
     if (!ended) throw paymentNotFound()
     const url = buyerUrl(ended)
     if (url && !(stays && ended.paidAt)) return reply.redirect(url, 303)

@@ -8,7 +8,7 @@ import { lockPayment } from '../../payment/lock-payment.ts'
 import { ticketChange } from '../../ticket/body.ts'
 import { isTicket, lockTicket, requireTicket, requireUnused } from '../../ticket/require-ticket.ts'
 import { type Ticket, ticketColumns, tickets } from '../../ticket/table.ts'
-import { ticketCanBecome, ticketMayBecome } from '../../ticket/transitions.ts'
+import { ticketMayBecome, whereTicketMayBecome } from '../../ticket/transitions.ts'
 import { lookupStatus } from '../../ticket/views.ts'
 import { moveStock, stockMoves } from '../../ticket-rate/move-stock.ts'
 import { recordAvailability, recordChanges } from '../../webhook/record-changes.ts'
@@ -26,7 +26,7 @@ export async function recordCancelled(tx: Connection, ticket: Ticket): Promise<T
   const [cancelled] = await tx
     .update(tickets)
     .set({ status: 'cancelled', cancelledAt: sql`now()` })
-    .where(and(isTicket(ticket), ticketCanBecome('cancelled')))
+    .where(and(isTicket(ticket), whereTicketMayBecome('cancelled')))
     .returning(ticketColumns)
   if (!cancelled) throw new Error(`ticket ${ticket.id} was not cancelled under its lock`)
   await recordChanges(tx, [ticketChange('ticket.cancelled', cancelled)])
@@ -38,7 +38,7 @@ export async function recordCancelled(tx: Connection, ticket: Ticket): Promise<T
 }
 
 /** Cancels a paid ticket and frees its place at once. Moves no money. Idempotent: returns a ticket that is
- *  already cancelled unchanged. Tells holder and payer, unless `notify` is false. Refuses: NOT_FOUND, ALREADY_ENTERED,
+ *  already cancelled unchanged. Tells attendee and payer, unless `notify` is false. Refuses: NOT_FOUND, ALREADY_ENTERED,
  *  SUPPLEMENT_REDEEMED, ILLEGAL_TRANSITION (DECISIONS 5, 9, 161). */
 export async function cancelTicket(ticketId: string, notify: boolean, ctx: Context): Promise<Ticket> {
   requireConfidential(ctx)

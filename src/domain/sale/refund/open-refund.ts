@@ -73,7 +73,10 @@ export async function openRefund(
     .insert(refunds)
     .values({
       ...takenFrom(ticket, { id: charge.id, paymentId: payment.id, currency }),
-      ...{ ticketId, amount, attempts: 1, dueAt: inSeconds(leaseSeconds) },
+      ticketId,
+      amount,
+      attempts: 1,
+      dueAt: inSeconds(leaseSeconds),
       ...columns,
     })
     .returning()

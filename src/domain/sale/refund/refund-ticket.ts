@@ -67,7 +67,7 @@ async function findReplay(
 
 /** Refunds all or part of the amount paid for a ticket of the integration's organization; can be repeated
  *  until nothing is left. Does not cancel the ticket. The same idempotency key and request return the same
- *  refund. The refund is pending unless the provider decides at once. Tells holder and payer, unless `notify` is
+ *  refund. The refund is pending unless the provider decides at once. Tells attendee and payer, unless `notify` is
  *  false (DECISIONS 161). Refuses: NOT_FOUND, INVALID,
  *  ILLEGAL_TRANSITION if the ticket is unpaid, REFUND_TOO_HIGH, IDEMPOTENCY_KEY_REUSED. */
 export async function refundTicket(input: RefundInput, ctx: Context): Promise<RefundAttempt> {

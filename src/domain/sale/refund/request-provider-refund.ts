@@ -3,7 +3,7 @@ import { backoff, claimDue } from '../../../data/leased-jobs.ts'
 import { inSeconds } from '../../../database/clock.ts'
 import type { Database } from '../../../database/database.ts'
 import { errorCode } from '../../../shared/errors.ts'
-import { inTime } from '../../../shared/in-time.ts'
+import { withTimeout } from '../../../shared/timers.ts'
 import { providerOf } from '../../payment/open-provider.ts'
 import type { PaymentProvider } from '../../payment/provider.ts'
 import { charges } from '../../payment/table.ts'
@@ -41,7 +41,7 @@ export async function requestProviderRefund(
     charge.provider === provider.name
       ? provider.refund({ id, organizationId, charge: charge.reference, amount, currency })
       : undecided('OTHER_PROVIDER')
-  const outcome = await inTime(maxSeconds * 1000, call(), () => undecided('TIMEOUT')).catch(
+  const outcome = await withTimeout(maxSeconds * 1000, call(), () => undecided('TIMEOUT')).catch(
     (error: unknown) => undecided(errorCode(error) ?? 'UNKNOWN'),
   )
   if (outcome.kind === 'pending') {

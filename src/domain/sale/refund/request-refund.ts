@@ -46,7 +46,7 @@ async function checkWarranty(tx: Connection, ticket: Ticket): Promise<void> {
 
 /** Returns a ticket of the channel under its warranty: cancels it and refunds the amount paid, minus the
  *  price of the warranty and earlier refunds. Idempotent: a repeated request returns the same refund, or
- *  opens another one if that has failed. Tells holder and payer, unless `notify` is false. Refuses: NOT_FOUND, NO_WARRANTY, TICKET_TRANSFERRED,
+ *  opens another one if that has failed. Tells attendee and payer, unless `notify` is false. Refuses: NOT_FOUND, NO_WARRANTY, TICKET_TRANSFERRED,
  *  WARRANTY_ENDED by the database's clock, ILLEGAL_TRANSITION, ALREADY_ENTERED, SUPPLEMENT_REDEEMED, REFUND_TOO_HIGH if nothing is left to
  *  refund. */
 export async function requestRefund(ticketId: string, notify: boolean, ctx: Context): Promise<RefundAttempt> {

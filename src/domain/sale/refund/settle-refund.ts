@@ -7,7 +7,7 @@ import { ratesOfPayments } from '../../payment/loaders.ts'
 import { isPayment, lockPayment } from '../../payment/lock-payment.ts'
 import type { RefundOutcome } from '../../payment/provider.ts'
 import { type Payment, payments } from '../../payment/table.ts'
-import { canBecome } from '../../payment/transitions.ts'
+import { wherePaymentMayBecome } from '../../payment/transitions.ts'
 import { type RefundAttempt, refunds } from '../../refund/table.ts'
 import { isTicket } from '../../ticket/require-ticket.ts'
 import { type Refund, tickets } from '../../ticket/table.ts'
@@ -36,7 +36,7 @@ async function updatePayment(
   const [refunded] = await tx
     .update(payments)
     .set(to)
-    .where(and(isPayment(payment), canBecome(to.status)))
+    .where(and(isPayment(payment), wherePaymentMayBecome(to.status)))
     .returning()
   if (!refunded) return false
   const { id, organizationId } = payment

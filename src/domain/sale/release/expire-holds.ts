@@ -9,7 +9,7 @@ import type { Discount } from '../../discount/table.ts'
 import { lockPayments, type PaymentName } from '../../payment/lock-payment.ts'
 import { holds, isOfHold } from '../../payment/queue/table.ts'
 import { idempotencyKeys, isFresh, isOverdue, payments } from '../../payment/table.ts'
-import { mayBecome } from '../../payment/transitions.ts'
+import { paymentMayBecome } from '../../payment/transitions.ts'
 import { tickets } from '../../ticket/table.ts'
 import type { TicketRate } from '../../ticket-rate/table.ts'
 import { type Ending, releaseHolds } from './release-holds.ts'
@@ -30,7 +30,7 @@ async function expireFound(db: Database, found: PaymentName[], onLocked: 'wait' 
     expired += await transaction(db, async (tx) => {
       const locked = await lockPayments(tx, organizationId, ids, onLocked)
       const endings = [...locked.values()].flatMap(({ id, status, isOverdue }): Ending[] =>
-        isOverdue && mayBecome(status, 'expired') ? [{ id, organizationId, status: 'expired' }] : [],
+        isOverdue && paymentMayBecome(status, 'expired') ? [{ id, organizationId, status: 'expired' }] : [],
       )
       await releaseHolds(tx, endings)
       return endings.length

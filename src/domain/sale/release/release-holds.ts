@@ -6,7 +6,7 @@ import { paymentChange } from '../../payment/body.ts'
 import { arePayments, type PaymentName } from '../../payment/lock-payment.ts'
 import { closeSessionsNow, dropHolds } from '../../payment/queue/follow-payments.ts'
 import { type Payment, payments } from '../../payment/table.ts'
-import { canBecome } from '../../payment/transitions.ts'
+import { wherePaymentMayBecome } from '../../payment/transitions.ts'
 import { tickets } from '../../ticket/table.ts'
 import { moveStock, stockMoves } from '../../ticket-rate/move-stock.ts'
 import { recordAvailability, recordChanges } from '../../webhook/record-changes.ts'
@@ -23,7 +23,7 @@ export async function releaseHolds(tx: Connection, endings: Ending[]): Promise<v
   const ended: Payment[] = []
   for (const status of ['failed', 'expired', 'cancelled'] as const) {
     const ids = endings.filter((ending) => ending.status === status).map(({ id }) => id)
-    const areEnding = and(arePayments(organizationId, ids), canBecome(status))
+    const areEnding = and(arePayments(organizationId, ids), wherePaymentMayBecome(status))
     if (ids.length > 0)
       ended.push(...(await tx.update(payments).set({ status }).where(areEnding).returning()))
   }

@@ -27,9 +27,7 @@ const SalesRowRef = builder.objectRef<SalesRow>('SalesRow').implement({
       'label',
       nullable('Name of the rate, the price or the channel; null for other groupings.'),
     ),
-    currency: t.exposeString('currency', {
-      description: 'Currency of all amounts, as an ISO 4217 code.',
-    }),
+    currency: t.exposeString('currency', { description: 'Currency of all amounts, as an ISO 4217 code.' }),
     tickets: t.exposeInt('tickets', { description: 'Number of tickets that were paid.' }),
     cancelled: t.exposeInt('cancelled', { description: 'Number of these that were cancelled later.' }),
     gross: t.float(
@@ -56,7 +54,7 @@ const SalesRowRef = builder.objectRef<SalesRow>('SalesRow').implement({
 })
 
 const page = z.object({
-  first: scalars.whole(1, maxRows).default(maxRows).describe(`Maximum number of rows, 1 to ${maxRows}.`),
+  first: scalars.integer(1, maxRows).default(maxRows).describe(`Maximum number of rows, 1 to ${maxRows}.`),
   after: scalars.reference.nullish().describe('Returns rows after this key, for more than one page of rows.'),
 })
 

@@ -10,7 +10,7 @@ import { queueSession } from '../../payment/queue/follow-payments.ts'
 import { isOfSession, openSessions } from '../../payment/queue/table.ts'
 import { type Payment, type PaymentOfRate, payments } from '../../payment/table.ts'
 import { settlePayment } from './settle-payment.ts'
-import { findSettling } from './settlement.ts'
+import { findPaymentToSettle } from './settlement.ts'
 
 /** Saves the session that a buyer is to pay in, even if the payment has ended in the meantime: an unknown
  *  open session would never be closed. If two sessions were opened at once, the first one saved wins. Returns
@@ -112,7 +112,7 @@ async function closeAtProvider(
   const outcome =
     status === 'processing' ? await provider.getSession(sessionId) : await provider.expireSession(sessionId)
   return async () => {
-    const payment = outcome && (await findSettling(db, organizationId, id))
+    const payment = outcome && (await findPaymentToSettle(db, organizationId, id))
     return payment && settlePayment(db, { payment, outcome, sessionId })
   }
 }

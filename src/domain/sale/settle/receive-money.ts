@@ -3,7 +3,7 @@ import type { Connection } from '../../../database/database.ts'
 import { groupBy } from '../../../shared/group-by.ts'
 import { newQrCode } from '../../../shared/ids.ts'
 import type { Payment } from '../../payment/table.ts'
-import { mayBecome } from '../../payment/transitions.ts'
+import { paymentMayBecome } from '../../payment/transitions.ts'
 import { isTicket } from '../../ticket/require-ticket.ts'
 import { isNotExpired, tickets } from '../../ticket/table.ts'
 import { queueRefunds, type UnearnedCharge } from '../refund/open-refund.ts'
@@ -15,8 +15,8 @@ import {
   isLate,
   isOfCurrentSession,
   type LockedSettlement,
+  mustSettleAlone,
   type SettledStatuses,
-  settlesAlone,
   surplusOf,
 } from './settlement.ts'
 
@@ -37,7 +37,7 @@ async function renewTakenCodes(tx: Connection, { id: paymentId, organizationId }
 const refundReasonOf = (payment: Payment, charge: NewCharge): UnearnedCharge['reason'] | null => {
   const { status } = payment
   if (surplusOf(payment, charge) === null) return 'AMOUNT_MISMATCH'
-  if (mayBecome(status, 'paid')) return null
+  if (paymentMayBecome(status, 'paid')) return null
   return status === 'cancelled' ? 'CANCELLED' : 'PAID_TWICE'
 }
 
@@ -68,7 +68,7 @@ export async function receiveMoney(
   tx: Connection,
   settlements: LockedSettlement[],
 ): Promise<SettledStatuses> {
-  if (settlements.length > 1 && settlements.some(settlesAlone))
+  if (settlements.length > 1 && settlements.some(mustSettleAlone))
     throw new Error('a late or mismatching charge was received together with others')
   const reported = settlements.flatMap(({ settlement: { outcome }, payment }) =>
     outcome.kind === 'paid'
@@ -97,7 +97,7 @@ export async function receiveMoney(
   // After a mismatching charge the session is over, and nobody can pay there any more. A matching charge that arrives
   // later still pays (DECISIONS 11).
   const failed = charged.flatMap(({ payment: { id, organizationId, status }, reason }): Ending[] =>
-    reason === 'AMOUNT_MISMATCH' && mayBecome(status, 'failed')
+    reason === 'AMOUNT_MISMATCH' && paymentMayBecome(status, 'failed')
       ? [{ id, organizationId, status: 'failed' }]
       : [],
   )

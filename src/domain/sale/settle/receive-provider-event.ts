@@ -4,7 +4,7 @@ import { refunds } from '../../refund/table.ts'
 import { isRefund, refundTransaction, settleRefund } from '../refund/settle-refund.ts'
 import { recordProviderEvents } from './record-reported.ts'
 import { settlePayment } from './settle-payment.ts'
-import { findSettling } from './settlement.ts'
+import { findPaymentToSettle } from './settlement.ts'
 
 /** Result of an event: `done` if it was applied, `repeated` if it is a duplicate, `unknown` if its payment or
  *  refund does not exist, `ignored` if it concerns neither. */
@@ -38,7 +38,7 @@ export async function receiveProviderEvent(
   if (!about) return 'ignored'
   if (about.kind === 'refund') return receiveRefund(db, provider, event, about)
   const { organizationId, paymentId } = about
-  const payment = await findSettling(db, organizationId, paymentId)
+  const payment = await findPaymentToSettle(db, organizationId, paymentId)
   // A test payment is the sandbox's, which sends no events: no provider can know it.
   if (!payment || payment.mode === 'test') return 'unknown'
   const { isRepeated } = await settlePayment(db, {

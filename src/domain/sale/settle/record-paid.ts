@@ -12,7 +12,7 @@ import { locations } from '../../location/table.ts'
 import { paymentChange } from '../../payment/body.ts'
 import { dropHolds, dropSessions } from '../../payment/queue/follow-payments.ts'
 import { type Payment, payments } from '../../payment/table.ts'
-import { canBecome } from '../../payment/transitions.ts'
+import { wherePaymentMayBecome } from '../../payment/transitions.ts'
 import { ticketChange } from '../../ticket/body.ts'
 import { type Ticket, tickets } from '../../ticket/table.ts'
 import { moveStock, stockMoves } from '../../ticket-rate/move-stock.ts'
@@ -28,7 +28,7 @@ const markPayments = query<{ id: string }>(
   update ${payments} set status = 'paid', paid_at = ${nowMs}, invoice_reference = ${marked.cells.invoiceReference},
     session_open = session_open and not ${marked.cells.endsSession}
   from ${marked.rows}
-  where ${inOrganization(payments.organizationId)} and ${payments.id} = ${marked.cells.id} and ${canBecome('paid')}
+  where ${inOrganization(payments.organizationId)} and ${payments.id} = ${marked.cells.id} and ${wherePaymentMayBecome('paid')}
   returning ${payments.id}`,
 )
 
@@ -145,7 +145,8 @@ async function writePaid<Sold extends SoldTicket>(
     organizationId,
     ...marked.values(
       payables.map(({ payment: { id }, endsSession = false }) => ({
-        ...{ id, endsSession },
+        id,
+        endsSession,
         invoiceReference: references.get(id) ?? null,
       })),
     ),

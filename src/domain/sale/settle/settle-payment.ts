@@ -2,8 +2,13 @@ import { and, eq, inArray } from 'drizzle-orm'
 import { batchByKey, deferred } from '../../../data/batch-queue.ts'
 import { createBulkhead } from '../../../data/bulkhead.ts'
 import { inSeconds } from '../../../database/clock.ts'
-import { type Connection, type Database, isTransient, isUnavailable } from '../../../database/database.ts'
-import { perDatabase } from '../../../database/per-database.ts'
+import {
+  type Connection,
+  type Database,
+  isTransient,
+  isUnavailable,
+  perDatabase,
+} from '../../../database/database.ts'
 import { transaction } from '../../../database/transaction.ts'
 import { busy } from '../../../shared/errors.ts'
 import { isFast } from '../../../shared/fast.ts'
@@ -11,7 +16,7 @@ import { arePayments, lockPayments } from '../../payment/lock-payment.ts'
 import { closeSessionsNow, dropSessions } from '../../payment/queue/follow-payments.ts'
 import { holds } from '../../payment/queue/table.ts'
 import { payments } from '../../payment/table.ts'
-import { canBecome, mayBecome } from '../../payment/transitions.ts'
+import { paymentMayBecome, wherePaymentMayBecome } from '../../payment/transitions.ts'
 import { rateInMode } from '../../ticket-rate/table.ts'
 import { type Ending, releaseHolds } from '../release/release-holds.ts'
 import { receiveMoney } from './receive-money.ts'
@@ -20,10 +25,10 @@ import {
   endsSession,
   isOfCurrentSession,
   type LockedSettlement,
+  mustSettleAlone,
   type SettledStatuses,
   type Settlement,
   type SettlementResult,
-  settlesAlone,
   takesEffect,
 } from './settlement.ts'
 
@@ -40,7 +45,7 @@ async function startProcessing(tx: Connection, undecided: LockedSettlement[]): P
   const processing = await tx
     .update(payments)
     .set({ status: 'processing', expiresAt })
-    .where(and(arePayments(organizationId, ids), canBecome('processing')))
+    .where(and(arePayments(organizationId, ids), wherePaymentMayBecome('processing')))
     .returning({ id: payments.id })
   const moved = processing.map(({ id }) => id)
   const formerEnds = undecided.map(({ payment }) => payment.expiresAt)
@@ -56,7 +61,7 @@ function toEnding({ settlement: { outcome }, payment }: LockedSettlement): Endin
   if (outcome.kind !== 'ended') return []
   const { id, organizationId, isOverdue } = payment
   const status = payment.status === 'pending' && isOverdue ? 'expired' : outcome.status
-  return mayBecome(payment.status, status) ? [{ id, organizationId, status }] : []
+  return paymentMayBecome(payment.status, status) ? [{ id, organizationId, status }] : []
 }
 
 /** Ends locked payments of one rate without a charge, or makes them `processing`. Transitions that a
@@ -92,7 +97,7 @@ async function lockSettlements(tx: Connection, group: Settlement[], onLocked: 'w
     // Further settlements of the same payment are deferred.
     locked.delete(payment.id)
     const lockedSettlement = { settlement, payment }
-    if (group.length === 1 || !settlesAlone(lockedSettlement)) taken.set(settlement, lockedSettlement)
+    if (group.length === 1 || !mustSettleAlone(lockedSettlement)) taken.set(settlement, lockedSettlement)
   }
   return taken
 }

@@ -17,7 +17,7 @@ export type Settlement = {
 
 /** Finds what a settlement needs of a payment: whoever reports an outcome may know only its key, but
  *  settlements are batched by rate. Checks no permissions. */
-export const findSettling = readByOrganization<Settlement['payment']>(async (db, values) =>
+export const findPaymentToSettle = readByOrganization<Settlement['payment']>(async (db, values) =>
   byId(await ratesOfPayments(db, values)),
 )
 
@@ -53,7 +53,7 @@ export const surplusOf = (
 
 /** True if a settlement locks stock in another order than batched ones: a late charge, which takes places
  *  again, or a mismatching one, which releases them. */
-export const settlesAlone = (locked: LockedSettlement): boolean => {
+export const mustSettleAlone = (locked: LockedSettlement): boolean => {
   const { outcome } = locked.settlement
   return isLate(locked) || (outcome.kind === 'paid' && surplusOf(locked.payment, outcome.money) === null)
 }

@@ -1,13 +1,13 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { arrayRows } from '../../../data/array-params.ts'
-import { claimsByOrganization } from '../../../data/by-organization.ts'
+import { mustClaimByOrganization } from '../../../data/by-organization.ts'
 import { inOrganizationIfNamed, query, textArrayParam } from '../../../data/query.ts'
 import { nowMs } from '../../../database/clock.ts'
 import type { Database } from '../../../database/database.ts'
 import { groupBy } from '../../../shared/group-by.ts'
 import { type Change, changes } from '../../change/table.ts'
 import { type Webhook, webhookDeliveries, webhooks } from '../table.ts'
-import { firstBatch, type Paces } from './pace.ts'
+import { firstBatchSize, type Paces } from './pace.ts'
 
 /** A change that is leased to this process for sending to a webhook. */
 export type ClaimedDelivery = Pick<Change, 'id' | 'type' | 'subjectId' | 'sequence' | 'organizationId'> &
@@ -25,7 +25,7 @@ export type ClaimedDelivery = Pick<Change, 'id' | 'type' | 'subjectId' | 'sequen
     createdAt: number
   }
 
-/** `batches` are webhooks of which more than `firstBatch` are claimed, and how many. */
+/** `batches` are webhooks of which more than `firstBatchSize` are claimed, and how many. */
 type Limits = { limit: number; leaseSeconds: number; except: string[]; batches: ReturnType<Paces['batches']> }
 
 const { organizationId, webhookId, changeId, status, dueAt, attempts } = webhookDeliveries
@@ -37,7 +37,7 @@ const paced = arrayRows('paced', { webhookId: 'text', size: 'integer' })
 // Deliveries that are claimed of one webhook at a time; only one while it is failing.
 const share = sql`case when ${webhooks.failingSince} is null then
   coalesce((select ${paced.cells.size} from ${paced.rows} where ${paced.cells.webhookId} = ${webhooks.id}),
-    ${sql.raw(String(firstBatch))}) else 1 end`
+    ${sql.raw(String(firstBatchSize))}) else 1 end`
 
 const isReady = sql`${webhooks.status} = 'enabled'
   and (${webhooks.pausedUntil} is null or ${webhooks.pausedUntil} <= ${nowMs})
@@ -101,7 +101,7 @@ async function claimEach(
   const left = new Map(batches.map(({ webhookId, size }) => [webhookId, size]))
   // As many as `share` allows, of all organizations of a webhook together.
   const takeShare = ({ webhookId, isFailing, count }: Due): number => {
-    const free = left.get(webhookId) ?? firstBatch
+    const free = left.get(webhookId) ?? firstBatchSize
     const taken = Math.min(count, isFailing ? Math.min(free, 1) : free)
     left.set(webhookId, isFailing ? 0 : free - taken)
     return taken
@@ -121,7 +121,7 @@ async function claimEach(
 /** Claims due deliveries of webhooks that are not in `except`: a share of each webhook, oldest first, so that
  *  a large backlog or a slow receiver delays no other. No process claims them again until the lease ends. */
 export function claimDeliveries(db: Database, limits: Limits): Promise<ClaimedDelivery[]> {
-  if (claimsByOrganization(db)) return claimEach(db, limits)
+  if (mustClaimByOrganization(db)) return claimEach(db, limits)
   return claim(db, { ...limits, ...paced.values(limits.batches) })
 }
 

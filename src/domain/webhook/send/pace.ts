@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { perDatabase } from '../../../database/per-database.ts'
+import { perDatabase } from '../../../database/database.ts'
 
 // Parallel requests to a receiver that is new to this process, or has failed.
 const minConcurrency = 4
@@ -9,10 +9,10 @@ const maxConcurrency = 64
 const maxReceivers = 1_000
 
 /** Rounds of parallel requests in a batch. */
-export const rounds = 5
+export const roundsPerBatch = 5
 
 /** Number of deliveries that are claimed at once for a receiver that is new to this process. */
-export const firstBatch = minConcurrency * rounds
+export const firstBatchSize = minConcurrency * roundsPerBatch
 
 type Pace = { concurrency: number; fastestMs: number }
 
@@ -31,10 +31,10 @@ export class Paces {
     return this.#paces.get(webhookId)?.concurrency ?? minConcurrency
   }
 
-  /** Lists the webhooks that may have more than `firstBatch`, and how many. */
+  /** Lists the webhooks that may have more than `firstBatchSize`, and how many. */
   batches(): { webhookId: string; size: number }[] {
     const faster = [...this.#paces.entries()].filter(([, { concurrency }]) => concurrency > minConcurrency)
-    return faster.map(([webhookId, { concurrency }]) => ({ webhookId, size: concurrency * rounds }))
+    return faster.map(([webhookId, { concurrency }]) => ({ webhookId, size: concurrency * roundsPerBatch }))
   }
 
   /** Adapts the pace of a webhook to the outcome of a batch. */

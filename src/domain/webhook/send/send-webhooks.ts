@@ -8,10 +8,10 @@ import { query } from '../../../data/query.ts'
 import { secondsFromNow } from '../../../database/clock.ts'
 import type { Database } from '../../../database/database.ts'
 import { groupBy } from '../../../shared/group-by.ts'
-import { sign } from '../manage-webhook.ts'
+import { signMessage } from '../manage-webhook.ts'
 import { webhookDeliveries, webhooks } from '../table.ts'
 import { type ClaimedDelivery, claimDeliveries, releaseDeliveries } from './claim-deliveries.ts'
-import { pacesOf, rounds } from './pace.ts'
+import { pacesOf, roundsPerBatch } from './pace.ts'
 import { judgeAnswer, type PostOptions, postSigned, type Verdict } from './post-signed.ts'
 
 /** A delivery that was attempted, and its outcome. */
@@ -119,7 +119,7 @@ async function send(claimed: ClaimedDelivery, options: PostOptions): Promise<Att
     'user-agent': 'Boxoffice-Webhooks',
     'webhook-id': id,
     'webhook-timestamp': String(message.timestamp),
-    'webhook-signature': sign(previousSecret === null ? [secret] : [secret, previousSecret], message),
+    'webhook-signature': signMessage(previousSecret === null ? [secret] : [secret, previousSecret], message),
   }
   const answer = await postSigned(new URL(claimed.url), { headers, body: message.body }, options)
   return answer.error === 'STOPPED' ? null : { claimed, verdict: judgeAnswer(answer, claimed.attempts) }
@@ -138,7 +138,7 @@ export async function sendWebhooks(
   const options = { timeoutSeconds, ...more }
   const { stopping } = options
   setMaxListeners(0, stopping)
-  const leaseSeconds = timeoutSeconds * rounds + 20
+  const leaseSeconds = timeoutSeconds * roundsPerBatch + 20
   // Batches in progress, by webhook. A busy webhook is skipped until its batch is done.
   const running = new Map<string, Promise<void>>()
   const tried: Attempt[] = []
@@ -160,7 +160,7 @@ export async function sendWebhooks(
       // After a failure, the rest of the batch would most likely fail too.
       isHealthy = isHealthy && attempt?.verdict.status === 'delivered'
     })
-    const isFull = batch.length >= concurrency * rounds
+    const isFull = batch.length >= concurrency * roundsPerBatch
     paces.learn(webhookId, { hasFailed: !isHealthy, isFull, meanMs: spentMs / batch.length })
     running.delete(webhookId)
   }

@@ -26,8 +26,8 @@ import {
   isDuplicate,
   isTransient,
   isUnavailable,
+  perDatabase,
 } from '../../../../database/database.ts'
-import { perDatabase } from '../../../../database/per-database.ts'
 import { announceOnCommit, transaction } from '../../../../database/transaction.ts'
 import { busy, Refusal } from '../../../../shared/errors.ts'
 import { isFast } from '../../../../shared/fast.ts'
@@ -37,7 +37,7 @@ import { recordAvailability } from '../../../webhook/record-changes.ts'
 import { recordPaid } from '../../settle/record-paid.ts'
 import { chargeAtBoxOffice } from '../../settle/record-reported.ts'
 import { type HoldOutcome, hold } from './hold.ts'
-import { type Checkout, type HoldJob, isPaidAtOnce, soldFor } from './hold-rows.ts'
+import { type Checkout, type HoldJob, isPaidAtOnce, organizationAndModeOf } from './hold-rows.ts'
 
 // Two mixed runs write while the process prepares the next one. More would only make each of them smaller,
 // and the fixed cost of a run equals that of eight rows. Runs of one rate may wait for a lock: four of them
@@ -84,7 +84,7 @@ export const holdExactly = (db: Database, jobs: HoldJob[]): Promise<HoldOutcome[
   transaction(db, async (tx) => {
     const { outcomes, usedUp } = await hold(tx, jobs, { waits: true, mayUseUp: true })
     announceOnCommit(tx, 'stock', [...ratesOf(jobs)])
-    const { organizationId, mode } = soldFor(jobs)
+    const { organizationId, mode } = organizationAndModeOf(jobs)
     await recordAvailability(tx, organizationId, mode, usedUp)
     return payAtOnce(tx, jobs, outcomes)
   })

@@ -6,7 +6,7 @@ import type { Connection } from '../../../../database/database.ts'
 import { problem, Refusal, refusal } from '../../../../shared/errors.ts'
 import type { StockFlip } from '../../../ticket-rate/move-stock.ts'
 import type { StockKind } from '../../../ticket-rate/table.ts'
-import { type Checkout, type HoldJob, setTimes, soldFor, toCheckout } from './hold-rows.ts'
+import { type Checkout, type HoldJob, organizationAndModeOf, setTimes, toCheckout } from './hold-rows.ts'
 
 /** Attributes of the types `new_payment` and `new_ticket` (drizzle/0000_baseline.sql), in their order. */
 export const paymentAttributes = [
@@ -87,8 +87,9 @@ export async function hold(
     })),
   )
   const [row] = await call(connection, {
-    ...soldFor(jobs),
-    ...{ waits, mayUseUp },
+    ...organizationAndModeOf(jobs),
+    waits,
+    mayUseUp,
     payments: rowsLiteral(paymentAttributes, payments),
     tickets: rowsLiteral(ticketAttributes, tickets),
   })

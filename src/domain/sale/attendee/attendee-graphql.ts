@@ -3,7 +3,7 @@ import { mutation, objectResult, resultUnion } from '../../../graphql/mutation-r
 import { parseRequest } from '../../../shared/parse.ts'
 import { TicketRef } from '../../ticket/graphql.ts'
 import { maxTickets, type Ticket } from '../../ticket/table.ts'
-import { attendeeChanges, attendeesChanges, ticketResending, ticketTransfer } from './holder-input.ts'
+import { attendeeChanges, attendeeChangesBatch, ticketResending, ticketTransfer } from './attendee-input.ts'
 import { type Resent, resendTickets } from './resend-tickets.ts'
 import { transferTicket } from './transfer-ticket.ts'
 import { updateAttendees } from './update-attendee.ts'
@@ -40,7 +40,7 @@ mutation('updateAttendee', {
 
 mutation('updateAttendees', {
   description: `Corrects the attendees of several tickets by the rules of \`updateAttendee\`: all or none. ${whose} Paths of errors begin with \`attendees\` and the index of the correction.`,
-  input: attendeesChanges,
+  input: attendeeChangesBatch,
   parse: parseRequest,
   result: objectResult('UpdateAttendees', ['tickets', [TicketRef]], 'Corrected tickets'),
   needs: { caller: 'confidential', scope: 'sales' },

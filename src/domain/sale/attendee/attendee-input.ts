@@ -36,7 +36,7 @@ export const maxCorrections = 200
 const countError = `must be 1 to ${maxCorrections}`
 
 /** Corrections of several attendees. */
-export const attendeesChanges = z
+export const attendeeChangesBatch = z
   .strictObject({
     attendees: z
       .array(attendeeChanges)

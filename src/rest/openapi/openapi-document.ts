@@ -77,7 +77,7 @@ function toPaths(routes: readonly DocumentedRoute[], toOne: (schema: FastifySche
 }
 
 /** Builds the OpenAPI 3.1 document of these routes and webhooks. */
-export function toDocument({ routes, webhooks, publicUrl, version, examples }: DocumentOptions) {
+export function toOpenApiDocument({ routes, webhooks, publicUrl, version, examples }: DocumentOptions) {
   const schemas = createSchemas()
   const document = {
     openapi: '3.1.0',
@@ -101,4 +101,4 @@ export function toDocument({ routes, webhooks, publicUrl, version, examples }: D
   return examples ? withExampleIds(document, examples) : document
 }
 
-export type OpenApiDocument = ReturnType<typeof toDocument>
+export type OpenApiDocument = ReturnType<typeof toOpenApiDocument>

@@ -12,10 +12,10 @@ import { ticketChange } from '../../ticket/body.ts'
 import { isTicket, lockTicket, requireTicket, requireUnused } from '../../ticket/require-ticket.ts'
 import { retiredDocuments, type Ticket, ticketColumns, tickets } from '../../ticket/table.ts'
 import { recordChanges } from '../../webhook/record-changes.ts'
-import type { TicketTransfer } from './holder-input.ts'
-import { readHolderTerms, statusRefusal } from './holder-rules.ts'
+import type { TicketTransfer } from './attendee-input.ts'
+import { readAttendeeTerms, statusRefusal } from './attendee-rules.ts'
 
-const isHolder = ({ fullName, email }: TicketTransfer, ticket: Ticket) =>
+const isAttendee = ({ fullName, email }: TicketTransfer, ticket: Ticket) =>
   ticket.fullName === fullName && ticket.email === email
 
 async function giveTo(tx: Connection, former: Ticket, to: TicketTransfer, language: string): Promise<Ticket> {
@@ -42,9 +42,9 @@ async function giveTo(tx: Connection, former: Ticket, to: TicketTransfer, langua
 }
 
 /** Gives a paid ticket, with which nobody has ever entered, to another person. It gets a new code and a new
- *  document; the former ones are dead at once, and so is all that the former holder told, answers included.
+ *  document; the former ones are dead at once, and so is all that the former attendee told, answers included.
  *  Takes no stock and moves no money: refunds and the invoice stay with the payment. Queues the ticket for
- *  the new holder and a notice for the former one. A ticket that already bears this name and address is
+ *  the new attendee and a notice for the former one. A ticket that already bears this name and address is
  *  returned unchanged, so that a retry makes no further code.
  *  Refuses: NOT_FOUND, ILLEGAL_TRANSITION unless it is active, ALREADY_ENTERED, TRANSFER_NOT_ALLOWED by
  *  its rate, EVENT_ENDED by the database's clock, TOO_MANY_RESENDS (DECISIONS 9). */
@@ -58,9 +58,9 @@ export async function transferTicket(to: TicketTransfer, ctx: Context): Promise<
       await lockPayment(tx, { organizationId, id: paymentId })
       const locked = await lockTicket(tx, found)
       if (locked.status !== 'active') throw statusRefusal(locked, 'transferred')
-      if (isHolder(to, locked)) return locked
+      if (isAttendee(to, locked)) return locked
       requireUnused(locked)
-      const { transferable, isOver, language } = (await readHolderTerms(tx, [locked]))(locked)
+      const { transferable, isOver, language } = (await readAttendeeTerms(tx, [locked]))(locked)
       if (!transferable)
         throw refusal('TRANSFER_NOT_ALLOWED', 'Tickets of this rate may not be given to another person.')
       if (isOver) throw refusal('EVENT_ENDED', 'The event has ended.')

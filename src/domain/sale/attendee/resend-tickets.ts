@@ -7,8 +7,8 @@ import { isAnonymized } from '../../ticket/anonymized.ts'
 import { findTicketsOf } from '../../ticket/loaders.ts'
 import { lockTickets, requireTicket } from '../../ticket/require-ticket.ts'
 import type { Ticket } from '../../ticket/table.ts'
-import type { TicketResending } from './holder-input.ts'
-import { statusRefusal } from './holder-rules.ts'
+import type { TicketResending } from './attendee-input.ts'
+import { statusRefusal } from './attendee-rules.ts'
 
 /** Tickets that are sent again, and the number of mails and messages that were queued for them. */
 export type Resent = { tickets: Ticket[]; deliveries: number }
@@ -18,9 +18,9 @@ async function findNamed({ ticketId, paymentId }: TicketResending, ctx: Context)
   return findTicketsOf(ctx.db, await requirePayment(paymentId ?? '', ctx))
 }
 
-/** Sends a ticket, or all active tickets of a payment, to their holders again: a mail for each ticket, and a
- *  message where the holder has a phone. All or none. Works whether or not the checkout asked for mails.
- *  Refuses: NOT_FOUND; ILLEGAL_TRANSITION if no ticket is active, or those that are have no holder any
+/** Sends a ticket, or all active tickets of a payment, to their attendees again: a mail for each ticket, and a
+ *  message where the attendee has a phone. All or none. Works whether or not the checkout asked for mails.
+ *  Refuses: NOT_FOUND; ILLEGAL_TRANSITION if no ticket is active, or those that are have no attendee any
  *  more; TOO_MANY_RESENDS if one of them was sent again or transferred five times within 24 hours, by the database's clock
  *  (DECISIONS 9). */
 export async function resendTickets(input: TicketResending, ctx: Context): Promise<Resent> {

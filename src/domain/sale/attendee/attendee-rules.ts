@@ -9,8 +9,8 @@ import type { Ticket } from '../../ticket/table.ts'
 import { lookupStatus } from '../../ticket/views.ts'
 import { ticketRates } from '../../ticket-rate/table.ts'
 
-/** Reads the facts of the catalogue that changes of a holder depend on. Returns those of a ticket among these. */
-export async function readHolderTerms(tx: Connection, held: Ticket[]) {
+/** Reads the facts of the catalogue that changes of an attendee depend on. Returns those of a ticket among these. */
+export async function readAttendeeTerms(tx: Connection, held: Ticket[]) {
   const rows = await tx
     .select({
       id: ticketRates.id,
@@ -19,7 +19,7 @@ export async function readHolderTerms(tx: Connection, held: Ticket[]) {
       timezone: locations.timezone,
       /** True once the event has ended, by the database's clock. */
       isOver: sql<boolean>`${events.endDate} <= ${nowMs}`,
-      /** Language of the organization, for a holder who names none. */
+      /** Language of the organization, for an attendee who names none. */
       language: organizations.language,
     })
     .from(ticketRates)

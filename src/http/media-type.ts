@@ -1,4 +1,4 @@
-import { acceptItems } from '../shared/accept-items.ts'
+import { readAcceptHeader } from '../shared/accept-header.ts'
 
 // Media types of GraphQL responses, by preference if a client accepts both equally.
 const offered = ['application/json', 'application/graphql-response+json'] as const
@@ -7,7 +7,7 @@ export type MediaType = (typeof offered)[number]
 
 // Responses are always UTF-8, so a range with another charset never matches.
 const rangesOf = (accept: string | undefined) =>
-  acceptItems(accept).filter(({ parameterOf }) => (parameterOf('charset') ?? 'utf-8') === 'utf-8')
+  readAcceptHeader(accept).filter(({ parameterOf }) => (parameterOf('charset') ?? 'utf-8') === 'utf-8')
 
 // The most specific range decides (RFC 9110, 12.5.1).
 function rankOf(mediaType: MediaType, ranges: ReturnType<typeof rangesOf>) {

@@ -5,7 +5,7 @@ import { newSecret } from '../shared/ids.ts'
 import type { Mode } from '../shared/mode.ts'
 
 /** Rights of an integration's key, in the order in which they are shown. A key has all of them where none is
- *  named (DECISIONS 10). Changes of a holder need `sales`, because whoever sold a ticket corrects it; cancelling needs
+ *  named (DECISIONS 10). Changes of an attendee need `sales`, because whoever sold a ticket corrects it; cancelling needs
  *  `refunds`, because it takes a ticket back. */
 export const integrationScopes = ['tickets:read', 'door', 'refunds', 'sales', 'catalogue'] as const
 
@@ -28,14 +28,14 @@ function checksum(text: string): string {
 
 /** Creates a key, `box_<live|test>_<public id>_<256-bit secret><checksum>`, and its public id. A publishable
  *  one begins with `box_pub_`, so that people and scanners of leaked secrets can tell it. */
-export function newKey(mode: Mode, isPublishable = false): { id: string; key: string } {
+export function newApiKey(mode: Mode, isPublishable = false): { id: string; key: string } {
   const id = newPublicId()
   const body = `box_${isPublishable ? 'pub_' : ''}${mode}_${id}_${newSecret()}`
   return { id, key: body + checksum(body) }
 }
 
 /** Parses the facts that a key itself states, which its row must confirm; null if it is malformed. */
-export function readKey(key: string): { id: string; mode: Mode } | null {
+export function readApiKey(key: string): { id: string; mode: Mode } | null {
   const [, mode, id, sum] = keyPattern.exec(key) ?? []
   if (!id || checksum(key.slice(0, -6)) !== sum) return null
   return { id, mode: mode as Mode }

@@ -1,3 +1,5 @@
+import { setTimeout as pause } from 'node:timers/promises'
+
 /** Repeats work until it is stopped, waiting `pauseMs` before each run, or `firstMs` before the first. Errors go to
  *  `onError` and do not end it. The returned function aborts the signal, and resolves once the current run has
  *  finished. */
@@ -22,5 +24,21 @@ export function repeat(
     stopping.abort()
     clearTimeout(timer)
     await running
+  }
+}
+
+/** Waits for work, but not longer than some milliseconds. The result is then what `late` returns, or what it throws, and
+ *  the work goes on. */
+export async function withTimeout<Result, Late>(
+  milliseconds: number,
+  work: Promise<Result>,
+  late: () => Late,
+): Promise<Result | Late> {
+  const done = new AbortController()
+  const end = pause(milliseconds, undefined, { signal: done.signal }).then(late)
+  try {
+    return await Promise.race([work, end])
+  } finally {
+    done.abort()
   }
 }

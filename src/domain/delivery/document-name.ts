@@ -1,17 +1,5 @@
 import { translate } from '../../language/translate.ts'
-import { addressTokenReader } from '../../shared/ids.ts'
-import type { Ticket } from '../ticket/table.ts'
 import { languageOfDocument, type TicketDocument } from './find-documents.ts'
-
-type Documented = Pick<Ticket, 'status' | 'documentToken'>
-
-/** URL of a ticket's PDF. The token is unguessable, and anybody with the URL has the ticket. Null unless the
- *  ticket is active. */
-export const documentUrl = ({ status, documentToken }: Documented, publicUrl: string): string | null =>
-  status === 'active' && documentToken !== null ? `${publicUrl}/tickets/${documentToken}.pdf` : null
-
-/** Reads the token of a document; null if the text has not its form. */
-export const readDocumentToken = addressTokenReader(/[0-9a-f]{64}/)
 
 const plain = (text: string) =>
   text

@@ -1,4 +1,14 @@
-import type { Database } from './database.ts'
+/** Makes a value on the first call, for all callers. A failure does not last: the next call makes it again. */
+export function makeOnce<Value>(make: () => Promise<Value>): () => Promise<Value> {
+  let made: Promise<Value> | undefined
+  return () => {
+    made ??= make().catch((error: unknown) => {
+      made = undefined
+      throw error
+    })
+    return made
+  }
+}
 
 /** Creates one value per owner, on first use, and keeps it as long as the owner is in use. */
 export function perOwner<Owner extends object, Value>(
@@ -10,8 +20,3 @@ export function perOwner<Owner extends object, Value>(
     return created.get(owner) as Value
   }
 }
-
-/** Creates one value per database, as `perOwner` does. Several services in one process therefore share
- *  nothing. */
-export const perDatabase = <Value>(create: (db: Database) => Value): ((db: Database) => Value) =>
-  perOwner(create)

@@ -1,6 +1,6 @@
 /** Reads a header such as `Accept`: its items in lower case, each with its weight from 0 to 1, or 0 for one that is none
  *  (RFC 9110, 12.4.2), and its parameters. */
-export const acceptItems = (header = '') =>
+export const readAcceptHeader = (header = '') =>
   header
     .toLowerCase()
     .split(',')

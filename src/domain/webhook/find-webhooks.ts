@@ -20,7 +20,7 @@ export function isOwnWebhook(ctx: Context): SQL | undefined {
 
 /** Changes a webhook of the caller, and locks its row in a transaction. `name` is that of the argument with its
  *  identifier. Refuses: NOT_FOUND. */
-export async function updateOwn(
+export async function updateOwnWebhook(
   db: Connection,
   id: string,
   values: PgUpdateSetSource<typeof webhooks>,
@@ -102,7 +102,7 @@ export const redeliverWebhook = (
   ctx: Context,
 ): Promise<DeliveryWithChange> =>
   ctx.db.transaction(async (tx) => {
-    const webhook = await updateOwn(tx, webhookId, { pausedUntil: null }, ctx, 'webhookId')
+    const webhook = await updateOwnWebhook(tx, webhookId, { pausedUntil: null }, ctx, 'webhookId')
     if (webhook.status === 'disabled')
       throw refusal('ILLEGAL_TRANSITION', 'The webhook is disabled: enable it first.', ['webhookId'], {
         from: webhook.status,

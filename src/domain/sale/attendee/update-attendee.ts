@@ -1,5 +1,5 @@
 import { and, eq, sql } from 'drizzle-orm'
-import { arrayRows, name } from '../../../data/array-params.ts'
+import { arrayRows, quoteName } from '../../../data/array-params.ts'
 import type { Connection } from '../../../database/database.ts'
 import { transaction } from '../../../database/transaction.ts'
 import { type Context, requireConfidential } from '../../../request/context.ts'
@@ -12,8 +12,8 @@ import { lockTickets, requireTicket, requireUnused } from '../../ticket/require-
 import { type LookupTicket, type Ticket, ticketColumns, tickets } from '../../ticket/table.ts'
 import { recordChanges } from '../../webhook/record-changes.ts'
 import { checkAge } from '../checkout/check-entries.ts'
-import { type AttendeeChanges, attendeeChanges } from './holder-input.ts'
-import { readHolderTerms, statusRefusal } from './holder-rules.ts'
+import { type AttendeeChanges, attendeeChanges } from './attendee-input.ts'
+import { readAttendeeTerms, statusRefusal } from './attendee-rules.ts'
 
 const { ticketId: _ticketId, ...correctable } = attendeeChanges.shape
 const columns = [...Object.keys(correctable), 'searchName'] as (keyof typeof correctable | 'searchName')[]
@@ -36,7 +36,7 @@ const written = arrayRows('written', { id, ...Object.fromEntries(columns.map((ke
 const writeCorrections = (tx: Connection, organizationId: string, corrected: Ticket[]): Promise<Ticket[]> =>
   tx
     .update(tickets)
-    .set(Object.fromEntries(columns.map((key) => [key, sql`written.${name(key)}`])))
+    .set(Object.fromEntries(columns.map((key) => [key, sql`written.${quoteName(key)}`])))
     .from(written.holding(corrected))
     .where(and(eq(tickets.organizationId, organizationId), sql`${id} = written.id`))
     .returning(ticketColumns)
@@ -95,7 +95,7 @@ export async function updateAttendees(
     await lockPayments(tx, organizationId, paymentIds, 'wait')
     const locked = await lockTickets(tx, { organizationId, keys: ids })
     const current = new Map<string, Ticket>(locked.map((ticket) => [ticket.id, ticket]))
-    const termsOf = await readHolderTerms(tx, locked)
+    const termsOf = await readAttendeeTerms(tx, locked)
     const corrected = await forEach(corrections, place, (given) => {
       const ticket = current.get(given.ticketId)
       if (!ticket) throw new Error(`ticket ${given.ticketId} not found`)
