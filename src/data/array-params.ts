@@ -49,9 +49,9 @@ export const rowsLiteral = <Attribute extends string>(
   `{${rows.map((row) => `"(${attributes.map((attribute) => toAttribute(row[attribute])).join(',')})"`).join(',')}}`
 
 /** Passes rows to a statement as one array of texts per column, which PostgreSQL reads in a sixth of the time that JSON
- *  takes. `types` are SQL types, or columns that have them. `rows` goes after `from`, `cells` are the typed columns, `values` builds the
- *  parameters, and throws for an object that is neither a date nor for a column of JSON or a list. At least one column
- *  has values, such as an identifier. */
+ *  takes. `types` are SQL types, or columns that have them. `rows` goes after `from`, `cells` are the typed columns,
+ *  `values` builds the parameters, and throws for an object that is neither a date nor for a column of JSON or a
+ *  list. At least one column has values, such as an identifier. */
 export function arrayRows(alias: string, types: Record<string, string | PgColumn>) {
   const columns = Object.entries(types).map(([column, given]) => {
     const type = typeof given === 'string' ? given : given.getSQLType()
@@ -62,7 +62,7 @@ export function arrayRows(alias: string, types: Record<string, string | PgColumn
   const arrays = joinList(columns.map(({ parameter }) => textArrayParam(parameter)))
   const rows = sql`unnest(${arrays}) as ${quoteName(alias)}(${names})`
   const typed = (rows: SQL) =>
-    sql`(select ${joinList(columns.map(({ column, cell }) => sql`${cell} as ${quoteName(column)}`))} from ${rows}) as ${quoteName(alias)}`
+    sql`(select ${joinList(columns.map(({ column, cell }) => sql`${cell} as ${quoteName(column)}`))} from ${rows} offset 0) as ${quoteName(alias)}`
   const values = (rows: Record<string, unknown>[]): Record<string, string> => {
     const literals: Record<string, string> = {}
     for (const { column, type, parameter } of columns)
@@ -75,7 +75,8 @@ export function arrayRows(alias: string, types: Record<string, string | PgColumn
     ordered: (order: string) =>
       sql`unnest(${arrays}) with ordinality as ${quoteName(alias)}(${names}, ${quoteName(order)})`,
     cells: Object.fromEntries(columns.map(({ column, cell }) => [column, cell])),
-    /** `rows` with typed columns: a cluster updates by no cell of an enum or a date, whose conversion is stable. */
+    /** `rows` with typed columns. A cluster updates by no cell of an enum or a date, whose conversion is stable: the
+     *  offset keeps the conversion in the subquery. */
     typed: typed(rows),
     values,
     /** `typed` with the values in it, for a statement that is not prepared. */
