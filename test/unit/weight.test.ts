@@ -15,7 +15,7 @@ type Weight = {
   payment: number
   checkIn: number
 }
-const decided: Weight = { files: 374, lines: 35_272, code: 25_205, checkout: 108, payment: 84, checkIn: 66 }
+const decided: Weight = { files: 368, lines: 35_288, code: 25_195, checkout: 105, payment: 82, checkIn: 64 }
 
 const entries = {
   checkout: 'domain/sale/checkout/checkout-rest.ts',

@@ -1,12 +1,9 @@
 import type { Caller } from '../../../auth/caller.ts'
 import { includesOrigin } from '../../../auth/credentials.ts'
 import { hashIdempotency, nameInMode } from '../../../data/idempotency.ts'
-import { type Context, requireChannel, requireSelling } from '../../../request/context.ts'
-import { illegalTransition, type Problem, problem, Refusal, refuseIf } from '../../../shared/errors.ts'
-import { requirePayment } from '../../payment/loaders.ts'
+import { type Context, requireSelling } from '../../../request/context.ts'
+import { type Problem, problem, refuseIf } from '../../../shared/errors.ts'
 import { providerOf } from '../../payment/open-provider.ts'
-import type { Payment } from '../../payment/table.ts'
-import { settlePayment } from '../settle/settle-payment.ts'
 import type { CheckoutInput } from './checkout-input.ts'
 import { type CheckoutPlan, planCheckout, refuseHigherTotal } from './plan-checkout.ts'
 import { holdWithinLimit, withoutGuessing } from './public-limits.ts'
@@ -69,18 +66,4 @@ export async function quoteCheckout(input: CheckoutInput, ctx: Context): Promise
     if (!terms) throw rateNotFound()
     return planCheckout(input, terms, ctx)
   })
-}
-
-/** Cancels an unpaid checkout of the channel and frees its places at once. Idempotent: returns a checkout
- *  that is already cancelled unchanged. An overdue one expires instead. Refuses: NOT_FOUND,
- *  ILLEGAL_TRANSITION (DECISIONS 5). */
-export async function cancelCheckout(paymentId: string, ctx: Context): Promise<Payment> {
-  requireChannel(ctx)
-  const { db, loaders } = ctx
-  const found = await requirePayment(paymentId, ctx)
-  const outcome = { kind: 'ended', status: 'cancelled' } as const
-  const { status } = await settlePayment(db, { payment: found, outcome })
-  loaders.clear()
-  if (status !== 'cancelled') throw new Refusal(illegalTransition('payment', status, 'cancelled'))
-  return requirePayment(paymentId, ctx, found)
 }

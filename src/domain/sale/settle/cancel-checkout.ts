@@ -1,0 +1,19 @@
+import { type Context, requireChannel } from '../../../request/context.ts'
+import { illegalTransition, Refusal } from '../../../shared/errors.ts'
+import { requirePayment } from '../../payment/loaders.ts'
+import type { Payment } from '../../payment/table.ts'
+import { settlePayment } from './settle-payment.ts'
+
+/** Cancels an unpaid checkout of the channel and frees its places at once. Idempotent: returns a checkout
+ *  that is already cancelled unchanged. An overdue one expires instead. Refuses: NOT_FOUND,
+ *  ILLEGAL_TRANSITION (DECISIONS 5). */
+export async function cancelCheckout(paymentId: string, ctx: Context): Promise<Payment> {
+  requireChannel(ctx)
+  const { db, loaders } = ctx
+  const found = await requirePayment(paymentId, ctx)
+  const outcome = { kind: 'ended', status: 'cancelled' } as const
+  const { status } = await settlePayment(db, { payment: found, outcome })
+  loaders.clear()
+  if (status !== 'cancelled') throw new Refusal(illegalTransition('payment', status, 'cancelled'))
+  return requirePayment(paymentId, ctx, found)
+}
