@@ -16,8 +16,8 @@ import { secretSettings, settingNames } from '../../src/config/config.ts'
 import { invariants } from '../../src/domain/verify/rules.ts'
 import { requestLimits } from '../../src/shared/request-limits.ts'
 
-// Checks that README.md, docs/ and the comments of src/ and examples/ name only existing paths, npm scripts, settings and
-// sections.
+// Checks that README.md, docs/ and the comments of src/ and examples/ name only existing paths, npm scripts, settings,
+// sections and functions.
 
 const root = new URL('../../', import.meta.url)
 const read = (file: string) => readFileSync(new URL(file, root), 'utf8')
@@ -150,7 +150,20 @@ const missingCitations = (text: string): string[] => [
   ),
 ]
 
+// Words of the code without its comments, and names that libraries have.
+const inCode = new Set([
+  ...[...sources, ...tests, ...tree.filter((file) => /\.(sql|graphql|json|js)$/.test(file)), 'schema.graphql']
+    .map((file) => (file.endsWith('.ts') ? read(file).replace(comment, '') : read(file)))
+    .flatMap((text) => text.match(/\w+/g) ?? []),
+  ...['readFragment', 'useQuery', 'persistedExchange', 'handlerTimeout'],
+])
+
+/** Lists names in backticks, and functions that a comment sends to, that the code has not. */
+const missingNames = (text: string): string[] =>
+  namesIn(text, /(?:`|\bsee )([a-z]+[A-Z]\w*)/g).flatMap((name) => (inCode.has(name) ? [] : [`name ${name}`]))
+
 const missingIn = (text: string, file: string): string[] => [
+  ...missingNames(text),
   ...missingPaths(text, file),
   ...missingScripts(text),
   ...missingSettings(text),

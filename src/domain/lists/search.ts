@@ -139,7 +139,7 @@ export const remainingFilter = sql`${matches(tickets.eventId, 'eventId')}
   and ${ifGiven('paidUntil', sql`${tickets.activatedAt} < ${time('paidUntil')}`)}`
 
 /** Kind of rows that a list shows: their columns, and the tables that they come from, joined to the tickets
- *  of `page`. `where` keeps one ticket of each row if several lead to it, and `rest` applies the filters that
+ *  of `page`. `where` keeps one ticket of each row if several lead to it, and `remaining` applies the filters that
  *  the path leaves open. */
 export type ListedKind<Row> = {
   name: string

@@ -63,7 +63,7 @@ async function loadPayables(
  *  them. Pays open payments together. A late charge takes the places again, and is refunded if there are not
  *  enough left. A charge is refunded, too, if the checkout was cancelled or is already paid (DECISIONS 5), or
  *  if the charge is too low or in another currency; if it is too high, the surplus is (DECISIONS 11). Late
- *  and mismatching charges come one at a time: see settlesAlone. */
+ *  and mismatching charges come one at a time: see mustSettleAlone. */
 export async function receiveMoney(
   tx: Connection,
   settlements: LockedSettlement[],

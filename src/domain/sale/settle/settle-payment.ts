@@ -178,8 +178,8 @@ const queuesOf = perDatabase((db) => {
  *  Settlements that arrive while others of their rate and mode run are batched, in order, into one transaction; each
  *  is atomic and has the outcome that it would have alone. A payment that is locked elsewhere, a second
  *  settlement of one, and a late or mismatching charge are deferred and settled one by one. Transitions that
- *  the status does not allow change nothing, but a charge is never lost: see receiveMoney. Refuses: BUSY if
- *  too many wait. */
+ *  the status does not allow change nothing, but a charge is never lost: see receiveMoney. Slow form: each
+ *  alone. Refuses: BUSY if too many wait. */
 export async function settlePayment(db: Database, settlement: Settlement): Promise<SettlementResult> {
   const { queue, runAlone } = queuesOf(db)
   const { ticketRateId, mode } = settlement.payment
