@@ -512,7 +512,7 @@ create index retired_documents_ticket_id_index on retired_documents (ticket_id);
 -- Refunds and invoices
 
 create type refund_reason as enum (
-  'REQUESTED', 'WARRANTY', 'LATE_NO_CAPACITY', 'CANCELLED', 'PAID_TWICE', 'AMOUNT_MISMATCH'
+  'REQUESTED', 'WARRANTY', 'LATE_NO_CAPACITY', 'PAID_AFTER_CANCELLATION', 'PAID_TWICE', 'AMOUNT_MISMATCH'
 );
 create type refund_status as enum ('pending', 'succeeded', 'failed');
 -- Refunds, pending, succeeded or failed. A pending one is a job of `processDueRefunds`.
@@ -590,7 +590,7 @@ create table invoice_series (
 
 create type check_in_direction as enum ('in', 'out');
 create type check_in_result as enum (
-  'OK', 'ALREADY_ENTERED', 'NOT_INSIDE', 'UNPAID', 'CANCELLED', 'WRONG_EVENT', 'TOO_EARLY', 'UNKNOWN'
+  'OK', 'NO_ENTRIES_LEFT', 'NOT_INSIDE', 'UNPAID', 'CANCELLED', 'WRONG_EVENT', 'TOO_EARLY', 'NOT_FOUND'
 );
 -- Scans at the door and their results, kept so that a repeated nonce returns the first result.
 create table check_ins (
@@ -613,7 +613,7 @@ create table check_ins (
 create index check_ins_ticket_id_created_at_index on check_ins (ticket_id, created_at);
 create index check_ins_organization_id_created_at_index on check_ins (organization_id, created_at);
 
-create type redemption_result as enum ('OK', 'USED_UP', 'NOT_BOUGHT', 'UNPAID', 'CANCELLED', 'UNKNOWN');
+create type redemption_result as enum ('OK', 'USED_UP', 'NOT_BOUGHT', 'UNPAID', 'CANCELLED', 'NOT_FOUND');
 -- Supplements handed out at the bar, kept so that a repeated nonce returns the first result.
 create table redemptions (
   organization_id text not null,

@@ -1,9 +1,6 @@
-import { eq } from 'drizzle-orm'
-import type { Database } from '../database/database.ts'
 import { Refusal } from '../shared/errors.ts'
 import type { Mode } from '../shared/mode.ts'
 import type { IntegrationScope } from './api-key.ts'
-import { channels, integrations } from './table.ts'
 
 /** An authenticated client, and the organizations whose objects it may see, ordered by id. A live client sees
  *  and sells live tickets alone, a test client test tickets alone. `publishable` is a browser with a key of a
@@ -26,16 +23,6 @@ export type Caller =
       mode: Mode
       scopes: IntegrationScope[]
     }
-
-/** Finds the name that a caller was given when it was made. */
-export async function findCallerName(db: Database, caller: Caller): Promise<string> {
-  const isIntegration = caller.kind === 'integration'
-  const table = isIntegration ? integrations : channels
-  const id = isIntegration ? caller.integrationId : caller.channelId
-  const [row] = await db.select({ name: table.name }).from(table).where(eq(table.id, id))
-  if (!row) throw new Error('a caller without its name')
-  return row.name
-}
 
 /** Result of an authentication. `now` is the database's clock, which the whole request uses. `since` is the
  *  start of the lookup and `until` the expiry of the key at the latest, both on the clock of this process

@@ -7,7 +7,7 @@ import {
   OperationTypeNode,
 } from 'graphql'
 import type { FieldNeeds, NodeLookup, TypeNeeds } from '../graphql/needs.ts'
-import { type Context, hasScope, requireNeeds } from '../request/context.ts'
+import { type Context, hasScope, reaches, requireNeeds } from '../request/context.ts'
 
 type Lookup = NodeLookup & { typename: string }
 
@@ -35,24 +35,41 @@ export async function findNodes(
 ): Promise<(Node | null)[]> {
   const nodes = new Map<string, Node>()
   const found = await Promise.all(
-    lookups.map(async ({ typename, prefix, scope, load, find }) => {
+    lookups.map(async ({ typename, prefix, scope, load, find, organizationOf }) => {
       const asked = ids.filter((id) => prefix === undefined || id.startsWith(`${prefix}_`))
       if (asked.length === 0 || !hasScope(ctx, scope)) return []
       // One by one, so that the loaders of all types share a statement.
       const loaded = load && Promise.all(asked.map((id) => ctx.loaders.load(load, id)))
       const rows = (await (loaded ?? find?.(asked, ctx))) ?? []
-      return rows.map((row) => row && { ...row, __typename: typename })
+      const isHidden = (row: object) => organizationOf && !reaches(ctx, organizationOf(row as never))
+      return rows.map((row) => (row && !isHidden(row) ? { ...row, __typename: typename } : null))
     }),
   )
   for (const node of found.flat()) if (node && !nodes.has(node.id)) nodes.set(node.id, node)
   return ids.map((id) => nodes.get(id) ?? null)
 }
 
-/** Makes each root field refuse callers that it is not for, before it does anything. */
+const callersOf: Record<FieldNeeds['caller'], string> = {
+  any: 'channels, publishable keys, integrations',
+  confidential: 'channels, integrations',
+  selling: 'channels, publishable keys',
+  channel: 'channels',
+  integration: 'integrations',
+}
+
+/** Names those who may call a field, with the scope that integrations need. */
+function describeCallers({ caller, scope }: FieldNeeds): string {
+  const named = scope === 'none' ? '' : ` with \`${scope.replace(':', '_').toUpperCase()}\``
+  return `Callers: ${callersOf[caller].replace('integrations', `integrations${named}`)}.`
+}
+
+/** Makes each root field refuse callers that it is not for, before it does anything, and says at the end of its
+ *  description whom it is for. */
 export function requireAtRoots(schema: GraphQLSchema): void {
   for (const operation of Object.values(OperationTypeNode))
     for (const field of Object.values(schema.getRootType(operation)?.getFields() ?? {})) {
       const needs = field.extensions.needs as FieldNeeds
+      field.description = `${field.description} ${describeCallers(needs)}`
       const name = operation === OperationTypeNode.SUBSCRIPTION ? 'subscribe' : 'resolve'
       const run = field[name]
       field[name] = (source: unknown, args: unknown, ctx: Context, info) => {

@@ -1,4 +1,4 @@
-import '../domain/organization/graphql.ts'
+import '../domain/organization/viewer-graphql.ts'
 import '../domain/location/graphql.ts'
 import '../domain/event/graphql.ts'
 import '../domain/event/list-graphql.ts'
@@ -16,7 +16,7 @@ import '../domain/sale/report/graphql.ts'
 import '../domain/check-in/graphql.ts'
 import '../domain/change/graphql.ts'
 import '../domain/webhook/graphql.ts'
-import { isObjectType, lexicographicSortSchema, printSchema } from 'graphql'
+import { isIntrospectionType, isObjectType, isSpecifiedScalarType, printType } from 'graphql'
 import { builder, NodeRef } from '../graphql/builder.ts'
 import { refusal } from '../shared/errors.ts'
 import { replayOutcomes } from './compiler/plugin.ts'
@@ -32,7 +32,7 @@ builder.queryField('node', (t) =>
     complexity: () => ({ field: costOf(lookups), multiplier: 1 }),
     description:
       'Finds any object that has an identifier: what the catalogue offers, what was sold, refunds, changes and webhooks. Null if there is none or the caller may not see it.',
-    args: { id: t.arg.id({ required: true, description: 'Identifier, the `_id` in REST.' }) },
+    args: { id: t.arg.id({ required: true, description: 'Identifier.' }) },
     resolve: async (_root, { id }, ctx) => {
       const [found] = await findNodes([id], lookups, ctx)
       return found ?? null
@@ -51,7 +51,7 @@ builder.queryField('nodes', (t) =>
       multiplier: Math.min(maxNodes, Math.max(1, ids.length)),
     }),
     description: `Finds objects by their identifiers, at most ${maxNodes}, in the same order, as \`node\` does. Null in the place of each that does not exist or that the caller may not see.`,
-    args: { ids: t.arg.idList({ required: true, description: 'Identifiers, the `_id`s in REST.' }) },
+    args: { ids: t.arg.idList({ required: true, description: `Identifiers, at most ${maxNodes}.` }) },
     resolve: (_root, { ids }, ctx) => {
       if (ids.length > maxNodes)
         throw refusal('INVALID', `ids must be at most ${maxNodes} identifiers.`, ['ids'])
@@ -60,7 +60,8 @@ builder.queryField('nodes', (t) =>
   }),
 )
 
-export const schema = builder.toSchema()
+// In the order of the imports above, room by room.
+export const schema = builder.toSchema({ sortSchema: false })
 const lookups = lookupsIn(schema)
 requireAtRoots(schema)
 replayOutcomes(schema)
@@ -77,6 +78,12 @@ let printed: string | undefined
 
 /** Prints the schema, as committed in schema.graphql. */
 export function printedSchema(): string {
-  printed ??= `${printSchema(lexicographicSortSchema(schema))}\n`
+  if (!printed) {
+    const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()]
+    const others = Object.values(schema.getTypeMap()).filter(
+      (type) => !isIntrospectionType(type) && !isSpecifiedScalarType(type),
+    )
+    printed = `${[...new Set([...roots, ...others])].flatMap((type) => (type ? printType(type) : [])).join('\n\n')}\n`
+  }
   return printed
 }

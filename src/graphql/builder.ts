@@ -4,7 +4,7 @@ import { GraphQLError } from 'graphql'
 import type { Context } from '../request/context.ts'
 import { isoTime } from '../shared/input-types.ts'
 import type { Mode } from '../shared/mode.ts'
-import { toMajor } from '../shared/money.ts'
+import { type Money, toMoney } from '../shared/money.ts'
 
 export const builder = new SchemaBuilder<{
   Context: Context
@@ -13,6 +13,9 @@ export const builder = new SchemaBuilder<{
     ID: { Input: string; Output: string }
     DateTime: { Input: Date; Output: Date }
     JSON: { Input: Record<string, unknown>; Output: Record<string, unknown> }
+    Decimal: { Input: string; Output: string }
+    CurrencyCode: { Input: string; Output: string }
+    Date: { Input: string; Output: string }
   }
 }>({
   plugins: [ComplexityPlugin],
@@ -27,7 +30,7 @@ export const builder = new SchemaBuilder<{
 })
 
 builder.scalarType('DateTime', {
-  description: 'Timestamp in ISO 8601, UTC, with milliseconds. In input, a plain date means midnight UTC.',
+  description: 'Timestamp in ISO 8601, in UTC, with milliseconds, such as `2026-12-31T20:00:00.000Z`.',
   specifiedByURL: 'https://www.rfc-editor.org/rfc/rfc3339',
   serialize: (date) => date.toISOString(),
   parseValue: (input) => {
@@ -67,12 +70,18 @@ export function enumOf<Value extends string>(
 
 /** Types that `node(id:)` can return. */
 export const NodeRef = builder.interfaceRef<{ id: string }>('Node').implement({
-  description: 'Object with a globally unique identifier, the same as its `_id` in REST. `node` finds it.',
+  description: 'Object with a globally unique identifier. `node` finds it.',
   fields: (t) => ({ id: t.exposeID('id', { description: 'Globally unique identifier.' }) }),
 })
 
-builder.queryType({})
-builder.mutationType({})
+builder.queryType({
+  description:
+    'What can be asked. Send an API key in the header `X-Api-Key`: of a channel, which sells; of its pages, which is publishable; or of an integration, which belongs to an organization and has scopes. Each field says who may call it. A field that fails is null, with an error whose `extensions.code` says why, and leaves the others. An operation is limited in depth, breadth and complexity, and each key in requests per minute.',
+})
+builder.mutationType({
+  description:
+    'What can be done. Each field takes one `input` and returns a result: its payload, or `Refused` with all reasons. Decide by the `code` of each. A mutation that fails is null, and leaves the results of those before it. Where repeating costs money or counts people, the input has an `idempotencyKey`, which makes retries safe.',
+})
 builder.subscriptionType({
   description:
     'Events that are streamed as `text/event-stream`, by the protocol GraphQL over Server-Sent Events in distinct connections mode.',
@@ -84,11 +93,68 @@ export const ModeRef = enumOf<Mode>('Mode', 'Mode of a key, and of everything th
   test: 'Test tickets: they cost nothing, take none of the live places and open no door.',
 })
 
-/** Options of a field that shows an amount of its parent, kept in minor units, in major units. */
+/** Defines a scalar whose values are texts of one shape. `what` tells what a mistaken one must be. */
+function textScalar(
+  name: 'CurrencyCode' | 'Date' | 'Decimal',
+  description: string,
+  shape: RegExp,
+  what: string,
+) {
+  const read = (input: unknown) => {
+    // A number of JSON, for those that are written in digits.
+    const text = String(input)
+    if (shape.test(text)) return text
+    throw new GraphQLError(`${name} must be ${what}.`)
+  }
+  builder.scalarType(name, {
+    description,
+    serialize: (text) => text,
+    extensions: { isText: true },
+    parseValue: read,
+    // A number in a document is read by its digits.
+    parseLiteral: (node) => read('value' in node ? node.value : null),
+  })
+}
+
+textScalar(
+  'Decimal',
+  'Decimal number as text, such as `"19.44"`, with as many decimals as its currency has. In input a JSON number is taken too, if it is exact. Neither takes an exponent.',
+  /^-?\d{1,15}(\.\d{1,15})?$/,
+  'a decimal number as text, such as "19.44"',
+)
+textScalar('Date', 'Day, as `YYYY-MM-DD`.', /^\d{4}-\d\d-\d\d$/, 'a day, YYYY-MM-DD')
+textScalar(
+  'CurrencyCode',
+  'Currency, as an ISO 4217 code in upper case, such as `EUR`.',
+  /^[A-Z]{3}$/,
+  'an ISO 4217 code, such as EUR',
+)
+
+// Counted with the field that shows it.
+const free = { field: 0, multiplier: 0 }
+
+/** An amount of a currency. */
+export const MoneyRef = builder.objectRef<Money>('Money').implement({
+  description: 'Amount of money.',
+  fields: (t) => ({
+    amount: t.expose('amount', {
+      type: 'Decimal',
+      complexity: free,
+      description: 'Amount in the major unit of its currency, such as `"10.50"` for €10.50.',
+    }),
+    currency: t.expose('currency', { type: 'CurrencyCode', complexity: free, description: 'Its currency.' }),
+  }),
+})
+
+/** Options of a field that shows an amount of its parent, kept in minor units. */
 export const amount = <Parent extends { currency: string }>(
   description: string,
   minorOf: (parent: Parent) => number,
-) => ({ description, resolve: (parent: Parent) => toMajor(minorOf(parent), parent.currency) })
+) => ({
+  type: MoneyRef,
+  description,
+  resolve: (parent: Parent) => toMoney(minorOf(parent), parent.currency),
+})
 
 /** The same for a column. */
 export const amountOf = <Column extends string>(description: string, column: Column) =>
@@ -110,13 +176,11 @@ export const time = (description: string) => ({ type: 'DateTime' as const, descr
 export const nullableTime = (description: string) => ({ ...time(description), ...nullable(description) })
 
 /** Options of a field that shows an amount of its parent, as `amount` does, or null. */
-export const nullableAmount = <Parent extends { currency: string }>(
-  description: string,
-  minorOf: (parent: Parent) => number | null,
-) => ({
+export const nullableAmount = <Parent>(description: string, minorOf: (parent: Parent) => number | null) => ({
+  type: MoneyRef,
   ...nullable(description),
-  resolve(parent: Parent) {
+  resolve(parent: Parent & { currency: string }) {
     const minor = minorOf(parent)
-    return minor === null ? null : toMajor(minor, parent.currency)
+    return minor === null ? null : toMoney(minor, parent.currency)
   },
 })

@@ -56,15 +56,23 @@ function fieldOf(schema: z.ZodType) {
 }
 
 type Field = ReturnType<typeof fieldOf>
+type FieldSchemas = Record<string, z.ZodType>
 
-const mapFields = <Ref>({ shape }: z.ZodObject, toRef: (field: Field) => Ref) =>
+const mapFields = <Ref>(shape: FieldSchemas, toRef: (field: Field) => Ref) =>
   Object.fromEntries(Object.entries(shape).map(([name, schema]) => [name, toRef(fieldOf(schema))])) as never
+
+inputTypes.add(scalars.money.shape.amount, { type: 'Decimal' })
+inputTypes.add(scalars.money.shape.currency, { type: 'CurrencyCode' })
 
 /** Makes arguments of the fields of a schema. */
 export const argsOf = <Shape extends z.ZodRawShape>(
   arg: ArgBuilder<Types>,
   schema: z.ZodObject<Shape>,
-): { [Name in keyof Shape]: ArgumentRef<Types, z.input<Shape[Name]>> } => mapFields(schema, arg)
+): { [Name in keyof Shape]: ArgumentRef<Types, z.input<Shape[Name]>> } => mapFields(shapeOf(schema), arg)
+
+/** Fields of the schema of an object, inside what zod makes of it. */
+export const shapeOf = (schema: z.ZodType): FieldSchemas =>
+  ((innerOf(schema) ?? schema) as z.ZodObject<FieldSchemas>).shape
 
 /** Defines the input type of the schema of an object, which fields with that schema then have. */
 export function inputOf<Schema extends z.ZodType<unknown, object>>(
@@ -72,12 +80,14 @@ export function inputOf<Schema extends z.ZodType<unknown, object>>(
   schema: Schema,
   { isOneOf = false } = {},
 ) {
-  const object = (innerOf(schema) ?? schema) as z.ZodObject
   const ref = builder.inputRef<z.input<Schema>>(name)
   inputTypes.add(schema, { type: ref })
   return ref.implement({
     description: schema.description,
     isOneOf,
-    fields: (t) => mapFields(object, (field) => t.field(field)),
+    fields: (t) => mapFields(shapeOf(schema), (field) => t.field(field)),
   })
 }
+
+inputOf('MoneyInput', scalars.money)
+inputOf('TimeRange', scalars.timeRange)

@@ -31,6 +31,13 @@ export const viaLoader = <Parent, Value>(
     loaders.get(definition).get(keyOf(parent)),
 })
 
+/** The same of a row that is there whenever its parent is visible, so that the field is never null. */
+export const viaLoaderAlways = <Parent, Value>(
+  ...of: Parameters<typeof viaLoader<Parent, Value>>
+): Omit<ReturnType<typeof viaLoader<Parent, Value>>, 'resolve'> & {
+  resolve(parent: Parent, args: object, ctx: Context): PromiseOrValue<NonNullable<Value>>
+} => viaLoader(...of) as never
+
 type Step = { preload: (parents: unknown[], ctx: Context) => PromiseOrValue<unknown[]>; steps: Step[] }
 
 type Fragments = GraphQLResolveInfo['fragments']

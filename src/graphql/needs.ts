@@ -20,7 +20,7 @@ export type FieldNeeds = Needs & {
   stream?: Streaming<never>
   /** Row to read together with the caller's key, where the field is alone in its operation: what reads it, and where
    *  the arguments have its identifier. They are not validated yet, so it is a guess. */
-  prefetch?: { context: CreateContextWith; idAt: [argument: string, ...fields: string[]] }
+  prefetch?: { context: CreateContextWith; idAt: [argument: string, ...fields: (string | number)[]] }
 }
 
 /** What a type needs: its extension `needs`. Fields but those of `except` are nullable, and null for integrations whose
@@ -36,6 +36,8 @@ export type NodeLookup = {
   scope: IntegrationScope
   /** Loader of the objects, which are null where there is none that the caller may see; or what finds them. */
   load?: LoaderDefinition<Loader<Row>>
+  /** Organization of a row that its loader finds for any caller. */
+  organizationOf?(row: never): string
   find?(ids: string[], ctx: Context): Promise<Row[]>
 }
 

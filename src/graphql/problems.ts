@@ -1,176 +1,194 @@
 import { limitProblems, type Problem, type ProblemWith, Refusal } from '../shared/errors.ts'
-import { type Code, type FactName, type FactsByCode, facts, problemCodes } from '../shared/problem-codes.ts'
-import { builder, enumOf } from './builder.ts'
+import type { Money } from '../shared/money.ts'
+import { type Code, type FactsByCode, problemCodes } from '../shared/problem-codes.ts'
+import { builder, enumOf, MoneyRef, nullable, nullableTime } from './builder.ts'
 
-// Refusals as data of GraphQL: every type of error, made of the codes and their facts.
+// Refusals as data of GraphQL: one type of refusal, whose errors have a code, and the facts of that code.
 
-const texts = Object.fromEntries(Object.entries(problemCodes).map(([code, { text }]) => [code, text]))
+// Codes of a request as a whole, or of a query: they are top-level errors, and never data.
+const topLevelCodes = [
+  ...['PERSISTED_QUERY_NOT_FOUND', 'BAD_REQUEST', 'QUERY_TOO_COMPLEX', 'UNAUTHENTICATED', 'FORBIDDEN'],
+  ...['UNTRUSTED_DOCUMENT', 'ORIGIN_NOT_ALLOWED', 'METHOD_NOT_ALLOWED', 'NOT_ACCEPTABLE', 'BODY_TOO_LARGE'],
+  ...['UNSUPPORTED_MEDIA_TYPE', 'CURSOR_UNKNOWN', 'RATE_LIMITED', 'INTERNAL'],
+] as const satisfies Code[]
 
-const ErrorCodeRef = enumOf<Code>(
-  'ErrorCode',
-  'Machine-readable error code, the same in GraphQL and REST.',
-  texts as Record<Code, string>,
+type RefusalCode = Exclude<Code, (typeof topLevelCodes)[number]>
+
+const isRefusalCode = (code: Code): code is RefusalCode => !(topLevelCodes as readonly Code[]).includes(code)
+
+const texts = Object.entries(problemCodes).flatMap(([code, { text }]) =>
+  isRefusalCode(code as Code) ? [[code, text]] : [],
+)
+
+const RefusalCodeRef = enumOf<RefusalCode>(
+  'RefusalCode',
+  'Reason why a mutation or a quote was refused, the same in REST. Values may be added: treat an unknown one as a refusal whose `message` says why.',
+  Object.fromEntries(texts) as Record<RefusalCode, string>,
 )
 
 /** A `Refusal` as data, with all its problems. */
-type Refused = { refused: Problem[] }
+export type Refused = { refused: Problem[] }
 
-// Missing credentials or rights, and limits, are top-level errors; all other refusals are data (DECISIONS 6).
-const isException = ({ code }: Problem) => ['UNAUTHENTICATED', 'FORBIDDEN', 'RATE_LIMITED'].includes(code)
-
-/** Returns the result of a verb, or its refusal as data. Anything else it throws passes through. */
+/** Returns the result of a verb, or its refusal as data. Anything else that it throws passes through (DECISIONS 6). */
 export async function catchRefusal<T>(result: () => Promise<T>): Promise<T | Refused> {
   try {
     return await result()
   } catch (error) {
-    if (error instanceof Refusal && !error.problems.some(isException))
+    if (error instanceof Refusal && error.problems.every(({ code }) => isRefusalCode(code)))
       return { refused: limitProblems(error.problems) }
     throw error
   }
 }
 
-/** A family of errors: their interface, and the type of each code that has one in it. */
-type Family = ReturnType<typeof familyOf>
+const typeNames = new Map<Code, string>()
 
-// A code for which the family has no type is an `InputError`.
-function familyOf(name: string, description: string) {
-  const types = new Map<Code, string>()
-  const ref = builder.interfaceRef<Problem>(name).implement({
-    description,
-    resolveType: ({ code }) => types.get(code) ?? 'InputError',
-    fields: (t) => ({
-      code: t.expose('code', { type: ErrorCodeRef, description: 'Machine-readable error code.' }),
-      message: t.exposeString('message', { description: 'Human-readable message.' }),
-      path: t.string({
-        nullable: true,
-        description:
-          'Path of the invalid input, such as `tickets.0.answers.1`; null if no single input is at fault.',
-        resolve: ({ path }) => path?.join('.') ?? null,
-      }),
+const RefusalErrorRef = builder.interfaceRef<Problem>('RefusalError').implement({
+  description:
+    'One reason for a refusal. Decide by `code`, and never by the type, which tells what facts there are beside it: a code may get a type of its own.',
+  resolveType: ({ code }) => typeNames.get(code) ?? 'OtherError',
+  fields: (t) => ({
+    code: t.field({
+      type: RefusalCodeRef,
+      description: 'Machine-readable code.',
+      resolve: ({ code }) => code as RefusalCode,
     }),
-  })
-  return { ref, types }
+    message: t.exposeString('message', { description: 'Human-readable message.' }),
+    path: t.string({
+      nullable: true,
+      description:
+        'Path of the invalid input, such as `items.0.tickets.0.attendee.email`; null if no single input is at fault.',
+      resolve: ({ path }) => path?.join('.') ?? null,
+    }),
+  }),
+})
+
+export const RefusedRef = builder.objectRef<Refused>('Refused').implement({
+  description: 'Refusal: nothing was changed, sold or held.',
+  fields: (t) => ({
+    errors: t.expose('refused', { type: [RefusalErrorRef], description: 'All reasons for it, at most 100.' }),
+  }),
+})
+
+builder.objectType(builder.objectRef<Problem>('OtherError'), {
+  description: 'Error whose code has no further facts.',
+  interfaces: [RefusalErrorRef],
+})
+
+/** Defines the type of errors with these codes. */
+function errorOf<C extends keyof FactsByCode>(name: string, codes: C[]) {
+  for (const code of codes) typeNames.set(code, name)
+  return builder.objectRef<ProblemWith<C>>(name)
 }
 
-/** Defines the type of a refused mutation, whose errors are of one family. */
-const refusedRef = (name: string, description: string, { ref }: Family) =>
-  builder.objectRef<Refused>(name).implement({
-    description,
-    fields: (t) => ({
-      errors: t.expose('refused', { type: [ref], description: 'All reasons for the refusal.' }),
+type Facts<C extends keyof FactsByCode> = { facts: Partial<Record<string, unknown>> } & { code: C }
+
+// A fact that one of these names has.
+const fact =
+  <Value>(...names: string[]) =>
+  ({ facts }: Facts<keyof FactsByCode>): Value =>
+    names.map((name) => facts[name]).find((value) => value !== undefined) as Value
+
+const moment =
+  (...names: string[]) =>
+  (problem: Facts<keyof FactsByCode>): Date | null => {
+    const text = fact<string | undefined>(...names)(problem)
+    return text === undefined ? null : new Date(text)
+  }
+
+const interfaces = [RefusalErrorRef]
+
+export const AvailabilityErrorRef = errorOf('AvailabilityError', [
+  'SOLD_OUT',
+  'INSUFFICIENT_AVAILABILITY',
+  'DISCOUNT_USED_UP',
+])
+AvailabilityErrorRef.implement({
+  description: 'Fewer places, or uses of a discount, are left than were asked for.',
+  interfaces,
+  fields: (t) => ({
+    available: t.int({
+      description: 'Number of places, or of uses of a discount, that are left.',
+      resolve: fact<number>('available'),
     }),
-  })
-
-const general = familyOf('RefusalError', 'Reason why a mutation was refused.')
-const checkout = familyOf(
-  'CheckoutError',
-  'Reason why a checkout, a sale at the box office or invitations were refused.',
-)
-
-export const RefusedRef = refusedRef('Refused', 'Refused mutation. Nothing was changed.', general)
-export const CheckoutRefusedRef = refusedRef(
-  'CheckoutRefused',
-  'Refused checkout, quote, sale at the box office or invitations. Nothing was sold and nothing is held.',
-  checkout,
-)
-
-builder.objectType(builder.objectRef<Problem>('InputError'), {
-  description: 'Refusal whose code carries no further facts.',
-  interfaces: [checkout.ref, general.ref],
+  }),
 })
 
-// Payments, tickets and refunds have statuses of different enums, so these are texts.
-const shown = {
-  count: ['Int', Number],
-  amount: ['Float', Number],
-  moment: ['DateTime', (value: unknown) => new Date(String(value))],
-  status: ['String', (value: unknown) => String(value).toUpperCase()],
-} as const
+errorOf('BusyError', ['BUSY']).implement({
+  description: 'The service is busy.',
+  interfaces,
+  fields: (t) => ({
+    // Nullable like that of `LimitError`, so that one selection may name both. The same holds for `endedAt`.
+    retryAfter: t.int({
+      ...nullable('Seconds after which to send the same request again.'),
+      resolve: fact<number>('retryAfter'),
+    }),
+  }),
+})
 
-/** Descriptions of the facts that a type of errors shows. */
-type Texts<C extends keyof FactsByCode> = Partial<Record<FactName<C>, string>>
+errorOf('SaleTimeError', ['NOT_ON_SALE_YET', 'SALE_ENDED', 'EVENT_STARTED', 'DISCOUNT_NOT_VALID']).implement({
+  description: 'The ticket rate is not on sale, or the discount not valid, at this time.',
+  interfaces,
+  fields: (t) => ({
+    startsAt: t.field({
+      ...nullableTime('Start of the sale, or of the validity; null if it has started.'),
+      resolve: moment('validFrom'),
+    }),
+    endedAt: t.field({
+      ...nullableTime('End of the sale, which is the start of the event at the latest, or of the validity.'),
+      resolve: moment('validUntil', 'startDate'),
+    }),
+  }),
+})
 
-/** Defines the type of errors with these codes, which show facts that each of them has, or that may be null. */
-function errorType<C extends keyof FactsByCode>(
-  name: string,
-  families: Family[],
-  codes: C[],
-  { description, has, mayHave = {} }: { description: string; has?: Texts<C>; mayHave?: Texts<C> },
-): void {
-  for (const { types } of families) for (const code of codes) types.set(code, name)
-  builder.objectType(builder.objectRef<ProblemWith<keyof FactsByCode>>(name), {
-    description,
-    interfaces: families.map(({ ref }) => ref),
-    fields: (t) => {
-      const field = ([fact, text]: [string, string]) => {
-        const [type, show] = shown[facts[fact as FactName][0]]
-        const resolve = ({ facts }: { facts: Partial<Record<string, unknown>> }) =>
-          facts[fact] === undefined ? null : show(facts[fact])
-        const options = { type: type as 'String', nullable: has === undefined, description: text }
-        return [fact, t.field({ ...options, resolve: resolve as () => string })]
-      }
-      return Object.fromEntries(Object.entries<string>((has ?? mayHave) as Record<string, string>).map(field))
-    },
-  })
-}
+errorOf('LimitError', [
+  'MIN_TICKETS',
+  'MAX_TICKETS',
+  'METADATA_TOO_LARGE',
+  'TOO_MANY_WEBHOOKS',
+  'TOO_MANY_RESENDS',
+]).implement({
+  description: 'A number is out of its limits: of tickets, of webhooks, of bytes or of repeated mails.',
+  interfaces,
+  fields: (t) => ({
+    min: t.int({ ...nullable('Minimum; null if there is none.'), resolve: fact<number | null>('min') }),
+    max: t.int({ description: 'Maximum.', resolve: fact<number>('max', 'limit') }),
+    retryAfter: t.int({
+      ...nullable('Seconds after which the same request is within the limit; null if time changes nothing.'),
+      resolve: fact<number | null>('retryAfter'),
+    }),
+  }),
+})
 
-errorType('AvailabilityError', [checkout], ['SOLD_OUT', 'INSUFFICIENT_AVAILABILITY', 'DISCOUNT_USED_UP'], {
-  description: 'Fewer places, or uses of a discount, are available than were requested.',
-  has: { available: 'Number of places, or uses of a discount, available.' },
+errorOf('UnderAgeError', ['UNDER_AGE']).implement({
+  description: 'The attendee is under the minimum age on the day on which the event starts.',
+  interfaces,
+  fields: (t) => ({
+    minimumAge: t.int({ description: 'Minimum age in years.', resolve: fact<number>('minimumAge') }),
+  }),
 })
-errorType('TicketCountError', [checkout], ['MIN_TICKETS', 'MAX_TICKETS'], {
-  description: 'Number of tickets outside the limits of this rate.',
-  mayHave: { min: 'Minimum per checkout.', max: 'Maximum per checkout.' },
+
+errorOf('AmountError', ['TOTAL_INCREASED', 'REFUND_TOO_HIGH']).implement({
+  description: 'An amount is not as expected.',
+  interfaces,
+  fields: (t) => ({
+    amount: t.field({
+      type: MoneyRef,
+      description: 'Current total, or amount that can still be refunded.',
+      resolve: fact<Money>('totalAmount', 'refundable'),
+    }),
+  }),
 })
-errorType(
-  'SaleTimeError',
-  [checkout],
-  ['NOT_ON_SALE_YET', 'SALE_ENDED', 'EVENT_STARTED', 'DISCOUNT_NOT_VALID'],
-  {
-    description: 'Ticket rate is not on sale, or discount is not valid, at this time.',
-    mayHave: {
-      validFrom: 'Time when the sale starts, if it has not started, or the discount becomes valid.',
-      validUntil: 'Time when the sale ended, if it has, or the discount ends.',
-      startDate: 'Time when the event started, if it has.',
-    },
-  },
-)
-errorType('UnderAgeError', [checkout, general], ['UNDER_AGE'], {
-  description: 'Attendee is under the minimum age on the day the event starts.',
-  mayHave: { minimumAge: 'Minimum age in years.' },
+
+export const TransitionErrorRef = errorOf('TransitionError', ['ILLEGAL_TRANSITION'])
+TransitionErrorRef.implement({
+  description: 'The current status does not allow the request: see the ticket or the payment.',
+  interfaces,
 })
-errorType('TotalIncreasedError', [checkout], ['TOTAL_INCREASED'], {
-  description: 'Total is higher than `expectedTotal`.',
-  mayHave: { totalAmount: 'Current total, in major units, such as 10.5 for €10.50.' },
-})
-errorType('SizeError', [checkout], ['METADATA_TOO_LARGE'], {
-  description: 'Input field is too large.',
-  mayHave: { limit: 'Maximum size in bytes.' },
-})
-errorType('BusyError', [checkout], ['BUSY'], {
-  description: 'The service is busy. Retry after `retryAfter` seconds.',
-  mayHave: { retryAfter: 'Seconds to wait before retrying.' },
-})
-errorType('TransitionError', [general], ['ILLEGAL_TRANSITION'], {
-  description: 'Transition that the current status does not allow.',
-  has: { from: 'Current status, such as `CANCELLED`.', to: 'Requested status, such as `REFUNDED`.' },
-})
-errorType('RefundError', [general], ['REFUND_TOO_HIGH'], {
-  description: 'Refund that exceeds the amount still refundable.',
-  has: { refundable: 'Amount still refundable, in major units, such as 10.5 for €10.50.' },
-})
-errorType('WarrantyError', [general], ['WARRANTY_ENDED'], {
-  description: 'Refund after the end of the warranty.',
-  mayHave: { validUntil: 'End of the warranty.' },
-})
-errorType('ResendLimitError', [general], ['TOO_MANY_RESENDS'], {
-  description: 'The ticket was sent again or transferred too often within 24 hours.',
-  has: {
-    limit: 'Maximum number within 24 hours, resends and transfers together.',
-    retryAfter: 'Seconds until the tickets can be sent again.',
-  },
-})
-errorType('LimitError', [general], ['TOO_MANY_WEBHOOKS'], {
-  description: 'The caller already has the maximum number of webhooks.',
-  has: { limit: 'Maximum number allowed.' },
+
+errorOf('WarrantyError', ['WARRANTY_ENDED']).implement({
+  description: 'The warranty of the ticket has ended.',
+  interfaces,
+  fields: (t) => ({
+    endedAt: t.field({ ...nullableTime('Time at which it ended.'), resolve: moment('validUntil') }),
+  }),
 })

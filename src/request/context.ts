@@ -3,6 +3,7 @@ import { authenticate } from '../auth/authenticate.ts'
 import { type Authenticated, type Caller, unauthenticated } from '../auth/caller.ts'
 import type { Credentials } from '../auth/credentials.ts'
 import type { ResponseCache } from '../cache/response-cache.ts'
+import type { Loader } from '../data/loader.ts'
 import type { Reach } from '../data/query.ts'
 import { wasJustInvalidated } from '../database/catalogue-invalidation.ts'
 import type { Database } from '../database/database.ts'
@@ -10,7 +11,7 @@ import type { PaymentProvider } from '../domain/payment/provider.ts'
 import { refusal } from '../shared/errors.ts'
 import type { Mode } from '../shared/mode.ts'
 import type { Code } from '../shared/problem-codes.ts'
-import { Loaders } from './loaders.ts'
+import { type LoaderDefinition, Loaders } from './loaders.ts'
 
 /** Services that all requests share. */
 export type Services = {
@@ -168,4 +169,20 @@ export const hasScope = ({ caller }: Context, scope: Needs['scope']): boolean =>
 export function requireNeeds(ctx: Context, { caller, scope }: Needs): void {
   callers[caller](ctx)
   if (!hasScope(ctx, scope)) throw forbidden(`The key lacks the scope ${scope}.`)
+}
+
+/** Reports whether the caller reaches an organization: its own, or one that has given it access. */
+export const reaches = ({ caller }: Context, organizationId: string): boolean =>
+  caller?.organizationIds.includes(organizationId) === true
+
+/** Loads a row of the catalogue that the caller named; null if it is of an organization that the caller doesn't reach.
+ *  Edges load without this: whoever sees a ticket sees its event, also after the organization has withdrawn its
+ *  grant. */
+export async function loadNamed<Row extends { organizationId: string }>(
+  ctx: Context,
+  definition: LoaderDefinition<Loader<Row | null>>,
+  id: string,
+): Promise<Row | null> {
+  const row = await ctx.loaders.load(definition, id)
+  return row && reaches(ctx, row.organizationId) ? row : null
 }

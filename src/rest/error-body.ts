@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { applyRefusal, type SendRefusal } from '../http/error-handler.ts'
 import { limitProblems, type Problem, type Refusal } from '../shared/errors.ts'
-import { type Code, facts, problemCodes } from '../shared/problem-codes.ts'
+import type { Money } from '../shared/money.ts'
+import { type Code, type FactName, facts, problemCodes } from '../shared/problem-codes.ts'
 import { requestLimits } from '../shared/request-limits.ts'
 import { toSnakeCase } from './snake-case.ts'
 
@@ -15,8 +16,13 @@ const factFields = Object.entries(facts).map(([name, [type, description]]) => [
   factTypes[type].optional().describe(description),
 ])
 
-const inSnakeCase = <Fields extends object>(fields: Fields): Record<string, Fields[keyof Fields]> =>
-  Object.fromEntries(Object.entries(fields).map(([name, value]) => [toSnakeCase(name), value]))
+// REST shows amounts as numbers.
+const shown = ([name, value]: [string, unknown]) => [
+  toSnakeCase(name),
+  facts[name as FactName][0] === 'amount' ? Number((value as Money).amount) : value,
+]
+
+const shownFacts = (facts: object) => Object.fromEntries(Object.entries(facts).map(shown))
 
 const problemBody = z
   .looseObject({
@@ -48,7 +54,7 @@ const toProblemBody = (problem: Problem): z.output<typeof problemBody> => ({
   code: problem.code,
   message: problem.message,
   ...(problem.path && problem.path.length > 0 && { path: toPath(problem) }),
-  ...inSnakeCase(problem.facts ?? {}),
+  ...shownFacts(problem.facts ?? {}),
 })
 
 /** Shapes a refusal with all its errors. */

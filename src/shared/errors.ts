@@ -1,8 +1,11 @@
 import type { Code, CodeWithoutFacts, FactsByCode } from './problem-codes.ts'
 import { requestLimits } from './request-limits.ts'
 
+/** What a problem is about, for clients that read its current state beside it. */
+export type Subject = { ticketRateId?: string; ticketId?: string; paymentId?: string }
+
 // `path` locates the invalid input, with camelCase field names.
-type Reason = { message: string; path?: (string | number)[] }
+type Reason = { message: string; path?: (string | number)[]; about?: Subject }
 
 /** Reason of a refusal with one of these codes, and its facts. */
 export type ProblemWith<Codes extends keyof FactsByCode> = {
@@ -31,8 +34,17 @@ export const retryAfterOf = ({ facts }: Problem): number | undefined =>
   facts && 'retryAfter' in facts ? facts.retryAfter : undefined
 
 /** Problem for a transition that the current status does not allow. */
-export const illegalTransition = (thing: string, from: string, to: string): Problem =>
-  problem('ILLEGAL_TRANSITION', `The ${thing} is ${from}, and can't become ${to}.`, undefined, { from, to })
+export const illegalTransition = (
+  thing: 'ticket' | 'payment',
+  { id, status }: { id: string; status: string },
+  to: string,
+): Problem => ({
+  ...problem('ILLEGAL_TRANSITION', `The ${thing} is ${status}, and can't become ${to}.`, undefined, {
+    from: status,
+    to,
+  }),
+  about: thing === 'ticket' ? { ticketId: id } : { paymentId: id },
+})
 
 /** An error that clients may see. Any other error is masked, and shows only the request id. */
 export class Refusal extends Error {
@@ -59,6 +71,10 @@ export const refusal = <C extends Code>(
 /** Refusal for temporary overload, with the time after which to retry. */
 export const busy = (message = 'The service is busy. Try again.') =>
   refusal('BUSY', message, undefined, { retryAfter: 1 })
+
+/** Refusal for problems, of which there is one at least. */
+export const refusalOf = (problems: Problem[]): Refusal =>
+  new Refusal(...(problems as [Problem, ...Problem[]]))
 
 /** Throws one `Refusal` with all problems, if there are any. */
 export function refuseIf(problems: Problem[]): void {

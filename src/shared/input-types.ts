@@ -30,6 +30,12 @@ export const personName = text(
   ),
 )
 
+/** Name in an address, composed (NFC), so that it is found as it is typed. */
+export const slug = text(
+  200,
+  z.string().overwrite((name) => name.normalize('NFC')),
+)
+
 export const identifier = z.string().regex(new RegExp(`^${identifierPattern}$`), 'must be an identifier')
 
 /** Identifier of a row to look up. Takes any text, because one that is no identifier finds no row: NOT_FOUND tells
@@ -122,6 +128,22 @@ export const discountCode = z
   .string()
   .trim()
   .regex(...visible(64))
+
+/** Amount of a currency, as GraphQL takes it (see `requireAmount`). */
+export const money = z
+  .strictObject({
+    amount: z.string().describe('Amount in the major unit of its currency, such as `"10.50"` for €10.50.'),
+    currency: z.string().describe('Its currency, as an ISO 4217 code.'),
+  })
+  .describe('Amount of money.')
+
+/** Times from one to another; without an end it is open there. */
+export const timeRange = z
+  .object({
+    from: z.date().nullish().describe('First of these times; open if omitted.'),
+    until: z.date().nullish().describe('Last of these times; open if omitted.'),
+  })
+  .describe('Times from one to another.')
 
 /** Identifier that a client has for something of its own. */
 export const reference = text(100)

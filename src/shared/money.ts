@@ -1,3 +1,5 @@
+import { refusal } from './errors.ts'
+
 // Decimals of currencies by ISO 4217, as its maintenance agency publishes them (SIX, list one of 25 June 2024, with XCG of
 // 2025, and HRK, SLL and ZWL, which it had withdrawn lately). Frozen: amounts are stored in minor units, so another number
 // would make every stored amount of a currency worth ten times more or less. Never from `Intl`, which follows usage and
@@ -29,6 +31,26 @@ export const decimalsOf = (currency: string): number => isoDecimals.get(currency
 /** Converts minor to major units, as in JSON: 1050 is 10.5 in EUR and 1050 in JPY (DECISIONS 1). */
 export const toMajor = (minor: number, currency: string): number => minor / 10 ** decimalsOf(currency)
 
+/** Amount of a currency, as a decimal number in major units. */
+export type Money = { amount: string; currency: string }
+
+/** Writes an amount as a decimal number in major units, with all decimals of its currency: 1050 is `10.50` in EUR and
+ *  `1050` in JPY. */
+export function toDecimal(minor: number, currency: string): string {
+  const decimals = decimalsOf(currency)
+  const digits = String(minor)
+  if (decimals === 0) return digits
+  if (minor < 0) return `-${toDecimal(-minor, currency)}`
+  const padded = digits.length > decimals ? digits : digits.padStart(decimals + 1, '0')
+  return `${padded.slice(0, -decimals)}.${padded.slice(-decimals)}`
+}
+
+/** Converts minor units to an amount of a currency. */
+export const toMoney = (minor: number, currency: string): Money => ({
+  amount: toDecimal(minor, currency),
+  currency,
+})
+
 /** Converts major units, as in JSON, to minor units. */
 export const toMinor = (major: number, currency: string): number =>
   Math.round(major * 10 ** decimalsOf(currency))
@@ -59,6 +81,22 @@ export function isAmount(major: number, currency: string): boolean {
 /** Mistake of an amount that `isAmount` refuses, for people. */
 export const amountMistake = (currency: string): string =>
   `must have at most ${chargedDecimalsOf(currency)} decimals, as ${smallestCharge(currency) === 1 ? currency : `what is charged in ${currency}`} has.`
+
+/** Converts an amount that a client gave to minor units of its own currency. Refuses: INVALID, for another
+ *  currency, for a negative amount, and for one that can't be charged, with the path of what is wrong. */
+export function requireAmount(given: Money, currency: string, path: (string | number)[]): number {
+  if (given.currency !== currency)
+    throw refusal('INVALID', `currency must be ${currency}.`, [...path, 'currency'])
+  const at = [...path, 'amount']
+  if (given.amount.startsWith('-')) throw refusal('INVALID', 'amount must be at least 0.', at)
+  const [whole = '', fraction = ''] = given.amount.split('.')
+  const decimals = decimalsOf(currency)
+  const minor = Number(whole + fraction.padEnd(decimals, '0'))
+  if (fraction.length > decimals || minor % smallestCharge(currency) !== 0)
+    throw refusal('INVALID', `amount ${amountMistake(currency)}`, at)
+  if (!Number.isSafeInteger(minor)) throw refusal('INVALID', 'amount is too high.', at)
+  return minor
+}
 
 /** Compares an amount in minor units with one in major units: negative if it is lower, positive if higher, 0 if they
  *  are the same. */

@@ -7,7 +7,7 @@ const of = <Facts extends object | undefined = undefined>(status: number, text: 
 const maybe = (fact: string): string | undefined => fact
 
 /** All error codes of both surfaces (DECISIONS 6). Facts help to correct a request: counts, limits, ISO 8601 timestamps,
- *  amounts in major units, seconds. */
+ *  amounts with their currency, seconds. */
 export const problemCodes = {
   // Clients of persisted queries look for its error in an answer that succeeded.
   PERSISTED_QUERY_NOT_FOUND: of(
@@ -44,7 +44,9 @@ export const problemCodes = {
     available: 1,
   }),
   QR_CODE_TAKEN: of(409, 'Another ticket of the event already has this code.'),
-  TOTAL_INCREASED: of(409, 'The total is higher than the expected one.', { totalAmount: 21.6 }),
+  TOTAL_INCREASED: of(409, 'The total is higher than the expected one.', {
+    totalAmount: { amount: '21.60', currency: 'EUR' },
+  }),
   IDEMPOTENCY_KEY_IN_USE: of(409, 'Another request with this idempotency key is in progress.'),
   ILLEGAL_TRANSITION: of(409, 'The current status does not allow the request.', {
     from: 'cancelled',
@@ -82,7 +84,9 @@ export const problemCodes = {
   DISCOUNT_NOT_FOR_RATE: of(422, 'The discount does not apply to this ticket rate.'),
   DUPLICATE_QR_CODE: of(422, 'Two tickets of the checkout have the same code.'),
   IDEMPOTENCY_KEY_REUSED: of(422, 'The idempotency key was used for a different request.'),
-  REFUND_TOO_HIGH: of(422, 'The amount is higher than the amount still refundable.', { refundable: 12.5 }),
+  REFUND_TOO_HIGH: of(422, 'The amount is higher than the amount still refundable.', {
+    refundable: { amount: '12.50', currency: 'EUR' },
+  }),
   NO_WARRANTY: of(422, 'The ticket has no warranty.'),
   TRANSFER_NOT_ALLOWED: of(422, 'Tickets of this rate may not be given to another person.'),
   ADDRESS_NOT_ALLOWED: of(422, 'The webhook URL is not a public address.'),

@@ -1,9 +1,14 @@
-import { graphql, major, moment, rest, type Spelling, select, word } from './spelling.ts'
+import { graphql, major, moment, money, rest, type Spelling, select, word } from './spelling.ts'
 
 // The gateway's pages produced by SQL alone, one statement per page: the same rows and fields in the same
 // shape.
 
 const isUsedUp = 'capacity - sold_before - sold - held = 0'
+
+// Fee that comes on top of a price, in minor units.
+const fee = `case price.fee_type when 'fixed' then price.fee_quantity::bigint
+  else (round(price.amount * price.fee_quantity::numeric / case price.currency when 'KWD' then 1000 else 100 end)
+    * case price.currency when 'KWD' then 10 else 1 end)::bigint end`
 
 const priceFields = (spelling: Spelling) =>
   select(
@@ -11,12 +16,20 @@ const priceFields = (spelling: Spelling) =>
     ['name', 'includes', 'additional_info'],
     {
       [spelling.id]: 'price.id',
-      price: major('price.amount', 'price.currency'),
       valid_until: moment('price.valid_until'),
-      quantity: 'coalesce(left_of.capacity, 0)',
-      fee_type: word(spelling, 'price.fee_type'),
-      fee_quantity: `case price.fee_type when 'fixed' then ${major('price.fee_quantity', 'price.currency')} else price.fee_quantity end`,
-      ...(spelling === graphql && { currency: 'price.currency' }),
+      ...(spelling === graphql
+        ? {
+            price: money('price.amount', 'price.currency'),
+            fee: money(fee, 'price.currency'),
+            total: money(`price.amount + ${fee}`, 'price.currency'),
+            limit: 'left_of.capacity',
+          }
+        : {
+            price: major('price.amount', 'price.currency'),
+            quantity: 'coalesce(left_of.capacity, 0)',
+            fee_type: word(spelling, 'price.fee_type'),
+            fee_quantity: `case price.fee_type when 'fixed' then ${major('price.fee_quantity', 'price.currency')} else price.fee_quantity end`,
+          }),
     },
     'price.',
   )
@@ -41,11 +54,16 @@ const supplements = (spelling: Spelling) => `(
     select coalesce(json_agg(body order by supplement.position, supplement.id), '[]')
     from supplements as supplement, lateral (select ${select(
       spelling,
-      ['label', 'has_fake_price'],
+      spelling === graphql ? [] : ['label', 'has_fake_price'],
       {
         [spelling.id]: 'supplement.id',
-        price: major('amount', 'currency'),
-        fake_price: major('fake_amount', 'currency'),
+        ...(spelling === graphql
+          ? {
+              name: 'supplement.label',
+              price: money('amount', 'currency'),
+              compare_at_price: `case when has_fake_price and fake_amount is not null then ${money('fake_amount', 'currency')} end`,
+            }
+          : { price: major('amount', 'currency'), fake_price: major('fake_amount', 'currency') }),
       },
       'supplement.',
     )}) as body
@@ -64,7 +82,7 @@ const questions = (spelling: Spelling) => `(
 const rateFields = (spelling: Spelling) =>
   select(
     spelling,
-    ['organization_id', 'event_id', 'name', 'slug', 'complete', 'min', 'max', 'show_all_prices'],
+    ['name', 'slug', 'complete', 'show_all_prices'],
     {
       [spelling.id]: 'rate.id',
       type: word(spelling, 'rate.type'),
@@ -72,11 +90,24 @@ const rateFields = (spelling: Spelling) =>
       available: `not rate.complete and (rate.valid_from is null or rate.valid_from <= now())
         and event.start_date > now() and (${isUsedUp}) is not true and price.current is not null`,
       availability: `json_build_object('sold', sold_before + sold, 'available', capacity - sold_before - sold - held)`,
-      warranty: `json_build_object('enabled', rate.warranty_enabled, 'percentage', rate.warranty_percentage,
-        'hours', rate.warranty_hours)`,
+      ...(spelling === graphql
+        ? {
+            min_per_checkout: 'coalesce(rate.min, 1)',
+            max_per_checkout: 'least(rate.max, 50)',
+            warranty: `case when rate.warranty_enabled then json_build_object('percentage', rate.warranty_percentage,
+              'endsAt', ${moment('(event.start_date - make_interval(hours => rate.warranty_hours))')}) end`,
+            current_price: 'price.current',
+          }
+        : {
+            organization_id: 'rate.organization_id',
+            event_id: 'rate.event_id',
+            min: 'rate.min',
+            max: 'rate.max',
+            warranty: `json_build_object('enabled', rate.warranty_enabled, 'percentage', rate.warranty_percentage,
+              'hours', rate.warranty_hours)`,
+          }),
       prices: `coalesce(case when rate.show_all_prices then price.listed
         when price.current is not null then json_build_array(price.current) end, '[]')`,
-      ...(spelling === graphql && { currentPrice: 'price.current' }),
       supplements: supplements(spelling),
       questions: questions(spelling),
     },
@@ -99,14 +130,14 @@ const organization = `(
     from organizations where id = event.organization_id)`
 
 const location = `(
-    select json_build_object('id', id, 'organizationId', organization_id, 'name', name, 'address', address,
+    select json_build_object('id', id, 'name', name, 'address', address,
       'city', city, 'countryCode', country_code, 'latitude', latitude, 'longitude', longitude, 'timezone', timezone)
     from locations where id = event.location_id)`
 
-const eventColumns = [
-  ...['name', 'slug', 'description', 'age', 'outfit', 'ambiences', 'music_genres', 'organization_id'],
-  ...['image_url', 'location_id'],
-]
+const eventColumns = ['name', 'slug', 'description', 'outfit', 'ambiences', 'music_genres', 'image_url']
+
+/** Minimum age of an event, from its text. */
+export const minimumAge = `substring(event.age from '\\d{1,2}')::integer`
 
 const eventFields = (spelling: Spelling, nested: Record<string, string>) =>
   select(
@@ -114,6 +145,13 @@ const eventFields = (spelling: Spelling, nested: Record<string, string>) =>
     eventColumns,
     {
       [spelling.id]: 'event.id',
+      ...(spelling === graphql
+        ? { minimum_age: minimumAge }
+        : {
+            age: 'event.age',
+            organization_id: 'event.organization_id',
+            location_id: 'event.location_id',
+          }),
       artists: spelling === rest ? artists : 'event.artists',
       display_date: moment('event.display_date'),
       start_date: moment('event.start_date'),

@@ -14,7 +14,7 @@ type Reader = { left: number | null; isOver: boolean }
 
 const readers: Reader[] = []
 const openedAtOnce = 100
-const field = '"left":'
+const field = '"available":'
 // Shared by all readers, because each chunk is read at once: ten thousand of them must take little of the
 // machine that the service is measured on.
 const chunk = Buffer.alloc(64 * 1024)
@@ -55,7 +55,7 @@ async function open({
   count: number
 }) {
   const body = JSON.stringify({
-    query: 'subscription ($ids: [ID!]) { rateAvailability(ticketRateIds: $ids) { ticketRateId left } }',
+    query: 'subscription ($ids: [ID!]!) { ticketRates(of: { ids: $ids }) { id availability { available } } }',
     variables: { ids: [rateId] },
   })
   const head = [

@@ -7,60 +7,68 @@ export type Sample = { word: string; latitude: number; longitude: number; radius
 /** A rate and a price to check out. */
 export type Target = { rateId: string; priceId: string }
 
-const priceFields = `id name price currency validUntil quantity includes additionalInfo feeType feeQuantity`
+const money = '{ amount currency }'
+const priceFields = `id name price ${money} fee ${money} total ${money} validUntil limit includes additionalInfo`
 
 const nestedPage = `{
   events(first: 50) {
     nodes {
-      id name slug description age outfit ambiences musicGenres artists { name imageUrl }
-      displayDate startDate endDate organizationId imageUrl locationId iframe { tagUrl scriptUrl }
+      id name slug description minimumAge outfit ambiences musicGenres artists { name imageUrl }
+      displayDate startDate endDate imageUrl iframe { tagUrl scriptUrl }
       organization { id name slug currency }
-      location { id organizationId name address city countryCode latitude longitude timezone }
+      location { id name address city countryCode latitude longitude timezone }
       ticketRates {
-        id organizationId eventId name slug validFrom complete type min max showAllPrices available
-        availability { sold available } warranty { enabled percentage hours }
+        id name slug validFrom complete type minPerCheckout maxPerCheckout showAllPrices available
+        availability { sold available } warranty { percentage endsAt }
         prices { ${priceFields} } currentPrice { ${priceFields} }
-        supplements { id label price hasFakePrice fakePrice }
+        supplements { id name price ${money} compareAtPrice ${money} }
         questions { id label type required items }
       }
     }
   }
 }`
 
-// The fields of the REST response, so that both surfaces do the same work.
+// What the REST response tells of what was bought, so that both surfaces do the same work.
 const checkout = `mutation ($input: CheckoutInput!) {
   checkout(input: $input) {
     __typename
-    ... on CheckoutRefused { errors { code message path } }
+    ... on Refused { errors { code message path } }
     ... on CheckoutPayload {
-      conditionsChanged totalAmount
-      payment { id url status expiresAt totalAmount currency }
+      conditionsChanged
+      payment { id pageUrl status expiresAt totalAmount ${money} }
       tickets {
-        id eventId ticketRateId qrCode checkoutStatus price { ${priceFields} } paymentCurrency channelId
-        fees { organization platform } fullName phone email gender birthday address postalCode countryCode
-        personalDocumentType personalDocumentNumber answers { questionId answer }
-        supplements { supplementId price } refunded refundedAt refunds { channelId amount at }
-        for enter entryTime totalSupplements totalFees totalPrice warranty { total hours }
+        id event { id } ticketRate { id } qrCode status price { ${priceFields} }
+        attendee { fullName phone email birthDate address { street postalCode countryCode }
+          identityDocument { type number } }
+        answers { questionId answer } supplements { supplementId price ${money} }
+        admits inside lastEnteredAt warranty { price ${money} endsAt }
+        amounts { price ${money} discount ${money} supplements ${money} fees ${money} warranty ${money} total ${money} }
+        settlement { refunded ${money} commission ${money} }
       }
     }
   }
 }`
 
-// The fields of the REST lookup. Its number `price` is the one in `priceInfo`.
+// What the REST lookup tells.
 const lookupFields = `
-    id activationDate channelId code discountQuantitySubtract email gender address language country postalCode
-    enter entryDate eventId for name paymentId phone raised rateId rateName rateSlug referralId refunded saleType
-    priceInfo { id price age content additionalInfo }
-    supplements { id price label description hasFakePrice fakePrice productQuantity productQuantityUsed }
-    status totalExtras totalFees totalPaid invoiceReference correctiveInvoiceReferences`
+    id activatedAt channel { id } qrCode payment { id } event { id minimumAge } ticketRate { id name slug }
+    attendee { fullName email phone language address { street postalCode countryCode } }
+    price { id price ${money} includes additionalInfo }
+    admits inside lastEnteredAt referralId saleType status invoiceReference correctiveInvoiceReferences
+    supplements { supplementId price ${money} name description compareAtPrice ${money} count redeemed }
+    amounts { price ${money} discount ${money} supplements ${money} fees ${money} warranty ${money} total ${money} }
+    settlement { paid ${money} refunded ${money} net ${money} }`
 const lookup = `query ($id: ID!) { ticket(id: $id) { ${lookupFields} } }`
 const list = `{ tickets(first: 50) { nodes { ${lookupFields} } } }`
 
-const quote = `query ($input: CheckoutInput!) {
+const quote = `query ($input: QuoteCheckoutInput!) {
   quoteCheckout(input: $input) {
     __typename
-    ... on CheckoutRefused { errors { code message path } }
-    ... on CheckoutQuote { totalAmount conditionsChanged tickets { price { id } totalPrice } }
+    ... on Refused { errors { code message path } }
+    ... on CheckoutQuote {
+      conditionsChanged amounts { total ${money} }
+      items { tickets { price { id } amounts { total ${money} } } }
+    }
   }
 }`
 
@@ -112,11 +120,10 @@ const urls = { redirect: 'https://shop.example/done', error: 'https://shop.examp
 const buyer = { email: 'ada@example.com', phone: '+34600000000' }
 
 const inputOf = ({ rateId, priceId }: Target, discountCode?: string) => ({
-  ticketRateId: rateId,
+  items: [{ ticketRateId: rateId, tickets: [{ priceId, attendee: { fullName: 'Ada Lovelace', ...buyer } }] }],
   discountCode,
   redirectUrl: urls.redirect,
   errorUrl: urls.error,
-  tickets: [{ priceId, fullName: 'Ada Lovelace', ...buyer }],
 })
 
 /** Requests to check out one ticket of each rate, with a discount if there is a code. */
@@ -139,8 +146,11 @@ export const checkoutAsks = (
   )
 
 /** Request of a quote for one ticket. */
-export const quoteAsk = (apiKey: string, target: Target): Ask =>
-  posting(apiKey, '/graphql', { query: quote, variables: { input: inputOf(target) } })
+export const quoteAsk = (apiKey: string, { rateId, priceId }: Target): Ask =>
+  posting(apiKey, '/graphql', {
+    query: quote,
+    variables: { input: { items: [{ ticketRateId: rateId, tickets: [{ priceId }] }] } },
+  })
 
 /** Requests to look up each ticket with the key of its organization's integration. */
 export const lookupAsks = (apiKey: string, surface: Surface, ids: string[]): Ask[] =>

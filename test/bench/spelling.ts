@@ -4,9 +4,15 @@
 export const moment = (column: string) =>
   `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
-/** Formats an amount in minor units as both surfaces do. */
+/** Formats an amount in minor units as REST does. */
 export const major = (amount: string, currency: string) =>
   `${amount} / case ${currency} when 'JPY' then 1 when 'KWD' then 1000 else 100 end::float8`
+
+/** Formats an amount in minor units as GraphQL does. */
+export const money = (amount: string, currency: string) => `json_build_object('amount', case ${currency}
+    when 'JPY' then (${amount})::text
+    when 'KWD' then ((${amount}) / 1000.0)::numeric(20, 3)::text
+    else ((${amount}) / 100.0)::numeric(20, 2)::text end, 'currency', ${currency})`
 
 /** Field names of a surface: `image_url` or `imageUrl`. */
 export type Spelling = { id: string; field(name: string): string }

@@ -18,9 +18,11 @@ export type WholeSale = {
 type Send = (ask: Ask) => Promise<Answer>
 type Life = { key: string; integrationKey: string; target: Target }
 
-const quotedOf = (body: string) =>
-  (JSON.parse(body) as { data?: { quoteCheckout?: { totalAmount?: number } } }).data?.quoteCheckout
-    ?.totalAmount
+type Quoted = { data?: { quoteCheckout?: { amounts?: { total: { amount: string } } } } }
+const quotedOf = (body: string): number | undefined => {
+  const { amounts } = (JSON.parse(body) as Quoted).data?.quoteCheckout ?? {}
+  return amounts && Number(amounts.total.amount)
+}
 const checkedOutOf = (body: string) =>
   (
     JSON.parse(body) as {

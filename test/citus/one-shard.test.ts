@@ -159,8 +159,8 @@ test('a lookup and a check-in of an organization touch one shard', async () => {
       )
     expectOneEach(
       await tasksOf(async () => {
-        const { result } = await scanTicket(sale, { ticketId }, v2)
-        expect(result).toBe('OK')
+        const { outcome } = await scanTicket(sale, { ticketId }, v2)
+        expect(outcome).toBe('OK')
       }),
     )
   }
@@ -168,8 +168,8 @@ test('a lookup and a check-in of an organization touch one shard', async () => {
 
 // Queries of a row by its identifier, with all that belongs to it.
 const around = {
-  payment: `query ($id: ID!) { payment(id: $id) { status tickets { rateName refundAttempts { id } } refunds { id } } }`,
-  ticket: `query ($id: ID!) { ticket(id: $id) { status rateName refundAttempts { id }
+  payment: `query ($id: ID!) { payment(id: $id) { status tickets { ticketRate { name } refunds { id } } refunds { id } } }`,
+  ticket: `query ($id: ID!) { ticket(id: $id) { status ticketRate { name } price { name } refunds { id }
     payment { status refunds { id } tickets { id } } } }`,
 }
 const readAround = async (kind: keyof typeof around, id: string, headers: Record<string, string>) => {
@@ -203,12 +203,12 @@ test('a cancellation by a channel asks every shard for the organization, and one
   const { payment_id } = await buy('org_1')
   const counts = await tasksOf(async () => {
     const { data, errors } = await sale.graphql(
-      'mutation ($id: ID!) { cancelCheckout(input: { paymentId: $id }) { ... on CancelCheckoutPayload { payment { status } } } }',
+      'mutation ($id: ID!) { cancelPayment(input: { paymentId: $id }) { ... on CancelPaymentPayload { payment { status } } } }',
       { id: payment_id },
       sale.channel,
     )
     expect(errors).toBeUndefined()
-    expect(data).toEqual({ cancelCheckout: { payment: { status: 'CANCELLED' } } })
+    expect(data).toEqual({ cancelPayment: { payment: { status: 'CANCELLED' } } })
   })
   expect(counts.filter((count) => count > 1)).toHaveLength(1)
 })

@@ -4,6 +4,7 @@ import { extendSchema, parse } from 'graphql'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { organizations } from '../../src/domain/organization/table.ts'
 import { findTicket } from '../../src/domain/ticket/loaders.ts'
+import { ticketRatesByEventId } from '../../src/domain/ticket-rate/offer-loaders.ts'
 import { stock } from '../../src/domain/ticket-rate/table.ts'
 import { schema } from '../../src/graphql-server/schema.ts'
 import { Refusal } from '../../src/shared/errors.ts'
@@ -68,7 +69,7 @@ test('a resolver that shows nothing to permitted callers is found', async () => 
     world,
     'Query.event',
     () => () => null,
-    (matrix) => checkRow(matrix, row(catalogueRows, 'Query.event(id)')),
+    (matrix) => checkRow(matrix, row(catalogueRows, 'Query.event(by.id)')),
   )
   expect(wrong).toContainEqual(expect.stringMatching(/^shop does not see evt_1/))
 })
@@ -97,11 +98,27 @@ test('an edge to a foreign object is found', async () => {
       async (_root, _args, { db }) =>
         (await db.select().from(organizations).where(eq(organizations.id, 'org_2')))[0],
     async (matrix) => {
-      await checkRow(matrix, row(catalogueRows, 'Query.event(id)'))
+      await checkRow(matrix, row(catalogueRows, 'Query.event(by.id)'))
       return checkEdges(matrix, edgeRules)
     },
   )
   expect(wrong).toContain('Event.organization leads shop to Organization org_2')
+})
+
+test('an edge from a sold ticket to what its event offers now is found', async () => {
+  const wrong = await withResolver(
+    world,
+    'Event.ticketRates',
+    () =>
+      ({ id }, _args, { loaders }) =>
+        loaders.load(ticketRatesByEventId, id),
+    async (matrix) => {
+      await checkRow(matrix, row(catalogueRows, 'Query.ticket(id)'))
+      return checkEdges(matrix, edgeRules)
+    },
+  )
+  expect(wrong).toContain('Event.ticketRates leads lapsed to TicketRate rate_1_b')
+  expect(wrong.filter((one) => !one.includes('lapsed'))).toEqual([])
 })
 
 test('a field without authentication is found', async () => {
@@ -119,7 +136,7 @@ test('a field without authentication is found', async () => {
 
 test('bad credentials that are accepted are found', async () => {
   const matrix = { world, app: world.sale.app, seen: [] }
-  const event = row(catalogueRows, 'Query.event(id)')
+  const event = row(catalogueRows, 'Query.event(by.id)')
   expect(await checkCredentials(matrix, event, world.callers.shop.headers)).toContainEqual(
     expect.stringMatching(/^let in: 200/),
   )
@@ -159,14 +176,15 @@ test('a field, an input field, a node type and an edge without a row are found',
     schema,
     parse(`extend type Query { leak(id: ID!): String }
       extend input CheckoutInput { leakId: ID }
+      extend input QuoteCheckoutInput { leakId: ID }
       type Leak implements Node { id: ID! owner: Organization }`),
   )
   const rows = { ...catalogueRows, ...ownerRows, ...boxOfficeRows, ...graphqlListRows, ...liveRows }
   const known = new Set(Object.keys(rows))
   expect(graphqlEntryPoints(more).filter((at) => !known.has(at))).toEqual([
+    'Query.quoteCheckout(input.leakId)',
     'Query.node(id) Leak',
     'Query.nodes(ids) Leak',
-    'Query.quoteCheckout(input.leakId)',
     'Query.leak(id)',
     'Mutation.checkout(input.leakId)',
   ])

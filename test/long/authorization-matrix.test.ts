@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { schema } from '../../src/graphql-server/schema.ts'
 import { boxOfficeRows } from '../support/authorization/box-office-rows.ts'
 import { badCredentialNames } from '../support/authorization/callers.ts'
-import { catalogueRows } from '../support/authorization/catalogue-rows.ts'
+import { catalogueRows, refusedRows } from '../support/authorization/catalogue-rows.ts'
 import {
   checkCredentials,
   checkOpenRow,
@@ -25,6 +25,7 @@ import { byGet, type OpenRow, type Row } from '../support/authorization/matrix-r
 import { ownerRows } from '../support/authorization/owner-rows.ts'
 import { checkPublic, checkTokens } from '../support/authorization/public-routes.ts'
 import { headRows, restRows, routeKinds } from '../support/authorization/rest-rows.ts'
+import { buyAs } from '../support/authorization/sell-as.ts'
 import { openWorld } from '../support/authorization/world.ts'
 import { readDocument } from '../support/openapi/document.ts'
 
@@ -67,7 +68,7 @@ test.each(Object.entries(rows))('%s', async (_at, row) => {
   expect(await ('open' in row ? checkOpenRow(matrix, row) : checkRow(matrix, row))).toEqual([])
 })
 
-test.each(['Query.ticket(id)', 'Query.event(id)', 'Query.node(id) Payment'])('%s by GET', async (at) => {
+test.each(['Query.ticket(id)', 'Query.event(by.id)', 'Query.node(id) Payment'])('%s by GET', async (at) => {
   expect(await checkRow(matrix, byGet(catalogueRows[at] as Row))).toEqual([])
 })
 
@@ -83,6 +84,10 @@ test('a mutation by GET is refused', async () => {
     return [...new Set(statuses)].filter((status) => status !== 405).map((status) => `answered ${status}`)
   })
   expect(wrong).toEqual([])
+})
+
+test.each(Object.entries(refusedRows))('%s shows nothing foreign', async (_what, row) => {
+  expect(await checkOpenRow(matrix, row as OpenRow)).toEqual([])
 })
 
 test('every edge was reached, and none led to a foreign object', async () => {
@@ -113,35 +118,48 @@ test.each(invalidRequests)(
 const named: [what: string, query: string, callers: ['shop' | 'door', 'rival' | 'side']][] = [
   [
     'an idempotency key',
-    `mutation { named: checkout(input: { ticketRateId: "rate_1_a", idempotencyKey: "the-same", tickets: [
-      { priceId: "price_1_a", fullName: "Ana", email: "ana@example.com" }] }) {
-      ... on CheckoutPayload { idempotentReplayed payment { id } } } }`,
+    `mutation { named: checkout(input: { idempotencyKey: "the-same", items: [{ ticketRateId: "rate_1_a", tickets: [
+      { priceId: "price_1_a", attendee: { fullName: "Ana", email: "ana@example.com" } }] }] }) {
+      ... on CheckoutPayload { replayed payment { id } } } }`,
     ['shop', 'rival'],
   ],
   [
     'an idempotency key of the box office',
-    `mutation { named: issueInvitations(input: { ticketRateId: "rate_1_a", idempotencyKey: "the-same", invitations: [
-      { fullName: "mk-sale-matrix", email: "ana@example.com" }] }) { ... on InvitationsPayload { idempotentReplayed } } }`,
+    `mutation { named: issueInvitations(input: { ticketRateId: "rate_1_a", idempotencyKey: "the-same", guests: [
+      { fullName: "mk-sale-matrix", email: "ana@example.com" }] }) { ... on IssueInvitationsPayload { replayed } } }`,
     ['door', 'side'],
   ],
   [
-    'the nonce of a scan',
-    'mutation { named: checkInTicket(input: { ticket: { ticketId: "x" }, nonce: "the-same" }) { ... on CheckIn { idempotentReplayed } } }',
+    'an idempotency key of a till',
+    `mutation { named: sellAtBoxOffice(input: { idempotencyKey: "the-tills", method: CASH, items: [{ ticketRateId: "rate_1_a",
+      tickets: [{ priceId: "price_1_a", attendee: { fullName: "mk-sale-matrix", email: "ana@example.com" } }] }] }) {
+      ... on SellAtBoxOfficePayload { replayed } } }`,
     ['door', 'side'],
   ],
   [
-    'the nonce of a redemption',
-    `mutation { named: redeemSupplement(input: { ticket: { ticketId: "x" }, supplementId: "x", nonce: "the-same" }) {
-      ... on Redemption { idempotentReplayed } } }`,
+    'an idempotency key of a refund',
+    `mutation { named: refundTicket(input: { ticketId: "$bought", idempotencyKey: "the-same",
+      amount: { amount: "1.00", currency: "EUR" } }) { ... on RefundTicketPayload { replayed } } }`,
+    ['door', 'side'],
+  ],
+  [
+    'the key of a scan',
+    'mutation { named: checkInTicket(input: { ticket: { ticketId: "x" }, idempotencyKey: "the-same" }) { ... on CheckInTicketPayload { replayed } } }',
+    ['door', 'side'],
+  ],
+  [
+    'the key of a redemption',
+    `mutation { named: redeemSupplement(input: { ticket: { ticketId: "x" }, supplementId: "x", idempotencyKey: "the-same" }) {
+      ... on RedeemSupplementPayload { replayed } } }`,
     ['door', 'side'],
   ],
 ]
 
 test.each(named)('%s is scoped to its sender', async (_what, query, [one, other]) => {
   const { sale, callers } = matrix.world
+  const asked = query.replace('$bought', await buyAs(sale, callers.shop, 1))
   const replayed = async ({ headers }: { headers: Record<string, string> }) =>
-    (await sale.graphql<{ named: { idempotentReplayed: boolean } }>(query, {}, headers)).data?.named
-      .idempotentReplayed
+    (await sale.graphql<{ named: { replayed: boolean } }>(asked, {}, headers)).data?.named.replayed
   expect([await replayed(callers[one]), await replayed(callers[other])]).toEqual([false, false])
   expect([await replayed(callers[one]), await replayed(callers[other])]).toEqual([true, true])
 })

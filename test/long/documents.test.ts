@@ -19,7 +19,7 @@ const times = (count: number, part: (index: number) => string) =>
 const large = (tokens: number, rest: string) =>
   `${rest} mutation Never { registerWebhook(input: { url: "https://a.example", types: [${times(tokens, () => 'PAYMENT_PAID')}] }) { __typename } } #${'x'.repeat(20_000)}\n`
 const rate =
-  'id name available availability { sold available } prices { id name price } supplements { id label }'
+  'id name available availability { sold available } prices { id name price { amount } } supplements { id name }'
 
 // Those that are refused have a key, because the documents of strangers take turns: a sixth of the process.
 type Kind = { what: string; hasKey: boolean; code?: string; make: (id: number) => string }

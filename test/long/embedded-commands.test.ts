@@ -38,13 +38,13 @@ const cli = (command: string, settings = {}) => runCli(command.split(' '), { DAT
 const statusWith = async (key: string, url = server.url) =>
   (await fetch(`${url}/events?limit=1`, { headers: { 'x-api-key': key } })).status
 
-const gift = `mutation { issueInvitations(input: { ticketRateId: "rate_demo_8_1",
-  invitations: [{ fullName: "Ana Núñez", email: "ana@example.com" }] }) {
-  ... on InvitationsPayload { tickets { id } } ... on CheckoutRefused { errors { code message } } } }`
+const gift = () => `mutation { issueInvitations(input: { ticketRateId: "rate_demo_8_1",
+  guests: [{ fullName: "Ana Núñez", email: "ana@example.com" }], idempotencyKey: "${crypto.randomUUID()}" }) {
+  ... on IssueInvitationsPayload { tickets { id } } ... on Refused { errors { code message } } } }`
 
 async function sell(): Promise<string> {
   const headers = { 'x-api-key': demo.integration_key, 'content-type': 'application/json' }
-  const body = JSON.stringify({ query: gift })
+  const body = JSON.stringify({ query: gift() })
   const answer = await (await fetch(`${server.url}/graphql`, { method: 'POST', headers, body })).json()
   return answer.data.issueInvitations.tickets[0].id
 }

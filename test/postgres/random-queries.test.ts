@@ -19,12 +19,12 @@ beforeAll(async () => {
   world = await openWorld()
   const { sale, callers, things } = world
   const payment = things.payment.find(({ principal }) => principal === callers.shop.principal)
-  const { data } = await sale.graphql<{ payment: { url: string } }>(
-    'query ($id: ID!) { payment(id: $id) { url } }',
+  const { data } = await sale.graphql<{ payment: { pageUrl: string } }>(
+    'query ($id: ID!) { payment(id: $id) { pageUrl } }',
     { id: payment?.id },
     callers.shop.headers,
   )
-  const origin = new URL(data?.payment.url ?? '').origin
+  const origin = new URL(data?.payment.pageUrl ?? '').origin
   services = { ...testServices(sale.db), publicUrl: () => origin }
 })
 afterAll(() => world?.sale.close())

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { openDatabase } from '../../src/database/open.ts'
 import { importCatalogue } from '../../src/domain/import/import-catalogue.ts'
 import { anEntry, checkOut, checkOutOverGraphql, mustCheckOut } from '../support/checkouts.ts'
+import { money } from '../support/contract-input.ts'
 import { aCatalogue, anEvent, aRateOf } from '../support/factories.ts'
 import { createTestDatabase, type TestDatabase } from '../support/harness.ts'
 import { waitForBlockedStatement } from '../support/lock-waits.ts'
@@ -102,7 +103,9 @@ test('the catalogue is read from the replica over both surfaces', async () => {
   await follow()
   expect(news).toEqual([{ replica: 1, isUp: true, code: undefined }])
   expect(await listed()).toEqual([['Replica', { sold: 0, available: 1 }]])
-  expect(await asked(`{ events { totalCount nodes ${nested} } event(id: "evt_1") ${nested} }`)).toEqual({
+  expect(
+    await asked(`{ events { totalCount nodes ${nested} } event(by: { id: "evt_1" }) ${nested} }`),
+  ).toEqual({
     events: { totalCount: 1, nodes: [seen('Replica', 1)] },
     event: seen('Replica', 1),
   })
@@ -133,16 +136,17 @@ test('a purchase and other fields of its request read the primary', async () => 
   expect(refused.json().errors[0].available).toBe(6)
 
   const id = bought.tickets[0]?._id
-  const query = `query ($id: ID!) { ticket(id: $id) { event ${nested} payment { status } } event(id: "evt_1") ${nested} }`
+  const query = `query ($id: ID!) { ticket(id: $id) { event ${nested} payment { status } } event(by: { id: "evt_1" }) ${nested} }`
   expect(await asked(query, { id })).toEqual({
     ticket: { event: seen('Primary', 6), payment: { status: 'PENDING' } },
     event: seen('Primary', 6),
   })
   expect(await asked(`query ($id: ID!) { node(id: $id) { id } }`, { id })).toEqual({ node: { id } })
   const quote = await asked(
-    `{ quoteCheckout(input: { ticketRateId: "rate_1", tickets: [${'{ priceId: "price_1", fullName: "Ana", email: "ana@example.com" }, '.repeat(2)}] }) { ... on CheckoutQuote { totalAmount } } }`,
+    `{ quoteCheckout(input: { items: [{ ticketRateId: "rate_1", tickets: [${'{ priceId: "price_1" }, '.repeat(2)}] }] }) {
+      ... on CheckoutQuote { amounts { total { amount currency } } } } }`,
   )
-  expect(quote).toEqual({ quoteCheckout: { totalAmount: 44 } })
+  expect(quote).toEqual({ quoteCheckout: { amounts: { total: money(44) } } })
   const looked = await sale.rest('GET', `/integrations/tickets/${id}`, { headers: sale.integration.v2 })
   expect(looked.json().data).toMatchObject({ _id: id, rate_id: 'rate_1' })
 })
@@ -150,7 +154,7 @@ test('a purchase and other fields of its request read the primary', async () => 
 test('root fields inside fragments follow the same rules', async () => {
   sale = await openOver([addressOf(replica)])
   await follow()
-  const fragment = 'fragment all on Query { event(id: "evt_1") { name } }'
+  const fragment = 'fragment all on Query { event(by: { id: "evt_1" }) { name } }'
   expect(await asked(`{ ...all } ${fragment}`)).toEqual({ event: { name: 'Replica' } })
   expect(await asked(`{ ...all node(id: "evt_1") { id } } ${fragment}`)).toMatchObject({
     event: { name: 'Primary' },

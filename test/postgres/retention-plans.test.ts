@@ -134,7 +134,7 @@ async function fillTables(rows: number): Promise<void> {
   )
   await fill(
     'check_ins (organization_id, integration_id, nonce, request_hash, direction, force, result, at, created_at)',
-    sql`${organizationId}, (select id from integrations limit 1), 'nonce_' || n, '', 'in', false, 'UNKNOWN', now(), ${createdAt}`,
+    sql`${organizationId}, (select id from integrations limit 1), 'nonce_' || n, '', 'in', false, 'NOT_FOUND', now(), ${createdAt}`,
   )
   await fill(
     'provider_events (organization_id, provider, id, type, created_at)',

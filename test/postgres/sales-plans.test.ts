@@ -2,6 +2,7 @@
 
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Amount, numberOf } from '../support/contract-input.ts'
 import { explain, openSeenSale, type SeenStatement } from '../support/explain.ts'
 import type { Sale } from '../support/sale.ts'
 import { groupings } from '../support/sales-sums.ts'
@@ -33,15 +34,15 @@ beforeAll(async () => {
 afterAll(() => sale.close())
 
 async function planOf(groupBy: string): Promise<string> {
-  const query = `{ sales(eventId: "evt_7", groupBy: ${groupBy}) { key tickets net } }`
-  const { data, errors } = await sale.graphql<{ sales: { tickets: number; net: number }[] }>(
+  const query = `{ sales(eventId: "evt_7", groupBy: ${groupBy}) { key tickets net { amount currency } } }`
+  const { data, errors } = await sale.graphql<{ sales: { tickets: number; net: Amount }[] }>(
     query,
     {},
     sale.integration.v2,
   )
   expect(errors).toBeUndefined()
   expect(data?.sales.reduce((sum, { tickets }) => sum + tickets, 0)).toBe(ticketsOfEach)
-  expect(data?.sales.reduce((sum, { net }) => sum + net, 0)).toBeCloseTo(ticketsOfEach * 21)
+  expect(data?.sales.reduce((sum, { net }) => sum + numberOf(net), 0)).toBeCloseTo(ticketsOfEach * 21)
   const found = seen.findLast(({ text }) => text.includes('as gross'))
   expect(found).toBeDefined()
   return explain(sale.db, found ?? { text: '', parameters: [] })

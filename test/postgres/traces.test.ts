@@ -5,6 +5,7 @@ import type { OpenDatabase } from '../../src/database/database.ts'
 import { importCatalogue } from '../../src/domain/import/import-catalogue.ts'
 import { anEntry } from '../support/checkouts.ts'
 import { type Collector, type ReceivedSpan, startCollector } from '../support/collector.ts'
+import { toItems } from '../support/contract-input.ts'
 import { aCatalogue, anEvent, aRateOf, channelHeaders } from '../support/factories.ts'
 import { createTestDatabase, type TestDatabase } from '../support/harness.ts'
 import { mustStartServer, type ServerProcess } from '../support/processes.ts'
@@ -56,8 +57,7 @@ const checkOut = (headers: Record<string, string>) =>
 const mutation = `mutation Secretia($input: CheckoutInput!) { checkout(input: $input) {
   ... on CheckoutPayload { payment { id } } } }`
 const input = {
-  ticketRateId: 'rate_1',
-  tickets: [{ priceId: 'price_1', fullName: person.full_name, email: person.email }],
+  items: toItems('rate_1', [{ priceId: 'price_1', fullName: person.full_name, email: person.email }]),
 }
 
 /** Waits until the span of the request has arrived, which ends last. Returns the spans of its trace. */

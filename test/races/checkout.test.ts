@@ -224,7 +224,7 @@ test.each(late)(
     // Payments win over expiry, whose places are claimed again. Those for cancelled checkouts are refunded, and so is
     // one whose place was sold meanwhile, if there is no other.
     const cancelled = await db.$count(payments, sql`${payments.status} = 'cancelled'`)
-    expect(await db.$count(refunds, sql`${refunds.reason} = 'CANCELLED'`)).toBe(cancelled)
+    expect(await db.$count(refunds, sql`${refunds.reason} = 'PAID_AFTER_CANCELLATION'`)).toBe(cancelled)
     const lost = await db.$count(payments, sql`${payments.status} = 'expired'`)
     expect(lost).toBeLessThanOrEqual(made.length + further - places)
     expect(await db.$count(refunds, sql`${refunds.reason} = 'LATE_NO_CAPACITY'`)).toBe(lost)

@@ -64,39 +64,39 @@ test('batches in opposite orders and single scans at once never let in more than
   const batch = (seed: number) =>
     uploadScans(
       deskOf(seed),
-      shuffled(ids, seed).map((ticketId, index) => ({ ticketId, at: ago(index % 7) })),
+      shuffled(ids, seed).map((ticketId, index) => ({ ticketId, scannedAt: ago(index % 7) })),
     )
   const batches = Array.from({ length: 6 }, (_, seed) => batch(seed))
   const singles = shuffled([...ids, ...ids, ...ids], 3).map((ticketId, index) =>
     scanTicket(deskOf(index), { ticketId }),
   )
   const answers = [...(await Promise.all(batches)).flat(), ...(await Promise.all(singles))]
-  expect([...new Set(answers.map(({ result }) => result))].sort()).toEqual(['ALREADY_ENTERED', 'OK'])
-  const admitted = answers.filter(({ result }) => result === 'OK').length
+  expect([...new Set(answers.map(({ outcome }) => outcome))].sort()).toEqual(['NO_ENTRIES_LEFT', 'OK'])
+  const admitted = answers.filter(({ outcome }) => outcome === 'OK').length
   expect(admitted).toBe(ids.length * admits)
   await expectRunning(ids, admitted)
 })
 
 test('one batch that is sent many times at once, in pieces too, counts once', async () => {
   const ids = await buy(30)
-  const scans = ids.map((ticketId) => ({ ticketId, nonce: `once-${ticketId}`, at: ago(3) }))
+  const scans = ids.map((ticketId) => ({ ticketId, idempotencyKey: `once-${ticketId}`, scannedAt: ago(3) }))
   const whole = Array.from({ length: 5 }, (_, seed) => uploadScans(deskOf(seed), shuffled(scans, seed)))
   const pieces = scans.map((scan, index) => scanTicket(deskOf(index), scan))
   const batches = await Promise.all(whole)
   const answers = [...batches.flat(), ...(await Promise.all(pieces))]
-  expect(answers.map(({ result }) => result)).toEqual(answers.map(() => 'OK'))
-  expect(answers.filter(({ idempotentReplayed }) => !idempotentReplayed)).toHaveLength(ids.length)
+  expect(answers.map(({ outcome }) => outcome)).toEqual(answers.map(() => 'OK'))
+  expect(answers.filter(({ replayed }) => !replayed)).toHaveLength(ids.length)
   const rows = await sale.db.select().from(tickets).where(inArray(tickets.id, ids))
   expect(rows.map(({ entered }) => entered)).toEqual(ids.map(() => 1))
 })
 
-test('nonces that several batches use for other tickets count one ticket each', async () => {
+test('keys that several batches use for other tickets count one ticket each', async () => {
   const [ones, twos] = [await buy(20), await buy(20)]
   const batchOf = (ids: string[], seed: number) =>
     uploadScans(
       deskOf(seed),
       shuffled(
-        ids.map((ticketId, index) => ({ ticketId, nonce: `shared-${index}` })),
+        ids.map((ticketId, index) => ({ ticketId, idempotencyKey: `shared-${index}` })),
         seed,
       ),
     )
@@ -118,16 +118,16 @@ test('a late scan that waits for others of its ticket is decided after them', as
   const sent = await sale.db.transaction(async (tx) => {
     await tx.select().from(tickets).where(eq(tickets.id, ticketId)).for('update')
     const first = uploadScans(deskOf(0), [
-      { ...all, at: ago(30) },
-      { ...all, at: ago(10), direction: 'OUT' },
+      { ...all, scannedAt: ago(30) },
+      { ...all, scannedAt: ago(10), direction: 'OUT' },
     ])
     await waitForBlockedStatement(sale.db)
-    const second = uploadScans(deskOf(1), [{ ticketId, at: ago(20) }])
+    const second = uploadScans(deskOf(1), [{ ticketId, scannedAt: ago(20) }])
     await waitForBlockedStatement(sale.db, 2)
     return [first, second]
   })
   const answers = (await Promise.all(sent)).flat()
-  expect(answers.map(({ result }) => result)).toEqual(['OK', 'OK', 'ALREADY_ENTERED'])
+  expect(answers.map(({ outcome }) => outcome)).toEqual(['OK', 'OK', 'NO_ENTRIES_LEFT'])
 })
 
 test('a batch and cancellations at once do one or the other for each ticket', async () => {
@@ -137,9 +137,9 @@ test('a batch and cancellations at once do one or the other for each ticket', as
     deskOf(1),
     ids.toReversed().map((ticketId) => ({ ticketId })),
   )
-  const results = new Map(answers.map(({ ticket, result }) => [ticket?.id, result]))
+  const outcomes = new Map(answers.map(({ ticket, outcome }) => [ticket?.id, outcome]))
   for (const [index, cancelled] of (await Promise.all(cancelling)).entries())
-    expect(results.get(ids[index])).toBe(cancelled.errors ? 'OK' : 'CANCELLED')
+    expect(outcomes.get(ids[index])).toBe(cancelled.errors ? 'OK' : 'CANCELLED')
 })
 
 test('tickets, check-ins and counters agree after all of it', async () => {

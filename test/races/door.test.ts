@@ -30,9 +30,10 @@ const times = <T>(count: number, run: (index: number) => Promise<T>) =>
   Promise.all(Array.from({ length: count }, (_, index) => run(index)))
 
 const sum = (numbers: number[]) => numbers.reduce((total, number) => total + number, 0)
-const okOf = <Result extends { result: string }>(answers: Result[]) =>
-  answers.filter(({ result }) => result === 'OK')
-const resultsOf = (answers: { result: string }[]) => [...new Set(answers.map(({ result }) => result))].sort()
+const okOf = <Result extends { outcome: string }>(answers: Result[]) =>
+  answers.filter(({ outcome }) => outcome === 'OK')
+const outcomesOf = (answers: { outcome: string }[]) =>
+  [...new Set(answers.map(({ outcome }) => outcome))].sort()
 
 const buy = async (count = 1) => {
   const checkout = await buyTickets(sale, count, { supplements: [{ supplement_id: 'sup_1' }] })
@@ -56,7 +57,7 @@ test('two scanners that let groups in at once never let in more than a ticket ad
       scanTicket(deskOf(index), { ticketId, people: people[index] ?? 1 }),
     )
     const admitted = okOf(answers)
-    expect(resultsOf(answers)).toEqual(['ALREADY_ENTERED', 'OK'])
+    expect(outcomesOf(answers)).toEqual(['NO_ENTRIES_LEFT', 'OK'])
     // Single people fill what groups leave.
     expect(sum(admitted.map((scan) => scan.people))).toBe(admits)
     expect((await ticketRow(sale, ticketId))?.entered).toBe(admits)
@@ -65,7 +66,7 @@ test('two scanners that let groups in at once never let in more than a ticket ad
     expect(running.map(({ enter }) => enter)).toEqual(
       running.map((_, index) => sum(running.slice(0, index + 1).map((change) => Number(change.people)))),
     )
-    expect(admitted.map(({ entered }) => entered).sort()).toEqual(running.map(({ enter }) => enter))
+    expect(admitted.map(({ inside }) => inside).sort()).toEqual(running.map(({ enter }) => enter))
   }
 })
 
@@ -80,9 +81,9 @@ test('people who come and go at once are counted one by one', async () => {
       force: index % 8 === 7,
     }),
   )
-  for (const { entered } of answers) {
-    expect(entered).toBeGreaterThanOrEqual(0)
-    expect(entered).toBeLessThanOrEqual(admits)
+  for (const { inside } of answers) {
+    expect(inside).toBeGreaterThanOrEqual(0)
+    expect(inside).toBeLessThanOrEqual(admits)
   }
   const entered = (await ticketRow(sale, ticketId))?.entered ?? -1
   expect(entered).toBeGreaterThanOrEqual(0)
@@ -91,27 +92,27 @@ test('people who come and go at once are counted one by one', async () => {
 
 test('one scan of a group that is sent many times at once counts once', async () => {
   const [ticketId = ''] = await buy()
-  const scan = { ticketId, people: 2, nonce: 'group' }
+  const scan = { ticketId, people: 2, idempotencyKey: 'group' }
   const answers: Scan[] = await times(12, (index) => scanTicket(deskOf(index), scan))
-  expect(resultsOf(answers)).toEqual(['OK'])
-  expect(answers.filter(({ idempotentReplayed }) => !idempotentReplayed)).toHaveLength(1)
+  expect(outcomesOf(answers)).toEqual(['OK'])
+  expect(answers.filter(({ replayed }) => !replayed)).toHaveLength(1)
   expect((await ticketRow(sale, ticketId))?.entered).toBe(2)
 })
 
 test('many bars that hand out the last drinks at once never hand out more than were bought', async () => {
   for (const ticketId of await buy(4)) {
-    const quantities = [2, 1, 3, 1, 2, 1, 1, 4, 1, 1, 1, 1, 2, 1, 8]
-    const answers: Redemption[] = await times(quantities.length, (index) =>
-      redeem(deskOf(index), { ticketId, supplementId: 'sup_1', quantity: quantities[index] }),
+    const counts = [2, 1, 3, 1, 2, 1, 1, 4, 1, 1, 1, 1, 2, 1, 8]
+    const answers: Redemption[] = await times(counts.length, (index) =>
+      redeem(deskOf(index), { ticketId, supplementId: 'sup_1', count: counts[index] }),
     )
-    expect(resultsOf(answers)).toEqual(['OK', 'USED_UP'])
+    expect(outcomesOf(answers)).toEqual(['OK', 'USED_UP'])
     const handedOut = okOf(answers)
     expect(sum(handedOut.map(({ redeemed }) => redeemed))).toBe(drinks)
     expect((await ticketRow(sale, ticketId))?.supplements[0]?.used).toBe(drinks)
-    for (const [index, { result, redeemed, left }] of answers.entries())
-      if (result === 'USED_UP') {
+    for (const [index, { outcome, redeemed, left }] of answers.entries())
+      if (outcome === 'USED_UP') {
         expect(redeemed).toBe(0)
-        expect(left).toBeLessThan(quantities[index] ?? 0)
+        expect(left).toBeLessThan(counts[index] ?? 0)
       }
     const running = await changesOf(ticketId, 'ticket.supplement_redeemed')
     expect(running.map(({ left }) => left)).toEqual(
@@ -124,15 +125,15 @@ test('many bars that hand out the last drinks at once never hand out more than w
 
 test('one redemption that is sent many times at once counts once, for either ticket', async () => {
   const [one = '', two = ''] = await buy(2)
-  const round = { supplementId: 'sup_1', nonce: 'round', quantity: 2 }
+  const round = { supplementId: 'sup_1', idempotencyKey: 'round', count: 2 }
   const answers = await times(12, (index) =>
     redeem(deskOf(index), { ...round, ticketId: index % 3 ? one : two }),
   )
   const refused = answers.filter(({ errors }) => errors)
   for (const { errors } of refused)
-    expect(errors).toEqual([{ code: 'IDEMPOTENCY_KEY_REUSED', path: 'nonce' }])
+    expect(errors).toEqual([{ code: 'IDEMPOTENCY_KEY_REUSED', path: 'idempotencyKey' }])
   expect([4, 8]).toContain(refused.length)
-  const fresh = answers.filter(({ errors, idempotentReplayed }) => !errors && !idempotentReplayed)
+  const fresh = answers.filter(({ errors, replayed }) => !errors && !replayed)
   expect(fresh).toHaveLength(1)
   const rows = await Promise.all([one, two].map((id) => ticketRow(sale, id)))
   expect(sum(rows.map((row) => row?.supplements[0]?.used ?? 0))).toBe(2)
@@ -145,10 +146,10 @@ test('a cancellation and a redemption at once do one or the other', async () => 
     const bar = () => redeem(deskOf(index), { ticketId, supplementId: 'sup_1' })
     const first = index % 2 ? bar() : null
     const cancelling = cancelTicket(sale, ticketId)
-    const { result } = await (first ?? bar())
-    const isServed = result === 'OK'
+    const { outcome } = await (first ?? bar())
+    const isServed = outcome === 'OK'
     expect(refusalCodes(await cancelling)).toEqual(isServed ? ['SUPPLEMENT_REDEEMED'] : [])
-    expect(result).toBe(isServed ? 'OK' : 'CANCELLED')
+    expect(outcome).toBe(isServed ? 'OK' : 'CANCELLED')
     const { status, supplements } = (await ticketRow(sale, ticketId)) ?? {}
     expect([status, supplements?.[0]?.used]).toEqual(isServed ? ['active', 1] : ['cancelled', 0])
   })

@@ -5,7 +5,7 @@ import { anEntry, mustCheckOut } from '../support/checkouts.ts'
 import { scanTicket } from '../support/door.ts'
 import { aCatalogueOfTwo } from '../support/factories.ts'
 import { createTestDatabase, type Gateway, startGateway, type TestDatabase } from '../support/harness.ts'
-import { openStream, subscribe, watchRates } from '../support/live.ts'
+import { leftIn, openStream, subscribe, watchRates } from '../support/live.ts'
 import { mustStartServer } from '../support/processes.ts'
 import { openSale, type Sale } from '../support/sale.ts'
 
@@ -40,13 +40,13 @@ const countListeners = async () => {
 
 test('a sale of one process is told by another before its next look', async () => {
   const watched = watchRates(other.url, sale.channel, 'rate_1')
-  await watched.until(({ rateAvailability: { left } }) => left === 1_000)
+  await watched.until((state) => leftIn(state) === 1_000)
   await expect.poll(countListeners).toBe(2)
   const waits: number[] = []
   for (let sold = 1; sold <= 8; sold++) {
     await checkOutOne()
     const at = performance.now()
-    await watched.until(({ rateAvailability: { left } }) => left === 1_000 - sold)
+    await watched.until((state) => leftIn(state) === 1_000 - sold)
     waits.push(performance.now() - at)
   }
   // The look comes each second: half a second on average.
@@ -80,7 +80,7 @@ test('nothing is lost while listening connections are killed', async () => {
   const rows = (await sale.db.execute(
     sql`select 1000 - held as left from stock where id = 'rate_1' and mode = 'live'`,
   )) as unknown as { left: number }[]
-  await rate.until(({ rateAvailability: { left } }) => left === rows[0]?.left)
+  await rate.until((state) => leftIn(state) === rows[0]?.left)
   const told = () => [...checkIns.text().matchAll(/"people":(\d+)/g)].map(([, count]) => Number(count))
   await expect.poll(() => told().sort((one, next) => one - next)).toEqual(people)
   isOver = true
@@ -93,7 +93,7 @@ test('a process that ends lets its clients connect again, and exits in time', as
   const server = await mustStartServer({ ...database.settings, SHUTDOWN_SECONDS: '5' })
   onTestFinished(() => void server.child.kill('SIGKILL'))
   const stream = await openStream(server.url, sale.channel, {
-    query: 'subscription { rateAvailability(ticketRateIds: ["rate_1"]) { left } }',
+    query: 'subscription { ticketRates(of: { ids: ["rate_1"] }) { availability { available } } }',
   })
   await expect.poll(stream.text).toContain('event: next')
   expect(await server.stop()).toBe(0)

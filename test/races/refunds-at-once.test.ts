@@ -119,7 +119,7 @@ test('concurrent warranty refund, refund and cancellation return a ticket once',
     const checkout = await refunds.buyTickets(sale, 1, { warranty: true })
     const id = refunds.ticketOf(checkout)
     const answers = await Promise.all([
-      ...Array.from({ length: 4 }, () => refunds.requestRefund(sale, id)),
+      ...Array.from({ length: 4 }, () => refunds.returnTicket(sale, id)),
       ...Array.from({ length: 2 }, () => refunds.cancelTicket(sale, id)),
       ...Array.from({ length: 2 }, () => refunds.refundTicket(sale, id)),
       ...Array.from({ length: 2 }, () => refunds.cancelTicket(sale, id, sale.integration.v2)),
@@ -137,24 +137,25 @@ test('concurrent warranty refund, refund and cancellation return a ticket once',
 
 test('concurrent cancellation and check-in of a ticket do one or the other', async () => {
   const checkout = await refunds.buyTickets(sale, 12)
-  const scan = `mutation ($id: ID!, $nonce: String!) {
-    checkInTicket(input: { ticket: { ticketId: $id }, nonce: $nonce }) { ... on CheckIn { result } } }`
+  const scan = `mutation ($id: ID!, $key: String!) {
+    checkInTicket(input: { ticket: { ticketId: $id }, idempotencyKey: $key }) {
+      ... on CheckInTicketPayload { checkIn { outcome } } } }`
   const checkIn = async (id: string) => {
-    const { data } = await sale.graphql<{ checkInTicket: { result: string } }>(
+    const { data } = await sale.graphql<{ checkInTicket: { checkIn: { outcome: string } } }>(
       scan,
-      { id, nonce: `scan ${id}` },
+      { id, key: `scan ${id}` },
       sale.integration.v2,
     )
-    return data?.checkInTicket.result
+    return data?.checkInTicket.checkIn.outcome
   }
   await times(12, async (index) => {
     const id = refunds.ticketOf(checkout, index)
     const first = index % 2 ? checkIn(id) : null
     const cancelling = refunds.cancelTicket(sale, id)
-    const result = await (first ?? checkIn(id))
-    const isIn = result === 'OK'
+    const outcome = await (first ?? checkIn(id))
+    const isIn = outcome === 'OK'
     expect(refunds.refusalCodes(await cancelling)).toEqual(isIn ? ['ALREADY_ENTERED'] : [])
-    expect(result).toBe(isIn ? 'OK' : 'CANCELLED')
+    expect(outcome).toBe(isIn ? 'OK' : 'CANCELLED')
     expect(await refunds.ticketRow(sale, id)).toMatchObject(
       isIn ? { status: 'active', entered: 1 } : { status: 'cancelled', entered: 0 },
     )

@@ -2,6 +2,7 @@ import { asc, eq } from 'drizzle-orm'
 import { expect } from 'vitest'
 import { deliveries } from '../../src/domain/delivery/table.ts'
 import { retiredDocuments } from '../../src/domain/ticket/table.ts'
+import { attendeeFields, fromAttendee, toAttendee } from './contract-input.ts'
 import type { Sale } from './sale.ts'
 
 // GraphQL mutations on the holder of a ticket, and the rows they leave.
@@ -19,7 +20,6 @@ type HeldTicket = {
   fullName: string
   email: string
   phone: string | null
-  gender: string | null
   birthday: string | null
   address: string | null
   postalCode: string | null
@@ -29,22 +29,21 @@ type HeldTicket = {
   language: string | null
   answers: { questionId: string; answer: string }[]
 }
-type Result = { ticket?: HeldTicket; tickets?: HeldTicket[]; deliveries?: number; errors?: Problem[] }
+type Result = { ticket?: HeldTicket; tickets?: HeldTicket[]; queued?: number; errors?: Problem[] }
 
-const ticketFields = `id status qrCode documentUrl fullName email phone gender birthday address postalCode countryCode
-  personalDocumentType personalDocumentNumber language answers { questionId answer }`
-const refused = `... on Refused { errors { __typename code message path ... on TransitionError { from to }
-  ... on UnderAgeError { minimumAge } ... on ResendLimitError { limit retryAfter } } }`
+const ticketFields = `id status qrCode documentUrl ${attendeeFields} answers { questionId answer }`
+const refused = `... on Refused { errors { __typename code message path
+  ... on TransitionError { ticket { status } payment { status } }
+  ... on UnderAgeError { minimumAge } ... on LimitError { max retryAfter } } }`
 const mutation = (
   name: string,
   payload: string,
 ) => `mutation ($input: ${name[0]?.toUpperCase()}${name.slice(1)}Input!) {
   ${name}(input: $input) { ... on ${name[0]?.toUpperCase()}${name.slice(1)}Payload { ${payload} } ${refused} } }`
 const documents = {
-  updateAttendee: mutation('updateAttendee', `ticket { ${ticketFields} }`),
   updateAttendees: mutation('updateAttendees', `tickets { ${ticketFields} }`),
   transferTicket: mutation('transferTicket', `ticket { ${ticketFields} }`),
-  resendTickets: mutation('resendTickets', `deliveries tickets { ${ticketFields} }`),
+  resendTickets: mutation('resendTickets', `queued tickets { ${ticketFields} }`),
 }
 
 /** Sends a mutation and returns the whole response, including errors. */
@@ -55,34 +54,60 @@ export const callHolderMutation = (
   headers: Headers,
 ) => sale.graphql<{ [name: string]: Result }>(documents[name], { input }, headers)
 
+type ShownTicket = { attendee: Parameters<typeof fromAttendee>[0] | null }
+
+// A ticket with the fields of its attendee beside its own.
+const flatten = ({ attendee, ...ticket }: ShownTicket) =>
+  ({ ...ticket, ...(attendee && fromAttendee(attendee)) }) as unknown as HeldTicket
+
 async function answerOf(...given: Parameters<typeof callHolderMutation>): Promise<Result> {
   const { data, errors } = await callHolderMutation(...given)
   expect(errors).toBeUndefined()
   const result = data?.[given[1]]
   if (!result) throw new Error('the mutation returned no data')
-  return result
+  const { ticket, tickets } = result as { ticket?: ShownTicket; tickets?: ShownTicket[] }
+  return {
+    ...result,
+    ...(ticket && { ticket: flatten(ticket) }),
+    ...(tickets && { tickets: tickets.map(flatten) }),
+  }
 }
 
 export const berta = { fullName: 'Berta Öz', email: 'berta@example.com' }
 
-export const updateAttendee = (sale: Sale, ticketId: string, more: object, headers = sale.channel) =>
-  answerOf(sale, 'updateAttendee', { ticketId, ...more }, headers)
+// A correction, from flat fields.
+const toCorrection = (flat: object) => {
+  const { attendee, rest } = toAttendee(flat as Record<string, unknown>)
+  return { ...rest, ...attendee }
+}
+
+/** Corrects one attendee. Returns its ticket. */
+export async function updateAttendee(sale: Sale, ticketId: string, more: object, headers = sale.channel) {
+  const { tickets, ...result } = await updateAttendees(sale, [{ ticketId, ...more }], headers)
+  return { ...result, ...(tickets?.[0] && { ticket: tickets[0] }) }
+}
 export const updateAttendees = (sale: Sale, attendees: object[], headers = sale.channel) =>
-  answerOf(sale, 'updateAttendees', { attendees }, headers)
+  answerOf(sale, 'updateAttendees', { attendees: attendees.map(toCorrection) }, headers)
 /** Gives a ticket to Berta, or to somebody else. */
 export const transferTicket = (sale: Sale, ticketId: string, more: object = {}, headers = sale.channel) =>
-  answerOf(sale, 'transferTicket', { ticketId, ...berta, ...more }, headers)
+  answerOf(
+    sale,
+    'transferTicket',
+    { ticketId, attendee: toAttendee({ ...berta, ...more }).attendee },
+    headers,
+  )
 export const resendTickets = (sale: Sale, input: Record<string, unknown>, headers = sale.channel) =>
   answerOf(sale, 'resendTickets', input, headers)
 
-/** Scans a code, or a ticket by its identifier, and returns the result. */
+/** Scans a code, or a ticket by its identifier, and returns the outcome. */
 export async function scanCode(sale: Sale, given: { qrCode?: string; ticketId?: string }): Promise<string> {
-  const { data } = await sale.graphql<{ checkInTicket: { result: string } }>(
-    `mutation ($input: CheckInTicketInput!) { checkInTicket(input: $input) { ... on CheckIn { result } } }`,
-    { input: { ticket: given, nonce: crypto.randomUUID() } },
+  const { data } = await sale.graphql<{ checkInTicket: { checkIn: { outcome: string } } }>(
+    `mutation ($input: CheckInTicketInput!) { checkInTicket(input: $input) {
+      ... on CheckInTicketPayload { checkIn { outcome } } } }`,
+    { input: { ticket: given, idempotencyKey: crypto.randomUUID() } },
     sale.integration.v2,
   )
-  return data?.checkInTicket.result ?? ''
+  return data?.checkInTicket.checkIn.outcome ?? ''
 }
 
 /** Path of a document from its URL. */

@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 import type { Checkout, Refused } from './checkouts.ts'
+import { amountsOf, money, toAttendee, toItems, withNumbers } from './contract-input.ts'
 import type { Sale } from './sale.ts'
 
 // Sales at the box office and invitations, as an integration makes them.
@@ -20,36 +21,56 @@ export const aGuest = (more: Record<string, unknown> = {}) => ({
   ...more,
 })
 
-const payment = `payment { id status method methodReference totalAmount currency refundedAmount invoiceReference paidAt
-  conditionsChanged url }`
-const tickets = `tickets { id status saleType qrCode fullName email phone priceId price { id price }
-  priceInfo { price } totalPrice totalPaid totalFees discountQuantitySubtract raised channelId language for
-  documentUrl activationDate invoiceReference supplements { id } }`
-const refused = `... on CheckoutRefused { errors { __typename code message path
-  ... on AvailabilityError { available } ... on TicketCountError { min max }
-  ... on SaleTimeError { validFrom validUntil startDate } ... on UnderAgeError { minimumAge }
-  ... on TotalIncreasedError { totalAmount } } }`
+const payment = `payment { id status saleType boxOffice { method reference } totalAmount { amount currency }
+  refunded { amount currency } invoiceReference conditionsChanged paidAt pageUrl }`
+const tickets = `tickets { id status saleType qrCode attendee { fullName email phone language }
+  price { id price { amount currency } }
+  amounts { ${amountsOf('price', 'discount', 'supplements', 'fees', 'warranty', 'total')} }
+  settlement { ${amountsOf('paid', 'refunded', 'commission', 'net')} }
+  channel { id } admits documentUrl activatedAt invoiceReference supplements { supplementId } }`
+const refused = `... on Refused { errors { __typename code message path
+  ... on AvailabilityError { available } ... on LimitError { min max }
+  ... on SaleTimeError { startsAt endedAt } ... on UnderAgeError { minimumAge }
+  ... on AmountError { amount { amount currency } } } }`
 
 const documents = {
   sellAtBoxOffice: `mutation ($input: SellAtBoxOfficeInput!) { sellAtBoxOffice(input: $input) { __typename
-    ... on BoxOfficePayload { totalAmount idempotentReplayed ${payment} ${tickets} } ${refused} } }`,
+    ... on SellAtBoxOfficePayload { replayed ${payment} ${tickets} } ${refused} } }`,
   issueInvitations: `mutation ($input: IssueInvitationsInput!) { issueInvitations(input: $input) { __typename
-    ... on InvitationsPayload { idempotentReplayed ${payment} ${tickets} } ${refused} } }`,
+    ... on IssueInvitationsPayload { replayed ${payment} ${tickets} } ${refused} } }`,
 }
 
-type SoldTicket = { id: string; status: string; qrCode: string; documentUrl: string | null } & Record<
-  string,
-  unknown
->
+type SoldTicket = {
+  id: string
+  status: string
+  qrCode: string
+  documentUrl: string | null
+  attendee: { fullName: string; email: string }
+  price: { id: string }
+  amounts: { discount: number }
+} & Record<string, unknown>
 export type OwnSale = {
   __typename: string
-  totalAmount: number
-  idempotentReplayed: boolean
+  replayed: boolean
   payment: { id: string; status: string } & Record<string, unknown>
   tickets: SoldTicket[]
   errors?: Refused[]
 }
 type Input = Record<string, unknown>
+
+// Inputs name a rate and flat tickets, and a total as a number in EUR or as an amount. Each has a key of its own, unless one is given.
+function toInput({ ticketRateId, tickets, guests, expectedTotal, ...rest }: Input): Input {
+  const flat = (given: unknown) => given as Input[]
+  return {
+    idempotencyKey: crypto.randomUUID(),
+    ...rest,
+    ...(tickets ? { items: toItems(ticketRateId, flat(tickets)) } : { ticketRateId }),
+    ...(guests ? { guests: flat(guests).map((guest) => toAttendee(guest).attendee) } : {}),
+    ...(expectedTotal !== undefined && {
+      expectedTotal: typeof expectedTotal === 'number' ? money(expectedTotal) : expectedTotal,
+    }),
+  }
+}
 
 /** Sends one of the two mutations and returns the whole response, including errors. */
 export const callOwn = (
@@ -57,14 +78,14 @@ export const callOwn = (
   name: keyof typeof documents,
   input: Input,
   headers: Headers = sale.integration.v2,
-) => sale.graphql<{ [name: string]: OwnSale }>(documents[name], { input }, headers)
+) => sale.graphql<{ [name: string]: OwnSale }>(documents[name], { input: toInput(input) }, headers)
 
 async function answerOf(...given: Parameters<typeof callOwn>): Promise<OwnSale> {
   const { data, errors } = await callOwn(...given)
   expect(errors).toBeUndefined()
   const result = data?.[given[1]]
   if (!result) throw new Error('the mutation returned no data')
-  return result
+  return withNumbers(result)
 }
 
 /** Sells at the box office, in cash unless the input names another method. */

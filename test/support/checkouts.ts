@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 import { stock } from '../../src/domain/ticket-rate/table.ts'
+import { money, toItems, withNumbers } from './contract-input.ts'
 import type { Sale } from './sale.ts'
 
 /** One ticket of a checkout request, in REST's field names. */
@@ -64,46 +65,50 @@ export type Refused = { __typename: string; code: string; path: string | null; m
 
 const checkoutMutation = `mutation ($input: CheckoutInput!) { checkout(input: $input) {
   __typename
-  ... on CheckoutPayload { totalAmount conditionsChanged idempotentReplayed payment { id status totalAmount currency }
-    tickets { id status checkoutStatus qrCode totalPrice price { id } } }
-  ... on CheckoutRefused { errors { __typename code message path
-    ... on AvailabilityError { available } ... on TicketCountError { min max }
-    ... on SaleTimeError { validFrom validUntil startDate } ... on UnderAgeError { minimumAge }
-    ... on TotalIncreasedError { totalAmount } ... on SizeError { limit } } } } }`
+  ... on CheckoutPayload { conditionsChanged replayed payment { id status totalAmount { amount currency } }
+    ticketRates { id }
+    tickets { id status qrCode amounts { total { amount currency } } price { id } } }
+  ... on Refused { errors { __typename code message path
+    ... on AvailabilityError { available } ... on LimitError { min max }
+    ... on SaleTimeError { startsAt endedAt } ... on UnderAgeError { minimumAge }
+    ... on AmountError { amount { amount currency } } } } } }`
 
 export type CheckoutResult = {
-  __typename: 'CheckoutPayload' | 'CheckoutRefused'
-  totalAmount: number
+  __typename: 'CheckoutPayload' | 'Refused'
   conditionsChanged: boolean
-  idempotentReplayed: boolean
-  payment: { id: string; status: string; totalAmount: number; currency: string }
-  tickets: {
-    id: string
-    status: string
-    checkoutStatus: string
-    qrCode: string
-    totalPrice: number
-    price: { id: string }
-  }[]
+  replayed: boolean
+  payment: { id: string; status: string; totalAmount: number }
+  ticketRates: { id: string }[]
+  tickets: { id: string; status: string; qrCode: string; amounts: { total: number }; price: { id: string } }[]
   errors: Refused[]
 }
 
-/** Checks out over GraphQL with a REST body, converted to GraphQL's names. `more` adds GraphQL-only input
- *  fields. */
-export async function checkOutOverGraphql(sale: Sale, body: Body, more: Record<string, unknown> = {}) {
-  const input = {
-    ...(toCamelCase(body) as object),
+/** Input of `checkout` from a REST body. */
+export function toCheckoutInput(body: Body): Record<string, unknown> {
+  const { ticketRateId, tickets, sendResourcers, expectedTotal, ...rest } = toCamelCase(body) as Record<
+    string,
+    unknown
+  >
+  return {
+    ...rest,
+    items: toItems(ticketRateId, tickets as Entry[]),
+    ...(sendResourcers !== undefined && { sendTickets: sendResourcers }),
+    ...(typeof expectedTotal === 'number' && { expectedTotal: money(expectedTotal) }),
     ...(body.metadata ? { metadata: body.metadata } : {}),
-    ...more,
   }
+}
+
+/** Checks out over GraphQL with a REST body, converted to GraphQL's input. `more` adds GraphQL-only input
+ *  fields. Amounts of the answer are numbers. */
+export async function checkOutOverGraphql(sale: Sale, body: Body, more: Record<string, unknown> = {}) {
   const { data, errors } = await sale.graphql<{ checkout: CheckoutResult }>(
     checkoutMutation,
-    { input },
+    { input: { ...toCheckoutInput(body), ...more } },
     sale.channel,
   )
   expect(errors).toBeUndefined()
   if (!data) throw new Error('the checkout returned no data')
-  return data.checkout
+  return withNumbers(data.checkout)
 }
 
 /** Reads the sold and held counters of rates, prices and discounts, by identifier; those of test mode after `test/`. */

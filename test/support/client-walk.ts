@@ -98,37 +98,39 @@ export async function walk({ at, channel, integration, fake, rate }: Walker): Pr
   await askGraphql(at(), channel, [`{ ticket(id: "${first._id}") { qrCode } }`, `"${first.qr_code}"`])
 
   const ticket = { qrCode: first.qr_code }
-  await asDoor('checkInTicket', '"OK"', { nonce: `in-${id}`, ticket }, '... on CheckIn { result }')
-  const drink = { nonce: `drink-${id}`, ticket, supplementId: `sup_${rate}` }
-  await asDoor('redeemSupplement', '"OK"', drink, '... on Redemption { result }')
+  const scan = { idempotencyKey: `in-${id}`, ticket }
+  await asDoor('checkInTicket', '"OK"', scan, '... on CheckInTicketPayload { checkIn { outcome } }')
+  const drink = { idempotencyKey: `drink-${id}`, ticket, supplementId: `sup_${rate}` }
+  await asDoor('redeemSupplement', '"OK"', drink, '... on RedeemSupplementPayload { outcome }')
   const { full_name: fullName, email } = attendee('Eva')
-  await asDoor('transferTicket', '"TransferTicketPayload"', { ticketId: second._id, fullName, email })
+  const eva = { fullName, email }
+  await asDoor('transferTicket', '"TransferTicketPayload"', { ticketId: second._id, attendee: eva })
   await asDoor('resendTickets', '"ResendTicketsPayload"', { ticketId: second._id })
-  await asDoor('refundTicket', '"RefundPayload"', { ticketId: second._id, idempotencyKey: id })
+  await asDoor('refundTicket', '"RefundTicketPayload"', { ticketId: second._id, idempotencyKey: id })
 
-  const overGraphql = { priceId: `price_${rate}`, fullName, email }
+  const ticketRateId = `rate_${rate}`
+  const items = [{ ticketRateId, tickets: [{ priceId: `price_${rate}`, attendee: eva }] }]
   const bought = await askGraphql(
     at(),
     channel,
     [mutation('checkout', '... on CheckoutPayload { payment { id } }'), '"CheckoutPayload"'],
-    { input: { ticketRateId: `rate_${rate}`, tickets: [overGraphql] } },
+    { input: { items } },
   )
   const cancelled = paymentIn(bought)
-  await askGraphql(at(), channel, [mutation('cancelCheckout', ''), '"CancelCheckoutPayload"'], {
+  await askGraphql(at(), channel, [mutation('cancelPayment', ''), '"CancelPaymentPayload"'], {
     input: { paymentId: cancelled },
   })
-  const ticketRateId = `rate_${rate}`
   const atDoor = await asDoor(
     'sellAtBoxOffice',
-    '"BoxOfficePayload"',
-    { ticketRateId, method: 'CASH', tickets: [overGraphql], idempotencyKey: `door-${id}` },
-    '... on BoxOfficePayload { payment { id } }',
+    '"SellAtBoxOfficePayload"',
+    { items, method: 'CASH', idempotencyKey: `door-${id}` },
+    '... on SellAtBoxOfficePayload { payment { id } }',
   )
   const invited = await asDoor(
     'issueInvitations',
-    '"InvitationsPayload"',
-    { ticketRateId, invitations: [{ fullName, email }], sendResourcers: true },
-    '... on InvitationsPayload { payment { id } }',
+    '"IssueInvitationsPayload"',
+    { ticketRateId, guests: [eva], sendTickets: true, idempotencyKey: `gift-${id}` },
+    '... on IssueInvitationsPayload { payment { id } }',
   )
   await askGraphql(at(), channel, ['{ changes(first: 5) { nodes { id } } }', '"nodes":[{'])
   return [sold.payment_id, cancelled, paymentIn(atDoor), paymentIn(invited)]

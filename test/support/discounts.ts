@@ -2,6 +2,7 @@ import { eq } from 'drizzle-orm'
 import { importCatalogue } from '../../src/domain/import/import-catalogue.ts'
 import { payments } from '../../src/domain/payment/table.ts'
 import { anEntry, checkOut, checkOutOverGraphql, countersOf } from './checkouts.ts'
+import { toFlatPath } from './contract-input.ts'
 import { anOrganization, type OrganizationFile } from './factories.ts'
 import { endHolds } from './queued-payments.ts'
 import { restProblems, type Sale } from './sale.ts'
@@ -35,7 +36,8 @@ export async function refusedOnBoth(sale: Sale, body: Parameters<typeof checkOut
   const { errors = [] } = await checkOutOverGraphql(sale, body)
   const problems = restProblems(answer)
   const inGraphql = errors.map(
-    ({ code, path }) => `${code} ${path?.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}`,
+    ({ code, path }) =>
+      `${code} ${path && toFlatPath(path).replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}`,
   )
   if (inGraphql.join() !== problems.join())
     throw new Error(`REST refuses ${problems}, and GraphQL ${inGraphql}`)

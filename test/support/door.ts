@@ -16,20 +16,19 @@ import { openSale, type Sale } from './sale.ts'
 
 type Problem = { code: string; path: string | null }
 export type Scan = {
-  result: string
+  outcome: string
   people: number
-  entered: number | null
+  inside: number | null
   admits: number | null
-  idempotentReplayed: boolean
-  ticket: { id: string; enter: number; for: number } | null
+  replayed: boolean
+  ticket: { id: string; inside: number; admits: number } | null
   errors?: Problem[]
 }
 export type Redemption = {
-  result: string
+  outcome: string
   redeemed: number
-  left: number
-  supplementId: string
-  idempotentReplayed: boolean
+  left: number | null
+  replayed: boolean
   ticket: { id: string } | null
   errors?: Problem[]
 }
@@ -60,8 +59,8 @@ export const laterToday = (given: Given<EventFile> = {}) => ({
   event: anEventAtDoor({ location_id: 'loc_morning', ...given }, 13.5 / 24),
 })
 
-let nonces = 0
-const nextNonce = () => `nonce_${nonces++}`
+let keys = 0
+const nextKey = () => `scan_${keys++}`
 
 type Desk = Pick<Sale, 'graphql' | 'integration'>
 
@@ -102,42 +101,52 @@ async function answerOf<Result>(
   return data.answer
 }
 
-/** Input of a scan with a nonce, and with its ticket as the one choice that it is. */
+/** Input of a scan with a key, and with its ticket as the one choice that it is. */
 function withTicket({ qrCode, ticketId, ...rest }: Record<string, unknown>): Record<string, unknown> {
   const ticket = { ...(qrCode !== undefined && { qrCode }), ...(ticketId !== undefined && { ticketId }) }
-  return { nonce: nextNonce(), ticket, ...rest }
+  return { idempotencyKey: nextKey(), ticket, ...rest }
 }
+
+const scanFields = `replayed checkIn { outcome reasons people inside admits scannedAt firstEnteredAt
+  ticket { id inside admits } }`
+
+export type LateScan = Scan & { reasons: string[]; scannedAt: string; firstEnteredAt: string | null }
+type Payload = { checkIn?: Omit<LateScan, 'replayed'>; replayed?: boolean; errors?: Problem[] }
+
+// A scan, with what its payload says beside it.
+const toScan = ({ checkIn, ...beside }: Payload): LateScan => ({ ...checkIn, ...beside }) as LateScan
 
 /** Scans a ticket at the door. */
-export function scanTicket(
+export async function scanTicket(
   desk: Desk,
-  given: { direction?: 'IN' | 'OUT'; nonce?: string } & Record<string, unknown>,
+  given: { direction?: 'IN' | 'OUT'; idempotencyKey?: string } & Record<string, unknown>,
   headers?: Record<string, string>,
 ): Promise<Scan> {
-  const fields = '... on CheckIn { result people entered admits idempotentReplayed ticket { id enter for } }'
-  return answerOf(desk, 'checkInTicket', [fields, headers], withTicket(given))
+  const fields = `... on CheckInTicketPayload { ${scanFields} }`
+  const {
+    reasons: _,
+    scannedAt: _at,
+    firstEnteredAt: _first,
+    ...scan
+  } = toScan(await answerOf(desk, 'checkInTicket', [fields, headers], withTicket(given)))
+  return scan
 }
-
-const resultFields = `... on CheckIn { result reasons people entered admits at firstEnteredAt idempotentReplayed
-  ticket { id enter for } } ... on Refused { errors { code path } }`
-
-export type LateScan = Scan & { reasons: string[]; at: string; firstEnteredAt: string | null }
 
 /** Uploads scans that were made offline. Returns their outcomes, or the errors of the whole batch. */
 export async function uploadScans(
   desk: Desk,
-  scans: ({ direction?: 'IN' | 'OUT'; nonce?: string } & Record<string, unknown>)[],
+  scans: ({ direction?: 'IN' | 'OUT'; idempotencyKey?: string } & Record<string, unknown>)[],
   headers?: Record<string, string>,
 ): Promise<LateScan[] & { errors?: Problem[] }> {
-  const input = { scans: scans.map((scan) => ({ nonce: nextNonce(), ...scan })) }
-  const fields = `... on CheckInTicketsPayload { results { ${resultFields} } }`
-  const answer = await answerOf<{ results?: LateScan[]; errors?: Problem[] }>(
+  const fields = `... on CheckInTicketsPayload { results {
+    ... on CheckInTicketPayload { ${scanFields} } ... on Refused { errors { code path } } } }`
+  const answer = await answerOf<{ results?: Payload[]; errors?: Problem[] }>(
     desk,
     'checkInTickets',
     [fields, headers],
-    input,
+    { scans: scans.map(withTicket) },
   )
-  return Object.assign(answer.results ?? [], answer.errors && { errors: answer.errors })
+  return Object.assign((answer.results ?? []).map(toScan), answer.errors && { errors: answer.errors })
 }
 
 /** Redeems a supplement at the bar. */
@@ -146,6 +155,6 @@ export function redeem(
   given: Record<string, unknown>,
   headers?: Record<string, string>,
 ): Promise<Redemption> {
-  const fields = '... on Redemption { result redeemed left supplementId idempotentReplayed ticket { id } }'
+  const fields = '... on RedeemSupplementPayload { outcome redeemed left replayed ticket { id } }'
   return answerOf(desk, 'redeemSupplement', [fields, headers], withTicket(given))
 }

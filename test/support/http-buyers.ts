@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers'
 import { sql } from 'drizzle-orm'
 import { payments } from '../../src/domain/payment/table.ts'
 import { tickets } from '../../src/domain/ticket/table.ts'
-import { anEntry, countersOf, toCamelCase } from './checkouts.ts'
+import { anEntry, countersOf, toCheckoutInput } from './checkouts.ts'
 import type { Sale } from './sale.ts'
 
 // Buyers that call a listening service over a limited number of keep-alive connections.
@@ -30,12 +30,12 @@ export type Purchase = {
 }
 
 const mutation = `mutation ($input: CheckoutInput!) { checkout(input: $input) {
-  ... on CheckoutPayload { payment { id url } }
-  ... on CheckoutRefused { errors { code ... on AvailabilityError { available } } } } }`
+  ... on CheckoutPayload { payment { id pageUrl } }
+  ... on Refused { errors { code ... on AvailabilityError { available } } } } }`
 
 function bodyOf({ rate, price, surface, idempotencyKey, discountCode }: Purchase) {
   const body = { ticket_rate_id: rate, tickets: [anEntry(price)], discount_code: discountCode }
-  const input = { ...(toCamelCase(body) as object), idempotencyKey }
+  const input = { ...toCheckoutInput(body), idempotencyKey }
   return surface === 'rest' ? body : { query: mutation, variables: { input } }
 }
 
@@ -46,7 +46,7 @@ type Answered = {
     payment_id?: string
     payment_url?: string
     checkout?: {
-      payment?: { id: string; url: string }
+      payment?: { id: string; pageUrl: string }
       errors?: { code: string; available?: number }[]
     }
   } | null
@@ -54,7 +54,8 @@ type Answered = {
 
 function outcomeOf({ data, errors }: Answered): Pick<Outcome, 'payment' | 'code' | 'available'> {
   if (data?.payment_id) return { payment: { id: data.payment_id, url: data.payment_url ?? '' } }
-  if (data?.checkout?.payment) return { payment: data.checkout.payment }
+  const { payment } = data?.checkout ?? {}
+  if (payment) return { payment: { id: payment.id, url: payment.pageUrl } }
   const [problem] = data?.checkout?.errors ?? errors ?? []
   const code = problem && 'extensions' in problem ? problem.extensions?.code : problem?.code
   return { code, available: problem?.available ?? null }

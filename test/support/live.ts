@@ -75,21 +75,23 @@ export function subscribe<Data>(
 }
 
 export type RateState = {
-  rateAvailability: {
-    ticketRateId: string
+  ticketRates: {
+    id: string
+    status: string
     available: boolean
-    sold: number
-    left: number | null
-    at: string
+    availability: { sold: number; available: number | null }
   }
 }
 
-const rateQuery = `subscription ($ticketRateIds: [ID!]) { rateAvailability(ticketRateIds: $ticketRateIds) {
-  ticketRateId available sold left at } }`
+const rateQuery = `subscription ($ids: [ID!]!) { ticketRates(of: { ids: $ids }) {
+  id status available availability { sold available } } }`
 
 /** Subscribes to rates. */
-export const watchRates = (url: string, headers: Headers, ...ticketRateIds: string[]) =>
-  subscribe<RateState>(url, headers, { query: rateQuery, variables: { ticketRateIds } })
+export const watchRates = (url: string, headers: Headers, ...ids: string[]) =>
+  subscribe<RateState>(url, headers, { query: rateQuery, variables: { ids } })
+
+/** Places that are left of a rate. */
+export const leftIn = ({ ticketRates: { availability } }: RateState): number | null => availability.available
 
 /** Sends a request for an event stream without the client of the protocol. Resolves with its headers. */
 export async function openStream(

@@ -11,7 +11,8 @@ type Headers = Record<string, string>
 /** Origin of the pages that the publishable keys of tests are for. */
 export const shopOrigin = 'https://shop.example'
 
-async function ownersOf({ db }: Pick<Sale, 'db'>) {
+/** Identifiers of the channel and of the integration of a sale. */
+export async function ownersOf({ db }: Pick<Sale, 'db'>) {
   const [channel] = await db.select().from(channels).where(eq(channels.name, 'Shop')).limit(1)
   const [integration] = await db.select().from(integrations).where(eq(integrations.name, 'Door')).limit(1)
   if (!channel || !integration) throw new Error('a sale has a channel and an integration')

@@ -14,7 +14,7 @@ import { sendDeliveriesOnce } from './deliveries.ts'
 import { openDoors, redeem, scanTicket } from './door.ts'
 import { aCatalogue, anEvent, aPrice, aQuestion, aRate, aSupplement } from './factories.ts'
 import type { GatewayOptions } from './harness.ts'
-import { cancelCheckout, fullPaymentOf, refundTicket, ticketOf } from './refunds.ts'
+import { cancelPayment, fullPaymentOf, refundTicket, ticketOf } from './refunds.ts'
 import { openSale, type Sale } from './sale.ts'
 import { stubProvider } from './stub-provider.ts'
 import { webhooksOf } from './webhooks.ts'
@@ -94,7 +94,7 @@ async function walkThrough(sale: Sale, mailFolder: string): Promise<Walk> {
   await scanTicket(sale, { ticketId: ticketOf(full) }, sale.integration.v2)
   await redeem(sale, { ticketId: ticketOf(full), supplementId: 'sup_1' }, sale.integration.v2)
   const unpaid = await mustCheckOut(sale, { ticket_rate_id: 'rate_1', tickets: [hers] })
-  await cancelCheckout(sale, unpaid.payment_id)
+  await cancelPayment(sale, unpaid.payment_id)
   const refunded = await buy(sale, [hers])
   await refundTicket(sale, ticketOf(refunded))
   const given = await buy(sale, [hers])

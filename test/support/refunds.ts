@@ -6,6 +6,7 @@ import { payments } from '../../src/domain/payment/table.ts'
 import { refunds } from '../../src/domain/refund/table.ts'
 import { tickets } from '../../src/domain/ticket/table.ts'
 import { anEntry, type Checkout, mustCheckOut } from './checkouts.ts'
+import { type Amount, money, withNumbers } from './contract-input.ts'
 import type { Sale } from './sale.ts'
 import { settlePaymentById } from './settle-payment.ts'
 import { paidOutcome } from './stub-provider.ts'
@@ -45,7 +46,6 @@ type Problem = { __typename: string; code: string; path: string | null; message:
 export type Refund = {
   id: string
   amount: number
-  currency: string
   reason: string
   status: string
   createdAt: string
@@ -54,25 +54,26 @@ export type Refund = {
 }
 type Result = {
   payment?: { id: string; status: string; tickets: { status: string }[] }
-  ticket?: { id: string; status: string; raised: number }
+  ticket?: { id: string; status: string; settlement: { net: number } }
   refund?: Refund
+  replayed?: boolean
   errors?: Problem[]
 }
 
 export const refundFields =
-  'id amount currency reason status createdAt succeededAt ticket { id status refunded }'
-const refused = `... on Refused { errors { __typename code message path ... on TransitionError { from to }
-  ... on RefundError { refundable } ... on WarrantyError { validUntil } } }`
+  'id amount { amount currency } reason status createdAt succeededAt ticket { id status settlement { refunded { amount currency } } }'
+const refused = `... on Refused { errors { __typename code message path ... on TransitionError { ticket { status } payment { status } }
+  ... on AmountError { amount { amount currency } } ... on WarrantyError { endedAt } } }`
 const documents = {
-  cancelCheckout: `mutation ($input: CancelCheckoutInput!) { cancelCheckout(input: $input) {
-    ... on CancelCheckoutPayload { payment { id status tickets { status } } } ${refused} } }`,
+  cancelPayment: `mutation ($input: CancelPaymentInput!) { cancelPayment(input: $input) {
+    ... on CancelPaymentPayload { payment { id status tickets { status } } } ${refused} } }`,
   cancelTicket: `mutation ($input: CancelTicketInput!) { cancelTicket(input: $input) {
-    ... on CancelTicketPayload { ticket { id status raised } } ${refused} } }`,
+    ... on CancelTicketPayload { ticket { id status settlement { net { amount currency } } } } ${refused} } }`,
   refundTicket: `mutation ($input: RefundTicketInput!) {
     refundTicket(input: $input) {
-      ... on RefundPayload { refund { ${refundFields} } } ${refused} } }`,
-  requestRefund: `mutation ($input: RequestRefundInput!) { requestRefund(input: $input) {
-    ... on RefundPayload { refund { ${refundFields} } } ${refused} } }`,
+      ... on RefundTicketPayload { replayed refund { ${refundFields} } } ${refused} } }`,
+  returnTicket: `mutation ($input: ReturnTicketInput!) { returnTicket(input: $input) {
+    ... on ReturnTicketPayload { refund { ${refundFields} } } ${refused} } }`,
 }
 
 /** Sends a mutation and returns the whole response, including errors. */
@@ -88,22 +89,41 @@ async function answerOf(...given: Parameters<typeof callMutation>): Promise<Resu
   expect(errors).toBeUndefined()
   const result = data?.[given[1]]
   if (!result) throw new Error('the mutation returned no data')
-  return result
+  return withNumbers(result)
 }
 
-export const cancelCheckout = (sale: Sale, paymentId: string) =>
-  answerOf(sale, 'cancelCheckout', { paymentId }, sale.channel)
+export const cancelPayment = (sale: Sale, paymentId: string) =>
+  answerOf(sale, 'cancelPayment', { paymentId }, sale.channel)
 export const cancelTicket = (sale: Sale, ticketId: string, headers = sale.channel) =>
   answerOf(sale, 'cancelTicket', { ticketId }, headers)
-export const refundTicket = (sale: Sale, ticketId: string, more: Record<string, unknown> = {}) =>
-  answerOf(sale, 'refundTicket', { ticketId, ...more }, sale.integration.v2)
-export const requestRefund = (sale: Sale, ticketId: string) =>
-  answerOf(sale, 'requestRefund', { ticketId }, sale.channel)
+/** Refunds a ticket, under a key of its own unless one is given. `amount` is a number in EUR, or an amount. */
+export const refundTicket = (
+  sale: Sale,
+  ticketId: string,
+  { amount, ...more }: { amount?: number | Amount | null } & Record<string, unknown> = {},
+) =>
+  answerOf(
+    sale,
+    'refundTicket',
+    {
+      ticketId,
+      idempotencyKey: crypto.randomUUID(),
+      amount: typeof amount === 'number' ? money(amount) : amount,
+      ...more,
+    },
+    sale.integration.v2,
+  )
+export const returnTicket = (sale: Sale, ticketId: string) =>
+  answerOf(sale, 'returnTicket', { ticketId }, sale.channel)
+
+// A ticket or a payment is told by its status.
+const factOf = (fact: unknown): unknown[] =>
+  fact === null ? [] : typeof fact === 'object' ? Object.values(fact as object) : [fact]
 
 /** Code and facts of each problem, one string per problem. */
 export const refusalCodes = ({ errors = [] }: Pick<Result, 'errors'>) =>
   errors.map(({ __typename, code, message, path, ...facts }) =>
-    [code, ...(path ? [path] : []), ...Object.values(facts)].join(' '),
+    [code, ...(path ? [path] : []), ...Object.values(facts).flatMap(factOf)].join(' '),
   )
 
 export const paymentRow = async (sale: Sale, { payment_id }: Checkout) =>

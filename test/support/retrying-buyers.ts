@@ -94,7 +94,7 @@ export function openRetryingBuyers({ sale, fake, url, random }: Crowd) {
       headers: { ...sale.integration.v2, 'content-type': 'application/json' },
       body: JSON.stringify({ query, variables }),
     })
-    if (!text.includes('RefundPayload')) throw new Error(`a refund was answered with ${text}`)
+    if (!text.includes('RefundTicketPayload')) throw new Error(`a refund was answered with ${text}`)
   }
 
   const behaviours: ((begun: StartedSale) => Promise<unknown>)[] = [

@@ -6,6 +6,7 @@ import { type SalesGrouping, type SalesRow, sumSales } from '../../src/domain/sa
 import { type Ticket, tickets } from '../../src/domain/ticket/table.ts'
 import { isPaid, raised, totalPaid } from '../../src/domain/ticket/views.ts'
 import { modes } from '../../src/shared/mode.ts'
+import { amountsOf } from './contract-input.ts'
 
 // Sums of sales, added up here ticket by ticket, in integers, and by nothing of the gateway's SQL.
 
@@ -20,6 +21,11 @@ const keys: Record<SalesGrouping, (ticket: Ticket, timeZone: string) => string |
   SALE_TYPE: ({ saleType }) => saleType.toUpperCase(),
 }
 export const groupings = Object.keys(keys) as SalesGrouping[]
+
+/** Names of the amounts of a row of `sales`, and a selection of all of its fields. */
+export const salesAmounts = ['gross', 'discounts', 'fees', 'refunded', 'net']
+export const salesFields = `key label currency tickets cancelled entered
+  ${amountsOf(...salesAmounts)}`
 
 type Sums = Omit<SalesRow, 'label' | 'currency'>
 

@@ -80,7 +80,7 @@ export function scan(ticket: ModelTicket, direction: 'IN' | 'OUT', people: numbe
   if (ticket.status !== 'active') return notActive(ticket)
   const inside = ticket.inside + (direction === 'IN' ? people : -people)
   if (inside < 0) return 'NOT_INSIDE'
-  if (inside > ticket.admits) return 'ALREADY_ENTERED'
+  if (inside > ticket.admits) return 'NO_ENTRIES_LEFT'
   ticket.inside = inside
   ticket.wasInside = true
   return 'OK'

@@ -55,7 +55,7 @@ export type Webhook = {
   failingSince: string | null
   previousSecretUntil: string | null
 }
-type Refusal = { code: string; path: string | null; limit?: number; from?: string; to?: string }
+type Refusal = { code: string; path: string | null; message: string; max?: number }
 export type Delivery = {
   status: string
   attempts: number
@@ -76,19 +76,19 @@ type Result = {
 const webhook = 'id url types status disabledReason failingSince previousSecretUntil'
 const delivery =
   'status attempts nextAttemptAt lastStatus lastError deliveredAt change { id type subjectId sequence }'
-const refused =
-  '... on Refused { errors { code path ... on LimitError { limit } ... on TransitionError { from to } } }'
-const secret = `... on WebhookSecretPayload { webhook { ${webhook} } secret }`
-const changed = `... on WebhookPayload { webhook { ${webhook} } }`
+const refused = '... on Refused { errors { code path message ... on LimitError { max } } }'
+const secret = `webhook { ${webhook} } secret`
+const changed = `webhook { ${webhook} }`
 
+// What each payload has.
 const mutations = {
   registerWebhook: secret,
   rotateWebhookSecret: secret,
   updateWebhook: changed,
   enableWebhook: changed,
   disableWebhook: changed,
-  deleteWebhook: '... on DeleteWebhookPayload { webhookId }',
-  redeliverWebhook: `... on RedeliverWebhookPayload { delivery { ${delivery} } }`,
+  deleteWebhook: 'webhookId',
+  redeliverWebhook: `delivery { ${delivery} }`,
 } as const
 
 /** GraphQL client for the webhooks of one caller. */
@@ -100,8 +100,9 @@ export function webhooksOf(sale: Sale, headers: Headers = sale.channel) {
     return data
   }
   const call = async (name: keyof typeof mutations, input: object): Promise<Result> => {
-    const type = `${name[0]?.toUpperCase()}${name.slice(1)}Input`
-    const query = `mutation ($input: ${type}!) { ${name}(input: $input) { ${refused} ${mutations[name]} } }`
+    const verb = `${name[0]?.toUpperCase()}${name.slice(1)}`
+    const query = `mutation ($input: ${verb}Input!) {
+      ${name}(input: $input) { ${refused} ... on ${verb}Payload { ${mutations[name]} } } }`
     return (await ask<Record<string, Result>>(query, { input }))[name] ?? {}
   }
   return {

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { requestLimits } from '../../src/shared/request-limits.ts'
 import { anEntry } from '../support/checkouts.ts'
 import { aCatalogue, anEvent, aPrice, aRate } from '../support/factories.ts'
-import { openStream, watchRates } from '../support/live.ts'
+import { leftIn, openStream, watchRates } from '../support/live.ts'
 import { mustStartServer, runCli, type ServerProcess } from '../support/processes.ts'
 import { openSale, type Sale } from '../support/sale.ts'
 import { type PostgresServer, startPostgres } from '../support/setup/postgres-server.ts'
@@ -80,13 +80,13 @@ test('both methods of authentication pass; control: without the directive v1 is 
 test('an event stream tells of sales at once, with either client', async () => {
   const rates = watchRates(nginx.url, sale.channel, 'rate_1')
   const first = await rates.until(() => true)
-  const { left } = first.rateAvailability
+  const left = leftIn(first)
   const beganAt = performance.now()
   await checkOut(nginx.url)
-  await rates.until(({ rateAvailability }) => (rateAvailability.left ?? 0) < (left ?? 0))
+  await rates.until((state) => (leftIn(state) ?? 0) < (left ?? 0))
   expect(performance.now() - beganAt).toBeLessThan(10_000)
   const raw = await openStream(nginx.url, sale.channel, {
-    query: 'subscription { rateAvailability(ticketRateIds: ["rate_1"]) { left } }',
+    query: 'subscription { ticketRates(of: { ids: ["rate_1"] }) { availability { available } } }',
   })
   expect(raw.response.headers.get('content-type')).toMatch('text/event-stream')
   await expect.poll(raw.text).toContain('event: next')

@@ -81,7 +81,8 @@ test.each([
   ['many fields', (id: number) => `{ ${times(1_900, (index) => `f${id}x${index}`)} }`],
   [
     'arguments',
-    (id: number) => `{ ${times(150, (index) => `a${id}x${index}: event(id: "${index}") { id name }`)} }`,
+    (id: number) =>
+      `{ ${times(150, (index) => `a${id}x${index}: event(by: { id: "${index}" }) { id name }`)} }`,
   ],
   ['a nested selection', (id: number) => `{ ${times(300, (index) => `a${id}x${index} { id name }`)} }`],
   ['many comment lines', (id: number) => `{ a${id} ${'#\n'.repeat(1_900)} }`],

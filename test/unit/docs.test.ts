@@ -155,7 +155,8 @@ const inCode = new Set([
   ...[...sources, ...tests, ...tree.filter((file) => /\.(sql|graphql|json|js)$/.test(file)), 'schema.graphql']
     .map((file) => (file.endsWith('.ts') ? read(file).replace(comment, '') : read(file)))
     .flatMap((text) => text.match(/\w+/g) ?? []),
-  ...['readFragment', 'useQuery', 'persistedExchange', 'handlerTimeout'],
+  ...['readFragment', 'useQuery', 'useLazyLoadQuery', 'getDataID', 'persistedExchange', 'handlerTimeout'],
+  'preStop',
 ])
 
 /** Lists names in backticks, and functions that a comment sends to, that the code has not. */

@@ -2,7 +2,7 @@ import { isInterfaceType } from 'graphql'
 import { expect, expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
 import { builder } from '../../src/graphql/builder.ts'
-import { mutation, objectResult } from '../../src/graphql/mutation-result.ts'
+import { mutation, oneObject } from '../../src/graphql/mutation-result.ts'
 import type { NodeLookup } from '../../src/graphql/needs.ts'
 import { PreparedDocuments } from '../../src/graphql-server/prepared-document.ts'
 import { schema } from '../../src/graphql-server/schema.ts'
@@ -11,9 +11,9 @@ import { type Route, route } from '../../src/rest/route.ts'
 // Types alone: nothing of it runs, so the schema stays as it is.
 const neverCalled = () => {
   const ref = builder.objectRef<{ id: string }>('Thing')
-  const result = objectResult('Thing', ['thing', ref], 'Thing')
   const run = async () => ({ thing: { id: '' } })
   const input = z.strictObject({})
+  const rest = { payload: '', fields: oneObject('thing', ref, '') }
 
   // @ts-expect-error: a query says what it needs.
   builder.queryField('thing', (t) => t.string({ resolve: () => '' }))
@@ -21,8 +21,8 @@ const neverCalled = () => {
     t.string({ extensions: { needs: { caller: 'any', scope: 'none' } }, resolve: () => '' }),
   )
   // @ts-expect-error: and so does a mutation by the helper,
-  mutation('thing', { description: '', input, result, run })
-  mutation('thing', { description: '', input, result, needs: { caller: 'any', scope: 'none' }, run })
+  mutation('thing', { description: '', input, run, ...rest })
+  mutation('thing', { description: '', input, needs: { caller: 'any', scope: 'none' }, run, ...rest })
   // @ts-expect-error: a mutation by the builder alone,
   builder.mutationField('thing', (t) => t.string({ resolve: () => '' }))
   // @ts-expect-error: a subscription,
@@ -72,7 +72,7 @@ test.each([
 
 test('a subscription is sent as its root field says, also in a fragment', () => {
   const text =
-    'subscription { ...Root } fragment Root on Subscription { rateAvailability(eventId: "x") { left } }'
+    'subscription { ...Root } fragment Root on Subscription { ticketRates(of: { eventId: "x" }) { id } }'
   const facts = new PreparedDocuments().prepare(text).factsOf(null)
-  expect(facts?.stream?.latestBy?.({ ticketRateId: 'rate_1' })).toBe('rate_1')
+  expect(facts?.stream?.latestBy?.({ id: 'rate_1' })).toBe('rate_1')
 })

@@ -106,7 +106,7 @@ export async function addShop(
   const textsOf = new Map([...translations].map(([name, text]) => [name.slice(0, -5), JSON.parse(text)]))
 
   const isMissing = async (id: string, key: string, origin: string): Promise<boolean> => {
-    const payload = { query: 'query ($id: ID!) { event(id: $id) { id } }', variables: { id } }
+    const payload = { query: 'query ($id: ID!) { event(by: { id: $id }) { id } }', variables: { id } }
     const headers = { 'x-api-key': key, origin }
     const answer = await app.inject({ method: 'POST', url: '/graphql', headers, payload })
     return answer.json<{ data?: { event: object | null } }>().data?.event === null

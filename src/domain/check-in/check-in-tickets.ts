@@ -36,7 +36,7 @@ const maxAttempts = 5
 const refuse = (code: 'INVALID' | 'IDEMPOTENCY_KEY_REUSED', message: string, field: string): ScanOutcome => ({
   refused: [problem(code, message, [field])],
 })
-const reused = () => refuse('IDEMPOTENCY_KEY_REUSED', 'This nonce was used for another scan.', 'nonce')
+const reused = () => refuse('IDEMPOTENCY_KEY_REUSED', 'This key was used for another scan.', 'idempotencyKey')
 
 /** A scan with its place among those that are decided together. */
 type NumberedScan = { place: number; input: CheckInInput; requestHash: string; at: Date }
@@ -64,9 +64,9 @@ async function decide(tx: Connection, scans: NumberedScan[], ctx: Context): Prom
     const ticket = found.tickets.get(place) ?? null
     if (made) outcomes[place] = made.requestHash === requestHash ? replay(made) : reused()
     else if (at.getTime() > ctx.now.getTime() + maxAhead)
-      outcomes[place] = refuse('INVALID', 'at must not be in the future.', 'at')
+      outcomes[place] = refuse('INVALID', 'scannedAt must not be in the future.', 'scannedAt')
     else if (isTooOld(at, ticket?.createdAt, ctx.now))
-      outcomes[place] = refuse('INVALID', 'at must not be before the ticket was sold.', 'at')
+      outcomes[place] = refuse('INVALID', 'scannedAt must not be before the ticket was sold.', 'scannedAt')
     else if (fresh.has(input.nonce)) repeated.push(scan)
     else fresh.set(input.nonce, { ...scan, ticket })
   }
@@ -99,7 +99,7 @@ function decideOnce(inputs: CheckInInput[], ctx: Context): Promise<ScanOutcome[]
   }))
   return retryOnDuplicate(() => checkInTransaction(ctx.db, (tx) => decide(tx, scans, ctx)), maxAttempts)
     .catch((error: unknown) => {
-      throw isDuplicate(error) ? busy('Other requests keep using the same nonces. Try again.') : error
+      throw isDuplicate(error) ? busy('Other requests keep using the same keys. Try again.') : error
     })
     .finally(() => ctx.loaders.clear())
 }
@@ -108,7 +108,7 @@ function decideOnce(inputs: CheckInInput[], ctx: Context): Promise<ScanOutcome[]
  *  has kept them while it was offline. Each scan has an outcome of its own, in the order of the request, and
  *  lets in all of its people or none; a refused one stops no other. They are decided in the order of their
  *  times: of two doors that let the same ticket in, the earlier is OK. A result that was once given stands,
- *  so a scan that is uploaded after a later one may be ALREADY_ENTERED; `firstEnteredAt` then tells of that
+ *  so a scan that is uploaded after a later one may be NO_ENTRIES_LEFT; `firstEnteredAt` then tells of that
  *  one. Idempotent by nonce. Takes one statement of each kind, however many scans.
  *  Refuses: FORBIDDEN for a channel (DECISIONS 5, 9). */
 export async function checkInTickets(scans: BatchedScan[], ctx: Context): Promise<ScanOutcome[]> {

@@ -1,7 +1,9 @@
 import { builder, enumOf, nullable, nullableTime, time } from '../../graphql/builder.ts'
 import { inputOf, inputTypes } from '../../graphql/input-of.ts'
-import { mutation, resultUnion } from '../../graphql/mutation-result.ts'
+import { mutation, oneObject } from '../../graphql/mutation-result.ts'
 import type { Context } from '../../request/context.ts'
+import { refusalOf } from '../../shared/errors.ts'
+import { EventRef } from '../event/graphql.ts'
 import { TicketRef } from '../ticket/graphql.ts'
 import { ticketById } from '../ticket/loaders.ts'
 import {
@@ -13,8 +15,8 @@ import {
   scannedTicket,
   uploadedScan,
 } from './check-in-input.ts'
-import { type CheckInAnswer, checkInTicket, checkInTickets, type ScanOutcome } from './check-in-tickets.ts'
-import { type Redeemed, redeemSupplement } from './redeem-supplement.ts'
+import { type CheckInAnswer, checkInTicket, checkInTickets } from './check-in-tickets.ts'
+import { redeemSupplement } from './redeem-supplement.ts'
 import { doorsOpenAt } from './scan-book.ts'
 import { checkInResults, redemptionResults } from './table.ts'
 import { eventIdOf, type LoggedCheckIn, watchCheckIns } from './watch-check-ins.ts'
@@ -28,7 +30,7 @@ const DirectionRef = enumOf<CheckInAnswer['direction']>('CheckInDirection', 'Dir
 
 inputTypes.add(direction, { type: DirectionRef })
 inputOf('ScannedTicketInput', scannedTicket, { isOneOf: true })
-inputOf('CheckInScanInput', uploadedScan)
+inputOf('ScanInput', uploadedScan)
 
 /** Field of an outcome, at the door or at the bar. */
 const ticketOfScan = {
@@ -41,31 +43,31 @@ const ticketOfScan = {
 
 const reasonsOf = ({ result, isEarly }: CheckInAnswer): CheckInAnswer['result'][] => {
   if (result === 'OK') return []
-  return result === 'ALREADY_ENTERED' && isEarly ? [result, 'TOO_EARLY'] : [result]
+  return result === 'NO_ENTRIES_LEFT' && isEarly ? [result, 'TOO_EARLY'] : [result]
 }
 
 const CheckInRef = builder.objectRef<CheckInAnswer>('CheckIn').implement({
   description: 'Scan at the door and its outcome.',
   fields: (t) => ({
-    result: t.expose('result', { type: CheckInOutcomeRef, description: 'Outcome of the scan.' }),
+    outcome: t.expose('result', { type: CheckInOutcomeRef, description: 'Outcome of the scan.' }),
     reasons: t.field({
       type: [CheckInOutcomeRef],
       description:
-        'All reasons why the people were turned away, the result first; empty if the result is `OK`. Somebody may be inside already before the doors open, by a forced scan: then both `ALREADY_ENTERED` and `TOO_EARLY` are listed.',
+        'All reasons why the people were turned away, the outcome first; empty if that is `OK`. Somebody may be inside already before the doors open, by a forced scan: then both `NO_ENTRIES_LEFT` and `TOO_EARLY` are listed.',
       resolve: reasonsOf,
     }),
     ticket: t.field(ticketOfScan),
     firstEnteredAt: t.expose(
       'firstEnteredAt',
       nullableTime(
-        'Time of the first entry with this ticket that was known before this scan; null if there was none. Later than `at` if this scan was uploaded after it.',
+        'Time of the first entry with this ticket that was known before this scan; null if there was none. Later than `scannedAt` if this scan was uploaded after it.',
       ),
     ),
     direction: t.expose('direction', { type: DirectionRef, description: 'Direction of the scan.' }),
     people: t.exposeInt('people', {
       description: 'Number of people who entered or left, or who were turned away, together.',
     }),
-    entered: t.exposeInt(
+    inside: t.exposeInt(
       'entered',
       nullable(
         'Number of people inside with the ticket after this scan, or now if it is repeated; null if no ticket was found.',
@@ -75,64 +77,57 @@ const CheckInRef = builder.objectRef<CheckInAnswer>('CheckIn').implement({
       'admits',
       nullable('Number of people that the ticket admits; null if no ticket was found.'),
     ),
-    at: t.expose('at', time('Time of the scan.')),
-    force: t.exposeBoolean('force', { description: 'True if the scan was forced.' }),
-    idempotentReplayed: t.exposeBoolean('replayed', {
-      description: 'True if this repeats the result of an earlier call with the same nonce.',
-    }),
+    scannedAt: t.expose('at', time('Time of the scan.')),
+    forced: t.exposeBoolean('force', { description: 'True if the scan was forced.' }),
   }),
 })
 
-const CheckInResultRef = resultUnion(
-  'CheckInResult',
-  CheckInRef,
-  'Scan and its outcome, or the errors if the input was refused.',
-)
+const toPayload = (checkIn: CheckInAnswer) => ({ checkIn, replayed: checkIn.replayed })
 
-mutation('checkInTicket', {
+const CheckInTicketResultRef = mutation('checkInTicket', {
   description:
-    "Checks people with a ticket of the integration's organization in or out: all `people` or none, never more than the ticket admits. Integrations only. Reports a ticket that cannot enter as an outcome, not as an error. Idempotent by `nonce`.",
+    "Checks people with a ticket of the integration's organization in or out: all `people` or none, never more than the ticket admits. Reports a ticket that cannot enter as an outcome, not as an error.",
   input: checkInInput,
-  result: CheckInResultRef,
   needs: { caller: 'integration', scope: 'door' },
-  run: checkInTicket,
-})
-
-const PayloadRef = builder.objectRef<{ results: ScanOutcome[] }>('CheckInTicketsPayload').implement({
-  description: 'Outcomes of scans that were uploaded together.',
-  fields: (t) => ({
-    results: t.field({
-      type: [CheckInResultRef],
-      description:
-        'Outcome of each scan, in the order of the request. A scan that is not valid, or whose nonce was used for another one, is `Refused` by itself.',
-      // The mutation field counts the scans.
-      complexity: { field: 1, multiplier: 1 },
-      resolve: ({ results }) => results,
-    }),
-  }),
+  async run(input, ctx) {
+    const outcome = await checkInTicket(input, ctx)
+    if ('refused' in outcome) throw refusalOf(outcome.refused)
+    return toPayload(outcome)
+  },
+  payload: 'Scan that was decided.',
+  fields: oneObject('checkIn', CheckInRef, 'The scan and its outcome.'),
 })
 
 mutation('checkInTickets', {
   description:
-    "Uploads scans that were made while a scanner was offline: checks people with tickets of the integration's organization in or out, each scan with an outcome of its own. Integrations only. Scans are decided in the order of their times `at`: if two doors let the same ticket in, the earlier scan is `OK` and the later one `ALREADY_ENTERED`. A result that was once given stands: a scan that arrives after a later one was counted may be `ALREADY_ENTERED` or `NOT_INSIDE`, so that no more people were ever inside than the ticket admits. Each scan is idempotent by its `nonce`, also against `checkInTicket`.",
+    "Uploads scans that were made while a scanner was offline: checks people with tickets of the integration's organization in or out, each scan with an outcome of its own. Scans are decided in the order of their times `scannedAt`: if two doors let the same ticket in, the earlier scan is `OK` and the later one `NO_ENTRIES_LEFT`. An outcome that was once given stands: a scan that arrives after a later one was counted may be `NO_ENTRIES_LEFT` or `NOT_INSIDE`, so that no more people were ever inside than the ticket admits. Each scan is repeatable by its `idempotencyKey`, also against `checkInTicket`.",
   input: checkInBatchInput,
-  result: resultUnion(
-    'CheckInTicketsResult',
-    PayloadRef,
-    'Outcomes of scans, or the errors if there were none or too many.',
-  ),
   needs: { caller: 'integration', scope: 'door' },
   complexity: ({ input }) => ({ field: 1_000, multiplier: Math.min(maxScans, input.scans.length) }),
   run: async ({ scans }, ctx) => ({ results: await checkInTickets(scans, ctx) }),
+  payload: 'Outcomes of scans that were uploaded together.',
+  fields: (t) => ({
+    results: t.field({
+      type: [CheckInTicketResultRef],
+      description:
+        'Result of each scan, in the order of the request. A scan that is not valid, or whose key was used for another one, is `Refused` by itself.',
+      // The mutation field counts the scans.
+      complexity: { field: 1, multiplier: 1 },
+      resolve: ({ results }) =>
+        results.map((outcome) => ('refused' in outcome ? outcome : toPayload(outcome))),
+    }),
+  }),
 })
 
 builder.subscriptionField('checkIns', (t) =>
   t.field({
     type: CheckInRef,
     description:
-      "Streams the scans of an event's tickets, as they are made at any door, those that were turned away included; a test key hears of test tickets alone, a live key of live ones. Scans that match no ticket are not streamed. Integrations only. A client that sends the `id` of the last event in the stream as `Last-Event-ID` gets the scans since then, of which some may come again.",
+      "Streams the scans of an event's tickets, as they are made at any door, those that were turned away included; a test key hears of test tickets alone, a live key of live ones. Scans that match no ticket are not streamed. A client that sends the `id` of the last event in the stream as `Last-Event-ID` gets the scans since then, of which some may come again.",
     extensions: { needs: { caller: 'integration', scope: 'door', stream: { eventIdOf } } },
-    args: { eventId: t.arg.id({ required: true, description: "Event of the integration's organization." }) },
+    args: {
+      eventId: t.arg.id({ required: true, description: "Event of the integration's organization." }),
+    },
     subscribe: (_root, { eventId }, ctx) => watchCheckIns(eventId, ctx.lastEventId, ctx),
     resolve: (checkIn: LoggedCheckIn, _args, { services }) => ({
       ...checkIn,
@@ -142,34 +137,32 @@ builder.subscriptionField('checkIns', (t) =>
   }),
 )
 
-const RedemptionOutcomeRef = enumOf('RedemptionOutcome', 'Outcome of a redemption.', redemptionResults)
-
-const RedemptionRef = builder.objectRef<Redeemed>('Redemption').implement({
-  description: 'Redemption of a supplement and its outcome.',
-  fields: (t) => ({
-    result: t.expose('result', { type: RedemptionOutcomeRef, description: 'Outcome of the redemption.' }),
-    ticket: t.field(ticketOfScan),
-    supplementId: t.exposeID('supplementId', { description: 'Identifier of the supplement.' }),
-    redeemed: t.exposeInt('redeemed', { description: 'Number of items redeemed by this call.' }),
-    left: t.exposeInt('left', {
-      description:
-        'Number of items that could still be redeemed after this call; 0 unless `OK` or `USED_UP`.',
-    }),
-    idempotentReplayed: t.exposeBoolean('replayed', {
-      description: 'True if this repeats the result of an earlier call with the same nonce.',
-    }),
+builder.objectField(EventRef, 'doorsOpenAt', (t) =>
+  t.field({
+    ...time('Time at which the doors open: scans before it are `TOO_EARLY`.'),
+    resolve: ({ startDate }, _args, { services }) =>
+      new Date(doorsOpenAt(startDate, services.admissionHours)),
   }),
-})
+)
+
+const RedemptionOutcomeRef = enumOf('RedemptionOutcome', 'Outcome of a redemption.', redemptionResults)
 
 mutation('redeemSupplement', {
   description:
-    "Redeems items of a supplement that was bought with a ticket of the integration's organization, such as a drink at the bar. Integrations only. Requires a paid ticket, and never redeems more than was bought. Reports a ticket without items left as an outcome, not as an error. Idempotent by `nonce`.",
+    "Redeems items of a supplement that was bought with a ticket of the integration's organization, such as a drink at the bar. Requires a paid ticket, and never redeems more than was bought. Reports a ticket without items left as an outcome, not as an error.",
   input: redeemInput,
-  result: resultUnion(
-    'RedeemSupplementResult',
-    RedemptionRef,
-    'Redemption and its outcome, or the errors if the input was refused.',
-  ),
   needs: { caller: 'integration', scope: 'door' },
   run: redeemSupplement,
+  payload: 'Redemption of a supplement and its outcome.',
+  fields: (t) => ({
+    outcome: t.expose('result', { type: RedemptionOutcomeRef, description: 'Outcome of the redemption.' }),
+    ticket: t.field(ticketOfScan),
+    redeemed: t.exposeInt('redeemed', { description: 'Number of items redeemed by this call.' }),
+    left: t.int({
+      ...nullable(
+        'Number of items that can still be redeemed after this call; null unless the outcome is `OK` or `USED_UP`.',
+      ),
+      resolve: ({ result, left }) => (result === 'OK' || result === 'USED_UP' ? left : null),
+    }),
+  }),
 })

@@ -3,7 +3,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import { createBulkhead } from '../../data/bulkhead.ts'
 import { query, textArrayParam } from '../../data/query.ts'
 import { perDatabase } from '../../database/database.ts'
-import { type Context, requireIntegration } from '../../request/context.ts'
+import { type Context, loadNamed, requireIntegration } from '../../request/context.ts'
 import { Refusal, refusal } from '../../shared/errors.ts'
 import { toDigest } from '../change/cursor.ts'
 import { listChanges } from '../change/list-changes.ts'
@@ -139,7 +139,7 @@ export async function listScanCodes(
   ctx: Context,
 ) {
   const [organizationId] = requireIntegration(ctx).organizationIds
-  const event = await ctx.loaders.load(eventById, eventId)
+  const event = await loadNamed(ctx, eventById, eventId)
   if (!event) throw refusal('NOT_FOUND', 'There is no such event.', ['eventId'])
   const salt = await saltOf(event, ctx)
   const position = since === undefined ? null : readScanListCursor(salt, since)

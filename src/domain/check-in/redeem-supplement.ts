@@ -68,13 +68,18 @@ export async function redeemSupplement(input: RedeemInput, ctx: Context): Promis
         eq(redemptions.nonce, nonce),
       )
       const [made] = await tx.select().from(redemptions).where(isSame)
-      const earlier = checkReplay(made, requestHash, 'This nonce was used for another redemption.', 'nonce')
+      const earlier = checkReplay(
+        made,
+        requestHash,
+        'This key was used for another redemption.',
+        'idempotencyKey',
+      )
       if (earlier) return { ...earlier, replayed: true }
       const scanned = (await findScans(tx, [input], ctx)).tickets.get(0)
       const locked = scanned && (await lockTicket(tx, scanned))
       // A code that was transferred meanwhile is nobody's any more.
       const ticket = locked && (input.ticketId || locked.qrCode === input.qrCode) ? locked : null
-      const outcome = ticket ? decideOutcome(ticket, input) : nothing('UNKNOWN')
+      const outcome = ticket ? decideOutcome(ticket, input) : nothing('NOT_FOUND')
       if (ticket && outcome.result === 'OK') await handOut(tx, ticket, { supplementId, ...outcome })
       const sent = { organizationId, integrationId, nonce, requestHash, supplementId }
       const [redemption] = await tx

@@ -24,7 +24,7 @@ type Moment = {
 /** Decides the result of a scan: all of its people, or none. A scan that arrives late must fit among what
  *  happened since: at no time since then may more people have been inside than the ticket admits, or fewer
  *  than none. `force` overrides TOO_EARLY on the day of the event and, for people who left without a scan,
- *  ALREADY_ENTERED. It never admits more people at once than the ticket does, nor anybody without a paid ticket
+ *  NO_ENTRIES_LEFT. It never admits more people at once than the ticket does, nor anybody without a paid ticket
  *  for this event (DECISIONS 52). */
 export function decideScan(
   { eventId, direction, people, force }: CheckInInput,
@@ -35,7 +35,7 @@ export function decideScan(
   if (ticket.status !== 'active') return 'UNPAID'
   if (direction === 'out') return people <= ticket.entered + fall ? 'OK' : 'NOT_INSIDE'
   // Comes before TOO_EARLY, because whoever overrides that may not mean to let a ticket in twice.
-  if (people > ticket.admits - (force ? 0 : ticket.entered + rise)) return 'ALREADY_ENTERED'
+  if (people > ticket.admits - (force ? 0 : ticket.entered + rise)) return 'NO_ENTRIES_LEFT'
   return isEarly && (isBeforeDay || !force) ? 'TOO_EARLY' : 'OK'
 }
 
@@ -135,7 +135,7 @@ export class ScanBook {
     const { place, input, at } = scan
     const tally = this.#tallyOf(scan)
     if (!tally) {
-      const unknown = { ...row, ticketId: null, result: 'UNKNOWN', firstEnteredAt: null } as const
+      const unknown = { ...row, ticketId: null, result: 'NOT_FOUND', firstEnteredAt: null } as const
       this.made.push(unknown)
       return { ...unknown, entered: null, admits: null, isEarly: false }
     }

@@ -7,14 +7,14 @@ import { tickets } from '../ticket/table.ts'
 /** Results of a scan, and their meanings. */
 export const checkInResults = {
   OK: 'Admitted, or counted out.',
-  ALREADY_ENTERED:
-    'The ticket admits no more people, or fewer than the scan lets in: see `entered` and `admits`. Comes before `TOO_EARLY`: see `reasons`.',
+  NO_ENTRIES_LEFT:
+    'The ticket admits no more people, or fewer than the scan lets in: see `inside` and `admits`. Comes before `TOO_EARLY`: see `reasons`.',
   NOT_INSIDE: 'Fewer people are inside than leave.',
   UNPAID: 'The ticket was never paid, or has expired.',
   CANCELLED: 'The ticket was cancelled.',
   WRONG_EVENT: 'The ticket is for another event.',
   TOO_EARLY: 'The doors are not open yet.',
-  UNKNOWN: 'No ticket of the organization matches.',
+  NOT_FOUND: 'No ticket of the organization matches.',
 }
 export const checkInResult = describedEnum('check_in_result', checkInResults)
 export const checkInDirection = pgEnum('check_in_direction', ['in', 'out'])
@@ -65,7 +65,7 @@ export const redemptionResults = {
   NOT_BOUGHT: 'The supplement was not bought with the ticket.',
   UNPAID: 'The ticket was never paid, or has expired.',
   CANCELLED: 'The ticket was cancelled.',
-  UNKNOWN: 'No ticket of the organization matches.',
+  NOT_FOUND: 'No ticket of the organization matches.',
 }
 export const redemptionResult = describedEnum('redemption_result', redemptionResults)
 

@@ -6,7 +6,7 @@ import { type PullStream, sharedReads, streamPages } from '../../data/pull-strea
 import { inOrganization, query } from '../../data/query.ts'
 import { type Watcher, watchTopic } from '../../database/announcements.ts'
 import { perDatabase } from '../../database/database.ts'
-import { type Context, requireIntegration } from '../../request/context.ts'
+import { type Context, loadNamed, requireIntegration } from '../../request/context.ts'
 import { refusal } from '../../shared/errors.ts'
 import { eventById } from '../event/loaders.ts'
 import { events } from '../event/table.ts'
@@ -117,7 +117,7 @@ export async function watchCheckIns(
   ctx: Context,
 ): Promise<PullStream<LoggedCheckIn>> {
   requireIntegration(ctx)
-  const event = await ctx.loaders.load(eventById, eventId)
+  const event = await loadNamed(ctx, eventById, eventId)
   if (!event) throw refusal('NOT_FOUND', 'There is no such event.', ['eventId'])
   const missedSince = lastEventId ? readEventId(lastEventId) : null
   const { organizationId } = event

@@ -24,11 +24,8 @@ export const DiscountRef = builder.objectRef<Discount>('Discount').implement({
     code: t.exposeString('code', { description: 'Code that buyers type. Its case does not matter.' }),
     name: t.exposeString('name', { description: 'Display name.' }),
     percentage: t.exposeFloat('percentage', nullable('Percentage off the price; null if `amount` is set.')),
-    amount: t.float(
-      nullableAmount(
-        'Amount off the price, in major units, such as 10.5 for €10.50; null if `percentage` is set.',
-        ({ amount }) => amount,
-      ),
+    amount: t.field(
+      nullableAmount('Amount off the price; null if `percentage` is set.', ({ amount }) => amount),
     ),
     currency: t.exposeString('currency', { description: 'Currency, as an ISO 4217 code.' }),
     ticketRateIds: t.exposeIDList('ticketRateIds', {

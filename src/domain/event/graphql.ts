@@ -1,11 +1,16 @@
+import { z } from 'zod'
 import { builder, NodeRef, nullable, nullableTime, time } from '../../graphql/builder.ts'
-import { viaLoader } from '../../graphql/lookahead.ts'
-import { refusal } from '../../shared/errors.ts'
+import { inputOf } from '../../graphql/input-of.ts'
+import { viaLoaderAlways } from '../../graphql/lookahead.ts'
+import { loadNamed } from '../../request/context.ts'
+import * as scalars from '../../shared/input-types.ts'
+import { parse } from '../../shared/parse.ts'
 import { LocationRef } from '../location/graphql.ts'
 import { locationById } from '../location/loaders.ts'
 import { OrganizationRef } from '../organization/graphql.ts'
 import { organizationById } from '../organization/loaders.ts'
 import { eventById, findEventBySlug } from './loaders.ts'
+import { minimumAge } from './minimum-age.ts'
 import type { Artist, Event } from './table.ts'
 
 export const EventRef = builder.objectRef<Event>('Event')
@@ -26,15 +31,17 @@ const IframeRef = builder.objectRef<Event>('Iframe').implement({
   }),
 })
 
+const organizationOf = ({ organizationId }: Event) => organizationId
+
 EventRef.implement({
   description: 'Event that tickets are sold for.',
   interfaces: [NodeRef],
-  extensions: { node: { scope: 'catalogue', load: eventById } },
+  extensions: { node: { scope: 'catalogue', load: eventById, organizationOf } },
   fields: (t) => ({
     name: t.exposeString('name', { description: 'Display name.' }),
     slug: t.exposeString('slug', { description: 'URL-friendly name.' }),
     description: t.exposeString('description', nullable('Description for the public.')),
-    age: t.exposeString('age', nullable('Minimum age, as text; null for any age.')),
+    minimumAge: t.int({ ...nullable('Minimum age in years; null for any age.'), resolve: minimumAge }),
     outfit: t.exposeString('outfit', nullable('Dress code.')),
     ambiences: t.exposeStringList('ambiences', { description: 'Moods, such as `dancing` or `open air`.' }),
     musicGenres: t.exposeStringList('musicGenres', { description: 'Music genres.' }),
@@ -47,9 +54,7 @@ EventRef.implement({
     ),
     startDate: t.expose('startDate', time('Start of the event, and end of its ticket sale.')),
     endDate: t.expose('endDate', time('End of the event.')),
-    organizationId: t.exposeID('organizationId', { description: 'Identifier of the organizer.' }),
     imageUrl: t.exposeString('imageUrl', nullable('URL of the poster.')),
-    locationId: t.exposeID('locationId', nullable('Identifier of the venue.')),
     iframe: t.field({
       type: IframeRef,
       ...nullable('Embeddable sales widget; null if there is none.'),
@@ -57,12 +62,12 @@ EventRef.implement({
     }),
     organization: t.field({
       type: OrganizationRef,
-      ...nullable('Organizer of the event.'),
-      ...viaLoader(organizationById, (event: Event) => event.organizationId),
+      description: 'Organizer of the event.',
+      ...viaLoaderAlways(organizationById, organizationOf),
     }),
     location: t.field({
       type: LocationRef,
-      ...nullable('Venue of the event.'),
+      ...nullable('Venue of the event; null if it has none.'),
       extensions: {
         preload: (events, { loaders }) =>
           loaders.get(locationById).loadAll(events.flatMap(({ locationId }) => locationId ?? [])),
@@ -73,28 +78,35 @@ EventRef.implement({
   }),
 })
 
-builder.queryFields((t) => ({
-  event: t.field({
+const eventSlug = z
+  .object({
+    organizationSlug: scalars.slug.describe('Slug of the organizer.'),
+    slug: scalars.slug.describe('Slug of the event.'),
+  })
+  .describe(
+    'An event by its slugs. Of several events with it, the next one that has not ended, else the last one that has.',
+  )
+inputOf('EventSlug', eventSlug)
+
+const eventBy = z
+  .object({
+    id: scalars.id.nullish().describe('Event identifier.'),
+    slug: eventSlug.nullish().describe('Slugs of the organizer and of the event.'),
+  })
+  .describe('What an event is found by.')
+const eventArgs = z.object({ by: eventBy })
+const EventByRef = inputOf('EventBy', eventBy, { isOneOf: true })
+
+builder.queryField('event', (t) =>
+  t.field({
     type: EventRef,
     nullable: true,
     extensions: { needs: { caller: 'any', scope: 'catalogue', shared: true } },
-    description:
-      'Finds an event by its identifier, or by its slug and organization. Null if it does not exist or is not visible to the caller.',
-    args: {
-      id: t.arg.id({ description: 'Event identifier. Exactly one of `id` and `slug` is required.' }),
-      slug: t.arg.string({
-        description:
-          'Slug of the event. Of several events with it, finds the next one that has not ended, else the last one that has.',
-      }),
-      organizationId: t.arg.id({ description: 'Organization of the event. Required with `slug`.' }),
-    },
-    resolve: (_root, { id, slug, organizationId }, ctx) => {
-      if (typeof id === 'string' && typeof slug !== 'string') return ctx.loaders.load(eventById, id)
-      if (typeof id === 'string') throw refusal('INVALID', 'slug goes without id.', ['slug'])
-      if (typeof slug !== 'string') throw refusal('REQUIRED', 'id or slug is required.', ['id'])
-      if (typeof organizationId !== 'string')
-        throw refusal('REQUIRED', 'organizationId is required with slug.', ['organizationId'])
-      return findEventBySlug({ slug, organizationId }, ctx)
+    description: 'Finds an event. Null if it does not exist or the caller does not see it.',
+    args: { by: t.arg({ type: EventByRef, required: true, description: 'Its identifier or its slugs.' }) },
+    resolve(_root, args, ctx) {
+      const { id, slug } = parse(eventArgs, args).by
+      return slug ? findEventBySlug(slug, ctx) : loadNamed(ctx, eventById, id ?? '')
     },
   }),
-}))
+)

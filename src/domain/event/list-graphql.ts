@@ -11,6 +11,7 @@ import {
   circle,
   countEvents,
   type EventCount,
+  type EventFilter,
   type EventOrder,
   eventFilter,
   eventOrders,
@@ -51,7 +52,40 @@ builder.objectFields(EventConnectionRef, (t) => ({
   }),
 }))
 
-inputOf('NearInput', circle)
+const near = z
+  .object({
+    latitude: circle.shape.lat,
+    longitude: circle.shape.lng,
+    radius: circle.shape.radius,
+  })
+  .transform(({ latitude: lat, longitude: lng, radius }) => ({ lat, lng, radius }))
+  .describe(circle.description ?? '')
+inputOf('NearInput', near)
+
+const { organizationId, locationId, search, city, countryCode, genre } = eventFilter.shape
+
+const filter = z
+  .object({
+    search,
+    during: scalars.timeRange
+      .nullish()
+      .describe(
+        'Returns only events that start at or after the first, and end at or before the last of these times. Without it, only events that have not ended.',
+      ),
+    near: near.nullish().describe('Returns only events at locations within this circle.'),
+    ...{ city, countryCode, locationId, organizationId },
+    musicGenre: genre,
+  })
+  .transform(
+    ({ during, musicGenre, ...given }): EventFilter => ({
+      ...given,
+      startDate: during?.from,
+      endDate: during?.until,
+      genre: musicGenre,
+    }),
+  )
+  .describe('Which events to list: those to which all of it applies.')
+inputOf('EventFilter', filter)
 
 const orderBy = z.enum(eventOrders).default('START_DATE_ASC').describe('Order of the events.')
 inputTypes.add(orderBy, {
@@ -61,7 +95,8 @@ inputTypes.add(orderBy, {
   }),
 })
 
-const input = eventFilter.extend({
+const input = z.object({
+  filter: filter.nullish().describe('Returns only these events.'),
   orderBy,
   first: scalars.pageSize.default(50).describe('Page size, 1 to 100.'),
   after: z.string().nullish().describe('Returns events after this cursor; from the first if omitted.'),
@@ -73,12 +108,13 @@ builder.queryFields((t) => ({
     nullable: true,
     extensions: { needs: { caller: 'any', scope: 'catalogue', shared: true } },
     description:
-      'Lists the events of the organizations that have given the channel access, or of the integration’s organization, ordered by `startDate` and then by id. Without `startDate` and `endDate`, lists only events that have not ended. Null if the field fails, so that an error here leaves the rest of the query intact.',
+      'Lists the events of the organizations that have given the channel access, or of the integration’s organization, ordered by `startDate` and then by id.',
     // A search costs the database about as much as resolving thousands of fields.
     complexity: costOfPage(5_000),
     args: argsOf(t.arg, input),
     resolve: async (_root, args, ctx, info) => {
-      const { first, after, orderBy, ...filter } = parse(input, args)
+      const { first, after, orderBy, ...given } = parse(input, args)
+      const filter = given.filter ?? {}
       const page = { first, after: after ? readCursor(after) : null, orderBy }
       const found = await searchEvents(filter, page, ctx)
       const count = makeOnce(() => countEvents(filter, ctx))

@@ -5,6 +5,7 @@ import { anyOf, query } from '../../data/query.ts'
 import { versionedLoaders } from '../../data/versioned-loader.ts'
 import { type Context, requireCaller } from '../../request/context.ts'
 import { isIdentifier } from '../../shared/ids.ts'
+import { organizations } from '../organization/table.ts'
 import { type Event, events } from './table.ts'
 
 const { searchWords: _, ...shown } = getTableColumns(events)
@@ -12,8 +13,7 @@ const { searchWords: _, ...shown } = getTableColumns(events)
 const byId: NamedFind<Event & { revision: string }> = {
   name: 'event_by_id',
   rows: rowsOf(shown),
-  query: (select, keys) =>
-    select.from(events).where(and(anyOf(events.id, keys), anyOf(events.organizationId, 'organizationIds'))),
+  query: (select, keys) => select.from(events).where(anyOf(events.id, keys)),
 }
 
 const load = versionedLoaders<Event>(
@@ -21,7 +21,7 @@ const load = versionedLoaders<Event>(
   () => 1,
 )
 
-/** Loads events of the organizations that the caller sees. */
+/** Loads events that a visible row leads to. What a caller names goes through `loadNamed`. */
 export const eventById = ({ catalogue }: Readers) =>
   load(catalogue, async (keys) => {
     const rows = await catalogue.find(byId, keys.filter(isIdentifier))
@@ -33,9 +33,10 @@ const bySlug = query('event_by_slug', {
   query: (select) =>
     select
       .from(events)
+      .innerJoin(organizations, eq(organizations.id, events.organizationId))
       .where(
         and(
-          eq(events.organizationId, sql.placeholder('organizationId')),
+          eq(organizations.slug, sql.placeholder('organizationSlug')),
           eq(events.slug, sql.placeholder('slug')),
           anyOf(events.organizationId, 'organizationIds'),
         ),
@@ -50,17 +51,14 @@ const bySlug = query('event_by_slug', {
       .limit(1),
 })
 
-/** Finds the event of an organization with this slug: of several, the next one that has not ended, else the
- *  last one that has. Null if there is none that the caller may see. */
+/** Finds the event of an organization by their slugs: of several, the next one that has not ended, else the last one
+ *  that has. Null if there is none that the caller may see. */
 export async function findEventBySlug(
-  { slug: typed, organizationId }: { slug: string; organizationId: string },
+  slugs: { organizationSlug: string; slug: string },
   ctx: Context,
 ): Promise<Event | null> {
   const { organizationIds } = requireCaller(ctx)
-  const slug = typed.normalize('NFC')
-  if (!isIdentifier(organizationId) || slug.length > 200 || slug.includes('\0') || !slug.isWellFormed())
-    return null
-  const found = await bySlug(ctx.catalogue, { organizationId, slug, organizationIds })
+  const found = await bySlug(ctx.catalogue, { ...slugs, organizationIds })
   const [event] = await ctx.loaders.get(eventById).loadRevisions(found)
   return event ?? null
 }

@@ -10,10 +10,9 @@ import {
   multilineText,
   text,
 } from '../../shared/input-types.ts'
-import { maxTickets } from '../ticket/table.ts'
 import type { priceBody, questionBody, supplementBody, TicketRateBody } from '../ticket-rate/body.ts'
 import type { EventBody } from '../ticket-rate/event-body.ts'
-import { maxWarrantyHours, questionTypes, rateTypes } from '../ticket-rate/table.ts'
+import { maxTickets, maxWarrantyHours, questionTypes, rateTypes } from '../ticket-rate/table.ts'
 import {
   amount,
   availability,

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { inRange, integer, isoTime, text } from '../../shared/input-types.ts'
+import { inRange, integer, isoTime, slug as slugText } from '../../shared/input-types.ts'
 import { isoDecimals } from '../../shared/money.ts'
 import type { rateTypes } from '../ticket-rate/table.ts'
 
@@ -61,13 +61,7 @@ export const optional = <T extends z.ZodType<unknown, string>>(type: T) =>
     .transform((text) => (text === undefined ? undefined : text?.trim() || null))
     .pipe(type.nullish())
 
-/** Name in an address, composed (NFC), so that it is found as it is typed. */
-export const slug = optional(
-  text(
-    200,
-    z.string().overwrite((name) => name.normalize('NFC')),
-  ),
-)
+export const slug = optional(slugText)
 
 /** Optional name from a list. Empty text counts as null. */
 export const oneOf = <Name extends string>(names: readonly [Name, ...Name[]]) =>

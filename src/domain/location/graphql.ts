@@ -1,20 +1,19 @@
 import { builder, NodeRef, nullable } from '../../graphql/builder.ts'
-import { viaLoader } from '../../graphql/lookahead.ts'
+import { viaLoaderAlways } from '../../graphql/lookahead.ts'
 import { OrganizationRef } from '../organization/graphql.ts'
 import { organizationById } from '../organization/loaders.ts'
 import { locationById } from './loaders.ts'
 import type { Location } from './table.ts'
+
+const organizationOf = ({ organizationId }: Location) => organizationId
 
 export const LocationRef = builder.objectRef<Location>('Location')
 
 LocationRef.implement({
   description: 'Venue where events take place.',
   interfaces: [NodeRef],
-  extensions: { node: { scope: 'catalogue', load: locationById } },
+  extensions: { node: { scope: 'catalogue', load: locationById, organizationOf } },
   fields: (t) => ({
-    organizationId: t.exposeID('organizationId', {
-      description: 'Identifier of the organization that the venue belongs to.',
-    }),
     name: t.exposeString('name', { description: 'Display name.' }),
     address: t.exposeString('address', nullable('Street and number.')),
     city: t.exposeString('city', nullable('City.')),
@@ -26,8 +25,8 @@ LocationRef.implement({
     }),
     organization: t.field({
       type: OrganizationRef,
-      ...nullable('Organization that the venue belongs to.'),
-      ...viaLoader(organizationById, (location: Location) => location.organizationId),
+      description: 'Organization that the venue belongs to.',
+      ...viaLoaderAlways(organizationById, organizationOf),
     }),
   }),
 })

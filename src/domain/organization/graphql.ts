@@ -1,11 +1,13 @@
-import type { IntegrationScope } from '../../auth/api-key.ts'
-import { type Caller, findCallerName } from '../../auth/caller.ts'
-import { builder, enumOf, ModeRef, NodeRef } from '../../graphql/builder.ts'
+import { z } from 'zod'
+import { builder, NodeRef } from '../../graphql/builder.ts'
 import { connectionOf, costOfPage, forwardArgs, sizeOf, toPage } from '../../graphql/connection.ts'
+import { inputOf } from '../../graphql/input-of.ts'
 import { requireCaller } from '../../request/context.ts'
 import { decodeCursor, encodeCursor } from '../../shared/cursor.ts'
 import { isIdentifier } from '../../shared/ids.ts'
-import { listOrganizations, organizationById } from './loaders.ts'
+import * as scalars from '../../shared/input-types.ts'
+import { parse } from '../../shared/parse.ts'
+import { findOrganizationBySlug, listOrganizations, organizationById } from './loaders.ts'
 import type { Organization } from './table.ts'
 
 export const OrganizationRef = builder.objectRef<Organization>('Organization')
@@ -13,12 +15,15 @@ export const OrganizationRef = builder.objectRef<Organization>('Organization')
 OrganizationRef.implement({
   description: 'Organizer of events, whose tickets are sold by the channels that it has given access.',
   interfaces: [NodeRef],
-  extensions: { node: { scope: 'catalogue', load: organizationById } },
+  extensions: {
+    node: { scope: 'catalogue', load: organizationById, organizationOf: ({ id }: Organization) => id },
+  },
   fields: (t) => ({
     name: t.exposeString('name', { description: 'Display name.' }),
     slug: t.exposeString('slug', { description: 'URL-friendly name.' }),
-    currency: t.exposeString('currency', {
-      description: 'Currency of all prices of the organization, as an ISO 4217 code.',
+    currency: t.expose('currency', {
+      type: 'CurrencyCode',
+      description: 'Currency of all prices of the organization.',
     }),
   }),
 })
@@ -48,53 +53,27 @@ builder.queryField('organizations', (t) =>
   }),
 )
 
-const ViewerKindRef = enumOf<Caller['kind']>('ViewerKind', 'Kind of a caller.', {
-  channel: 'Channel, which sells tickets.',
-  publishable: 'Publishable key of a channel, for browsers.',
-  integration: 'Integration of an organization.',
-})
+const organizationBy = z
+  .object({
+    id: scalars.id.nullish().describe('Organization identifier.'),
+    slug: scalars.slug.nullish().describe('Slug of the organization.'),
+  })
+  .describe('What an organization is found by.')
+const organizationArgs = z.object({ by: organizationBy })
+const OrganizationByRef = inputOf('OrganizationBy', organizationBy, { isOneOf: true })
 
-const ScopeRef = enumOf<IntegrationScope>('IntegrationScope', "Right of an integration's key.", {
-  'tickets:read': 'Reads tickets, payments, refunds, the feed and webhooks.',
-  door: 'Checks in at the door, and redeems supplements at the bar.',
-  refunds: 'Refunds and cancels tickets.',
-  sales: 'Sells at the box office, gives away, changes holders, and sums sales up.',
-  catalogue: 'Reads events, rates and discounts.',
-})
-
-const ViewerRef = builder.objectRef<Caller>('Viewer').implement({
-  description: 'Caller, by its credentials.',
-  fields: (t) => ({
-    kind: t.field({ type: ViewerKindRef, description: 'Kind of caller.', resolve: ({ kind }) => kind }),
-    id: t.id({
-      description: 'Identifier of the channel or of the integration.',
-      resolve: (caller) => (caller.kind === 'integration' ? caller.integrationId : caller.channelId),
-    }),
-    name: t.string({
-      description: 'Name that the channel or the integration was given.',
-      resolve: (caller, _args, { db }) => findCallerName(db, caller),
-    }),
-    organizations: t.field({
-      type: [OrganizationRef],
-      complexity: { field: 100, multiplier: 20 },
-      description: 'Organizations that it may act for, ordered by id; the first 100.',
-      resolve: ({ organizationIds }, _args, ctx) =>
-        listOrganizations(ctx.db, { organizationIds, after: '', limit: 100 }),
-    }),
-    scopes: t.field({
-      type: [ScopeRef],
-      description: 'Rights of an integration; empty for others.',
-      resolve: (caller) => (caller.kind === 'integration' ? [...caller.scopes] : []),
-    }),
-    mode: t.field({ type: ModeRef, description: 'Mode of its key.', resolve: ({ mode }) => mode }),
-  }),
-})
-
-builder.queryField('viewer', (t) =>
+builder.queryField('organization', (t) =>
   t.field({
-    type: ViewerRef,
-    extensions: { needs: { caller: 'any', scope: 'none' } },
-    description: 'Caller: who the credentials belong to, and what they are good for.',
-    resolve: (_root, _args, ctx) => requireCaller(ctx),
+    type: OrganizationRef,
+    nullable: true,
+    extensions: { needs: { caller: 'any', scope: 'catalogue', shared: true } },
+    description: 'Finds an organization. Null if it does not exist or the caller does not see it.',
+    args: { by: t.arg({ type: OrganizationByRef, required: true, description: 'Its identifier or slug.' }) },
+    async resolve(_root, args, ctx) {
+      const { organizationIds } = requireCaller(ctx)
+      const { id, slug } = parse(organizationArgs, args).by
+      if (slug) return findOrganizationBySlug(ctx.catalogue, organizationIds, slug)
+      return organizationIds.includes(id ?? '') ? ctx.loaders.load(organizationById, id ?? '') : null
+    },
   }),
 )

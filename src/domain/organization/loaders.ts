@@ -1,17 +1,18 @@
-import { and, asc, getTableColumns, sql } from 'drizzle-orm'
+import { and, asc, eq, getTableColumns, sql } from 'drizzle-orm'
+import { channelOrganizations, channels, integrations } from '../../auth/table.ts'
 import { loadById } from '../../data/batch-loader.ts'
 import { rowsOf } from '../../data/json-rows.ts'
-import { anyOf, query } from '../../data/query.ts'
+import { anyOf, inOrganization, query } from '../../data/query.ts'
+import type { Database } from '../../database/database.ts'
+import { type Context, requireCaller } from '../../request/context.ts'
+import { isIdentifier } from '../../shared/ids.ts'
 import { type Organization, organizations } from './table.ts'
 
-/** Loads organizations that the caller sees. */
+/** Loads organizations that a visible row leads to. What a caller names goes through `loadNamed`. */
 export const organizationById = loadById<Organization>('catalogue', {
   name: 'organization_by_id',
   rows: rowsOf(getTableColumns(organizations)),
-  query: (select, keys) =>
-    select
-      .from(organizations)
-      .where(and(anyOf(organizations.id, keys), anyOf(organizations.id, 'organizationIds'))),
+  query: (select, keys) => select.from(organizations).where(anyOf(organizations.id, keys)),
 })
 
 /** Lists the organizations among `organizationIds`, ordered by id: those after `after`, at most `limit`. */
@@ -29,3 +30,60 @@ export const listOrganizations = query('organizations', {
       .orderBy(asc(organizations.id))
       .limit(sql.placeholder('limit')),
 })
+
+const bySlug = query('organization_by_slug', {
+  rows: rowsOf(getTableColumns(organizations)),
+  query: (select) =>
+    select
+      .from(organizations)
+      .where(and(eq(organizations.slug, sql.placeholder('slug')), anyOf(organizations.id, 'organizationIds')))
+      .orderBy(asc(organizations.id))
+      .limit(1),
+})
+
+/** Finds the organization with a slug among `organizationIds`; of several the first by id. */
+export const findOrganizationBySlug = async (
+  db: Database,
+  organizationIds: string[],
+  slug: string,
+): Promise<Organization | null> => (await bySlug(db, { organizationIds, slug }))[0] ?? null
+
+/** Loads channels that a visible row leads to. */
+export const channelById = loadById<typeof channels.$inferSelect>('catalogue', {
+  name: 'channel_by_id',
+  rows: rowsOf(getTableColumns(channels)),
+  query: (select, keys) => select.from(channels).where(anyOf(channels.id, keys)),
+})
+
+/** Loads integrations that a visible row, or the caller's own key, leads to. */
+export const integrationById = loadById<typeof integrations.$inferSelect>('catalogue', {
+  name: 'integration_by_id',
+  rows: rowsOf(getTableColumns(integrations)),
+  query: (select, keys) => select.from(integrations).where(anyOf(integrations.id, keys)),
+})
+
+const channelsOfOrganization = query('channels_of_organization', {
+  rows: rowsOf(getTableColumns(channels)),
+  query: (select, keys) =>
+    select
+      .from(channels)
+      .innerJoin(channelOrganizations, eq(channelOrganizations.channelId, channels.id))
+      .where(and(anyOf(channels.id, keys), inOrganization(channelOrganizations.organizationId))),
+})
+
+/** Finds channels by their identifiers: the caller itself, or those that the integration's organization ever gave
+ *  access. */
+export async function findChannels(ids: string[], ctx: Context) {
+  const caller = requireCaller(ctx)
+  const keys = ids.filter(isIdentifier)
+  if (caller.kind === 'integration')
+    return channelsOfOrganization(ctx.db, { keys, organizationId: caller.organizationIds[0] })
+  return keys.includes(caller.channelId) ? [await ctx.loaders.load(channelById, caller.channelId)] : []
+}
+
+/** Finds integrations by their identifiers: the caller itself. */
+export async function findIntegrations(ids: string[], ctx: Context) {
+  const caller = requireCaller(ctx)
+  const isOwn = caller.kind === 'integration' && ids.includes(caller.integrationId)
+  return isOwn ? [await ctx.loaders.load(integrationById, caller.integrationId)] : []
+}

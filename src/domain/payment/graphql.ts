@@ -11,18 +11,23 @@ import {
 import { requireSelling } from '../../request/context.ts'
 import { findPaymentByToken, paymentById } from './loaders.ts'
 import { paymentUrl, tokenInUrl } from './payment-url.ts'
+import { ownProvider } from './provider.ts'
 import type { Payment } from './table.ts'
 
-export const PaymentStatusRef = enumOf<Payment['status']>('PaymentStatus', 'Status of a payment.', {
-  pending: 'Waiting for the buyer to pay. The tickets are held.',
-  processing: 'The buyer has paid, and the provider is still deciding. The tickets are held.',
-  paid: 'Paid. The tickets have been activated.',
-  failed: 'The provider reported a failure. The tickets are no longer held.',
-  expired: 'Not paid in time. The tickets are no longer held.',
-  cancelled: 'Cancelled before payment. The tickets are no longer held.',
-  partially_refunded: 'Paid, and refunded in part.',
-  refunded: 'Refunded in full.',
-})
+export const PaymentStatusRef = enumOf<Payment['status']>(
+  'PaymentStatus',
+  'Status of a payment. Values may be added: treat an unknown one as not paid.',
+  {
+    pending: 'Waiting for the buyer to pay. The tickets are held.',
+    processing: 'The buyer has paid, and the provider is still deciding. The tickets are held.',
+    paid: 'Paid. The tickets have been activated.',
+    failed: 'The provider reported a failure. The tickets are no longer held.',
+    expired: 'Not paid in time. The tickets are no longer held.',
+    cancelled: 'Cancelled before payment. The tickets are no longer held.',
+    partially_refunded: 'Paid, and refunded in part.',
+    refunded: 'Refunded in full.',
+  },
+)
 
 export const PaymentMethodRef = enumOf<NonNullable<Payment['method']>>(
   'PaymentMethod',
@@ -34,12 +39,30 @@ export const PaymentMethodRef = enumOf<NonNullable<Payment['method']>>(
   },
 )
 
+export const SaleTypeRef = enumOf<'online' | 'box_office' | 'invitation'>('SaleType', 'Way of selling.', {
+  online: "By a channel's checkout.",
+  box_office: 'At the door, by the organization.',
+  invitation: 'Given away by the organization.',
+})
+
+const BoxOfficeReceiptRef = builder.objectRef<Payment>('BoxOfficeReceipt').implement({
+  description: 'How the box office took the money of a payment.',
+  fields: (t) => ({
+    method: t.expose('method', { type: PaymentMethodRef, nullable: true, description: 'Means of payment.' }),
+    reference: t.exposeString(
+      'methodReference',
+      nullable('Reference that the box office gave the payment, such as the number of a receipt.'),
+    ),
+  }),
+})
+
 export const PaymentRef = builder.objectRef<Payment>('Payment').implement({
-  description: 'Payment for one checkout. Amounts are in major units, such as 10.5 for €10.50.',
+  description:
+    'Payment for one checkout: what Stripe and others call an order. A charge is only a part of it.',
   interfaces: [NodeRef],
   extensions: { node: { prefix: 'pay', scope: 'tickets:read', load: paymentById } },
   fields: (t) => ({
-    url: t.string({
+    pageUrl: t.string({
       nullable: true,
       description:
         'Payment page to send the buyer to. Null unless the caller is the channel that made the checkout.',
@@ -50,24 +73,29 @@ export const PaymentRef = builder.objectRef<Payment>('Payment').implement({
     }),
     mode: t.expose('mode', { type: ModeRef, description: 'Mode of the key that it was made with.' }),
     status: t.expose('status', { type: PaymentStatusRef, description: 'Current status.' }),
-    expiresAt: t.expose('expiresAt', time('Time when the hold on the tickets of an unpaid payment ends.')),
+    saleType: t.field({
+      type: SaleTypeRef,
+      description: 'Way of selling.',
+      resolve: ({ provider, method }) =>
+        provider !== ownProvider ? 'online' : method ? 'box_office' : 'invitation',
+    }),
+    expiresAt: t.field({
+      ...nullableTime('Time when the hold on its tickets ends; null unless it is unpaid and holds them.'),
+      resolve: ({ status, expiresAt }) =>
+        status === 'pending' || status === 'processing' ? expiresAt : null,
+    }),
     paidAt: t.expose('paidAt', nullableTime('Time of payment; null if unpaid.')),
-    totalAmount: t.float(amountOf('Amount that the buyer pays.', 'totalAmount')),
-    currency: t.exposeString('currency', { description: 'Currency, as an ISO 4217 code.' }),
-    refundedAmount: t.float(amountOf('Amount refunded so far.', 'refundedAmount')),
+    totalAmount: t.field(amountOf('Amount that the buyer pays.', 'totalAmount')),
+    refunded: t.field(amountOf('Amount refunded so far.', 'refundedAmount')),
     invoiceReference: t.exposeString(
       'invoiceReference',
       nullable('Invoice reference; null until the payment is paid, and always null for a total of 0.'),
     ),
-    method: t.expose('method', {
-      type: PaymentMethodRef,
-      nullable: true,
-      description: 'Means of payment at the box office; null for any other payment.',
+    boxOffice: t.field({
+      type: BoxOfficeReceiptRef,
+      ...nullable('How the box office took the money; null for any other payment.'),
+      resolve: (payment) => (payment.method ? payment : null),
     }),
-    methodReference: t.exposeString(
-      'methodReference',
-      nullable('Reference that the box office gave the payment, such as the number of a receipt.'),
-    ),
     conditionsChanged: t.exposeBoolean('conditionsChanged', {
       description:
         "True if a requested price was no longer available and the rate's current price replaced it, or if the total was lower than `expectedTotal`.",
@@ -97,7 +125,7 @@ builder.queryField('paymentByUrl', (t) =>
     args: {
       url: t.arg.string({
         required: true,
-        description: 'Address of the page, `Payment.url` of the checkout.',
+        description: 'Address of the page, `Payment.pageUrl` of the checkout.',
       }),
     },
     resolve: async (_root, { url }, ctx) => {

@@ -15,18 +15,17 @@ const RefundReasonRef = enumOf<RefundAttempt['reason']>('RefundReason', 'Reason 
   REQUESTED: 'Requested by an integration.',
   WARRANTY: 'The ticket was returned under its warranty.',
   LATE_NO_CAPACITY: 'Automatic: the money arrived after the hold expired, and too few places were left.',
-  CANCELLED: 'Automatic: the money arrived after the checkout was cancelled.',
+  PAID_AFTER_CANCELLATION: 'Automatic: the money arrived after the checkout was cancelled.',
   PAID_TWICE: 'Automatic: the payment was already paid.',
   AMOUNT_MISMATCH: 'Automatic: the amount or the currency differ from those of the payment.',
 })
 
-export const RefundAttemptRef = builder.objectRef<RefundAttempt>('RefundAttempt').implement({
+export const RefundRef = builder.objectRef<RefundAttempt>('Refund').implement({
   description: 'Refund of a payment or ticket, in any state.',
   interfaces: [NodeRef],
   extensions: { node: { prefix: 'ref', scope: 'tickets:read', load: refundById } },
   fields: (t) => ({
-    amount: t.float(amountOf('Amount to refund, in major units, such as 10.5 for €10.50.', 'amount')),
-    currency: t.exposeString('currency', { description: 'Currency, as an ISO 4217 code.' }),
+    amount: t.field(amountOf('Amount to refund.', 'amount')),
     reason: t.expose('reason', { type: RefundReasonRef, description: 'Reason for the refund.' }),
     status: t.expose('status', { type: RefundStatusRef, description: 'Current status.' }),
     createdAt: t.expose('createdAt', time('Time when the refund was created.')),
@@ -46,20 +45,20 @@ export const RefundAttemptRef = builder.objectRef<RefundAttempt>('RefundAttempt'
   }),
 })
 
-builder.objectField(TicketRef, 'refundAttempts', (t) =>
+builder.objectField(TicketRef, 'refunds', (t) =>
   t.field({
-    type: [RefundAttemptRef],
-    description: 'Refund attempts for this ticket, pending and failed ones included, oldest first.',
+    type: [RefundRef],
+    description: 'Refunds of this ticket, pending and failed ones included, oldest first.',
     resolve: (ticket, _args, { loaders }) => loaders.loadBeside(refundsByTicketId, ticket.id, ticket),
   }),
 )
 
 builder.objectField(PaymentRef, 'refunds', (t) =>
   t.field({
-    type: [RefundAttemptRef],
+    type: [RefundRef],
     // A payment rarely has more than two refunds, but each can lead back to the payment.
     complexity: { field: 1, multiplier: 2 },
-    description: 'Refund attempts for this payment and its tickets, oldest first.',
+    description: 'Refunds of this payment and its tickets, pending and failed ones included, oldest first.',
     resolve: (payment, _args, { loaders }) => loaders.loadBeside(refundsByPaymentId, payment.id, payment),
   }),
 )

@@ -16,7 +16,7 @@ export const refundReason = pgEnum('refund_reason', [
   'REQUESTED',
   'WARRANTY',
   'LATE_NO_CAPACITY',
-  'CANCELLED',
+  'PAID_AFTER_CANCELLATION',
   'PAID_TWICE',
   'AMOUNT_MISMATCH',
 ])

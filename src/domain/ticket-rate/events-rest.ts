@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import type { Context } from '../../request/context.ts'
+import { type Context, loadNamed } from '../../request/context.ts'
 import { exampleIds } from '../../rest/openapi/example-ids.ts'
 import { answerRead, linkTo, route } from '../../rest/route.ts'
 import { inQuery } from '../../rest/snake-case.ts'
@@ -184,7 +184,7 @@ export const eventRoute = route({
   },
   handler: (request, reply) =>
     answerRead(request, reply, async (ctx) => {
-      const event = await ctx.loaders.load(eventById, request.params.eventId)
+      const event = await loadNamed(ctx, eventById, request.params.eventId)
       if (!event) throw refusal('NOT_FOUND', 'There is no such event.', ['eventId'])
       const [data] = await toBodies([event], request.query.populate, ctx)
       return { body: { success: true, data }, link: '' }

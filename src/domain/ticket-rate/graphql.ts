@@ -1,10 +1,23 @@
+import { z } from 'zod'
 import { whenKnown } from '../../data/loader.ts'
-import { builder, enumOf, NodeRef, nullable, nullableTime, part, time } from '../../graphql/builder.ts'
-import { argsOf } from '../../graphql/input-of.ts'
-import { viaLoader } from '../../graphql/lookahead.ts'
-import type { Context } from '../../request/context.ts'
+import {
+  builder,
+  enumOf,
+  MoneyRef,
+  NodeRef,
+  nullable,
+  nullableTime,
+  part,
+  time,
+} from '../../graphql/builder.ts'
+import { inputOf } from '../../graphql/input-of.ts'
+import { viaLoader, viaLoaderAlways } from '../../graphql/lookahead.ts'
+import { type Context, loadNamed, reaches } from '../../request/context.ts'
+import { toMoney } from '../../shared/money.ts'
+import { parse } from '../../shared/parse.ts'
 import { EventRef } from '../event/graphql.ts'
 import { eventById } from '../event/loaders.ts'
+import type { Event } from '../event/table.ts'
 import {
   pricesByTicketRateId,
   questionsByTicketRateId,
@@ -13,31 +26,28 @@ import {
 } from './loaders.ts'
 import { ticketRatesByEventId } from './offer-loaders.ts'
 import { AvailabilityRef, PriceRef, QuestionRef, SupplementRef } from './parts-graphql.ts'
-import { currentPrice, isAvailable, visiblePrices } from './sale-rules.ts'
-import type { Price, TicketRate } from './table.ts'
-import type { RateAvailability } from './watch-rates.ts'
-import { watchedRates, watchRates } from './watch-rates.ts'
+import {
+  currentPrice,
+  type RateStatus,
+  rateStatus,
+  rateStatuses,
+  totalAmountOf,
+  visiblePrices,
+  warrantyEnd,
+} from './sale-rules.ts'
+import { maxTickets, type Price, type TicketRate } from './table.ts'
+import { type WatchedRate, watchedRates, watchRates } from './watch-rates.ts'
+
+const RateStatusRef = enumOf<RateStatus>(
+  'TicketRateStatus',
+  'Whether a ticket rate can be bought. Values may be added: treat an unknown one as not on sale.',
+  rateStatuses,
+)
 
 const RateTypeRef = enumOf<TicketRate['type']>('TicketRateType', 'Kind of ticket rate.', {
   limited: 'The rate has a capacity: see `availability`.',
   unlimited: 'The rate has no capacity.',
 })
-
-const WarrantyRef = builder.objectRef<TicketRate>('RateWarranty').implement({
-  description:
-    'Optional warranty of a ticket: the buyer can get the money back until some hours before the event.',
-  fields: (t) => ({
-    enabled: t.exposeBoolean('warrantyEnabled', { description: 'True if the rate offers a warranty.' }),
-    percentage: t.exposeFloat('warrantyPercentage', {
-      description: 'Cost, as a percentage of price and supplements.',
-    }),
-    hours: t.exposeInt('warrantyHours', {
-      description: 'Number of hours before the start of the event at which the warranty ends.',
-    }),
-  }),
-})
-
-export const TicketRateRef = builder.objectRef<TicketRate>('TicketRate')
 
 const idOf = ({ id }: { id: string }) => id
 
@@ -46,6 +56,33 @@ const loadPrices = (rates: TicketRate[], { loaders }: Context) =>
 
 const pricesOf = ({ id }: TicketRate, { loaders }: Context) => loaders.get(pricesByTicketRateId).get(id)
 
+const loadRates = (events: Event[], { loaders }: Context) =>
+  loaders.get(ticketRatesByEventId).loadAll(events.map(idOf))
+
+const loadEvents = (rates: TicketRate[], { loaders }: Context) =>
+  loaders.get(eventById).loadAll(rates.map(({ eventId }) => eventId))
+
+// A rate is visible with its event alone.
+const eventOf = ({ eventId }: TicketRate, { loaders }: Context) =>
+  whenKnown(loaders.get(eventById).get(eventId), (event) => event as Event)
+
+const WarrantyRef = builder.objectRef<TicketRate>('Warranty').implement({
+  description:
+    'Optional warranty of a ticket: the buyer can get the money back until some hours before the event.',
+  fields: (t) => ({
+    percentage: t.exposeFloat('warrantyPercentage', {
+      description: 'Cost, as a percentage of price and supplements.',
+    }),
+    endsAt: t.field({
+      ...time('Time until which a ticket can be returned.'),
+      extensions: { preload: loadEvents },
+      resolve: (rate, _args, ctx) => whenKnown(eventOf(rate, ctx), (event) => warrantyEnd(event, rate)),
+    }),
+  }),
+})
+
+export const TicketRateRef = builder.objectRef<TicketRate>('TicketRate')
+
 /** Resolves a field from the prices of a rate, with its lookahead. */
 const fromPrices = <Value>(read: (rate: TicketRate, prices: Price[], now: Date) => Value) => ({
   extensions: { preload: loadPrices },
@@ -53,15 +90,29 @@ const fromPrices = <Value>(read: (rate: TicketRate, prices: Price[], now: Date) 
     whenKnown(pricesOf(rate, ctx), (prices) => read(rate, prices, ctx.now)),
 })
 
+/** Resolves a field from whatever decides if a rate can be bought, with its lookahead. */
+const fromSale = <Value>(read: (...sale: Parameters<typeof rateStatus>) => Value) => ({
+  extensions: {
+    preload: (rates: TicketRate[], ctx: Context) =>
+      Promise.all([loadEvents(rates, ctx), loadPrices(rates, ctx)]),
+  },
+  resolve: (rate: TicketRate, _args: object, ctx: Context) =>
+    whenKnown(eventOf(rate, ctx), (event) =>
+      whenKnown(pricesOf(rate, ctx), (prices) => read(rate, event, prices, ctx.now)),
+    ),
+})
+
 TicketRateRef.implement({
   description: 'Kind of ticket for an event, with its own stock and prices.',
   interfaces: [NodeRef],
-  extensions: { node: { scope: 'catalogue', load: ticketRateById } },
+  extensions: {
+    node: {
+      scope: 'catalogue',
+      load: ticketRateById,
+      organizationOf: ({ organizationId }: TicketRate) => organizationId,
+    },
+  },
   fields: (t) => ({
-    organizationId: t.exposeID('organizationId', {
-      description: 'Identifier of the organization that sells the rate.',
-    }),
-    eventId: t.exposeID('eventId', { description: 'Identifier of the event.' }),
     name: t.exposeString('name', { description: 'Display name.' }),
     slug: t.exposeString('slug', { description: 'URL-friendly name.' }),
     validFrom: t.expose('validFrom', nullableTime('Start of the sale; null if the sale has no start time.')),
@@ -73,39 +124,38 @@ TicketRateRef.implement({
       description: 'True if the sale was closed by hand, whatever stock is left.',
     }),
     type: t.expose('type', { type: RateTypeRef, description: 'Whether the rate has a capacity.' }),
-    min: t.exposeInt('min', nullable('Minimum number of tickets per checkout; null means 1.')),
-    max: t.exposeInt(
-      'max',
-      nullable('Maximum number of tickets per checkout; never more than 50, which null means.'),
-    ),
+    minPerCheckout: t.int({
+      description: 'Minimum number of tickets per checkout.',
+      resolve: ({ min }) => min ?? 1,
+    }),
+    maxPerCheckout: t.int({
+      description: `Maximum number of tickets per checkout; never more than ${maxTickets}.`,
+      resolve: ({ max }) => Math.min(max ?? maxTickets, maxTickets),
+    }),
     showAllPrices: t.exposeBoolean('showAllPrices', {
       description: 'True if `prices` lists all prices; false if it lists only the current one.',
     }),
+    status: t.field({
+      type: RateStatusRef,
+      description: 'Whether the rate can be bought now, or why not.',
+      ...fromSale(rateStatus),
+    }),
     available: t.boolean({
-      description: 'True if the rate can be bought now.',
-      extensions: {
-        preload: (rates, ctx) =>
-          Promise.all([
-            ctx.loaders.get(eventById).loadAll(rates.map(({ eventId }) => eventId)),
-            loadPrices(rates, ctx),
-          ]),
-      },
-      resolve: (rate, _args, ctx) =>
-        whenKnown(ctx.loaders.get(eventById).get(rate.eventId), (event) =>
-          whenKnown(
-            pricesOf(rate, ctx),
-            (prices) => event !== null && isAvailable(rate, event, prices, ctx.now),
-          ),
-        ),
+      description: 'True if the rate can be bought now: its `status` is `ON_SALE`.',
+      ...fromSale((...sale) => rateStatus(...sale) === 'ON_SALE'),
     }),
     availability: t.field(part(AvailabilityRef, 'Number of places sold and left.')),
-    warranty: t.field(part(WarrantyRef, 'Warranty that the rate offers.')),
+    warranty: t.field({
+      type: WarrantyRef,
+      ...nullable('Warranty that can be bought with a ticket; null if the rate offers none.'),
+      resolve: (rate) => (rate.warrantyEnabled ? rate : null),
+    }),
     event: t.field({
       type: EventRef,
-      ...nullable('Event of the ticket rate.'),
+      description: 'Event of the ticket rate.',
       // Leads back up the graph, so the selection below it repeats for each rate of the event.
       complexity: { field: 1, multiplier: 10 },
-      ...viaLoader(eventById, (rate: TicketRate) => rate.eventId),
+      ...viaLoaderAlways(eventById, (rate: TicketRate) => rate.eventId),
     }),
     prices: t.field({
       type: [PriceRef],
@@ -135,8 +185,11 @@ TicketRateRef.implement({
 builder.objectField(EventRef, 'ticketRates', (t) =>
   t.field({
     type: [TicketRateRef],
-    description: 'Ticket rates of the event.',
-    ...viaLoader(ticketRatesByEventId, idOf),
+    description:
+      'Ticket rates of the event; none once the organization has withdrawn the access of the calling channel.',
+    extensions: { preload: loadRates },
+    resolve: (event, _args, ctx) =>
+      reaches(ctx, event.organizationId) ? ctx.loaders.get(ticketRatesByEventId).get(event.id) : [],
   }),
 )
 
@@ -148,37 +201,62 @@ builder.queryField('ticketRate', (t) =>
     description:
       'Finds a ticket rate by its identifier. Null if it does not exist or is not visible to the caller.',
     args: { id: t.arg.id({ required: true, description: 'Ticket rate identifier.' }) },
-    resolve: (_root, { id }, ctx) => ctx.loaders.load(ticketRateById, id),
+    resolve: (_root, { id }, ctx) => loadNamed(ctx, ticketRateById, id),
   }),
 )
 
-const RateAvailabilityRef = builder.objectRef<RateAvailability>('RateAvailability').implement({
-  description: 'Places of a ticket rate at a time.',
+const watchArgs = z.object({ of: watchedRates })
+const RatesByRef = inputOf('RatesBy', watchedRates, { isOneOf: true })
+
+builder.subscriptionField('ticketRates', (t) =>
+  t.field({
+    type: TicketRateRef,
+    description:
+      'Streams ticket rates with what is left of them: each as it is at once, and again whenever its places or its status change. A later state replaces an earlier one that was not sent yet. Refuses rates that the caller does not see with `NOT_FOUND`.',
+    extensions: {
+      needs: { caller: 'any', scope: 'catalogue', stream: { latestBy: ({ id }: WatchedRate) => id } },
+    },
+    args: { of: t.arg({ type: RatesByRef, required: true, description: 'Which to stream.' }) },
+    subscribe: (_root, args, ctx) => watchRates(parse(watchArgs, args).of, ctx),
+    resolve(rate: WatchedRate, _args, ctx) {
+      // Each state has a context of its own, whose time is that of its read.
+      ctx.now = rate.readAt
+      ctx.loaders.get(pricesByTicketRateId).prime(rate.id, rate.prices)
+      return rate
+    },
+  }),
+)
+
+const totalOf = (price: Price) => toMoney(totalAmountOf(price), price.currency)
+
+const PriceRangeRef = builder.objectRef<{ min: Price; max: Price }>('PriceRange').implement({
+  description: 'Lowest and highest of some prices, with their fees.',
   fields: (t) => ({
-    ticketRateId: t.exposeID('ticketRateId', { description: 'Identifier of the ticket rate.' }),
-    available: t.exposeBoolean('available', { description: 'True if the rate can be bought now.' }),
-    sold: t.exposeInt('sold', {
-      description: 'Number of places sold, here and elsewhere before the import.',
-    }),
-    left: t.exposeInt('left', nullable('Number of places left after sales and holds; null if unlimited.')),
-    at: t.expose('at', time("Time of these numbers, by the database's clock.")),
+    min: t.field({ type: MoneyRef, description: 'Lowest total.', resolve: ({ min }) => totalOf(min) }),
+    max: t.field({ type: MoneyRef, description: 'Highest total.', resolve: ({ max }) => totalOf(max) }),
   }),
 })
 
-builder.subscriptionField('rateAvailability', (t) =>
+builder.objectField(EventRef, 'priceRange', (t) =>
   t.field({
-    type: RateAvailabilityRef,
-    description:
-      'Tells how many places of ticket rates are left: of each rate at once, and again whenever that changes. A later state replaces an earlier one that was not sent yet. Refuses rates that the caller does not see with `NOT_FOUND`.',
-    extensions: {
-      needs: {
-        caller: 'any',
-        scope: 'catalogue',
-        stream: { latestBy: ({ ticketRateId }: RateAvailability) => ticketRateId },
-      },
-    },
-    args: argsOf(t.arg, watchedRates),
-    subscribe: (_root, args, ctx) => watchRates(args, ctx),
-    resolve: (rate) => rate,
+    type: PriceRangeRef,
+    ...nullable('Current prices of the rates that are on sale, with their fees; null if none is.'),
+    extensions: { preload: loadRates },
+    resolve: (event, _args, ctx) =>
+      whenKnown(ctx.loaders.get(ticketRatesByEventId).get(event.id), async (rates) => {
+        if (!reaches(ctx, event.organizationId)) return null
+        const current = await Promise.all(
+          rates.map(async (rate) => {
+            const prices = await pricesOf(rate, ctx)
+            return rateStatus(rate, event, prices, ctx.now) === 'ON_SALE'
+              ? currentPrice(prices, ctx.now)
+              : null
+          }),
+        )
+        const [min, ...others] = current
+          .flatMap((price) => price ?? [])
+          .sort((one, other) => totalAmountOf(one) - totalAmountOf(other))
+        return min ? { min, max: others.at(-1) ?? min } : null
+      }),
   }),
 )

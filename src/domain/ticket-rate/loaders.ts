@@ -1,6 +1,6 @@
 import { and, asc, eq, getTableColumns, not, type SQL } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
-import { type Batch, loadById, loadMany } from '../../data/batch-loader.ts'
+import { type Batch, loadById, loadMany, loadOne } from '../../data/batch-loader.ts'
 import { organizationsBy } from '../../data/by-organization.ts'
 import { fewRowsOf, type Rows, rowsOf } from '../../data/json-rows.ts'
 import { anyOf, type Find, inOrganizationIfNamed } from '../../data/query.ts'
@@ -71,22 +71,30 @@ export const pricesByTicketRateId = loadMany('catalogue', ratePrices)
 export const supplementsByTicketRateId = loadMany('catalogue', rateSupplements)
 export const questionsByTicketRateId = loadMany('catalogue', rateQuestions)
 
-// These find removed rows too, because sold tickets may refer to them.
-export const ticketRateById = loadById<TicketRate>('catalogue', {
+// These find removed rows too, because sold tickets may refer to them, and those of any organization: what a caller
+// names goes through `loadNamed`.
+export const ticketRateById = loadOne<TicketRate>('catalogue', {
   name: 'ticket_rate_by_id',
   rows: rowsOf(rateColumns),
   query: (select, keys) =>
     select
       .from(ticketRates)
       .innerJoin(stock, isStockOf('rate', ticketRates.id))
-      .where(and(anyOf(ticketRates.id, keys), anyOf(ticketRates.organizationId, 'organizationIds'))),
+      .where(and(inOrganizationIfNamed(stock.organizationId), anyOf(ticketRates.id, keys))),
+  key: ({ id }) => id,
+  organizationOf: (db, id) => organizationOfRate(db, id),
 })
 
-export const priceById = loadById<Price>('catalogue', {
+export const priceById = loadOne<Price>('catalogue', {
   name: 'price_by_id',
   rows: priceRows,
   query: (select, keys) =>
-    select.from(prices).innerJoin(stock, isStockOf('price', prices.id)).where(anyOf(prices.id, keys)),
+    select
+      .from(prices)
+      .innerJoin(stock, isStockOf('price', prices.id))
+      .where(and(inOrganizationIfNamed(stock.organizationId), anyOf(prices.id, keys))),
+  key: ({ id }) => id,
+  organizationOf: organizationsBy('organization_of_price', stock.id, stock.organizationId),
 })
 
 // Parts of rates by their own identifiers, within the organizations whose catalogue the caller sees.

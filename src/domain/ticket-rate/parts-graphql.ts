@@ -1,4 +1,5 @@
 import {
+  amount,
   amountOf,
   builder,
   enumOf,
@@ -9,7 +10,7 @@ import {
 } from '../../graphql/builder.ts'
 import type { Context } from '../../request/context.ts'
 import { pricesByTicketRateId, questionById, supplementById, visiblePriceById } from './loaders.ts'
-import { currentPrice, leftOf, shownFee, soldOf } from './sale-rules.ts'
+import { currentPrice, feeOf, leftOf, soldOf, totalAmountOf } from './sale-rules.ts'
 import type { Left, Price, Question, Supplement } from './table.ts'
 
 export const AvailabilityRef = builder.objectRef<Left>('Availability').implement({
@@ -24,11 +25,6 @@ export const AvailabilityRef = builder.objectRef<Left>('Availability').implement
       resolve: leftOf,
     }),
   }),
-})
-
-const FeeTypeRef = enumOf<Price['feeType']>('FeeType', 'Unit of a fee.', {
-  percentage: 'Percentage of the price.',
-  fixed: 'Amount in major units.',
 })
 
 const QuestionTypeRef = enumOf<Question['type']>('QuestionType', 'Kind of answer that a question takes.', {
@@ -48,23 +44,30 @@ const findPrices = (ids: string[], { loaders, now }: Context) =>
     }),
   )
 
+const feeOfPrice = (price: Price) => feeOf(price, price.amount)
+
 export const PriceRef = builder.objectRef<Price>('Price').implement({
-  description:
-    'Price step of a ticket rate, such as early bird, regular or late. Amounts are in major units, such as 10.5 for €10.50.',
+  description: 'Price step of a ticket rate, such as early bird, regular or late.',
   interfaces: [NodeRef],
   extensions: { node: { scope: 'catalogue', find: findPrices } },
   fields: (t) => ({
     name: t.exposeString('name', { description: 'Display name.' }),
-    price: t.float(amountOf('Amount without fees.', 'amount')),
-    currency: t.exposeString('currency', { description: 'Currency, as an ISO 4217 code.' }),
+    price: t.field(amountOf('Amount without the fee.', 'amount')),
+    fee: t.field(amount('Fee on top of the price.', feeOfPrice)),
+    total: t.field(
+      amount(
+        'Amount that the buyer pays for a ticket without supplements, warranty and discount: price and fee.',
+        totalAmountOf,
+      ),
+    ),
     validUntil: t.expose(
       'validUntil',
       nullableTime('Time until which tickets can be bought at this price; null means until the sale ends.'),
     ),
-    quantity: t.int({
-      description: 'Maximum number of tickets sold at this price; 0 means no limit of its own.',
-      resolve: (price) => price.capacity ?? 0,
-    }),
+    limit: t.exposeInt(
+      'capacity',
+      nullable('Maximum number of tickets sold at this price; null if it has no limit of its own.'),
+    ),
     availability: t.field({
       type: AvailabilityRef,
       // Read with the price.
@@ -75,29 +78,29 @@ export const PriceRef = builder.objectRef<Price>('Price').implement({
     }),
     includes: t.exposeString('includes', nullable('Description of what the price includes.')),
     additionalInfo: t.exposeString('additionalInfo', nullable('Additional information for the buyer.')),
-    feeType: t.expose('feeType', { type: FeeTypeRef, description: 'Unit of `feeQuantity`.' }),
-    feeQuantity: t.float({
-      description: 'Fee added to the price: a percentage or an amount.',
-      resolve: shownFee,
-    }),
   }),
 })
 
+/** Amount to show struck through beside a supplement's own, in minor units; null if there is none. */
+export const compareAt = ({
+  hasFakePrice,
+  fakeAmount,
+}: Pick<Supplement, 'hasFakePrice' | 'fakeAmount'>): number | null => (hasFakePrice ? fakeAmount : null)
+
 export const SupplementRef = builder.objectRef<Supplement>('Supplement').implement({
-  description: 'Extra that can be bought with a ticket. Amounts are in major units, such as 10.5 for €10.50.',
+  description: 'Extra that can be bought with a ticket.',
   interfaces: [NodeRef],
   extensions: { node: { scope: 'catalogue', load: supplementById } },
   fields: (t) => ({
-    label: t.exposeString('label', { description: 'Display name.' }),
+    name: t.exposeString('label', { description: 'Display name.' }),
     description: t.exposeString('description', nullable('Description; null if it has none.')),
-    productQuantity: t.exposeInt('productQuantity', {
+    count: t.exposeInt('productQuantity', {
       description: 'Number of items that a buyer gets, such as 3 for three drinks.',
     }),
-    price: t.float(amountOf('Price of the supplement.', 'amount')),
-    hasFakePrice: t.exposeBoolean('hasFakePrice', {
-      description: 'True if `fakePrice` is to be shown struck through.',
-    }),
-    fakePrice: t.float(nullableAmount('Price to show struck through.', ({ fakeAmount }) => fakeAmount)),
+    price: t.field(amountOf('Price of the supplement.', 'amount')),
+    compareAtPrice: t.field(
+      nullableAmount('Price to show struck through; null if there is none.', compareAt),
+    ),
   }),
 })
 

@@ -1,7 +1,8 @@
 import { type Problem, problem } from '../../shared/errors.ts'
 import { percentageOf, smallestCharge, toMajor } from '../../shared/money.ts'
+import type { Code } from '../../shared/problem-codes.ts'
 import type { Event } from '../event/table.ts'
-import type { Price, Stock, TicketRate } from './table.ts'
+import { maxWarrantyHours, type Price, type Stock, type TicketRate } from './table.ts'
 
 type Counted = Pick<Stock, 'capacity' | 'soldBefore' | 'sold' | 'held'>
 
@@ -31,6 +32,9 @@ type Fee = Pick<Price, 'feeType' | 'feeQuantity' | 'currency'>
 /** Returns the fee that the organization adds to what a discount leaves of a price, in minor units. */
 export const feeOf = ({ feeType, feeQuantity, currency }: Fee, discounted: number): number =>
   feeType === 'fixed' ? feeQuantity : percentageOf(discounted, feeQuantity, smallestCharge(currency))
+
+/** Amount that a buyer pays at a price, with its fee, before any discount, in minor units. */
+export const totalAmountOf = (price: Price): number => price.amount + feeOf(price, price.amount)
 
 /** Returns the quantity of a fee as clients see it: a percentage, or an amount in major units. */
 export const shownFee = ({ feeType, feeQuantity, currency }: Fee): number =>
@@ -92,10 +96,43 @@ export function whyUnpriced(prices: readonly Price[], now: Date): Problem | null
   return problem('SALE_ENDED', 'The sale of this ticket rate has ended.', path, facts)
 }
 
-/** Reports whether a buyer can buy a rate now (DECISIONS 3). */
-export const isAvailable = (
+/** Time at which a warranty ends: some hours before the event begins. */
+export const warrantyEnd = (
+  { startDate }: Pick<Event, 'startDate'>,
+  { warrantyHours }: Pick<TicketRate, 'warrantyHours'>,
+): Date => new Date(startDate.getTime() - Math.min(warrantyHours, maxWarrantyHours) * 3_600_000)
+
+/** Whether a rate can be bought, or why not. */
+export const rateStatuses = {
+  ON_SALE: 'It can be bought now.',
+  NOT_YET: 'The sale has not started: see `validFrom`.',
+  SOLD_OUT: 'No places are left, or none at any price. Places may come back.',
+  PAUSED: 'Reserved for a sale that the organization has paused.',
+  CLOSED: 'The sale was closed by hand, or the rate has no price.',
+  ENDED: 'The event has started, or the sale has ended.',
+}
+export type RateStatus = keyof typeof rateStatuses
+
+const statusOf: Partial<Record<Code, RateStatus>> = {
+  NOT_ON_SALE_YET: 'NOT_YET',
+  SOLD_OUT: 'SOLD_OUT',
+  RATE_CLOSED: 'CLOSED',
+  EVENT_STARTED: 'ENDED',
+  SALE_ENDED: 'ENDED',
+}
+
+/** Tells whether a buyer can buy a rate now, or why not (DECISIONS 3). */
+export function rateStatus(
   rate: TicketRate,
   event: Pick<Event, 'startDate' | 'endDate'>,
   prices: readonly Price[],
   now: Date,
-): boolean => !whyClosed(rate, event, now) && !isUsedUp(rate) && !whyUnpriced(prices, now)
+): RateStatus {
+  const soldOut = isUsedUp(rate) ? availabilityProblem(0, 'ticket rate', path) : null
+  const problem = whyClosed(rate, event, now) ?? whyUnpriced(prices, now) ?? soldOut
+  return problem ? (statusOf[problem.code] ?? 'CLOSED') : 'ON_SALE'
+}
+
+/** Reports whether a buyer can buy a rate now. */
+export const isAvailable = (...sale: Parameters<typeof rateStatus>): boolean =>
+  rateStatus(...sale) === 'ON_SALE'

@@ -67,6 +67,9 @@ export const leftColumns = left
 /** Types of a rate: with a capacity, and without. */
 export const rateTypes = ['limited', 'unlimited'] as const
 
+/** Maximum number of tickets per checkout, even if the rate allows more (DECISIONS 4). */
+export const maxTickets = 50
+
 /** Maximum of `warrantyHours`, ten years. Older rows may have more. */
 export const maxWarrantyHours = 87_600
 

@@ -6,27 +6,19 @@ import { PullStream } from '../../data/pull-stream.ts'
 import { anyOf, type Find, queryTogether } from '../../data/query.ts'
 import { watchTopic } from '../../database/announcements.ts'
 import { type Database, perDatabase } from '../../database/database.ts'
-import { type Context, requireCaller } from '../../request/context.ts'
+import { type Context, loadNamed, requireCaller } from '../../request/context.ts'
 import { problem, refusal, refuseIf } from '../../shared/errors.ts'
 import { identifier } from '../../shared/input-types.ts'
 import { type Mode, perMode } from '../../shared/mode.ts'
-import { parse } from '../../shared/parse.ts'
 import { eventById } from '../event/loaders.ts'
 import { events } from '../event/table.ts'
 import { byRate, rateColumns, ratePrices } from './loaders.ts'
 import { ticketRatesByEventId } from './offer-loaders.ts'
-import { isAvailable, leftOf, soldOf } from './sale-rules.ts'
-import { isStockOf, type Price, rateInMode, stock, ticketRates } from './table.ts'
+import { leftOf, type RateStatus, rateStatus, soldOf } from './sale-rules.ts'
+import { isStockOf, type Price, rateInMode, stock, type TicketRate, ticketRates } from './table.ts'
 
-/** Counters of a rate, and whether it can be bought, at a time of the database's clock. */
-export type RateAvailability = {
-  ticketRateId: string
-  organizationId: string
-  available: boolean
-  sold: number
-  left: number | null
-  at: Date
-}
+/** A rate as it was read last, with its prices, and when that was by the database's clock. */
+export type WatchedRate = TicketRate & { prices: Price[]; status: RateStatus; readAt: Date }
 
 /** A reader of some rates. `onMoved` gets each one that has changed. */
 type RateWatcher = { rateIds: string[]; onMoved(rateId: string): void }
@@ -52,23 +44,20 @@ const ratesOfKeys: Find<Row> = {
 const findWatched = queryTogether<[Row, Price]>('watched_rates', [ratesOfKeys, ratePrices])
 
 /** Reads rates in one statement, whoever may see them: compare `organizationId`. */
-async function readRates(db: Database, mode: Mode, keys: string[]): Promise<RateAvailability[]> {
+async function readRates(db: Database, mode: Mode, keys: string[]): Promise<WatchedRate[]> {
   const [rates, prices] = await findWatched(db, { mode, keys })
   const pricesOf = byRate(prices)
-  return rates.map((rate) => ({
-    ticketRateId: rate.id,
-    organizationId: rate.organizationId,
-    available: isAvailable(rate, rate, pricesOf.get(rate.id) ?? [], new Date(rate.now)),
-    sold: soldOf(rate),
-    left: leftOf(rate),
-    at: new Date(rate.now),
-  }))
+  return rates.map(({ startDate, endDate, now, ...rate }) => {
+    const readAt = new Date(now)
+    const prices = pricesOf.get(rate.id) ?? []
+    return { ...rate, prices, readAt, status: rateStatus(rate, { startDate, endDate }, prices, readAt) }
+  })
 }
 
-const isSame = (one: RateAvailability, other: RateAvailability | null) =>
-  one.available === other?.available && one.sold === other.sold && one.left === other.left
+const isSame = (one: WatchedRate, other: WatchedRate | null) =>
+  one.status === other?.status && soldOf(one) === soldOf(other) && leftOf(one) === leftOf(other)
 
-type Watched = { current: RateAvailability | null; readers: Set<RateWatcher>; close(): void }
+type Watched = { current: WatchedRate | null; readers: Set<RateWatcher>; close(): void }
 
 // Pause between two reads of rates that keep moving.
 const readEveryMs = 100
@@ -131,11 +120,12 @@ function createRateWatch(db: Database, mode: Mode) {
 
   async function read(ids: string[]): Promise<void> {
     for (const rate of await readRates(db, mode, ids)) {
-      const watched = watchedOf.get(rate.ticketRateId)
+      const watched = watchedOf.get(rate.id)
       // Statements may overtake each other.
-      if (!watched || isSame(rate, watched.current) || rate.at < (watched.current?.at ?? rate.at)) continue
+      if (!watched || isSame(rate, watched.current) || rate.readAt < (watched.current?.readAt ?? rate.readAt))
+        continue
       watched.current = rate
-      for (const { onMoved } of watched.readers) onMoved(rate.ticketRateId)
+      for (const { onMoved } of watched.readers) onMoved(rate.id)
     }
   }
 
@@ -151,7 +141,7 @@ function createRateWatch(db: Database, mode: Mode) {
       })
       return stop
     },
-    current: (rateId: string): RateAvailability | null => watchedOf.get(rateId)?.current ?? null,
+    current: (rateId: string): WatchedRate | null => watchedOf.get(rateId)?.current ?? null,
   }
 }
 
@@ -161,34 +151,28 @@ const rateWatch = perDatabase((db) => perMode((mode) => createRateWatch(db, mode
 // Maximum number of rates that one subscription watches.
 const maxWatchedRates = 100
 
-/** Rates to watch. */
+/** Rates to watch. GraphQL makes it one of the two. */
 export const watchedRates = z
   .object({
-    eventId: identifier
-      .nullish()
-      .describe('Watches the rates that this event has now. Give this or `ticketRateIds`.'),
-    ticketRateIds: z
+    eventId: identifier.nullish().describe('Those that this event has now.'),
+    ids: z
       .array(identifier)
       .min(1, 'must name at least one rate')
       .max(maxWatchedRates, `must name at most ${maxWatchedRates} rates`)
       .nullish()
-      .describe(`Watches these ticket rates, at most ${maxWatchedRates}.`),
+      .describe(`These ticket rates, at most ${maxWatchedRates}.`),
   })
-  .refine(({ eventId, ticketRateIds }) => Boolean(eventId) !== Boolean(ticketRateIds), {
-    message: 'give eventId or ticketRateIds, and not both',
-    path: ['eventId'],
-  })
+  .describe('Ticket rates to watch.')
 
 async function rateIdsOf(eventId: string, ctx: Context): Promise<string[]> {
-  const event = await ctx.loaders.load(eventById, eventId)
-  if (!event) throw refusal('NOT_FOUND', 'There is no such event.', ['eventId'])
+  const event = await loadNamed(ctx, eventById, eventId)
+  if (!event) throw refusal('NOT_FOUND', 'There is no such event.', ['of', 'eventId'])
   const rates = await ctx.loaders.load(ticketRatesByEventId, eventId)
   if (rates.length > maxWatchedRates)
-    throw refusal(
-      'INVALID',
-      `The event has more than ${maxWatchedRates} rates: name them in ticketRateIds.`,
-      ['eventId'],
-    )
+    throw refusal('INVALID', `The event has more than ${maxWatchedRates} rates: name them in ids.`, [
+      'of',
+      'eventId',
+    ])
   return rates.map(({ id }) => id)
 }
 
@@ -196,12 +180,11 @@ async function rateIdsOf(eventId: string, ctx: Context): Promise<string[]> {
  *  changed. A reader that is slow gets the latest state, without those in between.
  *  Refuses: UNAUTHENTICATED, INVALID, NOT_FOUND for what the caller doesn't see. */
 export async function watchRates(
-  given: z.input<typeof watchedRates>,
+  { eventId, ids }: z.output<typeof watchedRates>,
   ctx: Context,
-): Promise<PullStream<RateAvailability>> {
+): Promise<PullStream<WatchedRate>> {
   const { organizationIds } = requireCaller(ctx)
-  const { eventId, ticketRateIds } = parse(watchedRates, given)
-  const rateIds = [...new Set(eventId ? await rateIdsOf(eventId, ctx) : ticketRateIds)]
+  const rateIds = [...new Set(eventId ? await rateIdsOf(eventId, ctx) : ids)]
   const watch = rateWatch(ctx.db)[ctx.mode]
   const moved = new Set(rateIds)
   const take = () => {
@@ -215,11 +198,11 @@ export async function watchRates(
     stream.wake()
   }
   let stop = () => {}
-  const stream = new PullStream<RateAvailability>(take, () => stop())
+  const stream = new PullStream<WatchedRate>(take, () => stop())
   stop = await watch.watch({ rateIds, onMoved })
   const problems = rateIds.flatMap((id, index) => {
     const isVisible = organizationIds.includes(watch.current(id)?.organizationId ?? '')
-    return isVisible ? [] : [problem('NOT_FOUND', 'There is no such ticket rate.', ['ticketRateIds', index])]
+    return isVisible ? [] : [problem('NOT_FOUND', 'There is no such ticket rate.', ['of', 'ids', index])]
   })
   if (problems.length > 0) stop()
   refuseIf(problems)

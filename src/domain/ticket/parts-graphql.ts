@@ -1,16 +1,18 @@
-import { amountOf, builder, enumOf, nullable, nullableAmount } from '../../graphql/builder.ts'
-import type { personalDocumentTypes } from '../../shared/input-types.ts'
-import { minimumAge } from '../event/minimum-age.ts'
-import type { Answer, LookupTicket, Refund, SoldSupplement, Ticket } from './table.ts'
-import type * as views from './views.ts'
+import { whenKnown } from '../../data/loader.ts'
+import { amount, amountOf, builder, enumOf, nullable, nullableAmount, time } from '../../graphql/builder.ts'
+import { personalDocumentTypes } from '../../shared/input-types.ts'
+import { eventById } from '../event/loaders.ts'
+import type { Event } from '../event/table.ts'
+import { compareAt } from '../ticket-rate/parts-graphql.ts'
+import { warrantyEnd } from '../ticket-rate/sale-rules.ts'
+import type { Answer, SoldSupplement, Ticket } from './table.ts'
+import * as views from './views.ts'
 
 // Object types that a ticket's fields return.
 
-type InCurrency<T> = T & { currency: string }
-
 export const TicketStatusRef = enumOf<(typeof views.lookupStatuses)[number]>(
   'TicketStatus',
-  'Ticket status, as in REST `GET /integrations/tickets/{id}`.',
+  'Status of a ticket. Values may be added: treat an unknown one as not valid at the door.',
   {
     pending: 'Held until the buyer pays.',
     activated: 'Paid and valid.',
@@ -19,24 +21,8 @@ export const TicketStatusRef = enumOf<(typeof views.lookupStatuses)[number]>(
   },
 )
 
-export const CheckoutStatusRef = enumOf<(typeof views.checkoutStatuses)[number]>(
-  'CheckoutStatus',
-  'Ticket status, as in the REST checkout response.',
-  {
-    active: 'Paid, or held until the buyer pays.',
-    cancelled: 'Cancelled after payment. Its place is available again.',
-    expired: 'Never paid, and no longer held.',
-  },
-)
-
-export const SaleTypeRef = enumOf<Ticket['saleType']>('SaleType', 'Way of selling.', {
-  online: "By a channel's checkout.",
-  box_office: 'At the door, by the organization.',
-  invitation: 'Given away by the organization.',
-})
-
 export const DocumentTypeRef = enumOf<(typeof personalDocumentTypes)[number]>(
-  'PersonalDocumentType',
+  'IdentityDocumentType',
   'Kind of identity document.',
   {
     dni: 'Spanish identity card.',
@@ -54,88 +40,126 @@ export const AnswerRef = builder.objectRef<Answer>('Answer').implement({
   }),
 })
 
-export const TicketSupplementRef = builder
-  .objectRef<InCurrency<SoldSupplement>>('TicketSupplement')
-  .implement({
-    description: 'Supplement as it was sold. Amounts are in major units, such as 10.5 for €10.50.',
-    fields: (t) => ({
-      id: t.exposeID('supplementId', {
-        description:
-          'Identifier of the supplement in the rate, the same on every ticket that it was sold with.',
-        deprecationReason: 'Names the supplement and not this object: use `supplementId`.',
-      }),
-      supplementId: t.exposeID('supplementId', {
-        description: 'Identifier of the supplement, the same on every ticket that it was sold with.',
-      }),
-      label: t.exposeString('label', { description: 'Display name.' }),
-      description: t.exposeString('description', nullable('Description; null if it has none.')),
-      price: t.float(amountOf('Price paid.', 'amount')),
-      hasFakePrice: t.exposeBoolean('hasFakePrice', {
-        description: 'True if `fakePrice` was shown struck through.',
-      }),
-      fakePrice: t.float(nullableAmount('Price that was shown struck through.', (sold) => sold.fakeAmount)),
-      productQuantity: t.exposeInt('productQuantity', { description: 'Number of items bought.' }),
-      productQuantityUsed: t.exposeInt('used', { description: 'Number of items redeemed.' }),
-    }),
-  })
-
-export const RefundRef = builder.objectRef<InCurrency<Refund>>('Refund').implement({
-  description: 'Completed refund of a ticket.',
+const AddressRef = builder.objectRef<Ticket>('Address').implement({
+  description: 'Postal address.',
   fields: (t) => ({
-    channelId: t.exposeID('channelId', { description: 'Identifier of the channel that sold the ticket.' }),
-    amount: t.float(amountOf('Amount in major units, such as 10.5 for €10.50.', 'amount')),
-    at: t.field({
-      type: 'DateTime',
-      description: 'Time of the refund.',
-      resolve: (refund) => new Date(refund.at),
-    }),
+    street: t.exposeString('address', nullable('Street and number.')),
+    postalCode: t.exposeString('postalCode', nullable('Postal code.')),
+    countryCode: t.exposeString('countryCode', nullable('Two-letter ISO 3166 country code.')),
   }),
 })
 
-export const FeesRef = builder.objectRef<Ticket>('Fees').implement({
-  description: 'Fees of a ticket, in major units, such as 10.5 for €10.50.',
+const IdentityDocumentRef = builder.objectRef<Ticket>('IdentityDocument').implement({
+  description: 'Identity document of an attendee.',
   fields: (t) => ({
-    organization: t.float(amountOf('Fee of the organization, added to the price.', 'organizationFeeAmount')),
-    platform: t.float(
-      amountOf(
-        'Commission that the platform keeps from the organization. Not part of the total.',
-        'platformFeeAmount',
-      ),
+    type: t.field({
+      type: DocumentTypeRef,
+      ...nullable('Its kind.'),
+      resolve: ({ personalDocumentType: type }) =>
+        type === null ? null : (personalDocumentTypes.find((known) => known === type) ?? 'other'),
+    }),
+    number: t.exposeString('personalDocumentNumber', nullable('Its number.')),
+  }),
+})
+
+/** Reports whether any of these is known. */
+const isAnyGiven = (...values: (string | null)[]) => values.some((value) => value !== null)
+
+export const AttendeeRef = builder.objectRef<Ticket>('Attendee').implement({
+  description:
+    'Person that a ticket is for. An integration whose key has neither the scope `tickets:read` nor `sales` sees the name alone: all other fields are null for it.',
+  extensions: { needs: { oneOf: ['tickets:read', 'sales'], except: new Set(['fullName']) } },
+  fields: (t) => ({
+    fullName: t.exposeString('fullName', { description: 'Full name.' }),
+    email: t.exposeString('email', nullable('E-mail address.')),
+    phone: t.exposeString('phone', nullable('Phone number in international format.')),
+    language: t.exposeString(
+      'language',
+      nullable('Language that the attendee is addressed in, as an ISO 639-1 code; null if it is not known.'),
     ),
+    birthDate: t.expose('birthday', { type: 'Date', ...nullable('Date of birth.') }),
+    address: t.field({
+      type: AddressRef,
+      ...nullable('Postal address; null if nothing of it is known.'),
+      resolve: (ticket) =>
+        isAnyGiven(ticket.address, ticket.postalCode, ticket.countryCode) ? ticket : null,
+    }),
+    identityDocument: t.field({
+      type: IdentityDocumentRef,
+      ...nullable('Identity document; null if none is known.'),
+      resolve: (ticket) =>
+        isAnyGiven(ticket.personalDocumentType, ticket.personalDocumentNumber) ? ticket : null,
+    }),
   }),
 })
 
 export const TicketWarrantyRef = builder.objectRef<Ticket>('TicketWarranty').implement({
-  description: 'Warranty of a ticket; zeros if none.',
+  description: 'Warranty that was bought with a ticket.',
   fields: (t) => ({
-    total: t.float(
-      amountOf('Cost in major units, such as 10.5 for €10.50; 0 without a warranty.', 'warrantyAmount'),
-    ),
-    hours: t.exposeInt('warrantyHours', {
-      description:
-        'Number of hours before the start of the event at which the warranty ends; 0 without a warranty.',
+    price: t.field(amountOf('Price of the warranty.', 'warrantyAmount')),
+    endsAt: t.field({
+      ...time('Time until which the ticket can be returned.'),
+      resolve: (ticket, _args, { loaders }) =>
+        whenKnown(loaders.get(eventById).get(ticket.eventId), (event) => warrantyEnd(event as Event, ticket)),
     }),
   }),
 })
 
-export const PriceInfoRef = builder.objectRef<LookupTicket>('PriceInfo').implement({
-  description: 'Price that a ticket was sold at.',
-  fields: (t) => ({
-    id: t.exposeID('priceId', {
-      description: 'Identifier of the price, the same on every ticket that was sold at it.',
-      deprecationReason: 'Names the price and not this object: use `priceId` of the ticket.',
+export const TicketSupplementRef = builder
+  .objectRef<SoldSupplement & { currency: string }>('TicketSupplement')
+  .implement({
+    description: 'Supplement as it was sold.',
+    fields: (t) => ({
+      supplementId: t.exposeID('supplementId', {
+        description: 'Identifier of the supplement, the same on every ticket that it was sold with.',
+      }),
+      name: t.exposeString('label', { description: 'Display name.' }),
+      description: t.exposeString('description', nullable('Description; null if it has none.')),
+      price: t.field(amountOf('Price paid.', 'amount')),
+      compareAtPrice: t.field(
+        nullableAmount('Price that was shown struck through; null if there was none.', compareAt),
+      ),
+      count: t.exposeInt('productQuantity', { description: 'Number of items bought.' }),
+      redeemed: t.exposeInt('used', { description: 'Number of items redeemed.' }),
     }),
-    price: t.float(
-      amountOf(
-        'Price in major units, such as 10.5 for €10.50, without fees, supplements and warranty.',
-        'priceAmount',
+  })
+
+type Priced = Pick<
+  Ticket,
+  | 'currency'
+  | 'priceAmount'
+  | 'discountAmount'
+  | 'supplementsAmount'
+  | 'organizationFeeAmount'
+  | 'warrantyAmount'
+  | 'totalAmount'
+>
+
+export const AmountsRef = builder.objectRef<Priced>('Amounts').implement({
+  description: 'What a ticket costs, part by part.',
+  fields: (t) => ({
+    price: t.field(amountOf('Price before the discount.', 'priceAmount')),
+    discount: t.field(amountOf('Amount that a discount takes off the price.', 'discountAmount')),
+    supplements: t.field(amountOf('Total of the supplements.', 'supplementsAmount')),
+    fees: t.field(amountOf('Fees that the buyer pays on top of the price.', 'organizationFeeAmount')),
+    warranty: t.field(amountOf('Price of the warranty.', 'warrantyAmount')),
+    total: t.field(
+      amountOf('Total of price, supplements, fees and warranty, minus the discount.', 'totalAmount'),
+    ),
+  }),
+})
+
+export const SettlementRef = builder.objectRef<Ticket>('Settlement').implement({
+  description: 'What became of the money of a ticket.',
+  fields: (t) => ({
+    paid: t.field(amount('Amount that the buyer paid; 0 unless paid.', views.totalPaid)),
+    refunded: t.field(amountOf('Amount refunded so far.', 'refundedAmount')),
+    commission: t.field(
+      amount(
+        'Commission that the platform keeps from the organization. None is owed for what was refunded in full.',
+        views.commission,
       ),
     ),
-    age: t.int({
-      ...nullable('Minimum age of the event; null if it has none.'),
-      resolve: ({ eventAge }) => minimumAge({ age: eventAge }),
-    }),
-    content: t.exposeString('priceIncludes', nullable('Description of what the price includes.')),
-    additionalInfo: t.exposeString('priceAdditionalInfo', nullable('Additional information for the buyer.')),
+    net: t.field(amount('Amount that the organization keeps after refunds and commission.', views.raised)),
   }),
 })

@@ -35,9 +35,6 @@ export type SoldSupplement = Omit<Supplement, 'id' | 'ticketRateId' | 'position'
 /** Completed refund, as the checkout response shows it. Minor units; `at` in ISO 8601. */
 export type Refund = { channelId: string; amount: number; at: string }
 
-/** Maximum number of tickets per checkout, even if the rate allows more (DECISIONS 4). */
-export const maxTickets = 50
-
 /** Maximum number of tickets that are given away at once. No payment has more. */
 export const maxInvitations = 100
 

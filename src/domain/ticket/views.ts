@@ -14,6 +14,10 @@ export const checkoutStatuses = ['active', 'cancelled', 'expired'] as const
 export const checkoutStatus = ({ status }: Ticket): (typeof checkoutStatuses)[number] =>
   status === 'held' ? 'active' : status
 
+/** Reports whether a warranty was bought with a ticket. */
+export const hasWarranty = ({ warrantyHours, warrantyAmount }: Ticket): boolean =>
+  warrantyHours > 0 || warrantyAmount > 0
+
 export const isPaid = ({ activatedAt }: Ticket): boolean => activatedAt !== null
 
 /** Amount paid by the buyer; 0 unless paid. */
@@ -33,6 +37,10 @@ export function priceAsSold(price: Price, ticket: Ticket): Price {
  *  negative: after a full refund the organization keeps nothing and owes no commission. */
 export const raised = (ticket: Ticket): number =>
   isPaid(ticket) ? Math.max(0, ticket.totalAmount - ticket.refundedAmount - ticket.platformFeeAmount) : 0
+
+/** Commission that the platform keeps: no more than refunds have left of what was paid. */
+export const commission = (ticket: Ticket): number =>
+  totalPaid(ticket) - ticket.refundedAmount - raised(ticket)
 
 /** Total of supplements and warranty. */
 export const totalExtras = (ticket: Ticket): number => ticket.supplementsAmount + ticket.warrantyAmount

@@ -18,14 +18,12 @@ export function isOwnWebhook(ctx: Context): SQL | undefined {
   return and(owner, eq(webhooks.mode, ctx.mode), ne(webhooks.status, 'deleted'))
 }
 
-/** Changes a webhook of the caller, and locks its row in a transaction. `name` is that of the argument with its
- *  identifier. Refuses: NOT_FOUND. */
+/** Changes a webhook of the caller, and locks its row in a transaction. Refuses: NOT_FOUND. */
 export async function updateOwnWebhook(
   db: Connection,
   id: string,
   values: PgUpdateSetSource<typeof webhooks>,
   ctx: Context,
-  name = 'id',
 ): Promise<Webhook> {
   const isThis = isIdentifier(id) ? eq(webhooks.id, id) : sql`false`
   const changed = db
@@ -33,7 +31,7 @@ export async function updateOwnWebhook(
     .set(values)
     .where(and(isOwnWebhook(ctx), isThis))
   const [webhook] = await changed.returning()
-  if (!webhook) throw refusal('NOT_FOUND', 'There is no such webhook.', [name])
+  if (!webhook) throw refusal('NOT_FOUND', 'There is no such webhook.', ['webhookId'])
   return webhook
 }
 
@@ -102,7 +100,7 @@ export const redeliverWebhook = (
   ctx: Context,
 ): Promise<DeliveryWithChange> =>
   ctx.db.transaction(async (tx) => {
-    const webhook = await updateOwnWebhook(tx, webhookId, { pausedUntil: null }, ctx, 'webhookId')
+    const webhook = await updateOwnWebhook(tx, webhookId, { pausedUntil: null }, ctx)
     if (webhook.status === 'disabled')
       throw refusal('ILLEGAL_TRANSITION', 'The webhook is disabled: enable it first.', ['webhookId'], {
         from: webhook.status,

@@ -1,7 +1,8 @@
+import type { z } from 'zod'
 import { builder, enumOf, ModeRef, NodeRef, nullable, nullableTime, time } from '../../graphql/builder.ts'
 import { connectionOf, costOfPage, forwardArgs, sizeOf, toPage } from '../../graphql/connection.ts'
 import { inputTypes } from '../../graphql/input-of.ts'
-import { mutation, objectResult, resultUnion } from '../../graphql/mutation-result.ts'
+import { mutation, oneObject } from '../../graphql/mutation-result.ts'
 import { ChangeRef, ChangeTypeRef } from '../change/graphql.ts'
 import {
   type DeliveryWithChange,
@@ -81,12 +82,7 @@ const WebhookRef = builder.objectRef<Webhook>('Webhook').implement({
   }),
 })
 
-const WebhookResultRef = objectResult('Webhook', ['webhook', WebhookRef], 'Webhook after the mutation')
-
-const DeleteWebhookPayloadRef = builder.objectRef<{ id: string }>('DeleteWebhookPayload').implement({
-  description: 'Deleted webhook.',
-  fields: (t) => ({ webhookId: t.exposeID('id', { description: 'Identifier of the deleted webhook.' }) }),
-})
+const webhookFields = oneObject('webhook', WebhookRef, 'Webhook as it is now.')
 
 builder.queryField('webhooks', (t) =>
   t.field({
@@ -101,76 +97,61 @@ builder.queryField('webhooks', (t) =>
 
 inputTypes.add(webhookType, { type: ChangeTypeRef })
 
+const secretFields: Parameters<typeof mutation<z.ZodType<unknown, object>, WebhookWithSecret>>[1]['fields'] =
+  (t) => ({
+    webhook: t.expose('webhook', { type: WebhookRef, description: 'Webhook that the secret belongs to.' }),
+    secret: t.exposeString('secret', {
+      description: 'Secret to verify messages with (`whsec_…`). It is never shown again: store it.',
+    }),
+  })
+
+mutation('registerWebhook', {
+  description:
+    'Registers a webhook for changes that concern the caller, in the form of Standard Webhooks. A channel receives changes of its payments and tickets, and of the rates of organizations that have given it access; an integration receives all changes of its organization.',
+  input: webhookInput,
+  needs: { caller: 'confidential', scope: 'tickets:read' },
+  run: registerWebhook,
+  payload: 'New webhook and its secret.',
+  fields: secretFields,
+})
+
 mutation('updateWebhook', {
   description:
     'Changes the URL or the types of a webhook. A new URL makes all pending deliveries due at once.',
   input: webhookUpdateInput,
-  result: WebhookResultRef,
   needs: { caller: 'confidential', scope: 'tickets:read' },
   run: async (input, ctx) => ({ webhook: await updateWebhook(input, ctx) }),
+  payload: 'Changed webhook.',
+  fields: webhookFields,
 })
 
 mutation('enableWebhook', {
   description:
     'Enables a webhook and makes its pending deliveries due at once. Changes made while it was disabled are only in the feed.',
   input: webhookIdInput('Webhook to enable.'),
-  result: WebhookResultRef,
   needs: { caller: 'confidential', scope: 'tickets:read' },
-  run: async ({ id }, ctx) => ({ webhook: await enableWebhook(id, ctx) }),
+  run: async ({ webhookId }, ctx) => ({ webhook: await enableWebhook(webhookId, ctx) }),
+  payload: 'Enabled webhook.',
+  fields: webhookFields,
 })
 
 mutation('disableWebhook', {
   description: 'Disables a webhook until it is enabled again. Pending deliveries are kept.',
   input: webhookIdInput('Webhook to disable.'),
-  result: WebhookResultRef,
   needs: { caller: 'confidential', scope: 'tickets:read' },
-  run: async ({ id }, ctx) => ({ webhook: await disableWebhook(id, ctx) }),
-})
-
-mutation('deleteWebhook', {
-  description: 'Deletes a webhook and its secrets. Pending deliveries are dropped.',
-  input: webhookIdInput('Webhook to delete.'),
-  result: resultUnion(
-    'DeleteWebhookResult',
-    DeleteWebhookPayloadRef,
-    'Deleted webhook, or the reasons for the refusal.',
-  ),
-  needs: { caller: 'confidential', scope: 'tickets:read' },
-  run: ({ id }, ctx) => deleteWebhook(id, ctx),
-})
-
-const WebhookSecretPayloadRef = builder.objectRef<WebhookWithSecret>('WebhookSecretPayload').implement({
-  description: 'Webhook and its new secret.',
-  fields: (t) => ({
-    webhook: t.expose('webhook', { type: WebhookRef, description: 'Webhook that the secret belongs to.' }),
-    secret: t.exposeString('secret', {
-      description: 'Secret to verify messages with (`whsec_…`). It is never shown again: store it.',
-    }),
-  }),
-})
-
-const WebhookSecretResultRef = resultUnion(
-  'WebhookSecretResult',
-  WebhookSecretPayloadRef,
-  'Webhook and its new secret, or the reasons for the refusal.',
-)
-
-mutation('registerWebhook', {
-  description:
-    'Registers a webhook for changes that concern the caller, in the form of Standard Webhooks. A channel receives changes of its payments and tickets, and of the rates of organizations that have given it access; an integration receives all changes of its organization.',
-  input: webhookInput,
-  result: WebhookSecretResultRef,
-  needs: { caller: 'confidential', scope: 'tickets:read' },
-  run: registerWebhook,
+  run: async ({ webhookId }, ctx) => ({ webhook: await disableWebhook(webhookId, ctx) }),
+  payload: 'Disabled webhook.',
+  fields: webhookFields,
 })
 
 mutation('rotateWebhookSecret', {
   description:
     'Replaces the secret of a webhook. For 24 hours messages carry signatures by both the new and the previous secret. Rotating again within that time keeps only the last two.',
   input: webhookIdInput('Webhook to give a new secret.'),
-  result: WebhookSecretResultRef,
   needs: { caller: 'confidential', scope: 'tickets:read' },
-  run: ({ id }, ctx) => rotateWebhookSecret(id, ctx),
+  run: ({ webhookId }, ctx) => rotateWebhookSecret(webhookId, ctx),
+  payload: 'Webhook and its new secret.',
+  fields: secretFields,
 })
 
 const WebhookDeliveryStatusRef = enumOf('WebhookDeliveryStatus', 'Status of a delivery.', deliveryStatuses)
@@ -242,7 +223,19 @@ mutation('redeliverWebhook', {
   description:
     "Sends a change to a webhook again, with a fresh set of attempts, whatever the delivery's status, and ends a pause of the webhook. The webhook must be enabled.",
   input: deliveryInput,
-  result: objectResult('RedeliverWebhook', ['delivery', WebhookDeliveryRef], 'Delivery that is due again'),
   needs: { caller: 'confidential', scope: 'tickets:read' },
   run: async (input, ctx) => ({ delivery: await redeliverWebhook(input, ctx) }),
+  payload: 'Delivery that is due again.',
+  fields: oneObject('delivery', WebhookDeliveryRef, 'Delivery that is due again.'),
+})
+
+mutation('deleteWebhook', {
+  description: 'Deletes a webhook and its secrets. Pending deliveries are dropped.',
+  input: webhookIdInput('Webhook to delete.'),
+  needs: { caller: 'confidential', scope: 'tickets:read' },
+  run: ({ webhookId }, ctx) => deleteWebhook(webhookId, ctx),
+  payload: 'Deleted webhook.',
+  fields: (t) => ({
+    webhookId: t.exposeID('id', { description: 'Identifier of the deleted webhook.' }),
+  }),
 })

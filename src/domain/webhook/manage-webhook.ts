@@ -92,7 +92,7 @@ const updateAndResume = (
 /** Changes the URL or the types of a webhook, which may be disabled. Pending deliveries go to the new URL.
  *  Refuses: NOT_FOUND, INVALID, ADDRESS_NOT_ALLOWED. */
 export async function updateWebhook(
-  { id, url, types }: z.output<typeof webhookUpdateInput>,
+  { webhookId: id, url, types }: z.output<typeof webhookUpdateInput>,
   ctx: Context,
 ): Promise<Webhook> {
   // An update must set a column, even if nothing changes.

@@ -11,7 +11,7 @@ const types = z
   .array(webhookType)
   .min(1, 'must name at least one type')
   .transform((types) => [...new Set(types)])
-const id = scalars.id.describe('Webhook identifier.')
+const webhookId = scalars.id.describe('Webhook identifier.')
 
 /** A new webhook. */
 export const webhookInput = z
@@ -29,19 +29,19 @@ export const webhookInput = z
 /** Changes to a webhook. */
 export const webhookUpdateInput = z
   .strictObject({
-    id,
+    webhookId,
     url: scalars.httpUrl.nullish().describe('New URL, an https address on the public internet.'),
     types: types.nullish().describe('New types of change.'),
   })
   .describe('Changes to a webhook. Fields that are omitted or null stay as they are.')
 
 /** A webhook that exists. `description` says what for. */
-export const webhookIdInput = (description: string) => z.strictObject({ id }).describe(description)
+export const webhookIdInput = (description: string) => z.strictObject({ webhookId }).describe(description)
 
 /** A delivery that is to be repeated. */
 export const deliveryInput = z
   .strictObject({
-    webhookId: id,
+    webhookId,
     changeId: scalars.id.describe('Change identifier, the `webhook-id` of its messages.'),
   })
   .describe('Delivery of a change to a webhook.')

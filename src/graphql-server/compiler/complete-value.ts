@@ -21,7 +21,7 @@ export function completeLeaf(type: GraphQLLeafType): CompleteValue {
     if (value === null || value === undefined) json.null()
     else if (!json.value(type.serialize(value) ?? undefined)) fallBack('a leaf that serializes to nothing')
   }
-  if (type === GraphQLString || type === GraphQLID)
+  if (type === GraphQLString || type === GraphQLID || type.extensions.isText)
     return (value) => (typeof value === 'string' ? json.string(value) : serialize(value))
   if (type === GraphQLInt || type === GraphQLFloat) {
     const isInRange = type === GraphQLInt ? isInt : Number.isFinite

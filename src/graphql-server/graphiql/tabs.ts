@@ -3,14 +3,19 @@ import type { ExampleValues } from '../../rest/openapi/example-ids.ts'
 
 // Texts of the tabs. A tab shows its comment as it is, and its query printed, one field per line.
 
+const refused = '... on Refused { errors { code message path } }'
+
 const refund = `# Refunds one unit of what was paid, for integrations.
 # Without an amount it refunds all that is left.
 mutation Refund($input: RefundTicketInput!) {
   refundTicket(input: $input) {
-    ... on RefundPayload {
-      refund { id status amount currency ticket { refunded totalPaid refundAttempts { id status amount } } }
+    ... on RefundTicketPayload {
+      refund {
+        id status amount { amount currency }
+        ticket { settlement { paid { amount } refunded { amount } } refunds { id status } }
+      }
     }
-    ... on Refused { errors { code message path } }
+    ${refused}
   }
 }`
 
@@ -18,8 +23,8 @@ const webhook = `# Has changes sent to an address, signed with the
 # secret. Its deliveries: webhookDeliveries.
 mutation Webhook($input: RegisterWebhookInput!) {
   registerWebhook(input: $input) {
-    ... on WebhookSecretPayload { secret webhook { id url types status } }
-    ... on Refused { errors { code message path } }
+    ... on RegisterWebhookPayload { secret webhook { id url types status } }
+    ${refused}
   }
 }`
 
@@ -35,27 +40,25 @@ const placeholders: Examples = {
   ticketId: 'tkt_…',
 }
 
-const refused = '... on CheckoutRefused { errors { __typename code message path } }'
-
-const events = `# Lists events with everything on sale.
-# Press play, or Ctrl-Enter. Further arguments:
-# search, near, startDate, endDate, organizationId.
+const events = `# Lists events with everything on sale. Press play,
+# or Ctrl-Enter. To search, give a filter: search,
+# during, near, city, musicGenre.
 query Events {
   events(first: 10) {
     totalCount
     pageInfo { hasNextPage endCursor }
     nodes {
-      id name startDate age
+      id name startDate minimumAge
       organization { name }
       location { name city timezone }
       ticketRates {
-        id name available
+        id name status
         availability { sold available }
-        currentPrice { id name price currency }
-        prices { id name price validUntil }
-        supplements { id label price }
+        currentPrice { id name price { amount currency } fee { amount } total { amount } }
+        prices { id name total { amount } validUntil }
+        supplements { id name price { amount } }
         questions { id label required items }
-        warranty { enabled percentage hours }
+        warranty { percentage endsAt }
       }
     }
   }
@@ -63,27 +66,29 @@ query Events {
 
 const quote = `# Prices a checkout without holding any tickets.
 # A discountCode is optional.
-query Quote($input: CheckoutInput!) {
+query Quote($input: QuoteCheckoutInput!) {
   quoteCheckout(input: $input) {
     ... on CheckoutQuote {
-      totalAmount currency conditionsChanged
-      tickets {
-        price { name price }
-        totalDiscount totalSupplements totalFees totalWarranty totalPrice
+      conditionsChanged
+      amounts {
+        price { amount } discount { amount } supplements { amount }
+        fees { amount } warranty { amount } total { amount currency }
       }
+      items { ticketRate { name } tickets { price { name } amounts { total { amount } } } }
     }
     ${refused}
   }
 }`
 
 const checkout = `# Holds tickets until the payment expires.
-# Open payment.url in another tab to pay.
+# Open payment.pageUrl in another tab to pay.
 mutation Checkout($input: CheckoutInput!) {
   checkout(input: $input) {
     ... on CheckoutPayload {
-      totalAmount conditionsChanged
-      payment { id url status expiresAt currency }
-      tickets { id qrCode status fullName }
+      conditionsChanged
+      payment { id pageUrl status expiresAt totalAmount { amount currency } }
+      tickets { id qrCode status attendee { fullName } }
+      ticketRates { id availability { available } }
     }
     ${refused}
   }
@@ -93,12 +98,14 @@ const ticket = `# Reads one ticket, as an integration of its
 # organization. The channel reads what it sold.
 query Ticket($id: ID!) {
   ticket(id: $id) {
-    id status saleType activationDate qrCode fullName for enter
-    totalPaid totalFees documentUrl
+    id status saleType activatedAt qrCode admits inside documentUrl
+    attendee { fullName email }
+    amounts { fees { amount } total { amount currency } }
+    settlement { paid { amount } net { amount } }
     event { name startDate }
     ticketRate { name }
-    price { name price }
-    payment { id status paidAt totalAmount currency }
+    price { name price { amount } }
+    payment { id status paidAt totalAmount { amount } }
   }
 }`
 
@@ -106,9 +113,8 @@ const boxOffice = `# Sells at the door, for cash: the tickets are paid
 # at once. For integrations.
 mutation BoxOffice($input: SellAtBoxOfficeInput!) {
   sellAtBoxOffice(input: $input) {
-    ... on BoxOfficePayload {
-      totalAmount
-      payment { id status method methodReference }
+    ... on SellAtBoxOfficePayload {
+      payment { id status totalAmount { amount currency } boxOffice { method reference } }
       tickets { id qrCode status documentUrl }
     }
     ${refused}
@@ -116,15 +122,18 @@ mutation BoxOffice($input: SellAtBoxOfficeInput!) {
 }`
 
 const door = `# Lets people in: TOO_EARLY until the doors open. The
-# nonce makes a repeated scan return the first result.
-# For integrations.
+# idempotencyKey makes a repeated scan return the
+# first outcome. For integrations.
 mutation Door($input: CheckInTicketInput!) {
   checkInTicket(input: $input) {
-    ... on CheckIn {
-      result people entered admits at idempotentReplayed
-      ticket { fullName ticketRate { name } }
+    ... on CheckInTicketPayload {
+      replayed
+      checkIn {
+        outcome people inside admits scannedAt
+        ticket { attendee { fullName } ticketRate { name } }
+      }
     }
-    ... on Refused { errors { code message path } }
+    ${refused}
   }
 }`
 
@@ -153,18 +162,21 @@ export function graphiqlTabs(examples: Examples = placeholders): [Tab, ...Tab[]]
   const asPage = tabWith(examples.publishableKey)
   const asChannel = tabWith(examples.key)
   const asIntegration = tabWith(examples.integrationKey)
-  const input = {
-    ticketRateId,
-    tickets: [{ priceId, fullName: 'Ada Lovelace', email: 'ada@example.com' }],
-  }
+  const attendee = { fullName: 'Ada Lovelace', email: 'ada@example.com' }
+  const itemsOf = (ticket: object) => [{ ticketRateId, tickets: [{ priceId, ...ticket }] }]
+  const items = itemsOf({ attendee })
   return [
     asPage(events, {}),
-    asPage(quote, { input }),
-    asChannel(checkout, { input }),
+    asPage(quote, { input: { items: itemsOf({}) } }),
+    asChannel(checkout, { input: { items } }),
     asIntegration(ticket, { id: ticketId }),
-    asIntegration(boxOffice, { input: { ...input, method: 'CASH', reference: 'till 1' } }),
-    asIntegration(door, { input: { ticket: { ticketId }, nonce: 'first scan', people: 1 } }),
-    asIntegration(refund, { input: { ticketId, amount: 1, idempotencyKey: 'first-refund' } }),
+    asIntegration(boxOffice, {
+      input: { items, method: 'CASH', reference: 'till 1', idempotencyKey: 'first-sale' },
+    }),
+    asIntegration(door, { input: { ticket: { ticketId }, idempotencyKey: 'first-scan', people: 1 } }),
+    asIntegration(refund, {
+      input: { ticketId, amount: { amount: '1.00', currency: 'EUR' }, idempotencyKey: 'first-refund' },
+    }),
     asChannel(changes, {}),
     asIntegration(webhook, {
       input: { url: 'https://hooks.example.com/boxoffice', types: ['TICKET_ENTERED'] },

@@ -50,14 +50,14 @@ codes and limits:
 | need | operation |
 |---|---|
 | price a checkout without holding anything | \`quoteCheckout\` |
-| end an unpaid checkout, cancel a ticket | \`cancelCheckout\`, \`cancelTicket\` |
-| refund a ticket, give it back by its warranty | \`refundTicket\`, \`requestRefund\` |
-| correct an attendee, give a ticket to another person, send it again | \`updateAttendee\`, \`transferTicket\`, \`resendTickets\` |
+| end an unpaid checkout, cancel a ticket | \`cancelPayment\`, \`cancelTicket\` |
+| refund a ticket, give it back by its warranty | \`refundTicket\`, \`returnTicket\` |
+| correct an attendee, give a ticket to another person, send it again | \`updateAttendees\`, \`transferTicket\`, \`resendTickets\` |
 | check tickets in, hand out what was bought with them | \`checkInTicket\`, \`checkInTickets\`, \`redeemSupplement\` |
 | sell at the box office, give tickets away | \`sellAtBoxOffice\`, \`issueInvitations\` |
 | sums of an event, discounts, lists of payments | \`sales\`, \`discounts\`, \`payments\` |
 | register webhooks, read what they would have sent | \`registerWebhook\`, \`webhooks\`, \`changes\` |
-| watch places and scans live | \`rateAvailability\`, \`checkIns\` |
+| watch places and scans live | \`ticketRates\`, \`checkIns\` |
 | read a payment in a browser, by a publishable key | \`paymentByUrl\` |
 
 - Bodies are JSON in UTF-8. Times are ISO 8601 in UTC with milliseconds, amounts are in major units of their currency.

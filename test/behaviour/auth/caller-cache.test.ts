@@ -46,7 +46,9 @@ const reads = {
   GraphQL: () => ask(page),
   'GraphQL by GET': () => sale.rest('GET', `/graphql?query=${encodeURIComponent(page)}`, { headers }),
 }
-const input = `{ ticketRateId: "rate_1", tickets: [{ priceId: "price_1", fullName: "Ana", email: "a@example.com" }] }`
+const inputOf = (ticket: string) => `{ items: [{ ticketRateId: "rate_1", tickets: [${ticket}] }] }`
+const input = inputOf('{ priceId: "price_1", attendee: { fullName: "Ana", email: "a@example.com" } }')
+const quoted = inputOf('{ priceId: "price_1" }')
 
 const idOf = ({ 'x-api-key': key = '' }: Headers) => key.split('_')[2] ?? ''
 const thisKey = () => eq(keys.id, idOf(headers))
@@ -88,7 +90,7 @@ test('a key revoked in another process reads the cached catalogue and nothing el
     `{ ticket(id: "${bought.ticket}") { id } }`,
     `{ payment(id: "${bought.payment}") { id } }`,
     '{ node(id: "evt_1") { id } }',
-    `{ quoteCheckout(input: ${input}) { __typename } }`,
+    `{ quoteCheckout(input: ${quoted}) { __typename } }`,
     `{ events { nodes { id } } ticket(id: "${bought.ticket}") { id } }`,
     `mutation { checkout(input: ${input}) { __typename } }`,
     '{ __schema { queryType { name } } }',

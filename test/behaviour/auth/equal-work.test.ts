@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { newId } from '../../../src/shared/ids.ts'
-import { aGuest } from '../../support/box-office.ts'
-import { anEntry, mustCheckOut, toCamelCase } from '../../support/checkouts.ts'
+import { aBuyer, aGuest } from '../../support/box-office.ts'
+import { anEntry, mustCheckOut, toCheckoutInput } from '../../support/checkouts.ts'
+import { toItems } from '../../support/contract-input.ts'
 import { aCatalogueOfTwo, channelHeaders, integrationHeaders } from '../../support/factories.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 
@@ -25,8 +26,12 @@ beforeAll(async () => {
 })
 afterAll(() => sale.close())
 
-let nonces = 0
+let keys = 0
+const nextKey = () => `key-${++keys}`
 const body = (rate: string, price: string) => ({ ticket_rate_id: rate, tickets: [anEntry(price)] })
+const quoted = (rate: string) => ({
+  items: [{ ticketRateId: rate, tickets: [{ priceId: 'price_2' }] }],
+})
 const overGraphql = (query: string, variables: Record<string, unknown>, headers: Headers) =>
   sale.rest('POST', '/graphql', { headers, body: { query, variables } })
 
@@ -69,44 +74,55 @@ const asks: [string, keyof typeof absent, (id: string) => Promise<{ statusCode: 
         body: body(id, 'price_2'),
       }),
   ],
-  ...(['checkout', 'quoteCheckout'] as const).map((field): (typeof asks)[number] => [
-    `${field} over GraphQL`,
+  [
+    'checkout over GraphQL',
     'rate',
     (id) =>
       overGraphql(
-        `${field === 'checkout' ? 'mutation' : 'query'} ($input: CheckoutInput!) { ${field}(input: $input) {
-            ... on CheckoutRefused { errors { code message path } } } }`,
-        { input: toCamelCase(body(id, 'price_2')) },
+        `mutation ($input: CheckoutInput!) { checkout(input: $input) { ${problems} } }`,
+        { input: toCheckoutInput(body(id, 'price_2')) },
         channel,
       ),
-  ]),
-  ...[
-    [
-      'sellAtBoxOffice',
-      'SellAtBoxOfficeInput',
-      { method: 'CASH', tickets: toCamelCase([anEntry('price_2')]) },
-    ],
-    ['issueInvitations', 'IssueInvitationsInput', { invitations: [aGuest()] }],
-  ].map(([field, input, more]): (typeof asks)[number] => [
-    `${field} over GraphQL`,
+  ],
+  [
+    'quoteCheckout over GraphQL',
     'rate',
     (id) =>
       overGraphql(
-        `mutation ($input: ${input}!) { ${field}(input: $input) {
-          ... on CheckoutRefused { errors { code message path } } } }`,
-        { input: { ticketRateId: id, ...(more as object) } },
+        `query ($input: QuoteCheckoutInput!) { quoteCheckout(input: $input) { ${problems} } }`,
+        { input: quoted(id) },
+        channel,
+      ),
+  ],
+  [
+    'sellAtBoxOffice over GraphQL',
+    'rate',
+    (id) =>
+      overGraphql(
+        `mutation ($input: SellAtBoxOfficeInput!) { sellAtBoxOffice(input: $input) { ${problems} } }`,
+        { input: { items: toItems(id, [aBuyer('price_2')]), method: 'CASH', idempotencyKey: nextKey() } },
         integration.v2,
       ),
-  ]),
+  ],
+  [
+    'issueInvitations over GraphQL',
+    'rate',
+    (id) =>
+      overGraphql(
+        `mutation ($input: IssueInvitationsInput!) { issueInvitations(input: $input) { ${problems} } }`,
+        { input: { ticketRateId: id, guests: [aGuest()], idempotencyKey: nextKey() } },
+        integration.v2,
+      ),
+  ],
   [
     'two quotes in one query',
     'rate',
     (id) =>
       overGraphql(
-        `query ($input: CheckoutInput!) {
-          a: quoteCheckout(input: $input) { ... on CheckoutRefused { errors { code } } }
-          b: quoteCheckout(input: $input) { ... on CheckoutRefused { errors { code } } } }`,
-        { input: toCamelCase(body(id, 'price_2')) },
+        `query ($input: QuoteCheckoutInput!) {
+          a: quoteCheckout(input: $input) { ... on Refused { errors { code } } }
+          b: quoteCheckout(input: $input) { ... on Refused { errors { code } } } }`,
+        { input: quoted(id) },
         channel,
       ),
   ],
@@ -127,7 +143,11 @@ const asks: [string, keyof typeof absent, (id: string) => Promise<{ statusCode: 
     'a ticket over GraphQL',
     'ticket',
     (id) =>
-      overGraphql('query ($id: ID!) { ticket(id: $id) { id rateName event { name } } }', { id }, channel),
+      overGraphql(
+        'query ($id: ID!) { ticket(id: $id) { id ticketRate { name } event { name } } }',
+        { id },
+        channel,
+      ),
   ],
   [
     'a ticket over GraphQL by an integration',
@@ -155,21 +175,21 @@ const asks: [string, keyof typeof absent, (id: string) => Promise<{ statusCode: 
       ),
   ],
   [
-    'cancelCheckout',
+    'cancelPayment',
     'payment',
     (id) =>
       overGraphql(
-        `mutation ($id: ID!) { cancelCheckout(input: { paymentId: $id }) { ${problems} } }`,
+        `mutation ($id: ID!) { cancelPayment(input: { paymentId: $id }) { ${problems} } }`,
         { id },
         channel,
       ),
   ],
   [
-    'requestRefund',
+    'returnTicket',
     'ticket',
     (id) =>
       overGraphql(
-        `mutation ($id: ID!) { requestRefund(input: { ticketId: $id }) { ${problems} } }`,
+        `mutation ($id: ID!) { returnTicket(input: { ticketId: $id }) { ${problems} } }`,
         { id },
         channel,
       ),
@@ -179,17 +199,17 @@ const asks: [string, keyof typeof absent, (id: string) => Promise<{ statusCode: 
     'ticket',
     (id) =>
       overGraphql(
-        `mutation ($id: ID!) { refundTicket(input: { ticketId: $id }) { ${problems} } }`,
+        `mutation ($id: ID!) { refundTicket(input: { ticketId: $id, idempotencyKey: "${nextKey()}" }) { ${problems} } }`,
         { id },
         integration.v2,
       ),
   ],
   [
-    'updateAttendee by ticketId',
+    'updateAttendees by ticketId',
     'ticket',
     (id) =>
       overGraphql(
-        `mutation ($id: ID!) { updateAttendee(input: { ticketId: $id, fullName: "Zoe" }) { ${problems} } }`,
+        `mutation ($id: ID!) { updateAttendees(input: { attendees: [{ ticketId: $id, fullName: "Zoe" }] }) { ${problems} } }`,
         { id },
         channel,
       ),
@@ -199,7 +219,7 @@ const asks: [string, keyof typeof absent, (id: string) => Promise<{ statusCode: 
     'ticket',
     (id) =>
       overGraphql(
-        `mutation ($id: ID!) { transferTicket(input: { ticketId: $id, fullName: "Zoe", email: "zoe@example.com" }) { ${problems} } }`,
+        `mutation ($id: ID!) { transferTicket(input: { ticketId: $id, attendee: { fullName: "Zoe", email: "zoe@example.com" } }) { ${problems} } }`,
         { id },
         channel,
       ),
@@ -229,7 +249,8 @@ const asks: [string, keyof typeof absent, (id: string) => Promise<{ statusCode: 
     'ticket',
     (id) =>
       overGraphql(
-        `mutation ($id: ID!) { checkInTicket(input: { ticket: { ticketId: $id }, nonce: "n${++nonces}" }) { ${problems} ... on CheckIn { result } } }`,
+        `mutation ($id: ID!) { checkInTicket(input: { ticket: { ticketId: $id }, idempotencyKey: "${nextKey()}" }) {
+          ${problems} ... on CheckInTicketPayload { checkIn { outcome } } } }`,
         { id },
         integration.v2,
       ),
@@ -239,8 +260,8 @@ const asks: [string, keyof typeof absent, (id: string) => Promise<{ statusCode: 
     'ticket',
     (id) =>
       overGraphql(
-        `mutation ($id: ID!) { checkInTickets(input: { scans: [{ ticketId: $id, nonce: "n${++nonces}" }] }) {
-          ${problems} ... on CheckInTicketsPayload { results { ... on CheckIn { result } } } } }`,
+        `mutation ($id: ID!) { checkInTickets(input: { scans: [{ ticket: { ticketId: $id }, idempotencyKey: "${nextKey()}" }] }) {
+          ${problems} ... on CheckInTicketsPayload { results { ... on CheckInTicketPayload { checkIn { outcome } } } } } }`,
         { id },
         integration.v2,
       ),
@@ -250,8 +271,8 @@ const asks: [string, keyof typeof absent, (id: string) => Promise<{ statusCode: 
     'ticket',
     (id) =>
       overGraphql(
-        `mutation ($id: ID!) { redeemSupplement(input: { ticket: { ticketId: $id }, supplementId: "sup_0", nonce: "n${++nonces}" }) {
-          ${problems} ... on Redemption { result } } }`,
+        `mutation ($id: ID!) { redeemSupplement(input: { ticket: { ticketId: $id }, supplementId: "sup_0", idempotencyKey: "${nextKey()}" }) {
+          ${problems} ... on RedeemSupplementPayload { outcome } } }`,
         { id },
         integration.v2,
       ),

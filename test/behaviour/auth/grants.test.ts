@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { changeGrant } from '../../../src/auth/change-grant.ts'
 import { grants } from '../../../src/auth/table.ts'
 import { anEntry, checkOut } from '../../support/checkouts.ts'
+import { money } from '../../support/contract-input.ts'
 import { aCatalogue, aLocation, anEvent, anOrganization, aPrice, aRate } from '../../support/factories.ts'
 import { countCheckoutRows, refusal } from '../../support/refusals.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
@@ -38,13 +39,14 @@ const grant = async (granted: boolean) =>
 beforeEach(() => grant(true))
 
 const everyWay = `query ($ticket: ID!, $payment: ID!) {
-  events { totalCount nodes { id } } named: events(organizationId: "org_2") { totalCount edges { node { id } } }
-  at: events(locationId: "loc_2") { totalCount }
-  event(id: "evt_2") { id } ticketRate(id: "rate_2") { id event { id } }
+  events { totalCount nodes { id } } named: events(filter: { organizationId: "org_2" }) { totalCount edges { node { id } } }
+  at: events(filter: { locationId: "loc_2" }) { totalCount }
+  event(by: { id: "evt_2" }) { id } organization(by: { id: "org_2" }) { id } ticketRate(id: "rate_2") { id event { id } }
   n1: node(id: "evt_2") { id } n2: node(id: "rate_2") { id } n3: node(id: "org_2") { id } n4: node(id: "loc_2") { id }
-  ticket(id: $ticket) { id fullName totalPrice eventId event { id } ticketRate { id } rateName priceInfo { age }
-    payment { id totalAmount tickets { id event { id } } } }
-  payment(id: $payment) { id url tickets { id } } }`
+  ticket(id: $ticket) { id attendee { fullName } amounts { total { amount currency } }
+    event { id minimumAge organization { id } location { id } } ticketRate { id name event { id } } price { includes }
+    payment { id totalAmount { amount currency } tickets { id event { id } } } }
+  payment(id: $payment) { id pageUrl tickets { id } } }`
 
 async function view() {
   const { data, errors } = await sale.graphql<Record<string, unknown>>(everyWay, sold, sale.channel)
@@ -55,7 +57,13 @@ async function view() {
   return { ...data, rest: ids(rest), restNamed: ids(named) }
 }
 
-const ownTicket = { fullName: 'Ana Núñez', totalPrice: 22, eventId: 'evt_2' }
+// A ticket shows what was sold, also after the grant is withdrawn.
+const ownTicket = {
+  attendee: { fullName: 'Ana Núñez' },
+  amounts: { total: money(22) },
+  event: { id: 'evt_2', organization: { id: 'org_2' }, location: { id: 'loc_2' } },
+  ticketRate: { id: 'rate_2', name: 'Entrance', event: { id: 'evt_2' } },
+}
 
 test('a granted organization is visible through every field and route', async () => {
   expect(await view()).toMatchObject({
@@ -70,7 +78,8 @@ test('a granted organization is visible through every field and route', async ()
     n2: { id: 'rate_2' },
     n3: { id: 'org_2' },
     n4: { id: 'loc_2' },
-    ticket: { event: { id: 'evt_2' }, ticketRate: { id: 'rate_2' }, rateName: 'Entrance' },
+    organization: { id: 'org_2' },
+    ticket: ownTicket,
   })
 })
 
@@ -84,6 +93,7 @@ test('a revoked grant hides the organization at once; tickets sold stay readable
     named: { totalCount: 0, edges: [] },
     at: { totalCount: 0 },
     event: null,
+    organization: null,
     ticketRate: null,
     n1: null,
     n2: null,
@@ -92,10 +102,11 @@ test('a revoked grant hides the organization at once; tickets sold stay readable
     ticket: {
       ...ownTicket,
       id: sold.ticket,
-      event: null,
-      ticketRate: null,
-      rateName: null,
-      payment: { id: sold.payment, totalAmount: 22, tickets: [{ id: sold.ticket, event: null }] },
+      payment: {
+        id: sold.payment,
+        totalAmount: money(22),
+        tickets: [{ id: sold.ticket, event: { id: 'evt_2' } }],
+      },
     },
     payment: { id: sold.payment, tickets: [{ id: sold.ticket }] },
   })

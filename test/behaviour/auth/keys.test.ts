@@ -61,7 +61,7 @@ const ask = (headers: Headers) =>
 const quote = (headers: Headers) =>
   sale.rest('POST', '/graphql', {
     headers,
-    body: { query: '{ quoteCheckout(input: { ticketRateId: "", tickets: [] }) { __typename } }' },
+    body: { query: '{ quoteCheckout(input: { items: [] }) { __typename } }' },
   })
 
 const flipCharacter = (text: string, at: number) =>
@@ -299,31 +299,32 @@ test('a ticket of another organization is answered exactly like an absent one', 
   }
 })
 
-const fields = `ticket(id: $ticket) { id payment { id url } event { id } } payment(id: $payment) { id url }`
+const fields = `ticket(id: $ticket) { id payment { id pageUrl } event { id } } payment(id: $payment) { id pageUrl }`
 const own = `query ($ticket: ID!, $payment: ID!) { ${fields} }`
 
 test('payments and tickets are readable by their own channel only', async () => {
-  const { data } = await sale.graphql<{ ticket: { payment: { id: string; url: string } } }>(
-    'query ($id: ID!) { ticket(id: $id) { payment { id url } } }',
+  const { data } = await sale.graphql<{ ticket: { payment: { id: string; pageUrl: string } } }>(
+    'query ($id: ID!) { ticket(id: $id) { payment { id pageUrl } } }',
     { id: tickets.org_1 },
     sale.channel,
   )
   const payment = data?.ticket.payment
   const variables = { ticket: tickets.org_1, payment: payment?.id }
   const read = async (headers: Headers) => (await sale.graphql(own, variables, headers)).data
-  expect(payment?.url).toMatch(/\/pay\//)
+  expect(payment?.pageUrl).toMatch(/\/pay\//)
   expect(await read(sale.channel)).toMatchObject({ ticket: { payment, event: {} }, payment })
   expect(await read(await channelHeaders(sale.db))).toEqual({ ticket: null, payment: null })
   expect(await read((await integrationHeaders(sale.db, 'org_2')).v2)).toEqual({ ticket: null, payment: null })
   // An integration reads the payment, but not the address at which anybody may pay it.
   expect(await read(sale.integration.v1)).toMatchObject({
-    ticket: { id: tickets.org_1, payment: { url: null } },
-    payment: { url: null },
+    ticket: { id: tickets.org_1, payment: { pageUrl: null } },
+    payment: { pageUrl: null },
   })
 })
 
 test('without credentials the schema is readable and every other field is an error', async () => {
-  const query = '{ __schema { queryType { name } } __typename event(id: "x") { id } events { nodes { id } } }'
+  const query =
+    '{ __schema { queryType { name } } __typename event(by: { id: "x" }) { id } events { nodes { id } } }'
   const [{ status, data, errors }, statements] = await countStatements(() => sale.graphql(query))
   expect([status, statements]).toEqual([200, 0])
   expect(data).toEqual({
@@ -336,10 +337,13 @@ test('without credentials the schema is readable and every other field is an err
     [['event'], 'UNAUTHENTICATED'],
     [['events'], 'UNAUTHENTICATED'],
   ])
-  const input = { ticketRateId: 'rate_1', tickets: [] }
+  const input = { items: [{ ticketRateId: 'rate_1', tickets: [] }] }
   const refused = await sale.graphql(
     'mutation ($input: CheckoutInput!) { checkout(input: $input) { __typename } }',
     { input },
   )
-  expect([refused.data, refused.errors?.[0]?.extensions?.code]).toEqual([null, 'UNAUTHENTICATED'])
+  expect([refused.data, refused.errors?.[0]?.extensions?.code]).toEqual([
+    { checkout: null },
+    'UNAUTHENTICATED',
+  ])
 })

@@ -212,10 +212,10 @@ test('no route or mutation imports, seeds or issues keys', () => {
     '/checkout (POST)',
   ])
   expect(Object.keys(schema.getMutationType()?.getFields() ?? {}).toSorted()).toEqual([
-    ...['cancelCheckout', 'cancelTicket', 'checkInTicket', 'checkInTickets', 'checkout'],
+    ...['cancelPayment', 'cancelTicket', 'checkInTicket', 'checkInTickets', 'checkout'],
     ...['deleteWebhook', 'disableWebhook'],
     ...['enableWebhook', 'issueInvitations', 'redeemSupplement', 'redeliverWebhook', 'refundTicket'],
-    ...['registerWebhook', 'requestRefund', 'resendTickets', 'rotateWebhookSecret', 'sellAtBoxOffice'],
-    ...['transferTicket', 'updateAttendee', 'updateAttendees', 'updateWebhook'],
+    ...['registerWebhook', 'resendTickets', 'returnTicket', 'rotateWebhookSecret', 'sellAtBoxOffice'],
+    ...['transferTicket', 'updateAttendees', 'updateWebhook'],
   ])
 })

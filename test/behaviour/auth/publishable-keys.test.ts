@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { revokeKey } from '../../../src/auth/revoke-key.ts'
 import { anEntry, type Checkout } from '../../support/checkouts.ts'
+import { money, toItems } from '../../support/contract-input.ts'
 import { readDeliveries } from '../../support/deliveries.ts'
 import { aCatalogue, anEvent, aRateOf } from '../../support/factories.ts'
 import { mockClock } from '../../support/mock-clock.ts'
@@ -29,19 +30,20 @@ const list = (headers: Headers) => sale.rest('GET', '/events', { headers })
 
 test('a publishable key lists, quotes and checks out, and reads its payment by the address of its page', async () => {
   expect((await list(page)).json().data).toHaveLength(1)
-  const { data, errors } = await sale.graphql<Record<string, { id?: string; totalAmount?: number }>>(
-    `{ event(id: "evt_1") { id ticketRates { id } organization { name } } ticketRate(id: "rate_1") { id }
+  type Shown = { id?: string; amounts?: { total: object } }
+  const { data, errors } = await sale.graphql<Record<string, Shown>>(
+    `{ event(by: { id: "evt_1" }) { id ticketRates { id } organization { name } } ticketRate(id: "rate_1") { id }
       events { nodes { id } }
-      quoteCheckout(input: { ticketRateId: "rate_1", tickets: [{ priceId: "price_1", fullName: "Ana", email: "ana@example.com" }] }) {
-        ... on CheckoutQuote { totalAmount } } }`,
+      quoteCheckout(input: { items: [{ ticketRateId: "rate_1", tickets: [{ priceId: "price_1" }] }] }) {
+        ... on CheckoutQuote { amounts { total { amount currency } } } } }`,
     {},
     page,
   )
-  expect([errors, data?.event?.id, data?.ticketRate?.id, data?.quoteCheckout?.totalAmount]).toEqual([
+  expect([errors, data?.event?.id, data?.ticketRate?.id, data?.quoteCheckout?.amounts?.total]).toEqual([
     undefined,
     'evt_1',
     'rate_1',
-    22,
+    money(22),
   ])
   const { data: checkout } = (await checkOut(page)).json<{ data: Checkout }>()
   const query =
@@ -72,15 +74,16 @@ test('no answer to a publishable key has a person, a code or a document', async 
   }>().data
   const id = own.tickets[0]?._id ?? ''
   const mutation = `mutation ($input: CheckoutInput!) { checkout(input: $input) { ... on CheckoutPayload {
-    tickets { id qrCode email } payment { id url tickets { id } } } } }`
+    tickets { id qrCode attendee { email } } payment { id pageUrl tickets { id } } } } }`
   const input = {
-    ticketRateId: 'rate_1',
-    tickets: [{ priceId: 'price_1', fullName: secret.full_name, email: secret.email }],
+    items: toItems('rate_1', [
+      { priceId: 'price_1', fullName: secret.full_name, email: secret.email, phone: secret.phone },
+    ]),
   }
   const bought = await sale.graphql(mutation, { input }, page)
   expect(bought.errors).toBeUndefined()
   const read = await sale.graphql(
-    `{ ticket(id: "${id}") { email } payment(id: "${own.payment_id}") { id } a: node(id: "${id}") { id }
+    `{ ticket(id: "${id}") { attendee { email } } payment(id: "${own.payment_id}") { id } a: node(id: "${id}") { id }
       b: node(id: "${own.payment_id}") { id } }`,
     {},
     page,
@@ -99,12 +102,12 @@ test.each([
   '{ tickets { nodes { id } } }',
   '{ payments { nodes { id } } }',
   'mutation { registerWebhook(input: { url: "https://hooks.example/" }) { __typename } }',
-  'mutation { cancelCheckout(input: { paymentId: "x" }) { __typename } }',
+  'mutation { cancelPayment(input: { paymentId: "x" }) { __typename } }',
   'mutation { cancelTicket(input: { ticketId: "x" }) { __typename } }',
-  'mutation { requestRefund(input: { ticketId: "x" }) { __typename } }',
-  'mutation { refundTicket(input: { ticketId: "x" }) { __typename } }',
-  'mutation { checkInTicket(input: { ticket: { ticketId: "x" }, nonce: "x" }) { __typename } }',
-  'mutation { checkInTickets(input: { scans: [{ ticketId: "x", nonce: "x" }] }) { __typename } }',
+  'mutation { returnTicket(input: { ticketId: "x" }) { __typename } }',
+  'mutation { refundTicket(input: { ticketId: "x", idempotencyKey: "x" }) { __typename } }',
+  'mutation { checkInTicket(input: { ticket: { ticketId: "x" }, idempotencyKey: "x" }) { __typename } }',
+  'mutation { checkInTickets(input: { scans: [{ ticket: { ticketId: "x" }, idempotencyKey: "x" }] }) { __typename } }',
   'mutation { resendTickets(input: { ticketId: "x" }) { __typename } }',
 ])('%s is forbidden for a publishable key', async (query) => {
   const { errors } = await sale.graphql(query, {}, page)

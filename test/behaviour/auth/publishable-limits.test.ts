@@ -3,7 +3,7 @@ import { anEntry, type Checkout } from '../../support/checkouts.ts'
 import { aCatalogue, anEvent, anOrganization, aRateOf } from '../../support/factories.ts'
 import { publishableHeaders } from '../../support/modes.ts'
 import { openPageBuyer } from '../../support/payment-page-buyer.ts'
-import { cancelCheckout } from '../../support/refunds.ts'
+import { cancelPayment } from '../../support/refunds.ts'
 import { openSale, restProblems, type Sale } from '../../support/sale.ts'
 
 // Bounds of what a stranger with a publishable key holds and guesses, from one address.
@@ -41,16 +41,19 @@ const heldBy = async (places: number, headers: Record<string, string>, more = {}
   return answer.statusCode === 200 ? 'held' : restProblems(answer).join()
 }
 
-const entry = '{ priceId: "price_1", fullName: "Ana", email: "ana@example.com" }'
-const input = (more = '') => `input: { ticketRateId: "rate_1", tickets: [${entry}]${more} }`
-const outcome = '... on CheckoutRefused { errors { code } }'
+const entry = '{ priceId: "price_1", attendee: { fullName: "Ana", email: "ana@example.com" } }'
+const inputOf = (ticket: string, more = '') =>
+  `input: { items: [{ ticketRateId: "rate_1", tickets: [${ticket}] }]${more} }`
+const input = () => inputOf(entry)
+const quoted = (more = '') => inputOf('{ priceId: "price_1" }', more)
+const outcome = '... on Refused { errors { code } }'
 
 test('an operation of a publishable key checks out or quotes once, and else does nothing', async () => {
   const twice = [
     `mutation { a: checkout(${input()}) { __typename } b: checkout(${input()}) { __typename } }`,
     `mutation { a: checkout(${input()}) { __typename } ... on Mutation { b: checkout(${input()}) { __typename } } }`,
     `mutation { a: checkout(${input()}) { __typename } ...More } fragment More on Mutation { b: checkout(${input()}) { __typename } }`,
-    `{ a: quoteCheckout(${input()}) { __typename } ...More } fragment More on Query { b: quoteCheckout(${input()}) { __typename } }`,
+    `{ a: quoteCheckout(${quoted()}) { __typename } ...More } fragment More on Query { b: quoteCheckout(${quoted()}) { __typename } }`,
   ]
   for (const query of twice) {
     const { errors } = await sale.graphql(query, {}, from('192.0.2.1'))
@@ -99,14 +102,14 @@ test('a cancelled checkout, a refused one and a repeated one hold nothing', asyn
   for (let times = 0; times < 2; times++) expect(await heldBy(40, repeated)).toBe('RATE_LIMITED')
   expect(await heldBy(15, stranger, { discount_code: 'NONE' })).toBe('DISCOUNT_UNKNOWN discount_code')
   expect(await heldBy(20, stranger)).toBe('held')
-  await cancelCheckout(sale, made.payment_id)
+  await cancelPayment(sale, made.payment_id)
   expect(await heldBy(40, stranger)).toBe('held')
 })
 
 test('fifty unknown discount codes in a minute, and no code of that address is looked up', async () => {
   const stranger = from('192.0.2.1')
   const quote = async (code: string, headers = stranger) => {
-    const query = `{ quoteCheckout(${input(`, discountCode: "${code}"`)}) { __typename ${outcome} } }`
+    const query = `{ quoteCheckout(${quoted(`, discountCode: "${code}"`)}) { __typename ${outcome} } }`
     const { data, errors } = await sale.graphql<{
       quoteCheckout: { __typename: string; errors?: { code: string }[] }
     }>(query, {}, headers)

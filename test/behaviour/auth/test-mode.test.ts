@@ -155,7 +155,7 @@ test('a key of either mode answers what the other sold as if it were not there',
       expect(data).toEqual({ ticket: null, payment: null, a: null, b: null })
     }
   }
-  const refund = `mutation ($id: ID!) { refundTicket(input: { ticketId: $id }) { ... on Refused { errors { code } } } }`
+  const refund = `mutation ($id: ID!) { refundTicket(input: { ticketId: $id, idempotencyKey: "one" }) { ... on Refused { errors { code } } } }`
   const { data } = await live.graphql(refund, { id: mine.test.tickets[0]?._id }, live.integration.v2)
   expect(data).toEqual({ refundTicket: { errors: [{ code: 'NOT_FOUND' }] } })
 })
@@ -164,18 +164,18 @@ test('a live door knows no test ticket, and a test door none but test tickets', 
   await open(aCatalogue({ events: [anEvent({ _id: 'evt_1', ticket_rates: [aRateOf(5)] })] }))
   const [real, tested] = [await sold(live), await sold(testing)]
   const codeOf = ({ tickets: [ticket] }: Checkout) => ticket?.qr_code ?? ''
-  const scan = async (sale: Sale, checkout: Checkout, nonce: string) =>
-    (await scanTicket(sale, { qrCode: codeOf(checkout), nonce })).result
-  expect(await scan(live, tested, 'one')).toBe('UNKNOWN')
-  expect(await scan(testing, real, 'one')).toBe('UNKNOWN')
+  const scan = async (sale: Sale, checkout: Checkout, idempotencyKey: string) =>
+    (await scanTicket(sale, { qrCode: codeOf(checkout), idempotencyKey })).outcome
+  expect(await scan(live, tested, 'one')).toBe('NOT_FOUND')
+  expect(await scan(testing, real, 'one')).toBe('NOT_FOUND')
   expect(await scan(testing, tested, 'two')).toBe('OK')
-  // The same nonce and scan in the other mode replays nothing.
-  expect(await scan(live, tested, 'two')).toBe('UNKNOWN')
+  // The same key and scan in the other mode replays nothing.
+  expect(await scan(live, tested, 'two')).toBe('NOT_FOUND')
   expect(await scan(live, real, 'three')).toBe('OK')
   const byId = await scanTicket(live, { ticketId: tested.tickets[0]?._id })
-  expect([byId.result, byId.ticket]).toEqual(['UNKNOWN', null])
-  const atBar = { qrCode: codeOf(tested), supplementId: 'sup_1', nonce: 'two', quantity: 1 }
-  expect((await redeem(live, atBar)).result).toBe('UNKNOWN')
+  expect([byId.outcome, byId.ticket]).toEqual(['NOT_FOUND', null])
+  const atBar = { qrCode: codeOf(tested), supplementId: 'sup_1', idempotencyKey: 'two', count: 1 }
+  expect((await redeem(live, atBar)).outcome).toBe('NOT_FOUND')
 })
 
 test('a code may be used in each mode, and a test ticket takes none from a live one', async () => {
@@ -193,7 +193,7 @@ test('the last live place is sold with a code that a test ticket has', async () 
   await mustCheckOut(live, withCode)
 })
 
-test('a key of a refund and a nonce of a bar are of one mode, too', async () => {
+test('keys of a refund and of a bar are of one mode, too', async () => {
   const supplements = [aSupplement({ _id: 'sup_1', price: 0 })]
   const rate = aRate({ _id: 'rate_1', prices: [aPrice({ _id: 'price_1' })], supplements })
   await open(aCatalogue({ events: [anEvent({ _id: 'evt_1', ticket_rates: [rate] })] }))
@@ -202,8 +202,8 @@ test('a key of a refund and a nonce of a bar are of one mode, too', async () => 
     const checkout = await mustCheckOut(sale, withDrink)
     await pay(sale, checkout)
     const ticketId = ticketOf(checkout)
-    const drink = { ticketId, supplementId: 'sup_1', quantity: 1, nonce: 'same' }
-    expect(await redeem(sale, drink)).toMatchObject({ result: 'OK', idempotentReplayed: false })
+    const drink = { ticketId, supplementId: 'sup_1', count: 1, idempotencyKey: 'same' }
+    expect(await redeem(sale, drink)).toMatchObject({ outcome: 'OK', replayed: false })
     const { refund, errors } = await refundTicket(sale, ticketId, { amount: 1, idempotencyKey: 'same' })
     expect([errors, refund?.ticket?.id]).toEqual([undefined, ticketId])
   }
@@ -276,7 +276,7 @@ test('test sales are in no live sum, feed or webhook, and have invoices of their
 test('a webhook hears of its own mode, and is seen in it alone', async () => {
   await open()
   const register =
-    'mutation ($url: String!) { registerWebhook(input: { url: $url }) { ... on WebhookSecretPayload { webhook { id mode } } } }'
+    'mutation ($url: String!) { registerWebhook(input: { url: $url }) { ... on RegisterWebhookPayload { webhook { id mode } } } }'
   const url = { url: 'https://hooks.example/' }
   const made = [
     await live.graphql(register, url, live.channel),
@@ -339,7 +339,7 @@ test('a test payment never reaches the provider of live ones, and is given back 
   const checkout = await sold(testing)
   const [payment] = await sale.db.select().from(payments).where(eq(payments.id, checkout.payment_id))
   expect([payment?.status, payment?.provider, payment?.sessionId]).toEqual(['paid', 'sandbox', null])
-  const refund = `mutation ($id: ID!) { refundTicket(input: { ticketId: $id }) { ... on RefundPayload { refund { status } } } }`
+  const refund = `mutation ($id: ID!) { refundTicket(input: { ticketId: $id, idempotencyKey: "one" }) { ... on RefundTicketPayload { refund { status } } } }`
   const { data } = await testing.graphql(refund, { id: checkout.tickets[0]?._id }, testing.integration.v2)
   expect(JSON.stringify(data).toUpperCase()).toContain('SUCCEEDED')
 })

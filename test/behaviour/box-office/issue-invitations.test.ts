@@ -98,29 +98,32 @@ const guests = (count: number) =>
   Array.from({ length: count }, (_, index) => aGuest({ email: `guest${index}@example.com` }))
 const to = (rate: string, count = 1, more: Record<string, unknown> = {}) => ({
   ticketRateId: rate,
-  invitations: guests(count),
+  guests: guests(count),
   ...more,
 })
 
 test('an invitation costs nothing, takes a place and is active at once, without invoice or charge', async () => {
   const given = await issueInvitations(sale, {
     ticketRateId: 'rate_1',
-    invitations: [
+    guests: [
       aGuest({ phone: '+34600000000', language: 'pt-BR' }),
       aGuest({ fullName: 'Bo', email: 'bo@example.com' }),
     ],
   })
-  expect(given).toMatchObject({ __typename: 'InvitationsPayload', idempotentReplayed: false })
+  expect(given).toMatchObject({ __typename: 'IssueInvitationsPayload', replayed: false })
   expect(given.payment).toMatchObject({
     status: 'PAID',
+    saleType: 'INVITATION',
     totalAmount: 0,
-    method: null,
-    methodReference: null,
+    boxOffice: null,
     invoiceReference: null,
     conditionsChanged: false,
-    url: null,
+    pageUrl: null,
   })
-  const free = { totalPrice: 0, totalPaid: 0, totalFees: 0, discountQuantitySubtract: 0, raised: 0 }
+  const free = {
+    amounts: { price: 0, discount: 0, supplements: 0, fees: 0, warranty: 0, total: 0 },
+    settlement: { paid: 0, refunded: 0, commission: 0, net: 0 },
+  }
   expect(given.tickets).toEqual([
     {
       ...free,
@@ -128,26 +131,23 @@ test('an invitation costs nothing, takes a place and is active at once, without 
       status: 'ACTIVATED',
       saleType: 'INVITATION',
       qrCode: expect.stringMatching(/^\w{17}$/),
-      fullName: 'Luz Marín',
-      email: 'luz@example.com',
-      phone: '+34600000000',
-      priceId: 'price_1',
+      attendee: {
+        fullName: 'Luz Marín',
+        email: 'luz@example.com',
+        phone: '+34600000000',
+        language: 'pt',
+      },
       price: { id: 'price_1', price: 0 },
-      priceInfo: { price: 0 },
-      channelId: 'org_1',
-      language: 'pt',
-      for: 2,
+      channel: null,
+      admits: 2,
       documentUrl: expect.stringMatching(/\.pdf$/),
-      activationDate: given.payment.paidAt,
+      activatedAt: given.payment.paidAt,
       invoiceReference: null,
       supplements: [],
     },
     expect.objectContaining({
       ...free,
-      fullName: 'Bo',
-      email: 'bo@example.com',
-      phone: null,
-      language: 'ca',
+      attendee: { fullName: 'Bo', email: 'bo@example.com', phone: null, language: 'ca' },
     }),
   ])
   expect((await countersOf(sale)).rate_1).toEqual({ sold: 2, held: 0 })
@@ -170,7 +170,7 @@ test('nothing of an invitation can be refunded, and cancelling it frees its plac
   const { tickets } = await issueInvitations(sale, to('rate_last', 2))
   const id = tickets[0]?.id ?? ''
   expect(refusalCodes(await refundTicket(sale, id))).toEqual(['REFUND_TOO_HIGH 0'])
-  expect(problemsOf(await issueInvitations(sale, to('rate_last')))).toEqual(['SOLD_OUT invitations 0'])
+  expect(problemsOf(await issueInvitations(sale, to('rate_last')))).toEqual(['SOLD_OUT guests 0'])
   expect((await cancelTicket(sale, id, sale.integration.v2)).ticket?.status).toBe('CANCELLED')
   expect((await issueInvitations(sale, to('rate_last'))).tickets).toHaveLength(1)
   expect(await changeTypesOf(sale, 'rate_last')).toEqual(['rate.sold_out', 'rate.available', 'rate.sold_out'])
@@ -180,7 +180,7 @@ test('nothing of an invitation can be refunded, and cancelling it frees its plac
 
 test('a hundred invitations are issued at once, whatever the limits per checkout', async () => {
   const { tickets, payment } = await issueInvitations(sale, to('rate_many', 100))
-  expect(tickets.map(({ email }) => email)).toEqual(guests(100).map(({ email }) => email))
+  expect(tickets.map(({ attendee }) => attendee.email)).toEqual(guests(100).map(({ email }) => email))
   expect(new Set(tickets.map(({ qrCode }) => qrCode)).size).toBe(100)
   const { data } = await sale.graphql<{ payment: { tickets: unknown[] } }>(
     'query ($id: ID!) { payment(id: $id) { tickets { id } } }',
@@ -189,17 +189,17 @@ test('a hundred invitations are issued at once, whatever the limits per checkout
   )
   expect(data?.payment.tickets).toHaveLength(100)
   expect(problemsOf(await issueInvitations(sale, to('rate_many', 51)))).toEqual([
-    'INSUFFICIENT_AVAILABILITY invitations 50',
+    'INSUFFICIENT_AVAILABILITY guests 50',
   ])
   expect((await countersOf(sale)).rate_many).toEqual({ sold: 100, held: 0 })
 })
 
 test('invitations take the places of the current price, and of the next one when it is used up', async () => {
   expect(problemsOf(await issueInvitations(sale, to('rate_steps', 5)))).toEqual([
-    'INSUFFICIENT_AVAILABILITY invitations 4',
+    'INSUFFICIENT_AVAILABILITY guests 4',
   ])
   const { tickets } = await issueInvitations(sale, to('rate_steps', 3))
-  expect(tickets.map(({ priceId }) => priceId)).toEqual(['price_first', 'price_first', 'price_then'])
+  expect(tickets.map(({ price }) => price.id)).toEqual(['price_first', 'price_first', 'price_then'])
   const counters = await countersOf(sale)
   expect([counters.rate_steps, counters.price_first, counters.price_then]).toEqual([
     { sold: 3, held: 0 },
@@ -211,14 +211,14 @@ test('invitations take the places of the current price, and of the next one when
 test('invitations are sent to each guest if asked for, and not otherwise', async () => {
   await sale.db.delete(deliveries)
   const server = await startMailServer()
-  const invitations = [
-    aGuest(),
-    aGuest({ fullName: 'Bo', email: 'bo@example.com' }),
-    aGuest({ fullName: 'Cy' }),
-  ]
-  const silent = await issueInvitations(sale, { ticketRateId: 'rate_mail', invitations })
+  const invited = [aGuest(), aGuest({ fullName: 'Bo', email: 'bo@example.com' }), aGuest({ fullName: 'Cy' })]
+  const silent = await issueInvitations(sale, { ticketRateId: 'rate_mail', guests: invited })
   expect(await readDeliveries(sale)).toEqual({})
-  const given = await issueInvitations(sale, { ticketRateId: 'rate_mail', invitations, sendResourcers: true })
+  const given = await issueInvitations(sale, {
+    ticketRateId: 'rate_mail',
+    guests: invited,
+    sendTickets: true,
+  })
   await sendDeliveriesOnce(sale, { SMTP_URL: server.url }).finally(() => server.close())
   expect(server.mails.map(({ to }) => to.join()).sort()).toEqual(['bo@example.com', 'luz@example.com'])
   expect(Object.values(await readDeliveries(sale)).map(({ status }) => status)).toEqual(['sent', 'sent'])
@@ -231,25 +231,37 @@ test.each<[problem: string, input: Record<string, unknown>]>([
   ['RATE_CLOSED ticketRateId', to('rate_closed')],
   ['NOT_ON_SALE_YET ticketRateId 2099-01-01T00:00:00.000Z', to('rate_early')],
   ['SALE_ENDED ticketRateId 2020-01-01T00:00:00.000Z', to('rate_over')],
-  ['SOLD_OUT invitations 0', to('rate_none')],
-  ['MIN_TICKETS invitations 1 100', to('rate_1', 0)],
-  ['MAX_TICKETS invitations 1 100', to('rate_1', 101)],
-  ['INVALID invitations.0.email', { ...to('rate_1'), invitations: [aGuest({ email: 'x' })] }],
-  ['INVALID invitations.1.fullName', { ...to('rate_1'), invitations: [aGuest(), aGuest({ fullName: ' ' })] }],
+  ['SOLD_OUT guests 0', to('rate_none')],
+  ['MIN_TICKETS guests 1 100', to('rate_1', 0)],
+  ['MAX_TICKETS guests 1 100', to('rate_1', 101)],
+  ['INVALID guests.0.email', { ...to('rate_1'), guests: [aGuest({ email: 'x' })] }],
+  ['INVALID guests.1.fullName', { ...to('rate_1'), guests: [aGuest(), aGuest({ fullName: ' ' })] }],
   [
-    'INVALID invitations.0.fullName',
-    { ...to('rate_1'), invitations: [aGuest({ fullName: 'Bo\nPay at https://evil.example' })] },
+    'INVALID guests.0.fullName',
+    { ...to('rate_1'), guests: [aGuest({ fullName: 'Bo\nPay at https://evil.example' })] },
   ],
-  ['INVALID invitations.0.phone', { ...to('rate_1'), invitations: [aGuest({ phone: '600' })] }],
-  ['INVALID invitations.0.language', { ...to('rate_1'), invitations: [aGuest({ language: '1' })] }],
+  ['INVALID guests.0.phone', { ...to('rate_1'), guests: [aGuest({ phone: '600' })] }],
+  ['INVALID guests.0.language', { ...to('rate_1'), guests: [aGuest({ language: '1' })] }],
   ['INVALID ticketRateId', { ...to('rate_1'), ticketRateId: '' }],
   ['INVALID idempotencyKey', to('rate_1', 1, { idempotencyKey: 'ñ' })],
 ])('invitations are refused: %s', async (problem, input) => {
   const before = await countCheckoutRows(sale)
   const refused = await issueInvitations(sale, input)
-  expect(refused.__typename).toBe('CheckoutRefused')
+  expect(refused.__typename).toBe('Refused')
   expect(problemsOf(refused)).toEqual([problem])
   expect(await countCheckoutRows(sale)).toEqual(before)
+})
+
+test.each([
+  ['rate_none', 'SOLD_OUT', 0],
+  ['rate_steps', 'INSUFFICIENT_AVAILABILITY', 2],
+])('a refusal for want of places of %s leads to the rate', async (rate, code, available) => {
+  const query = `mutation ($input: IssueInvitationsInput!) { issueInvitations(input: $input) { ... on Refused {
+    errors { code ... on AvailabilityError { available ticketRate { id availability { available } } } } } } }`
+  const input = { ticketRateId: rate, guests: guests(5), idempotencyKey: 'crowd' }
+  const { data } = await sale.graphql(query, { input }, sale.integration.v2)
+  const ticketRate = { id: rate, availability: { available } }
+  expect(data).toEqual({ issueInvitations: { errors: [{ code, available, ticketRate }] } })
 })
 
 test('invitations are issued while the event runs, and no longer once it has ended', async () => {
@@ -281,9 +293,9 @@ test('invitations under the same idempotency key are issued once, and their repe
   const input = to('rate_many', 1, { idempotencyKey: 'press-list' })
   const before = (await countersOf(sale)).rate_many?.sold ?? 0
   const first = await issueInvitations(sale, input)
-  expect(await issueInvitations(sale, input)).toEqual({ ...first, idempotentReplayed: true })
+  expect(await issueInvitations(sale, input)).toEqual({ ...first, replayed: true })
   expect((await countersOf(sale)).rate_many?.sold).toBe(before + 1)
-  const other = { ...input, sendResourcers: true }
+  const other = { ...input, sendTickets: true }
   expect(problemsOf(await issueInvitations(sale, other))).toEqual(['IDEMPOTENCY_KEY_REUSED idempotencyKey'])
   // Sales at the box office share the keys of the integration.
   const sold = await sellAtBoxOffice(sale, {

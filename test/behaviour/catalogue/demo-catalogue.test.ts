@@ -103,14 +103,14 @@ test('demo catalogue has currencies with no, two and three decimals and is found
 
 test('demo catalogue has tables for four, drinks to redeem, discount codes and several languages', async () => {
   const { data } = await sale.graphql<{ events: { nodes: { ticketRates: Offered[] }[] } }>(
-    `{ events(first: 24) { nodes { ticketRates { admits transferable supplements { description productQuantity } } } } }`,
+    `{ events(first: 24) { nodes { ticketRates { admits transferable supplements { description count } } } } }`,
     {},
     sale.channel,
   )
   const rates = data?.events.nodes.flatMap(({ ticketRates }) => ticketRates) ?? []
   expect(rates.some(({ admits, transferable }) => admits === 4 && !transferable)).toBe(true)
   const supplements = rates.flatMap(({ supplements }) => supplements)
-  expect(supplements.some((sold) => sold.productQuantity === 2 && sold.description !== null)).toBe(true)
+  expect(supplements.some((sold) => sold.count === 2 && sold.description !== null)).toBe(true)
   const { organizations } = demoCatalogue({ events: 1, now })
   const languages = organizations.flatMap((organization) =>
     'language' in organization ? [organization.language] : [],
@@ -123,7 +123,7 @@ test('demo catalogue has tables for four, drinks to redeem, discount codes and s
 type Offered = {
   admits: number
   transferable: boolean
-  supplements: { description: string | null; productQuantity: number }[]
+  supplements: { description: string | null; count: number }[]
 }
 
 const unchanged = ({ changes: _, warnings: __, ...tallies }: Imported) =>

@@ -32,10 +32,10 @@ afterAll(async () => {
 
 const buy = async (name: string) => ticketOf(await buyTickets(sale, 1, {}, `rate_${name}`))
 
-const admitted = (people: number, entered: number) => ({ result: 'OK', people, entered, admits: 4 })
-const refused = (people: number, entered: number) => ({
-  ...admitted(people, entered),
-  result: 'ALREADY_ENTERED',
+const admitted = (people: number, inside: number) => ({ outcome: 'OK', people, inside, admits: 4 })
+const refused = (people: number, inside: number) => ({
+  ...admitted(people, inside),
+  outcome: 'NO_ENTRIES_LEFT',
 })
 
 test('a table for four enters in parts, and never with a fifth person', async () => {
@@ -57,11 +57,11 @@ test('both lookups and the checkout view count the people', async () => {
   const ticketId = await buy('table')
   await scanTicket(sale, { ticketId, people: 3 })
   const { data } = await sale.graphql(
-    'query ($id: ID!) { ticket(id: $id) { for enter } }',
+    'query ($id: ID!) { ticket(id: $id) { admits inside } }',
     { id: ticketId },
     sale.channel,
   )
-  expect(data).toEqual({ ticket: { for: 4, enter: 3 } })
+  expect(data).toEqual({ ticket: { admits: 4, inside: 3 } })
   const lookup = await sale.rest('GET', `/integrations/tickets/${ticketId}`, { headers: sale.integration.v2 })
   expect(lookup.json().data).toMatchObject({ for: 4, enter: 3 })
 })
@@ -70,7 +70,7 @@ test('people leave together, all or none, and may enter again', async () => {
   const ticketId = await buy('table')
   await scanTicket(sale, { ticketId, people: 3 })
   const out = { ticketId, direction: 'OUT' } as const
-  expect(await scanTicket(sale, { ...out, people: 4 })).toMatchObject({ result: 'NOT_INSIDE', entered: 3 })
+  expect(await scanTicket(sale, { ...out, people: 4 })).toMatchObject({ outcome: 'NOT_INSIDE', inside: 3 })
   expect(await scanTicket(sale, { ...out, people: 2 })).toMatchObject(admitted(2, 1))
   expect(await scanTicket(sale, { ticketId, people: 3 })).toMatchObject(admitted(3, 4))
   expect(await scanTicket(sale, { ...out, people: 4 })).toMatchObject(admitted(4, 0))
@@ -83,23 +83,23 @@ test('force admits people who left without a scan, but never more than the ticke
   expect(await scanTicket(sale, { ticketId, people: 4, force: true })).toMatchObject(admitted(4, 4))
   expect(await scanTicket(sale, { ticketId, people: 5, force: true })).toMatchObject(refused(5, 4))
   const out = { ticketId, direction: 'OUT', force: true } as const
-  expect(await scanTicket(sale, { ...out, people: 5 })).toMatchObject({ result: 'NOT_INSIDE', entered: 4 })
+  expect(await scanTicket(sale, { ...out, people: 5 })).toMatchObject({ outcome: 'NOT_INSIDE', inside: 4 })
   const later = await buy('later')
-  expect(await scanTicket(sale, { ticketId: later, people: 2 })).toMatchObject({ result: 'TOO_EARLY' })
+  expect(await scanTicket(sale, { ticketId: later, people: 2 })).toMatchObject({ outcome: 'TOO_EARLY' })
   const forced = { ticketId: later, people: 2, force: true }
-  expect(await scanTicket(sale, forced)).toMatchObject({ result: 'OK', entered: 2 })
+  expect(await scanTicket(sale, forced)).toMatchObject({ outcome: 'OK', inside: 2 })
 })
 
-test('a nonce belongs to its number of people, and its repetition counts nobody', async () => {
+test('a key belongs to its number of people, and its repetition counts nobody', async () => {
   const ticketId = await buy('table')
-  const pair = { ticketId, people: 2, nonce: 'pair' }
-  expect(await scanTicket(sale, pair)).toMatchObject({ ...admitted(2, 2), idempotentReplayed: false })
-  expect(await scanTicket(sale, pair)).toMatchObject({ ...admitted(2, 2), idempotentReplayed: true })
-  const reused = [{ code: 'IDEMPOTENCY_KEY_REUSED', path: 'nonce' }]
+  const pair = { ticketId, people: 2, idempotencyKey: 'pair' }
+  expect(await scanTicket(sale, pair)).toMatchObject({ ...admitted(2, 2), replayed: false })
+  expect(await scanTicket(sale, pair)).toMatchObject({ ...admitted(2, 2), replayed: true })
+  const reused = [{ code: 'IDEMPOTENCY_KEY_REUSED', path: 'idempotencyKey' }]
   expect((await scanTicket(sale, { ...pair, people: 1 })).errors).toEqual(reused)
   // A repetition shows who is inside by now.
   await scanTicket(sale, { ticketId })
-  expect(await scanTicket(sale, pair)).toMatchObject({ ...admitted(2, 3), idempotentReplayed: true })
+  expect(await scanTicket(sale, pair)).toMatchObject({ ...admitted(2, 3), replayed: true })
 })
 
 test('a change says how many people entered, and how many are inside after an exit', async () => {
@@ -128,7 +128,7 @@ test('a group of which somebody entered cannot be cancelled', async () => {
 })
 
 test('an unknown ticket counts nobody', async () => {
-  const unknown = { result: 'UNKNOWN', people: 2, entered: null, admits: null, ticket: null }
+  const unknown = { outcome: 'NOT_FOUND', people: 2, inside: null, admits: null, ticket: null }
   expect(await scanTicket(sale, { ticketId: 'tkt_nobodys', people: 2 })).toMatchObject(unknown)
 })
 
@@ -136,6 +136,6 @@ test.each([0, -1])('a scan of %i people is refused', async (people) => {
   const ticketId = await buy('table')
   expect((await scanTicket(sale, { ticketId, people })).errors).toEqual([{ code: 'INVALID', path: 'people' }])
   expect(await scanTicket(sale, { ticketId, people: 2_147_483_647 })).toMatchObject({
-    result: 'ALREADY_ENTERED',
+    outcome: 'NO_ENTRIES_LEFT',
   })
 })

@@ -17,7 +17,7 @@ import {
   buyTickets,
   cancelTicket,
   refundTicket,
-  requestRefund,
+  returnTicket,
   ticketOf,
   ticketRow,
 } from '../../support/refunds.ts'
@@ -54,13 +54,13 @@ const buy = async (entry: object = bought('sup_drinks', 'sup_coat'), name = '1')
   ticketOf(await buyTickets(sale, 1, entry, `rate_${name}`))
 const drink = (ticketId: string, more = {}) => redeem(sale, { ticketId, supplementId: 'sup_drinks', ...more })
 
-const done = (redeemed: number, left: number) => ({ result: 'OK', redeemed, left })
-const usedUp = (left: number) => ({ result: 'USED_UP', redeemed: 0, left })
+const done = (redeemed: number, left: number) => ({ outcome: 'OK', redeemed, left })
+const usedUp = (left: number) => ({ outcome: 'USED_UP', redeemed: 0, left })
 
 /** Supplements of a ticket in the lookups of both surfaces. */
 async function lookUp(id: string) {
   const rest = await sale.rest('GET', `/integrations/tickets/${id}`, { headers: sale.integration.v2 })
-  const query = `query ($id: ID!) { ticket(id: $id) { supplements { id description productQuantity productQuantityUsed } } }`
+  const query = `query ($id: ID!) { ticket(id: $id) { supplements { supplementId description count redeemed } } }`
   const graphql = await sale.graphql<{ ticket: { supplements: unknown[] } }>(query, { id }, sale.channel)
   type Body = {
     _id: string
@@ -70,10 +70,10 @@ async function lookUp(id: string) {
   }
   const { data } = rest.json<{ data: { supplements: Body[] } }>()
   const shown = data.supplements.map((body) => ({
-    id: body._id,
+    supplementId: body._id,
     description: body.description,
-    productQuantity: body.product_quantity,
-    productQuantityUsed: body.product_quantity_used,
+    count: body.product_quantity,
+    redeemed: body.product_quantity_used,
   }))
   expect(graphql.data?.ticket.supplements).toEqual(shown)
   return shown
@@ -81,23 +81,28 @@ async function lookUp(id: string) {
 
 test('three drinks go from the catalogue through a checkout to the bar, and every lookup counts them', async () => {
   const { data } = await sale.graphql<{ ticketRate: unknown }>(
-    '{ ticketRate(id: "rate_1") { supplements { id description productQuantity } } }',
+    '{ ticketRate(id: "rate_1") { supplements { id description count } } }',
     {},
     sale.channel,
   )
-  const drinksSold = { id: 'sup_drinks', description: 'Beer or water', productQuantity: 3 }
-  const coat = { id: 'sup_coat', description: null, productQuantity: 1 }
-  expect(data?.ticketRate).toEqual({ supplements: [drinksSold, coat] })
+  const drinksSold = { description: 'Beer or water', count: 3 }
+  const coat = { description: null, count: 1 }
+  expect(data?.ticketRate).toEqual({
+    supplements: [
+      { id: 'sup_drinks', ...drinksSold },
+      { id: 'sup_coat', ...coat },
+    ],
+  })
   const id = await buy()
   const used = (drinks: number, coats: number) => [
-    { ...drinksSold, productQuantityUsed: drinks },
-    { ...coat, productQuantityUsed: coats },
+    { supplementId: 'sup_drinks', ...drinksSold, redeemed: drinks },
+    { supplementId: 'sup_coat', ...coat, redeemed: coats },
   ]
   expect(await lookUp(id)).toEqual(used(0, 0))
-  expect(await drink(id)).toMatchObject({ ...done(1, 2), supplementId: 'sup_drinks', ticket: { id } })
+  expect(await drink(id)).toMatchObject({ ...done(1, 2), ticket: { id } })
   expect(await lookUp(id)).toEqual(used(1, 0))
   const row = await ticketRow(sale, id)
-  const byCode = { qrCode: row?.qrCode, supplementId: 'sup_drinks', quantity: 2 }
+  const byCode = { qrCode: row?.qrCode, supplementId: 'sup_drinks', count: 2 }
   expect(await redeem(sale, byCode)).toMatchObject({ ...done(2, 0), ticket: { id } })
   expect(await drink(id)).toMatchObject(usedUp(0))
   expect(await redeem(sale, { ticketId: id, supplementId: 'sup_coat' })).toMatchObject(done(1, 0))
@@ -106,57 +111,57 @@ test('three drinks go from the catalogue through a checkout to the bar, and ever
 
 test('a bar that asks for more than is left gets none, and hears what is left', async () => {
   const id = await buy()
-  expect(await drink(id, { quantity: 4 })).toMatchObject(usedUp(3))
-  expect(await drink(id, { quantity: 2 })).toMatchObject(done(2, 1))
-  expect(await drink(id, { quantity: 2 })).toMatchObject(usedUp(1))
-  expect(await drink(id, { quantity: 2_147_483_647 })).toMatchObject(usedUp(1))
+  expect(await drink(id, { count: 4 })).toMatchObject(usedUp(3))
+  expect(await drink(id, { count: 2 })).toMatchObject(done(2, 1))
+  expect(await drink(id, { count: 2 })).toMatchObject(usedUp(1))
+  expect(await drink(id, { count: 2_147_483_647 })).toMatchObject(usedUp(1))
   expect(await drink(id)).toMatchObject(done(1, 0))
 })
 
-test('a used nonce repeats its answer, and is refused for another redemption', async () => {
+test('a used key repeats its answer, and is refused for another redemption', async () => {
   const id = await buy()
-  const nonce = 'round'
-  expect(await drink(id, { nonce })).toMatchObject({ ...done(1, 2), idempotentReplayed: false })
+  const idempotencyKey = 'round'
+  expect(await drink(id, { idempotencyKey })).toMatchObject({ ...done(1, 2), replayed: false })
   await drink(id)
-  expect(await drink(id, { nonce })).toMatchObject({ ...done(1, 2), idempotentReplayed: true })
-  const reused = [{ code: 'IDEMPOTENCY_KEY_REUSED', path: 'nonce' }]
-  for (const other of [{ quantity: 2 }, { supplementId: 'sup_coat' }, { ticketId: await buy() }])
-    expect((await drink(id, { nonce, ...other })).errors).toEqual(reused)
+  expect(await drink(id, { idempotencyKey })).toMatchObject({ ...done(1, 2), replayed: true })
+  const reused = [{ code: 'IDEMPOTENCY_KEY_REUSED', path: 'idempotencyKey' }]
+  for (const other of [{ count: 2 }, { supplementId: 'sup_coat' }, { ticketId: await buy() }])
+    expect((await drink(id, { idempotencyKey, ...other })).errors).toEqual(reused)
   expect(await drink(id)).toMatchObject(done(1, 0))
-  // A rejection is kept as well. Nonces are scoped to an integration.
-  expect(await drink(id, { nonce: 'late' })).toMatchObject({ ...usedUp(0), idempotentReplayed: false })
-  expect(await drink(id, { nonce: 'late' })).toMatchObject({ ...usedUp(0), idempotentReplayed: true })
+  // A rejection is kept as well. Keys are scoped to an integration.
+  expect(await drink(id, { idempotencyKey: 'late' })).toMatchObject({ ...usedUp(0), replayed: false })
+  expect(await drink(id, { idempotencyKey: 'late' })).toMatchObject({ ...usedUp(0), replayed: true })
   const { v2 } = await integrationHeaders(sale.db)
-  const own = { ticketId: id, supplementId: 'sup_coat', nonce }
-  expect(await redeem(sale, own, v2)).toMatchObject({ ...done(1, 0), idempotentReplayed: false })
+  const own = { ticketId: id, supplementId: 'sup_coat', idempotencyKey }
+  expect(await redeem(sale, own, v2)).toMatchObject({ ...done(1, 0), replayed: false })
 })
 
 test('nothing is handed out without an active ticket with the supplement', async () => {
-  const nobodys = { redeemed: 0, left: 0, ticket: null, result: 'UNKNOWN' }
+  const nobodys = { redeemed: 0, left: null, ticket: null, outcome: 'NOT_FOUND' }
   const others = await buy(bought('sup_other'), 'other')
   for (const given of [{ ticketId: 'tkt_nobodys' }, { qrCode: 'NOBODYS' }, { ticketId: others }])
     expect(await redeem(sale, { supplementId: 'sup_drinks', ...given })).toMatchObject(nobodys)
-  const nothing = { redeemed: 0, left: 0 }
+  const nothing = { redeemed: 0, left: null }
   const coatOnly = await buy(bought('sup_coat'))
-  expect(await drink(coatOnly)).toMatchObject({ ...nothing, result: 'NOT_BOUGHT', ticket: { id: coatOnly } })
-  expect(await drink(coatOnly, { supplementId: 'sup_nobodys' })).toMatchObject({ result: 'NOT_BOUGHT' })
+  expect(await drink(coatOnly)).toMatchObject({ ...nothing, outcome: 'NOT_BOUGHT', ticket: { id: coatOnly } })
+  expect(await drink(coatOnly, { supplementId: 'sup_nobodys' })).toMatchObject({ outcome: 'NOT_BOUGHT' })
   const unpaid = await mustCheckOut(sale, {
     ticket_rate_id: 'rate_1',
     tickets: [anEntry('price_1', bought('sup_drinks'))],
   })
-  expect(await drink(ticketOf(unpaid))).toMatchObject({ ...nothing, result: 'UNPAID' })
+  expect(await drink(ticketOf(unpaid))).toMatchObject({ ...nothing, outcome: 'UNPAID' })
   await sale.db
     .update(tickets)
     .set({ status: 'expired' })
     .where(eq(tickets.id, ticketOf(unpaid)))
-  expect(await drink(ticketOf(unpaid))).toMatchObject({ result: 'UNPAID' })
+  expect(await drink(ticketOf(unpaid))).toMatchObject({ outcome: 'UNPAID' })
   await sale.db
     .update(tickets)
     .set({ status: 'held' })
     .where(eq(tickets.id, ticketOf(unpaid)))
   const cancelled = await buy()
   await cancelTicket(sale, cancelled)
-  expect(await drink(cancelled)).toMatchObject({ ...nothing, result: 'CANCELLED' })
+  expect(await drink(cancelled)).toMatchObject({ ...nothing, outcome: 'CANCELLED' })
 })
 
 test('a refunded ticket keeps its drinks, and one whose drinks were handed out cannot be given back', async () => {
@@ -166,7 +171,7 @@ test('a refunded ticket keeps its drinks, and one whose drinks were handed out c
   const codes = ({ errors = [] }: { errors?: { code: string }[] }) => errors.map(({ code }) => code)
   for (const headers of [sale.channel, sale.integration.v2])
     expect(codes(await cancelTicket(sale, id, headers))).toEqual(['SUPPLEMENT_REDEEMED'])
-  expect(codes(await requestRefund(sale, id))).toEqual(['SUPPLEMENT_REDEEMED'])
+  expect(codes(await returnTicket(sale, id))).toEqual(['SUPPLEMENT_REDEEMED'])
   expect((await ticketRow(sale, id))?.status).toBe('active')
 })
 
@@ -179,14 +184,14 @@ test('a code that two events use is that of the ticket with the supplement', asy
     ticket: { id },
   })
   const plain = { qrCode: 'PLAIN', supplementId: 'sup_drinks' }
-  expect(await redeem(sale, plain)).toMatchObject({ result: 'NOT_BOUGHT' })
+  expect(await redeem(sale, plain)).toMatchObject({ outcome: 'NOT_BOUGHT' })
 })
 
 test('a redemption records a change with numbers and nobody in it, and a rejection records none', async () => {
   const id = await buy()
-  await drink(id, { quantity: 2, nonce: 'told' })
-  await drink(id, { quantity: 2, nonce: 'told' })
-  await drink(id, { quantity: 2 })
+  await drink(id, { count: 2, idempotencyKey: 'told' })
+  await drink(id, { count: 2, idempotencyKey: 'told' })
+  await drink(id, { count: 2 })
   const recorded = await sale.db
     .select()
     .from(changes)
@@ -216,10 +221,10 @@ test('a redemption records a change with numbers and nobody in it, and a rejecti
 test.each([
   [{ qrCode: 'with space' }, 'INVALID', 'ticket.qrCode'],
   [{ supplementId: '' }, 'INVALID', 'supplementId'],
-  [{ quantity: 0 }, 'INVALID', 'quantity'],
-  [{ quantity: -1 }, 'INVALID', 'quantity'],
-  [{ nonce: ' ' }, 'INVALID', 'nonce'],
-  [{ nonce: 'x'.repeat(201) }, 'INVALID', 'nonce'],
+  [{ count: 0 }, 'INVALID', 'count'],
+  [{ count: -1 }, 'INVALID', 'count'],
+  [{ idempotencyKey: ' ' }, 'INVALID', 'idempotencyKey'],
+  [{ idempotencyKey: 'x'.repeat(201) }, 'INVALID', 'idempotencyKey'],
 ])('a redemption with %j is refused', async (given, code, path) => {
   const { errors } = await redeem(sale, { qrCode: 'A', supplementId: 'sup_drinks', ...given })
   expect(errors).toEqual([{ code, path }])
@@ -227,12 +232,12 @@ test.each([
 
 test('a redemption with the key of a channel is refused', async () => {
   const { data, errors } = await sale.graphql(
-    'mutation { redeemSupplement(input: { ticket: { qrCode: "A" }, supplementId: "sup_drinks", nonce: "1" }) { __typename } }',
+    'mutation { redeemSupplement(input: { ticket: { qrCode: "A" }, supplementId: "sup_drinks", idempotencyKey: "1" }) { __typename } }',
     {},
     sale.channel,
   )
   expect(errors?.[0]?.extensions).toMatchObject({ code: 'FORBIDDEN' })
-  expect(data).toBeNull()
+  expect(data).toEqual({ redeemSupplement: null })
 })
 
 test('redemptions agree with what the tickets say', async () => {

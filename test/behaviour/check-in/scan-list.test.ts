@@ -83,8 +83,8 @@ const hashOf = async ({ hash }: List, id: string) =>
 test('the list tells what a scanner needs, and neither codes nor persons', async () => {
   const id = ticketOf(await buy('table', 1, { supplements: [{ supplement_id: 'sup_1' }] }))
   const at = new Date(Date.now() - 60_000).toISOString()
-  await scanTicket(sale, { ticketId: id, people: 3, at })
-  await redeem(sale, { ticketId: id, supplementId: 'sup_1', quantity: 2 })
+  await scanTicket(sale, { ticketId: id, people: 3, scannedAt: at })
+  await redeem(sale, { ticketId: id, supplementId: 'sup_1', count: 2 })
   const answer = await get('shown')
   const page = answer.json<List>()
   expect(page.data).toEqual([
@@ -125,7 +125,7 @@ test('the salt of an event is random, the same for all who ask, and codes are lo
     new Set([sha256(salt + code), sha256(salt + former)]),
   )
   // Codes of before are twelve characters long.
-  expect((await scanTicket(sale, { qrCode: former, eventId: 'salted' })).result).toBe('OK')
+  expect((await scanTicket(sale, { qrCode: former, eventId: 'salted' })).outcome).toBe('OK')
 })
 
 test('a cursor of another salt is refused, so that no scanner mixes hashes of both', async () => {
@@ -194,7 +194,7 @@ test('changes since a cursor: sold, entered, left, redeemed, cancelled, transfer
   await redeem(sale, { ticketId: redeemed, supplementId: 'sup_2' })
   await cancelTicket(sale, cancelled)
   await sale.graphql(
-    `mutation ($id: ID!) { transferTicket(input: { ticketId: $id, fullName: "Zoe", email: "zoe@example.com" }) {
+    `mutation ($id: ID!) { transferTicket(input: { ticketId: $id, attendee: { fullName: "Zoe", email: "zoe@example.com" } }) {
       __typename } }`,
     { id: moved },
     sale.channel,

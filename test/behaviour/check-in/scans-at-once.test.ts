@@ -23,9 +23,9 @@ test('200 scans cost as many statements as one', async () => {
     sale.statements.reset()
     const answers = await uploadScans(
       sale,
-      given.map((ticketId) => ({ ticketId, at, ...more })),
+      given.map((ticketId) => ({ ticketId, scannedAt: at, ...more })),
     )
-    expect(answers.map(({ result }) => result)).toEqual(given.map(() => 'OK'))
+    expect(answers.map(({ outcome }) => outcome)).toEqual(given.map(() => 'OK'))
     return [...sale.statements]
   }
   // The key; the transaction: find, lock, record, count, tell, whom to tell; the tickets that are

@@ -168,12 +168,12 @@ test('after a transfer payer and holder are told apart: neither is named to the 
 
 test('a return under warranty is one mail that tells of the cancellation and the amount', async () => {
   const checkout = await bought([{ ...ana, warranty: true }])
-  await refunds.requestRefund(sale, refunds.ticketOf(checkout))
+  await refunds.returnTicket(sale, refunds.ticketOf(checkout))
   const told = await mails()
   expect(told[ana.email]?.subject).toBe('Ticket for Noche de Ñandú & <friends> cancelled')
   expect(told[ana.email]?.text).toMatch(/We are refunding €22\.00 to the card.*no longer admit anybody/s)
   // The same refund is not told again.
-  await refunds.requestRefund(sale, refunds.ticketOf(checkout))
+  await refunds.returnTicket(sale, refunds.ticketOf(checkout))
   expect(await recipients()).toEqual([])
 })
 
@@ -190,8 +190,8 @@ test('notify: false leaves the mails out', async () => {
   const checkout = await bought([{ ...ana, warranty: true }, ana, ana])
   const notify = false
   const of = (index: number) => ({ ticketId: refunds.ticketOf(checkout, index), notify })
-  await refunds.callMutation(sale, 'requestRefund', of(0), sale.channel)
-  await refunds.callMutation(sale, 'refundTicket', of(1), sale.integration.v2)
+  await refunds.callMutation(sale, 'returnTicket', of(0), sale.channel)
+  await refunds.refundTicket(sale, of(1).ticketId, { notify })
   await refunds.callMutation(sale, 'cancelTicket', of(2), sale.channel)
   expect((await refunds.ticketRow(sale, of(0).ticketId))?.status).toBe('cancelled')
   expect(await refunds.refundRows(sale, checkout)).toHaveLength(2)
@@ -204,7 +204,7 @@ test('a refusal tells nobody', async () => {
   expect(
     (await refunds.refundTicket(sale, refunds.ticketOf(checkout), { amount: 9999 })).errors,
   ).toHaveLength(1)
-  expect((await refunds.requestRefund(sale, refunds.ticketOf(checkout))).errors).toHaveLength(1)
+  expect((await refunds.returnTicket(sale, refunds.ticketOf(checkout))).errors).toHaveLength(1)
   expect(await recipients()).toEqual([])
 })
 

@@ -1,7 +1,8 @@
 // Runs in: postgres, slow-forms
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { checkOutOverGraphql, mustCheckOut, toCamelCase } from '../../support/checkouts.ts'
+import { checkOutOverGraphql, mustCheckOut, toCheckoutInput } from '../../support/checkouts.ts'
+import { amountsOf, money, withNumbers } from '../../support/contract-input.ts'
 import { aDiscount, refusedOnBoth, times, usesOf, withCode } from '../../support/discounts.ts'
 import {
   aCatalogue,
@@ -106,14 +107,16 @@ test('a discount comes off the price, and fee, commission and warranty follow fr
 
 test.each(['third', 'THIRD', 'tHiRd', ' third '])('the code %j is found whatever its case', async (code) => {
   expect(await mustCheckOut(sale, withCode(code))).toMatchObject({ total_amount: 14.66 })
-  expect(await checkOutOverGraphql(sale, withCode(code))).toMatchObject({ totalAmount: 14.66 })
+  expect(await checkOutOverGraphql(sale, withCode(code))).toMatchObject({
+    payment: { totalAmount: 14.66 },
+  })
 })
 
 test('an amount takes no more off than the price', async () => {
   expect(await mustCheckOut(sale, withCode('five'))).toMatchObject({ total_amount: 16.5 })
   const { payment, tickets } = await checkOutOverGraphql(sale, withCode('five', 'rate_2'))
   expect(payment).toMatchObject({ status: 'PAID', totalAmount: 0 })
-  expect(tickets).toMatchObject([{ status: 'ACTIVATED', totalPrice: 0 }])
+  expect(tickets).toMatchObject([{ status: 'ACTIVATED', amounts: { total: 0 } }])
 })
 
 test('a discount of everything is paid at once, and uses it', async () => {
@@ -162,7 +165,7 @@ test.each([
   expect(refused).toMatchObject({
     problems: [`${problem} discount_code`],
     status,
-    graphql: { __typename: 'InputError', path: 'discountCode' },
+    graphql: { __typename: 'OtherError', path: 'discountCode' },
   })
   expect(await usesOf(sale, 'rate_1')).toEqual(before)
 })
@@ -176,21 +179,15 @@ test('a code of another organization is answered exactly like one that does not 
 })
 
 test.each([
-  ['early', { valid_from: future }],
-  ['late', { valid_until: past }],
-  ['closed', { valid_from: longPast, valid_until: past }],
-])('the code %s is refused with the time of its validity', async (code, facts) => {
+  ['early', { valid_from: future }, { startsAt: future, endedAt: null }],
+  ['late', { valid_until: past }, { startsAt: null, endedAt: past }],
+  ['closed', { valid_from: longPast, valid_until: past }, { startsAt: longPast, endedAt: past }],
+])('the code %s is refused with the time of its validity', async (code, facts, times) => {
   const { problems, rest, graphql, status } = await refusedOnBoth(sale, withCode(code))
   expect(problems).toEqual(['DISCOUNT_NOT_VALID discount_code'])
   expect(status).toBe(422)
   expect(rest).toMatchObject(facts)
-  expect(graphql).toMatchObject({
-    __typename: 'SaleTimeError',
-    validFrom: null,
-    validUntil: null,
-    startDate: null,
-    ...(toCamelCase(facts) as object),
-  })
+  expect(graphql).toMatchObject({ __typename: 'SaleTimeError', ...times })
 })
 
 test('a discount within its time, and for several rates, applies', async () => {
@@ -221,6 +218,15 @@ test('a discount with too few uses left is refused whole, with what is left', as
     available: 0,
     message: 'The discount is used up.',
   })
+})
+
+test('a refusal for want of uses leads to no rate, which has places left', async () => {
+  const query = `mutation ($input: CheckoutInput!) { checkout(input: $input) { ... on Refused {
+    errors { code ... on AvailabilityError { available ticketRate { id } } } } } }`
+  const input = toCheckoutInput(withCode('three-uses'))
+  const { data } = await sale.graphql(query, { input }, sale.channel)
+  const error = { code: 'DISCOUNT_USED_UP', available: 0, ticketRate: null }
+  expect(data).toEqual({ checkout: { errors: [error] } })
 })
 
 test('uses are shared by all rates that a discount is for', async () => {
@@ -256,27 +262,35 @@ test('the same key and another code is another request', async () => {
 })
 
 test('expectedTotal is compared with the discounted total', async () => {
-  const checkout = (expectedTotal: number) => checkOutOverGraphql(sale, withCode('five'), { expectedTotal })
-  expect(await checkout(16.49)).toMatchObject({ errors: [{ code: 'TOTAL_INCREASED', totalAmount: 16.5 }] })
-  expect(await checkout(16.5)).toMatchObject({ totalAmount: 16.5 })
+  const checkout = (expectedTotal: number) =>
+    checkOutOverGraphql(sale, withCode('five'), { expectedTotal: money(expectedTotal) })
+  expect(await checkout(16.49)).toMatchObject({ errors: [{ code: 'TOTAL_INCREASED', amount: 16.5 }] })
+  expect(await checkout(16.5)).toMatchObject({ payment: { totalAmount: 16.5 } })
 })
 
 test('a quote shows what the discount takes off, by ticket and in all, and uses nothing', async () => {
   const before = await usesOf(sale, 'dsc_two-of-them')
-  const query = `query ($input: CheckoutInput!) { quoteCheckout(input: $input) {
-    ... on CheckoutQuote { totalDiscount totalAmount tickets { totalDiscount totalFees totalPrice } }
-    ... on CheckoutRefused { errors { code path ... on AvailabilityError { available } } } } }`
+  const amounts = `amounts { ${amountsOf('price', 'discount', 'supplements', 'fees', 'warranty', 'total')} }`
+  const query = `query ($input: QuoteCheckoutInput!) { quoteCheckout(input: $input) {
+    ... on CheckoutQuote { ${amounts} items { tickets { ${amounts} } } }
+    ... on Refused { errors { code path ... on AvailabilityError { available } } } } }`
   const quote = async (code: string, count: number) => {
-    const input = toCamelCase(withCode(code, 'rate_1', times(count)))
-    return (await sale.graphql<{ quoteCheckout: object }>(query, { input }, sale.channel)).data?.quoteCheckout
+    const tickets = times(count).map((priceId) => ({ priceId }))
+    const input = { items: [{ ticketRateId: 'rate_1', tickets }], discountCode: code }
+    const { data } = await sale.graphql<{ quoteCheckout: object }>(query, { input }, sale.channel)
+    return withNumbers(data?.quoteCheckout)
   }
+  const noExtras = { supplements: 0, warranty: 0 }
   expect(await quote('Two-Of-Them', 3)).toEqual({
-    totalDiscount: 20,
-    totalAmount: 44,
-    tickets: [
-      { totalDiscount: 10, totalFees: 1, totalPrice: 11 },
-      { totalDiscount: 10, totalFees: 1, totalPrice: 11 },
-      { totalDiscount: 0, totalFees: 2, totalPrice: 22 },
+    amounts: { price: 60, discount: 20, ...noExtras, fees: 4, total: 44 },
+    items: [
+      {
+        tickets: [
+          { amounts: { price: 20, discount: 10, ...noExtras, fees: 1, total: 11 } },
+          { amounts: { price: 20, discount: 10, ...noExtras, fees: 1, total: 11 } },
+          { amounts: { price: 20, discount: 0, ...noExtras, fees: 2, total: 22 } },
+        ],
+      },
     ],
   })
   expect(await usesOf(sale, 'dsc_two-of-them')).toEqual(before)

@@ -5,6 +5,7 @@ import { afterAll, beforeEach, expect, test } from 'vitest'
 import { processDueRefunds } from '../../../src/domain/sale/refund/request-provider-refund.ts'
 import { expireHolds } from '../../../src/domain/sale/release/expire-holds.ts'
 import { mustCheckOut } from '../../support/checkouts.ts'
+import { amountsOf, withNumbers } from '../../support/contract-input.ts'
 import {
   aDiscount,
   importDiscounts,
@@ -17,7 +18,7 @@ import {
 import { aCatalogue, anEvent, anOrganization, aPrice, aRate } from '../../support/factories.ts'
 import { brokenInvariants } from '../../support/invariants.ts'
 import {
-  cancelCheckout,
+  cancelPayment,
   cancelTicket,
   fullPaymentOf,
   paymentRow,
@@ -94,7 +95,7 @@ test.each(['failed', 'cancelled'] as const)('a payment that is %s frees its uses
 
 test('a cancelled checkout frees its uses', async () => {
   const { payment_id } = await mustCheckOut(sale, half(2))
-  await cancelCheckout(sale, payment_id)
+  await cancelPayment(sale, payment_id)
   expect(await usesOf(sale, 'dsc_half')).toEqual({ held: 0, sold: 0 })
 })
 
@@ -128,17 +129,24 @@ test('a cancelled ticket frees its use, and a refunded one does not', async () =
   expect(await brokenInvariants(sale.db)).toEqual([])
 })
 
-test('a refund, and what is raised, come from the discounted total', async () => {
+test('a refund, and what the organization keeps, come from the discounted total', async () => {
   const checkout = await pay(half())
   const id = ticketOf(checkout)
-  const query = `query ($id: ID!) { ticket(id: $id) { raised refunded totalPaid discountQuantitySubtract } }`
+  const query = `query ($id: ID!) { ticket(id: $id) { amounts { ${amountsOf('discount')} }
+    settlement { ${amountsOf('net', 'refunded', 'paid', 'commission')} } } }`
   const read = async () =>
-    (await sale.graphql<{ ticket: object }>(query, { id }, sale.integration.v2)).data?.ticket
+    withNumbers((await sale.graphql<{ ticket: object }>(query, { id }, sale.integration.v2)).data?.ticket)
   // 10 of 20, a fee of 1, and a commission of 0.50.
-  expect(await read()).toEqual({ raised: 10.5, refunded: 0, totalPaid: 11, discountQuantitySubtract: 10 })
+  expect(await read()).toEqual({
+    amounts: { discount: 10 },
+    settlement: { net: 10.5, refunded: 0, paid: 11, commission: 0.5 },
+  })
   expect(refusalCodes(await refundTicket(sale, id, { amount: 11.01 }))).toEqual(['REFUND_TOO_HIGH 11'])
   expect(refusalCodes(await refundTicket(sale, id))).toEqual([])
-  expect(await read()).toEqual({ raised: 0, refunded: 11, totalPaid: 11, discountQuantitySubtract: 10 })
+  expect(await read()).toEqual({
+    amounts: { discount: 10 },
+    settlement: { net: 0, refunded: 11, paid: 11, commission: 0 },
+  })
   const invoices = await sale.db.execute(sql`select amount from invoices order by kind desc`)
   expect(JSON.stringify(invoices)).toMatch(/1100.*1100/)
 })

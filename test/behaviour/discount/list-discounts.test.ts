@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { mustCheckOut } from '../../support/checkouts.ts'
+import { money } from '../../support/contract-input.ts'
 import { aDiscount, importDiscounts, times, withCode } from '../../support/discounts.ts'
 import { aCatalogue, anEvent, anOrganization, aRateOf, integrationHeaders } from '../../support/factories.ts'
 import { fullPaymentOf } from '../../support/refunds.ts'
@@ -34,7 +35,7 @@ beforeAll(async () => {
 })
 afterAll(() => sale.close())
 
-const fields = `id code name percentage amount currency ticketRateIds validFrom validUntil quantity maxPerCheckout
+const fields = `id code name percentage amount { amount currency } currency ticketRateIds validFrom validUntil quantity maxPerCheckout
   uses { held sold available }`
 type Page = {
   discounts: {
@@ -68,7 +69,7 @@ test('an integration lists the discounts of its organization with their uses', a
       code: 'FULL',
       name: 'Everything',
       percentage: null,
-      amount: 2.5,
+      amount: { amount: '2.50', currency: 'EUR' },
       currency: 'EUR',
       ticketRateIds: ['rate_1'],
       validFrom: full.valid_from,
@@ -121,7 +122,7 @@ test('a ticket shows its discount to an integration of its organization alone, e
   const { tickets, payment_id } = await buy('gone', 3)
   await importDiscounts(sale, [full, aDiscount({ code: 'zero' })])
   expect(await idsOf(sale.integration.v2)).toEqual(['dsc_full', 'dsc_zero'])
-  const query = `query ($id: ID!) { payment(id: $id) { tickets { id discountQuantitySubtract
+  const query = `query ($id: ID!) { payment(id: $id) { tickets { id amounts { discount { amount currency } }
     discount { id code uses { sold } } } } }`
   type Found = { payment: { tickets: { id: string; discount: object | null }[] } | null }
   const read = async (headers: Record<string, string>) =>
@@ -129,7 +130,7 @@ test('a ticket shows its discount to an integration of its organization alone, e
   sale.statements.reset()
   const discount = { id: 'dsc_gone', code: 'gone', uses: { sold: 3 } }
   expect((await read(sale.integration.v2))?.tickets).toEqual(
-    tickets.map(({ _id: id }) => ({ id, discountQuantitySubtract: 2, discount })),
+    tickets.map(({ _id: id }) => ({ id, amounts: { discount: money(2) }, discount })),
   )
   // The key, the payment, its tickets, and the discounts of all of them.
   expect(sale.statements).toHaveLength(4)

@@ -71,8 +71,8 @@ test('a slug is found composed and decomposed, given or derived, and its length 
   const found = async (slug: string) =>
     (
       await sale.graphql<{ event: { id: string; slug: string } | null }>(
-        'query ($slug: String!) { event(slug: $slug, organizationId: "org_1") { id slug } }',
-        { slug },
+        'query ($by: EventBy!) { event(by: $by) { id slug } }',
+        { by: { slug: { organizationSlug: 'sala-n', slug } } },
         sale.channel,
       )
     ).data?.event

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { aCatalogue, aLocation, anEvent, anOrganization, channelHeaders } from '../../support/factories.ts'
 import { openSale } from '../../support/sale.ts'
 
-test('a location of an organization that did not grant the channel is null', async () => {
+test('a location of an organization that did not grant the channel is shown with the event alone', async () => {
   const sale = await openSale(
     aCatalogue({
       organizations: [anOrganization({ _id: 'org_1' }), anOrganization({ _id: 'org_2' })],
@@ -17,13 +17,14 @@ test('a location of an organization that did not grant the channel is null', asy
     }),
   )
   const channel = await channelHeaders(sale.db, 'org_2')
-  const query = '{ events { nodes { id location { id organization { id } } } } }'
+  const query = '{ node(id: "loc_1") { id } events { nodes { id location { id organization { id } } } } }'
   const { data, errors } = await sale.graphql(query, {}, channel)
   expect(errors).toBeUndefined()
   expect(data).toEqual({
+    node: null,
     events: {
       nodes: expect.arrayContaining([
-        { id: 'evt_1', location: null },
+        { id: 'evt_1', location: { id: 'loc_1', organization: { id: 'org_1' } } },
         { id: 'evt_2', location: { id: 'loc_2', organization: { id: 'org_2' } } },
       ]),
     },

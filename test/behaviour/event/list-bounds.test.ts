@@ -64,7 +64,7 @@ test('event count over 10,000 is capped and says so', async () => {
   await growTo(10_201)
   expect(await count()).toEqual({ totalCount: 10_000, totalCountIsCapped: true })
   // A filter with fewer results is counted in full.
-  expect(await count('totalCount totalCountIsCapped', ', search: "nandu"')).toEqual({
+  expect(await count('totalCount totalCountIsCapped', ', filter: { search: "nandu" }')).toEqual({
     totalCount: 1,
     totalCountIsCapped: false,
   })

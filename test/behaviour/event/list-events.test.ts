@@ -51,7 +51,7 @@ async function idsOverRest(query: string): Promise<string[]> {
 type Page = { events: { nodes: { id: string }[]; totalCount: number } }
 
 async function idsOverGraphql(args: string): Promise<string[]> {
-  const query = `{ events${args && `(${args})`} { nodes { id } totalCount } }`
+  const query = `{ events${args && `(filter: { ${args} })`} { nodes { id } totalCount } }`
   const { data, errors } = await sale.graphql<Page>(query, {}, sale.channel)
   expect(errors).toBeUndefined()
   expect(data?.events.totalCount).toBe(data?.events.nodes.length)
@@ -77,16 +77,21 @@ const filters: [what: string, rest: string, graphql: string, ids: string[]][] = 
   [
     'past ones too if given a date',
     'start_date=2000-01-01&end_date=2999-01-01',
-    'startDate: "2000-01-01", endDate: "2999-01-01T00:00:00Z"',
+    'during: { from: "2000-01-01", until: "2999-01-01T00:00:00Z" }',
     ['evt_season', 'evt_past', ...upcoming.slice(1)],
   ],
   [
     'those that start at or after a time',
     `start_date=${encodeURIComponent(sameMoment)}`,
-    `startDate: "${sameMoment}"`,
+    `during: { from: "${sameMoment}" }`,
     ['evt_tie_1', 'evt_tie_2', 'evt_pole'],
   ],
-  ['those that end at or before a time', `end_date=${inDays(-5)}`, `endDate: "${inDays(-5)}"`, ['evt_past']],
+  [
+    'those that end at or before a time',
+    `end_date=${inDays(-5)}`,
+    `during: { until: "${inDays(-5)}" }`,
+    ['evt_past'],
+  ],
   ['a word without its accent', 'search=cafe', 'search: "cafe"', ['evt_c', 'evt_a']],
   ['a word with another case and accent', 'search=C%C3%A1F%C3%89', 'search: "CáFÉ"', ['evt_c', 'evt_a']],
   ['two prefixes in any order', 'search=ibe+caf', 'search: "ibe caf"', ['evt_c']],
@@ -101,35 +106,35 @@ const filters: [what: string, rest: string, graphql: string, ids: string[]][] = 
     'search: "cafe\':*|&!"',
     ['evt_c', 'evt_a'],
   ],
-  ['a circle of 5 km', 'lat=40.42&lng=-3.7', 'near: { lat: 40.42, lng: -3.7 }', ['evt_running']],
+  ['a circle of 5 km', 'lat=40.42&lng=-3.7', 'near: { latitude: 40.42, longitude: -3.7 }', ['evt_running']],
   [
     'a circle of 20 km',
     'lat=40.42&lng=-3.7&radius=20',
-    'near: { lat: 40.42, lng: -3.7, radius: 20 }',
+    'near: { latitude: 40.42, longitude: -3.7, radius: 20 }',
     ['evt_running', 'evt_c'],
   ],
   [
     'a circle of 500 km, without Barcelona at 505 km',
     'lat=40.4168&lng=-3.7038&radius=500',
-    'near: { lat: 40.4168, lng: -3.7038, radius: 500 }',
+    'near: { latitude: 40.4168, longitude: -3.7038, radius: 500 }',
     ['evt_running', 'evt_c'],
   ],
   [
     'a circle across the date line',
     'lat=-16.8&lng=180&radius=3',
-    'near: { lat: -16.8, lng: 180, radius: 3 }',
+    'near: { latitude: -16.8, longitude: 180, radius: 3 }',
     ['evt_tie_1', 'evt_tie_2'],
   ],
   [
     'a circle around a pole',
     'lat=89.99&lng=-170&radius=3',
-    'near: { lat: 89.99, lng: -170, radius: 3 }',
+    'near: { latitude: 89.99, longitude: -170, radius: 3 }',
     ['evt_pole'],
   ],
   [
     'all filters together',
     'organization_id=org_1&location_id=loc_getafe&start_date=2000-01-01&search=caf&lat=40.3&lng=-3.7',
-    'organizationId: "org_1", locationId: "loc_getafe", startDate: "2000-01-01", search: "caf", near: { lat: 40.3, lng: -3.7 }',
+    'organizationId: "org_1", locationId: "loc_getafe", during: { from: "2000-01-01" }, search: "caf", near: { latitude: 40.3, longitude: -3.7 }',
     ['evt_c'],
   ],
 ]

@@ -47,7 +47,7 @@ type Headers = Record<string, string>
 const page = async (headers: Headers = sale.channel) =>
   (await sale.rest('GET', '/events?populate=*', { headers })).body
 const query = `{ events { nodes { id name organization { id } ticketRates { id name available
-  availability { sold available } prices { id name } currentPrice { id } supplements { id label } questions { id label } } } } }`
+  availability { sold available } prices { id name } currentPrice { id } supplements { id name } questions { id label } } } } }`
 const overGraphql = async () => JSON.stringify((await sale.graphql(query, {}, sale.channel)).data)
 
 /** Returns both surfaces' text, and the number of statements it took. */
@@ -224,7 +224,7 @@ test('a sale shows at once and gives no event a new revision', async () => {
 test('cached events stay hidden from callers without a grant', async () => {
   const stranger = await channelHeaders(sale.db, 'org_2')
   expect(JSON.parse(await page(stranger)).data).toEqual([])
-  const asked = '{ event(id: "evt_1") { id } }'
+  const asked = '{ event(by: { id: "evt_1" }) { id } }'
   expect((await sale.graphql(asked, {}, sale.channel)).data).toEqual({ event: { id: 'evt_1' } })
   expect((await sale.graphql(asked, {}, stranger)).data).toEqual({ event: null })
 })

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { aCatalogue, aLocation, anEvent, anOrganization, inDays } from '../../support/factories.ts'
-import { scopedHeaders } from '../../support/modes.ts'
+import { publishableHeaders, scopedHeaders } from '../../support/modes.ts'
 import { openSale, restProblems, type Sale } from '../../support/sale.ts'
 
 // Reads of the catalogue by both kinds of caller: viewer, organizations, nodes, events by slug and place.
@@ -13,7 +13,7 @@ beforeAll(async () => {
     anEvent({ _id: id, slug: 'yearly', start_date: inDays(days), end_date: inDays(days + 0.1) })
   sale = await openSale(
     aCatalogue({
-      organizations: [anOrganization(), anOrganization({ _id: 'org_2' })],
+      organizations: [anOrganization(), anOrganization({ _id: 'org_2', name: 'Other' })],
       locations: [aLocation(), aLocation({ _id: 'loc_2', city: 'Lisboa', country_code: 'PT' })],
       events: [
         yearly('evt_past', -300),
@@ -45,14 +45,66 @@ const idsOf = async (args: string, headers = sale.channel) => {
 }
 
 test('a viewer is told who it is', async () => {
-  const query = '{ viewer { kind id name organizations { id name } scopes mode } }'
-  expect(await dataOf(query, sale.channel)).toMatchObject({
-    viewer: { kind: 'CHANNEL', name: 'Shop', organizations: [{ id: 'org_1' }, { id: 'org_2' }], scopes: [] },
+  const query = `{ viewer { kind channel { id name } integration { id name organization { id name } } scopes mode }
+    organizations { nodes { id } } }`
+  expect(await dataOf(query, sale.channel)).toEqual({
+    viewer: {
+      kind: 'CHANNEL',
+      channel: { id: expect.stringMatching(/^chn_/), name: 'Shop' },
+      integration: null,
+      scopes: [],
+      mode: 'LIVE',
+    },
+    organizations: { nodes: [{ id: 'org_1' }, { id: 'org_2' }] },
   })
-  expect(await dataOf(query, sale.integration.v1)).toMatchObject({
-    viewer: { kind: 'INTEGRATION', name: 'Door', organizations: [{ id: 'org_1', name: 'Sala Ñ' }] },
+  expect(await dataOf(query, sale.integration.v1)).toEqual({
+    viewer: {
+      kind: 'INTEGRATION',
+      channel: null,
+      integration: {
+        id: expect.stringMatching(/^int_/),
+        name: 'Door',
+        organization: { id: 'org_1', name: 'Sala Ñ' },
+      },
+      scopes: ['TICKETS_READ', 'DOOR', 'REFUNDS', 'SALES', 'CATALOGUE'],
+      mode: 'LIVE',
+    },
+    organizations: { nodes: [{ id: 'org_1' }] },
   })
-  expect((await sale.graphql(query)).errors?.[0]?.extensions?.code).toBe('UNAUTHENTICATED')
+  const who = '{ viewer { kind channel { name } integration { name } scopes mode } }'
+  expect(await dataOf(who, await publishableHeaders(sale, { mode: 'test' }))).toEqual({
+    viewer: { kind: 'PUBLISHABLE', channel: { name: 'Shop' }, integration: null, scopes: [], mode: 'TEST' },
+  })
+  expect(await dataOf(who, await scopedHeaders(sale, 'door'))).toEqual({
+    viewer: {
+      kind: 'INTEGRATION',
+      channel: null,
+      integration: { name: 'Door' },
+      scopes: ['DOOR'],
+      mode: 'LIVE',
+    },
+  })
+  const { data, errors } = await sale.graphql(query)
+  expect(data).toEqual({ viewer: null, organizations: null })
+  expect(errors?.map(({ extensions }) => extensions?.code)).toEqual(['UNAUTHENTICATED', 'UNAUTHENTICATED'])
+})
+
+test('an organization by its identifier or slug', async () => {
+  const query = (by: string) => `{ organization(by: { ${by} }) { id slug currency } }`
+  const first = { organization: { id: 'org_1', slug: 'sala-n', currency: 'EUR' } }
+  const second = { organization: { id: 'org_2', slug: 'other', currency: 'EUR' } }
+  for (const headers of [sale.channel, sale.integration.v2, await publishableHeaders(sale)]) {
+    const isOfBoth = headers !== sale.integration.v2
+    for (const by of ['id: "org_1"', 'slug: "sala-n"'])
+      expect(await dataOf(query(by), headers)).toEqual(first)
+    for (const by of ['id: "org_2"', 'slug: "other"'])
+      expect(await dataOf(query(by), headers)).toEqual(isOfBoth ? second : { organization: null })
+    for (const by of ['id: "org_9"', 'slug: "nothing"', 'slug: "Sala-N"'])
+      expect(await dataOf(query(by), headers)).toEqual({ organization: null })
+  }
+  const atDoor = await scopedHeaders(sale, 'door')
+  const { data, errors } = await sale.graphql(query('id: "org_1"'), {}, atDoor)
+  expect([data, errors?.[0]?.extensions?.code]).toEqual([{ organization: null }, 'FORBIDDEN'])
 })
 
 test('organizations in pages', async () => {
@@ -71,27 +123,33 @@ test('organizations in pages', async () => {
 })
 
 test('an event by its slug is the next one, of the organization that is named', async () => {
-  const query = (of: string) => `{ event(slug: "yearly", organizationId: "${of}") { id } }`
-  expect(await dataOf(query('org_1'), sale.integration.v2)).toEqual({ event: { id: 'evt_next' } })
-  expect(await dataOf(query('org_2'), sale.channel)).toEqual({ event: { id: 'evt_far' } })
-  expect(await dataOf(query('org_2'), sale.integration.v2)).toEqual({ event: null })
+  const query = (of: string) =>
+    `{ event(by: { slug: { organizationSlug: "${of}", slug: "yearly" } }) { id } }`
+  expect(await dataOf(query('sala-n'), sale.integration.v2)).toEqual({ event: { id: 'evt_next' } })
+  expect(await dataOf(query('other'), sale.channel)).toEqual({ event: { id: 'evt_far' } })
+  expect(await dataOf(query('other'), sale.integration.v2)).toEqual({ event: null })
+  expect(await dataOf('{ event(by: { id: "evt_far" }) { slug } }', sale.channel)).toEqual({
+    event: { slug: 'yearly' },
+  })
 })
 
 test.each([
-  ['', 'REQUIRED', 'id'],
-  ['(slug: "x")', 'REQUIRED', 'organizationId'],
-  ['(id: "x", slug: "x", organizationId: "x")', 'INVALID', 'slug'],
-])('event%s is refused: %s %s', async (args, code, path) => {
-  const { errors } = await sale.graphql(`{ event${args} { id } }`, {}, sale.channel)
-  expect(errors?.[0]?.extensions?.code).toBe(code)
-  expect(JSON.stringify(errors?.[0]?.extensions)).toContain(path)
+  [''],
+  ['(by: {})'],
+  ['(by: { id: null })'],
+  ['(by: { slug: { slug: "x" } })'],
+  ['(by: { id: "x", slug: { organizationSlug: "x", slug: "x" } })'],
+])('event%s is refused', async (args) => {
+  const { data, errors } = await sale.graphql(`{ event${args} { id } }`, {}, sale.channel)
+  expect(data).toBeUndefined()
+  expect(errors?.map(({ extensions }) => extensions?.code)).toEqual(['BAD_REQUEST'])
 })
 
 test('events by place and genre, in either order, for integrations too', async () => {
-  expect(await idsOf('city: "LISBOA"')).toEqual(['evt_techno'])
-  expect(await idsOf('countryCode: "pt"', sale.integration.v2)).toEqual(['evt_techno'])
-  expect(await idsOf('genre: "Techno"')).toEqual(['evt_techno'])
-  expect(await idsOf('genre: "techno"')).toEqual([])
+  expect(await idsOf('filter: { city: "LISBOA" }')).toEqual(['evt_techno'])
+  expect(await idsOf('filter: { countryCode: "pt" }', sale.integration.v2)).toEqual(['evt_techno'])
+  expect(await idsOf('filter: { musicGenre: "Techno" }')).toEqual(['evt_techno'])
+  expect(await idsOf('filter: { musicGenre: "techno" }')).toEqual([])
   const all = await idsOf('orderBy: START_DATE_ASC', sale.integration.v2)
   expect(all).toEqual(['evt_techno', 'evt_next', 'evt_later'])
   expect(await idsOf('orderBy: START_DATE_DESC', sale.integration.v2)).toEqual(all.toReversed())

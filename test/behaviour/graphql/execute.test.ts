@@ -49,8 +49,8 @@ let asking = 1_000
 
 const ticketQuery = 'query One($id: ID!) { ticket(id: $id) { id status event { name } } }'
 const several = 'query A { __typename } query B { events { nodes { id } } }'
-const refusedCheckout = `mutation { checkout(input: { ticketRateId: "rate_1", tickets: [] }) { __typename
-  ... on CheckoutRefused { errors { code message path } } } }`
+const refusedCheckout = `mutation { checkout(input: { items: [{ ticketRateId: "rate_1", tickets: [] }] }) { __typename
+  ... on Refused { errors { code message path } } } }`
 
 test.each<[what: string, query: string, asked?: (id: string) => Asked]>([
   ['a ticket', ticketQuery, (id) => ({ variables: { id } })],
@@ -69,7 +69,7 @@ test.each<[what: string, query: string, asked?: (id: string) => Asked]>([
   ['an unknown field', '{ events { nodes { nothing } } }'],
   ['a syntax error', '{ events { nodes { id }'],
   ['no operation', 'fragment E on Event { id }'],
-  ['a subscription', 'subscription { rateAvailability(ticketRateIds: ["rate_1"]) { left } }'],
+  ['a subscription', 'subscription { ticketRates(of: { ids: ["rate_1"] }) { status } }'],
   ['a field that fails', '{ events { nodes { id } } sales(eventId: "evt_1") { key } }'],
   ['a refusal as data', refusedCheckout],
   ['a scope that is missing', 'mutation { cancelTicket(input: { ticketId: "x" }) { __typename } }'],
@@ -163,7 +163,7 @@ test.each([
     { no: false },
   ],
 ])('a repeated operation is refused as too complex if a variable %s', async (_what, query, little, much) => {
-  const rate = 'event { ticketRates { prices { id name price currency includes } } }'
+  const rate = 'event { ticketRates { prices { id name price { amount currency } includes } } }'
   const document = `${query} fragment All on EventConnection { nodes { ticketRates { a: ${rate} b: ${rate} c: ${rate} } } }`
   for (let time = 0; time < 2; time++) expect(await codeOf(document, little)).toBeUndefined()
   for (let time = 0; time < 2; time++) expect(await codeOf(document, much)).toBe('QUERY_TOO_COMPLEX')
@@ -172,13 +172,27 @@ test.each([
 
 test('a repeated mutation that fails in part runs once and reports its error', async () => {
   const query = `mutation ($url: String!, $ticket: ID!) {
-    registerWebhook(input: { url: $url }) { __typename } requestRefund(input: { ticketId: $ticket }) { __typename } }`
+    registerWebhook(input: { url: $url }) { __typename } returnTicket(input: { ticketId: $ticket }) { __typename } }`
   const variables = { url: 'http://127.0.0.1:9/hook', ticket: ticketId }
   expect((await ask(query, { variables })).json().errors).toBeUndefined()
   // An integration may register webhooks but not request refunds.
   const door = sale.integration.v2
   const { data, errors } = (await ask(query, { variables, headers: door })).json()
-  expect(data).toBeNull()
-  expect(errors).toMatchObject([{ path: ['requestRefund'], extensions: { code: 'FORBIDDEN' } }])
+  expect(data).toEqual({ registerWebhook: { __typename: 'RegisterWebhookPayload' }, returnTicket: null })
+  expect(errors).toMatchObject([{ path: ['returnTicket'], extensions: { code: 'FORBIDDEN' } }])
   expect((await ask('{ webhooks { url } }', { headers: door })).json().data.webhooks).toHaveLength(1)
+})
+
+test.each(ways)('a mutation that fails leaves the results of those around it, %s', async (_way, ask) => {
+  const door = sale.integration.v2
+  const scan = (name: string, alias: string) =>
+    `${alias}: checkInTicket(input: { ticket: { qrCode: "none" }, idempotencyKey: "${name} ${alias}" }) {
+      ... on CheckInTicketPayload { checkIn { outcome } } }`
+  const query = `mutation { ${scan(_way, 'a')} b: returnTicket(input: { ticketId: "${ticketId}" }) { __typename } ${scan(_way, 'c')} }`
+  const { statusCode, body } = await ask(query, { headers: door })
+  const { data, errors } = JSON.parse(body)
+  expect(statusCode).toBe(200)
+  const found = { checkIn: { outcome: 'NOT_FOUND' } }
+  expect(data).toEqual({ a: found, b: null, c: found })
+  expect(errors).toMatchObject([{ path: ['b'], extensions: { code: 'FORBIDDEN' } }])
 })

@@ -3,6 +3,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { graphiqlTabs } from '../../../src/graphql-server/graphiql/tabs.ts'
 import { aBuyer, sellAtBoxOffice } from '../../support/box-office.ts'
+import { withNumbers } from '../../support/contract-input.ts'
 import { aCatalogue, anEvent, aPrice, aRate } from '../../support/factories.ts'
 import { publishableHeaders } from '../../support/modes.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
@@ -43,14 +44,23 @@ test('GraphiQL: every tab runs as it is', async () => {
     answers.push(await sale.graphql(query, JSON.parse(variables), { ...page, 'x-api-key': key }))
   }
   for (const { status, errors } of answers) expect([status, errors]).toEqual([200, undefined])
-  expect(answers.map(({ data }) => data)).toMatchObject([
-    { events: { totalCount: 1, nodes: [{ ticketRates: [{ id: rate._id, prices: [{ price: 20 }] }] }] } },
-    { quoteCheckout: { totalAmount: 22 } },
-    { checkout: { totalAmount: 22, payment: { status: 'PENDING' } } },
+  expect(answers.map(({ data }) => withNumbers(data))).toMatchObject([
+    {
+      events: {
+        totalCount: 1,
+        nodes: [{ ticketRates: [{ id: rate._id, currentPrice: { price: 20, total: { amount: '22.00' } } }] }],
+      },
+    },
+    { quoteCheckout: { amounts: { total: 22 } } },
+    { checkout: { payment: { status: 'PENDING', totalAmount: 22 } } },
     { ticket: { id: sold.tickets[0]?.id, status: 'ACTIVATED', saleType: 'BOX_OFFICE' } },
-    { sellAtBoxOffice: { totalAmount: 22, payment: { status: 'PAID', method: 'CASH' } } },
-    { checkInTicket: { result: 'TOO_EARLY', people: 1, entered: 0, admits: 1 } },
-    { refundTicket: { refund: { status: 'SUCCEEDED', amount: 1, ticket: { refunded: 1 } } } },
+    { sellAtBoxOffice: { payment: { status: 'PAID', totalAmount: 22, boxOffice: { method: 'CASH' } } } },
+    { checkInTicket: { checkIn: { outcome: 'TOO_EARLY', people: 1, inside: 0, admits: 1 } } },
+    {
+      refundTicket: {
+        refund: { status: 'SUCCEEDED', amount: 1, ticket: { settlement: { refunded: { amount: '1.00' } } } },
+      },
+    },
     { changes: { nodes: [] } },
     { registerWebhook: { secret: expect.stringMatching(/^whsec_/), webhook: { types: ['TICKET_ENTERED'] } } },
   ])

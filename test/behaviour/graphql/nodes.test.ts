@@ -1,10 +1,19 @@
 // Runs in: postgres
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { issueChannelKey, issueIntegrationKey } from '../../../src/auth/issue-key.ts'
 import { changes } from '../../../src/domain/change/table.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
-import { aCatalogue, anEvent, aPrice, aQuestion, aRate, aSupplement } from '../../support/factories.ts'
-import { inTestMode } from '../../support/modes.ts'
+import {
+  aCatalogue,
+  anEvent,
+  anOrganization,
+  aPrice,
+  aQuestion,
+  aRate,
+  aSupplement,
+} from '../../support/factories.ts'
+import { inTestMode, ownersOf, publishableHeaders } from '../../support/modes.ts'
 import { buyTickets, refundTicket, ticketOf } from '../../support/refunds.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 import { stubProvider } from '../../support/stub-provider.ts'
@@ -25,7 +34,9 @@ beforeAll(async () => {
     supplements: [aSupplement({ _id: 'sup_1' })],
     questions: [aQuestion({ _id: 'que_1', required: false })],
   }
-  sale = await openSale(aCatalogue({ events: [anEvent({ ticket_rates: [aRate(rate), aRate(hidden)] })] }), {
+  const organizations = [anOrganization(), anOrganization({ _id: 'org_2', name: 'Other' })]
+  const events = [anEvent({ ticket_rates: [aRate(rate), aRate(hidden)] })]
+  sale = await openSale(aCatalogue({ organizations, events }), {
     provider: stubProvider({ refund: async ({ id }) => ({ kind: 'succeeded', reference: `re_${id}` }) }),
     settings: { WEBHOOKS_TO_PRIVATE_ADDRESSES: 'true' },
   })
@@ -49,7 +60,7 @@ test('prices, supplements, questions, refunds, changes and webhooks are nodes of
     ['Price', 'price_1', true],
     ['Supplement', 'sup_1', true],
     ['Question', 'que_1', true],
-    ['RefundAttempt', refund, true],
+    ['Refund', refund, true],
     ['Change', change?.id ?? '', true],
     ['Webhook', webhook, false],
   ] as const) {
@@ -67,6 +78,39 @@ test('prices, supplements, questions, refunds, changes and webhooks are nodes of
     'constructor_x',
   ])
     expect(await nodeOf(id)).toBeNull()
+})
+
+test('channels and integrations are nodes of themselves, and a channel of the organizations that it sells for', async () => {
+  const { channelId, integrationId } = await ownersOf(sale)
+  const headersOf = ({ key }: { key: string }) => ({ 'x-api-key': key })
+  const foreign = await issueChannelKey(sale.db, {
+    name: 'Foreign',
+    organizationIds: ['org_2'],
+    mode: 'live',
+  })
+  const rival = await issueIntegrationKey(sale.db, { name: 'Rival', organizationId: 'org_2', mode: 'live' })
+  const page = await publishableHeaders(sale)
+  for (const headers of [sale.channel, page, sale.integration.v2, headersOf(rival)])
+    expect(await nodeOf(channelId, headers)).toEqual({ __typename: 'Channel', id: channelId })
+  for (const headers of [headersOf(foreign), headersOf(rival)])
+    expect(await nodeOf(foreign.channelId, headers)).toEqual({ __typename: 'Channel', id: foreign.channelId })
+  for (const [id, headers] of [
+    [integrationId, sale.integration.v2],
+    [rival.integrationId, headersOf(rival)],
+  ] as const)
+    expect(await nodeOf(id, headers)).toEqual({ __typename: 'Integration', id })
+  for (const [id, headers] of [
+    [channelId, headersOf(foreign)],
+    [foreign.channelId, sale.channel],
+    [foreign.channelId, sale.integration.v2],
+    [integrationId, sale.channel],
+    [integrationId, page],
+    [integrationId, headersOf(foreign)],
+    [integrationId, headersOf(rival)],
+    ['chn_none', sale.channel],
+    ['int_none', sale.integration.v2],
+  ] as const)
+    expect(await nodeOf(id, headers)).toBeNull()
 })
 
 test('a rate that shows only its current price hides the others as nodes too', async () => {

@@ -13,7 +13,7 @@ import { openSale, type Sale } from '../../support/sale.ts'
 
 const hash = (text: string, algorithm = 'sha256') => createHash(algorithm).update(text).digest('hex')
 
-const byRelay = 'query RelayQuery($id: ID!) { event(id: $id) { id } }'
+const byRelay = 'query RelayQuery($id: ID!) { event(by: { id: $id }) { id } }'
 const byCodegen = 'query CodegenQuery { events(first: 1) { nodes { id } } }'
 const byApollo = 'query ApolloQuery { __typename }'
 const cancel = 'mutation Cancel { cancelTicket(input: { ticketId: "tkt_0" }) { __typename } }'
@@ -91,7 +91,7 @@ test.each([
   ['POST', post],
   ['GET', get],
 ])('a document is executed by its hash alone once it was sent with it by %s', async (method, ask) => {
-  const query = `query By${method}($id: ID!) { event(id: $id) { id } }`
+  const query = `query By${method}($id: ID!) { event(by: { id: $id }) { id } }`
   const variables = { id: 'evt_1' }
   expect(await ask({ ...persisted(query), variables })).toMatchObject(notFound)
   const answer = { status: 200, data: { event: { id: 'evt_1' } } }

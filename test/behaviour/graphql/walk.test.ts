@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { anEntry } from '../../support/checkouts.ts'
+import { money } from '../../support/contract-input.ts'
 import { aCatalogue, anEvent, aPrice, aRate } from '../../support/factories.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/harness.ts'
 import { mustStartServer, runCli, type ServerProcess } from '../../support/processes.ts'
@@ -77,13 +78,12 @@ test('a client imports, lists, quotes, checks out, pays and looks up its ticket'
         body: JSON.stringify({ query, variables }),
       })
     ).json()
-  const input = {
-    ticketRateId: 'rate_walk',
-    tickets: [{ priceId: 'price_walk', fullName: 'Ana', email: 'ana@example.com' }],
-  }
-  const quote =
-    'query ($input: CheckoutInput!) { quoteCheckout(input: $input) { ... on CheckoutQuote { totalAmount } } }'
-  expect(await graphql(quote, { input })).toEqual({ data: { quoteCheckout: { totalAmount: 22 } } })
+  const input = { items: [{ ticketRateId: 'rate_walk', tickets: [{ priceId: 'price_walk' }] }] }
+  const quote = `query ($input: QuoteCheckoutInput!) { quoteCheckout(input: $input) {
+    ... on CheckoutQuote { amounts { total { amount currency } } } } }`
+  expect(await graphql(quote, { input })).toEqual({
+    data: { quoteCheckout: { amounts: { total: money(22) } } },
+  })
 
   const body = {
     ticket_rate_id: 'rate_walk',

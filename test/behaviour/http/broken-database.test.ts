@@ -81,7 +81,7 @@ test('a missing table is 500 with the request id and nothing else', async () => 
 
 test('a missing table in GraphQL is the error of its field; other fields keep their values', async () => {
   await withBroken('events', '', async () => {
-    const answer = await ask('{ event(id: "evt_1") { id } ticketRate(id: "rate_1") { id } }')
+    const answer = await ask('{ event(by: { id: "evt_1" }) { id } ticketRate(id: "rate_1") { id } }')
     const { data, errors } = answer.json()
     expect(data).toEqual({ event: null, ticketRate: { id: 'rate_1' } })
     expect(errors).toMatchObject([{ path: ['event'], extensions: { code: 'INTERNAL' } }])

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Checkout, checkOut } from '../../support/checkouts.ts'
+import { type Checkout, checkOut, toCamelCase } from '../../support/checkouts.ts'
+import { toTicket } from '../../support/contract-input.ts'
 import { aCatalogue, anEvent, aPrice, aQuestion, aRate, aSupplement } from '../../support/factories.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 
@@ -49,14 +50,6 @@ beforeAll(async () => {
 })
 afterAll(() => sale.close())
 
-const camelCase = (fields: object) =>
-  Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => [
-      name.replace(/_(\w)/g, (_, one) => one.toUpperCase()),
-      value,
-    ]),
-  )
-
 /** Does all that clients and buyers do, and most of their mistakes. Returns the values that no log line may
  *  contain. */
 async function useEverything(): Promise<string[]> {
@@ -74,7 +67,7 @@ async function useEverything(): Promise<string[]> {
       'activated',
     )
   await sale.graphql(
-    'query ($id: ID!) { ticket(id: $id) { fullName email payment { url } } }',
+    'query ($id: ID!) { ticket(id: $id) { attendee { fullName email } payment { pageUrl } } }',
     { id },
     channel,
   )
@@ -99,10 +92,10 @@ async function useEverything(): Promise<string[]> {
     400, 409, 400, 400, 404, 400, 404, 401, 401, 404,
   ])
   const checkout = 'mutation ($input: CheckoutInput!) { checkout(input: $input) { __typename } }'
-  const input = { ticketRateId: 'rate_1', tickets: [camelCase(person)] }
-  await sale.graphql(checkout, { input }, channel)
+  const ticket = toTicket(toCamelCase(person) as Record<string, unknown>)
+  await sale.graphql(checkout, { input: { items: [{ ticketRateId: 'rate_1', tickets: [ticket] }] } }, channel)
   await sale.graphql(
-    `{ event(id: "${person.email}") { ${person.personal_document_number.slice(-1)} } }`,
+    `{ event(by: { id: "${person.email}" }) { ${person.personal_document_number.slice(-1)} } }`,
     {},
     channel,
   )

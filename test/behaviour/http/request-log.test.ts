@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { anEntry } from '../../support/checkouts.ts'
+import { toItems } from '../../support/contract-input.ts'
 import { aCatalogue, anEvent, aRateOf } from '../../support/factories.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 import { openSocket, readAnswer } from '../../support/sockets.ts'
@@ -84,10 +85,10 @@ test('a name that no operation has is not logged', async () => {
 })
 
 const checkout = `mutation Buy($input: CheckoutInput!) { checkout(input: $input) {
-  ... on CheckoutRefused { errors { code } } } }`
+  ... on Refused { errors { code } } } }`
 
 test('a line lists the codes of errors, of refusals that are data as well', async () => {
-  const input = { ticketRateId: 'rate_1', tickets: [{ priceId: 'price_1', fullName: '', email: 'x' }] }
+  const input = { items: toItems('rate_1', [{ priceId: 'price_1', fullName: '', email: 'x' }]) }
   for (let time = 0; time < 2; time++) await sale.graphql(checkout, { input }, sale.channel)
   expect(logged().map(({ operation, codes }) => [operation, codes])).toEqual([
     ['Buy', ['INVALID']],

@@ -91,7 +91,8 @@ test.each(Object.entries(surfaces))(
 )
 
 test('response cache: another URL, document, variable or operation is another entry', async () => {
-  const query = 'query A($id: ID!) { event(id: $id) { id } } query B($id: ID!) { event(id: $id) { name } }'
+  const query =
+    'query A($id: ID!) { event(by: { id: $id }) { id } } query B($id: ID!) { event(by: { id: $id }) { name } }'
   const ask = (operationName: string, id: string) =>
     sale.rest('POST', '/graphql', {
       headers: sale.channel,
@@ -128,7 +129,7 @@ test('response cache is never shared by a channel and an integration', async () 
   expect((await ask(slugs, channel)).json().data.events.nodes).not.toEqual([])
   expect(await costOf(() => ask(slugs, v1))).toBeGreaterThan(0)
   await ask(page, v2)
-  const event = '{ event(id: "evt_1") { name } }'
+  const event = '{ event(by: { id: "evt_1" }) { name } }'
   await ask(event, channel)
   expect(await costOf(() => ask(event, v2))).toBe(1)
   expect(await costOf(() => ask(event, v2))).toBe(0)
@@ -161,15 +162,17 @@ test('response cache keeps no response beyond the catalogue', async () => {
     tickets: [anEntry('evt_2_price')],
   })
   const variables = { ticket: tickets[0]?._id, payment: payment_id, rate: 'evt_2_rate' }
-  const input = `{ ticketRateId: "evt_2_rate", tickets: [{ priceId: "evt_2_price", fullName: "Ana", email: "a@example.com" }] }`
+  const itemsOf = (more = '') =>
+    `items: [{ ticketRateId: "evt_2_rate", tickets: [{ priceId: "evt_2_price" ${more} }] }]`
+  const named = itemsOf('attendee: { fullName: "Ana", email: "a@example.com" }')
   const operations = [
     'query ($ticket: ID!) { ticket(id: $ticket) { id } }',
     'query ($payment: ID!) { payment(id: $payment) { id } }',
     'query ($rate: ID!) { node(id: $rate) { id } }',
-    `{ quoteCheckout(input: ${input}) { __typename } }`,
+    `{ quoteCheckout(input: { ${itemsOf()} }) { __typename } }`,
     'query ($ticket: ID!) { events { nodes { id } } ticket(id: $ticket) { id } }',
     'query ($ticket: ID!) { events { nodes { id } } ... { ...T } } fragment T on Query { ticket(id: $ticket) { id } }',
-    `mutation { checkout(input: ${input}) { __typename } }`,
+    `mutation { checkout(input: { ${named} }) { __typename } }`,
   ]
   for (const query of operations) {
     const run = () => ask(query, sale.channel, variables)
@@ -182,7 +185,7 @@ test('response cache keeps no response beyond the catalogue', async () => {
 
 test('response cache keeps a catalogue query through fragments', async () => {
   const query =
-    'query { __typename ...A ... { ticketRate(id: "rate_1") { id } } } fragment A on Query { ...B } fragment B on Query { event(id: "evt_1") { id } }'
+    'query { __typename ...A ... { ticketRate(id: "rate_1") { id } } } fragment A on Query { ...B } fragment B on Query { event(by: { id: "evt_1" }) { id } }'
   expect((await ask(query)).json().errors).toBeUndefined()
   expect(await costOf(() => ask(query))).toBe(0)
 })

@@ -14,8 +14,10 @@ beforeAll(async () => {
 })
 afterAll(() => sale.close())
 
-type Scanned = { checkIns: { result: string; people: number; ticket: { id: string; fullName: string } } }
-const query = `subscription ($id: ID!) { checkIns(eventId: $id) { result people ticket { id fullName } } }`
+type Scanned = {
+  checkIns: { outcome: string; people: number; ticket: { id: string; attendee: { fullName: string } } }
+}
+const query = `subscription ($id: ID!) { checkIns(eventId: $id) { outcome people ticket { id attendee { fullName } } } }`
 
 async function unpaidTicket(desk = sale): Promise<string> {
   const { tickets } = await mustCheckOut(desk, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] })
@@ -36,9 +38,9 @@ test('every scan of the event is streamed, with its ticket', async () => {
   await scanTicket(sale, { ticketId, people: 3 })
   await watched.until(({ checkIns: { people } }) => people === 3)
   expect(watched.received.at(-1)?.checkIns).toEqual({
-    result: 'UNPAID',
+    outcome: 'UNPAID',
     people: 3,
-    ticket: { id: ticketId, fullName: 'Ana Núñez' },
+    ticket: { id: ticketId, attendee: { fullName: 'Ana Núñez' } },
   })
   // The scan before the subscription is not told.
   expect(stream.text()).not.toContain('"people":1')

@@ -37,8 +37,8 @@ async function openNarrow(): Promise<{ client: Socket; served: Socket }> {
 
 test('one event at most waits for a client that never reads, and others are told meanwhile', async () => {
   // A long event, so that the kernel's buffer is full after a few.
-  const fields = Array.from({ length: 29 }, (_, n) => `a${n}${'x'.repeat(1_600)}: left`).join(' ')
-  const query = `subscription { rateAvailability(ticketRateIds: ["rate_1"]) { ${fields} } }`
+  const fields = Array.from({ length: 29 }, (_, n) => `a${n}${'x'.repeat(1_600)}: status`).join(' ')
+  const query = `subscription { ticketRates(of: { ids: ["rate_1"] }) { ${fields} } }`
   const body = JSON.stringify({ query })
   const eventBytes = query.length + 1_000
   const { client, served } = await openNarrow()
@@ -55,7 +55,7 @@ test('one event at most waits for a client that never reads, and others are told
     sold++
     await sale.db.execute(sql`update stock set sold_before = ${sold} where id = 'rate_1'`)
     announce(sale.db, 'stock', ['rate_1'])
-    await watched.until(({ rateAvailability }) => rateAvailability.sold === sold)
+    await watched.until(({ ticketRates: { availability } }) => availability.sold === sold)
     await wait(10)
     most = Math.max(most, served.writableLength)
     if (served.writableLength > 0) blocked++

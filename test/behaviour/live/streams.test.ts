@@ -4,7 +4,7 @@ import { issueChannelKey } from '../../../src/auth/issue-key.ts'
 import { revokeKey } from '../../../src/auth/revoke-key.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { aCatalogueOfTwo } from '../../support/factories.ts'
-import { openStream, subscribe, watchRates } from '../../support/live.ts'
+import { leftIn, openStream, subscribe, watchRates } from '../../support/live.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 
 let sale: Sale
@@ -21,7 +21,7 @@ beforeAll(async () => {
 })
 afterAll(() => sale.close())
 
-const rates = 'subscription { rateAvailability(ticketRateIds: ["rate_1"]) { left } }'
+const rates = 'subscription { ticketRates(of: { ids: ["rate_1"] }) { availability { available } } }'
 
 async function newChannel(...organizationIds: string[]) {
   const issued = await issueChannelKey(sale.db, { name: 'Shop', organizationIds, mode: 'live' })
@@ -83,7 +83,7 @@ describe('the protocol', () => {
     expect(stream.status).toBe(200)
     expect(stream.headers.get('access-control-allow-origin')).toBe('https://shop.example')
     expect(stream.headers.get('x-request-id')).toBeTruthy()
-    const mutation = await get('mutation { cancelTicket(ticketId: "x") { __typename } }')
+    const mutation = await get('mutation { cancelTicket(input: { ticketId: "x" }) { __typename } }')
     expect(await mutation.text()).toContain('METHOD_NOT_ALLOWED')
   })
 
@@ -103,9 +103,9 @@ describe('the protocol', () => {
     ],
     [
       'aliases',
-      `subscription { rateAvailability { ${Array.from({ length: 31 }, (_, n) => `a${n}: left`).join(' ')} } }`,
+      `subscription { ticketRates(of: { ids: ["rate_1"] }) { ${Array.from({ length: 31 }, (_, n) => `a${n}: status`).join(' ')} } }`,
     ],
-    ['tokens', `subscription { rateAvailability { ${'left '.repeat(2_000)} } }`],
+    ['tokens', `subscription { ticketRates(of: { ids: ["rate_1"] }) { ${'status '.repeat(2_000)} } }`],
   ])('the limit of %s holds', async (_what, query) => {
     const response = await post(query, { accept: 'text/event-stream' })
     expect(await response.text()).toContain('QUERY_TOO_COMPLEX')
@@ -132,7 +132,7 @@ describe('the protocol', () => {
 
   test('variables are checked', async () => {
     const refused = subscribe(sale.url, sale.channel, {
-      query: 'subscription ($ids: [ID!]) { rateAvailability(ticketRateIds: $ids) { left } }',
+      query: 'subscription ($ids: [ID!]!) { ticketRates(of: { ids: $ids }) { status } }',
       variables: { ids: [{}] },
     })
     await expect.poll(refused.isComplete).toBe(true)
@@ -156,10 +156,11 @@ describe('rights', () => {
     await Promise.all([first?.until(() => true), second?.until(() => true)])
     await changeGrant(sale.db, { channelId, organizationId: 'org_2', granted: false })
     await expect.poll(() => second?.isComplete()).toBe(true)
-    expect(second?.errors).toEqual([{ code: 'NOT_FOUND', path: 'ticketRateIds.0' }])
-    const left = first?.received.at(-1)?.rateAvailability.left ?? 0
+    expect(second?.errors).toEqual([{ code: 'NOT_FOUND', path: 'of.ids.0' }])
+    const leftNow = () => first?.received.map(leftIn).at(-1)
+    const left = leftNow() ?? 0
     await mustCheckOut(sale, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] })
-    await first?.until(({ rateAvailability }) => rateAvailability.left === left - 1)
+    await expect.poll(leftNow).toBe(left - 1)
     expect(first?.isComplete()).toBe(false)
   })
 })

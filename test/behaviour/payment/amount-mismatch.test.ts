@@ -10,7 +10,7 @@ import { type Checkout, countersOf } from '../../support/checkouts.ts'
 import { visibleText } from '../../support/payment-page-buyer.ts'
 import {
   callMutation,
-  cancelCheckout,
+  cancelPayment,
   changeTypesOf,
   paymentRow,
   refundRows,
@@ -138,7 +138,7 @@ test('a wrong amount for a payment already paid, expired or cancelled is refunde
   await sale.buyer.expire(expired.checkout)
   await sweepHolds(sale.db)
   const cancelled = await beginPayment()
-  await cancelCheckout(sale, cancelled.checkout.payment_id)
+  await cancelPayment(sale, cancelled.checkout.payment_id)
   for (const { session } of [expired, cancelled])
     await sale.deliver(withMoney(sale.fake.pay(session.id), { currency: 'jpy' }))
   await giveBack()
@@ -169,30 +169,30 @@ test('an overpayment is paid, its surplus refunded, and the price stays refundab
 
 test('an overpayment for a cancelled checkout is refunded whole', async () => {
   const { checkout, session } = await beginPayment()
-  await cancelCheckout(sale, checkout.payment_id)
+  await cancelPayment(sale, checkout.payment_id)
   session.amount_total = 2500
   // Cancelling expired the session, but its buyer had just paid.
   await sale.deliver(sale.fake.pay(session.id))
-  expect(await sale.refundsOf(checkout)).toEqual(['CANCELLED pending 2500'])
+  expect(await sale.refundsOf(checkout)).toEqual(['PAID_AFTER_CANCELLATION pending 2500'])
 })
 
 test('a wrong amount shows its refund and reason on the payment', async () => {
   const { checkout, session } = await beginPayment()
   await sale.deliver(withMoney(sale.fake.pay(session.id), { currency: 'jpy' }))
   const { data, errors } = await sale.graphql<{ payment: unknown }>(
-    'query ($id: ID!) { payment(id: $id) { status refunds { reason amount currency ticket { id } } } }',
+    'query ($id: ID!) { payment(id: $id) { status refunds { reason amount { amount currency } ticket { id } } } }',
     { id: checkout.payment_id },
     sale.channel,
   )
   expect(errors).toBeUndefined()
   expect(data?.payment).toEqual({
     status: 'FAILED',
-    refunds: [{ reason: 'AMOUNT_MISMATCH', amount: 2200, currency: 'JPY', ticket: null }],
+    refunds: [{ reason: 'AMOUNT_MISMATCH', amount: { amount: '2200', currency: 'JPY' }, ticket: null }],
   })
   const refused = await callMutation(
     sale,
     'refundTicket',
-    { ticketId: ticketOf(checkout) },
+    { ticketId: ticketOf(checkout), idempotencyKey: 'mismatch' },
     sale.integration.v2,
   )
   expect(JSON.stringify(refused.data)).toContain('ILLEGAL_TRANSITION')

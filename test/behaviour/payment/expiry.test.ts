@@ -95,13 +95,11 @@ test('an expired hold shows in GraphQL and in the lookup', async () => {
   await expireHolds(sale.db, 10)
   const id = tickets[0]?._id
   const query =
-    'query ($id: ID!) { ticket(id: $id) { status checkoutStatus totalPaid raised payment { status } } }'
+    'query ($id: ID!) { ticket(id: $id) { status settlement { paid { amount } net { amount } commission { amount } } payment { status } } }'
   expect((await sale.graphql(query, { id }, sale.channel)).data).toEqual({
     ticket: {
       status: 'EXPIRED',
-      checkoutStatus: 'EXPIRED',
-      totalPaid: 0,
-      raised: 0,
+      settlement: { paid: { amount: '0.00' }, net: { amount: '0.00' }, commission: { amount: '0.00' } },
       payment: { status: 'EXPIRED' },
     },
   })

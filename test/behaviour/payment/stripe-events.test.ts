@@ -179,12 +179,12 @@ test('stripe event paid after cancelling is refunded and the page says so', asyn
   sale.fake.setFault(null)
   await sale.deliver(sale.fake.pay(session.id), sale.fake.pay(other.session.id))
   expect(await sale.buyer.statusesOf(checkout)).toEqual(['cancelled', 'expired'])
-  expect(await sale.refundsOf(checkout)).toEqual(['CANCELLED pending 2200'])
+  expect(await sale.refundsOf(checkout)).toEqual(['PAID_AFTER_CANCELLATION pending 2200'])
   expect(await pageText(checkout)).toMatch(
     /Your money goes back .* after the order was cancelled, so you have no tickets/,
   )
   expect(await redirectOf(other.checkout)).toContain('/sorry?')
-  expect(await redirectOf(other.checkout)).toContain('status=cancelled&code=CANCELLED')
+  expect(await redirectOf(other.checkout)).toContain('status=cancelled&code=PAID_AFTER_CANCELLATION')
 })
 
 /** Adds a session to the same payment, as after a lost response. */

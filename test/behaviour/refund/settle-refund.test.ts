@@ -92,7 +92,11 @@ test('refund with the provider out of reach stays pending and is retried under t
   const id = refunds.ticketOf(checkout)
   outcome = unreachable
   const { refund } = await refunds.refundTicket(sale, id)
-  expect(refund).toMatchObject({ status: 'PENDING', succeededAt: null, ticket: { refunded: 0 } })
+  expect(refund).toMatchObject({
+    status: 'PENDING',
+    succeededAt: null,
+    ticket: { settlement: { refunded: 0 } },
+  })
   // A pending refund counts as refunded.
   expect(refunds.refusalCodes(await refunds.refundTicket(sale, id, { amount: 1 }))).toEqual([
     'REFUND_TOO_HIGH 0',
@@ -213,7 +217,7 @@ test('refund webhook before the response to the call settles it, and the respons
   }
   const other = await refunds.buyTickets(sale)
   const answered = await refunds.refundTicket(sale, refunds.ticketOf(other))
-  expect(answered.refund).toMatchObject({ status: 'SUCCEEDED', ticket: { refunded: 22 } })
+  expect(answered.refund).toMatchObject({ status: 'SUCCEEDED', ticket: { settlement: { refunded: 22 } } })
   for (const paid of [checkout, other]) {
     expect(await statesOf(paid)).toEqual(['succeeded', 'refunded', 2200])
     expect(await correctiveOf(paid)).toBe(1)
@@ -249,7 +253,7 @@ test('refund that the database cannot settle stays pending and is settled later'
     $$ begin raise exception 'deadlock' using errcode = '40P01'; end $$`)
   await sale.db.execute(sql`create trigger give_up before insert on invoices execute function give_up()`)
   const { refund } = await refunds.refundTicket(sale, refunds.ticketOf(checkout))
-  expect(refund).toMatchObject({ status: 'PENDING', ticket: { refunded: 0 } })
+  expect(refund).toMatchObject({ status: 'PENDING', ticket: { settlement: { refunded: 0 } } })
   await sale.db.execute(sql`drop function give_up cascade`)
   await letBeDue()
   await work()
@@ -289,12 +293,14 @@ test('late payment of a full rate is refunded, without an invoice, with a change
   expect(await refunds.changeTypesOf(sale, late.payment_id)).toEqual(['payment.expired', 'payment.refunded'])
   // Visible to the channel on its payment.
   const { data } = await sale.graphql(
-    'query ($id: ID!) { payment(id: $id) { status refundedAmount refunds { reason status amount ticket { id } } } }',
+    'query ($id: ID!) { payment(id: $id) { status refunded { amount } refunds { reason status amount { amount } ticket { id } } } }',
     { id: late.payment_id },
     sale.channel,
   )
-  const [refund] = [{ reason: 'LATE_NO_CAPACITY', status: 'SUCCEEDED', amount: 22, ticket: null }]
-  expect(data).toEqual({ payment: { status: 'REFUNDED', refundedAmount: 22, refunds: [refund] } })
+  const [refund] = [
+    { reason: 'LATE_NO_CAPACITY', status: 'SUCCEEDED', amount: { amount: '22.00' }, ticket: null },
+  ]
+  expect(data).toEqual({ payment: { status: 'REFUNDED', refunded: { amount: '22.00' }, refunds: [refund] } })
   await refunds.cancelTicket(sale, refunds.ticketOf(other))
 })
 
@@ -317,11 +323,11 @@ test('refund of a late payment does not undo a later one that was accepted', asy
 
 test('payment for a cancelled checkout is refunded', async () => {
   const checkout = await checkOutHeld('rate_1', 'price_1')
-  await refunds.cancelCheckout(sale, checkout.payment_id)
+  await refunds.cancelPayment(sale, checkout.payment_id)
   await receive(checkout)
   await work()
   expect(await statesOf(checkout)).toEqual(['succeeded', 'refunded', 2200])
-  expect(await rowOf(checkout)).toMatchObject({ reason: 'CANCELLED' })
+  expect(await rowOf(checkout)).toMatchObject({ reason: 'PAID_AFTER_CANCELLATION' })
   expect(await correctiveOf(checkout)).toBe(0)
 })
 

@@ -113,7 +113,7 @@ test('rows go once they are as old as their setting, those of each organization 
       await runSql(
         sale.db,
         `insert into check_ins (organization_id, integration_id, nonce, request_hash, direction, force, result, at, created_at)
-        values ('${organization}', '${integration?.id}', '${organization}_${days}', '', 'in', false, 'UNKNOWN', now(),
+        values ('${organization}', '${integration?.id}', '${organization}_${days}', '', 'in', false, 'NOT_FOUND', now(),
           '${at('check_ins').toISOString()}')`,
       )
       await runSql(
@@ -295,18 +295,18 @@ test('what waits for a disabled webhook goes by its age', async () => {
   expect(await retain()).toEqual(deleted({ webhook_deliveries: 2 }))
 })
 
-test('a nonce is known for as long as its scan is kept', async () => {
+test('the key of a scan is known for as long as its scan is kept', async () => {
   const { ticketId } = await sell()
-  const scan = { ticketId, nonce: 'nonce_old' }
+  const scan = { ticketId, idempotencyKey: 'key_old' }
   const scanned = (given: typeof scan & { direction?: 'OUT' }) => scanTicket(sale, given, sale.integration.v2)
-  expect(await scanned(scan)).toMatchObject({ result: 'OK', idempotentReplayed: false })
+  expect(await scanned(scan)).toMatchObject({ outcome: 'OK', replayed: false })
   await ageRows('check_ins')
-  expect(await scanned(scan)).toMatchObject({ result: 'OK', idempotentReplayed: true })
+  expect(await scanned(scan)).toMatchObject({ outcome: 'OK', replayed: true })
   expect(await scanned({ ...scan, direction: 'OUT' })).toMatchObject({
     errors: [{ code: 'IDEMPOTENCY_KEY_REUSED' }],
   })
   expect(await retain()).toEqual(deleted({ check_ins: 1 }))
-  expect(await scanned(scan)).toMatchObject({ result: 'ALREADY_ENTERED', idempotentReplayed: false })
+  expect(await scanned(scan)).toMatchObject({ outcome: 'NO_ENTRIES_LEFT', replayed: false })
 })
 
 test('an event of the provider is applied once for as long as it is kept', async () => {

@@ -21,7 +21,7 @@ import {
   type WalkedSale,
   zenobia,
 } from '../../support/personal-data.ts'
-import { cancelCheckout, ticketOf, ticketRow } from '../../support/refunds.ts'
+import { cancelPayment, ticketOf, ticketRow } from '../../support/refunds.ts'
 
 // Data that goes by itself once it is old enough.
 
@@ -85,7 +85,7 @@ test('unpaid checkouts are deleted, and nothing that was paid or may still be', 
   const key = { 'idempotency-key': 'left' }
   const left = await mustCheckOut(sale, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] }, key)
   const inSession = await mustCheckOut(sale, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] })
-  for (const { payment_id } of [left, inSession]) await cancelCheckout(sale, payment_id)
+  for (const { payment_id } of [left, inSession]) await cancelPayment(sale, payment_id)
   await sale.db
     .update(payments)
     .set({ sessionOpen: true, sessionId: 'cs_1' })
@@ -113,7 +113,7 @@ test('unpaid checkouts are deleted, and nothing that was paid or may still be', 
   expect(keys).toEqual([])
   expect(await countersOf(sale)).toEqual(counters)
   await sale.db.update(payments).set({ sessionOpen: false }).where(eq(payments.id, inSession.payment_id))
-  await cancelCheckout(sale, open.payment_id)
+  await cancelPayment(sale, open.payment_id)
   expect(await brokenInvariants(sale.db)).toEqual([])
   const page = await sale.rest('GET', new URL(left.payment_url).pathname)
   expect(page.statusCode).toBe(404)
@@ -124,7 +124,7 @@ test('an unpaid checkout that was scanned is anonymized and kept', async () => {
     ticket_rate_id: 'rate_1',
     tickets: [anEntry('price_1', zenobia)],
   })
-  await cancelCheckout(sale, scanned.payment_id)
+  await cancelPayment(sale, scanned.payment_id)
   await scanTicket(sale, { ticketId: ticketOf(scanned), force: true }, sale.integration.v2)
   await age(31)
   expect(await runOnce(applyRetention)).toMatchObject([{ attendees: 1 }])

@@ -3,6 +3,7 @@
 import fc from 'fast-check'
 import { expect, onTestFinished, test } from 'vitest'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
+import { type Amount, money } from '../../support/contract-input.ts'
 import { aCatalogue, anEvent, anOrganization, aPrice, aRate } from '../../support/factories.ts'
 import { fullPaymentOf, refundTicket, ticketOf } from '../../support/refunds.ts'
 import { openSale } from '../../support/sale.ts'
@@ -11,8 +12,9 @@ import { stubProvider } from '../../support/stub-provider.ts'
 
 // Sums that the organizer is shown, beside what buyers paid and got back in the digits that they were shown.
 
-const fields = 'currency gross fees refunded net'
-type Sums = { currency: string; gross: number; fees: number; refunded: number; net: number }
+const amounts = ['gross', 'fees', 'refunded', 'net'] as const
+const fields = `currency ${amounts.map((name) => `${name} { amount currency }`).join(' ')}`
+type Sums = { currency: string } & Record<(typeof amounts)[number], Amount>
 
 test.each([
   ['JPY', 0, 1],
@@ -22,10 +24,11 @@ test.each([
 ])(
   'sums of sales in %s, of %i decimals, are exactly what buyers paid and got back',
   async (currency, decimals, step) => {
-    const exact = (amount: number) => BigInt(amount.toFixed(decimals).replace('.', ''))
+    const exact = (amount: number | string) =>
+      BigInt((typeof amount === 'string' ? amount : amount.toFixed(decimals)).replace('.', ''))
     const toMajor = (minor: number) => minor / 10 ** decimals
-    const amounts = [1, 7, 10 ** decimals * 10 - 1, 10 ** decimals * 33_333 + 3]
-    const prices = amounts.map((minor, index) =>
+    const minors = [1, 7, 10 ** decimals * 10 - 1, 10 ** decimals * 33_333 + 3]
+    const prices = minors.map((minor, index) =>
       aPrice({
         _id: `price_${index}`,
         name: `Price ${index}`,
@@ -60,7 +63,9 @@ test.each([
       const part = share === null ? 0 : Math.ceil((Number(exact(total)) * share) / 100 / step) * step
       if (part > 0) {
         refunded += BigInt(part)
-        await refundTicket(sale, ticketOf(checkout), { amount: toMajor(part) })
+        await refundTicket(sale, ticketOf(checkout), {
+          amount: money(toMajor(part), currency, decimals),
+        })
       }
       const { data } = await sale.graphql<{ sales: Sums[] }>(
         `{ sales(eventId: "evt_1", groupBy: SALE_TYPE) { ${fields} } }`,
@@ -69,11 +74,14 @@ test.each([
       )
       const [sums] = data?.sales ?? []
       expect(sums).toMatchObject({ currency })
-      const { gross = 0, fees = 0, net = 0, refunded: back = 0 } = sums ?? {}
-      expect([exact(gross), exact(back)]).toEqual([paid, refunded])
-      expect(exact(net) + exact(fees)).toBe(paid - refunded)
-      // No digits beyond those of the currency.
-      for (const amount of [gross, fees, net, back]) expect(Number(amount.toFixed(decimals))).toBe(amount)
+      // The digits of the currency, and no others.
+      const digits = decimals === 0 ? /^\d+$/ : new RegExp(`^\\d+\\.\\d{${decimals}}$`)
+      const [gross = 0n, fees = 0n, back = 0n, net = 0n] = amounts.map((name) => {
+        expect(sums?.[name]).toEqual({ amount: expect.stringMatching(digits), currency })
+        return exact(sums?.[name].amount ?? '')
+      })
+      expect([gross, back]).toEqual([paid, refunded])
+      expect(net + fees).toBe(paid - refunded)
     })
     await fc.assert(property, {
       numRuns: 12,

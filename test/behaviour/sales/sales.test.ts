@@ -5,6 +5,7 @@ import { channels } from '../../../src/auth/table.ts'
 import { expireHolds } from '../../../src/domain/sale/release/expire-holds.ts'
 import { tickets } from '../../../src/domain/ticket/table.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
+import { withNumbers } from '../../support/contract-input.ts'
 import { aDiscount, lapseAll } from '../../support/discounts.ts'
 import {
   aCatalogue,
@@ -20,7 +21,7 @@ import {
 import { brokenInvariants } from '../../support/invariants.ts'
 import { cancelTicket, fullPaymentOf, refundTicket, refusalCodes } from '../../support/refunds.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
-import { addUp, groupings, wrongSums } from '../../support/sales-sums.ts'
+import { addUp, groupings, salesAmounts, salesFields, wrongSums } from '../../support/sales-sums.ts'
 import { settlePaymentById } from '../../support/settle-payment.ts'
 import { stubProvider } from '../../support/stub-provider.ts'
 
@@ -75,17 +76,18 @@ beforeAll(async () => {
 afterAll(() => sale.close())
 
 type Row = Record<string, string | number | null>
-const fields = 'key label currency tickets cancelled gross discounts fees refunded net entered'
 const ask = (eventId: string, groupBy: string, headers = sale.integration.v2, more = '') =>
   sale.graphql<{ sales: Row[] | null }>(
-    `query ($eventId: ID!) { sales(eventId: $eventId, groupBy: ${groupBy}${more}) { ${fields} } }`,
+    `query ($eventId: ID!) { sales(eventId: $eventId, groupBy: ${groupBy}${more}) { ${salesFields} } }`,
     { eventId },
     headers,
   )
 async function salesBy(groupBy: string, more = ''): Promise<Row[] | null | undefined> {
   const { data, errors } = await ask('evt_sums', groupBy, undefined, more)
   expect(errors).toBeUndefined()
-  return data?.sales
+  for (const row of data?.sales ?? [])
+    for (const name of salesAmounts) expect(row[name]).toMatchObject({ currency: row.currency })
+  return withNumbers(data?.sales)
 }
 
 async function sell(body: object, headers = sale.channel) {
@@ -234,7 +236,7 @@ test('sales of any size take 2 statements', async () => {
 })
 
 test('sales of a thousand rows with all fields are within the limit of complexity, and twenty of them are not', async () => {
-  const all = (alias: string) => `${alias}: sales(eventId: "evt_sums", groupBy: REFERRAL) { ${fields} }`
+  const all = (alias: string) => `${alias}: sales(eventId: "evt_sums", groupBy: REFERRAL) { ${salesFields} }`
   expect((await sale.graphql(`{ ${all('a')} }`, {}, sale.integration.v2)).errors).toBeUndefined()
   const many = Array.from({ length: 20 }, (_, index) => all(`a${index}`)).join(' ')
   const { errors } = await sale.graphql(`{ ${many} }`, {}, sale.integration.v2)

@@ -6,6 +6,7 @@ import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { newApiKey } from '../../../src/auth/api-key.ts'
 import { anEntry, checkOut } from '../../support/checkouts.ts'
+import { money, toItems } from '../../support/contract-input.ts'
 import { aCatalogueOfTwo, channelHeaders, integrationHeaders } from '../../support/factories.ts'
 import { graphqlRefusal, refusal } from '../../support/refusals.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
@@ -28,36 +29,36 @@ const bodyOf = (rate: string, more: Record<string, unknown> = {}) => ({
 const stranger = () => ({ 'x-api-key': newApiKey('test').key })
 
 type Headers = Record<string, string>
-type Result = { result: { __typename: string; totalAmount?: number } }
+type Result = { result: { __typename: string; payment?: object } }
 
 const overGraphql = (query: string, variables = {}, headers: Headers = sale.channel) =>
   sale.graphql<Result>(query, variables, headers)
 
-const entries = '[{ priceId: "price_1", fullName: "Ana", email: "ana@example.com" }]'
+const ticketsOf = (rate: string) =>
+  `items: [{ ticketRateId: ${rate}, tickets: [{ priceId: "price_1", attendee: { fullName: "Ana", email: "ana@example.com" } }] }]`
 const input = {
-  ticketRateId: 'rate_1',
-  tickets: [{ priceId: 'price_1', fullName: 'Ana', email: 'ana@example.com' }],
+  items: toItems('rate_1', [{ priceId: 'price_1', fullName: 'Ana', email: 'ana@example.com' }]),
 }
-const whole = '{ __typename ... on CheckoutPayload { totalAmount } }'
+const whole = '{ __typename ... on CheckoutPayload { payment { totalAmount { amount currency } } } }'
 const byVariable = `mutation ($input: CheckoutInput!) { result: checkout(input: $input) ${whole} }`
 
 test.each<[what: string, query: string, variables: Record<string, unknown>, statements: number]>([
   ['the input as variable', byVariable, { input }, 2],
   [
     'the input written out',
-    `mutation { result: checkout(input: { ticketRateId: "rate_1", tickets: ${entries} }) ${whole} }`,
+    `mutation { result: checkout(input: { ${ticketsOf('"rate_1"')} }) ${whole} }`,
     {},
     2,
   ],
   [
     'a variable for the rate',
-    `mutation ($id: ID!) { result: checkout(input: { ticketRateId: $id, tickets: ${entries} }) ${whole} }`,
+    `mutation ($id: ID!) { result: checkout(input: { ${ticketsOf('$id')} }) ${whole} }`,
     { id: 'rate_1' },
     2,
   ],
   [
     'a default for the input',
-    `mutation ($input: CheckoutInput! = { ticketRateId: "rate_1", tickets: ${entries} }) {
+    `mutation ($input: CheckoutInput! = { ${ticketsOf('"rate_1"')} }) {
       result: checkout(input: $input) ${whole} }`,
     {},
     3,
@@ -77,17 +78,18 @@ test.each<[what: string, query: string, variables: Record<string, unknown>, stat
 ])('a checkout over GraphQL with %s is sold', async (_what, query, variables, statements) => {
   const { data, errors } = await overGraphql(query, variables)
   expect(errors).toBeUndefined()
-  expect(data?.result).toEqual({ __typename: 'CheckoutPayload', totalAmount: 22 })
+  expect(data?.result).toEqual({ __typename: 'CheckoutPayload', payment: { totalAmount: money(22) } })
   expect(sale.statements).toHaveLength(statements)
 })
 
 test('a quote takes one statement, and the next sees what was sold meanwhile', async () => {
-  const query = `query ($input: CheckoutInput!) { result: quoteCheckout(input: $input) {
-    ... on CheckoutQuote { ticketRate { availability { available } } } } }`
-  type Quoted = { result: { ticketRate: { availability: { available: number } } } }
+  const query = `query ($input: QuoteCheckoutInput!) { result: quoteCheckout(input: $input) {
+    ... on CheckoutQuote { items { ticketRate { availability { available } } } } } }`
+  type Quoted = { result: { items: { ticketRate: { availability: { available: number } } }[] } }
+  const quoted = { items: [{ ticketRateId: 'rate_1', tickets: [{ priceId: 'price_1' }] }] }
   const left = async () => {
-    const { data } = await sale.graphql<Quoted>(query, { input }, sale.channel)
-    return data?.result.ticketRate.availability.available ?? 0
+    const { data } = await sale.graphql<Quoted>(query, { input: quoted }, sale.channel)
+    return data?.result.items[0]?.ticketRate.availability.available ?? 0
   }
   const before = await left()
   expect(sale.statements).toHaveLength(1)
@@ -149,7 +151,7 @@ test('a failing prefetch still refuses an unknown caller with 401', async () => 
     expect(refusal(await checkOut(sale, bodyOf('1'), stranger()))).toBe('401 UNAUTHENTICATED x-api-key')
     expect(refusal(await checkOut(sale, bodyOf('1')))).toBe('500 INTERNAL')
     const { status, data, errors } = await overGraphql(byVariable, { input })
-    expect([status, data]).toEqual([200, null])
+    expect([status, data]).toEqual([200, { result: null }])
     expect(errors).toMatchObject([{ path: ['result'], extensions: { code: 'INTERNAL' } }])
   } finally {
     await sale.db.execute(sql`alter table questions_kept rename to questions`)

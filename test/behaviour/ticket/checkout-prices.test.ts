@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { anEntry, checkOutOverGraphql, countersOf, mustCheckOut } from '../../support/checkouts.ts'
+import { money } from '../../support/contract-input.ts'
 import {
   aCatalogue,
   anEvent,
@@ -123,7 +124,7 @@ test('a checkout counts in minor units of its currency', async () => {
 test('a checkout over 0 is paid at once', async () => {
   const { payment, tickets } = await checkOutOverGraphql(sale, body('free', anEntry('price_free')))
   expect(payment).toMatchObject({ status: 'PAID', totalAmount: 0 })
-  expect(tickets).toMatchObject([{ status: 'ACTIVATED', checkoutStatus: 'ACTIVE' }])
+  expect(tickets).toMatchObject([{ status: 'ACTIVATED' }])
   expect((await countersOf(sale)).rate_free).toEqual({ sold: 1, held: 0 })
 })
 
@@ -151,19 +152,24 @@ test('a checkout at an unavailable price sells at the current one and says so', 
 
 test('a checkout dearer than expectedTotal is refused and holds nothing', async () => {
   const checkout = (expectedTotal: number) =>
-    checkOutOverGraphql(sale, body('expected', anEntry('expected_early')), { expectedTotal })
+    checkOutOverGraphql(sale, body('expected', anEntry('expected_early')), {
+      expectedTotal: money(expectedTotal),
+    })
   expect(await checkout(11)).toMatchObject({
     errors: [
       {
-        __typename: 'TotalIncreasedError',
+        __typename: 'AmountError',
         code: 'TOTAL_INCREASED',
-        totalAmount: 16.5,
+        amount: 16.5,
         path: 'expectedTotal',
       },
     ],
   })
   expect((await countersOf(sale)).rate_expected).toEqual({ sold: 0, held: 0 })
-  expect(await checkout(16.5)).toMatchObject({ __typename: 'CheckoutPayload', totalAmount: 16.5 })
+  expect(await checkout(16.5)).toMatchObject({
+    __typename: 'CheckoutPayload',
+    payment: { totalAmount: 16.5 },
+  })
 })
 
 type Rates = { data: { ticket_rates: { _id: string; prices: { _id: string }[] }[] }[] }
@@ -184,34 +190,30 @@ test('a rate that hides its prices shows the current one and sells later ones by
 
 test('a quote has the total of its checkout and holds nothing', async () => {
   const before = await countersOf(sale)
-  const query = `query ($input: CheckoutInput!) { quoteCheckout(input: $input) { ... on CheckoutQuote { totalAmount currency conditionsChanged
-    ticketRate { id } tickets { price { id } totalSupplements totalFees totalWarranty totalPrice } } } }`
-  const ticket = {
-    priceId: 'price_full',
-    fullName: 'Ana',
-    email: 'ana@example.com',
-    warranty: true,
-    supplements: [{ supplementId: 'sup_a' }],
-  }
+  const part = '{ amount currency }'
+  const amounts = `amounts { price ${part} discount ${part} supplements ${part} fees ${part} warranty ${part} total ${part} }`
+  const query = `query ($input: QuoteCheckoutInput!) { quoteCheckout(input: $input) { ... on CheckoutQuote {
+    conditionsChanged ${amounts} items { ticketRate { id } tickets { price { id } ${amounts} } } } } }`
+  const ticket = { priceId: 'price_full', warranty: true, supplements: [{ supplementId: 'sup_a' }] }
   const { data } = await sale.graphql(
     query,
-    { input: { ticketRateId: 'rate_full', tickets: [ticket] } },
+    { input: { items: [{ ticketRateId: 'rate_full', tickets: [ticket] }] } },
     sale.channel,
   )
+  const quoted = {
+    price: money(19.99),
+    discount: money(0),
+    supplements: money(3.5),
+    fees: money(1.5),
+    warranty: money(2.35),
+    total: money(27.34),
+  }
   expect(data).toEqual({
     quoteCheckout: {
-      totalAmount: 27.34,
-      currency: 'EUR',
       conditionsChanged: false,
-      ticketRate: { id: 'rate_full' },
-      tickets: [
-        {
-          price: { id: 'price_full' },
-          totalSupplements: 3.5,
-          totalFees: 1.5,
-          totalWarranty: 2.35,
-          totalPrice: 27.34,
-        },
+      amounts: quoted,
+      items: [
+        { ticketRate: { id: 'rate_full' }, tickets: [{ price: { id: 'price_full' }, amounts: quoted }] },
       ],
     },
   })

@@ -5,7 +5,8 @@ import { changeGrant } from '../../../src/auth/change-grant.ts'
 import { grants } from '../../../src/auth/table.ts'
 import { payments } from '../../../src/domain/payment/table.ts'
 import { tickets } from '../../../src/domain/ticket/table.ts'
-import { anEntry, checkOut, checkOutOverGraphql, countersOf } from '../../support/checkouts.ts'
+import { anEntry, checkOut, checkOutOverGraphql, countersOf, toCamelCase } from '../../support/checkouts.ts'
+import { toFlatPath } from '../../support/contract-input.ts'
 import {
   aCatalogue,
   anEvent,
@@ -253,6 +254,17 @@ const rules: Rule[] = [
   ],
 ]
 
+// Facts that GraphQL names otherwise than REST.
+const namesOfFacts: Record<string, string> = {
+  valid_from: 'startsAt',
+  valid_until: 'endedAt',
+  start_date: 'endedAt',
+}
+const toGraphqlFacts = (facts: object) =>
+  toCamelCase(
+    Object.fromEntries(Object.entries(facts).map(([name, fact]) => [namesOfFacts[name] ?? name, fact])),
+  ) as object
+
 const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
 test.each(rules)(
@@ -268,12 +280,12 @@ test.each(rules)(
       errors: [facts, ...problems.slice(1).map(() => ({}))],
     })
     const refused = await checkOutOverGraphql(sale, body)
-    expect(refused.__typename).toBe('CheckoutRefused')
-    expect(refused.errors.map(({ code, path }) => `${code} ${snake(path ?? '')}`)).toEqual(problems)
-    const actual = Object.fromEntries(
-      Object.entries(refused.errors[0] ?? {}).map(([name, fact]) => [snake(name), fact]),
+    expect(refused.__typename).toBe('Refused')
+    expect(refused.errors.map(({ code, path }) => `${code} ${snake(toFlatPath(path ?? ''))}`)).toEqual(
+      problems,
     )
-    expect(actual).toMatchObject(facts)
+    expect(refused.errors.every(({ path }) => path?.startsWith('items.0.'))).toBe(true)
+    expect(refused.errors[0]).toMatchObject(toGraphqlFacts(facts))
     expect(await countersOf(sale)).toEqual(before)
     expect(await sale.db.$count(tickets)).toBe(0)
     expect(await sale.db.$count(payments)).toBe(0)
@@ -281,21 +293,15 @@ test.each(rules)(
 )
 
 test('a quote follows the rules of checkouts', async () => {
-  const quote = `query ($input: CheckoutInput!) { quoteCheckout(input: $input) { __typename
-    ... on CheckoutRefused { errors { code path ... on AvailabilityError { available } } } } }`
-  const input = {
-    ticketRateId: 'rate_two_left',
-    tickets: Array.from({ length: 3 }, () => ({
-      priceId: 'price_two_left',
-      fullName: 'Ana',
-      email: 'ana@example.com',
-    })),
-  }
+  const quote = `query ($input: QuoteCheckoutInput!) { quoteCheckout(input: $input) { __typename
+    ... on Refused { errors { code path ... on AvailabilityError { available } } } } }`
+  const tickets = Array.from({ length: 3 }, () => ({ priceId: 'price_two_left' }))
+  const input = { items: [{ ticketRateId: 'rate_two_left', tickets }] }
   const { data } = await sale.graphql(quote, { input }, sale.channel)
   expect(data).toEqual({
     quoteCheckout: {
-      __typename: 'CheckoutRefused',
-      errors: [{ code: 'INSUFFICIENT_AVAILABILITY', path: 'tickets', available: 2 }],
+      __typename: 'Refused',
+      errors: [{ code: 'INSUFFICIENT_AVAILABILITY', path: 'items.0.tickets', available: 2 }],
     },
   })
 })

@@ -58,11 +58,31 @@ test('checkout with a used key and another body is refused', async () => {
 test('checkout keys are shared by both surfaces', async () => {
   await checkOut(sale, body(), under('rest'))
   const overGraphql = await checkOutOverGraphql(sale, body(), { idempotencyKey: 'rest' })
-  expect(overGraphql).toMatchObject({ __typename: 'CheckoutPayload', idempotentReplayed: true })
+  expect(overGraphql).toMatchObject({ __typename: 'CheckoutPayload', replayed: true })
   const first = await checkOutOverGraphql(sale, body(), { idempotencyKey: 'b' })
-  expect(first.idempotentReplayed).toBe(false)
+  expect(first.replayed).toBe(false)
   const again = await checkOut(sale, body(), under('b'))
   expect(again.json().data.payment_id).toBe(first.payment.id)
+})
+
+test('a checkout with every field is the same request on both surfaces', async () => {
+  const entry = {
+    ...{ phone: '+34600000001', birthday: '1990-01-02', address: 'Calle Mayor 1', postal_code: '28013' },
+    ...{ country_code: 'ES', personal_document_type: 'dni', personal_document_number: '12345678Z' },
+    ...{ qr_code: 'BOTH', answers: [], supplements: [], warranty: false },
+  }
+  const full = {
+    ...{ ...body(), tickets: [anEntry('price_1', entry)], expected_total: 22, send_resourcers: false },
+    ...{ redirect_url: 'https://shop.example/', error_url: 'https://shop.example/', language: 'es' },
+    ...{ referral_id: 'blog', metadata: { table: 7 } },
+  }
+  expect((await checkOut(sale, full, under('full'))).statusCode).toBe(200)
+  const replayed = (given: typeof full) => checkOutOverGraphql(sale, given, { idempotencyKey: 'full' })
+  expect(await replayed(full)).toMatchObject({ __typename: 'CheckoutPayload', replayed: true })
+  for (const other of [{ language: 'fr' }, { expected_total: 23 }, { metadata: { table: 8 } }])
+    expect(await replayed({ ...full, ...other })).toMatchObject({
+      errors: [{ code: 'IDEMPOTENCY_KEY_REUSED', path: 'idempotencyKey' }],
+    })
 })
 
 test('checkout keys do not keep refusals', async () => {

@@ -5,7 +5,7 @@ import { aBuyer, mustSell } from '../../support/box-office.ts'
 import { anEntry, type Checkout, mustCheckOut } from '../../support/checkouts.ts'
 import { aCatalogue, anEvent, anOrganization, aRateNamed, channelHeaders } from '../../support/factories.ts'
 import { inTestMode, publishableHeaders } from '../../support/modes.ts'
-import { cancelCheckout, fullPaymentOf } from '../../support/refunds.ts'
+import { cancelPayment, fullPaymentOf } from '../../support/refunds.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 import { settlePaymentById } from '../../support/settle-payment.ts'
 
@@ -45,7 +45,7 @@ beforeAll(async () => {
   await buy('second', '2', ['ben@example.com'])
   await order('unpaid', '3', ['luz@example.com'])
   const given = await order('left', '1', ['luz@example.com'])
-  await cancelCheckout(sale, given.payment_id)
+  await cancelPayment(sale, given.payment_id)
   await buy('rivals', '1', ['ana@example.com'], rival)
   await buy('far', 'far', ['ana@example.com'])
   const sold = await mustSell(sale, { tickets: [aBuyer('price_1', { email: 'otto@example.com' })] })

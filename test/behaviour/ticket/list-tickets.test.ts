@@ -153,12 +153,12 @@ test('payment and code find their tickets, in any order', async () => {
 })
 
 test('a range of payment times includes its beginning and not its end', async () => {
-  const { data } = await sale.graphql<{ ticket: { activationDate: string } }>(
-    `{ ticket(id: "${ids.anabel}") { activationDate } }`,
+  const { data } = await sale.graphql<{ ticket: { activatedAt: string } }>(
+    `{ ticket(id: "${ids.anabel}") { activatedAt } }`,
     {},
     sale.integration.v2,
   )
-  const at = data?.ticket.activationDate
+  const at = data?.ticket.activatedAt
   expect(await namesOf({ filter: { paidFrom: at } })).toEqual(['door', 'rivals', 'luz', 'anabel'])
   expect(await namesOf({ filter: { paidUntil: at } })).toEqual(['ana'])
   expect(await namesOf({ filter: { paidFrom: at, email: 'anabel@example.com' } })).toEqual(['anabel'])

@@ -50,9 +50,10 @@ type Headers = Record<string, string>
 
 const overRest = (headers: Headers = {}, id = '') =>
   sale.rest('GET', `/integrations/tickets/${id}`, { headers })
-const fields = '{ id rateName rateSlug priceInfo { age content } }'
+const fields = '{ id attendee { fullName } amounts { total { amount } } settlement { paid { amount } } }'
+const edges = '{ id event { minimumAge } ticketRate { name slug } price { includes } }'
 const overGraphql = (headers: Headers = {}, id = '') =>
-  sale.graphql<{ ticket: { id: string; rateName: string } | null }>(
+  sale.graphql<{ ticket: { id: string; attendee: { fullName: string } } | null }>(
     `query ($id: ID!) { ticket(id: $id) ${fields} }`,
     { id },
     headers,
@@ -63,8 +64,16 @@ test('a lookup takes one statement, with authentication', async () => {
   expect((await overRest(door, tickets[0])).json().data.rate_name).toBe('Entrance')
   expect(sale.statements).toHaveLength(1)
   sale.statements.reset()
-  expect((await overGraphql(door, tickets[0])).data?.ticket?.rateName).toBe('Entrance')
+  expect((await overGraphql(door, tickets[0])).data?.ticket?.attendee.fullName).toBe('Ana Núñez')
   expect(sale.statements).toHaveLength(1)
+})
+
+test('event, rate and price of a lookup take one statement more', async () => {
+  const { data } = await sale.graphql(`{ ticket(id: "${tickets[0]}") ${edges} }`, {}, callers[0])
+  expect(data).toMatchObject({
+    ticket: { id: tickets[0], ticketRate: { name: 'Entrance', slug: 'entrance' } },
+  })
+  expect(sale.statements).toHaveLength(2)
 })
 
 test.each([
@@ -84,7 +93,7 @@ test.each([
     callers[0],
   )
   expect(errors).toBeUndefined()
-  expect(JSON.stringify(data)).toContain('"rateName":"Entrance"')
+  expect(JSON.stringify(data)).toContain('"fullName":"Ana Núñez"')
   expect(sale.statements).toHaveLength(statements)
 })
 
@@ -123,12 +132,12 @@ test('a lookup by an unknown caller is refused alike for existing and absent tic
 
 test('a ticket below a payment has its rate too', async () => {
   const { data, errors } = await sale.graphql<{ ticket: { payment: { tickets: unknown[] } } }>(
-    `query ($id: ID!) { ticket(id: $id) { payment { tickets ${fields} } } }`,
+    `query ($id: ID!) { ticket(id: $id) { payment { tickets ${edges} } } }`,
     { id: tickets[0] },
     callers[0],
   )
   expect(errors).toBeUndefined()
-  expect(data?.ticket.payment.tickets).toMatchObject([{ id: tickets[0], rateName: 'Entrance' }])
+  expect(data?.ticket.payment.tickets).toMatchObject([{ id: tickets[0], ticketRate: { name: 'Entrance' } }])
 })
 
 test.each<[what: string, headers: Headers]>([

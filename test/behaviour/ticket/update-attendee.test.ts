@@ -24,7 +24,7 @@ import * as refunds from '../../support/refunds.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 import { settlePaymentById } from '../../support/settle-payment.ts'
 
-// updateAttendee: what was typed is corrected, until somebody enters.
+// updateAttendees with one attendee: what was typed is corrected, until somebody enters.
 
 let sale: Sale
 let server: MailServer
@@ -54,7 +54,6 @@ const everything = {
   fullName: 'Ana Núñez Gil',
   email: 'ana.nunez@example.com',
   phone: '+34600111222',
-  gender: '2',
   birthday: '1990-02-03',
   address: 'Calle Mayor 1',
   postalCode: '28013',
@@ -110,6 +109,26 @@ test('a correction leaves code, document and fields that it does not name, and a
   expect(await refunds.changeTypesOf(sale, id)).toHaveLength(2)
 })
 
+test('an address and an identity document are replaced as a whole, and cleared by null', async () => {
+  const id = refunds.ticketOf(await refunds.buyTickets(sale))
+  const told = { address: 'Calle Mayor 1', postalCode: '28013', countryCode: 'PT' }
+  const document = { personalDocumentType: 'passport', personalDocumentNumber: 'X123' }
+  await updateAttendee(sale, id, { ...told, ...document, personalDocumentType: 'PASSPORT' })
+  expect(await refunds.ticketRow(sale, id)).toMatchObject({ ...told, ...document })
+  const correct = async (correction: object) => {
+    const input = { attendees: [{ ticketId: id, ...correction }] }
+    expect((await callHolderMutation(sale, 'updateAttendees', input, sale.channel)).errors).toBeUndefined()
+    return refunds.ticketRow(sale, id)
+  }
+  expect(await correct({ address: { street: 'Rua Nova 2' } })).toMatchObject({
+    ...{ address: 'Rua Nova 2', postalCode: null, countryCode: null, ...document },
+  })
+  expect(await correct({ identityDocument: null, phone: '+34600000001' })).toMatchObject({
+    ...{ address: 'Rua Nova 2', personalDocumentType: null, personalDocumentNumber: null },
+  })
+  expect(await correct({ address: null })).toMatchObject({ address: null, phone: '+34600000001' })
+})
+
 test('a name is kept composed, with one space and no marks of direction; joiners within a word stay', async () => {
   const id = refunds.ticketOf(await refunds.buyTickets(sale))
   const { ticket } = await updateAttendee(sale, id, {
@@ -125,13 +144,15 @@ test('a correction shows later in the same request, and over REST', async () => 
   const [ticket] = issued
   const { data } = await sale.graphql<Record<string, unknown>>(
     `mutation ($id: ID!) {
-      none: cancelCheckout(input: { paymentId: "pay_none" }) { __typename }
-      done: updateAttendee(input: { ticketId: $id, fullName: "Zoe" }) { ... on UpdateAttendeePayload {
-        ticket { payment { id tickets { fullName } } } } } }`,
+      none: cancelPayment(input: { paymentId: "pay_none" }) { __typename }
+      done: updateAttendees(input: { attendees: [{ ticketId: $id, fullName: "Zoe" }] }) {
+        ... on UpdateAttendeesPayload { tickets { payment { id tickets { attendee { fullName } } } } } } }`,
     { id: ticket?._id },
     sale.channel,
   )
-  expect(data?.done).toEqual({ ticket: { payment: { id: paymentId, tickets: [{ fullName: 'Zoe' }] } } })
+  expect(data?.done).toEqual({
+    tickets: [{ payment: { id: paymentId, tickets: [{ attendee: { fullName: 'Zoe' } }] } }],
+  })
   const lookup = await sale.rest('GET', `/integrations/tickets/${ticket?._id}`, {
     headers: sale.integration.v2,
   })
@@ -173,17 +194,16 @@ test.each([
   [{ email: null }, 'INVALID email'],
   [{ email: 'ana' }, 'INVALID email'],
   [{ phone: '600' }, 'INVALID phone'],
-  [{ gender: 'x' }, 'INVALID gender'],
-  [{ birthday: '2001-02-30' }, 'INVALID birthday'],
-  [{ postalCode: 'x'.repeat(21) }, 'INVALID postalCode'],
-  [{ countryCode: 'XX' }, 'INVALID countryCode'],
-  [{ personalDocumentNumber: '\0' }, 'INVALID personalDocumentNumber'],
+  [{ birthday: '2001-02-30' }, 'INVALID birthDate'],
+  [{ postalCode: 'x'.repeat(21) }, 'INVALID address.postalCode'],
+  [{ countryCode: 'XX' }, 'INVALID address.countryCode'],
+  [{ personalDocumentNumber: '\0' }, 'INVALID identityDocument.number'],
   [{ language: 'klingon!' }, 'INVALID language'],
 ])('a correction to %j is refused as in a checkout', async (given, problem) => {
   const id = refunds.ticketOf(await refunds.buyTickets(sale))
   const before = await refunds.ticketRow(sale, id)
   expect(refunds.refusalCodes(await updateAttendee(sale, id, { postalCode: '1', ...given }))).toEqual([
-    problem,
+    problem.replace(' ', ' attendees.0.'),
   ])
   expect(await refunds.ticketRow(sale, id)).toEqual(before)
 })
@@ -198,7 +218,7 @@ test('a blank field corrects nothing', async () => {
 test('every mistake of a correction is reported at once', async () => {
   const id = refunds.ticketOf(await refunds.buyTickets(sale))
   const answer = await updateAttendee(sale, id, { email: 'x', phone: 'x' })
-  expect(refunds.refusalCodes(answer)).toEqual(['INVALID email', 'INVALID phone'])
+  expect(refunds.refusalCodes(answer)).toEqual(['INVALID attendees.0.email', 'INVALID attendees.0.phone'])
 })
 
 test.each([
@@ -207,26 +227,30 @@ test.each([
 ])('a correction is refused once somebody %s', async (_how, entry) => {
   const id = refunds.ticketOf(await refunds.buyTickets(sale))
   await sale.db.update(tickets).set(entry).where(eq(tickets.id, id))
-  expect(refunds.refusalCodes(await updateAttendee(sale, id, everything))).toEqual(['ALREADY_ENTERED'])
+  expect(refunds.refusalCodes(await updateAttendee(sale, id, everything))).toEqual([
+    'ALREADY_ENTERED attendees.0.ticketId',
+  ])
 })
 
 test('a correction after a scan at the door is refused', async () => {
   const id = refunds.ticketOf(await refunds.buyTickets(sale, 1, {}, 'rate_tonight'))
   expect(await scanCode(sale, { ticketId: id })).toBe('OK')
-  expect(refunds.refusalCodes(await updateAttendee(sale, id, everything))).toEqual(['ALREADY_ENTERED'])
+  expect(refunds.refusalCodes(await updateAttendee(sale, id, everything))).toEqual([
+    'ALREADY_ENTERED attendees.0.ticketId',
+  ])
 })
 
 test('a correction of a ticket that is cancelled or expired is refused', async () => {
   const cancelled = refunds.ticketOf(await refunds.buyTickets(sale))
   await refunds.cancelTicket(sale, cancelled)
   const expired = await unpaid()
-  await refunds.cancelCheckout(sale, expired.payment_id)
+  await refunds.cancelPayment(sale, expired.payment_id)
   for (const [id, status] of [
     [cancelled, 'CANCELLED'],
     [refunds.ticketOf(expired), 'EXPIRED'],
   ] as const)
     expect(refunds.refusalCodes(await updateAttendee(sale, id, everything))).toEqual([
-      `ILLEGAL_TRANSITION ${status} UPDATED`,
+      `ILLEGAL_TRANSITION attendees.0.ticketId ${status}`,
     ])
 })
 
@@ -240,8 +264,13 @@ test('a correction of a foreign ticket is the same as of an absent one', async (
     await updateAttendee(sale, 'tkt_none', everything),
     await updateAttendee(sale, '\0', everything),
   ])
-    expect(refunds.refusalCodes(answer)).toEqual(['NOT_FOUND ticketId'])
-  const { data, errors } = await callHolderMutation(sale, 'updateAttendee', { ticketId: id }, {})
-  expect([data, errors?.map(({ extensions }) => extensions?.code)]).toEqual([null, ['UNAUTHENTICATED']])
+    expect(refunds.refusalCodes(answer)).toEqual(['NOT_FOUND attendees.0.ticketId'])
+  const { data, errors } = await callHolderMutation(
+    ...([sale, 'updateAttendees', { attendees: [{ ticketId: id }] }, {}] as const),
+  )
+  expect([data, errors?.map(({ extensions }) => extensions?.code)]).toEqual([
+    { updateAttendees: null },
+    ['UNAUTHENTICATED'],
+  ])
   expect((await refunds.ticketRow(sale, id))?.fullName).toBe('Ana Núñez')
 })

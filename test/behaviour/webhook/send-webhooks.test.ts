@@ -33,7 +33,7 @@ afterAll(async () => {
 })
 // Leaves each test with its own webhook only.
 beforeEach(async () => {
-  for (const { id } of await own.list()) await own.call('deleteWebhook', { id })
+  for (const { id } of await own.list()) await own.call('deleteWebhook', { webhookId: id })
   receiver.respondWith(204)
   receiver.take()
 })
@@ -102,7 +102,7 @@ test('an answer of an address that was replaced meanwhile says nothing of the ne
   const { id } = await queueOne()
   const [claimed] = await claimNow()
   if (!claimed) throw new Error('a delivery was claimed')
-  await own.call('updateWebhook', { id, url: `${receiver.url}/new` })
+  await own.call('updateWebhook', { webhookId: id, url: `${receiver.url}/new` })
   const verdict = { status: 'pending', retrySeconds: 5, lastStatus: 410, lastError: 'GONE' } as const
   await recordAttempts(sale.db, [{ claimed, verdict: { ...verdict, pauseSeconds: 0 } }])
   const [row] = await sale.db.select().from(webhooks).where(eq(webhooks.id, id))
@@ -152,7 +152,7 @@ test('webhook is sent in the form of Standard Webhooks with a valid signature', 
 
 test('webhook is signed with both secrets for a day after a rotation, then with the new one', async () => {
   const { id, secret: old } = await queueOne()
-  const { secret: current = '' } = await own.call('rotateWebhookSecret', { id })
+  const { secret: current = '' } = await own.call('rotateWebhookSecret', { webhookId: id })
   expect(current).not.toBe(old)
   await sendDueWebhooks(sale)
   const [during] = receiver.take()
@@ -224,7 +224,7 @@ test('webhook answered with 410 is disabled, and sends what waited once enabled'
   receiver.respondWith(200)
   await sendDueWebhooks(sale)
   expect(receiver.take()).toHaveLength(1)
-  await own.call('enableWebhook', { id })
+  await own.call('enableWebhook', { webhookId: id })
   expect(await webhookOf(id)).toMatchObject({ status: 'ENABLED', disabledReason: null, failingSince: null })
   await sendDueWebhooks(sale)
   expect(receiver.take()).toHaveLength(1)

@@ -126,24 +126,24 @@ test('webhooks receive the types they name, each by itself', async () => {
   await sell(1)
   expect((await own.deliveries(id))?.nodes).toMatchObject([{ change: { type: 'PAYMENT_PAID' } }])
   expect((await readQueued()).seller).toEqual(ofSale)
-  await own.call('updateWebhook', { id, types: ['TICKET_ACTIVATED'] })
+  await own.call('updateWebhook', { webhookId: id, types: ['TICKET_ACTIVATED'] })
   await sell(1)
   expect((await own.deliveries(id))?.nodes.map(({ change }) => change.type)).toEqual([
     'TICKET_ACTIVATED',
     'PAYMENT_PAID',
   ])
-  await own.call('deleteWebhook', { id })
+  await own.call('deleteWebhook', { webhookId: id })
 })
 
 test('webhooks that are disabled or deleted receive no new changes', async () => {
   const { own, webhook } = callers.other
-  await own.call('disableWebhook', { id: webhook })
+  await own.call('disableWebhook', { webhookId: webhook })
   const { id } = await own.register('https://receiver.example/soon-gone')
-  await own.call('deleteWebhook', { id })
+  await own.call('deleteWebhook', { webhookId: id })
   await recordSoldOut(1)
   expect((await readQueued()).other).toEqual([])
   expect(await sale.db.$count(webhookDeliveries)).toBe(2)
-  await own.call('enableWebhook', { id: webhook })
+  await own.call('enableWebhook', { webhookId: webhook })
   await recordSoldOut(1)
   expect((await readQueued()).other).toEqual(['RATE_SOLD_OUT'])
 })

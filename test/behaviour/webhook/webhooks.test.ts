@@ -20,7 +20,7 @@ beforeAll(async () => {
 })
 afterAll(() => sale.close())
 beforeEach(async () => {
-  for (const { id } of await own.list()) await own.call('deleteWebhook', { id })
+  for (const { id } of await own.list()) await own.call('deleteWebhook', { webhookId: id })
 })
 
 const url = 'https://receiver.example/hook'
@@ -49,12 +49,12 @@ test('webhook is registered for all types, and its secret is shown once', async 
   )
   expect(data?.__type.fields.map(({ name }) => name)).not.toContain('secret')
   for (const name of ['enableWebhook', 'disableWebhook', 'updateWebhook'] as const)
-    expect(JSON.stringify(await own.call(name, { id: webhook?.id }))).not.toContain(secret)
+    expect(JSON.stringify(await own.call(name, { webhookId: webhook?.id }))).not.toContain(secret)
 })
 
 test('webhook rotation returns a new secret and the end of the old one', async () => {
   const { id, secret } = await own.register(url)
-  const rotated = await own.call('rotateWebhookSecret', { id })
+  const rotated = await own.call('rotateWebhookSecret', { webhookId: id })
   expect(rotated.secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
   expect(rotated.secret).not.toBe(secret)
   const hours = (Date.parse(rotated.webhook?.previousSecretUntil ?? '') - Date.now()) / 3_600_000
@@ -108,7 +108,7 @@ test.each([
 ])('webhook URL %s is accepted', async (url) => {
   const { id } = await own.register(url)
   expect((await own.list()).map((webhook) => webhook.url)).toContain(new URL(url).href)
-  await own.call('deleteWebhook', { id })
+  await own.call('deleteWebhook', { webhookId: id })
 })
 
 test('webhook URL refused at registration is refused as an update', async () => {
@@ -119,14 +119,14 @@ test('webhook URL refused at registration is refused as an update', async () => 
     ['https://receiver.example:22/', 'ADDRESS_NOT_ALLOWED url'],
     ['https://intranet/', 'ADDRESS_NOT_ALLOWED url'],
   ])
-    expect(await own.refusal('updateWebhook', { id, url: given })).toBe(refusal)
+    expect(await own.refusal('updateWebhook', { webhookId: id, url: given })).toBe(refusal)
   expect((await own.list()).map(({ url }) => url)).toEqual([url])
 })
 
 test('webhook with no types or an unknown one is refused', async () => {
   expect(await own.refusal('registerWebhook', { url, types: [] })).toBe('INVALID types')
   const { id } = await own.register(url)
-  expect(await own.refusal('updateWebhook', { id, types: [] })).toBe('INVALID types')
+  expect(await own.refusal('updateWebhook', { webhookId: id, types: [] })).toBe('INVALID types')
   const unknown = await sale.graphql(
     `mutation { registerWebhook(input: { url: "${url}", types: [EVERYTHING] }) { __typename } }`,
     {},
@@ -140,11 +140,11 @@ test('webhook limit: the eleventh is refused, also if all come at once', async (
   expect(results.filter(({ webhook }) => webhook)).toHaveLength(10)
   const refused = results.flatMap(({ errors }) => errors ?? [])
   expect(refused).toEqual([
-    { code: 'TOO_MANY_WEBHOOKS', path: null, limit: 10 },
-    { code: 'TOO_MANY_WEBHOOKS', path: null, limit: 10 },
+    { code: 'TOO_MANY_WEBHOOKS', path: null, max: 10, message: expect.stringContaining('10') },
+    { code: 'TOO_MANY_WEBHOOKS', path: null, max: 10, message: expect.stringContaining('10') },
   ])
   const [first] = await own.list()
-  await own.call('deleteWebhook', { id: first?.id })
+  await own.call('deleteWebhook', { webhookId: first?.id })
   await own.register(url)
 })
 
@@ -163,9 +163,9 @@ test('webhook of another caller is answered like an absent one', async () => {
       'deleteWebhook',
     ] as const)
       for (const asked of [id, 'whk_none', '', 'x\0', 'ñ'])
-        expect(await other.refusal(name, { id: asked, ...(name === 'updateWebhook' && { url }) })).toBe(
-          'NOT_FOUND id',
-        )
+        expect(
+          await other.refusal(name, { webhookId: asked, ...(name === 'updateWebhook' && { url }) }),
+        ).toBe('NOT_FOUND webhookId')
     for (const asked of [id, 'whk_none', 'x\0'])
       expect(await other.refusal('redeliverWebhook', { webhookId: asked, changeId })).toBe(
         'NOT_FOUND webhookId',
@@ -181,7 +181,7 @@ test('webhooks without credentials are refused', async () => {
     '{ webhooks { id } }',
     '{ webhookDeliveries(webhookId: "whk_1") { nodes { status } } }',
     `mutation { registerWebhook(input: { url: "${url}" }) { __typename } }`,
-    'mutation { deleteWebhook(input: { id: "whk_1" }) { __typename } }',
+    'mutation { deleteWebhook(input: { webhookId: "whk_1" }) { __typename } }',
   ])
     expect((await sale.graphql(query)).errors).toMatchObject([{ extensions: { code: 'UNAUTHENTICATED' } }])
 })
@@ -191,7 +191,7 @@ test('webhook of an integration is visible by either of its credentials', async 
   const { id } = await byKey.register(url)
   expect(await webhooksOf(sale, sale.integration.v1).list()).toMatchObject([{ id }])
   expect(await own.list()).toEqual([])
-  expect(await byKey.call('deleteWebhook', { id })).toEqual({ webhookId: id })
+  expect(await byKey.call('deleteWebhook', { webhookId: id })).toEqual({ webhookId: id })
   expect(await byKey.list()).toEqual([])
 })
 
@@ -231,20 +231,20 @@ test('webhook deliveries are listed by page, newest first, and by status', async
 
 test('webhook can be disabled and enabled; once deleted it is gone', async () => {
   const { id } = await own.register(url)
-  expect((await own.call('disableWebhook', { id })).webhook).toMatchObject({
+  expect((await own.call('disableWebhook', { webhookId: id })).webhook).toMatchObject({
     status: 'DISABLED',
     disabledReason: 'REQUESTED',
   })
   for (let again = 0; again < 2; again++)
-    expect((await own.call('enableWebhook', { id })).webhook).toMatchObject({
+    expect((await own.call('enableWebhook', { webhookId: id })).webhook).toMatchObject({
       status: 'ENABLED',
       disabledReason: null,
     })
-  expect(await own.call('deleteWebhook', { id })).toEqual({ webhookId: id })
+  expect(await own.call('deleteWebhook', { webhookId: id })).toEqual({ webhookId: id })
   expect(await own.list()).toEqual([])
   expect(await own.deliveries(id)).toBeNull()
-  expect(await own.refusal('enableWebhook', { id })).toBe('NOT_FOUND id')
-  expect(await own.refusal('deleteWebhook', { id })).toBe('NOT_FOUND id')
+  expect(await own.refusal('enableWebhook', { webhookId: id })).toBe('NOT_FOUND webhookId')
+  expect(await own.refusal('deleteWebhook', { webhookId: id })).toBe('NOT_FOUND webhookId')
 })
 
 // Registered under a public URL, then moved to a receiver on this machine: tests send nothing to others.
@@ -259,7 +259,7 @@ async function withReceiver() {
 test('webhook disabled or deleted is sent nothing more, queued deliveries included', async () => {
   for (const name of ['disableWebhook', 'deleteWebhook'] as const) {
     const { receiver, id } = await withReceiver()
-    await own.call(name, { id })
+    await own.call(name, { webhookId: id })
     await sendDueWebhooks(sale)
     expect(receiver.take()).toEqual([])
     receiver.close()
@@ -277,7 +277,7 @@ test('webhook disabled or deleted is sent nothing more, queued deliveries includ
 
 test('webhook deleted while a sale is queued for it does not fail the sale', async () => {
   const { receiver, id } = await withReceiver()
-  await own.call('deleteWebhook', { id })
+  await own.call('deleteWebhook', { webhookId: id })
   const [delivery] = await sale.db.select().from(webhookDeliveries).where(eq(webhookDeliveries.webhookId, id))
   // Queues as a transaction would that read the webhook before it was deleted.
   await sale.db.delete(webhookDeliveries).where(eq(webhookDeliveries.webhookId, id))
@@ -316,9 +316,11 @@ test('webhook delivery never queued, or of a disabled webhook, cannot be repeate
   const { id: other } = await own.register(url)
   for (const changeId of [delivery?.change.id, 'chg_none', 'x\0'])
     expect(await own.refusal('redeliverWebhook', { webhookId: other, changeId })).toBe('NOT_FOUND changeId')
-  await own.call('disableWebhook', { id })
+  await own.call('disableWebhook', { webhookId: id })
   const { errors } = await own.call('redeliverWebhook', { webhookId: id, changeId: delivery?.change.id })
-  expect(errors).toEqual([{ code: 'ILLEGAL_TRANSITION', path: 'webhookId', from: 'DISABLED', to: 'PENDING' }])
+  expect(errors).toEqual([
+    { code: 'ILLEGAL_TRANSITION', path: 'webhookId', message: expect.stringContaining('disabled') },
+  ])
   receiver.close()
 })
 
@@ -329,7 +331,7 @@ test('webhook with a new URL receives at once what waited for the old one', asyn
   receiver.respondWith(200)
   await sendDueWebhooks(sale)
   expect(receiver.take()).toHaveLength(1)
-  const { webhook } = await own.call('updateWebhook', { id, url: 'https://new.example/hook#part' })
+  const { webhook } = await own.call('updateWebhook', { webhookId: id, url: 'https://new.example/hook#part' })
   expect(webhook).toMatchObject({ url: 'https://new.example/hook', failingSince: null })
   await sale.db.update(webhooks).set({ url: receiver.url }).where(eq(webhooks.id, id))
   await sendDueWebhooks(sale)

@@ -11,7 +11,20 @@ import * as statements from './statements.js'
 // fields.
 
 const decimals = { JPY: 0, KWD: 3 }
-const major = (amount, currency) => amount / 10 ** (decimals[currency] ?? 2)
+const money = (amount, currency) => ({
+  amount: (amount / 10 ** (decimals[currency] ?? 2)).toFixed(decimals[currency] ?? 2),
+  currency,
+})
+
+// Smallest amounts that are charged, other than one minor unit.
+const steps = { KWD: 10 }
+
+/** Returns the fee of a price, in minor units. A percentage has four decimals at most. */
+function feeOf({ feeType, feeQuantity, amount, currency }) {
+  if (feeType === 'fixed') return feeQuantity
+  const step = steps[currency] ?? 1
+  return Math.floor((amount * Math.round(feeQuantity * 10_000)) / (1_000_000 * step) + 0.5) * step
+}
 
 async function authenticate(key) {
   const [, mode, id] = /^box_(live|test)_([0-9A-Za-z]{12})_[0-9A-Za-z]{49}$/.exec(key) ?? []
@@ -68,6 +81,12 @@ async function ratesOfEvents(queries, { now }) {
           current !== null,
         prices: rate.showAllPrices ? all : current ? [current] : [],
         currentPrice: current,
+        warranty: rate.warrantyEnabled
+          ? {
+              percentage: rate.warrantyPercentage,
+              endsAt: new Date(event.startDate.getTime() - rate.warrantyHours * 3_600_000),
+            }
+          : null,
         supplements: supplementsOf.get(rate.id) ?? [],
         questions: questionsOf.get(rate.id) ?? [],
       }
@@ -88,26 +107,26 @@ app.register(mercurius, {
       }),
     },
     Event: {
+      minimumAge: ({ age }) => Number(/\d{1,2}/.exec(age ?? '')?.[0]) || null,
       iframe: ({ iframeTagUrl, iframeScriptUrl }) =>
         iframeTagUrl || iframeScriptUrl ? { tagUrl: iframeTagUrl, scriptUrl: iframeScriptUrl } : null,
     },
     TicketRate: {
       availability: ({ sold, leftOver }) => ({ sold, available: leftOver }),
-      warranty: (rate) => ({
-        enabled: rate.warrantyEnabled,
-        percentage: rate.warrantyPercentage,
-        hours: rate.warrantyHours,
-      }),
+      minPerCheckout: ({ min }) => min ?? 1,
+      maxPerCheckout: ({ max }) => Math.min(max ?? 50, 50),
     },
     Price: {
-      price: ({ amount, currency }) => major(amount, currency),
-      quantity: ({ capacity }) => capacity ?? 0,
-      feeQuantity: ({ feeType, feeQuantity, currency }) =>
-        feeType === 'FIXED' ? major(feeQuantity, currency) : feeQuantity,
+      price: ({ amount, currency }) => money(amount, currency),
+      fee: (price) => money(feeOf(price), price.currency),
+      total: (price) => money(price.amount + feeOf(price), price.currency),
+      limit: ({ capacity }) => capacity,
     },
     Supplement: {
-      price: ({ amount, currency }) => major(amount, currency),
-      fakePrice: ({ fakeAmount, currency }) => (fakeAmount === null ? null : major(fakeAmount, currency)),
+      name: ({ label }) => label,
+      price: ({ amount, currency }) => money(amount, currency),
+      compareAtPrice: ({ hasFakePrice, fakeAmount, currency }) =>
+        hasFakePrice && fakeAmount !== null ? money(fakeAmount, currency) : null,
     },
   },
   loaders: {

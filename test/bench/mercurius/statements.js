@@ -34,11 +34,11 @@ export const organizationsById = (/** @type {string[]} */ ids) => sql`
   select id, name, slug, currency from organizations where id = any(${ids}::text[])`
 
 export const locationsById = (/** @type {string[]} */ ids) => sql`
-  select id, organization_id, name, address, city, country_code, latitude, longitude, timezone
+  select id, name, address, city, country_code, latitude, longitude, timezone
   from locations where id = any(${ids}::text[])`
 
 export const ratesByEventId = (/** @type {string[]} */ eventIds) => sql`
-  select rate.id, rate.organization_id, event_id, name, slug, valid_from, complete,
+  select rate.id, event_id, name, slug, valid_from, complete,
     upper(type::text) as type, min, max, show_all_prices,
     warranty_enabled, warranty_percentage::float8, warranty_hours, sold_before + sold as sold,
     capacity - sold_before - sold - held as left_over
@@ -49,7 +49,7 @@ export const ratesByEventId = (/** @type {string[]} */ eventIds) => sql`
 
 export const pricesByEventId = (/** @type {string[]} */ eventIds) => sql`
   select price.id, ticket_rate_id, price.name, amount, currency, valid_until, capacity, includes, additional_info,
-    upper(fee_type::text) as fee_type, fee_quantity::float8, capacity - sold_before - sold - held as left_over
+    fee_type::text as fee_type, fee_quantity::float8, capacity - sold_before - sold - held as left_over
   from prices as price
   join ticket_rates as rate on rate.id = ticket_rate_id
   join stock on stock.id = price.id and stock.kind = 'price' and stock.mode = 'live'

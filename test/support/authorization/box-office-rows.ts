@@ -7,6 +7,10 @@ import { seesCatalogue } from './oracle.ts'
 const sell = graphqlAsk('mutation', 'sellAtBoxOffice', '$input: SellAtBoxOfficeInput!', 'input: $input')
 const give = graphqlAsk('mutation', 'issueInvitations', '$input: IssueInvitationsInput!', 'input: $input')
 
+let keys = 0
+// A key of one length, so that answers can be compared.
+const nextKey = () => `desk-${String(++keys).padStart(6, '0')}`
+
 const sales = checkoutPlaces.map((place): [string, Row] => {
   const { inputOf, ...row } = checkoutRow(place, isIntegration)
   return [
@@ -14,12 +18,13 @@ const sales = checkoutPlaces.map((place): [string, Row] => {
     {
       ...row,
       writes: true,
-      ask: (caller, id) => sell({ input: { ...inputOf(caller, id), method: 'CASH' } }),
+      ask: (caller, id) =>
+        sell({ input: { ...inputOf(caller, id), method: 'CASH', idempotencyKey: nextKey() } }),
     },
   ]
 })
 
-const invitations = [{ fullName: 'mk-sale-matrix', email: 'matrix@example.com' }]
+const guests = [{ fullName: 'mk-sale-matrix', email: 'matrix@example.com' }]
 
 export const boxOfficeRows: Rows = {
   ...Object.fromEntries(sales),
@@ -27,6 +32,6 @@ export const boxOfficeRows: Rows = {
     kind: 'rate',
     sees: (caller, thing) => isIntegration(caller) && seesCatalogue(caller, thing),
     writes: true,
-    ask: (_caller, ticketRateId) => give({ input: { ticketRateId, invitations } }),
+    ask: (_caller, ticketRateId) => give({ input: { ticketRateId, guests, idempotencyKey: nextKey() } }),
   },
 }

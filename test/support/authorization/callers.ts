@@ -15,10 +15,14 @@ export type Caller = {
   headers: Headers
   kind: 'channel' | 'integration' | 'publishable' | null
   principal: string | null
+  /** Channel that the credentials are of, also those of its pages. */
+  channel: string | null
   /** Mode of what it sells and sees. */
   mode: Mode
   /** Organizations whose catalogue it may see at the moment. */
   organizations: string[]
+  /** Organizations that it has sold for. A sold ticket leads to its event and rate for ever. */
+  soldFor: string[]
 }
 
 const keyIdOf = (key: string) => key.split('_')[2] ?? ''
@@ -30,8 +34,10 @@ async function aChannel(db: Database, name: string, organizations: string[]): Pr
     headers: { 'x-api-key': issued.key },
     kind: 'channel',
     principal: issued.channelId,
+    channel: issued.channelId,
     mode: 'live',
     organizations,
+    soldFor: organizations,
   }
 }
 
@@ -47,16 +53,20 @@ async function otherKeysOf(db: Database, { principal, organizations }: Caller) {
       headers: { 'x-api-key': tested.key },
       kind: 'channel',
       principal,
+      channel: principal,
       mode: 'test',
       organizations,
+      soldFor: organizations,
     },
     page: {
       name: 'page',
       headers: { 'x-api-key': page.key, origin },
       kind: 'publishable',
       principal: null,
+      channel: principal,
       mode: 'live',
       organizations,
+      soldFor: [],
     },
   } satisfies Record<string, Caller>
 }
@@ -70,8 +80,10 @@ async function anIntegration(db: Database, name: string, organization: string) {
     headers,
     kind: 'integration',
     principal: issued.integrationId,
+    channel: null,
     mode: 'live',
     organizations: [organization],
+    soldFor: [],
   })
   return { v1: caller('V1', v1), v2: caller('', v2), both: caller('Both', { ...v1, ...v2 }) }
 }
@@ -118,7 +130,10 @@ async function issueCallers(db: Database) {
     testDoor: await inTestMode(db, door.v2, 'testDoor'),
     side: side.v2,
     far: far.v2,
-    nobody: { name: 'nobody', headers: {}, kind: null, principal: null, mode: 'live', organizations: [] },
+    nobody: {
+      ...{ name: 'nobody', headers: {}, kind: null, principal: null, channel: null },
+      ...{ mode: 'live', organizations: [], soldFor: [] },
+    },
   } satisfies Record<string, Caller>
 }
 

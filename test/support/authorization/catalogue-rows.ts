@@ -1,6 +1,14 @@
 import type { Caller } from './callers.ts'
 import { graphqlAsk, isSelling, organizationOf, type Row, type Rows } from './matrix-row.ts'
-import { ownsWebhook, seesCatalogue, seesChange, seesDiscount, seesSale } from './oracle.ts'
+import {
+  ownsWebhook,
+  seesCatalogue,
+  seesChange,
+  seesChannel,
+  seesDiscount,
+  seesIntegration,
+  seesSale,
+} from './oracle.ts'
 import { absentCursor, type Kind, type Thing } from './world.ts'
 
 // Matrix rows for reading the catalogue and sales, and for the identifiers in a checkout.
@@ -10,8 +18,23 @@ const byId = (name: string, kind: Kind, sees: Row['sees'], only?: string): Row =
   return { kind, sees, ask: (_caller, id) => ask({ id }) }
 }
 
+const by = (name: 'event' | 'organization'): Row => {
+  const ask = graphqlAsk('query', name, '$id: ID!', 'by: { id: $id }')
+  return { kind: name, sees: seesCatalogue, ask: (_caller, id) => ask({ id }) }
+}
+
+const bySlug = (name: 'event' | 'organization', declared: string, slug: string): Row => {
+  const ask = graphqlAsk('query', name, declared, `by: { slug: ${slug} }`)
+  return {
+    kind: 'slug',
+    sees: seesCatalogue,
+    absent: () => 'mk-absent',
+    ask: (_caller, slug) => ask({ slug, night: `${slug}-night` }),
+  }
+}
+
 const filtered = (name: string, kind: Kind): Row => {
-  const ask = graphqlAsk('query', 'events', '$id: ID', `${name}: $id, first: 5`)
+  const ask = graphqlAsk('query', 'events', '$id: ID', `filter: { ${name}: $id }, first: 5`)
   return {
     kind,
     sees: seesCatalogue,
@@ -27,7 +50,9 @@ const nodeTypes: Record<string, [kind: Kind, sees: Row['sees']]> = {
   Organization: ['organization', seesCatalogue],
   Ticket: ['ticket', seesSale],
   Payment: ['payment', seesSale],
-  RefundAttempt: ['refund', seesSale],
+  Refund: ['refund', seesSale],
+  Channel: ['channel', seesChannel],
+  Integration: ['integration', seesIntegration],
   Price: ['price', seesCatalogue],
   Supplement: ['supplement', seesCatalogue],
   Question: ['question', seesCatalogue],
@@ -48,31 +73,31 @@ const nodeRows: Rows = Object.fromEntries(
   ]),
 )
 
-const bySlug = graphqlAsk('query', 'event', '$slug: String, $id: ID', 'slug: $slug, organizationId: $id')
 const organizationsAfter = graphqlAsk('query', 'organizations', '$after: String', 'after: $after, first: 5')
 
 const eventsAfter = graphqlAsk('query', 'events', '$after: String', 'after: $after, first: 5')
 
 // A checkout names a rate, and parts that must belong to it.
 const input = {
-  ticketRateId: (caller: Caller, id: string) => entryOf(organizationOf(caller), { rate: id }),
-  'tickets.priceId': (caller: Caller, id: string) => entryOf(organizationOf(caller), { price: id }),
-  'tickets.supplements.supplementId': (caller: Caller, id: string) =>
+  'items.ticketRateId': (caller: Caller, id: string) => entryOf(organizationOf(caller), { rate: id }),
+  'items.tickets.priceId': (caller: Caller, id: string) => entryOf(organizationOf(caller), { price: id }),
+  'items.tickets.supplements.supplementId': (caller: Caller, id: string) =>
     entryOf(organizationOf(caller), { supplement: id }),
-  'tickets.answers.questionId': (caller: Caller, id: string) =>
+  'items.tickets.answers.questionId': (caller: Caller, id: string) =>
     entryOf(organizationOf(caller), { question: id }),
-  'tickets.qrCode': (caller: Caller, id: string) => entryOf(organizationOf(caller), { code: id }),
+  'items.tickets.qrCode': (caller: Caller, id: string) => entryOf(organizationOf(caller), { code: id }),
   discountCode: (caller: Caller, id: string) => entryOf(organizationOf(caller), { discount: id }),
 }
 const kindOf = {
-  ticketRateId: 'rate',
-  'tickets.priceId': 'price',
-  'tickets.supplements.supplementId': 'supplement',
-  'tickets.answers.questionId': 'question',
-  'tickets.qrCode': 'code',
+  'items.ticketRateId': 'rate',
+  'items.tickets.priceId': 'price',
+  'items.tickets.supplements.supplementId': 'supplement',
+  'items.tickets.answers.questionId': 'question',
+  'items.tickets.qrCode': 'code',
   discountCode: 'discountCode',
 } as const
 export type CheckoutPlace = keyof typeof input
+export type InputOf = (caller: Caller, id: string) => ReturnType<typeof entryOf>
 export const checkoutPlaces = Object.keys(input) as CheckoutPlace[]
 
 type Named = {
@@ -87,21 +112,27 @@ type Named = {
 function entryOf(organization: string, { rate, price, supplement, question, code, discount }: Named) {
   // IDs of a rate and its parts share their suffix.
   const suffix = rate?.slice(4) ?? `_${organization}_a`
+  const ticket = {
+    priceId: price ?? `price${suffix}`,
+    attendee: { fullName: 'mk-sale-matrix', email: 'matrix@example.com' },
+    ...(code && { qrCode: code }),
+    ...(supplement && { supplements: [{ supplementId: supplement }] }),
+    ...(question && { answers: [{ questionId: question, answer: 'x' }] }),
+  }
   return {
-    ticketRateId: rate ?? `rate_${organization}_a`,
+    items: [{ ticketRateId: rate ?? `rate_${organization}_a`, tickets: [ticket] }],
     ...(discount && { discountCode: discount }),
-    tickets: [
-      {
-        priceId: price ?? `price${suffix}`,
-        fullName: 'mk-sale-matrix',
-        email: 'matrix@example.com',
-        ...(code && { qrCode: code }),
-        ...(supplement && { supplements: [{ supplementId: supplement }] }),
-        ...(question && { answers: [{ questionId: question, answer: 'x' }] }),
-      },
-    ],
   }
 }
+
+// A quote is asked for without attendees.
+const toQuote = ({ items, ...rest }: ReturnType<typeof entryOf>) => ({
+  ...rest,
+  items: items.map(({ ticketRateId, tickets }) => ({
+    ticketRateId,
+    tickets: tickets.map(({ attendee: _, ...ticket }) => ticket),
+  })),
+})
 
 /** Row of an identifier in a checkout: which callers may use it, and the GraphQL input that contains it. */
 export const checkoutRow = (place: CheckoutPlace, isSeller = isSelling) => ({
@@ -109,32 +140,55 @@ export const checkoutRow = (place: CheckoutPlace, isSeller = isSelling) => ({
   sees: (caller: Caller, thing: Thing): boolean | null => {
     if (!isSeller(caller) || caller.organizations.length === 0) return false
     // A code must be unique within its event, whichever caller used it.
-    if (place === 'tickets.qrCode') return null
+    if (place === 'items.tickets.qrCode') return null
     // A part of another rate is refused even if the caller sees both rates.
     return (
       seesCatalogue(caller, thing) &&
-      (['ticketRateId', 'discountCode'].includes(place) || thing.id.endsWith('_a'))
+      (['items.ticketRateId', 'discountCode'].includes(place) || thing.id.endsWith('_a'))
     )
   },
   inputOf: input[place],
 })
 
-const inCheckout = (operation: 'query' | 'mutation', name: string) =>
+const quote = graphqlAsk('query', 'quoteCheckout', '$input: QuoteCheckoutInput!', 'input: $input')
+const checkOut = graphqlAsk('mutation', 'checkout', '$input: CheckoutInput!', 'input: $input')
+
+const rowsOf = (
+  root: string,
+  places: CheckoutPlace[],
+  more: (inputOf: InputOf) => Pick<Row, 'ask' | 'writes'>,
+) =>
   Object.fromEntries(
-    checkoutPlaces.map((place): [string, Row] => {
+    places.map((place): [string, Row] => {
       const { inputOf, ...row } = checkoutRow(place)
-      const ask = graphqlAsk(operation, name, '$input: CheckoutInput!', 'input: $input')
-      const root = operation === 'query' ? 'Query' : 'Mutation'
-      return [
-        `${root}.${name}(input.${place})`,
-        {
-          ...row,
-          writes: operation === 'mutation',
-          ask: (caller, id) => ask({ input: inputOf(caller, id) }),
-        },
-      ]
+      return [`${root}(input.${place})`, { ...row, ...more(inputOf) }]
     }),
   )
+
+const quoteRows = rowsOf(
+  'Query.quoteCheckout',
+  checkoutPlaces.filter((place) => !/answers|qrCode/.test(place)),
+  (inputOf) => ({ ask: (caller, id) => quote({ input: toQuote(inputOf(caller, id)) }) }),
+)
+const checkoutRows = rowsOf('Mutation.checkout', checkoutPlaces, (inputOf) => ({
+  writes: true,
+  ask: (caller, id) => checkOut({ input: inputOf(caller, id) }),
+}))
+
+/** Requests that are refused with objects among the reasons: a rate that is sold out, and a total. */
+export const refusedRows: Rows = {
+  'a quote of a rate that is sold out': {
+    open: true,
+    isFor: ['channel', 'publishable'],
+    ask: () => quote({ input: toQuote(entryOf('1', { rate: 'rate_1_full' })) }),
+  },
+  'a checkout of a higher total than the buyer was shown': {
+    open: true,
+    isFor: ['channel', 'publishable'],
+    ask: () =>
+      checkOut({ input: { ...entryOf('1', {}), expectedTotal: { amount: '0.01', currency: 'EUR' } } }),
+  },
+}
 
 export const catalogueRows: Rows = {
   'Query.paymentByUrl': {
@@ -142,16 +196,8 @@ export const catalogueRows: Rows = {
     isFor: ['channel', 'publishable'],
     ask: () => graphqlAsk('query', 'paymentByUrl', '', 'url: "https://shop.example/pay/x"')(),
   },
-  'Query.event': {
-    open: true,
-    isFor: ['channel', 'publishable', 'integration'],
-    ask: () => graphqlAsk('query', 'event', '', '')(),
-  },
-  'Query.event(organizationId)': {
-    kind: 'organization',
-    sees: seesCatalogue,
-    ask: (_caller, id) => bySlug({ id, slug: `mk-catalogue-${id.slice(-1)}-night` }),
-  },
+  'Query.organization(by.id)': by('organization'),
+  'Query.organization(by.slug)': bySlug('organization', '$slug: String!', '$slug'),
   'Query.organizations': {
     open: true,
     isFor: ['channel', 'publishable', 'integration'],
@@ -167,7 +213,12 @@ export const catalogueRows: Rows = {
     isFor: ['channel', 'publishable', 'integration'],
     ask: () => graphqlAsk('query', 'viewer', '', '')(),
   },
-  'Query.event(id)': byId('event', 'event', seesCatalogue),
+  'Query.event(by.id)': by('event'),
+  'Query.event(by.slug)': bySlug(
+    'event',
+    '$slug: String!, $night: String!',
+    '{ organizationSlug: $slug, slug: $night }',
+  ),
   'Query.ticketRate(id)': byId('ticketRate', 'rate', seesCatalogue),
   'Query.ticket(id)': byId('ticket', 'ticket', seesSale),
   'Query.payment(id)': byId('payment', 'payment', seesSale),
@@ -177,14 +228,14 @@ export const catalogueRows: Rows = {
     isFor: ['channel', 'publishable', 'integration'],
     ask: () => graphqlAsk('query', 'events', '', 'first: 5')(),
   },
-  'Query.events(organizationId)': filtered('organizationId', 'organization'),
-  'Query.events(locationId)': filtered('locationId', 'location'),
+  'Query.events(filter.organizationId)': filtered('organizationId', 'organization'),
+  'Query.events(filter.locationId)': filtered('locationId', 'location'),
   'Query.events(after)': {
     kind: 'eventCursor',
     sees: (caller, thing) => (seesCatalogue(caller, thing) ? null : false),
     absent: (cursor) => absentCursor(cursor, 'evt_0'),
     ask: (_caller, after) => eventsAfter({ after }),
   },
-  ...inCheckout('query', 'quoteCheckout'),
-  ...inCheckout('mutation', 'checkout'),
+  ...quoteRows,
+  ...checkoutRows,
 }

@@ -27,7 +27,7 @@ const rateOf = (organization: number, name: string) =>
     warranty: { enabled: true, percentage: 10, hours: 24 },
     // Parts carry no mark: a ticket shows them to its channel forever.
     prices: [aPrice({ _id: `price_${organization}_${name}` })],
-    supplements: [aSupplement({ _id: `sup_${organization}_${name}` })],
+    supplements: [aSupplement({ _id: `sup_${organization}_${name}`, has_fake_price: true, fake_price: 5 })],
     questions: [
       aQuestion({
         _id: `que_${organization}_${name}`,
@@ -37,6 +37,11 @@ const rateOf = (organization: number, name: string) =>
       }),
     ],
   })
+
+const soldOut = (organization: number) => ({
+  ...rateOf(organization, 'full'),
+  availability: { sold: 0, available: 0 },
+})
 
 const eventOf = (organization: number) =>
   anEvent({
@@ -51,7 +56,7 @@ const eventOf = (organization: number) =>
     iframe: { tag_url: `https://shop.example/${catalogueMark(organization)}`, script_url: null },
     start_date: inDays(30 + organization),
     end_date: inDays(30.5 + organization),
-    ticket_rates: [rateOf(organization, 'a'), rateOf(organization, 'b')],
+    ticket_rates: [rateOf(organization, 'a'), rateOf(organization, 'b'), soldOut(organization)],
   })
 
 export const catalogueOfTwo = () =>
@@ -64,6 +69,7 @@ export const catalogueOfTwo = () =>
           aDiscount({
             _id: `dsc_${organization}`,
             code: `code-${organization}`,
+            ...(organization === 2 && { amount: 1 }),
             name: catalogueMark(organization),
           }),
         ],

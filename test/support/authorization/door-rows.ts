@@ -16,24 +16,21 @@ const paidFor = ({ things }: World, caller: Caller) =>
 
 let scans = 0
 // One time of all scans keeps responses comparable. Nobody scans long before a ticket is sold.
-const at = new Date().toISOString()
-const scanned = graphqlAsk(
-  'mutation',
-  'checkInTicket',
-  '$ticket: ScannedTicketInput!, $eventId: ID, $nonce: String!, $at: DateTime!',
-  'input: { ticket: $ticket, eventId: $eventId, nonce: $nonce, at: $at }',
-)
-const scan = (ticket: object, more = {}) => scanned({ ticket, ...more, at, nonce: `scan-${++scans}` })
+const scannedAt = new Date().toISOString()
+const scanned = graphqlAsk('mutation', 'checkInTicket', '$input: CheckInTicketInput!', 'input: $input')
+const scan = (ticket: object, more = {}) =>
+  scanned({ input: { ticket, ...more, scannedAt, idempotencyKey: `scan-${++scans}` } })
 // Every scan is recorded, even a refused one, so that its repetition gets the same response.
 const scanRow = { writes: true, notes: ['check_ins'] }
 
 const uploaded = graphqlAsk('mutation', 'checkInTickets', '$input: CheckInTicketsInput!', 'input: $input')
-const upload = (given: object) => uploaded({ input: { scans: [{ at, ...given, nonce: `scan-${++scans}` }] } })
+const upload = (ticket: object, more = {}) =>
+  uploaded({ input: { scans: [{ ticket, ...more, scannedAt, idempotencyKey: `scan-${++scans}` }] } })
 
 const redeemed = graphqlAsk('mutation', 'redeemSupplement', '$input: RedeemSupplementInput!', 'input: $input')
 // An absent supplement, so that the response does not depend on what was redeemed before.
 const redeem = (ticket: object, supplementId = 'sup_0') =>
-  redeemed({ input: { ticket, supplementId, nonce: `bar-${++scans}` } })
+  redeemed({ input: { ticket, supplementId, idempotencyKey: `bar-${++scans}` } })
 const redeemRow = { writes: true, notes: ['redemptions'] }
 
 export const doorRows: Rows = {
@@ -55,14 +52,13 @@ export const doorRows: Rows = {
     sees: (caller, thing) => isIntegration(caller) && seesCatalogue(caller, thing),
     ask: (caller, eventId, world) => scan({ ticketId: soldFor(world, caller) }, { eventId }),
   },
-  'Mutation.checkInTickets': { ...scanRow, open: true, isFor: ['integration'], ask: () => upload({}) },
-  'Mutation.checkInTickets(input.scans.qrCode)': {
+  'Mutation.checkInTickets(input.scans.ticket.qrCode)': {
     ...scanRow,
     kind: 'code',
     sees: ofIntegration,
     ask: (_caller, qrCode) => upload({ qrCode }),
   },
-  'Mutation.checkInTickets(input.scans.ticketId)': {
+  'Mutation.checkInTickets(input.scans.ticket.ticketId)': {
     ...scanRow,
     kind: 'ticket',
     sees: ofIntegration,
@@ -72,7 +68,7 @@ export const doorRows: Rows = {
     ...scanRow,
     kind: 'event',
     sees: (caller, thing) => isIntegration(caller) && seesCatalogue(caller, thing),
-    ask: (caller, eventId, world) => upload({ ticketId: soldFor(world, caller), eventId }),
+    ask: (caller, eventId, world) => upload({ ticketId: soldFor(world, caller) }, { eventId }),
   },
   'Mutation.redeemSupplement(input.ticket.qrCode)': {
     ...redeemRow,

@@ -2,26 +2,43 @@ import type { Rule } from './oracle.ts'
 
 // The access rule of each edge's target. `part`: the target belongs to the object it is reached from, which
 // has its own row in the matrix. A price is part of a ticket that was sold at it.
+// `sold`: a ticket leads there too, also after the grant was withdrawn, but to nothing else that its event offers.
 
 const edges: Record<Rule | 'part', string> = {
-  catalogue: `Event.location Event.organization Event.ticketRates EventConnection.nodes EventEdge.node OrganizationConnection.nodes OrganizationEdge.node Viewer.organizations
-    Location.organization TicketRate.event TicketRate.prices TicketRate.currentPrice TicketRate.supplements
-    TicketRate.questions Ticket.event Ticket.ticketRate CheckoutQuote.ticketRate QuotedTicket.price`,
-  sale: `TicketConnection.nodes TicketEdge.node PaymentConnection.nodes PaymentEdge.node Payment.tickets Payment.refunds Ticket.payment Ticket.refundAttempts RefundAttempt.ticket
-    CheckoutPayload.payment CheckoutPayload.tickets BoxOfficePayload.payment BoxOfficePayload.tickets
-    InvitationsPayload.payment InvitationsPayload.tickets CancelCheckoutPayload.payment CancelTicketPayload.ticket
-    RefundPayload.refund CheckIn.ticket Redemption.ticket UpdateAttendeePayload.ticket
-    UpdateAttendeesPayload.tickets TransferTicketPayload.ticket ResendTicketsPayload.tickets`,
+  catalogue: `Event.ticketRates EventConnection.nodes EventEdge.node OrganizationConnection.nodes OrganizationEdge.node
+    Integration.organization QuotedItem.ticketRate QuotedTicket.price AvailabilityError.ticketRate
+    CheckoutPayload.ticketRates SellAtBoxOfficePayload.ticketRates IssueInvitationsPayload.ticketRates`,
+  sold: `Ticket.event Ticket.ticketRate TicketRate.event Event.organization Event.location Location.organization
+    TicketRate.prices TicketRate.currentPrice TicketRate.supplements TicketRate.questions`,
+  channel: 'Viewer.channel Ticket.channel',
+  integration: 'Viewer.integration',
+  sale: `TicketConnection.nodes TicketEdge.node PaymentConnection.nodes PaymentEdge.node Payment.tickets Payment.refunds
+    Ticket.payment Ticket.refunds Refund.ticket CheckoutPayload.payment CheckoutPayload.tickets
+    SellAtBoxOfficePayload.payment SellAtBoxOfficePayload.tickets IssueInvitationsPayload.payment
+    IssueInvitationsPayload.tickets CancelPaymentPayload.payment CancelTicketPayload.ticket
+    RefundTicketPayload.refund ReturnTicketPayload.refund CheckIn.ticket RedeemSupplementPayload.ticket
+    UpdateAttendeesPayload.tickets TransferTicketPayload.ticket ResendTicketsPayload.tickets
+    TransitionError.ticket TransitionError.payment`,
   discount: 'Ticket.discount DiscountConnection.nodes DiscountEdge.node',
-  webhook: 'WebhookPayload.webhook WebhookSecretPayload.webhook',
+  webhook: `UpdateWebhookPayload.webhook EnableWebhookPayload.webhook DisableWebhookPayload.webhook
+    RegisterWebhookPayload.webhook RotateWebhookSecretPayload.webhook`,
   change: 'ChangeConnection.nodes ChangeEdge.node WebhookDelivery.change',
   part: `TicketConnection.edges TicketConnection.pageInfo PaymentConnection.edges PaymentConnection.pageInfo
-    OrganizationConnection.edges OrganizationConnection.pageInfo Event.artists Event.iframe EventConnection.edges EventConnection.pageInfo TicketRate.availability Price.availability
-    TicketRate.warranty Ticket.answers Ticket.fees Ticket.price Ticket.priceInfo Ticket.refunds Ticket.supplements
-    Ticket.warranty CheckoutQuote.tickets ChangeConnection.edges ChangeConnection.pageInfo
+    OrganizationConnection.edges OrganizationConnection.pageInfo EventConnection.edges EventConnection.pageInfo
+    DiscountConnection.edges DiscountConnection.pageInfo ChangeConnection.edges ChangeConnection.pageInfo
     WebhookDeliveryConnection.edges WebhookDeliveryConnection.nodes WebhookDeliveryConnection.pageInfo
-    WebhookDeliveryEdge.node RedeliverWebhookPayload.delivery CheckInTicketsPayload.results
-    DiscountConnection.edges DiscountConnection.pageInfo Discount.uses Refused.errors CheckoutRefused.errors`,
+    WebhookDeliveryEdge.node RedeliverWebhookPayload.delivery
+    Event.artists Event.iframe Event.priceRange PriceRange.min PriceRange.max
+    TicketRate.availability TicketRate.warranty Price.availability Price.price Price.fee Price.total
+    Supplement.price Supplement.compareAtPrice Discount.uses Discount.amount
+    CheckoutQuote.items CheckoutQuote.amounts QuotedItem.tickets QuotedTicket.amounts
+    Ticket.attendee Attendee.address Attendee.identityDocument Ticket.answers Ticket.price Ticket.supplements
+    TicketSupplement.price TicketSupplement.compareAtPrice Ticket.warranty TicketWarranty.price
+    Ticket.amounts Amounts.price Amounts.discount Amounts.supplements Amounts.fees Amounts.warranty Amounts.total
+    Ticket.settlement Settlement.paid Settlement.refunded Settlement.commission Settlement.net
+    Payment.totalAmount Payment.refunded Payment.boxOffice Refund.amount
+    SalesRow.gross SalesRow.discounts SalesRow.fees SalesRow.refunded SalesRow.net
+    CheckInTicketPayload.checkIn CheckInTicketsPayload.results Refused.errors AmountError.amount`,
 }
 
 export const edgeRules = new Map(

@@ -18,8 +18,9 @@ import type { Document } from '../openapi/document.ts'
 
 // Every place where a client names an object or is led to one, under its name in the matrix.
 
-// A QR code identifies a ticket like its ID does, and a code a discount. A referral is a name of the client's own.
-const codes = ['qrCode', 'discountCode']
+// A QR code identifies a ticket like its ID does, a code a discount, and a slug an organization or, with one, an event.
+// A referral is a name of the client's own.
+const codes = ['qrCode', 'discountCode', 'slug']
 // A cursor names the object that it stands on; that of `sales` is a key of its rows.
 const cursors = ['after', 'before']
 type IdPath = { path: string; isRequired: boolean }

@@ -3,6 +3,7 @@ import { type GraphQLFieldResolver, isObjectType } from 'graphql'
 import { createApp } from '../../../src/app/app.ts'
 import { parseConfig } from '../../../src/config/config.ts'
 import { schema } from '../../../src/graphql-server/schema.ts'
+import type { Context } from '../../../src/request/context.ts'
 import { stripeSettings } from '../stub-stripe.ts'
 import type { Matrix } from './checker.ts'
 import { watchRoutes } from './entry-points.ts'
@@ -32,11 +33,7 @@ export async function withLeakyGateway<T>(
   }
 }
 
-type Resolver = GraphQLFieldResolver<
-  { id: string },
-  { db: World['sale']['db']; caller: unknown },
-  { id: string }
->
+type Resolver = GraphQLFieldResolver<{ id: string }, Context, { id: string }>
 
 /** Runs `work` against a gateway in which one field has another resolver. */
 export async function withResolver<T>(

@@ -3,22 +3,17 @@ import { seesCatalogue } from './oracle.ts'
 
 // Matrix rows for subscriptions.
 
-const byEvent = graphqlAsk('subscription', 'rateAvailability', '$id: ID', 'eventId: $id')
-const byRate = graphqlAsk('subscription', 'rateAvailability', '$id: ID!', 'ticketRateIds: [$id]')
+const byEvent = graphqlAsk('subscription', 'ticketRates', '$id: ID', 'of: { eventId: $id }')
+const byRate = graphqlAsk('subscription', 'ticketRates', '$id: ID!', 'of: { ids: [$id] }')
 const checkIns = graphqlAsk('subscription', 'checkIns', '$id: ID!', 'eventId: $id')
 
 export const liveRows: Rows = {
-  'Subscription.rateAvailability': {
-    open: true,
-    isFor: ['channel', 'publishable', 'integration'],
-    ask: () => graphqlAsk('subscription', 'rateAvailability', '', '')(),
-  },
-  'Subscription.rateAvailability(eventId)': {
+  'Subscription.ticketRates(of.eventId)': {
     kind: 'event',
     sees: seesCatalogue,
     ask: (_caller, id) => byEvent({ id }),
   },
-  'Subscription.rateAvailability(ticketRateIds)': {
+  'Subscription.ticketRates(of.ids)': {
     kind: 'rate',
     sees: seesCatalogue,
     ask: (_caller, id) => byRate({ id }),

@@ -11,6 +11,20 @@ import type { Thing } from './world.ts'
 export const seesCatalogue = ({ organizations }: Caller, { organization }: Thing): boolean =>
   organizations.includes(organization)
 
+/** What a sold ticket leads to is seen by its channel also after the grant was withdrawn. */
+export const seesSold = (caller: Caller, thing: Thing): boolean =>
+  seesCatalogue(caller, thing) || caller.soldFor.includes(thing.organization)
+
+/** A channel sees itself, an integration the channels that its organization ever gave access. */
+export const seesChannel = (
+  { kind, channel, organizations }: Caller,
+  { id, organization }: Thing,
+): boolean => (kind === 'integration' ? organizations.includes(organization) : channel === id)
+
+/** An integration sees itself alone. */
+export const seesIntegration = ({ kind, principal }: Caller, { id }: Thing): boolean =>
+  kind === 'integration' && principal === id
+
 /** A channel sees its own sales, an integration all sales of its organization, each those of its mode. */
 export const seesSale = (caller: Caller, { organization, principal, mode }: Thing): boolean => {
   if (caller.mode !== mode) return false
@@ -36,6 +50,9 @@ export const seesDiscount = (caller: Caller, thing: Thing): boolean =>
 
 export const rules = {
   catalogue: seesCatalogue,
+  sold: seesSold,
+  channel: seesChannel,
+  integration: seesIntegration,
   discount: seesDiscount,
   sale: seesSale,
   webhook: ownsWebhook,
@@ -49,9 +66,13 @@ const ofRate = (table: string) =>
   `select part.id, organization_id, null, null
     from ${table} as part join ticket_rates on ticket_rates.id = ticket_rate_id`
 
+// An organization that sells itself is a channel under its own identifier.
 const everything = [
   'select id, id, null, null from organizations',
-  ...['events', 'ticket_rates', 'locations', 'discounts'].map(ofCatalogue),
+  ...['events', 'ticket_rates', 'locations', 'discounts', 'integrations'].map(ofCatalogue),
+  `select id, coalesce(organization_id, ''), id, null
+    from channels left join channel_organizations on channel_id = id
+    where id not in (select id from organizations)`,
   ...['prices', 'supplements', 'questions'].map(ofRate),
   ...['payments', 'tickets', 'refunds', 'changes'].map(ofSale),
   `select webhooks.id, coalesce(organization_id, ''), coalesce(channel_id, integration_id), mode::text

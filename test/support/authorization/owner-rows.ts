@@ -1,8 +1,8 @@
 import type { Caller } from './callers.ts'
 import { doorRows } from './door-rows.ts'
-import { graphqlAsk, isChannel, isIntegration, type Row, type Rows } from './matrix-row.ts'
+import { graphqlAsk, isChannel, isIntegration, organizationOf, type Row, type Rows } from './matrix-row.ts'
 import { ownsWebhook, seesCatalogue, seesChange, seesSale } from './oracle.ts'
-import { register } from './sell-as.ts'
+import { buyAs, register } from './sell-as.ts'
 import type { Thing } from './world.ts'
 
 // Matrix rows for what a caller owns: payments, tickets, webhooks, changes and deliveries.
@@ -18,7 +18,8 @@ const ofHolder = (name: string, argument: string, kind: Row['kind'], more = ''):
   return { kind, sees: seesSale, writes: true, ask: (_caller, id) => ask({ id }) }
 }
 
-const webhook = (name: string, more = '') => verb(name, 'id', { kind: 'webhook', sees: ownsWebhook }, more)
+const webhook = (name: string, more = '') =>
+  verb(name, 'webhookId', { kind: 'webhook', sees: ownsWebhook }, more)
 
 const ofChannel: Row['sees'] = (caller, thing) => isChannel(caller) && seesSale(caller, thing)
 const ofIntegration: Row['sees'] = (caller, thing) => isIntegration(caller) && seesSale(caller, thing)
@@ -39,6 +40,9 @@ const redeliver = graphqlAsk(
   'input: { webhookId: $id, changeId: $changeId }',
 )
 const changes = graphqlAsk('query', 'changes', '$after: String', 'after: $after, first: 20')
+
+const refund = graphqlAsk('mutation', 'refundTicket', '$input: RefundTicketInput!', 'input: $input')
+let refunds = 100
 
 const discounts = graphqlAsk('query', 'discounts', '$after: String', 'after: $after, first: 5')
 const sales = graphqlAsk('query', 'sales', '$id: ID!', 'eventId: $id, groupBy: CHANNEL')
@@ -80,12 +84,6 @@ export const ownerRows: Rows = {
   // An expired ticket's code is free again, so scans come before the mutations that end a checkout.
   ...doorRows,
   // A transfer ends codes, so it comes after the scans.
-  'Mutation.updateAttendee(input.ticketId)': ofHolder(
-    'updateAttendee',
-    'ticketId',
-    'ticket',
-    ', address: "mk-sale-matrix"',
-  ),
   'Mutation.updateAttendees(input.attendees.ticketId)': {
     kind: 'ticket',
     sees: seesSale,
@@ -95,29 +93,35 @@ export const ownerRows: Rows = {
         'mutation',
         'updateAttendees',
         '$id: ID!',
-        'input: { attendees: [{ ticketId: $id, address: "mk-sale-matrix" }] }',
+        'input: { attendees: [{ ticketId: $id, address: { street: "mk-sale-matrix" } }] }',
       )({ id }),
   },
   'Mutation.transferTicket(input.ticketId)': ofHolder(
     'transferTicket',
     'ticketId',
     'ticket',
-    ', fullName: "mk-sale-matrix", email: "mk-sale-matrix@example.com"',
+    ', attendee: { fullName: "mk-sale-matrix", email: "mk-sale-matrix@example.com" }',
   ),
   'Mutation.resendTickets(input.ticketId)': ofHolder('resendTickets', 'ticketId', 'ticket'),
   'Mutation.resendTickets(input.paymentId)': ofHolder('resendTickets', 'paymentId', 'payment'),
-  'Mutation.cancelCheckout(input.paymentId)': verb('cancelCheckout', 'paymentId', {
+  'Mutation.cancelPayment(input.paymentId)': verb('cancelPayment', 'paymentId', {
     kind: 'payment',
     sees: ofChannel,
   }),
-  'Mutation.requestRefund(input.ticketId)': verb('requestRefund', 'ticketId', {
-    kind: 'ticket',
-    sees: ofChannel,
-  }),
-  'Mutation.refundTicket(input.ticketId)': verb('refundTicket', 'ticketId', {
+  'Mutation.returnTicket(input.ticketId)': {
+    ...verb('returnTicket', 'ticketId', { kind: 'ticket', sees: ofChannel }),
+    // One with which nobody has entered; one that it has, if it may not buy any more.
+    fresh: async (caller, { sale, things }) =>
+      caller.organizations.length > 0
+        ? buyAs(sale, caller, Number(organizationOf(caller)))
+        : (things.ticket.find((thing) => seesSale(caller, thing))?.id ?? ''),
+  },
+  'Mutation.refundTicket(input.ticketId)': {
     kind: 'ticket',
     sees: ofIntegration,
-  }),
+    writes: true,
+    ask: (_caller, ticketId) => refund({ input: { ticketId, idempotencyKey: `refund-${++refunds}` } }),
+  },
   'Mutation.cancelTicket(input.ticketId)': verb('cancelTicket', 'ticketId', {
     kind: 'ticket',
     sees: seesSale,
@@ -133,8 +137,8 @@ export const ownerRows: Rows = {
         'input: { url: $url }',
       )({ url: `https://hooks.example/mk-hook-${name}` }),
   },
-  'Mutation.updateWebhook(input.id)': webhook('updateWebhook', ', types: [PAYMENT_PAID]'),
-  'Mutation.rotateWebhookSecret(input.id)': webhook('rotateWebhookSecret'),
+  'Mutation.updateWebhook(input.webhookId)': webhook('updateWebhook', ', types: [PAYMENT_PAID]'),
+  'Mutation.rotateWebhookSecret(input.webhookId)': webhook('rotateWebhookSecret'),
   'Mutation.redeliverWebhook(input.webhookId)': {
     kind: 'webhook',
     sees: ownsWebhook,
@@ -147,9 +151,9 @@ export const ownerRows: Rows = {
     writes: true,
     ask: (caller, changeId, { things }) => redeliver({ id: ownedBy(things.webhook, caller), changeId }),
   },
-  'Mutation.disableWebhook(input.id)': webhook('disableWebhook'),
-  'Mutation.enableWebhook(input.id)': webhook('enableWebhook'),
-  'Mutation.deleteWebhook(input.id)': {
+  'Mutation.disableWebhook(input.webhookId)': webhook('disableWebhook'),
+  'Mutation.enableWebhook(input.webhookId)': webhook('enableWebhook'),
+  'Mutation.deleteWebhook(input.webhookId)': {
     ...webhook('deleteWebhook'),
     fresh: (caller, { sale }) => register(sale, caller),
   },

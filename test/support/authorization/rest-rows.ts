@@ -1,5 +1,5 @@
 import { toSnakeCase } from '../../../src/rest/snake-case.ts'
-import { checkoutPlaces, checkoutRow } from './catalogue-rows.ts'
+import { checkoutPlaces, checkoutRow, type InputOf } from './catalogue-rows.ts'
 import { exportRows, restListRows } from './list-rows.ts'
 import { type Ask, isIntegration, type Row, type Rows } from './matrix-row.ts'
 import { seesCatalogue, seesSale } from './oracle.ts'
@@ -22,18 +22,25 @@ const filtered = (name: string, kind: Row['kind']): Row => ({
   ask: (_caller, id) => get(`/events?${name}=${id}&populate=*`),
 })
 
+// REST has one rate in a checkout, and the fields of an attendee beside those of its ticket.
+const toBody = ({ items, ...rest }: ReturnType<InputOf>) => {
+  const [item] = items
+  const tickets = item?.tickets.map(({ attendee, ...ticket }) => ({ ...ticket, ...attendee }))
+  return inSnakeCase({ ...rest, ticketRateId: item?.ticketRateId, tickets }) as object
+}
+
 const checkoutRows = Object.fromEntries(
   checkoutPlaces.map((place): [string, Row] => {
     const { inputOf, ...row } = checkoutRow(place)
     return [
-      `POST /tickets/checkout ${place.split('.').map(toSnakeCase).join('.')}`,
+      `POST /tickets/checkout ${place.replace('items.', '').split('.').map(toSnakeCase).join('.')}`,
       {
         ...row,
         writes: true,
         ask: (caller, id) => ({
           method: 'POST',
           url: '/tickets/checkout',
-          body: inSnakeCase(inputOf(caller, id)) as object,
+          body: toBody(inputOf(caller, id)),
         }),
       },
     ]

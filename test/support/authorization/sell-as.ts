@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 import { anEntry, type Checkout } from '../checkouts.ts'
+import { money } from '../contract-input.ts'
 import type { StripeSale } from '../stripe-sale.ts'
 import type { Caller } from './callers.ts'
 
@@ -16,7 +17,7 @@ export const dataOf = <Data>({ data, errors }: Answer<Data>): Data => {
 /** Registers a webhook for a caller and returns its ID. */
 export async function register(sale: StripeSale, caller: Caller): Promise<string> {
   const mutation = `mutation ($url: String!) { registerWebhook(input: { url: $url }) {
-    ... on WebhookSecretPayload { webhook { id } } ... on Refused { errors { message } } } }`
+    ... on RegisterWebhookPayload { webhook { id } } ... on Refused { errors { message } } } }`
   const url = `https://hooks.example/mk-hook-${caller.name}`
   const answer = await sale.graphql<{ registerWebhook: { webhook: { id: string } } }>(
     mutation,
@@ -60,14 +61,21 @@ async function pay(sale: StripeSale, { mode }: Caller, checkout: Checkout): Prom
   return checkout
 }
 
+/** Buys and pays a ticket as this caller. Returns its ID. */
+export async function buyAs(sale: StripeSale, caller: Caller, organization: number): Promise<string> {
+  const { tickets } = await pay(sale, caller, await checkOutAs(sale, caller, organization))
+  return tickets[0]?._id ?? ''
+}
+
 async function refundPart(sale: StripeSale, door: Caller, { tickets }: Checkout) {
-  const mutation = 'mutation ($id: ID!) { refundTicket(input: { ticketId: $id, amount: 1 }) { __typename } }'
+  const mutation = 'mutation ($input: RefundTicketInput!) { refundTicket(input: $input) { __typename } }'
+  const ticketId = tickets[0]?._id
   const answer = await sale.graphql<{ refundTicket: { __typename: string } }>(
     mutation,
-    { id: tickets[0]?._id },
+    { input: { ticketId, amount: money(1), idempotencyKey: `part-${ticketId}` } },
     door.headers,
   )
-  expect(dataOf(answer).refundTicket.__typename).toBe('RefundPayload')
+  expect(dataOf(answer).refundTicket.__typename).toBe('RefundTicketPayload')
 }
 
 /** Leaves a pending checkout, and a paid and partly refunded one. */

@@ -7,7 +7,7 @@ import type { Mode } from '../../../src/shared/mode.ts'
 import type { GatewayOptions } from '../harness.ts'
 import { openStripeSale, type StripeSale } from '../stripe-sale.ts'
 import { type Caller, type Callers, openCallers } from './callers.ts'
-import { catalogueOfTwo } from './catalogue.ts'
+import { catalogueMark, catalogueOfTwo } from './catalogue.ts'
 import { dataOf, register, sellAs } from './sell-as.ts'
 
 /** An object behind an identifier, and its owner. */
@@ -21,7 +21,7 @@ export type Thing = {
 }
 
 const kinds = [
-  ...['event', 'rate', 'price', 'supplement', 'question', 'location', 'organization'],
+  ...['event', 'rate', 'price', 'supplement', 'question', 'location', 'organization', 'slug'],
   ...[
     'discount',
     'discountCode',
@@ -29,6 +29,8 @@ const kinds = [
     'ticket',
     'refund',
     'code',
+    'channel',
+    'integration',
     'webhook',
     'change',
     'eventCursor',
@@ -76,6 +78,17 @@ async function refundsIn({ db }: StripeSale): Promise<Thing[]> {
     principal: channelId,
     mode,
   }))
+}
+
+const clientThings = (callers: Callers): Pick<Things, 'channel' | 'integration'> => {
+  const { shop, rival, foreign, ungranted, lapsed, door, side, far } = callers
+  const thingOf = ({ principal, organizations }: Caller): Thing => ({
+    ...{ id: principal ?? '', organization: organizations[0] ?? '', principal, mode: null },
+  })
+  return {
+    channel: [shop, rival, foreign, ungranted, lapsed].map(thingOf),
+    integration: [door, side, far].map(thingOf),
+  }
 }
 
 type ChangePage = { changes: { nodes: { id: string }[]; pageInfo: { endCursor: string } } }
@@ -143,10 +156,12 @@ export async function openWorld(options: GatewayOptions = {}) {
       id: thing.id.replace('dsc_', 'code-'),
     })),
     organization: catalogueThings('org'),
+    slug: catalogueThings('org').map((thing) => ({ ...thing, id: catalogueMark(thing.id.slice(-1)) })),
     payment: payments,
     ticket: tickets,
     refund: await refundsIn(sale),
     code: codes,
+    ...clientThings(callers),
     webhook: webhooks,
     change: feeds.flatMap(({ changes }) => changes),
     changeCursor: feeds.map(({ cursor }) => cursor),

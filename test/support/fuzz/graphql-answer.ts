@@ -32,6 +32,9 @@ const scalars: Record<string, (value: unknown) => boolean> = {
   Float: (value) => Number.isFinite(value),
   Boolean: (value) => typeof value === 'boolean',
   DateTime: isMoment,
+  Date: (value) => typeof value === 'string' && /^\d{4}-\d\d-\d\d$/.test(value),
+  Decimal: (value) => typeof value === 'string' && /^-?\d+(\.\d+)?$/.test(value),
+  CurrencyCode: (value) => typeof value === 'string' && /^[A-Z]{3}$/.test(value),
   JSON: isFields,
 }
 

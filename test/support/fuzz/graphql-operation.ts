@@ -5,8 +5,10 @@ import {
   type GraphQLInputField,
   type GraphQLInputType,
   type GraphQLNamedType,
+  GraphQLNonNull,
   type GraphQLSchema,
   getNamedType,
+  getNullableType,
   isAbstractType,
   isEnumType,
   isInputObjectType,
@@ -63,6 +65,8 @@ class Operations {
     if (named.name === 'Int') return this.#draw(fc.integer, { min: -5, max: 60 })
     if (named.name === 'Float') return this.#draw(fc.double, { min: -200, max: 200, noNaN: true })
     if (named.name === 'Boolean') return this.#draw(fc.boolean)
+    if (named.name === 'Decimal') return this.#one(['0.50', '1.00', '22', '-1', '0.001', 3])
+    if (named.name === 'CurrencyCode') return this.#one(['EUR', 'EUR', 'EUR', 'JPY', 'eur', 'XXX'])
     if (named.name === 'DateTime') return this.#one(['2026-01-01', '2030-05-06T07:08:09Z'])
     if (named.name === 'JSON')
       return this.#draw(fc.dictionary, fc.string({ maxLength: 5 }), fc.jsonValue({ maxDepth: 1 }))
@@ -78,7 +82,12 @@ class Operations {
       return Array.from({ length: count }, () => this.#value(type.ofType, name))
     }
     if (!isInputObjectType(type)) return this.#leaf(type, name)
-    return this.#given(Object.values(type.getFields()), isRequiredInputField)
+    const fields = Object.values(type.getFields())
+    if (type.isOneOf && !this.#once(12)) {
+      const field = this.#one(fields)
+      return { [field.name]: this.#value(new GraphQLNonNull(getNullableType(field.type)), field.name) }
+    }
+    return this.#given(fields, isRequiredInputField)
   }
 
   // Every required field, and a quarter of the others.

@@ -46,11 +46,11 @@ const checkout = (name: string, body: string): Hostile => ({
 const buy = 'mutation ($i: CheckoutInput!) { checkout(input: $i) { __typename } }'
 const register =
   'mutation ($t: [ChangeType!]) { registerWebhook(input: { url: "https://a.example", types: $t }) { __typename } }'
-const list = 'query ($s: String) { events(search: $s) { nodes { id } } }'
-const input = (inside: string) => `{"i":{"ticketRateId":"rate_1","tickets":[],${inside}}}`
+const list = 'query ($s: String) { events(filter: { search: $s }) { nodes { id } } }'
+const input = (inside: string) => `{"i":{"items":[{"ticketRateId":"rate_1","tickets":[]}],${inside}}}`
 const entries = (part: (index: number) => string) =>
-  `{"i":{"ticketRateId":"rate_1","tickets":[${fill(part, 400)}]}}`
-const entry = '{"priceId":"price_1","fullName":"A","email":"a@b.co"}'
+  `{"i":{"items":[{"ticketRateId":"rate_1","tickets":[${fill(part, 400)}]}]}}`
+const entry = '{"priceId":"price_1","attendee":{"fullName":"A","email":"a@b.co"}}'
 const longName = 'x'.repeat(20_000)
 
 const variables: Hostile[] = [
@@ -85,7 +85,7 @@ const variables: Hostile[] = [
   graphql(
     'tens of thousands of supplements',
     buy,
-    `{"i":{"ticketRateId":"r","tickets":[{"supplements":[${fill(() => '1', 400)}]}]}}`,
+    `{"i":{"items":[{"ticketRateId":"r","tickets":[{"supplements":[${fill(() => '1', 400)}]}]}]}}`,
   ),
   graphql('undeclared variables', list, `{${fill((index) => `"v${index}":[{}]`, 400)}}`),
   graphql('a long string', list, `{"s":"${'ñ'.repeat(120_000)}"}`),
@@ -145,7 +145,10 @@ const documents: Hostile[] = [
     'many lines before unknown fields',
     `{ ${'\n'.repeat(40_000)} ${times(1_500, (index) => `f${index}`)} }`,
   ),
-  graphql('conflicting selections', `{ ${times(190, (index) => `a: event(id: "${index}") { id }`)} }`),
+  graphql(
+    'conflicting selections',
+    `{ ${times(190, (index) => `a: event(by: { id: "${index}" }) { id }`)} }`,
+  ),
   graphql(
     'deeply nested conflicting selections',
     `{ ${times(70, (index) => `events(first: ${index}) { nodes { ticketRates { prices { a: id } } } }`)} }`,
@@ -191,21 +194,21 @@ const documents: Hostile[] = [
   graphql('variables', `query (${times(480, (index) => `$v${index}: Int`)}) { __typename }`),
   graphql(
     'variables all used with a wrong type',
-    `query Q(${times(240, (index) => `$v${index}: Int`)}) { ${times(29, (index) => `a${index}: events(${times(8, (arg) => `search: $v${index * 8 + arg}`)}) { totalCount }`)} }`,
+    `query Q(${times(240, (index) => `$v${index}: Int`)}) { ${times(29, (index) => `a${index}: events(filter: { ${times(8, (arg) => `search: $v${index * 8 + arg}`)} }) { totalCount }`)} }`,
   ),
   graphql(
     'variables all with wrong values',
-    `query (${times(330, (index) => `$v${index}: Int`)}) { event(id: "x") { id } }`,
+    `query (${times(330, (index) => `$v${index}: Int`)}) { event(by: { id: "x" }) { id } }`,
     `{${times(330, (index) => `"v${index}":"${'x'.repeat(700)}"`, ',')}}`,
   ),
-  graphql('a deeply nested literal', `{ event(id: ${nested(980)}) { id } }`),
+  graphql('a deeply nested literal', `{ event(by: ${nested(980)}) { id } }`),
   graphql(
     'a wide object literal',
     `mutation { checkout(input: { ${times(600, (index) => `a${index}: 1`)} }) { __typename } }`,
   ),
   graphql(
     'a long list literal of wrong items',
-    `mutation { checkout(input: { ticketRateId: "a", tickets: [${times(1_900, () => '1')}] }) { __typename } }`,
+    `mutation { checkout(input: { items: [{ ticketRateId: "a", tickets: [${times(1_900, () => '1')}] }] }) { __typename } }`,
   ),
   graphql(
     'invalid enum literals',
@@ -213,10 +216,10 @@ const documents: Hostile[] = [
   ),
   graphql(
     'a long name in many errors',
-    `query ($${longName}: Int) { ${times(29, (index) => `a${index}: event(id: $${longName.slice(0, 900)}${index}) { id }`)} }`,
+    `query ($${longName}: Int) { ${times(29, (index) => `a${index}: event(by: $${longName.slice(0, 900)}${index}) { id }`)} }`,
   ),
-  graphql('a long string literal', `{ event(id: "${'x'.repeat(49_000)}") { id } }`),
-  graphql('a block string of many lines', `{ event(id: """${' \n'.repeat(24_000)}""") { id } }`),
+  graphql('a long string literal', `{ event(by: { id: "${'x'.repeat(49_000)}" }) { id } }`),
+  graphql('a block string of many lines', `{ event(by: """${' \n'.repeat(24_000)}""") { id } }`),
   graphql('an integer literal with many digits', `{ events(first: ${'9'.repeat(49_000)}) { totalCount } }`),
   graphql('comments', `{ ${'#\n'.repeat(24_900)} __typename }`),
   graphql('commas', `{ __typename ${','.repeat(49_900)} }`),

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Answer, Ask } from '../../bench/http-client.ts'
 import { buyOne } from '../../bench/whole-sale.ts'
+import { money } from '../../support/contract-input.ts'
 
 // One whole sale of a ticket, with each response wrong once.
 
@@ -15,7 +16,7 @@ type Answers = Record<'list' | 'quote' | 'checkout' | 'payment' | 'lookup', Answ
 const json = (body: object): Answer => ({ status: 200, length: 0, body: JSON.stringify(body) })
 const good: Answers = {
   list: json({ data: [] }),
-  quote: json({ data: { quoteCheckout: { __typename: 'CheckoutQuote', totalAmount: 19.44 } } }),
+  quote: json({ data: { quoteCheckout: { __typename: 'CheckoutQuote', amounts: { total: money(19.44) } } } }),
   checkout: json({
     data: {
       payment_url: 'http://127.0.0.1:4000/pay/token',
@@ -53,8 +54,12 @@ test('a ticket is listed, quoted, checked out, paid and looked up', async () => 
 
 test.each([
   ['list', { ...good.list, status: 503 }, 'the list was answered with 503'],
-  ['quote', json({ data: { quoteCheckout: { __typename: 'CheckoutRefused' } } }), 'quoted at undefined'],
-  ['quote', json({ data: { quoteCheckout: { totalAmount: 20 } } }), 'quoted at 20, checked out at 19.44'],
+  ['quote', json({ data: { quoteCheckout: { __typename: 'Refused' } } }), 'quoted at undefined'],
+  [
+    'quote',
+    json({ data: { quoteCheckout: { amounts: { total: money(20) } } } }),
+    'quoted at 20, checked out at 19.44',
+  ],
   ['checkout', { ...good.checkout, status: 409 }, 'the checkout was answered with 409'],
   [
     'checkout',

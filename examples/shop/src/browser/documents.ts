@@ -3,102 +3,60 @@ type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
 import type { DocumentTypeDecoration } from '@graphql-typed-document-node/core';
+export type AddressInput = {
+  countryCode?: string | null | undefined;
+  postalCode?: string | null | undefined;
+  street?: string | null | undefined;
+};
+
 export type AnswerInput = {
   answer: string;
   questionId: string | number;
 };
 
+export type AttendeeInput = {
+  address?: AddressInput | null | undefined;
+  birthDate?: string | null | undefined;
+  email: string;
+  fullName: string;
+  identityDocument?: IdentityDocumentInput | null | undefined;
+  language?: string | null | undefined;
+  phone?: string | null | undefined;
+};
+
 export type CheckoutInput = {
   discountCode?: string | null | undefined;
   errorUrl?: string | null | undefined;
-  expectedTotal?: number | null | undefined;
+  expectedTotal?: MoneyInput | null | undefined;
   idempotencyKey?: string | null | undefined;
+  items: Array<CheckoutItemInput>;
   language?: string | null | undefined;
   metadata?: unknown;
   redirectUrl?: string | null | undefined;
   referralId?: string | null | undefined;
-  sendResourcers?: boolean | null | undefined;
+  sendTickets?: boolean | null | undefined;
+};
+
+export type CheckoutItemInput = {
   ticketRateId: string | number;
-  tickets: Array<CheckoutTicketInput>;
+  tickets: Array<TicketInput>;
 };
 
-export type CheckoutTicketInput = {
-  address?: string | null | undefined;
-  answers?: Array<AnswerInput> | null | undefined;
-  birthday?: string | null | undefined;
-  countryCode?: string | null | undefined;
-  email: string;
-  fullName: string;
-  gender?: string | null | undefined;
-  personalDocumentNumber?: string | null | undefined;
-  personalDocumentType?: PersonalDocumentType | null | undefined;
-  phone?: string | null | undefined;
-  postalCode?: string | null | undefined;
-  priceId: string | number;
-  qrCode?: string | null | undefined;
-  supplements?: Array<SupplementInput> | null | undefined;
-  warranty?: boolean | null | undefined;
+export type IdentityDocumentInput = {
+  number?: string | null | undefined;
+  type?: IdentityDocumentType | null | undefined;
 };
 
-export type ErrorCode =
-  | 'ADDRESS_NOT_ALLOWED'
-  | 'ALREADY_ENTERED'
-  | 'ANSWER_NOT_AN_ITEM'
-  | 'ANSWER_REQUIRED'
-  | 'BAD_REQUEST'
-  | 'BODY_TOO_LARGE'
-  | 'BUSY'
-  | 'CURSOR_UNKNOWN'
-  | 'DISCOUNT_NOT_FOR_RATE'
-  | 'DISCOUNT_NOT_VALID'
-  | 'DISCOUNT_UNKNOWN'
-  | 'DISCOUNT_USED_UP'
-  | 'DUPLICATE_ANSWER'
-  | 'DUPLICATE_QR_CODE'
-  | 'DUPLICATE_SUPPLEMENT'
-  | 'EVENT_ENDED'
-  | 'EVENT_STARTED'
-  | 'FORBIDDEN'
-  | 'IDEMPOTENCY_KEY_IN_USE'
-  | 'IDEMPOTENCY_KEY_REUSED'
-  | 'ILLEGAL_TRANSITION'
-  | 'INSUFFICIENT_AVAILABILITY'
-  | 'INTERNAL'
-  | 'INVALID'
-  | 'MAX_TICKETS'
-  | 'METADATA_TOO_LARGE'
-  | 'METHOD_NOT_ALLOWED'
-  | 'MIN_TICKETS'
-  | 'NOT_ACCEPTABLE'
-  | 'NOT_FOUND'
-  | 'NOT_ON_SALE_YET'
-  | 'NO_WARRANTY'
-  | 'ORIGIN_NOT_ALLOWED'
-  | 'PERSISTED_QUERY_NOT_FOUND'
-  | 'PRICE_NOT_IN_RATE'
-  | 'QR_CODE_TAKEN'
-  | 'QUERY_TOO_COMPLEX'
-  | 'QUESTION_NOT_IN_RATE'
-  | 'RATE_CLOSED'
-  | 'RATE_LIMITED'
-  | 'REFUND_TOO_HIGH'
-  | 'REQUIRED'
-  | 'SALE_ENDED'
-  | 'SOLD_OUT'
-  | 'SUPPLEMENT_NOT_IN_RATE'
-  | 'SUPPLEMENT_REDEEMED'
-  | 'TICKET_TRANSFERRED'
-  | 'TOO_MANY_RESENDS'
-  | 'TOO_MANY_WEBHOOKS'
-  | 'TOTAL_INCREASED'
-  | 'TRANSFER_NOT_ALLOWED'
-  | 'UNAUTHENTICATED'
-  | 'UNDER_AGE'
-  | 'UNKNOWN_FIELD'
-  | 'UNSUPPORTED_MEDIA_TYPE'
-  | 'UNTRUSTED_DOCUMENT'
-  | 'WARRANTY_ENDED'
-  | 'WARRANTY_NOT_OFFERED';
+export type IdentityDocumentType =
+  | 'DNI'
+  | 'NIE'
+  | 'OTHER'
+  | 'PASSPORT';
+
+export type MoneyInput = {
+  amount: string;
+  currency: string;
+};
 
 export type PaymentStatus =
   | 'CANCELLED'
@@ -110,20 +68,93 @@ export type PaymentStatus =
   | 'PROCESSING'
   | 'REFUNDED';
 
-export type PersonalDocumentType =
-  | 'DNI'
-  | 'NIE'
-  | 'OTHER'
-  | 'PASSPORT';
-
 export type QuestionType =
   | 'CHECKBOX'
   | 'DROPDOWN'
   | 'TEXT';
 
+export type QuoteCheckoutInput = {
+  discountCode?: string | null | undefined;
+  items: Array<QuotedItemInput>;
+};
+
+export type QuotedItemInput = {
+  ticketRateId: string | number;
+  tickets: Array<QuotedTicketInput>;
+};
+
+export type QuotedTicketInput = {
+  priceId: string | number;
+  supplements?: Array<SupplementInput> | null | undefined;
+  warranty?: boolean | null | undefined;
+};
+
+export type RefusalCode =
+  | 'ADDRESS_NOT_ALLOWED'
+  | 'ALREADY_ENTERED'
+  | 'ANSWER_NOT_AN_ITEM'
+  | 'ANSWER_REQUIRED'
+  | 'BUSY'
+  | 'DISCOUNT_NOT_FOR_RATE'
+  | 'DISCOUNT_NOT_VALID'
+  | 'DISCOUNT_UNKNOWN'
+  | 'DISCOUNT_USED_UP'
+  | 'DUPLICATE_ANSWER'
+  | 'DUPLICATE_QR_CODE'
+  | 'DUPLICATE_SUPPLEMENT'
+  | 'EVENT_ENDED'
+  | 'EVENT_STARTED'
+  | 'IDEMPOTENCY_KEY_IN_USE'
+  | 'IDEMPOTENCY_KEY_REUSED'
+  | 'ILLEGAL_TRANSITION'
+  | 'INSUFFICIENT_AVAILABILITY'
+  | 'INVALID'
+  | 'MAX_TICKETS'
+  | 'METADATA_TOO_LARGE'
+  | 'MIN_TICKETS'
+  | 'NOT_FOUND'
+  | 'NOT_ON_SALE_YET'
+  | 'NO_WARRANTY'
+  | 'PRICE_NOT_IN_RATE'
+  | 'QR_CODE_TAKEN'
+  | 'QUESTION_NOT_IN_RATE'
+  | 'RATE_CLOSED'
+  | 'REFUND_TOO_HIGH'
+  | 'REQUIRED'
+  | 'SALE_ENDED'
+  | 'SOLD_OUT'
+  | 'SUPPLEMENT_NOT_IN_RATE'
+  | 'SUPPLEMENT_REDEEMED'
+  | 'TICKET_TRANSFERRED'
+  | 'TOO_MANY_RESENDS'
+  | 'TOO_MANY_WEBHOOKS'
+  | 'TOTAL_INCREASED'
+  | 'TRANSFER_NOT_ALLOWED'
+  | 'UNDER_AGE'
+  | 'UNKNOWN_FIELD'
+  | 'WARRANTY_ENDED'
+  | 'WARRANTY_NOT_OFFERED';
+
 export type SupplementInput = {
   supplementId: string | number;
 };
+
+export type TicketInput = {
+  answers?: Array<AnswerInput> | null | undefined;
+  attendee: AttendeeInput;
+  priceId: string | number;
+  qrCode?: string | null | undefined;
+  supplements?: Array<SupplementInput> | null | undefined;
+  warranty?: boolean | null | undefined;
+};
+
+export type TicketRateStatus =
+  | 'CLOSED'
+  | 'ENDED'
+  | 'NOT_YET'
+  | 'ON_SALE'
+  | 'PAUSED'
+  | 'SOLD_OUT';
 
 export type EventsQueryVariables = Exact<{
   search?: string | null | undefined;
@@ -131,54 +162,57 @@ export type EventsQueryVariables = Exact<{
 }>;
 
 
-export type EventsQuery = { events: { pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ id: string, name: string, startDate: string, displayDate: string | null, imageUrl: string | null, location: { city: string | null, timezone: string } | null, ticketRates: Array<{ available: boolean, currentPrice: { price: number, currency: string } | null }> }> } | null };
+export type EventsQuery = { events: { pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ id: string, name: string, startDate: string, displayDate: string | null, imageUrl: string | null, location: { city: string | null, timezone: string } | null, priceRange: { min: { amount: string, currency: string } } | null }> } | null };
 
-export type ListedEventFragment = { id: string, name: string, startDate: string, displayDate: string | null, imageUrl: string | null, location: { city: string | null, timezone: string } | null, ticketRates: Array<{ available: boolean, currentPrice: { price: number, currency: string } | null }> };
+export type ListedEventFragment = { id: string, name: string, startDate: string, displayDate: string | null, imageUrl: string | null, location: { city: string | null, timezone: string } | null, priceRange: { min: { amount: string, currency: string } } | null };
+
+export type AmountFragment = { amount: string, currency: string };
 
 export type EventQueryVariables = Exact<{
   id: string | number;
 }>;
 
 
-export type EventQuery = { event: { id: string, name: string, startDate: string, endDate: string, displayDate: string | null, imageUrl: string | null, description: string | null, age: string | null, outfit: string | null, artists: Array<{ name: string }>, organization: { name: string } | null, location: { name: string, address: string | null, city: string | null, timezone: string } | null, ticketRates: Array<{ id: string, name: string, available: boolean, complete: boolean, validFrom: string | null, min: number | null, max: number | null, admits: number, availability: { sold: number, available: number | null }, warranty: { enabled: boolean, percentage: number, hours: number }, currentPrice: { id: string, name: string, price: number, currency: string, validUntil: string | null, quantity: number, includes: string | null, additionalInfo: string | null } | null, prices: Array<{ id: string, name: string, price: number, currency: string, validUntil: string | null, quantity: number, includes: string | null, additionalInfo: string | null }>, supplements: Array<{ id: string, label: string, description: string | null, price: number, fakePrice: number | null, hasFakePrice: boolean }>, questions: Array<{ id: string, label: string, type: QuestionType, required: boolean, items: Array<string> }> }> } | null };
+export type EventQuery = { event: { id: string, name: string, startDate: string, endDate: string, displayDate: string | null, imageUrl: string | null, description: string | null, minimumAge: number | null, outfit: string | null, artists: Array<{ name: string }>, organization: { name: string }, location: { name: string, address: string | null, city: string | null, timezone: string } | null, ticketRates: Array<{ id: string, name: string, minPerCheckout: number, maxPerCheckout: number, admits: number, status: TicketRateStatus, validFrom: string | null, warranty: { percentage: number, endsAt: string } | null, currentPrice: { id: string, name: string, validUntil: string | null, includes: string | null, additionalInfo: string | null, total: { amount: string, currency: string } } | null, prices: Array<{ id: string, name: string, validUntil: string | null, includes: string | null, additionalInfo: string | null, total: { amount: string, currency: string } }>, supplements: Array<{ id: string, name: string, description: string | null, price: { amount: string, currency: string }, compareAtPrice: { amount: string, currency: string } | null }>, questions: Array<{ id: string, label: string, type: QuestionType, required: boolean, items: Array<string> }>, availability: { sold: number, available: number | null } }> } | null };
 
-export type ShownEventFragment = { id: string, name: string, startDate: string, endDate: string, displayDate: string | null, imageUrl: string | null, description: string | null, age: string | null, outfit: string | null, artists: Array<{ name: string }>, organization: { name: string } | null, location: { name: string, address: string | null, city: string | null, timezone: string } | null, ticketRates: Array<{ id: string, name: string, available: boolean, complete: boolean, validFrom: string | null, min: number | null, max: number | null, admits: number, availability: { sold: number, available: number | null }, warranty: { enabled: boolean, percentage: number, hours: number }, currentPrice: { id: string, name: string, price: number, currency: string, validUntil: string | null, quantity: number, includes: string | null, additionalInfo: string | null } | null, prices: Array<{ id: string, name: string, price: number, currency: string, validUntil: string | null, quantity: number, includes: string | null, additionalInfo: string | null }>, supplements: Array<{ id: string, label: string, description: string | null, price: number, fakePrice: number | null, hasFakePrice: boolean }>, questions: Array<{ id: string, label: string, type: QuestionType, required: boolean, items: Array<string> }> }> };
+export type ShownEventFragment = { id: string, name: string, startDate: string, endDate: string, displayDate: string | null, imageUrl: string | null, description: string | null, minimumAge: number | null, outfit: string | null, artists: Array<{ name: string }>, organization: { name: string }, location: { name: string, address: string | null, city: string | null, timezone: string } | null, ticketRates: Array<{ id: string, name: string, minPerCheckout: number, maxPerCheckout: number, admits: number, status: TicketRateStatus, validFrom: string | null, warranty: { percentage: number, endsAt: string } | null, currentPrice: { id: string, name: string, validUntil: string | null, includes: string | null, additionalInfo: string | null, total: { amount: string, currency: string } } | null, prices: Array<{ id: string, name: string, validUntil: string | null, includes: string | null, additionalInfo: string | null, total: { amount: string, currency: string } }>, supplements: Array<{ id: string, name: string, description: string | null, price: { amount: string, currency: string }, compareAtPrice: { amount: string, currency: string } | null }>, questions: Array<{ id: string, label: string, type: QuestionType, required: boolean, items: Array<string> }>, availability: { sold: number, available: number | null } }> };
 
-export type RateFragment = { id: string, name: string, available: boolean, complete: boolean, validFrom: string | null, min: number | null, max: number | null, admits: number, availability: { sold: number, available: number | null }, warranty: { enabled: boolean, percentage: number, hours: number }, currentPrice: { id: string, name: string, price: number, currency: string, validUntil: string | null, quantity: number, includes: string | null, additionalInfo: string | null } | null, prices: Array<{ id: string, name: string, price: number, currency: string, validUntil: string | null, quantity: number, includes: string | null, additionalInfo: string | null }>, supplements: Array<{ id: string, label: string, description: string | null, price: number, fakePrice: number | null, hasFakePrice: boolean }>, questions: Array<{ id: string, label: string, type: QuestionType, required: boolean, items: Array<string> }> };
+export type RateFragment = { id: string, name: string, minPerCheckout: number, maxPerCheckout: number, admits: number, status: TicketRateStatus, validFrom: string | null, warranty: { percentage: number, endsAt: string } | null, currentPrice: { id: string, name: string, validUntil: string | null, includes: string | null, additionalInfo: string | null, total: { amount: string, currency: string } } | null, prices: Array<{ id: string, name: string, validUntil: string | null, includes: string | null, additionalInfo: string | null, total: { amount: string, currency: string } }>, supplements: Array<{ id: string, name: string, description: string | null, price: { amount: string, currency: string }, compareAtPrice: { amount: string, currency: string } | null }>, questions: Array<{ id: string, label: string, type: QuestionType, required: boolean, items: Array<string> }>, availability: { sold: number, available: number | null } };
 
 export type QuestionFragment = { id: string, label: string, type: QuestionType, required: boolean, items: Array<string> };
 
-export type PriceFragment = { id: string, name: string, price: number, currency: string, validUntil: string | null, quantity: number, includes: string | null, additionalInfo: string | null };
+export type PriceFragment = { id: string, name: string, validUntil: string | null, includes: string | null, additionalInfo: string | null, total: { amount: string, currency: string } };
 
 export type PlacesSubscriptionVariables = Exact<{
   eventId: string | number;
 }>;
 
 
-export type PlacesSubscription = { rateAvailability: { ticketRateId: string, available: boolean, sold: number, left: number | null } };
+export type PlacesSubscription = { ticketRates: { id: string, status: TicketRateStatus, validFrom: string | null, availability: { sold: number, available: number | null } } };
 
-export type PlacesFragment = { ticketRateId: string, available: boolean, sold: number, left: number | null };
+export type PlacesFragment = { id: string, status: TicketRateStatus, validFrom: string | null, availability: { sold: number, available: number | null } };
 
 export type QuoteQueryVariables = Exact<{
-  input: CheckoutInput;
+  input: QuoteCheckoutInput;
 }>;
 
 
 export type QuoteQuery = { quoteCheckout:
-    | { __typename: 'CheckoutQuote', totalAmount: number, totalDiscount: number, currency: string, conditionsChanged: boolean, tickets: Array<{ totalSupplements: number, totalFees: number, totalWarranty: number, price: { id: string, name: string, price: number } }> }
-    | { __typename: 'CheckoutRefused', errors: Array<
-        | { available: number, code: ErrorCode, message: string, path: string | null }
-        | { code: ErrorCode, message: string, path: string | null }
-        | { code: ErrorCode, message: string, path: string | null }
-        | { code: ErrorCode, message: string, path: string | null }
-        | { code: ErrorCode, message: string, path: string | null }
-        | { min: number | null, max: number | null, code: ErrorCode, message: string, path: string | null }
-        | { code: ErrorCode, message: string, path: string | null }
-        | { minimumAge: number | null, code: ErrorCode, message: string, path: string | null }
+    | { __typename: 'CheckoutQuote', conditionsChanged: boolean, amounts: { discount: { amount: string, currency: string }, supplements: { amount: string, currency: string }, fees: { amount: string, currency: string }, warranty: { amount: string, currency: string }, total: { amount: string, currency: string } }, items: Array<{ tickets: Array<{ price: { id: string, name: string, price: { amount: string, currency: string } } }> }> }
+    | { __typename: 'Refused', errors: Array<
+        | { code: RefusalCode, message: string, path: string | null }
+        | { available: number, code: RefusalCode, message: string, path: string | null }
+        | { code: RefusalCode, message: string, path: string | null }
+        | { min: number | null, max: number, code: RefusalCode, message: string, path: string | null }
+        | { code: RefusalCode, message: string, path: string | null }
+        | { code: RefusalCode, message: string, path: string | null }
+        | { code: RefusalCode, message: string, path: string | null }
+        | { minimumAge: number, code: RefusalCode, message: string, path: string | null }
+        | { code: RefusalCode, message: string, path: string | null }
       > }
-   };
+   | null };
 
-export type QuoteFragment = { totalAmount: number, totalDiscount: number, currency: string, conditionsChanged: boolean, tickets: Array<{ totalSupplements: number, totalFees: number, totalWarranty: number, price: { id: string, name: string, price: number } }> };
+export type QuoteFragment = { conditionsChanged: boolean, amounts: { discount: { amount: string, currency: string }, supplements: { amount: string, currency: string }, fees: { amount: string, currency: string }, warranty: { amount: string, currency: string }, total: { amount: string, currency: string } }, items: Array<{ tickets: Array<{ price: { id: string, name: string, price: { amount: string, currency: string } } }> }> };
 
 export type CheckoutMutationVariables = Exact<{
   input: CheckoutInput;
@@ -186,28 +220,30 @@ export type CheckoutMutationVariables = Exact<{
 
 
 export type CheckoutMutation = { checkout:
-    | { __typename: 'CheckoutPayload', payment: { id: string, url: string | null } }
-    | { __typename: 'CheckoutRefused', errors: Array<
-        | { available: number, code: ErrorCode, message: string, path: string | null }
-        | { code: ErrorCode, message: string, path: string | null }
-        | { code: ErrorCode, message: string, path: string | null }
-        | { code: ErrorCode, message: string, path: string | null }
-        | { code: ErrorCode, message: string, path: string | null }
-        | { min: number | null, max: number | null, code: ErrorCode, message: string, path: string | null }
-        | { code: ErrorCode, message: string, path: string | null }
-        | { minimumAge: number | null, code: ErrorCode, message: string, path: string | null }
+    | { __typename: 'CheckoutPayload', payment: { id: string, pageUrl: string | null } }
+    | { __typename: 'Refused', errors: Array<
+        | { code: RefusalCode, message: string, path: string | null }
+        | { available: number, code: RefusalCode, message: string, path: string | null }
+        | { code: RefusalCode, message: string, path: string | null }
+        | { min: number | null, max: number, code: RefusalCode, message: string, path: string | null }
+        | { code: RefusalCode, message: string, path: string | null }
+        | { code: RefusalCode, message: string, path: string | null }
+        | { code: RefusalCode, message: string, path: string | null }
+        | { minimumAge: number, code: RefusalCode, message: string, path: string | null }
+        | { code: RefusalCode, message: string, path: string | null }
       > }
-   };
+   | null };
 
 export type RefusedFragment = { errors: Array<
-    | { available: number, code: ErrorCode, message: string, path: string | null }
-    | { code: ErrorCode, message: string, path: string | null }
-    | { code: ErrorCode, message: string, path: string | null }
-    | { code: ErrorCode, message: string, path: string | null }
-    | { code: ErrorCode, message: string, path: string | null }
-    | { min: number | null, max: number | null, code: ErrorCode, message: string, path: string | null }
-    | { code: ErrorCode, message: string, path: string | null }
-    | { minimumAge: number | null, code: ErrorCode, message: string, path: string | null }
+    | { code: RefusalCode, message: string, path: string | null }
+    | { available: number, code: RefusalCode, message: string, path: string | null }
+    | { code: RefusalCode, message: string, path: string | null }
+    | { min: number | null, max: number, code: RefusalCode, message: string, path: string | null }
+    | { code: RefusalCode, message: string, path: string | null }
+    | { code: RefusalCode, message: string, path: string | null }
+    | { code: RefusalCode, message: string, path: string | null }
+    | { minimumAge: number, code: RefusalCode, message: string, path: string | null }
+    | { code: RefusalCode, message: string, path: string | null }
   > };
 
 export type PaymentQueryVariables = Exact<{
@@ -215,7 +251,7 @@ export type PaymentQueryVariables = Exact<{
 }>;
 
 
-export type PaymentQuery = { payment: { status: PaymentStatus, totalAmount: number, currency: string, expiresAt: string } | null };
+export type PaymentQuery = { payment: { status: PaymentStatus, expiresAt: string | null, totalAmount: { amount: string, currency: string } } | null };
 
 export class TypedDocumentString<TResult, TVariables>
   extends String
@@ -235,6 +271,12 @@ export class TypedDocumentString<TResult, TVariables>
     return this.value;
   }
 }
+export const AmountFragmentDoc = new TypedDocumentString(`
+    fragment Amount on Money {
+  amount
+  currency
+}
+    `, {"fragmentName":"Amount"}) as unknown as TypedDocumentString<AmountFragment, unknown>;
 export const ListedEventFragmentDoc = new TypedDocumentString(`
     fragment ListedEvent on Event {
   id
@@ -246,27 +288,42 @@ export const ListedEventFragmentDoc = new TypedDocumentString(`
     city
     timezone
   }
-  ticketRates {
-    available
-    currentPrice {
-      price
-      currency
+  priceRange {
+    min {
+      ...Amount
     }
   }
 }
-    `, {"fragmentName":"ListedEvent"}) as unknown as TypedDocumentString<ListedEventFragment, unknown>;
+    fragment Amount on Money {
+  amount
+  currency
+}`, {"fragmentName":"ListedEvent"}) as unknown as TypedDocumentString<ListedEventFragment, unknown>;
+export const PlacesFragmentDoc = new TypedDocumentString(`
+    fragment Places on TicketRate {
+  id
+  status
+  validFrom
+  availability {
+    sold
+    available
+  }
+}
+    `, {"fragmentName":"Places"}) as unknown as TypedDocumentString<PlacesFragment, unknown>;
 export const PriceFragmentDoc = new TypedDocumentString(`
     fragment Price on Price {
   id
   name
-  price
-  currency
+  total {
+    ...Amount
+  }
   validUntil
-  quantity
   includes
   additionalInfo
 }
-    `, {"fragmentName":"Price"}) as unknown as TypedDocumentString<PriceFragment, unknown>;
+    fragment Amount on Money {
+  amount
+  currency
+}`, {"fragmentName":"Price"}) as unknown as TypedDocumentString<PriceFragment, unknown>;
 export const QuestionFragmentDoc = new TypedDocumentString(`
     fragment Question on Question {
   id
@@ -280,20 +337,13 @@ export const RateFragmentDoc = new TypedDocumentString(`
     fragment Rate on TicketRate {
   id
   name
-  available
-  complete
-  validFrom
-  min
-  max
+  ...Places
+  minPerCheckout
+  maxPerCheckout
   admits
-  availability {
-    sold
-    available
-  }
   warranty {
-    enabled
     percentage
-    hours
+    endsAt
   }
   currentPrice {
     ...Price
@@ -303,17 +353,24 @@ export const RateFragmentDoc = new TypedDocumentString(`
   }
   supplements {
     id
-    label
+    name
     description
-    price
-    fakePrice
-    hasFakePrice
+    price {
+      ...Amount
+    }
+    compareAtPrice {
+      ...Amount
+    }
   }
   questions {
     ...Question
   }
 }
-    fragment Question on Question {
+    fragment Amount on Money {
+  amount
+  currency
+}
+fragment Question on Question {
   id
   label
   type
@@ -323,12 +380,21 @@ export const RateFragmentDoc = new TypedDocumentString(`
 fragment Price on Price {
   id
   name
-  price
-  currency
+  total {
+    ...Amount
+  }
   validUntil
-  quantity
   includes
   additionalInfo
+}
+fragment Places on TicketRate {
+  id
+  status
+  validFrom
+  availability {
+    sold
+    available
+  }
 }`, {"fragmentName":"Rate"}) as unknown as TypedDocumentString<RateFragment, unknown>;
 export const ShownEventFragmentDoc = new TypedDocumentString(`
     fragment ShownEvent on Event {
@@ -339,7 +405,7 @@ export const ShownEventFragmentDoc = new TypedDocumentString(`
   displayDate
   imageUrl
   description
-  age
+  minimumAge
   outfit
   artists {
     name
@@ -357,23 +423,20 @@ export const ShownEventFragmentDoc = new TypedDocumentString(`
     ...Rate
   }
 }
-    fragment Rate on TicketRate {
+    fragment Amount on Money {
+  amount
+  currency
+}
+fragment Rate on TicketRate {
   id
   name
-  available
-  complete
-  validFrom
-  min
-  max
+  ...Places
+  minPerCheckout
+  maxPerCheckout
   admits
-  availability {
-    sold
-    available
-  }
   warranty {
-    enabled
     percentage
-    hours
+    endsAt
   }
   currentPrice {
     ...Price
@@ -383,11 +446,14 @@ export const ShownEventFragmentDoc = new TypedDocumentString(`
   }
   supplements {
     id
-    label
+    name
     description
-    price
-    fakePrice
-    hasFakePrice
+    price {
+      ...Amount
+    }
+    compareAtPrice {
+      ...Amount
+    }
   }
   questions {
     ...Question
@@ -403,41 +469,60 @@ fragment Question on Question {
 fragment Price on Price {
   id
   name
-  price
-  currency
+  total {
+    ...Amount
+  }
   validUntil
-  quantity
   includes
   additionalInfo
-}`, {"fragmentName":"ShownEvent"}) as unknown as TypedDocumentString<ShownEventFragment, unknown>;
-export const PlacesFragmentDoc = new TypedDocumentString(`
-    fragment Places on RateAvailability {
-  ticketRateId
-  available
-  sold
-  left
 }
-    `, {"fragmentName":"Places"}) as unknown as TypedDocumentString<PlacesFragment, unknown>;
+fragment Places on TicketRate {
+  id
+  status
+  validFrom
+  availability {
+    sold
+    available
+  }
+}`, {"fragmentName":"ShownEvent"}) as unknown as TypedDocumentString<ShownEventFragment, unknown>;
 export const QuoteFragmentDoc = new TypedDocumentString(`
     fragment Quote on CheckoutQuote {
-  totalAmount
-  totalDiscount
-  currency
   conditionsChanged
-  tickets {
-    price {
-      id
-      name
-      price
+  amounts {
+    discount {
+      ...Amount
     }
-    totalSupplements
-    totalFees
-    totalWarranty
+    supplements {
+      ...Amount
+    }
+    fees {
+      ...Amount
+    }
+    warranty {
+      ...Amount
+    }
+    total {
+      ...Amount
+    }
+  }
+  items {
+    tickets {
+      price {
+        id
+        name
+        price {
+          ...Amount
+        }
+      }
+    }
   }
 }
-    `, {"fragmentName":"Quote"}) as unknown as TypedDocumentString<QuoteFragment, unknown>;
+    fragment Amount on Money {
+  amount
+  currency
+}`, {"fragmentName":"Quote"}) as unknown as TypedDocumentString<QuoteFragment, unknown>;
 export const RefusedFragmentDoc = new TypedDocumentString(`
-    fragment Refused on CheckoutRefused {
+    fragment Refused on Refused {
   errors {
     code
     message
@@ -445,7 +530,7 @@ export const RefusedFragmentDoc = new TypedDocumentString(`
     ... on AvailabilityError {
       available
     }
-    ... on TicketCountError {
+    ... on LimitError {
       min
       max
     }
@@ -457,7 +542,7 @@ export const RefusedFragmentDoc = new TypedDocumentString(`
     `, {"fragmentName":"Refused"}) as unknown as TypedDocumentString<RefusedFragment, unknown>;
 export const EventsDocument = new TypedDocumentString(`
     query Events($search: String, $after: String) {
-  events(first: 24, search: $search, after: $after) {
+  events(first: 24, filter: {search: $search}, after: $after) {
     pageInfo {
       hasNextPage
       endCursor
@@ -477,21 +562,27 @@ export const EventsDocument = new TypedDocumentString(`
     city
     timezone
   }
-  ticketRates {
-    available
-    currentPrice {
-      price
-      currency
+  priceRange {
+    min {
+      ...Amount
     }
   }
+}
+fragment Amount on Money {
+  amount
+  currency
 }`) as unknown as TypedDocumentString<EventsQuery, EventsQueryVariables>;
 export const EventDocument = new TypedDocumentString(`
     query Event($id: ID!) {
-  event(id: $id) {
+  event(by: {id: $id}) {
     ...ShownEvent
   }
 }
-    fragment ShownEvent on Event {
+    fragment Amount on Money {
+  amount
+  currency
+}
+fragment ShownEvent on Event {
   id
   name
   startDate
@@ -499,7 +590,7 @@ export const EventDocument = new TypedDocumentString(`
   displayDate
   imageUrl
   description
-  age
+  minimumAge
   outfit
   artists {
     name
@@ -520,20 +611,13 @@ export const EventDocument = new TypedDocumentString(`
 fragment Rate on TicketRate {
   id
   name
-  available
-  complete
-  validFrom
-  min
-  max
+  ...Places
+  minPerCheckout
+  maxPerCheckout
   admits
-  availability {
-    sold
-    available
-  }
   warranty {
-    enabled
     percentage
-    hours
+    endsAt
   }
   currentPrice {
     ...Price
@@ -543,11 +627,14 @@ fragment Rate on TicketRate {
   }
   supplements {
     id
-    label
+    name
     description
-    price
-    fakePrice
-    hasFakePrice
+    price {
+      ...Amount
+    }
+    compareAtPrice {
+      ...Amount
+    }
   }
   questions {
     ...Question
@@ -563,50 +650,81 @@ fragment Question on Question {
 fragment Price on Price {
   id
   name
-  price
-  currency
+  total {
+    ...Amount
+  }
   validUntil
-  quantity
   includes
   additionalInfo
+}
+fragment Places on TicketRate {
+  id
+  status
+  validFrom
+  availability {
+    sold
+    available
+  }
 }`) as unknown as TypedDocumentString<EventQuery, EventQueryVariables>;
 export const PlacesDocument = new TypedDocumentString(`
     subscription Places($eventId: ID!) {
-  rateAvailability(eventId: $eventId) {
+  ticketRates(of: {eventId: $eventId}) {
     ...Places
   }
 }
-    fragment Places on RateAvailability {
-  ticketRateId
-  available
-  sold
-  left
+    fragment Places on TicketRate {
+  id
+  status
+  validFrom
+  availability {
+    sold
+    available
+  }
 }`) as unknown as TypedDocumentString<PlacesSubscription, PlacesSubscriptionVariables>;
 export const QuoteDocument = new TypedDocumentString(`
-    query Quote($input: CheckoutInput!) {
+    query Quote($input: QuoteCheckoutInput!) {
   quoteCheckout(input: $input) {
     __typename
     ...Quote
     ...Refused
   }
 }
-    fragment Quote on CheckoutQuote {
-  totalAmount
-  totalDiscount
+    fragment Amount on Money {
+  amount
   currency
+}
+fragment Quote on CheckoutQuote {
   conditionsChanged
-  tickets {
-    price {
-      id
-      name
-      price
+  amounts {
+    discount {
+      ...Amount
     }
-    totalSupplements
-    totalFees
-    totalWarranty
+    supplements {
+      ...Amount
+    }
+    fees {
+      ...Amount
+    }
+    warranty {
+      ...Amount
+    }
+    total {
+      ...Amount
+    }
+  }
+  items {
+    tickets {
+      price {
+        id
+        name
+        price {
+          ...Amount
+        }
+      }
+    }
   }
 }
-fragment Refused on CheckoutRefused {
+fragment Refused on Refused {
   errors {
     code
     message
@@ -614,7 +732,7 @@ fragment Refused on CheckoutRefused {
     ... on AvailabilityError {
       available
     }
-    ... on TicketCountError {
+    ... on LimitError {
       min
       max
     }
@@ -630,13 +748,13 @@ export const CheckoutDocument = new TypedDocumentString(`
     ... on CheckoutPayload {
       payment {
         id
-        url
+        pageUrl
       }
     }
     ...Refused
   }
 }
-    fragment Refused on CheckoutRefused {
+    fragment Refused on Refused {
   errors {
     code
     message
@@ -644,7 +762,7 @@ export const CheckoutDocument = new TypedDocumentString(`
     ... on AvailabilityError {
       available
     }
-    ... on TicketCountError {
+    ... on LimitError {
       min
       max
     }
@@ -657,9 +775,13 @@ export const PaymentDocument = new TypedDocumentString(`
     query Payment($url: String!) {
   payment: paymentByUrl(url: $url) {
     status
-    totalAmount
-    currency
+    totalAmount {
+      ...Amount
+    }
     expiresAt
   }
 }
-    `) as unknown as TypedDocumentString<PaymentQuery, PaymentQueryVariables>;
+    fragment Amount on Money {
+  amount
+  currency
+}`) as unknown as TypedDocumentString<PaymentQuery, PaymentQueryVariables>;

@@ -18,7 +18,7 @@ function outcome(order: Order | null, found: PaymentQuery, event: ShownEventFrag
   const { payment } = found
   const isPaid = known === 'PAID'
   const title = text(`done.${status}`)
-  const total = payment && money(payment.totalAmount, payment.currency)
+  const total = payment && money(payment.totalAmount)
   const next = order && !isPaid ? `/shop/events/${encodeURIComponent(order.eventId)}` : '/shop'
   show(
     `${title} · ${text('shop.name')}`,

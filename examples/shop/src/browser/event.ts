@@ -24,9 +24,12 @@ function about({ name, startDate, displayDate, location: place, ...event }: Show
       'dl',
       { class: 'facts' },
       fact(text('event.artists'), event.artists.map((artist) => artist.name).join(', ')),
-      fact(text('event.age'), event.age && text('event.fromAge', { age: event.age })),
+      fact(
+        text('event.age'),
+        event.minimumAge === null ? null : text('event.fromAge', { age: event.minimumAge }),
+      ),
       fact(text('event.outfit'), event.outfit),
-      fact(text('event.organizer'), event.organization?.name ?? null),
+      fact(text('event.organizer'), event.organization.name),
     ),
   )
 }
@@ -89,7 +92,7 @@ export async function showEvent(id: string): Promise<void> {
     PlacesDocument,
     { eventId: id },
     {
-      onData: ({ rateAvailability: places }) => cards.get(places.ticketRateId)?.update(places),
+      onData: ({ ticketRates: places }) => cards.get(places.id)?.update(places),
       onState: tell,
       signal: page.signal,
     },

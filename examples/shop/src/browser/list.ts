@@ -6,15 +6,11 @@ import { money, shortDate, text } from './texts.ts'
 /** Address of the view of an event. */
 const eventUrl = (id: string) => `/shop/events/${encodeURIComponent(id)}`
 
-/** Lowest price at which an event can be bought now, or that it cannot. */
-function offerOf({ ticketRates }: ListedEventFragment): HTMLElement {
-  const offers = ticketRates.flatMap(({ available, currentPrice }) =>
-    available && currentPrice ? [currentPrice] : [],
-  )
-  const lowest = offers.sort((a, b) => a.price - b.price)[0]
-  if (!lowest) return el('p', { class: 'offer none' }, text('list.none'))
-  if (lowest.price === 0) return el('p', { class: 'offer' }, text('list.free'))
-  return el('p', { class: 'offer' }, text('list.from', { price: money(lowest.price, lowest.currency) }))
+/** Lowest price, with its fee, at which an event can be bought now, or that it cannot. */
+function offerOf({ priceRange }: ListedEventFragment): HTMLElement {
+  if (!priceRange) return el('p', { class: 'offer none' }, text('list.none'))
+  if (Number(priceRange.min.amount) === 0) return el('p', { class: 'offer' }, text('list.free'))
+  return el('p', { class: 'offer' }, text('list.from', { price: money(priceRange.min) }))
 }
 
 function card(event: ListedEventFragment): HTMLElement {

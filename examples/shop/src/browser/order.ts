@@ -13,7 +13,6 @@ import { summaryOf } from './summary.ts'
 import { language, money, text } from './texts.ts'
 import { type TicketForm, ticketForm } from './ticket.ts'
 
-const maxTickets = 50
 // Long enough for a word to be typed, short enough to feel at once.
 const quoteAfterMs = 250
 
@@ -29,8 +28,8 @@ export function openOrder(
   rate: RateFragment,
   left: () => number | null,
 ): () => void {
-  const min = rate.min ?? 1
-  const max = () => Math.max(min, Math.min(rate.max ?? maxTickets, left() ?? maxTickets))
+  const min = rate.minPerCheckout
+  const max = () => Math.max(min, Math.min(rate.maxPerCheckout, left() ?? rate.maxPerCheckout))
   const forms: TicketForm[] = []
   const list = el('div', { class: 'tickets' })
   const count = el('output', { 'aria-live': 'polite' })
@@ -64,7 +63,7 @@ export function openOrder(
 
   function setCount(wanted: number): void {
     const next = Math.min(max(), Math.max(min, wanted))
-    while (forms.length < next) forms.push(ticketForm(rate, forms.length))
+    while (forms.length < next) forms.push(ticketForm(rate, event.location?.timezone ?? 'UTC', forms.length))
     forms.length = next
     list.replaceChildren(...forms.map(({ element }) => element))
     fill(count, String(next))
@@ -73,7 +72,7 @@ export function openOrder(
     fill(countProblem)
   }
 
-  const common = () => ({ ticketRateId: rate.id, discountCode: code.value() || null, language })
+  const itemsOf = <Ticket>(tickets: Ticket[]) => [{ ticketRateId: rate.id, tickets }]
   const priceId = rate.currentPrice?.id ?? ''
 
   // Shows each problem where it is: at a field of a ticket, at the number of them, at the code, or below.
@@ -81,7 +80,8 @@ export function openOrder(
     const rest: string[] = []
     let first: Field | null = null
     for (const one of problems) {
-      const [part, index, ...path] = (one.path ?? '').split('.')
+      // Of the one item: items.0.tickets.1.attendee.email.
+      const [part, index, ...path] = (one.path ?? '').replace(/^items\.0\./, '').split('.')
       const ticket = part === 'tickets' && index !== undefined ? forms[Number(index)] : undefined
       const field = part === 'discountCode' ? code : (ticket?.fieldAt(path) ?? null)
       if (field) field.complain(explain(one))
@@ -97,22 +97,24 @@ export function openOrder(
   let latest = 0
   async function quote(): Promise<void> {
     const turn = ++latest
-    const input = { ...common(), tickets: forms.map((form) => form.readForQuote(priceId)) }
+    const tickets = forms.map((form) => form.readForQuote(priceId))
+    const input = { items: itemsOf(tickets), discountCode: code.value() || null }
     const { quoteCheckout: answer } = await ask(QuoteDocument, { input })
     // A later quote has overtaken this one.
-    if (turn !== latest) return
+    if (turn !== latest || !answer) return
     shown = answer.__typename === 'CheckoutQuote' ? answer : null
-    if (answer.__typename === 'CheckoutRefused') {
-      // Fields that are not filled in yet are no mistakes, and the focus stays where the buyer types.
+    if (answer.__typename === 'Refused') {
+      // The focus stays where the buyer types.
       for (const one of answer.errors)
         if (one.path === 'discountCode') code.complain(explain(one))
-        else fill(one.path === 'tickets' ? countProblem : problem, explain(one))
+        else fill(one.path === 'items.0.tickets' ? countProblem : problem, explain(one))
       return fill(quotePlace)
     }
     fill(problem)
     fill(quotePlace, summaryOf(answer))
-    const total = money(answer.totalAmount, answer.currency)
-    fill(submit, answer.totalAmount === 0 ? text('form.free') : text('form.buyFor', { total }))
+    const { total } = answer.amounts
+    const isFree = Number(total.amount) === 0
+    fill(submit, isFree ? text('form.free') : text('form.buyFor', { total: money(total) }))
   }
 
   let timer: ReturnType<typeof setTimeout> | undefined
@@ -127,9 +129,10 @@ export function openOrder(
     const [first = null] = forms
     const done = `${location.origin}/shop/done`
     const request = {
-      ...common(),
-      tickets: forms.map((form) => form.read(priceId, first)),
-      expectedTotal: shown?.totalAmount ?? null,
+      items: itemsOf(forms.map((form) => form.read(priceId, first))),
+      discountCode: code.value() || null,
+      language,
+      expectedTotal: shown?.amounts.total ?? null,
       redirectUrl: done,
       errorUrl: done,
     }
@@ -137,11 +140,11 @@ export function openOrder(
     if (sent.body !== body) sent = { body, key: randomKey() }
     const input = { ...request, idempotencyKey: sent.key }
     const { checkout } = await ask(CheckoutDocument, { input })
-    if (checkout.__typename === 'CheckoutRefused') {
+    if (checkout?.__typename === 'Refused') {
       await quote()
       return complain(checkout.errors)
     }
-    const { id, url } = checkout.payment
+    const { id, pageUrl: url } = checkout?.payment ?? { id: '', pageUrl: null }
     if (url === null) throw new Error(text('error.other'))
     saveOrder(id, { url, eventId: event.id, eventName: event.name, tickets: forms.length })
     location.assign(url)

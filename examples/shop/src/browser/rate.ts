@@ -7,7 +7,7 @@ type RateCard = {
   element: HTMLElement
   /** Places left; null if unlimited. */
   left(): number | null
-  update(places: Omit<PlacesFragment, 'ticketRateId'>): void
+  update(places: PlacesFragment): void
 }
 
 const isOver = ({ validUntil }: PriceFragment) => validUntil !== null && new Date(validUntil) <= new Date()
@@ -17,7 +17,7 @@ function stepsOf({ prices, currentPrice }: RateFragment, zone: string): HTMLElem
   if (prices.length < 2) return null
   const current = prices.findIndex(({ id }) => id === currentPrice?.id)
   const steps = prices.map((price, index) => {
-    const amount = `${price.name} ${money(price.price, price.currency)}`
+    const amount = `${price.name} ${money(price.total)}`
     if (index === current) return el('li', { class: 'now', 'aria-current': 'step' }, amount)
     if (isOver(price) || index < current) return el('li', {}, el('s', {}, amount))
     const before = prices[index - 1]
@@ -28,13 +28,11 @@ function stepsOf({ prices, currentPrice }: RateFragment, zone: string): HTMLElem
 }
 
 /** Reason why a rate cannot be bought; null if it can. */
-function reasonOf(rate: RateFragment, left: number | null, available: boolean, zone: string): string | null {
-  if (available) return null
-  if (rate.complete) return text('rate.closed')
-  if (left === 0) return text('rate.soldOut')
-  if (rate.validFrom && new Date(rate.validFrom) > new Date())
-    return text('rate.opens', { date: longDate(rate.validFrom, zone) })
-  return text('rate.ended')
+function reasonOf({ status, validFrom }: PlacesFragment, zone: string): string | null {
+  if (status === 'ON_SALE') return null
+  if (status === 'SOLD_OUT') return text('rate.soldOut')
+  if (status === 'NOT_YET' && validFrom) return text('rate.opens', { date: longDate(validFrom, zone) })
+  return text(status === 'ENDED' ? 'rate.ended' : 'rate.closed')
 }
 
 /** Reports whether places run out: twenty or fewer of a rate, and no more than a third of it. */
@@ -52,12 +50,13 @@ export function rateCard(rate: RateFragment, event: ShownEventFragment): RateCar
     { class: 'what' },
     el('strong', { class: 'name' }, rate.name),
     rate.admits > 1 && el('span', { class: 'soft' }, text('rate.admits', { count: rate.admits })),
-    rate.min && rate.min > 1 && el('span', { class: 'soft' }, text('rate.min', { count: rate.min })),
+    rate.minPerCheckout > 1 &&
+      el('span', { class: 'soft' }, text('rate.min', { count: rate.minPerCheckout })),
     price?.includes && el('span', { class: 'soft' }, price.includes),
     price?.additionalInfo && el('span', { class: 'soft' }, price.additionalInfo),
     stepsOf(rate, zone),
   )
-  const cost = price && (price.price === 0 ? text('list.free') : money(price.price, price.currency))
+  const cost = price && (Number(price.total.amount) === 0 ? text('list.free') : money(price.total))
   const element = el(
     'label',
     { class: 'rate', 'data-rate': rate.id },
@@ -67,8 +66,10 @@ export function rateCard(rate: RateFragment, event: ShownEventFragment): RateCar
   )
   let known: number | null | undefined
 
-  const update: RateCard['update'] = ({ available, sold, left }) => {
-    const reason = reasonOf(rate, left, available, zone)
+  const update: RateCard['update'] = (places) => {
+    const { sold, available: left } = places.availability
+    const reason = reasonOf(places, zone)
+    const available = reason === null
     radio.disabled = !available
     element.classList.toggle('off', !available)
     element.classList.toggle('few', available && left !== null && areFew(left, sold))
@@ -82,6 +83,6 @@ export function rateCard(rate: RateFragment, event: ShownEventFragment): RateCar
     }
     known = left
   }
-  update({ available: rate.available, sold: rate.availability.sold, left: rate.availability.available })
+  update(rate)
   return { element, left: () => known ?? null, update }
 }

@@ -1,3 +1,5 @@
+import type { AmountFragment } from './documents.ts'
+
 type Text = string | Partial<Record<Intl.LDMLPluralRule, string>>
 
 type Data = { decimals?: Record<string, number> } & Record<string, Text>
@@ -20,15 +22,15 @@ export function text(key: string, values: Record<string, string | number> = {}):
   return (form ?? key).replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole))
 }
 
-/** Amount in major units for people. The page says which currencies have other than two decimals. */
-export function money(amount: number, currency: string): string {
+/** Amount for people. The page says which currencies have other than two decimals. */
+export function money({ amount, currency }: AmountFragment): string {
   const digits = decimals[currency] ?? 2
   return new Intl.NumberFormat(language, {
     style: 'currency',
     currency,
     minimumFractionDigits: digits,
     maximumFractionDigits: digits,
-  }).format(amount)
+  }).format(amount as Intl.StringNumericLiteral)
 }
 
 const dateLocale = language === 'en' ? 'en-GB' : language

@@ -1,16 +1,16 @@
-import type { CheckoutTicketInput, RateFragment } from './documents.ts'
+import type { QuotedTicketInput, RateFragment, TicketInput } from './documents.ts'
 import { el } from './dom.ts'
 import { checkField, type Field, mistakeIn, questionField, textField } from './fields.ts'
-import { money, text } from './texts.ts'
+import { longDate, money, text } from './texts.ts'
 
 /** Part of the form for one ticket. */
 export type TicketForm = {
   element: HTMLElement
   /** Ticket for the gateway. Empty name and address are those of the first ticket. */
-  read(priceId: string, first: TicketForm | null): CheckoutTicketInput
-  /** The same, with an example wherever something is still missing: a quote wants the whole checkout. */
-  readForQuote(priceId: string): CheckoutTicketInput
-  /** Field that a path of the gateway means, such as `answers.0.answer`. */
+  read(priceId: string, first: TicketForm | null): TicketInput
+  /** What a quote needs of it. */
+  readForQuote(priceId: string): QuotedTicketInput
+  /** Field that a path of the gateway means, such as `attendee.email` or `answers.0.answer`. */
   fieldAt(path: string[]): Field | null
   /** Shows what is missing. Returns the fields that are wrong. */
   check(): Field[]
@@ -18,8 +18,8 @@ export type TicketForm = {
   email: Field
 }
 
-/** Creates the part of a ticket, from 0. */
-export function ticketForm(rate: RateFragment, index: number): TicketForm {
+/** Creates the part of a ticket, from 0. `zone` is that of the venue. */
+export function ticketForm(rate: RateFragment, zone: string, index: number): TicketForm {
   const isFirst = index === 0
   const hint = isFirst ? undefined : text('form.sameAsFirst')
   const autocomplete = (name: string) => (isFirst ? name : 'off')
@@ -30,27 +30,22 @@ export function ticketForm(rate: RateFragment, index: number): TicketForm {
     hint,
   )
   const questions = rate.questions.map((question) => ({ question, field: questionField(question) }))
-  const currency = rate.currentPrice?.currency ?? 'EUR'
-  const supplements = rate.supplements.map(({ id, label, description, price, hasFakePrice, fakePrice }) => {
-    const field = checkField(`${label} (+${money(price, currency)})`, description)
-    if (hasFakePrice && fakePrice !== null)
-      field.element
-        .querySelector('label')
-        ?.append(' ', el('s', { class: 'soft' }, money(fakePrice, currency)))
+  const supplements = rate.supplements.map(({ id, name, description, price, compareAtPrice }) => {
+    const field = checkField(`${name} (+${money(price)})`, description)
+    if (compareAtPrice)
+      field.element.querySelector('label')?.append(' ', el('s', { class: 'soft' }, money(compareAtPrice)))
     return { id, field }
   })
-  const { enabled, percentage, hours } = rate.warranty
-  const warranty = enabled ? checkField(text('form.warranty', { percentage, hours })) : null
+  const { percentage = 0, endsAt } = rate.warranty ?? {}
+  const warranty = endsAt
+    ? checkField(text('form.warranty', { percentage, until: longDate(endsAt, zone) }))
+    : null
   const ticked = ({ field }: { field: Field }) => field.value() !== ''
 
   const rest = () => ({
     supplements: supplements.filter(ticked).map(({ id }) => ({ supplementId: id })),
     warranty: warranty?.value() === 'true',
   })
-  const answersOf = (answered: typeof questions, answerOf: (one: (typeof questions)[number]) => string) =>
-    answered.map((one) => ({ questionId: one.question.id, answer: answerOf(one) }))
-  const example = ({ question: { items, type } }: (typeof questions)[number]) =>
-    items[0] ?? (type === 'CHECKBOX' ? 'true' : '…')
 
   const form: TicketForm = {
     name,
@@ -66,24 +61,18 @@ export function ticketForm(rate: RateFragment, index: number): TicketForm {
     ),
     read: (priceId, first) => ({
       priceId,
-      fullName: name.value() || (first?.name.value() ?? ''),
-      email: email.value() || (first?.email.value() ?? ''),
-      answers: answersOf(questions.filter(ticked), ({ field }) => field.value()),
+      attendee: {
+        fullName: name.value() || (first?.name.value() ?? ''),
+        email: email.value() || (first?.email.value() ?? ''),
+      },
+      answers: questions
+        .filter(ticked)
+        .map(({ question, field }) => ({ questionId: question.id, answer: field.value() })),
       ...rest(),
     }),
-    readForQuote: (priceId) => ({
-      priceId,
-      fullName: 'Quote',
-      email: 'quote@example.com',
-      answers: answersOf(
-        questions.filter((one) => ticked(one) || one.question.required),
-        (one) => one.field.value() || example(one),
-      ),
-      ...rest(),
-    }),
+    readForQuote: (priceId) => ({ priceId, ...rest() }),
     fieldAt: ([part, at]) => {
-      if (part === 'fullName') return name
-      if (part === 'email') return email
+      if (part === 'attendee') return at === 'email' ? email : name
       if (part === 'warranty') return warranty
       if (part === 'supplements') return supplements.filter(ticked)[Number(at)]?.field ?? null
       if (part !== 'answers') return null

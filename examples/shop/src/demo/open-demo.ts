@@ -114,7 +114,7 @@ async function issueShopKey({ command }: Host, demo: Saved, origin: string): Pro
 }
 
 const offerQuery = `query ($id: ID!) {
-  event(id: $id) { imageUrl ticketRates { id currentPrice { id } } }
+  event(by: { id: $id }) { imageUrl ticketRates { id currentPrice { id } } }
 }`
 type Offer = {
   event: {
@@ -123,9 +123,9 @@ type Offer = {
   } | null
 }
 const sellMutation = `mutation ($input: SellAtBoxOfficeInput!) {
-  sellAtBoxOffice(input: $input) { ... on BoxOfficePayload { payment { id } tickets { id } } }
+  sellAtBoxOffice(input: $input) { ... on SellAtBoxOfficePayload { payment { id } tickets { id } } }
 }`
-type Sale = { sellAtBoxOffice: { payment?: { id: string }; tickets?: { id: string }[] } }
+type Sale = { sellAtBoxOffice: null | { payment?: { id: string }; tickets?: { id: string }[] } }
 
 // Null where the service takes trusted documents alone.
 async function ask<Data>(app: FastifyInstance, key: string, query: string, variables: object) {
@@ -147,8 +147,9 @@ async function findOffer(app: FastifyInstance, host: Host, demo: Saved, url: str
   const priceId = event?.ticketRates.find(({ id }) => id === ticketRateId)?.currentPrice?.id
   Object.assign(demo, { ticket_rate_id: priceId && ticketRateId, price_id: priceId })
   if (!priceId || demo.ticket_id) return
-  const tickets = [{ priceId, fullName: 'Grace Hopper', email: 'grace@example.com' }]
-  const input = { ticketRateId, tickets, method: 'CASH' }
+  const attendee = { fullName: 'Grace Hopper', email: 'grace@example.com' }
+  const items = [{ ticketRateId, tickets: [{ priceId, attendee }] }]
+  const input = { items, method: 'CASH', idempotencyKey: 'demo' }
   const sold = (await ask<Sale>(app, demo.integration_key, sellMutation, { input }))?.sellAtBoxOffice
   Object.assign(demo, { ticket_id: sold?.tickets?.[0]?.id, payment_id: sold?.payment?.id })
 }

@@ -1,33 +1,24 @@
 import { z } from 'zod'
 import * as scalars from '../../../shared/input-types.ts'
-import { checkoutBody } from '../checkout/checkout-input.ts'
-
-// The attendee of a checkout, so that both accept and refuse the same.
-const { shape: attendee } = checkoutBody.shape.tickets.element
-const { language } = checkoutBody.shape
+import { attendee, type attendeeColumns } from '../checkout/items-input.ts'
 
 const ticketId = scalars.id.describe('Identifier of the ticket.')
+
+const { fullName, email, phone, birthDate, address, identityDocument, language } = attendee.shape
 
 /** Corrections of an attendee. Absent fields stay as they are; null clears an optional one. */
 export const attendeeChanges = z
   .strictObject({
     ticketId,
-    fullName: attendee.fullName.optional().describe('Full name of the attendee. Cannot be cleared.'),
-    email: attendee.email.optional().describe('E-mail address. Cannot be cleared.'),
-    phone: attendee.phone,
-    gender: attendee.gender,
-    birthday: attendee.birthday,
-    address: attendee.address,
-    postalCode: attendee.postalCode,
-    countryCode: attendee.countryCode,
-    personalDocumentType: attendee.personalDocumentType,
-    personalDocumentNumber: attendee.personalDocumentNumber,
+    fullName: fullName.optional().describe('Full name of the attendee. Cannot be cleared.'),
+    email: email.optional().describe('E-mail address. Cannot be cleared.'),
+    ...{ phone, birthDate, address, identityDocument },
     language: language.describe(
       'Language that the attendee is addressed in, as a BCP 47 tag. Null makes it that of the organization.',
     ),
   })
   .describe(
-    'Corrections of the attendee of a ticket. Fields that are omitted stay as they are; null clears an optional one.',
+    'Corrections of the attendee of a ticket. Fields that are omitted stay as they are; null clears an optional one. An address and an identity document are replaced as a whole.',
   )
 
 /** Maximum number of attendees that are corrected at once. */
@@ -50,12 +41,7 @@ export const attendeeChangesBatch = z
 export const ticketTransfer = z
   .strictObject({
     ticketId,
-    fullName: attendee.fullName.describe('Full name of the new holder.'),
-    email: attendee.email.describe('E-mail address of the new holder, to which the ticket is sent.'),
-    phone: attendee.phone,
-    language: language.describe(
-      'Language that the new holder is addressed in, as a BCP 47 tag; that of the organization if omitted.',
-    ),
+    attendee: attendee.describe('The new holder, to whom the ticket is sent.'),
   })
   .describe('Transfer of a ticket to another person.')
 
@@ -71,6 +57,28 @@ export const ticketResending = z
   })
   .describe('Ticket, or payment whose tickets, to send again: exactly one of the two.')
 
-export type AttendeeChanges = z.output<typeof attendeeChanges>
-export type TicketTransfer = z.output<typeof ticketTransfer>
+// A part of what is replaced as a whole: absent with it, and null where it lacks the part.
+const partOf = <Whole extends object>(whole: Whole | null | undefined, part: keyof Whole) =>
+  whole === undefined ? undefined : ((whole?.[part] ?? null) as string | null)
+
+/** Columns of a ticket that corrections change. Absent ones stay as they are. */
+export const changedColumns = ({
+  ticketId,
+  birthDate,
+  address,
+  identityDocument,
+  ...columns
+}: z.output<typeof attendeeChanges>) => ({
+  ticketId,
+  ...columns,
+  birthday: birthDate,
+  address: partOf(address, 'street'),
+  postalCode: partOf(address, 'postalCode'),
+  countryCode: partOf(address, 'countryCode'),
+  personalDocumentType: partOf(identityDocument, 'type'),
+  personalDocumentNumber: partOf(identityDocument, 'number'),
+})
+
+export type AttendeeChanges = ReturnType<typeof changedColumns>
+export type TicketTransfer = { ticketId: string } & ReturnType<typeof attendeeColumns>
 export type TicketResending = z.output<typeof ticketResending>

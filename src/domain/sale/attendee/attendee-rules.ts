@@ -35,8 +35,8 @@ export async function readAttendeeTerms(tx: Connection, held: Ticket[]) {
 }
 
 /** Refusal of a change that the status of a ticket does not allow, such as `transferred`. */
-export function statusRefusal(ticket: Pick<Ticket, 'status'>, to: string): Refusal {
+export function statusRefusal(ticket: Pick<Ticket, 'id' | 'status'>, to: string): Refusal {
   const from = lookupStatus(ticket)
   const message = `The ticket is ${from}, and can't be ${to}.`
-  return new Refusal({ ...illegalTransition('ticket', from, to), message })
+  return new Refusal({ ...illegalTransition('ticket', { id: ticket.id, status: from }, to), message })
 }

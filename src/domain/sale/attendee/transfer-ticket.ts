@@ -20,13 +20,13 @@ const isAttendee = ({ fullName, email }: TicketTransfer, ticket: Ticket) =>
 
 async function giveTo(tx: Connection, former: Ticket, to: TicketTransfer, language: string): Promise<Ticket> {
   const { id, organizationId, documentToken } = former
+  const { ticketId: _, ...columns } = to
   const [given] = await tx
     .update(tickets)
     .set({
       ...clearedAttendee,
-      fullName: to.fullName,
+      ...columns,
       searchName: searchNameOf(to.fullName),
-      email: to.email,
       phone: to.phone ?? null,
       language: to.language ?? language,
       qrCode: newQrCode(),

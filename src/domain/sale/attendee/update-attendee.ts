@@ -12,11 +12,13 @@ import { lockTickets, requireTicket, requireUnused } from '../../ticket/require-
 import { type LookupTicket, type Ticket, ticketColumns, tickets } from '../../ticket/table.ts'
 import { recordChanges } from '../../webhook/record-changes.ts'
 import { checkAge } from '../checkout/check-entries.ts'
-import { type AttendeeChanges, attendeeChanges } from './attendee-input.ts'
+import type { AttendeeChanges } from './attendee-input.ts'
 import { readAttendeeTerms, statusRefusal } from './attendee-rules.ts'
 
-const { ticketId: _ticketId, ...correctable } = attendeeChanges.shape
-const columns = [...Object.keys(correctable), 'searchName'] as (keyof typeof correctable | 'searchName')[]
+const columns = [
+  ...(['fullName', 'searchName', 'email', 'phone', 'language', 'birthday', 'address', 'postalCode'] as const),
+  ...(['countryCode', 'personalDocumentType', 'personalDocumentNumber'] as const),
+]
 
 /** Applies what was given to a ticket; null if nothing differs. A cleared language becomes the organization's,
  *  as in a checkout that names none. */
@@ -41,13 +43,15 @@ const writeCorrections = (tx: Connection, organizationId: string, corrected: Tic
     .where(and(eq(tickets.organizationId, organizationId), sql`${id} = written.id`))
     .returning(ticketColumns)
 
-type Place = (index: number, path: Problem['path']) => Problem['path']
-const inList: Place = (index, path = ['ticketId']) => ['attendees', index, ...path]
+// Where a problem of a correction is in the input.
+const placeOf = (index: number, path: Problem['path'] = ['ticketId']): Problem['path'] => [
+  ...['attendees', index],
+  ...path.map((key) => (key === 'birthday' ? 'birthDate' : key)),
+]
 
 // Reports the refusals of all corrections at once.
 async function forEach<Result>(
   corrections: AttendeeChanges[],
-  place: Place,
   check: (given: AttendeeChanges) => Result | Promise<Result>,
 ): Promise<Result[]> {
   const problems: Problem[] = []
@@ -56,7 +60,7 @@ async function forEach<Result>(
       return [await check(given)]
     } catch (error) {
       if (!(error instanceof Refusal)) throw error
-      problems.push(...error.problems.map((one): Problem => ({ ...one, path: place(index, one.path) })))
+      problems.push(...error.problems.map((one): Problem => ({ ...one, path: placeOf(index, one.path) })))
       return []
     }
   })
@@ -68,18 +72,14 @@ async function forEach<Result>(
 /** Corrects what was typed about the attendees of tickets of one organization that are held or active: all or
  *  none, in as many statements as one takes. Absent fields stay, null clears an optional one. Sends nothing: a
  *  mail that is queued for a former address is not sent, and tickets that are paid later go to the new one.
- *  Where nothing differs, changes and records nothing. `place` leads from a field to its input. Returns the
+ *  Where nothing differs, changes and records nothing. Returns the
  *  tickets in the order of the corrections.
  *  Refuses: NOT_FOUND; INVALID for a ticket that is named twice or is another organization's;
  *  ILLEGAL_TRANSITION, also for an attendee who was anonymized; ALREADY_ENTERED; UNDER_AGE (DECISIONS 9). */
-export async function updateAttendees(
-  corrections: AttendeeChanges[],
-  ctx: Context,
-  place = inList,
-): Promise<Ticket[]> {
+export async function updateAttendees(corrections: AttendeeChanges[], ctx: Context): Promise<Ticket[]> {
   requireConfidential(ctx)
   const named: LookupTicket[] = []
-  await forEach(corrections, place, async ({ ticketId }) => {
+  await forEach(corrections, async ({ ticketId }) => {
     const ticket = await requireTicket(ticketId, ctx)
     const isOther = ({ id, organizationId }: LookupTicket) =>
       id === ticket.id || organizationId !== ticket.organizationId
@@ -96,7 +96,7 @@ export async function updateAttendees(
     const locked = await lockTickets(tx, { organizationId, keys: ids })
     const current = new Map<string, Ticket>(locked.map((ticket) => [ticket.id, ticket]))
     const termsOf = await readAttendeeTerms(tx, locked)
-    const corrected = await forEach(corrections, place, (given) => {
+    const corrected = await forEach(corrections, (given) => {
       const ticket = current.get(given.ticketId)
       if (!ticket) throw new Error(`ticket ${given.ticketId} not found`)
       const isLive = ticket.status === 'held' || ticket.status === 'active'

@@ -1,48 +1,57 @@
-import { inputOf, inputTypes } from '../../../graphql/input-of.ts'
+import { inputTypes } from '../../../graphql/input-of.ts'
 import { mutation } from '../../../graphql/mutation-result.ts'
 import { parseRequest } from '../../../shared/parse.ts'
 import { PaymentMethodRef } from '../../payment/graphql.ts'
 import { maxInvitations } from '../../ticket/table.ts'
-import { saleResult } from '../checkout/checkout-graphql.ts'
-import { invitationInput, invitationsInput, issueInvitations } from './issue-invitations.ts'
-import { boxOfficeInput, sellAtBoxOffice } from './sell-at-box-office.ts'
+import { saleFields } from '../checkout/checkout-graphql.ts'
+import {
+  attendeeColumns,
+  boxOfficeInput,
+  inItems,
+  invitationsInput,
+  ofRate,
+  readItems,
+} from '../checkout/items-input.ts'
+import { issueInvitations } from './issue-invitations.ts'
+import { sellAtBoxOffice } from './sell-at-box-office.ts'
 
 inputTypes.add(boxOfficeInput.shape.method, { type: PaymentMethodRef })
 
 mutation('sellAtBoxOffice', {
   description:
-    'Sells tickets of one rate of the organization at the door, all or none, by the rules and prices of `checkout`, but until the event ends. They are paid at once by what the organization took itself; `refundTicket` records what it gives back by hand. Integrations only.',
+    'Sells tickets of the organization at the door, all or none, by the rules and prices of `checkout`, but until the event ends. They are paid at once by what the organization took itself; `refundTickets` records what it gives back by hand.',
   input: boxOfficeInput,
   parse: parseRequest,
-  result: saleResult('SellAtBoxOfficeResult', 'BoxOfficePayload', {
-    what: 'Tickets sold at the box office',
-    note: 'They are paid and active.',
-    payment: 'Payment, which is paid.',
-    tickets: 'Tickets, one per entry of the input; print them from their `documentUrl`.',
-    totalAmount: 'Amount that the buyer has paid, in major units, such as 10.5 for €10.50.',
-  }),
   needs: { caller: 'integration', scope: 'sales' },
-  run: sellAtBoxOffice,
+  async run({ items, ...input }, ctx) {
+    const asked = readItems(items)
+    const sell = () => sellAtBoxOffice({ ...input, ...asked }, ctx)
+    return { ...(await inItems(asked.ticketRateId, sell)), ticketRateId: asked.ticketRateId }
+  },
+  payload: 'Tickets sold at the box office. They are paid and active.',
+  fields: saleFields({
+    payment: 'Payment, which is paid.',
+    tickets: 'Tickets, in the order of the input; print them from their `documentUrl`.',
+  }),
 })
-
-inputOf('InvitationInput', invitationInput)
 
 mutation('issueInvitations', {
   description:
-    'Gives tickets of one rate of the organization away, all or none, until the event ends. They take places and cost nothing; the questions and the limits per checkout of the rate do not apply. Integrations only.',
+    'Gives tickets of one rate of the organization away, all or none, until the event ends. They take places and cost nothing; the questions and the limits per checkout of the rate do not apply.',
   input: invitationsInput,
   parse: parseRequest,
-  result: saleResult(
-    'IssueInvitationsResult',
-    'InvitationsPayload',
+  needs: { caller: 'integration', scope: 'sales' },
+  async run({ guests, sendTickets, ...input }, ctx) {
+    const sent = { ...input, guests: guests.map(attendeeColumns), sendResourcers: sendTickets }
+    const { ticketRateId } = input
+    return { ...(await ofRate(ticketRateId, () => issueInvitations(sent, ctx))), ticketRateId }
+  },
+  payload: 'Tickets given away. They cost nothing and are active.',
+  fields: saleFields(
     {
-      what: 'Tickets given away',
-      note: 'They cost nothing and are active.',
       payment: 'Payment that the tickets belong to, with a total of 0.',
       tickets: 'Tickets, one per guest, in the order of the input.',
     },
     maxInvitations,
   ),
-  needs: { caller: 'integration', scope: 'sales' },
-  run: issueInvitations,
 })

@@ -1,44 +1,24 @@
-import { z } from 'zod'
 import type { Context } from '../../../request/context.ts'
 import { refuseIf } from '../../../shared/errors.ts'
-import { maxInvitations } from '../../ticket/table.ts'
+import type { Ticket } from '../../ticket/table.ts'
 import { availabilityProblem, isBuyable, leftOf } from '../../ticket-rate/sale-rules.ts'
 import type { Price } from '../../ticket-rate/table.ts'
 import { checkSale } from '../checkout/check-sale.ts'
-import { checkoutInput, ticketInput } from '../checkout/checkout-input.ts'
+import type { CheckoutEntry, CheckoutInput } from '../checkout/checkout-input.ts'
 import { type CheckoutPlan, planOf } from '../checkout/plan-checkout.ts'
 import { type PricedTicket, priceTicket } from '../checkout/price-tickets.ts'
 import type { CheckoutAnswer } from '../checkout/sell-tickets.ts'
 import type { Terms } from '../checkout/terms-loaders.ts'
 import { sellThroughOwnChannel } from './sell-at-box-office.ts'
 
-const { fullName, email, phone } = ticketInput.shape
-const { ticketRateId, language, idempotencyKey } = checkoutInput.shape
+type Guest = Omit<CheckoutEntry, 'priceId'> & Pick<Partial<Ticket>, 'language'>
 
-/** A guest of invitations. */
-export const invitationInput = z
-  .strictObject({
-    fullName,
-    email,
-    phone,
-    language: language.describe(
-      'Language that the guest is addressed in, as a BCP 47 tag; that of the organization if omitted.',
-    ),
-  })
-  .describe('Guest who is given a ticket.')
-type Invitation = z.output<typeof invitationInput>
-
-/** Input of invitations: tickets of one rate, each for a guest. */
-export const invitationsInput = z
-  .strictObject({
-    ticketRateId,
-    invitations: z.array(invitationInput).describe(`Guests, one ticket for each; at most ${maxInvitations}.`),
-    sendResourcers: z.boolean().nullish().describe('True to send the tickets to the guests.'),
-    idempotencyKey,
-  })
-  .describe('Tickets of one rate that are given away.')
-
-type InvitationsInput = z.output<typeof invitationsInput>
+type InvitationsInput = Pick<
+  CheckoutInput,
+  'ticketRateId' | 'sendResourcers' | 'language' | 'idempotencyKey'
+> & {
+  guests: Guest[]
+}
 
 // Prices whose places the guests take: the current one, and the next ones once it is used up.
 const choosePrices = (prices: Price[], count: number, now: Date): Price[] =>
@@ -50,7 +30,7 @@ const choosePrices = (prices: Price[], count: number, now: Date): Price[] =>
 const free = { amount: 0, feeType: 'percentage', feeQuantity: 0 } as const
 
 // A guest pays nothing, whatever the price.
-function toTicket(guest: Invitation, price: Price, terms: Terms): PricedTicket {
+function toTicket(guest: Guest, price: Price, terms: Terms): PricedTicket {
   const entry = { priceId: price.id, ...guest }
   return { ...priceTicket(entry, { ...price, ...free }, terms, { id: null, amount: 0 }), price }
 }
@@ -59,13 +39,12 @@ function toTicket(guest: Invitation, price: Price, terms: Terms): PricedTicket {
  *  and of its prices like buyers, and pay nothing; questions, ages and the limits per checkout are not asked.
  *  Refuses: RATE_CLOSED, NOT_ON_SALE_YET, SALE_ENDED, MIN_TICKETS, MAX_TICKETS, SOLD_OUT,
  *  INSUFFICIENT_AVAILABILITY. */
-function planInvitations({ invitations }: InvitationsInput, terms: Terms, now: Date): CheckoutPlan {
-  refuseIf(checkSale(terms, invitations.length, now, 'invitation'))
-  const chosen = choosePrices(terms.prices, invitations.length, now)
-  if (chosen.length < invitations.length)
-    refuseIf([availabilityProblem(chosen.length, 'ticket rate', ['invitations'])])
+function planInvitations({ guests }: InvitationsInput, terms: Terms, now: Date): CheckoutPlan {
+  refuseIf(checkSale(terms, guests.length, now, 'invitation'))
+  const chosen = choosePrices(terms.prices, guests.length, now)
+  if (chosen.length < guests.length) refuseIf([availabilityProblem(chosen.length, 'ticket rate', ['guests'])])
   const tickets = chosen.flatMap((price, index) => {
-    const guest = invitations[index]
+    const guest = guests[index]
     return guest ? [toTicket(guest, price, terms)] : []
   })
   return planOf(terms, tickets)

@@ -1,39 +1,16 @@
-import { z } from 'zod'
 import { hashIdempotency, nameInMode } from '../../../data/idempotency.ts'
 import { type Context, requireIntegration } from '../../../request/context.ts'
-import * as scalars from '../../../shared/input-types.ts'
 import { ownProvider } from '../../payment/provider.ts'
-import { type Payment, paymentMethod } from '../../payment/table.ts'
-import { checkoutInput } from '../checkout/checkout-input.ts'
+import type { Payment } from '../../payment/table.ts'
+import type { CheckoutInput } from '../checkout/checkout-input.ts'
 import { planCheckout, refuseHigherTotal } from '../checkout/plan-checkout.ts'
 import { type CheckoutAnswer, type CheckoutOrder, sellTickets } from '../checkout/sell-tickets.ts'
 import type { Terms } from '../checkout/terms-loaders.ts'
 
-/** Input of a sale at the box office: the fields of a checkout that a buyer at the door needs, and how the
- *  money was taken. */
-export const boxOfficeInput = checkoutInput
-  .pick({
-    ticketRateId: true,
-    tickets: true,
-    language: true,
-    discountCode: true,
-    idempotencyKey: true,
-  })
-  .extend({
-    expectedTotal: checkoutInput.shape.expectedTotal.describe(
-      'Total that the buyer was told, in major units, such as 10.5 for €10.50. A higher total is refused, and nothing is sold.',
-    ),
-    method: z.enum(paymentMethod.enumValues).describe('Means by which the buyer has paid.'),
-    reference: scalars
-      .text(100)
-      .nullish()
-      .describe(
-        'Reference of the payment, such as the number of a receipt: 1 to 100 characters. Not meant for personal data.',
-      ),
-  })
-  .describe('Tickets of one rate that are sold at the box office.')
-
-type BoxOfficeInput = z.output<typeof boxOfficeInput>
+type BoxOfficeInput = Pick<
+  CheckoutInput,
+  'ticketRateId' | 'tickets' | 'language' | 'discountCode' | 'idempotencyKey' | 'expectedTotal'
+> & { method: NonNullable<Payment['method']>; reference?: Payment['methodReference'] | undefined }
 
 /** Sells tickets through the own channel of the integration's organization: they are paid at once. The same idempotency
  *  key and input return the first result for 24 hours. */

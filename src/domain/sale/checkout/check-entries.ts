@@ -89,10 +89,10 @@ function checkQrCodes(entries: CheckoutEntry[]): Problem[] {
 }
 
 /** Checks the entries of a checkout against the terms of its rate. Each problem has the path of its field
- *  (DECISIONS 4). */
-export const checkEntries = (entries: CheckoutEntry[], terms: Terms): Problem[] => [
+ *  (DECISIONS 4). A quote is asked for before anybody has answered anything. */
+export const checkEntries = (entries: CheckoutEntry[], terms: Terms, isQuote = false): Problem[] => [
   ...entries.flatMap((entry, index) =>
-    [checkSupplements, checkAnswers, checkAge, checkWarranty]
+    [checkSupplements, ...(isQuote ? [] : [checkAnswers, checkAge]), checkWarranty]
       .flatMap((check) => check(entry, terms))
       .map((problem): Problem => ({ ...problem, path: ['tickets', index, ...(problem.path ?? [])] })),
   ),

@@ -1,7 +1,8 @@
 import { type Problem, problem } from '../../../shared/errors.ts'
-import { maxInvitations, maxTickets, type Ticket } from '../../ticket/table.ts'
+import { maxInvitations, type Ticket } from '../../ticket/table.ts'
 import { availabilityProblem, leftOf, whyClosed, whyUnpriced } from '../../ticket-rate/sale-rules.ts'
 import type { TicketRate } from '../../ticket-rate/table.ts'
+import { maxTickets } from '../../ticket-rate/table.ts'
 import type { Terms } from './terms-loaders.ts'
 
 type SaleType = Ticket['saleType']
@@ -13,7 +14,7 @@ const limitsOf = ({ min, max }: TicketRate, saleType: SaleType) =>
     : { min: min ?? 1, max: Math.min(max ?? maxTickets, maxTickets) }
 
 function checkCount(rate: TicketRate, count: number, saleType: SaleType): Problem[] {
-  const path = [saleType === 'invitation' ? 'invitations' : 'tickets']
+  const path = [saleType === 'invitation' ? 'guests' : 'tickets']
   const { min, max } = limitsOf(rate, saleType)
   if (count < min) return [problem('MIN_TICKETS', `A checkout takes at least ${min}.`, path, { min, max })]
   if (count > max) return [problem('MAX_TICKETS', `A checkout takes at most ${max}.`, path, { min, max })]

@@ -1,24 +1,25 @@
 import { type GraphQLResolveInfo, Kind, visit } from 'graphql'
 import { z } from 'zod'
-import { amount, amountOf, builder } from '../../../graphql/builder.ts'
+import { builder } from '../../../graphql/builder.ts'
 import { inputOf, inputTypes } from '../../../graphql/input-of.ts'
-import { mutation, objectResult, resultUnion } from '../../../graphql/mutation-result.ts'
+import { mutation, oneObject, resultOf } from '../../../graphql/mutation-result.ts'
 import type { FieldNeeds } from '../../../graphql/needs.ts'
-import { CheckoutRefusedRef, catchRefusal } from '../../../graphql/problems.ts'
+import { AvailabilityErrorRef, catchRefusal } from '../../../graphql/problems.ts'
 import type { Context } from '../../../request/context.ts'
 import { refusal } from '../../../shared/errors.ts'
 import { id, personalDocumentType } from '../../../shared/input-types.ts'
-import { toMajor } from '../../../shared/money.ts'
 import { parseRequest } from '../../../shared/parse.ts'
 import { PaymentRef } from '../../payment/graphql.ts'
 import { TicketRef } from '../../ticket/graphql.ts'
-import { DocumentTypeRef } from '../../ticket/parts-graphql.ts'
-import { maxTickets } from '../../ticket/table.ts'
+import { AmountsRef, DocumentTypeRef } from '../../ticket/parts-graphql.ts'
 import { TicketRateRef } from '../../ticket-rate/graphql.ts'
+import { ticketRateById } from '../../ticket-rate/loaders.ts'
 import { PriceRef } from '../../ticket-rate/parts-graphql.ts'
+import { maxTickets } from '../../ticket-rate/table.ts'
 import { cancelCheckout } from '../settle/cancel-checkout.ts'
-import { answerInput, checkoutInput, supplementInput, ticketInput } from './checkout-input.ts'
+import { answerInput, supplementInput } from './checkout-input.ts'
 import { checkoutTickets, quoteCheckout } from './checkout-tickets.ts'
+import * as inputs from './items-input.ts'
 import type { CheckoutPlan } from './plan-checkout.ts'
 import type { PricedTicket } from './price-tickets.ts'
 import type { CheckoutAnswer } from './sell-tickets.ts'
@@ -27,107 +28,118 @@ import { createCheckoutContext } from './terms-loaders.ts'
 inputTypes.add(personalDocumentType, { type: DocumentTypeRef })
 inputOf('AnswerInput', answerInput)
 inputOf('SupplementInput', supplementInput)
-inputOf('CheckoutTicketInput', ticketInput)
+inputOf('AddressInput', inputs.address)
+inputOf('IdentityDocumentInput', inputs.identityDocument)
+inputOf('AttendeeInput', inputs.attendee)
+inputOf('TicketInput', inputs.ticket)
+inputOf('QuotedTicketInput', inputs.quotedTicket)
+inputOf('CheckoutItemInput', inputs.item)
+inputOf('QuotedItemInput', inputs.quotedItem)
 
-type SaleTexts = Record<'what' | 'note' | 'payment' | 'tickets', string> &
-  Partial<Record<'totalAmount' | 'conditionsChanged', string>>
+/** What was sold, by GraphQL's mutations. */
+export type Sold = CheckoutAnswer & { ticketRateId: string }
 
-/** Defines the result of a sale: its payload, or `CheckoutRefused`. A field without a text is left out. */
-export function saleResult(name: string, payloadName: string, texts: SaleTexts, maxCount = maxTickets) {
-  const { what, note, totalAmount, conditionsChanged } = texts
-  const payload = builder.objectRef<CheckoutAnswer>(payloadName).implement({
-    description: `${what}. ${note}`,
-    fields: (t) => ({
-      payment: t.expose('payment', { type: PaymentRef, description: texts.payment }),
-      tickets: t.expose('tickets', {
-        type: [TicketRef],
-        complexity: { field: 1, multiplier: maxCount },
-        description: texts.tickets,
-      }),
-      ...(totalAmount && {
-        totalAmount: t.float({
-          description: totalAmount,
-          resolve: ({ payment }) => toMajor(payment.totalAmount, payment.currency),
-        }),
-      }),
-      ...(conditionsChanged && {
-        conditionsChanged: t.boolean({
-          description: conditionsChanged,
-          resolve: ({ payment }) => payment.conditionsChanged,
-        }),
-      }),
-      idempotentReplayed: t.exposeBoolean('replayed', {
-        description: 'True if this repeats an earlier result under the same idempotency key.',
-      }),
+type SaleFields = Parameters<typeof mutation<z.ZodType<unknown, object>, Sold>>[1]['fields']
+
+/** Fields of the payload of a sale. */
+export const saleFields =
+  (texts: { payment: string; tickets: string }, maxCount = maxTickets): SaleFields =>
+  (t) => ({
+    payment: t.expose('payment', { type: PaymentRef, description: texts.payment }),
+    tickets: t.field({
+      type: [TicketRef],
+      nullable: true,
+      complexity: { field: 1, multiplier: maxCount },
+      description: texts.tickets,
+      resolve: ({ tickets }, _args, { caller }) => (caller?.kind === 'publishable' ? null : tickets),
+    }),
+    ticketRates: t.field({
+      type: [TicketRateRef],
+      complexity: { field: 1, multiplier: 1 },
+      description: 'Ticket rates of the tickets, with what is left of them now.',
+      resolve: async ({ ticketRateId }, _args, { loaders }) => {
+        const rate = await loaders.load(ticketRateById, ticketRateId)
+        return rate ? [rate] : []
+      },
     }),
   })
-  return resultUnion(name, payload, `${what}, or the reasons for the refusal.`, CheckoutRefusedRef)
-}
-
-const CheckoutResultRef = saleResult('CheckoutResult', 'CheckoutPayload', {
-  what: 'Successful checkout',
-  note: 'The tickets are held until the payment expires. With a total of 0 they are paid already.',
-  payment: 'Payment; send the buyer to its `url`.',
-  tickets: 'Tickets, one per entry of the input; empty with a publishable key.',
-  totalAmount: 'Amount that the buyer pays, in major units, such as 10.5 for €10.50.',
-  conditionsChanged:
-    "True if a requested price was no longer available and the rate's current price replaced it, or if the total is lower than `expectedTotal`. Show the buyer the new total before asking for payment.",
-})
 
 const QuotedTicketRef = builder.objectRef<PricedTicket>('QuotedTicket').implement({
-  description: 'Price of one ticket in a quote. Amounts are in major units, such as 10.5 for €10.50.',
+  description: 'What one ticket would cost.',
   fields: (t) => ({
     price: t.expose('price', {
       type: PriceRef,
       description: 'Price of the rate that the ticket would be sold at.',
     }),
-    totalDiscount: t.float(amountOf('Amount that the discount takes off the price.', 'discountAmount')),
-    totalSupplements: t.float(amountOf('Sum of the supplements.', 'supplementsAmount')),
-    totalFees: t.float(amountOf('Fee on top of the price.', 'organizationFeeAmount')),
-    totalWarranty: t.float(amountOf('Price of the warranty; 0 if none.', 'warrantyAmount')),
-    totalPrice: t.float(
-      amountOf('Sum of price, supplements, fees and warranty, minus the discount.', 'totalAmount'),
-    ),
+    amounts: t.field({
+      type: AmountsRef,
+      description: 'What it would cost, part by part.',
+      resolve: (ticket) => ticket,
+    }),
   }),
 })
+
+const QuotedItemRef = builder.objectRef<CheckoutPlan>('QuotedItem').implement({
+  description: 'Quoted tickets of one rate.',
+  fields: (t) => ({
+    ticketRate: t.expose('rate', { type: TicketRateRef, description: 'Their ticket rate.' }),
+    tickets: t.expose('tickets', {
+      type: [QuotedTicketRef],
+      complexity: { field: 1, multiplier: maxTickets },
+      description: 'Quoted tickets, in the order of the input.',
+    }),
+  }),
+})
+
+const partsOfTotal = [
+  ...(['priceAmount', 'discountAmount', 'supplementsAmount'] as const),
+  ...(['organizationFeeAmount', 'warrantyAmount', 'totalAmount'] as const),
+]
 
 const CheckoutQuoteRef = builder.objectRef<CheckoutPlan>('CheckoutQuote').implement({
   description: 'Quote for a checkout. Holds nothing.',
   fields: (t) => ({
-    ticketRate: t.expose('rate', { type: TicketRateRef, description: 'Quoted ticket rate.' }),
-    tickets: t.expose('tickets', {
-      type: [QuotedTicketRef],
-      complexity: { field: 1, multiplier: maxTickets },
-      description: 'Quoted tickets, one per entry of the input.',
+    items: t.field({
+      type: [QuotedItemRef],
+      complexity: { field: 1, multiplier: 1 },
+      description: 'Quoted items, in the order of the input.',
+      resolve: (plan) => [plan],
     }),
-    totalDiscount: t.float(
-      amount(
-        'Sum of what the discount takes off the prices, in major units, such as 10.5 for €10.50.',
-        ({ tickets }) => tickets.reduce((sum, { discountAmount }) => sum + discountAmount, 0),
-      ),
-    ),
-    totalAmount: t.float(
-      amountOf('Amount that the buyer would pay, in major units, such as 10.5 for €10.50.', 'totalAmount'),
-    ),
-    currency: t.exposeString('currency', { description: 'Currency, as an ISO 4217 code.' }),
+    amounts: t.field({
+      type: AmountsRef,
+      description: 'What all tickets together would cost, part by part.',
+      resolve: ({ tickets, currency }) => {
+        const sums = partsOfTotal.map((part) => [
+          part,
+          tickets.reduce((sum, ticket) => sum + ticket[part], 0),
+        ])
+        return { currency, ...(Object.fromEntries(sums) as Record<(typeof partsOfTotal)[number], number>) }
+      },
+    }),
     conditionsChanged: t.exposeBoolean('conditionsChanged', {
       description:
-        "True if a requested price is no longer available and the rate's current price would replace it, or if the total is another than `expectedTotal`.",
+        "True if a requested price is no longer available and the rate's current price would replace it.",
     }),
   }),
 })
 
-const QuoteResultRef = resultUnion(
-  'QuoteResult',
-  CheckoutQuoteRef,
-  'Quote, or the reasons why the checkout would be refused.',
-  CheckoutRefusedRef,
+builder.objectField(AvailabilityErrorRef, 'ticketRate', (t) =>
+  t.field({
+    type: TicketRateRef,
+    nullable: true,
+    description:
+      'Ticket rate that has too few places left, as it is now; null if it is the discount that has too few uses left.',
+    resolve: ({ code, about }, _args, { loaders }) =>
+      code !== 'DISCOUNT_USED_UP' && about?.ticketRateId
+        ? loaders.load(ticketRateById, about.ticketRateId)
+        : null,
+  }),
 )
 
 const needs: FieldNeeds = {
   caller: 'selling',
   scope: 'none',
-  prefetch: { context: createCheckoutContext, idAt: ['input', 'ticketRateId'] },
+  prefetch: { context: createCheckoutContext, idAt: ['input', 'items', 0, 'ticketRateId'] },
 }
 
 const sales = new Set(['checkout', 'quoteCheckout'])
@@ -146,44 +158,61 @@ function requireOneSale({ caller }: Context, { operation, fragments }: GraphQLRe
     throw refusal('QUERY_TOO_COMPLEX', 'With a publishable key an operation may check out or quote once.')
 }
 
-const CheckoutInputRef = mutation('checkout', {
-  description:
-    'Holds tickets of one rate, all or none, and creates the payment for them. A total of 0 is paid at once. Channels only.',
-  input: checkoutInput,
-  argumentDescription: 'Tickets to check out.',
-  parse: parseRequest,
-  result: CheckoutResultRef,
-  needs,
-  check: requireOneSale,
-  run: checkoutTickets,
-})
+const QuoteCheckoutResultRef = resultOf('QuoteCheckout', CheckoutQuoteRef)
+const QuoteCheckoutInputRef = inputOf('QuoteCheckoutInput', inputs.quoteInput)
 
 builder.queryField('quoteCheckout', (t) =>
   t.field({
-    type: QuoteResultRef,
+    type: QuoteCheckoutResultRef,
+    nullable: true,
     extensions: { needs },
-    description:
-      'Quotes a checkout by the same rules and prices as `checkout`, but holds nothing. Channels only.',
-    args: { input: t.arg({ type: CheckoutInputRef, required: true, description: 'Checkout to quote.' }) },
-    resolve: (_root, { input }, ctx: Context, info) => {
+    description: 'Quotes a checkout by the rules and prices of `checkout`, and holds nothing.',
+    args: { input: t.arg({ type: QuoteCheckoutInputRef, required: true, description: 'Tickets to quote.' }) },
+    resolve: (_root, args, ctx: Context, info) => {
       requireOneSale(ctx, info)
-      return catchRefusal(async () => quoteCheckout(parseRequest(checkoutInput, input), ctx))
+      return catchRefusal(() => {
+        const { items, discountCode } = parseRequest(inputs.quoteInput, args.input)
+        const asked = inputs.readItems(items)
+        return inputs.inItems(asked.ticketRateId, () => quoteCheckout({ ...asked, discountCode }, ctx))
+      })
     },
   }),
 )
 
-mutation('cancelCheckout', {
+mutation('checkout', {
   description:
-    'Cancels an unpaid checkout of the channel and makes its places available again at once. Channels only. Idempotent: returns a checkout that is already cancelled unchanged.',
+    'Holds tickets, all or none, and creates the payment for them, which is held until it expires. A total of 0 is paid at once.',
+  input: inputs.checkoutInput,
+  parse: parseRequest,
+  needs,
+  async run({ items, sendTickets, ...input }, ctx, info) {
+    requireOneSale(ctx, info)
+    const asked = inputs.readItems(items)
+    const sell = () => checkoutTickets({ ...input, ...asked, sendResourcers: sendTickets }, ctx)
+    return { ...(await inputs.inItems(asked.ticketRateId, sell)), ticketRateId: asked.ticketRateId }
+  },
+  payload: 'Tickets that are held until the payment expires, or paid if the total is 0.',
+  fields: (t) => ({
+    ...saleFields({
+      payment: 'Payment; send the buyer to its `pageUrl`.',
+      tickets: 'Tickets, in the order of the input; null for a publishable key.',
+    })(t),
+    conditionsChanged: t.boolean({
+      description:
+        "True if a requested price was no longer available and the rate's current price replaced it, or if the total is lower than `expectedTotal`. Show the buyer the new total before asking for payment.",
+      resolve: ({ payment }) => payment.conditionsChanged,
+    }),
+  }),
+})
+
+mutation('cancelPayment', {
+  description:
+    'Cancels an unpaid payment and makes the places of its tickets available again at once. Returns one that is already cancelled unchanged, so a call can be repeated.',
   input: z
-    .strictObject({ paymentId: id.describe('Identifier of the payment of the checkout.') })
-    .describe('Checkout to cancel.'),
-  result: objectResult(
-    'CancelCheckout',
-    ['payment', PaymentRef],
-    'Payment of the cancelled checkout',
-    'Its places are available again.',
-  ),
+    .strictObject({ paymentId: id.describe('Identifier of the payment.') })
+    .describe('Payment to cancel.'),
   needs: { caller: 'channel', scope: 'none' },
   run: async ({ paymentId }, ctx) => ({ payment: await cancelCheckout(paymentId, ctx) }),
+  payload: 'Cancelled payment.',
+  fields: oneObject('payment', PaymentRef, 'Cancelled payment. Its places are available again.'),
 })

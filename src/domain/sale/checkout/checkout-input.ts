@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import * as scalars from '../../../shared/input-types.ts'
 import { metadata } from '../../../shared/metadata.ts'
+import type { Money } from '../../../shared/money.ts'
 
 /** Answer to a question of the rate. */
 export const answerInput = z
@@ -86,20 +87,38 @@ export const checkoutBody = z
       .min(0, 'must be at least 0')
       .nullish()
       .describe(
-        'Total that the buyer was shown, in major units, such as 10.5 for €10.50. A higher total is refused, and nothing is held; a lower one sets `conditionsChanged`.',
+        'Total that the buyer was shown, in major units, such as 10.5 for €10.50. A higher total is refused, and nothing is held; a lower one sets `conditions_changed`.',
       ),
     metadata: metadata.nullish().describe('JSON object stored on each ticket; at most 1024 bytes.'),
   })
   .meta({ id: 'CheckoutRequest', description: 'Tickets of one rate to buy together.' })
 
-/** Input of a checkout over GraphQL. REST takes the idempotency key in a header. */
-export const checkoutInput = checkoutBody
-  .extend({
-    idempotencyKey: scalars.idempotencyKey
-      .nullish()
-      .describe('Key that makes retries safe: the same key and input return the first result for 24 hours.'),
-  })
-  .describe('Tickets of one rate to buy together.')
+/** Optional key of a request that holds nothing for good, or costs nothing. */
+export const optionalKey = scalars.idempotencyKey
+  .nullish()
+  .describe('Key that makes retries safe: the same key and input return the first result for 24 hours.')
 
 export type CheckoutEntry = z.output<typeof ticketInput>
-export type CheckoutInput = z.output<typeof checkoutInput>
+/** Total that a buyer was shown: a number in major units in REST, an amount in GraphQL. */
+export type ExpectedTotal = number | Money | null | undefined
+/** A checkout, as REST sends it. */
+export type CheckoutInput = Omit<z.output<typeof checkoutBody>, 'expectedTotal'> & {
+  expectedTotal?: ExpectedTotal
+  idempotencyKey?: string | null | undefined
+}
+
+const given = (fields: Record<string, unknown>, names: string[]) =>
+  Object.fromEntries(names.filter((name) => fields[name] != null).map((name) => [name, fields[name]]))
+
+const requestFields = Object.keys(checkoutBody.shape)
+// Attendees of GraphQL have languages of their own.
+const ticketFields = [...Object.keys(ticketInput.shape), 'language']
+
+/** A checkout in one form, whichever surface took it, so that equal requests have equal hashes: the fields of REST in
+ *  their order, and none that is null. */
+export function inOneForm({ expectedTotal, tickets, ...request }: CheckoutInput): object {
+  const total =
+    typeof expectedTotal === 'object' ? expectedTotal && Number(expectedTotal.amount) : expectedTotal
+  const entries = tickets.map((ticket) => given(ticket, ticketFields))
+  return given({ ...request, tickets: entries, expectedTotal: total }, requestFields)
+}

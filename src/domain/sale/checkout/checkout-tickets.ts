@@ -4,7 +4,7 @@ import { hashIdempotency, nameInMode } from '../../../data/idempotency.ts'
 import { type Context, requireSelling } from '../../../request/context.ts'
 import { type Problem, problem, refuseIf } from '../../../shared/errors.ts'
 import { providerOf } from '../../payment/open-provider.ts'
-import type { CheckoutInput } from './checkout-input.ts'
+import { type CheckoutInput, inOneForm } from './checkout-input.ts'
 import { type CheckoutPlan, planCheckout, refuseHigherTotal } from './plan-checkout.ts'
 import { holdWithinLimit, withoutGuessing } from './public-limits.ts'
 import { type CheckoutAnswer, type CheckoutOrder, sellTickets } from './sell-tickets.ts'
@@ -40,14 +40,13 @@ export async function checkoutTickets(input: CheckoutInput, ctx: Context): Promi
   const { channelId, mode } = caller
   const isPublic = caller.kind === 'publishable'
   if (isPublic) checkPublicInput(input, caller)
-  const { idempotencyKey, ...request } = input
   // Anybody has a publishable key, so nobody tests what it mails to strangers.
   const sendResourcers = isPublic && mode === 'test' ? false : input.sendResourcers
   // Browsers have idempotency keys of their own, so that none takes or tries those of the channel.
   const owner = nameInMode(ctx, isPublic ? `public ${channelId}` : channelId)
   const order: CheckoutOrder = {
     input: { ...input, sendResourcers },
-    idempotency: hashIdempotency(owner, idempotencyKey, request),
+    idempotency: hashIdempotency(owner, input.idempotencyKey, inOneForm(input)),
     seller: { channelId, mode, saleType: 'online', provider: providerOf(ctx.services, ctx).name, isPublic },
     plan: async (terms) => refuseHigherTotal(await planCheckout(input, terms, ctx), input.expectedTotal),
   }
@@ -59,11 +58,14 @@ export async function checkoutTickets(input: CheckoutInput, ctx: Context): Promi
 
 /** Quotes a checkout by the same rules and prices as checkoutTickets, and holds nothing. Amounts in minor units.
  *  Refuses: FORBIDDEN, NOT_FOUND, whatever planCheckout refuses; RATE_LIMITED for a publishable key. */
-export async function quoteCheckout(input: CheckoutInput, ctx: Context): Promise<CheckoutPlan> {
+export async function quoteCheckout(
+  input: Pick<CheckoutInput, 'ticketRateId' | 'tickets' | 'discountCode'>,
+  ctx: Context,
+): Promise<CheckoutPlan> {
   requireSelling(ctx)
   return withoutGuessing(input.discountCode, ctx, async () => {
     const terms = await readTerms(input.ticketRateId, ctx)
     if (!terms) throw rateNotFound()
-    return planCheckout(input, terms, ctx)
+    return planCheckout(input, terms, ctx, 'quote')
   })
 }

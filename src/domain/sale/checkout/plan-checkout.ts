@@ -1,13 +1,13 @@
 import type { Context } from '../../../request/context.ts'
 import { type Problem, problem, refusal, refuseIf } from '../../../shared/errors.ts'
-import { compareTotal, toMajor } from '../../../shared/money.ts'
+import { compareTotal, requireAmount, toMoney } from '../../../shared/money.ts'
 import { findDiscount } from '../../discount/loaders.ts'
 import { priceById } from '../../ticket-rate/loaders.ts'
 import { availabilityProblem, currentPrice, isBuyable, leftOf } from '../../ticket-rate/sale-rules.ts'
 import type { Price } from '../../ticket-rate/table.ts'
 import { checkEntries } from './check-entries.ts'
 import { checkSale } from './check-sale.ts'
-import type { CheckoutEntry, CheckoutInput } from './checkout-input.ts'
+import type { CheckoutEntry, CheckoutInput, ExpectedTotal } from './checkout-input.ts'
 import {
   checkDiscount,
   checkUses,
@@ -55,13 +55,20 @@ function checkPriceStock(chosen: Price[]): Problem[] {
   })
 }
 
-type ExpectedTotal = CheckoutInput['expectedTotal']
+// How much more a total is than the expected one.
+const moreThan = (
+  expected: NonNullable<ExpectedTotal>,
+  { totalAmount, currency }: { totalAmount: number; currency: string },
+): number =>
+  typeof expected === 'number'
+    ? compareTotal(totalAmount, expected, currency)
+    : totalAmount - requireAmount(expected, currency, ['expectedTotal'])
 
 /** Tickets that a checkout would sell, and their prices. Amounts in minor units; `language` is the organization's, for a
  *  checkout that names none. */
 export type CheckoutPlan = ReturnType<typeof planOf>
 
-/** Adds up priced tickets of a rate, for a buyer who was shown `expectedTotal`, in major units, or nothing. */
+/** Adds up priced tickets of a rate, for a buyer who was shown `expectedTotal`, or nothing. */
 export function planOf(
   { rate, organization: { currency, language } }: Terms,
   tickets: PricedTicket[],
@@ -71,26 +78,26 @@ export function planOf(
   // The rate's current price may have replaced one that was no longer available.
   const conditionsChanged =
     tickets.some(({ entry, price }) => entry.priceId !== price.id) ||
-    (expectedTotal != null && compareTotal(totalAmount, expectedTotal, currency) !== 0)
+    (expectedTotal != null && moreThan(expectedTotal, { totalAmount, currency }) !== 0)
   return { rate, tickets, totalAmount, currency, language, conditionsChanged }
 }
 
 /** Validates and prices a checkout by the database's clock and counters, and holds nothing. `terms` are those
- *  of the input's rate. A total that is another than `expectedTotal`, in major units, is marked as changed conditions.
+ *  of the input's rate. A total that is another than `expectedTotal` is marked as changed conditions.
  *  Refuses: all problems of the entries, the rate and its stock at once (INTERFACE, checkout; DECISIONS 3 and 4). */
 export async function planCheckout(
   input: Pick<CheckoutInput, 'tickets' | 'discountCode' | 'expectedTotal'>,
   terms: Terms,
   ctx: Context,
-  saleType: 'online' | 'box_office' = 'online',
+  purpose: 'online' | 'box_office' | 'quote' = 'online',
 ): Promise<CheckoutPlan> {
   const { rate } = terms
   const { tickets: entries, discountCode, expectedTotal } = input
   const discount = discountCode ? await findDiscount(ctx, rate.organizationId, discountCode) : null
   refuseIf([
-    ...checkSale(terms, entries.length, ctx.now, saleType),
+    ...checkSale(terms, entries.length, ctx.now, purpose === 'quote' ? 'online' : purpose),
     ...(await checkPriceIds(entries, terms, ctx)),
-    ...checkEntries(entries, terms),
+    ...checkEntries(entries, terms, purpose === 'quote'),
     ...(discountCode ? checkDiscount(discount, rate.id, ctx.now) : []),
   ])
   const chosen = choosePrices(entries, terms, ctx.now)
@@ -104,11 +111,10 @@ export async function planCheckout(
   return planOf(terms, tickets, expectedTotal)
 }
 
-/** Returns a plan whose total is at most `expectedTotal`, in major units. Refuses: TOTAL_INCREASED (DECISIONS 60). */
+/** Returns a plan whose total is at most `expectedTotal`. Refuses: TOTAL_INCREASED (DECISIONS 60). */
 export function refuseHigherTotal(plan: CheckoutPlan, expectedTotal: ExpectedTotal): CheckoutPlan {
-  const { currency } = plan
-  if (expectedTotal == null || compareTotal(plan.totalAmount, expectedTotal, currency) <= 0) return plan
-  const totalAmount = toMajor(plan.totalAmount, currency)
-  const message = `The total is now ${totalAmount} ${currency}.`
+  if (expectedTotal == null || moreThan(expectedTotal, plan) <= 0) return plan
+  const totalAmount = toMoney(plan.totalAmount, plan.currency)
+  const message = `The total is now ${totalAmount.amount} ${totalAmount.currency}.`
   throw refusal('TOTAL_INCREASED', message, ['expectedTotal'], { totalAmount })
 }

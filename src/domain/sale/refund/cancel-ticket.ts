@@ -19,7 +19,9 @@ import { recordAvailability, recordChanges } from '../../webhook/record-changes.
  *  (DECISIONS 5, 9). */
 export async function recordCancelled(tx: Connection, ticket: Ticket): Promise<Ticket> {
   if (!ticketMayBecome(ticket.status, 'cancelled'))
-    throw new Refusal(illegalTransition('ticket', lookupStatus(ticket), 'cancelled'))
+    throw new Refusal(
+      illegalTransition('ticket', { id: ticket.id, status: lookupStatus(ticket) }, 'cancelled'),
+    )
   requireUnused(ticket)
   if (ticket.supplements.some(({ used }) => used > 0))
     throw refusal('SUPPLEMENT_REDEEMED', 'A supplement was already handed out.')

@@ -6,7 +6,7 @@ import { type Connection, isUnavailable } from '../../../database/database.ts'
 import type { Context } from '../../../request/context.ts'
 import { illegalTransition, Refusal, refusal } from '../../../shared/errors.ts'
 import { newId } from '../../../shared/ids.ts'
-import { toMajor } from '../../../shared/money.ts'
+import { toMoney } from '../../../shared/money.ts'
 import { lockPayment } from '../../payment/lock-payment.ts'
 import { ownProvider } from '../../payment/provider.ts'
 import { type Charge, charges, type Payment } from '../../payment/table.ts'
@@ -56,7 +56,7 @@ export async function openRefund(
   ticket: Ticket,
   { amount: requested, nonRefundable = 0, ...columns }: NewRefund,
 ): Promise<RefundAttempt> {
-  if (!isPaid(ticket)) throw new Refusal(illegalTransition('payment', payment.status, 'refunded'))
+  if (!isPaid(ticket)) throw new Refusal(illegalTransition('payment', payment, 'refunded'))
   const { id: ticketId, organizationId, currency } = ticket
   const [charge] = await findPayingCharge(tx, { organizationId, paymentId: payment.id, ticketId })
   const refundable = Math.max(0, ticket.totalAmount - nonRefundable - (charge?.refunded ?? 0))
@@ -66,7 +66,7 @@ export async function openRefund(
       'REFUND_TOO_HIGH',
       refundable === 0 ? 'Nothing is left to refund.' : 'The amount is more than is left to refund.',
       undefined,
-      { refundable: toMajor(refundable, currency) },
+      { refundable: toMoney(refundable, currency) },
     )
   if (!charge) throw new Error(`payment ${payment.id} has no charge to refund`)
   const [refund] = await tx
@@ -118,7 +118,12 @@ export async function startRefund(
 }
 
 /** Reasons for refunds that nobody requested. */
-export const automaticReasons = ['LATE_NO_CAPACITY', 'CANCELLED', 'PAID_TWICE', 'AMOUNT_MISMATCH'] as const
+export const automaticReasons = [
+  'LATE_NO_CAPACITY',
+  'PAID_AFTER_CANCELLATION',
+  'PAID_TWICE',
+  'AMOUNT_MISMATCH',
+] as const
 export type AutomaticReason = (typeof automaticReasons)[number]
 
 /** Charge, or part of one, that pays for no ticket and must be refunded. Amount in minor units. */

@@ -5,7 +5,7 @@ import type { Connection } from '../../../database/database.ts'
 import { type Context, requireIntegration } from '../../../request/context.ts'
 import { refusal } from '../../../shared/errors.ts'
 import * as scalars from '../../../shared/input-types.ts'
-import { amountMistake, isAmount, toMinor } from '../../../shared/money.ts'
+import { requireAmount } from '../../../shared/money.ts'
 import { queueNotice } from '../../delivery/queue-notices.ts'
 import { type RefundAttempt, refunds } from '../../refund/table.ts'
 import { requireTicket } from '../../ticket/require-ticket.ts'
@@ -17,21 +17,15 @@ const notify = z
   .transform((notify) => notify ?? true)
   .describe('False if nobody is to be told by mail. Defaults to true.')
 
-/** Refund of a ticket: an amount in major units, or everything left to refund. */
+/** Refund of a ticket: an amount, or everything left to refund. */
 export const refundInput = z
   .strictObject({
     ticketId: scalars.id.describe('Identifier of the ticket to refund.'),
-    amount: z
-      .number()
-      .gt(0, 'must be more than 0')
-      .nullish()
-      .describe('Amount in major units, such as 10.5 for €10.50; everything left to refund if omitted.'),
+    amount: scalars.money.nullish().describe('Amount to refund; everything left to refund if omitted.'),
     notify,
-    idempotencyKey: scalars.idempotencyKey
-      .nullish()
-      .describe(
-        'Key that makes retries safe: the same key and request return the same refund; the same key with another request is refused.',
-      ),
+    idempotencyKey: scalars.idempotencyKey.describe(
+      'Key of the request, chosen by the client: the same key and input return the same refund, and the same key with another input is refused.',
+    ),
   })
   .describe('Refund of all or part of the amount paid for a ticket.')
 export type RefundInput = z.output<typeof refundInput>
@@ -49,8 +43,9 @@ export const cancellationInput = ticketTo('cancel')
 
 function toMinorAmount({ amount }: RefundInput, currency: string): number | undefined {
   if (amount == null) return undefined
-  if (!isAmount(amount, currency)) throw refusal('INVALID', `amount ${amountMistake(currency)}`, ['amount'])
-  return toMinor(amount, currency)
+  const minor = requireAmount(amount, currency, ['amount'])
+  if (minor === 0) throw refusal('INVALID', 'amount must be more than 0.', ['amount', 'amount'])
+  return minor
 }
 
 async function findReplay(
@@ -70,7 +65,10 @@ async function findReplay(
  *  refund. The refund is pending unless the provider decides at once. Tells attendee and payer, unless `notify` is
  *  false (DECISIONS 161). Refuses: NOT_FOUND, INVALID,
  *  ILLEGAL_TRANSITION if the ticket is unpaid, REFUND_TOO_HIGH, IDEMPOTENCY_KEY_REUSED. */
-export async function refundTicket(input: RefundInput, ctx: Context): Promise<RefundAttempt> {
+export async function refundTicket(
+  input: RefundInput,
+  ctx: Context,
+): Promise<{ refund: RefundAttempt; replayed: boolean }> {
   const { integrationId } = requireIntegration(ctx)
   const ticket = await requireTicket(input.ticketId, ctx)
   const amount = toMinorAmount(input, ticket.currency)
@@ -78,12 +76,15 @@ export async function refundTicket(input: RefundInput, ctx: Context): Promise<Re
     ticket.id,
     amount ?? null,
   ])
-  return startRefund(ticket, ctx, async (tx, payment, ticket) => {
+  let replayed = false
+  const refund = await startRefund(ticket, ctx, async (tx, payment, ticket) => {
     const earlier = key && (await findReplay(tx, ticket.organizationId, key))
+    replayed = earlier !== null
     if (earlier) return { refund: earlier, isNew: false }
     const columns = key && { idempotencyKey: key.id, requestHash: key.requestHash }
     const refund = await openRefund(tx, payment, ticket, { reason: 'REQUESTED', amount, ...columns })
     if (input.notify) await queueNotice(tx, ticket, { about: 'refund', amount: refund.amount })
     return { refund, isNew: true }
   })
+  return { refund, replayed }
 }

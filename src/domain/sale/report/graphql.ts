@@ -20,7 +20,7 @@ const SalesGroupingRef = enumOf<SalesGrouping>('SalesGrouping', 'Property that s
 
 const SalesRowRef = builder.objectRef<SalesRow>('SalesRow').implement({
   description:
-    'Sums of the paid tickets of a group, even of those that were cancelled later: cancelling returns no money. Amounts are in major units of `currency`, such as 10.5 for €10.50.',
+    'Sums of the paid tickets of a group, even of those that were cancelled later: cancelling returns no money.',
   fields: (t) => ({
     key: t.exposeString('key', nullable('Key of the group; null for tickets without one.')),
     label: t.exposeString(
@@ -30,22 +30,22 @@ const SalesRowRef = builder.objectRef<SalesRow>('SalesRow').implement({
     currency: t.exposeString('currency', { description: 'Currency of all amounts, as an ISO 4217 code.' }),
     tickets: t.exposeInt('tickets', { description: 'Number of tickets that were paid.' }),
     cancelled: t.exposeInt('cancelled', { description: 'Number of these that were cancelled later.' }),
-    gross: t.float(
+    gross: t.field(
       amountOf(
         'Total of prices, supplements, fees of the organization and warranties, before discounts.',
         'gross',
       ),
     ),
-    discounts: t.float(
+    discounts: t.field(
       amountOf('Amount that discounts took off. `gross` minus this is what the buyers paid.', 'discounts'),
     ),
-    fees: t.float(
+    fees: t.field(
       amountOf('Commission that the platform keeps. None is owed for what was refunded in full.', 'fees'),
     ),
-    refunded: t.float(amountOf('Amount that was refunded.', 'refunded')),
-    net: t.float(
+    refunded: t.field(amountOf('Amount that was refunded.', 'refunded')),
+    net: t.field(
       amountOf(
-        'Amount that the organization keeps: `gross` - `discounts` - `fees` - `refunded`, which is the sum of `raised` of the tickets.',
+        'Amount that the organization keeps: `gross` - `discounts` - `fees` - `refunded`, which is the sum of `settlement { net }` of the tickets.',
         'net',
       ),
     ),

@@ -14,6 +14,7 @@ export async function cancelCheckout(paymentId: string, ctx: Context): Promise<P
   const outcome = { kind: 'ended', status: 'cancelled' } as const
   const { status } = await settlePayment(db, { payment: found, outcome })
   loaders.clear()
-  if (status !== 'cancelled') throw new Refusal(illegalTransition('payment', status, 'cancelled'))
+  if (status !== 'cancelled')
+    throw new Refusal(illegalTransition('payment', { id: found.id, status }, 'cancelled'))
   return requirePayment(paymentId, ctx, found)
 }

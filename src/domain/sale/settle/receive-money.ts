@@ -38,7 +38,7 @@ const refundReasonOf = (payment: Payment, charge: NewCharge): UnearnedCharge['re
   const { status } = payment
   if (surplusOf(payment, charge) === null) return 'AMOUNT_MISMATCH'
   if (paymentMayBecome(status, 'paid')) return null
-  return status === 'cancelled' ? 'CANCELLED' : 'PAID_TWICE'
+  return status === 'cancelled' ? 'PAID_AFTER_CANCELLATION' : 'PAID_TWICE'
 }
 
 async function loadPayables(

@@ -1,0 +1,82 @@
+import type { IntegrationScope } from '../../auth/api-key.ts'
+import type { Caller } from '../../auth/caller.ts'
+import type { channels, integrations } from '../../auth/table.ts'
+import { builder, enumOf, ModeRef, NodeRef, nullable } from '../../graphql/builder.ts'
+import { viaLoaderAlways } from '../../graphql/lookahead.ts'
+import { requireCaller } from '../../request/context.ts'
+import { OrganizationRef } from './graphql.ts'
+import { channelById, findChannels, findIntegrations, integrationById, organizationById } from './loaders.ts'
+
+export const ChannelRef = builder.objectRef<typeof channels.$inferSelect>('Channel').implement({
+  description:
+    'Client that sells tickets of the organizations that have given it access, such as a shop or a reseller.',
+  interfaces: [NodeRef],
+  extensions: { node: { scope: 'catalogue', find: findChannels } },
+  fields: (t) => ({ name: t.exposeString('name', { description: 'Name that it was given.' }) }),
+})
+
+const IntegrationRef = builder.objectRef<typeof integrations.$inferSelect>('Integration').implement({
+  description: 'Client of one organization, such as a scanner at the door or its own back office.',
+  interfaces: [NodeRef],
+  extensions: { node: { prefix: 'int', scope: 'catalogue', find: findIntegrations } },
+  fields: (t) => ({
+    name: t.exposeString('name', { description: 'Name that it was given.' }),
+    organization: t.field({
+      type: OrganizationRef,
+      description: 'Organization that it belongs to.',
+      ...viaLoaderAlways(
+        organizationById,
+        ({ organizationId }: typeof integrations.$inferSelect) => organizationId,
+      ),
+    }),
+  }),
+})
+
+const ViewerKindRef = enumOf<Caller['kind']>('ViewerKind', 'Kind of a caller.', {
+  channel: 'Channel, which sells tickets.',
+  publishable: 'Publishable key of a channel, for browsers.',
+  integration: 'Integration of an organization.',
+})
+
+const ScopeRef = enumOf<IntegrationScope>('IntegrationScope', "Right of an integration's key.", {
+  'tickets:read': 'Reads tickets, payments, refunds, the feed and webhooks.',
+  door: 'Checks in at the door, and redeems supplements at the bar.',
+  refunds: 'Refunds and cancels tickets.',
+  sales: 'Sells at the box office, gives away, changes holders, and sums sales up.',
+  catalogue: 'Reads events, rates and discounts.',
+})
+
+const ViewerRef = builder.objectRef<Caller>('Viewer').implement({
+  description: 'Caller, by its credentials.',
+  fields: (t) => ({
+    kind: t.field({ type: ViewerKindRef, description: 'Kind of caller.', resolve: ({ kind }) => kind }),
+    channel: t.field({
+      type: ChannelRef,
+      ...nullable('Channel that the credentials are of; null for an integration.'),
+      resolve: (caller, _args, { loaders }) =>
+        caller.kind === 'integration' ? null : loaders.load(channelById, caller.channelId),
+    }),
+    integration: t.field({
+      type: IntegrationRef,
+      ...nullable('Integration that the credentials are of; null for a channel.'),
+      resolve: (caller, _args, { loaders }) =>
+        caller.kind === 'integration' ? loaders.load(integrationById, caller.integrationId) : null,
+    }),
+    scopes: t.field({
+      type: [ScopeRef],
+      description: 'Rights of an integration; empty for others.',
+      resolve: (caller) => (caller.kind === 'integration' ? [...caller.scopes] : []),
+    }),
+    mode: t.field({ type: ModeRef, description: 'Mode of its key.', resolve: ({ mode }) => mode }),
+  }),
+})
+
+builder.queryField('viewer', (t) =>
+  t.field({
+    type: ViewerRef,
+    nullable: true,
+    extensions: { needs: { caller: 'any', scope: 'none' } },
+    description: 'Caller: who the credentials belong to, and what they are good for.',
+    resolve: (_root, _args, ctx) => requireCaller(ctx),
+  }),
+)

@@ -1,0 +1,217 @@
+import { z } from 'zod'
+import { type Problem, Refusal, refusal } from '../../../shared/errors.ts'
+import * as scalars from '../../../shared/input-types.ts'
+import { paymentMethod } from '../../payment/table.ts'
+import { maxInvitations } from '../../ticket/table.ts'
+import { type CheckoutEntry, checkoutBody, optionalKey, ticketInput } from './checkout-input.ts'
+
+// What GraphQL takes of a checkout, where REST takes one rate and flat tickets: items, each of a rate, whose tickets
+// have an attendee.
+
+const flat = ticketInput.shape
+const common = checkoutBody.shape
+
+export const address = z
+  .strictObject({ street: flat.address, postalCode: flat.postalCode, countryCode: flat.countryCode })
+  .describe('Postal address.')
+
+export const identityDocument = z
+  .strictObject({
+    type: scalars.personalDocumentType.nullish().describe('Its kind.'),
+    number: flat.personalDocumentNumber.describe('Its number.'),
+  })
+  .describe('Identity document.')
+
+/** Person that a ticket is for. */
+export const attendee = z
+  .strictObject({
+    fullName: flat.fullName.describe('Full name.'),
+    email: flat.email,
+    phone: flat.phone,
+    language: common.language.describe(
+      'Language that the attendee is addressed in, as a BCP 47 tag; that of the checkout or the organization if omitted.',
+    ),
+    birthDate: flat.birthday.describe('Date of birth.'),
+    address: address.nullish().describe('Postal address.'),
+    identityDocument: identityDocument.nullish().describe('Identity document.'),
+  })
+  .describe('Person that a ticket is for.')
+
+type Attendee = z.output<typeof attendee>
+
+// Where a field of a flat ticket is in an attendee.
+const places: Record<string, string[]> = {
+  fullName: ['fullName'],
+  email: ['email'],
+  phone: ['phone'],
+  birthday: ['birthDate'],
+  address: ['address', 'street'],
+  postalCode: ['address', 'postalCode'],
+  countryCode: ['address', 'countryCode'],
+  personalDocumentType: ['identityDocument', 'type'],
+  personalDocumentNumber: ['identityDocument', 'number'],
+}
+
+/** Columns of a ticket for an attendee. */
+export const attendeeColumns = ({ fullName, email, phone, language, ...more }: Attendee) => ({
+  fullName,
+  email,
+  phone,
+  language,
+  birthday: more.birthDate ?? null,
+  address: more.address?.street ?? null,
+  postalCode: more.address?.postalCode ?? null,
+  countryCode: more.address?.countryCode ?? null,
+  personalDocumentType: more.identityDocument?.type ?? null,
+  personalDocumentNumber: more.identityDocument?.number ?? null,
+})
+
+const { priceId, qrCode, answers, supplements, warranty } = flat
+
+/** Ticket to buy. */
+export const ticket = z
+  .strictObject({
+    priceId,
+    attendee: attendee.describe('Person that the ticket is for.'),
+    answers,
+    supplements,
+    warranty,
+    qrCode,
+  })
+  .describe('Ticket to buy.')
+
+/** Ticket to quote, which is nobody's yet. */
+export const quotedTicket = z.strictObject({ priceId, supplements, warranty }).describe('Ticket to quote.')
+
+// A later release takes several.
+const oneItem = <Ticket extends z.ZodType>(one: Ticket) =>
+  z
+    .strictObject({
+      ticketRateId: common.ticketRateId,
+      tickets: z.array(one).describe('Tickets of the rate, at most 50.'),
+    })
+    .describe('Tickets of one rate.')
+
+export const item = oneItem(ticket)
+export const quotedItem = oneItem(quotedTicket)
+
+const itemsOf = <Item extends z.ZodType>(one: Item) =>
+  z
+    .array(one)
+    .min(1, 'must not be empty')
+    .max(1, 'must be of one ticket rate: several in one checkout are not possible yet')
+    .describe('Rates and their tickets. Several rates are not possible yet: give one item.')
+
+/** Items of a checkout, and of a quote. */
+export const items = itemsOf(item)
+export const quotedItems = itemsOf(quotedItem)
+
+type Item = z.output<typeof item>
+
+/** The rate and the flat tickets of items. */
+export function readItems<Given extends Item | z.output<typeof quotedItem>>([first]: Given[]): {
+  ticketRateId: string
+  tickets: CheckoutEntry[]
+} {
+  if (!first) throw refusal('REQUIRED', 'items must not be empty.', ['items'])
+  const tickets = first.tickets.map((ticket): CheckoutEntry => {
+    if (!('attendee' in ticket)) return ticket as CheckoutEntry
+    const { attendee, ...rest } = ticket
+    return { ...rest, ...attendeeColumns(attendee) }
+  })
+  return { ticketRateId: first.ticketRateId, tickets }
+}
+
+/** Where a path of a flat checkout is in its items. */
+function toItems([field, index, ...rest]: (string | number)[] = []): (string | number)[] | undefined {
+  if (field === undefined) return undefined
+  if (field === 'ticketRateId') return ['items', 0, 'ticketRateId']
+  if (field !== 'tickets') return [field, ...(index === undefined ? [] : [index]), ...rest]
+  const place = places[String(rest[0])]
+  const below = place ? ['attendee', ...place] : rest
+  return ['items', 0, 'tickets', ...(index === undefined ? [] : [index, ...below])]
+}
+
+/** Sells or quotes tickets of a rate: a refusal tells of the rate as it is now, and has the path that `place` makes of
+ *  its own. */
+export async function ofRate<Sold>(
+  ticketRateId: string,
+  sell: () => Promise<Sold>,
+  place = (path: Problem['path']) => path,
+): Promise<Sold> {
+  try {
+    return await sell()
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    const toProblem = (problem: Problem): Problem => ({
+      ...problem,
+      ...(problem.path && { path: place(problem.path) }),
+      about: { ticketRateId, ...problem.about },
+    })
+    const [first, ...others] = error.problems
+    throw new Refusal(toProblem(first), ...others.map(toProblem))
+  }
+}
+
+/** The same for items, whose places a refusal names. */
+export const inItems = <Sold>(ticketRateId: string, sell: () => Promise<Sold>): Promise<Sold> =>
+  ofRate(ticketRateId, sell, toItems)
+
+const key = scalars.idempotencyKey.describe(
+  'Key of the request, chosen by the client: the same key and input return the first result, and the same key with another input is refused.',
+)
+
+const discountCode = common.discountCode
+
+/** Input of `checkout`. */
+export const checkoutInput = z
+  .strictObject({
+    items,
+    discountCode,
+    expectedTotal: scalars.money
+      .nullish()
+      .describe(
+        'Total that the buyer was shown. A higher total is refused, and nothing is held; a lower one sets `conditionsChanged`.',
+      ),
+    sendTickets: common.sendResourcers,
+    redirectUrl: common.redirectUrl,
+    errorUrl: common.errorUrl,
+    language: common.language,
+    referralId: common.referralId,
+    metadata: common.metadata,
+    idempotencyKey: optionalKey,
+  })
+  .describe('Tickets to buy together.')
+
+/** Input of `quoteCheckout`. */
+export const quoteInput = z.strictObject({ items: quotedItems, discountCode }).describe('Tickets to quote.')
+
+/** Input of `sellAtBoxOffice`: the fields of a checkout that a buyer at the door needs, and how the money was taken. */
+export const boxOfficeInput = z
+  .strictObject({
+    items,
+    discountCode,
+    expectedTotal: scalars.money
+      .nullish()
+      .describe('Total that the buyer was told. A higher total is refused, and nothing is sold.'),
+    language: common.language,
+    method: z.enum(paymentMethod.enumValues).describe('Means by which the buyer has paid.'),
+    reference: scalars
+      .text(100)
+      .nullish()
+      .describe(
+        'Reference of the payment, such as the number of a receipt: 1 to 100 characters. Not meant for personal data.',
+      ),
+    idempotencyKey: key,
+  })
+  .describe('Tickets that are sold at the box office.')
+
+/** Input of `issueInvitations`: tickets of one rate, each for a guest. */
+export const invitationsInput = z
+  .strictObject({
+    ticketRateId: common.ticketRateId,
+    guests: z.array(attendee).describe(`Guests, one ticket for each; at most ${maxInvitations}.`),
+    sendTickets: common.sendResourcers.describe('True to send the tickets to the guests.'),
+    idempotencyKey: key,
+  })
+  .describe('Tickets of one rate that are given away.')

@@ -1,0 +1,101 @@
+import { aBuyer } from './box-office.ts'
+import {
+  aCatalogue,
+  anEvent,
+  anOrganization,
+  aPrice,
+  aQuestion,
+  aRate,
+  aSupplement,
+  inDays,
+} from './factories.ts'
+
+// What an organization sells at its own door, and a rate for each reason why it sells none.
+
+/** Year of `evt_1`, whose attendees must be 18 on the first of June. */
+export const year = new Date().getUTCFullYear() + 4
+const price = (_id: string, more = {}) => aPrice({ _id, ...more })
+const places = (available: number) => ({ sold: 0, available })
+
+export const boxOfficeCatalogue = aCatalogue({
+  organizations: [
+    anOrganization({
+      language: 'es',
+      discounts: [
+        { _id: 'dsc_half', code: 'HALF', name: 'Half', percentage: 50 },
+        { _id: 'dsc_once', code: 'ONCE', name: 'Once', amount: 5, quantity: 1 },
+        { _id: 'dsc_old', code: 'OLD', name: 'Old', amount: 5, valid_until: '2020-01-01T00:00:00Z' },
+        { _id: 'dsc_other', code: 'OTHER', name: 'Other', amount: 5, ticket_rate_ids: ['rate_free'] },
+      ],
+    }),
+    anOrganization({ _id: 'org_2', name: 'Stranger' }),
+  ],
+  events: [
+    anEvent({
+      _id: 'evt_1',
+      age: '+18',
+      start_date: `${year}-06-01T22:30:00Z`,
+      end_date: `${year}-06-02T04:00:00Z`,
+      ticket_rates: [
+        aRate({
+          _id: 'rate_1',
+          admits: 4,
+          warranty: { enabled: true, percentage: 10, hours: 24 },
+          prices: [price('price_1')],
+          supplements: [aSupplement({ _id: 'sup_1' })],
+        }),
+        aRate({ _id: 'rate_free', prices: [price('price_free', { price: 0 })] }),
+        aRate({
+          _id: 'rate_steps',
+          prices: [price('price_first', { price: 10, quantity: 1 }), price('price_then')],
+        }),
+        aRate({
+          _id: 'rate_asks',
+          prices: [price('price_asks')],
+          questions: [aQuestion({ _id: 'que_1', required: true })],
+        }),
+        aRate({ _id: 'rate_few', min: 2, max: 3, prices: [price('price_few')] }),
+        aRate({ _id: 'rate_two', availability: places(2), prices: [price('price_two')] }),
+        aRate({ _id: 'rate_none', availability: places(0), prices: [price('price_none')] }),
+        aRate({ _id: 'rate_held', availability: places(1), prices: [price('price_held')] }),
+        aRate({ _id: 'rate_closed', complete: true, prices: [price('price_closed')] }),
+        aRate({
+          _id: 'rate_early',
+          valid_from: `${year}-01-01T00:00:00.000Z`,
+          prices: [price('price_early')],
+        }),
+        aRate({ _id: 'rate_over', prices: [price('price_over', { valid_until: '2020-01-01T00:00:00Z' })] }),
+        aRate({ _id: 'rate_capped', prices: [price('price_capped', { quantity: 1 })] }),
+        aRate({ _id: 'rate_plain', prices: [price('price_plain')] }),
+      ],
+    }),
+    anEvent({
+      _id: 'evt_running',
+      start_date: inDays(-1),
+      end_date: inDays(1),
+      ticket_rates: [aRate({ _id: 'rate_running', prices: [price('price_running')] })],
+    }),
+    anEvent({
+      organization_id: 'org_2',
+      location_id: null,
+      ticket_rates: [aRate({ _id: 'rate_strange', prices: [price('price_strange')] })],
+    }),
+  ],
+})
+
+/** Input of a sale of one ticket of a rate. */
+export const oneOf = (
+  rate: string,
+  more: Record<string, unknown> = {},
+  entry: Record<string, unknown> = {},
+) => ({
+  ticketRateId: rate,
+  tickets: [aBuyer(rate.replace('rate', 'price'), entry)],
+  ...more,
+})
+
+/** The same of several. */
+export const severalOf = (rate: string, count: number) => ({
+  ticketRateId: rate,
+  tickets: Array.from({ length: count }, () => aBuyer(rate.replace('rate', 'price'))),
+})
