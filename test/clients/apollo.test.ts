@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, expect, inject, test, vi } from 'vitest'
 import { openBusyProxy } from './support/busy-proxy.ts'
-import { buy, collect } from './support/journey.ts'
+import { buy, collect, watchList } from './support/journey.ts'
 import { compile, fetchFrom, runScript } from './support/service.ts'
 
 // Apollo Client, as in a browser: with a publishable key and persisted queries.
@@ -32,6 +32,10 @@ test('keeps what has an identifier by it, and all else in the object around it',
   expect(Object.keys(kept).map((id) => id.split(':')[0])).not.toContain('Availability')
 })
 
+test('shows the places of a watched list, as the stream and the answer to a checkout tell', async () => {
+  await watchList(await open(), await open(), { search: 'Rooftop Soul', eventId: 'evt_demo_4' })
+})
+
 test('has a key for every type of the schema', async () => {
   const { keylessTypes } = await import('./support/keyless-types.ts')
   const { keyless } = await import('./apollo/cache.ts')
@@ -48,7 +52,7 @@ test('joins pages of a list, and reads an event that it brought from the cache',
   expect(new Set(joined?.map(({ node }) => node.id)).size).toBe(40)
 
   const { gql } = await import('@apollo/client')
-  const query = gql('query Event($id: ID!) { event(id: $id) { id name } }')
+  const query = gql('query Event($id: ID!) { event(by: { id: $id }) { id name } }')
   const { data } = await client.query({ query, variables: { id: 'evt_demo_4' }, fetchPolicy: 'cache-only' })
   expect(data).toMatchObject({ event: { id: 'evt_demo_4', name: expect.any(String) } })
 })

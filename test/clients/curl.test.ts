@@ -79,7 +79,7 @@ test('watches the places of an event', async () => {
   let output = ''
   watching.stdout.on('data', (chunk) => (output += chunk))
   try {
-    await vi.waitFor(() => expect(output).toContain(`"ticketRateId":"${rate}"`), 30_000)
+    await vi.waitFor(() => expect(output).toContain(`"id":"${rate}"`), 30_000)
   } finally {
     // Ends the shell's curl with it.
     process.kill(-(watching.pid ?? 0))

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openBusyProxy } from './support/busy-proxy.ts'
-import { buy, collect } from './support/journey.ts'
+import { buy, collect, watchList } from './support/journey.ts'
 import { compile, fetchFrom, runScript, startDemo } from './support/service.ts'
 
 // Relay, as in a browser: with a publishable key, and documents that the service knows by their identifiers.
@@ -38,10 +38,12 @@ test('keeps events in its store by their identifiers', async () => {
   expect(kept).toMatchObject({ __typename: 'Event', id: 'evt_demo_11' })
 })
 
-test('keeps what has an id that is not its own inside the object around it', async () => {
+test('shows the places of a watched list, as the stream and the answer to a checkout tell', async () => {
+  await watchList(await open(), await open(), { search: 'Łódź Late', eventId: 'evt_demo_6' })
+})
+
+test('needs to be told of no type a page can read that its `id` is not its own', async () => {
   const { keylessTypesWithId } = await import('./support/keyless-types.ts')
-  const { dataId, withoutIdentity } = await import('./relay/data-id.ts')
-  expect(withoutIdentity).toEqual(keylessTypesWithId())
-  expect(dataId({ id: 'price_1' }, 'PriceInfo')).toBeUndefined()
-  expect(dataId({ id: 'price_1' }, 'Price')).toBe('price_1')
+  // Streamed to back offices alone, with the id of the change.
+  expect(keylessTypesWithId()).toEqual(['FeedChange'])
 })

@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, expect, inject, test, vi } from 'vitest'
 import { openBusyProxy } from './support/busy-proxy.ts'
-import { buy } from './support/journey.ts'
+import { buy, watchList } from './support/journey.ts'
 import { compile, fetchFrom, runScript } from './support/service.ts'
 
 // urql with graphcache, as in a browser: with a publishable key.
@@ -22,6 +22,10 @@ test('buys a ticket of a service that is busy, without a warning of the cache', 
   for (const warning of warnings) expect(warning).not.toHaveBeenCalled()
 })
 
+test('shows the places of a watched list, as the stream and the answer to a checkout tell', async () => {
+  await watchList(await open(), await open(), { search: 'Les Éclats', eventId: 'evt_demo_5' })
+})
+
 test('has a key for every type of the schema', async () => {
   const { keylessTypes } = await import('./support/keyless-types.ts')
   const { keyless } = await import('./urql/cache.ts')
@@ -40,7 +44,7 @@ test('joins pages of a list, and reads an event that it brought from the cache',
   expect(new Set(joined?.events?.nodes.map(({ id }) => id)).size).toBe(40)
 
   const { gql } = await import('@urql/core')
-  const query = gql('query Event($id: ID!) { event(id: $id) { id name } }')
+  const query = gql('query Event($id: ID!) { event(by: { id: $id }) { id name } }')
   const { data } = await client
     .query(query, { id: 'evt_demo_4' }, { requestPolicy: 'cache-only' })
     .toPromise()

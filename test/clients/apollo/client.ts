@@ -8,6 +8,7 @@ import {
   CheckoutDocument,
   type CheckoutInput,
   EventsDocument,
+  type EventsQuery,
   type EventsQueryVariables,
   PaymentDocument,
   PlacesDocument,
@@ -18,6 +19,8 @@ const toHex = (bytes: ArrayBuffer) =>
   Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, '0')).join('')
 const sha256 = async (text: string) =>
   toHex(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)))
+
+type Event = NonNullable<EventsQuery['events']>['edges'][number]['node']
 
 /** Connects with a publishable key, in a browser. */
 export function connect({
@@ -77,6 +80,14 @@ export function connect({
         after = pageInfo?.hasNextPage ? pageInfo.endCursor : undefined
       }
     },
+    /** Shows the first page, and again each time that something of it has changed. */
+    watchEvents(search: string, onEvents: (events: Event[]) => void) {
+      const list = client.watchQuery({ query: EventsDocument, variables: { search } })
+      const subscription = list.subscribe(({ data, dataState }) => {
+        if (dataState === 'complete') onEvents(data.events?.edges.map(({ node }) => node) ?? [])
+      })
+      return () => subscription.unsubscribe()
+    },
     /** Repeated with the same key and input, it is the same checkout. */
     async checkOut(input: CheckoutInput & { idempotencyKey: string }) {
       const { data } = await client.mutate({ mutation: CheckoutDocument, variables: { input } })
@@ -91,9 +102,9 @@ export function connect({
       })
       return data?.paymentByUrl
     },
-    watchPlaces(eventId: string, onPlaces: (places: PlacesSubscription['rateAvailability']) => void) {
+    watchPlaces(eventId: string, onPlaces: (places: PlacesSubscription['ticketRates']) => void) {
       const places = client.subscribe({ query: PlacesDocument, variables: { eventId } })
-      const subscription = places.subscribe(({ data }) => data && onPlaces(data.rateAvailability))
+      const subscription = places.subscribe(({ data }) => data && onPlaces(data.ticketRates))
       return () => subscription.unsubscribe()
     },
   }

@@ -10,7 +10,7 @@ export default {
       config: {
         enumsAsTypes: true,
         useTypeImports: true,
-        scalars: { DateTime: 'string', JSON: 'unknown' },
+        scalars: { DateTime: 'string', Decimal: 'string', CurrencyCode: 'string', JSON: 'unknown' },
       },
     },
     'generated/possible-types.ts': {

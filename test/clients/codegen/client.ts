@@ -57,10 +57,10 @@ export function connect({ url, key, trusted = false }: { url: string; key: strin
       const { payment } = await execute(PaymentDocument, { id })
       return payment
     },
-    watchPlaces(eventId: string, onPlaces: (places: PlacesSubscription['rateAvailability']) => void) {
+    watchPlaces(eventId: string, onPlaces: (places: PlacesSubscription['ticketRates']) => void) {
       const request = requestOf(PlacesDocument, { eventId }) as { query: string }
       return events.subscribe<PlacesSubscription>(request, {
-        next: ({ data }) => data && onPlaces(data.rateAvailability),
+        next: ({ data }) => data && onPlaces(data.ticketRates),
         error: (error) => console.error('The places are not watched any more:', error),
         complete: () => {},
       })

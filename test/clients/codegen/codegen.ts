@@ -11,7 +11,7 @@ export default {
         documentMode: 'string',
         enumsAsTypes: true,
         useTypeImports: true,
-        scalars: { DateTime: 'string', JSON: 'unknown' },
+        scalars: { DateTime: 'string', Decimal: 'string', CurrencyCode: 'string', JSON: 'unknown' },
       },
     },
   },

@@ -4,18 +4,25 @@ import { createClient } from 'graphql-sse'
 import { patientFetch } from '../patient-fetch.ts'
 import { graphql } from './graphql.ts'
 
-const rateFields = graphql(`
-  fragment RateFields on TicketRate @_unmask {
-    id name available
-    availability { available }
-    currentPrice { id price currency }
-  }
+const places = graphql(`
+  fragment Places on TicketRate @_unmask { id status availability { sold available } }
 `)
+
+const rateFields = graphql(
+  `
+  fragment RateFields on TicketRate @_unmask {
+    ...Places
+    name
+    currentPrice { id total { amount currency } }
+  }
+`,
+  [places],
+)
 
 const eventsQuery = graphql(
   `
     query Events($search: String, $after: String) {
-      events(first: 20, after: $after, search: $search) {
+      events(first: 20, after: $after, filter: { search: $search }) {
         pageInfo { hasNextPage endCursor }
         nodes { id name ticketRates { ...RateFields } }
       }
@@ -24,23 +31,38 @@ const eventsQuery = graphql(
   [rateFields],
 )
 
-const checkoutMutation = graphql(`
-  mutation Checkout($input: CheckoutInput!) {
-    checkout(input: $input) {
-      __typename
-      ... on CheckoutPayload { totalAmount payment { id url } }
-      ... on CheckoutRefused { errors { code message path ... on TicketCountError { min max } } }
+const checkoutMutation = graphql(
+  `
+    mutation Checkout($input: CheckoutInput!) {
+      checkout(input: $input) {
+        __typename
+        ... on CheckoutPayload {
+          payment { id pageUrl totalAmount { amount currency } }
+          ticketRates { ...Places }
+        }
+        ... on Refused {
+          errors {
+            code message path
+            ... on AvailabilityError { available ticketRate { ...Places } }
+            ... on LimitError { min max }
+          }
+        }
+      }
     }
-  }
-`)
+  `,
+  [places],
+)
 
 const paymentQuery = graphql(`query Payment($id: ID!) { payment(id: $id) { id status } }`)
 
-const placesSubscription = graphql(`
-  subscription Places($eventId: ID!) {
-    rateAvailability(eventId: $eventId) { ticketRateId available left }
-  }
-`)
+const placesSubscription = graphql(
+  `
+    subscription Places($eventId: ID!) {
+      ticketRates(of: { eventId: $eventId }) { ...Places }
+    }
+  `,
+  [places],
+)
 
 type Places = ResultOf<typeof placesSubscription>
 
@@ -82,10 +104,10 @@ export function connect({ url, key }: { url: string; key: string }) {
       const { payment } = await execute(paymentQuery, { id })
       return payment
     },
-    watchPlaces(eventId: string, onPlaces: (places: Places['rateAvailability']) => void) {
+    watchPlaces(eventId: string, onPlaces: (places: Places['ticketRates']) => void) {
       const operation = { query: print(placesSubscription), variables: { eventId } }
       return events.subscribe<Places>(operation, {
-        next: ({ data }) => data && onPlaces(data.rateAvailability),
+        next: ({ data }) => data && onPlaces(data.ticketRates),
         error: (error) => console.error('The places are not watched any more:', error),
         complete: () => {},
       })

@@ -1,17 +1,20 @@
 import { createClient } from 'graphql-sse'
 import {
   commitMutation,
+  createOperationDescriptor,
+  type Disposable,
   Environment,
   fetchQuery,
+  getRequest,
   graphql,
   Network,
   Observable,
   RecordSource,
   requestSubscription,
+  type Snapshot,
   Store,
 } from 'relay-runtime'
 import { patientFetch } from '../patient-fetch'
-import { dataId } from './data-id'
 import type { CheckoutMutation, CheckoutMutation$variables } from './generated/CheckoutMutation.graphql'
 import type { EventsQuery } from './generated/EventsQuery.graphql'
 import type { PaymentQuery } from './generated/PaymentQuery.graphql'
@@ -19,13 +22,19 @@ import type { PlacesSubscription } from './generated/PlacesSubscription.graphql'
 
 const eventsQuery = graphql`
   query EventsQuery($search: String, $after: String) {
-    events(first: 20, after: $after, search: $search) {
+    events(first: 20, after: $after, filter: { search: $search }) {
       pageInfo { hasNextPage endCursor }
       edges {
         node {
           id
           name
-          ticketRates { id name available availability { available } currentPrice { id price currency } }
+          ticketRates {
+            id
+            name
+            status
+            availability { sold available }
+            currentPrice { id total { amount currency } }
+          }
         }
       }
     }
@@ -36,8 +45,19 @@ const checkoutMutation = graphql`
   mutation CheckoutMutation($input: CheckoutInput!) {
     checkout(input: $input) {
       __typename
-      ... on CheckoutPayload { totalAmount payment { id url } }
-      ... on CheckoutRefused { errors { code message path ... on TicketCountError { min max } } }
+      ... on CheckoutPayload {
+        payment { id pageUrl totalAmount { amount currency } }
+        ticketRates { id status availability { sold available } }
+      }
+      ... on Refused {
+        errors {
+          code
+          message
+          path
+          ... on AvailabilityError { available ticketRate { id status availability { sold available } } }
+          ... on LimitError { min max }
+        }
+      }
     }
   }
 `
@@ -48,11 +68,12 @@ const paymentQuery = graphql`
 
 const placesSubscription = graphql`
   subscription PlacesSubscription($eventId: ID!) {
-    rateAvailability(eventId: $eventId) { ticketRateId available left }
+    ticketRates(of: { eventId: $eventId }) { id status availability { sold available } }
   }
 `
 
-type Places = PlacesSubscription['response']['rateAvailability']
+type Places = PlacesSubscription['response']['ticketRates']
+type Events = readonly NonNullable<EventsQuery['response']['events']>['edges'][number]['node'][]
 type Options = { url: string; key: string; fetch?: typeof globalThis.fetch }
 
 /** Connects with a publishable key, in a browser. The documents have identifiers in place of their texts. */
@@ -61,7 +82,6 @@ export function connect({ url, key, fetch = globalThis.fetch }: Options) {
   const stream = createClient({ url: `${url}/graphql`, headers, fetchFn: fetch })
   const send = patientFetch(fetch)
   const environment = new Environment({
-    getDataID: dataId,
     store: new Store(new RecordSource()),
     network: Network.create(
       async ({ id }, variables) => {
@@ -91,6 +111,28 @@ export function connect({ url, key, fetch = globalThis.fetch }: Options) {
         after = hasNextPage ? endCursor : undefined
       }
     },
+    /** Shows the first page, and again each time that something of it has changed. */
+    watchEvents(search: string, onEvents: (events: Events) => void) {
+      const operation = createOperationDescriptor(getRequest(eventsQuery), { search })
+      const kept = environment.retain(operation)
+      let watching: Disposable | undefined
+      const show = ({ data }: Pick<Snapshot, 'data'>) => {
+        const { events } = data as unknown as EventsQuery['response']
+        if (events) onEvents(events.edges.map(({ node }) => node))
+      }
+      const fetching = fetchQuery<EventsQuery>(environment, eventsQuery, { search }).subscribe({
+        complete() {
+          const snapshot = environment.lookup(operation.fragment)
+          watching = environment.subscribe(snapshot, show)
+          show(snapshot)
+        },
+      })
+      return () => {
+        fetching.unsubscribe()
+        watching?.dispose()
+        kept.dispose()
+      }
+    },
     /** Repeated with the same key and input, it is the same checkout. */
     checkOut: (input: CheckoutMutation$variables['input'] & { idempotencyKey: string }) =>
       new Promise<CheckoutMutation['response']['checkout']>((resolve, reject) => {
@@ -109,7 +151,7 @@ export function connect({ url, key, fetch = globalThis.fetch }: Options) {
       const { dispose } = requestSubscription<PlacesSubscription>(environment, {
         subscription: placesSubscription,
         variables: { eventId },
-        onNext: (data) => data && onPlaces(data.rateAvailability),
+        onNext: (data) => data && onPlaces(data.ticketRates),
       })
       return dispose
     },

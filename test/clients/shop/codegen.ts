@@ -13,7 +13,7 @@ export default {
         useTypeImports: true,
         skipTypename: true,
         disableDescriptions: true,
-        scalars: { DateTime: 'string', JSON: 'unknown' },
+        scalars: { CurrencyCode: 'string', DateTime: 'string', Decimal: 'string', JSON: 'unknown' },
       },
     },
   },

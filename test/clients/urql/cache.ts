@@ -4,15 +4,16 @@ import introspection from './generated/introspection.ts'
 
 // Types without an identity of their own: their values belong to the object around them.
 export const keyless = [
-  ...['Answer', 'Artist', 'Availability', 'CheckIn', 'CheckoutQuote', 'DiscountUses', 'FeedChange', 'Fees'],
-  ...['Iframe', 'PriceInfo', 'QuotedTicket', 'RateAvailability', 'RateWarranty', 'Redemption', 'Refund'],
-  ...['SalesRow', 'TicketSupplement', 'TicketWarranty', 'Viewer', 'WebhookDelivery'],
+  ...['Address', 'Amounts', 'Answer', 'Artist', 'Attendee', 'Availability', 'BoxOfficeReceipt', 'CheckIn'],
+  ...['CheckoutQuote', 'DiscountUses', 'FeedChange', 'IdentityDocument', 'Iframe', 'Money', 'PriceRange'],
+  ...['QuotedItem', 'QuotedTicket', 'SalesRow', 'Settlement', 'TicketSupplement', 'TicketWarranty', 'Viewer'],
+  ...['Warranty', 'WebhookDelivery'],
 ]
 
 /** Creates a normalized cache with the policies of the service. */
 export const createCache = () =>
   cacheExchange({
-    // Tells which types implement `CheckoutError`.
+    // Tells which types implement `RefusalError`.
     schema: introspection,
     keys: Object.fromEntries(keyless.map((name): [string, KeyingConfig[string]] => [name, () => null])),
     resolvers: {
@@ -20,16 +21,10 @@ export const createCache = () =>
         // Pages of one list are kept as one.
         events: relayPagination(),
         // An event that a list brought is read from the cache.
-        event: (parent, args, cache) =>
-          args.id
-            ? { __typename: 'Event', id: String(args.id) }
-            : cache.resolve(parent as Entity, 'event', args),
-      },
-    },
-    updates: {
-      Mutation: {
-        // A checkout takes places: lists of events are fetched again.
-        checkout: (_result, _args, cache) => cache.invalidate('Query', 'events'),
+        event: (parent, args, cache) => {
+          const { id } = args.by as { id?: string }
+          return id ? { __typename: 'Event', id } : cache.resolve(parent as Entity, 'event', args)
+        },
       },
     },
   })

@@ -18,6 +18,8 @@ function dataOf<Data>({ data, error }: Pick<OperationResult<Data>, 'data' | 'err
   return data
 }
 
+type Event = NonNullable<EventsQuery['events']>['nodes'][number]
+
 /** Connects with a publishable key, in a browser. */
 export function connect({
   url,
@@ -66,6 +68,12 @@ export function connect({
         after = pageInfo?.hasNextPage ? pageInfo.endCursor : undefined
       }
     },
+    /** Shows the first page, and again each time that something of it has changed. */
+    watchEvents(search: string, onEvents: (events: Event[]) => void) {
+      const list = client.query(EventsDocument, { search })
+      const { unsubscribe } = list.subscribe(({ data }) => data && onEvents(data.events?.nodes ?? []))
+      return unsubscribe
+    },
     /** Repeated with the same key and input, it is the same checkout. */
     async checkOut(input: CheckoutInput & { idempotencyKey: string }) {
       return dataOf(await client.mutation(CheckoutDocument, { input }).toPromise())?.checkout
@@ -77,9 +85,9 @@ export function connect({
         .toPromise()
       return dataOf(result)?.paymentByUrl
     },
-    watchPlaces(eventId: string, onPlaces: (places: PlacesSubscription['rateAvailability']) => void) {
+    watchPlaces(eventId: string, onPlaces: (places: PlacesSubscription['ticketRates']) => void) {
       const places = client.subscription(PlacesDocument, { eventId })
-      const { unsubscribe } = places.subscribe(({ data }) => data && onPlaces(data.rateAvailability))
+      const { unsubscribe } = places.subscribe(({ data }) => data && onPlaces(data.ticketRates))
       return unsubscribe
     },
   }
