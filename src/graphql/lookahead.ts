@@ -31,7 +31,7 @@ export const viaLoader = <Parent, Value>(
     loaders.get(definition).get(keyOf(parent)),
 })
 
-/** The same of a row that is there whenever its parent is visible, so that the field is never null. */
+/** Defines such a field of a row that is there whenever its parent is visible: it is never null. */
 export const viaLoaderAlways = <Parent, Value>(
   ...of: Parameters<typeof viaLoader<Parent, Value>>
 ): Omit<ReturnType<typeof viaLoader<Parent, Value>>, 'resolve'> & {

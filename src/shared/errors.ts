@@ -1,7 +1,7 @@
 import type { Code, CodeWithoutFacts, FactsByCode } from './problem-codes.ts'
 import { requestLimits } from './request-limits.ts'
 
-/** What a problem is about, for clients that read its current state beside it. */
+/** Rows that a problem is about, for clients that read their current state beside it. */
 export type Subject = { ticketRateId?: string; ticketId?: string; paymentId?: string }
 
 // `path` locates the invalid input, with camelCase field names.

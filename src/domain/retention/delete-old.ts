@@ -55,7 +55,8 @@ const oldDeliveries = (condition: SQL, limit: SQL) => sql`(
   where ${inOrganization(organizationId)} and ${webhookId} = ${webhooks.id} and ${changeId} < ${before} and ${condition}
   order by ${changeId} limit ${limit}) as old`
 
-// What waits for an enabled webhook stays. A disabled one is not sent anything that old; its owner finds it in the feed.
+// Keeps the deliveries that an enabled webhook waits for. A disabled one is not sent anything that old; its owner finds
+// it in the feed.
 const deleteWebhookDeliveries = query(
   'delete_old_webhook_deliveries',
   () => sql`

@@ -43,7 +43,7 @@ const writeCorrections = (tx: Connection, organizationId: string, corrected: Tic
     .where(and(eq(tickets.organizationId, organizationId), sql`${id} = written.id`))
     .returning(ticketColumns)
 
-// Where a problem of a correction is in the input.
+// Returns the place in the input of a problem of a correction.
 const placeOf = (index: number, path: Problem['path'] = ['ticketId']): Problem['path'] => [
   ...['attendees', index],
   ...path.map((key) => (key === 'birthday' ? 'birthDate' : key)),
@@ -72,8 +72,7 @@ async function forEach<Result>(
 /** Corrects what was typed about the attendees of tickets of one organization that are held or active: all or
  *  none, in as many statements as one takes. Absent fields stay, null clears an optional one. Sends nothing: a
  *  mail that is queued for a former address is not sent, and tickets that are paid later go to the new one.
- *  Where nothing differs, changes and records nothing. Returns the
- *  tickets in the order of the corrections.
+ *  Records nothing of a correction that changes nothing. Returns the tickets in the order of the corrections.
  *  Refuses: NOT_FOUND; INVALID for a ticket that is named twice or is another organization's;
  *  ILLEGAL_TRANSITION, also for an attendee who was anonymized; ALREADY_ENTERED; UNDER_AGE (DECISIONS 9). */
 export async function updateAttendees(corrections: AttendeeChanges[], ctx: Context): Promise<Ticket[]> {

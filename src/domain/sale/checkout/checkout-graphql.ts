@@ -36,7 +36,7 @@ inputOf('QuotedTicketInput', inputs.quotedTicket)
 inputOf('CheckoutItemInput', inputs.item)
 inputOf('QuotedItemInput', inputs.quotedItem)
 
-/** What was sold, by GraphQL's mutations. */
+/** Tickets that a mutation has sold, with their rate. */
 export type Sold = CheckoutAnswer & { ticketRateId: string }
 
 type SaleFields = Parameters<typeof mutation<z.ZodType<unknown, object>, Sold>>[1]['fields']

@@ -5,8 +5,8 @@ import { paymentMethod } from '../../payment/table.ts'
 import { maxInvitations } from '../../ticket/table.ts'
 import { type CheckoutEntry, checkoutBody, optionalKey, ticketInput } from './checkout-input.ts'
 
-// What GraphQL takes of a checkout, where REST takes one rate and flat tickets: items, each of a rate, whose tickets
-// have an attendee.
+// Input of GraphQL's checkouts: items, each of a rate, whose tickets have an attendee. REST takes one rate and flat
+// tickets.
 
 const flat = ticketInput.shape
 const common = checkoutBody.shape
@@ -39,7 +39,7 @@ export const attendee = z
 
 type Attendee = z.output<typeof attendee>
 
-// Where a field of a flat ticket is in an attendee.
+// Places of a flat ticket's fields in an attendee.
 const places: Record<string, string[]> = {
   fullName: ['fullName'],
   email: ['email'],
@@ -122,7 +122,7 @@ export function readItems<Given extends Item | z.output<typeof quotedItem>>([fir
   return { ticketRateId: first.ticketRateId, tickets }
 }
 
-/** Where a path of a flat checkout is in its items. */
+/** Translates a path of a flat checkout to one in its items. */
 function toItems([field, index, ...rest]: (string | number)[] = []): (string | number)[] | undefined {
   if (field === undefined) return undefined
   if (field === 'ticketRateId') return ['items', 0, 'ticketRateId']
@@ -153,7 +153,7 @@ export async function ofRate<Sold>(
   }
 }
 
-/** The same for items, whose places a refusal names. */
+/** Sells or quotes items as `ofRate` does: a refusal names places in them. */
 export const inItems = <Sold>(ticketRateId: string, sell: () => Promise<Sold>): Promise<Sold> =>
   ofRate(ticketRateId, sell, toItems)
 

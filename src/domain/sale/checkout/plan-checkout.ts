@@ -55,7 +55,7 @@ function checkPriceStock(chosen: Price[]): Problem[] {
   })
 }
 
-// How much more a total is than the expected one.
+// Returns the amount by which a total exceeds the expected one.
 const moreThan = (
   expected: NonNullable<ExpectedTotal>,
   { totalAmount, currency }: { totalAmount: number; currency: string },
