@@ -5,6 +5,7 @@ import {
   getNamedType,
   isObjectType,
   Kind,
+  type SelectionNode,
   type SelectionSetNode,
 } from 'graphql'
 import type { Loader, PromiseOrValue } from '../data/loader.ts'
@@ -16,7 +17,23 @@ declare module 'graphql' {
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
     /** Loads the field's values for all parents of a level at once, and returns them. */
     preload?: (parents: _TSource[], ctx: _TContext) => PromiseOrValue<unknown[]>
+    /** True if the key that it loads by is the identifier of what it loads. */
+    isRow?: true
   }
+}
+
+const onlyIdOf = new WeakMap<FieldNode, boolean>()
+
+/** Reports whether nothing but the identifier of an object is asked for. */
+function asksOnlyId([node, another]: readonly FieldNode[]): boolean {
+  if (!node || another) return false
+  const known = onlyIdOf.get(node)
+  if (known !== undefined) return known
+  const isId = (selection: SelectionNode) =>
+    selection.kind === Kind.FIELD && ['id', '__typename'].includes(selection.name.value)
+  const onlyId = node.selectionSet?.selections.every(isId) === true
+  onlyIdOf.set(node, onlyId)
+  return onlyId
 }
 
 /** Defines a field that is resolved from a loader by a key of its parent, with its lookahead. */
@@ -31,12 +48,25 @@ export const viaLoader = <Parent, Value>(
     loaders.get(definition).get(keyOf(parent)),
 })
 
-/** Defines such a field of a row that is there whenever its parent is visible: it is never null. */
-export const viaLoaderAlways = <Parent, Value>(
-  ...of: Parameters<typeof viaLoader<Parent, Value>>
-): Omit<ReturnType<typeof viaLoader<Parent, Value>>, 'resolve'> & {
-  resolve(parent: Parent, args: object, ctx: Context): PromiseOrValue<NonNullable<Value>>
-} => viaLoader(...of) as never
+/** Resolves an edge: by `load`, or without it where nothing but the row's identifier is asked for. */
+export const toRow = <Row>(
+  id: string,
+  { fieldNodes }: GraphQLResolveInfo,
+  load: () => PromiseOrValue<Row>,
+): PromiseOrValue<Row> => (asksOnlyId(fieldNodes) ? ({ id } as Row) : load())
+
+/** Defines an edge to a row by its identifier, which the parent has. The row is there whenever the parent is visible. */
+export const viaId = <Parent, Row>(
+  definition: LoaderDefinition<Loader<Row | null>>,
+  idOf: (parent: Parent) => string,
+) => {
+  const { extensions, resolve } = viaLoader(definition, idOf)
+  return {
+    extensions: { ...extensions, isRow: true as const },
+    resolve: (parent: Parent, args: object, ctx: Context, info: GraphQLResolveInfo) =>
+      toRow(idOf(parent), info, () => resolve(parent, args, ctx) as PromiseOrValue<Row>),
+  }
+}
 
 type Step = { preload: (parents: unknown[], ctx: Context) => PromiseOrValue<unknown[]>; steps: Step[] }
 
@@ -68,7 +98,8 @@ function stepsOf(type: unknown, nodes: readonly FieldNode[], fragments: Fragment
       byName.set(field.name.value, [...(byName.get(field.name.value) ?? []), field])
   return [...byName].flatMap(([name, below]) => {
     const field = type.getFields()[name]
-    const preload = field?.extensions.preload
+    const { preload, isRow } = field?.extensions ?? {}
+    if (isRow && asksOnlyId(below)) return []
     return field && preload ? [{ preload, steps: stepsOf(getNamedType(field.type), below, fragments) }] : []
   })
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { builder, NodeRef, nullable, nullableTime, time } from '../../graphql/builder.ts'
 import { inputOf } from '../../graphql/input-of.ts'
-import { viaLoaderAlways } from '../../graphql/lookahead.ts'
+import { viaId } from '../../graphql/lookahead.ts'
 import { loadNamed } from '../../request/context.ts'
 import * as scalars from '../../shared/input-types.ts'
 import { parse } from '../../shared/parse.ts'
@@ -63,7 +63,7 @@ EventRef.implement({
     organization: t.field({
       type: OrganizationRef,
       description: 'Organizer of the event.',
-      ...viaLoaderAlways(organizationById, organizationOf),
+      ...viaId(organizationById, organizationOf),
     }),
     location: t.field({
       type: LocationRef,

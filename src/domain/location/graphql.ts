@@ -1,5 +1,5 @@
 import { builder, NodeRef, nullable } from '../../graphql/builder.ts'
-import { viaLoaderAlways } from '../../graphql/lookahead.ts'
+import { viaId } from '../../graphql/lookahead.ts'
 import { OrganizationRef } from '../organization/graphql.ts'
 import { organizationById } from '../organization/loaders.ts'
 import { locationById } from './loaders.ts'
@@ -26,7 +26,7 @@ LocationRef.implement({
     organization: t.field({
       type: OrganizationRef,
       description: 'Organization that the venue belongs to.',
-      ...viaLoaderAlways(organizationById, organizationOf),
+      ...viaId(organizationById, organizationOf),
     }),
   }),
 })

@@ -2,7 +2,7 @@ import type { IntegrationScope } from '../../auth/api-key.ts'
 import type { Caller } from '../../auth/caller.ts'
 import type { channels, integrations } from '../../auth/table.ts'
 import { builder, enumOf, ModeRef, NodeRef, nullable } from '../../graphql/builder.ts'
-import { viaLoaderAlways } from '../../graphql/lookahead.ts'
+import { viaId } from '../../graphql/lookahead.ts'
 import { requireCaller } from '../../request/context.ts'
 import { OrganizationRef } from './graphql.ts'
 import { channelById, findChannels, findIntegrations, integrationById, organizationById } from './loaders.ts'
@@ -24,10 +24,7 @@ const IntegrationRef = builder.objectRef<typeof integrations.$inferSelect>('Inte
     organization: t.field({
       type: OrganizationRef,
       description: 'Organization that it belongs to.',
-      ...viaLoaderAlways(
-        organizationById,
-        ({ organizationId }: typeof integrations.$inferSelect) => organizationId,
-      ),
+      ...viaId(organizationById, ({ organizationId }: typeof integrations.$inferSelect) => organizationId),
     }),
   }),
 })

@@ -11,7 +11,7 @@ import {
   time,
 } from '../../graphql/builder.ts'
 import { inputOf } from '../../graphql/input-of.ts'
-import { viaLoader, viaLoaderAlways } from '../../graphql/lookahead.ts'
+import { viaId, viaLoader } from '../../graphql/lookahead.ts'
 import { type Context, loadNamed, reaches } from '../../request/context.ts'
 import { toMoney } from '../../shared/money.ts'
 import { parse } from '../../shared/parse.ts'
@@ -155,7 +155,7 @@ TicketRateRef.implement({
       description: 'Event of the ticket rate.',
       // Leads back up the graph, so the selection below it repeats for each rate of the event.
       complexity: { field: 1, multiplier: 10 },
-      ...viaLoaderAlways(eventById, (rate: TicketRate) => rate.eventId),
+      ...viaId(eventById, (rate: TicketRate) => rate.eventId),
     }),
     prices: t.field({
       type: [PriceRef],

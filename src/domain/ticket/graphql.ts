@@ -1,5 +1,5 @@
 import { builder, ModeRef, NodeRef, nullable, nullableTime, part, time } from '../../graphql/builder.ts'
-import { viaLoaderAlways } from '../../graphql/lookahead.ts'
+import { toRow, viaId } from '../../graphql/lookahead.ts'
 import { TransitionErrorRef } from '../../graphql/problems.ts'
 import { DiscountRef } from '../discount/graphql.ts'
 import { discountById } from '../discount/loaders.ts'
@@ -49,12 +49,12 @@ TicketRef.implement({
     event: t.field({
       type: EventRef,
       description: 'Event that it is for.',
-      ...viaLoaderAlways(eventById, ({ eventId }: Ticket) => eventId),
+      ...viaId(eventById, ({ eventId }: Ticket) => eventId),
     }),
     ticketRate: t.field({
       type: TicketRateRef,
       description: 'Ticket rate that it is of.',
-      ...viaLoaderAlways(ticketRateById, ({ ticketRateId }: Ticket) => ticketRateId),
+      ...viaId(ticketRateById, ({ ticketRateId }: Ticket) => ticketRateId),
     }),
     price: t.field({
       type: PriceRef,
@@ -68,8 +68,10 @@ TicketRef.implement({
     channel: t.field({
       type: ChannelRef,
       ...nullable('Channel that sold it; null if the organization did itself.'),
-      resolve: ({ channelId, organizationId }, _args, { loaders }) =>
-        channelId === organizationId ? null : loaders.load(channelById, channelId),
+      resolve: ({ channelId, organizationId }, _args, { loaders }, info) =>
+        channelId === organizationId
+          ? null
+          : toRow(channelId, info, () => loaders.load(channelById, channelId)),
     }),
     admits: t.exposeInt('admits', { description: 'Number of people that the ticket admits.' }),
     inside: t.exposeInt('entered', { description: 'Number of people inside now.' }),
@@ -124,7 +126,8 @@ TicketRef.implement({
       ...nullable('Payment of the checkout.'),
       // Leads back up the graph, so the selection below it repeats for each ticket of the payment.
       complexity: { field: 1, multiplier: 10 },
-      resolve: (ticket, _args, { loaders }) => loaders.loadBeside(paymentById, ticket.paymentId, ticket),
+      resolve: (ticket, _args, { loaders }, info) =>
+        toRow(ticket.paymentId, info, () => loaders.loadBeside(paymentById, ticket.paymentId, ticket)),
     }),
     invoiceReference: t.exposeString(
       'invoiceReference',

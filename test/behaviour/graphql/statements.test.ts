@@ -2,7 +2,7 @@
 
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { anEntry, checkOut } from '../../support/checkouts.ts'
+import { anEntry, checkOut, mustCheckOut } from '../../support/checkouts.ts'
 import { aDiscount } from '../../support/discounts.ts'
 import {
   aCatalogue,
@@ -14,6 +14,7 @@ import {
   aRate,
   aSupplement,
 } from '../../support/factories.ts'
+import { ownersOf } from '../../support/modes.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 
 const organizationIds = ['org_1', 'org_2', 'org_3']
@@ -168,6 +169,29 @@ test('a checkout of any size takes 2 statements, or 3 with an idempotency key or
   expect(sale.statements.filter((text) => text.includes('from "discounts"'))).toEqual([])
   expect(await statementsOf(1, {}, { discount_code: 'ten' })).toBe(3)
   expect(await statementsOf(20, {}, { discount_code: 'ten' })).toBe(3)
+})
+
+// Authentication with the ticket; the rows of its edges share one.
+test('the edges of a ticket read nothing for identifiers, and their rows for anything else', async () => {
+  const answer = await sale.rest('GET', '/events?populate=*&limit=1', { headers: sale.channel })
+  const [event] = answer.json().data
+  const [rate] = event.ticket_rates
+  const sold = await mustCheckOut(sale, { ticket_rate_id: rate._id, tickets: [anEntry(rate.prices[0]._id)] })
+  const read = (edges: string) =>
+    sale.graphql(`{ ticket(id: "${sold.tickets[0]?._id}") { ${edges} } }`, {}, sale.channel)
+  const ids = 'event { id } ticketRate { id __typename } channel { id } payment { id }'
+  const { data } = await read(ids)
+  expect(data).toEqual({
+    ticket: {
+      event: { id: event._id },
+      ticketRate: { id: rate._id, __typename: 'TicketRate' },
+      channel: { id: (await ownersOf(sale)).channelId },
+      payment: { id: sold.payment_id },
+    },
+  })
+  expect(await costOf(() => read(ids))).toBe(1)
+  expect(await costOf(() => read('event { id name } ticketRate { id name } channel { name }'))).toBe(2)
+  expect(await costOf(() => read('event { ... { name } }'))).toBe(2)
 })
 
 test('control: a loop over rows shows in the count of statements', async () => {
