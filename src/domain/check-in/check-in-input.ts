@@ -41,8 +41,10 @@ type GivenScan = z.output<z.ZodObject<typeof scan>> & {
 // As the verbs name a scan; in one order, because its key goes with the hash of its text.
 const toScan = ({ ticket, idempotencyKey: nonce, scannedAt: at, ...given }: GivenScan) => ({
   ...ticket,
-  ...{ force: false, ...given },
-  ...{ nonce, at },
+  force: false,
+  ...given,
+  nonce,
+  at,
 })
 
 /** A scan at the door, by the ticket's code or identifier. */
@@ -98,8 +100,10 @@ export const redeemInput = z
       .describe('Key of the redemption, chosen by the scanner. A repeated call returns the first outcome.'),
   })
   .transform(({ ticket, idempotencyKey: nonce, count: quantity, ...given }) => ({
-    ...{ ...ticket, ...given },
-    ...{ nonce, quantity },
+    ...ticket,
+    ...given,
+    nonce,
+    quantity,
   }))
   .describe('Redemption of a supplement of a ticket.')
 export type RedeemInput = z.output<typeof redeemInput>

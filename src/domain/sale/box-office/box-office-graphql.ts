@@ -7,10 +7,9 @@ import { saleFields } from '../checkout/checkout-graphql.ts'
 import {
   attendeeColumns,
   boxOfficeInput,
-  inItems,
   invitationsInput,
   ofRate,
-  readItems,
+  sellItems,
 } from '../checkout/items-input.ts'
 import { issueInvitations } from './issue-invitations.ts'
 import { sellAtBoxOffice } from './sell-at-box-office.ts'
@@ -23,11 +22,8 @@ mutation('sellAtBoxOffice', {
   input: boxOfficeInput,
   parse: parseRequest,
   needs: { caller: 'integration', scope: 'sales' },
-  async run({ items, ...input }, ctx) {
-    const asked = readItems(items)
-    const sell = () => sellAtBoxOffice({ ...input, ...asked }, ctx)
-    return { ...(await inItems(asked.ticketRateId, sell)), ticketRateId: asked.ticketRateId }
-  },
+  run: ({ items, ...input }, ctx) =>
+    sellItems(items, (asked) => sellAtBoxOffice({ ...input, ...asked }, ctx)),
   payload: 'Tickets sold at the box office. They are paid and active.',
   fields: saleFields({
     payment: 'Payment, which is paid.',
@@ -43,8 +39,7 @@ mutation('issueInvitations', {
   needs: { caller: 'integration', scope: 'sales' },
   async run({ guests, sendTickets, ...input }, ctx) {
     const sent = { ...input, guests: guests.map(attendeeColumns), sendResourcers: sendTickets }
-    const { ticketRateId } = input
-    return { ...(await ofRate(ticketRateId, () => issueInvitations(sent, ctx))), ticketRateId }
+    return ofRate(input.ticketRateId, () => issueInvitations(sent, ctx))
   },
   payload: 'Tickets given away. They cost nothing and are active.',
   fields: saleFields(

@@ -172,8 +172,7 @@ builder.queryField('quoteCheckout', (t) =>
       requireOneSale(ctx, info)
       return catchRefusal(() => {
         const { items, discountCode } = parseRequest(inputs.quoteInput, args.input)
-        const asked = inputs.readItems(items)
-        return inputs.inItems(asked.ticketRateId, () => quoteCheckout({ ...asked, discountCode }, ctx))
+        return inputs.sellItems(items, (asked) => quoteCheckout({ ...asked, discountCode }, ctx))
       })
     },
   }),
@@ -187,9 +186,9 @@ mutation('checkout', {
   needs,
   async run({ items, sendTickets, ...input }, ctx, info) {
     requireOneSale(ctx, info)
-    const asked = inputs.readItems(items)
-    const sell = () => checkoutTickets({ ...input, ...asked, sendResourcers: sendTickets }, ctx)
-    return { ...(await inputs.inItems(asked.ticketRateId, sell)), ticketRateId: asked.ticketRateId }
+    return inputs.sellItems(items, (asked) =>
+      checkoutTickets({ ...input, ...asked, sendResourcers: sendTickets }, ctx),
+    )
   },
   payload: 'Tickets that are held until the payment expires, or paid if the total is 0.',
   fields: (t) => ({

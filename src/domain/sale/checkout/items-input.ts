@@ -108,8 +108,8 @@ export const quotedItems = itemsOf(quotedItem)
 
 type Item = z.output<typeof item>
 
-/** The rate and the flat tickets of items. */
-export function readItems<Given extends Item | z.output<typeof quotedItem>>([first]: Given[]): {
+// Returns the rate and the flat tickets of items.
+function readItems([first]: (Item | z.output<typeof quotedItem>)[]): {
   ticketRateId: string
   tickets: CheckoutEntry[]
 } {
@@ -122,7 +122,7 @@ export function readItems<Given extends Item | z.output<typeof quotedItem>>([fir
   return { ticketRateId: first.ticketRateId, tickets }
 }
 
-/** Translates a path of a flat checkout to one in its items. */
+// Translates a path of a flat checkout to one in its items.
 function toItems([field, index, ...rest]: (string | number)[] = []): (string | number)[] | undefined {
   if (field === undefined) return undefined
   if (field === 'ticketRateId') return ['items', 0, 'ticketRateId']
@@ -132,15 +132,15 @@ function toItems([field, index, ...rest]: (string | number)[] = []): (string | n
   return ['items', 0, 'tickets', ...(index === undefined ? [] : [index, ...below])]
 }
 
-/** Sells or quotes tickets of a rate: a refusal tells of the rate as it is now, and has the path that `place` makes of
- *  its own. */
-export async function ofRate<Sold>(
+/** Sells or quotes tickets of a rate, and returns it beside them. A refusal tells of the rate as it is now, and has the
+ *  path that `place` makes of its own. */
+export async function ofRate<Sold extends object>(
   ticketRateId: string,
   sell: () => Promise<Sold>,
   place = (path: Problem['path']) => path,
-): Promise<Sold> {
+): Promise<Sold & { ticketRateId: string }> {
   try {
-    return await sell()
+    return { ...(await sell()), ticketRateId }
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
     const toProblem = (problem: Problem): Problem => ({
@@ -153,9 +153,14 @@ export async function ofRate<Sold>(
   }
 }
 
-/** Sells or quotes items as `ofRate` does: a refusal names places in them. */
-export const inItems = <Sold>(ticketRateId: string, sell: () => Promise<Sold>): Promise<Sold> =>
-  ofRate(ticketRateId, sell, toItems)
+/** Sells or quotes items as `ofRate` does. A refusal names places in them. */
+export function sellItems<Sold extends object>(
+  items: Parameters<typeof readItems>[0],
+  sell: (asked: ReturnType<typeof readItems>) => Promise<Sold>,
+): Promise<Sold & { ticketRateId: string }> {
+  const asked = readItems(items)
+  return ofRate(asked.ticketRateId, () => sell(asked), toItems)
+}
 
 const key = scalars.idempotencyKey.describe(
   'Key of the request, chosen by the client: the same key and input return the first result, and the same key with another input is refused.',
