@@ -5,7 +5,6 @@ import {
   getNamedType,
   isObjectType,
   Kind,
-  type SelectionNode,
   type SelectionSetNode,
 } from 'graphql'
 import type { Loader, PromiseOrValue } from '../data/loader.ts'
@@ -17,24 +16,31 @@ declare module 'graphql' {
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
     /** Loads the field's values for all parents of a level at once, and returns them. */
     preload?: (parents: _TSource[], ctx: _TContext) => PromiseOrValue<unknown[]>
-    /** True if the key that it loads by is the identifier of what it loads. */
-    isRow?: true
+    /** Fields of what it loads that its parent can answer, beside the identifier. */
+    knownFields?: readonly string[]
   }
 }
 
-const onlyIdOf = new WeakMap<FieldNode, boolean>()
+/** Fields of a row that its parent was read with, and the columns that they resolve from; null if it was read without. */
+export type Known<Parent, Row> = { fields: readonly string[]; rowOf: (parent: Parent) => Partial<Row> | null }
 
-/** Reports whether nothing but the identifier of an object is asked for. */
-function asksOnlyId([node, another]: readonly FieldNode[]): boolean {
-  if (!node || another) return false
-  const known = onlyIdOf.get(node)
+const askedOf = new WeakMap<FieldNode, string[] | null>()
+
+// Lists the fields that are asked of an object beside its identifier; null if they are not a plain selection.
+function asked([node, another]: readonly FieldNode[]): string[] | null {
+  if (!node || another) return null
+  const known = askedOf.get(node)
   if (known !== undefined) return known
-  const isId = (selection: SelectionNode) =>
-    selection.kind === Kind.FIELD && ['id', '__typename'].includes(selection.name.value)
-  const onlyId = node.selectionSet?.selections.every(isId) === true
-  onlyIdOf.set(node, onlyId)
-  return onlyId
+  const { selections = [] } = node.selectionSet ?? {}
+  const fields = selections.filter((selection) => selection.kind === Kind.FIELD)
+  const names = fields.map(({ name }) => name.value).filter((name) => name !== 'id' && name !== '__typename')
+  const plain = fields.length === selections.length ? names : null
+  askedOf.set(node, plain)
+  return plain
 }
+
+const asksOnly = (fields: readonly string[], nodes: readonly FieldNode[]): boolean =>
+  asked(nodes)?.every((name) => fields.includes(name)) === true
 
 /** Defines a field that is resolved from a loader by a key of its parent, with its lookahead. */
 export const viaLoader = <Parent, Value>(
@@ -48,23 +54,34 @@ export const viaLoader = <Parent, Value>(
     loaders.get(definition).get(keyOf(parent)),
 })
 
-/** Resolves an edge: by `load`, or without it where nothing but the row's identifier is asked for. */
+/** Resolves an edge: by `load`, or without it where nothing is asked for but the row's identifier and fields that its
+ *  parent has the columns of. */
 export const toRow = <Row>(
   id: string,
   { fieldNodes }: GraphQLResolveInfo,
   load: () => PromiseOrValue<Row>,
-): PromiseOrValue<Row> => (asksOnlyId(fieldNodes) ? ({ id } as Row) : load())
+  knownFields: readonly string[] = [],
+  known: Partial<Row> | null = null,
+): PromiseOrValue<Row> =>
+  asksOnly(known ? knownFields : [], fieldNodes) ? ({ ...known, id } as Row) : load()
 
 /** Defines an edge to a row by its identifier, which the parent has. The row is there whenever the parent is visible. */
 export const viaId = <Parent, Row>(
   definition: LoaderDefinition<Loader<Row | null>>,
   idOf: (parent: Parent) => string,
+  known: Known<Parent, Row> = { fields: [], rowOf: () => null },
 ) => {
   const { extensions, resolve } = viaLoader(definition, idOf)
   return {
-    extensions: { ...extensions, isRow: true as const },
+    extensions: { ...extensions, knownFields: known.fields },
     resolve: (parent: Parent, args: object, ctx: Context, info: GraphQLResolveInfo) =>
-      toRow(idOf(parent), info, () => resolve(parent, args, ctx) as PromiseOrValue<Row>),
+      toRow(
+        idOf(parent),
+        info,
+        () => resolve(parent, args, ctx) as PromiseOrValue<Row>,
+        known.fields,
+        known.rowOf(parent),
+      ),
   }
 }
 
@@ -98,8 +115,8 @@ function stepsOf(type: unknown, nodes: readonly FieldNode[], fragments: Fragment
       byName.set(field.name.value, [...(byName.get(field.name.value) ?? []), field])
   return [...byName].flatMap(([name, below]) => {
     const field = type.getFields()[name]
-    const { preload, isRow } = field?.extensions ?? {}
-    if (isRow && asksOnlyId(below)) return []
+    const { preload, knownFields } = field?.extensions ?? {}
+    if (knownFields && asksOnly(knownFields, below)) return []
     return field && preload ? [{ preload, steps: stepsOf(getNamedType(field.type), below, fragments) }] : []
   })
 }

@@ -16,7 +16,7 @@ import { maxTickets } from '../ticket-rate/table.ts'
 import { isAnonymized } from './anonymized.ts'
 import { createLookupContext, ticketById, ticketsByPaymentId } from './loaders.ts'
 import * as parts from './parts-graphql.ts'
-import type { Ticket } from './table.ts'
+import type { LookupTicket, Ticket } from './table.ts'
 import * as views from './views.ts'
 
 /** Fields of a ticket that every key sees which may scan, cancel or refund it (DECISIONS 143). */
@@ -24,6 +24,10 @@ const fieldsAtDoor: ReadonlySet<string> = new Set([
   ...['id', 'mode', 'saleType', 'status', 'createdAt', 'activatedAt', 'updatedAt', 'attendee'],
   ...['event', 'ticketRate', 'price', 'admits', 'inside', 'firstEnteredAt', 'lastEnteredAt', 'supplements'],
 ])
+
+// Reports whether a ticket was read with facts of its rate, event and price, all of which the caller may see.
+const isLookup = (ticket: Ticket): ticket is LookupTicket & Record<'rateName' | 'rateSlug', string> =>
+  'rateName' in ticket && ticket.rateName !== null
 
 export const TicketRef = builder.objectRef<Ticket>('Ticket')
 
@@ -49,20 +53,37 @@ TicketRef.implement({
     event: t.field({
       type: EventRef,
       description: 'Event that it is for.',
-      ...viaId(eventById, ({ eventId }: Ticket) => eventId),
+      ...viaId(eventById, ({ eventId }: Ticket) => eventId, {
+        fields: ['minimumAge'],
+        rowOf: (ticket) => (isLookup(ticket) ? { age: ticket.eventAge } : null),
+      }),
     }),
     ticketRate: t.field({
       type: TicketRateRef,
       description: 'Ticket rate that it is of.',
-      ...viaId(ticketRateById, ({ ticketRateId }: Ticket) => ticketRateId),
+      ...viaId(ticketRateById, ({ ticketRateId }: Ticket) => ticketRateId, {
+        fields: ['name', 'slug'],
+        rowOf: (ticket) => (isLookup(ticket) ? { name: ticket.rateName, slug: ticket.rateSlug } : null),
+      }),
     }),
     price: t.field({
       type: PriceRef,
       description: 'Price that the ticket was sold at, with the amounts of that time.',
-      resolve: async (ticket, _args, { loaders }) => {
-        const price = await loaders.loadBeside(priceById, ticket.priceId, ticket)
-        if (!price) throw new Error(`price ${ticket.priceId} not found`)
-        return views.priceAsSold(price, ticket)
+      resolve(ticket, _args, { loaders }, info) {
+        const load = async () => {
+          const price = await loaders.loadBeside(priceById, ticket.priceId, ticket)
+          if (!price) throw new Error(`price ${ticket.priceId} not found`)
+          return views.priceAsSold(price, ticket)
+        }
+        const known = isLookup(ticket)
+          ? {
+              amount: ticket.priceAmount,
+              currency: ticket.currency,
+              includes: ticket.priceIncludes,
+              additionalInfo: ticket.priceAdditionalInfo,
+            }
+          : null
+        return toRow(ticket.priceId, info, load, ['price', 'includes', 'additionalInfo'], known)
       },
     }),
     channel: t.field({

@@ -171,14 +171,18 @@ test('a checkout of any size takes 2 statements, or 3 with an idempotency key or
   expect(await statementsOf(20, {}, { discount_code: 'ten' })).toBe(3)
 })
 
-// Authentication with the ticket; the rows of its edges share one.
-test('the edges of a ticket read nothing for identifiers, and their rows for anything else', async () => {
+// Authentication with the ticket; the rows of its edges share one. A ticket is read with some facts of its edges.
+test('the edges of a ticket read nothing for what its row has, and their rows for anything else', async () => {
   const answer = await sale.rest('GET', '/events?populate=*&limit=1', { headers: sale.channel })
   const [event] = answer.json().data
   const [rate] = event.ticket_rates
   const sold = await mustCheckOut(sale, { ticket_rate_id: rate._id, tickets: [anEntry(rate.prices[0]._id)] })
   const read = (edges: string) =>
-    sale.graphql(`{ ticket(id: "${sold.tickets[0]?._id}") { ${edges} } }`, {}, sale.channel)
+    sale.graphql<{ ticket: object }>(
+      `{ ticket(id: "${sold.tickets[0]?._id}") { ${edges} } }`,
+      {},
+      sale.channel,
+    )
   const ids = 'event { id } ticketRate { id __typename } channel { id } payment { id }'
   const { data } = await read(ids)
   expect(data).toEqual({
@@ -190,6 +194,21 @@ test('the edges of a ticket read nothing for identifiers, and their rows for any
     },
   })
   expect(await costOf(() => read(ids))).toBe(1)
+  const known =
+    'event { minimumAge } ticketRate { name slug } price { price { amount } includes additionalInfo }'
+  const facts = (await read(known)).data?.ticket
+  expect(facts).toMatchObject({
+    ticketRate: { name: rate.name, slug: rate.slug },
+    price: { includes: rate.prices[0].includes },
+  })
+  expect(await costOf(() => read(known))).toBe(1)
+  // The same facts from the rows: asked for beside others, and of tickets that were read without them.
+  const besideOthers = await read(
+    'event { name minimumAge } ticketRate { name slug admits } price { name price { amount } includes additionalInfo }',
+  )
+  expect(besideOthers.data?.ticket).toMatchObject({ ...facts })
+  const ofPayment = await read(`payment { tickets { ${known} } }`)
+  expect(ofPayment.data?.ticket).toEqual({ payment: { tickets: [facts] } })
   expect(await costOf(() => read('event { id name } ticketRate { id name } channel { name }'))).toBe(2)
   expect(await costOf(() => read('event { ... { name } }'))).toBe(2)
 })
