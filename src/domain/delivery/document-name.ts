@@ -11,12 +11,12 @@ const plain = (text: string) =>
     .slice(0, 60)
 
 /** Name of a file for an event. A slug may hold any character, so it is reduced to a safe file name. */
-export const fileName = ({ slug, name }: TicketDocument['event'], suffix: string): string =>
-  `${plain(slug) || plain(name) || 'event'}${suffix}`
+export const fileName = ({ slug, eventName }: TicketDocument, suffix: string): string =>
+  `${plain(slug) || plain(eventName) || 'event'}${suffix}`
 
 /** Name of a ticket's PDF, distinct from those of the other tickets of its checkout. */
 export function documentName(document: TicketDocument): string {
-  const number = document.ticket.position + 1
+  const number = document.position + 1
   const name = translate(languageOfDocument(document), 'document.file', { number })
-  return fileName(document.event, `-${plain(name)}.pdf`)
+  return fileName(document, `-${plain(name)}.pdf`)
 }

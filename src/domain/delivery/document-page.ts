@@ -31,11 +31,7 @@ const readToken = ({ params }: FastifyRequest) => readDocumentToken((params as {
 /** Serves `/tickets/{token}.pdf`: the PDF of a ticket, for anybody with the URL. A cancelled ticket, and
  *  the former document of one that was transferred, are answered 410. Errors are HTML pages, because a
  *  person opens this URL. */
-export async function addDocumentPage(
-  app: FastifyInstance,
-  { db }: Services,
-  limits: RateLimits,
-): Promise<void> {
+export async function addDocumentPage(app: FastifyInstance, { db }: Services, limits: RateLimits) {
   const limit = pLimit(drawing.maxAtOnce)
   await app.register(async (scope) => {
     answerErrors(scope, sendApology)
@@ -48,12 +44,11 @@ export async function addDocumentPage(
       const token = readToken(request)
       const document = await limits.lookUpToken(request, async () => token && findDocument(db, token))
       if (!document) throw refusal('NOT_FOUND', 'There is no such ticket.')
-      if (document.ticket.documentToken !== token?.token)
+      if (document.documentToken !== token?.token)
         // The language of the former attendee is not kept.
         return sendNote(reply, 410, negotiateLanguage(reply) ?? 'en', ofOtherHolder)
       // A refunded ticket that was not cancelled still admits (DECISIONS 5).
-      if (document.ticket.status !== 'active')
-        return sendNote(reply, 410, languageOfDocument(document), cancelled)
+      if (document.status !== 'active') return sendNote(reply, 410, languageOfDocument(document), cancelled)
       if (limit.pendingCount >= drawing.maxWaiting)
         throw refusal('BUSY', 'Try again in a moment.', undefined, { retryAfter: 2 })
       const pdf = await limit(() => drawTicket(document))

@@ -43,32 +43,31 @@ function layOutLines(lines: Line[]) {
 }
 
 function stubLines(language: Language, fonts: Fonts, document: TicketDocument): Line[] {
-  const { event, location, organizationName, ticket } = document
   const color = '#ffffff'
   const plain = (size: number): Style => ({ color, faces: fonts.regular, sizes: [size], maxLines: 2 })
   const name: Style = { color, faces: fonts.bold, sizes: [25, 21, 17, 14], maxLines: 3 }
   const mark: Style = { color: '#ffd84d', faces: fonts.bold, sizes: [16, 13], maxLines: 2 }
   return [
-    ...(ticket.mode === 'test' ? [{ text: translate(language, 'test.mark'), style: mark, gap: 8 }] : []),
-    { text: organizationName, style: plain(10), gap: 4 },
-    { text: event.name, style: name, gap: 8 },
-    { text: formatStart(language, event, location), style: plain(12) },
-    { text: formatVenue(location), style: plain(12), gap: 24 },
+    ...(document.mode === 'test' ? [{ text: translate(language, 'test.mark'), style: mark, gap: 8 }] : []),
+    { text: document.organizationName, style: plain(10), gap: 4 },
+    { text: document.eventName, style: name, gap: 8 },
+    { text: formatStart(language, document, document.location), style: plain(12) },
+    { text: formatVenue(document.location), style: plain(12), gap: 24 },
   ]
 }
 
 function factLines(language: Language, fonts: Fonts, document: TicketDocument): Line[] {
-  const { ticket, rateName, priceName } = document
+  const { fullName, rateName, priceName } = document
   const label: Style = { faces: fonts.regular, sizes: [8.5], color: soft, maxLines: 1 }
   const value: Style = { faces: fonts.bold, sizes: [13, 11, 9], color: ink, maxLines: 2 }
-  const supplements = ticket.supplements.map(({ label }) => label).join(', ')
+  const supplements = document.supplements.map(({ label }) => label).join(', ')
   const fact = (name: PlainKey, text: string): Line[] => [
     { text: translate(language, name), style: label },
     { text, style: value, gap: 6 },
   ]
   return [
-    ...fact('document.name', ticket.fullName),
-    ...fact('document.ticket', `${rateName} · ${priceName} · ${priceOf(language, ticket)}`),
+    ...fact('document.name', fullName),
+    ...fact('document.ticket', `${rateName} · ${priceName} · ${priceOf(language, document)}`),
     ...(supplements ? fact('document.with', supplements) : []),
   ]
 }
@@ -96,8 +95,8 @@ function drawCode(doc: Document, code: string, y: number): void {
 }
 
 function open(language: Language, fonts: Fonts, document: TicketDocument, height: number): Document {
-  const { event, ticket, organizationName } = document
-  const title = translate(language, 'document.title', { event: event.name, number: ticket.position + 1 })
+  const { eventName: event, position, organizationName } = document
+  const title = translate(language, 'document.title', { event, number: position + 1 })
   const doc = new PDFDocument({
     size: [page.width, height],
     margin: 0,
@@ -113,7 +112,7 @@ function open(language: Language, fonts: Fonts, document: TicketDocument, height
 /** Draws a ticket as a PDF, in the language of its attendee. Blocks the event loop for some milliseconds:
  *  use `drawTicket`. */
 export function drawDocument(document: TicketDocument, fonts: Fonts): Promise<Buffer> {
-  const { qrCode, paymentId, id } = document.ticket
+  const { qrCode, paymentId, id } = document
   const language = languageOfDocument(document)
   const stub = layOutLines(stubLines(language, fonts, document))
   const codeStyle: Style = { faces: fonts.bold, sizes: [15, 12, 9, 7], color: ink, maxLines: 2 }

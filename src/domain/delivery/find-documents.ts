@@ -10,7 +10,7 @@ import { events } from '../event/table.ts'
 import { locations } from '../location/table.ts'
 import { organizations } from '../organization/table.ts'
 import { payments } from '../payment/table.ts'
-import { isPaymentOfTicket, retiredDocuments, tickets } from '../ticket/table.ts'
+import { isPaymentOfTicket, retiredDocuments, ticketColumns, tickets } from '../ticket/table.ts'
 import { prices, ticketRates } from '../ticket-rate/table.ts'
 import type { Delivery } from './table.ts'
 
@@ -19,21 +19,7 @@ export const isTransferred = sql<boolean>`exists (select from ${retiredDocuments
   where ${inOrganization(retiredDocuments.organizationId)} and ${retiredDocuments.ticketId} = ${tickets.id})`
 
 const rows = fewRowsOf({
-  id: tickets.id,
-  paymentId: tickets.paymentId,
-  position: tickets.position,
-  status: tickets.status,
-  mode: tickets.mode,
-  qrCode: tickets.qrCode,
-  fullName: tickets.fullName,
-  supplements: tickets.supplements,
-  discountAmount: tickets.discountAmount,
-  totalAmount: tickets.totalAmount,
-  currency: tickets.currency,
-  email: tickets.email,
-  phone: tickets.phone,
-  language: tickets.language,
-  documentToken: tickets.documentToken,
+  ...ticketColumns,
   isTransferred,
   rateName: ticketRates.name,
   priceName: prices.name,
@@ -42,7 +28,6 @@ const rows = fewRowsOf({
   organizationName: organizations.name,
   organizationLanguage: organizations.language,
   paymentLanguage: payments.language,
-  eventId: events.id,
   eventName: events.name,
   slug: events.slug,
   startDate: events.startDate,
@@ -77,33 +62,24 @@ const documents = (name: string, condition: SQL | undefined) =>
         .orderBy(asc(tickets.position)),
   })
 
-// On one line and without hidden characters, which names may have. Null stays null.
-const shown = <Text extends string | null>(text: Text) => (text && oneLine(text)) as Text
-
+// Texts are on one line and without hidden characters, which names may have.
 function toDocument(row: Row) {
-  const { rateName, priceName, discountName, organizationName, organizationLanguage, ...others } = row
-  const { paymentLanguage, eventId, eventName, slug, startDate, endDate, displayDate, ...rest } = others
-  const { sequence, locationName, address, city, timezone, latitude, longitude, ...ticket } = rest
-  const place = { address: shown(address), city: shown(city), timezone, latitude, longitude }
-  return {
-    ticket: { ...ticket, fullName: shown(ticket.fullName) },
-    rateName: shown(rateName),
-    priceName: shown(priceName),
-    discountName: shown(discountName),
-    organizationName: shown(organizationName),
-    organizationLanguage,
-    paymentLanguage,
-    event: { id: eventId, name: shown(eventName), slug, startDate, endDate, displayDate, sequence },
-    location: locationName === null ? null : { name: shown(locationName), ...place },
-  }
+  const texts = Object.entries(row).map(([name, value]) => [
+    name,
+    typeof value === 'string' ? oneLine(value) : value,
+  ])
+  const document = Object.fromEntries(texts) as Row
+  const { locationName, address, city, timezone, latitude, longitude } = document
+  const place = { name: locationName, address, city, timezone, latitude, longitude }
+  return { ...document, location: locationName === null ? null : place }
 }
 
 /** A ticket with everything that is printed on it. */
 export type TicketDocument = ReturnType<typeof toDocument>
 
 /** Language of the attendee of a ticket; that of the organization if the ticket has another than ours. */
-export const languageOfDocument = ({ ticket, organizationLanguage }: TicketDocument): Language =>
-  chooseLanguage(ticket.language, organizationLanguage)
+export const languageOfDocument = ({ language, organizationLanguage }: TicketDocument): Language =>
+  chooseLanguage(language, organizationLanguage)
 
 const parameter = sql.placeholder
 

@@ -1,7 +1,8 @@
-import { and, asc, eq, inArray, sql } from 'drizzle-orm'
+import { asc, sql } from 'drizzle-orm'
 import type { Connection } from '../../database/database.ts'
 import { groupBy } from '../../shared/group-by.ts'
 import { newId } from '../../shared/ids.ts'
+import { isOfPayments } from '../payment/lock-payment.ts'
 import { ownProvider } from '../payment/provider.ts'
 import { payments } from '../payment/table.ts'
 import { anonymized } from '../ticket/anonymized.ts'
@@ -26,7 +27,7 @@ const ofPayments = (tx: Connection, organizationId: string, paymentIds: string[]
     })
     .from(tickets)
     .innerJoin(payments, isPaymentOfTicket)
-    .where(and(eq(tickets.organizationId, organizationId), inArray(tickets.paymentId, paymentIds)))
+    .where(isOfPayments(tickets, organizationId, paymentIds))
     .orderBy(asc(tickets.paymentId), asc(tickets.position))
 
 /** `ticketId` is the only ticket that a notice is about; without it, it is about all active ones. */

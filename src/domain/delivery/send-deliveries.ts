@@ -15,15 +15,13 @@ export type Sender = (
   documents: [TicketDocument, ...TicketDocument[]],
 ) => Promise<void>
 
-/** Delivery failure: a code without personal data. A permanent failure is not retried. */
+/** Delivery failure, whose message is a code without personal data. A permanent failure is not retried. */
 export class Undelivered extends Error {
-  readonly code: string
   readonly isPermanent: boolean
 
   constructor(code: string, isPermanent: boolean) {
     super(code)
     this.name = 'Undelivered'
-    this.code = code
     this.isPermanent = isPermanent
   }
 }
@@ -48,27 +46,20 @@ type Attempted = {
   fault?: unknown
 }
 
-function afterFailure(error: unknown, attempts: number): Attempted {
-  const isExpected = error instanceof Undelivered
-  const { code: lastError, isPermanent } = isExpected ? error : new Undelivered('INTERNAL', false)
-  const set =
-    isPermanent || attempts >= maxAttempts
-      ? { status: 'dead' as const, lastError }
-      : { dueAt: inSeconds(backoff(attempts, pauses)), lastError }
-  return isExpected ? { set } : { set, fault: error }
-}
-
-const skipped = (lastError: string): Attempted => ({ set: { status: 'skipped', lastError } })
-
 async function attempt(send: Sender | null, delivery: Delivery, found: TicketDocument[]): Promise<Attempted> {
-  if (!send) return skipped('NOT_ENABLED')
   const [first, ...rest] = found
-  if (!first) return skipped('NO_TICKETS')
+  if (!send || !first) return { set: { status: 'skipped', lastError: send ? 'NO_TICKETS' : 'NOT_ENABLED' } }
   try {
     await send(delivery, [first, ...rest])
     return { set: { status: 'sent', sentAt: sql`now()`, lastError: null } }
   } catch (error) {
-    return afterFailure(error, delivery.attempts)
+    const isExpected = error instanceof Undelivered
+    const { message: lastError, isPermanent } = isExpected ? error : new Undelivered('INTERNAL', false)
+    const isDead = isPermanent || delivery.attempts >= maxAttempts
+    const next = isDead
+      ? { status: 'dead' as const }
+      : { dueAt: inSeconds(backoff(delivery.attempts, pauses)) }
+    return { set: { ...next, lastError }, fault: isExpected ? undefined : error }
   }
 }
 

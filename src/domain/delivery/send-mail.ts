@@ -4,57 +4,39 @@ import type { MailConfig } from '../../config/delivery.ts'
 import { localFiles } from '../../shared/files.ts'
 import { documentName, fileName } from './document-name.ts'
 import { drawTicket } from './draw-ticket.ts'
-import type { TicketDocument } from './find-documents.ts'
 import { mailFile } from './mail-folder.ts'
 import { type Sender, Undelivered } from './send-deliveries.ts'
-import type { Notice } from './table.ts'
 import { writeCalendar, writeMail, writeNotice } from './write-mail.ts'
 
 type Sent = Parameters<Sender>
 type Transport = { deliver(id: string, mail: SendMailOptions): Promise<void>; close(): void }
-type Attachment = NonNullable<SendMailOptions['attachments']>[number]
 
-const calendarOf = (
-  document: TicketDocument,
-  domain: string,
-  description: 'calendar.description' | 'order.seller',
-): Attachment => ({
-  filename: fileName(document.event, '.ics'),
-  content: writeCalendar(document, domain, description),
-  contentType: 'text/calendar; charset=utf-8; method=PUBLISH',
-  // Base64 keeps the CRLF line ends that iCalendar requires.
-  contentTransferEncoding: 'base64',
-})
-
-async function composeTickets(documents: Sent[1], domain: string, publicUrl: string) {
-  const attachments: Attachment[] = []
-  for (const document of documents) {
-    const content = await drawTicket(document)
-    attachments.push({ filename: documentName(document), content, contentType: 'application/pdf' })
-  }
-  attachments.push(calendarOf(documents[0], domain, 'calendar.description'))
-  return { ...writeMail(documents, publicUrl), attachments }
-}
-
-const composeNotice = (notice: Notice, { ticketId }: Sent[0], documents: Sent[1], domain: string) => ({
-  ...writeNotice(notice, ticketId, documents),
-  attachments: notice.about === 'date' ? [calendarOf(documents[0], domain, 'order.seller')] : [],
-})
-
+// Tickets come as PDFs. They and a new date come with a file for the calendar.
 async function composeMail(
-  delivery: Sent[0],
+  { id, notice, recipient, ticketId }: Sent[0],
   documents: Sent[1],
   from: MailConfig['from'],
   publicUrl: string,
 ): Promise<SendMailOptions> {
-  const { id, notice, recipient } = delivery
+  const [first] = documents
   const domain = from.address.split('@')[1] ?? ''
-  const content = notice
-    ? composeNotice(notice, delivery, documents, domain)
-    : await composeTickets(documents, domain, publicUrl)
+  const attachments: SendMailOptions['attachments'] = []
+  for (const document of notice ? [] : documents) {
+    const content = await drawTicket(document)
+    attachments.push({ filename: documentName(document), content, contentType: 'application/pdf' })
+  }
+  if (!notice || notice.about === 'date')
+    attachments.push({
+      filename: fileName(first, '.ics'),
+      content: writeCalendar(first, domain, notice ? 'order.seller' : 'calendar.description'),
+      contentType: 'text/calendar; charset=utf-8; method=PUBLISH',
+      // Base64 keeps the CRLF line ends that iCalendar requires.
+      contentTransferEncoding: 'base64',
+    })
   return {
-    ...content,
-    from: { name: from.name || documents[0].organizationName, address: from.address },
+    ...(notice ? writeNotice(notice, ticketId, documents) : writeMail(documents, publicUrl)),
+    attachments,
+    from: { name: from.name || first.organizationName, address: from.address },
     to: { name: '', address: recipient },
     // Stable across attempts, so that mail clients can drop duplicates.
     messageId: `<${id}@${domain}>`,

@@ -24,16 +24,13 @@ const parameter = (text: string) => ({
 
 const baseOf = (code: string) => code.split('_')[0]
 
-function messageOf(
-  document: TicketDocument,
-  link: string,
-  { id, recipient }: Parameters<Sender>[0],
-  { template, languages }: WhatsAppConfig,
-) {
-  const { event, location } = document
+type Sent = Parameters<Sender>[0]
+
+function messageOf(document: TicketDocument, link: string, { id, recipient }: Sent, config: WhatsAppConfig) {
+  const { template, languages } = config
   // A template is approved for each language: without one in the ticket's language, the first is sent.
   const code = languages.find((code) => baseOf(code) === languageOfDocument(document)) ?? languages[0]
-  const start = formatStart(chooseLanguage(baseOf(code)), event, location)
+  const start = formatStart(chooseLanguage(baseOf(code)), document, document.location)
   const file = { type: 'document', document: { link, filename: documentName(document) } }
   return {
     messaging_product: 'whatsapp',
@@ -46,7 +43,7 @@ function messageOf(
       language: { code },
       components: [
         { type: 'header', parameters: [file] },
-        { type: 'body', parameters: [event.name, start].map(parameter) },
+        { type: 'body', parameters: [document.eventName, start].map(parameter) },
       ],
     },
   }
@@ -70,7 +67,7 @@ const networkCode = (error: unknown): string =>
 export function whatsAppSender(config: WhatsAppConfig, publicUrl: () => string): Sender {
   return async (delivery, documents) => {
     for (const document of documents) {
-      const link = documentUrl(document.ticket, publicUrl())
+      const link = documentUrl(document, publicUrl())
       if (link === null) continue
       const response = await fetch(`${config.apiBase}/${config.phoneNumberId}/messages`, {
         method: 'POST',

@@ -1,8 +1,6 @@
 import bidiFactory from 'bidi-js'
 import type { Face } from './load-fonts.ts'
 
-type Document = PDFKit.PDFDocument
-
 /** Style of a text. Each character uses the first font that has it. The text is set at the largest size
  *  (points) that needs no more than `maxLines`, else truncated at the smallest. */
 export type Style = { faces: Face[]; sizes: [number, ...number[]]; color: string; maxLines: number }
@@ -78,8 +76,6 @@ const widthOf = (text: string, faces: Face[], size: number) =>
   splitIntoRuns(text, faces).reduce((width, run) => width + advanceOf(run, size), 0)
 
 // A line may break after a space, a hyphen or an ideograph. A word longer than a line breaks anywhere.
-const partsOf = (text: string) => text.split(/(?<=[\s-])|(?<=\p{Ideographic})/u)
-
 function breakLines(text: string, faces: Face[], size: number, width: number): string[] {
   if (text === '') return []
   if (widthOf(text, faces, size) <= width) return [text]
@@ -94,7 +90,7 @@ function breakLines(text: string, faces: Face[], size: number, width: number): s
     } else if (visible <= width || [...part].length === 1) lines.push({ text: part, width: whole })
     else for (const character of part) add(character)
   }
-  for (const part of partsOf(text)) add(part)
+  for (const part of text.split(/(?<=[\s-])|(?<=\p{Ideographic})/u)) add(part)
   return lines.map(({ text }) => text.trimEnd())
 }
 
@@ -105,11 +101,7 @@ function truncate(lines: string[], maxLines: number, fits: (text: string) => boo
 }
 
 /** Breaks a text into lines of at most `width` points at the largest size that fits. */
-export function fitLines(
-  text: string,
-  { faces, sizes, maxLines }: Omit<Style, 'color'>,
-  width: number,
-): { size: number; lines: string[]; direction: Direction } {
+export function fitLines(text: string, { faces, sizes, maxLines }: Omit<Style, 'color'>, width: number) {
   const clean = normalizeText(text)
   const direction = directionOf(clean)
   let [size] = sizes
@@ -127,7 +119,7 @@ export function fitLines(
 export function layOutText(text: string, style: Style, width: number, align: 'start' | 'center' = 'start') {
   const { size, lines, direction } = fitLines(text, style, width)
   const height = lines.length * size * lineHeight
-  const set = (doc: Document, x: number, y: number) => {
+  const set = (doc: PDFKit.PDFDocument, x: number, y: number) => {
     for (const [index, line] of lines.entries()) {
       const runs = splitIntoRuns(line, style.faces, direction).map((run) => ({
         ...run,

@@ -9,29 +9,28 @@ import { languageOfDocument, type TicketDocument } from './find-documents.ts'
 import type { Notice } from './table.ts'
 
 /** Amount that a ticket was sold at, fees and supplements included, in its language and currency. */
-export const priceOf = (language: Language, { totalAmount, currency }: TicketDocument['ticket']): string =>
+export const priceOf = (language: Language, { totalAmount, currency }: TicketDocument): string =>
   formatAmount(language, totalAmount, currency)
 
-const detailsOf = (language: Language, { rateName, priceName, ticket }: TicketDocument) =>
-  [
-    `${rateName} · ${priceName}`,
-    ...ticket.supplements.map(({ label }) => label),
-    priceOf(language, ticket),
-  ].join(', ')
+function detailsOf(language: Language, document: TicketDocument) {
+  const { rateName, priceName, supplements } = document
+  const labels = supplements.map(({ label }) => label)
+  return [`${rateName} · ${priceName}`, ...labels, priceOf(language, document)].join(', ')
+}
 
-function discountOf(language: Language, { ticket, discountName }: TicketDocument): string | null {
-  const { discountAmount, currency } = ticket
+function discountOf(language: Language, document: TicketDocument): string | null {
+  const { discountName, discountAmount, currency } = document
   if (discountAmount === 0) return null
   const amount = formatAmount(language, -discountAmount, currency)
   return translate(language, 'mail.discount', { name: discountName ?? '', amount })
 }
 
 const ticketLines = (language: Language, document: TicketDocument, publicUrl: string) => [
-  document.ticket.fullName,
+  document.fullName,
   detailsOf(language, document),
   discountOf(language, document),
-  `${translate(language, 'mail.code')} ${document.ticket.qrCode}`,
-  documentUrl(document.ticket, publicUrl),
+  `${translate(language, 'mail.code')} ${document.qrCode}`,
+  documentUrl(document, publicUrl),
   '',
 ]
 
@@ -39,14 +38,13 @@ const ticketLines = (language: Language, document: TicketDocument, publicUrl: st
 const font = "font-family:'Segoe UI',Roboto,Helvetica,Arial,sans-serif;word-break:break-word"
 
 function card(language: Language, document: TicketDocument, publicUrl: string): Html {
-  const { ticket } = document
-  const url = documentUrl(ticket, publicUrl)
+  const url = documentUrl(document, publicUrl)
   const discount = discountOf(language, document)
   return html`<tr><td style="padding:20px 24px;border-top:1px solid #e6e1d8">
-<p style="margin:0;font-size:17px;line-height:24px;font-weight:600;color:#1c1a22">${ticket.fullName}</p>
+<p style="margin:0;font-size:17px;line-height:24px;font-weight:600;color:#1c1a22">${document.fullName}</p>
 <p style="margin:2px 0 0;font-size:14px;line-height:20px;color:#645f6b">${detailsOf(language, document)}</p>
 ${discount !== null && html`<p style="margin:2px 0 0;font-size:14px;line-height:20px;color:#645f6b">${discount}</p>`}
-<p style="margin:10px 0 0;font-size:14px;line-height:20px;color:#645f6b">${translate(language, 'mail.code')} <span style="font-family:Consolas,Menlo,monospace;font-size:15px;color:#1c1a22">${ticket.qrCode}</span></p>
+<p style="margin:10px 0 0;font-size:14px;line-height:20px;color:#645f6b">${translate(language, 'mail.code')} <span style="font-family:Consolas,Menlo,monospace;font-size:15px;color:#1c1a22">${document.qrCode}</span></p>
 ${
   url !== null &&
   html`<p style="margin:14px 0 0"><a href="${url}" style="display:inline-block;padding:10px 18px;border-radius:10px;background-color:#4a35b5;color:#ffffff;font-size:15px;line-height:20px;font-weight:600;text-decoration:none">${translate(language, 'mail.open')}</a></p>`
@@ -58,13 +56,10 @@ type Content = { subject: string; lines: (string | null)[]; rows: Html | Html[];
 
 /** Lays out a mail about an event: its name, start and place, then `rows` of a table, or `lines` of the text. The subject
  *  of one about a test ticket is marked the same in every language. */
-function layOutMail(
-  language: Language,
-  { event, location, organizationName, ticket }: TicketDocument,
-  { subject, lines, rows, footer }: Content,
-) {
-  const [start, place] = [formatStart(language, event, location), formatVenue(location)]
-  const mark = ticket.mode === 'test' ? translate(language, 'test.mark') : null
+function layOutMail(language: Language, document: TicketDocument, { subject, lines, rows, footer }: Content) {
+  const { eventName, location, organizationName } = document
+  const [start, place] = [formatStart(language, document, location), formatVenue(location)]
+  const mark = document.mode === 'test' ? translate(language, 'test.mark') : null
   const line = 'margin:0;font-size:15px;line-height:22px;color:#efeafc'
   const { markup } = html`<!doctype html>
 <html lang="${language}">
@@ -72,7 +67,7 @@ function layOutMail(
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light">
-<title>${event.name}</title>
+<title>${eventName}</title>
 </head>
 <body style="margin:0;padding:0;background-color:#f3f1ec;${font}">
 <table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="background-color:#f3f1ec">
@@ -81,7 +76,7 @@ function layOutMail(
 <tr><td bgcolor="#41307c" style="padding:28px 24px;background-color:#41307c;background-image:linear-gradient(135deg,#2f2a6b,#5b2f8f 65%,#8a2f74);border-radius:18px 18px 0 0">
 ${mark !== null && html`<p style="margin:0 0 12px;padding:4px 10px;background-color:#ffd84d;font-size:14px;line-height:20px;font-weight:700;color:#1c1a22">${mark}</p>`}
 <p style="margin:0 0 6px;font-size:13px;line-height:18px;color:#efeafc">${organizationName}</p>
-<h1 style="margin:0 0 12px;font-size:26px;line-height:31px;font-weight:700;color:#ffffff">${event.name}</h1>
+<h1 style="margin:0 0 12px;font-size:26px;line-height:31px;font-weight:700;color:#ffffff">${eventName}</h1>
 <p style="${line}">${start}</p>
 ${place !== '' && html`<p style="${line}">${place}</p>`}
 </td></tr>
@@ -94,7 +89,7 @@ ${rows}
 </body>
 </html>
 `
-  const text = [mark, event.name, start, place, '', ...lines, footer].filter((line) => line !== null)
+  const text = [mark, eventName, start, place, '', ...lines, footer].filter((line) => line !== null)
   return { subject: mark === null ? subject : `[TEST] ${subject}`, text: text.join('\n'), html: markup }
 }
 
@@ -103,13 +98,13 @@ ${rows}
 export function writeMail(documents: [TicketDocument, ...TicketDocument[]], publicUrl: string) {
   const [first] = documents
   const language = languageOfDocument(first)
-  const [count, event, id] = [documents.length, first.event.name, first.ticket.paymentId]
+  const [count, event, id] = [documents.length, first.eventName, first.paymentId]
   const attached = translate(language, 'mail.attached', { count })
   const show = translate(language, 'mail.show')
   const lead = html`<tr><td style="padding:22px 24px;font-size:15px;line-height:22px;color:#1c1a22">${attached} ${show}</td></tr>`
   const tickets = documents.flatMap((document) => ticketLines(language, document, publicUrl))
-  const totalAmount = documents.reduce((sum, { ticket }) => sum + ticket.totalAmount, 0)
-  const amount = formatAmount(language, totalAmount, first.ticket.currency)
+  const totalAmount = documents.reduce((sum, document) => sum + document.totalAmount, 0)
+  const amount = formatAmount(language, totalAmount, first.currency)
   const total = translate(language, 'mail.total', { amount })
   const sum = html`<tr><td style="padding:16px 24px;border-top:1px solid #e6e1d8;font-size:15px;line-height:22px;font-weight:600;color:#1c1a22">${total}</td></tr>`
   return layOutMail(language, first, {
@@ -128,7 +123,7 @@ export function writeCalendar(
   domain: string,
   description: 'calendar.description' | 'order.seller',
 ): string {
-  const { event, location, organizationName: organization } = document
+  const { location, organizationName: organization } = document
   const language = languageOfDocument(document)
   const calendar = ical({
     prodId: { company: 'Boxoffice', product: 'tickets', language: language.toUpperCase() },
@@ -137,11 +132,11 @@ export function writeCalendar(
   const title = formatVenue(location)
   const { latitude: lat = null, longitude: lon = null } = location ?? {}
   calendar.createEvent({
-    id: `${event.id}@${domain}`,
-    sequence: event.sequence,
-    start: event.startDate,
-    end: event.endDate,
-    summary: event.name,
+    id: `${document.eventId}@${domain}`,
+    sequence: document.sequence,
+    start: document.startDate,
+    end: document.endDate,
+    summary: document.eventName,
     description: translate(language, description, { organization }),
     location: title === '' ? null : { title, ...(lat !== null && lon !== null && { geo: { lat, lon } }) },
   })
@@ -163,23 +158,24 @@ export function writeNotice(
   documents: [TicketDocument, ...TicketDocument[]],
 ) {
   const [document] = documents
-  const { event, location, organizationName: organization, organizationLanguage, ticket, rateName } = document
+  const { organizationName: organization, paymentId: id, eventName: event } = document
   // The ticket has its present attendee's language, the checkout that of a former one.
   const language = chooseLanguage(
     spoken.language === undefined ? document.paymentLanguage : spoken.language,
-    organizationLanguage,
+    document.organizationLanguage,
   )
-  const isDead = about === 'transfer' || ticket.status !== 'active'
-  const { paymentId: id } = ticket
-  const title = translate(language, titleKeys[about], { event: event.name })
+  const isDead = about === 'transfer' || document.status !== 'active'
+  const title = translate(language, titleKeys[about], { event })
   const before = former && {
     startDate: new Date(former.start),
     displayDate: former.display === null ? null : new Date(former.display),
   }
-  const money = { organization, amount: formatAmount(language, amount ?? 0, ticket.currency) }
+  const money = { organization, amount: formatAmount(language, amount ?? 0, document.currency) }
   const paragraphs = [
-    about === 'date' ? [] : rateName,
-    before ? translate(language, 'notice.before', { start: formatStart(language, before, location) }) : [],
+    about === 'date' ? [] : document.rateName,
+    before
+      ? translate(language, 'notice.before', { start: formatStart(language, before, document.location) })
+      : [],
     amount === undefined ? [] : translate(language, byHand ? 'notice.byHand' : 'notice.goesBack', money),
     isDead
       ? translate(language, 'notice.dead')
@@ -189,7 +185,7 @@ export function writeNotice(
   const footer =
     ticketId === null
       ? translate(language, 'order.footer', { id })
-      : translate(language, 'document.footer', { order: id, ticket: ticket.id })
+      : translate(language, 'document.footer', { order: id, ticket: document.id })
   return layOutMail(language, document, {
     subject: title,
     lines: [title, ...paragraphs].flatMap((line) => [line, '']),

@@ -40,7 +40,7 @@ const columnsOf = <Shape extends z.ZodRawShape>(
 const within = <Part extends object, Field extends keyof Part>(
   part: Part | null | undefined,
   field: Field,
-): Part[Field] | null | undefined => (part == null ? part : part[field])
+) => (part == null ? part : part[field])
 
 // Composed, also one that was derived from a name, whose words are decomposed for searching.
 const slugOf = ({ slug }: { slug?: string | null | undefined }, key: string, kept?: { slug: string }) =>

@@ -35,11 +35,7 @@ function refuse(problems: Problem[]): void {
  *  time, unless `notify` is false. Atomic: a file with any mistake is refused whole. A `plan` changes nothing, and
  *  returns what the import would.
  *  Refuses: REQUIRED, INVALID, UNKNOWN_FIELD, each with the path in the file. */
-export async function importCatalogue(
-  db: Database,
-  json: unknown,
-  { notify = true, plan = false } = {},
-): Promise<Imported> {
+export async function importCatalogue(db: Database, json: unknown, { notify = true, plan = false } = {}) {
   const report: ImportReport = { changes: plan ? [] : null, warnings: [] }
   const imported = {} as Imported
   const timezones = await findTimezones(db, json)

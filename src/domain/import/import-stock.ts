@@ -84,11 +84,7 @@ function decide(wanted: Wanted[], existing: Stock[], report?: ImportReport) {
 }
 
 // One organization after the other, because no statement locks rows of several.
-async function lockStock(
-  tx: Connection,
-  mode: Mode,
-  wanted: Pick<Stock, 'organizationId' | 'id'>[],
-): Promise<Stock[]> {
+async function lockStock(tx: Connection, mode: Mode, wanted: Pick<Stock, 'organizationId' | 'id'>[]) {
   const locked: Stock[] = []
   for (const [organizationId, own] of groupBy(wanted, ({ organizationId }) => organizationId))
     locked.push(

@@ -41,11 +41,7 @@ type RowsOf<Table extends PgTable> = Partial<Table['$inferSelect']>[]
 
 /** Inserts rows, or updates those with the same keys; an unchanged row is not written. Returns which of those written
  *  were added. Writes only the columns that the first row has. */
-async function upsert<Table extends PgTable>(
-  tx: Connection,
-  table: Table,
-  rows: RowsOf<Table>,
-): Promise<{ added: boolean }[]> {
+async function upsert<Table extends PgTable>(tx: Connection, table: Table, rows: RowsOf<Table>) {
   const [first] = rows
   if (!first) return []
   const given = Object.entries(getTableColumns(table)).filter(([key]) => key in first)
@@ -59,7 +55,7 @@ async function upsert<Table extends PgTable>(
   const changes = changing.map((column) => sql`${quoteName(column)} = excluded.${quoteName(column)}`)
   const changingOf = (row: 'old' | 'excluded') =>
     joinList(changing.map((column) => sql`${sql.raw(row)}.${quoteName(column)}`))
-  return runSql(
+  return runSql<{ added: boolean }>(
     tx,
     sql`
       insert into ${table} as old (${joinList(columns.map(quoteName))})
@@ -166,14 +162,10 @@ export async function writeCatalogue(
 }
 
 /** Finds rows that are on sale under one of these parents but not in the file. */
-function findUnlisted(
-  existing: Map<string, ExistingChild>,
-  named: Entry<unknown>[],
-  parents: Entry<unknown>[],
-): ExistingChild[] {
+function findUnlisted(known: Map<string, ExistingChild>, named: Entry<unknown>[], parents: Entry<unknown>[]) {
   const ids = new Set(named.map(({ id }) => id))
   const parentIds = new Set(parents.map(({ id }) => id))
-  return [...existing.values()].filter(
+  return [...known.values()].filter(
     ({ id, parentId, removed }) => !removed && parentIds.has(parentId) && !ids.has(id),
   )
 }

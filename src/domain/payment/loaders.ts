@@ -1,15 +1,13 @@
-import { and, eq, getTableColumns, sql } from 'drizzle-orm'
+import { and, getTableColumns } from 'drizzle-orm'
 import { loadOne, soldBatch } from '../../data/batch-loader.ts'
 import { readByIds } from '../../data/by-organization.ts'
 import { fewRowsOf, rowsOf } from '../../data/json-rows.ts'
-import { anyOf, inOrganization, isInMode, query } from '../../data/query.ts'
+import { anyOf, type Find, inOrganization, query } from '../../data/query.ts'
 import type { Database } from '../../database/database.ts'
 import type { Context } from '../../request/context.ts'
 import { refusal } from '../../shared/errors.ts'
 import type { AddressToken } from '../../shared/ids.ts'
 import { type Payment, type PaymentOfRate, payments, rateOfPayment } from './table.ts'
-
-const rows = rowsOf(getTableColumns(payments))
 
 /** Loads payments that the caller made as a channel, or that its organization sold. */
 export const paymentById = loadOne(
@@ -25,21 +23,19 @@ export const paymentById = loadOne(
 
 /** Loads a payment of the caller, beside a row of the same organization if there is one. Refuses: NOT_FOUND, also for
  *  somebody else's payment. */
-export async function requirePayment(
-  id: string,
-  { loaders }: Context,
-  beside?: { organizationId: string },
-): Promise<PaymentOfRate> {
+export async function requirePayment(id: string, { loaders }: Context, beside?: { organizationId: string }) {
   const payment = await (beside ? loaders.loadBeside(paymentById, id, beside) : loaders.load(paymentById, id))
   if (!payment) throw refusal('NOT_FOUND', 'There is no such payment.', ['paymentId'])
   return payment
 }
 
+const ofOrganization: Find<unknown>['query'] = (select, keys) =>
+  select.from(payments).where(and(inOrganization(payments.organizationId), anyOf(payments.id, keys)))
+
 /** Finds a payment of an organization without permission checks. */
 export const findPayment = readByIds<Payment>('any_payment_by_id', {
-  rows,
-  query: (select, keys) =>
-    select.from(payments).where(and(inOrganization(payments.organizationId), anyOf(payments.id, keys))),
+  rows: rowsOf(getTableColumns(payments)),
+  query: ofOrganization,
 })
 
 /** Finds payments of an organization with the rates of their tickets, without what else they have. */
@@ -50,32 +46,16 @@ export const ratesOfPayments = query('rates_of_payments', {
     ticketRateId: rateOfPayment,
     mode: payments.mode,
   }),
-  query: (select, keys) =>
-    select.from(payments).where(and(inOrganization(payments.organizationId), anyOf(payments.id, keys))),
-})
-
-const byToken = query<Payment>('payment_of_channel_by_token', {
-  rows,
-  query: (select) =>
-    select
-      .from(payments)
-      .where(
-        and(
-          inOrganization(payments.organizationId),
-          eq(payments.id, sql.placeholder('id')),
-          eq(payments.pageToken, sql.placeholder('token')),
-          eq(payments.channelId, sql.placeholder('channelId')),
-          isInMode(payments.mode),
-        ),
-      ),
+  query: ofOrganization,
 })
 
 /** Finds the payment of a channel whose page has this token; null if there is none of the mode. */
 export async function findPaymentByToken(
   db: Database,
-  read: AddressToken,
+  { token, id, organizationId }: AddressToken,
   { channelId, mode }: Pick<Payment, 'channelId' | 'mode'>,
 ): Promise<Payment | null> {
-  const [found] = await byToken(db, { ...read, channelId, mode })
-  return found ?? null
+  const found = await findPayment(db, organizationId, id)
+  const isTheirs = found?.pageToken === token && found.channelId === channelId && found.mode === mode
+  return isTheirs ? found : null
 }

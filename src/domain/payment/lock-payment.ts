@@ -1,4 +1,5 @@
 import { and, asc, eq, getTableColumns, inArray, type SQL, sql } from 'drizzle-orm'
+import type { PgColumn } from 'drizzle-orm/pg-core'
 import { rowsOf } from '../../data/json-rows.ts'
 import { anyOf, inOrganization, query } from '../../data/query.ts'
 import { nowMs } from '../../database/clock.ts'
@@ -15,7 +16,10 @@ const rows = rowsOf({
   isOverdue: sql<boolean>`${payments.expiresAt} <= ${nowMs}`,
 })
 
-const locking = (name: string, onLocked: 'wait' | 'skip') =>
+/** Whether to wait for rows that others have locked, or to skip them. */
+export type OnLocked = 'wait' | 'skip'
+
+const locking = (name: string, onLocked: OnLocked) =>
   query(name, {
     rows,
     query: (select) =>
@@ -34,9 +38,9 @@ export async function lockPayments(
   tx: Connection,
   organizationId: string,
   ids: string[],
-  onLocked: 'wait' | 'skip',
-): Promise<Map<string, LockedPayment>> {
-  return byId(await lock[onLocked](tx, { organizationId, ids }))
+  onLocked: OnLocked,
+) {
+  return byId<LockedPayment>(await lock[onLocked](tx, { organizationId, ids }))
 }
 
 /** Primary key of a payment. */
@@ -50,11 +54,15 @@ export const isPayment = ({ id, organizationId }: PaymentName): SQL | undefined 
 export const arePayments = (organizationId: string, ids: string[]): SQL | undefined =>
   and(eq(payments.organizationId, organizationId), inArray(payments.id, ids))
 
+/** Condition that a row is of one of these payments of an organization. */
+export const isOfPayments = (
+  table: { organizationId: PgColumn; paymentId: PgColumn },
+  organizationId: string,
+  paymentIds: string[],
+) => and(eq(table.organizationId, organizationId), inArray(table.paymentId, paymentIds))
+
 /** Locks one payment, which must exist. */
-export async function lockPayment(
-  tx: Connection,
-  { id, organizationId }: PaymentName,
-): Promise<LockedPayment> {
+export async function lockPayment(tx: Connection, { id, organizationId }: PaymentName) {
   const payment = (await lockPayments(tx, organizationId, [id], 'wait')).get(id)
   if (!payment) throw new Error(`payment ${id} not found`)
   return payment

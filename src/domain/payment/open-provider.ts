@@ -17,7 +17,5 @@ export async function openProvider({
 
 /** Returns the provider of payments of a mode: the service's for live ones, the sandbox for test ones,
  *  whatever the service is configured with, so that a test never takes money (DECISIONS 10). */
-export const providerOf = (
-  { provider }: { provider: PaymentProvider },
-  { mode }: { mode: Mode },
-): PaymentProvider => (mode === 'test' ? sandboxProvider : provider)
+export const providerOf = ({ provider }: { provider: PaymentProvider }, { mode }: { mode: Mode }) =>
+  mode === 'test' ? sandboxProvider : provider

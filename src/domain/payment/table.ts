@@ -1,8 +1,9 @@
-import { sql } from 'drizzle-orm'
+import { and, eq, sql } from 'drizzle-orm'
 import {
   boolean,
   check,
   index,
+  type PgColumn,
   pgEnum,
   pgTable,
   primaryKey,
@@ -163,6 +164,10 @@ export const rateOfPayment = sql<string>`(select ticket_rate_id from tickets
     and tickets.payment_id = payments.id and position = 0)`
 
 export type Charge = typeof charges.$inferSelect
+
+/** Condition that a payment is that of a row which names one. */
+export const isPaymentOf = (row: Record<'organizationId' | 'paymentId', PgColumn>) =>
+  and(eq(payments.organizationId, row.organizationId), eq(payments.id, row.paymentId))
 
 /** Matches idempotency keys that are still valid. */
 export const isFresh = sql`${idempotencyKeys.createdAt} > ${nowMs} - interval '24 hours'`

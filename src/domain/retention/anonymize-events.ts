@@ -4,12 +4,11 @@ import type { Database } from '../../database/database.ts'
 import { transaction } from '../../database/transaction.ts'
 import { modes } from '../../shared/mode.ts'
 import { events } from '../event/table.ts'
-import { lockPayments } from '../payment/lock-payment.ts'
+import { isOfPayments, lockPayments } from '../payment/lock-payment.ts'
 import { anonymized } from '../ticket/anonymized.ts'
 import { type Ticket, tickets } from '../ticket/table.ts'
 import { ticketRates } from '../ticket-rate/table.ts'
 import { type Anonymized, anonymizeTickets } from './anonymize-tickets.ts'
-import { isOfPayments } from './find-person.ts'
 import { anonymizedEvents } from './table.ts'
 
 const batchSize = 200
@@ -53,11 +52,8 @@ const anonymizePayments = (db: Database, organizationId: string, paymentIds: str
 
 /** Anonymizes the attendees of an event of an organization, and yields after each batch. Then the event is
  *  marked, unless a ticket was locked: it is looked at again in the next turn. */
-export async function* anonymizeEvent(
-  db: Database,
-  organizationId: string,
-  { id: eventId, endDate }: PastEvent,
-): AsyncGenerator<Anonymized> {
+export async function* anonymizeEvent(db: Database, organizationId: string, event: PastEvent) {
+  const { id: eventId, endDate } = event
   const rates = db.select({ id: ticketRates.id }).from(ticketRates).where(eq(ticketRates.eventId, eventId))
   const isKnown = and(eq(tickets.organizationId, organizationId), ne(tickets.email, anonymized))
   const { id, paymentId, channelId, createdAt } = tickets

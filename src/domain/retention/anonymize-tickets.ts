@@ -3,11 +3,10 @@ import type { PgColumn } from 'drizzle-orm/pg-core'
 import type { Connection } from '../../database/database.ts'
 import { anonymizedRecipient, hasRecipient } from '../delivery/queue-deliveries.ts'
 import { deliveries } from '../delivery/table.ts'
-import { arePayments } from '../payment/lock-payment.ts'
+import { arePayments, isOfPayments } from '../payment/lock-payment.ts'
 import { payments } from '../payment/table.ts'
 import { anonymized, clearedAttendee } from '../ticket/anonymized.ts'
 import { type Ticket, ticketColumns, tickets } from '../ticket/table.ts'
-import { isOfPayments } from './find-person.ts'
 
 /** Tickets that were anonymized, and deliveries whose mails name somebody who was. */
 export type Anonymized = { tickets: Ticket[]; deliveryIds: string[] }
@@ -93,11 +92,7 @@ export async function clearRecipients(
  *  them, also in their payments, deliveries and the other tickets of their checkouts, and what was still to be
  *  sent to them. Codes, statuses, amounts, invoices and counts stay. Tickets that were anonymized before are left out. Requires this
  *  transaction to hold the row locks of their payments (DECISIONS 170). */
-export async function anonymizeTickets(
-  tx: Connection,
-  organizationId: string,
-  ticketIds: string[],
-): Promise<Anonymized> {
+export async function anonymizeTickets(tx: Connection, organizationId: string, ticketIds: string[]) {
   if (ticketIds.length === 0) return { tickets: [], deliveryIds: [] }
   const areThese = and(
     eq(tickets.organizationId, organizationId),

@@ -17,7 +17,6 @@ const whom = z
     message: 'give it or --ticket, and not both',
     path: ['email'],
   })
-const byEmail = z.strictObject({ email })
 
 const toText = ({ tickets, deliveries, mails, referrals }: Erased) =>
   tickets.length + deliveries + mails + referrals === 0
@@ -35,7 +34,7 @@ const erase = command(
   },
 )
 
-const exported = command(byEmail, async ({ email }, open: Open) => {
+const exported = command(z.strictObject({ email }), async ({ email }, open: Open) => {
   const found = await exportPerson(await open(), email)
   return { json: found, text: JSON.stringify(found, null, 2) }
 })

@@ -151,11 +151,7 @@ const findTimes = query<Record<OldTable, number | null>>(
  *  the next batch, in a transaction of its own, and returns the number of its rows. Of changes they leave what
  *  sequences and cursors need: the numbers of a subject go on, and whoever has read the last change that is gone has
  *  missed nothing (DECISIONS 174, 175). */
-export async function deletionsOf(
-  db: Database,
-  organizationId: string,
-  settings: RetentionConfig,
-): Promise<{ table: string; deleteBatch: () => Promise<number> }[]> {
+export async function deletionsOf(db: Database, organizationId: string, settings: RetentionConfig) {
   const [times] = await findTimes(db, settings)
   return (Object.keys(deletions) as OldTable[]).flatMap((table) => {
     const time = times?.[table] ?? null

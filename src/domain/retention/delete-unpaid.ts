@@ -5,13 +5,13 @@ import { transaction } from '../../database/transaction.ts'
 import { checkIns, redemptions } from '../check-in/table.ts'
 import { deliveries } from '../delivery/table.ts'
 import { invoices } from '../invoice/table.ts'
-import { arePayments } from '../payment/lock-payment.ts'
+import { arePayments, isOfPayments } from '../payment/lock-payment.ts'
 import { charges, idempotencyKeys, payments, providerEvents } from '../payment/table.ts'
 import { refunds } from '../refund/table.ts'
 import { anonymized } from '../ticket/anonymized.ts'
 import { isPaymentOfTicket, retiredDocuments, tickets } from '../ticket/table.ts'
-import { type Anonymized, anonymizeTickets } from './anonymize-tickets.ts'
-import { isOfOrganization, isOfPayments } from './find-person.ts'
+import { anonymizeTickets } from './anonymize-tickets.ts'
+import { isOfOrganization } from './find-person.ts'
 
 const batchSize = 200
 
@@ -63,12 +63,10 @@ function isReferredTo(organizationId: string): SQL | undefined {
   )
 }
 
-type Deleted = Anonymized & { payments: number }
-
 /** Deletes checkouts of an organization that were never paid and began more than `days` ago, up to a batch,
  *  with their tickets and idempotency keys. One that money, a scan or a mail refers to is anonymized instead.
  *  Skips payments that are locked. Returns the number of payments, and what was anonymized (DECISIONS 169). */
-export const deleteUnpaid = (db: Database, organizationId: string, days: number): Promise<Deleted> =>
+export const deleteUnpaid = (db: Database, organizationId: string, days: number) =>
   transaction(db, async (tx) => {
     const ids = await lockUnpaid(tx, organizationId, days)
     if (ids.length === 0) return { payments: 0, tickets: [], deliveryIds: [] }

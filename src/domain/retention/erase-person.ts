@@ -120,11 +120,7 @@ async function renewStatistics(db: Database): Promise<void> {
 
 /** Erases one ticket's attendee. Refuses: NOT_FOUND, ILLEGAL_TRANSITION if its event is ahead, unless forced
  *  (DECISIONS 171). */
-export async function eraseTicket(
-  db: Database,
-  ticketId: string,
-  { mailFolder, force }: EraseOptions,
-): Promise<Erased> {
+export async function eraseTicket(db: Database, ticketId: string, { mailFolder, force }: EraseOptions) {
   const [ticket] = await db.select().from(tickets).where(eq(tickets.id, ticketId))
   if (!ticket) throw refusal('NOT_FOUND', 'There is no such ticket.')
   if (isAnonymized(ticket)) return { tickets: [], deliveries: 0, mails: 0, referrals: 0 }
@@ -139,11 +135,7 @@ export async function eraseTicket(
  *  organization and mode, from what was sent there, and as somebody who referred others. Payments, invoices,
  *  amounts and codes stay. Safe to repeat, also after an interruption. Refuses: ILLEGAL_TRANSITION, with
  *  nothing erased, if an event of a ticket is ahead, unless forced (DECISIONS 171). */
-export async function erasePerson(
-  db: Database,
-  email: string,
-  { mailFolder, force }: EraseOptions,
-): Promise<Erased> {
+export async function erasePerson(db: Database, email: string, { mailFolder, force }: EraseOptions) {
   if (!force) await refuseAhead(db, findTicketsOfPerson(db, email))
   const erased: Erased = { tickets: [], deliveries: 0, mails: 0, referrals: 0 }
   const forgetMails = async (deliveryIds: string[]) => {

@@ -31,10 +31,6 @@ const kinds = [
 
 type Kind = (typeof kinds)[number]
 
-/** Data held about a person, by kind. Rows as they are stored, with names in snake case: amounts in minor
- *  units, times in ISO 8601. */
-type PersonalData = { email: string; exported_at: Date } & Record<Kind, Row[]>
-
 // Rows of a page of tickets, which are of one organization.
 async function findOf(db: Database, page: Ticket[]): Promise<Record<Kind, Row[]>> {
   const ticketIds = page.map(({ id }) => id)
@@ -66,8 +62,9 @@ async function findOf(db: Database, page: Ticket[]): Promise<Record<Kind, Row[]>
 
 /** Collects everything that is held about a person by the e-mail address, whatever its case: tickets of all
  *  organizations and modes that bear it, what was paid, refunded, invoiced, sent and scanned for them, and
- *  what was sent to the address for tickets that are somebody else's now. */
-export async function exportPerson(db: Database, email: string): Promise<PersonalData> {
+ *  what was sent to the address for tickets that are somebody else's now. Rows as they are stored, with names in snake
+ *  case: amounts in minor units, times in ISO 8601. */
+export async function exportPerson(db: Database, email: string) {
   const found = new Map(kinds.map((kind) => [kind, new Map<string, Row>()]))
   const add = (kind: Kind, rows: Row[]) => {
     for (const row of rows)

@@ -1,5 +1,4 @@
-import { and, asc, eq, gt, inArray, type SQL, sql } from 'drizzle-orm'
-import type { PgColumn } from 'drizzle-orm/pg-core'
+import { and, asc, gt, sql } from 'drizzle-orm'
 import { channelOrganizations } from '../../auth/table.ts'
 import type { Database } from '../../database/database.ts'
 import { type Delivery, deliveries } from '../delivery/table.ts'
@@ -11,21 +10,12 @@ import { type Ticket, tickets } from '../ticket/table.ts'
 
 /** Condition that a ticket is of an organization, in either mode and of any channel that ever sold for it, itself among
  *  them. */
-export const isOfOrganization = (
-  organizationId: string,
-): SQL => sql`${tickets.organizationId} = ${organizationId}
+export const isOfOrganization = (organizationId: string) => sql`${tickets.organizationId} = ${organizationId}
   and ${tickets.mode} = any('{live,test}'::key_mode[])
   and ${tickets.channelId} = any(array(
     select ${channelOrganizations.channelId} from ${channelOrganizations}
       where ${channelOrganizations.organizationId} = ${organizationId}
     union select ${organizationId}))`
-
-/** Condition that a row is of one of these payments of an organization. */
-export const isOfPayments = (
-  table: { organizationId: PgColumn; paymentId: PgColumn },
-  organizationId: string,
-  paymentIds: string[],
-) => and(eq(table.organizationId, organizationId), inArray(table.paymentId, paymentIds))
 
 const pageSize = 200
 

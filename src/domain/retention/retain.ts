@@ -48,12 +48,12 @@ async function retainOrganization(organization: string, run: Run): Promise<void>
     await removeMails(mailFolder, deliveryIds)
     attendees += tickets.length
   }
-  const deleteBatchUnpaid = async (days: number) => {
+  const unpaid = await inSteps(async () => {
+    if (days === null) return 0
     const { payments, ...kept } = await deleteUnpaid(db, organization, days)
     await forget(kept)
     return payments
-  }
-  const unpaid = days === null ? 0 : await inSteps(() => deleteBatchUnpaid(days), run)
+  }, run)
   for (const event of months === null ? [] : await listPastEvents(db, organization, months)) {
     const batches = anonymizeEvent(db, organization, event)
     await inSteps(async () => {

@@ -10,7 +10,7 @@ import { eventById } from '../event/loaders.ts'
 import { type EventFilter, eventFilter, readCursor, searchEvents, toCursor } from '../event/search-events.ts'
 import type { Event } from '../event/table.ts'
 import { ticketRateBody } from './body.ts'
-import { type EventBody, eventBody } from './event-body.ts'
+import { eventBody } from './event-body.ts'
 import { pricesByTicketRateId, questionsByTicketRateId, supplementsByTicketRateId } from './loaders.ts'
 import { ticketRatesByEventId } from './offer-loaders.ts'
 
@@ -77,11 +77,7 @@ function nearOf({ lat, lng, radius }: Pick<Query, 'lat' | 'lng' | 'radius'>): Ev
 }
 
 /** Makes the bodies of events, with the ticket rates that `populate` asks for and everything that is shown of them. */
-async function toBodies(
-  events: Event[],
-  populate: Query['populate'],
-  { loaders, now }: Context,
-): Promise<EventBody[]> {
+async function toBodies(events: Event[], populate: Query['populate'], { loaders, now }: Context) {
   if (!populate) return events.map((event) => eventBody.of(event, undefined))
   const withCapacity = populate.includes('capacity')
   const rates = await loaders.get(ticketRatesByEventId).loadAll(events.map(({ id }) => id))

@@ -26,14 +26,19 @@ const rateIdOf = ({ ticketRateId }: { ticketRateId: string }) => ticketRateId
 /** Groups rows by the rate that they are listed under. */
 export const byRate = <Row extends { ticketRateId: string }>(rows: Row[]) => groupBy(rows, rateIdOf)
 
+type Select = Parameters<Find<unknown>['query']>[0]
+
+/** Selects from rates or prices with their counters. */
+export const countedRates = (select: Select) =>
+  select.from(ticketRates).innerJoin(stock, isStockOf('rate', ticketRates.id))
+const countedPrices = (select: Select) => select.from(prices).innerJoin(stock, isStockOf('price', prices.id))
+
 /** Query for prices of the rates `keys`, in order, with their counters. Visible to anybody who may see the rate. */
 export const ratePrices: Batch<Price> = {
   name: 'prices_by_ticket_rate_id',
   rows: priceRows,
   query: (select, keys) =>
-    select
-      .from(prices)
-      .innerJoin(stock, isStockOf('price', prices.id))
+    countedPrices(select)
       .where(
         and(
           inOrganizationIfNamed(stock.organizationId),
@@ -77,10 +82,7 @@ export const ticketRateById = loadOne<TicketRate>('catalogue', {
   name: 'ticket_rate_by_id',
   rows: rowsOf(rateColumns),
   query: (select, keys) =>
-    select
-      .from(ticketRates)
-      .innerJoin(stock, isStockOf('rate', ticketRates.id))
-      .where(and(inOrganizationIfNamed(stock.organizationId), anyOf(ticketRates.id, keys))),
+    countedRates(select).where(and(inOrganizationIfNamed(stock.organizationId), anyOf(ticketRates.id, keys))),
   key: ({ id }) => id,
   organizationOf: (db, id) => organizationOfRate(db, id),
 })
@@ -89,10 +91,7 @@ export const priceById = loadOne<Price>('catalogue', {
   name: 'price_by_id',
   rows: priceRows,
   query: (select, keys) =>
-    select
-      .from(prices)
-      .innerJoin(stock, isStockOf('price', prices.id))
-      .where(and(inOrganizationIfNamed(stock.organizationId), anyOf(prices.id, keys))),
+    countedPrices(select).where(and(inOrganizationIfNamed(stock.organizationId), anyOf(prices.id, keys))),
   key: ({ id }) => id,
   organizationOf: organizationsBy('organization_of_price', stock.id, stock.organizationId),
 })
@@ -110,9 +109,7 @@ export const visiblePriceById = loadById<Price & { showAllPrices: boolean }>('ca
   name: 'visible_price_by_id',
   rows: rowsOf({ ...getTableColumns(prices), ...leftColumns, showAllPrices: ticketRates.showAllPrices }),
   query: (select, keys) =>
-    select
-      .from(prices)
-      .innerJoin(stock, isStockOf('price', prices.id))
+    countedPrices(select)
       .innerJoin(ticketRates, eq(ticketRates.id, prices.ticketRateId))
       .where(isVisible(prices, keys)),
 })

@@ -35,13 +35,10 @@ export function stockMoves(
 /** Counter that was just used up, or became available again. */
 export type StockFlip = StockName & { usedUp: boolean }
 
-const {
-  rows: moves,
-  cells,
-  values,
-} = arrayRows('moves', { kind: 'stock_kind', id: 'text', held: 'integer', sold: 'integer' })
-const change = sql`${cells.held} + ${cells.sold}`
-const isMoved = sql`locked.id = ${cells.id} and locked.kind = ${cells.kind}`
+const moved = arrayRows('moves', { kind: 'stock_kind', id: 'text', held: 'integer', sold: 'integer' })
+const { held, sold, id, kind } = moved.cells
+const change = sql`${held} + ${sold}`
+const isMoved = sql`locked.id = ${id} and locked.kind = ${kind}`
 
 const isOfSale = sql`${inOrganization(stock.organizationId)} and ${isInMode(stock.mode)}`
 
@@ -61,11 +58,11 @@ const movement = query<StockFlip & { flipped: boolean }>(
   ),
   fitting as (
     select bool_and(unlimited or ${change} <= "left") as fits
-    from ${moves} join locked on ${isMoved}
+    from ${moved.rows} join locked on ${isMoved}
   )
   update ${stock} set capacity = locked.capacity, sold_before = locked.sold_before,
-    sold = locked.sold + ${cells.sold}, held = locked.held + ${cells.held}
-  from ${moves} join locked on ${isMoved}, fitting
+    sold = locked.sold + ${sold}, held = locked.held + ${held}
+  from ${moved.rows} join locked on ${isMoved}, fitting
   where ${isOfSale} and ${stock.id} = locked.id and ${stock.kind} = locked.kind and fitting.fits
   returning ${stock.kind}, ${stock.id}, "left" = ${change} as "usedUp",
     coalesce(("left" = ${change}) <> ("left" = 0), false) as flipped`,
@@ -75,19 +72,14 @@ const movement = query<StockFlip & { flipped: boolean }>(
  *  does not allow it, and then returns null. Returns those that flipped between used up and available: pass
  *  them to `recordAvailability`. Rows are locked in order of their ids, which prevents deadlocks. Call it
  *  late in a transaction, because sales wait for these locks. */
-export async function moveStock(
-  tx: Connection,
-  organizationId: string,
-  mode: Mode,
-  moves: StockMove[],
-): Promise<StockFlip[] | null> {
+export async function moveStock(tx: Connection, organizationId: string, mode: Mode, moves: StockMove[]) {
   if (moves.length === 0) return []
-  const moved = await movement(tx, { organizationId, mode, ...values(moves) })
-  if (moved.length === 0) return null
+  const counters = await movement(tx, { organizationId, mode, ...moved.values(moves) })
+  if (counters.length === 0) return null
   announceOnCommit(
     tx,
     'stock',
     moves.flatMap(({ kind, id }) => (kind === 'rate' ? rateInMode(mode, id) : [])),
   )
-  return moved.filter(({ flipped }) => flipped).map(({ kind, id, usedUp }) => ({ kind, id, usedUp }))
+  return counters.filter(({ flipped }) => flipped).map(({ kind, id, usedUp }) => ({ kind, id, usedUp }))
 }

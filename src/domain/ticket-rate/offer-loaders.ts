@@ -9,7 +9,7 @@ import { anyOf, type Find, isInMode, queryTogether } from '../../data/query.ts'
 import { type Versioned, versionedLoaders } from '../../data/versioned-loader.ts'
 import type { Database } from '../../database/database.ts'
 import type { Loaders } from '../../request/loaders.ts'
-import { groupBy } from '../../shared/group-by.ts'
+import { byId, groupBy } from '../../shared/group-by.ts'
 import { events } from '../event/table.ts'
 import {
   byRate,
@@ -137,8 +137,7 @@ export function ticketRatesByEventId({ catalogue }: Readers, loaders: Loaders): 
   return new Loader(async (eventIds) => {
     const offers = await offerByEventId.loadAll(eventIds)
     const ids = offers.flatMap((offer) => offer?.stockIds ?? [])
-    const stockOf = new Map<string, Left>()
-    for (const row of await catalogue.find(stockById, ids)) stockOf.set(row.id, row)
+    const stockOf = byId(await catalogue.find(stockById, ids))
     return offers.map((offer) => {
       const rates: TicketRate[] = []
       for (const { rate, prices, supplements, questions } of offer?.rates ?? []) {

@@ -41,38 +41,26 @@ export const shownFee = ({ feeType, feeQuantity, currency }: Fee): number =>
   feeType === 'fixed' ? toMajor(feeQuantity, currency) : feeQuantity
 
 /** Selects the prices to show to a client: all, or only the current one (`show_all_prices`, DECISIONS 3). */
-export function visiblePrices(
-  rate: Pick<TicketRate, 'showAllPrices'>,
-  prices: readonly Price[],
-  now: Date,
-): Price[] {
+export function visiblePrices(rate: Pick<TicketRate, 'showAllPrices'>, prices: readonly Price[], now: Date) {
   if (rate.showAllPrices) return [...prices]
   const current = currentPrice(prices, now)
   return current ? [current] : []
 }
 
 /** Reports that fewer places are available than requested. `subject` is the rate or price that has too few. */
-export const availabilityProblem = (
-  available: number,
-  subject: string,
-  path: (string | number)[],
-): Problem =>
+export const availabilityProblem = (available: number, subject: string, path: (string | number)[]) =>
   available === 0
     ? problem('SOLD_OUT', `The ${subject} is sold out.`, path, { available })
     : problem('INSUFFICIENT_AVAILABILITY', `The ${subject} has ${available} left.`, path, { available })
 
 const path = ['ticketRateId']
+type Dates = Pick<Event, 'startDate' | 'endDate'>
 
 /** Finds why nobody can buy a rate now, whatever is left of it: it is closed, its event has started, or it is not on sale
- *  yet. `until` is the end of the event where the organization itself sells, or gives away (DECISIONS 3, 4 and 9). */
-export function whyClosed(
-  rate: Pick<TicketRate, 'complete' | 'removed' | 'validFrom'>,
-  { startDate, endDate }: Pick<Event, 'startDate' | 'endDate'>,
-  now: Date,
-  until: 'start' | 'end' = 'start',
-): Problem | null {
+ *  yet. `untilEnd` where the organization itself sells or gives away, until the event ends (DECISIONS 3, 4 and 9). */
+export function whyClosed(rate: TicketRate, { startDate, endDate }: Dates, now: Date, untilEnd = false) {
   if (rate.complete || rate.removed) return problem('RATE_CLOSED', 'The ticket rate is closed.', path)
-  if (until === 'start' && startDate <= now)
+  if (!untilEnd && startDate <= now)
     return problem('EVENT_STARTED', 'The event has started and is no longer on sale.', path, {
       startDate: startDate.toISOString(),
     })
@@ -97,10 +85,8 @@ export function whyUnpriced(prices: readonly Price[], now: Date): Problem | null
 }
 
 /** Time at which a warranty ends: some hours before the event begins. */
-export const warrantyEnd = (
-  { startDate }: Pick<Event, 'startDate'>,
-  { warrantyHours }: Pick<TicketRate, 'warrantyHours'>,
-): Date => new Date(startDate.getTime() - Math.min(warrantyHours, maxWarrantyHours) * 3_600_000)
+export const warrantyEnd = ({ startDate }: Dates, { warrantyHours }: Pick<TicketRate, 'warrantyHours'>) =>
+  new Date(startDate.getTime() - Math.min(warrantyHours, maxWarrantyHours) * 3_600_000)
 
 /** Whether a rate can be bought, or why not. */
 export const rateStatuses = {
@@ -122,12 +108,7 @@ const statusOf: Partial<Record<Code, RateStatus>> = {
 }
 
 /** Tells whether a buyer can buy a rate now, or why not (DECISIONS 3). */
-export function rateStatus(
-  rate: TicketRate,
-  event: Pick<Event, 'startDate' | 'endDate'>,
-  prices: readonly Price[],
-  now: Date,
-): RateStatus {
+export function rateStatus(rate: TicketRate, event: Dates, prices: readonly Price[], now: Date): RateStatus {
   const soldOut = isUsedUp(rate) ? availabilityProblem(0, 'ticket rate', path) : null
   const problem = whyClosed(rate, event, now) ?? whyUnpriced(prices, now) ?? soldOut
   return problem ? (statusOf[problem.code] ?? 'CLOSED') : 'ON_SALE'

@@ -12,10 +12,10 @@ import { identifier } from '../../shared/input-types.ts'
 import { type Mode, perMode } from '../../shared/mode.ts'
 import { eventById } from '../event/loaders.ts'
 import { events } from '../event/table.ts'
-import { byRate, rateColumns, ratePrices } from './loaders.ts'
+import { byRate, countedRates, rateColumns, ratePrices } from './loaders.ts'
 import { ticketRatesByEventId } from './offer-loaders.ts'
 import { leftOf, type RateStatus, rateStatus, soldOf } from './sale-rules.ts'
-import { isStockOf, type Price, rateInMode, stock, type TicketRate, ticketRates } from './table.ts'
+import { type Price, rateInMode, type TicketRate, ticketRates } from './table.ts'
 
 /** A rate as it was read last, with its prices, and when that was by the database's clock. */
 export type WatchedRate = TicketRate & { prices: Price[]; status: RateStatus; readAt: Date }
@@ -35,9 +35,7 @@ type Row = ReturnType<typeof rows.read>[number]
 const ratesOfKeys: Find<Row> = {
   rows,
   query: (select, keys) =>
-    select
-      .from(ticketRates)
-      .innerJoin(stock, isStockOf('rate', ticketRates.id))
+    countedRates(select)
       .innerJoin(events, eq(events.id, ticketRates.eventId))
       .where(anyOf(ticketRates.id, keys)),
 }
@@ -179,10 +177,7 @@ async function rateIdsOf(eventId: string, ctx: Context): Promise<string[]> {
 /** Watches rates, those named or those that an event has now: first each as it is, then each whenever it has
  *  changed. A reader that is slow gets the latest state, without those in between.
  *  Refuses: UNAUTHENTICATED, INVALID, NOT_FOUND for what the caller doesn't see. */
-export async function watchRates(
-  { eventId, ids }: z.output<typeof watchedRates>,
-  ctx: Context,
-): Promise<PullStream<WatchedRate>> {
+export async function watchRates({ eventId, ids }: z.output<typeof watchedRates>, ctx: Context) {
   const { organizationIds } = requireCaller(ctx)
   const rateIds = [...new Set(eventId ? await rateIdsOf(eventId, ctx) : ids)]
   const watch = rateWatch(ctx.db)[ctx.mode]

@@ -1,6 +1,6 @@
 import { and, asc, eq } from 'drizzle-orm'
 import { knownOrganization, loadMany, type Readers, soldBatch } from '../../data/batch-loader.ts'
-import { organizationsBy, readByOrganization, readSold } from '../../data/by-organization.ts'
+import { organizationsBy, readSold } from '../../data/by-organization.ts'
 import { fewRowsOf, rowsOf } from '../../data/json-rows.ts'
 import { Loader } from '../../data/loader.ts'
 import {
@@ -14,7 +14,7 @@ import {
 } from '../../data/query.ts'
 import type { Database } from '../../database/database.ts'
 import { createContextWith, keysByKeyId } from '../../request/prefetch.ts'
-import { byId, groupBy } from '../../shared/group-by.ts'
+import { byId } from '../../shared/group-by.ts'
 import { isIdentifier } from '../../shared/ids.ts'
 import { ageText, events } from '../event/table.ts'
 import { prices, ticketRates } from '../ticket-rate/table.ts'
@@ -78,7 +78,7 @@ const byPaymentId = soldBatch<Ticket>({
   key: ({ paymentId }) => paymentId,
 })
 
-const anyByPaymentId = query('any_tickets_by_payment_id', {
+const ofPayments = query('any_tickets_by_payment_id', {
   rows,
   query: (select, keys) =>
     select
@@ -86,22 +86,15 @@ const anyByPaymentId = query('any_tickets_by_payment_id', {
       .where(and(anyOf(tickets.paymentId, keys), inOrganization(tickets.organizationId)))
       .orderBy(...order),
 })
-const ofPaymentCoalesced = readByOrganization<Ticket[]>(async (db, values) =>
-  groupBy(await anyByPaymentId(db, values), ({ paymentId }) => paymentId),
-)
 
 /** Finds the tickets of a payment without permission checks. */
-export const findTicketsOf = async (
-  db: Database,
-  { id, organizationId }: { id: string; organizationId: string },
-): Promise<Ticket[]> => (await ofPaymentCoalesced(db, organizationId, id)) ?? []
+export const findTicketsOf = (db: Database, { id, organizationId }: Pick<Ticket, 'id' | 'organizationId'>) =>
+  ofPayments(db, { organizationId, keys: [id] })
 
-export const ticketById = ({ own }: Readers) =>
-  new Loader((ids) =>
-    Promise.all(
-      ids.map(async (id) => toVisible(await findTicket(own.db, id, knownOrganization(own, id)), own.reach)),
-    ),
-  )
+export const ticketById = ({ own }: Readers) => {
+  const find = (id: string) => findTicket(own.db, id, knownOrganization(own, id))
+  return new Loader((ids) => Promise.all(ids.map(async (id) => toVisible(await find(id), own.reach))))
+}
 export const ticketsByPaymentId = loadMany('own', byPaymentId)
 
 const findKeysAndTickets = queryTogether('key_and_ticket_by_id', [keysByKeyId, ticketsById])

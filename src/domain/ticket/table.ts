@@ -1,4 +1,4 @@
-import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
+import { getTableColumns, type SQL, sql } from 'drizzle-orm'
 import {
   check,
   date,
@@ -18,7 +18,7 @@ import { modeColumn } from '../../auth/table.ts'
 import { nowMs } from '../../database/clock.ts'
 import { createdAt, minorUnits, timestampMs } from '../../database/columns.ts'
 import { discounts } from '../discount/table.ts'
-import { payments } from '../payment/table.ts'
+import { isPaymentOf, payments } from '../payment/table.ts'
 import { prices, type Supplement, ticketRates } from '../ticket-rate/table.ts'
 
 /** Ways of selling: by a channel's checkout, at the door, or given away. */
@@ -199,10 +199,7 @@ const { ended, soldOn: _soldOn, ...columns } = getTableColumns(tickets)
 export const ticketColumns = columns
 
 /** Condition that a payment is that of a ticket. */
-export const isPaymentOfTicket = and(
-  eq(payments.organizationId, tickets.organizationId),
-  eq(payments.id, tickets.paymentId),
-)
+export const isPaymentOfTicket = isPaymentOf(tickets)
 
 /** Condition that a ticket has not expired, so that its code is taken. */
 export const isCodeTaken = isNotExpired(ended)

@@ -51,8 +51,5 @@ export const entryDate = ({ lastEntryAt }: Ticket): number =>
 
 /** URL of a ticket's PDF. The token is unguessable, and anybody with the URL has the ticket. Null unless the
  *  ticket is active. */
-export const documentUrl = (
-  { status, documentToken }: Pick<Ticket, 'status' | 'documentToken'>,
-  publicUrl: string,
-): string | null =>
-  status === 'active' && documentToken !== null ? `${publicUrl}/tickets/${documentToken}.pdf` : null
+export const documentUrl = (ticket: Pick<Ticket, 'status' | 'documentToken'>, publicUrl: string) =>
+  ticket.status === 'active' ? `${publicUrl}/tickets/${ticket.documentToken}.pdf` : null

@@ -28,13 +28,8 @@ export async function dropHolds(
   const [first] = payments
   if (!first) return
   const ends = new Map(payments.map(({ id, expiresAt }) => [id, expiresAt.getTime()]))
-  const rows = new Map(
-    tickets.map(({ paymentId, ticketRateId }) => [
-      `${paymentId} ${ticketRateId}`,
-      { paymentId, ticketRateId, expiresAt: ends.get(paymentId) ?? null },
-    ]),
-  )
-  await drop(tx, { organizationId: first.organizationId, ...ended.values([...rows.values()]) })
+  const rows = tickets.map((ticket) => ({ ...ticket, expiresAt: ends.get(ticket.paymentId) }))
+  await drop(tx, { organizationId: first.organizationId, ...ended.values(rows) })
 }
 
 type InSession = Pick<Payment, 'organizationId' | 'sessionId'>

@@ -1,7 +1,6 @@
-import { and, eq } from 'drizzle-orm'
 import { index, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
 import { timestampMs } from '../../../database/columns.ts'
-import { payments } from '../table.ts'
+import { isPaymentOf } from '../table.ts'
 
 /** Unpaid payments by the end of their holds: a queue for those who look for overdue ones, so that no index of
  *  payments changes when one is paid. A row is a hint, and the payment decides. It is inserted with its payment,
@@ -42,13 +41,7 @@ export const openSessions = pgTable(
 )
 
 /** Condition that a payment is that of a queued hold. */
-export const isOfHold = and(
-  eq(payments.organizationId, holds.organizationId),
-  eq(payments.id, holds.paymentId),
-)
+export const isOfHold = isPaymentOf(holds)
 
 /** Condition that a payment is that of a queued session. */
-export const isOfSession = and(
-  eq(payments.organizationId, openSessions.organizationId),
-  eq(payments.id, openSessions.paymentId),
-)
+export const isOfSession = isPaymentOf(openSessions)

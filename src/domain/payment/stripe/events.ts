@@ -6,6 +6,8 @@ import { endedOutcome, refundBody, refundOutcome, sessionBody, sessionOutcome, t
 
 const { StripeSignatureVerificationError } = Stripe.errors
 
+type Webhooks = Pick<Stripe, 'webhooks'>
+
 // Signatures are valid for this long before and after their timestamp: a recorded request can't be replayed
 // later, nor a post-dated one be saved up.
 const toleranceSeconds = 300
@@ -29,12 +31,7 @@ const malformedEvent = () =>
 /** Reads the JSON of a body that Stripe signed with one of the secrets, of which there are two during a
  *  rotation. Null if the signature is missing, malformed, wrong, too old or post-dated.
  *  Refuses: BAD_REQUEST if a signed body is not JSON. */
-export function readSigned(
-  { webhooks }: Pick<Stripe, 'webhooks'>,
-  secrets: string[],
-  body: Uint8Array,
-  header: string,
-): { value: unknown } | null {
+export function readSigned({ webhooks }: Webhooks, secrets: string[], body: Uint8Array, header: string) {
   const at = signedAt(header)
   if (at === null || Math.abs(Math.floor(Date.now() / 1000) - at) > toleranceSeconds) return null
   for (const secret of secrets) {
@@ -95,12 +92,7 @@ const aboutOf = new Map<string, (object: object) => ProviderEvent['about']>([
 /** Reads an event that Stripe signed with one of the secrets. Null if the signature is invalid: see
  *  readSigned.
  *  Refuses: BAD_REQUEST for a signed body that is not an event, or whose fields are malformed. */
-export function readStripeEvent(
-  stripe: Pick<Stripe, 'webhooks'>,
-  secrets: string[],
-  body: Uint8Array,
-  signature: string,
-): ProviderEvent | null {
+export function readStripeEvent(stripe: Webhooks, secrets: string[], body: Uint8Array, signature: string) {
   const signed = readSigned(stripe, secrets, body, signature)
   if (!signed) return null
   try {

@@ -8,33 +8,22 @@ import type {
   PaymentProvider,
   PaymentSession,
   RefundOrder,
-  RefundOutcome,
 } from '../provider.ts'
 import { readStripeEvent } from './events.ts'
 import { endedOutcome, refundOutcome, sessionOutcome, toStripeAmount } from './outcome.ts'
 
 const { StripeAPIError, StripeError, StripeIdempotencyError, StripeInvalidRequestError } = Stripe.errors
 
-/** Error of Stripe's, reduced to its name and code. Its HTTP status is meant for us, and must not become the
- *  status of our own response. */
-class StripeFailure extends Error {
-  readonly code: string | undefined
-
-  constructor({ type, code, detail }: Stripe.errors.StripeError) {
-    super('Stripe call failed')
-    this.name = type
-    // A network error's code makes it pass for an unavailable service instead of a fault of ours.
-    this.code = code ?? errorCode(detail)
-  }
-}
-
-/** Calls Stripe and turns its errors into StripeFailure. */
+/** Calls Stripe, and reduces its errors to their names and codes. Their HTTP status is meant for us, and must not become
+ *  the status of our own response. */
 async function throwStripeFailure<T>(call: () => Promise<T>): Promise<T> {
   try {
     return await call()
   } catch (error) {
-    if (error instanceof StripeError) throw new StripeFailure(error)
-    throw error
+    if (!(error instanceof StripeError)) throw error
+    const { type: name, code, detail } = error
+    // A network error's code makes it pass for an unavailable service instead of a fault of ours.
+    throw Object.assign(new Error('Stripe call failed'), { name, code: code ?? errorCode(detail) })
   }
 }
 
@@ -121,10 +110,7 @@ async function expireSession(stripe: Stripe, sessionId: string): Promise<Payment
   return endedOutcome('expired')
 }
 
-async function refund(
-  stripe: Stripe,
-  { id, organizationId, charge, amount, currency }: RefundOrder,
-): Promise<RefundOutcome> {
+async function refund(stripe: Stripe, { id, organizationId, charge, amount, currency }: RefundOrder) {
   try {
     // An idempotency key only repeats the first response, and is forgotten after a day. Stripe's list is
     // current.
@@ -140,7 +126,7 @@ async function refund(
     return refundOutcome(made)
   } catch (error) {
     if (!(error instanceof StripeInvalidRequestError)) throw error
-    return { kind: 'failed', code: error.code ?? error.type }
+    return { kind: 'failed' as const, code: error.code ?? error.type }
   }
 }
 

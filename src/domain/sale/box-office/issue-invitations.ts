@@ -4,21 +4,16 @@ import type { Ticket } from '../../ticket/table.ts'
 import { availabilityProblem, isBuyable, leftOf } from '../../ticket-rate/sale-rules.ts'
 import type { Price } from '../../ticket-rate/table.ts'
 import { checkSale } from '../checkout/check-sale.ts'
-import type { CheckoutEntry, CheckoutInput } from '../checkout/checkout-input.ts'
+import type { CheckoutEntry } from '../checkout/checkout-input.ts'
 import { type CheckoutPlan, planOf } from '../checkout/plan-checkout.ts'
 import { type PricedTicket, priceTicket } from '../checkout/price-tickets.ts'
-import type { CheckoutAnswer } from '../checkout/sell-tickets.ts'
+import type { CheckoutAnswer, CheckoutOrder } from '../checkout/sell-tickets.ts'
 import type { Terms } from '../checkout/terms-loaders.ts'
 import { sellThroughOwnChannel } from './sell-at-box-office.ts'
 
 type Guest = Omit<CheckoutEntry, 'priceId'> & Pick<Partial<Ticket>, 'language'>
 
-type InvitationsInput = Pick<
-  CheckoutInput,
-  'ticketRateId' | 'sendResourcers' | 'language' | 'idempotencyKey'
-> & {
-  guests: Guest[]
-}
+type InvitationsInput = CheckoutOrder['input'] & { guests: Guest[] }
 
 // Prices whose places the guests take: the current one, and the next ones once it is used up.
 const choosePrices = (prices: Price[], count: number, now: Date): Price[] =>

@@ -7,10 +7,10 @@ import { planCheckout, refuseHigherTotal } from '../checkout/plan-checkout.ts'
 import { type CheckoutAnswer, type CheckoutOrder, sellTickets } from '../checkout/sell-tickets.ts'
 import type { Terms } from '../checkout/terms-loaders.ts'
 
-type BoxOfficeInput = Pick<
-  CheckoutInput,
-  'ticketRateId' | 'tickets' | 'language' | 'discountCode' | 'idempotencyKey' | 'expectedTotal'
-> & { method: NonNullable<Payment['method']>; reference?: Payment['methodReference'] | undefined }
+type BoxOfficeInput = CheckoutInput & {
+  method: NonNullable<Payment['method']>
+  reference?: Payment['methodReference']
+}
 
 /** Sells tickets through the own channel of the integration's organization: they are paid at once. The same idempotency
  *  key and input return the first result for 24 hours. */
@@ -23,10 +23,8 @@ export async function sellThroughOwnChannel(
 ): Promise<CheckoutAnswer> {
   const { integrationId, organizationIds } = requireIntegration(ctx)
   const { idempotencyKey, ...request } = input
-  const idempotency = hashIdempotency(nameInMode(ctx, integrationId), idempotencyKey, {
-    saleType,
-    ...request,
-  })
+  const owner = nameInMode(ctx, integrationId)
+  const idempotency = hashIdempotency(owner, idempotencyKey, { saleType, ...request })
   const seller = { channelId: organizationIds[0], mode: ctx.mode, saleType, provider: ownProvider, ...taken }
   return sellTickets({ input, idempotency, seller, plan }, ctx)
 }

@@ -46,13 +46,10 @@ function checkAnswers(entry: CheckoutEntry, { questions }: Terms): Problem[] {
       ? problem('ANSWER_NOT_AN_ITEM', `The answer must be one of: ${choices.join(', ')}.`, pathOf('answer'))
       : []
   })
-  const missing = questions.filter((question) => question.required && !answered.has(question.id))
-  return [
-    ...problems,
-    ...missing.map(({ label }) =>
-      problem('ANSWER_REQUIRED', `The question must be answered: ${label}`, ['answers']),
-    ),
-  ]
+  const missing = questions
+    .filter((question) => question.required && !answered.has(question.id))
+    .map(({ label }) => problem('ANSWER_REQUIRED', `The question must be answered: ${label}`, ['answers']))
+  return [...problems, ...missing]
 }
 
 // Age in whole years on a calendar day in the location's time zone. Swedish formats dates as YYYY-MM-DD.

@@ -7,15 +7,12 @@ import type { Terms } from './terms-loaders.ts'
 
 type SaleType = Ticket['saleType']
 
-// The limits per checkout are for buyers: an organization gives away as many tickets as it likes.
-const limitsOf = ({ min, max }: TicketRate, saleType: SaleType) =>
-  saleType === 'invitation'
-    ? { min: 1, max: maxInvitations }
-    : { min: min ?? 1, max: Math.min(max ?? maxTickets, maxTickets) }
-
 function checkCount(rate: TicketRate, count: number, saleType: SaleType): Problem[] {
-  const path = [saleType === 'invitation' ? 'guests' : 'tickets']
-  const { min, max } = limitsOf(rate, saleType)
+  const isGiven = saleType === 'invitation'
+  const path = [isGiven ? 'guests' : 'tickets']
+  // The limits per checkout are for buyers: an organization gives away as many tickets as it likes.
+  const min = isGiven ? 1 : (rate.min ?? 1)
+  const max = isGiven ? maxInvitations : Math.min(rate.max ?? maxTickets, maxTickets)
   if (count < min) return [problem('MIN_TICKETS', `A checkout takes at least ${min}.`, path, { min, max })]
   if (count > max) return [problem('MAX_TICKETS', `A checkout takes at most ${max}.`, path, { min, max })]
   const left = leftOf(rate)
@@ -24,12 +21,7 @@ function checkCount(rate: TicketRate, count: number, saleType: SaleType): Proble
 
 /** Checks that `count` tickets of a rate can be sold now: the rate is open, its event has not started (at the
  *  box office: not ended), it is on sale, and it has stock (DECISIONS 4 and 9). */
-export function checkSale(
-  { rate, event, prices }: Terms,
-  count: number,
-  now: Date,
-  saleType: SaleType,
-): Problem[] {
-  const closed = whyClosed(rate, event, now, saleType === 'online' ? 'start' : 'end')
+export function checkSale({ rate, event, prices }: Terms, count: number, now: Date, saleType: SaleType) {
+  const closed = whyClosed(rate, event, now, saleType !== 'online')
   return closed ? [closed] : [whyUnpriced(prices, now) ?? [], checkCount(rate, count, saleType)].flat()
 }

@@ -51,15 +51,6 @@ const checkoutAnswer = z
   .object({ data: checkoutData.schema })
   .meta({ id: 'CheckoutResponse', description: 'Successful checkout.' })
 
-/** Checkout of one ticket, in the examples of the documentation. */
-const checkoutExample = {
-  body: {
-    ticket_rate_id: exampleIds.ticketRateId,
-    tickets: [{ price_id: exampleIds.priceId, full_name: 'Ada Lovelace', email: 'ada@example.com' }],
-  },
-  answer: { data: checkoutData.example },
-}
-
 const checkoutRefusals = [
   'ORIGIN_NOT_ALLOWED',
   'NOT_FOUND',
@@ -132,7 +123,13 @@ export const checkoutRoute = route({
     response: { 200: checkoutAnswer },
     refuses: checkoutRefusals,
     sends: ['Idempotent-Replayed'],
-    example: checkoutExample,
+    example: {
+      body: {
+        ticket_rate_id: exampleIds.ticketRateId,
+        tickets: [{ price_id: exampleIds.priceId, full_name: 'Ada Lovelace', email: 'ada@example.com' }],
+      },
+      answer: { data: checkoutData.example },
+    },
   },
   handler: async ({ body, headers, ctx }, reply) => {
     const idempotencyKey = headers['idempotency-key']

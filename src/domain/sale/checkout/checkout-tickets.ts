@@ -58,10 +58,7 @@ export async function checkoutTickets(input: CheckoutInput, ctx: Context): Promi
 
 /** Quotes a checkout by the same rules and prices as checkoutTickets, and holds nothing. Amounts in minor units.
  *  Refuses: FORBIDDEN, NOT_FOUND, whatever planCheckout refuses; RATE_LIMITED for a publishable key. */
-export async function quoteCheckout(
-  input: Pick<CheckoutInput, 'ticketRateId' | 'tickets' | 'discountCode'>,
-  ctx: Context,
-): Promise<CheckoutPlan> {
+export async function quoteCheckout(input: CheckoutInput, ctx: Context): Promise<CheckoutPlan> {
   requireSelling(ctx)
   return withoutGuessing(input.discountCode, ctx, async () => {
     const terms = await readTerms(input.ticketRateId, ctx)

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Problem, Refusal, refusal } from '../../../shared/errors.ts'
+import { type Problem, Refusal, refusal, refusalOf } from '../../../shared/errors.ts'
 import * as scalars from '../../../shared/input-types.ts'
 import { paymentMethod } from '../../payment/table.ts'
 import { maxInvitations } from '../../ticket/table.ts'
@@ -109,10 +109,7 @@ export const quotedItems = itemsOf(quotedItem)
 type Item = z.output<typeof item>
 
 // Returns the rate and the flat tickets of items.
-function readItems([first]: (Item | z.output<typeof quotedItem>)[]): {
-  ticketRateId: string
-  tickets: CheckoutEntry[]
-} {
+function readItems([first]: (Item | z.output<typeof quotedItem>)[]) {
   if (!first) throw refusal('REQUIRED', 'items must not be empty.', ['items'])
   const tickets = first.tickets.map((ticket): CheckoutEntry => {
     if (!('attendee' in ticket)) return ticket as CheckoutEntry
@@ -148,8 +145,7 @@ export async function ofRate<Sold extends object>(
       ...(problem.path && { path: place(problem.path) }),
       about: { ticketRateId, ...problem.about },
     })
-    const [first, ...others] = error.problems
-    throw new Refusal(toProblem(first), ...others.map(toProblem))
+    throw refusalOf(error.problems.map(toProblem))
   }
 }
 

@@ -18,11 +18,7 @@ import {
 import type { Terms } from './terms-loaders.ts'
 
 // A price of the rate that is no longer listed is known, too: it counts as no longer available.
-async function checkPriceIds(
-  entries: CheckoutEntry[],
-  terms: Terms,
-  { loaders }: Context,
-): Promise<Problem[]> {
+async function checkPriceIds(entries: CheckoutEntry[], terms: Terms, { loaders }: Context) {
   const isOfRate = async ({ priceId }: CheckoutEntry) =>
     terms.prices.some((price) => price.id === priceId) ||
     (await loaders.load(priceById, priceId))?.ticketRateId === terms.rate.id
@@ -56,10 +52,7 @@ function checkPriceStock(chosen: Price[]): Problem[] {
 }
 
 // Returns the amount by which a total exceeds the expected one.
-const moreThan = (
-  expected: NonNullable<ExpectedTotal>,
-  { totalAmount, currency }: { totalAmount: number; currency: string },
-): number =>
+const moreThan = (expected: NonNullable<ExpectedTotal>, totalAmount: number, currency: string) =>
   typeof expected === 'number'
     ? compareTotal(totalAmount, expected, currency)
     : totalAmount - requireAmount(expected, currency, ['expectedTotal'])
@@ -78,7 +71,7 @@ export function planOf(
   // The rate's current price may have replaced one that was no longer available.
   const conditionsChanged =
     tickets.some(({ entry, price }) => entry.priceId !== price.id) ||
-    (expectedTotal != null && moreThan(expectedTotal, { totalAmount, currency }) !== 0)
+    (expectedTotal != null && moreThan(expectedTotal, totalAmount, currency) !== 0)
   return { rate, tickets, totalAmount, currency, language, conditionsChanged }
 }
 
@@ -86,13 +79,12 @@ export function planOf(
  *  of the input's rate. A total that is another than `expectedTotal` is marked as changed conditions.
  *  Refuses: all problems of the entries, the rate and its stock at once (INTERFACE, checkout; DECISIONS 3 and 4). */
 export async function planCheckout(
-  input: Pick<CheckoutInput, 'tickets' | 'discountCode' | 'expectedTotal'>,
+  { tickets: entries, discountCode, expectedTotal }: CheckoutInput,
   terms: Terms,
   ctx: Context,
   purpose: 'online' | 'box_office' | 'quote' = 'online',
 ): Promise<CheckoutPlan> {
   const { rate } = terms
-  const { tickets: entries, discountCode, expectedTotal } = input
   const discount = discountCode ? await findDiscount(ctx, rate.organizationId, discountCode) : null
   refuseIf([
     ...checkSale(terms, entries.length, ctx.now, purpose === 'quote' ? 'online' : purpose),
@@ -113,8 +105,9 @@ export async function planCheckout(
 
 /** Returns a plan whose total is at most `expectedTotal`. Refuses: TOTAL_INCREASED (DECISIONS 60). */
 export function refuseHigherTotal(plan: CheckoutPlan, expectedTotal: ExpectedTotal): CheckoutPlan {
-  if (expectedTotal == null || moreThan(expectedTotal, plan) <= 0) return plan
-  const totalAmount = toMoney(plan.totalAmount, plan.currency)
+  const { currency } = plan
+  if (expectedTotal == null || moreThan(expectedTotal, plan.totalAmount, currency) <= 0) return plan
+  const totalAmount = toMoney(plan.totalAmount, currency)
   const message = `The total is now ${totalAmount.amount} ${totalAmount.currency}.`
   throw refusal('TOTAL_INCREASED', message, ['expectedTotal'], { totalAmount })
 }

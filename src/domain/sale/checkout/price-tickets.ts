@@ -78,18 +78,11 @@ export function priceTicket(
     entry,
     price,
     currency: price.currency,
-    supplements: chosen.map(
-      ({ id, label, description, productQuantity, amount, hasFakePrice, fakeAmount }) => ({
-        supplementId: id,
-        label,
-        description,
-        productQuantity,
-        used: 0,
-        amount,
-        hasFakePrice,
-        fakeAmount,
-      }),
-    ),
+    supplements: chosen.map(({ id, ticketRateId, position, removed, currency, ...sold }) => ({
+      ...sold,
+      supplementId: id,
+      used: 0,
+    })),
     priceAmount: price.amount,
     discountId: discount.amount > 0 ? discount.id : null,
     discountAmount: discount.amount,

@@ -35,11 +35,7 @@ async function forgetEnded(holds: Set<HeldPlaces>, { db }: Context): Promise<voi
 
 /** Makes a checkout of so many places, unless its address then held more unpaid ones than
  *  `PUBLISHABLE_HELD_PLACES`. Refuses: RATE_LIMITED. */
-export async function holdWithinLimit(
-  places: number,
-  ctx: Context,
-  sell: () => Promise<CheckoutAnswer>,
-): Promise<CheckoutAnswer> {
+export async function holdWithinLimit(places: number, ctx: Context, sell: () => Promise<CheckoutAnswer>) {
   const limit = ctx.services.publishableHeldPlaces
   const who = countedAs(ctx)
   if (who === null || limit === null) return sell()
@@ -63,7 +59,7 @@ export async function withoutGuessing<T>(
   discountCode: string | null | undefined,
   ctx: Context,
   run: () => Promise<T>,
-): Promise<T> {
+) {
   const who = countedAs(ctx)
   if (who === null || !discountCode) return run()
   // Counts before the lookup, so that guesses at the same time are bounded like those one after the other.

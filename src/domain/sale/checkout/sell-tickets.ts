@@ -12,7 +12,6 @@ import { idempotencyKeys, isFresh } from '../../payment/table.ts'
 import { findTicketsOf } from '../../ticket/loaders.ts'
 import { priceById, readOrganizationOfRate } from '../../ticket-rate/loaders.ts'
 import { leftOf } from '../../ticket-rate/sale-rules.ts'
-import type { Price } from '../../ticket-rate/table.ts'
 import { expireHoldsOf, expireHoldsWith } from '../release/expire-holds.ts'
 import type { Checkout, HoldJob } from './hold/hold-rows.ts'
 import { holdTogether } from './hold/hold-together.ts'
@@ -83,10 +82,7 @@ async function mayFitAfterExpiry(
 
 /** Tries an order once. Returns its answer, and the prices that its tickets were planned by; null if it should be
  *  retried: another one was faster, or overdue holds took up places. */
-async function trySale(
-  { input, idempotency, seller, plan: planTickets }: CheckoutOrder,
-  ctx: Context,
-): Promise<{ answer: CheckoutAnswer; prices: Price[] } | null> {
+async function trySale({ input, idempotency, seller, plan: planTickets }: CheckoutOrder, ctx: Context) {
   const terms = await readTerms(input.ticketRateId, ctx)
   const replayed = idempotency && (await replay(idempotency, terms, input, ctx))
   if (replayed) return { answer: replayed, prices: [] }

@@ -18,6 +18,7 @@ import { holds, isOfHold } from '../../payment/queue/table.ts'
 import { isOverdue, payments } from '../../payment/table.ts'
 import {
   byRate,
+  countedRates,
   organizationOfRate,
   rateColumns,
   ratePrices,
@@ -25,7 +26,6 @@ import {
   rateSupplements,
 } from '../../ticket-rate/loaders.ts'
 import {
-  isStockOf,
   type Price,
   type Question,
   type Supplement,
@@ -66,9 +66,7 @@ type SaleRow = ReturnType<typeof saleRows.read>[number]
 const sales: Find<SaleRow> = {
   rows: saleRows,
   query: (select, keys) =>
-    select
-      .from(ticketRates)
-      .innerJoin(stock, isStockOf('rate', ticketRates.id))
+    countedRates(select)
       .innerJoin(events, eq(events.id, ticketRates.eventId))
       .innerJoin(organizations, eq(organizations.id, ticketRates.organizationId))
       .leftJoin(locations, eq(locations.id, events.locationId))

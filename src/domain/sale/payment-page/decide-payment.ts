@@ -34,11 +34,8 @@ const toOrder = (found: FoundPayment, publicUrl: string): PaymentOrder => {
   return { id, organizationId, totalAmount, currency, expiresAt, name, pageUrl }
 }
 
-async function pay(
-  { db, provider, publicUrl }: PaymentServices,
-  found: FoundPayment,
-  action: 'pay' | 'decline',
-): Promise<Decision> {
+async function pay(services: PaymentServices, found: FoundPayment, action: BuyerAction): Promise<Decision> {
+  const { db, provider, publicUrl } = services
   const { status, sessionUrl } = found
   if (sessionUrl && openSessionOf(found, provider)) return { status, sendTo: sessionUrl }
   const order = toOrder(found, publicUrl())
@@ -55,11 +52,8 @@ async function pay(
   return answer.status === 'rejected' ? { ...decision, failure: answer.reason } : decision
 }
 
-async function end(
-  { db, provider }: PaymentServices,
-  payment: PaymentOfRate,
-  status: 'expired' | 'cancelled',
-): Promise<Decision> {
+async function end(services: PaymentServices, payment: PaymentOfRate, status: 'expired' | 'cancelled') {
+  const { db, provider } = services
   const outcome: PaymentOutcome = { kind: 'ended', status }
   const sessionId = openSessionOf(payment, provider)
   if (!sessionId) return settlePayment(db, { payment, outcome })

@@ -1,5 +1,5 @@
 import { and, asc, eq, getTableColumns, inArray, sql } from 'drizzle-orm'
-import { readByOrganization } from '../../../data/by-organization.ts'
+import { readByIds, readByOrganization } from '../../../data/by-organization.ts'
 import { fewRowsOf } from '../../../data/json-rows.ts'
 import { anyOf, inOrganization, query } from '../../../data/query.ts'
 import { nowMs } from '../../../database/clock.ts'
@@ -49,9 +49,10 @@ const pageRows = fewRowsOf({
 const venueOf = ({ locationName, address, city, timezone }: ReturnType<typeof pageRows.read>[number]) =>
   locationName === null ? null : { name: locationName, address, city, timezone }
 
-const paymentsByTokens = query('pages_by_tokens', {
+// Buyers come in a rush: reads in the same turn of the event loop share one statement.
+const pageOfPayment = readByIds('pages_of_payments', {
   rows: pageRows,
-  query: (select) =>
+  query: (select, keys) =>
     select
       .from(payments)
       .innerJoin(
@@ -66,13 +67,7 @@ const paymentsByTokens = query('pages_by_tokens', {
       .innerJoin(events, eq(events.id, ticketRates.eventId))
       .innerJoin(organizations, eq(organizations.id, payments.organizationId))
       .leftJoin(locations, eq(locations.id, events.locationId))
-      .where(
-        and(
-          inOrganization(payments.organizationId),
-          anyOf(payments.id, 'ids'),
-          anyOf(payments.pageToken, 'tokens'),
-        ),
-      ),
+      .where(and(inOrganization(payments.organizationId), anyOf(payments.id, keys))),
 })
 
 // No personal data: anybody with the page's address can see it.
@@ -103,13 +98,6 @@ const linesByPayments = query('ticket_lines_by_payments', {
 export type FoundPayment = ReturnType<typeof pageRows.read>[number] & { location: ReturnType<typeof venueOf> }
 export type TicketLine = ReturnType<typeof lineRows.read>[number]
 
-// Buyers come in a rush: reads in the same turn of the event loop share one statement.
-const paymentByToken = readByOrganization<FoundPayment>(async (db, { organizationId, keys: tokens }) => {
-  const ids = tokens.map((token) => readPageToken(token)?.id ?? '')
-  const found = await paymentsByTokens(db, { organizationId, tokens, ids })
-  return new Map(found.map((row) => [row.pageToken, { ...row, location: venueOf(row) }]))
-})
-
 const linesByPayment = readByOrganization<TicketLine[]>(async (db, values) =>
   groupBy(await linesByPayments(db, values), ({ paymentId }) => paymentId),
 )
@@ -118,7 +106,8 @@ const linesByPayment = readByOrganization<TicketLine[]>(async (db, values) =>
  *  is no caller. Null if there is none. A malformed token costs no SQL. */
 export async function findPaymentOfPage(db: Database, token: string): Promise<FoundPayment | null> {
   const read = readPageToken(token)
-  return read && paymentByToken(db, read.organizationId, token)
+  const found = read && (await pageOfPayment(db, read.organizationId, read.id))
+  return found?.pageToken === token ? { ...found, location: venueOf(found) } : null
 }
 
 /** Reads the tickets of a payment as its page lists them. Amounts in minor units. */

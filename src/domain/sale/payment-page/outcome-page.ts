@@ -7,21 +7,16 @@ import type { FoundPayment } from './find-payment.ts'
 import type { TicketLinks } from './find-ticket-links.ts'
 import { ticketPage } from './layout.ts'
 
-type OutcomeText = { title: string; text: string }
-
 /** Status that ends a payment as far as the buyer can see. */
 type EndStatus = Exclude<Payment['status'], 'pending' | 'processing'>
 
-const outcomeOf = (language: Language, status: Payment['status']): OutcomeText => ({
+const outcomeOf = (language: Language, status: Payment['status']) => ({
   title: translate(language, `outcome.${status}.title`),
   text: translate(language, `outcome.${status}.text`),
 })
 
 // Explains an automatic refund: what happened, then where the money is.
-function describeRefund(
-  language: Language,
-  { paidAt, status, refundReason }: FoundPayment,
-): OutcomeText | null {
+function describeRefund(language: Language, { paidAt, status, refundReason }: FoundPayment) {
   if (!refundReason) return null
   if (paidAt)
     return {
@@ -77,11 +72,7 @@ const refreshSeconds = 3
 
 /** Renders a payment that is not decided yet. There is nothing to press: the page reloads by itself. For
  *  `pending`, the buyer is back, and the provider's event has not arrived yet. */
-export function undecidedPage(
-  language: Language,
-  found: FoundPayment,
-  status: 'pending' | 'processing',
-): Page {
+export function undecidedPage(language: Language, found: FoundPayment, status: 'pending' | 'processing') {
   const { title, text } = outcomeOf(language, status)
   return ticketPage(found, {
     language,

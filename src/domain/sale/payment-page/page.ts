@@ -53,11 +53,7 @@ function readAction(body: unknown): BuyerAction {
 /** Serves `/pay/{token}`: the order with Pay and Cancel, without a script. Once the payment has ended,
  *  redirects to the channel's URL, or shows the outcome if there is none, or the paid tickets with `?tickets`.
  *  Errors are pages, too. */
-export async function addPaymentPage(
-  app: FastifyInstance,
-  services: Services,
-  limits: RateLimits,
-): Promise<void> {
+export async function addPaymentPage(app: FastifyInstance, services: Services, limits: RateLimits) {
   const { db, publicUrl } = services
   const answer = async (
     request: FastifyRequest,

@@ -6,7 +6,7 @@ import type { Database } from '../../../database/database.ts'
 import { transaction } from '../../../database/transaction.ts'
 import { groupBy } from '../../../shared/group-by.ts'
 import type { Discount } from '../../discount/table.ts'
-import { lockPayments, type PaymentName } from '../../payment/lock-payment.ts'
+import { lockPayments, type OnLocked, type PaymentName } from '../../payment/lock-payment.ts'
 import { holds, isOfHold } from '../../payment/queue/table.ts'
 import { idempotencyKeys, isFresh, isOverdue, payments } from '../../payment/table.ts'
 import { paymentMayBecome } from '../../payment/transitions.ts'
@@ -23,7 +23,7 @@ const findOverdue = (db: Database, condition?: SQL) =>
 
 // Locks these payments, and expires those that are still overdue, organization by organization. Resolves to their
 // number.
-async function expireFound(db: Database, found: PaymentName[], onLocked: 'wait' | 'skip'): Promise<number> {
+async function expireFound(db: Database, found: PaymentName[], onLocked: OnLocked): Promise<number> {
   let expired = 0
   for (const [organizationId, own] of groupBy(found, ({ organizationId }) => organizationId)) {
     const ids = own.map(({ id }) => id)
@@ -46,10 +46,7 @@ export const expireHolds = async (db: Database, limit: number): Promise<number> 
 
 /** Expires the overdue holds of one rate, for a checkout that finds it full. Waits for other processes that
  *  are expiring them already. */
-export async function expireHoldsOf(
-  db: Database,
-  { id, organizationId }: Pick<TicketRate, 'id' | 'organizationId'>,
-): Promise<void> {
+export async function expireHoldsOf(db: Database, { id, organizationId }: TicketRate) {
   const isOfRate = and(eq(holds.organizationId, organizationId), eq(holds.ticketRateId, id))
   await expireFound(db, await findOverdue(db, isOfRate), 'wait')
 }
@@ -70,10 +67,7 @@ const findOverdueUses = readByOrganization<PaymentName[]>(async (db, values) =>
 
 /** Expires the overdue holds of any rate that take up uses of a discount, for a checkout that finds it used
  *  up. Waits for other processes that are expiring them already. Returns false if there were none. */
-export async function expireHoldsWith(
-  db: Database,
-  { id, organizationId }: Pick<Discount, 'id' | 'organizationId'>,
-): Promise<boolean> {
+export async function expireHoldsWith(db: Database, { id, organizationId }: Discount) {
   const found = await findOverdueUses(db, organizationId, id)
   if (found) await expireFound(db, found, 'wait')
   return found !== null

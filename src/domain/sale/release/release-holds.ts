@@ -1,9 +1,9 @@
-import { and, eq, inArray } from 'drizzle-orm'
+import { and, eq } from 'drizzle-orm'
 import type { Connection } from '../../../database/database.ts'
 import { groupBy } from '../../../shared/group-by.ts'
 import { modes } from '../../../shared/mode.ts'
 import { paymentChange } from '../../payment/body.ts'
-import { arePayments, type PaymentName } from '../../payment/lock-payment.ts'
+import { arePayments, isOfPayments, type PaymentName } from '../../payment/lock-payment.ts'
 import { closeSessionsNow, dropHolds } from '../../payment/queue/follow-payments.ts'
 import { type Payment, payments } from '../../payment/table.ts'
 import { wherePaymentMayBecome } from '../../payment/transitions.ts'
@@ -31,20 +31,8 @@ export async function releaseHolds(tx: Connection, endings: Ending[]): Promise<v
   const released = await tx
     .update(tickets)
     .set({ status: 'expired' })
-    .where(
-      and(
-        eq(tickets.organizationId, organizationId),
-        inArray(tickets.paymentId, ids),
-        eq(tickets.status, 'held'),
-      ),
-    )
-    .returning({
-      paymentId: tickets.paymentId,
-      ticketRateId: tickets.ticketRateId,
-      priceId: tickets.priceId,
-      discountId: tickets.discountId,
-      mode: tickets.mode,
-    })
+    .where(and(isOfPayments(tickets, organizationId, ids), eq(tickets.status, 'held')))
+    .returning()
   const ticketsOf = groupBy(released, ({ paymentId }) => paymentId)
   // No change for cancelled payments: the client that cancels knows.
   const changes = ended.flatMap((payment) =>

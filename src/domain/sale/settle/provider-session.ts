@@ -5,7 +5,7 @@ import type { Database } from '../../../database/database.ts'
 import { transaction } from '../../../database/transaction.ts'
 import type { Services } from '../../../request/context.ts'
 import { isPayment, type PaymentName } from '../../payment/lock-payment.ts'
-import type { PaymentSession } from '../../payment/provider.ts'
+import type { PaymentProvider, PaymentSession } from '../../payment/provider.ts'
 import { queueSession } from '../../payment/queue/follow-payments.ts'
 import { isOfSession, openSessions } from '../../payment/queue/table.ts'
 import { type Payment, type PaymentOfRate, payments } from '../../payment/table.ts'
@@ -15,16 +15,11 @@ import { findPaymentToSettle } from './settlement.ts'
 /** Saves the session that a buyer is to pay in, even if the payment has ended in the meantime: an unknown
  *  open session would never be closed. If two sessions were opened at once, the first one saved wins. Returns
  *  the payment's current status and its session. */
-export async function saveSession(
-  db: Database,
-  payment: PaymentName,
-  provider: string,
-  { id, url }: PaymentSession,
-): Promise<Pick<Payment, 'status' | 'sessionId' | 'sessionUrl'>> {
-  return transaction(db, async (tx) => {
+export const saveSession = (db: Database, payment: PaymentName, provider: string, session: PaymentSession) =>
+  transaction(db, async (tx) => {
     const [saved] = await tx
       .update(payments)
-      .set({ provider, sessionId: id, sessionUrl: url, sessionOpen: true })
+      .set({ provider, sessionId: session.id, sessionUrl: session.url, sessionOpen: true })
       .where(and(isPayment(payment), isNull(payments.sessionId)))
       .returning()
     if (saved) {
@@ -35,7 +30,6 @@ export async function saveSession(
     if (!earlier) throw new Error(`payment ${payment.id} not found`)
     return earlier
   })
-}
 
 const mayAskAgain = or(
   isNull(payments.sessionAskedAt),
@@ -44,10 +38,8 @@ const mayAskAgain = or(
 
 /** Returns the id of a payment's open session. Null, too, if it is with another provider than the current
  *  one. */
-export const openSessionOf = (
-  { sessionId, sessionOpen, provider }: Payment,
-  { name }: Services['provider'],
-): string | null => (sessionOpen && provider === name ? sessionId : null)
+export const openSessionOf = ({ sessionId, sessionOpen, provider }: Payment, { name }: PaymentProvider) =>
+  sessionOpen && provider === name ? sessionId : null
 
 /** Asks the provider for the state of an open session and settles the payment accordingly, for buyers who
  *  return before the provider's event arrives. Asks once in three seconds at most, however often the buyer
@@ -128,8 +120,7 @@ export async function closeSessions(services: Pick<Services, 'db' | 'provider'>)
     const settled = await Promise.allSettled(
       answers.map((answer) => answer.status === 'fulfilled' && answer.value()),
     )
-    for (const outcome of settled) if (outcome.status === 'rejected') throw outcome.reason
-    for (const answer of answers) if (answer.status === 'rejected') throw answer.reason
+    for (const result of [...settled, ...answers]) if (result.status === 'rejected') throw result.reason
     if (claimed.length < batchSize) return
   }
 }

@@ -4,16 +4,11 @@ import type { RateLimits } from '../../../request/rate-limits.ts'
 import { refusal } from '../../../shared/errors.ts'
 import { receiveProviderEvent } from './receive-provider-event.ts'
 
-const unsigned = () => refusal('BAD_REQUEST', 'The signature is missing, wrong or too old.')
-
 /** Serves `POST /webhooks/{provider}`, whose signature covers the raw body. Answers 200 once an event is
  *  committed; any other status makes the provider retry. Signed events have no rate limit, because a refused
  *  event would only come back later; unsigned requests count as failures of their address. */
-export async function addProviderWebhook(
-  app: FastifyInstance,
-  { db, provider }: Services,
-  limits: RateLimits,
-): Promise<void> {
+export async function addProviderWebhook(app: FastifyInstance, services: Services, limits: RateLimits) {
+  const { db, provider } = services
   if (!provider.readEvent) return
   const read = provider.readEvent.bind(provider)
   await app.register(async (scope) => {
@@ -25,12 +20,14 @@ export async function addProviderWebhook(
       const event = Buffer.isBuffer(body) ? read(body, headers) : null
       if (!event) {
         limits.countFailure(request)
-        throw unsigned()
+        throw refusal('BAD_REQUEST', 'The signature is missing, wrong or too old.')
       }
       const received = await receiveProviderEvent(db, provider.name, event)
-      const { id, type } = event
       if (received === 'unknown')
-        log.warn({ event: id, type }, 'provider event is about an unknown payment or refund')
+        log.warn(
+          { event: event.id, type: event.type },
+          'provider event is about an unknown payment or refund',
+        )
       return { success: true, received }
     })
   })

@@ -8,7 +8,7 @@ import { isTicket } from '../../ticket/require-ticket.ts'
 import { isNotExpired, tickets } from '../../ticket/table.ts'
 import { queueRefunds, type UnearnedCharge } from '../refund/open-refund.ts'
 import { type Ending, releaseHolds } from '../release/release-holds.ts'
-import { type Payable, recordPaid, type SoldTicket, ticketsToBeSold } from './record-paid.ts'
+import { recordPaid, ticketsToBeSold } from './record-paid.ts'
 import { type NewCharge, recordCharges } from './record-reported.ts'
 import {
   endsSession,
@@ -16,7 +16,6 @@ import {
   isOfCurrentSession,
   type LockedSettlement,
   mustSettleAlone,
-  type SettledStatuses,
   surplusOf,
 } from './settlement.ts'
 
@@ -41,11 +40,7 @@ const refundReasonOf = (payment: Payment, charge: NewCharge): UnearnedCharge['re
   return status === 'cancelled' ? 'PAID_AFTER_CANCELLATION' : 'PAID_TWICE'
 }
 
-async function loadPayables(
-  tx: Connection,
-  open: LockedSettlement[],
-  from: 'held' | 'expired',
-): Promise<Payable<SoldTicket>[]> {
+async function loadPayables(tx: Connection, open: LockedSettlement[], from: 'held' | 'expired') {
   const [first] = open
   if (!first) return []
   const { organizationId } = first.payment
@@ -64,10 +59,7 @@ async function loadPayables(
  *  enough left. A charge is refunded, too, if the checkout was cancelled or is already paid (DECISIONS 5), or
  *  if the charge is too low or in another currency; if it is too high, the surplus is (DECISIONS 11). Late
  *  and mismatching charges come one at a time: see mustSettleAlone. */
-export async function receiveMoney(
-  tx: Connection,
-  settlements: LockedSettlement[],
-): Promise<SettledStatuses> {
+export async function receiveMoney(tx: Connection, settlements: LockedSettlement[]) {
   if (settlements.length > 1 && settlements.some(mustSettleAlone))
     throw new Error('a late or mismatching charge was received together with others')
   const reported = settlements.flatMap(({ settlement: { outcome }, payment }) =>

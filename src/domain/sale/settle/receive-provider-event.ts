@@ -29,16 +29,11 @@ async function receiveRefund(
 /** Records a provider's event and applies it, in one transaction: so it is applied once, however often it is
  *  delivered. An event that arrives out of order makes only changes that are still allowed (see
  *  settlePayment). */
-export async function receiveProviderEvent(
-  db: Database,
-  provider: string,
-  event: ProviderEvent,
-): Promise<EventResult> {
+export async function receiveProviderEvent(db: Database, provider: string, event: ProviderEvent) {
   const { id, type, about } = event
   if (!about) return 'ignored'
   if (about.kind === 'refund') return receiveRefund(db, provider, event, about)
-  const { organizationId, paymentId } = about
-  const payment = await findPaymentToSettle(db, organizationId, paymentId)
+  const payment = await findPaymentToSettle(db, about.organizationId, about.paymentId)
   // A test payment is the sandbox's, which sends no events: no provider can know it.
   if (!payment || payment.mode === 'test') return 'unknown'
   const { isRepeated } = await settlePayment(db, {

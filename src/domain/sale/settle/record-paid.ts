@@ -18,8 +18,6 @@ import { type Ticket, tickets } from '../../ticket/table.ts'
 import { moveStock, stockMoves } from '../../ticket-rate/move-stock.ts'
 import { recordAvailability, recordChanges } from '../../webhook/record-changes.ts'
 
-type ActivatedTicket = { id: string; at: string }
-
 const marked = arrayRows('marked', { id: 'text', invoiceReference: 'text', endsSession: 'boolean' })
 
 const markPayments = query<{ id: string }>(
@@ -35,7 +33,7 @@ const markPayments = query<{ id: string }>(
 const timezone = sql`coalesce((select ${locations.timezone} from ${events} join ${locations} on ${locations.id} = ${events.locationId}
   where ${events.id} = ${tickets.eventId}), 'UTC')`
 
-const activateTickets = query<ActivatedTicket>(
+const activateTickets = query<{ at: string }>(
   'activate_tickets',
   () => sql`
   update ${tickets} set status = 'active', activated_at = ${nowMs},
@@ -44,7 +42,7 @@ const activateTickets = query<ActivatedTicket>(
   from ${marked.rows}
   where ${inOrganization(tickets.organizationId)} and ${tickets.paymentId} = ${marked.cells.id}
     and ${tickets.status} = ${sql.placeholder('from')}::text::ticket_status
-  returning ${tickets.id}, ${tickets.activatedAt} as at`,
+  returning ${tickets.activatedAt} as at`,
 )
 
 const soldColumns = {
@@ -153,18 +151,15 @@ async function writePaid<Sold extends SoldTicket>(
   }
   const [paid, activated] = await atOnce(markPayments(tx, values), activateTickets(tx, { ...values, from }))
   const [first] = activated
-  if (!first || paid.length < payables.length) throw new Error('a payment was not marked as paid')
+  const count = payables.reduce((sum, { tickets }) => sum + tickets.length, 0)
+  if (!first || paid.length < payables.length || activated.length < count)
+    throw new Error('a payment or one of its tickets was not marked as paid')
   const at = new Date(first.at)
-  const isActivated = new Set(activated.map(({ id }) => id))
   return payables.map(({ payment, tickets }) => {
     const invoiceReference = references.get(payment.id) ?? null
     return {
       payment: { ...payment, status: 'paid', paidAt: at, invoiceReference },
-      tickets: tickets.map((ticket) => {
-        if (!isActivated.has(ticket.id))
-          throw new Error(`ticket ${ticket.id} of a paid payment was not activated`)
-        return { ...ticket, status: 'active', activatedAt: at, invoiceReference }
-      }),
+      tickets: tickets.map((ticket) => ({ ...ticket, status: 'active', activatedAt: at, invoiceReference })),
     }
   })
 }

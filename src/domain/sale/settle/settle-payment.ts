@@ -12,7 +12,7 @@ import {
 import { transaction } from '../../../database/transaction.ts'
 import { busy } from '../../../shared/errors.ts'
 import { isFast } from '../../../shared/fast.ts'
-import { arePayments, lockPayments } from '../../payment/lock-payment.ts'
+import { arePayments, lockPayments, type OnLocked } from '../../payment/lock-payment.ts'
 import { closeSessionsNow, dropSessions } from '../../payment/queue/follow-payments.ts'
 import { holds } from '../../payment/queue/table.ts'
 import { payments } from '../../payment/table.ts'
@@ -84,16 +84,13 @@ const organizationOf = ([first]: Settlement[]): string => first?.payment.organiz
 
 // Locks payments and returns the first settlement of each. Leaves out payments that are locked elsewhere, and
 // settlements that have to run alone.
-async function lockSettlements(tx: Connection, group: Settlement[], onLocked: 'wait' | 'skip') {
+async function lockSettlements(tx: Connection, group: Settlement[], onLocked: OnLocked) {
   const ids = [...new Set(group.map(({ payment }) => payment.id))]
   const locked = await lockPayments(tx, organizationOf(group), ids, onLocked)
   const taken = new Map<Settlement, LockedSettlement>()
   for (const settlement of group) {
     const payment = locked.get(settlement.payment.id)
-    if (!payment) {
-      if (onLocked === 'wait') throw new Error(`payment ${settlement.payment.id} not found`)
-      continue
-    }
+    if (!payment) continue
     // Further settlements of the same payment are deferred.
     locked.delete(payment.id)
     const lockedSettlement = { settlement, payment }
@@ -135,12 +132,8 @@ async function closeSessionsOf(
  *  outcome that it would have by itself. Defers, and leaves untouched: payments that are locked elsewhere
  *  (with `skip`), second settlements of a payment, and late or mismatching charges, unless they come
  *  alone. */
-export async function settleGroup(
-  db: Database,
-  group: Settlement[],
-  onLocked: 'wait' | 'skip',
-): Promise<Settled[]> {
-  return transaction(db, async (tx) => {
+export const settleGroup = (db: Database, group: Settlement[], onLocked: OnLocked) =>
+  transaction(db, async (tx) => {
     const taken = await lockSettlements(tx, group, onLocked)
     const applied = new Set(await recordEvents(tx, [...taken.values()]))
     const effective = [...applied].filter(takesEffect)
@@ -155,7 +148,6 @@ export async function settleGroup(
       return { status: statuses.get(id) ?? status, isRepeated: !applied.has(locked) }
     })
   })
-}
 
 // Two groups and one deferred settlement at a time: a rush of payments leaves the other connections to
 // everybody else.
@@ -184,10 +176,8 @@ export async function settlePayment(db: Database, settlement: Settlement): Promi
   const { queue, runAlone } = queuesOf(db)
   const { ticketRateId, mode } = settlement.payment
   // Paying takes its locks in another order than ending.
-  const kind = settlement.outcome.kind === 'paid' ? 'paid' : 'ended'
-  const settled = !isFast('settle-together')
-    ? deferred
-    : await queue(`${rateInMode(mode, ticketRateId)} ${kind}`, settlement)
+  const key = `${rateInMode(mode, ticketRateId)} ${settlement.outcome.kind === 'paid' ? 'paid' : 'ended'}`
+  const settled = isFast('settle-together') ? await queue(key, settlement) : deferred
   if (settled !== deferred) return settled
   return runAlone(async () => {
     const [exact] = await settleGroup(db, [settlement], 'wait')

@@ -137,8 +137,7 @@ export function setTimes({ payment, tickets }: Checkout, holdMinutes: number, no
 
 /** Organization and mode that jobs of a statement sell for. Throws if there are several organizations: their rows may lie
  *  on different servers. */
-export function organizationAndModeOf(jobs: HoldJob[]): Pick<Payment, 'organizationId' | 'mode'> {
-  const [first, ...others] = jobs
+export function organizationAndModeOf([first, ...others]: HoldJob[]) {
   const organizationId = first?.plan.rate.organizationId
   if (!first || others.some(({ plan }) => plan.rate.organizationId !== organizationId))
     throw new Error('checkouts of several organizations were held together')

@@ -129,9 +129,7 @@ const queueOf = perDatabase((db) =>
  *  that the job could have by itself. Refuses: BUSY if too many wait for its rate, and whatever holdExactly
  *  refuses. */
 export async function holdTogether(db: Database, job: HoldJob): Promise<HoldOutcome> {
-  if (!isFast('hold-together')) {
-    const [outcome = 'plan again'] = await holdExactly(db, [job])
-    return outcome
-  }
-  return queueOf(db)[job.seller.mode](job.plan.rate.id, job)
+  if (isFast('hold-together')) return queueOf(db)[job.seller.mode](job.plan.rate.id, job)
+  const [outcome = 'plan again'] = await holdExactly(db, [job])
+  return outcome
 }

@@ -3,7 +3,7 @@ import { rowsLiteral } from '../../../../data/array-params.ts'
 import { deferred } from '../../../../data/batch-queue.ts'
 import { query } from '../../../../data/query.ts'
 import type { Connection } from '../../../../database/database.ts'
-import { problem, Refusal, refusal } from '../../../../shared/errors.ts'
+import { problem, type Refusal, refusal, refusalOf } from '../../../../shared/errors.ts'
 import type { StockFlip } from '../../../ticket-rate/move-stock.ts'
 import type { StockKind } from '../../../ticket-rate/table.ts'
 import { type Checkout, type HoldJob, organizationAndModeOf, setTimes, toCheckout } from './hold-rows.ts'
@@ -39,18 +39,13 @@ const call = query<{ held: Held }>(
  *  request has completed a checkout under the same idempotency key. */
 export type HoldOutcome = Checkout | Refusal | typeof deferred | 'plan again'
 
-function codesTaken(positions: string[]): Refusal {
-  const [first, ...more] = positions.map((position) =>
-    problem('QR_CODE_TAKEN', 'The code is already used within the event.', ['tickets', +position, 'qrCode']),
-  )
-  if (!first) throw new Error('codes of no ticket are taken')
-  return new Refusal(first, ...more)
-}
+const codeTaken = (position: string) =>
+  problem('QR_CODE_TAKEN', 'The code is already used within the event.', ['tickets', +position, 'qrCode'])
 
 function toOutcome(outcome: string, checkout: Checkout): HoldOutcome {
   const [kind, ...positions] = outcome.split(' ')
   if (kind === 'HELD') return checkout
-  if (kind === 'CODES') return codesTaken(positions)
+  if (kind === 'CODES') return refusalOf(positions.map(codeTaken))
   if (kind === 'KEY_IN_USE')
     return refusal('IDEMPOTENCY_KEY_IN_USE', 'A checkout with this key is still in progress.', [
       'idempotencyKey',
