@@ -20,7 +20,7 @@ mutation Refund($input: RefundTicketInput!) {
 }`
 
 const webhook = `# Has changes sent to an address, signed with the
-# secret. Its deliveries: webhookDeliveries.
+# secret. What was sent: its deliveries.
 mutation Webhook($input: RegisterWebhookInput!) {
   registerWebhook(input: $input) {
     ... on RegisterWebhookPayload { secret webhook { id url types status } }

@@ -26,7 +26,7 @@ const edges: Record<Rule | 'part', string> = {
   part: `TicketConnection.edges TicketConnection.pageInfo PaymentConnection.edges PaymentConnection.pageInfo
     OrganizationConnection.edges OrganizationConnection.pageInfo EventConnection.edges EventConnection.pageInfo
     DiscountConnection.edges DiscountConnection.pageInfo ChangeConnection.edges ChangeConnection.pageInfo
-    WebhookDeliveryConnection.edges WebhookDeliveryConnection.nodes WebhookDeliveryConnection.pageInfo
+    Webhook.deliveries WebhookDeliveryConnection.edges WebhookDeliveryConnection.nodes WebhookDeliveryConnection.pageInfo
     WebhookDeliveryEdge.node RedeliverWebhookPayload.delivery
     Event.artists Event.iframe Event.priceRange PriceRange.min PriceRange.max
     TicketRate.availability TicketRate.warranty Price.availability Price.price Price.fee Price.total

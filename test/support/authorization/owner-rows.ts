@@ -27,12 +27,6 @@ const ofIntegration: Row['sees'] = (caller, thing) => isIntegration(caller) && s
 const ownedBy = (things: Thing[], caller: Caller) =>
   things.find((thing) => ownsWebhook(caller, thing))?.id ?? 'whk_0'
 
-const deliveries = graphqlAsk(
-  'query',
-  'webhookDeliveries',
-  '$id: ID!, $after: String',
-  'webhookId: $id, after: $after, first: 5',
-)
 const redeliver = graphqlAsk(
   'mutation',
   'redeliverWebhook',
@@ -69,17 +63,6 @@ export const ownerRows: Rows = {
     open: true,
     isFor: ['channel', 'integration'],
     ask: () => graphqlAsk('query', 'webhooks', '', '')(),
-  },
-  'Query.webhookDeliveries(webhookId)': {
-    kind: 'webhook',
-    sees: ownsWebhook,
-    ask: (_caller, id) => deliveries({ id }),
-  },
-  'Query.webhookDeliveries(after)': {
-    kind: 'change',
-    sees: () => null,
-    ask: (caller, id, { things }) =>
-      deliveries({ id: ownedBy(things.webhook, caller), after: Buffer.from(id).toString('base64url') }),
   },
   // An expired ticket's code is free again, so scans come before the mutations that end a checkout.
   ...doorRows,
