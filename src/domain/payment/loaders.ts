@@ -29,9 +29,10 @@ export async function requirePayment(
   id: string,
   { loaders }: Context,
   beside?: { organizationId: string },
+  path = ['paymentId'],
 ): Promise<PaymentOfRate> {
   const payment = await (beside ? loaders.loadBeside(paymentById, id, beside) : loaders.load(paymentById, id))
-  if (!payment) throw refusal('NOT_FOUND', 'There is no such payment.', ['paymentId'])
+  if (!payment) throw refusal('NOT_FOUND', 'There is no such payment.', path)
   return payment
 }
 

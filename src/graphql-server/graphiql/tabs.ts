@@ -7,10 +7,10 @@ const refused = '... on Refused { errors { code message path } }'
 
 const refund = `# Refunds one unit of what was paid, for integrations.
 # Without an amount it refunds all that is left.
-mutation Refund($input: RefundTicketInput!) {
-  refundTicket(input: $input) {
-    ... on RefundTicketPayload {
-      refund {
+mutation Refund($input: RefundTicketsInput!) {
+  refundTickets(input: $input) {
+    ... on RefundTicketsPayload {
+      refunds {
         id status amount { amount currency }
         ticket { settlement { paid { amount } refunded { amount } } refunds { id status } }
       }
@@ -175,7 +175,11 @@ export function graphiqlTabs(examples: Examples = placeholders): [Tab, ...Tab[]]
     }),
     asIntegration(door, { input: { ticket: { ticketId }, idempotencyKey: 'first-scan', people: 1 } }),
     asIntegration(refund, {
-      input: { ticketId, amount: { amount: '1.00', currency: 'EUR' }, idempotencyKey: 'first-refund' },
+      input: {
+        of: { ticketId },
+        amount: { amount: '1.00', currency: 'EUR' },
+        idempotencyKey: 'first-refund',
+      },
     }),
     asChannel(changes, {}),
     asIntegration(webhook, {

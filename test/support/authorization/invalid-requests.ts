@@ -40,8 +40,8 @@ export const invalidRequests: [name: string, ask: Ask, isFor: string][] = [
   ),
   graphql(
     'mutation',
-    'refundTicket',
-    'input: { ticketId: "x", amount: { amount: "-1", currency: "EUR" }, idempotencyKey: "" }',
+    'refundTickets',
+    'input: { of: { ticketId: "x" }, amount: { amount: "-1", currency: "EUR" }, idempotencyKey: "" }',
     'integration',
   ),
   graphql(
