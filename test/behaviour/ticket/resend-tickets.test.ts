@@ -195,7 +195,7 @@ test('resending to several payments at once under one idempotency key sends for 
   expect(await sale.db.$count(deliveries)).toBe(1)
 })
 
-test('resending that is refused leaves its idempotency key free, which a checkout does not share', async () => {
+test('resending that is refused leaves its idempotency key free, and that of a checkout is another one', async () => {
   const unpaid = await mustCheckOut(
     sale,
     { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] },
@@ -206,8 +206,8 @@ test('resending that is refused leaves its idempotency key free, which a checkou
   expect(refunds.refusalCodes(await resend())).toEqual(['ILLEGAL_TRANSITION PENDING'])
   await settlePaymentById(sale.db, unpaid.payment_id, await refunds.fullPaymentOf(sale, unpaid))
   expect(await resend()).toMatchObject({ queued: 1, replayed: false })
-  const taken = await resendTickets(sale, { ticketId: id }, sale.channel, 'free')
-  expect(refunds.refusalCodes(taken)).toEqual(['IDEMPOTENCY_KEY_REUSED idempotencyKey'])
+  const other = await resendTickets(sale, { ticketId: id }, sale.channel, 'free')
+  expect(other).toMatchObject({ queued: 1, replayed: false })
 })
 
 test('transfers and resends are counted together, and a transfer beyond five changes nothing', async () => {

@@ -52,7 +52,8 @@ export async function resendTickets(
 ): Promise<Resent> {
   const caller = requireConfidential(ctx)
   const owner = caller.kind === 'channel' ? caller.channelId : caller.integrationId
-  const key = hashIdempotency(nameInMode(ctx, owner), idempotencyKey, of)
+  // Its keys lie among those of checkouts, for which no checkout is to wait.
+  const key = hashIdempotency(`resend ${nameInMode(ctx, owner)}`, idempotencyKey, of)
   const named = await findNamed(of, ctx)
   const resent = await transaction(ctx.db, async (tx) => {
     const { tickets } = await lockNamed(tx, named)
