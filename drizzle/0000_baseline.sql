@@ -330,7 +330,7 @@ create table payments (
 alter table payments set (fillfactor = 75, autovacuum_vacuum_scale_factor = 0.02,
   autovacuum_vacuum_insert_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.02);
 
--- Idempotency keys of completed checkouts, valid for 24 hours (DECISIONS 4).
+-- Idempotency keys of completed checkouts and of tickets sent again, valid for 24 hours (DECISIONS 4, 9).
 create table idempotency_keys (
   organization_id text not null,
   id text not null,
@@ -737,10 +737,12 @@ create table webhooks (
   integration_id text,
   mode key_mode default 'live' not null,
   url text not null,
-  types change_type[] not null,
+  types change_type[],
   status webhook_status default 'enabled' not null,
   disabled_reason text,
   secret text not null,
+  idempotency_key text,
+  request_hash text,
   previous_secret text,
   previous_secret_until timestamptz(3),
   failing_since timestamptz(3),

@@ -31,7 +31,6 @@ type Mutation<Input extends z.ZodObject | z.ZodType<unknown, object>, Payload ex
   description: string
   /** Schema of its input type, `<name>Input`. */
   input: Input
-  isOneOf?: boolean
   /** Parser of the input: `parseRequest` where people fill it in. */
   parse?: typeof parse
   /** Required before the input is looked at: a wrong caller learns nothing of it. */
@@ -56,9 +55,9 @@ export function mutation<Input extends z.ZodType<unknown, object>, Payload exten
   name: string,
   definition: Mutation<Input, Payload>,
 ): UnionRef<Types, Payload | Refused> {
-  const { description, input, isOneOf, parse: read = parse, needs, complexity, run } = definition
+  const { description, input, parse: read = parse, needs, complexity, run } = definition
   const typeName = `${name[0]?.toUpperCase()}${name.slice(1)}`
-  const type = inputOf(`${typeName}Input`, input, { isOneOf })
+  const type = inputOf(`${typeName}Input`, input)
   const hasKey = 'idempotencyKey' in shapeOf(input)
   const payload = builder.objectRef<Payload>(`${typeName}Payload`).implement({
     description: definition.payload,

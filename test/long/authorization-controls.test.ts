@@ -77,7 +77,7 @@ test('a resolver that shows nothing to permitted callers is found', async () => 
 test('a mutation that writes before it refuses is found', async () => {
   const wrong = await withResolver(
     world,
-    'Mutation.cancelTicket',
+    'Mutation.cancelTickets',
     (original) => async (root, args, ctx, info) => {
       await ctx.db
         .update(stock)
@@ -85,7 +85,7 @@ test('a mutation that writes before it refuses is found', async () => {
         .where(eq(stock.id, 'rate_1_a'))
       return original(root, args, ctx, info)
     },
-    (matrix) => checkRow(matrix, row(ownerRows, 'Mutation.cancelTicket(input.ticketId)')),
+    (matrix) => checkRow(matrix, row(ownerRows, 'Mutation.cancelTickets(input.of.ticketId)')),
   )
   expect(wrong).toContainEqual(expect.stringMatching(/^what was refused changed stock /))
 })

@@ -74,7 +74,7 @@ test.each(['Query.ticket(id)', 'Query.event(by.id)', 'Query.node(id) Payment'])(
 
 test('a mutation by GET is refused', async () => {
   const { world, app } = matrix
-  const row = byGet(ownerRows['Mutation.cancelTicket(input.ticketId)'] as Row)
+  const row = byGet(ownerRows['Mutation.cancelTickets(input.of.ticketId)'] as Row)
   const wrong = await findChanges(matrix, [], async () => {
     const answers = world.things.ticket.map(async ({ id }) => {
       const { url } = row.ask(world.callers.door, id, world)
@@ -138,8 +138,20 @@ const named: [what: string, query: string, callers: ['shop' | 'door', 'rival' | 
   ],
   [
     'an idempotency key of a refund',
-    `mutation { named: refundTicket(input: { ticketId: "$bought", idempotencyKey: "the-same",
-      amount: { amount: "1.00", currency: "EUR" } }) { ... on RefundTicketPayload { replayed } } }`,
+    `mutation { named: refundTickets(input: { of: { ticketId: "$bought" }, idempotencyKey: "the-same",
+      amount: { amount: "1.00", currency: "EUR" } }) { ... on RefundTicketsPayload { replayed } } }`,
+    ['door', 'side'],
+  ],
+  [
+    'an idempotency key of a secret',
+    `mutation { named: registerWebhook(input: { url: "https://hooks.example/mk-sale-matrix", idempotencyKey: "the-same" }) {
+      ... on RegisterWebhookPayload { replayed secret } } }`,
+    ['door', 'side'],
+  ],
+  [
+    'an idempotency key of mails',
+    `mutation { named: resendTickets(input: { of: { ticketId: "$bought" }, idempotencyKey: "again" }) {
+      ... on ResendTicketsPayload { replayed } } }`,
     ['door', 'side'],
   ],
   [

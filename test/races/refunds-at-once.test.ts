@@ -114,6 +114,27 @@ test('concurrent refunds with one idempotency key are one refund, for either tic
   await expectSound(one)
 })
 
+test('concurrent refunds of a payment and of its tickets refund each ticket once, and all of a payment or none', async () => {
+  const checkout = await refunds.buyTickets(sale, 3)
+  const of = { paymentId: checkout.payment_id }
+  calls = []
+  const answers = await Promise.all([
+    ...Array.from({ length: 4 }, () => refunds.refundTickets(sale, of, { idempotencyKey: 'whole' })),
+    ...Array.from({ length: 3 }, () => refunds.refundTickets(sale, of)),
+    ...Array.from({ length: 3 }, (_, index) =>
+      refunds.refundTickets(sale, { ticketId: refunds.ticketOf(checkout, index) }),
+    ),
+    ...Array.from({ length: 3 }, () => refunds.cancelTickets(sale, of)),
+  ])
+  for (const refusal of answers.flatMap(refunds.refusalCodes)) expect(refusal).toBe('REFUND_TOO_HIGH 0')
+  const made = answers.flatMap(({ refunds }) => refunds ?? [])
+  expect(new Set(made.map(({ id }) => id)).size).toBe(3)
+  expect(new Set(made.map(({ ticket }) => ticket?.id)).size).toBe(3)
+  expect(calls).toHaveLength(3)
+  expect(await refunds.paymentRow(sale, checkout)).toMatchObject({ status: 'refunded', refundedAmount: 6600 })
+  await expectSound(checkout)
+})
+
 test('concurrent warranty refund, refund and cancellation return a ticket once', async () => {
   for (let round = 0; round < 4; round++) {
     const checkout = await refunds.buyTickets(sale, 1, { warranty: true })

@@ -98,10 +98,10 @@ testOnOneServer('webhook deliveries due and listed are found by index among many
       )
     expect(await plan()).toContain('webhook_deliveries_due')
     expect(await plan()).not.toContain('Seq Scan on webhook_deliveries')
-    const page = { status: undefined, after: undefined, limit: 51 }
-    await listDeliveries(watched.db, { id }, page)
+    const page = { webhookId: id, status: undefined, after: undefined, limit: 51 }
+    await listDeliveries(watched.db, [page])
     expect(await plan()).toMatch(/Index Scan Backward using webhook_deliveries_webhook_id/)
-    await listDeliveries(watched.db, { id }, { ...page, status: 'dead' })
+    await listDeliveries(watched.db, [{ ...page, status: 'dead' }])
     expect(await plan()).toContain('webhook_deliveries_dead')
   } finally {
     await watched.close()

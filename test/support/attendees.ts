@@ -29,7 +29,13 @@ type HeldTicket = {
   language: string | null
   answers: { questionId: string; answer: string }[]
 }
-type Result = { ticket?: HeldTicket; tickets?: HeldTicket[]; queued?: number; errors?: Problem[] }
+type Result = {
+  ticket?: HeldTicket
+  tickets?: HeldTicket[]
+  queued?: number
+  replayed?: boolean
+  errors?: Problem[]
+}
 
 const ticketFields = `id status qrCode documentUrl ${attendeeFields} answers { questionId answer }`
 const refused = `... on Refused { errors { __typename code message path
@@ -43,7 +49,7 @@ const mutation = (
 const documents = {
   updateAttendees: mutation('updateAttendees', `tickets { ${ticketFields} }`),
   transferTicket: mutation('transferTicket', `ticket { ${ticketFields} }`),
-  resendTickets: mutation('resendTickets', `queued tickets { ${ticketFields} }`),
+  resendTickets: mutation('resendTickets', `replayed queued tickets { ${ticketFields} }`),
 }
 
 /** Sends a mutation and returns the whole response, including errors. */
@@ -96,8 +102,8 @@ export const transferTicket = (sale: Sale, ticketId: string, more: object = {}, 
     { ticketId, attendee: toAttendee({ ...berta, ...more }).attendee },
     headers,
   )
-export const resendTickets = (sale: Sale, input: Record<string, unknown>, headers = sale.channel) =>
-  answerOf(sale, 'resendTickets', input, headers)
+export const resendTickets = (sale: Sale, of: object, headers = sale.channel, idempotencyKey?: string) =>
+  answerOf(sale, 'resendTickets', { of, idempotencyKey }, headers)
 
 /** Scans a code, or a ticket by its identifier, and returns the outcome. */
 export async function scanCode(sale: Sale, given: { qrCode?: string; ticketId?: string }): Promise<string> {

@@ -105,8 +105,9 @@ export async function walk({ at, channel, integration, fake, rate }: Walker): Pr
   const { full_name: fullName, email } = attendee('Eva')
   const eva = { fullName, email }
   await asDoor('transferTicket', '"TransferTicketPayload"', { ticketId: second._id, attendee: eva })
-  await asDoor('resendTickets', '"ResendTicketsPayload"', { ticketId: second._id })
-  await asDoor('refundTicket', '"RefundTicketPayload"', { ticketId: second._id, idempotencyKey: id })
+  const of = { ticketId: second._id }
+  await asDoor('resendTickets', '"ResendTicketsPayload"', { of })
+  await asDoor('refundTickets', '"RefundTicketsPayload"', { of, idempotencyKey: id })
 
   const ticketRateId = `rate_${rate}`
   const items = [{ ticketRateId, tickets: [{ priceId: `price_${rate}`, attendee: eva }] }]

@@ -52,10 +52,13 @@ export type Refund = {
   succeededAt: string | null
   ticket: { id: string; status: string } | null
 }
+type HeldTicket = { id: string; status: string; settlement: { net: number } }
 type Result = {
   payment?: { id: string; status: string; tickets: { status: string }[] }
-  ticket?: { id: string; status: string; settlement: { net: number } }
+  ticket?: HeldTicket
+  tickets?: HeldTicket[]
   refund?: Refund
+  refunds?: Refund[]
   replayed?: boolean
   errors?: Problem[]
 }
@@ -67,11 +70,11 @@ const refused = `... on Refused { errors { __typename code message path ... on T
 const documents = {
   cancelPayment: `mutation ($input: CancelPaymentInput!) { cancelPayment(input: $input) {
     ... on CancelPaymentPayload { payment { id status tickets { status } } } ${refused} } }`,
-  cancelTicket: `mutation ($input: CancelTicketInput!) { cancelTicket(input: $input) {
-    ... on CancelTicketPayload { ticket { id status settlement { net { amount currency } } } } ${refused} } }`,
-  refundTicket: `mutation ($input: RefundTicketInput!) {
-    refundTicket(input: $input) {
-      ... on RefundTicketPayload { replayed refund { ${refundFields} } } ${refused} } }`,
+  cancelTickets: `mutation ($input: CancelTicketsInput!) { cancelTickets(input: $input) {
+    ... on CancelTicketsPayload { tickets { id status settlement { net { amount currency } } } } ${refused} } }`,
+  refundTickets: `mutation ($input: RefundTicketsInput!) {
+    refundTickets(input: $input) {
+      ... on RefundTicketsPayload { replayed refunds { ${refundFields} } } ${refused} } }`,
   returnTicket: `mutation ($input: ReturnTicketInput!) { returnTicket(input: $input) {
     ... on ReturnTicketPayload { refund { ${refundFields} } } ${refused} } }`,
 }
@@ -94,25 +97,37 @@ async function answerOf(...given: Parameters<typeof callMutation>): Promise<Resu
 
 export const cancelPayment = (sale: Sale, paymentId: string) =>
   answerOf(sale, 'cancelPayment', { paymentId }, sale.channel)
-export const cancelTicket = (sale: Sale, ticketId: string, headers = sale.channel) =>
-  answerOf(sale, 'cancelTicket', { ticketId }, headers)
-/** Refunds a ticket, under a key of its own unless one is given. `amount` is a number in EUR, or an amount. */
-export const refundTicket = (
-  sale: Sale,
-  ticketId: string,
-  { amount, ...more }: { amount?: number | Amount | null } & Record<string, unknown> = {},
-) =>
+
+/** A ticket, or the tickets of a payment. */
+export type Of = { ticketId: string } | { paymentId: string }
+
+export const cancelTickets = (sale: Sale, of: Of, headers = sale.channel) =>
+  answerOf(sale, 'cancelTickets', { of }, headers)
+/** Cancels one ticket, and returns it. */
+export async function cancelTicket(sale: Sale, ticketId: string, headers = sale.channel) {
+  const { tickets, ...answer } = await cancelTickets(sale, { ticketId }, headers)
+  return { ...answer, ...(tickets?.[0] && { ticket: tickets[0] }) }
+}
+
+type Refunding = { amount?: number | Amount | null } & Record<string, unknown>
+/** Refunds tickets, under a key of their own unless one is given. `amount` is a number in EUR, or an amount. */
+export const refundTickets = (sale: Sale, of: Of, { amount, ...more }: Refunding = {}) =>
   answerOf(
     sale,
-    'refundTicket',
+    'refundTickets',
     {
-      ticketId,
+      of,
       idempotencyKey: crypto.randomUUID(),
       amount: typeof amount === 'number' ? money(amount) : amount,
       ...more,
     },
     sale.integration.v2,
   )
+/** Refunds one ticket, and returns its refund. */
+export async function refundTicket(sale: Sale, ticketId: string, more?: Refunding) {
+  const { refunds, ...answer } = await refundTickets(sale, { ticketId }, more)
+  return { ...answer, ...(refunds?.[0] && { refund: refunds[0] }) }
+}
 export const returnTicket = (sale: Sale, ticketId: string) =>
   answerOf(sale, 'returnTicket', { ticketId }, sale.channel)
 

@@ -87,14 +87,14 @@ export function openRetryingBuyers({ sale, fake, url, random }: Crowd) {
   const expire = ({ checkout }: StartedSale) => endHolds(sale.db, hasId(checkout))
   async function refund({ checkout }: StartedSale) {
     const [ticket] = checkout.tickets
-    const query = `mutation ($input: RefundTicketInput!) { refundTicket(input: $input) { __typename } }`
-    const variables = { input: { ticketId: ticket?._id, idempotencyKey: randomUUID() } }
+    const query = `mutation ($input: RefundTicketsInput!) { refundTickets(input: $input) { __typename } }`
+    const variables = { input: { of: { ticketId: ticket?._id }, idempotencyKey: randomUUID() } }
     const { text } = await askUntilAnswered(`${url}/graphql`, {
       method: 'POST',
       headers: { ...sale.integration.v2, 'content-type': 'application/json' },
       body: JSON.stringify({ query, variables }),
     })
-    if (!text.includes('RefundTicketPayload')) throw new Error(`a refund was answered with ${text}`)
+    if (!text.includes('RefundTicketsPayload')) throw new Error(`a refund was answered with ${text}`)
   }
 
   const behaviours: ((begun: StartedSale) => Promise<unknown>)[] = [

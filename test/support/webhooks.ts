@@ -49,7 +49,7 @@ type Headers = Record<string, string>
 export type Webhook = {
   id: string
   url: string
-  types: string[]
+  types: string[] | null
   status: string
   disabledReason: string | null
   failingSince: string | null
@@ -68,6 +68,7 @@ export type Delivery = {
 type Result = {
   webhook?: Webhook
   secret?: string
+  replayed?: boolean
   webhookId?: string
   delivery?: Delivery
   errors?: Refusal[]
@@ -77,7 +78,7 @@ const webhook = 'id url types status disabledReason failingSince previousSecretU
 const delivery =
   'status attempts nextAttemptAt lastStatus lastError deliveredAt change { id type subjectId sequence }'
 const refused = '... on Refused { errors { code path message ... on LimitError { max } } }'
-const secret = `webhook { ${webhook} } secret`
+const secret = `webhook { ${webhook} } secret replayed`
 const changed = `webhook { ${webhook} }`
 
 // What each payload has.
@@ -123,10 +124,10 @@ export function webhooksOf(sale: Sale, headers: Headers = sale.channel) {
         pageInfo: { hasNextPage: boolean; hasPreviousPage: boolean; endCursor: string | null }
       }
       const query = `query ($webhookId: ID!, $status: WebhookDeliveryStatus, $first: Int! = 50, $after: String) {
-        webhookDeliveries(webhookId: $webhookId, status: $status, first: $first, after: $after) {
-          nodes { ${delivery} } edges { cursor } pageInfo { hasNextPage hasPreviousPage endCursor } } }`
-      const data = await ask<{ webhookDeliveries: Page | null }>(query, { webhookId, ...more })
-      return data.webhookDeliveries
+        node(id: $webhookId) { ... on Webhook { deliveries(status: $status, first: $first, after: $after) {
+          nodes { ${delivery} } edges { cursor } pageInfo { hasNextPage hasPreviousPage endCursor } } } } }`
+      const data = await ask<{ node: { deliveries: Page } | null }>(query, { webhookId, ...more })
+      return data.node?.deliveries ?? null
     },
   }
 }

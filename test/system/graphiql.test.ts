@@ -91,7 +91,9 @@ test('GraphiQL opens with working tabs, from a list of events to a webhook', asy
   expect(scanned.checkInTicket).toMatchObject({ checkIn: { outcome: 'TOO_EARLY', inside: 0 } })
   await openTab(page, 'Refund')
   const refunded = await run(page)
-  expect(refunded.refundTicket).toMatchObject({ refund: { status: 'SUCCEEDED', amount: { amount: '1.00' } } })
+  expect(refunded.refundTickets).toMatchObject({
+    refunds: [{ status: 'SUCCEEDED', amount: { amount: '1.00' } }],
+  })
   await openTab(page, 'Changes')
   const result = await run(page)
   expect(result.changes.nodes).toMatchObject([{ type: 'PAYMENT_PAID' }, { type: 'TICKET_ACTIVATED' }])

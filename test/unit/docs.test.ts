@@ -224,7 +224,7 @@ test.each(pages)('%s shows GraphQL that the schema has', (page) => {
 
 test('reports GraphQL that the schema has not', () => {
   expect(wrongGraphql('```graphql\n{ nothing }\n```')).toEqual([expect.stringContaining('nothing')])
-  expect(wrongGraphql('`refundTicket(ticketId)`, `refundTicket(input: {ticket})`')).toHaveLength(2)
+  expect(wrongGraphql('`refundTickets(ticketId)`, `refundTickets(input: {ticket})`')).toHaveLength(2)
 })
 
 const foldersIn = (folder: string) =>

@@ -155,7 +155,7 @@ test('roots are in the order of a table of contents: who, what there is, what wa
   )
   const mutation = places(
     OperationTypeNode.MUTATION,
-    ...['checkout', 'cancelPayment', 'sellAtBoxOffice', 'updateAttendees', 'refundTicket', 'checkInTicket'],
+    ...['checkout', 'cancelPayment', 'sellAtBoxOffice', 'updateAttendees', 'refundTickets', 'checkInTicket'],
     ...['redeemSupplement', 'updateWebhook', 'redeliverWebhook'],
   )
   for (const order of [query, mutation]) {

@@ -125,13 +125,27 @@ export async function requireResends(tx: Connection, tickets: Addressed[]): Prom
   )
 }
 
-/** Queues each of these tickets to be sent once more. Returns the number of mails and messages. Requires this
- *  transaction to hold the row locks of the tickets. */
-export async function queueAgain(tx: Connection, tickets: Addressed[]): Promise<number> {
-  const queued = tickets.flatMap((ticket) => again(ticket, `resend:${newId('dlv')}`))
+/** Queues each of these tickets to be sent once more, on an occasion that begins with `resend:`. Returns the number of
+ *  mails and messages. Requires this transaction to hold the row locks of the tickets. */
+export async function queueAgain(tx: Connection, tickets: Addressed[], occasion: string): Promise<number> {
+  const queued = tickets.flatMap((ticket) => again(ticket, `${occasion}:${ticket.id}`))
   await tx.insert(deliveries).values(queued)
   return queued.length
 }
+
+/** Finds what was queued on an occasion of `queueAgain`. */
+export const findResent = (
+  tx: Connection,
+  { organizationId, paymentId }: Pick<Addressed, 'organizationId' | 'paymentId'>,
+  occasion: string,
+): Promise<Pick<Queued, 'ticketId'>[]> =>
+  tx
+    .select({ ticketId: deliveries.ticketId })
+    .from(deliveries)
+    .where(
+      sql`${deliveries.organizationId} = ${organizationId} and ${deliveries.paymentId} = ${paymentId}
+        and starts_with(${deliveries.occasion}, ${`${occasion}:`})`,
+    )
 
 /** Queues a transferred ticket for its new attendee, and a notice for the former one unless both have the same
  *  address, in the transaction of the transfer. A former attendee who was anonymized is told nothing, and no

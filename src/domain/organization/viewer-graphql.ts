@@ -39,7 +39,7 @@ const ScopeRef = enumOf<IntegrationScope>('IntegrationScope', "Right of an integ
   'tickets:read': 'Reads tickets, payments, refunds, the feed and webhooks.',
   door: 'Checks in at the door, and redeems supplements at the bar.',
   refunds: 'Refunds and cancels tickets.',
-  sales: 'Sells at the box office, gives away, changes holders, and sums sales up.',
+  sales: 'Sells at the box office, gives away, changes attendees, and sums sales up.',
   catalogue: 'Reads events, rates and discounts.',
 })
 

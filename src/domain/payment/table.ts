@@ -83,14 +83,14 @@ export const payments = pgTable(
   ],
 )
 
-/** Idempotency keys of completed checkouts, valid for 24 hours (DECISIONS 4). */
+/** Idempotency keys of completed checkouts and of tickets sent again, valid for 24 hours (DECISIONS 4, 9). */
 export const idempotencyKeys = pgTable(
   'idempotency_keys',
   {
     organizationId: text('organization_id').notNull(),
-    /** SHA-256 of the channel and its key. */
+    /** SHA-256 of the caller and its key. */
     id: text().notNull(),
-    /** SHA-256 of the checkout's input. */
+    /** SHA-256 of the request. */
     requestHash: text('request_hash').notNull(),
     paymentId: text('payment_id').notNull(),
     createdAt: createdAt(),

@@ -5,20 +5,31 @@ import { ticketById } from '../ticket/loaders.ts'
 import { refundById, refundsByPaymentId, refundsByTicketId } from './loaders.ts'
 import type { RefundAttempt } from './table.ts'
 
-const RefundStatusRef = enumOf<RefundAttempt['status']>('RefundStatus', 'Status of a refund.', {
-  pending: 'The provider has not decided yet.',
-  succeeded: 'The provider has confirmed the refund, or the organization gives it back by hand.',
-  failed: 'The provider refused. The amount can be refunded again.',
-})
+const RefundStatusRef = enumOf<RefundAttempt['status'] | 'TO_HAND_BACK' | 'WAITING_FOR_FUNDS'>(
+  'RefundStatus',
+  'Status of a refund. Values may be added: treat an unknown one as `PENDING`.',
+  {
+    pending: 'The provider has not decided yet.',
+    succeeded: 'The provider has confirmed the refund, or the organization gives it back by hand.',
+    failed: 'The provider refused. The amount can be refunded again.',
+    TO_HAND_BACK: 'The organization has yet to give it back by hand. Not used yet.',
+    WAITING_FOR_FUNDS: 'The provider waits until there is money to refund from. Not used yet.',
+  },
+)
 
-const RefundReasonRef = enumOf<RefundAttempt['reason']>('RefundReason', 'Reason for a refund.', {
-  REQUESTED: 'Requested by an integration.',
-  WARRANTY: 'The ticket was returned under its warranty.',
-  LATE_NO_CAPACITY: 'Automatic: the money arrived after the hold expired, and too few places were left.',
-  PAID_AFTER_CANCELLATION: 'Automatic: the money arrived after the checkout was cancelled.',
-  PAID_TWICE: 'Automatic: the payment was already paid.',
-  AMOUNT_MISMATCH: 'Automatic: the amount or the currency differ from those of the payment.',
-})
+const RefundReasonRef = enumOf<RefundAttempt['reason'] | 'CALLED_OFF'>(
+  'RefundReason',
+  'Reason for a refund. Values may be added: treat an unknown one as automatic.',
+  {
+    REQUESTED: 'Requested by an integration.',
+    WARRANTY: 'The ticket was returned under its warranty.',
+    LATE_NO_CAPACITY: 'Automatic: the money arrived after the hold expired, and too few places were left.',
+    PAID_AFTER_CANCELLATION: 'Automatic: the money arrived after the checkout was cancelled.',
+    PAID_TWICE: 'Automatic: the payment was already paid.',
+    AMOUNT_MISMATCH: 'Automatic: the amount or the currency differ from those of the payment.',
+    CALLED_OFF: 'The event was called off. Not used yet.',
+  },
+)
 
 export const RefundRef = builder.objectRef<RefundAttempt>('Refund').implement({
   description: 'Refund of a payment or ticket, in any state.',

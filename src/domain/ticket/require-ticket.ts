@@ -8,9 +8,13 @@ import { ticketById } from './loaders.ts'
 import { type LookupTicket, retiredDocuments, type Ticket, ticketColumns, tickets } from './table.ts'
 
 /** Loads a ticket of the caller. Refuses: NOT_FOUND, also for somebody else's ticket (DECISIONS 2). */
-export async function requireTicket(id: string, { loaders }: Context): Promise<LookupTicket> {
+export async function requireTicket(
+  id: string,
+  { loaders }: Context,
+  path = ['ticketId'],
+): Promise<LookupTicket> {
   const ticket = await loaders.load(ticketById, id)
-  if (!ticket) throw refusal('NOT_FOUND', 'There is no such ticket.', ['ticketId'])
+  if (!ticket) throw refusal('NOT_FOUND', 'There is no such ticket.', path)
   return ticket
 }
 

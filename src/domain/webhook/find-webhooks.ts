@@ -1,5 +1,7 @@
 import { and, desc, eq, getTableColumns, lt, ne, type SQL, sql } from 'drizzle-orm'
-import type { PgUpdateSetSource } from 'drizzle-orm/pg-core'
+import { type PgUpdateSetSource, unionAll } from 'drizzle-orm/pg-core'
+import type { Readers } from '../../data/batch-loader.ts'
+import { Loader } from '../../data/loader.ts'
 import type { Connection } from '../../database/database.ts'
 import { type Context, requireConfidential } from '../../request/context.ts'
 import { decodeCursor, encodeCursor } from '../../shared/cursor.ts'
@@ -53,9 +55,10 @@ export const listWebhooks = (ctx: Context): Promise<Webhook[]> =>
 /** A delivery and the change that it delivers. */
 export type DeliveryWithChange = WebhookDelivery & { change: Change }
 
-const selectDeliveries = (db: Connection) =>
+// `page` numbers the rows of one list among several.
+const selectDeliveries = (db: Connection, page = 0) =>
   db
-    .select({ ...getTableColumns(webhookDeliveries), change: changes })
+    .select({ ...getTableColumns(webhookDeliveries), change: changes, page: sql<number>`${page}::integer` })
     .from(webhookDeliveries)
     .innerJoin(
       changes,
@@ -72,25 +75,40 @@ export const toCursor = ({ change }: DeliveryWithChange): string => encodeCursor
 export const readCursor = (cursor: string): string =>
   decodeCursor(cursor, (id) => (/^chg_\w{26}$/.test(id) ? id : null))
 
-type Page = { status?: WebhookDelivery['status'] | null; after?: string | null | undefined; limit: number }
+/** A page of deliveries to a webhook. `after` is the identifier of a change. */
+export type DeliveryPage = {
+  webhookId: string
+  status: WebhookDelivery['status'] | null | undefined
+  after: string | null | undefined
+  limit: number
+}
 
-/** Lists the deliveries to a webhook, newest change first, as change identifiers are ordered by time. `after`
- *  is the identifier of a change. */
-export const listDeliveries = (
-  db: Connection,
-  { id }: Pick<Webhook, 'id'>,
-  { status, after, limit }: Page,
-): Promise<DeliveryWithChange[]> =>
-  selectDeliveries(db)
+const selectPage = (db: Connection, { webhookId, status, after, limit }: DeliveryPage, index: number) =>
+  selectDeliveries(db, index)
     .where(
       and(
-        eq(webhookDeliveries.webhookId, id),
+        eq(webhookDeliveries.webhookId, webhookId),
         status ? eq(webhookDeliveries.status, status) : undefined,
         after ? lt(webhookDeliveries.changeId, after) : undefined,
       ),
     )
     .orderBy(desc(webhookDeliveries.changeId))
     .limit(limit)
+
+/** Lists pages of deliveries by one statement, newest change first, as change identifiers are ordered by time. */
+export async function listDeliveries(db: Connection, pages: DeliveryPage[]): Promise<DeliveryWithChange[][]> {
+  const [first, second, ...others] = pages.map((page, index) => selectPage(db, page, index))
+  if (!first || !second) return [(await first) ?? []]
+  const found = await unionAll(first, second, ...others).orderBy(desc(webhookDeliveries.changeId))
+  return pages.map((_page, index) => found.filter(({ page }) => page === index))
+}
+
+/** Loads pages of deliveries to webhooks of the caller. A key is the JSON of a page. */
+export const deliveryPages = ({ own: { db } }: Readers): Loader<DeliveryWithChange[]> =>
+  new Loader((keys) => {
+    const pages: DeliveryPage[] = keys.map((key) => JSON.parse(key))
+    return listDeliveries(db, pages)
+  })
 
 /** Sends a change to a webhook again, with a fresh set of attempts, whatever its status, and ends the pause of
  *  the webhook. Refuses: NOT_FOUND,

@@ -5,9 +5,10 @@ import { inputTypes } from '../../graphql/input-of.ts'
 import { mutation, oneObject } from '../../graphql/mutation-result.ts'
 import { ChangeRef, ChangeTypeRef } from '../change/graphql.ts'
 import {
+  type DeliveryPage,
   type DeliveryWithChange,
+  deliveryPages,
   findOwnWebhooks,
-  listDeliveries,
   listWebhooks,
   readCursor,
   redeliverWebhook,
@@ -25,6 +26,7 @@ import {
 import { deliveryStatuses, disabledReasons, type Webhook } from './table.ts'
 import {
   deliveryInput,
+  rotationInput,
   webhookIdInput,
   webhookInput,
   webhookType,
@@ -33,7 +35,7 @@ import {
 
 const WebhookStatusRef = enumOf<Exclude<Webhook['status'], 'deleted'>>(
   'WebhookStatus',
-  'Status of a webhook.',
+  'Status of a webhook. Values may be added: treat an unknown one as disabled.',
   {
     enabled: 'Changes are queued for the webhook and sent.',
     disabled: 'Nothing is sent, and no changes are queued: read them from the feed.',
@@ -42,7 +44,7 @@ const WebhookStatusRef = enumOf<Exclude<Webhook['status'], 'deleted'>>(
 
 const DisabledReasonRef = enumOf(
   'WebhookDisabledReason',
-  'Reason why a webhook is disabled.',
+  'Reason why a webhook is disabled. Values may be added: treat an unknown one as `FAILING`.',
   disabledReasons,
 )
 
@@ -56,7 +58,9 @@ const WebhookRef = builder.objectRef<Webhook>('Webhook').implement({
     url: t.exposeString('url', { description: 'URL that changes are posted to.' }),
     types: t.expose('types', {
       type: [ChangeTypeRef],
-      description: 'Types of change that the webhook receives.',
+      ...nullable(
+        'Types of change that the webhook receives; null for all, also those that are added later.',
+      ),
     }),
     status: t.field({
       type: WebhookStatusRef,
@@ -101,7 +105,8 @@ const secretFields: Parameters<typeof mutation<z.ZodType<unknown, object>, Webho
   (t) => ({
     webhook: t.expose('webhook', { type: WebhookRef, description: 'Webhook that the secret belongs to.' }),
     secret: t.exposeString('secret', {
-      description: 'Secret to verify messages with (`whsec_…`). It is never shown again: store it.',
+      description:
+        'Secret to verify messages with (`whsec_…`). It is shown again only to a repeated request: store it.',
     }),
   })
 
@@ -147,14 +152,18 @@ mutation('disableWebhook', {
 mutation('rotateWebhookSecret', {
   description:
     'Replaces the secret of a webhook. For 24 hours messages carry signatures by both the new and the previous secret. Rotating again within that time keeps only the last two.',
-  input: webhookIdInput('Webhook to give a new secret.'),
+  input: rotationInput,
   needs: { caller: 'confidential', scope: 'tickets:read' },
-  run: ({ webhookId }, ctx) => rotateWebhookSecret(webhookId, ctx),
+  run: rotateWebhookSecret,
   payload: 'Webhook and its new secret.',
   fields: secretFields,
 })
 
-const WebhookDeliveryStatusRef = enumOf('WebhookDeliveryStatus', 'Status of a delivery.', deliveryStatuses)
+const WebhookDeliveryStatusRef = enumOf(
+  'WebhookDeliveryStatus',
+  'Status of a delivery. Values may be added: treat an unknown one as `PENDING`.',
+  deliveryStatuses,
+)
 
 const WebhookDeliveryRef = builder.objectRef<DeliveryWithChange>('WebhookDelivery').implement({
   description: 'Delivery of a change to a webhook.',
@@ -192,29 +201,22 @@ const WebhookDeliveryConnectionRef = connectionOf('WebhookDelivery', WebhookDeli
   toCursor,
 })
 
-builder.queryField('webhookDeliveries', (t) =>
+builder.objectField(WebhookRef, 'deliveries', (t) =>
   t.field({
     type: WebhookDeliveryConnectionRef,
-    nullable: true,
-    description:
-      'Lists the deliveries to a webhook of the caller, newest change first. Null if the caller has no such webhook.',
-    extensions: { needs: { caller: 'confidential', scope: 'tickets:read' } },
+    ...nullable('Deliveries to this webhook, newest change first; null if the page is refused.'),
     complexity: costOfPage(1_000),
     args: {
-      webhookId: t.arg.id({ required: true, description: 'Webhook identifier.' }),
       status: t.arg({
         type: WebhookDeliveryStatusRef,
         description: 'Returns only deliveries with this status.',
       }),
       ...forwardArgs(t, 'Returns deliveries after this cursor; from the newest if omitted.'),
     },
-    resolve: async (_root, { webhookId, status, after, ...args }, ctx) => {
+    resolve: async ({ id: webhookId }, { status, after, ...args }, { loaders }) => {
       const first = sizeOf(args)
-      const page = { status, after: after && readCursor(after), limit: first + 1 }
-      const [webhook] = await findOwnWebhooks([webhookId], ctx)
-      if (!webhook) return null
-      const found = await listDeliveries(ctx.db, webhook, page)
-      return toPage(found, first, after)
+      const page: DeliveryPage = { webhookId, status, after: after && readCursor(after), limit: first + 1 }
+      return toPage(await loaders.load(deliveryPages, JSON.stringify(page)), first, after)
     },
   }),
 )

@@ -2,13 +2,20 @@ import { createHmac, randomBytes } from 'node:crypto'
 import { and, eq, sql } from 'drizzle-orm'
 import type { z } from 'zod'
 import { channels, integrations } from '../../auth/table.ts'
+import { checkReplay, hashIdempotency, nameInMode } from '../../data/idempotency.ts'
 import { inSeconds, nowMs } from '../../database/clock.ts'
+import type { Connection } from '../../database/database.ts'
 import { type Context, requireConfidential } from '../../request/context.ts'
 import { refusal } from '../../shared/errors.ts'
 import { newId } from '../../shared/ids.ts'
 import { isOwnWebhook, updateOwnWebhook } from './find-webhooks.ts'
 import { type Webhook, webhookDeliveries, webhooks } from './table.ts'
-import { readWebhookUrl, type webhookInput, type webhookUpdateInput } from './webhook-input.ts'
+import {
+  readWebhookUrl,
+  type rotationInput,
+  type webhookInput,
+  type webhookUpdateInput,
+} from './webhook-input.ts'
 
 const prefix = 'whsec_'
 
@@ -32,41 +39,66 @@ const maxWebhooks = 10
 // Time during which the previous secret also signs after a rotation.
 const overlapSeconds = 24 * 3600
 
-/** A webhook with its secret in clear text, which is shown only once. */
-export type WebhookWithSecret = { webhook: Webhook; secret: string }
+/** A webhook with its secret in clear text, which is shown only under the idempotency key that it was made under. */
+export type WebhookWithSecret = { webhook: Webhook; secret: string; replayed: boolean }
 
-/** Registers a webhook for the caller's changes: for a channel those of its payments and tickets and of the
- *  rates of organizations that granted it, for an integration all of its organization. Refuses: INVALID,
- *  ADDRESS_NOT_ALLOWED, TOO_MANY_WEBHOOKS (DECISIONS 7). */
-export async function registerWebhook(
-  { url, types }: z.output<typeof webhookInput>,
+type NewSecret = Pick<typeof webhooks.$inferInsert, 'secret' | 'idempotencyKey' | 'requestHash'>
+
+// Makes a secret, or replays the one that the same idempotency key and request made: for a day, while it is the newest
+// of its webhook. Serializes requests of one owner; `no key update` lets sales, which refer to the owner, proceed.
+function makeSecret(
+  { idempotencyKey, ...request }: { idempotencyKey?: string | null | undefined },
   ctx: Context,
+  make: (tx: Connection, secret: NewSecret) => Promise<Webhook | undefined>,
 ): Promise<WebhookWithSecret> {
   const caller = requireConfidential(ctx)
   const [owners, ownerId] =
     caller.kind === 'channel' ? [channels, caller.channelId] : [integrations, caller.integrationId]
-  const secret = newWebhookSecret()
+  const key = hashIdempotency(nameInMode(ctx, ownerId), idempotencyKey, request)
+  return ctx.db.transaction(async (tx) => {
+    await tx.select({ id: owners.id }).from(owners).where(eq(owners.id, ownerId)).for('no key update')
+    if (key) {
+      const isFresh = sql`coalesce(${webhooks.previousSecretUntil}, ${webhooks.createdAt} + interval '1 day') > ${nowMs}`
+      const isMade = and(isOwnWebhook(ctx), eq(webhooks.idempotencyKey, key.id), isFresh)
+      const [made] = await tx.select().from(webhooks).where(isMade)
+      const webhook = checkReplay(made, key.requestHash, 'This key was already used for another secret.')
+      if (webhook) return { webhook, secret: webhook.secret, replayed: true }
+    }
+    const secret = newWebhookSecret()
+    const keyColumns = { idempotencyKey: key?.id ?? null, requestHash: key?.requestHash ?? null }
+    const webhook = await make(tx, { secret, ...keyColumns })
+    if (!webhook) throw new Error('the insert returned no webhook')
+    return { webhook, secret, replayed: false }
+  })
+}
+
+/** Registers a webhook for the caller's changes: for a channel those of its payments and tickets and of the
+ *  rates of organizations that granted it, for an integration all of its organization. Refuses: INVALID,
+ *  ADDRESS_NOT_ALLOWED, TOO_MANY_WEBHOOKS, IDEMPOTENCY_KEY_REUSED (DECISIONS 7). */
+export function registerWebhook(
+  input: z.output<typeof webhookInput>,
+  ctx: Context,
+): Promise<WebhookWithSecret> {
+  const caller = requireConfidential(ctx)
   const row = {
     id: newId('whk'),
     mode: ctx.mode,
-    url: readWebhookUrl(url, ctx.services.privateWebhooks),
-    types,
-    secret,
-    channelId: caller.kind === 'channel' ? ownerId : null,
-    integrationId: caller.kind === 'integration' ? ownerId : null,
+    url: readWebhookUrl(input.url, ctx.services.privateWebhooks),
+    types: input.types,
+    channelId: caller.kind === 'channel' ? caller.channelId : null,
+    integrationId: caller.kind === 'integration' ? caller.integrationId : null,
   }
-  return ctx.db.transaction(async (tx) => {
-    // Serializes registrations of one owner, so that the limit holds. `no key update` lets sales, which refer to
-    // the owner, proceed.
-    await tx.select({ id: owners.id }).from(owners).where(eq(owners.id, ownerId)).for('no key update')
+  return makeSecret(input, ctx, async (tx, secret) => {
     const existing = await tx.select({ id: webhooks.id }).from(webhooks).where(isOwnWebhook(ctx))
     if (existing.length >= maxWebhooks)
       throw refusal('TOO_MANY_WEBHOOKS', `A caller can have at most ${maxWebhooks} webhooks.`, undefined, {
         limit: maxWebhooks,
       })
-    const [webhook] = await tx.insert(webhooks).values(row).returning()
-    if (!webhook) throw new Error('the insert returned no webhook')
-    return { webhook, secret }
+    const [webhook] = await tx
+      .insert(webhooks)
+      .values({ ...row, ...secret })
+      .returning()
+    return webhook
   })
 }
 
@@ -96,8 +128,8 @@ export async function updateWebhook(
   ctx: Context,
 ): Promise<Webhook> {
   // An update must set a column, even if nothing changes.
-  const chosen = { types: types ?? sql`${webhooks.types}` }
-  if (url == null) return updateOwnWebhook(ctx.db, id, chosen, ctx)
+  const chosen = { types: types === undefined ? sql`${webhooks.types}` : types }
+  if (url === undefined) return updateOwnWebhook(ctx.db, id, chosen, ctx)
   return updateAndResume(id, { ...chosen, url: readWebhookUrl(url, ctx.services.privateWebhooks) }, ctx)
 }
 
@@ -126,9 +158,15 @@ export const deleteWebhook = (id: string, ctx: Context): Promise<{ id: string }>
   })
 
 /** Replaces the secret of a webhook. The previous one also signs for another day, so that the receiver can
- *  switch at its own time; older ones stop signing. Refuses: NOT_FOUND. */
-export async function rotateWebhookSecret(id: string, ctx: Context): Promise<WebhookWithSecret> {
-  const secret = newWebhookSecret()
-  const previous = { previousSecret: sql`${webhooks.secret}`, previousSecretUntil: inSeconds(overlapSeconds) }
-  return { webhook: await updateOwnWebhook(ctx.db, id, { secret, ...previous }, ctx), secret }
-}
+ *  switch at its own time; older ones stop signing. Refuses: NOT_FOUND, IDEMPOTENCY_KEY_REUSED. */
+export const rotateWebhookSecret = (
+  input: z.output<typeof rotationInput>,
+  ctx: Context,
+): Promise<WebhookWithSecret> =>
+  makeSecret(input, ctx, (tx, secret) => {
+    const previous = {
+      previousSecret: sql`${webhooks.secret}`,
+      previousSecretUntil: inSeconds(overlapSeconds),
+    }
+    return updateOwnWebhook(tx, input.webhookId, { ...secret, ...previous }, ctx)
+  })

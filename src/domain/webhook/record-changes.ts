@@ -49,7 +49,7 @@ const insert = query(
 const toWebhooks = (
   join: SQL,
 ) => sql`select ${webhooks.id} as "webhookId", ${id} as "changeId" from ${given.rows} ${join}
-    where ${webhooks.status} = 'enabled' and ${webhooks.mode} = ${mode} and ${type} = any(${webhooks.types})`
+    where ${webhooks.status} = 'enabled' and ${webhooks.mode} = ${mode} and (${webhooks.types} is null or ${type} = any(${webhooks.types}))`
 
 // Finds webhooks, and the changes that each is to receive.
 const findRecipients = query<{ webhookId: string; changeId: string }>(

@@ -25,11 +25,16 @@ export const webhooks = pgTable(
     integrationId: text('integration_id').references(() => integrations.id),
     mode: modeColumn(),
     url: text().notNull(),
-    types: changeType().array().notNull(),
+    /** Null: all, those that are added later too. */
+    types: changeType().array(),
     status: webhookStatus().notNull().default('enabled'),
     disabledReason: text('disabled_reason').$type<keyof typeof disabledReasons>(),
     /** Signs messages. Stored in clear text, because signing needs it. */
     secret: text().notNull(),
+    /** SHA-256 of the caller and of the idempotency key that the secret was made under. */
+    idempotencyKey: text('idempotency_key'),
+    /** SHA-256 of the request under that key. */
+    requestHash: text('request_hash'),
     /** Also signs until `previousSecretUntil`, so that receivers can rotate without losing messages. */
     previousSecret: text('previous_secret'),
     previousSecretUntil: timestampMs('previous_secret_until'),

@@ -12,6 +12,11 @@ const types = z
   .min(1, 'must name at least one type')
   .transform((types) => [...new Set(types)])
 const webhookId = scalars.id.describe('Webhook identifier.')
+const idempotencyKey = scalars.idempotencyKey
+  .nullish()
+  .describe(
+    'Key that makes retries safe: for 24 hours, and until the webhook gets another secret, the same key and input return the same secret.',
+  )
 
 /** A new webhook. */
 export const webhookInput = z
@@ -21,8 +26,9 @@ export const webhookInput = z
     ),
     types: types
       .nullish()
-      .transform((types) => types ?? [...changeType.enumValues])
-      .describe('Types of change to receive; all if omitted.'),
+      .transform((types) => types ?? null)
+      .describe('Types of change to receive; all, also those that are added later, if null or omitted.'),
+    idempotencyKey,
   })
   .describe('Webhook to register.')
 
@@ -30,13 +36,22 @@ export const webhookInput = z
 export const webhookUpdateInput = z
   .strictObject({
     webhookId,
-    url: scalars.httpUrl.nullish().describe('New URL, an https address on the public internet.'),
-    types: types.nullish().describe('New types of change.'),
+    url: scalars.httpUrl
+      .optional()
+      .describe('New URL, an https address on the public internet. Cannot be cleared.'),
+    types: types
+      .nullish()
+      .describe('New types of change; null makes it all, also those that are added later.'),
   })
-  .describe('Changes to a webhook. Fields that are omitted or null stay as they are.')
+  .describe('Changes to a webhook. Fields that are omitted stay as they are.')
 
 /** A webhook that exists. `description` says what for. */
 export const webhookIdInput = (description: string) => z.strictObject({ webhookId }).describe(description)
+
+/** A webhook that is to get a new secret. */
+export const rotationInput = z
+  .strictObject({ webhookId, idempotencyKey })
+  .describe('Webhook to give a new secret.')
 
 /** A delivery that is to be repeated. */
 export const deliveryInput = z

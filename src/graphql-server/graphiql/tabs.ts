@@ -7,10 +7,10 @@ const refused = '... on Refused { errors { code message path } }'
 
 const refund = `# Refunds one unit of what was paid, for integrations.
 # Without an amount it refunds all that is left.
-mutation Refund($input: RefundTicketInput!) {
-  refundTicket(input: $input) {
-    ... on RefundTicketPayload {
-      refund {
+mutation Refund($input: RefundTicketsInput!) {
+  refundTickets(input: $input) {
+    ... on RefundTicketsPayload {
+      refunds {
         id status amount { amount currency }
         ticket { settlement { paid { amount } refunded { amount } } refunds { id status } }
       }
@@ -20,7 +20,7 @@ mutation Refund($input: RefundTicketInput!) {
 }`
 
 const webhook = `# Has changes sent to an address, signed with the
-# secret. Its deliveries: webhookDeliveries.
+# secret. What was sent: its deliveries.
 mutation Webhook($input: RegisterWebhookInput!) {
   registerWebhook(input: $input) {
     ... on RegisterWebhookPayload { secret webhook { id url types status } }
@@ -175,7 +175,11 @@ export function graphiqlTabs(examples: Examples = placeholders): [Tab, ...Tab[]]
     }),
     asIntegration(door, { input: { ticket: { ticketId }, idempotencyKey: 'first-scan', people: 1 } }),
     asIntegration(refund, {
-      input: { ticketId, amount: { amount: '1.00', currency: 'EUR' }, idempotencyKey: 'first-refund' },
+      input: {
+        of: { ticketId },
+        amount: { amount: '1.00', currency: 'EUR' },
+        idempotencyKey: 'first-refund',
+      },
     }),
     asChannel(changes, {}),
     asIntegration(webhook, {

@@ -50,8 +50,8 @@ codes and limits:
 | need | operation |
 |---|---|
 | price a checkout without holding anything | \`quoteCheckout\` |
-| end an unpaid checkout, cancel a ticket | \`cancelPayment\`, \`cancelTicket\` |
-| refund a ticket, give it back by its warranty | \`refundTicket\`, \`returnTicket\` |
+| end an unpaid checkout, cancel a ticket | \`cancelPayment\`, \`cancelTickets\` |
+| refund a ticket, give it back by its warranty | \`refundTickets\`, \`returnTicket\` |
 | correct an attendee, give a ticket to another person, send it again | \`updateAttendees\`, \`transferTicket\`, \`resendTickets\` |
 | check tickets in, hand out what was bought with them | \`checkInTicket\`, \`checkInTickets\`, \`redeemSupplement\` |
 | sell at the box office, give tickets away | \`sellAtBoxOffice\`, \`issueInvitations\` |

@@ -165,11 +165,11 @@ const asks: [string, keyof typeof absent, (id: string) => Promise<{ statusCode: 
     (id) => overGraphql('query ($id: ID!) { node(id: $id) { id } }', { id }, channel),
   ]),
   [
-    'cancelTicket',
+    'cancelTickets',
     'ticket',
     (id) =>
       overGraphql(
-        `mutation ($id: ID!) { cancelTicket(input: { ticketId: $id }) { ${problems} } }`,
+        `mutation ($id: ID!) { cancelTickets(input: { of: { ticketId: $id } }) { ${problems} } }`,
         { id },
         channel,
       ),
@@ -195,11 +195,11 @@ const asks: [string, keyof typeof absent, (id: string) => Promise<{ statusCode: 
       ),
   ],
   [
-    'refundTicket',
+    'refundTickets',
     'ticket',
     (id) =>
       overGraphql(
-        `mutation ($id: ID!) { refundTicket(input: { ticketId: $id, idempotencyKey: "${nextKey()}" }) { ${problems} } }`,
+        `mutation ($id: ID!) { refundTickets(input: { of: { ticketId: $id }, idempotencyKey: "${nextKey()}" }) { ${problems} } }`,
         { id },
         integration.v2,
       ),
@@ -229,7 +229,7 @@ const asks: [string, keyof typeof absent, (id: string) => Promise<{ statusCode: 
     'ticket',
     (id) =>
       overGraphql(
-        `mutation ($id: ID!) { resendTickets(input: { ticketId: $id }) { ${problems} } }`,
+        `mutation ($id: ID!) { resendTickets(input: { of: { ticketId: $id } }) { ${problems} } }`,
         { id },
         channel,
       ),
@@ -239,7 +239,7 @@ const asks: [string, keyof typeof absent, (id: string) => Promise<{ statusCode: 
     'payment',
     (id) =>
       overGraphql(
-        `mutation ($id: ID!) { resendTickets(input: { paymentId: $id }) { ${problems} } }`,
+        `mutation ($id: ID!) { resendTickets(input: { of: { paymentId: $id } }) { ${problems} } }`,
         { id },
         channel,
       ),

@@ -212,9 +212,9 @@ test('no route or mutation imports, seeds or issues keys', () => {
     '/checkout (POST)',
   ])
   expect(Object.keys(schema.getMutationType()?.getFields() ?? {}).toSorted()).toEqual([
-    ...['cancelPayment', 'cancelTicket', 'checkInTicket', 'checkInTickets', 'checkout'],
+    ...['cancelPayment', 'cancelTickets', 'checkInTicket', 'checkInTickets', 'checkout'],
     ...['deleteWebhook', 'disableWebhook'],
-    ...['enableWebhook', 'issueInvitations', 'redeemSupplement', 'redeliverWebhook', 'refundTicket'],
+    ...['enableWebhook', 'issueInvitations', 'redeemSupplement', 'redeliverWebhook', 'refundTickets'],
     ...['registerWebhook', 'resendTickets', 'returnTicket', 'rotateWebhookSecret', 'sellAtBoxOffice'],
     ...['transferTicket', 'updateAttendees', 'updateWebhook'],
   ])

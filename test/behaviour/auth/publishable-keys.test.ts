@@ -103,12 +103,12 @@ test.each([
   '{ payments { nodes { id } } }',
   'mutation { registerWebhook(input: { url: "https://hooks.example/" }) { __typename } }',
   'mutation { cancelPayment(input: { paymentId: "x" }) { __typename } }',
-  'mutation { cancelTicket(input: { ticketId: "x" }) { __typename } }',
+  'mutation { cancelTickets(input: { of: { ticketId: "x" } }) { __typename } }',
   'mutation { returnTicket(input: { ticketId: "x" }) { __typename } }',
-  'mutation { refundTicket(input: { ticketId: "x", idempotencyKey: "x" }) { __typename } }',
+  'mutation { refundTickets(input: { of: { ticketId: "x" }, idempotencyKey: "x" }) { __typename } }',
   'mutation { checkInTicket(input: { ticket: { ticketId: "x" }, idempotencyKey: "x" }) { __typename } }',
   'mutation { checkInTickets(input: { scans: [{ ticket: { ticketId: "x" }, idempotencyKey: "x" }] }) { __typename } }',
-  'mutation { resendTickets(input: { ticketId: "x" }) { __typename } }',
+  'mutation { resendTickets(input: { of: { ticketId: "x" } }) { __typename } }',
 ])('%s is forbidden for a publishable key', async (query) => {
   const { errors } = await sale.graphql(query, {}, page)
   expect(errors?.map(({ extensions }) => extensions?.code)).toEqual(['FORBIDDEN'])

@@ -155,9 +155,9 @@ test('a key of either mode answers what the other sold as if it were not there',
       expect(data).toEqual({ ticket: null, payment: null, a: null, b: null })
     }
   }
-  const refund = `mutation ($id: ID!) { refundTicket(input: { ticketId: $id, idempotencyKey: "one" }) { ... on Refused { errors { code } } } }`
+  const refund = `mutation ($id: ID!) { refundTickets(input: { of: { ticketId: $id }, idempotencyKey: "one" }) { ... on Refused { errors { code } } } }`
   const { data } = await live.graphql(refund, { id: mine.test.tickets[0]?._id }, live.integration.v2)
-  expect(data).toEqual({ refundTicket: { errors: [{ code: 'NOT_FOUND' }] } })
+  expect(data).toEqual({ refundTickets: { errors: [{ code: 'NOT_FOUND' }] } })
 })
 
 test('a live door knows no test ticket, and a test door none but test tickets', async () => {
@@ -339,7 +339,7 @@ test('a test payment never reaches the provider of live ones, and is given back 
   const checkout = await sold(testing)
   const [payment] = await sale.db.select().from(payments).where(eq(payments.id, checkout.payment_id))
   expect([payment?.status, payment?.provider, payment?.sessionId]).toEqual(['paid', 'sandbox', null])
-  const refund = `mutation ($id: ID!) { refundTicket(input: { ticketId: $id, idempotencyKey: "one" }) { ... on RefundTicketPayload { refund { status } } } }`
+  const refund = `mutation ($id: ID!) { refundTickets(input: { of: { ticketId: $id }, idempotencyKey: "one" }) { ... on RefundTicketsPayload { refunds { status } } } }`
   const { data } = await testing.graphql(refund, { id: checkout.tickets[0]?._id }, testing.integration.v2)
   expect(JSON.stringify(data).toUpperCase()).toContain('SUCCEEDED')
 })

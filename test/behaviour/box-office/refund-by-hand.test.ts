@@ -102,14 +102,14 @@ test('a refund of the box office is for integrations of its organization, and it
   const sold = await mustSell(sale, { tickets: [aBuyer('price_1', { warranty: true })] })
   const id = sold.tickets[0]?.id ?? ''
   expect(refunds.refusalCodes(await refunds.returnTicket(sale, id))).toEqual(['NOT_FOUND ticketId'])
-  const input = { ticketId: id, idempotencyKey: `back-${id}` }
-  const byChannel = await refunds.callMutation(sale, 'refundTicket', input, sale.channel)
+  const input = { of: { ticketId: id }, idempotencyKey: `back-${id}` }
+  const byChannel = await refunds.callMutation(sale, 'refundTickets', input, sale.channel)
   expect(byChannel.errors?.map(({ extensions }) => extensions?.code)).toEqual(['FORBIDDEN'])
   expect(await refunds.refundRows(sale, asCheckout(sold))).toEqual([])
   // Any integration of the organization may, whichever sold it.
   const { v2 } = await integrationHeaders(sale.db)
-  const { data } = await refunds.callMutation(sale, 'refundTicket', input, v2)
-  expect(data?.refundTicket?.refund).toMatchObject({ amount: money(24), status: 'SUCCEEDED' })
+  const { data } = await refunds.callMutation(sale, 'refundTickets', input, v2)
+  expect(data?.refundTickets?.refunds?.[0]).toMatchObject({ amount: money(24), status: 'SUCCEEDED' })
 })
 
 test('a ticket of the box office is cancelled and refunded by two verbs, in any order', async () => {

@@ -88,7 +88,7 @@ type Payload = {
   ticket: Ticket | null
   checkIn: { ticket: Ticket | null; outcome: string }
   results: Payload[]
-  refund: Payload
+  refunds: Payload[]
   tickets: Ticket[]
 }
 
@@ -173,9 +173,9 @@ const edges: Record<
   'a refund': {
     scope: 'refunds',
     read: async (headers) => {
-      const selection = `... on RefundTicketPayload { refund { ${ticket} } }`
-      const input = `ticketId: "${ids.tonight}", amount: { amount: "0.01", currency: "EUR" }, idempotencyKey: "n${keys++}"`
-      return (await answerOf('refundTicket', input, selection, headers)).refund.ticket
+      const selection = `... on RefundTicketsPayload { refunds { ${ticket} } }`
+      const input = `of: { ticketId: "${ids.tonight}" }, amount: { amount: "0.01", currency: "EUR" }, idempotencyKey: "n${keys++}"`
+      return (await answerOf('refundTickets', input, selection, headers)).refunds[0]?.ticket
     },
   },
   'a correction': {

@@ -126,6 +126,24 @@ test('a cancellation is told to holder and payer, each in their language, and no
   expect(await recipients()).toEqual([])
 })
 
+test('refunds and cancellations of a payment are told for each ticket: the payer of all, the others of theirs', async () => {
+  const checkout = await bought([ana, carl])
+  const of = { paymentId: checkout.payment_id }
+  const told = async () => {
+    await mails()
+    return server.mails
+      .map(({ to, mail }) => `${to[0]} ${/€22\.00/.exec(plain(mail.text) ?? '') ?? ''}`)
+      .toSorted()
+  }
+  await refunds.refundTickets(sale, of)
+  expect(await told()).toEqual([`${ana.email} €22.00`, `${ana.email} €22.00`, `${carl.email} `])
+  await refunds.cancelTickets(sale, of)
+  expect(await told()).toEqual([`${ana.email} `, `${ana.email} `, `${carl.email} `])
+  // Cancelled again they are told to nobody.
+  await refunds.cancelTickets(sale, of)
+  expect(await recipients()).toEqual([])
+})
+
 test('after a transfer payer and holder are told apart: neither is named to the other, and the payer alone learns the amount', async () => {
   const checkout = await bought([{ ...ana, phone: '+34600000001' }], { language: 'es' })
   const id = refunds.ticketOf(checkout)
@@ -192,7 +210,8 @@ test('notify: false leaves the mails out', async () => {
   const of = (index: number) => ({ ticketId: refunds.ticketOf(checkout, index), notify })
   await refunds.callMutation(sale, 'returnTicket', of(0), sale.channel)
   await refunds.refundTicket(sale, of(1).ticketId, { notify })
-  await refunds.callMutation(sale, 'cancelTicket', of(2), sale.channel)
+  const named = { of: { ticketId: of(2).ticketId }, notify }
+  await refunds.callMutation(sale, 'cancelTickets', named, sale.channel)
   expect((await refunds.ticketRow(sale, of(0).ticketId))?.status).toBe('cancelled')
   expect(await refunds.refundRows(sale, checkout)).toHaveLength(2)
   expect((await refunds.ticketRow(sale, of(2).ticketId))?.status).toBe('cancelled')

@@ -72,7 +72,7 @@ test.each<[what: string, query: string, asked?: (id: string) => Asked]>([
   ['a subscription', 'subscription { ticketRates(of: { ids: ["rate_1"] }) { status } }'],
   ['a field that fails', '{ events { nodes { id } } sales(eventId: "evt_1") { key } }'],
   ['a refusal as data', refusedCheckout],
-  ['a scope that is missing', 'mutation { cancelTicket(input: { ticketId: "x" }) { __typename } }'],
+  ['a scope that is missing', 'mutation { cancelTickets(input: { of: { ticketId: "x" } }) { __typename } }'],
 ])('Yoga answers the same: %s', async (_what, query, asked) => {
   for (const caller of [sale.channel, sale.integration.v2, {}])
     for (const accept of ['application/json', 'application/graphql-response+json', '*/*']) {

@@ -57,8 +57,10 @@ test('GraphiQL: every tab runs as it is', async () => {
     { sellAtBoxOffice: { payment: { status: 'PAID', totalAmount: 22, boxOffice: { method: 'CASH' } } } },
     { checkInTicket: { checkIn: { outcome: 'TOO_EARLY', people: 1, inside: 0, admits: 1 } } },
     {
-      refundTicket: {
-        refund: { status: 'SUCCEEDED', amount: 1, ticket: { settlement: { refunded: { amount: '1.00' } } } },
+      refundTickets: {
+        refunds: [
+          { status: 'SUCCEEDED', amount: 1, ticket: { settlement: { refunded: { amount: '1.00' } } } },
+        ],
       },
     },
     { changes: { nodes: [] } },

@@ -16,7 +16,7 @@ const hash = (text: string, algorithm = 'sha256') => createHash(algorithm).updat
 const byRelay = 'query RelayQuery($id: ID!) { event(by: { id: $id }) { id } }'
 const byCodegen = 'query CodegenQuery { events(first: 1) { nodes { id } } }'
 const byApollo = 'query ApolloQuery { __typename }'
-const cancel = 'mutation Cancel { cancelTicket(input: { ticketId: "tkt_0" }) { __typename } }'
+const cancel = 'mutation Cancel { cancelTickets(input: { of: { ticketId: "tkt_0" } }) { __typename } }'
 
 let folder: string
 let sale: Sale

@@ -92,7 +92,7 @@ const asked: [what: string, method: string, path: string, sent?: string][] = [
     'a mutation',
     'POST',
     '/graphql',
-    body('mutation { cancelTicket(input: { ticketId: "x" }) { __typename } }'),
+    body('mutation { cancelTickets(input: { of: { ticketId: "x" } }) { __typename } }'),
   ],
 ]
 

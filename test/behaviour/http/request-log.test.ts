@@ -99,7 +99,7 @@ test('a line lists the codes of errors, of refusals that are data as well', asyn
   expect(theLine().codes).toEqual(['BAD_REQUEST'])
   lines.length = 0
   await sale.graphql(
-    'mutation { cancelTicket(input: { ticketId: "x" }) { __typename } }',
+    'mutation { cancelTickets(input: { of: { ticketId: "x" } }) { __typename } }',
     {},
     sale.integration.v2,
   )

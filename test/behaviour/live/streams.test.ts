@@ -83,7 +83,7 @@ describe('the protocol', () => {
     expect(stream.status).toBe(200)
     expect(stream.headers.get('access-control-allow-origin')).toBe('https://shop.example')
     expect(stream.headers.get('x-request-id')).toBeTruthy()
-    const mutation = await get('mutation { cancelTicket(input: { ticketId: "x" }) { __typename } }')
+    const mutation = await get('mutation { cancelTickets(input: { of: { ticketId: "x" } }) { __typename } }')
     expect(await mutation.text()).toContain('METHOD_NOT_ALLOWED')
   })
 

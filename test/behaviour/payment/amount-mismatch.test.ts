@@ -191,8 +191,8 @@ test('a wrong amount shows its refund and reason on the payment', async () => {
   })
   const refused = await callMutation(
     sale,
-    'refundTicket',
-    { ticketId: ticketOf(checkout), idempotencyKey: 'mismatch' },
+    'refundTickets',
+    { of: { ticketId: ticketOf(checkout) }, idempotencyKey: 'mismatch' },
     sale.integration.v2,
   )
   expect(JSON.stringify(refused.data)).toContain('ILLEGAL_TRANSITION')

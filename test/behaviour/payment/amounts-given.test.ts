@@ -49,7 +49,7 @@ beforeAll(async () => {
 afterAll(() => sale.close())
 
 type Answer = {
-  data?: Record<string, { payment?: object; refund?: object; errors?: Problem[] } | null> | null
+  data?: Record<string, { payment?: object; refunds?: object[]; errors?: Problem[] } | null> | null
   errors?: { message: string; extensions?: Record<string, unknown> }[]
 }
 type Problem = { code: string; path: string | null; message: string }
@@ -87,13 +87,13 @@ const given: Record<string, { path: string; ask(amount: unknown, currency?: stri
         expectedTotal: { amount, currency },
       }),
   },
-  'amount of refundTicket': {
+  'amount of refundTickets': {
     path: 'amount',
     ask: (amount, currency = 'EUR') =>
       callMutation(
         sale,
-        'refundTicket',
-        { ticketId: paid, amount: { amount, currency }, idempotencyKey: crypto.randomUUID() },
+        'refundTickets',
+        { of: { ticketId: paid }, amount: { amount, currency }, idempotencyKey: crypto.randomUUID() },
         sale.integration.v2,
       ),
   },
@@ -169,14 +169,14 @@ test.each(asks.slice(0, 2))('%s: an exact number is taken, with any zeros', asyn
     ])
 })
 
-test('amount of refundTicket: an exact number is taken, and nothing is no amount', async () => {
+test('amount of refundTickets: an exact number is taken, and nothing is no amount', async () => {
   for (const amount of ['0.10', '0.1', 0.1, 1, '1'])
-    expect([amount, outcomeOf((await given['amount of refundTicket']?.ask(amount)) as Answer)]).toEqual([
+    expect([amount, outcomeOf((await given['amount of refundTickets']?.ask(amount)) as Answer)]).toEqual([
       amount,
       'taken',
     ])
   for (const amount of ['0', '0.00', 0])
-    expect([amount, outcomeOf((await given['amount of refundTicket']?.ask(amount)) as Answer)]).toEqual([
+    expect([amount, outcomeOf((await given['amount of refundTickets']?.ask(amount)) as Answer)]).toEqual([
       amount,
       'INVALID amount.amount',
     ])
@@ -184,11 +184,11 @@ test('amount of refundTicket: an exact number is taken, and nothing is no amount
 
 test('a number in the document is taken by its digits, and refused with an exponent', async () => {
   const ask = async (amount: string) => {
-    const input = `{ ticketId: "${paid}", amount: { amount: ${amount}, currency: "EUR" }, idempotencyKey: "${crypto.randomUUID()}" }`
-    const query = `mutation { refundTicket(input: ${input}) {
-      ... on RefundTicketPayload { refund { amount { amount currency } } } ... on Refused { errors { code path message } } } }`
+    const input = `{ of: { ticketId: "${paid}" }, amount: { amount: ${amount}, currency: "EUR" }, idempotencyKey: "${crypto.randomUUID()}" }`
+    const query = `mutation { refundTickets(input: ${input}) {
+      ... on RefundTicketsPayload { refunds { amount { amount currency } } } ... on Refused { errors { code path message } } } }`
     const answer = await sale.graphql<Answer['data']>(query, {}, sale.integration.v2)
-    return [outcomeOf(answer), answer.data?.refundTicket?.refund]
+    return [outcomeOf(answer), answer.data?.refundTickets?.refunds?.[0]]
   }
   expect(await ask('0.10')).toEqual(['taken', { amount: { amount: '0.10', currency: 'EUR' } }])
   expect(await ask('1')).toEqual(['taken', { amount: { amount: '1.00', currency: 'EUR' } }])
@@ -239,9 +239,10 @@ test('an amount as it was shown is taken back, in a checkout and in a refund', a
       { id: ticketOf(bought) },
       v2,
     )
-    const input = { ticketId: ticketOf(bought), amount: data?.ticket.settlement.paid, idempotencyKey: 'all' }
-    const { data: refunded } = await callMutation(sale, 'refundTicket', input, v2)
-    expect(refunded?.refundTicket?.refund?.amount).toEqual(data?.ticket.settlement.paid)
+    const of = { ticketId: ticketOf(bought) }
+    const input = { of, amount: data?.ticket.settlement.paid, idempotencyKey: 'all' }
+    const { data: refunded } = await callMutation(sale, 'refundTickets', input, v2)
+    expect(refunded?.refundTickets?.refunds?.[0]?.amount).toEqual(data?.ticket.settlement.paid)
   }
 })
 

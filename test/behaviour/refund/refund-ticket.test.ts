@@ -246,9 +246,9 @@ test('refund amounts have the decimals of their currency', async () => {
     expect(
       refunds.refusalCodes(await refunds.refundTicket(door, id, { amount: { amount, currency: 'JPY' } })),
     ).toEqual(['INVALID amount.amount'])
-  const input = { ticketId: id, amount: money(100, 'JPY', 0), idempotencyKey: 'yen' }
-  const { data } = await refunds.callMutation(door, 'refundTicket', input, door.integration.v2)
-  expect(data?.refundTicket?.refund).toMatchObject({ amount: { amount: '100', currency: 'JPY' } })
+  const input = { of: { ticketId: id }, amount: money(100, 'JPY', 0), idempotencyKey: 'yen' }
+  const { data } = await refunds.callMutation(door, 'refundTickets', input, door.integration.v2)
+  expect(data?.refundTickets?.refunds?.[0]).toMatchObject({ amount: { amount: '100', currency: 'JPY' } })
   expect((await refunds.refundRows(sale, checkout)).map(({ amount }) => amount)).toEqual([100])
 })
 
@@ -293,16 +293,78 @@ test('refund with a used idempotency key repeats the refund, or is refused for a
   expect(refunds.refusalCodes(malformed)).toEqual(['INVALID idempotencyKey'])
 })
 
+test('refund of a payment refunds what is left of each ticket, and of a cancelled one too', async () => {
+  const checkout = await refunds.buyTickets(sale, 4)
+  const [whole, part, cancelled, untouched] = checkout.tickets.map(({ _id }) => _id)
+  await refunds.refundTicket(sale, whole ?? '')
+  await refunds.refundTicket(sale, part ?? '', { amount: 1.5 })
+  await refunds.cancelTicket(sale, cancelled ?? '')
+  const of = { paymentId: checkout.payment_id }
+  const asked = { idempotencyKey: `all-${checkout.payment_id}` }
+  providerCalls = []
+  const answer = await refunds.refundTickets(sale, of, asked)
+  const shown = answer.refunds?.map(({ ticket, amount, status }) => [ticket?.id, amount, status])
+  expect(shown).toEqual([
+    [part, 20.5, 'SUCCEEDED'],
+    [cancelled, 22, 'SUCCEEDED'],
+    [untouched, 22, 'SUCCEEDED'],
+  ])
+  expect(providerCalls).toHaveLength(3)
+  expect(await refunds.paymentRow(sale, checkout)).toMatchObject({ status: 'refunded', refundedAmount: 8800 })
+  expect(await correctiveOf(checkout.payment_id)).toHaveLength(5)
+  // The same request returns them all, and no other.
+  expect(await refunds.refundTickets(sale, of, asked)).toEqual({ ...answer, replayed: true })
+  expect(providerCalls).toHaveLength(3)
+  for (const other of [
+    { ticketId: untouched ?? '' },
+    { paymentId: (await refunds.buyTickets(sale)).payment_id },
+  ])
+    expect(refunds.refusalCodes(await refunds.refundTickets(sale, other, asked))).toEqual([
+      'IDEMPOTENCY_KEY_REUSED idempotencyKey',
+    ])
+  expect(refunds.refusalCodes(await refunds.refundTickets(sale, of))).toEqual(['REFUND_TOO_HIGH 0'])
+})
+
+test('refund of a payment takes no amount, and none of an unpaid or foreign one', async () => {
+  const { payment_id: paymentId } = await refunds.buyTickets(sale, 2)
+  expect(refunds.refusalCodes(await refunds.refundTickets(sale, { paymentId }, { amount: 1 }))).toEqual([
+    'INVALID amount',
+  ])
+  const unpaid = await mustCheckOut(sale, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] })
+  expect(refunds.refusalCodes(await refunds.refundTickets(sale, { paymentId: unpaid.payment_id }))).toEqual([
+    'ILLEGAL_TRANSITION PENDING',
+  ])
+  const other = { ...sale, integration: await integrationHeaders(sale.db, 'org_2') }
+  for (const answer of [
+    await refunds.refundTickets(other, { paymentId }),
+    await refunds.refundTickets(sale, { paymentId: 'pay_none' }),
+  ])
+    expect(refunds.refusalCodes(answer)).toEqual(['NOT_FOUND of.paymentId'])
+})
+
+test.each([[{}], [{ ticketId: null }], [{ ticketId: 'tkt_1', paymentId: 'pay_1' }]])(
+  'refunding and cancelling %j is refused: exactly one is to be named',
+  async (of) => {
+    for (const [name, more] of [
+      ['refundTickets', { idempotencyKey: 'none' }],
+      ['cancelTickets', {}],
+    ] as const) {
+      const { data, errors } = await refunds.callMutation(sale, name, { of, ...more }, sale.integration.v2)
+      expect([data, errors?.[0]?.extensions?.code]).toEqual([undefined, 'BAD_REQUEST'])
+    }
+  },
+)
+
 test('refund of a foreign ticket is 404, and channels may not call it', async () => {
   const ticketId = refunds.ticketOf(await refunds.buyTickets(sale))
   const other = { ...sale, integration: await integrationHeaders(sale.db, 'org_2') }
-  expect(refunds.refusalCodes(await refunds.refundTicket(other, ticketId))).toEqual(['NOT_FOUND ticketId'])
+  expect(refunds.refusalCodes(await refunds.refundTicket(other, ticketId))).toEqual(['NOT_FOUND of.ticketId'])
   for (const [headers, code] of [
     [sale.channel, 'FORBIDDEN'],
     [{}, 'UNAUTHENTICATED'],
   ] as const) {
-    const input = { ticketId, idempotencyKey: 'foreign' }
-    const { data, errors } = await refunds.callMutation(sale, 'refundTicket', input, headers)
-    expect([data, errors?.[0]?.extensions?.code]).toEqual([{ refundTicket: null }, code])
+    const input = { of: { ticketId }, idempotencyKey: 'foreign' }
+    const { data, errors } = await refunds.callMutation(sale, 'refundTickets', input, headers)
+    expect([data, errors?.[0]?.extensions?.code]).toEqual([{ refundTickets: null }, code])
   }
 })

@@ -98,7 +98,7 @@ test('the description of the document names an operation of GraphQL for each oth
   const known = new Set(roots.flatMap((root) => Object.keys(root?.getFields() ?? {})))
   const rows: string[] = info.description.split('\n').filter((line: string) => /^\|.*`/.test(line))
   const named = rows.flatMap((row) => [...row.matchAll(/`(\w+)`/g)].map(([, name = '']) => name))
-  for (const need of ['quoteCheckout', 'refundTicket', 'checkInTicket', 'registerWebhook'])
+  for (const need of ['quoteCheckout', 'refundTickets', 'checkInTicket', 'registerWebhook'])
     expect(named).toContain(need)
   expect(named.filter((name) => !known.has(name))).toEqual([])
 })

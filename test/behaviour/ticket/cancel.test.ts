@@ -120,15 +120,17 @@ test('cancelling a ticket of a sold-out rate records RATE_AVAILABLE and shows at
   const checkout = await refunds.buyTickets(sale, 2, {}, 'rate_few')
   const invalidated = invalidatedAt(sale.db)
   const before = await refunds.changeTypesOf(sale, 'rate_few')
-  const query = `mutation ($id: ID!) { cancelTicket(input: { ticketId: $id }) { ... on CancelTicketPayload {
-    ticket { ticketRate { available availability { sold available } } payment { tickets { status } } } } } }`
+  const query = `mutation ($id: ID!) { cancelTickets(input: { of: { ticketId: $id } }) { ... on CancelTicketsPayload {
+    tickets { ticketRate { available availability { sold available } } payment { tickets { status } } } } } }`
   const { data } = await sale.graphql(query, { id: refunds.ticketOf(checkout) }, sale.channel)
   expect(data).toEqual({
-    cancelTicket: {
-      ticket: {
-        ticketRate: { available: true, availability: { sold: 1, available: 1 } },
-        payment: { tickets: [{ status: 'CANCELLED' }, { status: 'ACTIVATED' }] },
-      },
+    cancelTickets: {
+      tickets: [
+        {
+          ticketRate: { available: true, availability: { sold: 1, available: 1 } },
+          payment: { tickets: [{ status: 'CANCELLED' }, { status: 'ACTIVATED' }] },
+        },
+      ],
     },
   })
   expect(invalidatedAt(sale.db)).toBeGreaterThan(invalidated)
@@ -137,13 +139,13 @@ test('cancelling a ticket of a sold-out rate records RATE_AVAILABLE and shows at
 
 test('cancelling a ticket is visible later in the same request', async () => {
   const id = refunds.ticketOf(await refunds.buyTickets(sale))
-  const ticket = '{ ... on CancelTicketPayload { ticket { status payment { tickets { status } } } } }'
+  const ticket = '{ ... on CancelTicketsPayload { tickets { status payment { tickets { status } } } } }'
   const query = `mutation ($id: ID!) {
     none: returnTicket(input: { ticketId: $id }) { ... on Refused { errors { code } } }
-    done: cancelTicket(input: { ticketId: $id }) ${ticket}
-    again: cancelTicket(input: { ticketId: $id }) ${ticket} }`
+    done: cancelTickets(input: { of: { ticketId: $id } }) ${ticket}
+    again: cancelTickets(input: { of: { ticketId: $id } }) ${ticket} }`
   const { data } = await sale.graphql<Record<string, unknown>>(query, { id }, sale.channel)
-  const cancelled = { ticket: { status: 'CANCELLED', payment: { tickets: [{ status: 'CANCELLED' }] } } }
+  const cancelled = { tickets: [{ status: 'CANCELLED', payment: { tickets: [{ status: 'CANCELLED' }] } }] }
   expect(data).toMatchObject({ done: cancelled, again: cancelled })
 })
 
@@ -157,6 +159,36 @@ test.each([
   expect(refunds.refusalCodes(await refunds.cancelTicket(sale, id))).toEqual(['ALREADY_ENTERED'])
   expect((await refunds.ticketRow(sale, id))?.status).toBe('active')
   expect(await countersOf(sale)).toEqual(counters)
+})
+
+test('cancelling a payment cancels its tickets that are left, in the order of the checkout, and again changes nothing', async () => {
+  const checkout = await refunds.buyTickets(sale, 3)
+  const ids = checkout.tickets.map(({ _id }) => _id)
+  await refunds.cancelTicket(sale, ids[1] ?? '')
+  const { sold = 0 } = (await countersOf(sale)).rate_1 ?? {}
+  const of = { paymentId: checkout.payment_id }
+  const answer = await refunds.cancelTickets(sale, of)
+  expect(answer.tickets?.map(({ id, status }) => [id, status])).toEqual(ids.map((id) => [id, 'CANCELLED']))
+  expect((await countersOf(sale)).rate_1?.sold).toBe(sold - 2)
+  expect(await refunds.cancelTickets(sale, of, sale.integration.v2)).toEqual(answer)
+  expect((await countersOf(sale)).rate_1?.sold).toBe(sold - 2)
+  for (const id of ids)
+    expect(await refunds.changeTypesOf(sale, id)).toEqual(['ticket.activated', 'ticket.cancelled'])
+})
+
+test('cancelling a payment cancels nothing if one of its tickets has been used', async () => {
+  const checkout = await refunds.buyTickets(sale, 2)
+  const [first, second] = [refunds.ticketOf(checkout), refunds.ticketOf(checkout, 1)]
+  await sale.db.update(tickets).set({ entered: 1, firstEntryAt: new Date() }).where(eq(tickets.id, second))
+  const counters = await countersOf(sale)
+  const of = { paymentId: checkout.payment_id }
+  expect(refunds.refusalCodes(await refunds.cancelTickets(sale, of))).toEqual(['ALREADY_ENTERED'])
+  for (const id of [first, second]) expect((await refunds.ticketRow(sale, id))?.status).toBe('active')
+  expect(await countersOf(sale)).toEqual(counters)
+  const unpaid = { paymentId: (await makeUnpaid()).payment_id }
+  expect(refunds.refusalCodes(await refunds.cancelTickets(sale, unpaid))).toEqual([
+    'ILLEGAL_TRANSITION PENDING',
+  ])
 })
 
 test('cancelling an unpaid or expired ticket is refused', async () => {
@@ -178,7 +210,13 @@ test('cancelling a foreign payment or ticket is 404', async () => {
     await refunds.cancelTicket(sale, 'tkt_none'),
     await refunds.cancelTicket(sale, '\0'),
   ])
-    expect(refunds.refusalCodes(answer)).toEqual(['NOT_FOUND ticketId'])
+    expect(refunds.refusalCodes(answer)).toEqual(['NOT_FOUND of.ticketId'])
+  for (const answer of [
+    await refunds.cancelTickets(other, { paymentId: payment_id }),
+    await refunds.cancelTickets(sale, { paymentId: payment_id }, door),
+    await refunds.cancelTickets(sale, { paymentId: 'pay_none' }),
+  ])
+    expect(refunds.refusalCodes(answer)).toEqual(['NOT_FOUND of.paymentId'])
   for (const answer of [
     await refunds.cancelPayment(other, payment_id),
     await refunds.cancelPayment(sale, 'pay_none'),
@@ -198,8 +236,8 @@ test('cancelling without credentials, or with the wrong kind, is an error withou
   expect(await codes(sale, 'cancelPayment', { paymentId }, {})).toEqual([none, 'UNAUTHENTICATED'])
   expect(await codes(sale, 'cancelPayment', { paymentId }, sale.integration.v2)).toEqual([none, 'FORBIDDEN'])
   const ticketId = refunds.ticketOf(checkout)
-  expect(await codes(sale, 'cancelTicket', { ticketId }, {})).toEqual([
-    { cancelTicket: null },
+  expect(await codes(sale, 'cancelTickets', { of: { ticketId } }, {})).toEqual([
+    { cancelTickets: null },
     'UNAUTHENTICATED',
   ])
   expect((await refunds.paymentRow(sale, checkout))?.status).toBe('pending')

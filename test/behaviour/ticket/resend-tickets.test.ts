@@ -3,6 +3,7 @@
 import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { deliveries } from '../../../src/domain/delivery/table.ts'
+import { idempotencyKeys } from '../../../src/domain/payment/table.ts'
 import {
   callHolderMutation,
   deliveriesOf,
@@ -159,6 +160,56 @@ test('the mail of a checkout and the message beside a mail do not count as sent 
   expect(refunds.refusalCodes(await resendTickets(sale, { ticketId: id }))[0]).toMatch(/^TOO_MANY_RESENDS 5/)
 })
 
+test('resending under one idempotency key sends once, and is answered alike for 24 hours', async () => {
+  const checkout = await buyFor([{ phone: '+34600000001' }, {}])
+  const of = { paymentId: checkout.payment_id }
+  const resend = (named: object = of, headers = sale.channel) => resendTickets(sale, named, headers, 'again')
+  const answers = await Promise.all(Array.from({ length: 5 }, () => resend()))
+  expect(answers.filter(({ replayed }) => !replayed)).toHaveLength(1)
+  const [{ replayed: _, ...first } = {}] = answers
+  expect(first).toMatchObject({ queued: 3, tickets: checkout.tickets.map(({ _id: id }) => ({ id })) })
+  for (const answer of answers) expect(answer).toMatchObject(first)
+  expect(await sale.db.$count(deliveries)).toBe(3)
+  const other = await buyFor([{}])
+  for (const named of [{ ticketId: refunds.ticketOf(checkout) }, { paymentId: other.payment_id }])
+    expect(refunds.refusalCodes(await resend(named))).toEqual(['IDEMPOTENCY_KEY_REUSED idempotencyKey'])
+  // Keys are the caller's own.
+  expect(await resend(of, sale.integration.v2)).toMatchObject({ queued: 3, replayed: false })
+  await sale.db
+    .update(idempotencyKeys)
+    .set({ createdAt: sql`${idempotencyKeys.createdAt} - interval '1 day'` })
+  expect(await resend()).toMatchObject({ queued: 3, replayed: false })
+  expect(await sale.db.$count(deliveries)).toBe(9)
+})
+
+test('resending to several payments at once under one idempotency key sends for one of them', async () => {
+  const bought = [await buyFor([{}]), await buyFor([{}])]
+  const answers = await Promise.all(
+    Array.from({ length: 8 }, (_, index) =>
+      resendTickets(sale, { paymentId: bought[index % 2]?.payment_id }, sale.channel, 'mixed'),
+    ),
+  )
+  expect(answers.flatMap(refunds.refusalCodes)).toEqual(
+    Array(4).fill('IDEMPOTENCY_KEY_REUSED idempotencyKey'),
+  )
+  expect(await sale.db.$count(deliveries)).toBe(1)
+})
+
+test('resending that is refused leaves its idempotency key free, and that of a checkout is another one', async () => {
+  const unpaid = await mustCheckOut(
+    sale,
+    { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] },
+    { 'idempotency-key': 'free' },
+  )
+  const id = refunds.ticketOf(unpaid)
+  const resend = () => resendTickets(sale, { ticketId: id }, sale.channel, 'later')
+  expect(refunds.refusalCodes(await resend())).toEqual(['ILLEGAL_TRANSITION PENDING'])
+  await settlePaymentById(sale.db, unpaid.payment_id, await refunds.fullPaymentOf(sale, unpaid))
+  expect(await resend()).toMatchObject({ queued: 1, replayed: false })
+  const other = await resendTickets(sale, { ticketId: id }, sale.channel, 'free')
+  expect(other).toMatchObject({ queued: 1, replayed: false })
+})
+
 test('transfers and resends are counted together, and a transfer beyond five changes nothing', async () => {
   const id = refunds.ticketOf(await buyFor([{}]))
   const give = (times: number) =>
@@ -195,7 +246,7 @@ test.each([
   [{ ticketId: 'tkt_1', paymentId: null }],
   [{ ticketId: 'tkt_1', paymentId: 'pay_1' }],
 ])('resending %j is refused: exactly one is to be named', async (input) => {
-  const { data, errors } = await callHolderMutation(sale, 'resendTickets', input, sale.channel)
+  const { data, errors } = await callHolderMutation(sale, 'resendTickets', { of: input }, sale.channel)
   expect(data).toBeUndefined()
   expect(errors?.[0]).toMatchObject({ extensions: { code: 'BAD_REQUEST' } })
 })
@@ -207,19 +258,21 @@ test('resending what is foreign is the same as resending what is absent', async 
   const { v2: door } = await integrationHeaders(sale.db, 'org_2')
   for (const headers of [other, door]) {
     expect(refunds.refusalCodes(await resendTickets(sale, { ticketId }, headers))).toEqual([
-      'NOT_FOUND ticketId',
+      'NOT_FOUND of.ticketId',
     ])
     expect(refunds.refusalCodes(await resendTickets(sale, { paymentId }, headers))).toEqual([
-      'NOT_FOUND paymentId',
+      'NOT_FOUND of.paymentId',
     ])
   }
   for (const id of ['tkt_none', '\0'])
-    expect(refunds.refusalCodes(await resendTickets(sale, { ticketId: id }))).toEqual(['NOT_FOUND ticketId'])
+    expect(refunds.refusalCodes(await resendTickets(sale, { ticketId: id }))).toEqual([
+      'NOT_FOUND of.ticketId',
+    ])
   for (const id of ['pay_none', '\0'])
     expect(refunds.refusalCodes(await resendTickets(sale, { paymentId: id }))).toEqual([
-      'NOT_FOUND paymentId',
+      'NOT_FOUND of.paymentId',
     ])
-  const { data, errors } = await callHolderMutation(sale, 'resendTickets', { paymentId }, {})
+  const { data, errors } = await callHolderMutation(sale, 'resendTickets', { of: { paymentId } }, {})
   expect([data, errors?.map(({ extensions }) => extensions?.code)]).toEqual([
     { resendTickets: null },
     ['UNAUTHENTICATED'],

@@ -15,8 +15,8 @@ const edges: Record<Rule | 'part', string> = {
   sale: `TicketConnection.nodes TicketEdge.node PaymentConnection.nodes PaymentEdge.node Payment.tickets Payment.refunds
     Ticket.payment Ticket.refunds Refund.ticket CheckoutPayload.payment CheckoutPayload.tickets
     SellAtBoxOfficePayload.payment SellAtBoxOfficePayload.tickets IssueInvitationsPayload.payment
-    IssueInvitationsPayload.tickets CancelPaymentPayload.payment CancelTicketPayload.ticket
-    RefundTicketPayload.refund ReturnTicketPayload.refund CheckIn.ticket RedeemSupplementPayload.ticket
+    IssueInvitationsPayload.tickets CancelPaymentPayload.payment CancelTicketsPayload.tickets
+    RefundTicketsPayload.refunds ReturnTicketPayload.refund CheckIn.ticket RedeemSupplementPayload.ticket
     UpdateAttendeesPayload.tickets TransferTicketPayload.ticket ResendTicketsPayload.tickets
     TransitionError.ticket TransitionError.payment`,
   discount: 'Ticket.discount DiscountConnection.nodes DiscountEdge.node',
@@ -26,7 +26,7 @@ const edges: Record<Rule | 'part', string> = {
   part: `TicketConnection.edges TicketConnection.pageInfo PaymentConnection.edges PaymentConnection.pageInfo
     OrganizationConnection.edges OrganizationConnection.pageInfo EventConnection.edges EventConnection.pageInfo
     DiscountConnection.edges DiscountConnection.pageInfo ChangeConnection.edges ChangeConnection.pageInfo
-    WebhookDeliveryConnection.edges WebhookDeliveryConnection.nodes WebhookDeliveryConnection.pageInfo
+    Webhook.deliveries WebhookDeliveryConnection.edges WebhookDeliveryConnection.nodes WebhookDeliveryConnection.pageInfo
     WebhookDeliveryEdge.node RedeliverWebhookPayload.delivery
     Event.artists Event.iframe Event.priceRange PriceRange.min PriceRange.max
     TicketRate.availability TicketRate.warranty Price.availability Price.price Price.fee Price.total

@@ -12,7 +12,6 @@ const graphql = (
 export const invalidRequests: [name: string, ask: Ask, isFor: string][] = [
   graphql('query', 'events', 'first: 0', 'channel publishable integration'),
   graphql('query', 'changes', 'first: 0', 'channel integration'),
-  graphql('query', 'webhookDeliveries', 'webhookId: "x", first: 0', 'channel integration'),
   graphql('query', 'discounts', 'first: 0', 'integration'),
   graphql('query', 'sales', 'eventId: "x", groupBy: RATE, first: 0', 'integration'),
   graphql(
@@ -41,8 +40,8 @@ export const invalidRequests: [name: string, ask: Ask, isFor: string][] = [
   ),
   graphql(
     'mutation',
-    'refundTicket',
-    'input: { ticketId: "x", amount: { amount: "-1", currency: "EUR" }, idempotencyKey: "" }',
+    'refundTickets',
+    'input: { of: { ticketId: "x" }, amount: { amount: "-1", currency: "EUR" }, idempotencyKey: "" }',
     'integration',
   ),
   graphql(

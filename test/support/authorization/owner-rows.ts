@@ -12,10 +12,10 @@ const verb = (name: string, argument: string, row: Pick<Row, 'kind' | 'sees'>, m
   return { ...row, writes: true, ask: (_caller, id) => ask({ id }) }
 }
 
-/** A mutation on the holder of a ticket, whose input names the ticket or its payment. */
-const ofHolder = (name: string, argument: string, kind: Row['kind'], more = ''): Row => {
-  const ask = graphqlAsk('mutation', name, '$id: ID!', `input: { ${argument}: $id${more} }`)
-  return { kind, sees: seesSale, writes: true, ask: (_caller, id) => ask({ id }) }
+/** A mutation on tickets, whose input names one, or their payment. */
+const ofTickets = (name: string, kind: 'ticket' | 'payment', sees: Row['sees'] = seesSale): Row => {
+  const ask = graphqlAsk('mutation', name, '$id: ID!', `input: { of: { ${kind}Id: $id } }`)
+  return { kind, sees, writes: true, ask: (_caller, id) => ask({ id }) }
 }
 
 const webhook = (name: string, more = '') =>
@@ -27,12 +27,6 @@ const ofIntegration: Row['sees'] = (caller, thing) => isIntegration(caller) && s
 const ownedBy = (things: Thing[], caller: Caller) =>
   things.find((thing) => ownsWebhook(caller, thing))?.id ?? 'whk_0'
 
-const deliveries = graphqlAsk(
-  'query',
-  'webhookDeliveries',
-  '$id: ID!, $after: String',
-  'webhookId: $id, after: $after, first: 5',
-)
 const redeliver = graphqlAsk(
   'mutation',
   'redeliverWebhook',
@@ -41,8 +35,15 @@ const redeliver = graphqlAsk(
 )
 const changes = graphqlAsk('query', 'changes', '$after: String', 'after: $after, first: 20')
 
-const refund = graphqlAsk('mutation', 'refundTicket', '$input: RefundTicketInput!', 'input: $input')
+const refund = graphqlAsk('mutation', 'refundTickets', '$input: RefundTicketsInput!', 'input: $input')
 let refunds = 100
+const refundOf = (kind: 'ticket' | 'payment'): Row => ({
+  kind,
+  sees: ofIntegration,
+  writes: true,
+  ask: (_caller, id) =>
+    refund({ input: { of: { [`${kind}Id`]: id }, idempotencyKey: `refund-${++refunds}` } }),
+})
 
 const discounts = graphqlAsk('query', 'discounts', '$after: String', 'after: $after, first: 5')
 const sales = graphqlAsk('query', 'sales', '$id: ID!', 'eventId: $id, groupBy: CHANNEL')
@@ -70,17 +71,6 @@ export const ownerRows: Rows = {
     isFor: ['channel', 'integration'],
     ask: () => graphqlAsk('query', 'webhooks', '', '')(),
   },
-  'Query.webhookDeliveries(webhookId)': {
-    kind: 'webhook',
-    sees: ownsWebhook,
-    ask: (_caller, id) => deliveries({ id }),
-  },
-  'Query.webhookDeliveries(after)': {
-    kind: 'change',
-    sees: () => null,
-    ask: (caller, id, { things }) =>
-      deliveries({ id: ownedBy(things.webhook, caller), after: Buffer.from(id).toString('base64url') }),
-  },
   // An expired ticket's code is free again, so scans come before the mutations that end a checkout.
   ...doorRows,
   // A transfer ends codes, so it comes after the scans.
@@ -96,14 +86,14 @@ export const ownerRows: Rows = {
         'input: { attendees: [{ ticketId: $id, address: { street: "mk-sale-matrix" } }] }',
       )({ id }),
   },
-  'Mutation.transferTicket(input.ticketId)': ofHolder(
+  'Mutation.transferTicket(input.ticketId)': verb(
     'transferTicket',
     'ticketId',
-    'ticket',
+    { kind: 'ticket', sees: seesSale },
     ', attendee: { fullName: "mk-sale-matrix", email: "mk-sale-matrix@example.com" }',
   ),
-  'Mutation.resendTickets(input.ticketId)': ofHolder('resendTickets', 'ticketId', 'ticket'),
-  'Mutation.resendTickets(input.paymentId)': ofHolder('resendTickets', 'paymentId', 'payment'),
+  'Mutation.resendTickets(input.of.ticketId)': ofTickets('resendTickets', 'ticket'),
+  'Mutation.resendTickets(input.of.paymentId)': ofTickets('resendTickets', 'payment'),
   'Mutation.cancelPayment(input.paymentId)': verb('cancelPayment', 'paymentId', {
     kind: 'payment',
     sees: ofChannel,
@@ -116,16 +106,10 @@ export const ownerRows: Rows = {
         ? buyAs(sale, caller, Number(organizationOf(caller)))
         : (things.ticket.find((thing) => seesSale(caller, thing))?.id ?? ''),
   },
-  'Mutation.refundTicket(input.ticketId)': {
-    kind: 'ticket',
-    sees: ofIntegration,
-    writes: true,
-    ask: (_caller, ticketId) => refund({ input: { ticketId, idempotencyKey: `refund-${++refunds}` } }),
-  },
-  'Mutation.cancelTicket(input.ticketId)': verb('cancelTicket', 'ticketId', {
-    kind: 'ticket',
-    sees: seesSale,
-  }),
+  'Mutation.refundTickets(input.of.ticketId)': refundOf('ticket'),
+  'Mutation.refundTickets(input.of.paymentId)': refundOf('payment'),
+  'Mutation.cancelTickets(input.of.ticketId)': ofTickets('cancelTickets', 'ticket'),
+  'Mutation.cancelTickets(input.of.paymentId)': ofTickets('cancelTickets', 'payment'),
   'Mutation.registerWebhook': {
     open: true,
     isFor: ['channel', 'integration'],

@@ -68,14 +68,14 @@ export async function buyAs(sale: StripeSale, caller: Caller, organization: numb
 }
 
 async function refundPart(sale: StripeSale, door: Caller, { tickets }: Checkout) {
-  const mutation = 'mutation ($input: RefundTicketInput!) { refundTicket(input: $input) { __typename } }'
+  const mutation = 'mutation ($input: RefundTicketsInput!) { refundTickets(input: $input) { __typename } }'
   const ticketId = tickets[0]?._id
-  const answer = await sale.graphql<{ refundTicket: { __typename: string } }>(
+  const answer = await sale.graphql<{ refundTickets: { __typename: string } }>(
     mutation,
-    { input: { ticketId, amount: money(1), idempotencyKey: `part-${ticketId}` } },
+    { input: { of: { ticketId }, amount: money(1), idempotencyKey: `part-${ticketId}` } },
     door.headers,
   )
-  expect(dataOf(answer).refundTicket.__typename).toBe('RefundTicketPayload')
+  expect(dataOf(answer).refundTickets.__typename).toBe('RefundTicketsPayload')
 }
 
 /** Leaves a pending checkout, and a paid and partly refunded one. */

@@ -38,7 +38,7 @@ mutation('updateAttendees', {
 
 mutation('transferTicket', {
   description:
-    'Gives an `ACTIVATED` ticket, with which nobody has ever entered, to another person, also where everything is sold out. A channel transfers tickets that it sold. The ticket gets a new code and a new document; the former ones, and all that the former holder told, are gone at once. Both holders get a mail, so at most five times within 24 hours, resends included. A warranty ends. Refunds and the invoice stay with the payment. Returns a ticket that already bears this name and e-mail address unchanged, so a call can be repeated.',
+    'Gives an `ACTIVATED` ticket, with which nobody has ever entered, to another person, also where everything is sold out. A channel transfers tickets that it sold. The ticket gets a new code and a new document; the former ones, and all that the former attendee told, are gone at once. Both attendees get a mail, so at most five times within 24 hours, resends included. A warranty ends. Refunds and the invoice stay with the payment. Returns a ticket that already bears this name and e-mail address unchanged, so a call can be repeated.',
   input: ticketTransfer,
   parse: parseRequest,
   needs: { caller: 'confidential', scope: 'sales' },
@@ -51,9 +51,8 @@ mutation('transferTicket', {
 
 mutation('resendTickets', {
   description:
-    'Sends a ticket, or all tickets of a payment, to their holders again: a mail for each, at most five times per ticket within 24 hours, transfers included. A channel resends tickets that it sold. Only tickets that are `ACTIVATED`.',
+    'Sends a ticket, or all tickets of a payment, to their attendees again: a mail for each, at most five times per ticket within 24 hours, transfers included. A channel resends tickets that it sold. Only tickets that are `ACTIVATED`.',
   input: ticketResending,
-  isOneOf: true,
   needs: { caller: 'confidential', scope: 'sales' },
   run: resendTickets,
   payload: 'Tickets that are sent again.',

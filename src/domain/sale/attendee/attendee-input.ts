@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import * as scalars from '../../../shared/input-types.ts'
+import { optionalKey } from '../checkout/checkout-input.ts'
 import { attendee, type attendeeColumns } from '../checkout/items-input.ts'
+import { ticketsOf } from '../refund/tickets-of.ts'
 
 const ticketId = scalars.id.describe('Identifier of the ticket.')
 
@@ -41,21 +43,14 @@ export const attendeeChangesBatch = z
 export const ticketTransfer = z
   .strictObject({
     ticketId,
-    attendee: attendee.describe('The new holder, to whom the ticket is sent.'),
+    attendee: attendee.describe('The new attendee, to whom the ticket is sent.'),
   })
   .describe('Transfer of a ticket to another person.')
 
-/** Repeated delivery of a ticket, or of all tickets of a payment. */
+/** Repeated delivery of tickets. */
 export const ticketResending = z
-  .strictObject({
-    ticketId: ticketId.nullish(),
-    paymentId: scalars.id.nullish().describe('Identifier of the payment.'),
-  })
-  .refine(({ ticketId, paymentId }) => (ticketId == null) !== (paymentId == null), {
-    message: 'give ticketId or paymentId, and not both',
-    path: ['ticketId'],
-  })
-  .describe('Ticket, or payment whose tickets, to send again: exactly one of the two.')
+  .strictObject({ of: ticketsOf.describe('Tickets to send again.'), idempotencyKey: optionalKey })
+  .describe('Tickets to send again.')
 
 // A part of what is replaced as a whole: absent with it, and null where it lacks the part.
 const partOf = <Whole extends object>(whole: Whole | null | undefined, part: keyof Whole) =>

@@ -1,43 +1,74 @@
+import { and, eq, not, sql } from 'drizzle-orm'
+import type { z } from 'zod'
+import { checkReplay, hashIdempotency, type Idempotency, nameInMode } from '../../../data/idempotency.ts'
+import type { Connection } from '../../../database/database.ts'
 import { transaction } from '../../../database/transaction.ts'
 import { type Context, requireConfidential } from '../../../request/context.ts'
-import { queueAgain, requireResends } from '../../delivery/queue-deliveries.ts'
-import { requirePayment } from '../../payment/loaders.ts'
-import { lockPayment } from '../../payment/lock-payment.ts'
+import { newId } from '../../../shared/ids.ts'
+import { findResent, queueAgain, requireResends } from '../../delivery/queue-deliveries.ts'
+import { idempotencyKeys, isFresh } from '../../payment/table.ts'
 import { isAnonymized } from '../../ticket/anonymized.ts'
-import { findTicketsOf } from '../../ticket/loaders.ts'
-import { lockTickets, requireTicket } from '../../ticket/require-ticket.ts'
 import type { Ticket } from '../../ticket/table.ts'
-import type { TicketResending } from './attendee-input.ts'
+import { findNamed, lockNamed, type NamedTickets } from '../refund/tickets-of.ts'
+import type { ticketResending } from './attendee-input.ts'
 import { statusRefusal } from './attendee-rules.ts'
 
 /** Tickets that are sent again, and the number of mails and messages that were queued for them. */
-export type Resent = { tickets: Ticket[]; deliveries: number }
+export type Resent = { tickets: Ticket[]; deliveries: number; replayed: boolean }
 
-async function findNamed({ ticketId, paymentId }: TicketResending, ctx: Context): Promise<Ticket[]> {
-  if (ticketId != null) return [await requireTicket(ticketId, ctx)]
-  return findTicketsOf(ctx.db, await requirePayment(paymentId ?? '', ctx))
+// Takes a key in the transaction of its request, or finds it taken by the same one. Names the request in its
+// deliveries: by the time as well, because the key can be used again after 24 hours. A key that another transaction is
+// taking is waited for.
+async function takeKey(
+  tx: Connection,
+  { organizationId, paymentId }: NamedTickets,
+  { id, requestHash }: Idempotency,
+): Promise<{ occasion: string; replayed: boolean }> {
+  const row = { organizationId, id, requestHash, paymentId }
+  const [taken] = await tx
+    .insert(idempotencyKeys)
+    .values(row)
+    .onConflictDoUpdate({
+      target: [idempotencyKeys.id, idempotencyKeys.organizationId],
+      set: { requestHash, paymentId, createdAt: sql`now()` },
+      setWhere: not(isFresh),
+    })
+    .returning()
+  const isThis = and(eq(idempotencyKeys.organizationId, organizationId), eq(idempotencyKeys.id, id))
+  const [key] = taken ? [taken] : await tx.select().from(idempotencyKeys).where(isThis)
+  checkReplay(key, requestHash, 'This key was already used for another request.')
+  return { occasion: `resend:${id}:${key?.createdAt.getTime()}`, replayed: !taken }
 }
 
 /** Sends a ticket, or all active tickets of a payment, to their attendees again: a mail for each ticket, and a
- *  message where the attendee has a phone. All or none. Works whether or not the checkout asked for mails.
- *  Refuses: NOT_FOUND; ILLEGAL_TRANSITION if no ticket is active, or those that are have no attendee any
- *  more; TOO_MANY_RESENDS if one of them was sent again or transferred five times within 24 hours, by the database's clock
- *  (DECISIONS 9). */
-export async function resendTickets(input: TicketResending, ctx: Context): Promise<Resent> {
-  requireConfidential(ctx)
-  const named = await findNamed(input, ctx)
-  const [first] = named
-  if (!first) throw new Error('a payment has no tickets')
-  const { organizationId, paymentId } = first
+ *  message where the attendee has a phone. All or none. Works whether or not the checkout asked for mails. The same
+ *  idempotency key and request return the first answer for 24 hours.
+ *  Refuses: NOT_FOUND; IDEMPOTENCY_KEY_REUSED; ILLEGAL_TRANSITION if no ticket is active, or those that are have no
+ *  attendee any more; TOO_MANY_RESENDS if one of them was sent again or transferred five times within 24 hours, by the
+ *  database's clock (DECISIONS 9). */
+export async function resendTickets(
+  { of, idempotencyKey }: z.output<typeof ticketResending>,
+  ctx: Context,
+): Promise<Resent> {
+  const caller = requireConfidential(ctx)
+  const owner = caller.kind === 'channel' ? caller.channelId : caller.integrationId
+  // Its keys lie among those of checkouts, for which no checkout is to wait.
+  const key = hashIdempotency(`resend ${nameInMode(ctx, owner)}`, idempotencyKey, of)
+  const named = await findNamed(of, ctx)
   const resent = await transaction(ctx.db, async (tx) => {
-    await lockPayment(tx, { organizationId, id: paymentId })
-    const locked = await lockTickets(tx, { organizationId, keys: named.map(({ id }) => id) })
-    const active = locked
-      .filter((ticket) => ticket.status === 'active' && !isAnonymized(ticket))
-      .sort((one, other) => one.position - other.position)
-    if (active.length === 0) throw statusRefusal(locked[0] ?? first, 'resent')
+    const { tickets } = await lockNamed(tx, named)
+    const unnamed = { occasion: `resend:${newId('dlv')}`, replayed: false }
+    const { occasion, replayed } = key ? await takeKey(tx, named, key) : unnamed
+    if (replayed) {
+      const sent = await findResent(tx, named, occasion)
+      const isSent = ({ id }: Ticket) => sent.some(({ ticketId }) => ticketId === id)
+      return { tickets: tickets.filter(isSent), deliveries: sent.length, replayed }
+    }
+    const active = tickets.filter((ticket) => ticket.status === 'active' && !isAnonymized(ticket))
+    const [first] = tickets
+    if (active.length === 0 && first) throw statusRefusal(first, 'resent')
     await requireResends(tx, active)
-    return { tickets: active, deliveries: await queueAgain(tx, active) }
+    return { tickets: active, deliveries: await queueAgain(tx, active, occasion), replayed }
   })
   ctx.loaders.clear()
   return resent

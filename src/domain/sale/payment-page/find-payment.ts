@@ -16,7 +16,7 @@ import { payments } from '../../payment/table.ts'
 import { refunds } from '../../refund/table.ts'
 import { tickets } from '../../ticket/table.ts'
 import { prices, ticketRates } from '../../ticket-rate/table.ts'
-import { type AutomaticReason, automaticReasons } from '../refund/open-refund.ts'
+import { type AutomaticReason, automaticReasons } from '../refund/open-refunds.ts'
 
 const pageRows = fewRowsOf({
   ...getTableColumns(payments),

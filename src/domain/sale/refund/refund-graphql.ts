@@ -1,23 +1,35 @@
+import { inputOf } from '../../../graphql/input-of.ts'
 import { mutation, oneObject } from '../../../graphql/mutation-result.ts'
 import { RefundRef } from '../../refund/graphql.ts'
 import { TicketRef } from '../../ticket/graphql.ts'
-import { cancelTicket } from './cancel-ticket.ts'
-import { cancellationInput, refundInput, refundTicket, returnInput } from './refund-ticket.ts'
+import { maxTickets } from '../../ticket-rate/table.ts'
+import { cancelTickets } from './cancel-tickets.ts'
+import { cancellationInput, refundInput, refundTickets, returnInput } from './refund-tickets.ts'
 import { requestRefund } from './request-refund.ts'
+import { ticketsOf } from './tickets-of.ts'
 
-mutation('refundTicket', {
+inputOf('TicketsOf', ticketsOf, { isOneOf: true })
+
+mutation('refundTickets', {
   description:
-    'Refunds all or part of the amount paid for a ticket of the organization. Can be repeated until nothing is left to refund. Does not cancel the ticket: see `cancelTicket`. Holder and payer are told by mail, the amount to the payer alone.',
+    'Refunds all or part of the amount paid for a ticket of the organization, or all that is left to refund of the tickets of a payment: all or none. Can be repeated until nothing is left. Does not cancel tickets: see `cancelTickets`. Attendees and payer are told by mail, the amounts to the payer alone.',
   input: refundInput,
   needs: { caller: 'integration', scope: 'refunds' },
-  run: async (input, ctx) => refundTicket(input, ctx),
-  payload: 'Refund of a ticket.',
-  fields: oneObject('refund', RefundRef, 'Refund, `PENDING` until the provider decides.'),
+  run: refundTickets,
+  payload: 'Refunds of tickets.',
+  fields: (t) => ({
+    refunds: t.expose('refunds', {
+      type: [RefundRef],
+      complexity: { field: 1, multiplier: maxTickets },
+      description:
+        'Refund of each ticket that had something left to refund, in the order of the checkout; `PENDING` until the provider decides.',
+    }),
+  }),
 })
 
 mutation('returnTicket', {
   description:
-    'Returns a ticket under its warranty, which ends some hours before the event, or once the ticket was given to another person. Cancels the ticket and refunds the amount paid, minus the price of the warranty. A repeated request returns the same refund. Holder and payer are told by mail.',
+    'Returns a ticket under its warranty, which ends some hours before the event, or once the ticket was given to another person. Cancels the ticket and refunds the amount paid, minus the price of the warranty. A repeated request returns the same refund. Attendee and payer are told by mail.',
   input: returnInput,
   needs: { caller: 'channel', scope: 'none' },
   run: async ({ ticketId, notify }, ctx) => ({ refund: await requestRefund(ticketId, notify, ctx) }),
@@ -25,12 +37,18 @@ mutation('returnTicket', {
   fields: oneObject('refund', RefundRef, 'Refund, `PENDING` until the provider decides.'),
 })
 
-mutation('cancelTicket', {
+mutation('cancelTickets', {
   description:
-    'Cancels a paid ticket with which nobody has entered, and makes its place available again at once. A channel cancels tickets that it sold. Moves no money: see `refundTicket`. Returns a ticket that is already cancelled unchanged, so a call can be repeated. Holder and payer are told by mail.',
+    'Cancels a paid ticket, or the tickets of a payment, and makes their places available again at once: all, or none if somebody has entered with one of them. A channel cancels tickets that it sold. Moves no money: see `refundTickets`. Returns tickets that are already cancelled unchanged, so a call can be repeated. Attendees and payer are told by mail.',
   input: cancellationInput,
   needs: { caller: 'confidential', scope: 'refunds' },
-  run: async ({ ticketId, notify }, ctx) => ({ ticket: await cancelTicket(ticketId, notify, ctx) }),
-  payload: 'Cancelled ticket.',
-  fields: oneObject('ticket', TicketRef, 'Cancelled ticket. Its place is available again.'),
+  run: async (input, ctx) => ({ tickets: await cancelTickets(input, ctx) }),
+  payload: 'Cancelled tickets.',
+  fields: (t) => ({
+    tickets: t.expose('tickets', {
+      type: [TicketRef],
+      complexity: { field: 1, multiplier: maxTickets },
+      description: 'Cancelled tickets, in the order of the checkout. Their places are available again.',
+    }),
+  }),
 })

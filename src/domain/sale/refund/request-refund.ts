@@ -9,8 +9,8 @@ import { type RefundAttempt, refunds } from '../../refund/table.ts'
 import { requireTicket, wasTransferred } from '../../ticket/require-ticket.ts'
 import type { Ticket } from '../../ticket/table.ts'
 import { maxWarrantyHours } from '../../ticket-rate/table.ts'
-import { recordCancelled } from './cancel-ticket.ts'
-import { openRefund, startRefund } from './open-refund.ts'
+import { recordCancelled } from './cancel-tickets.ts'
+import { openRefunds, startRefunds } from './open-refunds.ts'
 
 async function findWarrantyRefund(tx: Connection, { id, organizationId }: Ticket) {
   const isOfTicket = and(eq(refunds.organizationId, organizationId), eq(refunds.ticketId, id))
@@ -51,15 +51,20 @@ async function checkWarranty(tx: Connection, ticket: Ticket): Promise<void> {
  *  refund. */
 export async function requestRefund(ticketId: string, notify: boolean, ctx: Context): Promise<RefundAttempt> {
   requireChannel(ctx)
-  return startRefund(await requireTicket(ticketId, ctx), ctx, async (tx, payment, ticket) => {
+  const found = await requireTicket(ticketId, ctx)
+  const [refund] = await startRefunds({ ...found, ids: [ticketId] }, ctx, async (tx, payment, tickets) => {
+    const [ticket] = tickets
+    if (!ticket) throw new Error(`ticket ${ticketId} not found`)
     const earlier = await findWarrantyRefund(tx, ticket)
-    if (earlier && earlier.status !== 'failed') return { refund: earlier, isNew: false }
+    if (earlier && earlier.status !== 'failed') return { refunds: [earlier], isNew: false }
     if (!earlier) await checkWarranty(tx, ticket)
-    const asked = { reason: 'WARRANTY', nonRefundable: ticket.warrantyAmount } as const
-    const refund = await openRefund(tx, payment, ticket, asked)
+    const opened = await openRefunds(tx, payment, tickets, { reason: 'WARRANTY' })
     // The ticket was cancelled with an earlier refund, and that was told.
-    if (!earlier && notify) await queueNotice(tx, ticket, { about: 'cancellation', amount: refund.amount })
-    if (!earlier) await recordCancelled(tx, ticket)
-    return { refund, isNew: true }
+    if (!earlier && notify)
+      for (const { amount } of opened) await queueNotice(tx, ticket, { about: 'cancellation', amount })
+    if (!earlier) await recordCancelled(tx, tickets)
+    return { refunds: opened, isNew: true }
   })
+  if (!refund) throw new Error(`the refund of ticket ${ticketId} was not returned`)
+  return refund
 }

@@ -1,0 +1,79 @@
+import { and, eq, inArray, sql } from 'drizzle-orm'
+import type { z } from 'zod'
+import type { Connection } from '../../../database/database.ts'
+import { transaction } from '../../../database/transaction.ts'
+import { type Context, requireConfidential } from '../../../request/context.ts'
+import { illegalTransition, Refusal, refusal } from '../../../shared/errors.ts'
+import { byId } from '../../../shared/group-by.ts'
+import { queueNotice } from '../../delivery/queue-notices.ts'
+import { ticketChange } from '../../ticket/body.ts'
+import { requireUnused } from '../../ticket/require-ticket.ts'
+import { type Ticket, ticketColumns, tickets } from '../../ticket/table.ts'
+import { ticketMayBecome, whereTicketMayBecome } from '../../ticket/transitions.ts'
+import { lookupStatus } from '../../ticket/views.ts'
+import { moveStock, stockMoves } from '../../ticket-rate/move-stock.ts'
+import { recordAvailability, recordChanges } from '../../webhook/record-changes.ts'
+import type { cancellationInput } from './refund-tickets.ts'
+import { findNamed, lockNamed } from './tickets-of.ts'
+
+/** Cancels tickets of one payment, all or none, frees their places and records the changes that clients receive. Moves
+ *  no money. Requires this transaction to hold the row locks of the tickets. Refuses: ALREADY_ENTERED if anybody has
+ *  ever entered with one; SUPPLEMENT_REDEEMED if any of their supplements was handed out; ILLEGAL_TRANSITION if one is
+ *  not active (DECISIONS 5, 9). */
+export async function recordCancelled(tx: Connection, active: Ticket[]): Promise<Ticket[]> {
+  const [first] = active
+  if (!first) return []
+  for (const ticket of active) {
+    if (!ticketMayBecome(ticket.status, 'cancelled'))
+      throw new Refusal(
+        illegalTransition('ticket', { id: ticket.id, status: lookupStatus(ticket) }, 'cancelled'),
+      )
+    requireUnused(ticket)
+    if (ticket.supplements.some(({ used }) => used > 0))
+      throw refusal('SUPPLEMENT_REDEEMED', 'A supplement was already handed out.')
+  }
+  const { organizationId, mode, paymentId } = first
+  const ids = active.map(({ id }) => id)
+  const cancelled = await tx
+    .update(tickets)
+    .set({ status: 'cancelled', cancelledAt: sql`now()` })
+    .where(
+      and(
+        eq(tickets.organizationId, organizationId),
+        inArray(tickets.id, ids),
+        whereTicketMayBecome('cancelled'),
+      ),
+    )
+    .returning(ticketColumns)
+  if (cancelled.length < ids.length)
+    throw new Error(`a ticket of payment ${paymentId} was not cancelled under its lock`)
+  await recordChanges(
+    tx,
+    cancelled.map((ticket) => ticketChange('ticket.cancelled', ticket)),
+  )
+  const flipped = await moveStock(tx, organizationId, mode, stockMoves(cancelled, { sold: -1 }))
+  if (!flipped) throw new Error(`stock of payment ${paymentId} was not released`)
+  await recordAvailability(tx, organizationId, mode, flipped)
+  return cancelled
+}
+
+/** Cancels a paid ticket, or those of a payment, all or none, and frees their places at once. Moves no money.
+ *  Idempotent: returns tickets that are already cancelled unchanged. Tells attendees and payer, unless `notify` is
+ *  false. Refuses: NOT_FOUND, ALREADY_ENTERED, SUPPLEMENT_REDEEMED, ILLEGAL_TRANSITION (DECISIONS 5, 9, 161). */
+export async function cancelTickets(
+  { of, notify }: z.output<typeof cancellationInput>,
+  ctx: Context,
+): Promise<Ticket[]> {
+  requireConfidential(ctx)
+  const named = await findNamed(of, ctx)
+  const current = await transaction(ctx.db, async (tx) => {
+    // Notices refer to the payment, which is locked before the tickets.
+    const { tickets } = await lockNamed(tx, named)
+    const active = tickets.filter(({ status }) => status !== 'cancelled')
+    if (notify) for (const ticket of active) await queueNotice(tx, ticket, { about: 'cancellation' })
+    const cancelled = byId(await recordCancelled(tx, active))
+    return tickets.map((ticket) => cancelled.get(ticket.id) ?? ticket)
+  })
+  ctx.loaders.clear()
+  return current
+}
