@@ -107,7 +107,8 @@ async function readPageFiles(app: FastifyInstance) {
   const page = await read(app, '/docs')
   const given = page.body.toString()
   const files = new Map<string, { version: string; file: Representation }>()
-  for (const [path] of given.matchAll(address)) {
+  // The page asks for the document by itself.
+  for (const path of ['/docs/json', ...(given.match(address) ?? [])]) {
     const file = await read(app, path)
     const version = createHash('sha256').update(file.body).digest('base64url').slice(0, 16)
     files.set(path, { version, file: new Representation(file) })
@@ -143,7 +144,9 @@ async function open(
     isShareable: true,
   })
   const app = await openPage(document, examples)
-  return { document: bytes, app, ...(await readPageFiles(app)) }
+  const files = await readPageFiles(app)
+  await app.close()
+  return { document: bytes, ...files }
 }
 
 /** Adds `/openapi.json`, made from the zod schemas that validate requests, and `/docs`, its page, which loads
@@ -162,23 +165,14 @@ export function addDocumentation(app: FastifyInstance, options: DocumentationOpt
   })
   for (const url of ['/docs', '/docs/*'])
     app.get<{ Querystring: { v?: string } }>(url, hidden, async (request, reply) => {
-      const { url, headers, query } = request
-      const { app, page, files } = await documentation()
-      const [path = ''] = url.split('?')
+      const { page, files } = await documentation()
+      const [path = ''] = request.url.split('?')
       const known = files.get(path)
-      if (known?.version === query.v) reply.header('cache-control', 'public, max-age=31536000, immutable')
       const file = known?.file ?? (/^\/docs\/?$/.test(path) ? page : null)
-      if (file) {
-        sendRepresentation(request, reply, Promise.resolve(file))
-        return reply
-      }
-      const answer = await app.inject({ method: 'GET', url, headers })
-      if (answer.statusCode === 404) return reply.callNotFound()
-      // Headers of the injected response that do not hold for this connection.
-      const { connection: _connection, 'transfer-encoding': _encoding, date: _date, ...rest } = answer.headers
+      if (!file) return reply.callNotFound()
+      if (known && known.version === request.query.v)
+        reply.header('cache-control', 'public, max-age=31536000, immutable')
+      sendRepresentation(request, reply, Promise.resolve(file))
       return reply
-        .code(answer.statusCode)
-        .headers(rest)
-        .send(answer.rawPayload.length > 0 ? answer.rawPayload : undefined)
     })
 }

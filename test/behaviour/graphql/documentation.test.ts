@@ -60,6 +60,8 @@ test('/docs and its files are compressed, and the files kept for good by the ver
   const ask = (url: string, more = {}) =>
     gateway.app.inject({ url, headers: { 'accept-encoding': 'br', ...more } })
   const page = await ask('/docs')
+  for (const { headers } of [page, await ask('/docs/json')])
+    expect(headers['cache-control']).toBe('private, no-cache')
   const { body } = await gateway.app.inject('/docs')
   const addresses = [...body.matchAll(/"(\/docs\/static\/[^"]+)"/g)].map(([, url = '']) => url)
   expect(addresses.length).toBeGreaterThan(5)

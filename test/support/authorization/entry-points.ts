@@ -84,7 +84,7 @@ export async function watchRoutes<T>(
   let apps = 0
   const onApp = (message: unknown) => {
     const { fastify } = message as { fastify: FastifyInstance }
-    // The documentation page is an application of its own, which the gateway asks for `/docs/*` alone.
+    // The documentation page is an application of its own, whose files the gateway serves below `/docs`.
     const isInner = apps++ > 0
     fastify.addHook('onRoute', ({ method, url }: RouteOptions) => {
       if (isInner && /^\/docs(\/|$)/.test(url)) return
