@@ -1,3 +1,4 @@
+import type { ObjectFieldsShape } from '@pothos/core'
 import { limitProblems, type Problem, type ProblemWith, Refusal } from '../shared/errors.ts'
 import type { Money } from '../shared/money.ts'
 import { type Code, type FactsByCode, problemCodes } from '../shared/problem-codes.ts'
@@ -75,9 +76,16 @@ builder.objectType(builder.objectRef<Problem>('OtherError'), {
 })
 
 /** Defines the type of errors with these codes. */
-function errorOf<C extends keyof FactsByCode>(name: string, codes: C[]) {
+function errorOf<C extends keyof FactsByCode>(
+  name: string,
+  codes: C[],
+  description: string,
+  fields?: ObjectFieldsShape<typeof builder.$inferSchemaTypes, ProblemWith<C>>,
+) {
   for (const code of codes) typeNames.set(code, name)
-  return builder.objectRef<ProblemWith<C>>(name)
+  // Each of these problems is one, which the type of an open `C` does not tell.
+  const interfaces = [RefusalErrorRef] as never
+  return builder.objectRef<ProblemWith<C>>(name).implement({ description, interfaces, fields })
 }
 
 type Facts<C extends keyof FactsByCode> = { facts: Partial<Record<string, unknown>> } & { code: C }
@@ -95,40 +103,31 @@ const moment =
     return text === undefined ? null : new Date(text)
   }
 
-const interfaces = [RefusalErrorRef]
-
-export const AvailabilityErrorRef = errorOf('AvailabilityError', [
-  'SOLD_OUT',
-  'INSUFFICIENT_AVAILABILITY',
-  'DISCOUNT_USED_UP',
-])
-AvailabilityErrorRef.implement({
-  description: 'Fewer places, or uses of a discount, are left than were asked for.',
-  interfaces,
-  fields: (t) => ({
+export const AvailabilityErrorRef = errorOf(
+  'AvailabilityError',
+  ['SOLD_OUT', 'INSUFFICIENT_AVAILABILITY', 'DISCOUNT_USED_UP'],
+  'Fewer places, or uses of a discount, are left than were asked for.',
+  (t) => ({
     available: t.int({
       description: 'Number of places, or of uses of a discount, that are left.',
       resolve: fact<number>('available'),
     }),
   }),
-})
+)
 
-errorOf('BusyError', ['BUSY']).implement({
-  description: 'The service is busy.',
-  interfaces,
-  fields: (t) => ({
-    // Nullable like that of `LimitError`, so that one selection may name both. The same holds for `endedAt`.
-    retryAfter: t.int({
-      ...nullable('Seconds after which to send the same request again.'),
-      resolve: fact<number>('retryAfter'),
-    }),
+errorOf('BusyError', ['BUSY'], 'The service is busy.', (t) => ({
+  // Nullable like that of `LimitError`, so that one selection may name both. The same holds for `endedAt`.
+  retryAfter: t.int({
+    ...nullable('Seconds after which to send the same request again.'),
+    resolve: fact<number>('retryAfter'),
   }),
-})
+}))
 
-errorOf('SaleTimeError', ['NOT_ON_SALE_YET', 'SALE_ENDED', 'EVENT_STARTED', 'DISCOUNT_NOT_VALID']).implement({
-  description: 'The ticket rate is not on sale, or the discount not valid, at this time.',
-  interfaces,
-  fields: (t) => ({
+errorOf(
+  'SaleTimeError',
+  ['NOT_ON_SALE_YET', 'SALE_ENDED', 'EVENT_STARTED', 'DISCOUNT_NOT_VALID'],
+  'The ticket rate is not on sale, or the discount not valid, at this time.',
+  (t) => ({
     startsAt: t.field({
       ...nullableTime('Start of the sale, or of the validity; null if it has started.'),
       resolve: moment('validFrom'),
@@ -138,18 +137,13 @@ errorOf('SaleTimeError', ['NOT_ON_SALE_YET', 'SALE_ENDED', 'EVENT_STARTED', 'DIS
       resolve: moment('validUntil', 'startDate'),
     }),
   }),
-})
+)
 
-errorOf('LimitError', [
-  'MIN_TICKETS',
-  'MAX_TICKETS',
-  'METADATA_TOO_LARGE',
-  'TOO_MANY_WEBHOOKS',
-  'TOO_MANY_RESENDS',
-]).implement({
-  description: 'A number is out of its limits: of tickets, of webhooks, of bytes or of repeated mails.',
-  interfaces,
-  fields: (t) => ({
+errorOf(
+  'LimitError',
+  ['MIN_TICKETS', 'MAX_TICKETS', 'METADATA_TOO_LARGE', 'TOO_MANY_WEBHOOKS', 'TOO_MANY_RESENDS'],
+  'A number is out of its limits: of tickets, of webhooks, of bytes or of repeated mails.',
+  (t) => ({
     min: t.int({ ...nullable('Minimum; null if there is none.'), resolve: fact<number | null>('min') }),
     max: t.int({ description: 'Maximum.', resolve: fact<number>('max', 'limit') }),
     retryAfter: t.int({
@@ -157,38 +151,31 @@ errorOf('LimitError', [
       resolve: fact<number | null>('retryAfter'),
     }),
   }),
-})
+)
 
-errorOf('UnderAgeError', ['UNDER_AGE']).implement({
-  description: 'The attendee is under the minimum age on the day on which the event starts.',
-  interfaces,
-  fields: (t) => ({
+errorOf(
+  'UnderAgeError',
+  ['UNDER_AGE'],
+  'The attendee is under the minimum age on the day on which the event starts.',
+  (t) => ({
     minimumAge: t.int({ description: 'Minimum age in years.', resolve: fact<number>('minimumAge') }),
   }),
-})
+)
 
-errorOf('AmountError', ['TOTAL_INCREASED', 'REFUND_TOO_HIGH']).implement({
-  description: 'An amount is not as expected.',
-  interfaces,
-  fields: (t) => ({
-    amount: t.field({
-      type: MoneyRef,
-      description: 'Current total, or amount that can still be refunded.',
-      resolve: fact<Money>('totalAmount', 'refundable'),
-    }),
+errorOf('AmountError', ['TOTAL_INCREASED', 'REFUND_TOO_HIGH'], 'An amount is not as expected.', (t) => ({
+  amount: t.field({
+    type: MoneyRef,
+    description: 'Current total, or amount that can still be refunded.',
+    resolve: fact<Money>('totalAmount', 'refundable'),
   }),
-})
+}))
 
-export const TransitionErrorRef = errorOf('TransitionError', ['ILLEGAL_TRANSITION'])
-TransitionErrorRef.implement({
-  description: 'The current status does not allow the request: see the ticket or the payment.',
-  interfaces,
-})
+export const TransitionErrorRef = errorOf(
+  'TransitionError',
+  ['ILLEGAL_TRANSITION'],
+  'The current status does not allow the request: see the ticket or the payment.',
+)
 
-errorOf('WarrantyError', ['WARRANTY_ENDED']).implement({
-  description: 'The warranty of the ticket has ended.',
-  interfaces,
-  fields: (t) => ({
-    endedAt: t.field({ ...nullableTime('Time at which it ended.'), resolve: moment('validUntil') }),
-  }),
-})
+errorOf('WarrantyError', ['WARRANTY_ENDED'], 'The warranty of the ticket has ended.', (t) => ({
+  endedAt: t.field({ ...nullableTime('Time at which it ended.'), resolve: moment('validUntil') }),
+}))
