@@ -5,13 +5,11 @@ import { refusal } from '../shared/errors.ts'
 import { readApiKey } from './api-key.ts'
 import { channels, integrations, keys } from './table.ts'
 
-/** Public ids of the keys that this call revoked. `secret` is true if it revoked a secret of method v1. */
-type Revocation = { keyIds: string[]; secret: boolean }
-
 /** Revokes one key (by its public id or the whole key), all keys of a channel, or all keys of an integration
  *  and its secret. Takes effect at once, except for event lists that another process answers from memory
- *  until its caller cache expires. Idempotent. Refuses: NOT_FOUND (DECISIONS 2). */
-export async function revokeKey(db: Database, id: string): Promise<Revocation> {
+ *  until its caller cache expires. Idempotent. Resolves to the public ids of the keys that this call revoked, and whether it
+ *  revoked a secret of method v1. Refuses: NOT_FOUND (DECISIONS 2). */
+export async function revokeKey(db: Database, id: string) {
   return transaction(db, async (tx) => {
     changesCatalogue(tx)
     const keyId = readApiKey(id)?.id ?? id

@@ -153,23 +153,21 @@ function findRows<Row>(reader: Reader, batch: Batch<Row>, given: readonly string
   return findSold(reader.db, keys, find, knownOrAsked)
 }
 
-/** Defines a loader of one row per key; null if there is none that the caller may see. */
-export const loadOne =
-  <Row>(reader: keyof Readers, batch: Batch<Row>) =>
-  (readers: Readers): Loader<Row | null> =>
+const loadBy =
+  <Row, Value>(reader: keyof Readers, batch: Batch<Row>, toValue: (rows: Row[]) => Value) =>
+  (readers: Readers): Loader<Value> =>
     new Loader(async (keys) => {
       const found = groupBy(await findRows(readers[reader], batch, keys), batch.key)
-      return keys.map((key) => found.get(key)?.[0] ?? null)
+      return keys.map((key) => toValue(found.get(key) ?? []))
     })
 
+/** Defines a loader of one row per key; null if there is none that the caller may see. */
+export const loadOne = <Row>(reader: keyof Readers, batch: Batch<Row>) =>
+  loadBy(reader, batch, ([row]) => row ?? null)
+
 /** Defines a loader of all rows of each key, in the order of the statement. */
-export const loadMany =
-  <Row>(reader: keyof Readers, batch: Batch<Row>) =>
-  (readers: Readers): Loader<Row[]> =>
-    new Loader(async (keys) => {
-      const found = groupBy(await findRows(readers[reader], batch, keys), batch.key)
-      return keys.map((key) => found.get(key) ?? [])
-    })
+export const loadMany = <Row>(reader: keyof Readers, batch: Batch<Row>) =>
+  loadBy(reader, batch, (rows) => rows)
 
 /** Defines a loader of rows by their identifiers. */
 export const loadById = <Row extends { id: string }>(reader: keyof Readers, find: NamedFind<Row>) =>

@@ -26,14 +26,6 @@ const resign = query(
     sql`delete from ${leaders} where role = ${parameter('role')} and holder = ${parameter('holder')} returning role`,
 )
 
-export type Candidate = {
-  /** True while no other process can have the role. A hint for work that may safely be done twice: a process
-   *  that is stopped in the middle of it may find another one doing the same when it goes on. */
-  isLeader(): boolean
-  /** Gives the role up, so that another process can take it at once. */
-  stop(): Promise<void>
-}
-
 type ElectionOptions = {
   role: string
   onError(error: unknown): void
@@ -48,7 +40,7 @@ type ElectionOptions = {
 export function electLeader(
   db: Database,
   { role, onError, leaseMs = 10_000, pauseMs = 3_000 }: ElectionOptions,
-): Candidate {
+) {
   const holder = randomUUID()
   let leadsUntil = Number.NEGATIVE_INFINITY
   let isOver = false
@@ -62,7 +54,10 @@ export function electLeader(
   const stopTrying = repeat(attempt, { pauseMs, firstMs: 0 }, onError)
 
   return {
+    /** True while no other process can have the role. A hint for work that may safely be done twice: a process
+     *  that is stopped in the middle of it may find another one doing the same when it goes on. */
     isLeader: () => !isOver && performance.now() < leadsUntil,
+    /** Gives the role up, so that another process can take it at once. */
     async stop() {
       isOver = true
       await stopTrying()
@@ -70,3 +65,5 @@ export function electLeader(
     },
   }
 }
+
+export type Candidate = ReturnType<typeof electLeader>

@@ -102,17 +102,13 @@ export const announcementsOf = perDatabase(() => new Announcements())
 export const announce = (db: Database, topic: Topic, names: Iterable<string> | null): void =>
   announcementsOf(db).add(topic, names)
 
-/** Reports whether the announcements of every process that writes to the database arrive. True without a link, for a
- *  database that belongs to this process. */
-const isLinked = (db: Database): boolean => announcementsOf(db).link?.isConnected ?? true
-
 const lookEveryMs = 1_000
 
 /** Somebody who watches rows: the names that they are announced by, and what to do when they may have changed. */
 export type Watcher = { readonly names: readonly string[]; wake(): void }
 
 type Looks = {
-  /** Number of looks after which every watcher is woken, whatever was announced. While `isLinked` is false, each look does. */
+  /** Number of looks after which every watcher is woken, whatever was announced. Each look does while the link to other processes is down. */
   untilAll: number
   /** Called each second. */
   look?(): void
@@ -133,7 +129,7 @@ export function watchTopic<Who extends Watcher>(db: Database, topic: Topic, { un
 
   function lookAgain(): void {
     looks = (looks + 1) % untilAll
-    if (looks === 0 || !isLinked(db)) wake(null)
+    if (looks === 0 || announcementsOf(db).link?.isConnected === false) wake(null)
     look?.()
   }
 

@@ -15,7 +15,7 @@ import {
 import type { Credentials } from '../auth/credentials.ts'
 import { TrialCache } from '../cache/trial-cache.ts'
 import type { FieldNeeds, Streaming } from '../graphql/needs.ts'
-import type { Context, Services } from '../request/context.ts'
+import type { Services } from '../request/context.ts'
 import { instruments } from '../shared/instruments.ts'
 import { requestLimits } from '../shared/request-limits.ts'
 import { tooComplex, validateBounded } from './bounded-validation.ts'
@@ -23,23 +23,6 @@ import { CompiledOperation } from './compiler/compiled-operation.ts'
 import { schema } from './schema.ts'
 
 type Variables = Record<string, unknown> | null | undefined
-
-/** Facts of one operation that decide how its request is answered. */
-type OperationFacts = {
-  /** Name of the operation, if it has one. */
-  name: string | undefined
-  /** Type of the operation, and its name if the document is trusted, else its root field: one of few, whatever
-   *  clients send. */
-  label: string
-  /** True for a query whose root fields are all `shared`. Its response then contains nothing that another caller
-   *  with the same view may not see. */
-  isShared: boolean
-  /** How a subscription sends its events: by an event stream alone. Null for other operations. */
-  stream: Streaming<unknown> | null
-  /** Creates the context of a request with the row that its variables name; null for an operation that prefetches
-   *  none. */
-  prefetch: ((services: Services, credentials: Credentials, variables: Variables) => Promise<Context>) | null
-}
 
 const needsOf = (operation: OperationTypeNode, field: string): FieldNeeds | undefined =>
   schema.getRootType(operation)?.getFields()[field]?.extensions.needs as FieldNeeds | undefined
@@ -64,14 +47,14 @@ function rootFieldsOf(
 }
 
 // Only an operation of a single root field is prefetched. Its arguments are not validated yet.
-function prefetchOf({ operation, selectionSet }: OperationDefinitionNode): OperationFacts['prefetch'] {
+function prefetchOf({ operation, selectionSet }: OperationDefinitionNode) {
   const [field, ...others] = selectionSet.selections
   if (field?.kind !== Kind.FIELD || others.length > 0) return null
   const { context, idAt } = needsOf(operation, field.name.value)?.prefetch ?? {}
   const [name, ...path] = idAt ?? []
   const argument = field.arguments?.find((argument) => argument.name.value === name)
   if (!context || !argument) return null
-  return (services, credentials, variables) => {
+  return (services: Services, credentials: Credentials, variables: Variables) => {
     let value = valueFromASTUntyped(argument.value, variables)
     for (const key of path)
       value = typeof value === 'object' && value ? (value as Record<string, unknown>)[key] : null
@@ -89,19 +72,24 @@ function labelOf({ operation, name, selectionSet }: OperationDefinitionNode, isT
   return `${operation} ${new Set(fields).size === 1 ? fields[0] : 'several'}`
 }
 
-function factsOf(
-  operation: OperationDefinitionNode,
-  document: DocumentNode,
-  isTrusted: boolean,
-): OperationFacts {
+/** Finds the facts of one operation that decide how its request is answered. */
+function factsOf(operation: OperationDefinitionNode, document: DocumentNode, isTrusted: boolean) {
   const { operation: type } = operation
   const fields = rootFieldsOf(operation.selectionSet, document).filter((name) => name !== '__typename')
   const needs = fields.map((name) => needsOf(type, name))
   return {
+    /** Name of the operation, if it has one. */
     name: operation.name?.value,
+    /** Type of the operation, and its name if the document is trusted, else its root field: one of few, whatever
+     *  clients send. */
     label: labelOf(operation, isTrusted),
+    /** True for a query whose root fields are all `shared`. Its response then contains nothing that another caller
+     *  with the same view may not see. */
     isShared: type === OperationTypeNode.QUERY && needs.every((needs) => needs?.shared === true),
+    /** How a subscription sends its events: by an event stream alone. Null for other operations. */
     stream: type === OperationTypeNode.SUBSCRIPTION ? ((needs[0]?.stream ?? {}) as Streaming<unknown>) : null,
+    /** Creates the context of a request with the row that its variables name; null for an operation that prefetches
+     *  none. */
     prefetch: prefetchOf(operation),
   }
 }
@@ -122,6 +110,7 @@ export function bytesOf({ loc }: DocumentNode): number {
   return bytes
 }
 
+type OperationFacts = ReturnType<typeof factsOf>
 type PreparedOperation = { facts: OperationFacts; compiled?: CompiledOperation }
 
 /** A GraphQL document, parsed, validated and analysed once. */

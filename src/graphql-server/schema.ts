@@ -74,16 +74,11 @@ for (const type of Object.values(schema.getTypeMap()))
 
 hideFields(schema)
 
-let printed: string | undefined
-
 /** Prints the schema, as committed in schema.graphql. */
 export function printedSchema(): string {
-  if (!printed) {
-    const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()]
-    const others = Object.values(schema.getTypeMap()).filter(
-      (type) => !isIntrospectionType(type) && !isSpecifiedScalarType(type),
-    )
-    printed = `${[...new Set([...roots, ...others])].flatMap((type) => (type ? printType(type) : [])).join('\n\n')}\n`
-  }
-  return printed
+  const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()]
+  const others = Object.values(schema.getTypeMap()).filter(
+    (type) => !isIntrospectionType(type) && !isSpecifiedScalarType(type),
+  )
+  return `${[...new Set([...roots, ...others])].flatMap((type) => (type ? printType(type) : [])).join('\n\n')}\n`
 }

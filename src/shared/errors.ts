@@ -78,8 +78,7 @@ export const refusalOf = (problems: Problem[]): Refusal =>
 
 /** Throws one `Refusal` with all problems, if there are any. */
 export function refuseIf(problems: Problem[]): void {
-  const [first, ...rest] = problems
-  if (first) throw new Refusal(first, ...rest)
+  if (problems.length > 0) throw refusalOf(problems)
 }
 
 const { maxErrors, maxErrorCharacters } = requestLimits
