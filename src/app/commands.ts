@@ -165,11 +165,7 @@ export type CommandResult = { code: number; output: string; errors: string }
 
 /** Runs the command that the arguments name. Opens a database only if the command needs one, and closes it
  *  before this resolves. `files` are those that the arguments name. */
-export async function runCommand(
-  args: string[],
-  access: Access,
-  files: Files = localFiles,
-): Promise<CommandResult> {
+export async function runCommand(args: string[], access: Access, files: Files = localFiles) {
   try {
     return { ...(await run(args, access, files)), errors: '' }
   } catch (error) {

@@ -14,7 +14,7 @@ import { requireWritable } from '../shared/files.ts'
 import { makeOnce } from '../shared/make-once.ts'
 import { openTelemetry } from '../telemetry/open-telemetry.ts'
 import { createApp } from './app.ts'
-import type { Companion, OpenCompanion } from './companion.ts'
+import type { OpenCompanion } from './companion.ts'
 import { startJobs } from './jobs.ts'
 import { openLog } from './log.ts'
 import { commandsOn, serveCommands } from './served-commands.ts'
@@ -22,11 +22,7 @@ import { onShutdown, watchUnhandled } from './shutdown.ts'
 
 /** Opens what is put beside the service on the embedded database, whose tables it brings up to date first: safe there,
  *  because no other process uses it. */
-async function openBeside(
-  config: Config,
-  database: OpenDatabase,
-  openCompanion?: OpenCompanion,
-): Promise<Companion | null> {
+async function openBeside(config: Config, database: OpenDatabase, openCompanion?: OpenCompanion) {
   if (config.databaseUrl) return null
   await database.migrate()
   if (!openCompanion || config.background === 'only') return null
@@ -77,11 +73,7 @@ async function startBackground(
 /** Serves the port in this process until a shutdown is requested. Then it reports that it is not ready, keeps
  *  answering for `drainSeconds`, finishes running work and exits with 0, or with 1 if that takes longer than
  *  `shutdownSeconds`. */
-export async function serve(
-  config: Config,
-  database: OpenDatabase,
-  openCompanion?: OpenCompanion,
-): Promise<void> {
+export async function serve(config: Config, database: OpenDatabase, openCompanion?: OpenCompanion) {
   const provider = await openProvider(config)
   const { db } = database
   const companion = await openBeside(config, database, openCompanion)

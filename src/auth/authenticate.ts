@@ -100,11 +100,7 @@ function fromItsOrigin(authenticated: Authenticated, { origin }: Credentials): A
   return { ...authenticated, caller: { ...caller, origin } }
 }
 
-async function authenticateKey(
-  db: Database,
-  credentials: Credentials,
-  findKey: FindKey,
-): Promise<Authenticated> {
+async function authenticateKey(db: Database, credentials: Credentials, findKey: FindKey) {
   const header = 'x-api-key'
   const read = credentials.keyFacts
   if (!read) throw unauthenticated('The API key is malformed.', header)
@@ -116,11 +112,7 @@ async function authenticateKey(
   return fromItsOrigin(key.authenticated, credentials)
 }
 
-async function verify(
-  db: Database,
-  credentials: Credentials,
-  findKey: FindKey,
-): Promise<Authenticated | null> {
+async function verify(db: Database, credentials: Credentials, findKey: FindKey) {
   const byKey = credentials.apiKey === undefined ? null : await authenticateKey(db, credentials, findKey)
   if (credentials.isKeyOnly) return byKey
   const bySecret = await authenticateSecret(db, credentials)

@@ -60,8 +60,7 @@ export const hasExpired = ({ expiresAt, createdAt }: typeof keys | typeof organi
 
 /** Returns an inserted row. Refuses: INVALID, if it has expired already. */
 export function requireFuture<Row extends { expired: boolean }>(inserted: Row | undefined): Row {
-  if (!inserted) throw new Error('the insert returned no row')
-  if (inserted.expired) throw refusal('INVALID', 'expires must be in the future.', ['expires'])
+  if (!inserted || inserted.expired) throw refusal('INVALID', 'expires must be in the future.', ['expires'])
   return inserted
 }
 

@@ -35,10 +35,7 @@ type Environment = Record<string, string | undefined>
 
 /** Reads the settings that `…_FILE` variables name a file for, without the line break at its end. Lists the
  *  files that can't be read, and settings that are given twice; names no content. */
-function readSecretFiles(
-  env: Environment,
-  readFile: (path: string) => string,
-): { env: Environment; mistakes: string[] } {
+function readSecretFiles(env: Environment, readFile: (path: string) => string) {
   const read: Environment = { ...env }
   const mistakes: string[] = []
   for (const name of secretSettings) {

@@ -67,11 +67,7 @@ const findAlone = (db: Database, reach: Reach, { find, keys }: Lookup): Promise<
 // If the combined statement fails, each lookup is retried alone, so that one failure does not spread to the
 // others. If the database is unavailable, nothing is retried: that would multiply the load.
 // Slow form: findSeparately(), by which a page takes 1.1 to 1.2 times as long (docs/performance.md).
-async function findEach(
-  db: Database,
-  reach: Reach,
-  lookups: readonly Lookup[],
-): Promise<(unknown[] | Error)[]> {
+async function findEach(db: Database, reach: Reach, lookups: readonly Lookup[]) {
   const findSeparately = () =>
     Promise.all(lookups.map((lookup) => findAlone(db, reach, lookup).catch((error: Error) => error)))
   if (lookups.length === 1 || !isFast('joined-reads')) return findSeparately()

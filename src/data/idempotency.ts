@@ -12,11 +12,7 @@ export const nameInMode = ({ mode }: { mode: Mode }, name: string): string =>
   mode === 'test' ? `test ${name}` : name
 
 /** Hashes an idempotency key and its request. Null without a key. */
-export const hashIdempotency = (
-  callerId: string,
-  key: string | null | undefined,
-  request: unknown,
-): Idempotency | null =>
+export const hashIdempotency = (callerId: string, key: string | null | undefined, request: unknown) =>
   key
     ? {
         id: sha256(JSON.stringify([callerId, key])),

@@ -94,12 +94,7 @@ const namedOf = perDatabase(() => new Map<string, unknown>())
 
 /** Runs a query that is put together at run time, or given as a value. Its statement is created once per database, by
  *  its name. */
-export function runNamed<Row>(
-  db: Database,
-  name: string,
-  asked: Find<Row> | (() => SQL),
-  values: Values,
-): Promise<Row[]> {
+export function runNamed<Row>(db: Database, name: string, asked: Find<Row> | (() => SQL), values: Values) {
   const named = namedOf(db)
   const run = (named.get(name) as Run<Row[]> | undefined) ?? query(name, asked)
   named.set(name, run)

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { isParsed } from '../shared/parse.ts'
 import { type Database, perDatabase } from './database.ts'
 
 /** Kinds of rows whose changes processes announce to each other. */
@@ -73,7 +74,8 @@ class Announcements {
 
   /** Delivers a message of another process. Ignores our own, and whatever is none. */
   receive(message: string): void {
-    const [origin, topic, names] = readMessage(message)
+    const read: unknown = isParsed(() => JSON.parse(message)) && JSON.parse(message)
+    const [origin, topic, names]: unknown[] = Array.isArray(read) ? read : []
     const known = topics.find((name) => name === topic)
     if (!known || origin === this.#origin) return
     this.deliver(known, Array.isArray(names) ? new Set(names.map(String)) : null)
@@ -82,15 +84,6 @@ class Announcements {
   /** Delivers «anything may have changed» of every topic, for a link that is up again. */
   deliverAny(): void {
     for (const topic of topics) this.deliver(topic, null)
-  }
-}
-
-function readMessage(message: string): unknown[] {
-  try {
-    const read: unknown = JSON.parse(message)
-    return Array.isArray(read) ? read : []
-  } catch {
-    return []
   }
 }
 

@@ -28,11 +28,7 @@ type Node = { id: string; __typename: string }
 /** Finds objects of any type by their identifiers, in the order of these; null for one that does not exist or
  *  that the caller may not see. If imported objects have the same identifier, it finds the one whose type
  *  comes first by name. The number of statements does not depend on the number of identifiers. */
-export async function findNodes(
-  ids: readonly string[],
-  lookups: readonly Lookup[],
-  ctx: Context,
-): Promise<(Node | null)[]> {
+export async function findNodes(ids: readonly string[], lookups: readonly Lookup[], ctx: Context) {
   const nodes = new Map<string, Node>()
   const found = await Promise.all(
     lookups.map(async ({ typename, prefix, scope, load, find, organizationOf }) => {

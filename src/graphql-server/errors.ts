@@ -1,4 +1,4 @@
-import { GraphQLError, type GraphQLFormattedError } from 'graphql'
+import { GraphQLError } from 'graphql'
 import { type Log, toRefusal } from '../http/mask-error.ts'
 import { limitProblems, type Problem, retryAfterOf } from '../shared/errors.ts'
 import { type Code, problemCodes } from '../shared/problem-codes.ts'
@@ -14,10 +14,7 @@ const toExtensions = ({ code, path, facts }: Problem, requestId: string) => ({
 })
 
 /** Converts problems of a request that never reached Yoga into a GraphQL result. */
-export const toErrorResult = (
-  problems: readonly [Problem, ...Problem[]],
-  requestId: string,
-): { errors: GraphQLFormattedError[] } => ({
+export const toErrorResult = (problems: readonly [Problem, ...Problem[]], requestId: string) => ({
   errors: limitProblems(problems).map((problem) => ({
     message: problem.message,
     extensions: toExtensions(problem, requestId),

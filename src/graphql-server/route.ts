@@ -77,10 +77,7 @@ export async function addGraphql(
   }
   type Asked = Awaited<ReturnType<typeof read>>
 
-  async function answer(
-    request: FastifyRequest,
-    { mediaType, sent, parameters, prepared, facts }: Asked,
-  ): Promise<Representation> {
+  async function answer(request: FastifyRequest, { mediaType, sent, parameters, prepared, facts }: Asked) {
     const { credentials, headers } = request
     if (facts?.stream && !acceptsEventStream(headers.accept))
       throw refusal(

@@ -33,10 +33,7 @@ builder.queryField('node', (t) =>
     description:
       'Finds any object that has an identifier: what the catalogue offers, what was sold, refunds, changes and webhooks. Null if there is none or the caller may not see it.',
     args: { id: t.arg.id({ required: true, description: 'Identifier.' }) },
-    resolve: async (_root, { id }, ctx) => {
-      const [found] = await findNodes([id], lookups, ctx)
-      return found ?? null
-    },
+    resolve: async (_root, { id }, ctx) => (await findNodes([id], lookups, ctx))[0] ?? null,
   }),
 )
 

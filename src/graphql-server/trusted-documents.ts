@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { type GraphQLError, parse } from 'graphql'
 import { z } from 'zod'
+import { isParsed } from '../shared/parse.ts'
 import { requestLimits } from '../shared/request-limits.ts'
 import { documentId, documentText } from './params.ts'
 import type { TrustedDocuments } from './persisted-documents.ts'
@@ -29,13 +30,8 @@ function requireParsable(id: string, text: string): void {
 }
 
 function entriesOf(text: string): [string, string][] {
-  let content: unknown
-  try {
-    content = JSON.parse(text)
-  } catch {
-    throw wrong('the manifest is not JSON')
-  }
-  const parsed = manifest.safeParse(content)
+  if (!isParsed(() => JSON.parse(text))) throw wrong('the manifest is not JSON')
+  const parsed = manifest.safeParse(JSON.parse(text))
   if (!parsed.success)
     throw wrong(
       'the manifest must map identifiers to documents, as Relay and GraphQL Code Generator write it, or be one of Apollo',

@@ -49,11 +49,7 @@ const isPreflight = ({ method, headers }: FastifyRequest) =>
  *  credentials, each with exactly its own origin and never with cookies. A request of a known origin with any
  *  other credentials is answered without these headers, so that no browser shows the answer to the page.
  *  Origins in `except` are left to their own rules. Costs no more SQL than `isKnown` does. */
-export function addPublicCors(
-  app: FastifyInstance,
-  except: string[],
-  { isKnown, isPublic }: PublicCors,
-): void {
+export function addPublicCors(app: FastifyInstance, except: string[], { isKnown, isPublic }: PublicCors) {
   async function answer(request: FastifyRequest, reply: FastifyReply, origin: string): Promise<boolean> {
     addVary(reply, 'Origin')
     if (origin.length > maxOriginCharacters || !(await isKnown(origin))) return false

@@ -17,11 +17,7 @@ function securityHeaders(): OutgoingHttpHeaders {
 
 /** Sends security headers with every response, and allows cross-origin requests from these origins with any
  *  credentials, and from those of `publicCors` with public ones. */
-export async function addSecurity(
-  app: FastifyInstance,
-  corsOrigins: string[],
-  publicCors: PublicCors,
-): Promise<void> {
+export async function addSecurity(app: FastifyInstance, corsOrigins: string[], publicCors: PublicCors) {
   const headers = securityHeaders()
   app.addHook('onRequest', (_request, reply, done) => {
     reply.headers(headers)

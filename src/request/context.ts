@@ -77,11 +77,7 @@ export function contextOf(services: Services, authenticated: Authenticated | nul
 
 /** Authenticates a request and creates its context, for both surfaces. Remembers the caller of a shared read, whose
  *  next one may then be answered from the cache. Refuses: UNAUTHENTICATED, for invalid credentials. */
-export async function createContext(
-  services: Services,
-  credentials: Credentials,
-  isShared = false,
-): Promise<Context> {
+export async function createContext(services: Services, credentials: Credentials, isShared = false) {
   const authenticated = await authenticate(services.db, credentials)
   if (authenticated && isShared) services.responseCache.remember(credentials, authenticated)
   return contextOf(services, authenticated, credentials.address)
