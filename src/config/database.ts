@@ -1,5 +1,6 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { z } from 'zod'
+import { isParsed } from '../shared/parse.ts'
 import { type CamelCase, countOrOff, mistakesIn, path } from './setting-types.ts'
 
 // How long something is kept; null for ever.
@@ -103,15 +104,6 @@ export const embeddedContradictionsIn = (settings: Settings): string[] =>
           'DATABASE_REPLICA_URLS: needs DATABASE_URL': settings.DATABASE_REPLICA_URLS.length > 0,
         },
   )
-
-function isParsed(parse: () => unknown): boolean {
-  try {
-    parse()
-    return true
-  } catch {
-    return false
-  }
-}
 
 const certificate = z
   .string()

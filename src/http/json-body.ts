@@ -2,21 +2,13 @@ import { isUtf8 } from 'node:buffer'
 import type { FastifyInstance } from 'fastify'
 import { findExcess } from '../json/json-bounds.ts'
 import { refusal } from '../shared/errors.ts'
+import { isParsed } from '../shared/parse.ts'
 
 // Leaves out a byte order mark.
 const utf8 = new TextDecoder()
 
 const unsupported = (message: string) => refusal('UNSUPPORTED_MEDIA_TYPE', message)
 const malformed = (message: string) => refusal('BAD_REQUEST', message)
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
-}
 
 /** Parses JSON bodies strictly: valid UTF-8, uncompressed, and within the limits of width and depth, which
  *  are checked before any validation. Fastify's own parser would replace invalid UTF-8 with question marks,
@@ -45,7 +37,7 @@ export function readJsonStrictly(app: FastifyInstance): void {
     }
     done(
       malformed(
-        isJson(text)
+        isParsed(() => JSON.parse(text))
           ? 'The body must have no field named __proto__ or constructor.prototype.'
           : 'The body is not valid JSON.',
       ),

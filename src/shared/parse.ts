@@ -1,6 +1,6 @@
 import { closest, distance } from 'fastest-levenshtein'
 import { z } from 'zod'
-import { type Problem, Refusal } from './errors.ts'
+import { type Problem, refusalOf } from './errors.ts'
 
 type Issue = z.core.$ZodIssue
 
@@ -53,16 +53,12 @@ export const problemsIn = ({ issues }: Pick<z.ZodError, 'issues'>): Problem[] =>
 /** Options of a parser with which `problemsIn` tells what is missing and which field may be meant. */
 export const parseOptions = { reportInput: true, error: nameFields }
 
-function refuse(issues: Issue[]): never {
-  const [first, ...rest] = issues.flatMap(problemsOf)
-  throw new Refusal(first ?? { code: 'INVALID', message: 'The input is not valid.' }, ...rest)
-}
-
 /** Parses the input of a client. Reports all mistakes at once. Refuses: REQUIRED, INVALID, UNKNOWN_FIELD,
  *  METADATA_TOO_LARGE. */
 export function parse<T extends z.ZodType>(type: T, input: unknown): z.output<T> {
   const parsed = type.safeParse(input, parseOptions)
-  return parsed.success ? parsed.data : refuse(parsed.error.issues)
+  if (!parsed.success) throw refusalOf(problemsIn(parsed.error))
+  return parsed.data
 }
 
 /** Makes a command of the command line: its arguments are parsed first, where a Refusal is a usage error; the function
@@ -76,6 +72,16 @@ export const command =
     const parsed = parse(type, input)
     return (...given) => run(parsed, ...given)
   }
+
+/** Reports whether a parser takes what it is given, and does not throw. */
+export function isParsed(parser: () => unknown): boolean {
+  try {
+    parser()
+    return true
+  } catch {
+    return false
+  }
+}
 
 const placeOf = (issue: Issue) => issue.path.join('.')
 
@@ -105,5 +111,5 @@ export function parseRequest<T extends z.ZodType>(type: T, input: unknown): z.ou
   // A required field is told as blank, not as missing.
   const asGiven = (issue: Issue) =>
     (blank.has(placeOf(issue)) && issues.find((given) => placeOf(given) === placeOf(issue))) || issue
-  return refuse(again.error.issues.map(asGiven))
+  throw refusalOf(problemsIn({ issues: again.error.issues.map(asGiven) }))
 }
