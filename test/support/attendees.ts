@@ -27,11 +27,11 @@ type HeldTicket = {
   personalDocumentType: string | null
   personalDocumentNumber: string | null
   language: string | null
-  answers: { questionId: string; answer: string }[]
+  answers: { text: string | null }[]
 }
 type Result = { ticket?: HeldTicket; tickets?: HeldTicket[]; queued?: number; errors?: Problem[] }
 
-const ticketFields = `id status qrCode documentUrl ${attendeeFields} answers { questionId answer }`
+const ticketFields = `id status qrCode documentUrl ${attendeeFields} answers { text }`
 const refused = `... on Refused { errors { __typename code message path
   ... on TransitionError { ticket { status } payment { status } }
   ... on UnderAgeError { minimumAge } ... on LimitError { max retryAfter } } }`

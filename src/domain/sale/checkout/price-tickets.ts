@@ -4,6 +4,7 @@ import type { Discount } from '../../discount/table.ts'
 import type { Ticket } from '../../ticket/table.ts'
 import { feeOf, leftOf } from '../../ticket-rate/sale-rules.ts'
 import type { Price } from '../../ticket-rate/table.ts'
+import { readAnswer } from './check-entries.ts'
 import type { CheckoutEntry } from './checkout-input.ts'
 import type { Terms } from './terms-loaders.ts'
 
@@ -61,7 +62,7 @@ export type PricedTicket = ReturnType<typeof priceTicket>
 export function priceTicket(
   entry: CheckoutEntry & Pick<Partial<Ticket>, 'language'>,
   price: Price,
-  { rate, supplements, organization }: Terms,
+  { rate, supplements, questions, organization }: Terms,
   discount: { id: string | null; amount: number },
 ) {
   const discounted = price.amount - discount.amount
@@ -90,6 +91,10 @@ export function priceTicket(
         fakeAmount,
       }),
     ),
+    answers: (entry.answers ?? []).flatMap(({ questionId, answer }) => {
+      const question = questions.find(({ id }) => id === questionId)
+      return (question && readAnswer(question, answer)) ?? []
+    }),
     priceAmount: price.amount,
     discountId: discount.amount > 0 ? discount.id : null,
     discountAmount: discount.amount,
