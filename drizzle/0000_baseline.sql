@@ -237,7 +237,7 @@ create table questions (
   label text not null,
   type text default 'dropdown' not null,
   required boolean default false not null,
-  items text[] default '{}' not null,
+  options jsonb default '[]' not null,
   constraint questions_ticket_rate_id_ticket_rates_id_fk foreign key (ticket_rate_id) references ticket_rates (id)
 );
 create index questions_ticket_rate_id_position_id_index on questions (ticket_rate_id, "position", id);

@@ -3,7 +3,7 @@ import { customAlphabet } from 'nanoid'
 import { encodeTime, incrementBase32 } from 'ulid'
 
 /** Prefixes of what an import writes. */
-type CataloguePrefix = 'org' | 'loc' | 'evt' | 'rate' | 'price' | 'sup' | 'que' | 'dsc'
+type CataloguePrefix = 'org' | 'loc' | 'evt' | 'rate' | 'price' | 'sup' | 'que' | 'opt' | 'dsc'
 /** Prefixes of what is sold, and of what is sent about it. */
 type SalePrefix = 'pay' | 'tkt' | 'cha' | 'ref' | 'inv' | 'chg' | 'dlv' | 'whk'
 /** Prefixes of callers and their secrets. */

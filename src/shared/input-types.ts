@@ -31,11 +31,14 @@ export const personName = text(
   ),
 )
 
-/** Name in an address, composed (NFC), so that it is found as it is typed. */
-export const slug = text(
+/** Text that is found as it is typed: composed (NFC). */
+export const composedText = text(
   200,
-  z.string().overwrite((name) => name.normalize('NFC')),
+  z.string().overwrite((given) => given.normalize('NFC')),
 )
+
+/** Name in an address. */
+export const slug = composedText
 
 export const identifier = z.string().regex(new RegExp(`^${identifierPattern}$`), 'must be an identifier')
 

@@ -70,10 +70,7 @@ export const problemCodes = {
   QUESTION_NOT_IN_RATE: of(422, 'The ticket rate has no such question.'),
   DUPLICATE_ANSWER: of(422, 'A question is answered twice.'),
   ANSWER_REQUIRED: of(422, 'A required question is not answered.'),
-  ANSWER_NOT_AN_ITEM: of(
-    422,
-    'The answer is not an item of the dropdown, or neither `true` nor `false` for a checkbox.',
-  ),
+  ANSWER_NOT_OFFERED: of(422, 'The question takes another kind of answer, or offers no such choice.'),
   WARRANTY_NOT_OFFERED: of(422, 'The ticket rate offers no warranty.'),
   UNDER_AGE: of(422, 'The attendee is under the minimum age of the event.', { minimumAge: 18 }),
   DISCOUNT_UNKNOWN: of(422, 'The organization has no discount with this code.'),

@@ -69,12 +69,20 @@ const supplements = (spelling: Spelling) => `(
     )}) as body
     where supplement.ticket_rate_id = rate.id and not supplement.removed)`
 
+const labels = `(
+    select coalesce(json_agg(choice -> 'label' order by place), '[]')
+    from jsonb_array_elements(question.options) with ordinality as one(choice, place))`
+
 const questions = (spelling: Spelling) => `(
     select coalesce(json_agg(body order by question.position, question.id), '[]')
     from questions as question, lateral (select ${select(
       spelling,
-      ['label', 'required', 'items'],
-      { [spelling.id]: 'question.id', type: word(spelling, 'question.type') },
+      ['label', 'required', ...(spelling === graphql ? ['options'] : [])],
+      {
+        [spelling.id]: 'question.id',
+        type: word(spelling, 'question.type'),
+        ...(spelling === rest && { items: labels }),
+      },
       'question.',
     )}) as body
     where question.ticket_rate_id = rate.id and not question.removed)`

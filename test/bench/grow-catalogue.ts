@@ -45,7 +45,7 @@ const copies: [table: string, columns: string, changed: Record<string, string>][
   ],
   [
     'questions',
-    'position, label, type, required, items, removed',
+    'position, label, type, required, options, removed',
     { id: again('id'), ticket_rate_id: again('ticket_rate_id') },
   ],
 ]

@@ -22,7 +22,7 @@ const nestedPage = `{
         availability { sold available } warranty { percentage endsAt }
         prices { ${priceFields} } currentPrice { ${priceFields} }
         supplements { id name price ${money} compareAtPrice ${money} }
-        questions { id label type required items }
+        questions { id label type required options { id label } }
       }
     }
   }
@@ -40,7 +40,7 @@ const checkout = `mutation ($input: CheckoutInput!) {
         id event { id } ticketRate { id } qrCode status price { ${priceFields} }
         attendee { fullName phone email birthDate address { street postalCode countryCode }
           identityDocument { type number } }
-        answers { questionId answer } supplements { supplementId price ${money} }
+        answers { question { id } text checked } supplements { supplementId price ${money} }
         admits inside lastEnteredAt warranty { price ${money} endsAt }
         amounts { price ${money} discount ${money} supplements ${money} fees ${money} warranty ${money} total ${money} }
         settlement { refunded ${money} commission ${money} }

@@ -27,7 +27,7 @@ type HeldTicket = {
   personalDocumentType: string | null
   personalDocumentNumber: string | null
   language: string | null
-  answers: { questionId: string; answer: string }[]
+  answers: { text: string | null }[]
 }
 type Result = {
   ticket?: HeldTicket
@@ -37,7 +37,7 @@ type Result = {
   errors?: Problem[]
 }
 
-const ticketFields = `id status qrCode documentUrl ${attendeeFields} answers { questionId answer }`
+const ticketFields = `id status qrCode documentUrl ${attendeeFields} answers { text }`
 const refused = `... on Refused { errors { __typename code message path
   ... on TransitionError { ticket { status } payment { status } }
   ... on UnderAgeError { minimumAge } ... on LimitError { max retryAfter } } }`

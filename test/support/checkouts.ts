@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { stock } from '../../src/domain/ticket-rate/table.ts'
+import { questions, stock } from '../../src/domain/ticket-rate/table.ts'
 import { money, toItems, withNumbers } from './contract-input.ts'
 import type { Sale } from './sale.ts'
 
@@ -83,6 +83,25 @@ export type CheckoutResult = {
   errors: Refused[]
 }
 
+/** A body of REST with answers as GraphQL takes them, by the type of their question. */
+export async function byKind(sale: Sale, { tickets, ...rest }: Body): Promise<Body> {
+  const isAsked = tickets.some(({ answers }) => answers)
+  const found = isAsked ? await sale.db.select().from(questions) : []
+  const toAnswer = ({ question_id, answer }: { question_id: string; answer: string }) => {
+    const { type = 'text', options = [] } = found.find(({ id }) => id === question_id) ?? {}
+    const optionId = options.find(({ label }) => label === answer)?.id ?? 'opt_none'
+    const isTick = type === 'checkbox' && /^(true|false)$/.test(answer)
+    const value =
+      type === 'dropdown' ? { optionId } : isTick ? { checked: answer === 'true' } : { text: answer }
+    return { question_id, answer: value }
+  }
+  const toEntry = ({ answers, ...entry }: Entry) => ({
+    ...entry,
+    ...(answers ? { answers: (answers as Parameters<typeof toAnswer>[0][]).map(toAnswer) } : {}),
+  })
+  return { ...rest, tickets: tickets.map(toEntry) } as Body
+}
+
 /** Input of `checkout` from a REST body. */
 export function toCheckoutInput(body: Body): Record<string, unknown> {
   const { ticketRateId, tickets, sendResourcers, expectedTotal, ...rest } = toCamelCase(body) as Record<
@@ -103,7 +122,7 @@ export function toCheckoutInput(body: Body): Record<string, unknown> {
 export async function checkOutOverGraphql(sale: Sale, body: Body, more: Record<string, unknown> = {}) {
   const { data, errors } = await sale.graphql<{ checkout: CheckoutResult }>(
     checkoutMutation,
-    { input: { ...toCheckoutInput(body), ...more } },
+    { input: { ...toCheckoutInput(await byKind(sale, body)), ...more } },
     sale.channel,
   )
   expect(errors).toBeUndefined()

@@ -19,12 +19,12 @@ export const eventFields = `id name slug description minimumAge outfit ambiences
   displayDate startDate endDate organization { id currency } imageUrl location { id } iframe { tagUrl scriptUrl }
   ticketRates { id event { id organization { id } } name slug validFrom complete type status prices { ${price} }
     supplements { id name price ${amount} compareAtPrice ${amount} } available availability { sold available }
-    minPerCheckout maxPerCheckout questions { id label type required items } showAllPrices
+    minPerCheckout maxPerCheckout questions { id label type required options { label } } showAllPrices
     warranty { percentage endsAt } }`
 
 /** Selection of all that REST tells of a ticket that was checked out, too. */
 export const issuedFields = `id event { id startDate } ticketRate { id } qrCode status price { ${price} } channel { id }
-  ${attendeeFields} answers { questionId answer } supplements { supplementId price ${amount} }
+  ${attendeeFields} answers { question { id } text checked } supplements { supplementId price ${amount} }
   refunds { status amount ${amount} succeededAt } admits inside lastEnteredAt
   warranty { price ${amount} endsAt } ${amounts} ${settlement}`
 
@@ -104,9 +104,10 @@ export const eventFacts = (event: Given) => ({
     availability: rate.availability,
     min: rate.minPerCheckout,
     max: rate.maxPerCheckout,
-    questions: rate.questions.map(({ id, type, ...same }: Given) => ({
+    questions: rate.questions.map(({ id, type, options, ...same }: Given) => ({
       _id: id,
       type: lower(type),
+      items: options.map(({ label }: Given) => label),
       ...same,
     })),
     show_all_prices: rate.showAllPrices,
@@ -162,7 +163,10 @@ export function issuedFacts(ticket: Given) {
     country_code: attendee.countryCode,
     personal_document_type: attendee.personalDocumentType && lower(attendee.personalDocumentType),
     personal_document_number: attendee.personalDocumentNumber,
-    answers: ticket.answers.map(({ questionId, answer }: Given) => ({ question_id: questionId, answer })),
+    answers: ticket.answers.map(({ question, text, checked }: Given) => ({
+      question_id: question.id,
+      answer: text ?? String(checked),
+    })),
     supplements: ticket.supplements.map((sold: Given) => ({
       supplement_id: sold.supplementId,
       price: numberOf(sold.price),

@@ -62,7 +62,7 @@ const documented: Record<string, string> = {
     'id event.organization.id event.id name slug validFrom complete type prices supplements available availability.sold availability.available minPerCheckout maxPerCheckout questions showAllPrices warranty.percentage warranty.endsAt',
   Price: 'id name price validUntil limit includes additionalInfo fee',
   Supplement: 'id name price compareAtPrice',
-  Question: 'id label type required items',
+  Question: 'id label type required options.label',
   TicketInput:
     'priceId qrCode attendee.fullName attendee.phone attendee.email attendee.birthDate attendee.address.street attendee.address.postalCode attendee.address.countryCode attendee.identityDocument.type attendee.identityDocument.number answers supplements warranty',
   CheckoutInput: 'items.ticketRateId items.tickets redirectUrl errorUrl sendTickets metadata',

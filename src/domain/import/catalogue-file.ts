@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import {
+  composedText,
   countryCode,
   discountCode,
   httpUrl,
@@ -129,6 +130,19 @@ export const supplementFile = z.strictObject({
   z.ZodType
 >)
 
+const choice = z.union(
+  [
+    composedText,
+    z.strictObject({
+      id: composedText.describe(
+        'Identifier within the question, by which the label can be mended or translated. That of a choice given as text is this text.',
+      ),
+      label: composedText,
+    }),
+  ],
+  'must be texts, or objects with an id and a label',
+)
+
 export const questionFile = z
   .strictObject({
     _id: identifier.nullish().describe(idText),
@@ -137,7 +151,7 @@ export const questionFile = z
       'Kind of answer: an item, text of up to 500 characters, or `true` or `false`. Defaults to `dropdown` with items, else `text`.',
     ),
     required: z.boolean().nullish(),
-    items: z.array(text(200)).nullish(),
+    items: z.array(choice).nullish().describe('Choices of a dropdown.'),
   } satisfies Record<keyof z.output<typeof questionBody.schema>, z.ZodType>)
   .refine(
     ({ type, items }) => type !== 'dropdown' || (items ?? []).length !== 0,

@@ -1,12 +1,13 @@
 import type { z } from 'zod'
 import { refusal } from '../../shared/errors.ts'
+import { derivedId } from '../../shared/ids.ts'
 import { decimalsOf, toMinor } from '../../shared/money.ts'
 import type { ListedDiscount } from '../discount/table.ts'
 import { searchWords, toVector } from '../event/search-words.ts'
 import type { events } from '../event/table.ts'
 import type { Location } from '../location/table.ts'
 import type { Organization } from '../organization/table.ts'
-import type { ListedPrice, ListedRate, Question, Supplement } from '../ticket-rate/table.ts'
+import type { ListedPrice, ListedRate, Question, QuestionOption, Supplement } from '../ticket-rate/table.ts'
 import * as file from './catalogue-file.ts'
 import { rateTypeOf } from './fields.ts'
 import type { Catalogue, Path } from './read-catalogue.ts'
@@ -174,13 +175,21 @@ export const supplementRow = (
   fakeAmount: input.fake_price && toMinor(input.fake_price, currency),
 })
 
-export function questionRow({ input, ...entry }: Input<'questions'>, kept?: Question): Patch<Question> {
+export function questionRow({ input, path, ...entry }: Input<'questions'>, kept?: Question): Patch<Question> {
   const known = input.type ?? (input.items === undefined && input.type === undefined ? kept?.type : null)
   const type = known ?? (input.items?.length ? 'dropdown' : 'text')
+  // A text is the choice that has this label already.
+  const options = input.items?.map((item): QuestionOption => {
+    const { id, label } = typeof item === 'string' ? { id: item, label: item } : item
+    const same = typeof item === 'string' && kept?.options.find((option) => option.label === label)
+    return same || { id: derivedId('opt', entry.id, id), label }
+  })
+  const isUnique = new Set(options?.map(({ id }) => id)).size === (options?.length ?? 0)
+  mustAgree(isUnique, path, 'items', 'must be different choices.')
   return {
     ...columnsOf(file.questionFile, input),
     ...listed(entry),
     type,
-    items: type === 'dropdown' ? input.items : [],
+    options: type === 'dropdown' ? input.items && options : [],
   }
 }

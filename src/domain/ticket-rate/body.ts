@@ -76,7 +76,11 @@ export const questionBody = body('Question', 'Question that the buyer answers fo
     'dropdown',
   ),
   required: field.flag('required', 'True if an answer is required.', false),
-  items: field.texts('items', 'Choices of a dropdown.', ['A friend', 'A poster', 'The radio']),
+  items: field.texts(({ options }: Question) => options.map(({ label }) => label), 'Choices of a dropdown.', [
+    'A friend',
+    'A poster',
+    'The radio',
+  ]),
 })
 
 /** Values that a rate is shown with. */

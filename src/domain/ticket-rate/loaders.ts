@@ -11,6 +11,7 @@ import {
   leftColumns,
   type Price,
   prices,
+  type Question,
   questions,
   stock,
   supplements,
@@ -96,6 +97,12 @@ export const priceById = loadOne<Price>('catalogue', {
   organizationOf: organizationsBy('organization_of_price', stock.id, stock.organizationId),
 })
 
+export const questionById = loadById<Question>('catalogue', {
+  name: 'question_by_id',
+  rows: fewRowsOf(getTableColumns(questions)),
+  query: (select, keys) => select.from(questions).where(anyOf(questions.id, keys)),
+})
+
 // Parts of rates by their own identifiers, within the organizations whose catalogue the caller sees.
 
 export const partRows = <Child extends Part>(child: Child) =>
@@ -125,7 +132,7 @@ const partById = <Child extends Part>(name: string, child: Child) =>
         .where(isVisible(child, keys)),
   })
 export const supplementById = partById('supplement_by_id', supplements)
-export const questionById = partById('question_by_id', questions)
+export const visibleQuestionById = partById('visible_question_by_id', questions)
 
 // Rates whose organization a process remembers.
 const maxRemembered = 20_000

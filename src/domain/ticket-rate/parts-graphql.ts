@@ -9,9 +9,9 @@ import {
   nullableTime,
 } from '../../graphql/builder.ts'
 import type { Context } from '../../request/context.ts'
-import { pricesByTicketRateId, questionById, supplementById, visiblePriceById } from './loaders.ts'
+import { pricesByTicketRateId, supplementById, visiblePriceById, visibleQuestionById } from './loaders.ts'
 import { currentPrice, feeOf, leftOf, soldOf, totalAmountOf } from './sale-rules.ts'
-import type { Left, Price, Question, Supplement } from './table.ts'
+import type { Left, Price, Question, QuestionOption, Supplement } from './table.ts'
 
 export const AvailabilityRef = builder.objectRef<Left>('Availability').implement({
   description: 'Number of places sold and left.',
@@ -28,9 +28,9 @@ export const AvailabilityRef = builder.objectRef<Left>('Availability').implement
 })
 
 const QuestionTypeRef = enumOf<Question['type']>('QuestionType', 'Kind of answer that a question takes.', {
-  dropdown: 'One of the `items`.',
+  dropdown: 'One of the `options`.',
   text: 'Text of at most 500 characters.',
-  checkbox: '`true` or `false`.',
+  checkbox: 'A tick, or none.',
 })
 
 // A rate that doesn't show all prices lists the current one alone.
@@ -104,14 +104,29 @@ export const SupplementRef = builder.objectRef<Supplement>('Supplement').impleme
   }),
 })
 
+export const QuestionOptionRef = builder.objectRef<QuestionOption>('QuestionOption').implement({
+  description: 'Choice of a dropdown.',
+  fields: (t) => ({
+    id: t.exposeID('id', {
+      description: 'Globally unique identifier, which stays when the label is mended or translated.',
+    }),
+    label: t.exposeString('label', { description: 'Text of the choice.' }),
+  }),
+})
+
 export const QuestionRef = builder.objectRef<Question>('Question').implement({
   description: 'Question that the buyer answers for each ticket.',
   interfaces: [NodeRef],
-  extensions: { node: { scope: 'catalogue', load: questionById } },
+  extensions: { node: { scope: 'catalogue', load: visibleQuestionById } },
   fields: (t) => ({
     label: t.exposeString('label', { description: 'Question text.' }),
     type: t.expose('type', { type: QuestionTypeRef, description: 'Kind of answer.' }),
     required: t.exposeBoolean('required', { description: 'True if an answer is required.' }),
-    items: t.exposeStringList('items', { description: 'Choices of a dropdown.' }),
+    options: t.expose('options', {
+      type: [QuestionOptionRef],
+      // Read with the question.
+      complexity: { field: 1, multiplier: 0 },
+      description: 'Choices of a dropdown; empty for other types.',
+    }),
   }),
 })

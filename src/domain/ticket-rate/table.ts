@@ -4,6 +4,7 @@ import {
   check,
   index,
   integer,
+  jsonb,
   numeric,
   type PgColumn,
   pgEnum,
@@ -166,8 +167,11 @@ export const supplements = pgTable(
   ],
 )
 
-/** Types of a question: one of its items, free text, or `true` or `false`. */
+/** Types of a question: one of its options, free text, or `true` or `false`. */
 export const questionTypes = ['dropdown', 'text', 'checkbox'] as const
+
+/** Choice of a dropdown. Its `id` is unique, and stays when the label is mended. */
+export type QuestionOption = { id: string; label: string }
 
 /** Questions that each attendee is asked. */
 export const questions = pgTable(
@@ -177,7 +181,7 @@ export const questions = pgTable(
     label: text().notNull(),
     type: text({ enum: questionTypes }).notNull().default('dropdown'),
     required: boolean().notNull().default(false),
-    items: text().array().notNull().default([]),
+    options: jsonb().$type<QuestionOption[]>().notNull().default([]),
   },
   (question) => [index().on(question.ticketRateId, question.position, question.id)],
 )

@@ -1,9 +1,11 @@
 import { whenKnown } from '../../data/loader.ts'
 import { amount, amountOf, builder, enumOf, nullable, nullableAmount, time } from '../../graphql/builder.ts'
+import { toRow, viaId } from '../../graphql/lookahead.ts'
 import { personalDocumentTypes } from '../../shared/input-types.ts'
 import { eventById } from '../event/loaders.ts'
 import type { Event } from '../event/table.ts'
-import { compareAt } from '../ticket-rate/parts-graphql.ts'
+import { questionById } from '../ticket-rate/loaders.ts'
+import { compareAt, QuestionOptionRef, QuestionRef } from '../ticket-rate/parts-graphql.ts'
 import { warrantyEnd } from '../ticket-rate/sale-rules.ts'
 import type { Answer, SoldSupplement, Ticket } from './table.ts'
 import * as views from './views.ts'
@@ -35,8 +37,34 @@ export const DocumentTypeRef = enumOf<(typeof personalDocumentTypes)[number]>(
 export const AnswerRef = builder.objectRef<Answer>('Answer').implement({
   description: 'Answer to a question of the ticket rate.',
   fields: (t) => ({
-    questionId: t.exposeID('questionId', { description: 'Identifier of the question.' }),
-    answer: t.exposeString('answer', { description: 'Answer text.' }),
+    question: t.field({
+      type: QuestionRef,
+      description: 'Question that it answers.',
+      ...viaId(questionById, ({ questionId }: Answer) => questionId),
+    }),
+    text: t.string({
+      ...nullable(
+        'Answer in words: text, or the label of the option when the ticket was sold; null for a checkbox.',
+      ),
+      resolve: ({ text, option }) => text ?? option?.label,
+    }),
+    checked: t.exposeBoolean(
+      'checked',
+      nullable('True if the checkbox was ticked; null for other questions.'),
+    ),
+    option: t.field({
+      type: QuestionOptionRef,
+      ...nullable(
+        'Chosen option of a dropdown, with its label of today, or its last one if it is no longer offered; null for other questions.',
+      ),
+      resolve: ({ questionId, option }, _args, { loaders }, info) =>
+        option
+          ? toRow(option.id, info, async () => {
+              const question = await loaders.load(questionById, questionId)
+              return question?.options.find(({ id }) => id === option.id) ?? option
+            })
+          : null,
+    }),
   }),
 })
 

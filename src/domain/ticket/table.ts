@@ -19,13 +19,13 @@ import { nowMs } from '../../database/clock.ts'
 import { createdAt, minorUnits, timestampMs } from '../../database/columns.ts'
 import { discounts } from '../discount/table.ts'
 import { isPaymentOf, payments } from '../payment/table.ts'
-import { prices, type Supplement, ticketRates } from '../ticket-rate/table.ts'
+import { prices, type QuestionOption, type Supplement, ticketRates } from '../ticket-rate/table.ts'
 
 /** Ways of selling: by a channel's checkout, at the door, or given away. */
 export const saleType = pgEnum('sale_type', ['online', 'box_office', 'invitation'])
 export const ticketStatus = pgEnum('ticket_status', ['held', 'active', 'cancelled', 'expired'])
 
-export type Answer = { questionId: string; answer: string }
+export type Answer = { questionId: string; text?: string; checked?: boolean; option?: QuestionOption }
 /** Supplement as it was sold. Amounts in minor units. */
 export type SoldSupplement = Omit<Supplement, 'id' | 'ticketRateId' | 'position' | 'removed' | 'currency'> & {
   supplementId: string

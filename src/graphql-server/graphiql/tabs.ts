@@ -57,7 +57,7 @@ query Events {
         currentPrice { id name price { amount currency } fee { amount } total { amount } }
         prices { id name total { amount } validUntil }
         supplements { id name price { amount } }
-        questions { id label required items }
+        questions { id label type required options { id label } }
         warranty { percentage endsAt }
       }
     }

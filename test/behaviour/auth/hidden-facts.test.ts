@@ -83,13 +83,13 @@ const below: Record<string, string> = {
   event: `{ id name minimumAge startDate doorsOpenAt ${organization} location { id name timezone ${organization} }
     priceRange { min ${money} max ${money} } ticketRates { id status } }`,
   ticketRate: `{ id name status available ${places} warranty { percentage endsAt } event { id ${organization} }
-    prices { id } currentPrice { id } supplements { id name } questions { id label } }`,
+    prices { id } currentPrice { id } supplements { id name } questions { id label options { id label } } }`,
   price,
   channel: '{ id name }',
   supplements: `{ supplementId name count redeemed price ${money} compareAtPrice ${money} }`,
   warranty: `{ price ${money} endsAt }`,
   attendee: attendeeFields.replace('attendee ', ''),
-  answers: '{ questionId answer }',
+  answers: '{ question { id label options { label } } text checked option { id label } }',
   amounts: `{ price ${money} discount ${money} supplements ${money} fees ${money} warranty ${money} total ${money} }`,
   settlement: `{ paid ${money} refunded ${money} commission ${money} net ${money} }`,
   discount: '{ id code }',

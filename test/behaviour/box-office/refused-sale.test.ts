@@ -38,8 +38,8 @@ test.each<[problem: string, input: Record<string, unknown>]>([
   ],
   ['ANSWER_REQUIRED items.0.tickets.0.answers', oneOf('rate_asks')],
   [
-    'ANSWER_NOT_AN_ITEM items.0.tickets.0.answers.0.answer',
-    oneOf('rate_asks', {}, { answers: [{ questionId: 'que_1', answer: 'x' }] }),
+    'ANSWER_NOT_OFFERED items.0.tickets.0.answers.0.answer',
+    oneOf('rate_asks', {}, { answers: [{ questionId: 'que_1', answer: { optionId: 'opt_none' } }] }),
   ],
   ['WARRANTY_NOT_OFFERED items.0.tickets.0.warranty', oneOf('rate_free', {}, { warranty: true })],
   [

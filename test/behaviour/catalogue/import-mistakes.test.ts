@@ -243,6 +243,16 @@ const files: Mistake[] = [
     ),
   ],
   [
+    'a choice that is neither text nor has an id and a label',
+    rate({ questions: [aQuestion({ items: [{ label: 'S' } as never] })] }),
+    [`${ofRate}.questions.0.items.0: items must be texts, or objects with an id and a label.`],
+  ],
+  [
+    'a choice twice',
+    rate({ questions: [aQuestion({ items: ['S', 'M', { id: 'S', label: 'L' }] })] }),
+    [`${ofRate}.questions.0.items: items must be different choices.`],
+  ],
+  [
     'a question of an unknown type',
     rate({ questions: [aQuestion({ type: 'radio' })] }),
     [`${ofRate}.questions.0.type: type must be dropdown, text or checkbox.`],

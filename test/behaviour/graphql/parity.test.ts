@@ -4,6 +4,7 @@ import { transferTicket, updateAttendee } from '../../support/attendees.ts'
 import { aGuest, issueInvitations, sellAtBoxOffice } from '../../support/box-office.ts'
 import {
   anEntry,
+  byKind,
   type Checkout,
   checkOut,
   checkOutOverGraphql,
@@ -204,7 +205,7 @@ test('REST and GraphQL agree on tickets of the box office and on invitations', a
     .filter(({ available, prices }) => available && (prices.at(-1)?.price ?? 0) > 1)
   const types = new Set<string>()
   for (const rate of rates.slice(0, 5)) {
-    const { tickets } = toCamelCase(inGraphql(fullBody(rate))) as { tickets: object[] }
+    const { tickets } = toCamelCase(await byKind(sale, inGraphql(fullBody(rate)))) as { tickets: object[] }
     const sold = await sellAtBoxOffice(sale, { ticketRateId: rate._id, tickets, language: 'de' })
     const given = await issueInvitations(sale, { ticketRateId: rate._id, guests: [aGuest()] })
     for (const { id, saleType } of [...sold.tickets, ...given.tickets]) {

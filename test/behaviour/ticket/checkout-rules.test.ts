@@ -194,13 +194,13 @@ const rules: Rule[] = [
     'an answer that is not an item',
     open({ answers: [{ question_id: 'que_size', answer: 'XL' }] }),
     422,
-    ['ANSWER_NOT_AN_ITEM tickets.0.answers.0.answer'],
+    ['ANSWER_NOT_OFFERED tickets.0.answers.0.answer'],
   ],
   [
     'an answer to a checkbox that is neither true nor false',
     open({ answers: [...answers, { question_id: 'que_terms', answer: 'True' }] }),
     422,
-    ['ANSWER_NOT_AN_ITEM tickets.0.answers.1.answer'],
+    ['ANSWER_NOT_OFFERED tickets.0.answers.1.answer'],
   ],
   [
     'an answer to a question of another rate',

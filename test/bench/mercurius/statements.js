@@ -63,7 +63,7 @@ export const supplementsByEventId = (/** @type {string[]} */ eventIds) => sql`
   order by supplement.position, supplement.id`
 
 export const questionsByEventId = (/** @type {string[]} */ eventIds) => sql`
-  select question.id, ticket_rate_id, label, upper(question.type::text) as type, required, items
+  select question.id, ticket_rate_id, label, upper(question.type::text) as type, required, options
   from questions as question join ticket_rates as rate on rate.id = ticket_rate_id
   where event_id = any(${eventIds}::text[]) and not question.removed
   order by question.position, question.id`

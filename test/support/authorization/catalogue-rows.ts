@@ -85,6 +85,8 @@ const input = {
     entryOf(organizationOf(caller), { supplement: id }),
   'items.tickets.answers.questionId': (caller: Caller, id: string) =>
     entryOf(organizationOf(caller), { question: id }),
+  'items.tickets.answers.answer.optionId': (caller: Caller, id: string) =>
+    entryOf(organizationOf(caller), { option: id }),
   'items.tickets.qrCode': (caller: Caller, id: string) => entryOf(organizationOf(caller), { code: id }),
   discountCode: (caller: Caller, id: string) => entryOf(organizationOf(caller), { discount: id }),
 }
@@ -93,6 +95,7 @@ const kindOf = {
   'items.tickets.priceId': 'price',
   'items.tickets.supplements.supplementId': 'supplement',
   'items.tickets.answers.questionId': 'question',
+  'items.tickets.answers.answer.optionId': 'option',
   'items.tickets.qrCode': 'code',
   discountCode: 'discountCode',
 } as const
@@ -105,11 +108,12 @@ type Named = {
   price?: string
   supplement?: string
   question?: string
+  option?: string
   code?: string
   discount?: string
 }
 
-function entryOf(organization: string, { rate, price, supplement, question, code, discount }: Named) {
+function entryOf(organization: string, { rate, price, supplement, question, option, code, discount }: Named) {
   // IDs of a rate and its parts share their suffix.
   const suffix = rate?.slice(4) ?? `_${organization}_a`
   const ticket = {
@@ -117,7 +121,8 @@ function entryOf(organization: string, { rate, price, supplement, question, code
     attendee: { fullName: 'mk-sale-matrix', email: 'matrix@example.com' },
     ...(code && { qrCode: code }),
     ...(supplement && { supplements: [{ supplementId: supplement }] }),
-    ...(question && { answers: [{ questionId: question, answer: 'x' }] }),
+    ...(question && { answers: [{ questionId: question, answer: { text: 'x' } }] }),
+    ...(option && { answers: [{ questionId: `size${suffix}`, answer: { optionId: option } }] }),
   }
   return {
     items: [{ ticketRateId: rate ?? `rate_${organization}_a`, tickets: [ticket] }],
@@ -144,7 +149,7 @@ export const checkoutRow = (place: CheckoutPlace, isSeller = isSelling) => ({
     // A part of another rate is refused even if the caller sees both rates.
     return (
       seesCatalogue(caller, thing) &&
-      (['items.ticketRateId', 'discountCode'].includes(place) || thing.id.endsWith('_a'))
+      (['rate', 'discountCode', 'option'].includes(kindOf[place]) || thing.id.endsWith('_a'))
     )
   },
   inputOf: input[place],

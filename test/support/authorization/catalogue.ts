@@ -1,3 +1,4 @@
+import { derivedId } from '../../../src/shared/ids.ts'
 import { aDiscount } from '../discounts.ts'
 import {
   aCatalogue,
@@ -19,6 +20,9 @@ export const marks = /\bmk-[a-z]+-[a-zA-Z0-9]+/g
 
 export const catalogueMark = (organization: number | string) => `mk-catalogue-${organization}`
 
+/** Option of a question that asks how the buyer heard of the event. */
+export const optionOf = (question: string) => derivedId('opt', question, 'A friend')
+
 const rateOf = (organization: number, name: string) =>
   aRate({
     _id: `rate_${organization}_${name}`,
@@ -35,6 +39,7 @@ const rateOf = (organization: number, name: string) =>
         type: 'text',
         items: [],
       }),
+      aQuestion({ _id: `size_${organization}_${name}` }),
     ],
   })
 

@@ -59,11 +59,12 @@ function withoutSold(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   const isSold = (field: unknown) => {
     const { __typename } = Object(field) as Fields
-    return __typename === 'Event' || __typename === 'TicketRate'
+    return ['Event', 'TicketRate', 'Question'].includes(String(__typename))
   }
   const fields = Object.entries(value)
-  const shown =
-    (value as Fields).__typename === 'Ticket' ? fields.filter(([, field]) => !isSold(field)) : fields
+  const shown = ['Ticket', 'Answer'].includes(String((value as Fields).__typename))
+    ? fields.filter(([, field]) => !isSold(field))
+    : fields
   return Object.fromEntries(shown.map(([name, field]) => [name, withoutSold(field)]))
 }
 

@@ -9,7 +9,7 @@ const edges: Record<Rule | 'part', string> = {
     Integration.organization QuotedItem.ticketRate QuotedTicket.price AvailabilityError.ticketRate
     CheckoutPayload.ticketRates SellAtBoxOfficePayload.ticketRates IssueInvitationsPayload.ticketRates`,
   sold: `Ticket.event Ticket.ticketRate TicketRate.event Event.organization Event.location Location.organization
-    TicketRate.prices TicketRate.currentPrice TicketRate.supplements TicketRate.questions`,
+    TicketRate.prices TicketRate.currentPrice TicketRate.supplements TicketRate.questions Answer.question`,
   channel: 'Viewer.channel Ticket.channel',
   integration: 'Viewer.integration',
   sale: `TicketConnection.nodes TicketEdge.node PaymentConnection.nodes PaymentEdge.node Payment.tickets Payment.refunds
@@ -32,7 +32,7 @@ const edges: Record<Rule | 'part', string> = {
     TicketRate.availability TicketRate.warranty Price.availability Price.price Price.fee Price.total
     Supplement.price Supplement.compareAtPrice Discount.uses Discount.amount
     CheckoutQuote.items CheckoutQuote.amounts QuotedItem.tickets QuotedTicket.amounts
-    Ticket.attendee Attendee.address Attendee.identityDocument Ticket.answers Ticket.price Ticket.supplements
+    Question.options Ticket.attendee Attendee.address Attendee.identityDocument Ticket.answers Answer.option Ticket.price Ticket.supplements
     TicketSupplement.price TicketSupplement.compareAtPrice Ticket.warranty TicketWarranty.price
     Ticket.amounts Amounts.price Amounts.discount Amounts.supplements Amounts.fees Amounts.warranty Amounts.total
     Ticket.settlement Settlement.paid Settlement.refunded Settlement.commission Settlement.net

@@ -22,28 +22,28 @@ const filtered = (name: string, kind: Row['kind']): Row => ({
   ask: (_caller, id) => get(`/events?${name}=${id}&populate=*`),
 })
 
-// REST has one rate in a checkout, and the fields of an attendee beside those of its ticket.
+// REST has one rate in a checkout, the fields of an attendee beside those of its ticket, and answers in words.
 const toBody = ({ items, ...rest }: ReturnType<InputOf>) => {
   const [item] = items
-  const tickets = item?.tickets.map(({ attendee, ...ticket }) => ({ ...ticket, ...attendee }))
+  const tickets = item?.tickets.map(({ attendee, answers, ...ticket }) => ({
+    ...ticket,
+    ...attendee,
+    ...(answers && { answers: answers.map(({ questionId }) => ({ questionId, answer: 'x' })) }),
+  }))
   return inSnakeCase({ ...rest, ticketRateId: item?.ticketRateId, tickets }) as object
 }
 
 const checkoutRows = Object.fromEntries(
-  checkoutPlaces.map((place): [string, Row] => {
+  checkoutPlaces.flatMap((place): [string, Row][] => {
+    if (place.endsWith('optionId')) return []
     const { inputOf, ...row } = checkoutRow(place)
-    return [
-      `POST /tickets/checkout ${place.replace('items.', '').split('.').map(toSnakeCase).join('.')}`,
-      {
-        ...row,
-        writes: true,
-        ask: (caller, id) => ({
-          method: 'POST',
-          url: '/tickets/checkout',
-          body: toBody(inputOf(caller, id)),
-        }),
-      },
-    ]
+    const at = `POST /tickets/checkout ${place.replace('items.', '').split('.').map(toSnakeCase).join('.')}`
+    const ask: Row['ask'] = (caller, id) => ({
+      method: 'POST',
+      url: '/tickets/checkout',
+      body: toBody(inputOf(caller, id)),
+    })
+    return [[at, { ...row, writes: true, ask }]]
   }),
 )
 

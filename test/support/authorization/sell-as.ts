@@ -40,7 +40,10 @@ async function checkOutAs(sale: StripeSale, caller: Caller, organization: number
     personal_document_type: 'dni',
     personal_document_number: mark,
     supplements: [{ supplement_id: part('sup') }],
-    answers: [{ question_id: part('que'), answer: mark }],
+    answers: [
+      { question_id: part('que'), answer: mark },
+      { question_id: part('size'), answer: 'A friend' },
+    ],
     warranty: true,
   })
   const discount_code = `code-${organization}`

@@ -7,7 +7,7 @@ import type { Mode } from '../../../src/shared/mode.ts'
 import type { GatewayOptions } from '../harness.ts'
 import { openStripeSale, type StripeSale } from '../stripe-sale.ts'
 import { type Caller, type Callers, openCallers } from './callers.ts'
-import { catalogueMark, catalogueOfTwo } from './catalogue.ts'
+import { catalogueMark, catalogueOfTwo, optionOf } from './catalogue.ts'
 import { dataOf, register, sellAs } from './sell-as.ts'
 
 /** An object behind an identifier, and its owner. */
@@ -23,6 +23,7 @@ export type Thing = {
 const kinds = [
   ...['event', 'rate', 'price', 'supplement', 'question', 'location', 'organization', 'slug'],
   ...[
+    'option',
     'discount',
     'discountCode',
     'payment',
@@ -149,6 +150,7 @@ export async function openWorld(options: GatewayOptions = {}) {
     price: partThings('price'),
     supplement: partThings('sup'),
     question: partThings('que'),
+    option: catalogueThings('size').map((thing) => ({ ...thing, id: optionOf(`${thing.id}_a`) })),
     location: catalogueThings('loc'),
     discount: catalogueThings('dsc'),
     discountCode: catalogueThings('dsc').map((thing) => ({

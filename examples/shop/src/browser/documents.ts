@@ -10,9 +10,14 @@ export type AddressInput = {
 };
 
 export type AnswerInput = {
-  answer: string;
+  answer: AnswerValueInput;
   questionId: string | number;
 };
+
+export type AnswerValueInput =
+  {   checked: boolean; optionId?: never; text?: never; }
+  |  { checked?: never;   optionId: string | number; text?: never; }
+  |  { checked?: never; optionId?: never;   text: string; };
 
 export type AttendeeInput = {
   address?: AddressInput | null | undefined;
@@ -92,7 +97,7 @@ export type QuotedTicketInput = {
 export type RefusalCode =
   | 'ADDRESS_NOT_ALLOWED'
   | 'ALREADY_ENTERED'
-  | 'ANSWER_NOT_AN_ITEM'
+  | 'ANSWER_NOT_OFFERED'
   | 'ANSWER_REQUIRED'
   | 'BUSY'
   | 'DISCOUNT_NOT_FOR_RATE'
@@ -173,13 +178,13 @@ export type EventQueryVariables = Exact<{
 }>;
 
 
-export type EventQuery = { event: { id: string, name: string, startDate: string, endDate: string, displayDate: string | null, imageUrl: string | null, description: string | null, minimumAge: number | null, outfit: string | null, artists: Array<{ name: string }>, organization: { name: string }, location: { name: string, address: string | null, city: string | null, timezone: string } | null, ticketRates: Array<{ id: string, name: string, minPerCheckout: number, maxPerCheckout: number, admits: number, status: TicketRateStatus, validFrom: string | null, warranty: { percentage: number, endsAt: string } | null, currentPrice: { id: string, name: string, validUntil: string | null, includes: string | null, additionalInfo: string | null, total: { amount: string, currency: string } } | null, prices: Array<{ id: string, name: string, validUntil: string | null, includes: string | null, additionalInfo: string | null, total: { amount: string, currency: string } }>, supplements: Array<{ id: string, name: string, description: string | null, price: { amount: string, currency: string }, compareAtPrice: { amount: string, currency: string } | null }>, questions: Array<{ id: string, label: string, type: QuestionType, required: boolean, items: Array<string> }>, availability: { sold: number, available: number | null } }> } | null };
+export type EventQuery = { event: { id: string, name: string, startDate: string, endDate: string, displayDate: string | null, imageUrl: string | null, description: string | null, minimumAge: number | null, outfit: string | null, artists: Array<{ name: string }>, organization: { name: string }, location: { name: string, address: string | null, city: string | null, timezone: string } | null, ticketRates: Array<{ id: string, name: string, minPerCheckout: number, maxPerCheckout: number, admits: number, status: TicketRateStatus, validFrom: string | null, warranty: { percentage: number, endsAt: string } | null, currentPrice: { id: string, name: string, validUntil: string | null, includes: string | null, additionalInfo: string | null, total: { amount: string, currency: string } } | null, prices: Array<{ id: string, name: string, validUntil: string | null, includes: string | null, additionalInfo: string | null, total: { amount: string, currency: string } }>, supplements: Array<{ id: string, name: string, description: string | null, price: { amount: string, currency: string }, compareAtPrice: { amount: string, currency: string } | null }>, questions: Array<{ id: string, label: string, type: QuestionType, required: boolean, options: Array<{ id: string, label: string }> }>, availability: { sold: number, available: number | null } }> } | null };
 
-export type ShownEventFragment = { id: string, name: string, startDate: string, endDate: string, displayDate: string | null, imageUrl: string | null, description: string | null, minimumAge: number | null, outfit: string | null, artists: Array<{ name: string }>, organization: { name: string }, location: { name: string, address: string | null, city: string | null, timezone: string } | null, ticketRates: Array<{ id: string, name: string, minPerCheckout: number, maxPerCheckout: number, admits: number, status: TicketRateStatus, validFrom: string | null, warranty: { percentage: number, endsAt: string } | null, currentPrice: { id: string, name: string, validUntil: string | null, includes: string | null, additionalInfo: string | null, total: { amount: string, currency: string } } | null, prices: Array<{ id: string, name: string, validUntil: string | null, includes: string | null, additionalInfo: string | null, total: { amount: string, currency: string } }>, supplements: Array<{ id: string, name: string, description: string | null, price: { amount: string, currency: string }, compareAtPrice: { amount: string, currency: string } | null }>, questions: Array<{ id: string, label: string, type: QuestionType, required: boolean, items: Array<string> }>, availability: { sold: number, available: number | null } }> };
+export type ShownEventFragment = { id: string, name: string, startDate: string, endDate: string, displayDate: string | null, imageUrl: string | null, description: string | null, minimumAge: number | null, outfit: string | null, artists: Array<{ name: string }>, organization: { name: string }, location: { name: string, address: string | null, city: string | null, timezone: string } | null, ticketRates: Array<{ id: string, name: string, minPerCheckout: number, maxPerCheckout: number, admits: number, status: TicketRateStatus, validFrom: string | null, warranty: { percentage: number, endsAt: string } | null, currentPrice: { id: string, name: string, validUntil: string | null, includes: string | null, additionalInfo: string | null, total: { amount: string, currency: string } } | null, prices: Array<{ id: string, name: string, validUntil: string | null, includes: string | null, additionalInfo: string | null, total: { amount: string, currency: string } }>, supplements: Array<{ id: string, name: string, description: string | null, price: { amount: string, currency: string }, compareAtPrice: { amount: string, currency: string } | null }>, questions: Array<{ id: string, label: string, type: QuestionType, required: boolean, options: Array<{ id: string, label: string }> }>, availability: { sold: number, available: number | null } }> };
 
-export type RateFragment = { id: string, name: string, minPerCheckout: number, maxPerCheckout: number, admits: number, status: TicketRateStatus, validFrom: string | null, warranty: { percentage: number, endsAt: string } | null, currentPrice: { id: string, name: string, validUntil: string | null, includes: string | null, additionalInfo: string | null, total: { amount: string, currency: string } } | null, prices: Array<{ id: string, name: string, validUntil: string | null, includes: string | null, additionalInfo: string | null, total: { amount: string, currency: string } }>, supplements: Array<{ id: string, name: string, description: string | null, price: { amount: string, currency: string }, compareAtPrice: { amount: string, currency: string } | null }>, questions: Array<{ id: string, label: string, type: QuestionType, required: boolean, items: Array<string> }>, availability: { sold: number, available: number | null } };
+export type RateFragment = { id: string, name: string, minPerCheckout: number, maxPerCheckout: number, admits: number, status: TicketRateStatus, validFrom: string | null, warranty: { percentage: number, endsAt: string } | null, currentPrice: { id: string, name: string, validUntil: string | null, includes: string | null, additionalInfo: string | null, total: { amount: string, currency: string } } | null, prices: Array<{ id: string, name: string, validUntil: string | null, includes: string | null, additionalInfo: string | null, total: { amount: string, currency: string } }>, supplements: Array<{ id: string, name: string, description: string | null, price: { amount: string, currency: string }, compareAtPrice: { amount: string, currency: string } | null }>, questions: Array<{ id: string, label: string, type: QuestionType, required: boolean, options: Array<{ id: string, label: string }> }>, availability: { sold: number, available: number | null } };
 
-export type QuestionFragment = { id: string, label: string, type: QuestionType, required: boolean, items: Array<string> };
+export type QuestionFragment = { id: string, label: string, type: QuestionType, required: boolean, options: Array<{ id: string, label: string }> };
 
 export type PriceFragment = { id: string, name: string, validUntil: string | null, includes: string | null, additionalInfo: string | null, total: { amount: string, currency: string } };
 
@@ -330,7 +335,10 @@ export const QuestionFragmentDoc = new TypedDocumentString(`
   label
   type
   required
-  items
+  options {
+    id
+    label
+  }
 }
     `, {"fragmentName":"Question"}) as unknown as TypedDocumentString<QuestionFragment, unknown>;
 export const RateFragmentDoc = new TypedDocumentString(`
@@ -375,7 +383,10 @@ fragment Question on Question {
   label
   type
   required
-  items
+  options {
+    id
+    label
+  }
 }
 fragment Price on Price {
   id
@@ -464,7 +475,10 @@ fragment Question on Question {
   label
   type
   required
-  items
+  options {
+    id
+    label
+  }
 }
 fragment Price on Price {
   id
@@ -645,7 +659,10 @@ fragment Question on Question {
   label
   type
   required
-  items
+  options {
+    id
+    label
+  }
 }
 fragment Price on Price {
   id

@@ -8,7 +8,7 @@ type Input = HTMLInputElement | HTMLSelectElement
 export type Field = {
   element: HTMLElement
   input: Input
-  /** Value as it is sent: trimmed text, `true` of a checkbox, or ''. */
+  /** Value: trimmed text, the identifier of a chosen option, `true` of a checkbox, or ''. */
   value(): string
   /** Shows a problem at the input, or takes it away. */
   complain(problem: string | null): void
@@ -45,13 +45,13 @@ export const textField = (
 export const checkField = (label: string, hint?: string | null): Field =>
   fieldOf(label, el('input', { type: 'checkbox' }), hint)
 
-/** Field for the answer to a question of the rate: its items, a box to tick, or text. */
-export function questionField({ label, type, required, items }: QuestionFragment): Field {
+/** Field for the answer to a question of the rate: its options, a box to tick, or text. */
+export function questionField({ label, type, required, options }: QuestionFragment): Field {
   const name = required ? label : `${label} ${text('form.optional')}`
   if (type === 'CHECKBOX') return checkField(name)
   if (type === 'TEXT') return textField(name, { maxlength: '500' })
-  const options = items.map((item) => el('option', { value: item }, item))
-  return fieldOf(name, el('select', {}, el('option', { value: '' }, text('form.choose')), ...options))
+  const choices = options.map(({ id, label }) => el('option', { value: id }, label))
+  return fieldOf(name, el('select', {}, el('option', { value: '' }, text('form.choose')), ...choices))
 }
 
 /** Finds what is wrong with a field before anything is sent; null if nothing is. */

@@ -1,4 +1,10 @@
-import type { QuotedTicketInput, RateFragment, TicketInput } from './documents.ts'
+import type {
+  AnswerValueInput,
+  QuestionFragment,
+  QuotedTicketInput,
+  RateFragment,
+  TicketInput,
+} from './documents.ts'
 import { el } from './dom.ts'
 import { checkField, type Field, mistakeIn, questionField, textField } from './fields.ts'
 import { longDate, money, text } from './texts.ts'
@@ -17,6 +23,9 @@ export type TicketForm = {
   name: Field
   email: Field
 }
+
+const answerOf = ({ type }: QuestionFragment, value: string): AnswerValueInput =>
+  type === 'DROPDOWN' ? { optionId: value } : type === 'CHECKBOX' ? { checked: true } : { text: value }
 
 /** Creates the part of a ticket, from 0. `zone` is that of the venue. */
 export function ticketForm(rate: RateFragment, zone: string, index: number): TicketForm {
@@ -65,9 +74,10 @@ export function ticketForm(rate: RateFragment, zone: string, index: number): Tic
         fullName: name.value() || (first?.name.value() ?? ''),
         email: email.value() || (first?.email.value() ?? ''),
       },
-      answers: questions
-        .filter(ticked)
-        .map(({ question, field }) => ({ questionId: question.id, answer: field.value() })),
+      answers: questions.filter(ticked).map(({ question, field }) => ({
+        questionId: question.id,
+        answer: answerOf(question, field.value()),
+      })),
       ...rest(),
     }),
     readForQuote: (priceId) => ({ priceId, ...rest() }),

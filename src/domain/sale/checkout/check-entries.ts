@@ -1,8 +1,9 @@
 import { type Problem, problem } from '../../../shared/errors.ts'
 import { minimumAge } from '../../event/minimum-age.ts'
 import type { Event } from '../../event/table.ts'
+import type { Answer } from '../../ticket/table.ts'
 import type { Question } from '../../ticket-rate/table.ts'
-import type { CheckoutEntry } from './checkout-input.ts'
+import type { CheckoutEntry, GivenAnswer } from './checkout-input.ts'
 import type { Terms } from './terms-loaders.ts'
 
 // Returns a predicate that is true for texts that it was called with before.
@@ -23,13 +24,29 @@ function checkSupplements(entry: CheckoutEntry, { supplements }: Terms): Problem
   })
 }
 
-/** Answers that a question takes, composed as answers are; null for free text. */
-const choicesOf = ({ type, items }: Question): string[] | null =>
+// Reads an answer that is given by its text, whatever kind of question it may be to.
+const inWords = (text: string, { options }: Question) => ({
+  text,
+  checked: text === 'true' || (text === 'false' ? false : undefined),
+  optionId: options.find(({ label }) => label === text)?.id,
+})
+
+/** Reads an answer, as it is stored. Null if the question takes no such answer. */
+export function readAnswer(question: Question, given: GivenAnswer): Answer | null {
+  const { id: questionId, type, options } = question
+  const { text, checked, optionId } = typeof given === 'string' ? inWords(given, question) : given
+  if (type === 'text') return text === undefined ? null : { questionId, text }
+  if (type === 'checkbox') return checked === undefined ? null : { questionId, checked }
+  const option = options.find(({ id }) => id === optionId)
+  return option ? { questionId, option } : null
+}
+
+const takenBy = ({ type, options }: Question): string =>
   type === 'dropdown'
-    ? items.map((item) => item.trim().normalize('NFC'))
+    ? `one of: ${options.map(({ label }) => label).join(', ')}`
     : type === 'checkbox'
-      ? ['true', 'false']
-      : null
+      ? 'true or false'
+      : 'text'
 
 function checkAnswers(entry: CheckoutEntry, { questions }: Terms): Problem[] {
   const answered = new Set<string>()
@@ -41,10 +58,9 @@ function checkAnswers(entry: CheckoutEntry, { questions }: Terms): Problem[] {
     if (answered.has(questionId))
       return problem('DUPLICATE_ANSWER', 'A question can be answered only once.', pathOf('questionId'))
     answered.add(questionId)
-    const choices = choicesOf(question)
-    return choices && !choices.includes(answer)
-      ? problem('ANSWER_NOT_AN_ITEM', `The answer must be one of: ${choices.join(', ')}.`, pathOf('answer'))
-      : []
+    return readAnswer(question, answer)
+      ? []
+      : problem('ANSWER_NOT_OFFERED', `The answer must be ${takenBy(question)}.`, pathOf('answer'))
   })
   const missing = questions
     .filter((question) => question.required && !answered.has(question.id))

@@ -17,7 +17,7 @@ import { ticketRateById } from '../../ticket-rate/loaders.ts'
 import { PriceRef } from '../../ticket-rate/parts-graphql.ts'
 import { maxTickets } from '../../ticket-rate/table.ts'
 import { cancelCheckout } from '../settle/cancel-checkout.ts'
-import { answerInput, supplementInput } from './checkout-input.ts'
+import { supplementInput } from './checkout-input.ts'
 import { checkoutTickets, quoteCheckout } from './checkout-tickets.ts'
 import * as inputs from './items-input.ts'
 import type { CheckoutPlan } from './plan-checkout.ts'
@@ -26,7 +26,8 @@ import type { CheckoutAnswer } from './sell-tickets.ts'
 import { createCheckoutContext } from './terms-loaders.ts'
 
 inputTypes.add(personalDocumentType, { type: DocumentTypeRef })
-inputOf('AnswerInput', answerInput)
+inputOf('AnswerValueInput', inputs.answerValue, { isOneOf: true })
+inputOf('AnswerInput', inputs.answer)
 inputOf('SupplementInput', supplementInput)
 inputOf('AddressInput', inputs.address)
 inputOf('IdentityDocumentInput', inputs.identityDocument)

@@ -98,11 +98,17 @@ export const optionalKey = scalars.idempotencyKey
   .nullish()
   .describe('Key that makes retries safe: the same key and input return the first result for 24 hours.')
 
-export type CheckoutEntry = z.output<typeof ticketInput>
+/** Answer as it is given: by text in REST, by the kind of its question in GraphQL. */
+export type GivenAnswer = string | { text?: string; checked?: boolean; optionId?: string }
+/** A ticket to buy, flat as REST sends it. */
+export type CheckoutEntry = Omit<z.output<typeof ticketInput>, 'answers'> & {
+  answers?: { questionId: string; answer: GivenAnswer }[] | null | undefined
+}
 /** Total that a buyer was shown: a number in major units in REST, an amount in GraphQL. */
 export type ExpectedTotal = number | Money | null | undefined
 /** A checkout, as REST sends it. */
-export type CheckoutInput = Omit<z.output<typeof checkoutBody>, 'expectedTotal'> & {
+export type CheckoutInput = Omit<z.output<typeof checkoutBody>, 'expectedTotal' | 'tickets'> & {
+  tickets: CheckoutEntry[]
   expectedTotal?: ExpectedTotal
   idempotencyKey?: string | null | undefined
 }
@@ -115,7 +121,7 @@ const requestFields = Object.keys(checkoutBody.shape)
 const ticketFields = [...Object.keys(ticketInput.shape), 'language']
 
 /** A checkout in one form, whichever surface took it, so that equal requests have equal hashes: the fields of REST in
- *  their order, and none that is null. */
+ *  their order, and none that is null. Answers stay as each surface gives them. */
 export function inOneForm({ expectedTotal, tickets, ...request }: CheckoutInput): object {
   const total =
     typeof expectedTotal === 'object' ? expectedTotal && Number(expectedTotal.amount) : expectedTotal

@@ -3,7 +3,7 @@ import * as field from '../../../rest/body.ts'
 import { body } from '../../../rest/body.ts'
 import { toMajor } from '../../../shared/money.ts'
 import { lookupFields as lookup, supplementFields } from '../../ticket/body.ts'
-import type { Refund, Ticket } from '../../ticket/table.ts'
+import type { Answer, Refund, Ticket } from '../../ticket/table.ts'
 import * as views from '../../ticket/views.ts'
 import { priceBody } from '../../ticket-rate/body.ts'
 import type { Price } from '../../ticket-rate/table.ts'
@@ -23,7 +23,11 @@ const fees = body('TicketFees', 'Fees of the organization and of the platform.',
 
 const answer = body('Answer', 'Answer to a question of the ticket rate.', {
   question_id: field.text('questionId', 'Identifier of the question.', 'que_01jd8r6t6b3d5f7h9k2m4p6r8t'),
-  answer: field.text('answer', 'Answer text.', 'A friend'),
+  answer: field.text(
+    ({ text, checked, option }: Answer) => text ?? option?.label ?? String(checked),
+    'Answer text.',
+    'A friend',
+  ),
 })
 
 const supplement = body('IssuedSupplement', 'Supplement bought with a ticket, as the checkout shows it.', {

@@ -3,7 +3,7 @@ import { type Problem, Refusal, refusal, refusalOf } from '../../../shared/error
 import * as scalars from '../../../shared/input-types.ts'
 import { paymentMethod } from '../../payment/table.ts'
 import { maxInvitations } from '../../ticket/table.ts'
-import { type CheckoutEntry, checkoutBody, optionalKey, ticketInput } from './checkout-input.ts'
+import { answerInput, type CheckoutEntry, checkoutBody, optionalKey, ticketInput } from './checkout-input.ts'
 
 // Input of GraphQL's checkouts: items, each of a rate, whose tickets have an attendee. REST takes one rate and flat
 // tickets.
@@ -66,14 +66,34 @@ export const attendeeColumns = ({ fullName, email, phone, language, ...more }: A
   personalDocumentNumber: more.identityDocument?.number ?? null,
 })
 
-const { priceId, qrCode, answers, supplements, warranty } = flat
+const { priceId, qrCode, supplements, warranty } = flat
+const given = answerInput.shape
+
+/** Answer to a question. GraphQL makes it one of the three. */
+export const answerValue = z
+  .strictObject({
+    text: given.answer.optional().describe('Text, at most 500 characters.'),
+    checked: z.boolean().optional().describe('True if the checkbox is ticked.'),
+    optionId: scalars.identifier.optional().describe('Identifier of the chosen option of a dropdown.'),
+  })
+  .describe('Answer to a question, by its `type`.')
+
+export const answer = z
+  .strictObject({
+    questionId: given.questionId,
+    answer: answerValue.describe('Answer to it, by its `type`.'),
+  })
+  .describe('Answer to a question of the ticket rate.')
 
 /** Ticket to buy. */
 export const ticket = z
   .strictObject({
     priceId,
     attendee: attendee.describe('Person that the ticket is for.'),
-    answers,
+    answers: z
+      .array(answer)
+      .nullish()
+      .describe(flat.answers.description ?? ''),
     supplements,
     warranty,
     qrCode,

@@ -4,6 +4,7 @@ import type { Discount } from '../../discount/table.ts'
 import type { Ticket } from '../../ticket/table.ts'
 import { feeOf, leftOf } from '../../ticket-rate/sale-rules.ts'
 import type { Price } from '../../ticket-rate/table.ts'
+import { readAnswer } from './check-entries.ts'
 import type { CheckoutEntry } from './checkout-input.ts'
 import type { Terms } from './terms-loaders.ts'
 
@@ -61,7 +62,7 @@ export type PricedTicket = ReturnType<typeof priceTicket>
 export function priceTicket(
   entry: CheckoutEntry & Pick<Partial<Ticket>, 'language'>,
   price: Price,
-  { rate, supplements, organization }: Terms,
+  { rate, supplements, questions, organization }: Terms,
   discount: { id: string | null; amount: number },
 ) {
   const discounted = price.amount - discount.amount
@@ -78,11 +79,22 @@ export function priceTicket(
     entry,
     price,
     currency: price.currency,
-    supplements: chosen.map(({ id, ticketRateId, position, removed, currency, ...sold }) => ({
-      ...sold,
-      supplementId: id,
-      used: 0,
-    })),
+    supplements: chosen.map(
+      ({ id, label, description, productQuantity, amount, hasFakePrice, fakeAmount }) => ({
+        supplementId: id,
+        label,
+        description,
+        productQuantity,
+        used: 0,
+        amount,
+        hasFakePrice,
+        fakeAmount,
+      }),
+    ),
+    answers: (entry.answers ?? []).flatMap(({ questionId, answer }) => {
+      const question = questions.find(({ id }) => id === questionId)
+      return (question && readAnswer(question, answer)) ?? []
+    }),
     priceAmount: price.amount,
     discountId: discount.amount > 0 ? discount.id : null,
     discountAmount: discount.amount,

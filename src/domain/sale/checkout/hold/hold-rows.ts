@@ -101,7 +101,7 @@ function toTicket(job: HoldJob, payment: Payment, ticket: PricedTicket, position
     countryCode: ticket.entry.countryCode ?? null,
     personalDocumentType: ticket.entry.personalDocumentType ?? null,
     personalDocumentNumber: ticket.entry.personalDocumentNumber ?? null,
-    answers: ticket.entry.answers ?? [],
+    answers: ticket.answers,
     supplements: ticket.supplements,
     language: ticket.entry.language ?? input.language ?? plan.language,
     referralId: input.referralId ?? null,
