@@ -455,6 +455,7 @@ create table tickets (
   metadata jsonb,
   admits integer default 1 not null,
   entered integer default 0 not null,
+  most_inside integer default 0 not null,
   last_entry_at timestamptz(3),
   first_entry_at timestamptz(3),
   document_token text not null,
@@ -594,23 +595,31 @@ create type check_in_result as enum (
 );
 -- Scans at the door and their results, kept so that a repeated nonce returns the first result.
 create table check_ins (
+  id text not null,
   organization_id text not null,
   integration_id text not null,
   nonce text not null,
   request_hash text not null,
   ticket_id text,
+  mode key_mode default 'live' not null,
+  event_id text,
   direction check_in_direction not null,
   force boolean not null,
   people integer default 1 not null,
   result check_in_result not null,
   at timestamptz(3) not null,
   first_entered_at timestamptz(3),
+  inside integer,
+  admits integer,
+  is_early boolean default false not null,
   created_at timestamptz(3) default now() not null,
-  constraint check_ins_integration_id_nonce_organization_id_pk primary key (integration_id, nonce, organization_id),
+  constraint check_ins_id_organization_id_pk primary key (id, organization_id),
+  constraint check_ins_once unique (integration_id, nonce, organization_id),
   constraint check_ins_integration_id_integrations_id_fk foreign key (integration_id) references integrations (id),
   constraint check_ins_of_tickets foreign key (organization_id, ticket_id) references tickets (organization_id, id)
 );
 create index check_ins_ticket_id_created_at_index on check_ins (ticket_id, created_at);
+create index check_ins_of_event on check_ins (organization_id, event_id, mode, created_at, id);
 create index check_ins_organization_id_created_at_index on check_ins (organization_id, created_at);
 
 create type redemption_result as enum ('OK', 'USED_UP', 'NOT_BOUGHT', 'UNPAID', 'CANCELLED', 'NOT_FOUND');

@@ -86,24 +86,15 @@ type Options<Node> = {
   emptyHasCursor?: boolean
 }
 
-/** Defines the connection and edge types of a list. A node of the list may carry more than `Shape`, such as
- *  its cursor, and a page more than its nodes. */
-export function connectionOf<
-  Shape extends object,
-  Node extends Shape = Shape,
-  OnePage extends Page<Node> = Page<Node>,
->(
+type EdgeOptions<Node> = Pick<Options<Node>, 'things' | 'toCursor' | 'texts'>
+
+/** Defines the edge type of a list. A node of the list may carry more than `Shape`, such as its cursor. */
+export const edgeOf = <Shape extends object, Node extends Shape = Shape>(
   name: string,
   node: ObjectRef<Types, Shape>,
-  { things, description, toCursor, texts, emptyHasCursor = true }: Options<Node>,
-) {
-  // The types of these resolvers depend on `Shape`, which is open here.
-  const nodesOf = {
-    complexity: { field: 1, multiplier: 1 },
-    extensions: { preload: (pages: OnePage[]) => pages.flatMap(({ nodes }) => nodes) },
-    resolve: ({ nodes }: OnePage) => nodes as never,
-  }
-  const EdgeRef = builder.objectRef<Node>(`${name}Edge`).implement({
+  { things, toCursor, texts }: EdgeOptions<Node>,
+) =>
+  builder.objectRef<Node>(`${name}Edge`).implement({
     description: texts?.edge ?? `Item and its cursor in a list of ${things}.`,
     fields: (t) => ({
       cursor: t.string({ description: 'Cursor of this edge, for `after`.', resolve: toCursor }),
@@ -115,11 +106,31 @@ export function connectionOf<
       }),
     }),
   })
+
+/** Defines the connection type of a list, and the type of its edges unless that is given. A page may carry more than its
+ *  nodes. */
+export function connectionOf<
+  Shape extends object,
+  Node extends Shape = Shape,
+  OnePage extends Page<Node> = Page<Node>,
+>(
+  name: string,
+  node: ObjectRef<Types, Shape>,
+  options: Options<Node>,
+  edge = edgeOf<Shape, Node>(name, node, options),
+) {
+  const { things, description, toCursor, texts, emptyHasCursor = true } = options
+  // The types of these resolvers depend on `Shape`, which is open here.
+  const nodesOf = {
+    complexity: { field: 1, multiplier: 1 },
+    extensions: { preload: (pages: OnePage[]) => pages.flatMap(({ nodes }) => nodes) },
+    resolve: ({ nodes }: OnePage) => nodes as never,
+  }
   return builder.objectRef<OnePage>(`${name}Connection`).implement({
     description,
     fields: (t) => ({
       edges: t.field({
-        type: [EdgeRef],
+        type: [edge],
         description: texts?.edges ?? `Page of ${things} with their cursors.`,
         ...nodesOf,
       }),

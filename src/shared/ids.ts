@@ -5,7 +5,7 @@ import { encodeTime, incrementBase32 } from 'ulid'
 /** Prefixes of what an import writes. */
 type CataloguePrefix = 'org' | 'loc' | 'evt' | 'rate' | 'price' | 'sup' | 'que' | 'opt' | 'dsc'
 /** Prefixes of what is sold, and of what is sent about it. */
-type SalePrefix = 'pay' | 'tkt' | 'cha' | 'ref' | 'inv' | 'chg' | 'dlv' | 'whk'
+type SalePrefix = 'pay' | 'tkt' | 'cha' | 'ref' | 'inv' | 'chg' | 'chk' | 'dlv' | 'whk'
 /** Prefixes of callers and their secrets. */
 type CallerPrefix = 'chn' | 'int' | 'sec'
 type Prefix = CataloguePrefix | SalePrefix | CallerPrefix

@@ -133,8 +133,8 @@ async function fillTables(rows: number): Promise<void> {
     sql`${organizationId}, 'whk_' || (1 + n % 3), ${idFrom(100)}, 'delivered'`,
   )
   await fill(
-    'check_ins (organization_id, integration_id, nonce, request_hash, direction, force, result, at, created_at)',
-    sql`${organizationId}, (select id from integrations limit 1), 'nonce_' || n, '', 'in', false, 'NOT_FOUND', now(), ${createdAt}`,
+    'check_ins (id, organization_id, integration_id, nonce, request_hash, direction, force, result, at, created_at)',
+    sql`'chk_' || n, ${organizationId}, (select id from integrations limit 1), 'nonce_' || n, '', 'in', false, 'NOT_FOUND', now(), ${createdAt}`,
   )
   await fill(
     'provider_events (organization_id, provider, id, type, created_at)',
@@ -157,10 +157,7 @@ test('old rows of tables that only grow are deleted by indexes', async () => {
   const indexes: Record<string, string[]> = {
     webhook_deliveries: ['webhook_deliveries_webhook_id_change_id_organization_id_pk'],
     changes: ['changes_id_organization_id_pk', 'changes_of_subject_in_order'],
-    check_ins: [
-      'check_ins_organization_id_created_at_index',
-      'check_ins_integration_id_nonce_organization_id_pk',
-    ],
+    check_ins: ['check_ins_organization_id_created_at_index', 'check_ins_id_organization_id_pk'],
     provider_events: [
       'provider_events_organization_id_created_at_index',
       'provider_events_provider_id_organization_id_pk',

@@ -59,7 +59,7 @@ test('nothing is lost while listening connections are killed', async () => {
   await rate.until(() => true)
   const ticketId = await checkOutOne()
   const checkIns = await openStream(other.url, sale.integration.v2, {
-    query: 'subscription ($id: ID!) { checkIns(eventId: $id) { people } }',
+    query: 'subscription ($id: ID!) { checkIns(eventId: $id) { node { people } } }',
     variables: { id: event },
   })
   const changes = subscribe<{ changes: { id: string } }>(other.url, sale.channel, {

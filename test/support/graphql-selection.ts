@@ -32,7 +32,9 @@ export function selectionOf(schema: GraphQLSchema, type: GraphQLNamedType, above
       const named = getNamedType(field.type)
       if (isLeafType(named)) return [field.name]
       if (path.includes(named.name) || path.length === maxDepth) return []
-      return [`${field.name} { ${selectionOf(schema, named, path)} }`]
+      // Whole pages within a page would be too complex.
+      const page = field.args.some(({ name }) => name === 'first') ? '(first: 2)' : ''
+      return [`${field.name}${page} { ${selectionOf(schema, named, path)} }`]
     })
   return ['__typename', ...fields].join(' ')
 }

@@ -7,12 +7,12 @@ import { busy, type Problem, problem } from '../../shared/errors.ts'
 import { clockMarginMs, sha256 } from '../../shared/ids.ts'
 import { hourMs } from '../event/local-time.ts'
 import type { BatchedScan, CheckInInput } from './check-in-input.ts'
-import { findScans, type MadeCheckIn } from './find-scans.ts'
+import { findScans } from './find-scans.ts'
 import { recordScans } from './record-scans.ts'
-import { type BookedScan, doorsOpenAt, type Entered, ScanBook } from './scan-book.ts'
+import { type BookedScan, doorsOpenAt, type NewCheckIn, ScanBook } from './scan-book.ts'
 
 /** A check-in; `replayed` is true if the nonce was used before. */
-export type CheckInAnswer = Entered & { replayed: boolean }
+export type CheckInAnswer = { checkIn: NewCheckIn; replayed: boolean }
 
 /** Outcome of one scan: its check-in, or the reasons why it was refused. */
 export type ScanOutcome = CheckInAnswer | { refused: Problem[] }
@@ -51,10 +51,6 @@ async function decide(tx: Connection, scans: NumberedScan[], ctx: Context): Prom
   const opensAt = (startDate: Date) => doorsOpenAt(startDate, ctx.services.admissionHours)
   const outcomes: ScanOutcome[] = []
 
-  const replay = ({ startsAt, ...made }: MadeCheckIn): CheckInAnswer => {
-    const isEarly = startsAt !== null && made.at.getTime() < opensAt(new Date(startsAt))
-    return { ...made, isEarly, replayed: true }
-  }
   // The first scan with each nonce that is new.
   const fresh = new Map<string, NumberedScan & BookedScan>()
   const repeated: NumberedScan[] = []
@@ -62,7 +58,8 @@ async function decide(tx: Connection, scans: NumberedScan[], ctx: Context): Prom
     const { place, input, requestHash, at } = scan
     const made = found.made.get(input.nonce)
     const ticket = found.tickets.get(place) ?? null
-    if (made) outcomes[place] = made.requestHash === requestHash ? replay(made) : reused()
+    if (made)
+      outcomes[place] = made.requestHash === requestHash ? { checkIn: made, replayed: true } : reused()
     else if (at.getTime() > ctx.now.getTime() + maxAhead)
       outcomes[place] = refuse('INVALID', 'scannedAt must not be in the future.', 'scannedAt')
     else if (isTooOld(at, ticket?.createdAt, ctx.now))
@@ -74,10 +71,8 @@ async function decide(tx: Connection, scans: NumberedScan[], ctx: Context): Prom
   const inOrder = [...fresh.values()].sort((one, other) => one.at.getTime() - other.at.getTime())
   const book = await ScanBook.open(tx, organizationId, inOrder, opensAt)
   for (const scan of inOrder) {
-    const { place, input, requestHash, at } = scan
-    const { nonce, direction, people, force } = input
-    const row = { organizationId, integrationId, nonce, requestHash, direction, people, force, at }
-    outcomes[place] = { ...book.enter(scan, row), replayed: false }
+    const checkIn = book.enter(scan, { organizationId, integrationId, mode: ctx.mode })
+    outcomes[scan.place] = { checkIn, replayed: false }
   }
   for (const { place, input, requestHash } of repeated) {
     const first = fresh.get(input.nonce)
@@ -85,7 +80,7 @@ async function decide(tx: Connection, scans: NumberedScan[], ctx: Context): Prom
     outcomes[place] = made && !('refused' in made) ? { ...made, replayed: true } : reused()
   }
   await recordScans(tx, organizationId, book)
-  announceOnCommit(tx, 'check-ins', [...book.eventIds])
+  announceOnCommit(tx, 'check-ins', [...new Set(book.made.flatMap(({ eventId }) => eventId ?? []))])
   return outcomes
 }
 

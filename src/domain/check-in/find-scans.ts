@@ -8,7 +8,7 @@ import { events } from '../event/table.ts'
 import { locations } from '../location/table.ts'
 import { tickets } from '../ticket/table.ts'
 import type { CheckInInput, RedeemInput } from './check-in-input.ts'
-import { checkIns, isOfCheckIn } from './table.ts'
+import { type CheckIn, checkIns } from './table.ts'
 
 const parameter = sql.placeholder
 
@@ -83,25 +83,11 @@ const scanned: Find<ScannedTicket> = {
       .leftJoin(locations, eq(locations.id, events.locationId)),
 }
 
-const { createdAt: _, ...checkInColumns } = getTableColumns(checkIns)
-const madeRows = rowsOf({
-  ...checkInColumns,
-  entered: sql<number | null>`${tickets.entered}`,
-  admits: sql<number | null>`${tickets.admits}`,
-  // Milliseconds since 1970.
-  startsAt: sql<number | null>`(extract(epoch from ${events.startDate}) * 1000)::double precision`,
-})
-
-/** An earlier check-in, with its ticket as it is now. */
-export type MadeCheckIn = ReturnType<typeof madeRows.read>[number]
-
-const made: Find<MadeCheckIn> = {
-  rows: madeRows,
+const made: Find<CheckIn> = {
+  rows: rowsOf(getTableColumns(checkIns)),
   query: (select) =>
     select
       .from(checkIns)
-      .leftJoin(tickets, isOfCheckIn)
-      .leftJoin(events, eq(events.id, tickets.eventId))
       .where(
         and(
           inOrganization(checkIns.organizationId),
@@ -111,7 +97,7 @@ const made: Find<MadeCheckIn> = {
       ),
 }
 
-const findBoth = queryTogether<[ScannedTicket, MadeCheckIn]>('find_scans', [scanned, made])
+const findBoth = queryTogether<[ScannedTicket, CheckIn]>('find_scans', [scanned, made])
 
 /** A scan at the door or at the bar. */
 type Scan = Pick<CheckInInput, 'ticketId' | 'qrCode' | 'nonce'> &

@@ -1,9 +1,13 @@
-import { builder, enumOf, nullable, nullableTime, time } from '../../graphql/builder.ts'
+import type { ObjectFieldBuilder } from '@pothos/core'
+import type { IntegrationScope } from '../../auth/api-key.ts'
+import { builder, enumOf, NodeRef, nullable, nullableTime, time } from '../../graphql/builder.ts'
+import { connectionOf, costOfPage, edgeOf, forwardArgs, sizeOf, toPage } from '../../graphql/connection.ts'
 import { inputOf, inputTypes } from '../../graphql/input-of.ts'
 import { mutation, oneObject } from '../../graphql/mutation-result.ts'
-import type { Context } from '../../request/context.ts'
+import { type Context, hasScope, loadNamed } from '../../request/context.ts'
 import { refusalOf } from '../../shared/errors.ts'
 import { EventRef } from '../event/graphql.ts'
+import { eventById } from '../event/loaders.ts'
 import { TicketRef } from '../ticket/graphql.ts'
 import { ticketById } from '../ticket/loaders.ts'
 import {
@@ -15,18 +19,35 @@ import {
   scannedTicket,
   uploadedScan,
 } from './check-in-input.ts'
-import { type CheckInAnswer, checkInTicket, checkInTickets } from './check-in-tickets.ts'
+import { checkInTicket, checkInTickets } from './check-in-tickets.ts'
+import {
+  attendanceByEventId,
+  checkInById,
+  checkInsByEventId,
+  checkInsByTicketId,
+  pageKey,
+  readCursor,
+  toCursor,
+} from './loaders.ts'
 import { redeemSupplement } from './redeem-supplement.ts'
-import { doorsOpenAt } from './scan-book.ts'
-import { checkInResults, redemptionResults } from './table.ts'
-import { eventIdOf, type LoggedCheckIn, watchCheckIns } from './watch-check-ins.ts'
+import { doorsOpenAt, type NewCheckIn } from './scan-book.ts'
+import { type CheckIn, checkInResults, redemptionResults } from './table.ts'
+import { watchCheckIns } from './watch-check-ins.ts'
 
-const CheckInOutcomeRef = enumOf('CheckInOutcome', 'Outcome of a scan.', checkInResults)
+const CheckInOutcomeRef = enumOf(
+  'CheckInOutcome',
+  'Outcome of a scan. Values may be added: treat an unknown one as people who were turned away.',
+  checkInResults,
+)
 
-const DirectionRef = enumOf<CheckInAnswer['direction']>('CheckInDirection', 'Direction of a scan.', {
-  in: 'People enter.',
-  out: 'People leave, and may enter again with the same ticket.',
-})
+const DirectionRef = enumOf<NewCheckIn['direction']>(
+  'CheckInDirection',
+  'Direction of a scan. Values may be added: treat an unknown one as one that changes nothing.',
+  {
+    in: 'People enter.',
+    out: 'People leave, and may enter again with the same ticket.',
+  },
+)
 
 inputTypes.add(direction, { type: DirectionRef })
 inputOf('ScannedTicketInput', scannedTicket, { isOneOf: true })
@@ -41,14 +62,23 @@ const ticketOfScan = {
     ticketId ? loaders.load(ticketById, ticketId) : null,
 } as const
 
-const reasonsOf = ({ result, isEarly }: CheckInAnswer): CheckInAnswer['result'][] => {
+const reasonsOf = ({ result, isEarly }: NewCheckIn): NewCheckIn['result'][] => {
   if (result === 'OK') return []
   return result === 'NO_ENTRIES_LEFT' && isEarly ? [result, 'TOO_EARLY'] : [result]
 }
 
-const CheckInRef = builder.objectRef<CheckInAnswer>('CheckIn').implement({
-  description: 'Scan at the door and its outcome.',
+const CheckInRef = builder.objectRef<NewCheckIn>('CheckIn').implement({
+  description: 'Scan at the door and its outcome, which stands whatever happens later.',
+  interfaces: [NodeRef],
+  extensions: { node: { prefix: 'chk', scope: 'door', load: checkInById } },
   fields: (t) => ({
+    event: t.field({
+      type: EventRef,
+      ...nullable(
+        'Event at the door, or that of the ticket if the scan names none; null if there is no such event.',
+      ),
+      resolve: ({ eventId }, _args, ctx) => (eventId ? loadNamed(ctx, eventById, eventId) : null),
+    }),
     outcome: t.expose('result', { type: CheckInOutcomeRef, description: 'Outcome of the scan.' }),
     reasons: t.field({
       type: [CheckInOutcomeRef],
@@ -68,10 +98,8 @@ const CheckInRef = builder.objectRef<CheckInAnswer>('CheckIn').implement({
       description: 'Number of people who entered or left, or who were turned away, together.',
     }),
     inside: t.exposeInt(
-      'entered',
-      nullable(
-        'Number of people inside with the ticket after this scan, or now if it is repeated; null if no ticket was found.',
-      ),
+      'inside',
+      nullable('Number of people inside with the ticket after this scan; null if no ticket was found.'),
     ),
     admits: t.exposeInt(
       'admits',
@@ -82,8 +110,6 @@ const CheckInRef = builder.objectRef<CheckInAnswer>('CheckIn').implement({
   }),
 })
 
-const toPayload = (checkIn: CheckInAnswer) => ({ checkIn, replayed: checkIn.replayed })
-
 const CheckInTicketResultRef = mutation('checkInTicket', {
   description:
     "Checks people with a ticket of the integration's organization in or out: all `people` or none, never more than the ticket admits. Reports a ticket that cannot enter as an outcome, not as an error.",
@@ -92,7 +118,7 @@ const CheckInTicketResultRef = mutation('checkInTicket', {
   async run(input, ctx) {
     const outcome = await checkInTicket(input, ctx)
     if ('refused' in outcome) throw refusalOf(outcome.refused)
-    return toPayload(outcome)
+    return outcome
   },
   payload: 'Scan that was decided.',
   fields: oneObject('checkIn', CheckInRef, 'The scan and its outcome.'),
@@ -113,27 +139,106 @@ mutation('checkInTickets', {
         'Result of each scan, in the order of the request. A scan that is not valid, or whose key was used for another one, is `Refused` by itself.',
       // The mutation field counts the scans.
       complexity: { field: 1, multiplier: 1 },
-      resolve: ({ results }) =>
-        results.map((outcome) => ('refused' in outcome ? outcome : toPayload(outcome))),
+      resolve: ({ results }) => results,
     }),
   }),
 })
 
+const checkInList = {
+  things: 'check-ins',
+  description: 'Page of check-ins, newest first.',
+  toCursor,
+  texts: { node: 'Check-in at this edge.' },
+}
+const CheckInEdgeRef = edgeOf<NewCheckIn, CheckIn>('CheckIn', CheckInRef, checkInList)
+const CheckInConnectionRef = connectionOf<NewCheckIn, CheckIn>(
+  'CheckIn',
+  CheckInRef,
+  checkInList,
+  CheckInEdgeRef,
+)
+
 builder.subscriptionField('checkIns', (t) =>
   t.field({
-    type: CheckInRef,
+    type: CheckInEdgeRef,
     description:
-      "Streams the scans of an event's tickets, as they are made at any door, those that were turned away included; a test key hears of test tickets alone, a live key of live ones. Scans that match no ticket are not streamed. A client that sends the `id` of the last event in the stream as `Last-Event-ID` gets the scans since then, of which some may come again.",
-    extensions: { needs: { caller: 'integration', scope: 'door', stream: { eventIdOf } } },
+      'Streams the scans of an event as `Event.checkIns` lists them, as they are made at any door. After a cursor it begins with the scans since then, of which some may come again: their `id` tells. The `id` of an event in the stream is its cursor: a client that sends it as `Last-Event-ID` goes on there.',
+    extensions: { needs: { caller: 'integration', scope: 'door', stream: { eventIdOf: toCursor } } },
     args: {
       eventId: t.arg.id({ required: true, description: "Event of the integration's organization." }),
+      after: t.arg.string({
+        description:
+          'Streams scans after this cursor, of the list or of the stream; those made from now on if omitted. `pageInfo { startCursor }` of the first page goes on where that ends.',
+      }),
     },
-    subscribe: (_root, { eventId }, ctx) => watchCheckIns(eventId, ctx.lastEventId, ctx),
-    resolve: (checkIn: LoggedCheckIn, _args, { services }) => ({
-      ...checkIn,
-      isEarly: checkIn.at.getTime() < doorsOpenAt(checkIn.startDate, services.admissionHours),
-      replayed: false,
+    subscribe: (_root, { eventId, after }, ctx) => watchCheckIns(eventId, after, ctx),
+    resolve: (checkIn) => checkIn,
+  }),
+)
+
+type ListBuilder = ObjectFieldBuilder<typeof builder.$inferSchemaTypes, { id: string }>
+
+const mayRead = (ctx: Context, ...oneOf: IntegrationScope[]) =>
+  ctx.caller?.kind === 'integration' && oneOf.some((scope) => hasScope(ctx, scope))
+
+/** Defines a list of check-ins of an event or a ticket. */
+const checkInsOf = (t: ListBuilder, load: typeof checkInsByEventId, what: string) =>
+  t.field({
+    type: CheckInConnectionRef,
+    ...nullable(`${what} Null for callers other than integrations with \`DOOR\`.`),
+    complexity: costOfPage(20),
+    args: forwardArgs(t, 'Returns check-ins before that of this cursor; from the newest if omitted.'),
+    resolve: async ({ id }, { first, after }, ctx) => {
+      if (!mayRead(ctx, 'door')) return null
+      const size = sizeOf({ first })
+      const key = pageKey(id, size + 1, after ? readCursor(after) : null)
+      const page = toPage(await ctx.loaders.load(load, key), size, after)
+      // A stream goes on from an empty list, too.
+      const startCursor = after || page.nodes[0] ? null : toCursor({ createdAt: ctx.now, id: '' })
+      return { ...page, startCursor }
+    },
+  })
+
+builder.objectField(EventRef, 'checkIns', (t) =>
+  checkInsOf(
+    t,
+    checkInsByEventId,
+    "Scans at the event's doors, newest first, of the mode of the key: those that were turned away and those that match no ticket included.",
+  ),
+)
+
+builder.objectField(TicketRef, 'checkIns', (t) =>
+  checkInsOf(t, checkInsByTicketId, 'Scans of the ticket at any door, newest first.'),
+)
+
+const AttendanceRef = builder
+  .objectRef<{ sold: number; inside: number; entered: number }>('Attendance')
+  .implement({
+    description: 'Numbers of people of an event, of the mode of the key.',
+    fields: (t) => ({
+      sold: t.exposeInt('sold', {
+        description: 'Number of people that the paid tickets admit, without cancelled ones.',
+      }),
+      inside: t.exposeInt('inside', { description: 'Number of people inside now.' }),
+      entered: t.exposeInt('entered', {
+        description:
+          'Number of people who have ever entered: with each ticket the most who were inside at once.',
+      }),
     }),
+  })
+
+builder.objectField(EventRef, 'attendance', (t) =>
+  t.field({
+    type: AttendanceRef,
+    ...nullable(
+      'People expected, inside and seen so far. Null for callers other than integrations with `DOOR` or `SALES`.',
+    ),
+    // Adds up the tickets of the event.
+    complexity: { field: 200, multiplier: 1 },
+    resolve: async ({ id }, _args, ctx) => {
+      if (!mayRead(ctx, 'door', 'sales')) return null
+      return (await ctx.loaders.load(attendanceByEventId, id)) ?? { sold: 0, inside: 0, entered: 0 }
+    },
   }),
 )
 
@@ -145,7 +250,11 @@ builder.objectField(EventRef, 'doorsOpenAt', (t) =>
   }),
 )
 
-const RedemptionOutcomeRef = enumOf('RedemptionOutcome', 'Outcome of a redemption.', redemptionResults)
+const RedemptionOutcomeRef = enumOf(
+  'RedemptionOutcome',
+  'Outcome of a redemption. Values may be added: treat an unknown one as nothing that is to be handed out.',
+  redemptionResults,
+)
 
 mutation('redeemSupplement', {
   description:

@@ -11,14 +11,15 @@ import { checkIns } from './table.ts'
 // In the order of nonces, so that two batches that share some can't wait for each other.
 const insert = insertRows('insert_check_ins', checkIns, 'fail', 'nonce')
 
-const { id, entered, firstEntryAt, lastEntryAt } = tickets
-const counted = arrayRows('counted', { id, entered, firstEntryAt, lastEntryAt })
+const { id, entered, mostInside, firstEntryAt, lastEntryAt } = tickets
+const counted = arrayRows('counted', { id, entered, mostInside, firstEntryAt, lastEntryAt })
 
 // Scans may arrive in any order.
 const count = query(
   'count_entries',
   () => sql`
   update ${tickets} set entered = counted.entered,
+    most_inside = greatest(${mostInside}, counted."mostInside"),
     first_entry_at = least(${firstEntryAt}, counted."firstEntryAt"),
     last_entry_at = greatest(${lastEntryAt}, counted."lastEntryAt"), updated_at = ${nowMs}
   from ${counted.typed}

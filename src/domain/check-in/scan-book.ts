@@ -1,4 +1,5 @@
 import type { Connection } from '../../database/database.ts'
+import { newId } from '../../shared/ids.ts'
 import type { NewChange } from '../change/table.ts'
 import { hourMs } from '../event/local-time.ts'
 import { ticketChange } from '../ticket/body.ts'
@@ -8,7 +9,7 @@ import { findLater, type LaterRange, type ScannedTicket } from './find-scans.ts'
 import type { CheckIn } from './table.ts'
 
 /** A check-in to be written. */
-type NewCheckIn = Omit<CheckIn, 'createdAt'>
+export type NewCheckIn = Omit<CheckIn, 'createdAt'>
 
 /** Scan of a ticket that was found: its time, and what is known of the ticket then. */
 type Moment = {
@@ -60,15 +61,18 @@ export const isBeforeDay = (
 ): boolean => dayOf(time, timezone) < dayOf(displayDate ?? startDate, timezone)
 
 /** A new scan: its place in the request, its time, and the ticket that it found. */
-export type BookedScan = { place: number; input: CheckInInput; at: Date; ticket: ScannedTicket | null }
+export type BookedScan = { place: number; input: CheckInInput; requestHash: string; at: Date } & {
+  ticket: ScannedTicket | null
+}
 
-/** A scan that was decided. The numbers are null if no ticket was found: people inside with the ticket after the
- *  scan, and people that it admits. `isEarly` is true before the doors opened. */
-export type Entered = NewCheckIn & { entered: number | null; admits: number | null; isEarly: boolean }
+/** What is decided about a scan. */
+type Decision = Pick<CheckIn, 'ticketId' | 'result' | 'firstEnteredAt' | 'inside' | 'admits' | 'isEarly'>
+const notFound = { ticketId: null, result: 'NOT_FOUND', firstEnteredAt: null } as const
 
-/** A ticket under its lock, and its first and last entry among the scans so far. */
+/** A ticket under its lock; its first and last entry, and the most people inside, among the scans so far. */
 type Tally = {
   ticket: ScannedTicket
+  mostInside: number
   firstEntryAt: Date | null
   lastEntryAt: Date | null
   isChanged: boolean
@@ -85,8 +89,6 @@ export class ScanBook {
   readonly #ranges: Map<number, LaterRange>
   readonly #opensAt: (startDate: Date) => number
   readonly made: NewCheckIn[] = []
-  /** Events whose tickets were scanned. */
-  readonly eventIds = new Set<string>()
   readonly changes: NewChange[] = []
 
   private constructor(
@@ -119,7 +121,7 @@ export class ScanBook {
       input.at && ticket && found.get(ticket.id)?.firstEntryAt ? [{ place, at, ticketId: ticket.id }] : [],
     )
     const ranges = await findLater(tx, organizationId, uploaded)
-    const nobody = { firstEntryAt: null, lastEntryAt: null, isChanged: false }
+    const nobody = { mostInside: 0, firstEntryAt: null, lastEntryAt: null, isChanged: false }
     const tallies = new Map([...found].map(([id, ticket]) => [id, { ticket, ...nobody }]))
     return new ScanBook(tallies, ranges, opensAt)
   }
@@ -131,14 +133,20 @@ export class ScanBook {
   }
 
   /** Decides a scan and counts its people. Expects scans in the order of their times. */
-  enter(scan: BookedScan, row: Omit<NewCheckIn, 'ticketId' | 'result' | 'firstEnteredAt'>): Entered {
+  enter(scan: BookedScan, by: Pick<CheckIn, 'organizationId' | 'integrationId' | 'mode'>): NewCheckIn {
+    const { input, requestHash, at, ticket } = scan
+    const { nonce, direction, people, force } = input
+    const eventId = input.eventId || ticket?.eventId || null
+    const given = { id: newId('chk'), ...by, nonce, requestHash, eventId, direction, people, force, at }
+    const made = { ...given, ...this.#decide(scan) }
+    this.made.push(made)
+    return made
+  }
+
+  #decide(scan: BookedScan): Decision {
     const { place, input, at } = scan
     const tally = this.#tallyOf(scan)
-    if (!tally) {
-      const unknown = { ...row, ticketId: null, result: 'NOT_FOUND', firstEnteredAt: null } as const
-      this.made.push(unknown)
-      return { ...unknown, entered: null, admits: null, isEarly: false }
-    }
+    if (!tally) return { ...notFound, inside: null, admits: null, isEarly: false }
     const { ticket } = tally
     const isEarly = at.getTime() < this.#opensAt(ticket.startDate)
     const range = this.#ranges.get(place) ?? noRange
@@ -149,11 +157,15 @@ export class ScanBook {
       isBeforeDay: input.force && isEarly && isBeforeDay(at, ticket),
     }
     const result = decideScan(input, moment)
-    const made = { ...row, ticketId: ticket.id, result, firstEnteredAt: ticket.firstEntryAt }
-    this.made.push(made)
-    this.eventIds.add(ticket.eventId)
     if (result === 'OK') this.#count(tally, input, at)
-    return { ...made, entered: tally.ticket.entered, admits: ticket.admits, isEarly }
+    return {
+      ticketId: ticket.id,
+      result,
+      firstEnteredAt: ticket.firstEntryAt,
+      inside: tally.ticket.entered,
+      admits: ticket.admits,
+      isEarly,
+    }
   }
 
   #count(tally: Tally, input: CheckInInput, at: Date): void {
@@ -163,6 +175,7 @@ export class ScanBook {
       ticket.firstEntryAt = earlier(ticket.firstEntryAt, at)
       tally.firstEntryAt = earlier(tally.firstEntryAt, at)
       tally.lastEntryAt = later(tally.lastEntryAt, at)
+      tally.mostInside = Math.max(tally.mostInside, ticket.entered)
       this.changes.push(ticketChange('ticket.entered', ticket, { people: input.people }))
     } else {
       // For scanners that are offline: without it they would turn away whoever left by another door.
@@ -171,11 +184,11 @@ export class ScanBook {
     tally.ticket = ticket
   }
 
-  /** Tickets that people entered or left with: those inside after the scans, and the first and last time that somebody
-   *  entered by them. */
+  /** Tickets that people entered or left with: those inside after the scans, the most that were, and the first and last
+   *  time that somebody entered by them. */
   get occupancies() {
-    return [...this.#tallies.values()].flatMap(({ ticket, firstEntryAt, lastEntryAt, isChanged }) =>
-      isChanged ? [{ id: ticket.id, entered: ticket.entered, firstEntryAt, lastEntryAt }] : [],
+    return [...this.#tallies.values()].flatMap(({ ticket: { id, entered }, isChanged, ...tally }) =>
+      isChanged ? [{ id, entered, ...tally }] : [],
     )
   }
 }

@@ -1,6 +1,16 @@
-import { and, eq, sql } from 'drizzle-orm'
-import { boolean, check, index, integer, pgEnum, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
-import { integrations } from '../../auth/table.ts'
+import { sql } from 'drizzle-orm'
+import {
+  boolean,
+  check,
+  index,
+  integer,
+  pgEnum,
+  pgTable,
+  primaryKey,
+  text,
+  unique,
+} from 'drizzle-orm/pg-core'
+import { integrations, modeColumn } from '../../auth/table.ts'
 import { createdAt, describedEnum, organizationForeignKey, timestampMs } from '../../database/columns.ts'
 import { tickets } from '../ticket/table.ts'
 
@@ -38,7 +48,11 @@ const scanColumns = () => ({
 export const checkIns = pgTable(
   'check_ins',
   {
+    id: text().notNull(),
     ...scanColumns(),
+    mode: modeColumn(),
+    /** Event at the door, whatever the scanner named it; that of the ticket if it named none. */
+    eventId: text('event_id'),
     direction: checkInDirection().notNull(),
     force: boolean().notNull(),
     /** Number of people who enter or leave. */
@@ -48,11 +62,25 @@ export const checkIns = pgTable(
     at: timestampMs('at').notNull(),
     /** First entry with the ticket before this scan, if any. */
     firstEnteredAt: timestampMs('first_entered_at'),
+    /** Number of people inside with the ticket after this scan; null if no ticket was found, like the next one. */
+    inside: integer(),
+    /** Number of people that the ticket admits. */
+    admits: integer(),
+    /** True if the doors were not open yet. */
+    isEarly: boolean('is_early').notNull().default(false),
   },
   (checkIn) => [
-    primaryKey({ columns: [checkIn.integrationId, checkIn.nonce, checkIn.organizationId] }),
+    primaryKey({ columns: [checkIn.id, checkIn.organizationId] }),
+    unique('check_ins_once').on(checkIn.integrationId, checkIn.nonce, checkIn.organizationId),
     organizationForeignKey('check_ins_of_tickets', checkIn, checkIn.ticketId, tickets),
     index().on(checkIn.ticketId, checkIn.createdAt),
+    index('check_ins_of_event').on(
+      checkIn.organizationId,
+      checkIn.eventId,
+      checkIn.mode,
+      checkIn.createdAt,
+      checkIn.id,
+    ),
     // Finds the rows that are to be deleted by age.
     index().on(checkIn.organizationId, checkIn.createdAt),
   ],
@@ -87,12 +115,6 @@ export const redemptions = pgTable(
     index().on(redemption.ticketId, redemption.createdAt),
     check('redemptions_not_negative', sql`${redemption.redeemed} >= 0 and ${redemption.left} >= 0`),
   ],
-)
-
-/** Condition that a ticket is that of a check-in. */
-export const isOfCheckIn = and(
-  eq(tickets.organizationId, checkIns.organizationId),
-  eq(tickets.id, checkIns.ticketId),
 )
 
 export type CheckIn = typeof checkIns.$inferSelect

@@ -3,52 +3,33 @@ import { asc, eq, getTableColumns, sql } from 'drizzle-orm'
 import pLimit from 'p-limit'
 import { rowsOf } from '../../data/json-rows.ts'
 import { type PullStream, sharedReads, streamPages } from '../../data/pull-stream.ts'
-import { inOrganization, query } from '../../data/query.ts'
+import { inOrganization, isInMode, query } from '../../data/query.ts'
 import { type Watcher, watchTopic } from '../../database/announcements.ts'
 import { perDatabase } from '../../database/database.ts'
 import { type Context, loadNamed, requireIntegration } from '../../request/context.ts'
 import { refusal } from '../../shared/errors.ts'
 import { eventById } from '../event/loaders.ts'
-import { events } from '../event/table.ts'
-import { tickets } from '../ticket/table.ts'
-import { type CheckIn, checkIns, isOfCheckIn } from './table.ts'
-
-const rows = rowsOf({
-  ...getTableColumns(checkIns),
-  entered: tickets.entered,
-  admits: tickets.admits,
-  eventId: tickets.eventId,
-  mode: tickets.mode,
-  startDate: events.startDate,
-})
-
-/** A scan of a ticket, with the people inside with it and those that it admits when it was read. */
-export type LoggedCheckIn = ReturnType<typeof rows.read>[number]
+import { type Position, readCursor } from './loaders.ts'
+import { type CheckIn, checkIns } from './table.ts'
 
 const parameter = sql.placeholder
 
 // Maximum number of check-ins that a statement reads.
 const pageSize = 500
 
-// Reads a few rows of each ticket by its index: an event has no index of its own check-ins.
 const after = query('check_ins_after', {
-  rows,
+  rows: rowsOf(getTableColumns(checkIns)),
   query: (select) =>
     select
       .from(checkIns)
-      .innerJoin(tickets, isOfCheckIn)
-      .innerJoin(events, eq(events.id, tickets.eventId))
       .where(
-        sql`${inOrganization(checkIns.organizationId)} and ${eq(tickets.eventId, parameter('eventId'))}
-          and (${checkIns.createdAt}, ${checkIns.integrationId}, ${checkIns.nonce})
-            > (${parameter('createdAt')}::text::timestamptz, ${parameter('integrationId')}::text, ${parameter('nonce')}::text)`,
+        sql`${inOrganization(checkIns.organizationId)} and ${eq(checkIns.eventId, parameter('eventId'))}
+          and ${isInMode(checkIns.mode)}
+          and (${checkIns.createdAt}, ${checkIns.id}) > (${parameter('createdAt')}::text::timestamptz, ${parameter('id')}::text)`,
       )
-      .orderBy(asc(checkIns.createdAt), asc(checkIns.integrationId), asc(checkIns.nonce))
+      .orderBy(asc(checkIns.createdAt), asc(checkIns.id))
       .limit(pageSize),
 })
-
-/** Position in the check-ins of an event, in the order in which their transactions began. */
-type Position = Pick<CheckIn, 'createdAt' | 'integrationId' | 'nonce'>
 
 // Transactions may commit in another order than they began, this much later at most: twice the time that a statement may
 // wait, because a scan waits for its ticket, and then for another one with its nonce.
@@ -60,13 +41,10 @@ const stepMs = 5_000
 // Position before all check-ins that began after a time, and before those from earlier that may not be committed yet.
 const positionBefore = (time: Date): Position => ({
   createdAt: new Date(Math.floor((time.getTime() - overlapMs) / stepMs) * stepMs),
-  integrationId: '',
-  nonce: '',
+  id: '',
 })
 
-const keyOf = ({ integrationId, nonce }: Position): string => `${integrationId} ${nonce}`
-
-// An event has no index of its own check-ins: reading them takes a tenth of the time at most.
+// Each read repeats the last half minute: reading takes a tenth of the time at most.
 const pausePerRead = 9
 const minPauseMs = 50
 
@@ -74,7 +52,7 @@ const minPauseMs = 50
  *  wait at the same position. */
 function pacedReads() {
   const oneAtATime = pLimit(1)
-  return sharedReads<LoggedCheckIn>(
+  return sharedReads<CheckIn>(
     (read) =>
       new Promise((resolve, reject) => {
         void oneAtATime(async () => {
@@ -95,31 +73,21 @@ const looksUntilAll = 10
 
 const doorWatch = perDatabase((db) => watchTopic<DoorWatcher>(db, 'check-ins', { untilAll: looksUntilAll }))
 
-/** Identifier of a check-in in a stream: when its transaction began, in milliseconds. */
-export const eventIdOf = ({ createdAt }: LoggedCheckIn): string => String(createdAt.getTime())
-
-function readEventId(id: string): Date {
-  // Up to the year 5138: PostgreSQL reads no year of five digits as JavaScript writes it.
-  if (/^\d{1,14}$/.test(id)) return new Date(Number(id))
-  throw refusal('CURSOR_UNKNOWN', 'Last-Event-ID is not the id of an event of this stream.', [
-    'last-event-id',
-  ])
-}
-
-/** Streams the check-ins of tickets of an event and of the caller's mode, as they are made; with
- *  `lastEventId`, first those since that event, some of them again, because transactions commit in another order
- *  than they begin. Each reader reads them from the table when it is woken, from its own position on: one that
- *  is slow reads them later, and nothing is left out.
- *  Refuses: UNAUTHENTICATED, FORBIDDEN for a channel, NOT_FOUND for an event of others, CURSOR_UNKNOWN. */
+/** Streams the check-ins of an event and of the caller's mode, as they are made; after a cursor, first those since then,
+ *  some of them again, because transactions commit in another order than they begin. Each reader reads them from the
+ *  table when it is woken, from its own position on: one that is slow reads them later, and nothing is left out. The
+ *  cursor of the last event that was received comes before one in the arguments.
+ *  Refuses: UNAUTHENTICATED, FORBIDDEN for a channel, NOT_FOUND for an event of others, INVALID. */
 export async function watchCheckIns(
   eventId: string,
-  lastEventId: string | undefined,
+  cursor: string | null | undefined,
   ctx: Context,
-): Promise<PullStream<LoggedCheckIn>> {
+): Promise<PullStream<CheckIn>> {
   requireIntegration(ctx)
   const event = await loadNamed(ctx, eventById, eventId)
   if (!event) throw refusal('NOT_FOUND', 'There is no such event.', ['eventId'])
-  const missedSince = lastEventId ? readEventId(lastEventId) : null
+  const { lastEventId, mode } = ctx
+  const missed = lastEventId ? readCursor(lastEventId, 'last-event-id') : cursor ? readCursor(cursor) : null
   const { organizationId } = event
   const watch = doorWatch(ctx.db)
   const { read } = [...watch.watchers].find(({ names }) => names.includes(eventId)) ?? { read: pacedReads() }
@@ -128,7 +96,7 @@ export async function watchCheckIns(
 
   // A pass reads page by page, up to the end of the table. The next one begins before the time at which this one began,
   // because of check-ins that were not committed by then, and leaves out those that are known.
-  let since = missedSince ?? ctx.now
+  let since = missed?.createdAt ?? ctx.now
   let begunAt = since
   let position: Position | null = null
   const known = new Map<string, Date>()
@@ -138,29 +106,29 @@ export async function watchCheckIns(
       begunAt = now()
       position = positionBefore(since)
     }
-    const start = { ...position, createdAt: position.createdAt.toISOString() }
+    const start = { ...position, mode, createdAt: position.createdAt.toISOString() }
     const found = await read(JSON.stringify(start), () =>
       after(ctx.db, { ...start, eventId, organizationId }),
     )
-    const fresh = found.filter((checkIn) => !known.has(keyOf(checkIn)))
+    const fresh = found.filter(({ id }) => !known.has(id))
     const next = positionBefore(begunAt).createdAt
-    for (const checkIn of fresh) if (checkIn.createdAt >= next) known.set(keyOf(checkIn), checkIn.createdAt)
+    for (const { id, createdAt } of fresh) if (createdAt >= next) known.set(id, createdAt)
     position = found.length === pageSize ? (found.at(-1) ?? null) : null
     if (!position) {
       since = begunAt
-      for (const [key, createdAt] of known) if (createdAt < next) known.delete(key)
+      for (const [id, createdAt] of known) if (createdAt < next) known.delete(id)
     }
-    return { rows: fresh.filter(({ mode }) => mode === ctx.mode), hasMore: position !== null }
+    return { rows: fresh, hasMore: position !== null }
   }
 
   const stream = streamPages({
     readPage,
     watch: (wake) => watch.add({ names: [eventId], wake, read }),
-    isNew: missedSince !== null,
+    isNew: missed !== null,
   })
   try {
     // Check-ins of before are read to be known, and are not streamed.
-    if (!missedSince)
+    if (!missed)
       do await readPage()
       while (position)
   } catch (error) {

@@ -28,11 +28,7 @@ const deletingByTime = (name: string, table: typeof checkIns | typeof providerEv
       order by ${table.createdAt} limit ${batchSize} for update skip locked)
     returning ${table.createdAt}`,
   )
-const deleteCheckIns = deletingByTime(
-  'delete_old_check_ins',
-  checkIns,
-  sql`${checkIns.integrationId}, ${checkIns.nonce}`,
-)
+const deleteCheckIns = deletingByTime('delete_old_check_ins', checkIns, sql`${checkIns.id}`)
 // An event that is delivered again after that is applied again, which changes nothing.
 const deleteProviderEvents = deletingByTime(
   'delete_old_provider_events',

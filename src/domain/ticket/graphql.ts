@@ -23,6 +23,7 @@ import * as views from './views.ts'
 const fieldsAtDoor: ReadonlySet<string> = new Set([
   ...['id', 'mode', 'saleType', 'status', 'createdAt', 'activatedAt', 'updatedAt', 'attendee'],
   ...['event', 'ticketRate', 'price', 'admits', 'inside', 'firstEnteredAt', 'lastEnteredAt', 'supplements'],
+  'checkIns',
 ])
 
 // Reports whether a ticket was read with facts of its rate, event and price, all of which the caller may see.

@@ -99,7 +99,7 @@ describe('the protocol', () => {
   test.each([
     [
       'cost',
-      `subscription { checkIns(eventId: "x") { ticket { event { ${'ticketRates { event { '.repeat(4)} id ${'} }'.repeat(4)} } } } }`,
+      `subscription { checkIns(eventId: "x") { node { ticket { event { ${'ticketRates { event { '.repeat(4)} id ${'} }'.repeat(4)} } } } } }`,
     ],
     [
       'aliases',

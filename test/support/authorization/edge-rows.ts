@@ -7,7 +7,7 @@ import type { Rule } from './oracle.ts'
 const edges: Record<Rule | 'part', string> = {
   catalogue: `Event.ticketRates EventConnection.nodes EventEdge.node OrganizationConnection.nodes OrganizationEdge.node
     Integration.organization QuotedItem.ticketRate QuotedTicket.price AvailabilityError.ticketRate
-    CheckoutPayload.ticketRates SellAtBoxOfficePayload.ticketRates IssueInvitationsPayload.ticketRates`,
+    CheckoutPayload.ticketRates SellAtBoxOfficePayload.ticketRates IssueInvitationsPayload.ticketRates CheckIn.event`,
   sold: `Ticket.event Ticket.ticketRate TicketRate.event Event.organization Event.location Location.organization
     TicketRate.prices TicketRate.currentPrice TicketRate.supplements TicketRate.questions Answer.question`,
   channel: 'Viewer.channel Ticket.channel',
@@ -19,6 +19,7 @@ const edges: Record<Rule | 'part', string> = {
     RefundTicketsPayload.refunds ReturnTicketPayload.refund CheckIn.ticket RedeemSupplementPayload.ticket
     UpdateAttendeesPayload.tickets TransferTicketPayload.ticket ResendTicketsPayload.tickets
     TransitionError.ticket TransitionError.payment`,
+  checkIn: 'CheckInConnection.nodes CheckInEdge.node CheckInTicketPayload.checkIn',
   discount: 'Ticket.discount DiscountConnection.nodes DiscountEdge.node',
   webhook: `UpdateWebhookPayload.webhook EnableWebhookPayload.webhook DisableWebhookPayload.webhook
     RegisterWebhookPayload.webhook RotateWebhookSecretPayload.webhook`,
@@ -38,7 +39,8 @@ const edges: Record<Rule | 'part', string> = {
     Ticket.settlement Settlement.paid Settlement.refunded Settlement.commission Settlement.net
     Payment.totalAmount Payment.refunded Payment.boxOffice Refund.amount
     SalesRow.gross SalesRow.discounts SalesRow.fees SalesRow.refunded SalesRow.net
-    CheckInTicketPayload.checkIn CheckInTicketsPayload.results Refused.errors AmountError.amount`,
+    Event.checkIns Event.attendance Ticket.checkIns CheckInConnection.edges CheckInConnection.pageInfo
+    CheckInTicketsPayload.results Refused.errors AmountError.amount`,
 }
 
 export const edgeRules = new Map(

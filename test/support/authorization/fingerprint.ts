@@ -1,6 +1,7 @@
 import type { LightMyRequestResponse } from 'fastify'
 
-/** Serializes a response without its date, its request ID and the identifier that the client sent. Equal
+/** Serializes a response without its date, its request ID, the identifiers of scans, which each request makes anew, and the
+ *  identifier that the client sent. Equal
  *  fingerprints mean that a client cannot tell two responses apart. */
 export function fingerprint(
   { statusCode, headers, body }: Pick<LightMyRequestResponse, 'statusCode' | 'headers' | 'body'>,
@@ -9,7 +10,8 @@ export function fingerprint(
   const { date: _date, 'x-request-id': requestId, ...rest } = headers
   const serialized = JSON.stringify({ statusCode, headers: rest, body })
   const anonymous = serialized.replaceAll(String(requestId), '<request>')
-  return sent === '' ? anonymous : anonymous.replaceAll(sent, '<sent>')
+  const named = sent === '' ? anonymous : anonymous.replaceAll(sent, '<sent>')
+  return named.replaceAll(/chk_\w{26}/g, '<scan>')
 }
 
 /** Shows the surroundings of the first difference; whole responses would be pages long. */

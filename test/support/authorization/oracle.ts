@@ -44,6 +44,10 @@ export const seesChange = (caller: Caller, thing: Thing): boolean =>
     ? seesCatalogue(caller, thing) && caller.mode === thing.mode
     : seesSale(caller, thing)
 
+/** Scans are shown to the organization alone, those of each mode to its keys. */
+export const seesCheckIn = (caller: Caller, thing: Thing): boolean =>
+  caller.kind === 'integration' && seesSale(caller, thing)
+
 /** Discounts are shown to the organization alone. */
 export const seesDiscount = (caller: Caller, thing: Thing): boolean =>
   caller.kind === 'integration' && seesCatalogue(caller, thing)
@@ -55,6 +59,7 @@ export const rules = {
   integration: seesIntegration,
   discount: seesDiscount,
   sale: seesSale,
+  checkIn: seesCheckIn,
   webhook: ownsWebhook,
   change: seesChange,
 }
@@ -75,6 +80,7 @@ const everything = [
     where id not in (select id from organizations)`,
   ...['prices', 'supplements', 'questions'].map(ofRate),
   ...['payments', 'tickets', 'refunds', 'changes'].map(ofSale),
+  'select id, organization_id, null, mode::text from check_ins',
   `select webhooks.id, coalesce(organization_id, ''), coalesce(channel_id, integration_id), mode::text
     from webhooks left join integrations on integrations.id = integration_id`,
 ].join(' union all ')

@@ -1,9 +1,11 @@
+import { checkIns } from '../../../src/domain/check-in/table.ts'
 import {
   readCursor as readEventCursor,
   toCursor as toEventCursor,
 } from '../../../src/domain/event/search-events.ts'
 import { refunds } from '../../../src/domain/refund/table.ts'
 import type { Mode } from '../../../src/shared/mode.ts'
+import { scanTicket } from '../door.ts'
 import type { GatewayOptions } from '../harness.ts'
 import { openStripeSale, type StripeSale } from '../stripe-sale.ts'
 import { type Caller, type Callers, openCallers } from './callers.ts'
@@ -29,6 +31,7 @@ const kinds = [
     'payment',
     'ticket',
     'refund',
+    'checkIn',
     'code',
     'channel',
     'integration',
@@ -78,6 +81,20 @@ async function refundsIn({ db }: StripeSale): Promise<Thing[]> {
     organization: organizationId,
     principal: channelId,
     mode,
+  }))
+}
+
+// Scans of a code that matches no ticket, at an event of each organization and in each mode.
+async function checkInsOf(sale: StripeSale, { door, testDoor, far }: Callers): Promise<Thing[]> {
+  for (const { headers, organizations } of [door, testDoor, far])
+    await scanTicket(
+      sale,
+      { qrCode: 'FORGED', eventId: organizations[0]?.replace('org', 'evt'), idempotencyKey: 'forged' },
+      headers,
+    )
+  const rows = await sale.db.select().from(checkIns)
+  return rows.map(({ id, organizationId, mode }) => ({
+    ...{ id, organization: organizationId, principal: null, mode },
   }))
 }
 
@@ -162,6 +179,7 @@ export async function openWorld(options: GatewayOptions = {}) {
     payment: payments,
     ticket: tickets,
     refund: await refundsIn(sale),
+    checkIn: await checkInsOf(sale, callers),
     code: codes,
     ...clientThings(callers),
     webhook: webhooks,

@@ -1,0 +1,119 @@
+import { and, eq, getTableColumns, sql } from 'drizzle-orm'
+import type { PgColumn } from 'drizzle-orm/pg-core'
+import { arrayRows } from '../../data/array-params.ts'
+import { loadOne, type Readers } from '../../data/batch-loader.ts'
+import { rowsOf } from '../../data/json-rows.ts'
+import { Loader } from '../../data/loader.ts'
+import { anyOf, inOrganization, inOrganizationIfNamed, isInMode, query } from '../../data/query.ts'
+import { decodeCursor, encodeCursor } from '../../shared/cursor.ts'
+import { groupBy } from '../../shared/group-by.ts'
+import { tickets } from '../ticket/table.ts'
+import { ticketRates } from '../ticket-rate/table.ts'
+import { type CheckIn, checkIns } from './table.ts'
+
+// Check-ins are for integrations: their own organization is known, and nobody else's is asked for.
+const organizationOf = async () => null
+
+const columns = getTableColumns(checkIns)
+const ofIntegration = (column: PgColumn) =>
+  and(inOrganizationIfNamed(column), anyOf(column, 'ownOrganizationIds'))
+
+export const checkInById = loadOne<CheckIn>('own', {
+  name: 'check_in_by_id',
+  rows: rowsOf(columns),
+  query: (select, keys) =>
+    select
+      .from(checkIns)
+      .where(and(ofIntegration(checkIns.organizationId), anyOf(checkIns.id, keys), isInMode(checkIns.mode))),
+  key: ({ id }) => id,
+  organizationOf,
+})
+
+/** Position among check-ins, in the order in which their transactions began. */
+export type Position = Pick<CheckIn, 'createdAt' | 'id'>
+
+/** Opaque cursor of a check-in, in lists and in streams. */
+export const toCursor = ({ createdAt, id }: Position): string => encodeCursor(`${createdAt.getTime()} ${id}`)
+
+// Up to the year 5138: PostgreSQL reads no year of five digits as JavaScript writes it.
+const shape = /^(\d{1,14}) (\w{0,64})$/
+
+/** Decodes a cursor, of the argument with this name. Refuses: INVALID, for a text that is not such a cursor. */
+export const readCursor = (cursor: string, name?: string): Position =>
+  decodeCursor(
+    cursor,
+    (text) => {
+      const [, time, id] = shape.exec(text) ?? []
+      return id === undefined ? null : { createdAt: new Date(Number(time)), id }
+    },
+    name,
+  )
+
+const asked = arrayRows('asked', {
+  place: 'integer',
+  parent: 'text',
+  limit: 'integer',
+  beforeTime: 'timestamptz',
+  beforeId: 'text',
+})
+const { place, parent, limit, beforeTime, beforeId } = asked.cells
+
+/** Makes a loader of pages of check-ins, newest first, by the texts of `pageKey`: one statement for any number of them. */
+function loadPages(name: string, column: PgColumn) {
+  const find = query(name, {
+    rows: rowsOf({ place: sql<number>`${place}`, ...columns }),
+    query: (select) =>
+      select
+        .from(
+          sql`${asked.rows} cross join lateral (
+            select * from ${checkIns}
+            where ${inOrganization(checkIns.organizationId)} and ${isInMode(checkIns.mode)} and ${column} = ${parent}
+              and (${checkIns.createdAt}, ${checkIns.id}) < (${beforeTime}, ${beforeId})
+            order by created_at desc, id desc limit ${limit}) as check_ins`,
+        )
+        .orderBy(sql`${checkIns.createdAt} desc, ${checkIns.id} desc`),
+  })
+  return ({ own: { db, reach } }: Readers) =>
+    new Loader<CheckIn[]>(async (keys) => {
+      const pages = keys.map((key, place) => ({ ...JSON.parse(key), place }))
+      const [organizationId] = reach.ownOrganizationIds
+      const found = await find(db, { ...asked.values(pages), organizationId, mode: reach.mode })
+      const byPlace = groupBy(found, ({ place }) => String(place))
+      return keys.map((_, place) => byPlace.get(String(place)) ?? [])
+    })
+}
+export const checkInsByEventId = loadPages('check_ins_by_event_id', checkIns.eventId)
+export const checkInsByTicketId = loadPages('check_ins_by_ticket_id', checkIns.ticketId)
+
+/** Key of a page: at most `limit` check-ins of an event or a ticket, from the newest one before a position. */
+export const pageKey = (parent: string, limit: number, before: Position | null): string =>
+  JSON.stringify({ parent, limit, beforeTime: before?.createdAt ?? 'infinity', beforeId: before?.id ?? '' })
+
+const attendance = {
+  eventId: ticketRates.eventId,
+  sold: sql<number>`sum(${tickets.admits}) filter (where ${tickets.status} = 'active')`,
+  inside: sql<number>`sum(${tickets.entered})`,
+  entered: sql<number>`sum(${tickets.mostInside})`,
+}
+
+/** Numbers of people of an event, null if no ticket was ever paid. */
+export const attendanceByEventId = loadOne('own', {
+  name: 'attendance_by_event_id',
+  rows: rowsOf(attendance),
+  query: (select, keys) =>
+    select
+      .from(ticketRates)
+      .innerJoin(
+        tickets,
+        and(
+          ofIntegration(tickets.organizationId),
+          isInMode(tickets.mode),
+          eq(tickets.ticketRateId, ticketRates.id),
+          sql`${tickets.activatedAt} is not null`,
+        ),
+      )
+      .where(anyOf(ticketRates.eventId, keys))
+      .groupBy(ticketRates.eventId),
+  key: ({ eventId }) => eventId,
+  organizationOf,
+})
