@@ -1,4 +1,4 @@
-import type { ObjectRef, QueryFieldBuilder } from '@pothos/core'
+import type { ArgBuilder, ObjectRef } from '@pothos/core'
 import { z } from 'zod'
 import { pageSize } from '../shared/input-types.ts'
 import { parse } from '../shared/parse.ts'
@@ -56,7 +56,7 @@ export const toPage = <Node>(found: Node[], first: number, after: string | null 
 type Types = typeof builder.$inferSchemaTypes
 
 /** Arguments of a list that is read forward. `after` describes its cursor. */
-export const forwardArgs = (t: QueryFieldBuilder<Types, Types['Root']>, after: string) => ({
+export const forwardArgs = (t: { arg: ArgBuilder<Types> }, after: string) => ({
   first: t.arg.int({ required: true, defaultValue: 50, description: 'Page size, 1 to 100.' }),
   after: t.arg.string({ description: after }),
 })

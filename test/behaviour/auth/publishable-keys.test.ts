@@ -97,7 +97,6 @@ test('no answer to a publishable key has a person, a code or a document', async 
 test.each([
   '{ changes { nodes { id } } }',
   '{ webhooks { id } }',
-  '{ sales(eventId: "evt_1", groupBy: RATE) { key } }',
   '{ discounts { nodes { id } } }',
   '{ tickets { nodes { id } } }',
   '{ payments { nodes { id } } }',

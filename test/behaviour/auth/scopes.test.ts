@@ -45,7 +45,6 @@ const operations: Record<string, string> = {
   'Query.changes': '{ changes { nodes { id } } }',
   'Query.webhooks': '{ webhooks { id } }',
   'Query.webhookDeliveries': '{ webhookDeliveries(webhookId: "x") { nodes { attempts } } }',
-  'Query.sales': '{ sales(eventId: "evt_1", groupBy: RATE) { key } }',
   'Query.event': '{ event(by: { id: "evt_1" }) { id } }',
   'Query.events': '{ events { nodes { id } } }',
   'Query.organization': '{ organization(by: { id: "org_1" }) { id } }',

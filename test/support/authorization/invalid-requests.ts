@@ -14,7 +14,6 @@ export const invalidRequests: [name: string, ask: Ask, isFor: string][] = [
   graphql('query', 'changes', 'first: 0', 'channel integration'),
   graphql('query', 'webhookDeliveries', 'webhookId: "x", first: 0', 'channel integration'),
   graphql('query', 'discounts', 'first: 0', 'integration'),
-  graphql('query', 'sales', 'eventId: "x", groupBy: RATE, first: 0', 'integration'),
   graphql(
     'query',
     'quoteCheckout',
