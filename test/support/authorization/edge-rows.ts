@@ -5,7 +5,7 @@ import type { Rule } from './oracle.ts'
 // `sold`: a ticket leads there too, also after the grant was withdrawn, but to nothing else that its event offers.
 
 const edges: Record<Rule | 'part', string> = {
-  catalogue: `Event.ticketRates EventConnection.nodes EventEdge.node OrganizationConnection.nodes OrganizationEdge.node
+  catalogue: `Event.ticketRates Discount.ticketRates EventConnection.nodes EventEdge.node OrganizationConnection.nodes OrganizationEdge.node
     Integration.organization QuotedItem.ticketRate QuotedTicket.price AvailabilityError.ticketRate
     SalesRow.ticketRate SalesRow.price CheckoutPayload.ticketRates SellAtBoxOfficePayload.ticketRates IssueInvitationsPayload.ticketRates`,
   sold: `Ticket.event Ticket.ticketRate TicketRate.event Event.organization Event.location Location.organization
