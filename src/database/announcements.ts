@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { type Database, perDatabase } from './database.ts'
 
 /** Kinds of rows whose changes processes announce to each other. */
-const topics = ['stock', 'changes', 'check-ins'] as const
+const topics = ['stock', 'payments', 'changes', 'check-ins'] as const
 export type Topic = (typeof topics)[number]
 
 /** Way to the other processes that share a database. */

@@ -155,7 +155,7 @@ test('each root field that an integration may use has a scope', () => {
   const forAll = new Set([
     ...['Query.node', 'Query.nodes', 'Query.viewer'],
     // Channels and browsers only.
-    ...['Query.paymentByUrl', 'Query.quoteCheckout'],
+    ...['Query.paymentByUrl', 'Query.quoteCheckout', 'Subscription.payment'],
     ...['Mutation.checkout', 'Mutation.cancelPayment', 'Mutation.returnTicket'],
   ])
   const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()]

@@ -4,7 +4,7 @@ import { rowsOf } from '../../../data/json-rows.ts'
 import { anyOf, inOrganization, query } from '../../../data/query.ts'
 import { nowMs } from '../../../database/clock.ts'
 import type { Connection } from '../../../database/database.ts'
-import { atOnce } from '../../../database/transaction.ts'
+import { announceOnCommit, atOnce } from '../../../database/transaction.ts'
 import { queueDeliveries } from '../../delivery/queue-deliveries.ts'
 import { events } from '../../event/table.ts'
 import { issueInvoices } from '../../invoice/issue-invoice.ts'
@@ -154,6 +154,11 @@ async function writePaid<Sold extends SoldTicket>(
   const [paid, activated] = await atOnce(markPayments(tx, values), activateTickets(tx, { ...values, from }))
   const [first] = activated
   if (!first || paid.length < payables.length) throw new Error('a payment was not marked as paid')
+  announceOnCommit(
+    tx,
+    'payments',
+    paid.map(({ id }) => id),
+  )
   const at = new Date(first.at)
   const isActivated = new Set(activated.map(({ id }) => id))
   return payables.map(({ payment, tickets }) => {
