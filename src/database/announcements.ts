@@ -3,7 +3,7 @@ import { isParsed } from '../shared/parse.ts'
 import { type Database, perDatabase } from './database.ts'
 
 /** Kinds of rows whose changes processes announce to each other. */
-const topics = ['stock', 'changes', 'check-ins'] as const
+const topics = ['stock', 'payments', 'changes', 'check-ins'] as const
 export type Topic = (typeof topics)[number]
 
 /** Way to the other processes that share a database. */

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { schema } from '../../src/graphql-server/schema.ts'
 import { boxOfficeRows } from '../support/authorization/box-office-rows.ts'
 import { badCredentialNames } from '../support/authorization/callers.ts'
-import { catalogueRows, refusedRows } from '../support/authorization/catalogue-rows.ts'
+import { catalogueRows, refusedRows, salesRows } from '../support/authorization/catalogue-rows.ts'
 import {
   checkCredentials,
   checkOpenRow,
@@ -34,7 +34,7 @@ import { readDocument } from '../support/openapi/document.ts'
 
 // Mutations come before reads, so that reads cover every state of a ticket.
 const graphqlRows = { ...ownerRows, ...boxOfficeRows, ...catalogueRows, ...graphqlListRows, ...liveRows }
-const rows = { ...graphqlRows, ...restRows, ...exportRows, ...headRows }
+const rows = { ...graphqlRows, ...salesRows, ...restRows, ...exportRows, ...headRows }
 
 let matrix: Matrix
 let routes: string[]

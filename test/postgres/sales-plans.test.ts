@@ -34,15 +34,13 @@ beforeAll(async () => {
 afterAll(() => sale.close())
 
 async function planOf(groupBy: string): Promise<string> {
-  const query = `{ sales(eventId: "evt_7", groupBy: ${groupBy}) { key tickets net { amount currency } } }`
-  const { data, errors } = await sale.graphql<{ sales: { tickets: number; net: Amount }[] }>(
-    query,
-    {},
-    sale.integration.v2,
-  )
+  const query = `{ event(by: { id: "evt_7" }) { sales(groupBy: ${groupBy}) { nodes { ticketCount net { amount currency } } } } }`
+  type Found = { event: { sales: { nodes: { ticketCount: number; net: Amount }[] } } }
+  const { data, errors } = await sale.graphql<Found>(query, {}, sale.integration.v2)
   expect(errors).toBeUndefined()
-  expect(data?.sales.reduce((sum, { tickets }) => sum + tickets, 0)).toBe(ticketsOfEach)
-  expect(data?.sales.reduce((sum, { net }) => sum + numberOf(net), 0)).toBeCloseTo(ticketsOfEach * 21)
+  const rows = data?.event.sales.nodes ?? []
+  expect(rows.reduce((sum, { ticketCount }) => sum + ticketCount, 0)).toBe(ticketsOfEach)
+  expect(rows.reduce((sum, { net }) => sum + numberOf(net), 0)).toBeCloseTo(ticketsOfEach * 21)
   const found = seen.findLast(({ text }) => text.includes('as gross'))
   expect(found).toBeDefined()
   return explain(sale.db, found ?? { text: '', parameters: [] })

@@ -151,7 +151,7 @@ test('roots are in the order of a table of contents: who, what there is, what wa
   const query = places(
     OperationTypeNode.QUERY,
     ...['organizations', 'viewer', 'event', 'ticketRate', 'discounts', 'payment', 'ticket', 'quoteCheckout'],
-    ...['sales', 'changes', 'webhooks', 'node', 'nodes'],
+    ...['changes', 'webhooks', 'node', 'nodes'],
   )
   const mutation = places(
     OperationTypeNode.MUTATION,

@@ -1,7 +1,11 @@
 import { builder, NodeRef, nullable, nullableAmount, nullableTime, part } from '../../graphql/builder.ts'
 import { connectionOf, costOfPage, forwardArgs, sizeOf, toPage } from '../../graphql/connection.ts'
+import { toRow } from '../../graphql/lookahead.ts'
 import { requireIntegration } from '../../request/context.ts'
+import { TicketRateRef } from '../ticket-rate/graphql.ts'
+import { ticketRateById } from '../ticket-rate/loaders.ts'
 import { leftOf } from '../ticket-rate/sale-rules.ts'
+import type { TicketRate } from '../ticket-rate/table.ts'
 import { listDiscounts, readCursor, toCursor } from './list-discounts.ts'
 import { discountById } from './loaders.ts'
 import type { Discount } from './table.ts'
@@ -27,13 +31,21 @@ export const DiscountRef = builder.objectRef<Discount>('Discount').implement({
     amount: t.field(
       nullableAmount('Amount off the price; null if `percentage` is set.', ({ amount }) => amount),
     ),
-    currency: t.exposeString('currency', { description: 'Currency, as an ISO 4217 code.' }),
-    ticketRateIds: t.exposeIDList('ticketRateIds', {
-      description: 'Identifiers of the rates that it applies to; all of the organization if empty.',
+    ticketRates: t.field({
+      type: [TicketRateRef],
+      ...nullable('Rates that it applies to; null for all of the organization.'),
+      resolve: ({ ticketRateIds }, _args, { loaders }, info) =>
+        ticketRateIds.length === 0
+          ? null
+          : Promise.all(
+              ticketRateIds.map((id) =>
+                toRow(id, info, () => loaders.load(ticketRateById, id) as Promise<TicketRate>),
+              ),
+            ),
     }),
     validFrom: t.expose('validFrom', nullableTime('Start of its validity; null if it has none.')),
     validUntil: t.expose('validUntil', nullableTime('End of its validity; null if it has none.')),
-    quantity: t.exposeInt(
+    limit: t.exposeInt(
       'capacity',
       nullable('Maximum number of tickets that it can be used for; null for no limit.'),
     ),

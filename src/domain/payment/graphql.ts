@@ -1,3 +1,4 @@
+import type { ArgBuilder } from '@pothos/core'
 import {
   amountOf,
   builder,
@@ -8,11 +9,11 @@ import {
   nullableTime,
   time,
 } from '../../graphql/builder.ts'
-import { requireSelling } from '../../request/context.ts'
-import { findPaymentByToken, paymentById } from './loaders.ts'
-import { paymentUrl, tokenInUrl } from './payment-url.ts'
+import { paymentById } from './loaders.ts'
+import { paymentUrl } from './payment-url.ts'
 import { ownProvider } from './provider.ts'
 import type { Payment } from './table.ts'
+import { findPaymentByUrl, watchPayment } from './watch-payment.ts'
 
 export const PaymentStatusRef = enumOf<Payment['status']>(
   'PaymentStatus',
@@ -115,6 +116,13 @@ builder.queryField('payment', (t) =>
   }),
 )
 
+const urlArgs = (t: { arg: ArgBuilder<typeof builder.$inferSchemaTypes> }) => ({
+  url: t.arg.string({
+    required: true,
+    description: 'Address of the page, `Payment.pageUrl` of the checkout.',
+  }),
+})
+
 builder.queryField('paymentByUrl', (t) =>
   t.field({
     type: PaymentRef,
@@ -122,16 +130,21 @@ builder.queryField('paymentByUrl', (t) =>
     extensions: { needs: { caller: 'selling', scope: 'none' } },
     description:
       'Finds a payment of the channel by the address of its page, which whoever made the checkout knows. Channels and publishable keys only: it is all that a publishable key sees of a payment. Null if there is none.',
-    args: {
-      url: t.arg.string({
-        required: true,
-        description: 'Address of the page, `Payment.pageUrl` of the checkout.',
-      }),
+    args: urlArgs(t),
+    resolve: (_root, { url }, ctx) => findPaymentByUrl(url, ctx),
+  }),
+)
+
+builder.subscriptionField('payment', (t) =>
+  t.field({
+    type: PaymentRef,
+    extensions: {
+      needs: { caller: 'selling', scope: 'none', stream: { latestBy: ({ id }: Payment) => id } },
     },
-    resolve: async (_root, { url }, ctx) => {
-      const { channelId, mode } = requireSelling(ctx)
-      const token = tokenInUrl(url)
-      return token === null ? null : findPaymentByToken(ctx.db, token, { channelId, mode })
-    },
+    description:
+      'Streams a payment of the channel by the address of its page: as it is at once, and again whenever its status changes or more of it is refunded. It goes on until the client ends it, because late money pays an expired payment. Refuses an address that `paymentByUrl` does not find with `NOT_FOUND`.',
+    args: urlArgs(t),
+    subscribe: (_root, { url }, ctx) => watchPayment(url, ctx),
+    resolve: (payment: Payment) => payment,
   }),
 )

@@ -1,4 +1,4 @@
-import { amountOf, builder, enumOf, NodeRef, nullableTime, time } from '../../graphql/builder.ts'
+import { amountOf, builder, enumOf, NodeRef, nullable, nullableTime, time } from '../../graphql/builder.ts'
 import { PaymentRef } from '../payment/graphql.ts'
 import { TicketRef } from '../ticket/graphql.ts'
 import { ticketById } from '../ticket/loaders.ts'
@@ -69,7 +69,10 @@ builder.objectField(PaymentRef, 'refunds', (t) =>
     type: [RefundRef],
     // A payment rarely has more than two refunds, but each can lead back to the payment.
     complexity: { field: 1, multiplier: 2 },
-    description: 'Refunds of this payment and its tickets, pending and failed ones included, oldest first.',
-    resolve: (payment, _args, { loaders }) => loaders.loadBeside(refundsByPaymentId, payment.id, payment),
+    ...nullable(
+      'Refunds of this payment and its tickets, pending and failed ones included, oldest first; null for a publishable key.',
+    ),
+    resolve: (payment, _args, { caller, loaders }) =>
+      caller?.kind === 'publishable' ? null : loaders.loadBeside(refundsByPaymentId, payment.id, payment),
   }),
 )

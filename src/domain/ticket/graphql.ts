@@ -174,8 +174,9 @@ builder.objectField(PaymentRef, 'tickets', (t) =>
     type: [TicketRef],
     // As many as a checkout has; a payment of invitations may have twice as many.
     complexity: { field: 1, multiplier: maxTickets },
-    description: 'Tickets of this payment.',
-    resolve: (payment, _args, { loaders }) => loaders.loadBeside(ticketsByPaymentId, payment.id, payment),
+    ...nullable('Tickets of this payment; null for a publishable key.'),
+    resolve: (payment, _args, { caller, loaders }) =>
+      caller?.kind === 'publishable' ? null : loaders.loadBeside(ticketsByPaymentId, payment.id, payment),
   }),
 )
 

@@ -55,9 +55,9 @@ codes and limits:
 | correct an attendee, give a ticket to another person, send it again | \`updateAttendees\`, \`transferTicket\`, \`resendTickets\` |
 | check tickets in, hand out what was bought with them | \`checkInTicket\`, \`checkInTickets\`, \`redeemSupplement\` |
 | sell at the box office, give tickets away | \`sellAtBoxOffice\`, \`issueInvitations\` |
-| sums of an event, discounts, lists of payments | \`sales\`, \`discounts\`, \`payments\` |
+| sums of an event, discounts, lists of payments | \`Event.sales\`, \`discounts\`, \`payments\` |
 | register webhooks, read what they would have sent | \`registerWebhook\`, \`webhooks\`, \`changes\` |
-| watch places and scans live | \`ticketRates\`, \`checkIns\` |
+| watch places, payments and scans live | \`ticketRates\`, \`payment\`, \`checkIns\` |
 | read a payment in a browser, by a publishable key | \`paymentByUrl\` |
 
 - Bodies are JSON in UTF-8. Times are ISO 8601 in UTC with milliseconds, amounts are in major units of their currency.

@@ -254,12 +254,13 @@ test('test sales are in no live sum, feed or webhook, and have invoices of their
     live.channel,
   )
   expect(wrong.errors?.[0]?.extensions?.code).toBe('CURSOR_UNKNOWN')
-  const report = '{ sales(eventId: "evt_1", groupBy: RATE) { key tickets } }'
+  const report =
+    '{ event(by: { id: "evt_1" }) { sales(groupBy: RATE) { nodes { ticketRate { id } ticketCount } } } }'
   const sums = async (sale: Sale) =>
-    (await sale.graphql<{ sales: { tickets: number }[] }>(report, {}, sale.integration.v2)).data
+    (await sale.graphql<{ event: { sales: object } }>(report, {}, sale.integration.v2)).data?.event.sales
   expect([await sums(live), await sums(testing)]).toEqual([
-    { sales: [] },
-    { sales: [{ key: 'rate_1', tickets: 2 }] },
+    { nodes: [] },
+    { nodes: [{ ticketRate: { id: 'rate_1' }, ticketCount: 2 }] },
   ])
   await sold(live)
   const references = await live.db

@@ -112,4 +112,8 @@ test('time zones are those that the database knows', async () => {
 })
 
 const salesOf = () =>
-  sale.graphql('{ sales(eventId: "evt_plain", groupBy: DAY) { key tickets } }', {}, sale.integration.v2)
+  sale.graphql(
+    '{ event(by: { id: "evt_plain" }) { sales(groupBy: DAY) { nodes { day ticketCount } } } }',
+    {},
+    sale.integration.v2,
+  )

@@ -2,7 +2,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { mustCheckOut } from '../../support/checkouts.ts'
 import { money } from '../../support/contract-input.ts'
 import { aDiscount, importDiscounts, times, withCode } from '../../support/discounts.ts'
-import { aCatalogue, anEvent, anOrganization, aRateOf, integrationHeaders } from '../../support/factories.ts'
+import {
+  aCatalogue,
+  anEvent,
+  anOrganization,
+  aRate,
+  aRateOf,
+  integrationHeaders,
+} from '../../support/factories.ts'
 import { fullPaymentOf } from '../../support/refunds.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 import { settlePaymentById } from '../../support/settle-payment.ts'
@@ -28,14 +35,14 @@ beforeAll(async () => {
         anOrganization({ discounts: [full, aDiscount({ code: 'zero' }), aDiscount({ code: 'gone' })] }),
         anOrganization({ _id: 'org_2', name: 'Other', discounts: [aDiscount({ code: 'theirs' })] }),
       ],
-      events: [anEvent({ ticket_rates: [aRateOf(100)] })],
+      events: [anEvent({ ticket_rates: [aRateOf(100), aRate({ _id: 'rate_2' })] })],
     }),
   )
   other = (await integrationHeaders(sale.db, 'org_2')).v2
 })
 afterAll(() => sale.close())
 
-const fields = `id code name percentage amount { amount currency } currency ticketRateIds validFrom validUntil quantity maxPerCheckout
+const fields = `id code name percentage amount { amount currency } ticketRates { id } validFrom validUntil limit maxPerCheckout
   uses { held sold available }`
 type Page = {
   discounts: {
@@ -70,11 +77,10 @@ test('an integration lists the discounts of its organization with their uses', a
       name: 'Everything',
       percentage: null,
       amount: { amount: '2.50', currency: 'EUR' },
-      currency: 'EUR',
-      ticketRateIds: ['rate_1'],
+      ticketRates: [{ id: 'rate_1' }],
       validFrom: full.valid_from,
       validUntil: full.valid_until,
-      quantity: 10,
+      limit: 10,
       maxPerCheckout: 3,
       uses: { held: 3, sold: 2, available: 5 },
     },
@@ -84,11 +90,10 @@ test('an integration lists the discounts of its organization with their uses', a
       name: 'zero',
       percentage: 10,
       amount: null,
-      currency: 'EUR',
-      ticketRateIds: [],
+      ticketRates: null,
       validFrom: null,
       validUntil: null,
-      quantity: null,
+      limit: null,
       maxPerCheckout: null,
       uses: { held: 0, sold: 0, available: null },
     },
@@ -141,9 +146,31 @@ test('a ticket shows its discount to an integration of its organization alone, e
 test('a list of discounts of any length takes 2 statements', async () => {
   await importDiscounts(
     sale,
-    Array.from({ length: 100 }, (_, index) => aDiscount({ code: `code-${index}` })),
+    Array.from({ length: 100 }, (_, index) =>
+      aDiscount({ code: `code-${index}`, ticket_rate_ids: index % 2 ? ['rate_1'] : ['rate_2', 'rate_1'] }),
+    ),
   )
+  const ratesWith = async (fields: string) => {
+    const query = `{ discounts(first: 100) { nodes { ticketRates { ${fields} } } } }`
+    type Found = { discounts: { nodes: { ticketRates: { id: string; name?: string }[] }[] } }
+    const { data } = await sale.graphql<Found>(query, {}, sale.integration.v2)
+    return data?.discounts.nodes.map(({ ticketRates }) => ticketRates) ?? []
+  }
   sale.statements.reset()
   expect(await idsOf(sale.integration.v2, 'first: 100')).toHaveLength(100)
   expect(sale.statements).toHaveLength(2)
+  sale.statements.reset()
+  expect((await ratesWith('id'))[1]).toEqual([{ id: 'rate_1' }])
+  expect(sale.statements).toHaveLength(2)
+  sale.statements.reset()
+  const rates = await ratesWith('id name')
+  expect(rates.slice(0, 2)).toEqual([
+    [
+      { id: 'rate_2', name: 'Entrance' },
+      { id: 'rate_1', name: 'Entrance' },
+    ],
+    [{ id: 'rate_1', name: 'Entrance' }],
+  ])
+  // All rates together.
+  expect(sale.statements).toHaveLength(3)
 })

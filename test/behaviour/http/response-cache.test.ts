@@ -143,6 +143,23 @@ test('response cache is not shared with a key of other scopes', async () => {
     expect((await ask(page, door)).json().errors[0].extensions.code).toBe('FORBIDDEN')
 })
 
+test('response cache shows sums of sales to keys of their scope alone, whoever asks first', async () => {
+  const sums = '{ event(by: { id: "evt_1" }) { id sales(groupBy: RATE) { nodes { ticketCount } } } }'
+  const [both, own] = [
+    await scopedHeaders(sale, 'catalogue', 'sales'),
+    await scopedHeaders(sale, 'catalogue'),
+  ]
+  const salesFor = async (headers: Headers) => (await ask(sums, headers)).json().data.event.sales
+  for (const callers of [
+    [both, own, sale.channel],
+    [own, sale.channel, both],
+  ]) {
+    invalidateCatalogue(sale.db)
+    for (const headers of callers)
+      expect(await salesFor(headers)).toEqual(headers === both ? { nodes: [] } : null)
+  }
+})
+
 test('response cache keeps no response with errors, and each names its own request', async () => {
   const query = '{ events { nodes { id } } wrong: events(first: 0) { nodes { id } } }'
   const answers = await Promise.all(Array.from({ length: 4 }, () => ask(query)))

@@ -42,12 +42,12 @@ const dayIn = async (timezone: string): Promise<string> => {
     .limit(1)
   return row?.day ?? ''
 }
-async function days(): Promise<[key: string, tickets: number][]> {
-  const query = '{ sales(eventId: "evt_1", groupBy: DAY) { key tickets } }'
-  type Answer = { sales: { key: string; tickets: number }[] }
+async function days(): Promise<[day: string, tickets: number][]> {
+  const query = '{ event(by: { id: "evt_1" }) { sales(groupBy: DAY) { nodes { day ticketCount } } } }'
+  type Answer = { event: { sales: { nodes: { day: string; ticketCount: number }[] } } }
   const { data, errors } = await sale.graphql<Answer>(query, {}, sale.integration.v2)
   expect(errors).toBeUndefined()
-  return data?.sales.map(({ key, tickets }) => [key, tickets]) ?? []
+  return data?.event.sales.nodes.map(({ day, ticketCount }) => [day, ticketCount]) ?? []
 }
 
 test('a day stays where the venue moves to another time zone, or the event to no venue', async () => {

@@ -19,6 +19,7 @@ import {
   integrationHeaders,
 } from '../../support/factories.ts'
 import { brokenInvariants } from '../../support/invariants.ts'
+import { publishableHeaders, scopedHeaders } from '../../support/modes.ts'
 import { cancelTicket, fullPaymentOf, refundTicket, refusalCodes } from '../../support/refunds.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 import { addUp, groupings, salesAmounts, salesFields, wrongSums } from '../../support/sales-sums.ts'
@@ -75,19 +76,22 @@ beforeAll(async () => {
 })
 afterAll(() => sale.close())
 
-type Row = Record<string, string | number | null>
+type Row = Record<string, string | number | object | null>
+type Page = { nodes: Row[]; pageInfo: { endCursor: string; hasNextPage: boolean } }
 const ask = (eventId: string, groupBy: string, headers = sale.integration.v2, more = '') =>
-  sale.graphql<{ sales: Row[] | null }>(
-    `query ($eventId: ID!) { sales(eventId: $eventId, groupBy: ${groupBy}${more}) { ${salesFields} } }`,
+  sale.graphql<{ event: { sales: Page | null } | null }>(
+    `query ($eventId: ID!) { event(by: { id: $eventId }) { sales(groupBy: ${groupBy}${more}) {
+      nodes { ${salesFields} } pageInfo { endCursor hasNextPage } } } }`,
     { eventId },
     headers,
   )
-async function salesBy(groupBy: string, more = ''): Promise<Row[] | null | undefined> {
-  const { data, errors } = await ask('evt_sums', groupBy, undefined, more)
+async function salesBy(groupBy: string): Promise<Row[] | undefined> {
+  const { data, errors } = await ask('evt_sums', groupBy)
   expect(errors).toBeUndefined()
-  for (const row of data?.sales ?? [])
-    for (const name of salesAmounts) expect(row[name]).toMatchObject({ currency: row.currency })
-  return withNumbers(data?.sales)
+  const rows = data?.event?.sales?.nodes
+  for (const row of rows ?? [])
+    for (const name of salesAmounts) expect(row[name]).toMatchObject({ currency: 'EUR' })
+  return withNumbers(rows)
 }
 
 async function sell(body: object, headers = sale.channel) {
@@ -97,7 +101,10 @@ async function sell(body: object, headers = sale.channel) {
   return checkout.tickets.map(({ _id }) => _id)
 }
 
-const zeros = { cancelled: 0, discounts: 0, refunded: 0, entered: 0, currency: 'EUR', label: null }
+const zeros = {
+  ...{ ticketRate: null, price: null, day: null, channel: null, referral: null, saleType: null, name: null },
+  ...{ cancelled: 0, discounted: 0, refunded: 0, inside: 0 },
+}
 
 test('sales are summed by each grouping', async () => {
   // Two early ones at 10 + 1, half a late one at 10 + 1 with a drink and a warranty, and a free one.
@@ -127,41 +134,44 @@ test('sales are summed by each grouping', async () => {
 
   // 10 - 5 of the late one: 20 + 3 + 1 + 1.30 before 10 off; a commission of 0.50. The refunded early one
   // owes none.
-  const lateSums = { tickets: 1, gross: 25.3, discounts: 10, fees: 0.5, refunded: 5, net: 9.8, entered: 1 }
-  const earlySums = { tickets: 2, cancelled: 1, gross: 22, fees: 0.5, refunded: 11, net: 10.5 }
-  const freeSums = { tickets: 1, gross: 0, fees: 0, net: 0 }
+  const lateSums = {
+    ...{ ticketCount: 1, gross: 25.3, discounted: 10, commission: 0.5, refunded: 5, net: 9.8, inside: 1 },
+  }
+  const earlySums = { ticketCount: 2, cancelled: 1, gross: 22, commission: 0.5, refunded: 11, net: 10.5 }
+  const freeSums = { ticketCount: 1, gross: 0, commission: 0, net: 0 }
   const paid = {
-    tickets: 3,
+    ticketCount: 3,
     cancelled: 1,
     gross: 47.3,
-    discounts: 10,
-    fees: 1,
+    discounted: 10,
+    commission: 1,
     refunded: 16,
     net: 20.3,
-    entered: 1,
+    inside: 1,
   }
-  const all = { ...paid, tickets: 4 }
+  const all = { ...paid, ticketCount: 4 }
   expect(await salesBy('RATE')).toEqual([
-    { ...zeros, key: 'rate_a', ...paid, label: 'Floor' },
-    { ...zeros, key: 'rate_b', ...freeSums, label: 'Guests' },
+    { ...zeros, ticketRate: { id: 'rate_a' }, ...paid, name: 'Floor' },
+    { ...zeros, ticketRate: { id: 'rate_b' }, ...freeSums, name: 'Guests' },
   ])
   expect(await salesBy('PRICE')).toEqual([
-    { ...zeros, key: 'price_early', ...earlySums, label: 'Early' },
-    { ...zeros, key: 'price_free', ...freeSums, label: 'Free' },
-    { ...zeros, key: 'price_late', ...lateSums, label: 'Late' },
+    { ...zeros, price: { id: 'price_early' }, ...earlySums, name: 'Early' },
+    { ...zeros, price: { id: 'price_free' }, ...freeSums, name: 'Free' },
+    { ...zeros, price: { id: 'price_late' }, ...lateSums, name: 'Late' },
   ])
   expect(await salesBy('REFERRAL')).toEqual([
-    { ...zeros, key: 'Arger', ...lateSums },
-    { ...zeros, key: 'blog', ...earlySums },
-    { ...zeros, key: null, ...freeSums },
+    { ...zeros, referral: 'Arger', ...lateSums },
+    { ...zeros, referral: 'blog', ...earlySums },
+    { ...zeros, referral: null, ...freeSums },
   ])
-  expect(await salesBy('SALE_TYPE')).toEqual([{ ...zeros, key: 'ONLINE', ...all }])
+  expect(await salesBy('SALE_TYPE')).toEqual([{ ...zeros, saleType: 'ONLINE', ...all }])
   const day = new Intl.DateTimeFormat('sv-SE', { timeZone: 'Europe/Madrid' }).format(new Date())
-  expect(await salesBy('DAY')).toEqual([{ ...zeros, key: day, ...all }])
+  expect(await salesBy('DAY')).toEqual([{ ...zeros, day, ...all }])
   const byChannel = await salesBy('CHANNEL')
-  expect(byChannel?.map(({ label }) => label)).toEqual(['Shop', 'Shop'])
-  expect(byChannel?.map(({ tickets }) => tickets).sort()).toEqual([1, 3])
-  expect(byChannel?.map(({ key }) => key)).toEqual(byChannel?.map(({ key }) => key).sort())
+  expect(byChannel?.map(({ name }) => name)).toEqual(['Shop', 'Shop'])
+  expect(byChannel?.map(({ ticketCount }) => ticketCount).sort()).toEqual([1, 3])
+  const ids = byChannel?.map(({ channel }) => (channel as { id: string }).id)
+  expect(ids).toEqual(ids?.toSorted())
   expect(await brokenInvariants(sale.db)).toEqual([])
 })
 
@@ -181,65 +191,100 @@ test('sales add up to what the tickets say', async () => {
   }
 })
 
-test('a list of rows goes on after a key, and tickets without a referral come last', async () => {
-  const keys = async (more: string) => (await salesBy('REFERRAL', `, ${more}`))?.map(({ key }) => key)
-  expect(await keys('first: 1')).toEqual(['Arger'])
-  expect(await keys('first: 1, after: "Arger"')).toEqual(['blog'])
-  expect(await keys('first: 1, after: "blog"')).toEqual([null])
-  expect(await keys('after: "Arger"')).toEqual(['blog', null])
+test('a row leads to what it sums, which is read only if more than its identifier is asked for', async () => {
+  const edges: [groupBy: string, edge: string, fields: string, expected: object][] = [
+    ['RATE', 'ticketRate', 'slug event { id }', { slug: 'floor', event: { id: 'evt_sums' } }],
+    ['PRICE', 'price', 'name total { amount }', { name: 'Early', total: { amount: '11.00' } }],
+    ['CHANNEL', 'channel', 'name', { name: 'Shop' }],
+  ]
+  for (const [groupBy, edge, fields, expected] of edges) {
+    const read = async (fields: string) => {
+      const query = `{ event(by: { id: "evt_sums" }) { sales(groupBy: ${groupBy}, first: 1) { nodes { ${edge} { ${fields} } } } } }`
+      type Found = { event: { sales: { nodes: Record<string, object>[] } } }
+      sale.statements.reset()
+      const { data } = await sale.graphql<Found>(query, {}, sale.integration.v2)
+      return data?.event.sales.nodes[0]?.[edge]
+    }
+    expect(await read('id')).toHaveProperty('id')
+    const { length } = sale.statements
+    expect(await read(fields), edge).toMatchObject(expected)
+    expect(sale.statements.length).toBeGreaterThan(length)
+  }
 })
 
-test('a list by way of selling goes on after a key in lower case as well', async () => {
-  const keys = async (after: string) =>
-    (await salesBy('SALE_TYPE', `, after: "${after}"`))?.map(({ key }) => key)
-  expect(await keys('BOX_OFFICE')).toEqual(['ONLINE'])
-  expect(await keys('box_office')).toEqual(['ONLINE'])
-  expect(await keys('online')).toEqual([])
+const pageOf = async (more: string) => {
+  const { data, errors } = await ask('evt_sums', 'REFERRAL', undefined, `, ${more}`)
+  expect(errors).toBeUndefined()
+  return data?.event?.sales
+}
+
+test('a list of rows goes on after a cursor, and tickets without a referral come last', async () => {
+  const found: unknown[] = []
+  for (let after = '', isMore = true; isMore; ) {
+    const page = await pageOf(`first: 1, after: "${after}"`)
+    expect(page?.nodes).toHaveLength(1)
+    found.push(page?.nodes[0]?.referral)
+    after = page?.pageInfo.endCursor ?? ''
+    isMore = page?.pageInfo.hasNextPage === true
+    if (!isMore) expect((await pageOf(`after: "${after}"`))?.nodes).toEqual([])
+  }
+  expect(found).toEqual(['Arger', 'blog', null])
+  expect((await pageOf('first: 2'))?.nodes).toHaveLength(2)
 })
 
 test.each([
   ['first: 0', 'first'],
-  ['first: 1001', 'first'],
-  ['after: "a\\nb"', 'after'],
-  ['after: "\\u0000"', 'after'],
-])('a page with %s is refused', async (more, path) => {
+  ['first: 101', 'first'],
+  ['after: "x"', 'after'],
+  [`after: "${btoa('ka\nb')}"`, 'after'],
+  [`after: "${btoa('k\0')}"`, 'after'],
+])('a page with %s is refused, and leaves the event', async (more, path) => {
   const { data, errors } = await ask('evt_sums', 'RATE', undefined, `, ${more}`)
-  expect(data).toEqual({ sales: null })
+  expect(data).toEqual({ event: { sales: null } })
   expect(errors).toMatchObject([{ extensions: { code: 'INVALID', path } }])
 })
 
-test('an event without sales has no rows, and one that is not there has none to tell', async () => {
-  for (const groupBy of groupings) expect((await ask('evt_none', groupBy)).data).toEqual({ sales: [] })
-  for (const id of ['evt_far', 'evt_absent', '', 'not an id', 'x'.repeat(100)])
-    expect(await ask(id, 'RATE')).toMatchObject({ data: { sales: null }, errors: undefined })
+test('sales are for integrations with their scope, and null for all others', async () => {
+  const both = await scopedHeaders(sale, 'catalogue', 'sales')
+  for (const headers of [both, sale.integration.v1])
+    expect((await ask('evt_sums', 'RATE', headers)).data?.event?.sales?.nodes).toHaveLength(2)
+  const door = await scopedHeaders(sale, 'catalogue', 'tickets:read', 'door', 'refunds')
+  // Others aren't told what is wrong with their input either.
+  for (const headers of [sale.channel, await publishableHeaders(sale), door])
+    for (const more of ['', ', first: 0'])
+      expect(await ask('evt_sums', 'RATE', headers, more)).toMatchObject({
+        data: { event: { sales: null } },
+        errors: undefined,
+      })
+})
+
+test('an event without sales has no rows', async () => {
+  for (const groupBy of groupings)
+    expect((await ask('evt_none', groupBy)).data?.event?.sales?.nodes).toEqual([])
+  expect((await ask('evt_far', 'RATE')).data).toEqual({ event: null })
   const far = (await integrationHeaders(sale.db, 'org_2')).v2
-  expect((await ask('evt_sums', 'RATE', far)).data).toEqual({ sales: null })
-  expect((await ask('evt_far', 'RATE', far)).data).toEqual({ sales: [] })
+  expect((await ask('evt_far', 'RATE', far)).data?.event?.sales?.nodes).toEqual([])
 })
 
-test('sales are for integrations', async () => {
-  for (const [headers, code] of [
-    [sale.channel, 'FORBIDDEN'],
-    [{}, 'UNAUTHENTICATED'],
-  ] as const)
-    expect((await ask('evt_sums', 'RATE', headers)).errors).toMatchObject([{ extensions: { code } }])
-  expect((await ask('evt_sums', 'RATE', sale.integration.v1)).data?.sales).toHaveLength(2)
-})
-
-test('sales of any size take 2 statements', async () => {
+test('sales of any size, and of any number of events, take one statement', async () => {
   for (const groupBy of groupings) {
+    const events = `events { nodes { id sales(groupBy: ${groupBy}) { nodes { ${salesFields} } } } }`
+    type Found = { events: { nodes: { id: string; sales: Page }[] } }
+    await sale.graphql(`{ ${events} }`, {}, sale.integration.v2)
     sale.statements.reset()
-    await ask('evt_sums', groupBy)
-    // Authentication, and the sums.
-    expect(sale.statements).toHaveLength(2)
+    const { data } = await sale.graphql<Found>(`{ ${events} }`, {}, sale.integration.v2)
+    expect(data?.events.nodes).toHaveLength(3)
+    const found = data?.events.nodes.find(({ id }) => id === 'evt_sums')
+    expect(withNumbers(found?.sales.nodes)).toEqual(await salesBy(groupBy))
+    expect(sale.statements.filter((text) => text.includes('as gross'))).toHaveLength(2)
   }
 })
 
-test('sales of a thousand rows with all fields are within the limit of complexity, and twenty of them are not', async () => {
-  const all = (alias: string) => `${alias}: sales(eventId: "evt_sums", groupBy: REFERRAL) { ${salesFields} }`
-  expect((await sale.graphql(`{ ${all('a')} }`, {}, sale.integration.v2)).errors).toBeUndefined()
-  const many = Array.from({ length: 20 }, (_, index) => all(`a${index}`)).join(' ')
-  const { errors } = await sale.graphql(`{ ${many} }`, {}, sale.integration.v2)
+test('sales of fifty events are within the limit of complexity, and pages of a hundred rows of each are not', async () => {
+  const all = (first: number) =>
+    `{ events(first: 50) { nodes { sales(groupBy: REFERRAL, first: ${first}) { nodes { ${salesFields} } } } } }`
+  expect((await sale.graphql(all(20), {}, sale.integration.v2)).errors).toBeUndefined()
+  const { errors } = await sale.graphql(all(100), {}, sale.integration.v2)
   expect(errors?.[0]).toMatchObject({ extensions: { code: 'QUERY_TOO_COMPLEX' } })
 })
 
@@ -254,7 +299,7 @@ test.each([
     .update(tickets)
     .set({ activatedAt: new Date(at), soldOn: sql`(${at}::timestamptz at time zone 'Europe/Madrid')::date` })
     .where(sql`activated_at is not null`)
-  expect((await salesBy('DAY'))?.map(({ key }) => key)).toEqual([day])
+  expect((await salesBy('DAY'))?.map(({ day }) => day)).toEqual([day])
 })
 
 const rates = { rate_c: ['price_c', 'price_d'], rate_d: ['price_e'], rate_e: ['price_f'] } as const

@@ -1,5 +1,8 @@
+import type { GraphQLObjectType } from 'graphql'
+import { schema } from '../../../src/graphql-server/schema.ts'
+import { selectionOf } from '../graphql-selection.ts'
 import type { Caller } from './callers.ts'
-import { graphqlAsk, isSelling, organizationOf, type Row, type Rows } from './matrix-row.ts'
+import { type Ask, graphqlAsk, isSelling, organizationOf, type Row, type Rows } from './matrix-row.ts'
 import {
   ownsWebhook,
   seesCatalogue,
@@ -74,6 +77,20 @@ const nodeRows: Rows = Object.fromEntries(
     [`Query.nodes(ids) ${type}`, nodes(type, kind, sees)],
   ]),
 )
+
+const salesBy = (groupBy: string): [string, Row] => {
+  const rows = selectionOf(schema, schema.getType('SalesRowConnection') as GraphQLObjectType)
+  const query = `query ($id: ID!) { event(by: { id: $id }) { __typename id sales(groupBy: ${groupBy}) { ${rows} } } }`
+  const ask = (_caller: Caller, id: string): Ask => ({
+    method: 'POST',
+    url: '/graphql',
+    body: { query, variables: { id } },
+  })
+  return [`Event.sales(groupBy: ${groupBy})`, { kind: 'event', sees: seesCatalogue, ask }]
+}
+
+/** Rows of a field that needs an argument: what leads to everything leaves it out. */
+export const salesRows: Rows = Object.fromEntries(['RATE', 'PRICE', 'CHANNEL'].map(salesBy))
 
 const organizationsAfter = graphqlAsk('query', 'organizations', '$after: String', 'after: $after, first: 5')
 

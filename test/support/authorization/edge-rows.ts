@@ -5,12 +5,13 @@ import type { Rule } from './oracle.ts'
 // `sold`: a ticket leads there too, also after the grant was withdrawn, but to nothing else that its event offers.
 
 const edges: Record<Rule | 'part', string> = {
-  catalogue: `Event.ticketRates EventConnection.nodes EventEdge.node OrganizationConnection.nodes OrganizationEdge.node
+  catalogue: `Event.ticketRates Discount.ticketRates EventConnection.nodes EventEdge.node OrganizationConnection.nodes OrganizationEdge.node
     Integration.organization QuotedItem.ticketRate QuotedTicket.price AvailabilityError.ticketRate
-    CheckoutPayload.ticketRates SellAtBoxOfficePayload.ticketRates IssueInvitationsPayload.ticketRates CheckIn.event`,
+    SalesRow.ticketRate SalesRow.price CheckoutPayload.ticketRates SellAtBoxOfficePayload.ticketRates
+      IssueInvitationsPayload.ticketRates CheckIn.event`,
   sold: `Ticket.event Ticket.ticketRate TicketRate.event Event.organization Event.location Location.organization
     TicketRate.prices TicketRate.currentPrice TicketRate.supplements TicketRate.questions Answer.question`,
-  channel: 'Viewer.channel Ticket.channel',
+  channel: 'Viewer.channel Ticket.channel SalesRow.channel',
   integration: 'Viewer.integration',
   sale: `TicketConnection.nodes TicketEdge.node PaymentConnection.nodes PaymentEdge.node Payment.tickets Payment.refunds
     Ticket.payment Ticket.refunds Refund.ticket CheckoutPayload.payment CheckoutPayload.tickets
@@ -38,9 +39,10 @@ const edges: Record<Rule | 'part', string> = {
     Ticket.amounts Amounts.price Amounts.discount Amounts.supplements Amounts.fees Amounts.warranty Amounts.total
     Ticket.settlement Settlement.paid Settlement.refunded Settlement.commission Settlement.net
     Payment.totalAmount Payment.refunded Payment.boxOffice Refund.amount
-    SalesRow.gross SalesRow.discounts SalesRow.fees SalesRow.refunded SalesRow.net
-    Event.checkIns Event.attendance Ticket.checkIns CheckInConnection.edges CheckInConnection.pageInfo
-    CheckInTicketsPayload.results Refused.errors AmountError.amount`,
+      Event.sales SalesRowConnection.edges SalesRowConnection.nodes SalesRowConnection.pageInfo SalesRowEdge.node
+      SalesRow.gross SalesRow.discounted SalesRow.commission SalesRow.refunded SalesRow.net
+      Event.checkIns Event.attendance Ticket.checkIns CheckInConnection.edges CheckInConnection.pageInfo
+      CheckInTicketsPayload.results Refused.errors AmountError.amount`,
 }
 
 export const edgeRules = new Map(

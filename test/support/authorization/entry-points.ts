@@ -21,7 +21,7 @@ import type { Document } from '../openapi/document.ts'
 // A QR code identifies a ticket like its ID does, a code a discount, and a slug an organization or, with one, an event.
 // A referral is a name of the client's own.
 const codes = ['qrCode', 'discountCode', 'slug']
-// A cursor names the object that it stands on; that of `sales` is a key of its rows.
+// A cursor names the object that it stands on.
 const cursors = ['after', 'before']
 type IdPath = { path: string; isRequired: boolean }
 

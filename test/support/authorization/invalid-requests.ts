@@ -13,7 +13,6 @@ export const invalidRequests: [name: string, ask: Ask, isFor: string][] = [
   graphql('query', 'events', 'first: 0', 'channel publishable integration'),
   graphql('query', 'changes', 'first: 0', 'channel integration'),
   graphql('query', 'discounts', 'first: 0', 'integration'),
-  graphql('query', 'sales', 'eventId: "x", groupBy: RATE, first: 0', 'integration'),
   graphql(
     'query',
     'quoteCheckout',

@@ -18,6 +18,11 @@ export const liveRows: Rows = {
     sees: seesCatalogue,
     ask: (_caller, id) => byRate({ id }),
   },
+  'Subscription.payment': {
+    open: true,
+    isFor: ['channel', 'publishable'],
+    ask: () => graphqlAsk('subscription', 'payment', '', 'url: "https://shop.example/pay/x"')(),
+  },
   'Subscription.changes': {
     open: true,
     isFor: ['channel', 'integration'],

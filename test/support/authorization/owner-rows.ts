@@ -1,7 +1,7 @@
 import type { Caller } from './callers.ts'
 import { doorRows } from './door-rows.ts'
 import { graphqlAsk, isChannel, isIntegration, organizationOf, type Row, type Rows } from './matrix-row.ts'
-import { ownsWebhook, seesCatalogue, seesChange, seesSale } from './oracle.ts'
+import { ownsWebhook, seesChange, seesSale } from './oracle.ts'
 import { buyAs, register } from './sell-as.ts'
 import type { Thing } from './world.ts'
 
@@ -46,7 +46,6 @@ const refundOf = (kind: 'ticket' | 'payment'): Row => ({
 })
 
 const discounts = graphqlAsk('query', 'discounts', '$after: String', 'after: $after, first: 5')
-const sales = graphqlAsk('query', 'sales', '$id: ID!', 'eventId: $id, groupBy: CHANNEL')
 
 export const ownerRows: Rows = {
   'Query.discounts': { open: true, isFor: ['integration'], ask: () => discounts() },
@@ -54,11 +53,6 @@ export const ownerRows: Rows = {
     kind: 'discount',
     sees: () => null,
     ask: (_caller, id) => discounts({ after: Buffer.from(`0 ${id}`).toString('base64url') }),
-  },
-  'Query.sales(eventId)': {
-    kind: 'event',
-    sees: (caller, thing) => isIntegration(caller) && seesCatalogue(caller, thing),
-    ask: (_caller, id) => sales({ id }),
   },
   'Query.changes': { open: true, isFor: ['channel', 'integration'], ask: () => changes() },
   'Query.changes(after)': {

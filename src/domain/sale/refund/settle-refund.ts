@@ -1,6 +1,7 @@
 import { and, eq, sql } from 'drizzle-orm'
 import { boundedTransactions } from '../../../data/bulkhead.ts'
 import type { Connection } from '../../../database/database.ts'
+import { announceOnCommit } from '../../../database/transaction.ts'
 import { issueInvoices } from '../../invoice/issue-invoice.ts'
 import { paymentChange } from '../../payment/body.ts'
 import { ratesOfPayments } from '../../payment/loaders.ts'
@@ -40,6 +41,7 @@ async function updatePayment(
     .returning()
   if (!refunded) return false
   const { id, organizationId } = payment
+  announceOnCommit(tx, 'payments', [id])
   const rates = await ratesOfPayments(tx, { organizationId, keys: [id] })
   await recordChanges(tx, [paymentChange('payment.refunded', refunded, rates)])
   return true

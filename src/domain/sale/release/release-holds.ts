@@ -1,5 +1,6 @@
 import { and, eq } from 'drizzle-orm'
 import type { Connection } from '../../../database/database.ts'
+import { announceOnCommit } from '../../../database/transaction.ts'
 import { groupBy } from '../../../shared/group-by.ts'
 import { modes } from '../../../shared/mode.ts'
 import { paymentChange } from '../../payment/body.ts'
@@ -28,6 +29,7 @@ export async function releaseHolds(tx: Connection, endings: Ending[]): Promise<v
       ended.push(...(await tx.update(payments).set({ status }).where(areEnding).returning()))
   }
   const ids = endings.map(({ id }) => id)
+  announceOnCommit(tx, 'payments', ids)
   const released = await tx
     .update(tickets)
     .set({ status: 'expired' })

@@ -1,34 +1,72 @@
-import { z } from 'zod'
+import type { GraphQLResolveInfo } from 'graphql'
+import type { Loader } from '../../../data/loader.ts'
 import { amountOf, builder, enumOf, nullable } from '../../../graphql/builder.ts'
-import { argsOf } from '../../../graphql/input-of.ts'
-import { requireIntegration } from '../../../request/context.ts'
-import * as scalars from '../../../shared/input-types.ts'
-import { parse } from '../../../shared/parse.ts'
-import { type SalesGrouping, type SalesRow, sumSales } from './sum-sales.ts'
-
-const maxRows = 1_000
+import { connectionOf, costOfPage, forwardArgs, sizeOf, toPage } from '../../../graphql/connection.ts'
+import { toRow } from '../../../graphql/lookahead.ts'
+import { type Context, hasScope } from '../../../request/context.ts'
+import type { LoaderDefinition } from '../../../request/loaders.ts'
+import { EventRef } from '../../event/graphql.ts'
+import { channelById } from '../../organization/loaders.ts'
+import { ChannelRef } from '../../organization/viewer-graphql.ts'
+import { SaleTypeRef } from '../../payment/graphql.ts'
+import { TicketRateRef } from '../../ticket-rate/graphql.ts'
+import { priceById, ticketRateById } from '../../ticket-rate/loaders.ts'
+import { PriceRef } from '../../ticket-rate/parts-graphql.ts'
+import { readCursor, type SalesGrouping, type SalesRow, salesByEventId, toCursor } from './sales-loaders.ts'
 
 const SalesGroupingRef = enumOf<SalesGrouping>('SalesGrouping', 'Property that sales are summed by.', {
-  RATE: 'Ticket rate. The key is its identifier.',
-  PRICE: 'Price of a rate. The key is its identifier.',
-  DAY: "Day of the payment in the time zone of the event's location, UTC without one. The key is `YYYY-MM-DD`.",
-  CHANNEL:
-    "Channel. The key is its identifier; the organization's own for sales at the door and invitations.",
-  REFERRAL: "Referral. The key is the checkout's `referralId`, null for tickets without one.",
-  SALE_TYPE: 'Way of selling. The key is `ONLINE`, `BOX_OFFICE` or `INVITATION`.',
+  RATE: 'Ticket rate.',
+  PRICE: 'Price of a rate.',
+  DAY: "Day of the payment in the time zone of the event's location, UTC without one.",
+  CHANNEL: 'Channel. Sales at the door and invitations have none, and come last.',
+  REFERRAL: 'Referral of the checkout. Tickets without one come last.',
+  SALE_TYPE: 'Way of selling.',
+})
+
+/** Reads the key of a row of a grouping; null from rows of others. */
+const keyBy = (groupBy: SalesGrouping) => (row: SalesRow) => (row.groupBy === groupBy ? row.key : null)
+
+/** Options of a field that shows the key of a grouping. */
+const key = (groupBy: SalesGrouping, description: string) => ({
+  ...nullable(description),
+  resolve: keyBy(groupBy),
+})
+
+/** Options of an edge to what the key of a grouping identifies. */
+const edge = <Row>(
+  groupBy: SalesGrouping,
+  description: string,
+  definition: LoaderDefinition<Loader<Row | null>>,
+) => ({
+  ...nullable(description),
+  resolve(row: SalesRow, _args: object, { loaders }: Context, info: GraphQLResolveInfo) {
+    const id = keyBy(groupBy)(row)
+    return id === null ? null : toRow(id, info, () => loaders.load(definition, id))
+  },
 })
 
 const SalesRowRef = builder.objectRef<SalesRow>('SalesRow').implement({
   description:
-    'Sums of the paid tickets of a group, even of those that were cancelled later: cancelling returns no money.',
+    'Sums of the paid tickets of a group, even of those that were cancelled later: cancelling returns no money. One of the fields `ticketRate` to `saleType` tells the group: that of the grouping. The others are null.',
   fields: (t) => ({
-    key: t.exposeString('key', nullable('Key of the group; null for tickets without one.')),
-    label: t.exposeString(
-      'label',
+    ticketRate: t.field({ type: TicketRateRef, ...edge('RATE', 'Ticket rate.', ticketRateById) }),
+    price: t.field({ type: PriceRef, ...edge('PRICE', 'Price, as it is now.', priceById) }),
+    day: t.field({ type: 'Date', ...key('DAY', 'Day of the payment.') }),
+    channel: t.field({
+      type: ChannelRef,
+      ...edge('CHANNEL', 'Channel; null if the organization sold itself.', channelById),
+    }),
+    referral: t.string(key('REFERRAL', '`referralId` of the checkout; null for tickets without one.')),
+    saleType: t.field({
+      type: SaleTypeRef,
+      ...nullable('Way of selling.'),
+      resolve: (row) => keyBy('SALE_TYPE')(row) as typeof SaleTypeRef.$inferType | null,
+    }),
+    name: t.exposeString(
+      'name',
       nullable('Name of the rate, the price or the channel; null for other groupings.'),
     ),
-    currency: t.exposeString('currency', { description: 'Currency of all amounts, as an ISO 4217 code.' }),
-    tickets: t.exposeInt('tickets', { description: 'Number of tickets that were paid.' }),
+    ticketCount: t.exposeInt('ticketCount', { description: 'Number of tickets that were paid.' }),
     cancelled: t.exposeInt('cancelled', { description: 'Number of these that were cancelled later.' }),
     gross: t.field(
       amountOf(
@@ -36,59 +74,47 @@ const SalesRowRef = builder.objectRef<SalesRow>('SalesRow').implement({
         'gross',
       ),
     ),
-    discounts: t.field(
-      amountOf('Amount that discounts took off. `gross` minus this is what the buyers paid.', 'discounts'),
+    discounted: t.field(
+      amountOf('Amount that discounts took off. `gross` minus this is what the buyers paid.', 'discounted'),
     ),
-    fees: t.field(
-      amountOf('Commission that the platform keeps. None is owed for what was refunded in full.', 'fees'),
+    commission: t.field(
+      amountOf('Amount that the platform keeps. None is owed for what was refunded in full.', 'commission'),
     ),
     refunded: t.field(amountOf('Amount that was refunded.', 'refunded')),
     net: t.field(
       amountOf(
-        'Amount that the organization keeps: `gross` - `discounts` - `fees` - `refunded`, which is the sum of `settlement { net }` of the tickets.',
+        'Amount that the organization keeps: `gross` - `discounted` - `commission` - `refunded`, which is the sum of `settlement { net }` of the tickets.',
         'net',
       ),
     ),
-    entered: t.exposeInt('entered', { description: 'Number of people inside now.' }),
+    inside: t.exposeInt('inside', { description: 'Number of people inside now.' }),
   }),
 })
 
-const page = z.object({
-  first: scalars.integer(1, maxRows).default(maxRows).describe(`Maximum number of rows, 1 to ${maxRows}.`),
-  after: scalars.reference.nullish().describe('Returns rows after this key, for more than one page of rows.'),
+const SalesRowConnectionRef = connectionOf('SalesRow', SalesRowRef, {
+  things: 'sums',
+  description: 'Page of sums, ordered by what they are grouped by.',
+  toCursor,
 })
 
-builder.queryField('sales', (t) =>
+builder.objectField(EventRef, 'sales', (t) =>
   t.field({
-    type: [SalesRowRef],
-    nullable: true,
-    description:
-      "Sums up the sales of an event of the integration's organization, as they are now: a row per group, ordered by key. Null if there is no such event. Integrations only.",
-    extensions: { needs: { caller: 'integration', scope: 'sales' } },
-    complexity: ({ first }) => ({
-      field: 1_000,
-      multiplier: Math.min(maxRows, Math.max(1, first ?? maxRows)),
-    }),
+    type: SalesRowConnectionRef,
+    ...nullable('Sums of its sales, a row per group. Null unless the caller is an integration with `SALES`.'),
+    complexity: costOfPage(1_000),
     args: {
-      eventId: t.arg.id({ required: true, description: 'Event identifier.' }),
       groupBy: t.arg({
         type: SalesGroupingRef,
         required: true,
         description: 'Property that sales are summed by.',
       }),
-      ...argsOf(t.arg, page),
+      ...forwardArgs(t, 'Returns rows after this cursor; from the first if omitted.'),
     },
-    resolve: async (_root, { eventId, groupBy, ...args }, ctx) => {
-      const { organizationIds } = requireIntegration(ctx)
-      const { first, after } = parse(page, { ...args, after: args.after || null })
-      return sumSales(ctx.db, organizationIds, {
-        eventId,
-        groupBy,
-        mode: ctx.mode,
-        first,
-        // Ways of selling are taken in lower case as well.
-        after: (groupBy === 'SALE_TYPE' ? after?.toUpperCase() : after) ?? null,
-      })
+    resolve: async ({ id }, { groupBy, after, ...args }, ctx) => {
+      if (ctx.caller?.kind !== 'integration' || !hasScope(ctx, 'sales')) return null
+      const first = sizeOf(args)
+      const page = { groupBy, first: first + 1, after: after ? readCursor(after) : '' }
+      return toPage(await ctx.loaders.get(salesByEventId)(page).load(id), first, after)
     },
   }),
 )

@@ -4,7 +4,7 @@ import { rowsOf } from '../../../data/json-rows.ts'
 import { anyOf, inOrganization, query } from '../../../data/query.ts'
 import { nowMs } from '../../../database/clock.ts'
 import type { Connection } from '../../../database/database.ts'
-import { atOnce } from '../../../database/transaction.ts'
+import { announceOnCommit, atOnce } from '../../../database/transaction.ts'
 import { queueDeliveries } from '../../delivery/queue-deliveries.ts'
 import { events } from '../../event/table.ts'
 import { issueInvoices } from '../../invoice/issue-invoice.ts'
@@ -154,6 +154,11 @@ async function writePaid<Sold extends SoldTicket>(
   const count = payables.reduce((sum, { tickets }) => sum + tickets.length, 0)
   if (!first || paid.length < payables.length || activated.length < count)
     throw new Error('a payment or one of its tickets was not marked as paid')
+  announceOnCommit(
+    tx,
+    'payments',
+    paid.map(({ id }) => id),
+  )
   const at = new Date(first.at)
   return payables.map(({ payment, tickets }) => {
     const invoiceReference = references.get(payment.id) ?? null

@@ -9,7 +9,7 @@ import {
   isUnavailable,
   perDatabase,
 } from '../../../database/database.ts'
-import { transaction } from '../../../database/transaction.ts'
+import { announceOnCommit, transaction } from '../../../database/transaction.ts'
 import { busy } from '../../../shared/errors.ts'
 import { isFast } from '../../../shared/fast.ts'
 import { arePayments, lockPayments, type OnLocked } from '../../payment/lock-payment.ts'
@@ -48,6 +48,7 @@ async function startProcessing(tx: Connection, undecided: LockedSettlement[]): P
     .where(and(arePayments(organizationId, ids), wherePaymentMayBecome('processing')))
     .returning({ id: payments.id })
   const moved = processing.map(({ id }) => id)
+  announceOnCommit(tx, 'payments', moved)
   const formerEnds = undecided.map(({ payment }) => payment.expiresAt)
   const isOfRate = and(eq(holds.organizationId, organizationId), eq(holds.ticketRateId, ticketRateId))
   await tx

@@ -1,0 +1,41 @@
+import { type PullStream, streamPages } from '../../data/pull-stream.ts'
+import { watchTopic } from '../../database/announcements.ts'
+import { perDatabase } from '../../database/database.ts'
+import { type Context, requireSelling } from '../../request/context.ts'
+import { refusal } from '../../shared/errors.ts'
+import { findPayment, findPaymentByToken } from './loaders.ts'
+import { tokenInUrl } from './payment-url.ts'
+import type { Payment } from './table.ts'
+
+/** Finds a payment of the calling channel by the URL of its page; null if there is none. Refuses: UNAUTHENTICATED,
+ *  FORBIDDEN for an integration. */
+export async function findPaymentByUrl(url: string, ctx: Context): Promise<Payment | null> {
+  const { channelId, mode } = requireSelling(ctx)
+  const token = tokenInUrl(url)
+  return token === null ? null : findPaymentByToken(ctx.db, token, { channelId, mode })
+}
+
+// Number of looks after which every payment is read, in case a process died before it announced a change.
+const looksUntilAll = 10
+
+const paymentWatch = perDatabase((db) => watchTopic(db, 'payments', { untilAll: looksUntilAll }))
+
+/** Streams a payment as it is, and again whenever its status has changed or more of it is refunded. It never ends by
+ *  itself: late money pays an expired payment. Refuses: NOT_FOUND, and as `findPaymentByUrl` does. */
+export async function watchPayment(url: string, ctx: Context): Promise<PullStream<Payment>> {
+  const payment = await findPaymentByUrl(url, ctx)
+  if (!payment) throw refusal('NOT_FOUND', 'There is no such payment.', ['url'])
+  const { id, organizationId } = payment
+  let { status, refundedAmount } = payment
+  return streamPages({
+    rows: [payment],
+    watch: (wake) => paymentWatch(ctx.db).add({ names: [id], wake }),
+    async readPage() {
+      const found = await findPayment(ctx.db, organizationId, id)
+      if (!found || (found.status === status && found.refundedAmount === refundedAmount))
+        return { rows: [], hasMore: false }
+      ;({ status, refundedAmount } = found)
+      return { rows: [found], hasMore: false }
+    },
+  })
+}
