@@ -138,7 +138,7 @@ test('a ticket takes a bounded number of bytes, and requests beside many take as
   const buyer = openPageBuyer(sale)
   await median('payment page', 200, (n) => buyer.view(made[n] as (typeof made)[number]))
   await median('payment', 200, (n) => buyer.pay(made[n] as (typeof made)[number]))
-  for (const list of ['orderBy: CREATED_DESC', 'filter: { eventId: "evt_7" }'])
+  for (const list of ['orderBy: CREATED_DESC', 'filter: { eventIds: "evt_7" }'])
     await median(`tickets(${list})`, 50, () =>
       sale.graphql(`{ tickets(${list}) { nodes { id } } }`, {}, sale.integration.v2),
     )

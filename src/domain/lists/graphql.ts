@@ -11,8 +11,8 @@ import { parse } from '../../shared/parse.ts'
 import { PaymentRef, PaymentStatusRef, SaleTypeRef } from '../payment/graphql.ts'
 import { TicketRef } from '../ticket/graphql.ts'
 import { TicketStatusRef } from '../ticket/parts-graphql.ts'
-import { listPayments, paymentFilter } from './list-payments.ts'
-import { listTickets, ticketFilter } from './list-tickets.ts'
+import * as payments from './list-payments.ts'
+import * as tickets from './list-tickets.ts'
 import { type ListOrder, type ListPage, listOrders, type PageRequest } from './request.ts'
 import { type Positioned, toCursor } from './search.ts'
 
@@ -75,16 +75,16 @@ function defineList<Row extends object, Filter>(
   )
 }
 
-inputTypes.add(ticketFilter.shape.status, { type: TicketStatusRef })
-inputTypes.add(ticketFilter.shape.saleType, { type: SaleTypeRef })
-defineList('Ticket', TicketRef, ticketFilter, listTickets, {
+inputTypes.add(tickets.listedStatus, { type: TicketStatusRef })
+inputTypes.add(tickets.listedSaleType, { type: SaleTypeRef })
+defineList('Ticket', TicketRef, tickets.ticketsFilter, tickets.listTickets, {
   list: 'Lists tickets: those that a channel sold, or all of an integration’s organization. Without `orderBy`, they are ordered by `name` or `phone` if the filter has them, else newest first.',
   page: 'a page looks through 10000 tickets of a channel at most for filters that are rare among them, and `endCursor` goes on from there.',
   order: 'Order. With `name` or `phone` there is none to choose.',
 })
 
-inputTypes.add(paymentFilter.shape.status, { type: PaymentStatusRef })
-defineList('Payment', PaymentRef, paymentFilter, listPayments, {
+inputTypes.add(payments.listedStatus, { type: PaymentStatusRef })
+defineList('Payment', PaymentRef, payments.paymentFilter, payments.listPayments, {
   list: "Lists payments: those of a channel's checkouts, or all of an integration's organization.",
   page: 'see `TicketConnection`.',
   order: 'Order; newest first if omitted.',

@@ -6,19 +6,33 @@ import { type Context, requireConfidential } from '../../request/context.ts'
 import * as scalars from '../../shared/input-types.ts'
 import { type Payment, paymentStatus, payments } from '../payment/table.ts'
 import { tickets } from '../ticket/table.ts'
-import { type ListOrder, type ListPage, type PageRequest, readPage } from './request.ts'
-import { ifGiven, type ListedKind, matches, positionColumns, type SearchPathName } from './search.ts'
+import { type ListOrder, type ListPage, type PageRequest, readPage, someOf } from './request.ts'
+import {
+  hasInvoice,
+  ifGiven,
+  isOneOf,
+  type ListedKind,
+  positionColumns,
+  type SearchPathName,
+} from './search.ts'
 
 const only = scalars.filtersOf('payments')
+
+export const listedStatus = z.enum(paymentStatus.enumValues)
 
 /** Filter of the list of payments. */
 export const paymentFilter = z
   .object({
-    eventId: only(scalars.identifier, 'for tickets of this event'),
-    ticketRateId: only(scalars.identifier, 'for tickets of this rate'),
-    status: only(z.enum(paymentStatus.enumValues), 'with this status'),
-    createdFrom: only(z.date(), 'of checkouts at or after this time'),
-    createdUntil: only(z.date(), 'of checkouts before this time'),
+    eventIds: only(someOf(scalars.identifier), 'for tickets of these events'),
+    ticketRateIds: only(someOf(scalars.identifier), 'for tickets of these rates'),
+    status: only(someOf(listedStatus), 'with one of these statuses'),
+    created: only(scalars.timeRange, 'of checkouts in this range, its end not included'),
+    invoiceReference: only(
+      z
+        .string()
+        .regex(/^(TEST-)?[FR]\d{4}-\d{1,9}$/, 'must be the reference of an invoice, such as F2026-000042'),
+      'with this invoice or corrective invoice',
+    ),
     email: only(scalars.email, 'with a ticket of this e-mail address, whose case does not matter'),
   })
   .describe('Filter of payments. All of its fields must match.')
@@ -36,24 +50,23 @@ const shown: ListedKind<Payment> = {
   from: sql`page cross join lateral (
     select * from ${payments} where ${payments.organizationId} = page.organization_id
       and ${inOrganizationIfNamed(payments.organizationId)} and ${payments.id} = page.payment_id limit 1) as "payments"`,
-  remaining: sql`${matches(tickets.eventId, 'eventId')} and ${matches(tickets.ticketRateId, 'ticketRateId')}
-    and ${ifGiven(
-      'paymentStatus',
-      sql`exists (select from ${payments} where ${payments.organizationId} = ${tickets.organizationId}
-        and ${inOrganizationIfNamed(payments.organizationId)} and ${payments.id} = ${tickets.paymentId}
-        and ${payments.status} = ${sql.placeholder('paymentStatus')}::text::payment_status)`,
-    )}`,
+  remaining: sql`${isOneOf(tickets.eventId, 'eventId')} and ${isOneOf(tickets.ticketRateId, 'ticketRateId')}
+    and ${ifGiven('invoiceReference', hasInvoice)}
+    and exists (select from ${payments} where ${payments.organizationId} = ${tickets.organizationId}
+      and ${inOrganizationIfNamed(payments.organizationId)} and ${payments.id} = ${tickets.paymentId}
+      and ${isOneOf(payments.status, 'paymentStatus', 'payment_status')})`,
   where: (path) => (path === 'email' ? isFirstWithEmail : sql`${tickets.position} = 0`),
 }
 // Tickets of a payment that was never paid, or was given up, have expired with it.
-const isEnded = (status: Payment['status'] | null | undefined) =>
+const isEnded = (status: Payment['status']) =>
   status === 'failed' || status === 'expired' || status === 'cancelled'
 
-function pathOf({ email, ticketRateId, eventId, status }: PaymentFilter): SearchPathName {
+function pathOf({ email, invoiceReference, ticketRateIds, eventIds, status }: PaymentFilter): SearchPathName {
   if (email) return 'email'
-  if (ticketRateId) return 'rate'
-  if (eventId) return 'event'
-  return isEnded(status) ? 'expired' : 'created'
+  if (invoiceReference) return 'invoice'
+  if (ticketRateIds) return 'rate'
+  if (eventIds) return 'event'
+  return status?.every(isEnded) ? 'expired' : 'created'
 }
 
 /** Lists payments, by the time of their checkouts, newest first by default: those of a channel's checkouts,
@@ -66,11 +79,11 @@ export function listPayments(
   ctx: Context,
 ): Promise<ListPage<Payment>> {
   requireConfidential(ctx)
-  const { createdFrom: from, createdUntil: until } = filter
-  const plan = { path: pathOf(filter), isDescending: orderBy !== 'CREATED_ASC', from, until }
+  const plan = { path: pathOf(filter), isDescending: orderBy !== 'CREATED_ASC', ...filter.created }
   const filters = {
-    eventId: filter.eventId ?? null,
-    ticketRateId: filter.ticketRateId ?? null,
+    eventId: filter.eventIds ?? null,
+    ticketRateId: filter.ticketRateIds ?? null,
+    invoiceReference: filter.invoiceReference ?? null,
     paymentStatus: filter.status ?? null,
     email: filter.email ?? null,
     saleType: null,

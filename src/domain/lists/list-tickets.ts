@@ -11,7 +11,7 @@ import { lookupColumns, toVisible } from '../ticket/loaders.ts'
 import { type LookupTicket, saleType, tickets } from '../ticket/table.ts'
 import { lookupStatuses } from '../ticket/views.ts'
 import { prices, ticketRates } from '../ticket-rate/table.ts'
-import { type ListOrder, type ListPage, type PageRequest, type Plan, readPage } from './request.ts'
+import { type ListOrder, type ListPage, type PageRequest, type Plan, readPage, someOf } from './request.ts'
 import { type ListedKind, positionColumns, remainingFilter, searchPaths } from './search.ts'
 
 const namePrefix = scalars
@@ -33,17 +33,17 @@ const rowStatus = {
 
 const only = scalars.filtersOf('tickets')
 
-/** Filter of the list of tickets. */
+export const listedStatus = z.enum(lookupStatuses).transform((status) => rowStatus[status])
+export const listedSaleType = z.enum(saleType.enumValues)
+
+/** Filter of the list of tickets, with one value each. */
 export const ticketFilter = z
   .object({
     eventId: only(scalars.identifier, 'for this event'),
     ticketRateId: only(scalars.identifier, 'of this ticket rate'),
     paymentId: only(scalars.identifier, 'of this payment'),
-    status: only(
-      z.enum(lookupStatuses).transform((status) => rowStatus[status]),
-      'with this status',
-    ),
-    saleType: only(z.enum(saleType.enumValues), 'that were sold in this way'),
+    status: only(listedStatus, 'with this status'),
+    saleType: only(listedSaleType, 'that were sold in this way'),
     referralId: only(scalars.reference, 'of checkouts with this `referralId`'),
     email: only(scalars.email, 'with this e-mail address, whose case does not matter'),
     code: only(scalars.qrCode, 'that this code is scanned for; those that expired have none'),
@@ -59,7 +59,44 @@ export const ticketFilter = z
     paidUntil: only(z.date(), 'that were paid before this time'),
   })
   .describe('Filter of tickets. All of its fields must match.')
-export type TicketFilter = z.output<typeof ticketFilter>
+type OneOfEach = z.output<typeof ticketFilter>
+
+const {
+  eventId: _event,
+  ticketRateId: _rate,
+  paidFrom: _from,
+  paidUntil: _until,
+  ...others
+} = ticketFilter.shape
+
+/** The same filter with several values, as GraphQL takes it. */
+export const ticketsFilter = z
+  .object({
+    ...others,
+    eventIds: only(someOf(scalars.identifier), 'for these events'),
+    ticketRateIds: only(someOf(scalars.identifier), 'of these ticket rates'),
+    status: only(someOf(listedStatus), 'with one of these statuses'),
+    saleType: only(someOf(listedSaleType), 'that were sold in one of these ways'),
+    paid: only(scalars.timeRange, 'that were paid in this range, its end not included'),
+  })
+  .transform(
+    ({ eventIds, ticketRateIds, paid, ...filter }): TicketFilter => ({
+      ...filter,
+      eventId: eventIds,
+      ticketRateId: ticketRateIds,
+      paidFrom: paid?.from,
+      paidUntil: paid?.until,
+    }),
+  )
+  .describe('Filter of tickets. All of its fields must match.')
+
+const withSeveral = ['eventId', 'ticketRateId', 'status', 'saleType'] as const
+type WithSeveral = (typeof withSeveral)[number]
+
+/** Filter of the list of tickets, some of whose fields may have several values. */
+export type TicketFilter = Omit<OneOfEach, WithSeveral> & {
+  [Name in WithSeveral]?: OneOfEach[Name] | NonNullable<OneOfEach[Name]>[]
+}
 
 const shown: ListedKind<LookupTicket> = {
   name: 'list_tickets',
@@ -85,14 +122,16 @@ function planOf(filter: TicketFilter, orderBy: ListOrder | null | undefined): Pl
   if (name) return { path: 'name', prefix: name, isDescending: false }
   if (phone) return { path: 'phone', prefix: phone, isDescending: false }
   const path = fewestFirst.find((path) => filter[searchPaths[path].serves])
-  const ofStatus = status === 'cancelled' || status === 'expired' ? status : 'created'
-  return { path: path ?? ofStatus, isDescending: orderBy !== 'CREATED_ASC' }
+  const ofStatus = (['cancelled', 'expired'] as const).find((ended) => ended === String(status))
+  return { path: path ?? ofStatus ?? 'created', isDescending: orderBy !== 'CREATED_ASC' }
 }
 
-const paramOf = (value: string | Date | null | undefined) =>
+const paramOf = (value: string | Date | string[] | null | undefined) =>
   value instanceof Date ? value.toISOString() : (value ?? null)
-const valuesOf = (filter: TicketFilter) =>
-  Object.fromEntries(ticketFilter.keyof().options.map((name) => [name, paramOf(filter[name])]))
+const valuesOf = (filter: TicketFilter) => ({
+  ...Object.fromEntries(ticketFilter.keyof().options.map((name) => [name, paramOf(filter[name])])),
+  ...Object.fromEntries(withSeveral.map((name) => [name, filter[name] ? [filter[name]].flat() : null])),
+})
 
 /** Lists tickets: those that a channel sold, or all of an integration's organization. Without an order, by
  *  `name` or `phone` if they are given, else by creation, newest first.

@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { reachedOrganizations } from '../../auth/change-grant.ts'
 import { readMerged } from '../../data/by-organization.ts'
 import type { Context } from '../../request/context.ts'
@@ -21,6 +22,10 @@ import {
 /** Orders of both lists. Each is total: ties are ordered by identifier. */
 export const listOrders = ['CREATED_ASC', 'CREATED_DESC'] as const
 export type ListOrder = (typeof listOrders)[number]
+
+/** Values of a filter, of which one must match. */
+export const someOf = <Value extends z.ZodType>(value: Value) =>
+  z.array(value).min(1, 'must have at least one value').max(100, 'must have at most 100 values')
 
 /** Page that is asked for: the first rows after a cursor, or the last ones before one. */
 export type PageRequest = {
@@ -86,7 +91,7 @@ function merge<Row>(found: Found<Row>[], sortKey: SortKey, { isDescending, limit
 export async function readPage<Row>(
   shown: ListedKind<Row>,
   plan: Plan,
-  filters: Record<string, string | null>,
+  filters: Record<string, string | string[] | null>,
   { after, before, afterName = 'after', size, isBackward }: PageRequest,
   { db, loaders }: Context,
 ): Promise<ListPage<Row>> {
@@ -99,8 +104,8 @@ export async function readPage<Row>(
   const lower = above && compare(sortKey, bounds.lower, above) < 0 ? above : bounds.lower
   const upper = below && compare(sortKey, below, bounds.upper) < 0 ? below : bounds.upper
   // The filter for online sales chooses parts of the list, so it leaves nothing to look through.
-  const isOpen = ([name, value]: [string, string | null]) =>
-    value !== null && name !== serves && !(name === 'saleType' && value === 'online')
+  const isOpen = ([name, value]: [string, string | string[] | null]) =>
+    value !== null && name !== serves && !(name === 'saleType' && String(value) === 'online')
   const isFiltered = Object.entries(filters).some(isOpen)
   const { channelId, ownOrganizationIds, mode } = loaders.own.reach
   const values = { ...filters, channelId, ownOrganizationIds, mode }

@@ -48,6 +48,7 @@ const { id, organizationId, mode, channelId, paymentId } = tickets
 
 const parameter = (name: string, type: string) => sql`${sql.placeholder(name)}::${sql.raw(type)}`
 const text = (name: string) => parameter(name, 'text')
+const texts = (name: string) => parameter(name, 'text[]')
 
 /** Sort keys in SQL, the type that a position is compared in, and the letter that tells the positions of an order from
  *  those of others. */
@@ -68,13 +69,19 @@ const channels = sql`(
   union select id, id from unnest(${parameter('ownOrganizationIds', 'text[]')}) as own(id)
 )`
 // Online sales are those of other channels than the organization's own.
-const ofSaleType = sql`(${text('saleType')} is null
-  or (channels.organization_id <> channels.channel_id) = (${text('saleType')} = 'online'))`
+const ofSaleType = sql`(${texts('saleType')} is null or (channels.organization_id <> channels.channel_id)
+  = any(array(select sale_type = 'online' from unnest(${texts('saleType')}) as sale_type)))`
 const isPart = sql`${inOrganizationIfNamed(sql`channels.organization_id`)} and ${ofSaleType}`
 const allParts = sql`select channels.organization_id, channels.channel_id, null::text as ticket_rate_id
   from ${channels} as channels where ${isPart}`
 const isOfPayment = sql`${tickets.paymentId} = ${text('paymentId')}`
 const hasEmail = sql`lower(${tickets.email}) = lower(${text('email')})`
+// Invoices have an index by their place in a series, whose year and number the reference tells.
+export const hasInvoice = sql`${tickets.paymentId} = (select payment_id from invoices
+  where organization_id = parts.organization_id and ${inOrganizationIfNamed(sql`organization_id`)}
+    and kind = any(enum_range(null::invoice_kind)) and reference = ${text('invoiceReference')}
+    and year = substring(${text('invoiceReference')} from '(\\d{4})-')::integer
+    and number = substring(${text('invoiceReference')} from '\\d+$')::integer)`
 const isReferred = sql`${tickets.referralId} = ${text('referralId')}`
 const hasCode = sql`${tickets.qrCode} = ${text('code')} and ${isCodeTaken}`
 
@@ -106,12 +113,13 @@ export const searchPaths = {
   phone: { ...inOrderOf('phone', 'phone'), where: sql`${tickets.phone} is not null` },
   email: { ...inOrderOf('created', 'email'), where: hasEmail },
   referral: { ...inOrderOf('created', 'referralId'), where: isReferred },
-  rate: ofRates('ticketRateId', sql`${ticketRates.id} = ${text('ticketRateId')}`),
-  event: ofRates('eventId', sql`${ticketRates.eventId} = ${text('eventId')}`),
+  rate: ofRates('ticketRateId', sql`${ticketRates.id} = any(${texts('ticketRateId')})`),
+  event: ofRates('eventId', sql`${ticketRates.eventId} = any(${texts('eventId')})`),
   cancelled: { ...inOrderOf('created', 'status'), where: sql`${tickets.ended} = 'cancelled'` },
   expired: { ...inOrderOf('created', 'status'), where: sql`${tickets.ended} = 'expired'` },
   payment: { ...inOrderOf('created', 'paymentId'), where: isOfPayment, isSmall: true },
   code: { ...inOrderOf('created', 'code'), where: hasCode, isSmall: true },
+  invoice: { ...inOrderOf('created', 'invoiceReference'), where: hasInvoice, isSmall: true },
 } satisfies Record<string, SearchPath>
 
 export type SearchPathName = keyof typeof searchPaths
@@ -119,17 +127,19 @@ export type SearchPathName = keyof typeof searchPaths
 /** Condition for a filter that is null if it is absent. */
 export const ifGiven = (name: string, condition: SQL) => sql`(${text(name)} is null or ${condition})`
 /** Condition that a column has the value of a filter, if that is given. */
-export const matches = (column: PgColumn, name: string, type = 'text') =>
-  ifGiven(name, sql`${column} = ${text(name)}::${sql.raw(type)}`)
+const matches = (column: PgColumn, name: string) => ifGiven(name, sql`${column} = ${text(name)}`)
+/** Condition that a column has one of the values of a filter, if they are given. */
+export const isOneOf = (column: PgColumn, name: string, type = 'text') =>
+  sql`(${texts(name)} is null or ${column} = any(${texts(name)}::${sql.raw(type)}[]))`
 const time = (name: string) => sql`${text(name)}::timestamptz`
 
 /** Condition for all filters at once, for those that the path leaves open. One form for any of them, so that
  *  there is one statement for each path. */
-export const remainingFilter = sql`${matches(tickets.eventId, 'eventId')}
-  and ${matches(tickets.ticketRateId, 'ticketRateId')}
+export const remainingFilter = sql`${isOneOf(tickets.eventId, 'eventId')}
+  and ${isOneOf(tickets.ticketRateId, 'ticketRateId')}
   and ${matches(tickets.paymentId, 'paymentId')}
-  and ${matches(tickets.status, 'status', 'ticket_status')}
-  and ${matches(tickets.saleType, 'saleType', 'sale_type')}
+  and ${isOneOf(tickets.status, 'status', 'ticket_status')}
+  and ${isOneOf(tickets.saleType, 'saleType', 'sale_type')}
   and ${matches(tickets.referralId, 'referralId')}
   and ${ifGiven('email', hasEmail)}
   and ${ifGiven('code', hasCode)}

@@ -89,21 +89,21 @@ test('an integration lists the payments of its organization, a channel its own, 
 })
 
 const filters: [filter: object, found: string[]][] = [
-  [{ eventId: 'evt_1' }, ['door', 'rivals', 'left', 'second', 'family']],
-  [{ eventId: 'evt_2' }, ['unpaid']],
-  [{ eventId: 'evt_far' }, []],
-  [{ ticketRateId: 'rate_1' }, ['door', 'rivals', 'left', 'family']],
-  [{ ticketRateId: 'rate_1', eventId: 'evt_2' }, []],
+  [{ eventIds: 'evt_1' }, ['door', 'rivals', 'left', 'second', 'family']],
+  [{ eventIds: 'evt_2' }, ['unpaid']],
+  [{ eventIds: 'evt_far' }, []],
+  [{ ticketRateIds: 'rate_1' }, ['door', 'rivals', 'left', 'family']],
+  [{ ticketRateIds: 'rate_1', eventIds: 'evt_2' }, []],
   [{ status: 'PAID' }, ['door', 'rivals', 'second', 'family']],
   [{ status: 'PENDING' }, ['unpaid']],
   [{ status: 'CANCELLED' }, ['left']],
   [{ status: 'FAILED' }, []],
-  [{ status: 'CANCELLED', eventId: 'evt_2' }, []],
+  [{ status: 'CANCELLED', eventIds: 'evt_2' }, []],
   // A payment with several tickets of one address is listed once.
   [{ email: 'BEN@example.com' }, ['second', 'family']],
   [{ email: 'ana@example.com' }, ['rivals', 'family']],
   [{ email: 'luz@example.com', status: 'PENDING' }, ['unpaid']],
-  [{ email: 'ben@example.com', ticketRateId: 'rate_1' }, ['family']],
+  [{ email: 'ben@example.com', ticketRateIds: 'rate_1' }, ['family']],
   [{ email: 'nobody@example.com' }, []],
 ]
 
@@ -114,25 +114,25 @@ test.each(filters)('%j finds its payments', async (filter, found) => {
 
 test('a filter shows a channel nothing of others', async () => {
   expect(await namesOf({ filter: { email: 'ana@example.com' } }, sale.channel)).toEqual(['far', 'family'])
-  expect(await namesOf({ filter: { eventId: 'evt_far' } }, sale.channel)).toEqual(['far'])
-  expect(await namesOf({ filter: { eventId: 'evt_far' } }, rival)).toEqual([])
-  expect(await namesOf({ filter: { ticketRateId: 'rate_1' } }, rival)).toEqual(['rivals'])
+  expect(await namesOf({ filter: { eventIds: 'evt_far' } }, sale.channel)).toEqual(['far'])
+  expect(await namesOf({ filter: { eventIds: 'evt_far' } }, rival)).toEqual([])
+  expect(await namesOf({ filter: { ticketRateIds: 'rate_1' } }, rival)).toEqual(['rivals'])
 })
 
 test('a range of times includes its beginning and not its end', async () => {
   const { nodes } = await pageOf({})
   const at = nodes.find(({ id }) => nameOf(id) === 'unpaid')?.createdAt
-  expect(await namesOf({ filter: { createdFrom: at } })).toEqual(['door', 'rivals', 'left', 'unpaid'])
-  expect(await namesOf({ filter: { createdUntil: at } })).toEqual(['second', 'family'])
-  expect(await namesOf({ filter: { createdFrom: at, createdUntil: at } })).toEqual([])
-  expect(await namesOf({ filter: { createdUntil: at, email: 'ana@example.com' } })).toEqual(['family'])
-  expect(await namesOf({ filter: { createdFrom: at, status: 'PAID' } })).toEqual(['door', 'rivals'])
+  expect(await namesOf({ filter: { created: { from: at } } })).toEqual(['door', 'rivals', 'left', 'unpaid'])
+  expect(await namesOf({ filter: { created: { until: at } } })).toEqual(['second', 'family'])
+  expect(await namesOf({ filter: { created: { from: at, until: at } } })).toEqual([])
+  expect(await namesOf({ filter: { created: { until: at }, email: 'ana@example.com' } })).toEqual(['family'])
+  expect(await namesOf({ filter: { created: { from: at }, status: 'PAID' } })).toEqual(['door', 'rivals'])
 })
 
 test.each([
   { orderBy: 'CREATED_ASC' },
   { orderBy: 'CREATED_DESC' },
-  { filter: { eventId: 'evt_1' } },
+  { filter: { eventIds: 'evt_1' } },
   { filter: { email: 'ana@example.com' } },
 ])('pages of %j lead through the list and back', async (list) => {
   const all = await namesOf(list)
@@ -163,7 +163,7 @@ test('a cursor of another list, and filters out of bounds, are refused where the
     [{ first: 1, last: 1 }, 'last'],
     [{ after: 'x' }, 'after'],
     [{ filter: { email: 'x' } }, 'filter.email'],
-    [{ filter: { eventId: '%' } }, 'filter.eventId'],
+    [{ filter: { eventIds: '%' } }, 'filter.eventIds.0'],
   ]
   for (const [variables, path] of refused) {
     const { data, errors } = await ask(variables, sale.channel)

@@ -105,11 +105,11 @@ test('a channel lists what it sold itself, for any organization', async () => {
 })
 
 const filters: [filter: object, found: string[]][] = [
-  [{ eventId: 'evt_1' }, ['door', 'rivals', 'luz', 'anabel', 'ana']],
-  [{ eventId: 'evt_far' }, []],
-  [{ eventId: 'evt_0' }, []],
-  [{ ticketRateId: 'rate_1' }, ['door', 'rivals', 'luz', 'ana']],
-  [{ ticketRateId: 'rate_1', eventId: 'evt_2' }, []],
+  [{ eventIds: 'evt_1' }, ['door', 'rivals', 'luz', 'anabel', 'ana']],
+  [{ eventIds: 'evt_far' }, []],
+  [{ eventIds: 'evt_0' }, []],
+  [{ ticketRateIds: 'rate_1' }, ['door', 'rivals', 'luz', 'ana']],
+  [{ ticketRateIds: 'rate_1', eventIds: 'evt_2' }, []],
   [{ status: 'PENDING' }, ['bjorn']],
   [{ status: 'ACTIVATED' }, ['door', 'rivals', 'anabel', 'ana']],
   [{ status: 'CANCELLED' }, ['luz']],
@@ -119,7 +119,7 @@ const filters: [filter: object, found: string[]][] = [
   [{ saleType: 'INVITATION' }, []],
   [{ referralId: 'blog' }, ['ana']],
   [{ email: 'ANA@example.COM' }, ['rivals', 'ana']],
-  [{ email: 'ana@example.com', eventId: 'evt_2' }, []],
+  [{ email: 'ana@example.com', eventIds: 'evt_2' }, []],
   [{ name: 'ana' }, ['anabel', 'ana', 'rivals']],
   [{ name: 'ana n' }, ['ana']],
   [{ name: 'ÀNA' }, ['anabel', 'ana', 'rivals']],
@@ -159,10 +159,10 @@ test('a range of payment times includes its beginning and not its end', async ()
     sale.integration.v2,
   )
   const at = data?.ticket.activatedAt
-  expect(await namesOf({ filter: { paidFrom: at } })).toEqual(['door', 'rivals', 'luz', 'anabel'])
-  expect(await namesOf({ filter: { paidUntil: at } })).toEqual(['ana'])
-  expect(await namesOf({ filter: { paidFrom: at, email: 'anabel@example.com' } })).toEqual(['anabel'])
-  expect(await namesOf({ filter: { paidUntil: at }, orderBy: 'CREATED_ASC' })).toEqual(['ana'])
+  expect(await namesOf({ filter: { paid: { from: at } } })).toEqual(['door', 'rivals', 'luz', 'anabel'])
+  expect(await namesOf({ filter: { paid: { until: at } } })).toEqual(['ana'])
+  expect(await namesOf({ filter: { paid: { from: at }, email: 'anabel@example.com' } })).toEqual(['anabel'])
+  expect(await namesOf({ filter: { paid: { until: at } }, orderBy: 'CREATED_ASC' })).toEqual(['ana'])
 })
 
 test.each(['CREATED_ASC', 'CREATED_DESC'])('pages of %s lead through the list and back', async (orderBy) => {
@@ -209,7 +209,7 @@ const refused: [variables: object, path: string][] = [
   [{ filter: { phone: 'x' } }, 'filter.phone'],
   [{ filter: { email: 'x' } }, 'filter.email'],
   [{ filter: { code: '' } }, 'filter.code'],
-  [{ filter: { eventId: '%' } }, 'filter.eventId'],
+  [{ filter: { eventIds: '%' } }, 'filter.eventIds.0'],
   [{ filter: { name: 'a' }, orderBy: 'CREATED_ASC' }, 'orderBy'],
 ]
 

@@ -41,8 +41,8 @@ function graphqlRows(name: 'tickets' | 'payments', type: string): Rows {
   })
   return {
     [`Query.${name}`]: { open: true, isFor: ['channel', 'integration'], ask: () => ask({ first: 5 }) },
-    [`Query.${name}(filter.eventId)`]: filtered('eventId', 'event', seesEvent),
-    [`Query.${name}(filter.ticketRateId)`]: filtered('ticketRateId', 'rate', seesRate),
+    [`Query.${name}(filter.eventIds)`]: filtered('eventIds', 'event', seesEvent),
+    [`Query.${name}(filter.ticketRateIds)`]: filtered('ticketRateIds', 'rate', seesRate),
     ...(name === 'tickets' && {
       'Query.tickets(filter.paymentId)': filtered('paymentId', 'payment', seesSale),
     }),
