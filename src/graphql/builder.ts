@@ -88,10 +88,14 @@ builder.subscriptionType({
 })
 
 /** Mode of a key, and of what was sold with it. */
-export const ModeRef = enumOf<Mode>('Mode', 'Mode of a key, and of everything that is sold with it.', {
-  live: 'Real tickets, for real money.',
-  test: 'Test tickets: they cost nothing, take none of the live places and open no door.',
-})
+export const ModeRef = enumOf<Mode>(
+  'Mode',
+  'Mode of a key, and of everything that is sold with it. Values may be added: treat an unknown one as `TEST`.',
+  {
+    live: 'Real tickets, for real money.',
+    test: 'Test tickets: they cost nothing, take none of the live places and open no door.',
+  },
+)
 
 /** Defines a scalar whose values are texts of one shape. `what` tells what a mistaken one must be. */
 function textScalar(

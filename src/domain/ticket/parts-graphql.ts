@@ -23,7 +23,7 @@ export const TicketStatusRef = enumOf<(typeof views.lookupStatuses)[number]>(
 
 export const DocumentTypeRef = enumOf<(typeof personalDocumentTypes)[number]>(
   'IdentityDocumentType',
-  'Kind of identity document.',
+  'Kind of identity document. Values may be added: treat an unknown one as `OTHER`.',
   {
     dni: 'Spanish identity card.',
     nie: 'Identity number of a foreigner in Spain.',

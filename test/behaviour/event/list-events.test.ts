@@ -246,3 +246,14 @@ test.each([
   expect(answer.statusCode).toBe(400)
   expect(restProblems(answer)).toEqual([problem])
 })
+
+test('an event is on sale until it ends, and archived from then on', async () => {
+  const { data } = await sale.graphql<{ events: { nodes: { id: string; status: string }[] } }>(
+    '{ events(filter: { during: { from: "2000-01-01T00:00:00Z" } }) { nodes { id status } } }',
+    {},
+    sale.channel,
+  )
+  const statuses = Object.fromEntries(data?.events.nodes.map(({ id, status }) => [id, status]) ?? [])
+  const expected = Object.fromEntries(upcoming.map((id) => [id, 'ON_SALE']))
+  expect(statuses).toEqual({ ...expected, evt_past: 'ARCHIVED' })
+})
