@@ -13,10 +13,11 @@ import {
 const fieldsOf = (type: GraphQLNamedType): GraphQLField<unknown, unknown>[] =>
   isObjectType(type) ? Object.values(type.getFields()) : []
 
-// Keeps the cost of a checkout's payload below the complexity limit.
+// Keep the cost of a checkout's payload, and of lists within lists, below the complexity limit.
 const maxDepth = 4
+const maxDepthOfLists = 2
 
-/** Selects every field of a type and its subtypes with `__typename`, at most four types deep and without
+/** Selects every field of a type and its subtypes with `__typename`, at most four types deep, lists two, and without
  *  returning to a type that is already on the path. */
 export function selectionOf(schema: GraphQLSchema, type: GraphQLNamedType, above: string[] = []): string {
   if (isAbstractType(type)) {
@@ -31,7 +32,8 @@ export function selectionOf(schema: GraphQLSchema, type: GraphQLNamedType, above
     .flatMap((field) => {
       const named = getNamedType(field.type)
       if (isLeafType(named)) return [field.name]
-      if (path.includes(named.name) || path.length === maxDepth) return []
+      const depth = named.name.endsWith('Connection') ? maxDepthOfLists : maxDepth - 1
+      if (path.includes(named.name) || path.length > depth) return []
       return [`${field.name} { ${selectionOf(schema, named, path)} }`]
     })
   return ['__typename', ...fields].join(' ')
