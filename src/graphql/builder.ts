@@ -2,7 +2,7 @@ import SchemaBuilder, { type ObjectRef } from '@pothos/core'
 import ComplexityPlugin from '@pothos/plugin-complexity'
 import { GraphQLError } from 'graphql'
 import type { Context } from '../request/context.ts'
-import { isoTime } from '../shared/input-types.ts'
+import { timestamp } from '../shared/input-types.ts'
 import type { Mode } from '../shared/mode.ts'
 import { type Money, toMoney } from '../shared/money.ts'
 
@@ -30,12 +30,16 @@ export const builder = new SchemaBuilder<{
 })
 
 builder.scalarType('DateTime', {
-  description: 'Timestamp in ISO 8601, in UTC, with milliseconds, such as `2026-12-31T20:00:00.000Z`.',
+  description:
+    'Time as a date and a time of day with its time zone, such as `2026-12-31T20:00:00.000Z`. In UTC with milliseconds in answers.',
   specifiedByURL: 'https://www.rfc-editor.org/rfc/rfc3339',
   serialize: (date) => date.toISOString(),
   parseValue: (input) => {
-    const parsed = isoTime.safeParse(input)
-    if (!parsed.success) throw new GraphQLError('DateTime must be an ISO 8601 date or timestamp.')
+    const parsed = timestamp.safeParse(input)
+    if (!parsed.success)
+      throw new GraphQLError(
+        'DateTime must be a date and a time with its time zone, such as 2026-12-31T20:00:00Z.',
+      )
     return parsed.data
   },
 })

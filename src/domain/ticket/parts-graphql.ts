@@ -67,7 +67,7 @@ const isAnyGiven = (...values: (string | null)[]) => values.some((value) => valu
 
 export const AttendeeRef = builder.objectRef<Ticket>('Attendee').implement({
   description:
-    'Person that a ticket is for. An integration whose key has neither the scope `tickets:read` nor `sales` sees the name alone: all other fields are null for it.',
+    'Person that a ticket is for. An integration whose key has neither the scope `TICKETS_READ` nor `SALES` sees the name alone: all other fields are null for it.',
   extensions: { needs: { oneOf: ['tickets:read', 'sales'], except: new Set(['fullName']) } },
   fields: (t) => ({
     fullName: t.exposeString('fullName', { description: 'Full name.' }),

@@ -77,7 +77,7 @@ const filters: [what: string, rest: string, graphql: string, ids: string[]][] = 
   [
     'past ones too if given a date',
     'start_date=2000-01-01&end_date=2999-01-01',
-    'during: { from: "2000-01-01", until: "2999-01-01T00:00:00Z" }',
+    'during: { from: "2000-01-01T00:00:00Z", until: "2999-01-01T00:00:00Z" }',
     ['evt_season', 'evt_past', ...upcoming.slice(1)],
   ],
   [
@@ -134,7 +134,7 @@ const filters: [what: string, rest: string, graphql: string, ids: string[]][] = 
   [
     'all filters together',
     'organization_id=org_1&location_id=loc_getafe&start_date=2000-01-01&search=caf&lat=40.3&lng=-3.7',
-    'organizationId: "org_1", locationId: "loc_getafe", during: { from: "2000-01-01" }, search: "caf", near: { latitude: 40.3, longitude: -3.7 }',
+    'organizationId: "org_1", locationId: "loc_getafe", during: { from: "2000-01-01T00:00:00Z" }, search: "caf", near: { latitude: 40.3, longitude: -3.7 }',
     ['evt_c'],
   ],
 ]
