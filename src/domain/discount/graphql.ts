@@ -27,13 +27,13 @@ export const DiscountRef = builder.objectRef<Discount>('Discount').implement({
     amount: t.field(
       nullableAmount('Amount off the price; null if `percentage` is set.', ({ amount }) => amount),
     ),
-    currency: t.exposeString('currency', { description: 'Currency, as an ISO 4217 code.' }),
-    ticketRateIds: t.exposeIDList('ticketRateIds', {
-      description: 'Identifiers of the rates that it applies to; all of the organization if empty.',
+    ticketRateIds: t.idList({
+      ...nullable('Identifiers of the rates that it applies to; null for all of the organization.'),
+      resolve: ({ ticketRateIds }) => (ticketRateIds.length > 0 ? ticketRateIds : null),
     }),
     validFrom: t.expose('validFrom', nullableTime('Start of its validity; null if it has none.')),
     validUntil: t.expose('validUntil', nullableTime('End of its validity; null if it has none.')),
-    quantity: t.exposeInt(
+    limit: t.exposeInt(
       'capacity',
       nullable('Maximum number of tickets that it can be used for; null for no limit.'),
     ),

@@ -35,7 +35,7 @@ beforeAll(async () => {
 })
 afterAll(() => sale.close())
 
-const fields = `id code name percentage amount { amount currency } currency ticketRateIds validFrom validUntil quantity maxPerCheckout
+const fields = `id code name percentage amount { amount currency } ticketRateIds validFrom validUntil limit maxPerCheckout
   uses { held sold available }`
 type Page = {
   discounts: {
@@ -70,11 +70,10 @@ test('an integration lists the discounts of its organization with their uses', a
       name: 'Everything',
       percentage: null,
       amount: { amount: '2.50', currency: 'EUR' },
-      currency: 'EUR',
       ticketRateIds: ['rate_1'],
       validFrom: full.valid_from,
       validUntil: full.valid_until,
-      quantity: 10,
+      limit: 10,
       maxPerCheckout: 3,
       uses: { held: 3, sold: 2, available: 5 },
     },
@@ -84,11 +83,10 @@ test('an integration lists the discounts of its organization with their uses', a
       name: 'zero',
       percentage: 10,
       amount: null,
-      currency: 'EUR',
-      ticketRateIds: [],
+      ticketRateIds: null,
       validFrom: null,
       validUntil: null,
-      quantity: null,
+      limit: null,
       maxPerCheckout: null,
       uses: { held: 0, sold: 0, available: null },
     },
