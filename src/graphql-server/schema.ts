@@ -1,7 +1,7 @@
 import '../domain/organization/viewer-graphql.ts'
 import '../domain/location/graphql.ts'
 import '../domain/event/graphql.ts'
-import '../domain/event/list-graphql.ts'
+import '../domain/ticket-rate/event-list-graphql.ts'
 import '../domain/ticket-rate/graphql.ts'
 import '../domain/discount/graphql.ts'
 import '../domain/payment/graphql.ts'

@@ -2,7 +2,7 @@ import SchemaBuilder, { type ObjectRef } from '@pothos/core'
 import ComplexityPlugin from '@pothos/plugin-complexity'
 import { GraphQLError } from 'graphql'
 import type { Context } from '../request/context.ts'
-import { isoTime } from '../shared/input-types.ts'
+import { timestamp } from '../shared/input-types.ts'
 import type { Mode } from '../shared/mode.ts'
 import { type Money, toMoney } from '../shared/money.ts'
 
@@ -30,12 +30,16 @@ export const builder = new SchemaBuilder<{
 })
 
 builder.scalarType('DateTime', {
-  description: 'Timestamp in ISO 8601, in UTC, with milliseconds, such as `2026-12-31T20:00:00.000Z`.',
+  description:
+    'Time as a date and a time of day with its time zone, such as `2026-12-31T20:00:00.000Z`. In UTC with milliseconds in answers.',
   specifiedByURL: 'https://www.rfc-editor.org/rfc/rfc3339',
   serialize: (date) => date.toISOString(),
   parseValue: (input) => {
-    const parsed = isoTime.safeParse(input)
-    if (!parsed.success) throw new GraphQLError('DateTime must be an ISO 8601 date or timestamp.')
+    const parsed = timestamp.safeParse(input)
+    if (!parsed.success)
+      throw new GraphQLError(
+        'DateTime must be a date and a time with its time zone, such as 2026-12-31T20:00:00Z.',
+      )
     return parsed.data
   },
 })
@@ -88,10 +92,14 @@ builder.subscriptionType({
 })
 
 /** Mode of a key, and of what was sold with it. */
-export const ModeRef = enumOf<Mode>('Mode', 'Mode of a key, and of everything that is sold with it.', {
-  live: 'Real tickets, for real money.',
-  test: 'Test tickets: they cost nothing, take none of the live places and open no door.',
-})
+export const ModeRef = enumOf<Mode>(
+  'Mode',
+  'Mode of a key, and of everything that is sold with it. Values may be added: treat an unknown one as `TEST`.',
+  {
+    live: 'Real tickets, for real money.',
+    test: 'Test tickets: they cost nothing, take none of the live places and open no door.',
+  },
+)
 
 /** Defines a scalar whose values are texts of one shape. `what` tells what a mistaken one must be. */
 function textScalar(

@@ -163,7 +163,15 @@ const maxDate = new Date('9999-12-31T23:59:59.999Z')
  *  five-digit years. */
 export const isStorableDate = (date: Date): boolean => date >= minDate && date <= maxDate
 
-/** Timestamp in ISO 8601, in UTC if it has no zone. A plain date means midnight UTC (DECISIONS 3). */
+const storable = [isStorableDate, 'must be in the years 1 to 9999'] as const
+
+/** Timestamp of RFC 3339, with its zone: a plain date is another night in Madrid than in UTC. */
+export const timestamp = z.iso
+  .datetime({ offset: true })
+  .transform((text) => new Date(text))
+  .refine(...storable)
+
+/** Timestamp in ISO 8601, in UTC if it has no zone, as REST takes it. A plain date means midnight UTC (DECISIONS 3). */
 export const isoTime = z
   .union(
     [z.iso.date(), z.iso.datetime({ offset: true, local: true }).meta({ format: 'date-time' })],
@@ -172,7 +180,7 @@ export const isoTime = z
   .transform(
     (text) => new Date(/T.*(Z|[+-]\d\d:?\d\d)$/.test(text) || !text.includes('T') ? text : `${text}Z`),
   )
-  .refine(isStorableDate, 'must be in the years 1 to 9999')
+  .refine(...storable)
 
 // Rounds to a tenth of a millimetre: the square of a tiny number underflows, which PostgreSQL refuses.
 const roundDegrees = (degrees: number) => Math.round(degrees * 1e9) / 1e9

@@ -75,6 +75,9 @@ test('a database that has sold is distributed, goes on after an interruption, an
   const after: Sale = { ...gateway, channel, integration }
   expect(await countersOf(after)).toEqual(counters)
   for (const number of [1, 2]) await buy(after, number, true)
+  const onSale = (filter: boolean) => `events(filter: { onSale: ${filter} }) { totalCount }`
+  const listed = await after.graphql(`{ on: ${onSale(true)} off: ${onSale(false)} }`, {}, channel)
+  expect(listed).toEqual({ data: { on: { totalCount: 2 }, off: { totalCount: 0 } } })
   expect(await brokenInvariants(after.db)).toEqual([])
   const backlog = await countBacklog(after.db, 'sandbox')
   expect(backlog).toMatchObject({

@@ -2,8 +2,8 @@ import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Credentials } from '../../src/auth/credentials.ts'
 import type { OpenDatabase } from '../../src/database/database.ts'
-import { type EventFilter, searchEvents } from '../../src/domain/event/search-events.ts'
 import { organizations } from '../../src/domain/organization/table.ts'
+import { type EventFilter, searchEvents } from '../../src/domain/ticket-rate/search-events.ts'
 import { createContext } from '../../src/request/context.ts'
 import { explain, type SeenStatement } from '../support/explain.ts'
 import { channelHeaders } from '../support/factories.ts'
@@ -52,6 +52,15 @@ test('the first page is read in index order', async () => {
   // The scan starts at the first event that may not have ended, not at the oldest one.
   expect(plan).toMatch(/Index Cond: \(start_date >= /)
   expect(plan).toMatch(/(Index|Bitmap Index) Scan (using|on) events_duration/)
+})
+
+test('what is on sale is read in index order, with rates and counters by their keys', async () => {
+  await database.db.execute(sql`update ticket_rates set complete = true
+    where event_id in (select id from events order by start_date limit 1000)`)
+  await database.db.execute(sql`analyze ticket_rates`)
+  const plan = await planOf({ onSale: true })
+  expect(plan).toContain('events_start_date_id_index')
+  expect(plan).not.toMatch(/Seq Scan|Sort|Hash/)
 })
 
 test('control: without indexes the whole table is read', async () => {

@@ -16,8 +16,8 @@ const fieldsOf = (type: GraphQLNamedType): GraphQLField<unknown, unknown>[] =>
 // Keeps the cost of a checkout's payload below the complexity limit.
 const maxDepth = 4
 
-/** Selects every field of a type and its subtypes with `__typename`, at most four types deep and without
- *  returning to a type that is already on the path. */
+/** Selects every field of a type and its subtypes with `__typename`, at most four types deep, pages of two, and
+ *  without returning to a type that is already on the path. */
 export function selectionOf(schema: GraphQLSchema, type: GraphQLNamedType, above: string[] = []): string {
   if (isAbstractType(type)) {
     const kinds = schema

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { builder, NodeRef, nullable, nullableTime, time } from '../../graphql/builder.ts'
+import { builder, enumOf, NodeRef, nullable, nullableTime, time } from '../../graphql/builder.ts'
 import { inputOf } from '../../graphql/input-of.ts'
 import { viaId } from '../../graphql/lookahead.ts'
 import { loadNamed } from '../../request/context.ts'
@@ -31,6 +31,19 @@ const IframeRef = builder.objectRef<Event>('Iframe').implement({
   }),
 })
 
+const EventStatusRef = enumOf(
+  'EventStatus',
+  'Whether the tickets of an event are sold. Values may be added: treat an unknown one as not on sale.',
+  {
+    DRAFT: 'Reserved for an event that is not public yet.',
+    ON_SALE:
+      'Public, and not over: the `status` of each of its ticket rates says whether that is on sale now.',
+    PAUSED: 'Reserved for an event whose sale the organization has paused.',
+    ARCHIVED: 'Over.',
+    CALLED_OFF: 'Reserved for an event that does not take place.',
+  },
+)
+
 const organizationOf = ({ organizationId }: Event) => organizationId
 
 EventRef.implement({
@@ -40,6 +53,11 @@ EventRef.implement({
   fields: (t) => ({
     name: t.exposeString('name', { description: 'Display name.' }),
     slug: t.exposeString('slug', { description: 'URL-friendly name.' }),
+    status: t.field({
+      type: EventStatusRef,
+      description: 'Current status.',
+      resolve: ({ endDate }, _args, { now }) => (endDate > now ? 'ON_SALE' : 'ARCHIVED'),
+    }),
     description: t.exposeString('description', nullable('Description for the public.')),
     minimumAge: t.int({ ...nullable('Minimum age in years; null for any age.'), resolve: minimumAge }),
     outfit: t.exposeString('outfit', nullable('Dress code.')),

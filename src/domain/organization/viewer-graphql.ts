@@ -29,19 +29,27 @@ const IntegrationRef = builder.objectRef<typeof integrations.$inferSelect>('Inte
   }),
 })
 
-const ViewerKindRef = enumOf<Caller['kind']>('ViewerKind', 'Kind of a caller.', {
-  channel: 'Channel, which sells tickets.',
-  publishable: 'Publishable key of a channel, for browsers.',
-  integration: 'Integration of an organization.',
-})
+const ViewerKindRef = enumOf<Caller['kind']>(
+  'ViewerKind',
+  'Kind of a caller. Values may be added: treat an unknown one as neither a channel nor an integration.',
+  {
+    channel: 'Channel, which sells tickets.',
+    publishable: 'Publishable key of a channel, for browsers.',
+    integration: 'Integration of an organization.',
+  },
+)
 
-const ScopeRef = enumOf<IntegrationScope>('IntegrationScope', "Right of an integration's key.", {
-  'tickets:read': 'Reads tickets, payments, refunds, the feed and webhooks.',
-  door: 'Checks in at the door, and redeems supplements at the bar.',
-  refunds: 'Refunds and cancels tickets.',
-  sales: 'Sells at the box office, gives away, changes attendees, and sums sales up.',
-  catalogue: 'Reads events, rates and discounts.',
-})
+const ScopeRef = enumOf<IntegrationScope>(
+  'IntegrationScope',
+  "Right of an integration's key. Values may be added: treat an unknown one as a right that you do not use.",
+  {
+    'tickets:read': 'Reads tickets, payments, refunds, the feed and webhooks.',
+    door: 'Checks in at the door, and redeems supplements at the bar.',
+    refunds: 'Refunds and cancels tickets.',
+    sales: 'Sells at the box office, gives away, changes attendees, and sums sales up.',
+    catalogue: 'Reads events, rates and discounts.',
+  },
+)
 
 const ViewerRef = builder.objectRef<Caller>('Viewer').implement({
   description: 'Caller, by its credentials.',

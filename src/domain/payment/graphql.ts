@@ -32,7 +32,7 @@ export const PaymentStatusRef = enumOf<Payment['status']>(
 
 export const PaymentMethodRef = enumOf<NonNullable<Payment['method']>>(
   'PaymentMethod',
-  'Means of a payment that the organization took itself.',
+  'Means of a payment that the organization took itself. Values may be added: treat an unknown one as `OTHER`.',
   {
     CASH: 'Paid in cash.',
     CARD: "Paid by card, at the organization's own terminal.",
@@ -40,11 +40,15 @@ export const PaymentMethodRef = enumOf<NonNullable<Payment['method']>>(
   },
 )
 
-export const SaleTypeRef = enumOf<'online' | 'box_office' | 'invitation'>('SaleType', 'Way of selling.', {
-  online: "By a channel's checkout.",
-  box_office: 'At the door, by the organization.',
-  invitation: 'Given away by the organization.',
-})
+export const SaleTypeRef = enumOf<'online' | 'box_office' | 'invitation'>(
+  'SaleType',
+  'Way of selling. Values may be added: treat an unknown one as a way of its own.',
+  {
+    online: "By a channel's checkout.",
+    box_office: 'At the door, by the organization.',
+    invitation: 'Given away by the organization.',
+  },
+)
 
 const BoxOfficeReceiptRef = builder.objectRef<Payment>('BoxOfficeReceipt').implement({
   description: 'How the box office took the money of a payment.',

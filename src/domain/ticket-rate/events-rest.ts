@@ -7,12 +7,12 @@ import { inQuery } from '../../rest/snake-case.ts'
 import { refusal } from '../../shared/errors.ts'
 import * as scalars from '../../shared/input-types.ts'
 import { eventById } from '../event/loaders.ts'
-import { type EventFilter, eventFilter, readCursor, searchEvents, toCursor } from '../event/search-events.ts'
 import type { Event } from '../event/table.ts'
 import { ticketRateBody } from './body.ts'
 import { eventBody } from './event-body.ts'
 import { pricesByTicketRateId, questionsByTicketRateId, supplementsByTicketRateId } from './loaders.ts'
 import { ticketRatesByEventId } from './offer-loaders.ts'
+import { type EventFilter, eventFilter, readCursor, searchEvents, toCursor } from './search-events.ts'
 
 const number = scalars.fromQuery
 

@@ -44,10 +44,14 @@ const RateStatusRef = enumOf<RateStatus>(
   rateStatuses,
 )
 
-const RateTypeRef = enumOf<TicketRate['type']>('TicketRateType', 'Kind of ticket rate.', {
-  limited: 'The rate has a capacity: see `availability`.',
-  unlimited: 'The rate has no capacity.',
-})
+const RateTypeRef = enumOf<TicketRate['type']>(
+  'TicketRateType',
+  'Whether a ticket rate has a capacity. Values may be added: treat an unknown one as `LIMITED`.',
+  {
+    limited: 'The rate has a capacity: see `availability`.',
+    unlimited: 'The rate has no capacity.',
+  },
+)
 
 const idOf = ({ id }: { id: string }) => id
 

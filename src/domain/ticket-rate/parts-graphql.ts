@@ -27,11 +27,15 @@ export const AvailabilityRef = builder.objectRef<Left>('Availability').implement
   }),
 })
 
-const QuestionTypeRef = enumOf<Question['type']>('QuestionType', 'Kind of answer that a question takes.', {
-  dropdown: 'One of the `options`.',
-  text: 'Text of at most 500 characters.',
-  checkbox: 'A tick, or none.',
-})
+const QuestionTypeRef = enumOf<Question['type']>(
+  'QuestionType',
+  'Kind of answer that a question takes. Values may be added: treat an unknown one as `TEXT`.',
+  {
+    dropdown: 'One of the `options`.',
+    text: 'Text of at most 500 characters.',
+    checkbox: 'A tick, or none.',
+  },
+)
 
 // A rate that doesn't show all prices lists the current one alone.
 const findPrices = (ids: string[], { loaders, now }: Context) =>

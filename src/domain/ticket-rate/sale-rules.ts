@@ -1,8 +1,18 @@
+import { type SQL, sql } from 'drizzle-orm'
 import { type Problem, problem } from '../../shared/errors.ts'
 import { percentageOf, smallestCharge, toMajor } from '../../shared/money.ts'
 import type { Code } from '../../shared/problem-codes.ts'
-import type { Event } from '../event/table.ts'
-import { maxWarrantyHours, type Price, type Stock, type TicketRate } from './table.ts'
+import { type Event, events } from '../event/table.ts'
+import {
+  isStockOf,
+  maxWarrantyHours,
+  type Price,
+  prices,
+  type Stock,
+  stock,
+  type TicketRate,
+  ticketRates,
+} from './table.ts'
 
 type Counted = Pick<Stock, 'capacity' | 'soldBefore' | 'sold' | 'held'>
 
@@ -117,3 +127,14 @@ export function rateStatus(rate: TicketRate, event: Dates, prices: readonly Pric
 /** Reports whether a buyer can buy a rate now. */
 export const isAvailable = (...sale: Parameters<typeof rateStatus>): boolean =>
   rateStatus(...sale) === 'ON_SALE'
+
+const isLeft = sql`${stock.capacity} - ${stock.soldBefore} - ${stock.sold} - ${stock.held} is distinct from 0`
+
+/** Condition that `rateStatus` is `ON_SALE` for a rate of an event, in the mode of the statement. Its subqueries are not
+ *  correlated, which a distributed database would refuse. */
+export const isOnSale: SQL = sql`(${events.startDate} > now() and ${events.id} in (
+  select ${ticketRates.eventId} from ${ticketRates} join ${stock} on ${isStockOf('rate', ticketRates.id)}
+  where not ${ticketRates.complete} and not ${ticketRates.removed} and ${isLeft}
+    and coalesce(${ticketRates.validFrom} <= now(), true) and ${ticketRates.id} in (
+      select ${prices.ticketRateId} from ${prices} join ${stock} on ${isStockOf('price', prices.id)}
+      where not ${prices.removed} and ${isLeft} and coalesce(${prices.validUntil} > now(), true))))`

@@ -34,7 +34,7 @@ export const TicketRef = builder.objectRef<Ticket>('Ticket')
 
 TicketRef.implement({
   description:
-    'Right of people to enter an event, sold to one attendee. An integration whose key has neither the scope `tickets:read` nor `sales` sees what the door needs: the name of the attendee, status, catalogue, people, entries and supplements. All other fields are null for it.',
+    'Right of people to enter an event, sold to one attendee. An integration whose key has neither the scope `TICKETS_READ` nor `SALES` sees what the door needs: the name of the attendee, status, catalogue, people, entries and supplements. All other fields are null for it.',
   interfaces: [NodeRef],
   extensions: {
     node: { prefix: 'tkt', scope: 'tickets:read', load: ticketById },

@@ -25,7 +25,7 @@ export const TicketStatusRef = enumOf<(typeof views.lookupStatuses)[number]>(
 
 export const DocumentTypeRef = enumOf<(typeof personalDocumentTypes)[number]>(
   'IdentityDocumentType',
-  'Kind of identity document.',
+  'Kind of identity document. Values may be added: treat an unknown one as `OTHER`.',
   {
     dni: 'Spanish identity card.',
     nie: 'Identity number of a foreigner in Spain.',
@@ -95,7 +95,7 @@ const isAnyGiven = (...values: (string | null)[]) => values.some((value) => valu
 
 export const AttendeeRef = builder.objectRef<Ticket>('Attendee').implement({
   description:
-    'Person that a ticket is for. An integration whose key has neither the scope `tickets:read` nor `sales` sees the name alone: all other fields are null for it.',
+    'Person that a ticket is for. An integration whose key has neither the scope `TICKETS_READ` nor `SALES` sees the name alone: all other fields are null for it.',
   extensions: { needs: { oneOf: ['tickets:read', 'sales'], except: new Set(['fullName']) } },
   fields: (t) => ({
     fullName: t.exposeString('fullName', { description: 'Full name.' }),

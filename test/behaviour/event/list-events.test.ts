@@ -77,7 +77,7 @@ const filters: [what: string, rest: string, graphql: string, ids: string[]][] = 
   [
     'past ones too if given a date',
     'start_date=2000-01-01&end_date=2999-01-01',
-    'during: { from: "2000-01-01", until: "2999-01-01T00:00:00Z" }',
+    'during: { from: "2000-01-01T00:00:00Z", until: "2999-01-01T00:00:00Z" }',
     ['evt_season', 'evt_past', ...upcoming.slice(1)],
   ],
   [
@@ -134,7 +134,7 @@ const filters: [what: string, rest: string, graphql: string, ids: string[]][] = 
   [
     'all filters together',
     'organization_id=org_1&location_id=loc_getafe&start_date=2000-01-01&search=caf&lat=40.3&lng=-3.7',
-    'organizationId: "org_1", locationId: "loc_getafe", during: { from: "2000-01-01" }, search: "caf", near: { latitude: 40.3, longitude: -3.7 }',
+    'organizationId: "org_1", locationId: "loc_getafe", during: { from: "2000-01-01T00:00:00Z" }, search: "caf", near: { latitude: 40.3, longitude: -3.7 }',
     ['evt_c'],
   ],
 ]
@@ -245,4 +245,15 @@ test.each([
   const answer = await list(query)
   expect(answer.statusCode).toBe(400)
   expect(restProblems(answer)).toEqual([problem])
+})
+
+test('an event is on sale until it ends, and archived from then on', async () => {
+  const { data } = await sale.graphql<{ events: { nodes: { id: string; status: string }[] } }>(
+    '{ events(filter: { during: { from: "2000-01-01T00:00:00Z" } }) { nodes { id status } } }',
+    {},
+    sale.channel,
+  )
+  const statuses = Object.fromEntries(data?.events.nodes.map(({ id, status }) => [id, status]) ?? [])
+  const expected = Object.fromEntries(upcoming.map((id) => [id, 'ON_SALE']))
+  expect(statuses).toEqual({ ...expected, evt_past: 'ARCHIVED' })
 })

@@ -172,12 +172,18 @@ test.each([
   ['first null', '{ events(first: null) { nodes { id } } }', 'BAD_REQUEST'],
   [
     'a date not in the calendar',
-    '{ events(filter: { during: { from: "2026-02-30" } }) { nodes { id } } }',
+    '{ events(filter: { during: { from: "2026-02-30T00:00:00Z" } }) { nodes { id } } }',
     'BAD_REQUEST',
   ],
   [
     'a date in the year 0',
-    '{ events(filter: { during: { until: "0000-01-01" } }) { nodes { id } } }',
+    '{ events(filter: { during: { until: "0000-01-01T00:00:00Z" } }) { nodes { id } } }',
+    'BAD_REQUEST',
+  ],
+  ['a plain date', '{ events(filter: { during: { from: "2026-12-31" } }) { nodes { id } } }', 'BAD_REQUEST'],
+  [
+    'a time without its zone',
+    '{ events(filter: { during: { from: "2026-12-31T20:00:00" } }) { nodes { id } } }',
     'BAD_REQUEST',
   ],
   ['a date as a number', '{ events(filter: { during: { from: 0 } }) { nodes { id } } }', 'BAD_REQUEST'],
@@ -269,11 +275,24 @@ test('GraphQL lists all argument errors of a field in one error', async () => {
   ])
 })
 
+test('a plain date is refused with its place and what is expected there', async () => {
+  const filter = { during: { from: '2026-12-31' } }
+  const query = 'query ($filter: EventFilter) { events(filter: $filter) { nodes { id } } }'
+  const { errors } = await sale.graphql(query, { filter }, sale.channel)
+  expect(errors).toMatchObject([
+    {
+      message: expect.stringContaining('DateTime must be a date and a time with its time zone'),
+      extensions: { path: 'filter.during.from' },
+    },
+  ])
+})
+
 test.each([
   ['the largest page', 'first: 100'],
   ['the smallest numbers', 'filter: { near: { latitude: 5e-324, longitude: 1e-160, radius: 5e-324 } }'],
   ['the poles and the date line', 'filter: { near: { latitude: -90, longitude: -180, radius: 500 } }'],
-  ['all of time', 'filter: { during: { from: "0001-01-01", until: "9999-12-31" } }'],
+  ['a time of another zone', 'filter: { during: { from: "2026-12-31T20:00:00+01:00" } }'],
+  ['all of time', 'filter: { during: { from: "0001-01-01T00:00:00Z", until: "9999-12-31T00:00:00Z" } }'],
   ['a cursor of the earliest time', `after: "${cursor('-62135596800000')}"`],
   ['no search', 'filter: { search: "" }'],
 ])('events with %s are listed', async (_what, args) => {

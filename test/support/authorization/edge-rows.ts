@@ -26,7 +26,7 @@ const edges: Record<Rule | 'part', string> = {
     RegisterWebhookPayload.webhook RotateWebhookSecretPayload.webhook`,
   change: 'ChangeConnection.nodes ChangeEdge.node WebhookDelivery.change',
   part: `TicketConnection.edges TicketConnection.pageInfo PaymentConnection.edges PaymentConnection.pageInfo
-    OrganizationConnection.edges OrganizationConnection.pageInfo EventConnection.edges EventConnection.pageInfo
+    Organization.events OrganizationConnection.edges OrganizationConnection.pageInfo EventConnection.edges EventConnection.pageInfo
     DiscountConnection.edges DiscountConnection.pageInfo ChangeConnection.edges ChangeConnection.pageInfo
     Webhook.deliveries WebhookDeliveryConnection.edges WebhookDeliveryConnection.nodes WebhookDeliveryConnection.pageInfo
     WebhookDeliveryEdge.node RedeliverWebhookPayload.delivery

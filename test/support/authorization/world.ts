@@ -1,9 +1,9 @@
 import { checkIns } from '../../../src/domain/check-in/table.ts'
+import { refunds } from '../../../src/domain/refund/table.ts'
 import {
   readCursor as readEventCursor,
   toCursor as toEventCursor,
-} from '../../../src/domain/event/search-events.ts'
-import { refunds } from '../../../src/domain/refund/table.ts'
+} from '../../../src/domain/ticket-rate/search-events.ts'
 import type { Mode } from '../../../src/shared/mode.ts'
 import { scanTicket } from '../door.ts'
 import type { GatewayOptions } from '../harness.ts'

@@ -67,7 +67,7 @@ class Operations {
     if (named.name === 'Boolean') return this.#draw(fc.boolean)
     if (named.name === 'Decimal') return this.#one(['0.50', '1.00', '22', '-1', '0.001', 3])
     if (named.name === 'CurrencyCode') return this.#one(['EUR', 'EUR', 'EUR', 'JPY', 'eur', 'XXX'])
-    if (named.name === 'DateTime') return this.#one(['2026-01-01', '2030-05-06T07:08:09Z'])
+    if (named.name === 'DateTime') return this.#one(['2026-01-01T00:00:00+02:00', '2030-05-06T07:08:09Z'])
     if (named.name === 'JSON')
       return this.#draw(fc.dictionary, fc.string({ maxLength: 5 }), fc.jsonValue({ maxDepth: 1 }))
     return this.#draw(fc.string, { minLength: 1, maxLength: 12 })

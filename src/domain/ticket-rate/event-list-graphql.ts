@@ -1,12 +1,16 @@
+import type { GraphQLResolveInfo } from 'graphql'
 import { z } from 'zod'
 import { builder, enumOf } from '../../graphql/builder.ts'
 import { connectionOf, costOfPage, type Page, toPage } from '../../graphql/connection.ts'
 import { argsOf, inputOf, inputTypes } from '../../graphql/input-of.ts'
 import { preload } from '../../graphql/lookahead.ts'
+import { type Context, type Needs, requireNeeds } from '../../request/context.ts'
 import * as scalars from '../../shared/input-types.ts'
 import { makeOnce } from '../../shared/make-once.ts'
 import { parse } from '../../shared/parse.ts'
-import { EventRef } from './graphql.ts'
+import { EventRef } from '../event/graphql.ts'
+import type { Event } from '../event/table.ts'
+import { OrganizationRef } from '../organization/graphql.ts'
 import {
   circle,
   countEvents,
@@ -19,7 +23,6 @@ import {
   searchEvents,
   toCursor,
 } from './search-events.ts'
-import type { Event } from './table.ts'
 
 /** Two fields share the count. */
 type EventList = Page<Event> & { count: () => Promise<EventCount> }
@@ -62,7 +65,7 @@ const near = z
   .describe(circle.description ?? '')
 inputOf('NearInput', near)
 
-const { organizationId, locationId, search, city, countryCode, genre } = eventFilter.shape
+const { organizationId, locationId, search, city, countryCode, genre, onSale } = eventFilter.shape
 
 const filter = z
   .object({
@@ -75,6 +78,7 @@ const filter = z
     near: near.nullish().describe('Returns only events at locations within this circle.'),
     ...{ city, countryCode, locationId, organizationId },
     musicGenre: genre,
+    onSale,
   })
   .transform(
     ({ during, musicGenre, ...given }): EventFilter => ({
@@ -102,25 +106,41 @@ const input = z.object({
   after: z.string().nullish().describe('Returns events after this cursor; from the first if omitted.'),
 })
 
-builder.queryFields((t) => ({
-  events: t.field({
-    type: EventConnectionRef,
-    nullable: true,
-    extensions: { needs: { caller: 'any', scope: 'catalogue', shared: true } },
+const needs: Needs = { caller: 'any', scope: 'catalogue', shared: true }
+
+// A search costs the database about as much as resolving thousands of fields.
+const list = { type: EventConnectionRef, nullable: true as const, complexity: costOfPage(5_000) }
+
+async function listEvents(args: object, ctx: Context, info: GraphQLResolveInfo, within?: string) {
+  const { first, after, orderBy, filter: given } = parse(input, args)
+  const filter: EventFilter = { ...given, ...(within && { within }) }
+  const found = await searchEvents(filter, { first, after: after ? readCursor(after) : null, orderBy }, ctx)
+  const count = makeOnce(() => countEvents(filter, ctx))
+  const list: EventList = { ...toPage(found, first, after || null), count }
+  await preload([list], info, ctx)
+  return list
+}
+
+builder.queryField('events', (t) =>
+  t.field({
+    ...list,
+    extensions: { needs },
     description:
       'Lists the events of the organizations that have given the channel access, or of the integration’s organization, ordered by `startDate` and then by id.',
-    // A search costs the database about as much as resolving thousands of fields.
-    complexity: costOfPage(5_000),
     args: argsOf(t.arg, input),
-    resolve: async (_root, args, ctx, info) => {
-      const { first, after, orderBy, ...given } = parse(input, args)
-      const filter = given.filter ?? {}
-      const page = { first, after: after ? readCursor(after) : null, orderBy }
-      const found = await searchEvents(filter, page, ctx)
-      const count = makeOnce(() => countEvents(filter, ctx))
-      const list: EventList = { ...toPage(found, first, after || null), count }
-      await preload([list], info, ctx)
-      return list
+    resolve: (_root, args, ctx, info) => listEvents(args, ctx, info),
+  }),
+)
+
+builder.objectField(OrganizationRef, 'events', (t) =>
+  t.field({
+    ...list,
+    description:
+      'Events of the organization, as the query `events` lists them; none once it has withdrawn the access of the calling channel. Null for an integration without `CATALOGUE`.',
+    args: argsOf(t.arg, input),
+    resolve(organization, args, ctx, info) {
+      requireNeeds(ctx, needs)
+      return listEvents(args, ctx, info, organization.id)
     },
   }),
-}))
+)

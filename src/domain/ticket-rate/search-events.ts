@@ -1,4 +1,4 @@
-import { and, asc, between, desc, eq, gte, inArray, lte, type SQL, sql } from 'drizzle-orm'
+import { and, asc, between, desc, eq, gte, inArray, lte, not, type SQL, sql } from 'drizzle-orm'
 import { z } from 'zod'
 import { rowsOf } from '../../data/json-rows.ts'
 import { anyOf, type Find, runNamed } from '../../data/query.ts'
@@ -6,10 +6,11 @@ import { type Context, requireCaller } from '../../request/context.ts'
 import { decodeCursor, encodeCursor } from '../../shared/cursor.ts'
 import { identifierPattern } from '../../shared/ids.ts'
 import * as scalars from '../../shared/input-types.ts'
+import { eventById } from '../event/loaders.ts'
+import { searchWords, toQuery } from '../event/search-words.ts'
+import { durationSeconds, type Event, events } from '../event/table.ts'
 import { foldedCity, locations } from '../location/table.ts'
-import { eventById } from './loaders.ts'
-import { searchWords, toQuery } from './search-words.ts'
-import { durationSeconds, type Event, events } from './table.ts'
+import { isOnSale } from './sale-rules.ts'
 
 /** Sort key of the list. */
 type Position = Pick<Event, 'startDate' | 'id'>
@@ -53,8 +54,10 @@ export const eventFilter = z.object({
   countryCode: only(scalars.countryCode, 'at locations in this country, a two-letter ISO 3166 code'),
   genre: only(scalars.text(100), 'with this music genre, as it is written'),
   near: only(circle, 'at locations within this circle'),
+  onSale: only(z.boolean(), 'with a ticket rate whose `status` is `ON_SALE`; if false, only those without'),
 })
-export type EventFilter = z.output<typeof eventFilter>
+/** Filter of the list. All that it finds is `within` an organization, if that is given. */
+export type EventFilter = z.output<typeof eventFilter> & { within?: string }
 
 /** Page of the list: after the last event of the previous page, or by offset. */
 type EventPage = {
@@ -79,6 +82,7 @@ const isAt = (has: SQL | undefined) =>
 
 // In the order in which they make the names of statements.
 const conditions = {
+  within: eq(events.organizationId, parameter('within')),
   organizationId: eq(events.organizationId, parameter('organizationId')),
   locationId: eq(events.locationId, parameter('locationId')),
   startDate: gte(events.startDate, parameter('startDate')),
@@ -105,6 +109,8 @@ const conditions = {
       ))) <= ${parameter('radius')}`,
     ),
   ),
+  onSale: isOnSale,
+  notOnSale: not(isOnSale),
   after: sql`(${events.startDate}, ${events.id}) > (${parameter('afterDate')}::timestamptz, ${parameter('afterId')})`,
   afterDown: sql`(${events.startDate}, ${events.id}) < (${parameter('afterDate')}::timestamptz, ${parameter('afterId')})`,
 } satisfies Record<string, SQL>
@@ -124,10 +130,11 @@ function boxAround({ lat, lng, radius }: { lat: number; lng: number; radius: num
 /** Translates a filter into conditions and the values of their parameters. */
 function readFilter(filter: EventFilter) {
   const words = searchWords(filter.search ?? '')
-  const { near, startDate, endDate, ...plain } = filter
+  const { near, startDate, endDate, onSale, ...plain } = filter
   const given: Partial<Record<Condition, unknown>> = {
     ...filter,
     notEnded: !startDate && !endDate,
+    notOnSale: onSale === false,
     search: words.length,
   }
   const names = (Object.keys(conditions) as Condition[]).filter((name) => given[name])
@@ -177,6 +184,7 @@ export async function searchEvents(filter: EventFilter, page: EventPage, ctx: Co
   const found = await runNamed(ctx.catalogue, name, eventPage(conditions, isDescending), {
     ...values,
     organizationIds,
+    mode: ctx.mode,
     afterDate: page.after?.startDate.toISOString(),
     afterId: page.after?.id,
     limit: page.first + 1,
@@ -194,7 +202,7 @@ export async function countEvents(filter: EventFilter, ctx: Context): Promise<Ev
     ctx.catalogue,
     `count_events_${names.join('_')}`,
     eventCount(names),
-    { ...values, organizationIds },
+    { ...values, organizationIds, mode: ctx.mode },
   )
   const count = row?.count ?? 0
   return { count: Math.min(count, maxCounted), isCapped: count > maxCounted }
