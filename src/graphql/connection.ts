@@ -29,7 +29,7 @@ const PageInfoRef = builder.objectRef<PageInfo>('PageInfo').implement({
     endCursor: t.exposeString('endCursor', {
       nullable: true,
       description:
-        'Cursor of the last item of the page; pass it as `after` to get the next page. An empty page of `events` has null; an empty page of any other list repeats the cursor that it was requested with.',
+        'Cursor of the last item of the page; pass it as `after` to get the next page. An empty page of `events` has null; an empty page of any other list has the cursor to go on from.',
     }),
   }),
 })
@@ -86,6 +86,26 @@ type Options<Node> = {
   emptyHasCursor?: boolean
 }
 
+/** Defines the edge type of a list. */
+export const edgeOf = <Shape extends object, Node extends Shape = Shape>(
+  name: string,
+  node: ObjectRef<Types, Shape>,
+  { things, toCursor, texts }: Pick<Options<Node>, 'things' | 'toCursor' | 'texts'>,
+) =>
+  builder.objectRef<Node>(`${name}Edge`).implement({
+    description: texts?.edge ?? `Item and its cursor in a list of ${things}.`,
+    fields: (t) => ({
+      cursor: t.string({ description: 'Cursor of this edge, for `after`.', resolve: toCursor }),
+      node: t.field({
+        type: node,
+        description: texts?.node ?? 'Item at this edge.',
+        extensions: { preload: (nodes) => nodes },
+        // The type depends on `Shape`, which is open here.
+        resolve: (node) => node as never,
+      }),
+    }),
+  })
+
 /** Defines the connection and edge types of a list. A node of the list may carry more than `Shape`, such as
  *  its cursor, and a page more than its nodes. */
 export function connectionOf<
@@ -96,6 +116,7 @@ export function connectionOf<
   name: string,
   node: ObjectRef<Types, Shape>,
   { things, description, toCursor, texts, emptyHasCursor = true }: Options<Node>,
+  EdgeRef = edgeOf<Shape, Node>(name, node, { things, toCursor, texts }),
 ) {
   // The types of these resolvers depend on `Shape`, which is open here.
   const nodesOf = {
@@ -103,18 +124,6 @@ export function connectionOf<
     extensions: { preload: (pages: OnePage[]) => pages.flatMap(({ nodes }) => nodes) },
     resolve: ({ nodes }: OnePage) => nodes as never,
   }
-  const EdgeRef = builder.objectRef<Node>(`${name}Edge`).implement({
-    description: texts?.edge ?? `Item and its cursor in a list of ${things}.`,
-    fields: (t) => ({
-      cursor: t.string({ description: 'Cursor of this edge, for `after`.', resolve: toCursor }),
-      node: t.field({
-        type: node,
-        description: texts?.node ?? 'Item at this edge.',
-        extensions: { preload: (nodes) => nodes },
-        resolve: (node) => node as never,
-      }),
-    }),
-  })
   return builder.objectRef<OnePage>(`${name}Connection`).implement({
     description,
     fields: (t) => ({

@@ -29,8 +29,10 @@ function asksOnlyId([node, another]: readonly FieldNode[]): boolean {
   if (!node || another) return false
   const known = onlyIdOf.get(node)
   if (known !== undefined) return known
-  const isId = (selection: SelectionNode) =>
-    selection.kind === Kind.FIELD && ['id', '__typename'].includes(selection.name.value)
+  const isId = (selection: SelectionNode): boolean =>
+    selection.kind === Kind.FIELD
+      ? ['id', '__typename'].includes(selection.name.value)
+      : selection.kind === Kind.INLINE_FRAGMENT && selection.selectionSet.selections.every(isId)
   const onlyId = node.selectionSet?.selections.every(isId) === true
   onlyIdOf.set(node, onlyId)
   return onlyId

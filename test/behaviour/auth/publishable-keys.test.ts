@@ -95,7 +95,7 @@ test('no answer to a publishable key has a person, a code or a document', async 
 })
 
 test.each([
-  '{ changes { nodes { id } } }',
+  '{ changes(from: { at: OLDEST }) { nodes { id } } }',
   '{ webhooks { id } }',
   '{ sales(eventId: "evt_1", groupBy: RATE) { key } }',
   '{ discounts { nodes { id } } }',

@@ -8,7 +8,7 @@ const edges: Record<Rule | 'part', string> = {
   catalogue: `Event.ticketRates EventConnection.nodes EventEdge.node OrganizationConnection.nodes OrganizationEdge.node
     Integration.organization QuotedItem.ticketRate QuotedTicket.price AvailabilityError.ticketRate
     CheckoutPayload.ticketRates SellAtBoxOfficePayload.ticketRates IssueInvitationsPayload.ticketRates`,
-  sold: `Ticket.event Ticket.ticketRate TicketRate.event Event.organization Event.location Location.organization
+  sold: `Ticket.event Ticket.ticketRate TicketRate.event Event.organization Change.organization Event.location Location.organization
     TicketRate.prices TicketRate.currentPrice TicketRate.supplements TicketRate.questions`,
   channel: 'Viewer.channel Ticket.channel',
   integration: 'Viewer.integration',
@@ -23,6 +23,7 @@ const edges: Record<Rule | 'part', string> = {
   webhook: `UpdateWebhookPayload.webhook EnableWebhookPayload.webhook DisableWebhookPayload.webhook
     RegisterWebhookPayload.webhook RotateWebhookSecretPayload.webhook`,
   change: 'ChangeConnection.nodes ChangeEdge.node WebhookDelivery.change',
+  subject: 'Change.subject',
   part: `TicketConnection.edges TicketConnection.pageInfo PaymentConnection.edges PaymentConnection.pageInfo
     OrganizationConnection.edges OrganizationConnection.pageInfo EventConnection.edges EventConnection.pageInfo
     DiscountConnection.edges DiscountConnection.pageInfo ChangeConnection.edges ChangeConnection.pageInfo

@@ -44,6 +44,10 @@ export const seesChange = (caller: Caller, thing: Thing): boolean =>
     ? seesCatalogue(caller, thing) && caller.mode === thing.mode
     : seesSale(caller, thing)
 
+/** A change leads to what it is about, which is a sale or of the catalogue. */
+const seesSubject = (caller: Caller, thing: Thing): boolean =>
+  thing.principal === null ? seesCatalogue(caller, thing) : seesSale(caller, thing)
+
 /** Discounts are shown to the organization alone. */
 export const seesDiscount = (caller: Caller, thing: Thing): boolean =>
   caller.kind === 'integration' && seesCatalogue(caller, thing)
@@ -57,6 +61,7 @@ export const rules = {
   sale: seesSale,
   webhook: ownsWebhook,
   change: seesChange,
+  subject: seesSubject,
 }
 export type Rule = keyof typeof rules
 

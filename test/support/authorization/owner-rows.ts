@@ -39,7 +39,7 @@ const redeliver = graphqlAsk(
   '$id: ID!, $changeId: ID!',
   'input: { webhookId: $id, changeId: $changeId }',
 )
-const changes = graphqlAsk('query', 'changes', '$after: String', 'after: $after, first: 20')
+const changes = graphqlAsk('query', 'changes', '$from: FeedStart!', 'from: $from, first: 20')
 
 const refund = graphqlAsk('mutation', 'refundTicket', '$input: RefundTicketInput!', 'input: $input')
 let refunds = 100
@@ -59,11 +59,15 @@ export const ownerRows: Rows = {
     sees: (caller, thing) => isIntegration(caller) && seesCatalogue(caller, thing),
     ask: (_caller, id) => sales({ id }),
   },
-  'Query.changes': { open: true, isFor: ['channel', 'integration'], ask: () => changes() },
-  'Query.changes(after)': {
+  'Query.changes': {
+    open: true,
+    isFor: ['channel', 'integration'],
+    ask: () => changes({ from: { at: 'OLDEST' } }),
+  },
+  'Query.changes(from.after)': {
     kind: 'changeCursor',
     sees: () => null,
-    ask: (_caller, after) => changes({ after }),
+    ask: (_caller, after) => changes({ from: { after } }),
   },
   'Query.webhooks': {
     open: true,
