@@ -72,7 +72,7 @@ test('changes of a channel are its payments and tickets and the rates it may sel
   expect(all.nodes.map(({ sequence }) => sequence)).toEqual([1, 1, 2, 1, 1])
   expect(all.nodes[3]?.webhookData).toEqual({
     payment_id: ids.second,
-    ticket_rate_id: 'rate_2',
+    ticket_rate_ids: ['rate_2'],
     status: 'paid',
     total_amount: 22,
     refunded: 0,
