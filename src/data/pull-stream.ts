@@ -7,6 +7,8 @@ type Take<Value> = () => Promise<Value | undefined> | Value | undefined
 /** Stream of values that are taken when a reader asks for them, and never buffered: a slow reader takes late
  *  what is current then. */
 export class PullStream<Value> implements AsyncIterableIterator<Value> {
+  /** Identifier of the event that it starts behind, if events have identifiers. */
+  startId?: string
   readonly #take: Take<Value>
   readonly #onEnd: () => void
   #isOver = false

@@ -29,7 +29,7 @@ const PageInfoRef = builder.objectRef<PageInfo>('PageInfo').implement({
     endCursor: t.exposeString('endCursor', {
       nullable: true,
       description:
-        'Cursor of the last item of the page; pass it as `after` to get the next page. An empty page of `events` has null; an empty page of any other list repeats the cursor that it was requested with.',
+        'Cursor of the last item of the page; pass it as `after` to get the next page. An empty page of `events` has null; an empty page of any other list has the cursor to go on from.',
     }),
   }),
 })

@@ -3,6 +3,7 @@ import {
   type GraphQLObjectType,
   type GraphQLResolveInfo,
   getNamedType,
+  type InlineFragmentNode,
   isObjectType,
   Kind,
   type SelectionSetNode,
@@ -31,10 +32,13 @@ function asked([node, another]: readonly FieldNode[]): string[] | null {
   if (!node || another) return null
   const known = askedOf.get(node)
   if (known !== undefined) return known
-  const { selections = [] } = node.selectionSet ?? {}
-  const fields = selections.filter((selection) => selection.kind === Kind.FIELD)
-  const names = fields.map(({ name }) => name.value).filter((name) => name !== 'id' && name !== '__typename')
-  const plain = fields.length === selections.length ? names : null
+  const namesIn = ({ selectionSet }: FieldNode | InlineFragmentNode): (string | null)[] =>
+    (selectionSet?.selections ?? []).flatMap((selection) => {
+      if (selection.kind === Kind.FRAGMENT_SPREAD) return null
+      return selection.kind === Kind.FIELD ? selection.name.value : namesIn(selection)
+    })
+  const names = namesIn(node).filter((name) => name !== 'id' && name !== '__typename')
+  const plain = names.every((name) => name !== null) ? names : null
   askedOf.set(node, plain)
   return plain
 }

@@ -44,6 +44,6 @@ test('shows the places of a watched list, as the stream and the answer to a chec
 
 test('needs to be told of no type a page can read that its `id` is not its own', async () => {
   const { keylessTypesWithId } = await import('./support/keyless-types.ts')
-  // The first is streamed to back offices alone, with the id of the change. An option has its own id, but nobody finds it by that.
-  expect(keylessTypesWithId()).toEqual(['FeedChange', 'QuestionOption'])
+  // An option has its own id, but nobody finds it by that.
+  expect(keylessTypesWithId()).toEqual(['QuestionOption'])
 })

@@ -94,7 +94,9 @@ test.each([
       issueChannelKey(sale.db, { name: 'Shop', organizationIds: ['org_1'], mode: 'live' }),
     ),
   )
-  const body = JSON.stringify({ query: 'subscription { changes { id type subjectId sequence cursor } }' })
+  const query = `subscription { changes(from: { at: OLDEST }) {
+    cursor node { id type sequence subject { ... on Node { id } } } } }`
+  const body = JSON.stringify({ query })
   const streams = Array.from({ length: 600 }, (_, index): CrowdSocket => {
     const headers = { accept: 'text/event-stream', 'x-api-key': keys[index % keyCount]?.key ?? '' }
     return { localAddress: `127.0.0.${2 + (index % 12)}`, send: post(headers, body) }

@@ -36,7 +36,7 @@ beforeAll(async () => {
       from generate_series(1, ${changesOfEach}::integer) as n`)
   }
   await sale.db.execute(sql`vacuum analyze`)
-  middle = (await readChangesPage(sale, sale.channel, { first: 100 })).endCursor ?? ''
+  middle = (await readChangesPage(sale, sale.channel, { first: 100 })).endCursor
 })
 afterAll(() => sale.close())
 
@@ -49,7 +49,7 @@ async function planOf(part: string): Promise<string> {
 const page = () => planOf('as reached')
 
 test('a page of a channel’s feed is read in index order', async () => {
-  await readChangesPage(sale, sale.channel, { after: middle })
+  await readChangesPage(sale, sale.channel, { from: { after: middle } })
   const plan = await page()
   expect(plan).toContain('changes_of_audience')
   expect(plan).not.toContain('Seq Scan on changes')
@@ -57,7 +57,7 @@ test('a page of a channel’s feed is read in index order', async () => {
 
 test('a page of an integration’s feed is read in index order', async () => {
   const { endCursor } = await readChangesPage(sale, sale.integration.v2)
-  await readChangesPage(sale, sale.integration.v2, { after: endCursor })
+  await readChangesPage(sale, sale.integration.v2, { from: { after: endCursor } })
   const plan = await page()
   expect(plan).toContain('changes_in_feed')
   expect(plan).not.toContain('Seq Scan on changes')
@@ -80,6 +80,6 @@ test('positions are assigned by the index of changes without one', async () => {
 
 test('control: without indexes the whole table is read', async () => {
   await sale.db.execute(sql`drop index changes_of_audience_by_mode, changes_in_feed_by_mode`)
-  await readChangesPage(sale, sale.channel, { after: middle })
+  await readChangesPage(sale, sale.channel, { from: { after: middle } })
   expect(await page()).toContain('Seq Scan on changes')
 })

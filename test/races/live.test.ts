@@ -62,8 +62,8 @@ test('nothing is lost while listening connections are killed', async () => {
     query: 'subscription ($id: ID!) { checkIns(eventId: $id) { node { people } } }',
     variables: { id: event },
   })
-  const changes = subscribe<{ changes: { id: string } }>(other.url, sale.channel, {
-    query: 'subscription { changes { id } }',
+  const changes = subscribe<{ changes: { cursor: string } }>(other.url, sale.channel, {
+    query: 'subscription { changes(from: { at: OLDEST }) { cursor } }',
   })
   let isOver = false
   const killing = (async () => {

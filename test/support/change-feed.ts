@@ -2,18 +2,33 @@ import { expect } from 'vitest'
 import type { Gateway } from './harness.ts'
 
 type Headers = Record<string, string>
+type Start = { after: string } | { at: 'OLDEST' | 'NOW' }
 
-/** A change as the feed returns it. */
+/** A change as tests name it. */
 export type ChangeNode = { id: string; type: string; subjectId: string; sequence: number }
 
-const query = `query ($after: String, $first: Int! = 50) { changes(after: $after, first: $first) {
-  nodes { id type subjectId sequence } edges { cursor } pageInfo { hasNextPage endCursor } } }`
+/** Selection of a change, whose subject is no row in some tests. */
+export const changeFields = 'id type sequence subject { ... on Node { id } }'
+type Selected = Omit<ChangeNode, 'subjectId'> & { subject: { id: string } }
+
+/** Names the subject of a change that was selected by `changeFields`. */
+export const toChangeNode = ({ subject, ...change }: Selected): ChangeNode => ({
+  ...change,
+  subjectId: subject.id,
+})
+
+/** Start behind a cursor, or at the oldest change. */
+export const startAt = (after?: string | null): Start => (after ? { after } : { at: 'OLDEST' })
+
+const query = `query ($from: FeedStart!, $types: [ChangeType!], $first: Int! = 50) {
+  changes(from: $from, types: $types, first: $first) {
+    nodes { ${changeFields} } edges { cursor } pageInfo { hasNextPage hasPreviousPage endCursor } } }`
 
 type Answer = {
   changes: {
-    nodes: ChangeNode[]
+    nodes: Selected[]
     edges: { cursor: string }[]
-    pageInfo: { hasNextPage: boolean; endCursor: string | null }
+    pageInfo: { hasNextPage: boolean; hasPreviousPage: boolean; endCursor: string }
   }
 }
 
@@ -21,13 +36,13 @@ type Answer = {
 export async function readChangesPage(
   gateway: Pick<Gateway, 'graphql'>,
   headers: Headers,
-  variables: { after?: string | null; first?: number } = {},
+  { from = startAt(), ...variables }: { from?: Start; first?: number; types?: string[] } = {},
 ) {
-  const { data, errors } = await gateway.graphql<Answer>(query, variables, headers)
+  const { data, errors } = await gateway.graphql<Answer>(query, { from, ...variables }, headers)
   expect(errors).toBeUndefined()
   if (!data) throw new Error('the feed returned no data')
   const { nodes, edges, pageInfo } = data.changes
-  return { nodes, cursors: edges.map(({ cursor }) => cursor), ...pageInfo }
+  return { nodes: nodes.map(toChangeNode), cursors: edges.map(({ cursor }) => cursor), ...pageInfo }
 }
 
 /** Reads all changes after a cursor, page by page. Returns them with the last cursor. */
@@ -36,21 +51,20 @@ export async function readChanges(
   headers: Headers,
   after: string | null = null,
   first = 50,
-): Promise<{ nodes: ChangeNode[]; end: string | null }> {
+): Promise<{ nodes: ChangeNode[]; end: string }> {
   const nodes: ChangeNode[] = []
-  let end = after
-  for (let goesOn = true; goesOn; ) {
-    const page = await readChangesPage(gateway, headers, { after: end, first })
+  let from = startAt(after)
+  for (;;) {
+    const page = await readChangesPage(gateway, headers, { from, first })
     nodes.push(...page.nodes)
-    end = page.endCursor
-    goesOn = page.hasNextPage
+    if (!page.hasNextPage) return { nodes, end: page.endCursor }
+    from = { after: page.endCursor }
   }
-  return { nodes, end }
 }
 
 /** Returns the error code for a cursor, or undefined if the feed accepts it. */
 export async function cursorRefusal(gateway: Pick<Gateway, 'graphql'>, headers: Headers, after: string) {
-  const { data, errors } = await gateway.graphql<Answer>(query, { after }, headers)
+  const { data, errors } = await gateway.graphql<Answer>(query, { from: { after } }, headers)
   expect(data?.changes === null).toBe(errors !== undefined)
   return errors?.[0]?.extensions?.code
 }

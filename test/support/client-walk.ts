@@ -133,7 +133,10 @@ export async function walk({ at, channel, integration, fake, rate }: Walker): Pr
     { ticketRateId, guests: [eva], sendTickets: true, idempotencyKey: `gift-${id}` },
     '... on IssueInvitationsPayload { payment { id } }',
   )
-  await askGraphql(at(), channel, ['{ changes(first: 5) { nodes { id } } }', '"nodes":[{'])
+  await askGraphql(at(), channel, [
+    '{ changes(from: { at: OLDEST }, first: 5) { nodes { id } } }',
+    '"nodes":[{',
+  ])
   return [sold.payment_id, cancelled, paymentIn(atDoor), paymentIn(invited)]
 }
 

@@ -63,7 +63,7 @@ export type Delivery = {
   lastStatus: number | null
   lastError: string | null
   deliveredAt: string | null
-  change: { id: string; type: string; subjectId: string; sequence: number }
+  change: { id: string; type: string; sequence: number; subject: { name?: string } | null }
 }
 type Result = {
   webhook?: Webhook
@@ -76,7 +76,7 @@ type Result = {
 
 const webhook = 'id url types status disabledReason failingSince previousSecretUntil'
 const delivery =
-  'status attempts nextAttemptAt lastStatus lastError deliveredAt change { id type subjectId sequence }'
+  'status attempts nextAttemptAt lastStatus lastError deliveredAt change { id type sequence subject { ... on TicketRate { name } } }'
 const refused = '... on Refused { errors { code path message ... on LimitError { max } } }'
 const secret = `webhook { ${webhook} } secret replayed`
 const changed = `webhook { ${webhook} }`

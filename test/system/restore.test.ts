@@ -116,11 +116,11 @@ test('a cursor past the end of the dump is refused, and earlier cursors stay val
   expect(paymentsIn(after)).toEqual([lost])
 
   const earlier = await restore('earlier')
-  expect(await cursorRefusal(earlier, sale.channel, after.end ?? '')).toBe('CURSOR_UNKNOWN')
+  expect(await cursorRefusal(earlier, sale.channel, after.end)).toBe('CURSOR_UNKNOWN')
   expect((await readChanges(earlier, sale.channel, kept)).nodes).toEqual([])
   // The cursor is still refused after as many new changes.
   const sold = await sell(earlier, 1)
   expect(paymentsIn(await readChanges(earlier, sale.channel, kept))).toEqual([sold])
-  expect(await cursorRefusal(earlier, sale.channel, after.end ?? '')).toBe('CURSOR_UNKNOWN')
+  expect(await cursorRefusal(earlier, sale.channel, after.end)).toBe('CURSOR_UNKNOWN')
   await earlier.close()
 })

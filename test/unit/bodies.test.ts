@@ -24,14 +24,14 @@ function columnsOf({ of }: { of: (row: never) => unknown }): unknown[] {
 test('changes contain nothing of a person and no code', () => {
   const ofTicket = ['id', 'paymentId', 'eventId', 'ticketRateId', 'status', 'admits', 'entered']
   expect(columnsOf(ticketChangeBody)).toEqual(ofTicket)
-  const ofPayment = ['id', 'ticketRateId', 'status', 'totalAmount', 'currency', 'refundedAmount']
+  const ofPayment = ['id', 'ticketRateIds', 'status', 'totalAmount', 'currency', 'refundedAmount']
   expect(columnsOf(paymentChangeBody)).toEqual(ofPayment)
   expect(columnsOf(rateChangeBody)).toEqual(['id', 'eventId'])
   const names = sentMessages.flatMap(({ body }) => Object.keys((body as z.ZodObject).shape))
   expect(new Set(names)).toEqual(
     new Set([
       ...['ticket_id', 'payment_id', 'event_id', 'ticket_rate_id', 'status', 'for', 'enter', 'people'],
-      ...['supplement_id', 'redeemed', 'left', 'total_amount', 'refunded', 'currency'],
+      ...['ticket_rate_ids', 'supplement_id', 'redeemed', 'left', 'total_amount', 'refunded', 'currency'],
     ]),
   )
 })

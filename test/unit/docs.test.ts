@@ -109,6 +109,8 @@ const words = new Set([
   ...sources.flatMap((file) =>
     namesIn(read(file).replace(comment, ''), /['"`.\s]([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?=['"`:,])/g),
   ),
+  // Values of enums, some of which the code has in the form of REST.
+  ...namesIn(read('schema.graphql'), /^ {2}([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)$/gm),
   // Codes that the payment page builds from statuses (src/domain/sale/payment-page/outcome-page.ts).
   ...['FAILED', 'EXPIRED', 'CANCELLED'].map((status) => `PAYMENT_${status}`),
   ...tests.flatMap((file) => namesIn(read(file), /process\.env\.([A-Z0-9_]+)/g)),

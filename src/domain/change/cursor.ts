@@ -17,8 +17,8 @@ const maxLength = 65_536
 const unknown = () =>
   refusal(
     'CURSOR_UNKNOWN',
-    'after is not a cursor of this feed: it belongs to another caller or database, comes from an earlier version, names changes that a restore undid, or is so old that changes after it are not kept any more. Start again without after: the feed begins with the oldest change that is kept, and every change keeps its id.',
-    ['after'],
+    'from.after is not a cursor of this feed: it belongs to another caller or database, comes from an earlier version, names changes that a restore undid, or is so old that changes after it are not kept any more. Start again from the oldest change that is kept; every change keeps its id.',
+    ['from', 'after'],
   )
 
 const inOrder = (read: ReadPositions) => [...read].sort(([a], [b]) => a - b)

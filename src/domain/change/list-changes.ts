@@ -3,7 +3,7 @@ import { nameInMode } from '../../data/idempotency.ts'
 import { type Context, reachOf, requireConfidential } from '../../request/context.ts'
 import { assignPositions } from './assign-positions.ts'
 import { type ReadPositions, readCursor, toCursor, verifyCursor } from './cursor.ts'
-import { maxChanges, readFeed } from './read-feed.ts'
+import { maxChanges, readFeed, readHead } from './read-feed.ts'
 import type { Change } from './table.ts'
 
 // Coalesces concurrent requests into one assignment. A failure must not block reading changes that have a
@@ -12,6 +12,41 @@ const assignCoalesced = coalesceReads<never>(async (db, organizationIds) => {
   await assignPositions(db, organizationIds).catch(() => {})
   return new Map<string, never>()
 })
+
+/** Reads a feed, and once more if that finds organizations whose changes must first be given positions. */
+async function readPositioned<Found extends { unpositioned: { organizationId: string }[] }>(
+  { db }: Context,
+  read: () => Promise<Found>,
+): Promise<Found> {
+  const found = await read()
+  if (found.unpositioned.length === 0) return found
+  await Promise.all(found.unpositioned.map(({ organizationId }) => assignCoalesced(db, organizationId)))
+  return read()
+}
+
+// Names the caller's feed. A cursor of the other mode is one of another feed.
+function feedOf(ctx: Context): string {
+  const caller = requireConfidential(ctx)
+  return nameInMode(ctx, caller.kind === 'channel' ? caller.channelId : caller.organizationIds[0])
+}
+
+/** Returns the cursor after the newest change that the caller may see. What is read afterwards contains all changes
+ *  before the cursor, and perhaps some behind it. */
+export async function readFeedHead(ctx: Context): Promise<string> {
+  const { last } = await readPositioned(ctx, async () => {
+    const [last, unpositioned] = await readHead(ctx.db, reachOf(ctx.caller))
+    return { last, unpositioned }
+  })
+  const read = last.map(({ part, id, position }) => [part, { id: id ?? '', position }] as const)
+  return toCursor(feedOf(ctx), new Map(read))
+}
+
+/** Start of a reader in a feed: behind a cursor, or at a position. */
+export type FeedStart = { after?: string | null | undefined; at?: 'oldest' | 'now' | null | undefined }
+
+/** Returns the cursor that a reader starts behind. */
+export const cursorOf = async ({ after, at }: FeedStart, ctx: Context): Promise<string> =>
+  after ?? (at === 'now' ? readFeedHead(ctx) : toCursor(feedOf(ctx), new Map()))
 
 /** A change in a feed, and the cursor after it. */
 export type FeedChange = Change & { cursor(): string }
@@ -22,30 +57,54 @@ export type FeedChange = Change & { cursor(): string }
  *  11). Changes of one organization keep its order; those of several are merged by time. `limit` is at most
  *  `maxChanges`.
  *  Refuses: CURSOR_UNKNOWN, for a cursor of another caller or database. */
-export async function listChanges(after: string | null, limit: number, ctx: Context): Promise<FeedChange[]> {
+export async function listChanges(after: string, limit: number, ctx: Context): Promise<FeedChange[]> {
   if (limit > maxChanges) throw new RangeError(`${limit} changes are more than ${maxChanges}`)
-  const caller = requireConfidential(ctx)
-  // A cursor of the other mode is one of another feed.
-  const feed = nameInMode(ctx, caller.kind === 'channel' ? caller.channelId : caller.organizationIds[0])
-  const cursor = after === null ? null : readCursor(after)
-  const values = { ...reachOf(caller), limit, positions: JSON.stringify(cursor?.positions ?? []) }
-
-  const read = async () => {
-    const [last, found, unpositioned] = await readFeed(ctx.db, values)
-    const before: ReadPositions = cursor ? verifyCursor(cursor, feed, last) : new Map()
-    return { before, found, unpositioned }
-  }
-
-  let page = await read()
-  if (page.found.length < limit && page.unpositioned.length > 0) {
-    await Promise.all(page.unpositioned.map(({ organizationId }) => assignCoalesced(ctx.db, organizationId)))
-    page = await read()
-  }
+  const feed = feedOf(ctx)
+  const cursor = readCursor(after)
+  const values = { ...reachOf(ctx.caller), limit, positions: JSON.stringify(cursor.positions) }
+  const { before, found } = await readPositioned(ctx, async () => {
+    const [last, found, waiting] = await readFeed(ctx.db, values)
+    const before: ReadPositions = verifyCursor(cursor, feed, last)
+    return { before, found, unpositioned: found.length < limit ? waiting : [] }
+  })
   const cursorAt = (index: number) => {
-    const read = new Map(page.before)
-    for (const { part, feedPosition, id } of page.found.slice(0, index + 1))
+    const read = new Map(before)
+    for (const { part, feedPosition, id } of found.slice(0, index + 1))
       read.set(part, { id, position: feedPosition ?? 0 })
     return toCursor(feed, read)
   }
-  return page.found.map((change, index) => ({ ...change, cursor: () => cursorAt(index) }))
+  return found.map((change, index) => ({ ...change, cursor: () => cursorAt(index) }))
+}
+
+/** Types of change that a reader wants; all if absent. */
+export type WantedTypes = Change['type'][] | null | undefined
+
+/** Leaves out changes that a reader does not want. */
+export const ofTypes = (changes: FeedChange[], types: WantedTypes): FeedChange[] =>
+  types ? changes.filter(({ type }) => types.includes(type)) : changes
+
+// Number of changes that a page of some types looks through.
+const lookedThrough = 100
+
+/** Reads a page of the caller's feed. One of some types may hold fewer changes than `first`, or none, although more
+ *  follow: its `endCursor` is behind all that it looked through.
+ *  Refuses: CURSOR_UNKNOWN. */
+export async function readFeedPage(
+  { from, types, first }: { from: FeedStart; types?: WantedTypes; first: number },
+  ctx: Context,
+) {
+  const after = await cursorOf(from, ctx)
+  const most = types ? lookedThrough : first
+  const found = from.at === 'now' ? [] : await listChanges(after, most + 1, ctx)
+  const read = found.slice(0, most)
+  const wanted = ofTypes(read, types)
+  const nodes = wanted.slice(0, first)
+  const isCut = wanted.length > first
+  return {
+    nodes,
+    after,
+    hasPreviousPage: from.at !== 'oldest',
+    hasNextPage: isCut || found.length > most,
+    endCursor: (isCut ? nodes : read).at(-1)?.cursor() ?? after,
+  }
 }

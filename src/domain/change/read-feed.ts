@@ -2,20 +2,16 @@ import { getTableColumns, type SQL, sql } from 'drizzle-orm'
 import { reachedOrganizations } from '../../auth/change-grant.ts'
 import { channelOrganizations } from '../../auth/table.ts'
 import { readMerged } from '../../data/by-organization.ts'
-import { nameInMode } from '../../data/idempotency.ts'
 import { rowsOf } from '../../data/json-rows.ts'
 import {
   type Find,
   type Found,
   inOrganizationIfNamed,
-  query,
   queryTogether,
   type Reach,
   textArrayParam,
 } from '../../data/query.ts'
 import type { Database } from '../../database/database.ts'
-import { type Context, requireIntegration } from '../../request/context.ts'
-import { toCursor } from './cursor.ts'
 import { type Change, changes, droppedChanges } from './table.ts'
 
 const parameter = sql.placeholder
@@ -86,11 +82,16 @@ const mergedOf = (feed: Feed) => {
 /** A change, its part, and the latest time among it and those before it in its organization. */
 type NextChange = Change & { part: number; reached: number }
 type CursorChange = { part: number; position: number; id: string | null }
+const cursorRows = rowsOf({
+  part: sql<number>`part`,
+  position: sql<number>`position`,
+  id: sql<string | null>`id`,
+})
 
 // Changes at the positions of the cursor, to verify it with. A change that was deleted by age is still known if it was the last
 // one deleted of its part. If later ones were deleted too, the cursor is unknown, because nobody can read those any more.
 const cursorChanges = (feed: Feed): Find<CursorChange> => ({
-  rows: rowsOf({ part: sql<number>`part`, position: sql<number>`position`, id: sql<string | null>`id` }),
+  rows: cursorRows,
   query: (select) =>
     select.from(sql`(
       select given.part, given.position, case when dropped.feed_position > given.position then null
@@ -121,6 +122,18 @@ const nextChanges = (feed: Feed): Find<NextChange> => ({
       .limit(limit as never),
 })
 
+// The newest change of each part.
+const lastChanges = (feed: Feed): Find<CursorChange> => ({
+  rows: cursorRows,
+  query: (select) =>
+    select.from(sql`(
+      select parts.part, last.feed_position as position, last.id from ${feed.parts} cross join lateral (
+        select id, feed_position from ${changes} where organization_id = parts.organization_id
+          and ${inOrganizationIfNamed(changes.organizationId)} and ${isOfMode} and ${feed.isOfPart} and feed_position is not null
+        order by feed_position desc limit 1
+      ) as last where parts.is_open) as newest`),
+})
+
 // Organizations with committed changes for the caller that have no position yet.
 const withoutPosition = (feed: Feed): Find<{ organizationId: string }> => ({
   rows: rowsOf({ organizationId: sql<string>`organization_id` }),
@@ -139,7 +152,17 @@ const find = {
   integration: finding('changes_of_integration', ofIntegration),
 }
 
+type Head = [CursorChange, { organizationId: string }]
+const findHead = {
+  channel: queryTogether<Head>('head_of_channel', [lastChanges(ofChannel), withoutPosition(ofChannel)]),
+  integration: queryTogether<Head>('head_of_integration', [
+    lastChanges(ofIntegration),
+    withoutPosition(ofIntegration),
+  ]),
+}
+
 type Values = Reach & { limit: number; positions: string }
+const isIntegration = ({ ownOrganizationIds }: Reach) => ownOrganizationIds.length > 0
 
 const isBefore = (one: NextChange, other: NextChange) =>
   one.reached - other.reached ||
@@ -159,37 +182,25 @@ const merge = (read: Found<Read>[], limit: number): Found<Read> => [
 /** Reads the changes at the positions of a cursor, the next ones after it, and the organizations that have
  *  changes without a position. */
 export function readFeed(db: Database, values: Values): Promise<Found<Read>> {
-  const isIntegration = values.ownOrganizationIds.length > 0
   const isLarge = values.organizationIds.length > maxFew
   return readMerged(
     db,
     () => reachedOrganizations(db, values),
     (organizationId) => {
       const merges = isLarge && organizationId === undefined
-      const run = isIntegration ? find.integration : merges ? find.largeChannel : find.channel
+      const run = isIntegration(values) ? find.integration : merges ? find.largeChannel : find.channel
       return run(db, { ...values, organizationId })
     },
     (read) => merge(read, values.limit),
   )
 }
 
-const lastChange = query<{ id: string; position: string }>(
-  'last_change_of_feed',
-  () => sql`
-  select id, feed_position::text as position from ${changes}
-  where organization_id = ${sql.placeholder('organizationId')} and mode = ${sql.placeholder('mode')}::text::key_mode
-    and feed_position is not null
-  order by feed_position desc limit 1`,
-)
-
-/** Returns the cursor after the last change that has a position in the calling integration's feed. Whatever is
- *  read afterwards contains all changes before the cursor, and perhaps some behind it.
- *  Refuses: FORBIDDEN for a channel. */
-export async function readFeedHead(ctx: Context): Promise<string> {
-  const [organizationId] = requireIntegration(ctx).organizationIds
-  const [last] = await lastChange(ctx.db, { organizationId, mode: ctx.mode })
-  return toCursor(
-    nameInMode(ctx, organizationId),
-    new Map(last ? [[0, { id: last.id, position: Number(last.position) }]] : []),
+/** Reads the newest change of each part of a feed, and the organizations that have changes without a position. */
+export const readHead = (db: Database, reach: Reach): Promise<Found<Head>> =>
+  readMerged(
+    db,
+    () => reachedOrganizations(db, reach),
+    (organizationId) =>
+      findHead[isIntegration(reach) ? 'integration' : 'channel'](db, { ...reach, organizationId }),
+    (read) => [read.flatMap(([last]) => last), read.flatMap(([, waiting]) => waiting)],
   )
-}

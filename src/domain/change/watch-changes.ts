@@ -7,7 +7,14 @@ import { query, textArrayParam } from '../../data/query.ts'
 import { type Watcher, watchTopic } from '../../database/announcements.ts'
 import { perDatabase } from '../../database/database.ts'
 import { type Context, requireConfidential } from '../../request/context.ts'
-import { type FeedChange, listChanges } from './list-changes.ts'
+import {
+  cursorOf,
+  type FeedChange,
+  type FeedStart,
+  listChanges,
+  ofTypes,
+  type WantedTypes,
+} from './list-changes.ts'
 import { changeFeeds, forAll, forChannel, forGranted } from './table.ts'
 
 /** A reader of a feed. `wake` makes it read what is new. */
@@ -72,7 +79,7 @@ const feedReads = perDatabase(() => {
       return read()
     }),
   )
-  return async (after: string | null, ctx: Context): Promise<FeedChange[]> => {
+  return async (after: string, ctx: Context): Promise<FeedChange[]> => {
     const key = JSON.stringify([ctx.caller, after])
     const readAndKeep = async () => {
       const page = await listChanges(after, pageSize, ctx)
@@ -83,28 +90,35 @@ const feedReads = perDatabase(() => {
   }
 })
 
-/** Streams the changes of the caller's feed after a cursor, or from the oldest, as `listChanges` lists them,
- *  and then each new one. Every change comes once, in the order of the feed; a reader that is slow reads them
- *  later. Refuses: UNAUTHENTICATED, CURSOR_UNKNOWN. */
-export async function watchChanges(after: string | null, ctx: Context): Promise<PullStream<FeedChange>> {
+/** Streams the changes of the caller's feed from a start, as `listChanges` lists them, and then each new one, or those of
+ *  some types alone. Every change comes once, in the order of the feed; a reader that is slow reads them later.
+ *  Refuses: UNAUTHENTICATED, CURSOR_UNKNOWN. */
+export async function watchChanges(
+  from: FeedStart,
+  types: WantedTypes,
+  ctx: Context,
+): Promise<PullStream<FeedChange>> {
   const caller = requireConfidential(ctx)
   const { organizationIds } = caller
   const own = caller.kind === 'integration' ? organizationIds.map(forAll) : [forChannel(caller.channelId)]
   const names = [...own, ...organizationIds.map(forGranted)]
-  let cursor = after
+  const start = await cursorOf(from, ctx)
+  let cursor = start
   let readAt = Number.NEGATIVE_INFINITY
 
   async function readPage() {
     await setTimeout(Math.max(0, readAt + readEveryMs - performance.now()), undefined, { ref: false })
     readAt = performance.now()
-    const rows = await feedReads(ctx.db)(cursor, ctx)
-    cursor = rows.at(-1)?.cursor() ?? cursor
-    return { rows, hasMore: rows.length === pageSize }
+    const read = await feedReads(ctx.db)(cursor, ctx)
+    cursor = read.at(-1)?.cursor() ?? cursor
+    return { rows: ofTypes(read, types), hasMore: read.length === pageSize }
   }
 
   const { rows } = await readPage()
   // Reads what has come since without a pause.
   readAt = Number.NEGATIVE_INFINITY
   const watch = (wake: () => void) => feedWatch(ctx.db).add({ names, organizationIds, wake })
-  return streamPages({ rows, readPage, watch })
+  const stream = streamPages({ rows, readPage, watch })
+  stream.startId = start
+  return stream
 }

@@ -1,4 +1,14 @@
-import { amount, body, isTest, oneOf, optionalText, optionalTime, text, time } from '../../rest/body.ts'
+import {
+  amount,
+  body,
+  isTest,
+  oneOf,
+  optionalText,
+  optionalTime,
+  text,
+  texts,
+  time,
+} from '../../rest/body.ts'
 import { exampleIds } from '../../rest/openapi/example-ids.ts'
 import { changeOf, type NewChange } from '../change/table.ts'
 import { type Payment, paymentStatus } from './table.ts'
@@ -33,7 +43,9 @@ export const paymentBody = body('Payment', 'Payment for one checkout.', fields)
 /** Payment in changes, in the feed and in webhooks (DECISIONS 7). Contains no personal data. */
 export const paymentChangeBody = body('PaymentState', 'State of a payment right after a change.', {
   payment_id: { ...fields._id, example: 'pay_01jd8s2w7b6d2f9h5k7n1q4s6v' },
-  ticket_rate_id: fields.ticket_rate_id,
+  ticket_rate_ids: texts('ticketRateIds', 'Identifiers of the ticket rates of its tickets.', [
+    exampleIds.ticketRateId,
+  ]),
   status: fields.status,
   total_amount: amount('totalAmount', 'Amount to be paid, in major units.', 21.6),
   refunded: fields.refunded,
@@ -41,12 +53,12 @@ export const paymentChangeBody = body('PaymentState', 'State of a payment right 
 })
 
 /** Builds the change that clients receive about a payment in its current state, without personal data. `tickets` are its
- *  own, at least one, which say its rate. */
+ *  own, which say its rates. */
 export function paymentChange(
   type: Extract<NewChange['type'], `payment.${string}`>,
   payment: Payment,
-  [first]: { ticketRateId: string }[],
+  tickets: { ticketRateId: string }[],
 ): NewChange {
-  if (!first) throw new Error(`payment ${payment.id} has no tickets`)
-  return changeOf(type, payment, paymentChangeBody.of({ ...payment, ticketRateId: first.ticketRateId }))
+  const ticketRateIds = [...new Set(tickets.map(({ ticketRateId }) => ticketRateId))]
+  return changeOf(type, payment, paymentChangeBody.of({ ...payment, ticketRateIds }))
 }

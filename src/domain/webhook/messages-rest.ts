@@ -5,7 +5,7 @@ import { paymentChangeBody } from '../payment/body.ts'
 import { supplementRedeemedBody, ticketChangeBody, ticketEnteredBody } from '../ticket/body.ts'
 import { rateChangeBody } from '../ticket-rate/body.ts'
 
-type Data = Record<string, string | number>
+type Data = Record<string, string | number | string[]>
 
 /** Subject of a change, and the state of it that the change tells. */
 type Payload = { subjectId: string; body: z.ZodType; data: Data }

@@ -138,10 +138,19 @@ mutation Door($input: CheckInTicketInput!) {
 }`
 
 const changes = `# Lists changes, oldest first. To continue later,
-# keep endCursor and pass it as after.
-query Changes($after: String) {
-  changes(after: $after, first: 20) {
-    nodes { type subjectId sequence data createdAt }
+# keep endCursor and begin after it:
+# {"from": {"after": "…"}}
+query Changes($from: FeedStart!) {
+  changes(from: $from, first: 20) {
+    nodes {
+      type sequence createdAt
+      subject {
+        __typename
+        ... on Payment { id paymentStatus: status }
+        ... on Ticket { id ticketStatus: status }
+        ... on TicketRate { id rateStatus: status }
+      }
+    }
     pageInfo { hasNextPage endCursor }
   }
 }`
@@ -181,7 +190,7 @@ export function graphiqlTabs(examples: Examples = placeholders): [Tab, ...Tab[]]
         idempotencyKey: 'first-refund',
       },
     }),
-    asChannel(changes, {}),
+    asChannel(changes, { from: { at: 'OLDEST' } }),
     asIntegration(webhook, {
       input: { url: 'https://hooks.example.com/boxoffice', types: ['TICKET_ENTERED'] },
     }),

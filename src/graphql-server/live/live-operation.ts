@@ -38,7 +38,7 @@ const argumentsOf = ({ compiled, operationName, variables }: LiveOperation, cont
 }
 
 /** Events of a subscription, which are taken one by one, and can be ended. */
-export type Events = AsyncIterableIterator<object>
+export type Events = AsyncIterableIterator<object> & { startId?: string }
 
 /** Subscribes to the events of an operation. Its variables and its cost are checked before: graphql-js would coerce
  *  variables without a limit of errors. Throws what `isRefused` recognizes. */

@@ -111,6 +111,7 @@ class LiveSources {
       drop,
       join: ({ stream, session }) => {
         let hasLeft = false
+        stream.lastEventId ??= events.startId
         const run = async () => {
           await this.#fanOut.whenWritable(stream)
           for await (const event of events) {

@@ -42,7 +42,7 @@ const operations: Record<string, string> = {
   'Query.tickets': '{ tickets { nodes { id } } }',
   'Query.payment': '{ payment(id: "x") { id } }',
   'Query.payments': '{ payments { nodes { id } } }',
-  'Query.changes': '{ changes { nodes { id } } }',
+  'Query.changes': '{ changes(from: { at: OLDEST }) { nodes { id } } }',
   'Query.webhooks': '{ webhooks { id } }',
   'Query.event': '{ event(by: { id: "evt_1" }) { id } }',
   'Query.events': '{ events { nodes { id } } }',

@@ -221,9 +221,13 @@ test('an idempotency key of one mode replays nothing in the other', async () => 
 test('test sales are in no live sum, feed or webhook, and have invoices of their own', async () => {
   await open()
   const feedOf = async (sale: Sale, headers: Record<string, string>) => {
-    const query = '{ changes { nodes { type mode subjectId data } pageInfo { endCursor } } }'
+    const query = `{ changes(from: { at: OLDEST }) {
+      nodes { type mode subject { ... on Node { id } } webhookData } pageInfo { endCursor } } }`
     type Feed = {
-      changes: { nodes: { type: string; subjectId: string; data: object }[]; pageInfo: { endCursor: string } }
+      changes: {
+        nodes: { type: string; subject: { id: string }; webhookData: object }[]
+        pageInfo: { endCursor: string }
+      }
     }
     const { data } = await sale.graphql<Feed>(query, {}, headers)
     return data?.changes
@@ -244,12 +248,12 @@ test('test sales are in no live sum, feed or webhook, and have invoices of their
     expect.objectContaining({
       type: 'RATE_SOLD_OUT',
       mode: 'TEST',
-      subjectId: 'rate_1',
-      data: expect.objectContaining({ ticket_rate_id: 'rate_1', test: true }),
+      subject: { id: 'rate_1' },
+      webhookData: expect.objectContaining({ ticket_rate_id: 'rate_1', test: true }),
     }),
   )
   const wrong = await live.graphql(
-    'query ($after: String) { changes(after: $after) { nodes { id } } }',
+    'query ($after: String!) { changes(from: { after: $after }) { nodes { id } } }',
     { after: mine?.pageInfo.endCursor },
     live.channel,
   )

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { changeGrant } from '../../../src/auth/change-grant.ts'
 import { readCursor, toCursor } from '../../../src/domain/change/cursor.ts'
 import { recordChanges } from '../../../src/domain/webhook/record-changes.ts'
-import { cursorRefusal, readChanges, readChangesPage } from '../../support/change-feed.ts'
+import { type ChangeNode, cursorRefusal, readChanges, readChangesPage } from '../../support/change-feed.ts'
 import { aCatalogue, anOrganization, channelHeaders, integrationHeaders } from '../../support/factories.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 
@@ -45,7 +45,7 @@ const record = (organizationId: string, subjects: string[], channel: string | nu
       })),
     ),
   )
-const subjects = ({ nodes }: { nodes: { subjectId: string }[] }) => nodes.map(({ subjectId }) => subjectId)
+const subjects = ({ nodes }: { nodes: ChangeNode[] }) => nodes.map(({ subjectId }) => subjectId)
 const grant = (organizationId: string, granted: boolean, to = channelId) =>
   changeGrant(sale.db, { channelId: to, organizationId, granted })
 
@@ -115,10 +115,10 @@ test.each([
   ['that is too long', async () => `aaaaaaaaaaa${'.1.1'.repeat(20_000)}`],
   ['that names a part twice', async () => `${(await end()).slice(0, 11)}.1.1.0.1`],
 ])('a cursor %s is refused', async (_what, cursor) => {
-  expect(await cursorRefusal(sale, sale.channel, (await cursor()) ?? '')).toBe('CURSOR_UNKNOWN')
+  expect(await cursorRefusal(sale, sale.channel, await cursor())).toBe('CURSOR_UNKNOWN')
 })
 
-const end = async () => (await readChanges(sale, sale.channel)).end ?? ''
+const end = async () => (await readChanges(sale, sale.channel)).end
 
 /** Makes a cursor with a valid digest for changes that the channel never saw, or that never existed. */
 async function altered(move: (position: number) => number, moveParts = 0): Promise<string> {
@@ -139,19 +139,23 @@ test('a cursor of changes lost in a restore is refused', async () => {
     update change_feeds set last_position = last_position - 1 from gone
     where gone.organization_id = change_feeds.organization_id`
   await sale.db.execute(back)
-  expect(await cursorRefusal(sale, sale.channel, lost.end ?? '')).toBe('CURSOR_UNKNOWN')
+  expect(await cursorRefusal(sale, sale.channel, lost.end)).toBe('CURSOR_UNKNOWN')
   await record('org_5', ['in its place'])
   const now = await readChanges(sale, sale.channel, end)
   expect(subjects(now)).toEqual(['in its place'])
-  expect(await cursorRefusal(sale, sale.channel, lost.end ?? '')).toBe('CURSOR_UNKNOWN')
-  expect(await cursorRefusal(sale, sale.channel, now.end ?? '')).toBeUndefined()
+  expect(await cursorRefusal(sale, sale.channel, lost.end)).toBe('CURSOR_UNKNOWN')
+  expect(await cursorRefusal(sale, sale.channel, now.end)).toBeUndefined()
 })
 
 test('CURSOR_UNKNOWN says what to do', async () => {
-  const { errors } = await sale.graphql('{ changes(after: "nonsense") { nodes { id } } }', {}, sale.channel)
+  const { errors } = await sale.graphql(
+    '{ changes(from: { after: "nonsense" }) { nodes { id } } }',
+    {},
+    sale.channel,
+  )
   expect(errors?.[0]).toMatchObject({
-    message: expect.stringContaining('Start again without after'),
-    extensions: { code: 'CURSOR_UNKNOWN', path: 'after' },
+    message: expect.stringContaining('Start again from the oldest change'),
+    extensions: { code: 'CURSOR_UNKNOWN', path: 'from.after' },
   })
 })
 

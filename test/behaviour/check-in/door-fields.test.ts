@@ -277,7 +277,7 @@ test('neither node nor a list nor the feed is open to a door', async () => {
   for (const query of [
     `ticket(id: "${ids.tonight}") { id }`,
     'tickets { nodes { id } }',
-    'changes { nodes { id } }',
+    'changes(from: { at: OLDEST }) { nodes { id } }',
   ])
     expect(await codesOf(`{ ${query} }`)).toEqual(['FORBIDDEN'])
 })

@@ -87,7 +87,7 @@ const asked: [what: string, method: string, path: string, sent?: string][] = [
   ['a query in the URL', 'GET', `/graphql?query=${encodeURIComponent('{ __typename }')}`],
   ['introspection', 'POST', '/graphql', body('{ __schema { queryType { name } } }')],
   ['a malformed document', 'POST', '/graphql', body('{ events')],
-  ['a field error', 'POST', '/graphql', body('{ changes(after: "x") { nodes { type } } }')],
+  ['a field error', 'POST', '/graphql', body('{ changes(from: { after: "x" }) { nodes { type } } }')],
   [
     'a mutation',
     'POST',

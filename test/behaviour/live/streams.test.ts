@@ -116,7 +116,7 @@ describe('the protocol', () => {
     ['sometimes left out', 'subscription ($no: Boolean!) { changes @include(if: $no) { id } }'],
     [
       'left out by a fragment',
-      'subscription { ...F @skip(if: true) } fragment F on Subscription { changes { id } }',
+      'subscription { ...F @skip(if: true) } fragment F on Subscription { changes(from: { at: OLDEST }) { cursor } }',
     ],
     ['left out in a fragment', 'subscription { ... on Subscription { changes @skip(if: true) { id } } }'],
   ])('a field that is %s is refused', async (_what, query) => {
@@ -201,7 +201,7 @@ describe('limits', () => {
   test('streams of changes and check-ins of a key; those of rates are not among them', async () => {
     const { headers } = await newChannel('org_1')
     const open = (query: string) => openStream(sale.url, headers, { query })
-    const feed = 'subscription { changes { id } }'
+    const feed = 'subscription { changes(from: { at: OLDEST }) { cursor } }'
     const feeds = await Promise.all([open(feed), open(feed)])
     const refused = await open(feed)
     expect(refused.response.status).toBe(429)

@@ -119,6 +119,23 @@ test('webhooks after a revoked grant include own sales and no rates', async () =
   })
 })
 
+test('a change that was delivered leads to its rate while the organization gives access', async () => {
+  const [seller] = await sale.db
+    .select()
+    .from(channels)
+    .where(like(channels.id, 'chn_%'))
+    .orderBy(channels.id)
+    .limit(1)
+  const grant = { channelId: seller?.id ?? '', organizationId: 'org_2' }
+  await recordSoldOut(2)
+  const { own, webhook } = callers.seller
+  const subjects = async () => (await own.deliveries(webhook))?.nodes.map(({ change }) => change.subject)
+  expect(await subjects()).toEqual([{ name: 'Entrance' }])
+  await changeGrant(sale.db, { ...grant, granted: false })
+  expect(await subjects()).toEqual([null])
+  await changeGrant(sale.db, { ...grant, granted: true })
+})
+
 test('webhooks receive the types they name, each by itself', async () => {
   const { own } = callers.seller
   const { id } = await own.register('https://receiver.example/paid', ['PAYMENT_PAID', 'PAYMENT_PAID'])

@@ -9,7 +9,7 @@ const edges: Record<Rule | 'part', string> = {
     Integration.organization QuotedItem.ticketRate QuotedTicket.price AvailabilityError.ticketRate
     SalesRow.ticketRate SalesRow.price CheckoutPayload.ticketRates SellAtBoxOfficePayload.ticketRates
       IssueInvitationsPayload.ticketRates CheckIn.event`,
-  sold: `Ticket.event Ticket.ticketRate TicketRate.event Event.organization Event.location Location.organization
+  sold: `Ticket.event Ticket.ticketRate TicketRate.event Event.organization Change.organization Event.location Location.organization
     TicketRate.prices TicketRate.currentPrice TicketRate.supplements TicketRate.questions Answer.question`,
   channel: 'Viewer.channel Ticket.channel SalesRow.channel',
   integration: 'Viewer.integration',
@@ -25,6 +25,7 @@ const edges: Record<Rule | 'part', string> = {
   webhook: `UpdateWebhookPayload.webhook EnableWebhookPayload.webhook DisableWebhookPayload.webhook
     RegisterWebhookPayload.webhook RotateWebhookSecretPayload.webhook`,
   change: 'ChangeConnection.nodes ChangeEdge.node WebhookDelivery.change',
+  subject: 'Change.subject',
   part: `TicketConnection.edges TicketConnection.pageInfo PaymentConnection.edges PaymentConnection.pageInfo
     Organization.events OrganizationConnection.edges OrganizationConnection.pageInfo EventConnection.edges EventConnection.pageInfo
     DiscountConnection.edges DiscountConnection.pageInfo ChangeConnection.edges ChangeConnection.pageInfo

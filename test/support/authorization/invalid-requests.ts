@@ -11,7 +11,7 @@ const graphql = (
  *  invalid. */
 export const invalidRequests: [name: string, ask: Ask, isFor: string][] = [
   graphql('query', 'events', 'first: 0', 'channel publishable integration'),
-  graphql('query', 'changes', 'first: 0', 'channel integration'),
+  graphql('query', 'changes', 'from: { at: OLDEST }, first: 0', 'channel integration'),
   graphql('query', 'discounts', 'first: 0', 'integration'),
   graphql(
     'query',

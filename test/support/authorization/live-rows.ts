@@ -5,6 +5,7 @@ import { seesCatalogue } from './oracle.ts'
 
 const byEvent = graphqlAsk('subscription', 'ticketRates', '$id: ID', 'of: { eventId: $id }')
 const byRate = graphqlAsk('subscription', 'ticketRates', '$id: ID!', 'of: { ids: [$id] }')
+const changes = graphqlAsk('subscription', 'changes', '$from: FeedStart!', 'from: $from')
 const checkIns = graphqlAsk('subscription', 'checkIns', '$id: ID!', 'eventId: $id')
 
 export const liveRows: Rows = {
@@ -26,7 +27,12 @@ export const liveRows: Rows = {
   'Subscription.changes': {
     open: true,
     isFor: ['channel', 'integration'],
-    ask: () => graphqlAsk('subscription', 'changes', '', '')(),
+    ask: () => changes({ from: { at: 'OLDEST' } }),
+  },
+  'Subscription.changes(from.after)': {
+    kind: 'changeCursor',
+    sees: () => null,
+    ask: (_caller, after) => changes({ from: { after } }),
   },
   'Subscription.checkIns(eventId)': {
     kind: 'event',

@@ -48,6 +48,10 @@ export const seesChange = (caller: Caller, thing: Thing): boolean =>
 export const seesCheckIn = (caller: Caller, thing: Thing): boolean =>
   caller.kind === 'integration' && seesSale(caller, thing)
 
+/** A change leads to what it is about, which is a sale or of the catalogue. */
+const seesSubject = (caller: Caller, thing: Thing): boolean =>
+  thing.principal === null ? seesCatalogue(caller, thing) : seesSale(caller, thing)
+
 /** Discounts are shown to the organization alone. */
 export const seesDiscount = (caller: Caller, thing: Thing): boolean =>
   caller.kind === 'integration' && seesCatalogue(caller, thing)
@@ -62,6 +66,7 @@ export const rules = {
   checkIn: seesCheckIn,
   webhook: ownsWebhook,
   change: seesChange,
+  subject: seesSubject,
 }
 export type Rule = keyof typeof rules
 

@@ -33,7 +33,7 @@ const redeliver = graphqlAsk(
   '$id: ID!, $changeId: ID!',
   'input: { webhookId: $id, changeId: $changeId }',
 )
-const changes = graphqlAsk('query', 'changes', '$after: String', 'after: $after, first: 20')
+const changes = graphqlAsk('query', 'changes', '$from: FeedStart!', 'from: $from, first: 20')
 
 const refund = graphqlAsk('mutation', 'refundTickets', '$input: RefundTicketsInput!', 'input: $input')
 let refunds = 100
@@ -54,11 +54,15 @@ export const ownerRows: Rows = {
     sees: () => null,
     ask: (_caller, id) => discounts({ after: Buffer.from(`0 ${id}`).toString('base64url') }),
   },
-  'Query.changes': { open: true, isFor: ['channel', 'integration'], ask: () => changes() },
-  'Query.changes(after)': {
+  'Query.changes': {
+    open: true,
+    isFor: ['channel', 'integration'],
+    ask: () => changes({ from: { at: 'OLDEST' } }),
+  },
+  'Query.changes(from.after)': {
     kind: 'changeCursor',
     sees: () => null,
-    ask: (_caller, after) => changes({ after }),
+    ask: (_caller, after) => changes({ from: { after } }),
   },
   'Query.webhooks': {
     open: true,

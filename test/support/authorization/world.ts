@@ -113,7 +113,7 @@ type ChangePage = { changes: { nodes: { id: string }[]; pageInfo: { endCursor: s
 
 async function changesOf(sale: StripeSale, caller: Caller) {
   const { headers, principal, mode, organizations } = caller
-  const query = '{ changes(first: 100) { nodes { id } pageInfo { endCursor } } }'
+  const query = '{ changes(from: { at: OLDEST }, first: 100) { nodes { id } pageInfo { endCursor } } }'
   const { nodes, pageInfo } = dataOf(await sale.graphql<ChangePage>(query, {}, headers)).changes
   const whose = { organization: organizations[0] ?? '', principal, mode }
   return {

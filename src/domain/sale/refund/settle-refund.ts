@@ -4,7 +4,6 @@ import type { Connection } from '../../../database/database.ts'
 import { announceOnCommit } from '../../../database/transaction.ts'
 import { issueInvoices } from '../../invoice/issue-invoice.ts'
 import { paymentChange } from '../../payment/body.ts'
-import { ratesOfPayments } from '../../payment/loaders.ts'
 import { isPayment, lockPayment } from '../../payment/lock-payment.ts'
 import type { RefundOutcome } from '../../payment/provider.ts'
 import { type Payment, payments } from '../../payment/table.ts'
@@ -42,8 +41,12 @@ async function updatePayment(
   if (!refunded) return false
   const { id, organizationId } = payment
   announceOnCommit(tx, 'payments', [id])
-  const rates = await ratesOfPayments(tx, { organizationId, keys: [id] })
-  await recordChanges(tx, [paymentChange('payment.refunded', refunded, rates)])
+  const sold = await tx
+    .select({ ticketRateId: tickets.ticketRateId })
+    .from(tickets)
+    .where(and(eq(tickets.organizationId, organizationId), eq(tickets.paymentId, id)))
+    .orderBy(tickets.position)
+  await recordChanges(tx, [paymentChange('payment.refunded', refunded, sold)])
   return true
 }
 

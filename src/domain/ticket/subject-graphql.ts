@@ -1,0 +1,49 @@
+import { type Loader, whenKnown } from '../../data/loader.ts'
+import { builder } from '../../graphql/builder.ts'
+import { toRow } from '../../graphql/lookahead.ts'
+import { reaches } from '../../request/context.ts'
+import type { LoaderDefinition } from '../../request/loaders.ts'
+import { ChangeRef } from '../change/graphql.ts'
+import { PaymentRef } from '../payment/graphql.ts'
+import { paymentById } from '../payment/loaders.ts'
+import type { Payment } from '../payment/table.ts'
+import { TicketRateRef } from '../ticket-rate/graphql.ts'
+import { ticketRateById } from '../ticket-rate/loaders.ts'
+import type { TicketRate } from '../ticket-rate/table.ts'
+import { TicketRef } from './graphql.ts'
+import { ticketById } from './loaders.ts'
+import type { Ticket } from './table.ts'
+
+type Subject = Payment | Ticket | TicketRate
+
+const ChangeSubjectRef = builder.unionType('ChangeSubject', {
+  description:
+    'Subject of a change. Members may be added: treat an unknown one as nothing that concerns you.',
+  types: [PaymentRef, TicketRef, TicketRateRef],
+})
+
+// By the part of a change's type before the dot.
+const subjects: Record<string, { __typename: string; byId: LoaderDefinition<Loader<Subject | null>> }> = {
+  payment: { __typename: 'Payment', byId: paymentById },
+  ticket: { __typename: 'Ticket', byId: ticketById },
+  rate: { __typename: 'TicketRate', byId: ticketRateById },
+}
+
+builder.objectField(ChangeRef, 'subject', (t) =>
+  t.field({
+    type: ChangeSubjectRef,
+    nullable: true,
+    description:
+      'What changed, as it is now; null if the caller may not see it any more. Its `id` alone is always told, and read from the change.',
+    resolve(change, _args, ctx, info) {
+      const { subjectId, organizationId, type } = change
+      const subject = subjects[type.split('.')[0] ?? '']
+      if (!subject) throw new Error(`nothing has changes of type ${type}`)
+      const { __typename, byId } = subject
+      // The loader of rates finds those of any organization.
+      const isHidden = byId === ticketRateById && !reaches(ctx, organizationId)
+      const load = () => (isHidden ? null : ctx.loaders.loadBeside(byId, subjectId, change))
+      return whenKnown(toRow(subjectId, info, load), (row) => row && { ...row, __typename })
+    },
+  }),
+)
