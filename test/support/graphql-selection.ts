@@ -1,6 +1,7 @@
 import {
   type GraphQLField,
   type GraphQLNamedType,
+  type GraphQLObjectType,
   type GraphQLSchema,
   getNamedType,
   isAbstractType,
@@ -16,25 +17,35 @@ const fieldsOf = (type: GraphQLNamedType): GraphQLField<unknown, unknown>[] =>
 // Keeps the cost of a checkout's payload below the complexity limit.
 const maxDepth = 4
 
-/** Selects every field of a type and its subtypes with `__typename`, at most four types deep, pages of two, and
- *  without returning to a type that is already on the path. */
-export function selectionOf(schema: GraphQLSchema, type: GraphQLNamedType, above: string[] = []): string {
+/** Selects every field of a type and its subtypes with `__typename`, at most four types deep, pages of two, and without
+ *  returning to a type that is already on the path. `beside` are types that are selected at the same place: a field
+ *  that has another type there has an alias. */
+export function selectionOf(
+  schema: GraphQLSchema,
+  type: GraphQLNamedType,
+  above: string[] = [],
+  beside: readonly GraphQLObjectType[] = [],
+): string {
   if (isAbstractType(type)) {
-    const kinds = schema
-      .getPossibleTypes(type)
-      .map((kind) => `... on ${kind.name} { ${selectionOf(schema, kind, above)} }`)
+    const possible = schema.getPossibleTypes(type)
+    const kinds = possible.map(
+      (kind) => `... on ${kind.name} { ${selectionOf(schema, kind, above, possible)} }`,
+    )
     return ['__typename', ...kinds].join(' ')
   }
+  const conflicts = ({ name, type: own }: GraphQLField<unknown, unknown>) =>
+    beside.some((other) => (other.getFields()[name]?.type ?? own).toString() !== own.toString())
   const path = [...above, type.name]
   const fields = fieldsOf(type)
     .filter(({ args }) => !args.some(isRequiredArgument))
     .flatMap((field) => {
       const named = getNamedType(field.type)
-      if (isLeafType(named)) return [field.name]
+      const name = conflicts(field) ? `${type.name}_${field.name}: ${field.name}` : field.name
+      if (isLeafType(named)) return [name]
       if (path.includes(named.name) || path.length === maxDepth) return []
       // Whole pages within a page would be too complex.
       const page = field.args.some(({ name }) => name === 'first') ? '(first: 2)' : ''
-      return [`${field.name}${page} { ${selectionOf(schema, named, path)} }`]
+      return [`${name}${page} { ${selectionOf(schema, named, path)} }`]
     })
   return ['__typename', ...fields].join(' ')
 }

@@ -30,23 +30,24 @@ function feedOf(ctx: Context): string {
   return nameInMode(ctx, caller.kind === 'channel' ? caller.channelId : caller.organizationIds[0])
 }
 
-/** Returns the cursor after the newest change that the caller may see. What is read afterwards contains all changes
- *  before the cursor, and perhaps some behind it. */
-export async function readFeedHead(ctx: Context): Promise<string> {
-  const { last } = await readPositioned(ctx, async () => {
-    const [last, unpositioned] = await readHead(ctx.db, reachOf(ctx.caller))
-    return { last, unpositioned }
-  })
+async function findHead(ctx: Context) {
+  const [last, unpositioned] = await readHead(ctx.db, reachOf(ctx.caller))
   const read = last.map(({ part, id, position }) => [part, { id: id ?? '', position }] as const)
-  return toCursor(feedOf(ctx), new Map(read))
+  return { cursor: toCursor(feedOf(ctx), new Map(read)), unpositioned }
 }
+
+/** Returns the cursor after the newest change of the caller's feed that has a position. Whatever is read afterwards
+ *  contains all changes before the cursor, and perhaps some behind it. */
+export const readFeedHead = async (ctx: Context): Promise<string> => (await findHead(ctx)).cursor
 
 /** Start of a reader in a feed: behind a cursor, or at a position. */
 export type FeedStart = { after?: string | null | undefined; at?: 'oldest' | 'now' | null | undefined }
 
 /** Returns the cursor that a reader starts behind. */
-export const cursorOf = async ({ after, at }: FeedStart, ctx: Context): Promise<string> =>
-  after ?? (at === 'now' ? readFeedHead(ctx) : toCursor(feedOf(ctx), new Map()))
+export async function cursorOf({ after, at }: FeedStart, ctx: Context): Promise<string> {
+  if (at === 'now') return (await readPositioned(ctx, () => findHead(ctx))).cursor
+  return after ?? toCursor(feedOf(ctx), new Map())
+}
 
 /** A change in a feed, and the cursor after it. */
 export type FeedChange = Change & { cursor(): string }

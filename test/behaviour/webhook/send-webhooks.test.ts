@@ -127,7 +127,7 @@ test('webhook is sent in the form of Standard Webhooks with a valid signature', 
     sequence: 1,
     data: {
       payment_id: paymentId,
-      ticket_rate_id: 'rate_1',
+      ticket_rate_ids: ['rate_1'],
       status: 'paid',
       total_amount: 22,
       refunded: 0,

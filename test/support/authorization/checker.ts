@@ -53,30 +53,39 @@ const readableMarks = (caller: Caller, { callers }: World): Set<string> => {
 
 type Fields = Record<string, unknown>
 
-// A response without what its tickets lead to, which `checkEdges` compares with the rules of its own.
+// What a caller that sees an object sees also after the grant was withdrawn.
+const ledTo: Record<string, string[]> = {
+  Ticket: ['Event', 'TicketRate'],
+  Answer: ['Question'],
+  Change: ['Organization'],
+}
+
+// A response without what its tickets and changes lead to, which `checkEdges` compares with the rules of its own.
 function withoutSold(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutSold)
   if (typeof value !== 'object' || value === null) return value
-  const isSold = (field: unknown) => {
-    const { __typename } = Object(field) as Fields
-    return ['Event', 'TicketRate', 'Question'].includes(String(__typename))
-  }
-  const fields = Object.entries(value)
-  const shown = ['Ticket', 'Answer'].includes(String((value as Fields).__typename))
-    ? fields.filter(([, field]) => !isSold(field))
-    : fields
+  const typeOf = (object: unknown) => String((Object(object) as Fields).__typename)
+  const sold = ledTo[typeOf(value)] ?? []
+  const shown = Object.entries(value).filter(([, field]) => !sold.includes(typeOf(field)))
   return Object.fromEntries(shown.map(([name, field]) => [name, withoutSold(field)]))
 }
 
-const isJson = ({ headers, body }: Pick<Answer, 'headers' | 'body'>) =>
-  /^application\/([\w-]+\+)?json/.test(String(headers['content-type'])) && body !== ''
+/** JSON of an answer, or of each event of a stream; null if it has none. */
+function jsonIn({ headers, body }: Pick<Answer, 'headers' | 'body'>): unknown[] | null {
+  const type = String(headers['content-type'])
+  if (type.startsWith('text/event-stream'))
+    return [...body.matchAll(/^data: (\{.*)$/gm)].map(([, text = '']) => JSON.parse(text))
+  return /^application\/([\w-]+\+)?json/.test(type) && body !== '' ? [JSON.parse(body)] : null
+}
 
 // A channel whose grant was withdrawn still sees what its tickets lead to.
 const hasOnlySold = ({ soldFor, organizations }: Caller) =>
   soldFor.some((organization) => !organizations.includes(organization))
 
-const strangersText = (answer: Answer, caller: Caller) =>
-  hasOnlySold(caller) && isJson(answer) ? JSON.stringify(withoutSold(answer.json())) : answer.body
+function strangersText(answer: Answer, caller: Caller): string {
+  const found = hasOnlySold(caller) ? jsonIn(answer) : null
+  return found ? JSON.stringify(withoutSold(found)) : answer.body
+}
 
 /** Lists what a response leaks: internal details, or marks that this caller must not read. */
 export function findLeaks(answer: Answer, caller: Caller, world: World): string[] {
@@ -91,9 +100,8 @@ export function findLeaks(answer: Answer, caller: Caller, world: World): string[
 }
 
 function recordEdges(answer: Answer, caller: Caller, { seen }: Matrix): void {
-  if (!isJson(answer)) return
-  const { data } = answer.json<{ data?: unknown }>()
-  seen.push(...edgesIn(schema, data).map((edge) => ({ ...edge, caller })))
+  const edges = jsonIn(answer)?.flatMap((json) => edgesIn(schema, (json as Fields).data)) ?? []
+  seen.push(...edges.map((edge) => ({ ...edge, caller })))
 }
 
 async function askAs(matrix: Matrix, caller: Caller, row: Row, id: string) {

@@ -35,9 +35,12 @@ function idPathsOf(
   if (type.name === 'ID' || codes.includes(given.name) || cursors.includes(given.name))
     return [{ path: path.join('.'), isRequired }]
   if (!isInputObjectType(type)) return []
-  return Object.values(type.getFields()).flatMap((field) =>
+  const paths = Object.values(type.getFields()).map((field) =>
     idPathsOf(field, isRequired && (type.isOneOf || isRequiredInputField(field)), path),
   )
+  // One of its fields alone is given, which may be another.
+  const isOptional = type.isOneOf && paths.some(({ length }) => length === 0)
+  return paths.flat().map((found) => ({ ...found, isRequired: found.isRequired && !isOptional }))
 }
 
 function entriesOfField(root: string, field: GraphQLField<unknown, unknown>, schema: GraphQLSchema) {
