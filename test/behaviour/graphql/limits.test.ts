@@ -102,16 +102,18 @@ test.each(['nodes { %s }', 'edges { node { %s } }'])('GraphQL cost is multiplied
   expect((await cost(20)) - search).toBe(2 * ((await cost(10)) - search))
 })
 
-// But those of discounts, which lead back to the catalogue, and which channels don't see.
+// Types that channels see nothing of, and that lead back to the catalogue or sum up.
+const forIntegrations = ['Discount', 'Attendance']
+
 test('GraphQL limits allow all fields of a payment and refuse a circle through its tickets', async () => {
-  expect(await codesOf(`{ payment(id: "x") { ${everythingOf('Payment', ['Discount'])} } }`)).toEqual([])
+  expect(await codesOf(`{ payment(id: "x") { ${everythingOf('Payment', forIntegrations)} } }`)).toEqual([])
   const deeper = '{ payment(id: "x") { tickets { payment { tickets { payment { tickets { id } } } } } } }'
   expect(await codesOf(deeper)).toEqual(['QUERY_TOO_COMPLEX'])
 })
 
 test('GraphQL limits allow all fields of a checkout', async () => {
   const input = '{ items: [{ ticketRateId: "x", tickets: [] }] }'
-  const answer = `... on CheckoutPayload { payment { ${everythingOf('Payment', ['Discount'])} } tickets { ${everythingOf('Ticket')} } }`
+  const answer = `... on CheckoutPayload { payment { ${everythingOf('Payment', forIntegrations)} } tickets { ${everythingOf('Ticket', forIntegrations)} } }`
   expect(await codesOf(`mutation { checkout(input: ${input}) { ${answer} } }`)).toEqual([])
 })
 
