@@ -133,13 +133,13 @@ export const money = z
   })
   .describe('Amount of money.')
 
-/** Times from one to another; without an end it is open there. */
+/** Times from one on and before another; open where that is missing. */
 export const timeRange = z
   .object({
     from: z.date().nullish().describe('First of these times; open if omitted.'),
-    until: z.date().nullish().describe('Last of these times; open if omitted.'),
+    until: z.date().nullish().describe('End, which is none of these times; open if omitted.'),
   })
-  .describe('Times from one to another.')
+  .describe('Times from one on and before another.')
 
 /** Identifier that a client has for something of its own. */
 export const reference = text(100)

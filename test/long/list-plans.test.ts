@@ -43,6 +43,10 @@ beforeAll(async () => {
       'document_' || n || '_' || m
     from generate_series(1, ${payments}::integer) as n, generate_series(0, ${perPayment - 1}::integer) as m`)
   await sale.db.execute(sql`alter table tickets enable trigger all`)
+  await sale.db.execute(sql`insert into invoices
+    (id, organization_id, kind, year, number, reference, payment_id, amount, currency)
+    select 'inv_' || n, 'org_1', 'invoice', 2026, n, 'F2026-' || lpad(n::text, 6, '0'), 'pay_' || n, 0, 'EUR'
+    from generate_series(1, ${payments / 10}::integer) as n`)
   await sale.db.transaction(async (tx) => {
     await tx.execute(sql`set local maintenance_work_mem = '1GB'`)
     for (const { definition } of indexes) await tx.execute(sql.raw(definition))
@@ -86,6 +90,7 @@ function countsIn(plan: string) {
   return { read, sorted }
 }
 
+const idsOf = (kind: string) => JSON.stringify(Array.from({ length: rateCount }, (_, n) => `${kind}_${n}`))
 const before = () => new Date(Date.now() - 10_000_000).toISOString()
 const lists: [name: string, args: () => string, index: string][] = [
   ['tickets', () => '', 'tickets_channel_created'],
@@ -94,6 +99,9 @@ const lists: [name: string, args: () => string, index: string][] = [
   ['tickets', () => `filter: { paid: { from: "${before()}" } }`, 'tickets_channel_created'],
   ['tickets', () => 'filter: { eventIds: "evt_7" }', 'tickets_rate_created'],
   ['tickets', () => 'filter: { ticketRateIds: "rate_7" }', 'tickets_rate_created'],
+  ['tickets', () => `filter: { eventIds: ${idsOf('evt')} }`, 'tickets_rate_created'],
+  ['tickets', () => `filter: { ticketRateIds: ${idsOf('rate')}, status: CANCELLED }`, 'tickets_rate_created'],
+  ['tickets', () => 'filter: { status: [CANCELLED, EXPIRED] }', 'tickets_channel_created'],
   ['tickets', () => 'filter: { paymentId: "pay_7" }', 'tickets_payment_id_position_index'],
   ['tickets', () => 'filter: { status: CANCELLED }', 'tickets_ended_created'],
   ['tickets', () => 'filter: { status: EXPIRED }', 'tickets_ended_created'],
@@ -108,6 +116,13 @@ const lists: [name: string, args: () => string, index: string][] = [
   ['payments', () => 'filter: { eventIds: "evt_7" }', 'tickets_rate_created'],
   ['payments', () => 'filter: { email: "ana7@example.com" }', 'tickets_email_created'],
   ['payments', () => 'filter: { status: PAID }', 'tickets_channel_created'],
+  ['payments', () => 'filter: { status: [PAID, PENDING] }', 'tickets_channel_created'],
+  ['payments', () => 'filter: { invoiceReference: "F2026-000007" }', 'invoices_in_series'],
+  [
+    'payments',
+    () => 'filter: { invoiceReference: "F2026-000007", status: PAID }',
+    'tickets_payment_id_position_index',
+  ],
 ]
 
 // A filter without an index of its own may look through 10,000 tickets of each of two channels.

@@ -16,6 +16,8 @@ import * as tickets from './list-tickets.ts'
 import { type ListOrder, type ListPage, listOrders, type PageRequest } from './request.ts'
 import { type Positioned, toCursor } from './search.ts'
 
+const orders = z.enum(listOrders)
+
 type List<Row, Filter> = (
   filter: Filter,
   orderBy: ListOrder | null | undefined,
@@ -30,7 +32,8 @@ function defineList<Row extends object, Filter>(
   node: ObjectRef<typeof builder.$inferSchemaTypes, Row>,
   filterType: z.ZodType<Filter, object>,
   list: List<Row, Filter>,
-  texts: { list: string; page: string; order: string },
+  orderBy: z.ZodType<ListOrder | null | undefined>,
+  texts: { list: string; page: string },
 ): void {
   const things = `${name.toLowerCase()}s`
   const ConnectionRef = connectionOf<Row, Positioned<Row>>(name, node, {
@@ -42,7 +45,6 @@ function defineList<Row extends object, Filter>(
     CREATED_ASC: 'By checkout, oldest first.',
     CREATED_DESC: 'By checkout, newest first.',
   })
-  const orderBy = z.enum(listOrders).nullish().describe(texts.order)
   inputTypes.add(orderBy, { type: OrderRef })
   inputOf(`${name}Filter`, filterType)
   const input = z.object({
@@ -77,15 +79,16 @@ function defineList<Row extends object, Filter>(
 
 inputTypes.add(tickets.listedStatus, { type: TicketStatusRef })
 inputTypes.add(tickets.listedSaleType, { type: SaleTypeRef })
-defineList('Ticket', TicketRef, tickets.ticketsFilter, tickets.listTickets, {
+// Its default depends on the filter.
+const ticketOrder = orders.nullish().describe('Order. With `name` or `phone` there is none to choose.')
+defineList('Ticket', TicketRef, tickets.ticketFilter, tickets.listTickets, ticketOrder, {
   list: 'Lists tickets: those that a channel sold, or all of an integration’s organization. Without `orderBy`, they are ordered by `name` or `phone` if the filter has them, else newest first.',
   page: 'a page looks through 10000 tickets of a channel at most for filters that are rare among them, and `endCursor` goes on from there.',
-  order: 'Order. With `name` or `phone` there is none to choose.',
 })
 
 inputTypes.add(payments.listedStatus, { type: PaymentStatusRef })
-defineList('Payment', PaymentRef, payments.paymentFilter, payments.listPayments, {
+const paymentOrder = orders.default('CREATED_DESC').describe('Order of the payments.')
+defineList('Payment', PaymentRef, payments.paymentFilter, payments.listPayments, paymentOrder, {
   list: "Lists payments: those of a channel's checkouts, or all of an integration's organization.",
   page: 'see `TicketConnection`.',
-  order: 'Order; newest first if omitted.',
 })

@@ -26,7 +26,7 @@ export const paymentFilter = z
     eventIds: only(someOf(scalars.identifier), 'for tickets of these events'),
     ticketRateIds: only(someOf(scalars.identifier), 'for tickets of these rates'),
     status: only(someOf(listedStatus), 'with one of these statuses'),
-    created: only(scalars.timeRange, 'of checkouts in this range, its end not included'),
+    created: only(scalars.timeRange, 'of checkouts at one of these times'),
     invoiceReference: only(
       z
         .string()
@@ -52,9 +52,13 @@ const shown: ListedKind<Payment> = {
       and ${inOrganizationIfNamed(payments.organizationId)} and ${payments.id} = page.payment_id limit 1) as "payments"`,
   remaining: sql`${isOneOf(tickets.eventId, 'eventId')} and ${isOneOf(tickets.ticketRateId, 'ticketRateId')}
     and ${ifGiven('invoiceReference', hasInvoice)}
-    and exists (select from ${payments} where ${payments.organizationId} = ${tickets.organizationId}
-      and ${inOrganizationIfNamed(payments.organizationId)} and ${payments.id} = ${tickets.paymentId}
-      and ${isOneOf(payments.status, 'paymentStatus', 'payment_status')})`,
+    and ${ifGiven(
+      'paymentStatus',
+      sql`exists (select from ${payments} where ${payments.organizationId} = ${tickets.organizationId}
+        and ${inOrganizationIfNamed(payments.organizationId)} and ${payments.id} = ${tickets.paymentId}
+        and ${isOneOf(payments.status, 'paymentStatus', 'payment_status')})`,
+      'text[]',
+    )}`,
   where: (path) => (path === 'email' ? isFirstWithEmail : sql`${tickets.position} = 0`),
 }
 // Tickets of a payment that was never paid, or was given up, have expired with it.

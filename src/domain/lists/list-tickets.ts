@@ -32,71 +32,59 @@ const rowStatus = {
 } as const
 
 const only = scalars.filtersOf('tickets')
+const one = <Value extends z.ZodType>(value: Value) => value.transform((value) => [value])
 
 export const listedStatus = z.enum(lookupStatuses).transform((status) => rowStatus[status])
 export const listedSaleType = z.enum(saleType.enumValues)
 
-/** Filter of the list of tickets, with one value each. */
+// Filters that both surfaces have.
+const common = {
+  paymentId: only(scalars.identifier, 'of this payment'),
+  referralId: only(scalars.reference, 'of checkouts with this `referralId`'),
+  email: only(scalars.email, 'with this e-mail address, whose case does not matter'),
+  code: only(scalars.qrCode, 'that this code is scanned for; those that expired have none'),
+  name: only(
+    namePrefix,
+    "whose attendee's full name begins with this, without case and accents. They are ordered by it",
+  ),
+  phone: only(
+    phonePrefix,
+    'whose phone number begins with these digits, country code first. They are ordered by it, or by `name` if that is given too',
+  ),
+}
+
+/** Filter in REST's queries: one value of each. */
+export const ticketQuery = z.object({
+  eventId: only(one(scalars.identifier), 'for this event'),
+  ticketRateId: only(one(scalars.identifier), 'of this ticket rate'),
+  status: only(one(listedStatus), 'with this status'),
+  saleType: only(one(listedSaleType), 'that were sold in this way'),
+  paidFrom: only(z.date(), 'that were paid at or after this time'),
+  paidUntil: only(z.date(), 'that were paid before this time'),
+  ...common,
+})
+export type TicketFilter = z.output<typeof ticketQuery>
+
+/** Filter in GraphQL: several values of some. */
 export const ticketFilter = z
   .object({
-    eventId: only(scalars.identifier, 'for this event'),
-    ticketRateId: only(scalars.identifier, 'of this ticket rate'),
-    paymentId: only(scalars.identifier, 'of this payment'),
-    status: only(listedStatus, 'with this status'),
-    saleType: only(listedSaleType, 'that were sold in this way'),
-    referralId: only(scalars.reference, 'of checkouts with this `referralId`'),
-    email: only(scalars.email, 'with this e-mail address, whose case does not matter'),
-    code: only(scalars.qrCode, 'that this code is scanned for; those that expired have none'),
-    name: only(
-      namePrefix,
-      "whose attendee's full name begins with this, without case and accents. They are ordered by it",
-    ),
-    phone: only(
-      phonePrefix,
-      'whose phone number begins with these digits, country code first. They are ordered by it, or by `name` if that is given too',
-    ),
-    paidFrom: only(z.date(), 'that were paid at or after this time'),
-    paidUntil: only(z.date(), 'that were paid before this time'),
-  })
-  .describe('Filter of tickets. All of its fields must match.')
-type OneOfEach = z.output<typeof ticketFilter>
-
-const {
-  eventId: _event,
-  ticketRateId: _rate,
-  paidFrom: _from,
-  paidUntil: _until,
-  ...others
-} = ticketFilter.shape
-
-/** The same filter with several values, as GraphQL takes it. */
-export const ticketsFilter = z
-  .object({
-    ...others,
     eventIds: only(someOf(scalars.identifier), 'for these events'),
     ticketRateIds: only(someOf(scalars.identifier), 'of these ticket rates'),
     status: only(someOf(listedStatus), 'with one of these statuses'),
     saleType: only(someOf(listedSaleType), 'that were sold in one of these ways'),
-    paid: only(scalars.timeRange, 'that were paid in this range, its end not included'),
+    paid: only(scalars.timeRange, 'that were paid at one of these times'),
+    ...common,
   })
   .transform(
-    ({ eventIds, ticketRateIds, paid, ...filter }): TicketFilter => ({
+    ({ eventIds: eventId, ticketRateIds: ticketRateId, paid, ...filter }): TicketFilter => ({
       ...filter,
-      eventId: eventIds,
-      ticketRateId: ticketRateIds,
+      eventId,
+      ticketRateId,
       paidFrom: paid?.from,
       paidUntil: paid?.until,
     }),
   )
   .describe('Filter of tickets. All of its fields must match.')
-
-const withSeveral = ['eventId', 'ticketRateId', 'status', 'saleType'] as const
-type WithSeveral = (typeof withSeveral)[number]
-
-/** Filter of the list of tickets, some of whose fields may have several values. */
-export type TicketFilter = Omit<OneOfEach, WithSeveral> & {
-  [Name in WithSeveral]?: OneOfEach[Name] | NonNullable<OneOfEach[Name]>[]
-}
 
 const shown: ListedKind<LookupTicket> = {
   name: 'list_tickets',
@@ -128,10 +116,8 @@ function planOf(filter: TicketFilter, orderBy: ListOrder | null | undefined): Pl
 
 const paramOf = (value: string | Date | string[] | null | undefined) =>
   value instanceof Date ? value.toISOString() : (value ?? null)
-const valuesOf = (filter: TicketFilter) => ({
-  ...Object.fromEntries(ticketFilter.keyof().options.map((name) => [name, paramOf(filter[name])])),
-  ...Object.fromEntries(withSeveral.map((name) => [name, filter[name] ? [filter[name]].flat() : null])),
-})
+const valuesOf = (filter: TicketFilter) =>
+  Object.fromEntries(ticketQuery.keyof().options.map((name) => [name, paramOf(filter[name])]))
 
 /** Lists tickets: those that a channel sold, or all of an integration's organization. Without an order, by
  *  `name` or `phone` if they are given, else by creation, newest first.

@@ -9,14 +9,14 @@ import { refusal } from '../../shared/errors.ts'
 import * as scalars from '../../shared/input-types.ts'
 import { listedTicketBody } from '../ticket/body.ts'
 import { type ExportFormat, exportTickets } from './export-tickets.ts'
-import { listTickets, ticketFilter } from './list-tickets.ts'
+import { listTickets, ticketQuery } from './list-tickets.ts'
 import { type ListPage, listOrders } from './request.ts'
 
 const cursor = z.string().max(4_000, 'must be at most 4000 characters')
 
 /** Query parameters of the lists of tickets. */
 const listQuery = inQuery(
-  ticketFilter.extend({
+  ticketQuery.extend({
     orderBy: z
       .string()
       .transform((order) => order.toUpperCase())

@@ -8,6 +8,7 @@ import { encodeCursor } from '../../shared/cursor.ts'
 import { refusal } from '../../shared/errors.ts'
 import { identifierPattern } from '../../shared/ids.ts'
 import { isStorableDate } from '../../shared/input-types.ts'
+import { invoices } from '../invoice/table.ts'
 import { isCodeTaken, tickets } from '../ticket/table.ts'
 import { ticketRates } from '../ticket-rate/table.ts'
 
@@ -77,11 +78,11 @@ const allParts = sql`select channels.organization_id, channels.channel_id, null:
 const isOfPayment = sql`${tickets.paymentId} = ${text('paymentId')}`
 const hasEmail = sql`lower(${tickets.email}) = lower(${text('email')})`
 // Invoices have an index by their place in a series, whose year and number the reference tells.
-export const hasInvoice = sql`${tickets.paymentId} = (select payment_id from invoices
-  where organization_id = parts.organization_id and ${inOrganizationIfNamed(sql`organization_id`)}
-    and kind = any(enum_range(null::invoice_kind)) and reference = ${text('invoiceReference')}
-    and year = substring(${text('invoiceReference')} from '(\\d{4})-')::integer
-    and number = substring(${text('invoiceReference')} from '\\d+$')::integer)`
+export const hasInvoice = sql`${tickets.paymentId} = (select ${invoices.paymentId} from ${invoices}
+  where ${invoices.organizationId} = parts.organization_id and ${inOrganizationIfNamed(invoices.organizationId)}
+    and ${invoices.kind} = any(enum_range(null::invoice_kind)) and ${invoices.reference} = ${text('invoiceReference')}
+    and ${invoices.year} = substring(${text('invoiceReference')} from '(\\d{4})-')::integer
+    and ${invoices.number} = substring(${text('invoiceReference')} from '\\d+$')::integer)`
 const isReferred = sql`${tickets.referralId} = ${text('referralId')}`
 const hasCode = sql`${tickets.qrCode} = ${text('code')} and ${isCodeTaken}`
 
@@ -125,12 +126,13 @@ export const searchPaths = {
 export type SearchPathName = keyof typeof searchPaths
 
 /** Condition for a filter that is null if it is absent. */
-export const ifGiven = (name: string, condition: SQL) => sql`(${text(name)} is null or ${condition})`
+export const ifGiven = (name: string, condition: SQL, type = 'text') =>
+  sql`(${parameter(name, type)} is null or ${condition})`
 /** Condition that a column has the value of a filter, if that is given. */
 const matches = (column: PgColumn, name: string) => ifGiven(name, sql`${column} = ${text(name)}`)
 /** Condition that a column has one of the values of a filter, if they are given. */
 export const isOneOf = (column: PgColumn, name: string, type = 'text') =>
-  sql`(${texts(name)} is null or ${column} = any(${texts(name)}::${sql.raw(type)}[]))`
+  ifGiven(name, sql`${column} = any(${texts(name)}::${sql.raw(type)}[])`, 'text[]')
 const time = (name: string) => sql`${text(name)}::timestamptz`
 
 /** Condition for all filters at once, for those that the path leaves open. One form for any of them, so that
@@ -173,7 +175,8 @@ export type Range = { lower: ListPosition; upper: ListPosition; isDescending: bo
 /** Rows of a part in its direction. `stoppedAt` is set if the search ended there for now. */
 export type Found<Row> = { rows: Positioned<Row>[]; stoppedAt: ListPosition | null }
 
-/** Maximum number of tickets of one channel that a page looks through for a filter that no index serves. */
+/** Maximum number of tickets of one channel that a page looks through for a filter that no index serves. Rates or events
+ *  that the path finds by have equal shares. */
 const maxScanned = 10_000
 
 // A time travels as milliseconds.
@@ -249,7 +252,7 @@ export async function searchPage<Row>(
   { lower, upper, isDescending, limit }: Range,
   isFiltered: boolean,
 ): Promise<Found<Row>> {
-  const { sortKey } = searchPaths[path]
+  const { sortKey, serves = '' }: SearchPath = searchPaths[path]
   const name = `${shown.name}_by_${path}${isDescending ? '_down' : ''}${isFiltered ? '_filtered' : ''}`
   const statement = () => pageStatement(path, shown, { isDescending, isFiltered })
   const [found] = await runNamed<PageRow>(db, name, statement, {
@@ -259,7 +262,7 @@ export async function searchPage<Row>(
     upperKey: toSqlKey(sortKey, upper),
     upperId: upper.positionId,
     limit,
-    maxScanned,
+    maxScanned: Math.ceil(maxScanned / [values[serves]].flat().length),
   })
   if (!found) throw new Error('a page is one row')
   const { stopKey, stopId } = found

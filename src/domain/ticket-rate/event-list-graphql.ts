@@ -73,7 +73,7 @@ const filter = z
     during: scalars.timeRange
       .nullish()
       .describe(
-        'Returns only events that start at or after the first, and end at or before the last of these times. Without it, only events that have not ended.',
+        'Returns only events within these times: that start at or after `from`, and end at or before `until`. Without it, only events that have not ended.',
       ),
     near: near.nullish().describe('Returns only events at locations within this circle.'),
     ...{ city, countryCode, locationId, organizationId },

@@ -6,6 +6,8 @@ const event = (_id: string, name: string, days: number, more: Parameters<typeof 
   anEvent({ _id, name, start_date: inDays(days), end_date: inDays(days + 0.25), ...more })
 
 const sameMoment = inDays(9)
+const pastEnd = inDays(-9.75)
+const beforePastEnd = new Date(Date.parse(pastEnd) - 1).toISOString()
 
 const catalogue = aCatalogue({
   organizations: [anOrganization(), anOrganization({ _id: 'org_2', name: 'Other', currency: 'JPY' })],
@@ -18,7 +20,7 @@ const catalogue = aCatalogue({
     aLocation({ _id: 'loc_north_pole', latitude: 89.99, longitude: 10 }),
   ],
   events: [
-    event('evt_past', 'Café del Mar: la última', -10, { location_id: 'loc_madrid' }),
+    event('evt_past', 'Café del Mar: la última', -10, { end_date: pastEnd, location_id: 'loc_madrid' }),
     event('evt_running', 'Ñandú al amanecer', -0.1, { location_id: 'loc_madrid' }),
     event('evt_season', 'All season', -400, {
       end_date: inDays(0.5),
@@ -88,10 +90,11 @@ const filters: [what: string, rest: string, graphql: string, ids: string[]][] = 
   ],
   [
     'those that end at or before a time',
-    `end_date=${inDays(-5)}`,
-    `during: { until: "${inDays(-5)}" }`,
+    `end_date=${pastEnd}`,
+    `during: { until: "${pastEnd}" }`,
     ['evt_past'],
   ],
+  ['none that end after a time', `end_date=${beforePastEnd}`, `during: { until: "${beforePastEnd}" }`, []],
   ['a word without its accent', 'search=cafe', 'search: "cafe"', ['evt_c', 'evt_a']],
   ['a word with another case and accent', 'search=C%C3%A1F%C3%89', 'search: "CáFÉ"', ['evt_c', 'evt_a']],
   ['two prefixes in any order', 'search=ibe+caf', 'search: "ibe caf"', ['evt_c']],

@@ -5,9 +5,10 @@ import { aBuyer, mustSell } from '../../support/box-office.ts'
 import { anEntry, type Checkout, mustCheckOut } from '../../support/checkouts.ts'
 import { aCatalogue, anEvent, anOrganization, aRateNamed, channelHeaders } from '../../support/factories.ts'
 import { inTestMode, publishableHeaders } from '../../support/modes.ts'
-import { cancelPayment, fullPaymentOf } from '../../support/refunds.ts'
+import { cancelPayment, fullPaymentOf, refundTickets, ticketOf } from '../../support/refunds.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 import { settlePaymentById } from '../../support/settle-payment.ts'
+import { stubProvider } from '../../support/stub-provider.ts'
 
 // The list of payments over GraphQL: who sees which, filters, and pages in both directions.
 
@@ -23,9 +24,10 @@ async function order(name: string, rateName: string, emails: string[], headers =
   ids[name] = checkout.payment_id
   return checkout
 }
-async function buy(...given: Parameters<typeof order>): Promise<void> {
+async function buy(...given: Parameters<typeof order>): Promise<Checkout> {
   const checkout = await order(...given)
   await settlePaymentById(sale.db, checkout.payment_id, await fullPaymentOf(sale, checkout))
+  return checkout
 }
 
 beforeAll(async () => {
@@ -39,9 +41,10 @@ beforeAll(async () => {
         anEvent({ ...far, ticket_rates: [aRateNamed('far')] }),
       ],
     }),
+    { provider: stubProvider({ refund: async ({ id }) => ({ kind: 'succeeded', reference: id }) }) },
   )
   rival = await channelHeaders(sale.db, 'org_1')
-  await buy('family', '1', ['ana@example.com', 'Ben@Example.com', 'ben@example.com'])
+  const family = await buy('family', '1', ['ana@example.com', 'Ben@Example.com', 'ben@example.com'])
   await buy('second', '2', ['ben@example.com'])
   await order('unpaid', '3', ['luz@example.com'])
   const given = await order('left', '1', ['luz@example.com'])
@@ -50,18 +53,20 @@ beforeAll(async () => {
   await buy('far', 'far', ['ana@example.com'])
   const sold = await mustSell(sale, { tickets: [aBuyer('price_1', { email: 'otto@example.com' })] })
   ids.door = sold.payment.id
+  const { refunds } = await refundTickets(sale, { ticketId: ticketOf(family) })
+  expect(refunds).toMatchObject([{ status: 'SUCCEEDED' }])
 })
 afterAll(() => sale.close())
 
 type Page = {
-  nodes: { id: string; createdAt: string }[]
+  nodes: { id: string; createdAt: string; invoiceReference: string | null }[]
   edges: { cursor: string }[]
   pageInfo: { hasNextPage: boolean; hasPreviousPage: boolean; startCursor: string; endCursor: string }
 }
 
 const query = `query ($filter: PaymentFilter, $orderBy: PaymentOrder, $first: Int, $after: String, $last: Int, $before: String) {
   payments(filter: $filter, orderBy: $orderBy, first: $first, after: $after, last: $last, before: $before) {
-    nodes { id createdAt } edges { cursor }
+    nodes { id createdAt invoiceReference } edges { cursor }
     pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } }`
 
 type Variables = Record<string, unknown>
@@ -92,9 +97,15 @@ const filters: [filter: object, found: string[]][] = [
   [{ eventIds: 'evt_1' }, ['door', 'rivals', 'left', 'second', 'family']],
   [{ eventIds: 'evt_2' }, ['unpaid']],
   [{ eventIds: 'evt_far' }, []],
+  [{ eventIds: ['evt_2', 'evt_1'] }, ofOrganization],
+  [{ eventIds: ['evt_2', 'evt_far'] }, ['unpaid']],
   [{ ticketRateIds: 'rate_1' }, ['door', 'rivals', 'left', 'family']],
+  [{ ticketRateIds: ['rate_2', 'rate_3', 'rate_3'] }, ['unpaid', 'second']],
   [{ ticketRateIds: 'rate_1', eventIds: 'evt_2' }, []],
-  [{ status: 'PAID' }, ['door', 'rivals', 'second', 'family']],
+  [{ status: 'PAID' }, ['door', 'rivals', 'second']],
+  [{ status: ['PAID', 'PARTIALLY_REFUNDED'] }, ['door', 'rivals', 'second', 'family']],
+  [{ status: ['CANCELLED', 'EXPIRED', 'FAILED'] }, ['left']],
+  [{ status: ['PENDING', 'CANCELLED'], eventIds: ['evt_1', 'evt_2'] }, ['left', 'unpaid']],
   [{ status: 'PENDING' }, ['unpaid']],
   [{ status: 'CANCELLED' }, ['left']],
   [{ status: 'FAILED' }, []],
@@ -119,6 +130,27 @@ test('a filter shows a channel nothing of others', async () => {
   expect(await namesOf({ filter: { ticketRateIds: 'rate_1' } }, rival)).toEqual(['rivals'])
 })
 
+test('an invoice leads to its payment, for whoever sees that', async () => {
+  const { nodes } = await pageOf({})
+  const invoiceReference = nodes.find(({ id }) => nameOf(id) === 'family')?.invoiceReference ?? ''
+  const found = (more: object, headers?: Record<string, string>) =>
+    namesOf({ filter: { invoiceReference, ...more } }, headers)
+  expect(await found({})).toEqual(['family'])
+  // Series of both organizations begin with the same reference.
+  expect(await found({}, sale.channel)).toEqual(['far', 'family'])
+  expect(await found({}, rival)).toEqual([])
+  expect(await found({}, (await inTestMode(sale)).integration.v2)).toEqual([])
+  const year = invoiceReference.slice(1, 5)
+  expect(await found({ invoiceReference: `R${year}-000001` })).toEqual(['family'])
+  for (const unknown of [`F${year}-000099`, `F${year}-1`, `TEST-F${year}-000001`, 'F9999-999999999'])
+    expect(await found({ invoiceReference: unknown }), unknown).toEqual([])
+  expect(await found({ status: 'PARTIALLY_REFUNDED', eventIds: 'evt_1' })).toEqual(['family'])
+  expect(await found({ status: 'PAID' })).toEqual([])
+  expect(await found({ ticketRateIds: 'rate_2' })).toEqual([])
+  expect(await found({ email: 'ben@example.com' })).toEqual(['family'])
+  expect(await found({ email: 'luz@example.com' })).toEqual([])
+})
+
 test('a range of times includes its beginning and not its end', async () => {
   const { nodes } = await pageOf({})
   const at = nodes.find(({ id }) => nameOf(id) === 'unpaid')?.createdAt
@@ -127,6 +159,10 @@ test('a range of times includes its beginning and not its end', async () => {
   expect(await namesOf({ filter: { created: { from: at, until: at } } })).toEqual([])
   expect(await namesOf({ filter: { created: { until: at }, email: 'ana@example.com' } })).toEqual(['family'])
   expect(await namesOf({ filter: { created: { from: at }, status: 'PAID' } })).toEqual(['door', 'rivals'])
+  const after = new Date(Date.parse(at ?? '') + 1).toISOString()
+  expect(await namesOf({ filter: { created: { from: at, until: after } } })).toEqual(['unpaid'])
+  expect(await namesOf({ filter: { created: { from: after, until: at } } })).toEqual([])
+  expect(await namesOf({ filter: { created: {} } })).toEqual(ofOrganization)
 })
 
 test.each([
@@ -164,6 +200,11 @@ test('a cursor of another list, and filters out of bounds, are refused where the
     [{ after: 'x' }, 'after'],
     [{ filter: { email: 'x' } }, 'filter.email'],
     [{ filter: { eventIds: '%' } }, 'filter.eventIds.0'],
+    [{ filter: { eventIds: [] } }, 'filter.eventIds'],
+    [{ filter: { ticketRateIds: [] } }, 'filter.ticketRateIds'],
+    [{ filter: { status: [] } }, 'filter.status'],
+    [{ filter: { status: Array(101).fill('PAID') } }, 'filter.status'],
+    [{ filter: { invoiceReference: 'F-1' } }, 'filter.invoiceReference'],
   ]
   for (const [variables, path] of refused) {
     const { data, errors } = await ask(variables, sale.channel)

@@ -108,15 +108,23 @@ const filters: [filter: object, found: string[]][] = [
   [{ eventIds: 'evt_1' }, ['door', 'rivals', 'luz', 'anabel', 'ana']],
   [{ eventIds: 'evt_far' }, []],
   [{ eventIds: 'evt_0' }, []],
+  [{ eventIds: ['evt_1', 'evt_2'] }, ['door', 'rivals', 'luz', 'bjorn', 'anabel', 'ana']],
+  [{ eventIds: ['evt_2', 'evt_far'] }, ['bjorn']],
   [{ ticketRateIds: 'rate_1' }, ['door', 'rivals', 'luz', 'ana']],
+  [{ ticketRateIds: ['rate_2', 'rate_3', 'rate_3'] }, ['bjorn', 'anabel']],
   [{ ticketRateIds: 'rate_1', eventIds: 'evt_2' }, []],
   [{ status: 'PENDING' }, ['bjorn']],
   [{ status: 'ACTIVATED' }, ['door', 'rivals', 'anabel', 'ana']],
   [{ status: 'CANCELLED' }, ['luz']],
   [{ status: 'EXPIRED' }, []],
+  [{ status: ['CANCELLED', 'EXPIRED'] }, ['luz']],
+  [{ status: ['PENDING', 'CANCELLED'], eventIds: ['evt_1', 'evt_2'] }, ['luz', 'bjorn']],
   [{ saleType: 'ONLINE' }, ['rivals', 'luz', 'bjorn', 'anabel', 'ana']],
   [{ saleType: 'BOX_OFFICE' }, ['door']],
   [{ saleType: 'INVITATION' }, []],
+  [{ saleType: ['BOX_OFFICE', 'INVITATION'] }, ['door']],
+  [{ saleType: ['ONLINE', 'BOX_OFFICE'] }, ['door', 'rivals', 'luz', 'bjorn', 'anabel', 'ana']],
+  [{ saleType: ['ONLINE', 'INVITATION'], eventIds: 'evt_1' }, ['rivals', 'luz', 'anabel', 'ana']],
   [{ referralId: 'blog' }, ['ana']],
   [{ email: 'ANA@example.COM' }, ['rivals', 'ana']],
   [{ email: 'ana@example.com', eventIds: 'evt_2' }, []],
@@ -163,6 +171,10 @@ test('a range of payment times includes its beginning and not its end', async ()
   expect(await namesOf({ filter: { paid: { until: at } } })).toEqual(['ana'])
   expect(await namesOf({ filter: { paid: { from: at }, email: 'anabel@example.com' } })).toEqual(['anabel'])
   expect(await namesOf({ filter: { paid: { until: at } }, orderBy: 'CREATED_ASC' })).toEqual(['ana'])
+  const after = new Date(Date.parse(at ?? '') + 1).toISOString()
+  expect(await namesOf({ filter: { paid: { from: at, until: after } } })).toEqual(['anabel'])
+  expect(await namesOf({ filter: { paid: { from: at, until: at } } })).toEqual([])
+  expect(await namesOf({ filter: { paid: {} } })).toEqual(await namesOf({}))
 })
 
 test.each(['CREATED_ASC', 'CREATED_DESC'])('pages of %s lead through the list and back', async (orderBy) => {
@@ -210,6 +222,11 @@ const refused: [variables: object, path: string][] = [
   [{ filter: { email: 'x' } }, 'filter.email'],
   [{ filter: { code: '' } }, 'filter.code'],
   [{ filter: { eventIds: '%' } }, 'filter.eventIds.0'],
+  [{ filter: { eventIds: [] } }, 'filter.eventIds'],
+  [{ filter: { ticketRateIds: [] } }, 'filter.ticketRateIds'],
+  [{ filter: { ticketRateIds: Array(101).fill('rate_1') } }, 'filter.ticketRateIds'],
+  [{ filter: { status: [] } }, 'filter.status'],
+  [{ filter: { saleType: [] } }, 'filter.saleType'],
   [{ filter: { name: 'a' }, orderBy: 'CREATED_ASC' }, 'orderBy'],
 ]
 

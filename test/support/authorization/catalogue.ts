@@ -76,6 +76,7 @@ export const catalogueOfTwo = () =>
             code: `code-${organization}`,
             ...(organization === 2 && { amount: 1 }),
             name: catalogueMark(organization),
+            ticket_rate_ids: [`rate_${organization}_a`],
           }),
         ],
       }),
