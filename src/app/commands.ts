@@ -45,26 +45,16 @@ const usage = `Usage: npm run COMMAND -- ARGUMENTS    (or: node dist/cli.js COMM
 With --json, standard output is JSON alone; --quiet hides how far work is. Doctor and verify end with 0 if all
 is well, 1 if something needs a person, 2 if something is broken. Settings are environment variables.`
 
+const optionsOf = <const Name extends string, const Option>(names: Name[], option: Option) =>
+  Object.fromEntries(names.map((name) => [name, option])) as Record<Name, Option>
+
 const options = {
-  json: { type: 'boolean' },
-  quiet: { type: 'boolean' },
+  ...optionsOf(['json', 'quiet', 'schema', 'test', 'no-notify', 'plan', 'all', 'force'], { type: 'boolean' }),
+  ...optionsOf(['name', 'channel', 'integration', 'expires', 'status', 'email', 'ticket'], {
+    type: 'string',
+  }),
+  ...optionsOf(['organization', 'origin', 'scope'], { type: 'string', multiple: true }),
   help: { type: 'boolean', short: 'h' },
-  schema: { type: 'boolean' },
-  test: { type: 'boolean' },
-  'no-notify': { type: 'boolean' },
-  plan: { type: 'boolean' },
-  name: { type: 'string' },
-  organization: { type: 'string', multiple: true },
-  channel: { type: 'string' },
-  integration: { type: 'string' },
-  origin: { type: 'string', multiple: true },
-  scope: { type: 'string', multiple: true },
-  expires: { type: 'string' },
-  status: { type: 'string' },
-  all: { type: 'boolean' },
-  email: { type: 'string' },
-  ticket: { type: 'string' },
-  force: { type: 'boolean' },
 } as const
 
 type Output = { json: unknown; text: string; code?: number }

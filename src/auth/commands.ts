@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { isOrigin } from '../config/setting-types.ts'
 import type { Connection, Database } from '../database/database.ts'
 import { identifier, isoTime, text } from '../shared/input-types.ts'
-import { command, parse } from '../shared/parse.ts'
+import { command } from '../shared/parse.ts'
 import { integrationScopes } from './api-key.ts'
 import { changeGrant } from './change-grant.ts'
 import { loopbackOrigins } from './credentials.ts'
@@ -115,27 +115,27 @@ const secretBodyOf = (secret: ListedSecret) => ({
   ...timesOf(secret),
 })
 
-const secretLineOf = ({ id, status, organizationId, expiresAt }: ListedSecret) =>
-  [id, status.padEnd(7), 'secret of', organizationId, expiresAt ? ` until ${expiresAt.toISOString()}` : '']
+const lineOf = ({ id, status, expiresAt }: ListedKey | ListedSecret, owner: string, ...more: string[]) =>
+  [id, status.padEnd(7), owner, expiresAt ? `until ${expiresAt.toISOString()}` : '', ...more]
     .filter(Boolean)
-    .join(' ')
+    .join('  ')
 
 const channelKey = ({ channelId, key }: { channelId: string; key: string }, use: string) => ({
   json: { channel_id: channelId, key },
   text: `Channel  ${channelId}\nKey      ${key}\n\n${use}. ${shownOnce}`,
 })
 
-function issueToChannel(input: object) {
-  const options = 'channel' in input ? parse(existingChannel, input) : parse(newChannel, input)
-  return async (open: Open) => {
+const issueToChannel = command(
+  (input) => ('channel' in input ? existingChannel : newChannel),
+  async (options, open: Open) => {
     const owner =
       'channel' in options
         ? { channelId: options.channel }
         : { name: options.name, organizationIds: options.organization }
     const issued = await issueChannelKey(await open(), { ...owner, ...issueOf(options) })
     return channelKey(issued, 'The key goes in the header X-Api-Key')
-  }
-}
+  },
+)
 
 const issuePublishable = command(publishable, async ({ channel, origin, ...options }, open: Open) => {
   const owner = { channelId: channel, origins: origin }
@@ -143,9 +143,9 @@ const issuePublishable = command(publishable, async ({ channel, origin, ...optio
   return channelKey(issued, `The key may stand in pages of ${origin.join(', ')}`)
 })
 
-function issueToIntegration(input: object) {
-  const options = 'integration' in input ? parse(existingIntegration, input) : parse(newIntegration, input)
-  return async (open: Open) => {
+const issueToIntegration = command(
+  (input) => ('integration' in input ? existingIntegration : newIntegration),
+  async (options, open: Open) => {
     const owner =
       'integration' in options
         ? { integrationId: options.integration }
@@ -165,8 +165,8 @@ function issueToIntegration(input: object) {
         `Method v1 sends the headers integration_id and secret, method v2 the key in x-api-key. ${shownOnce}`,
       ].join('\n'),
     }
-  }
-}
+  },
+)
 
 const kindOf = (key: ListedKey) =>
   key.integrationId !== null ? 'integration' : key.origins === null ? 'channel' : 'publishable'
@@ -188,26 +188,23 @@ const bodyOf = (key: ListedKey) => ({
   ...timesOf(key),
 })
 
-const lineOf = (key: ListedKey) =>
-  [
-    key.id,
-    key.status.padEnd(7),
-    key.mode,
-    key.channelId ?? key.integrationId,
-    `${key.name} (${key.organizationIds.join(', ') || 'no organization'})`,
-    key.expiresAt ? `until ${key.expiresAt.toISOString()}` : '',
+const keyLineOf = (key: ListedKey) =>
+  lineOf(
+    key,
+    `${key.mode}  ${key.channelId ?? key.integrationId}  ${key.name} (${key.organizationIds.join(', ') || 'no organization'})`,
     key.secretActive ? 'secret active' : '',
     key.origins ? `for pages of ${key.origins.join(', ')}` : '',
     key.scopes ? `may ${key.scopes.join(', ')}` : '',
-  ]
-    .filter(Boolean)
-    .join('  ')
+  )
 
 const list = command(z.strictObject({}), async (_, open: Open) => {
   const db = await open()
   const keys = await listKeys(db)
   const secrets = await listOrganizationSecrets(db)
-  const lines = [...keys.map(lineOf), ...secrets.map(secretLineOf)]
+  const lines = [
+    ...keys.map(keyLineOf),
+    ...secrets.map((secret) => lineOf(secret, `secret of ${secret.organizationId}`)),
+  ]
   return {
     json: [...keys.map(bodyOf), ...secrets.map(secretBodyOf)],
     text: lines.join('\n') || 'No keys have been issued.',

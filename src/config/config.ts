@@ -71,10 +71,7 @@ function misspeltSettings(env: Environment, known: readonly string[]): string[] 
   })
 }
 
-const trueOrFalse = z
-  .enum(['true', 'false'])
-  .default('false')
-  .transform((value) => value === 'true')
+const trueOrFalse = z.stringbool({ truthy: ['true'], falsy: ['false'], case: 'sensitive' }).default(false)
 
 // Environment variables that the service uses as they are, under their names in camel case.
 const plainSettings = z.object({

@@ -13,6 +13,7 @@ import {
   isObjectType,
   Kind,
   OperationTypeNode,
+  type SelectionNode,
   type SelectionSetNode,
   type Source,
   specifiedRules,
@@ -25,6 +26,23 @@ const { maxAliases, maxFieldComparisons, maxGraphqlErrors, maxIntrospectedValues
 
 /** Finds the selection of a fragment that is to be followed. */
 type FindFragment = (name: string) => SelectionSetNode | undefined
+
+/** Lists the selections of an object, and those of its fragments, each fragment once; a spread comes before them. */
+export function* selectionsOf(
+  { selections }: SelectionSetNode,
+  findFragment: FindFragment,
+  spread = new Set<string>(),
+): Generator<SelectionNode> {
+  for (const selection of selections) {
+    yield selection
+    if (selection.kind === Kind.INLINE_FRAGMENT)
+      yield* selectionsOf(selection.selectionSet, findFragment, spread)
+    if (selection.kind !== Kind.FRAGMENT_SPREAD || spread.has(selection.name.value)) continue
+    spread.add(selection.name.value)
+    const fragment = findFragment(selection.name.value)
+    if (fragment) yield* selectionsOf(fragment, findFragment, spread)
+  }
+}
 
 /** A selection below a field, and the fragments that lead to it. */
 type Selected = { set: SelectionSetNode; inside: readonly string[] }
@@ -70,6 +88,11 @@ function countComparisons(set: SelectionSetNode, findFragment: FindFragment): nu
   return compared
 }
 
+const fragmentsOf =
+  (context: ValidationContext): FindFragment =>
+  (name) =>
+    context.getFragment(name)?.selectionSet
+
 /** Creates the error for an exceeded limit. */
 export const tooComplex = (message: string): GraphQLError =>
   new GraphQLError(message, { extensions: { code: 'QUERY_TOO_COMPLEX' } })
@@ -81,17 +104,11 @@ function introspectionBound(context: ValidationContext): ASTVisitor {
   const schema = context.getSchema()
   let values = 0
 
-  // Fields of a selection, fragments included, up to the limit. Skips fragment cycles, which another rule refuses.
-  function* fieldsOf({ selections }: SelectionSetNode, spread: readonly string[] = []): Generator<FieldNode> {
-    for (const selection of selections) {
+  // Fields of a selection, up to the limit.
+  function* fieldsOf(set: SelectionSetNode): Generator<FieldNode> {
+    for (const selection of selectionsOf(set, fragmentsOf(context))) {
       if (++values > maxIntrospectedValues) return
       if (selection.kind === Kind.FIELD) yield selection
-      else if (selection.kind === Kind.INLINE_FRAGMENT) yield* fieldsOf(selection.selectionSet, spread)
-      else {
-        const name = selection.name.value
-        const fragment = spread.includes(name) ? null : context.getFragment(name)
-        if (fragment) yield* fieldsOf(fragment.selectionSet, [...spread, name])
-      }
     }
   }
 
@@ -141,8 +158,7 @@ function comparisonBound(context: ValidationContext): ASTVisitor {
     return false
   }
   return {
-    OperationDefinition: ({ selectionSet }) =>
-      check(selectionSet, (name) => context.getFragment(name)?.selectionSet),
+    OperationDefinition: ({ selectionSet }) => check(selectionSet, fragmentsOf(context)),
     FragmentDefinition: ({ selectionSet }) => check(selectionSet, () => undefined),
   }
 }
@@ -150,20 +166,12 @@ function comparisonBound(context: ValidationContext): ASTVisitor {
 // Validation rule that refuses conditions on the field of a subscription (GraphQL specification of September 2025,
 // 5.2.4.1). The rule of graphql-js fails on them.
 function unconditionalSubscription(context: ValidationContext): ASTVisitor {
-  const seen = new Set<string>()
-  const isConditional = ({ selections }: SelectionSetNode): boolean =>
-    selections.some((selection) => {
-      if (selection.directives?.some(({ name }) => ['skip', 'include'].includes(name.value))) return true
-      if (selection.kind === Kind.FIELD) return false
-      if (selection.kind === Kind.INLINE_FRAGMENT) return isConditional(selection.selectionSet)
-      const { value } = selection.name
-      const fragment = seen.has(value) ? null : context.getFragment(value)
-      seen.add(value)
-      return fragment ? isConditional(fragment.selectionSet) : false
-    })
+  const isConditional = ({ directives }: SelectionNode) =>
+    directives?.some(({ name }) => ['skip', 'include'].includes(name.value))
   return {
     OperationDefinition(node) {
-      if (node.operation === OperationTypeNode.SUBSCRIPTION && isConditional(node.selectionSet))
+      if (node.operation !== OperationTypeNode.SUBSCRIPTION) return false
+      if ([...selectionsOf(node.selectionSet, fragmentsOf(context))].some(isConditional))
         context.reportError(
           new GraphQLError("The field of a subscription can't be left out: remove @skip and @include.", {
             nodes: node,

@@ -1,13 +1,11 @@
 import {
   type DocumentNode,
-  type FragmentDefinitionNode,
   GraphQLError,
   getOperationAST,
   Kind,
   type OperationDefinitionNode,
   OperationTypeNode,
   parse,
-  type SelectionSetNode,
   type Token,
   TokenKind,
   valueFromASTUntyped,
@@ -18,7 +16,7 @@ import type { FieldNeeds, Streaming } from '../graphql/needs.ts'
 import type { Services } from '../request/context.ts'
 import { instruments } from '../shared/instruments.ts'
 import { requestLimits } from '../shared/request-limits.ts'
-import { tooComplex, validateBounded } from './bounded-validation.ts'
+import { selectionsOf, tooComplex, validateBounded } from './bounded-validation.ts'
 import { CompiledOperation } from './compiler/compiled-operation.ts'
 import { schema } from './schema.ts'
 
@@ -27,22 +25,16 @@ type Variables = Record<string, unknown> | null | undefined
 const needsOf = (operation: OperationTypeNode, field: string): FieldNeeds | undefined =>
   schema.getRootType(operation)?.getFields()[field]?.extensions.needs as FieldNeeds | undefined
 
-/** Lists the root fields that an operation selects. Follows every fragment once; '' stands for a missing one. */
-function rootFieldsOf(
-  selectionSet: SelectionSetNode,
-  document: DocumentNode,
-  seen = new Set<string>(),
-): string[] {
-  return selectionSet.selections.flatMap((selection) => {
+/** Lists the root fields that an operation selects; '' stands for a missing fragment. */
+function rootFieldsOf({ selectionSet }: OperationDefinitionNode, { definitions }: DocumentNode): string[] {
+  const fragments = new Map(
+    definitions.flatMap((one) =>
+      one.kind === Kind.FRAGMENT_DEFINITION ? [[one.name.value, one.selectionSet]] : [],
+    ),
+  )
+  return [...selectionsOf(selectionSet, (name) => fragments.get(name))].flatMap((selection) => {
     if (selection.kind === Kind.FIELD) return selection.name.value
-    if (selection.kind === Kind.INLINE_FRAGMENT) return rootFieldsOf(selection.selectionSet, document, seen)
-    const { value } = selection.name
-    if (seen.has(value)) return []
-    seen.add(value)
-    const found = document.definitions.find(
-      (definition) => definition.kind === Kind.FRAGMENT_DEFINITION && definition.name.value === value,
-    ) as FragmentDefinitionNode | undefined
-    return found ? rootFieldsOf(found.selectionSet, document, seen) : ''
+    return selection.kind === Kind.FRAGMENT_SPREAD && !fragments.has(selection.name.value) ? '' : []
   })
 }
 
@@ -75,7 +67,7 @@ function labelOf({ operation, name, selectionSet }: OperationDefinitionNode, isT
 /** Finds the facts of one operation that decide how its request is answered. */
 function factsOf(operation: OperationDefinitionNode, document: DocumentNode, isTrusted: boolean) {
   const { operation: type } = operation
-  const fields = rootFieldsOf(operation.selectionSet, document).filter((name) => name !== '__typename')
+  const fields = rootFieldsOf(operation, document).filter((name) => name !== '__typename')
   const needs = fields.map((name) => needsOf(type, name))
   return {
     /** Name of the operation, if it has one. */

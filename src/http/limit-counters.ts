@@ -6,28 +6,22 @@ const maxKeys = 20_000
 /** Creates counters of events by key for this process, bounded in memory, in fixed windows that begin with the first
  *  event. */
 export function createLimitCounters(windowMs: number) {
-  const windows = new LRUCache<string, { count: number; endsAt: number }>({ max: maxKeys })
-  const currentOf = (key: string) => {
-    const found = windows.get(key)
-    return found && Date.now() < found.endsAt ? found : { count: 0, endsAt: Date.now() + windowMs }
-  }
+  const clock = { perf: { now: () => Date.now() }, ttlResolution: 0 }
+  // A key is kept to the end of its last millisecond.
+  const window = { ttl: windowMs - 1, noUpdateTTL: true }
+  const counts = new LRUCache<string, number>({ max: maxKeys, ...window, ...clock })
   /** Returns the count of a key in its current window, and the time left in that window. */
-  const read = (key: string) => {
-    const { count, endsAt } = currentOf(key)
-    return { count, leftMs: endsAt - Date.now() }
-  }
+  const read = (key: string) => ({ count: counts.get(key) ?? 0, leftMs: counts.getRemainingTTL(key) + 1 })
   return {
     /** Counts an event, or adds an amount, and returns the new count. */
     add(key: string, amount = 1) {
-      const current = currentOf(key)
-      current.count += amount
-      windows.set(key, current)
+      counts.set(key, read(key).count + amount)
       return read(key)
     },
     /** Removes one event from the current window. */
     takeBack(key: string): void {
-      const current = currentOf(key)
-      if (current.count > 0) current.count--
+      const { count } = read(key)
+      if (count > 0) counts.set(key, count - 1)
     },
     read,
   }

@@ -62,14 +62,14 @@ export function parse<T extends z.ZodType>(type: T, input: unknown): z.output<T>
 }
 
 /** Makes a command of the command line: its arguments are parsed first, where a Refusal is a usage error; the function
- *  that this returns then does the work, with what the command line gives it. */
+ *  that this returns then does the work, with what the command line gives it. `type` may depend on which are given. */
 export const command =
   <Type extends z.ZodType, Given extends unknown[], Output>(
-    type: Type,
+    type: Type | ((input: object) => Type),
     run: (input: z.output<Type>, ...given: Given) => Promise<Output>,
   ) =>
   (input: object): ((...given: Given) => Promise<Output>) => {
-    const parsed = parse(type, input)
+    const parsed = parse(typeof type === 'function' ? type(input) : type, input)
     return (...given) => run(parsed, ...given)
   }
 

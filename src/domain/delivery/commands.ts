@@ -2,7 +2,7 @@ import { and, asc, eq, inArray, sql } from 'drizzle-orm'
 import { z } from 'zod'
 import type { Database } from '../../database/database.ts'
 import { identifier } from '../../shared/input-types.ts'
-import { command, parse } from '../../shared/parse.ts'
+import { command } from '../../shared/parse.ts'
 import { deliveries, deliveryStatus } from './table.ts'
 
 // Commands of this folder.
@@ -52,9 +52,9 @@ const list = command(listing, async ({ status }, open: Open) => {
 
 /** Makes dead deliveries due again with a fresh set of attempts: those with the given identifiers, or all.
  *  Leaves other deliveries alone. */
-function retry(args: object) {
-  const which = 'all' in args ? parse(retryingAll, args) : parse(retrying, args)
-  return async (open: Open) => {
+const retry = command(
+  (args) => ('all' in args ? retryingAll : retrying),
+  async (which, open: Open) => {
     const db = await open()
     const queued = await db
       .update(deliveries)
@@ -66,7 +66,7 @@ function retry(args: object) {
       json: { retried },
       text: retried.length > 0 ? `Due again: ${retried.join(', ')}.` : 'None of them is dead.',
     }
-  }
-}
+  },
+)
 
 export const deliveryCommands = { 'deliveries list': list, 'deliveries retry': retry }

@@ -51,8 +51,8 @@ function stubLines(language: Language, fonts: Fonts, document: TicketDocument): 
     ...(document.mode === 'test' ? [{ text: translate(language, 'test.mark'), style: mark, gap: 8 }] : []),
     { text: document.organizationName, style: plain(10), gap: 4 },
     { text: document.eventName, style: name, gap: 8 },
-    { text: formatStart(language, document, document.location), style: plain(12) },
-    { text: formatVenue(document.location), style: plain(12), gap: 24 },
+    { text: formatStart(language, document), style: plain(12) },
+    { text: formatVenue(document), style: plain(12), gap: 24 },
   ]
 }
 

@@ -18,32 +18,37 @@ import type { Delivery } from './table.ts'
 export const isTransferred = sql<boolean>`exists (select from ${retiredDocuments}
   where ${inOrganization(retiredDocuments.organizationId)} and ${retiredDocuments.ticketId} = ${tickets.id})`
 
-const rows = fewRowsOf({
-  ...ticketColumns,
-  isTransferred,
+/** What documents, mails and pages show of an event, its seller and its venue, which may be missing. */
+export const shownColumns = {
   rateName: ticketRates.name,
-  priceName: prices.name,
-  // Null if the ticket has no discount.
-  discountName: sql<string | null>`${discounts.name}`,
   organizationName: organizations.name,
   organizationLanguage: organizations.language,
-  paymentLanguage: payments.language,
   eventName: events.name,
-  slug: events.slug,
   startDate: events.startDate,
   endDate: events.endDate,
   displayDate: events.displayDate,
-  sequence: events.calendarSequence,
-  // Null if the event has no location.
   locationName: sql<string | null>`${locations.name}`,
   address: locations.address,
   city: locations.city,
-  timezone: locations.timezone,
+  timezone: sql<string | null>`${locations.timezone}`,
+}
+
+const rows = fewRowsOf({
+  ...ticketColumns,
+  isTransferred,
+  ...shownColumns,
+  priceName: prices.name,
+  // Null if the ticket has no discount.
+  discountName: sql<string | null>`${discounts.name}`,
+  paymentLanguage: payments.language,
+  slug: events.slug,
+  sequence: events.calendarSequence,
   latitude: locations.latitude,
   longitude: locations.longitude,
 })
 
-type Row = ReturnType<typeof rows.read>[number]
+/** A ticket with everything that is printed on it. */
+export type TicketDocument = ReturnType<typeof rows.read>[number]
 
 const documents = (name: string, condition: SQL | undefined) =>
   query(name, {
@@ -63,19 +68,10 @@ const documents = (name: string, condition: SQL | undefined) =>
   })
 
 // Texts are on one line and without hidden characters, which names may have.
-function toDocument(row: Row) {
-  const texts = Object.entries(row).map(([name, value]) => [
-    name,
-    typeof value === 'string' ? oneLine(value) : value,
-  ])
-  const document = Object.fromEntries(texts) as Row
-  const { locationName, address, city, timezone, latitude, longitude } = document
-  const place = { name: locationName, address, city, timezone, latitude, longitude }
-  return { ...document, location: locationName === null ? null : place }
-}
-
-/** A ticket with everything that is printed on it. */
-export type TicketDocument = ReturnType<typeof toDocument>
+const toDocument = (row: TicketDocument) =>
+  Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [name, typeof value === 'string' ? oneLine(value) : value]),
+  ) as TicketDocument
 
 /** Language of the attendee of a ticket; that of the organization if the ticket has another than ours. */
 export const languageOfDocument = ({ language, organizationLanguage }: TicketDocument): Language =>
@@ -104,7 +100,8 @@ export async function findDocument(db: Database, read: AddressToken): Promise<Ti
   return row ? toDocument(row) : null
 }
 
-const documentsOfPayment = documents(
+/** Finds the tickets of a payment of an organization, in their order. */
+export const documentsOfPayment = documents(
   'documents_of_payment',
   and(inOrganization(tickets.organizationId), eq(tickets.paymentId, parameter('paymentId'))),
 )
@@ -115,8 +112,8 @@ const documentsOfPayment = documents(
 export async function documentsToSend(db: Database, delivery: Delivery): Promise<TicketDocument[]> {
   const { organizationId, notice, occasion, medium, paymentId, recipient, ticketId } = delivery
   const found = await documentsOfPayment(db, { organizationId, paymentId })
-  const isNamed = ({ id }: Row) => id === ticketId
-  const isToSend = (row: Row) => {
+  const isNamed = ({ id }: TicketDocument) => id === ticketId
+  const isToSend = (row: TicketDocument) => {
     if (row.status !== 'active') return false
     if (occasion === 'public') return !row.isTransferred && found[0]?.email === recipient
     return (ticketId === null || isNamed(row)) && recipient === (medium === 'email' ? row.email : row.phone)

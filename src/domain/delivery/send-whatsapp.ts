@@ -30,7 +30,7 @@ function messageOf(document: TicketDocument, link: string, { id, recipient }: Se
   const { template, languages } = config
   // A template is approved for each language: without one in the ticket's language, the first is sent.
   const code = languages.find((code) => baseOf(code) === languageOfDocument(document)) ?? languages[0]
-  const start = formatStart(chooseLanguage(baseOf(code)), document, document.location)
+  const start = formatStart(chooseLanguage(baseOf(code)), document)
   const file = { type: 'document', document: { link, filename: documentName(document) } }
   return {
     messaging_product: 'whatsapp',

@@ -57,8 +57,8 @@ type Content = { subject: string; lines: (string | null)[]; rows: Html | Html[];
 /** Lays out a mail about an event: its name, start and place, then `rows` of a table, or `lines` of the text. The subject
  *  of one about a test ticket is marked the same in every language. */
 function layOutMail(language: Language, document: TicketDocument, { subject, lines, rows, footer }: Content) {
-  const { eventName, location, organizationName } = document
-  const [start, place] = [formatStart(language, document, location), formatVenue(location)]
+  const { eventName, organizationName } = document
+  const [start, place] = [formatStart(language, document), formatVenue(document)]
   const mark = document.mode === 'test' ? translate(language, 'test.mark') : null
   const line = 'margin:0;font-size:15px;line-height:22px;color:#efeafc'
   const { markup } = html`<!doctype html>
@@ -123,14 +123,13 @@ export function writeCalendar(
   domain: string,
   description: 'calendar.description' | 'order.seller',
 ): string {
-  const { location, organizationName: organization } = document
+  const { organizationName: organization, latitude: lat, longitude: lon } = document
   const language = languageOfDocument(document)
   const calendar = ical({
     prodId: { company: 'Boxoffice', product: 'tickets', language: language.toUpperCase() },
     method: ICalCalendarMethod.PUBLISH,
   })
-  const title = formatVenue(location)
-  const { latitude: lat = null, longitude: lon = null } = location ?? {}
+  const title = formatVenue(document)
   calendar.createEvent({
     id: `${document.eventId}@${domain}`,
     sequence: document.sequence,
@@ -169,13 +168,12 @@ export function writeNotice(
   const before = former && {
     startDate: new Date(former.start),
     displayDate: former.display === null ? null : new Date(former.display),
+    timezone: document.timezone,
   }
   const money = { organization, amount: formatAmount(language, amount ?? 0, document.currency) }
   const paragraphs = [
     about === 'date' ? [] : document.rateName,
-    before
-      ? translate(language, 'notice.before', { start: formatStart(language, before, document.location) })
-      : [],
+    before ? translate(language, 'notice.before', { start: formatStart(language, before) }) : [],
     amount === undefined ? [] : translate(language, byHand ? 'notice.byHand' : 'notice.goesBack', money),
     isDead
       ? translate(language, 'notice.dead')

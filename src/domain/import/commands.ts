@@ -4,7 +4,7 @@ import { toSnakeCase } from '../../rest/snake-case.ts'
 import { refusal } from '../../shared/errors.ts'
 import type { Files } from '../../shared/files.ts'
 import { instruments } from '../../shared/instruments.ts'
-import { parse } from '../../shared/parse.ts'
+import { command } from '../../shared/parse.ts'
 import { catalogueJsonSchema } from './catalogue-file.ts'
 import { type Imported, importCatalogue } from './import-catalogue.ts'
 import { fieldText } from './import-report.ts'
@@ -18,6 +18,8 @@ const importing = z.strictObject({
   'no-notify': z.boolean().optional(),
   plan: z.boolean().optional(),
 })
+
+const printing = z.strictObject({ schema: z.boolean() })
 
 async function readJson(file: string, files: Files): Promise<unknown> {
   try {
@@ -53,15 +55,14 @@ const toLines = ({ changes, warnings }: Imported): string[] => [
   ...warnings.map(({ code, kind, id, name, message }) => `${code} ${kind} ${id} (${name}): ${message}`),
 ]
 
-function importFile(args: object) {
-  if ('schema' in args) {
-    parse(z.strictObject({ schema: z.boolean() }), args)
-    const schema = catalogueJsonSchema()
-    return async () => ({ json: schema, text: JSON.stringify(schema, null, 2) })
-  }
-  const given = parse(importing, args)
-  const [file] = given.file
-  return async (open: Open, _examined: unknown, files: Files) => {
+const importFile = command(
+  (args) => ('schema' in args ? printing : importing),
+  async (given, open: Open, _examined: unknown, files: Files) => {
+    if ('schema' in given) {
+      const schema = catalogueJsonSchema()
+      return { json: schema, text: JSON.stringify(schema, null, 2) }
+    }
+    const [file] = given.file
     const json = await readJson(file, files)
     instruments.progress?.('check', 0, 1)
     const imported = await importCatalogue(await open(), json, {
@@ -70,7 +71,7 @@ function importFile(args: object) {
     })
     const end = given.plan ? `${file} is not imported: this is what it would change.` : `${file} is imported.`
     return { json: toJson(imported), text: [toText(imported), '', ...toLines(imported), end].join('\n') }
-  }
-}
+  },
+)
 
 export const catalogueCommands = { import: importFile }

@@ -5,6 +5,7 @@ import { anyOf, inOrganization, query } from '../../../data/query.ts'
 import { nowMs } from '../../../database/clock.ts'
 import type { Database } from '../../../database/database.ts'
 import { groupBy } from '../../../shared/group-by.ts'
+import { shownColumns } from '../../delivery/find-documents.ts'
 import { discounts } from '../../discount/table.ts'
 import { events } from '../../event/table.ts'
 import { locations } from '../../location/table.ts'
@@ -31,23 +32,8 @@ const pageRows = fewRowsOf({
   testEmail: sql<string | null>`(select ${tickets.email} from ${tickets}
       where ${and(inOrganization(tickets.organizationId), eq(tickets.paymentId, payments.id), inArray(tickets.email, testEmails))}
       order by ${tickets.position} limit 1)`,
-  rateName: ticketRates.name,
-  organizationName: organizations.name,
-  organizationLanguage: organizations.language,
-  eventName: events.name,
-  startDate: events.startDate,
-  endDate: events.endDate,
-  displayDate: events.displayDate,
-  // Null if the event has no location.
-  locationName: sql<string | null>`${locations.name}`,
-  address: locations.address,
-  city: locations.city,
-  timezone: locations.timezone,
+  ...shownColumns,
 })
-
-// Venue of the event; null if it has none.
-const venueOf = ({ locationName, address, city, timezone }: ReturnType<typeof pageRows.read>[number]) =>
-  locationName === null ? null : { name: locationName, address, city, timezone }
 
 // Buyers come in a rush: reads in the same turn of the event loop share one statement.
 const pageOfPayment = readByIds('pages_of_payments', {
@@ -95,7 +81,7 @@ const linesByPayments = query('ticket_lines_by_payments', {
 })
 
 /** A payment with all that its page shows beside its tickets. */
-export type FoundPayment = ReturnType<typeof pageRows.read>[number] & { location: ReturnType<typeof venueOf> }
+export type FoundPayment = ReturnType<typeof pageRows.read>[number]
 export type TicketLine = ReturnType<typeof lineRows.read>[number]
 
 const linesByPayment = readByOrganization<TicketLine[]>(async (db, values) =>
@@ -107,7 +93,7 @@ const linesByPayment = readByOrganization<TicketLine[]>(async (db, values) =>
 export async function findPaymentOfPage(db: Database, token: string): Promise<FoundPayment | null> {
   const read = readPageToken(token)
   const found = read && (await pageOfPayment(db, read.organizationId, read.id))
-  return found?.pageToken === token ? { ...found, location: venueOf(found) } : null
+  return found?.pageToken === token ? found : null
 }
 
 /** Reads the tickets of a payment as its page lists them. Amounts in minor units. */

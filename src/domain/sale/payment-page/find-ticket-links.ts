@@ -2,13 +2,11 @@ import { and, asc, eq, inArray, sql } from 'drizzle-orm'
 import { fewRowsOf } from '../../../data/json-rows.ts'
 import { inOrganization, query } from '../../../data/query.ts'
 import type { Database } from '../../../database/database.ts'
-import { isTransferred } from '../../delivery/find-documents.ts'
+import { documentsOfPayment } from '../../delivery/find-documents.ts'
 import { hasRecipient } from '../../delivery/queue-deliveries.ts'
 import { deliveries } from '../../delivery/table.ts'
 import type { Payment } from '../../payment/table.ts'
-import { tickets } from '../../ticket/table.ts'
 import { documentUrl } from '../../ticket/views.ts'
-import { prices } from '../../ticket-rate/table.ts'
 
 /** Tickets of a paid payment as its outcome page links them, and where they were sent or are being sent to,
  *  masked. */
@@ -17,25 +15,6 @@ export type TicketLinks = {
   sent: string[]
   sending: string[]
 }
-
-const paymentId = sql.placeholder('paymentId')
-
-const documentsByPayment = query('documents_by_payment', {
-  rows: fewRowsOf({
-    position: tickets.position,
-    name: prices.name,
-    status: tickets.status,
-    organizationId: tickets.organizationId,
-    documentToken: tickets.documentToken,
-    isTransferred,
-  }),
-  query: (select) =>
-    select
-      .from(tickets)
-      .innerJoin(prices, eq(prices.id, tickets.priceId))
-      .where(and(inOrganization(tickets.organizationId), eq(tickets.paymentId, paymentId)))
-      .orderBy(asc(tickets.position)),
-})
 
 // Only what the checkout had sent: a later delivery may be to somebody else.
 const recipientsByPayment = query('recipients_by_payment', {
@@ -46,7 +25,7 @@ const recipientsByPayment = query('recipients_by_payment', {
       .where(
         and(
           inOrganization(deliveries.organizationId),
-          eq(deliveries.paymentId, paymentId),
+          eq(deliveries.paymentId, sql.placeholder('paymentId')),
           inArray(deliveries.occasion, ['', 'free', 'public']),
           hasRecipient,
         ),
@@ -72,7 +51,7 @@ export async function findTicketLinks(
 ): Promise<TicketLinks> {
   const values = { organizationId: payment.organizationId, paymentId: payment.id }
   const [rows, recipients] = await Promise.all([
-    documentsByPayment(db, values),
+    documentsOfPayment(db, values),
     payment.sendResourcers ? recipientsByPayment(db, values) : [],
   ])
   const maskedOf = (status: (typeof recipients)[number]['status']) => [
@@ -81,7 +60,7 @@ export async function findTicketLinks(
   return {
     tickets: rows.map((ticket) => ({
       number: ticket.position + 1,
-      name: ticket.name,
+      name: ticket.priceName,
       url: ticket.isTransferred ? null : documentUrl(ticket, publicUrl),
       state: ticket.status !== 'active' ? 'cancelled' : ticket.isTransferred ? 'given' : 'active',
     })),

@@ -58,13 +58,13 @@ button:focus-visible { border-radius: .9rem }
 
 // Coloured stub of the ticket: event, rate, time, place and seller.
 function ticketStub(language: Language, found: FoundPayment): Html {
-  const { mode, startDate, location, rateName, eventName, organizationName: organization } = found
-  const place = formatVenue(location)
+  const { mode, startDate, rateName, eventName, organizationName: organization } = found
+  const place = formatVenue(found)
   return html`<header class="stub">
 ${mode === 'test' && html`<p class="test" role="note">${translate(language, 'test.mark')}</p>`}
 <p class="small">${rateName}</p>
 <h1>${eventName}</h1>
-<p><time datetime="${startDate.toISOString()}">${formatStart(language, found, location)}</time></p>
+<p><time datetime="${startDate.toISOString()}">${formatStart(language, found)}</time></p>
 ${place !== '' && html`<p>${place}</p>`}
 <p class="small seller">${translate(language, 'order.seller', { organization })}</p>
 </header>

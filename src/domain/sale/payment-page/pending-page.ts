@@ -93,7 +93,7 @@ export function pendingPage(
   isDeclined = false,
 ): Page {
   const { secondsLeft, expiresAt, totalAmount, currency } = found
-  const time = localTime(language, expiresAt, found.location)
+  const time = localTime(language, expiresAt, found)
   const amount = formatAmount(language, totalAmount, currency)
   return ticketPage(found, {
     language,
