@@ -1,6 +1,7 @@
 import { getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
 import type { Connection } from '../database/database.ts'
+import { atOnce } from '../database/transaction.ts'
 import { query, textArrayParam } from './query.ts'
 
 export const joinList = (parts: SQL[]) => sql.join(parts, sql`, `)
@@ -9,14 +10,18 @@ export const quoteName = (text: string) => sql`${sql.identifier(text)}`
 const quoted = (text: string) => `"${/["\\]/.test(text) ? text.replace(/["\\]/g, '\\$&') : text}"`
 
 // Throws for what PostgreSQL would read as something else, or refuse without naming the column.
+function toText(value: object | string | number | boolean, column: string, type: string): string {
+  if (typeof value !== 'object') return String(value)
+  if (value instanceof Date && type !== 'jsonb') return value.toISOString()
+  if (type === 'jsonb' && !(value instanceof Date)) return JSON.stringify(value)
+  if (Array.isArray(value) && type.endsWith('[]')) return toListLiteral(value, column, type)
+  throw new Error(`${column}: a row of parameters can't hold ${value.constructor.name} as ${type}`)
+}
+
 function toElement(value: unknown, column: string, type: string): string {
   if (value === null || value === undefined) return 'null'
-  if (typeof value === 'string') return quoted(value)
-  if (typeof value !== 'object') return String(value)
-  if (value instanceof Date && type !== 'jsonb') return quoted(value.toISOString())
-  if (type === 'jsonb' && !(value instanceof Date)) return quoted(JSON.stringify(value))
-  if (Array.isArray(value) && type.endsWith('[]')) return quoted(toListLiteral(value, column, type))
-  throw new Error(`${column}: a row of parameters can't hold ${value.constructor.name} as ${type}`)
+  const text = toText(value as object, column, type)
+  return typeof value === 'number' || typeof value === 'boolean' ? text : quoted(text)
 }
 
 const toListLiteral = (values: unknown[], column: string, type: string): string =>
@@ -87,25 +92,59 @@ export function arrayRows(alias: string, types: Record<string, string | PgColumn
   }
 }
 
-/** Creates a statement that inserts rows of a table, in the order of `key`, with all columns but `createdAt`. With
- *  `skip` it leaves out those that are there already. Resolves to the keys of those that it has inserted. */
-export function insertRows<Table extends PgTable>(
-  statement: string,
+// Splits rows into parts of 1, 2, 4 … 64, so that few statements are prepared for any number of rows.
+function inPowersOfTwo<Row>(rows: Row[]): Row[][] {
+  const parts: Row[][] = []
+  let size = 64
+  for (let from = 0; from < rows.length; from += size) {
+    while (rows.length - from < size) size /= 2
+    parts.push(rows.slice(from, from + size))
+  }
+  return parts
+}
+
+/** Creates an insert of rows of a table, in the order of `key`, with these columns, or all but `createdAt`. With `skip`
+ *  it leaves out those that are there already. Resolves to the keys of those that it has inserted. Rows travel as
+ *  values: a cluster copies what an insert selects, and commits that in two phases. */
+export function insertRows<
+  Table extends PgTable,
+  Column extends keyof Table['$inferSelect'] & string = Exclude<
+    keyof Table['$inferSelect'] & string,
+    'createdAt'
+  >,
+>(
+  name: string,
   table: Table,
-  onConflict: 'fail' | 'skip',
-  key: keyof Table['$inferSelect'] & string = 'id',
+  { key, skip = false, columns }: { key: NoInfer<Column>; skip?: boolean; columns?: Column[] },
 ) {
-  const columns = getTableColumns<PgTable>(table)
-  const written = Object.entries(columns).filter(([column]) => column !== 'createdAt')
-  const { rows, cells, values } = arrayRows('given', Object.fromEntries(written))
-  const insert = query<{ key: string }>(
-    statement,
-    () => sql`insert into ${table} (${joinList(written.map(([, column]) => quoteName(column.name)))})
-      select ${joinList(Object.values(cells))} from ${rows} order by ${cells[key]}
-      ${onConflict === 'skip' ? sql`on conflict do nothing` : sql``} returning ${columns[key]} as key`,
-  )
-  return async (tx: Connection, given: Omit<Table['$inferSelect'], 'createdAt'>[]): Promise<Set<string>> => {
-    const inserted = await insert(tx, values(given))
-    return new Set(inserted.map(({ key }) => key))
+  const all = getTableColumns<PgTable>(table)
+  const names = columns ?? Object.keys(all).filter((column) => column !== 'createdAt')
+  const written = names.map((name) => all[name] as PgColumn)
+  const cellsOf = (row: number) =>
+    written.map(
+      (column, cell) => sql`${sql.placeholder(`${row}_${cell}`)}::text::${sql.raw(column.getSQLType())}`,
+    )
+  const write = (count: number) => sql`
+    insert into ${table} (${joinList(written.map(({ name }) => quoteName(name)))})
+    values ${joinList(Array.from({ length: count }, (_, row) => sql`(${joinList(cellsOf(row))})`))}
+    ${skip ? sql`on conflict do nothing` : sql``} returning ${all[key]} as key`
+  const inserts = new Map<number, ReturnType<typeof query<{ key: string }>>>()
+  const insert = (tx: Connection, rows: Record<string, unknown>[]) => {
+    const count = rows.length
+    const run = inserts.get(count) ?? query(`${name}_${count}`, () => write(count))
+    inserts.set(count, run)
+    const cells = rows.flatMap((row, at) =>
+      names.map((name, cell) => {
+        const value = row[name] ?? null
+        const type = (written[cell] as PgColumn).getSQLType()
+        return [`${at}_${cell}`, value === null ? null : toText(value, name, type)]
+      }),
+    )
+    return run(tx, Object.fromEntries(cells))
+  }
+  return async (tx: Connection, rows: Pick<Table['$inferSelect'], Column>[]): Promise<Set<string>> => {
+    const ordered = [...rows].sort((one, other) => (one[key] < other[key] ? -1 : 1))
+    const inserted = await atOnce(...inPowersOfTwo(ordered).map((part) => insert(tx, part)))
+    return new Set(inserted.flat().map(({ key }) => key))
   }
 }

@@ -56,6 +56,8 @@ export type MigrationWait = { file: string; tries: number; pauseMs: number }
 export type DatabaseOptions = {
   /** Called with each statement before it runs. Tests use it to count statements and to check their plans. */
   onStatement?: (text: string, parameters: unknown[]) => unknown
+  /** Called with each notice of PostgreSQL. Tests use it to see what a cluster sends to its servers. */
+  onNotice?: (notice: { message?: string; detail?: string }) => unknown
   /** Statement timeout in milliseconds, 15,000 by default. The lock timeout is two thirds of it. */
   statementTimeoutMs?: number
 }

@@ -68,6 +68,10 @@ export async function distribute(run: RunStatement): Promise<Distribution> {
     instruments.progress?.('tables', distribution.distributed + distribution.reference, open.length)
   }
   await runEach(run, missingKeys)
+  await run(
+    `select create_distributed_function('hold(text,key_mode,boolean,boolean,new_payment[],new_ticket[])', 'org',
+      colocate_with => 'payments', force_delegation => true)`,
+  )
   await run(`comment on table payments is '${distributedComment}'`)
   await run(`drop table ${keptKeys}`)
   return distribution
