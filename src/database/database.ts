@@ -12,6 +12,8 @@ export type Distribution = { distributed: number; reference: number; done: numbe
 
 /** Comment that `distribute` leaves on the table of payments once all tables are distributed. */
 export const distributedComment = 'distributed by organization_id'
+/** Comment that is there while it runs, and after it was interrupted. */
+export const distributingComment = 'being distributed'
 
 /** PostgreSQL or the embedded database: nothing above this folder knows which. */
 export type Database = PgDatabase<PgQueryResultHKT>
@@ -106,15 +108,16 @@ export function readiness(
   const query = sql`select (select count(distinct created_at) = ${needed.length} from drizzle.__drizzle_migrations
       where created_at in ${needed}) as "isMigrated",
     current_setting('transaction_read_only') = 'on' as "isReadOnly",
-    obj_description('payments'::regclass, 'pg_class') is not distinct from ${distributedComment} as "isDistributed"`
+    obj_description('payments'::regclass, 'pg_class') as comment`
   return async () => {
     try {
-      const [status] = await runSql<{ isMigrated: boolean; isReadOnly: boolean; isDistributed: boolean }>(
+      const [status] = await runSql<{ isMigrated: boolean; isReadOnly: boolean; comment: string | null }>(
         db,
         query,
       )
-      if (status?.isDistributed) onDistributed()
+      if (status?.comment === distributedComment) onDistributed()
       if (!status?.isMigrated) return { reason: 'MIGRATIONS_MISSING', code: undefined }
+      if (status.comment === distributingComment) return { reason: 'DISTRIBUTING', code: undefined }
       return status.isReadOnly && !isOnlyRead ? { reason: 'READ_ONLY', code: undefined } : null
     } catch (error) {
       return unreadyBecause(error)

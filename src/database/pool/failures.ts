@@ -17,6 +17,7 @@ const problems = {
   POOLER_UNDECLARED:
     'DATABASE_URL leads to a pooler: set DATABASE_POOLER=transaction, and DIRECT_DATABASE_URL to the address of the database itself',
   MIGRATIONS_MISSING: 'the tables are missing or not up to date: run npm run migrate',
+  DISTRIBUTING: 'the tables are being distributed, or were in part: run npm run distribute again, to its end',
   READ_ONLY: 'the database is read-only: see DATABASE_URL',
 }
 
