@@ -2,10 +2,11 @@
 // organizations' sales. A statement about one organization is the same then; what is about several is read here, one
 // organization at a time, with the form of the statement that names it (`inOrganizationIfNamed` of query.ts).
 
-import { sql } from 'drizzle-orm'
-import type { PgColumn } from 'drizzle-orm/pg-core'
+import { getTableName, type SQL, sql } from 'drizzle-orm'
+import { type PgColumn, PgDialect, type PgTable } from 'drizzle-orm/pg-core'
 import pLimit from 'p-limit'
-import { type Connection, type Database, isDistributed } from '../database/database.ts'
+import { type Connection, type Database, isDistributed, runSql } from '../database/database.ts'
+import { isOfOtherServer } from '../database/pool/failures.ts'
 import { byId, groupBy } from '../shared/group-by.ts'
 import { coalesceReads } from './coalesce.ts'
 import { anyOf, type Find, query } from './query.ts'
@@ -103,6 +104,36 @@ export async function readMerged<Found>(
   if (!isDistributed(db)) return read()
   return merge(await readAtOnce().map(await organizationIds(), read))
 }
+
+/** Finds what waits for a job in a table of sales, of all organizations, by a query that `write` writes from
+ *  the table as it is told. On a distributed database a server that is away hides its own rows and no others. */
+export async function findEverywhere<Row>(
+  db: Database,
+  table: PgTable,
+  write: (from: SQL) => SQL,
+): Promise<Row[]> {
+  try {
+    return await runSql<Row>(db, write(sql`${table}`))
+  } catch (error) {
+    if (!isOfOtherServer(error)) throw error
+  }
+  const name = getTableName(table)
+  // Each server puts the name of its part in the place of %s. A connection for each part, so only where it must be.
+  const { sql: text } = new PgDialect().sqlToQuery(write(sql.raw(`%s as ${name}`)).inlineParams())
+  const found = await runSql<{ rows: string }>(
+    db,
+    sql`select result as rows from run_command_on_shards(${name}::regclass,
+      ${`select coalesce(json_agg(found), '[]') from (${text}) as found`}::text) where success`,
+  )
+  return found.flatMap(({ rows }) => JSON.parse(rows) as Row[])
+}
+
+/** Row of an organization that is due, since a time in seconds. */
+export type DueRow = { organizationId: string; since: number }
+
+/** The `limit` rows that are due for longest. */
+export const longestDue = <Row extends DueRow>(rows: Row[], limit: number): Row[] =>
+  rows.sort((one, other) => one.since - other.since).slice(0, limit)
 
 /** Reports whether a row of sales is found by its key alone, in one statement with rows of every server. */
 export const canFindByKeyAlone = (db: Database): boolean => !isDistributed(db)

@@ -69,5 +69,11 @@ export const isConnectionFailure = (error: unknown): boolean =>
   isTlsFailure(error) ||
   someCause(error, (cause) => 'severity' in cause && /^(FATAL|PANIC)$/.test(String(cause.severity)))
 
+/** Reports whether a cluster failed to reach one of its servers: its answer is a plain error, and the connection to it
+ *  goes on. */
+export const isOfOtherServer = (error: unknown): boolean =>
+  /^08/.test(errorCode(error) ?? '') &&
+  someCause(error, (cause) => 'severity' in cause && cause.severity === 'ERROR')
+
 /** Reports whether a write failed because the server is read-only, such as a demoted primary. */
 export const isReadOnly = (error: unknown): boolean => errorCode(error) === '25006'
