@@ -3,13 +3,15 @@
 // organization at a time, with the form of the statement that names it (`inOrganizationIfNamed` of query.ts).
 
 import { getTableName, type SQL, sql } from 'drizzle-orm'
-import { type PgColumn, PgDialect, type PgTable } from 'drizzle-orm/pg-core'
+import { PgDialect, type PgTable } from 'drizzle-orm/pg-core'
+import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
-import { type Connection, type Database, isDistributed, runSql } from '../database/database.ts'
+import { type Connection, type Database, isDistributed, perDatabase, runSql } from '../database/database.ts'
 import { isOfOtherServer } from '../database/pool/failures.ts'
 import { byId, groupBy } from '../shared/group-by.ts'
+import { organizationNumberOf } from '../shared/ids.ts'
 import { coalesceReads } from './coalesce.ts'
-import { anyOf, type Find, query } from './query.ts'
+import { type Find, query, textArrayParam } from './query.ts'
 
 /** Reads the organization of a key of sales; null if there is no such row. */
 export type OrganizationOf = (db: Database, key: string) => Promise<string | null>
@@ -43,32 +45,51 @@ export function readByIds<Row extends { id: string }>(name: string, asked: Find<
   return readByOrganization(async (db, values) => byId(await find(db, values)))
 }
 
-/** Creates a coalesced read of the organizations of rows by one of their columns: a narrow statement that every
- *  server is asked, and that tells where the rest is. Checks no permissions. */
-export function organizationsBy(name: string, column: PgColumn, organizationId: PgColumn): OrganizationOf {
-  const find = query<{ key: string; id: string }>(
-    name,
-    () =>
-      sql`select ${column} as key, ${organizationId} as id from ${column.table} where ${anyOf(column, 'keys')}`,
-  )
-  return coalesceReads<string>(async (db, keys) => {
+// Organizations of rows of one kind that a process remembers.
+const maxRemembered = 20_000
+
+/** Creates a finder of organizations by keys in the catalogue, whose organization never changes and is remembered.
+ *  `text` selects `key` and `id` for the parameter `keys`. Checks no permissions. */
+export function organizationsBy(name: string, text: () => SQL): OrganizationOf {
+  const find = query<{ key: string; id: string }>(name, text)
+  const read = coalesceReads<string>(async (db, keys) => {
     const found = await find(db, { keys })
     return new Map(found.map(({ key, id }) => [key, id]))
   })
+  const remembered = perDatabase(
+    (db) =>
+      new LRUCache<string, string>({
+        max: maxRemembered,
+        fetchMethod: async (key) => (await read(db, key)) ?? undefined,
+      }),
+  )
+  return async (db, key) => (await remembered(db).fetch(key)) ?? null
+}
+
+const organizationOfNumber = organizationsBy(
+  'organization_of_number',
+  () =>
+    sql`select number::text as key, id from organizations where number = any(${textArrayParam('keys')}::integer[])`,
+)
+
+/** Finds the organization of something sold by the number in its identifier, without a question to any server. */
+export async function organizationOfSold(db: Database, id: string): Promise<string | null> {
+  const number = organizationNumberOf(id)
+  return number === null ? null : organizationOfNumber(db, String(number))
 }
 
 /** Coalesces reads of rows by keys that name no organization: in one statement for all, or on a distributed
- *  database in one for each organization, which is `known` or looked up. `read` runs it with its values: the
- *  keys, and the organization if it is about one. */
+ *  database in one for each organization. `read` runs it with its values: the keys, and the organization if it is
+ *  about one. */
 export function readSold<Row>(
   read: (db: Database, values: { keys: string[]; organizationId?: string }) => Promise<Map<string, Row>>,
-  organizationOf: OrganizationOf,
-): (db: Database, key: string, known?: string) => Promise<Row | null> {
+  organizationOf: OrganizationOf = organizationOfSold,
+): (db: Database, key: string) => Promise<Row | null> {
   const readAll = coalesceReads<Row>((db, keys) => read(db, { keys }))
   const readOwn = readByOrganization<Row>(read)
-  return async (db, key, known) => {
+  return async (db, key) => {
     if (!isDistributed(db)) return readAll(db, key)
-    const organizationId = known ?? (await organizationOf(db, key))
+    const organizationId = await organizationOf(db, key)
     return organizationId === null ? null : readOwn(db, organizationId, key)
   }
 }
