@@ -1,7 +1,6 @@
 import { getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
-import type { Connection } from '../database/database.ts'
-import { atOnce } from '../database/transaction.ts'
+import { type Connection, isDistributed, runSql } from '../database/database.ts'
 import { query, textArrayParam } from './query.ts'
 
 export const joinList = (parts: SQL[]) => sql.join(parts, sql`, `)
@@ -92,20 +91,8 @@ export function arrayRows(alias: string, types: Record<string, string | PgColumn
   }
 }
 
-// Splits rows into parts of 1, 2, 4 … 64, so that few statements are prepared for any number of rows.
-function inPowersOfTwo<Row>(rows: Row[]): Row[][] {
-  const parts: Row[][] = []
-  let size = 64
-  for (let from = 0; from < rows.length; from += size) {
-    while (rows.length - from < size) size /= 2
-    parts.push(rows.slice(from, from + size))
-  }
-  return parts
-}
-
 /** Creates an insert of rows of a table, in the order of `key`, with these columns, or all but `createdAt`. With `skip`
- *  it leaves out those that are there already. Resolves to the keys of those that it has inserted. Rows travel as
- *  values: a cluster copies what an insert selects, and commits that in two phases. */
+ *  it leaves out those that are there already. Resolves to the keys of those that it has inserted. */
 export function insertRows<
   Table extends PgTable,
   Column extends keyof Table['$inferSelect'] & string = Exclude<
@@ -119,32 +106,30 @@ export function insertRows<
 ) {
   const all = getTableColumns<PgTable>(table)
   const names = columns ?? Object.keys(all).filter((column) => column !== 'createdAt')
-  const written = names.map((name) => all[name] as PgColumn)
-  const cellsOf = (row: number) =>
-    written.map(
-      (column, cell) => sql`${sql.placeholder(`${row}_${cell}`)}::text::${sql.raw(column.getSQLType())}`,
-    )
-  const write = (count: number) => sql`
-    insert into ${table} (${joinList(written.map(({ name }) => quoteName(name)))})
-    values ${joinList(Array.from({ length: count }, (_, row) => sql`(${joinList(cellsOf(row))})`))}
+  const types = Object.fromEntries(names.map((name) => [name, all[name] as PgColumn]))
+  const { rows, cells, values } = arrayRows('given', types)
+  const write = (rows: SQL) => sql`
+    insert into ${table} (${joinList(names.map((name) => quoteName(all[name]?.name ?? '')))}) ${rows}
     ${skip ? sql`on conflict do nothing` : sql``} returning ${all[key]} as key`
-  const inserts = new Map<number, ReturnType<typeof query<{ key: string }>>>()
-  const insert = (tx: Connection, rows: Record<string, unknown>[]) => {
-    const count = rows.length
-    const run = inserts.get(count) ?? query(`${name}_${count}`, () => write(count))
-    inserts.set(count, run)
-    const cells = rows.flatMap((row, at) =>
-      names.map((name, cell) => {
+  const insert = query<{ key: string }>(name, () =>
+    write(sql`select ${joinList(Object.values(cells))} from ${rows} order by ${cells[key]}`),
+  )
+  // A cluster copies what an insert selects to the server of its rows, and commits that in two phases.
+  const insertValues = (tx: Connection, rows: Record<string, unknown>[]) => {
+    const ordered = [...rows].sort((one, other) => (String(one[key]) < String(other[key]) ? -1 : 1))
+    const written = ordered.map((row) => {
+      const cells = names.map((name) => {
+        const type = types[name]?.getSQLType() ?? ''
         const value = row[name] ?? null
-        const type = (written[cell] as PgColumn).getSQLType()
-        return [`${at}_${cell}`, value === null ? null : toText(value, name, type)]
-      }),
-    )
-    return run(tx, Object.fromEntries(cells))
+        return sql`${value === null ? null : toText(value, name, type)}::text::${sql.raw(type)}`
+      })
+      return sql`(${joinList(cells)})`
+    })
+    return runSql<{ key: string }>(tx, write(sql`values ${joinList(written)}`))
   }
   return async (tx: Connection, rows: Pick<Table['$inferSelect'], Column>[]): Promise<Set<string>> => {
-    const ordered = [...rows].sort((one, other) => (one[key] < other[key] ? -1 : 1))
-    const inserted = await atOnce(...inPowersOfTwo(ordered).map((part) => insert(tx, part)))
-    return new Set(inserted.flat().map(({ key }) => key))
+    if (rows.length === 0) return new Set()
+    const inserted = await (isDistributed(tx) ? insertValues(tx, rows) : insert(tx, values(rows)))
+    return new Set(inserted.map(({ key }) => key))
   }
 }

@@ -45,25 +45,29 @@ export function readByIds<Row extends { id: string }>(name: string, asked: Find<
   return readByOrganization(async (db, values) => byId(await find(db, values)))
 }
 
-// Organizations of rows of one kind that a process remembers.
-const maxRemembered = 20_000
-
-/** Creates a finder of organizations by keys in the catalogue, whose organization never changes and is remembered.
- *  `text` selects `key` and `id` for the parameter `keys`. Checks no permissions. */
+/** Creates a coalesced read of organizations by keys in the catalogue. `text` selects `key` and `id` for the parameter
+ *  `keys`. Checks no permissions. */
 export function organizationsBy(name: string, text: () => SQL): OrganizationOf {
   const find = query<{ key: string; id: string }>(name, text)
-  const read = coalesceReads<string>(async (db, keys) => {
+  return coalesceReads<string>(async (db, keys) => {
     const found = await find(db, { keys })
     return new Map(found.map(({ key, id }) => [key, id]))
   })
-  const remembered = perDatabase(
+}
+
+// Organizations of rows of one kind that a process remembers: a row never moves to another.
+const maxRemembered = 20_000
+
+/** Remembers what a read of organizations found. */
+export function remembered(read: OrganizationOf): OrganizationOf {
+  const organizations = perDatabase(
     (db) =>
       new LRUCache<string, string>({
         max: maxRemembered,
         fetchMethod: async (key) => (await read(db, key)) ?? undefined,
       }),
   )
-  return async (db, key) => (await remembered(db).fetch(key)) ?? null
+  return async (db, key) => (await organizations(db).fetch(key)) ?? null
 }
 
 const organizationOfNumber = organizationsBy(

@@ -69,14 +69,14 @@ export type DatabaseOptions = {
 export const perDatabase = <Value>(create: (db: Database) => Value): ((db: Database) => Value) =>
   perOwner(create)
 
-const distributed = new WeakSet<Database>()
+const distributed = new WeakSet<Connection>()
 
 /** Marks a database as spread over several servers, each of which has some organizations' sales. */
-export const markDistributed = (db: Database): void => void distributed.add(db)
+export const markDistributed = (db: Connection): void => void distributed.add(db)
 
 /** Reports whether a database is spread over several servers. Statements about one organization are the same
  *  then; those about several read each by itself, or ask every server. */
-export const isDistributed = (db: Database): boolean => distributed.has(db)
+export const isDistributed = (db: Connection): boolean => distributed.has(db)
 
 type Executor = { execute(statement: SQL): PromiseLike<unknown> }
 

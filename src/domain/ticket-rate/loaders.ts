@@ -1,6 +1,6 @@
 import { and, asc, eq, getTableColumns, not, type SQL, sql } from 'drizzle-orm'
 import { type Batch, loadById, loadMany, loadOne } from '../../data/batch-loader.ts'
-import { organizationsBy } from '../../data/by-organization.ts'
+import { organizationsBy, remembered } from '../../data/by-organization.ts'
 import { fewRowsOf, type Rows, rowsOf } from '../../data/json-rows.ts'
 import { anyOf, type Find, inOrganizationIfNamed } from '../../data/query.ts'
 import { groupBy } from '../../shared/group-by.ts'
@@ -92,10 +92,12 @@ export const priceById = loadOne<Price>('catalogue', {
   query: (select, keys) =>
     countedPrices(select).where(and(inOrganizationIfNamed(stock.organizationId), anyOf(prices.id, keys))),
   key: ({ id }) => id,
-  organizationOf: organizationsBy(
-    'organization_of_price',
-    () => sql`select ${prices.id} as key, ${ticketRates.organizationId} as id from ${prices}
-      join ${ticketRates} on ${ticketRates.id} = ${prices.ticketRateId} where ${anyOf(prices.id, 'keys')}`,
+  organizationOf: remembered(
+    organizationsBy(
+      'organization_of_price',
+      () => sql`select ${prices.id} as key, ${ticketRates.organizationId} as id from ${prices}
+        join ${ticketRates} on ${ticketRates.id} = ${prices.ticketRateId} where ${anyOf(prices.id, 'keys')}`,
+    ),
   ),
 })
 
@@ -136,9 +138,12 @@ const partById = <Child extends Part>(name: string, child: Child) =>
 export const supplementById = partById('supplement_by_id', supplements)
 export const visibleQuestionById = partById('visible_question_by_id', questions)
 
-/** Finds the organization of a rate. Null if there is no such rate. */
-export const organizationOfRate = organizationsBy(
+/** Reads the organization of a rate. Null if there is no such rate. */
+export const readOrganizationOfRate = organizationsBy(
   'organization_of_ticket_rate',
   () => sql`select ${ticketRates.id} as key, ${ticketRates.organizationId} as id from ${ticketRates}
     where ${anyOf(ticketRates.id, 'keys')}`,
 )
+
+/** The same for a rate that a checkout names again and again. */
+export const organizationOfRate = remembered(readOrganizationOfRate)
