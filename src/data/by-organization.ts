@@ -153,6 +153,19 @@ export async function findEverywhere<Row>(
   return found.flatMap(({ rows }) => JSON.parse(rows) as Row[])
 }
 
+/** Writes rows of several organizations together, or on a distributed database those of each by themselves: then the
+ *  statement of `write` names their organization. */
+export async function writeByOrganization<Row extends { organizationId: string }>(
+  db: Database,
+  rows: Row[],
+  write: (rows: Row[], organizationId?: string) => Promise<unknown>,
+): Promise<void> {
+  if (rows.length === 0) return
+  if (!isDistributed(db)) return void (await write(rows))
+  const groups = groupBy(rows, ({ organizationId }) => organizationId)
+  await readAtOnce().map(groups, ([organizationId, own]) => write(own, organizationId))
+}
+
 /** Row of an organization that is due, since a time in seconds. */
 export type DueRow = { organizationId: string; since: number }
 

@@ -1,6 +1,10 @@
 import { notInArray, type SQL, sql } from 'drizzle-orm'
 import { arrayRows } from '../../../data/array-params.ts'
-import { findEverywhere, mustClaimByOrganization } from '../../../data/by-organization.ts'
+import {
+  findEverywhere,
+  mustClaimByOrganization,
+  writeByOrganization,
+} from '../../../data/by-organization.ts'
 import { inOrganizationIfNamed, query, textArrayParam } from '../../../data/query.ts'
 import { nowMs } from '../../../database/clock.ts'
 import type { Database } from '../../../database/database.ts'
@@ -133,11 +137,13 @@ const release = query('give_back_webhook_deliveries', () => {
   const { cells, rows } = unsent
   return sql`
   update ${webhookDeliveries} set attempts = ${attempts} - 1, due_at = now() from ${rows}
-  where ${organizationId} = ${cells.organizationId} and ${webhookId} = ${cells.webhookId} and ${changeId} = ${cells.id}
+  where ${inOrganizationIfNamed(organizationId)} and ${organizationId} = ${cells.organizationId} and ${webhookId} = ${cells.webhookId} and ${changeId} = ${cells.id}
     and ${attempts} = ${cells.attempts} and ${status} = 'pending'`
 })
 
 /** Returns claimed but unsent deliveries to the queue before their lease ends. Counts no attempt. */
 export async function releaseDeliveries(db: Database, claimed: ClaimedDelivery[]): Promise<void> {
-  if (claimed.length > 0) await release(db, unsent.values(claimed))
+  await writeByOrganization(db, claimed, (own, organizationId) =>
+    release(db, { organizationId, ...unsent.values(own) }),
+  )
 }
