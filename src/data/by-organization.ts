@@ -1,6 +1,7 @@
-// The one file that asks whether the database is distributed: spread over several servers, each of which has some
-// organizations' sales. A statement about one organization is the same then; what is about several is read here, one
-// organization at a time, with the form of the statement that names it (`inOrganizationIfNamed` of query.ts).
+// What differs on a distributed database: spread over several servers, each of which has some organizations' sales. A
+// statement about one organization is the same then; what is about several is read here, one organization at a time, with
+// the form of the statement that names it (`inOrganizationIfNamed` of query.ts). Rows are inserted in another form, too:
+// see `insertRows`.
 
 import { getTableName, type SQL, sql } from 'drizzle-orm'
 import { PgDialect, type PgTable } from 'drizzle-orm/pg-core'

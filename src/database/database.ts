@@ -4,7 +4,7 @@ import { readMigrationFiles } from 'drizzle-orm/migrator'
 import type { PgDatabase, PgQueryResultHKT } from 'drizzle-orm/pg-core'
 import { errorCode } from '../shared/errors.ts'
 import { perOwner } from '../shared/make-once.ts'
-import { isConnectionFailure, someCause, type Unready, unreadyBecause } from './pool/failures.ts'
+import { isConnectionFailure, type Unready, unreadyBecause } from './pool/failures.ts'
 import type { PoolUsage } from './pool/pool.ts'
 
 /** Numbers of tables that a run has distributed, copied to every server, or found done. */
@@ -130,15 +130,8 @@ const transient = new Set(['40001', '40P01'])
 
 export const isTransient = (error: unknown): boolean => transient.has(errorCode(error) ?? '')
 
-// A cluster copies rows that a statement inserts with others to their server, and reports what that refuses as
-// an internal error: only its message tells.
-const isCopiedDuplicate = (error: unknown): boolean =>
-  errorCode(error) === 'XX000' &&
-  someCause(error, ({ message }) => message.startsWith('duplicate key value violates unique constraint'))
-
 /** Reports whether a row violated a unique constraint. */
-export const isDuplicate = (error: unknown): boolean =>
-  errorCode(error) === '23505' || isCopiedDuplicate(error)
+export const isDuplicate = (error: unknown): boolean => errorCode(error) === '23505'
 
 // Read-only; out of disk, memory or connections; statement timeout; lock timeout.
 const unavailable = /^(25006|53[1-3]00|57014|55P03)$/

@@ -83,7 +83,7 @@ const base64url = (text: string): string => Buffer.from(text).toString('base64ur
 const toToken = (secret: string, id: string, organizationId: string): string =>
   secret + base64url(`${id}/${organizationId}`)
 
-const named = new RegExp(`^((?:pay|tkt)_[0-9a-z]{27,33})/(${identifierPattern})$`)
+const named = new RegExp(`^((?:pay|tkt)_[0-9a-z]{26,33})/(${identifierPattern})$`)
 
 /** Returns the reader of tokens with secrets of a form, which all have the same length. It returns null for
  *  any other text. */

@@ -28,10 +28,10 @@ test('200 scans cost as many statements as one', async () => {
     expect(answers.map(({ outcome }) => outcome)).toEqual(given.map(() => 'OK'))
     return [...sale.statements]
   }
-  // The key; the transaction: find, lock, record, count, tell, whom to tell; the tickets that are
-  // shown.
+  // The key; the transaction: find, lock, record, count, the last changes and whom to tell, tell; the
+  // tickets that are shown.
   const one = await upload([alone])
-  expect(one).toHaveLength(8)
+  expect(one).toHaveLength(9)
   expect(await upload(ids)).toHaveLength(one.length)
   const rows = await sale.db.select().from(changes).where(inArray(changes.subjectId, ids))
   expect(rows.filter(({ type }) => type === 'ticket.entered')).toHaveLength(200)
