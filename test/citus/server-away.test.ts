@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runSql } from '../../src/database/database.ts'
+import { inspectServers } from '../../src/database/inspect.ts'
 import { assignPositions } from '../../src/domain/change/assign-positions.ts'
 import { sandboxProvider } from '../../src/domain/payment/sandbox.ts'
 import { processDueRefunds } from '../../src/domain/sale/refund/request-provider-refund.ts'
@@ -8,6 +9,7 @@ import { sweepHolds } from '../../src/domain/sale/release/expire-holds.ts'
 import { sendWebhooks } from '../../src/domain/webhook/send/send-webhooks.ts'
 import { anEntry, type Checkout, checkOut } from '../support/checkouts.ts'
 import { openClusterSale, serverOf } from '../support/cluster.ts'
+import { commandRunner } from '../support/commands.ts'
 import { openDoors } from '../support/door.ts'
 import { brokenInvariants } from '../support/invariants.ts'
 import { openPageBuyer } from '../support/payment-page-buyer.ts'
@@ -64,6 +66,9 @@ test('organizations of other servers sell on; those of this one are told to come
     }
     expect(await Promise.all(before.map(statusOf))).toEqual(['PENDING', 'BUSY'])
     expect((await sale.rest('GET', '/ready')).statusCode).toBe(200)
+    expect((await inspectServers(sale.db)).unreachableShards).toBeGreaterThan(0)
+    const { run } = commandRunner(() => sale.database)
+    expect((await run('doctor')).output).toContain('out of reach')
 
     // Jobs do what they can.
     await runSql(
@@ -91,9 +96,5 @@ test('organizations of other servers sell on; those of this one are told to come
   await expect.poll(async () => (await checkOutOf(gone)).statusCode, { timeout: 10_000 }).toBe(200)
   expect(performance.now() - returned).toBeLessThan(10_000)
   expect(await brokenInvariants(sale.db)).toEqual([])
-  const prepared = await runSql(
-    sale.db,
-    sql`select from pg_prepared_xacts where database = current_database()`,
-  )
-  expect(prepared).toEqual([])
+  expect(await inspectServers(sale.db)).toEqual({ unreachableShards: 0, preparedTransactions: 0 })
 })
