@@ -10,6 +10,7 @@
 -- Organizations that sell tickets, each in one currency.
 create table organizations (
   id text primary key,
+  number integer generated always as identity constraint organizations_number_unique unique,
   name text not null,
   slug text not null,
   currency text not null,

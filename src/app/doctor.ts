@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.ts'
 import type { OpenDatabase } from '../database/database.ts'
-import { type Inspection, inspectDatabase } from '../database/inspect.ts'
+import { type Inspection, inspectDatabase, inspectServers } from '../database/inspect.ts'
 import { problemOf, type Unready } from '../database/pool/failures.ts'
 import { findOpenWork } from '../domain/verify/find-open-work.ts'
 import { type Checked, verify } from '../domain/verify/verify.ts'
@@ -64,7 +64,20 @@ async function examineDatabase(database: OpenDatabase): Promise<Finding[]> {
     ? ok('timeouts', 'the database ends statements that take too long')
     : attention('timeouts', 'the database sets no statement timeout: run npm run migrate')
   const extensions = ok('extensions', found.extensions.join(', ') || 'none')
-  return [judgeVersion(found), judgeMigrations(found), judgeClock(found), extensions, timeouts]
+  return [
+    ...[judgeVersion(found), judgeMigrations(found), judgeClock(found), extensions, timeouts],
+    ...(await judgeServers(database)),
+  ]
+}
+
+async function judgeServers({ db }: OpenDatabase): Promise<Finding[]> {
+  const { unreachableShards: shards, preparedTransactions: prepared } = await inspectServers(db)
+  const away = `${shards} parts of the sales are on servers that are out of reach: see docs/scaling.md`
+  const left = `${prepared} prepared transactions hold their locks: see pg_prepared_xacts, docs/alerts.md`
+  return [
+    ...(shards > 0 ? [broken('servers', away)] : []),
+    ...(prepared > 0 ? [attention('prepared', left)] : []),
+  ]
 }
 
 async function examineReplica(replica: OpenDatabase, number: number): Promise<Finding> {

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../config/config.ts'
 import type { Database, OpenDatabase } from '../database/database.ts'
+import { inspectServers } from '../database/inspect.ts'
 import { problemOf } from '../database/pool/failures.ts'
 import { openSenders } from '../domain/delivery/open-senders.ts'
 import { organizations } from '../domain/organization/table.ts'
@@ -82,6 +83,7 @@ export async function serve(config: Config, database: OpenDatabase, openCompanio
     poolUsage: () => database.poolUsage(),
     isReady: async () => (await database.whyUnready()) === null,
     countBacklog: () => countBacklog(db, provider.name),
+    inspectServers: () => inspectServers(db),
   })
   const app = await createApp({
     db,

@@ -1,6 +1,6 @@
 import { getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
-import type { Connection } from '../database/database.ts'
+import { type Connection, isDistributed, runSql } from '../database/database.ts'
 import { query, textArrayParam } from './query.ts'
 
 export const joinList = (parts: SQL[]) => sql.join(parts, sql`, `)
@@ -9,14 +9,18 @@ export const quoteName = (text: string) => sql`${sql.identifier(text)}`
 const quoted = (text: string) => `"${/["\\]/.test(text) ? text.replace(/["\\]/g, '\\$&') : text}"`
 
 // Throws for what PostgreSQL would read as something else, or refuse without naming the column.
+function toText(value: object | string | number | boolean, column: string, type: string): string {
+  if (typeof value !== 'object') return String(value)
+  if (value instanceof Date && type !== 'jsonb') return value.toISOString()
+  if (type === 'jsonb' && !(value instanceof Date)) return JSON.stringify(value)
+  if (Array.isArray(value) && type.endsWith('[]')) return toListLiteral(value, column, type)
+  throw new Error(`${column}: a row of parameters can't hold ${value.constructor.name} as ${type}`)
+}
+
 function toElement(value: unknown, column: string, type: string): string {
   if (value === null || value === undefined) return 'null'
-  if (typeof value === 'string') return quoted(value)
-  if (typeof value !== 'object') return String(value)
-  if (value instanceof Date && type !== 'jsonb') return quoted(value.toISOString())
-  if (type === 'jsonb' && !(value instanceof Date)) return quoted(JSON.stringify(value))
-  if (Array.isArray(value) && type.endsWith('[]')) return quoted(toListLiteral(value, column, type))
-  throw new Error(`${column}: a row of parameters can't hold ${value.constructor.name} as ${type}`)
+  const text = toText(value as object, column, type)
+  return typeof value === 'number' || typeof value === 'boolean' ? text : quoted(text)
 }
 
 const toListLiteral = (values: unknown[], column: string, type: string): string =>
@@ -87,25 +91,45 @@ export function arrayRows(alias: string, types: Record<string, string | PgColumn
   }
 }
 
-/** Creates a statement that inserts rows of a table, in the order of `key`, with all columns but `createdAt`. With
- *  `skip` it leaves out those that are there already. Resolves to the keys of those that it has inserted. */
-export function insertRows<Table extends PgTable>(
-  statement: string,
+/** Creates an insert of rows of a table, in the order of `key`, with these columns, or all but `createdAt`. With `skip`
+ *  it leaves out those that are there already. Resolves to the keys of those that it has inserted. */
+export function insertRows<
+  Table extends PgTable,
+  Column extends keyof Table['$inferSelect'] & string = Exclude<
+    keyof Table['$inferSelect'] & string,
+    'createdAt'
+  >,
+>(
+  name: string,
   table: Table,
-  onConflict: 'fail' | 'skip',
-  key: keyof Table['$inferSelect'] & string = 'id',
+  { key, skip = false, columns }: { key: NoInfer<Column>; skip?: boolean; columns?: Column[] },
 ) {
-  const columns = getTableColumns<PgTable>(table)
-  const written = Object.entries(columns).filter(([column]) => column !== 'createdAt')
-  const { rows, cells, values } = arrayRows('given', Object.fromEntries(written))
-  const insert = query<{ key: string }>(
-    statement,
-    () => sql`insert into ${table} (${joinList(written.map(([, column]) => quoteName(column.name)))})
-      select ${joinList(Object.values(cells))} from ${rows} order by ${cells[key]}
-      ${onConflict === 'skip' ? sql`on conflict do nothing` : sql``} returning ${columns[key]} as key`,
+  const all = getTableColumns<PgTable>(table)
+  const names = columns ?? Object.keys(all).filter((column) => column !== 'createdAt')
+  const types = Object.fromEntries(names.map((name) => [name, all[name] as PgColumn]))
+  const { rows, cells, values } = arrayRows('given', types)
+  const write = (rows: SQL) => sql`
+    insert into ${table} (${joinList(names.map((name) => quoteName(all[name]?.name ?? '')))}) ${rows}
+    ${skip ? sql`on conflict do nothing` : sql``} returning ${all[key]} as key`
+  const insert = query<{ key: string }>(name, () =>
+    write(sql`select ${joinList(Object.values(cells))} from ${rows} order by ${cells[key]}`),
   )
-  return async (tx: Connection, given: Omit<Table['$inferSelect'], 'createdAt'>[]): Promise<Set<string>> => {
-    const inserted = await insert(tx, values(given))
+  // A cluster copies what an insert selects to the server of its rows, and commits that in two phases.
+  const insertValues = (tx: Connection, rows: Record<string, unknown>[]) => {
+    const ordered = [...rows].sort((one, other) => (String(one[key]) < String(other[key]) ? -1 : 1))
+    const written = ordered.map((row) => {
+      const cells = names.map((name) => {
+        const type = types[name]?.getSQLType() ?? ''
+        const value = row[name] ?? null
+        return sql`${value === null ? null : toText(value, name, type)}::text::${sql.raw(type)}`
+      })
+      return sql`(${joinList(cells)})`
+    })
+    return runSql<{ key: string }>(tx, write(sql`values ${joinList(written)}`))
+  }
+  return async (tx: Connection, rows: Pick<Table['$inferSelect'], Column>[]): Promise<Set<string>> => {
+    if (rows.length === 0) return new Set()
+    const inserted = await (isDistributed(tx) ? insertValues(tx, rows) : insert(tx, values(rows)))
     return new Set(inserted.map(({ key }) => key))
   }
 }

@@ -6,7 +6,7 @@ import { isFast } from '../shared/fast.ts'
 import { groupBy } from '../shared/group-by.ts'
 import { isIdentifier } from '../shared/ids.ts'
 import { inSpan } from '../shared/instruments.ts'
-import { findSold, type OrganizationOf, organizationsBy } from './by-organization.ts'
+import { findSold, type OrganizationOf, organizationOfSold } from './by-organization.ts'
 import { Loader } from './loader.ts'
 import {
   anyOf,
@@ -33,8 +33,6 @@ export type Reader = {
   rememberedEvents: number
   /** Current revisions that this request has read. */
   revisions: Revisions
-  /** Organizations of keys that this request knows. */
-  organizations: Map<string, string>
   /** Finds the rows of keys. Combines all finds of one tick, whatever their kinds, into one statement. With
    *  an organization, which is then a value of the query, combines only finds of the same one. */
   find<Row>(find: NamedFind<Row>, keys: string[], organizationId?: string): Promise<Row[]>
@@ -102,7 +100,6 @@ export function createReader(db: Database, reach: Reach, rememberedEvents: numbe
     reach,
     rememberedEvents,
     revisions: new Map(),
-    organizations: new Map(),
     async find<Row>(find: NamedFind<Row>, keys: string[], organizationId?: string) {
       if (keys.length === 0) return []
       const lookups = lookupsOf.get(organizationId) ?? openLookups(organizationId)
@@ -132,21 +129,15 @@ export const soldBatch = <Row>({ table, column, order = [], ...batch }: Sold<Row
       .from(table as PgTable)
       .where(and(inOrganizationIfNamed(table.organizationId), anyOf(column, keys), isOwn(table)))
       .orderBy(...order),
-  organizationOf: organizationsBy(`organization_of_${batch.name}`, column, table.organizationId),
+  organizationOf: organizationOfSold,
 })
-
-/** Returns the organization of a key of sales, if the request knows it: a caller's own, or that of a row that
- *  led to it. */
-export const knownOrganization = ({ reach, organizations }: Reader, key: string): string | undefined =>
-  reach.ownOrganizationIds[0] ?? organizations.get(key)
 
 function findRows<Row>(reader: Reader, batch: Batch<Row>, given: readonly string[]): Promise<Row[]> {
   const keys = given.filter(isIdentifier)
   const { organizationOf } = batch
   const find = (keys: string[], organizationId?: string) => reader.find(batch, keys, organizationId)
   if (!organizationOf) return find(keys)
-  const knownOrAsked = async (key: string) => knownOrganization(reader, key) ?? organizationOf(reader.db, key)
-  return findSold(reader.db, keys, find, knownOrAsked)
+  return findSold(reader.db, keys, find, (key) => organizationOf(reader.db, key))
 }
 
 const loadBy =

@@ -1,14 +1,18 @@
-// The one file that asks whether the database is distributed: spread over several servers, each of which has some
-// organizations' sales. A statement about one organization is the same then; what is about several is read here, one
-// organization at a time, with the form of the statement that names it (`inOrganizationIfNamed` of query.ts).
+// What differs on a distributed database: spread over several servers, each of which has some organizations' sales. A
+// statement about one organization is the same then; what is about several is read here, one organization at a time, with
+// the form of the statement that names it (`inOrganizationIfNamed` of query.ts). Rows are inserted in another form, too:
+// see `insertRows`.
 
-import { sql } from 'drizzle-orm'
-import type { PgColumn } from 'drizzle-orm/pg-core'
+import { getTableName, type SQL, sql } from 'drizzle-orm'
+import { PgDialect, type PgTable } from 'drizzle-orm/pg-core'
+import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
-import { type Connection, type Database, isDistributed } from '../database/database.ts'
+import { type Connection, type Database, isDistributed, perDatabase, runSql } from '../database/database.ts'
+import { isOfOtherServer } from '../database/pool/failures.ts'
 import { byId, groupBy } from '../shared/group-by.ts'
+import { organizationNumberOf } from '../shared/ids.ts'
 import { coalesceReads } from './coalesce.ts'
-import { anyOf, type Find, query } from './query.ts'
+import { type Find, query, textArrayParam } from './query.ts'
 
 /** Reads the organization of a key of sales; null if there is no such row. */
 export type OrganizationOf = (db: Database, key: string) => Promise<string | null>
@@ -42,32 +46,55 @@ export function readByIds<Row extends { id: string }>(name: string, asked: Find<
   return readByOrganization(async (db, values) => byId(await find(db, values)))
 }
 
-/** Creates a coalesced read of the organizations of rows by one of their columns: a narrow statement that every
- *  server is asked, and that tells where the rest is. Checks no permissions. */
-export function organizationsBy(name: string, column: PgColumn, organizationId: PgColumn): OrganizationOf {
-  const find = query<{ key: string; id: string }>(
-    name,
-    () =>
-      sql`select ${column} as key, ${organizationId} as id from ${column.table} where ${anyOf(column, 'keys')}`,
-  )
+/** Creates a coalesced read of organizations by keys in the catalogue. `text` selects `key` and `id` for the parameter
+ *  `keys`. Checks no permissions. */
+export function organizationsBy(name: string, text: () => SQL): OrganizationOf {
+  const find = query<{ key: string; id: string }>(name, text)
   return coalesceReads<string>(async (db, keys) => {
     const found = await find(db, { keys })
     return new Map(found.map(({ key, id }) => [key, id]))
   })
 }
 
+// Organizations of rows of one kind that a process remembers: a row never moves to another.
+const maxRemembered = 20_000
+
+/** Remembers what a read of organizations found. */
+export function remembered(read: OrganizationOf): OrganizationOf {
+  const organizations = perDatabase(
+    (db) =>
+      new LRUCache<string, string>({
+        max: maxRemembered,
+        fetchMethod: async (key) => (await read(db, key)) ?? undefined,
+      }),
+  )
+  return async (db, key) => (await organizations(db).fetch(key)) ?? null
+}
+
+const organizationOfNumber = organizationsBy(
+  'organization_of_number',
+  () =>
+    sql`select number::text as key, id from organizations where number = any(${textArrayParam('keys')}::integer[])`,
+)
+
+/** Finds the organization of something sold by the number in its identifier, without a question to any server. */
+export async function organizationOfSold(db: Database, id: string): Promise<string | null> {
+  const number = organizationNumberOf(id)
+  return number === null ? null : organizationOfNumber(db, String(number))
+}
+
 /** Coalesces reads of rows by keys that name no organization: in one statement for all, or on a distributed
- *  database in one for each organization, which is `known` or looked up. `read` runs it with its values: the
- *  keys, and the organization if it is about one. */
+ *  database in one for each organization. `read` runs it with its values: the keys, and the organization if it is
+ *  about one. */
 export function readSold<Row>(
   read: (db: Database, values: { keys: string[]; organizationId?: string }) => Promise<Map<string, Row>>,
-  organizationOf: OrganizationOf,
-): (db: Database, key: string, known?: string) => Promise<Row | null> {
+  organizationOf: OrganizationOf = organizationOfSold,
+): (db: Database, key: string) => Promise<Row | null> {
   const readAll = coalesceReads<Row>((db, keys) => read(db, { keys }))
   const readOwn = readByOrganization<Row>(read)
-  return async (db, key, known) => {
+  return async (db, key) => {
     if (!isDistributed(db)) return readAll(db, key)
-    const organizationId = known ?? (await organizationOf(db, key))
+    const organizationId = await organizationOf(db, key)
     return organizationId === null ? null : readOwn(db, organizationId, key)
   }
 }
@@ -103,6 +130,49 @@ export async function readMerged<Found>(
   if (!isDistributed(db)) return read()
   return merge(await readAtOnce().map(await organizationIds(), read))
 }
+
+/** Finds what waits for a job in a table of sales, of all organizations, by a query that `write` writes from
+ *  the table as it is told. On a distributed database a server that is away hides its own rows and no others. */
+export async function findEverywhere<Row>(
+  db: Database,
+  table: PgTable,
+  write: (from: SQL) => SQL,
+): Promise<Row[]> {
+  try {
+    return await runSql<Row>(db, write(sql`${table}`))
+  } catch (error) {
+    if (!isOfOtherServer(error)) throw error
+  }
+  const name = getTableName(table)
+  // Each server puts the name of its part in the place of %s. A connection for each part, so only where it must be.
+  const { sql: text } = new PgDialect().sqlToQuery(write(sql.raw(`%s as ${name}`)).inlineParams())
+  const found = await runSql<{ rows: string }>(
+    db,
+    sql`select result as rows from run_command_on_shards(${name}::regclass,
+      ${`select coalesce(json_agg(found), '[]') from (${text}) as found`}::text) where success`,
+  )
+  return found.flatMap(({ rows }) => JSON.parse(rows) as Row[])
+}
+
+/** Writes rows of several organizations together, or on a distributed database those of each by themselves: then the
+ *  statement of `write` names their organization. */
+export async function writeByOrganization<Row extends { organizationId: string }>(
+  db: Database,
+  rows: Row[],
+  write: (rows: Row[], organizationId?: string) => Promise<unknown>,
+): Promise<void> {
+  if (rows.length === 0) return
+  if (!isDistributed(db)) return void (await write(rows))
+  const groups = groupBy(rows, ({ organizationId }) => organizationId)
+  await readAtOnce().map(groups, ([organizationId, own]) => write(own, organizationId))
+}
+
+/** Row of an organization that is due, since a time in seconds. */
+export type DueRow = { organizationId: string; since: number }
+
+/** The `limit` rows that are due for longest. */
+export const longestDue = <Row extends DueRow>(rows: Row[], limit: number): Row[] =>
+  rows.sort((one, other) => one.since - other.since).slice(0, limit)
 
 /** Reports whether a row of sales is found by its key alone, in one statement with rows of every server. */
 export const canFindByKeyAlone = (db: Database): boolean => !isDistributed(db)

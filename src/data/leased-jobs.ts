@@ -1,9 +1,10 @@
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import { integer, type PgColumn, type PgTable, text } from 'drizzle-orm/pg-core'
 import { inSeconds, nowMs } from '../database/clock.ts'
 import { timestampMs } from '../database/columns.ts'
-import type { Connection } from '../database/database.ts'
+import type { Database } from '../database/database.ts'
 import { groupBy } from '../shared/group-by.ts'
+import { type DueRow, findEverywhere, longestDue } from './by-organization.ts'
 
 /** Columns that make a table a job queue. A row is a job while its status is `pending`. */
 export const dueColumns = () => ({
@@ -24,6 +25,23 @@ type DueTable = PgTable & {
   attempts: PgColumn
 }
 
+/** Finds up to `limit` rows that are due, longest overdue first. */
+export async function findDue(
+  db: Database,
+  table: PgTable & Record<'organizationId' | 'dueAt', PgColumn>,
+  isDue: SQL,
+  limit: number,
+): Promise<DueRow[]> {
+  const { organizationId, dueAt } = table
+  const found = await findEverywhere<DueRow>(
+    db,
+    table,
+    (from) => sql`select ${organizationId} as "organizationId", extract(epoch from ${dueAt})::float8 as since
+      from ${from} where ${isDue} order by ${dueAt} limit ${limit}`,
+  )
+  return longestDue(found, limit)
+}
+
 /** Claims rows of the organizations of due ones, as many of each as were found, with a statement for each: no
  *  statement locks rows of several. */
 export async function claimByOrganization<Row>(
@@ -39,18 +57,12 @@ export async function claimByOrganization<Row>(
 /** Claims up to `limit` due rows, longest overdue first, under a lease of `leaseSeconds`. Until the lease
  *  ends, no other process claims them. Rows that are locked are skipped. Returns the claimed rows. */
 export async function claimDue<Table extends DueTable>(
-  db: Connection,
+  db: Database,
   table: Table,
   { limit, leaseSeconds }: { limit: number; leaseSeconds: number },
 ): Promise<Table['$inferSelect'][]> {
   const isDue = sql`${table.status} = 'pending' and ${table.dueAt} <= ${nowMs}`
-  const found = (await db
-    .select({ organizationId: table.organizationId })
-    .from(table as PgTable)
-    .where(isDue)
-    .orderBy(table.dueAt)
-    .limit(limit)) as { organizationId: string }[]
-  return claimByOrganization(found, (organizationId, limit) => {
+  return claimByOrganization(await findDue(db, table, isDue, limit), (organizationId, limit) => {
     const isOfOrganization = sql`${table.organizationId} = ${organizationId}`
     // An array, so that the subquery runs once.
     const free = sql`array(select ${table.id} from ${table} where ${isOfOrganization} and ${isDue}

@@ -4,7 +4,7 @@ import { readMigrationFiles } from 'drizzle-orm/migrator'
 import type { PgDatabase, PgQueryResultHKT } from 'drizzle-orm/pg-core'
 import { errorCode } from '../shared/errors.ts'
 import { perOwner } from '../shared/make-once.ts'
-import { isConnectionFailure, someCause, type Unready, unreadyBecause } from './pool/failures.ts'
+import { isConnectionFailure, type Unready, unreadyBecause } from './pool/failures.ts'
 import type { PoolUsage } from './pool/pool.ts'
 
 /** Numbers of tables that a run has distributed, copied to every server, or found done. */
@@ -12,6 +12,8 @@ export type Distribution = { distributed: number; reference: number; done: numbe
 
 /** Comment that `distribute` leaves on the table of payments once all tables are distributed. */
 export const distributedComment = 'distributed by organization_id'
+/** Comment that is there while it runs, and after it was interrupted. */
+export const distributingComment = 'being distributed'
 
 /** PostgreSQL or the embedded database: nothing above this folder knows which. */
 export type Database = PgDatabase<PgQueryResultHKT>
@@ -56,6 +58,8 @@ export type MigrationWait = { file: string; tries: number; pauseMs: number }
 export type DatabaseOptions = {
   /** Called with each statement before it runs. Tests use it to count statements and to check their plans. */
   onStatement?: (text: string, parameters: unknown[]) => unknown
+  /** Called with each notice of PostgreSQL. Tests use it to see what a cluster sends to its servers. */
+  onNotice?: (notice: { message?: string; detail?: string }) => unknown
   /** Statement timeout in milliseconds, 15,000 by default. The lock timeout is two thirds of it. */
   statementTimeoutMs?: number
 }
@@ -65,14 +69,14 @@ export type DatabaseOptions = {
 export const perDatabase = <Value>(create: (db: Database) => Value): ((db: Database) => Value) =>
   perOwner(create)
 
-const distributed = new WeakSet<Database>()
+const distributed = new WeakSet<Connection>()
 
 /** Marks a database as spread over several servers, each of which has some organizations' sales. */
-export const markDistributed = (db: Database): void => void distributed.add(db)
+export const markDistributed = (db: Connection): void => void distributed.add(db)
 
 /** Reports whether a database is spread over several servers. Statements about one organization are the same
  *  then; those about several read each by itself, or ask every server. */
-export const isDistributed = (db: Database): boolean => distributed.has(db)
+export const isDistributed = (db: Connection): boolean => distributed.has(db)
 
 type Executor = { execute(statement: SQL): PromiseLike<unknown> }
 
@@ -104,15 +108,16 @@ export function readiness(
   const query = sql`select (select count(distinct created_at) = ${needed.length} from drizzle.__drizzle_migrations
       where created_at in ${needed}) as "isMigrated",
     current_setting('transaction_read_only') = 'on' as "isReadOnly",
-    obj_description('payments'::regclass, 'pg_class') is not distinct from ${distributedComment} as "isDistributed"`
+    obj_description('payments'::regclass, 'pg_class') as comment`
   return async () => {
     try {
-      const [status] = await runSql<{ isMigrated: boolean; isReadOnly: boolean; isDistributed: boolean }>(
+      const [status] = await runSql<{ isMigrated: boolean; isReadOnly: boolean; comment: string | null }>(
         db,
         query,
       )
-      if (status?.isDistributed) onDistributed()
+      if (status?.comment === distributedComment) onDistributed()
       if (!status?.isMigrated) return { reason: 'MIGRATIONS_MISSING', code: undefined }
+      if (status.comment === distributingComment) return { reason: 'DISTRIBUTING', code: undefined }
       return status.isReadOnly && !isOnlyRead ? { reason: 'READ_ONLY', code: undefined } : null
     } catch (error) {
       return unreadyBecause(error)
@@ -125,15 +130,8 @@ const transient = new Set(['40001', '40P01'])
 
 export const isTransient = (error: unknown): boolean => transient.has(errorCode(error) ?? '')
 
-// A cluster copies rows that a statement inserts with others to their server, and reports what that refuses as
-// an internal error: only its message tells.
-const isCopiedDuplicate = (error: unknown): boolean =>
-  errorCode(error) === 'XX000' &&
-  someCause(error, ({ message }) => message.startsWith('duplicate key value violates unique constraint'))
-
 /** Reports whether a row violated a unique constraint. */
-export const isDuplicate = (error: unknown): boolean =>
-  errorCode(error) === '23505' || isCopiedDuplicate(error)
+export const isDuplicate = (error: unknown): boolean => errorCode(error) === '23505'
 
 // Read-only; out of disk, memory or connections; statement timeout; lock timeout.
 const unavailable = /^(25006|53[1-3]00|57014|55P03)$/

@@ -1,5 +1,5 @@
 import { instruments } from '../shared/instruments.ts'
-import { type Distribution, distributedComment } from './database.ts'
+import { type Distribution, distributedComment, distributingComment } from './database.ts'
 import type { RunStatement } from './migrate.ts'
 
 const noExtension =
@@ -11,7 +11,7 @@ const tables = `
   select class.oid::regclass::text as name,
     class.relname not in ('grants', 'channel_organizations') and exists (select from pg_attribute
       where attrelid = class.oid and attnum = any(key.conkey) and attname = 'organization_id') as is_sold,
-    exists (select from pg_dist_partition where logicalrelid = class.oid) as is_done
+    exists (select from pg_dist_partition where logicalrelid = class.oid) as is_done, pg_relation_size(class.oid) > 0 as has_rows
   from pg_class as class join pg_constraint as key on key.conrelid = class.oid and key.contype = 'p'
   where class.relnamespace = 'public'::regnamespace and class.relname <> 'leaders'
   order by is_sold, name`
@@ -41,33 +41,49 @@ async function runEach(run: RunStatement, query: string): Promise<void> {
   for (const { statement } of await run(query)) await run(String(statement))
 }
 
-/** Distributes the tables over the servers of a Citus cluster, with all that they contain. Each step is
- *  committed by itself, and a repetition goes on where the last one ended; one that finds everything done
- *  changes nothing. Nothing may sell meanwhile. Throws without the extension. */
+// Functions whose first argument is the organization run on the server that has its rows, in a transaction as well.
+const functions = `
+  select format('select create_distributed_function(%L, %L, colocate_with => %L, force_delegation => true)',
+    oid::regprocedure, 'org', 'payments') as statement from pg_proc
+  where pronamespace = 'public'::regnamespace and proargnames[1] = 'org' and not exists (
+    select from pg_dist_object where objid = pg_proc.oid and distribution_argument_index is not null)`
+
+/** Distributes the tables over the servers of a Citus cluster, with all that they contain, and leaves no copy of them
+ *  on the coordinator. Each step is committed by itself, and a repetition goes on where the last one ended; one that
+ *  finds everything done changes nothing. Nothing may sell meanwhile: until the end, the database is not ready. Throws
+ *  without the extension. */
 export async function distribute(run: RunStatement): Promise<Distribution> {
   const [extension] = await run(`select from pg_extension where extname = 'citus'`)
   if (!extension) throw new Error(noExtension)
   const [payments] = await run(`select obj_description('payments'::regclass, 'pg_class') as comment`)
-  const found = (await run(tables)) as { name: string; is_sold: boolean; is_done: boolean }[]
-  const open = found.filter(({ is_done }) => !is_done)
+  const found = (await run(tables)) as {
+    name: string
+    is_sold: boolean
+    is_done: boolean
+    has_rows: boolean
+  }[]
+  const open = found.filter(({ is_done, has_rows }) => !is_done || has_rows)
   const distribution = { distributed: 0, reference: 0, done: found.length - open.length }
-  if (payments?.comment === distributedComment && open.length === 0) return distribution
+  const isWhole = open.length === 0 && (await run(functions)).length === 0
+  if (payments?.comment === distributedComment && isWhole) return distribution
+  await run(`comment on table payments is '${distributingComment}'`)
   for (const statement of keepKeys) await run(statement)
   await runEach(run, presentKeys)
   await runEach(run, triggers)
   const first = found.find(({ is_sold }) => is_sold)?.name
-  for (const { name, is_sold } of open) {
+  for (const { name, is_sold, is_done } of open) {
     const colocated = name === first ? '' : `, colocate_with => '${first}'`
-    await run(
-      is_sold
-        ? `select create_distributed_table('${name}', 'organization_id'${colocated})`
-        : `select create_reference_table('${name}')`,
-    )
+    const create = is_sold
+      ? `select create_distributed_table('${name}', 'organization_id'${colocated})`
+      : `select create_reference_table('${name}')`
+    if (!is_done) await run(create)
     await run(`select truncate_local_data_after_distributing_table('${name}')`)
     distribution[is_sold ? 'distributed' : 'reference']++
     instruments.progress?.('tables', distribution.distributed + distribution.reference, open.length)
   }
   await runEach(run, missingKeys)
+  await runEach(run, functions)
+  await run('analyze')
   await run(`comment on table payments is '${distributedComment}'`)
   await run(`drop table ${keptKeys}`)
   return distribution

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { readMigrationFiles } from 'drizzle-orm/migrator'
-import { type Database, migrations, runSql } from './database.ts'
+import { type Database, isDistributed, migrations, runSql } from './database.ts'
 
 type Facts = {
   /** Such as 18.1. */
@@ -43,4 +43,27 @@ export async function inspectDatabase(db: Database) {
     clockMs: Math.round(ms - (askedAt + roundTripMs / 2)),
     roundTripMs,
   }
+}
+
+/** Servers of a cluster as the coordinator finds them; of one PostgreSQL, itself. */
+export type Servers = {
+  /** Parts of the tables of sales that lie on servers that are out of reach. */
+  unreachableShards: number
+  /** Transactions that were prepared more than a minute ago and have neither been committed nor taken back. */
+  preparedTransactions: number
+}
+
+const prepared = `select count(*) from pg_prepared_xacts where prepared < now() - interval '1 minute'`
+const ownPrepared = sql`select 0 as "unreachableShards", (${sql.raw(prepared)})::integer as "preparedTransactions"`
+const ofServers = sql`
+  with asked as materialized (select nodeid, success, result from run_command_on_all_nodes(${prepared}))
+  select (select count(*)::integer from pg_dist_shard join pg_dist_placement using (shardid) join pg_dist_node using (groupid)
+      where logicalrelid = 'payments'::regclass and nodeid in (select nodeid from asked where not success)) as "unreachableShards",
+    (select coalesce(sum(result::integer), 0)::integer from asked where success) as "preparedTransactions"`
+
+/** Asks each server. */
+export async function inspectServers(db: Database): Promise<Servers> {
+  const [servers] = await runSql<Servers>(db, isDistributed(db) ? ofServers : ownPrepared)
+  if (!servers) throw new Error('no servers were counted')
+  return servers
 }

@@ -131,7 +131,10 @@ export function openPostgres(
     { isOnlyRead, tls },
     isPooled
       ? { connection: formats, prepare: false }
-      : { connection: { ...timeoutsOf(statementTimeoutMs), ...tcpKeepalive, ...planning, ...formats } },
+      : {
+          onnotice: options.onNotice ?? driver.onnotice,
+          connection: { ...timeoutsOf(statementTimeoutMs), ...tcpKeepalive, ...planning, ...formats },
+        },
   )
   const findHost = hostFinder(settings)
   const pool = openPool({

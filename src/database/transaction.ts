@@ -1,6 +1,6 @@
 import { announce, type Topic } from './announcements.ts'
 import { invalidateCatalogue } from './catalogue-invalidation.ts'
-import type { Connection, Database } from './database.ts'
+import { type Connection, type Database, isDistributed, markDistributed } from './database.ts'
 
 /** Work to be done once each of these transactions is committed. */
 const afterCommit = new WeakMap<Connection, ((db: Database) => void)[]>()
@@ -31,6 +31,7 @@ export async function transaction<Result>(
   const callbacks: ((db: Database) => void)[] = []
   const result = await db.transaction(async (tx) => {
     afterCommit.set(tx, callbacks)
+    if (isDistributed(db)) markDistributed(tx)
     return work(tx)
   })
   for (const callback of callbacks) callback(db)

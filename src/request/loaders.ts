@@ -1,5 +1,4 @@
 import { createReader, type Reader, type Readers } from '../data/batch-loader.ts'
-import type { Loader, PromiseOrValue } from '../data/loader.ts'
 import type { Reach } from '../data/query.ts'
 import type { Source } from '../data/versioned-loader.ts'
 import type { Database } from '../database/database.ts'
@@ -48,17 +47,6 @@ export class Loaders implements Readers {
     key: string,
   ): Promise<Value> {
     return this.get(definition).load(key)
-  }
-
-  /** Returns or loads what is of the same organization as a row, for which a distributed database asks one
-   *  server. */
-  loadBeside<Value>(
-    definition: LoaderDefinition<Loader<Value>>,
-    key: string,
-    { organizationId }: { organizationId: string },
-  ): PromiseOrValue<Value> {
-    this.own.organizations.set(key, organizationId)
-    return this.get(definition).get(key)
   }
 
   /** Forgets everything that was loaded. Every write calls this, whatever it changed. */

@@ -28,6 +28,22 @@ export const idsFrom = (prefix: Prefix, timeMs: number): string =>
 /** Generates an identifier: a type prefix and a ULID, which is random and ordered by time (DECISIONS 1). */
 export const newId = (prefix: Prefix): string => idsFrom(prefix, Date.now()) + random80Bits()
 
+/** Generates the identifier of something that an organization sells: it ends in the organization's number, so that its
+ *  row is found on the server that has it. */
+export const newSoldId = (prefix: 'pay' | 'tkt', organizationNumber: number): string =>
+  newId(prefix) + organizationNumber.toString(36)
+
+const sold = /^(?:pay|tkt|ref)_[0-9a-z]{26}([1-9a-z][0-9a-z]{0,6})$/
+
+/** Generates the identifier of a refund of a payment, which ends as that of the payment does. */
+export const newRefundId = (paymentId: string): string => newId('ref') + (sold.exec(paymentId)?.[1] ?? '')
+
+/** Reads the number of the organization from the identifier of something sold; null if it names none. */
+export function organizationNumberOf(id: string): number | null {
+  const digits = sold.exec(id)?.[1]
+  return digits === undefined ? null : Number.parseInt(digits, 36)
+}
+
 /** Milliseconds by which clocks, of processes and of the database, differ at most, and for which a transaction is
  *  open at most. */
 export const clockMarginMs = 86_400_000
@@ -67,7 +83,7 @@ const base64url = (text: string): string => Buffer.from(text).toString('base64ur
 const toToken = (secret: string, id: string, organizationId: string): string =>
   secret + base64url(`${id}/${organizationId}`)
 
-const named = new RegExp(`^((?:pay|tkt)_[0-9a-z]{26})/(${identifierPattern})$`)
+const named = new RegExp(`^((?:pay|tkt)_[0-9a-z]{26,33})/(${identifierPattern})$`)
 
 /** Returns the reader of tokens with secrets of a form, which all have the same length. It returns null for
  *  any other text. */

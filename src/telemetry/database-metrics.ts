@@ -1,4 +1,5 @@
 import { Gauge, type Registry } from 'prom-client'
+import type { Servers } from '../database/inspect.ts'
 import type { PoolUsage } from '../database/pool/pool.ts'
 import type { Backlog } from '../domain/sale/report/count-backlog.ts'
 import { withTimeout } from '../shared/timers.ts'
@@ -32,6 +33,8 @@ export type DatabaseSources = {
   isReady(): Promise<boolean>
   /** Counts what waits for a background job. */
   countBacklog(): Promise<Backlog>
+  /** Asks each server of a cluster, or the one PostgreSQL. */
+  inspectServers(): Promise<Servers>
 }
 
 // Each process asks the database at most this often, however often it is scraped, and a scrape waits no longer
@@ -50,7 +53,7 @@ const samplesOf = (counts: Record<string, number | undefined>, ...labels: string
  *  that of several processes the highest value counts, not the sum. */
 export function addDatabaseMetrics(
   registers: Registry[],
-  { poolUsage, isReady, countBacklog }: DatabaseSources,
+  { poolUsage, isReady, countBacklog, inspectServers }: DatabaseSources,
 ): void {
   const gaugeOf = (
     name: string,
@@ -102,6 +105,22 @@ export function addDatabaseMetrics(
     [],
     'min',
     async () => [[[], (await ready()) ? 1 : 0]],
+  )
+  const servers = sampled(inspectServers, limits)
+  const serversGauge = (name: string, help: string, value: keyof Servers) =>
+    gaugeOf(name, help, [], 'max', async () => {
+      const found = await servers()
+      return found ? [[[], found[value]]] : []
+    })
+  serversGauge(
+    'boxoffice_shards_unreachable',
+    'Parts of the tables of sales on servers of a cluster that are out of reach',
+    'unreachableShards',
+  )
+  serversGauge(
+    'boxoffice_prepared_transactions',
+    'Transactions that have been prepared for more than a minute, and hold their locks',
+    'preparedTransactions',
   )
   const backlog = sampled(countBacklog, limits)
   const backlogGauge = (

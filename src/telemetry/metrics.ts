@@ -54,7 +54,7 @@ export function createMetrics(sources: DatabaseSources) {
     ['name', 'outcome'],
     [0.01, 0.1, 1, 10, 60],
   )
-  for (const queue of ['holds', 'payments']) {
+  for (const queue of ['holds', 'payments', 'check-ins']) {
     waiting.set({ queue }, 0)
     batches.zero({ queue })
   }

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { isDistributed, type OpenDatabase } from '../../src/database/database.ts'
+import { distribute } from '../../src/database/distribute.ts'
 import { countBacklog } from '../../src/domain/sale/report/count-backlog.ts'
 import { anEntry, countersOf, mustCheckOut } from '../support/checkouts.ts'
 import { commandRunner } from '../support/commands.ts'
@@ -31,6 +32,14 @@ const countRows = async (table: string) => {
   }[]
   return row?.count
 }
+// Tables of which the coordinator has rows of its own.
+const copies = async () => {
+  const found = (await opened.db.execute(sql`select relname as name from pg_class
+    join pg_dist_partition on logicalrelid = pg_class.oid where pg_relation_size(pg_class.oid) > 0`)) as unknown as {
+    name: string
+  }[]
+  return found.map(({ name }) => name)
+}
 const tables = ['stock', 'payments', 'tickets', 'changes', 'invoices', 'events', 'keys']
 
 beforeAll(async () => {
@@ -52,9 +61,19 @@ test('a database that has sold is distributed, goes on after an interruption, an
   await before.close()
   const counts = await Promise.all(tables.map(countRows))
 
-  // Ends before the last table, and before the foreign keys are put back, as when the connection is lost.
+  // Ends after payments were copied to the servers, while the coordinator still has a copy, and then before the last
+  // table, as when the connection is lost.
+  const lost = distribute(async (statement) => {
+    if (statement.includes("truncate_local_data_after_distributing_table('payments')"))
+      throw new Error('lost')
+    return (await opened.db.execute(sql.raw(statement))) as never
+  })
+  await expect(lost).rejects.toThrow('lost')
+  expect(await copies()).toEqual(['payments'])
+  expect((await opened.whyUnready())?.reason).toBe('DISTRIBUTING')
   await opened.db.execute(sql`create table zones (organization_id text primary key, name text unique)`)
   expect((await commands.fail('distribute')).code).toBe(1)
+  expect((await commands.run('doctor')).output).toContain('npm run distribute')
   await opened.db.execute(sql`drop table zones`)
   const first = await commands.json<{ distributed: number; reference: number; done: number }>('distribute')
   expect(first.distributed + first.reference + first.done).toBe(37)
@@ -63,8 +82,9 @@ test('a database that has sold is distributed, goes on after an interruption, an
   expect(again).toEqual({ distributed: 0, reference: 0, done: 37 })
   expect(await commands.succeed('distribute')).toBe('The tables are distributed already.')
 
-  await opened.whyUnready()
+  expect(await opened.whyUnready()).toBeNull()
   expect(isDistributed(opened.db)).toBe(true)
+  expect(await copies()).toEqual([])
   const [{ keys } = { keys: 0 }] = (await opened.db.execute(
     sql`select count(*)::integer as keys from pg_constraint where contype = 'f' and connamespace = 'public'::regnamespace`,
   )) as unknown as { keys: number }[]
@@ -77,7 +97,7 @@ test('a database that has sold is distributed, goes on after an interruption, an
   for (const number of [1, 2]) await buy(after, number, true)
   const onSale = (filter: boolean) => `events(filter: { onSale: ${filter} }) { totalCount }`
   const listed = await after.graphql(`{ on: ${onSale(true)} off: ${onSale(false)} }`, {}, channel)
-  expect(listed).toEqual({ data: { on: { totalCount: 2 }, off: { totalCount: 0 } } })
+  expect(listed).toMatchObject({ data: { on: { totalCount: 2 }, off: { totalCount: 0 } } })
   expect(await brokenInvariants(after.db)).toEqual([])
   const backlog = await countBacklog(after.db, 'sandbox')
   expect(backlog).toMatchObject({

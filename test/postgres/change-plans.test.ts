@@ -67,7 +67,10 @@ test('positions are assigned by the index of changes without one', async () => {
   await sale.db.execute(sql`insert into changes (id, type, subject_id, sequence, organization_id, data)
     select ${idsFrom('chg', Date.now())} || '_new_' || n, 'payment.paid', 'new_' || n, 1, 'org_1', '{}' from generate_series(1, 500) as n`)
   await assignPositions(sale.db)
-  const plans = [await planOf('as begun'), await planOf('select distinct organization_id from "changes"')]
+  const plans = [
+    await planOf('as begun'),
+    await planOf('select distinct organization_id as id from "changes"'),
+  ]
   for (const plan of plans) {
     // Once per batch, not once per written row.
     expect(plan.match(/changes_without_position/g)).toHaveLength(1)

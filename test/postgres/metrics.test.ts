@@ -113,6 +113,8 @@ test('a sale, a refusal and a stranger are counted by route, operation and code'
 test('the database tells what holds places and what waits; the pool, its connections', async () => {
   const samples = await scrape(metrics)
   expect(sumOf(samples, 'boxoffice_database_ready')).toBe(1)
+  expect(sumOf(samples, 'boxoffice_shards_unreachable')).toBe(0)
+  expect(sumOf(samples, 'boxoffice_prepared_transactions')).toBe(0)
   expect(sumOf(samples, 'boxoffice_payments', { status: 'pending' })).toBe(1)
   const queues = samples
     .filter(({ name }) => name === 'boxoffice_jobs_late')

@@ -124,6 +124,8 @@ export type GatewayOptions = {
   listen?: boolean
   /** Called with each statement and its parameters. */
   onStatement?: (text: string, parameters: unknown[]) => void
+  /** Called with each notice of PostgreSQL. */
+  onNotice?: NonNullable<DatabaseOptions['onNotice']>
   /** Timeouts for receiving a request, for tests that cannot wait for the defaults. */
   timeouts?: RequestTimeouts
   /** Companion that is put beside the gateway; none by default. */
@@ -151,12 +153,12 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     ...settings,
   })
   const statements = startStatements()
-  const { statementTimeoutMs, answerTimeoutMs } = options
+  const { statementTimeoutMs, answerTimeoutMs, onNotice } = options
   const onStatement = (text: string, parameters: unknown[]) => {
     statements.push(text)
     options.onStatement?.(text, parameters)
   }
-  const watch = { onStatement, statementTimeoutMs }
+  const watch = { onStatement, onNotice, statementTimeoutMs }
   const database = await (options.database?.open(watch) ?? openTestDatabase(watch))
   try {
     const { db, replica } = database

@@ -57,6 +57,9 @@ test('without a database the metrics of the process remain', async () => {
     countBacklog: async () => {
       throw new Error('down')
     },
+    inspectServers: async () => {
+      throw new Error('down')
+    },
   })
   onWaiting('holds', 3)
   const samples = parseMetrics(await registry.metrics())

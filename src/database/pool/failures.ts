@@ -17,6 +17,7 @@ const problems = {
   POOLER_UNDECLARED:
     'DATABASE_URL leads to a pooler: set DATABASE_POOLER=transaction, and DIRECT_DATABASE_URL to the address of the database itself',
   MIGRATIONS_MISSING: 'the tables are missing or not up to date: run npm run migrate',
+  DISTRIBUTING: 'the tables are being distributed, or were in part: run npm run distribute again, to its end',
   READ_ONLY: 'the database is read-only: see DATABASE_URL',
 }
 
@@ -67,6 +68,12 @@ export const isConnectionFailure = (error: unknown): boolean =>
   connectionFailure.test(errorCode(error) ?? '') ||
   isTlsFailure(error) ||
   someCause(error, (cause) => 'severity' in cause && /^(FATAL|PANIC)$/.test(String(cause.severity)))
+
+/** Reports whether a cluster failed to reach one of its servers: its answer is a plain error, and the connection to it
+ *  goes on. */
+export const isOfOtherServer = (error: unknown): boolean =>
+  /^08/.test(errorCode(error) ?? '') &&
+  someCause(error, (cause) => 'severity' in cause && cause.severity === 'ERROR')
 
 /** Reports whether a write failed because the server is read-only, such as a demoted primary. */
 export const isReadOnly = (error: unknown): boolean => errorCode(error) === '25006'

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import postgres from 'postgres'
-import { connectionError, isConnectionFailure } from './failures.ts'
+import { connectionError, isConnectionFailure, isOfOtherServer } from './failures.ts'
 import type { FindHost } from './find-host.ts'
 
 /** Arguments of the driver's `unsafe`, as Drizzle passes them. */
@@ -138,7 +138,7 @@ export class PoolConnection {
   #afterAnswer(error?: unknown): void {
     if (this.isOver) return
     this.#unanswered.shift()
-    const isFailure = error !== undefined && isConnectionFailure(error)
+    const isFailure = error !== undefined && isConnectionFailure(error) && !isOfOtherServer(error)
     if (!isFailure) this.isOpen = true
     if (isFailure) this.end(error)
     else if (this.isRetiring && this.load === 0 && !this.isReserved) this.end()

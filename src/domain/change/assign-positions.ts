@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { arrayRows } from '../../data/array-params.ts'
+import { findEverywhere } from '../../data/by-organization.ts'
 import { anyOf, inOrganization, query } from '../../data/query.ts'
 import type { Database } from '../../database/database.ts'
 import { transaction } from '../../database/transaction.ts'
@@ -8,10 +9,12 @@ import { changeFeeds, changes } from './table.ts'
 // Maximum number of changes per transaction.
 const maxAtOnce = 5_000
 
-const withoutPosition = query<{ organization_id: string }>(
-  'organizations_without_positions',
-  () => sql`select distinct organization_id from ${changes} where feed_position is null`,
-)
+const findWithoutPositions = (db: Database) =>
+  findEverywhere<{ id: string }>(
+    db,
+    changes,
+    (from) => sql`select distinct organization_id as id from ${from} where feed_position is null`,
+  )
 
 // The lock lasts to the commit, so only one process at a time assigns positions in a feed; others skip a locked one.
 const lockFeed = query<{ last: number }>(
@@ -76,7 +79,7 @@ const assign = (db: Database, organizationId: string): Promise<boolean> =>
  *  transaction delays only its own changes, and the changes of one subject keep their sequence. Safe to run in
  *  several processes at once: for each feed, one of them does the work. */
 export async function assignPositions(db: Database, organizationIds?: string[]): Promise<void> {
-  const ids = organizationIds ?? (await withoutPosition(db, {})).map(({ organization_id }) => organization_id)
+  const ids = organizationIds ?? (await findWithoutPositions(db)).map(({ id }) => id)
   for (const organizationId of ids) {
     let hasMore = true
     while (hasMore) hasMore = await assign(db, organizationId)

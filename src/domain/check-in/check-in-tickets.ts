@@ -1,6 +1,13 @@
+import { batchByKey } from '../../data/batch-queue.ts'
 import { boundedTransactions } from '../../data/bulkhead.ts'
 import { nameInMode, retryOnDuplicate } from '../../data/idempotency.ts'
-import { type Connection, isDuplicate } from '../../database/database.ts'
+import {
+  type Connection,
+  isDuplicate,
+  isTransient,
+  isUnavailable,
+  perDatabase,
+} from '../../database/database.ts'
 import { announceOnCommit } from '../../database/transaction.ts'
 import { type Context, requireIntegration } from '../../request/context.ts'
 import { busy, type Problem, problem } from '../../shared/errors.ts'
@@ -38,11 +45,11 @@ const refuse = (code: 'INVALID' | 'IDEMPOTENCY_KEY_REUSED', message: string, fie
 })
 const reused = () => refuse('IDEMPOTENCY_KEY_REUSED', 'This key was used for another scan.', 'idempotencyKey')
 
-/** A scan with its place among those that are decided together. */
-type NumberedScan = { place: number; input: CheckInInput; requestHash: string; at: Date }
+/** A scan with its place among those that are decided together, and the time of its request. */
+type NumberedScan = { place: number; input: CheckInInput; requestHash: string; at: Date; now: Date }
 
-/** Decides scans in the order of their times, whatever their order in the request, and writes what follows
- *  from them. Returns their outcomes by place. */
+/** Decides scans of one integration in the order of their times, whatever their order in the request, and writes what
+ *  follows from them. Returns their outcomes by place. */
 async function decide(tx: Connection, scans: NumberedScan[], ctx: Context): Promise<ScanOutcome[]> {
   const { integrationId, organizationIds } = requireIntegration(ctx)
   const [organizationId] = organizationIds
@@ -55,14 +62,14 @@ async function decide(tx: Connection, scans: NumberedScan[], ctx: Context): Prom
   const fresh = new Map<string, NumberedScan & BookedScan>()
   const repeated: NumberedScan[] = []
   for (const scan of scans) {
-    const { place, input, requestHash, at } = scan
+    const { place, input, requestHash, at, now } = scan
     const made = found.made.get(input.nonce)
     const ticket = found.tickets.get(place) ?? null
     if (made)
       outcomes[place] = made.requestHash === requestHash ? { checkIn: made, replayed: true } : reused()
-    else if (at.getTime() > ctx.now.getTime() + maxAhead)
+    else if (at.getTime() > now.getTime() + maxAhead)
       outcomes[place] = refuse('INVALID', 'scannedAt must not be in the future.', 'scannedAt')
-    else if (isTooOld(at, ticket?.createdAt, ctx.now))
+    else if (isTooOld(at, ticket?.createdAt, now))
       outcomes[place] = refuse('INVALID', 'scannedAt must not be before the ticket was sold.', 'scannedAt')
     else if (fresh.has(input.nonce)) repeated.push(scan)
     else fresh.set(input.nonce, { ...scan, ticket })
@@ -84,20 +91,42 @@ async function decide(tx: Connection, scans: NumberedScan[], ctx: Context): Prom
   return outcomes
 }
 
-function decideOnce(inputs: CheckInInput[], ctx: Context): Promise<ScanOutcome[]> {
+type Asked = { input: CheckInInput; ctx: Context }
+
+// Decides scans of requests of one integration and mode in a transaction.
+async function decideOnce(asked: Asked[]): Promise<ScanOutcome[]> {
+  const [first] = asked
+  if (!first) return []
   // A nonce in live mode and the same one in test mode name different requests.
-  const scans = inputs.map((input, place) => ({
+  const scans = asked.map(({ input, ctx }, place) => ({
     place,
     input: { ...input, nonce: nameInMode(ctx, input.nonce) },
     requestHash: nameInMode(ctx, sha256(JSON.stringify(input))),
     at: input.at ?? ctx.now,
+    now: ctx.now,
   }))
+  const { ctx } = first
   return retryOnDuplicate(() => checkInTransaction(ctx.db, (tx) => decide(tx, scans, ctx)), maxAttempts)
     .catch((error: unknown) => {
       throw isDuplicate(error) ? busy('Other requests keep using the same keys. Try again.') : error
     })
-    .finally(() => ctx.loaders.clear())
+    .finally(() => {
+      for (const { ctx } of asked) ctx.loaders.clear()
+    })
 }
+
+// Single scans of an integration that arrive while others are written are then written together.
+const queueOf = perDatabase(() =>
+  batchByKey<Asked, ScanOutcome>(
+    {
+      name: 'check-ins',
+      alone: decideOnce,
+      concernsAll: (error) => isUnavailable(error) && !isTransient(error),
+      busy: () => busy('Too many scans at once. Try again.'),
+    },
+    { maxTogether: 64, maxMixed: 0, maxAlone: 3, maxOfKey: 2, maxWaiting: 500 },
+  ),
+)
 
 /** Checks people with tickets of the integration's organization in or out, by up to 200 scans, as a scanner
  *  has kept them while it was offline. Each scan has an outcome of its own, in the order of the request, and
@@ -108,7 +137,7 @@ function decideOnce(inputs: CheckInInput[], ctx: Context): Promise<ScanOutcome[]
  *  Refuses: FORBIDDEN for a channel (DECISIONS 5, 9). */
 export async function checkInTickets(scans: BatchedScan[], ctx: Context): Promise<ScanOutcome[]> {
   const valid = scans.filter((scan): scan is CheckInInput => !('refused' in scan))
-  const outcomes = valid.length > 0 ? await decideOnce(valid, ctx) : []
+  const outcomes = await decideOnce(valid.map((input) => ({ input, ctx })))
   return scans.map((scan, place) => {
     const outcome = 'refused' in scan ? scan : outcomes.shift()
     if (!outcome) throw new Error(`scan ${place} was not decided`)
@@ -124,8 +153,7 @@ export async function checkInTickets(scans: BatchedScan[], ctx: Context): Promis
  *  happened to the ticket since. However many scanners work at once, no more people are inside than the ticket
  *  admits. The doors open `admissionHours` before the event, compared with the time of the scan.
  *  Refuses: FORBIDDEN for a channel, INVALID, IDEMPOTENCY_KEY_REUSED (DECISIONS 5, 9). */
-export async function checkInTicket(input: CheckInInput, ctx: Context): Promise<ScanOutcome> {
-  const [outcome] = await decideOnce([input], ctx)
-  if (!outcome) throw new Error('the scan was not decided')
-  return outcome
+export function checkInTicket(input: CheckInInput, ctx: Context): Promise<ScanOutcome> {
+  const { integrationId } = requireIntegration(ctx)
+  return queueOf(ctx.db)(nameInMode(ctx, integrationId), { input, ctx })
 }

@@ -9,7 +9,7 @@ import type { ScanBook } from './scan-book.ts'
 import { checkIns } from './table.ts'
 
 // In the order of nonces, so that two batches that share some can't wait for each other.
-const insert = insertRows('insert_check_ins', checkIns, 'fail', 'nonce')
+const insert = insertRows('insert_check_ins', checkIns, { key: 'nonce' })
 
 const { id, entered, mostInside, firstEntryAt, lastEntryAt } = tickets
 const counted = arrayRows('counted', { id, entered, mostInside, firstEntryAt, lastEntryAt })

@@ -55,7 +55,7 @@ function mustAgree(agrees: boolean, path: Path, field: string, message: string):
 export const organizationRow = (
   { id, key, input }: Input<'organizations'>,
   kept?: Organization,
-): Patch<Organization> => ({
+): Patch<Omit<Organization, 'number'>> => ({
   ...columnsOf(file.organizationFile, input),
   id,
   slug: slugOf(input, key, kept),

@@ -20,7 +20,7 @@ const takeNumbers = query<{ year: number; last: number }>(
   returning year, last`,
 )
 
-const insert = insertRows('insert_invoices', invoices, 'fail')
+const insert = insertRows('insert_invoices', invoices, { key: 'id' })
 
 /** Payment that an invoice is for, or the refund of one that a corrective invoice is for. Amount in minor units. */
 type Invoiced = Pick<Invoice, 'paymentId' | 'amount' | 'currency'> & { refundId?: string }

@@ -4,6 +4,8 @@ import { percentage } from '../../database/columns.ts'
 /** Organizations that sell tickets, each in one currency. */
 export const organizations = pgTable('organizations', {
   id: text().primaryKey(),
+  /** Number in the identifiers of what it sells. */
+  number: integer().notNull().unique().generatedAlwaysAsIdentity(),
   name: text().notNull(),
   slug: text().notNull(),
   currency: text().notNull(),

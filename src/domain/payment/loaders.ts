@@ -21,15 +21,9 @@ export const paymentById = loadOne(
   }),
 )
 
-/** Loads a payment of the caller, beside a row of the same organization if there is one. Refuses: NOT_FOUND, also for
- *  somebody else's payment. */
-export async function requirePayment(
-  id: string,
-  { loaders }: Context,
-  beside?: { organizationId: string },
-  path = ['paymentId'],
-) {
-  const payment = await (beside ? loaders.loadBeside(paymentById, id, beside) : loaders.load(paymentById, id))
+/** Loads a payment of the caller. Refuses: NOT_FOUND, also for somebody else's payment. */
+export async function requirePayment(id: string, { loaders }: Context, path = ['paymentId']) {
+  const payment = await loaders.load(paymentById, id)
   if (!payment) throw refusal('NOT_FOUND', 'There is no such payment.', path)
   return payment
 }

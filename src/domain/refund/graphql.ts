@@ -51,7 +51,7 @@ export const RefundRef = builder.objectRef<RefundAttempt>('Refund').implement({
       nullable: true,
       description: 'Refunded ticket; null for an automatic refund.',
       resolve: (refund, _args, { loaders }) =>
-        refund.ticketId ? loaders.loadBeside(ticketById, refund.ticketId, refund) : null,
+        refund.ticketId ? loaders.get(ticketById).get(refund.ticketId) : null,
     }),
   }),
 })
@@ -60,7 +60,7 @@ builder.objectField(TicketRef, 'refunds', (t) =>
   t.field({
     type: [RefundRef],
     description: 'Refunds of this ticket, pending and failed ones included, oldest first.',
-    resolve: (ticket, _args, { loaders }) => loaders.loadBeside(refundsByTicketId, ticket.id, ticket),
+    resolve: (ticket, _args, { loaders }) => loaders.get(refundsByTicketId).get(ticket.id),
   }),
 )
 
@@ -73,6 +73,6 @@ builder.objectField(PaymentRef, 'refunds', (t) =>
       'Refunds of this payment and its tickets, pending and failed ones included, oldest first; null for a publishable key.',
     ),
     resolve: (payment, _args, { caller, loaders }) =>
-      caller?.kind === 'publishable' ? null : loaders.loadBeside(refundsByPaymentId, payment.id, payment),
+      caller?.kind === 'publishable' ? null : loaders.get(refundsByPaymentId).get(payment.id),
   }),
 )

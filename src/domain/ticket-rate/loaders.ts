@@ -1,10 +1,8 @@
-import { and, asc, eq, getTableColumns, not, type SQL } from 'drizzle-orm'
-import { LRUCache } from 'lru-cache'
+import { and, asc, eq, getTableColumns, not, type SQL, sql } from 'drizzle-orm'
 import { type Batch, loadById, loadMany, loadOne } from '../../data/batch-loader.ts'
-import { organizationsBy } from '../../data/by-organization.ts'
+import { organizationsBy, remembered } from '../../data/by-organization.ts'
 import { fewRowsOf, type Rows, rowsOf } from '../../data/json-rows.ts'
 import { anyOf, type Find, inOrganizationIfNamed } from '../../data/query.ts'
-import { type Database, perDatabase } from '../../database/database.ts'
 import { groupBy } from '../../shared/group-by.ts'
 import {
   isStockOf,
@@ -94,7 +92,13 @@ export const priceById = loadOne<Price>('catalogue', {
   query: (select, keys) =>
     countedPrices(select).where(and(inOrganizationIfNamed(stock.organizationId), anyOf(prices.id, keys))),
   key: ({ id }) => id,
-  organizationOf: organizationsBy('organization_of_price', stock.id, stock.organizationId),
+  organizationOf: remembered(
+    organizationsBy(
+      'organization_of_price',
+      () => sql`select ${prices.id} as key, ${ticketRates.organizationId} as id from ${prices}
+        join ${ticketRates} on ${ticketRates.id} = ${prices.ticketRateId} where ${anyOf(prices.id, 'keys')}`,
+    ),
+  ),
 })
 
 export const questionById = loadById<Question>('catalogue', {
@@ -134,24 +138,12 @@ const partById = <Child extends Part>(name: string, child: Child) =>
 export const supplementById = partById('supplement_by_id', supplements)
 export const visibleQuestionById = partById('visible_question_by_id', questions)
 
-// Rates whose organization a process remembers.
-const maxRemembered = 20_000
-
 /** Reads the organization of a rate. Null if there is no such rate. */
 export const readOrganizationOfRate = organizationsBy(
   'organization_of_ticket_rate',
-  ticketRates.id,
-  ticketRates.organizationId,
+  () => sql`select ${ticketRates.id} as key, ${ticketRates.organizationId} as id from ${ticketRates}
+    where ${anyOf(ticketRates.id, 'keys')}`,
 )
 
-const organizationsOf = perDatabase(
-  (db) =>
-    new LRUCache<string, string>({
-      max: maxRemembered,
-      fetchMethod: async (id) => (await readOrganizationOfRate(db, id)) ?? undefined,
-    }),
-)
-
-/** Finds the organization of a rate, which never changes and is remembered. Null if there is no such rate. */
-export const organizationOfRate = async (db: Database, id: string): Promise<string | null> =>
-  (await organizationsOf(db).fetch(id)) ?? null
+/** The same for a rate that a checkout names again and again. */
+export const organizationOfRate = remembered(readOrganizationOfRate)

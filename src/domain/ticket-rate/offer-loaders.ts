@@ -3,9 +3,10 @@
 
 import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import type { NamedFind, Readers } from '../../data/batch-loader.ts'
+import { findSold } from '../../data/by-organization.ts'
 import { type JoinedRow, rowJoiner, rowsOf } from '../../data/json-rows.ts'
 import { Loader } from '../../data/loader.ts'
-import { anyOf, type Find, isInMode, queryTogether } from '../../data/query.ts'
+import { anyOf, type Find, inOrganizationIfNamed, isInMode, queryTogether } from '../../data/query.ts'
 import { type Versioned, versionedLoaders } from '../../data/versioned-loader.ts'
 import type { Database } from '../../database/database.ts'
 import type { Loaders } from '../../request/loaders.ts'
@@ -43,7 +44,10 @@ type StockRow = Left & Pick<Stock, 'id'>
 const stockById: NamedFind<StockRow> = {
   name: 'stock_by_id',
   rows: rowsOf({ id: stock.id, ...leftColumns }),
-  query: (select, keys) => select.from(stock).where(and(anyOf(stock.id, keys), isInMode(stock.mode))),
+  query: (select, keys) =>
+    select
+      .from(stock)
+      .where(and(inOrganizationIfNamed(stock.organizationId), anyOf(stock.id, keys), isInMode(stock.mode))),
 }
 
 /** A price whose counters are read apart from it. */
@@ -69,17 +73,18 @@ type OfferedRate = {
 }
 const toRate = rowJoiner<ListedRate, Left>(getTableColumns(ticketRates), leftColumns)
 
-type Revision = { id: string; revision: string }
+type Revision = { id: string; organizationId: string; revision: string }
 
 /** Everything listed under an event, in order, without the stock counters. */
 type Offer = {
+  organizationId: string
   rates: OfferedRate[]
   /** Identifiers of the rates and of their prices. */
   stockIds: string[]
 }
 
 const revisions: Find<Revision> = {
-  rows: rowsOf({ id: events.id, revision: events.revision }),
+  rows: rowsOf({ id: events.id, organizationId: events.organizationId, revision: events.revision }),
   query: (select, keys) => select.from(events).where(anyOf(events.id, keys)),
 }
 const offerRates: Find<ListedRate> = {
@@ -108,8 +113,8 @@ async function readOffers(db: Database, eventIds: string[]): Promise<Map<string,
   const [eventRevisions, rates] = found
   const ratesOf = groupBy(rates, (rate) => rate.eventId)
   const [prices, supplements, questions] = [byRate(found[2]), byRate(found[3]), byRate(found[4])]
-  const offerOf = (eventId: string): Offer => {
-    const rows = ratesOf.get(eventId) ?? []
+  const offerOf = ({ id, organizationId }: Revision): Offer => {
+    const rows = ratesOf.get(id) ?? []
     const offered = rows.map((rate) => ({
       rate: toRate(rate),
       prices: (prices.get(rate.id) ?? []).map(toUncounted),
@@ -117,9 +122,11 @@ async function readOffers(db: Database, eventIds: string[]): Promise<Map<string,
       questions: questions.get(rate.id) ?? [],
     }))
     const stockIds = offered.flatMap(({ rate, prices }) => [rate, ...prices].map(({ row }) => row.id))
-    return { rates: offered, stockIds }
+    return { organizationId, rates: offered, stockIds }
   }
-  return new Map(eventRevisions.map(({ id, revision }) => [id, { revision, value: offerOf(id) }]))
+  return new Map(
+    eventRevisions.map((event) => [event.id, { revision: event.revision, value: offerOf(event) }]),
+  )
 }
 
 // Counts at least 1, because an empty offer is cached too.
@@ -137,7 +144,13 @@ export function ticketRatesByEventId({ catalogue }: Readers, loaders: Loaders): 
   return new Loader(async (eventIds) => {
     const offers = await offerByEventId.loadAll(eventIds)
     const ids = offers.flatMap((offer) => offer?.stockIds ?? [])
-    const stockOf = byId(await catalogue.find(stockById, ids))
+    const rows = await findSold(
+      catalogue.db,
+      ids,
+      (keys, organizationId) => catalogue.find(stockById, keys, organizationId),
+      async (id) => offers.find((offer) => offer?.stockIds.includes(id))?.organizationId ?? null,
+    )
+    const stockOf = byId(rows)
     return offers.map((offer) => {
       const rates: TicketRate[] = []
       for (const { rate, prices, supplements, questions } of offer?.rates ?? []) {

@@ -171,7 +171,7 @@ export type EventCount = { count: number; isCapped: boolean }
 
 const eventCount = (names: Condition[]) => () =>
   sql`select count(*)::integer as count from (
-  select from ${events} where ${where(names)} limit ${maxCounted + 1}) "counted"`
+  select 1 from ${events} where ${where(names)} limit ${maxCounted + 1}) "counted"`
 
 /** Finds events that the caller may see, ordered by `startDate` and id. Returns one more than `first` if the
  *  list continues. Without a date, finds only events that have not ended (DECISIONS 3). */

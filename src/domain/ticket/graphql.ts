@@ -72,7 +72,7 @@ TicketRef.implement({
       description: 'Price that the ticket was sold at, with the amounts of that time.',
       resolve(ticket, _args, { loaders }, info) {
         const load = async () => {
-          const price = await loaders.loadBeside(priceById, ticket.priceId, ticket)
+          const price = await loaders.get(priceById).get(ticket.priceId)
           if (!price) throw new Error(`price ${ticket.priceId} not found`)
           return views.priceAsSold(price, ticket)
         }
@@ -149,7 +149,7 @@ TicketRef.implement({
       // Leads back up the graph, so the selection below it repeats for each ticket of the payment.
       complexity: { field: 1, multiplier: 10 },
       resolve: (ticket, _args, { loaders }, info) =>
-        toRow(ticket.paymentId, info, () => loaders.loadBeside(paymentById, ticket.paymentId, ticket)),
+        toRow(ticket.paymentId, info, () => loaders.get(paymentById).get(ticket.paymentId)),
     }),
     invoiceReference: t.exposeString(
       'invoiceReference',
@@ -176,7 +176,7 @@ builder.objectField(PaymentRef, 'tickets', (t) =>
     complexity: { field: 1, multiplier: maxTickets },
     ...nullable('Tickets of this payment; null for a publishable key.'),
     resolve: (payment, _args, { caller, loaders }) =>
-      caller?.kind === 'publishable' ? null : loaders.loadBeside(ticketsByPaymentId, payment.id, payment),
+      caller?.kind === 'publishable' ? null : loaders.get(ticketsByPaymentId).get(payment.id),
   }),
 )
 

@@ -1,6 +1,6 @@
 import { and, asc, eq } from 'drizzle-orm'
-import { knownOrganization, loadMany, type Readers, soldBatch } from '../../data/batch-loader.ts'
-import { organizationsBy, readSold } from '../../data/by-organization.ts'
+import { loadMany, type Readers, soldBatch } from '../../data/batch-loader.ts'
+import { readSold } from '../../data/by-organization.ts'
 import { fewRowsOf, rowsOf } from '../../data/json-rows.ts'
 import { Loader } from '../../data/loader.ts'
 import {
@@ -45,15 +45,11 @@ const ticketsById: Find<LookupTicket> = {
 const findTickets = query('ticket_by_id', ticketsById)
 
 // Coalesces the lookups of all callers, so it is unscoped.
-const readTicket = readSold<LookupTicket>(
-  async (db, values) => byId(await findTickets(db, values)),
-  organizationsBy('organization_of_ticket', tickets.id, tickets.organizationId),
-)
+const readTicket = readSold<LookupTicket>(async (db, values) => byId(await findTickets(db, values)))
 
-/** Finds a ticket without checking the caller's reach: pass the result through `toVisible`. `known` is its
- *  organization, which a distributed database otherwise asks every server for. */
-export const findTicket = async (db: Database, id: string, known?: string): Promise<LookupTicket | null> =>
-  isIdentifier(id) ? readTicket(db, id, known) : null
+/** Finds a ticket without checking the caller's reach: pass the result through `toVisible`. */
+export const findTicket = async (db: Database, id: string): Promise<LookupTicket | null> =>
+  isIdentifier(id) ? readTicket(db, id) : null
 
 /** Applies a caller's reach to a ticket: null if it is not the caller's, without facts of its rate and event
  *  if the organization has revoked the grant. */
@@ -91,10 +87,8 @@ const ofPayments = query('any_tickets_by_payment_id', {
 export const findTicketsOf = (db: Database, { id, organizationId }: Pick<Ticket, 'id' | 'organizationId'>) =>
   ofPayments(db, { organizationId, keys: [id] })
 
-export const ticketById = ({ own }: Readers) => {
-  const find = (id: string) => findTicket(own.db, id, knownOrganization(own, id))
-  return new Loader((ids) => Promise.all(ids.map(async (id) => toVisible(await find(id), own.reach))))
-}
+export const ticketById = ({ own }: Readers) =>
+  new Loader((ids) => Promise.all(ids.map(async (id) => toVisible(await findTicket(own.db, id), own.reach))))
 export const ticketsByPaymentId = loadMany('own', byPaymentId)
 
 const findKeysAndTickets = queryTogether('key_and_ticket_by_id', [keysByKeyId, ticketsById])

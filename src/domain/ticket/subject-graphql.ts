@@ -42,7 +42,7 @@ builder.objectField(ChangeRef, 'subject', (t) =>
       const { __typename, byId } = subject
       // The loader of rates finds those of any organization.
       const isHidden = byId === ticketRateById && !reaches(ctx, organizationId)
-      const load = () => (isHidden ? null : ctx.loaders.loadBeside(byId, subjectId, change))
+      const load = () => (isHidden ? null : ctx.loaders.get(byId).get(subjectId))
       return whenKnown(toRow(subjectId, info, load), (row) => row && { ...row, __typename })
     },
   }),

@@ -1,6 +1,6 @@
 import { inArray, type SQL, sql } from 'drizzle-orm'
 import { grants, integrations } from '../../auth/table.ts'
-import { arrayRows } from '../../data/array-params.ts'
+import { arrayRows, insertRows } from '../../data/array-params.ts'
 import { inOrganization, query } from '../../data/query.ts'
 import type { Connection } from '../../database/database.ts'
 import { announceOnCommit, atOnce, changesCatalogue, onCommit } from '../../database/transaction.ts'
@@ -23,26 +23,26 @@ const given = arrayRows('given', {
   subjectId: 'text',
   channelId: 'text',
   mode: 'key_mode',
-  data: 'jsonb',
 })
-const { id, type, subjectId, channelId, mode, data } = given.cells
+const { id, type, subjectId, channelId, mode } = given.cells
 
-// A subject's numbers go on from its last change, or from the last one that was deleted by age.
-const insert = query(
-  'insert_changes',
+// The last number of each subject in a mode, also if it was deleted by age.
+const findLast = query<{ subjectId: string; mode: Mode; last: number }>(
+  'last_sequences_of_subjects',
   () => sql`
-  insert into ${changes} (id, type, subject_id, sequence, organization_id, channel_id, mode, data)
-  select ${id}, ${type}, ${subjectId},
-    row_number() over (partition by ${subjectId}, ${mode} order by place)
-      + coalesce(greatest(
-        (select max(${changes.sequence}) from ${changes}
-          where ${inOrganization(changes.organizationId)} and ${changes.subjectId} = ${subjectId} and ${changes.mode} = ${mode}),
-        (select ${droppedSequences.sequence} from ${droppedSequences}
-          where ${inOrganization(droppedSequences.organizationId)} and ${droppedSequences.subjectId} = ${subjectId}
-            and ${droppedSequences.mode} = ${mode})), 0),
-    ${sql.placeholder('organizationId')}::text, ${channelId}, ${mode}, ${data}
-  from ${given.ordered('place')} order by place`,
+  select distinct ${subjectId} as "subjectId", ${mode} as mode, coalesce(greatest(
+    (select max(${changes.sequence}) from ${changes}
+      where ${inOrganization(changes.organizationId)} and ${changes.subjectId} = ${subjectId} and ${changes.mode} = ${mode}),
+    (select ${droppedSequences.sequence} from ${droppedSequences}
+      where ${inOrganization(droppedSequences.organizationId)} and ${droppedSequences.subjectId} = ${subjectId}
+        and ${droppedSequences.mode} = ${mode})), 0) as last
+  from ${given.rows}`,
 )
+
+const insert = insertRows('insert_changes', changes, {
+  key: 'id',
+  columns: ['id', 'type', 'subjectId', 'sequence', 'organizationId', 'channelId', 'mode', 'data'],
+})
 
 // One select per way that a change reaches a webhook: a join on alternatives would have to test each pair of
 // rows.
@@ -62,24 +62,32 @@ const findRecipients = query<{ webhookId: string; changeId: string }>(
     join ${webhooks} on ${webhooks.integrationId} = ${integrations.id}`)}`,
 )
 
-const sent = arrayRows('sent', { webhookId: 'text', changeId: 'text' })
-
-const queue = query(
-  'queue_webhook_deliveries',
-  () => sql`
-  insert into ${webhookDeliveries} (organization_id, webhook_id, change_id)
-  select ${sql.placeholder('organizationId')}::text, ${sent.cells.webhookId}, ${sent.cells.changeId} from ${sent.rows}`,
-)
+const queue = insertRows('queue_webhook_deliveries', webhookDeliveries, {
+  key: 'changeId',
+  columns: ['organizationId', 'webhookId', 'changeId'],
+})
 
 /** Writes changes to the outbox, organization by organization, in the transaction that makes them.
  *  The caller holds a row lock on each subject, which keeps their sequence numbers in order. Clients read
  *  them as a feed and receive them by webhook (DECISIONS 7). */
 export async function recordChanges(tx: Connection, newChanges: NewChange[]): Promise<void> {
   for (const [organizationId, own] of groupBy(newChanges, ({ organizationId }) => organizationId)) {
-    const rows = own.map((change) => ({ mode: 'live', ...change, id: nextId() }))
+    const rows = own.map((change) => ({ mode: 'live' as const, ...change, id: nextId(), sequence: 0 }))
     const values = { organizationId, ...given.values(rows) }
-    const [, recipients] = await atOnce(insert(tx, values), findRecipients(tx, values))
-    if (recipients.length > 0) await queue(tx, { organizationId, ...sent.values(recipients) })
+    const [lasts, recipients] = await atOnce(findLast(tx, values), findRecipients(tx, values))
+    const sequences = new Map(lasts.map(({ subjectId, mode, last }) => [`${subjectId} ${mode}`, last]))
+    for (const row of rows) {
+      const subject = `${row.subjectId} ${row.mode}`
+      row.sequence = (sequences.get(subject) ?? 0) + 1
+      sequences.set(subject, row.sequence)
+    }
+    await atOnce(
+      insert(tx, rows),
+      queue(
+        tx,
+        recipients.map((recipient) => ({ organizationId, ...recipient })),
+      ),
+    )
   }
   if (newChanges.length === 0) return
   announceOnCommit(tx, 'changes', newChanges.flatMap(audiencesOf))

@@ -63,7 +63,7 @@ test('ticket document is a PDF for anybody with its URL, and is never cached', a
 test('documentUrl is readable by the channel that sold the ticket and by its organization only', async () => {
   const { id } = await aTicket()
   const url = await documentUrlOf(id)
-  expect(url).toMatch(/^https:\/\/tickets\.example\/tickets\/[0-9a-f]{64}[\w-]{48}\.pdf$/)
+  expect(url).toMatch(/^https:\/\/tickets\.example\/tickets\/[0-9a-f]{64}[\w-]{50}\.pdf$/)
   expect(await documentUrlOf(id, sale.integration.v2)).toBe(url)
   expect(await documentUrlOf(id, await channelHeaders(sale.db))).toBeUndefined()
 })

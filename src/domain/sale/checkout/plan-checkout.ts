@@ -63,7 +63,7 @@ export type CheckoutPlan = ReturnType<typeof planOf>
 
 /** Adds up priced tickets of a rate, for a buyer who was shown `expectedTotal`, or nothing. */
 export function planOf(
-  { rate, organization: { currency, language } }: Terms,
+  { rate, organization: { currency, language, organizationNumber } }: Terms,
   tickets: PricedTicket[],
   expectedTotal?: ExpectedTotal,
 ) {
@@ -72,7 +72,7 @@ export function planOf(
   const conditionsChanged =
     tickets.some(({ entry, price }) => entry.priceId !== price.id) ||
     (expectedTotal != null && moreThan(expectedTotal, totalAmount, currency) !== 0)
-  return { rate, tickets, totalAmount, currency, language, conditionsChanged }
+  return { rate, tickets, totalAmount, currency, language, organizationNumber, conditionsChanged }
 }
 
 /** Validates and prices a checkout by the database's clock and counters, and holds nothing. `terms` are those

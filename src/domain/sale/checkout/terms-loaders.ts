@@ -44,7 +44,9 @@ export type Terms = {
   event: Pick<Event, 'startDate' | 'endDate' | 'age'>
   /** Time zone of the event's location; null if the event has none. */
   timezone: string | null
-  organization: Pick<Organization, 'currency' | 'language' | 'platformFeePercentage'>
+  organization: Pick<Organization, 'currency' | 'language' | 'platformFeePercentage'> & {
+    organizationNumber: number
+  }
   /** True if overdue unpaid holds still take up places of the rate. */
   hasOverdueHolds: boolean
 }
@@ -54,6 +56,7 @@ const saleRows = fewRowsOf({
   startDate: events.startDate,
   endDate: events.endDate,
   age: ageText,
+  organizationNumber: organizations.number,
   currency: organizations.currency,
   language: organizations.language,
   platformFeePercentage: organizations.platformFeePercentage,

@@ -5,7 +5,7 @@ import { inSeconds } from '../../../database/clock.ts'
 import { type Connection, isUnavailable } from '../../../database/database.ts'
 import type { Context } from '../../../request/context.ts'
 import { illegalTransition, Refusal, refusal } from '../../../shared/errors.ts'
-import { newId } from '../../../shared/ids.ts'
+import { newRefundId } from '../../../shared/ids.ts'
 import { toMoney } from '../../../shared/money.ts'
 import { ownProvider } from '../../payment/provider.ts'
 import { type Charge, charges, type Payment } from '../../payment/table.ts'
@@ -46,7 +46,7 @@ const findPayingCharge = query<{ id: string; ticketId: string | null; refunded: 
 const takenFrom = (
   { organizationId, channelId, mode }: Pick<Payment, 'organizationId' | 'channelId' | 'mode'>,
   { id: chargeId, paymentId, currency }: Pick<Charge, 'id' | 'paymentId' | 'currency'>,
-) => ({ id: newId('ref'), organizationId, channelId, mode, paymentId, chargeId, currency })
+) => ({ id: newRefundId(paymentId), organizationId, channelId, mode, paymentId, chargeId, currency })
 
 /** Creates pending refunds of tickets of a payment, of those with something left to refund. The caller makes the first
  *  attempts at once; a background job takes over when their lease ends. Requires this transaction to hold the row

@@ -26,7 +26,7 @@ export async function findNamed(
 ): Promise<NamedTickets> {
   if (ticketId !== undefined)
     return { ...(await requireTicket(ticketId, ctx, ['of', 'ticketId'])), ids: [ticketId] }
-  const payment = await requirePayment(paymentId, ctx, undefined, ['of', 'paymentId'])
+  const payment = await requirePayment(paymentId, ctx, ['of', 'paymentId'])
   const tickets = await findTicketsOf(ctx.db, payment)
   return { ...payment, paymentId, ids: tickets.map(({ id }) => id) }
 }

@@ -1,5 +1,5 @@
-import { and, asc, eq, lte, not, type SQL, sql } from 'drizzle-orm'
-import { readByOrganization } from '../../../data/by-organization.ts'
+import { and, eq, lte, not, sql } from 'drizzle-orm'
+import { type DueRow, findEverywhere, longestDue, readByOrganization } from '../../../data/by-organization.ts'
 import { anyOf, inOrganization, query } from '../../../data/query.ts'
 import { nowMs } from '../../../database/clock.ts'
 import type { Database } from '../../../database/database.ts'
@@ -14,15 +14,8 @@ import { tickets } from '../../ticket/table.ts'
 import type { TicketRate } from '../../ticket-rate/table.ts'
 import { type Ending, releaseHolds } from './release-holds.ts'
 
-// Payments as the queue has them; each is checked again under its lock.
-const findOverdue = (db: Database, condition?: SQL) =>
-  db
-    .select({ id: holds.paymentId, organizationId: holds.organizationId })
-    .from(holds)
-    .where(and(lte(holds.expiresAt, nowMs), condition))
-
-// Locks these payments, and expires those that are still overdue, organization by organization. Resolves to their
-// number.
+// Locks these payments, and expires those that are still overdue, organization by organization: the queue may be behind.
+// Resolves to their number.
 async function expireFound(db: Database, found: PaymentName[], onLocked: OnLocked): Promise<number> {
   let expired = 0
   for (const [organizationId, own] of groupBy(found, ({ organizationId }) => organizationId)) {
@@ -41,14 +34,23 @@ async function expireFound(db: Database, found: PaymentName[], onLocked: OnLocke
 
 /** Expires up to `limit` overdue payments, in a transaction for each organization, and returns their number.
  *  Safe to run in many processes: each skips rows that another has locked (DECISIONS 5). */
-export const expireHolds = async (db: Database, limit: number): Promise<number> =>
-  expireFound(db, await findOverdue(db).orderBy(asc(holds.expiresAt)).limit(limit), 'skip')
+export async function expireHolds(db: Database, limit: number): Promise<number> {
+  const found = await findEverywhere<PaymentName & DueRow>(
+    db,
+    holds,
+    (from) => sql`select ${holds.paymentId} as id, ${holds.organizationId} as "organizationId",
+        extract(epoch from ${holds.expiresAt})::float8 as since
+      from ${from} where ${holds.expiresAt} <= ${nowMs} order by ${holds.expiresAt} limit ${limit}`,
+  )
+  return expireFound(db, longestDue(found, limit), 'skip')
+}
 
 /** Expires the overdue holds of one rate, for a checkout that finds it full. Waits for other processes that
  *  are expiring them already. */
 export async function expireHoldsOf(db: Database, { id, organizationId }: TicketRate) {
+  const overdue = db.select({ id: holds.paymentId, organizationId: holds.organizationId }).from(holds)
   const isOfRate = and(eq(holds.organizationId, organizationId), eq(holds.ticketRateId, id))
-  await expireFound(db, await findOverdue(db, isOfRate), 'wait')
+  await expireFound(db, await overdue.where(and(isOfRate, lte(holds.expiresAt, nowMs))), 'wait')
 }
 
 const overdueUses = query<PaymentName & { discountId: string }>(
@@ -79,5 +81,11 @@ const batchSize = 100
  *  processes. */
 export async function sweepHolds(db: Database): Promise<void> {
   while ((await expireHolds(db, batchSize)) === batchSize);
-  await db.delete(idempotencyKeys).where(not(isFresh))
+  const old = await findEverywhere<{ id: string }>(
+    db,
+    idempotencyKeys,
+    (from) => sql`select distinct ${idempotencyKeys.organizationId} as id from ${from} where ${not(isFresh)}`,
+  )
+  for (const { id } of old)
+    await db.delete(idempotencyKeys).where(and(eq(idempotencyKeys.organizationId, id), not(isFresh)))
 }

@@ -16,5 +16,5 @@ export async function cancelCheckout(paymentId: string, ctx: Context): Promise<P
   loaders.clear()
   if (status !== 'cancelled')
     throw new Refusal(illegalTransition('payment', { id: found.id, status }, 'cancelled'))
-  return requirePayment(paymentId, ctx, found)
+  return requirePayment(paymentId, ctx)
 }

@@ -1,5 +1,5 @@
-import { and, asc, eq, isNull, lte, or, sql } from 'drizzle-orm'
-import { claimByOrganization } from '../../../data/leased-jobs.ts'
+import { and, eq, isNull, lte, or, sql } from 'drizzle-orm'
+import { claimByOrganization, findDue } from '../../../data/leased-jobs.ts'
 import { nowMs, secondsFromNow } from '../../../database/clock.ts'
 import type { Database } from '../../../database/database.ts'
 import { transaction } from '../../../database/transaction.ts'
@@ -77,22 +77,23 @@ const retryAt = secondsFromNow(
 const { id, organizationId, status } = payments
 
 async function claimSessions(db: Database, provider: string) {
-  const isDue = and(eq(openSessions.provider, provider), lte(openSessions.dueAt, nowMs))
-  const due = db.select({ organizationId: openSessions.organizationId }).from(openSessions).where(isDue)
-  const found = await due.orderBy(asc(openSessions.dueAt)).limit(batchSize)
-  return claimByOrganization(found, async (ofOrganization, limit) => {
-    const isOwnDue = and(eq(openSessions.organizationId, ofOrganization), isDue)
-    // An array, so that the subquery runs once.
-    const isFree = sql`${openSessions.sessionId} = any(array(select ${openSessions.sessionId} from ${openSessions}
+  const isDue = sql`${openSessions.provider} = ${provider} and ${openSessions.dueAt} <= ${nowMs}`
+  return claimByOrganization(
+    await findDue(db, openSessions, isDue, batchSize),
+    async (ofOrganization, limit) => {
+      const isOwnDue = and(eq(openSessions.organizationId, ofOrganization), isDue)
+      // An array, so that the subquery runs once.
+      const isFree = sql`${openSessions.sessionId} = any(array(select ${openSessions.sessionId} from ${openSessions}
       where ${isOwnDue} order by ${openSessions.dueAt} limit ${limit} for update skip locked))`
-    const isOpen = and(eq(payments.organizationId, ofOrganization), isOfSession, payments.sessionOpen)
-    return db
-      .update(openSessions)
-      .set({ dueAt: retryAt })
-      .from(payments)
-      .where(and(isOwnDue, isOpen, isFree))
-      .returning({ id, organizationId, status, sessionId: openSessions.sessionId })
-  })
+      const isOpen = and(eq(payments.organizationId, ofOrganization), isOfSession, payments.sessionOpen)
+      return db
+        .update(openSessions)
+        .set({ dueAt: retryAt })
+        .from(payments)
+        .where(and(isOwnDue, isOpen, isFree))
+        .returning({ id, organizationId, status, sessionId: openSessions.sessionId })
+    },
+  )
 }
 
 // Returns a function that settles the outcome, so that all calls to the provider end before anything is

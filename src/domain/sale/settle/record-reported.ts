@@ -9,11 +9,14 @@ import { type Charge, charges, type Payment, providerEvents } from '../../paymen
 /** Charge to be recorded. Amount in minor units. */
 export type NewCharge = Omit<Charge, 'createdAt'>
 
-const insertCharges = insertRows('record_charges', charges, 'skip')
+const insertCharges = insertRows('record_charges', charges, { key: 'id', skip: true })
 
 /** Records events of a provider about payments of one organization, or about refunds of them, and returns the ids of
  *  those that are new. */
-export const recordProviderEvents = insertRows('insert_provider_events', providerEvents, 'skip')
+export const recordProviderEvents = insertRows('insert_provider_events', providerEvents, {
+  key: 'id',
+  skip: true,
+})
 
 /** Records charges, once per provider reference. Returns those that were not known before. */
 export async function recordCharges(tx: Connection, reported: Omit<NewCharge, 'id'>[]): Promise<NewCharge[]> {

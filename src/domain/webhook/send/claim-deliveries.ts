@@ -1,6 +1,10 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { notInArray, type SQL, sql } from 'drizzle-orm'
 import { arrayRows } from '../../../data/array-params.ts'
-import { mustClaimByOrganization } from '../../../data/by-organization.ts'
+import {
+  findEverywhere,
+  mustClaimByOrganization,
+  writeByOrganization,
+} from '../../../data/by-organization.ts'
 import { inOrganizationIfNamed, query, textArrayParam } from '../../../data/query.ts'
 import { nowMs } from '../../../database/clock.ts'
 import type { Database } from '../../../database/database.ts'
@@ -40,11 +44,11 @@ const share = sql`case when ${webhooks.failingSince} is null then
     ${sql.raw(String(firstBatchSize))}) else 1 end`
 
 const isReady = sql`${webhooks.status} = 'enabled'
-  and (${webhooks.pausedUntil} is null or ${webhooks.pausedUntil} <= ${nowMs})
-  and not ${webhooks.id} = any(${textArrayParam('except')})`
+  and (${webhooks.pausedUntil} is null or ${webhooks.pausedUntil} <= ${nowMs})`
 
 // Random order, so that no webhook is always last when there is more than the limit.
-const ready = sql`(select ${webhooks.id}, ${share} as share from ${webhooks} where ${isReady} order by random()) as asked`
+const ready = sql`(select ${webhooks.id}, ${share} as share from ${webhooks} where ${isReady}
+  and not ${webhooks.id} = any(${textArrayParam('except')}) order by random()) as asked`
 
 // Takes a share of each of some webhooks, oldest first. Rows that another process is claiming are left to it.
 const claimOf = (asked: SQL, limit: SQL) => sql`
@@ -85,14 +89,16 @@ const claimOwn = query<ClaimedDelivery>('claim_webhook_deliveries_of_organizatio
 type Due = { organizationId: string; webhookId: string; isFailing: boolean; count: number }
 
 // No server has all deliveries of a webhook, so none can stop at its share: each counts all that are due.
-const findDue = query<Due>(
-  'due_webhook_deliveries',
-  () => sql`
-  select ${organizationId} as "organizationId", ${webhookId} as "webhookId",
-    ${webhooks.failingSince} is not null as "isFailing", count(*)::integer as count
-  from ${webhookDeliveries} join ${webhooks} on ${webhooks.id} = ${webhookId}
-  where ${isDue} and ${isReady} group by 1, 2, 3 limit ${placeholder('limit')}::integer`,
-)
+const findDue = (db: Database, except: string[], limit: number) =>
+  findEverywhere<Due>(
+    db,
+    webhookDeliveries,
+    (from) => sql`
+    select ${organizationId} as "organizationId", ${webhookId} as "webhookId",
+      ${webhooks.failingSince} is not null as "isFailing", count(*)::integer as count
+    from ${from} join ${webhooks} on ${webhooks.id} = ${webhookId}
+    where ${isDue} and ${isReady} and ${notInArray(webhooks.id, except)} group by 1, 2, 3 limit ${limit}`,
+  )
 
 async function claimEach(
   db: Database,
@@ -107,7 +113,7 @@ async function claimEach(
     return taken
   }
   const claimed: ClaimedDelivery[] = []
-  const found = groupBy(await findDue(db, { except, limit }), ({ organizationId }) => organizationId)
+  const found = groupBy(await findDue(db, except, limit), ({ organizationId }) => organizationId)
   for (const [organizationId, due] of found) {
     if (claimed.length >= limit) break
     const shares = due.map((each) => {
@@ -131,11 +137,13 @@ const release = query('give_back_webhook_deliveries', () => {
   const { cells, rows } = unsent
   return sql`
   update ${webhookDeliveries} set attempts = ${attempts} - 1, due_at = now() from ${rows}
-  where ${organizationId} = ${cells.organizationId} and ${webhookId} = ${cells.webhookId} and ${changeId} = ${cells.id}
+  where ${inOrganizationIfNamed(organizationId)} and ${organizationId} = ${cells.organizationId} and ${webhookId} = ${cells.webhookId} and ${changeId} = ${cells.id}
     and ${attempts} = ${cells.attempts} and ${status} = 'pending'`
 })
 
 /** Returns claimed but unsent deliveries to the queue before their lease ends. Counts no attempt. */
 export async function releaseDeliveries(db: Database, claimed: ClaimedDelivery[]): Promise<void> {
-  if (claimed.length > 0) await release(db, unsent.values(claimed))
+  await writeByOrganization(db, claimed, (own, organizationId) =>
+    release(db, { organizationId, ...unsent.values(own) }),
+  )
 }

@@ -4,7 +4,8 @@ import { sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
 import pLimit from 'p-limit'
 import { arrayRows } from '../../../data/array-params.ts'
-import { query } from '../../../data/query.ts'
+import { writeByOrganization } from '../../../data/by-organization.ts'
+import { inOrganizationIfNamed, query } from '../../../data/query.ts'
 import { secondsFromNow } from '../../../database/clock.ts'
 import type { Database } from '../../../database/database.ts'
 import { groupBy } from '../../../shared/group-by.ts'
@@ -38,7 +39,7 @@ const recordDeliveries = query(
     due_at = ${secondsFromNow(sql`outcomes."retrySeconds"`)}, last_status = outcomes."lastStatus", last_error = outcomes."lastError",
     delivered_at = case when outcomes.status = 'delivered' then clock.at else ${webhookDeliveries.deliveredAt} end
   from ${clock} cross join ${outcomes.typed}
-  where ${organizationId} = outcomes."organizationId" and ${webhookId} = outcomes."webhookId" and ${changeId} = outcomes.id
+  where ${inOrganizationIfNamed(organizationId)} and ${organizationId} = outcomes."organizationId" and ${webhookId} = outcomes."webhookId" and ${changeId} = outcomes.id
     and ${attempts} = outcomes.attempts and ${status} = 'pending'`,
 )
 
@@ -83,7 +84,9 @@ const webhookOf = (attempts: Attempt[]) => ({
 export async function recordAttempts(db: Database, tried: Attempt[]): Promise<void> {
   if (tried.length === 0) return
   const rows = tried.map(({ claimed, verdict }) => ({ ...claimed, ...verdict }))
-  await recordDeliveries(db, outcomes.values(rows))
+  await writeByOrganization(db, rows, (own, organizationId) =>
+    recordDeliveries(db, { organizationId, ...outcomes.values(own) }),
+  )
   // Usually nothing fails and nothing did before, so no webhook needs an update.
   const changed = [...groupBy(tried, ({ claimed }) => claimed.webhookId).values()]
     .filter((attempts) =>

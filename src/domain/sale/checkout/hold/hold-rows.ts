@@ -1,5 +1,5 @@
 import type { Idempotency } from '../../../../data/idempotency.ts'
-import { newDocumentToken, newId, newPageToken, newQrCode } from '../../../../shared/ids.ts'
+import { newDocumentToken, newPageToken, newQrCode, newSoldId } from '../../../../shared/ids.ts'
 import { searchNameOf } from '../../../event/search-words.ts'
 import type { Payment } from '../../../payment/table.ts'
 import type { Ticket } from '../../../ticket/table.ts'
@@ -30,7 +30,7 @@ const unsetTime = new Date(0)
 
 function toPayment(job: HoldJob): Payment {
   const { plan, input, seller } = job
-  const id = newId('pay')
+  const id = newSoldId('pay', plan.organizationNumber)
   return {
     id,
     channelId: seller.channelId,
@@ -63,7 +63,7 @@ function toPayment(job: HoldJob): Payment {
 // Spelled out column by column: put together from spread parts, these were a fifth of all that a checkout allocated.
 function toTicket(job: HoldJob, payment: Payment, ticket: PricedTicket, position: number): Ticket {
   const { plan, input, seller } = job
-  const id = newId('tkt')
+  const id = newSoldId('tkt', plan.organizationNumber)
   return {
     id,
     paymentId: payment.id,

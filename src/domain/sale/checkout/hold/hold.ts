@@ -29,7 +29,7 @@ type Held = { outcomes: string[]; used_up: string[]; at: number }
 const parameter = sql.placeholder
 const call = query<{ held: Held }>(
   'hold',
-  () => sql`select hold(${parameter('organizationId')}::text, ${parameter('mode')}::text::key_mode,
+  () => sql`select hold(${parameter('organizationId')}::text, ${parameter('mode')}::key_mode,
     ${parameter('waits')}::boolean, ${parameter('mayUseUp')}::boolean, ${parameter('payments')}::new_payment[],
     ${parameter('tickets')}::new_ticket[]) as held`,
 )

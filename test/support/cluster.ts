@@ -1,0 +1,82 @@
+import { sql } from 'drizzle-orm'
+import type { Database } from '../../src/database/database.ts'
+import { runSql } from '../../src/database/database.ts'
+import { aCatalogue, anEvent, anOrganization, aPrice, aRate, aSupplement } from './factories.ts'
+import { createTestDatabase, type GatewayOptions } from './harness.ts'
+import { openSale } from './sale.ts'
+
+// A sale of several organizations on a cluster, and what the coordinator sends to its servers.
+
+/** A server of the cluster. */
+type Server = { id: number; address: string; port: number }
+
+/** Server that has an organization's rows. */
+export async function serverOf(db: Database, organizationId: string): Promise<Server> {
+  const [server] = await runSql<Server>(
+    db,
+    sql`select nodeid as id, nodename || ':' || nodeport as address, nodeport as port
+      from pg_dist_placement join pg_dist_node using (groupid)
+      where shardid = get_shard_id_for_distribution_column('payments', ${organizationId}::text)`,
+  )
+  if (!server) throw new Error(`no server has ${organizationId}`)
+  return server
+}
+
+/** Commands that some work sent to servers. */
+export type Commands = { servers: string[]; texts: string[]; inTwoPhases: boolean }
+
+/** Opens a sale of organizations, the first two of which lie on different servers. Each has a rate of 1,000 places. */
+export async function openClusterSale(options: Omit<GatewayOptions, 'database' | 'onNotice'> = {}) {
+  const database = await createTestDatabase()
+  const { db, close } = await database.open()
+  const first = await serverOf(db, 'org_1')
+  let number = 2
+  while ((await serverOf(db, `org_${number}`)).id === first.id) number++
+  const [{ name } = { name: '' }] = await runSql<{ name: string }>(db, sql`select current_database() as name`)
+  await runSql(db, `alter database ${name} set citus.log_remote_commands = on`)
+  await close()
+  const organizationIds = ['org_1', `org_${number}`]
+  const all = [...organizationIds, 'other_1', 'other_2', 'other_3']
+  const noticed: { message?: string; detail?: string }[] = []
+  const sale = await openSale(
+    aCatalogue({
+      organizations: all.map((_id) => anOrganization({ _id })),
+      events: all.map((organization_id) =>
+        anEvent({
+          _id: `evt_${organization_id}`,
+          organization_id,
+          location_id: undefined,
+          ticket_rates: [
+            aRate({
+              _id: `rate_${organization_id}`,
+              availability: { sold: 0, available: 1000 },
+              prices: [aPrice({ _id: `price_${organization_id}` })],
+              supplements: [aSupplement({ _id: `sup_${organization_id}` })],
+            }),
+          ],
+        }),
+      ),
+    }),
+    { ...options, database, onNotice: (notice) => void noticed.push(notice) },
+  )
+  return {
+    sale,
+    organizationIds,
+    all,
+    async commandsOf(work: () => Promise<unknown>): Promise<Commands> {
+      noticed.length = 0
+      await work()
+      const sent = noticed.filter(({ message }) => message?.startsWith('issuing'))
+      const texts = sent.map(({ message = '' }) => message.slice('issuing '.length))
+      return {
+        servers: [...new Set(sent.map(({ detail = '' }) => /@(\S+:\d+)/.exec(detail)?.[1] ?? ''))].sort(),
+        texts,
+        inTwoPhases: texts.some((text) => text.startsWith('PREPARE TRANSACTION')),
+      }
+    },
+    async close() {
+      await sale.close()
+      await database.drop()
+    },
+  }
+}
