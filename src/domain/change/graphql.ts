@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { builder, enumOf, ModeRef, NodeRef, time } from '../../graphql/builder.ts'
-import { connectionOf, costOfPage, edgeOf } from '../../graphql/connection.ts'
+import { connectionOf, costOfPage } from '../../graphql/connection.ts'
 import { argsOf, inputOf, inputTypes } from '../../graphql/input-of.ts'
 import { preload, viaId } from '../../graphql/lookahead.ts'
 import { pageSize } from '../../shared/input-types.ts'
@@ -71,18 +71,16 @@ const streamInput = z.object({
 })
 const pageInput = streamInput.extend({ first: pageSize.default(50).describe('Page size, 1 to 100.') })
 
-const ofFeed = { things: 'changes', toCursor: ({ cursor }: FeedChange) => cursor() }
-const ChangeEdgeRef = edgeOf('Change', ChangeRef, ofFeed)
-const ChangeConnectionRef = connectionOf(
-  'Change',
-  ChangeRef,
-  { ...ofFeed, description: 'Page of the feed, oldest change first.' },
-  ChangeEdgeRef,
-)
+const toCursor = ({ cursor }: FeedChange) => cursor()
+const list = connectionOf('Change', ChangeRef, {
+  things: 'changes',
+  toCursor,
+  description: 'Page of the feed, oldest change first.',
+})
 
 builder.queryField('changes', (t) =>
   t.field({
-    type: ChangeConnectionRef,
+    type: list.connection,
     nullable: true,
     description:
       'Lists the changes that concern the caller, oldest first. Store `endCursor` and begin after it next time, also after an empty page: no change is missed or repeated, even after a move to another database server. `NOW` is an empty page with the present cursor. With `types` a page looks through 100 changes, and may hold fewer than asked for, even none, although `hasNextPage` is true. Changes of one organization keep their order; those of several are merged by time. A channel sees changes of its payments and tickets, and of the rates of organizations that have given it access; an integration sees all changes of its organization. Refuses an unknown cursor with `CURSOR_UNKNOWN`: then start again from `OLDEST`, and skip the changes whose `id` is already known.',
@@ -99,15 +97,11 @@ builder.queryField('changes', (t) =>
 
 builder.subscriptionField('changes', (t) =>
   t.field({
-    type: ChangeEdgeRef,
+    type: list.edge,
     description:
       'Streams the changes that concern the caller, as the query `changes` lists them: those from the start, and then each new one. Go on after the `cursor` of the last one; it is also the `id` of its event in the stream, which a client may send as `Last-Event-ID`. Refuses an unknown cursor with `CURSOR_UNKNOWN`.',
     extensions: {
-      needs: {
-        caller: 'confidential',
-        scope: 'tickets:read',
-        stream: { eventIdOf: ofFeed.toCursor },
-      },
+      needs: { caller: 'confidential', scope: 'tickets:read', stream: { eventIdOf: toCursor } },
     },
     complexity: { field: 1_000, multiplier: 1 },
     args: argsOf(t.arg, streamInput),

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { builder, enumOf, NodeRef, nullable, nullableTime, time } from '../../graphql/builder.ts'
-import { inputOf } from '../../graphql/input-of.ts'
+import { argsOf, inputOf } from '../../graphql/input-of.ts'
 import { viaId } from '../../graphql/lookahead.ts'
 import { loadNamed } from '../../request/context.ts'
 import * as scalars from '../../shared/input-types.ts'
@@ -112,8 +112,8 @@ const eventBy = z
     slug: eventSlug.nullish().describe('Slugs of the organizer and of the event.'),
   })
   .describe('What an event is found by.')
-const eventArgs = z.object({ by: eventBy })
-const EventByRef = inputOf('EventBy', eventBy, { isOneOf: true })
+const eventArgs = z.object({ by: eventBy.describe('Its identifier or its slugs.') })
+inputOf('EventBy', eventBy, { isOneOf: true })
 
 builder.queryField('event', (t) =>
   t.field({
@@ -121,7 +121,7 @@ builder.queryField('event', (t) =>
     nullable: true,
     extensions: { needs: { caller: 'any', scope: 'catalogue', shared: true } },
     description: 'Finds an event. Null if it does not exist or the caller does not see it.',
-    args: { by: t.arg({ type: EventByRef, required: true, description: 'Its identifier or its slugs.' }) },
+    args: argsOf(t.arg, eventArgs),
     resolve(_root, args, ctx) {
       const { id, slug } = parse(eventArgs, args).by
       return slug ? findEventBySlug(slug, ctx) : loadNamed(ctx, eventById, id ?? '')

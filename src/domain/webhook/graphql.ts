@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { builder, enumOf, ModeRef, NodeRef, nullable, nullableTime, time } from '../../graphql/builder.ts'
-import { connectionOf, costOfPage, forwardArgs, sizeOf, toPage } from '../../graphql/connection.ts'
+import { connectionOf, costOfPage, forwardArgs, readForward } from '../../graphql/connection.ts'
 import { inputTypes } from '../../graphql/input-of.ts'
 import { mutation, oneObject } from '../../graphql/mutation-result.ts'
 import { ChangeRef, ChangeTypeRef } from '../change/graphql.ts'
@@ -195,7 +195,7 @@ const WebhookDeliveryRef = builder.objectRef<DeliveryWithChange>('WebhookDeliver
   }),
 })
 
-const WebhookDeliveryConnectionRef = connectionOf('WebhookDelivery', WebhookDeliveryRef, {
+const { connection: WebhookDeliveryConnectionRef } = connectionOf('WebhookDelivery', WebhookDeliveryRef, {
   things: 'deliveries',
   description: 'Page of deliveries, newest change first.',
   toCursor,
@@ -213,11 +213,11 @@ builder.objectField(WebhookRef, 'deliveries', (t) =>
       }),
       ...forwardArgs(t, 'Returns deliveries after this cursor; from the newest if omitted.'),
     },
-    resolve: async ({ id: webhookId }, { status, after, ...args }, { loaders }) => {
-      const first = sizeOf(args)
-      const page: DeliveryPage = { webhookId, status, after: after && readCursor(after), limit: first + 1 }
-      return toPage(await loaders.load(deliveryPages, JSON.stringify(page)), first, after)
-    },
+    resolve: ({ id: webhookId }, { status, ...args }, { loaders }) =>
+      readForward(args, readCursor, (after, limit) => {
+        const page: DeliveryPage = { webhookId, status, after, limit }
+        return loaders.load(deliveryPages, JSON.stringify(page))
+      }),
   }),
 )
 
