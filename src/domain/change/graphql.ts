@@ -7,9 +7,9 @@ import { pageSize } from '../../shared/input-types.ts'
 import { parse } from '../../shared/parse.ts'
 import { OrganizationRef } from '../organization/graphql.ts'
 import { organizationById } from '../organization/loaders.ts'
-import { type FeedChange, readFeedPage } from './list-changes.ts'
+import { changeTypes, type FeedChange, feedStart, readFeedPage } from './list-changes.ts'
 import { changeById } from './loaders.ts'
-import { type Change, changeDescriptions, changeType } from './table.ts'
+import { type Change, changeDescriptions } from './table.ts'
 import { watchChanges } from './watch-changes.ts'
 
 // GraphQL names cannot contain the dot of the webhook's type.
@@ -49,25 +49,14 @@ const FeedPositionRef = enumOf('FeedPosition', 'Position in the feed.', {
   now: 'After the newest change that the caller may see now.',
 })
 
-const feedStart = z
-  .object({
-    after: z.string().nullish().describe('A cursor, which is valid only for the caller that received it.'),
-    at: z.enum(['oldest', 'now']).nullish().describe('A position.'),
-  })
-  .describe('Start of a reader in the feed: behind a cursor, or at a position.')
 inputTypes.add(feedStart.shape.at, { type: FeedPositionRef })
 inputOf('FeedStart', feedStart, { isOneOf: true })
 
-const type = z.enum(changeType.enumValues)
-inputTypes.add(type, { type: ChangeTypeRef })
+inputTypes.add(changeTypes.element, { type: ChangeTypeRef })
 
 const streamInput = z.object({
   from: feedStart,
-  types: z
-    .array(type)
-    .min(1, 'must name at least one type')
-    .nullish()
-    .describe('Types of change to return; all if omitted.'),
+  types: changeTypes.nullish().describe('Types of change to return; all if omitted.'),
 })
 const pageInput = streamInput.extend({ first: pageSize.default(50).describe('Page size, 1 to 100.') })
 

@@ -55,8 +55,7 @@ inputOf('ScanInput', uploadedScan)
 /** Field of an outcome, at the door or at the bar. */
 const ticketOfScan = {
   type: TicketRef,
-  nullable: true,
-  description: 'Ticket that was scanned; null if none was found.',
+  ...nullable('Ticket that was scanned; null if none was found.'),
   resolve: ({ ticketId }: { ticketId: string | null }, _args: object, { loaders }: Context) =>
     ticketId ? loaders.load(ticketById, ticketId) : null,
 } as const

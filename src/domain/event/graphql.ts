@@ -118,9 +118,8 @@ inputOf('EventBy', eventBy, { isOneOf: true })
 builder.queryField('event', (t) =>
   t.field({
     type: EventRef,
-    nullable: true,
+    ...nullable('Finds an event. Null if it does not exist or the caller does not see it.'),
     extensions: { needs: { caller: 'any', scope: 'catalogue', shared: true } },
-    description: 'Finds an event. Null if it does not exist or the caller does not see it.',
     args: argsOf(t.arg, eventArgs),
     resolve(_root, args, ctx) {
       const { id, slug } = parse(eventArgs, args).by

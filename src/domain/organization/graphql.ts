@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { builder, NodeRef } from '../../graphql/builder.ts'
+import { builder, NodeRef, nullable } from '../../graphql/builder.ts'
 import { connectionOf, costOfPage, forwardArgs, readForward } from '../../graphql/connection.ts'
 import { argsOf, inputOf } from '../../graphql/input-of.ts'
 import { requireCaller } from '../../request/context.ts'
@@ -69,9 +69,8 @@ inputOf('OrganizationBy', organizationBy, { isOneOf: true })
 builder.queryField('organization', (t) =>
   t.field({
     type: OrganizationRef,
-    nullable: true,
+    ...nullable('Finds an organization. Null if it does not exist or the caller does not see it.'),
     extensions: { needs: { caller: 'any', scope: 'catalogue', shared: true } },
-    description: 'Finds an organization. Null if it does not exist or the caller does not see it.',
     args: argsOf(t.arg, organizationArgs),
     async resolve(_root, args, ctx) {
       const { organizationIds } = requireCaller(ctx)
