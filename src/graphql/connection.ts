@@ -4,12 +4,7 @@ import { pageSize } from '../shared/input-types.ts'
 import { parse } from '../shared/parse.ts'
 import { builder } from './builder.ts'
 
-type PageInfo = {
-  hasNextPage: boolean
-  hasPreviousPage: boolean
-  startCursor: string | null
-  endCursor: string | null
-}
+type PageInfo = Required<Omit<Page<unknown>, 'nodes' | 'after'>>
 
 const PageInfoRef = builder.objectRef<PageInfo>('PageInfo').implement({
   description: 'Cursors of a page, and whether more pages follow.',

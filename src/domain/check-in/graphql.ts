@@ -2,8 +2,9 @@ import type { ObjectFieldBuilder } from '@pothos/core'
 import { builder, enumOf, NodeRef, nullable, nullableTime, time } from '../../graphql/builder.ts'
 import { connectionOf, costOfPage, forwardArgs, readForward } from '../../graphql/connection.ts'
 import { inputOf, inputTypes } from '../../graphql/input-of.ts'
+import { viaLoader } from '../../graphql/lookahead.ts'
 import { mutation, oneObject } from '../../graphql/mutation-result.ts'
-import { type Context, isIntegrationWith, loadNamed } from '../../request/context.ts'
+import { isIntegrationWith, loadNamed } from '../../request/context.ts'
 import { refusalOf } from '../../shared/errors.ts'
 import { EventRef } from '../event/graphql.ts'
 import { eventById } from '../event/loaders.ts'
@@ -56,8 +57,7 @@ inputOf('ScanInput', uploadedScan)
 const ticketOfScan = {
   type: TicketRef,
   ...nullable('Ticket that was scanned; null if none was found.'),
-  resolve: ({ ticketId }: { ticketId: string | null }, _args: object, { loaders }: Context) =>
-    ticketId ? loaders.load(ticketById, ticketId) : null,
+  ...viaLoader(ticketById, ({ ticketId }: { ticketId: string | null }) => ticketId),
 } as const
 
 const reasonsOf = ({ result, isEarly }: NewCheckIn): NewCheckIn['result'][] => {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { builder, enumOf, NodeRef, nullable, nullableTime, time } from '../../graphql/builder.ts'
 import { argsOf, inputOf } from '../../graphql/input-of.ts'
-import { viaId } from '../../graphql/lookahead.ts'
+import { viaId, viaLoader } from '../../graphql/lookahead.ts'
 import { loadNamed } from '../../request/context.ts'
 import * as scalars from '../../shared/input-types.ts'
 import { parse } from '../../shared/parse.ts'
@@ -86,12 +86,7 @@ EventRef.implement({
     location: t.field({
       type: LocationRef,
       ...nullable('Venue of the event; null if it has none.'),
-      extensions: {
-        preload: (events, { loaders }) =>
-          loaders.get(locationById).loadAll(events.flatMap(({ locationId }) => locationId ?? [])),
-      },
-      resolve: (event, _args, { loaders }) =>
-        event.locationId ? loaders.get(locationById).get(event.locationId) : null,
+      ...viaLoader(locationById, ({ locationId }: Event) => locationId),
     }),
   }),
 })
