@@ -4,12 +4,7 @@ import { pageSize } from '../shared/input-types.ts'
 import { parse } from '../shared/parse.ts'
 import { builder } from './builder.ts'
 
-type PageInfo = {
-  hasNextPage: boolean
-  hasPreviousPage: boolean
-  startCursor: string | null
-  endCursor: string | null
-}
+type PageInfo = Required<Omit<Page<unknown>, 'nodes' | 'after'>>
 
 const PageInfoRef = builder.objectRef<PageInfo>('PageInfo').implement({
   description: 'Cursors of a page, and whether more pages follow.',
@@ -49,7 +44,7 @@ export type Page<Node> = {
 /** Makes a page of `first` items. Expects `found` to hold one item more if the list continues. */
 export const toPage = <Node>(found: Node[], first: number, after: string | null | undefined): Page<Node> => ({
   nodes: found.slice(0, first),
-  after: after ?? null,
+  after: after || null,
   hasNextPage: found.length > first,
 })
 
@@ -72,8 +67,16 @@ export const costOfPage =
 
 const sizeInput = z.object({ first: pageSize })
 
-/** Reads the size of a page. Refuses: INVALID, out of range. */
-export const sizeOf = ({ first }: { first: number }): number => parse(sizeInput, { first }).first
+/** Reads a page forward: by `find` one item more than it shows, and behind the position of its cursor, null without one.
+ *  Refuses: INVALID, for a size out of range, and as `readCursor` does. */
+export async function readForward<Node, Position>(
+  { first, after }: { first: number; after?: string | null | undefined },
+  readCursor: (cursor: string) => Position,
+  find: (position: Position | null, limit: number) => Promise<Node[]>,
+): Promise<Page<Node>> {
+  const size = parse(sizeInput, { first }).first
+  return toPage(await find(after ? readCursor(after) : null, size + 1), size, after)
+}
 
 type Options<Node> = {
   /** Names the items in descriptions. */
@@ -86,15 +89,18 @@ type Options<Node> = {
   emptyHasCursor?: boolean
 }
 
-type EdgeOptions<Node> = Pick<Options<Node>, 'things' | 'toCursor' | 'texts'>
-
-/** Defines the edge type of a list. A node of the list may carry more than `Shape`, such as its cursor. */
-export const edgeOf = <Shape extends object, Node extends Shape = Shape>(
+/** Defines the type of a list's pages, `<name>Connection`, and that of its edges. A node may carry more than `Shape`, such
+ *  as its cursor, and a page more than its nodes. */
+export function connectionOf<
+  Shape extends object,
+  Node extends Shape = Shape,
+  OnePage extends Page<Node> = Page<Node>,
+>(
   name: string,
   node: ObjectRef<Types, Shape>,
-  { things, toCursor, texts }: EdgeOptions<Node>,
-) =>
-  builder.objectRef<Node>(`${name}Edge`).implement({
+  { things, description, toCursor, texts, emptyHasCursor = true }: Options<Node>,
+) {
+  const edge = builder.objectRef<Node>(`${name}Edge`).implement({
     description: texts?.edge ?? `Item and its cursor in a list of ${things}.`,
     fields: (t) => ({
       cursor: t.string({ description: 'Cursor of this edge, for `after`.', resolve: toCursor }),
@@ -106,27 +112,13 @@ export const edgeOf = <Shape extends object, Node extends Shape = Shape>(
       }),
     }),
   })
-
-/** Defines the connection type of a list, and the type of its edges unless that is given. A page may carry more than its
- *  nodes. */
-export function connectionOf<
-  Shape extends object,
-  Node extends Shape = Shape,
-  OnePage extends Page<Node> = Page<Node>,
->(
-  name: string,
-  node: ObjectRef<Types, Shape>,
-  options: Options<Node>,
-  edge = edgeOf<Shape, Node>(name, node, options),
-) {
-  const { things, description, toCursor, texts, emptyHasCursor = true } = options
   // The types of these resolvers depend on `Shape`, which is open here.
   const nodesOf = {
     complexity: { field: 1, multiplier: 1 },
     extensions: { preload: (pages: OnePage[]) => pages.flatMap(({ nodes }) => nodes) },
     resolve: ({ nodes }: OnePage) => nodes as never,
   }
-  return builder.objectRef<OnePage>(`${name}Connection`).implement({
+  const connection = builder.objectRef<OnePage>(`${name}Connection`).implement({
     description,
     fields: (t) => ({
       edges: t.field({
@@ -155,4 +147,5 @@ export function connectionOf<
       }),
     }),
   })
+  return { connection, edge }
 }

@@ -46,16 +46,19 @@ function asked([node, another]: readonly FieldNode[]): string[] | null {
 const asksOnly = (fields: readonly string[], nodes: readonly FieldNode[]): boolean =>
   asked(nodes)?.every((name) => fields.includes(name)) === true
 
-/** Defines a field that is resolved from a loader by a key of its parent, with its lookahead. */
-export const viaLoader = <Parent, Value>(
+/** Defines a field that is resolved from a loader by a key of its parent, with its lookahead; null without a key. */
+export const viaLoader = <Parent, Value, Key extends string | null>(
   definition: LoaderDefinition<Loader<Value>>,
-  keyOf: (parent: Parent) => string,
+  keyOf: (parent: Parent) => Key,
 ) => ({
   extensions: {
-    preload: (parents: Parent[], { loaders }: Context) => loaders.get(definition).loadAll(parents.map(keyOf)),
+    preload: (parents: Parent[], { loaders }: Context) =>
+      loaders.get(definition).loadAll(parents.flatMap((parent): string[] | string => keyOf(parent) ?? [])),
   },
-  resolve: (parent: Parent, _args: object, { loaders }: Context) =>
-    loaders.get(definition).get(keyOf(parent)),
+  resolve(parent: Parent, _args: object, { loaders }: Context) {
+    const key = keyOf(parent)
+    return (key === null ? null : loaders.get(definition).get(key)) as PromiseOrValue<Value | (Key & null)>
+  },
 })
 
 /** Resolves an edge: by `load`, or without it where nothing is asked for but the row's identifier and fields that its

@@ -160,6 +160,10 @@ export type Needs = {
 export const hasScope = ({ caller }: Context, scope: Needs['scope']): boolean =>
   caller?.kind !== 'integration' || scope === 'none' || caller.scopes.includes(scope)
 
+/** Reports whether the caller is an integration whose key has one of some scopes. */
+export const isIntegrationWith = (ctx: Context, ...oneOf: IntegrationScope[]): boolean =>
+  ctx.caller?.kind === 'integration' && oneOf.some((scope) => hasScope(ctx, scope))
+
 /** Refuses a caller of another kind (UNAUTHENTICATED, FORBIDDEN), and then an integration whose key lacks the scope
  *  (FORBIDDEN). */
 export function requireNeeds(ctx: Context, { caller, scope }: Needs): void {

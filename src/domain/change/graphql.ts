@@ -1,15 +1,15 @@
 import { z } from 'zod'
 import { builder, enumOf, ModeRef, NodeRef, time } from '../../graphql/builder.ts'
-import { connectionOf, costOfPage, edgeOf } from '../../graphql/connection.ts'
+import { connectionOf, costOfPage } from '../../graphql/connection.ts'
 import { argsOf, inputOf, inputTypes } from '../../graphql/input-of.ts'
 import { preload, viaId } from '../../graphql/lookahead.ts'
 import { pageSize } from '../../shared/input-types.ts'
 import { parse } from '../../shared/parse.ts'
 import { OrganizationRef } from '../organization/graphql.ts'
 import { organizationById } from '../organization/loaders.ts'
-import { type FeedChange, readFeedPage } from './list-changes.ts'
+import { changeTypes, type FeedChange, feedStart, readFeedPage } from './list-changes.ts'
 import { changeById } from './loaders.ts'
-import { type Change, changeDescriptions, changeType } from './table.ts'
+import { type Change, changeDescriptions } from './table.ts'
 import { watchChanges } from './watch-changes.ts'
 
 // GraphQL names cannot contain the dot of the webhook's type.
@@ -49,40 +49,27 @@ const FeedPositionRef = enumOf('FeedPosition', 'Position in the feed.', {
   now: 'After the newest change that the caller may see now.',
 })
 
-const feedStart = z
-  .object({
-    after: z.string().nullish().describe('A cursor, which is valid only for the caller that received it.'),
-    at: z.enum(['oldest', 'now']).nullish().describe('A position.'),
-  })
-  .describe('Start of a reader in the feed: behind a cursor, or at a position.')
 inputTypes.add(feedStart.shape.at, { type: FeedPositionRef })
 inputOf('FeedStart', feedStart, { isOneOf: true })
 
-const type = z.enum(changeType.enumValues)
-inputTypes.add(type, { type: ChangeTypeRef })
+inputTypes.add(changeTypes.element, { type: ChangeTypeRef })
 
 const streamInput = z.object({
   from: feedStart,
-  types: z
-    .array(type)
-    .min(1, 'must name at least one type')
-    .nullish()
-    .describe('Types of change to return; all if omitted.'),
+  types: changeTypes.nullish().describe('Types of change to return; all if omitted.'),
 })
 const pageInput = streamInput.extend({ first: pageSize.default(50).describe('Page size, 1 to 100.') })
 
-const ofFeed = { things: 'changes', toCursor: ({ cursor }: FeedChange) => cursor() }
-const ChangeEdgeRef = edgeOf('Change', ChangeRef, ofFeed)
-const ChangeConnectionRef = connectionOf(
-  'Change',
-  ChangeRef,
-  { ...ofFeed, description: 'Page of the feed, oldest change first.' },
-  ChangeEdgeRef,
-)
+const toCursor = ({ cursor }: FeedChange) => cursor()
+const list = connectionOf('Change', ChangeRef, {
+  things: 'changes',
+  toCursor,
+  description: 'Page of the feed, oldest change first.',
+})
 
 builder.queryField('changes', (t) =>
   t.field({
-    type: ChangeConnectionRef,
+    type: list.connection,
     nullable: true,
     description:
       'Lists the changes that concern the caller, oldest first. Store `endCursor` and begin after it next time, also after an empty page: no change is missed or repeated, even after a move to another database server. `NOW` is an empty page with the present cursor. With `types` a page looks through 100 changes, and may hold fewer than asked for, even none, although `hasNextPage` is true. Changes of one organization keep their order; those of several are merged by time. A channel sees changes of its payments and tickets, and of the rates of organizations that have given it access; an integration sees all changes of its organization. Refuses an unknown cursor with `CURSOR_UNKNOWN`: then start again from `OLDEST`, and skip the changes whose `id` is already known.',
@@ -99,15 +86,11 @@ builder.queryField('changes', (t) =>
 
 builder.subscriptionField('changes', (t) =>
   t.field({
-    type: ChangeEdgeRef,
+    type: list.edge,
     description:
       'Streams the changes that concern the caller, as the query `changes` lists them: those from the start, and then each new one. Go on after the `cursor` of the last one; it is also the `id` of its event in the stream, which a client may send as `Last-Event-ID`. Refuses an unknown cursor with `CURSOR_UNKNOWN`.',
     extensions: {
-      needs: {
-        caller: 'confidential',
-        scope: 'tickets:read',
-        stream: { eventIdOf: ofFeed.toCursor },
-      },
+      needs: { caller: 'confidential', scope: 'tickets:read', stream: { eventIdOf: toCursor } },
     },
     complexity: { field: 1_000, multiplier: 1 },
     args: argsOf(t.arg, streamInput),

@@ -1,10 +1,11 @@
+import { z } from 'zod'
 import { coalesceReads } from '../../data/coalesce.ts'
 import { nameInMode } from '../../data/idempotency.ts'
 import { type Context, reachOf, requireConfidential } from '../../request/context.ts'
 import { assignPositions } from './assign-positions.ts'
 import { type ReadPositions, readCursor, toCursor, verifyCursor } from './cursor.ts'
 import { maxChanges, readFeed, readHead } from './read-feed.ts'
-import type { Change } from './table.ts'
+import { type Change, changeType } from './table.ts'
 
 // Coalesces concurrent requests into one assignment. A failure must not block reading changes that have a
 // position; the background job logs it.
@@ -40,8 +41,14 @@ async function findHead(ctx: Context) {
  *  contains all changes before the cursor, and perhaps some behind it. */
 export const readFeedHead = async (ctx: Context): Promise<string> => (await findHead(ctx)).cursor
 
-/** Start of a reader in a feed: behind a cursor, or at a position. */
-export type FeedStart = { after?: string | null | undefined; at?: 'oldest' | 'now' | null | undefined }
+/** Start of a reader in a feed: behind a cursor, or at a position. GraphQL makes it one of the two. */
+export const feedStart = z
+  .object({
+    after: z.string().nullish().describe('A cursor, which is valid only for the caller that received it.'),
+    at: z.enum(['oldest', 'now']).nullish().describe('A position.'),
+  })
+  .describe('Start of a reader in the feed: behind a cursor, or at a position.')
+export type FeedStart = z.output<typeof feedStart>
 
 /** Returns the cursor that a reader starts behind. */
 export async function cursorOf({ after, at }: FeedStart, ctx: Context): Promise<string> {
@@ -77,8 +84,9 @@ export async function listChanges(after: string, limit: number, ctx: Context): P
   return found.map((change, index) => ({ ...change, cursor: () => cursorAt(index) }))
 }
 
-/** Types of change that a reader wants; all if absent. */
-export type WantedTypes = Change['type'][] | null | undefined
+/** Types of change that a reader or a webhook wants; all if absent. */
+export const changeTypes = z.array(z.enum(changeType.enumValues)).min(1, 'must name at least one type')
+export type WantedTypes = z.output<typeof changeTypes> | null | undefined
 
 /** Leaves out changes that a reader does not want. */
 export const ofTypes = (changes: FeedChange[], types: WantedTypes): FeedChange[] =>

@@ -1,11 +1,12 @@
 import { and, getTableColumns, isNull, or, sql } from 'drizzle-orm'
 import { channelOrganizations } from '../../auth/table.ts'
-import { type Batch, loadOne } from '../../data/batch-loader.ts'
+import { loadById } from '../../data/batch-loader.ts'
 import { rowsOf } from '../../data/json-rows.ts'
 import { anyOf, isInMode, isOwn } from '../../data/query.ts'
 import { type Change, changes } from './table.ts'
 
-const byId: Batch<Change> = {
+/** Loads changes that the caller's feed has: of its own sales, or of stock that it sees. */
+export const changeById = loadById<Change>('own', {
   name: 'change_by_id',
   rows: rowsOf(getTableColumns(changes)),
   query: (select, keys) =>
@@ -27,8 +28,4 @@ const byId: Batch<Change> = {
         ),
       ),
     ),
-  key: ({ id }) => id,
-}
-
-/** Loads changes that the caller's feed has: of its own sales, or of stock that it sees. */
-export const changeById = loadOne('own', byId)
+})

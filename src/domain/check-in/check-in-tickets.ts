@@ -16,7 +16,7 @@ import { hourMs } from '../event/local-time.ts'
 import type { BatchedScan, CheckInInput } from './check-in-input.ts'
 import { findScans } from './find-scans.ts'
 import { recordScans } from './record-scans.ts'
-import { type BookedScan, doorsOpenAt, type NewCheckIn, ScanBook } from './scan-book.ts'
+import { type BookedScan, doorsOpenAt, type NewCheckIn, openScanBook } from './scan-book.ts'
 
 /** A check-in; `replayed` is true if the nonce was used before. */
 export type CheckInAnswer = { checkIn: NewCheckIn; replayed: boolean }
@@ -76,7 +76,7 @@ async function decide(tx: Connection, scans: NumberedScan[], ctx: Context): Prom
   }
 
   const inOrder = [...fresh.values()].sort((one, other) => one.at.getTime() - other.at.getTime())
-  const book = await ScanBook.open(tx, organizationId, inOrder, opensAt)
+  const book = await openScanBook(tx, organizationId, inOrder, opensAt)
   for (const scan of inOrder) {
     const checkIn = book.enter(scan, { organizationId, integrationId, mode: ctx.mode })
     outcomes[scan.place] = { checkIn, replayed: false }

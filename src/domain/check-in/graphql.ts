@@ -1,10 +1,10 @@
 import type { ObjectFieldBuilder } from '@pothos/core'
-import type { IntegrationScope } from '../../auth/api-key.ts'
 import { builder, enumOf, NodeRef, nullable, nullableTime, time } from '../../graphql/builder.ts'
-import { connectionOf, costOfPage, edgeOf, forwardArgs, sizeOf, toPage } from '../../graphql/connection.ts'
+import { connectionOf, costOfPage, forwardArgs, readForward } from '../../graphql/connection.ts'
 import { inputOf, inputTypes } from '../../graphql/input-of.ts'
+import { viaLoader } from '../../graphql/lookahead.ts'
 import { mutation, oneObject } from '../../graphql/mutation-result.ts'
-import { type Context, hasScope, loadNamed } from '../../request/context.ts'
+import { isIntegrationWith, loadNamed } from '../../request/context.ts'
 import { refusalOf } from '../../shared/errors.ts'
 import { EventRef } from '../event/graphql.ts'
 import { eventById } from '../event/loaders.ts'
@@ -56,10 +56,8 @@ inputOf('ScanInput', uploadedScan)
 /** Field of an outcome, at the door or at the bar. */
 const ticketOfScan = {
   type: TicketRef,
-  nullable: true,
-  description: 'Ticket that was scanned; null if none was found.',
-  resolve: ({ ticketId }: { ticketId: string | null }, _args: object, { loaders }: Context) =>
-    ticketId ? loaders.load(ticketById, ticketId) : null,
+  ...nullable('Ticket that was scanned; null if none was found.'),
+  ...viaLoader(ticketById, ({ ticketId }: { ticketId: string | null }) => ticketId),
 } as const
 
 const reasonsOf = ({ result, isEarly }: NewCheckIn): NewCheckIn['result'][] => {
@@ -144,23 +142,16 @@ mutation('checkInTickets', {
   }),
 })
 
-const checkInList = {
+const list = connectionOf<NewCheckIn, CheckIn>('CheckIn', CheckInRef, {
   things: 'check-ins',
   description: 'Page of check-ins, newest first.',
   toCursor,
   texts: { node: 'Check-in at this edge.' },
-}
-const CheckInEdgeRef = edgeOf<NewCheckIn, CheckIn>('CheckIn', CheckInRef, checkInList)
-const CheckInConnectionRef = connectionOf<NewCheckIn, CheckIn>(
-  'CheckIn',
-  CheckInRef,
-  checkInList,
-  CheckInEdgeRef,
-)
+})
 
 builder.subscriptionField('checkIns', (t) =>
   t.field({
-    type: CheckInEdgeRef,
+    type: list.edge,
     description:
       'Streams the scans of an event as `Event.checkIns` lists them, as they are made at any door. After a cursor it begins with the scans since then, of which some may come again: their `id` tells. The `id` of an event in the stream is its cursor: a client that sends it as `Last-Event-ID` goes on there.',
     extensions: { needs: { caller: 'integration', scope: 'door', stream: { eventIdOf: toCursor } } },
@@ -178,23 +169,20 @@ builder.subscriptionField('checkIns', (t) =>
 
 type ListBuilder = ObjectFieldBuilder<typeof builder.$inferSchemaTypes, { id: string }>
 
-const mayRead = (ctx: Context, ...oneOf: IntegrationScope[]) =>
-  ctx.caller?.kind === 'integration' && oneOf.some((scope) => hasScope(ctx, scope))
-
 /** Defines a list of check-ins of an event or a ticket. */
 const checkInsOf = (t: ListBuilder, load: typeof checkInsByEventId, what: string) =>
   t.field({
-    type: CheckInConnectionRef,
+    type: list.connection,
     ...nullable(`${what} Null for callers other than integrations with \`DOOR\`.`),
     complexity: costOfPage(20),
     args: forwardArgs(t, 'Returns check-ins before that of this cursor; from the newest if omitted.'),
-    resolve: async ({ id }, { first, after }, ctx) => {
-      if (!mayRead(ctx, 'door')) return null
-      const size = sizeOf({ first })
-      const key = pageKey(id, size + 1, after ? readCursor(after) : null)
-      const page = toPage(await ctx.loaders.load(load, key), size, after)
+    resolve: async ({ id }, args, ctx) => {
+      if (!isIntegrationWith(ctx, 'door')) return null
+      const page = await readForward(args, readCursor, (before, limit) =>
+        ctx.loaders.load(load, pageKey(id, limit, before)),
+      )
       // A stream goes on from an empty list, too.
-      const startCursor = after || page.nodes[0] ? null : toCursor({ createdAt: ctx.now, id: '' })
+      const startCursor = page.after || page.nodes[0] ? null : toCursor({ createdAt: ctx.now, id: '' })
       return { ...page, startCursor }
     },
   })
@@ -236,7 +224,7 @@ builder.objectField(EventRef, 'attendance', (t) =>
     // Adds up the tickets of the event.
     complexity: { field: 200, multiplier: 1 },
     resolve: async ({ id }, _args, ctx) => {
-      if (!mayRead(ctx, 'door', 'sales')) return null
+      if (!isIntegrationWith(ctx, 'door', 'sales')) return null
       return (await ctx.loaders.load(attendanceByEventId, id)) ?? { sold: 0, inside: 0, entered: 0 }
     },
   }),

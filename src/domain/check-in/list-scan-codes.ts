@@ -34,10 +34,6 @@ const unknownCursor = () =>
     ['since'],
   )
 
-/** Encodes a position in the scan list of an event, of which this is the salt, as an opaque cursor. */
-const toScanListCursor = (salt: string, position: ScanListPosition): string =>
-  [digestOf(salt, position), position.feed, position.lastTicketId ?? ''].join(separator)
-
 /** Decodes a cursor. The feed verifies its own part. Refuses: CURSOR_UNKNOWN, if it is malformed or of another
  *  event. */
 function readScanListCursor(salt: string, cursor: string): ScanListPosition {
@@ -169,7 +165,8 @@ export async function listScanCodes(
 
   const { position: next, ...page } = await pageBulkhead(ctx.db)(read)
   const opensAt = new Date(doorsOpenAt(event.startDate, ctx.services.admissionHours))
-  return { event, opensAt, salt, ...page, cursor: toScanListCursor(salt, next) }
+  const cursor = [digestOf(salt, next), next.feed, next.lastTicketId ?? ''].join(separator)
+  return { event, opensAt, salt, ...page, cursor }
 }
 
 /** A page of the scan list. `entries` is JSON without its brackets, as the database has written it, because

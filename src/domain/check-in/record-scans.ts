@@ -36,7 +36,8 @@ export async function recordScans(
 ): Promise<void> {
   if (made.length === 0) return
   await insert(tx, made)
-  if (occupancies.length === 0) return
-  await count(tx, { organizationId, ...counted.values(occupancies) })
+  const moved = occupancies()
+  if (moved.length === 0) return
+  await count(tx, { organizationId, ...counted.values(moved) })
   await recordChanges(tx, changes)
 }

@@ -11,41 +11,6 @@ import type { CheckIn } from './table.ts'
 /** A check-in to be written. */
 export type NewCheckIn = Omit<CheckIn, 'createdAt'>
 
-/** Scan of a ticket that was found: its time, and what is known of the ticket then. */
-type Moment = {
-  /** Ticket with the number of people inside now. */
-  ticket: Pick<ScannedTicket, 'eventId' | 'status' | 'admits' | 'entered'>
-  later: LaterRange
-  /** True if the doors were not open yet. */
-  isEarly: boolean
-  /** True before the day of the event. */
-  isBeforeDay: boolean
-}
-
-/** Decides the result of a scan: all of its people, or none. A scan that arrives late must fit among what
- *  happened since: at no time since then may more people have been inside than the ticket admits, or fewer
- *  than none. `force` overrides TOO_EARLY on the day of the event and, for people who left without a scan,
- *  NO_ENTRIES_LEFT. It never admits more people at once than the ticket does, nor anybody without a paid ticket
- *  for this event (DECISIONS 52). */
-export function decideScan(
-  { eventId, direction, people, force }: CheckInInput,
-  { ticket, later: { rise, fall }, isEarly, isBeforeDay }: Moment,
-): CheckIn['result'] {
-  if (eventId && eventId !== ticket.eventId) return 'WRONG_EVENT'
-  if (ticket.status === 'cancelled') return 'CANCELLED'
-  if (ticket.status !== 'active') return 'UNPAID'
-  if (direction === 'out') return people <= ticket.entered + fall ? 'OK' : 'NOT_INSIDE'
-  // Comes before TOO_EARLY, because whoever overrides that may not mean to let a ticket in twice.
-  if (people > ticket.admits - (force ? 0 : ticket.entered + rise)) return 'NO_ENTRIES_LEFT'
-  return isEarly && (isBeforeDay || !force) ? 'TOO_EARLY' : 'OK'
-}
-
-/** Number of people inside after a scan that is OK. */
-export const enteredAfter = (
-  { direction, people }: Pick<CheckInInput, 'direction' | 'people'>,
-  { entered, admits }: Pick<ScannedTicket, 'entered' | 'admits'>,
-): number => (direction === 'out' ? entered - people : Math.min(entered + people, admits))
-
 /** Time at which the doors of an event open, in milliseconds. */
 export const doorsOpenAt = (startDate: Date, admissionHours: number): number =>
   startDate.getTime() - admissionHours * hourMs
@@ -54,19 +19,35 @@ export const doorsOpenAt = (startDate: Date, admissionHours: number): number =>
 const dayOf = (time: Date, timezone: string) =>
   new Intl.DateTimeFormat('sv', { timeZone: timezone, dateStyle: 'short' }).format(time)
 
-/** Reports whether a time is before the calendar day of an event, at its venue: the day that is shown of it. */
-export const isBeforeDay = (
-  time: Date,
-  { displayDate, startDate, timezone }: Pick<ScannedTicket, 'displayDate' | 'startDate' | 'timezone'>,
-): boolean => dayOf(time, timezone) < dayOf(displayDate ?? startDate, timezone)
+// Reports whether a time is before the calendar day of an event, at its venue: the day that is shown of it.
+const isBeforeDay = (time: Date, { displayDate, startDate, timezone }: ScannedTicket) =>
+  dayOf(time, timezone) < dayOf(displayDate ?? startDate, timezone)
 
 /** A new scan: its place in the request, its time, and the ticket that it found. */
 export type BookedScan = { place: number; input: CheckInInput; requestHash: string; at: Date } & {
   ticket: ScannedTicket | null
 }
 
-/** What is decided about a scan. */
-type Decision = Pick<CheckIn, 'ticketId' | 'result' | 'firstEnteredAt' | 'inside' | 'admits' | 'isEarly'>
+/** Decides the result of a scan: all of its people, or none. A scan that arrives late must fit among what
+ *  happened since: at no time since then may more people have been inside than the ticket admits, or fewer
+ *  than none. `force` overrides TOO_EARLY on the day of the event and, for people who left without a scan,
+ *  NO_ENTRIES_LEFT. It never admits more people at once than the ticket does, nor anybody without a paid ticket
+ *  for this event (DECISIONS 52). */
+function decideScan(
+  { input: { eventId, direction, people, force }, at }: BookedScan,
+  ticket: ScannedTicket,
+  { rise, fall }: LaterRange,
+  isEarly: boolean,
+): CheckIn['result'] {
+  if (eventId && eventId !== ticket.eventId) return 'WRONG_EVENT'
+  if (ticket.status === 'cancelled') return 'CANCELLED'
+  if (ticket.status !== 'active') return 'UNPAID'
+  if (direction === 'out') return people <= ticket.entered + fall ? 'OK' : 'NOT_INSIDE'
+  // Comes before TOO_EARLY, because whoever overrides that may not mean to let a ticket in twice.
+  if (people > ticket.admits - (force ? 0 : ticket.entered + rise)) return 'NO_ENTRIES_LEFT'
+  return isEarly && (!force || isBeforeDay(at, ticket)) ? 'TOO_EARLY' : 'OK'
+}
+
 const notFound = { ticketId: null, result: 'NOT_FOUND', firstEnteredAt: null } as const
 
 /** A ticket under its lock; its first and last entry, and the most people inside, among the scans so far. */
@@ -80,115 +61,84 @@ type Tally = {
 
 const earlier = (one: Date | null, other: Date) => (one && one < other ? one : other)
 const later = (one: Date | null, other: Date) => (one && one > other ? one : other)
-const noRange: LaterRange = { rise: 0, fall: 0 }
 
 /** Counts the scans of a transaction in memory, one after the other, so that any number of them is written in
- *  one statement of each kind. */
-export class ScanBook {
-  readonly #tallies: Map<string, Tally>
-  readonly #ranges: Map<number, LaterRange>
-  readonly #opensAt: (startDate: Date) => number
-  readonly made: NewCheckIn[] = []
-  readonly changes: NewChange[] = []
-
-  private constructor(
-    tallies: Map<string, Tally>,
-    ranges: Map<number, LaterRange>,
-    opensAt: (startDate: Date) => number,
-  ) {
-    this.#tallies = tallies
-    this.#ranges = ranges
-    this.#opensAt = opensAt
+ *  one statement of each kind. Locks the active tickets of these scans, in the order of their ids, until the
+ *  transaction ends. The others let nobody in and need no lock, so whoever locks unpaid tickets waits for no scan.
+ *  `opensAt` is the time at which the doors of an event open, in milliseconds. */
+export async function openScanBook(
+  tx: Connection,
+  organizationId: string,
+  scans: BookedScan[],
+  opensAt: (startDate: Date) => number,
+) {
+  const found = new Map(scans.flatMap(({ ticket }) => (ticket ? [[ticket.id, ticket] as const] : [])))
+  const active = [...found.values()].filter(({ status }) => status === 'active').map(({ id }) => id)
+  const locked = active.length > 0 ? await lockTickets(tx, { organizationId, keys: active }) : []
+  for (const ticket of locked) {
+    const before = found.get(ticket.id)
+    if (before) found.set(ticket.id, { ...before, ...ticket })
   }
+  const uploaded = scans.flatMap(({ place, input, at, ticket }) =>
+    input.at && ticket && found.get(ticket.id)?.firstEntryAt ? [{ place, at, ticketId: ticket.id }] : [],
+  )
+  const ranges = await findLater(tx, organizationId, uploaded)
+  const nobody = { mostInside: 0, firstEntryAt: null, lastEntryAt: null, isChanged: false }
+  const tallies = new Map([...found].map(([id, ticket]): [string, Tally] => [id, { ticket, ...nobody }]))
+  const made: NewCheckIn[] = []
+  const changes: NewChange[] = []
 
-  /** Locks the active tickets of these scans, in the order of their ids, until the transaction ends. The
-   *  others let nobody in and need no lock, so whoever locks unpaid tickets waits for no scan. `opensAt` is
-   *  the time at which the doors of an event open, in milliseconds. */
-  static async open(
-    tx: Connection,
-    organizationId: string,
-    scans: BookedScan[],
-    opensAt: (startDate: Date) => number,
-  ): Promise<ScanBook> {
-    const found = new Map(scans.flatMap(({ ticket }) => (ticket ? [[ticket.id, ticket] as const] : [])))
-    const active = [...found.values()].filter(({ status }) => status === 'active').map(({ id }) => id)
-    const locked = active.length > 0 ? await lockTickets(tx, { organizationId, keys: active }) : []
-    for (const ticket of locked) {
-      const before = found.get(ticket.id)
-      if (before) found.set(ticket.id, { ...before, ...ticket })
-    }
-    const uploaded = scans.flatMap(({ place, input, at, ticket }) =>
-      input.at && ticket && found.get(ticket.id)?.firstEntryAt ? [{ place, at, ticketId: ticket.id }] : [],
-    )
-    const ranges = await findLater(tx, organizationId, uploaded)
-    const nobody = { mostInside: 0, firstEntryAt: null, lastEntryAt: null, isChanged: false }
-    const tallies = new Map([...found].map(([id, ticket]) => [id, { ticket, ...nobody }]))
-    return new ScanBook(tallies, ranges, opensAt)
-  }
-
-  // A code that was transferred while this transaction waited for the lock is nobody's any more.
-  #tallyOf({ input, ticket }: BookedScan): Tally | null {
-    const tally = ticket && this.#tallies.get(ticket.id)
-    return tally && (input.ticketId || tally.ticket.qrCode === input.qrCode) ? tally : null
-  }
-
-  /** Decides a scan and counts its people. Expects scans in the order of their times. */
-  enter(scan: BookedScan, by: Pick<CheckIn, 'organizationId' | 'integrationId' | 'mode'>): NewCheckIn {
-    const { input, requestHash, at, ticket } = scan
-    const { nonce, direction, people, force } = input
-    const eventId = input.eventId || ticket?.eventId || null
-    const given = { id: newId('chk'), ...by, nonce, requestHash, eventId, direction, people, force, at }
-    const made = { ...given, ...this.#decide(scan) }
-    this.made.push(made)
-    return made
-  }
-
-  #decide(scan: BookedScan): Decision {
-    const { place, input, at } = scan
-    const tally = this.#tallyOf(scan)
-    if (!tally) return { ...notFound, inside: null, admits: null, isEarly: false }
-    const { ticket } = tally
-    const isEarly = at.getTime() < this.#opensAt(ticket.startDate)
-    const range = this.#ranges.get(place) ?? noRange
-    const moment = {
-      ticket,
-      later: range,
-      isEarly,
-      isBeforeDay: input.force && isEarly && isBeforeDay(at, ticket),
-    }
-    const result = decideScan(input, moment)
-    if (result === 'OK') this.#count(tally, input, at)
-    return {
-      ticketId: ticket.id,
-      result,
-      firstEnteredAt: ticket.firstEntryAt,
-      inside: tally.ticket.entered,
-      admits: ticket.admits,
-      isEarly,
-    }
-  }
-
-  #count(tally: Tally, input: CheckInInput, at: Date): void {
-    const ticket = { ...tally.ticket, entered: enteredAfter(input, tally.ticket) }
+  function count(tally: Tally, { direction, people }: CheckInInput, at: Date): void {
+    const ticket = { ...tally.ticket }
+    tally.ticket = ticket
     tally.isChanged = true
-    if (input.direction === 'in') {
+    if (direction === 'in') {
+      ticket.entered = Math.min(ticket.entered + people, ticket.admits)
       ticket.firstEntryAt = earlier(ticket.firstEntryAt, at)
       tally.firstEntryAt = earlier(tally.firstEntryAt, at)
       tally.lastEntryAt = later(tally.lastEntryAt, at)
       tally.mostInside = Math.max(tally.mostInside, ticket.entered)
-      this.changes.push(ticketChange('ticket.entered', ticket, { people: input.people }))
+      changes.push(ticketChange('ticket.entered', ticket, { people }))
     } else {
+      ticket.entered -= people
       // For scanners that are offline: without it they would turn away whoever left by another door.
-      this.changes.push(ticketChange('ticket.updated', ticket))
+      changes.push(ticketChange('ticket.updated', ticket))
     }
-    tally.ticket = ticket
   }
 
-  /** Tickets that people entered or left with: those inside after the scans, the most that were, and the first and last
-   *  time that somebody entered by them. */
-  get occupancies() {
-    return [...this.#tallies.values()].flatMap(({ ticket: { id, entered }, isChanged, ...tally }) =>
-      isChanged ? [{ id, entered, ...tally }] : [],
-    )
+  function decide(scan: BookedScan) {
+    const { input, at } = scan
+    const tally = scan.ticket && tallies.get(scan.ticket.id)
+    // A code that was transferred while this transaction waited for the lock is nobody's any more.
+    if (!tally || !(input.ticketId || tally.ticket.qrCode === input.qrCode))
+      return { ...notFound, inside: null, admits: null, isEarly: false }
+    const { id: ticketId, startDate, admits, firstEntryAt: firstEnteredAt } = tally.ticket
+    const isEarly = at.getTime() < opensAt(startDate)
+    const result = decideScan(scan, tally.ticket, ranges.get(scan.place) ?? { rise: 0, fall: 0 }, isEarly)
+    if (result === 'OK') count(tally, input, at)
+    return { ticketId, result, firstEnteredAt, inside: tally.ticket.entered, admits, isEarly }
+  }
+
+  return {
+    made,
+    changes,
+    /** Decides a scan and counts its people. Expects scans in the order of their times. */
+    enter(scan: BookedScan, by: Pick<CheckIn, 'organizationId' | 'integrationId' | 'mode'>): NewCheckIn {
+      const { input, requestHash, at, ticket } = scan
+      const { nonce, direction, people, force } = input
+      const eventId = input.eventId || ticket?.eventId || null
+      const given = { id: newId('chk'), ...by, nonce, requestHash, eventId, direction, people, force, at }
+      const checkIn = { ...given, ...decide(scan) }
+      made.push(checkIn)
+      return checkIn
+    },
+    /** Lists tickets that people entered or left with: those inside after the scans, the most that were, and the first
+     *  and last time that somebody entered by them. */
+    occupancies: () =>
+      [...tallies.values()].flatMap(({ ticket: { id, entered }, isChanged, ...tally }) =>
+        isChanged ? [{ id, entered, ...tally }] : [],
+      ),
   }
 }
+
+export type ScanBook = Awaited<ReturnType<typeof openScanBook>>

@@ -1,13 +1,12 @@
 import { builder, NodeRef, nullable, nullableAmount, nullableTime, part } from '../../graphql/builder.ts'
-import { connectionOf, costOfPage, forwardArgs, sizeOf, toPage } from '../../graphql/connection.ts'
+import { connectionOf, costOfPage, forwardArgs, readForward } from '../../graphql/connection.ts'
 import { toRow } from '../../graphql/lookahead.ts'
 import { requireIntegration } from '../../request/context.ts'
 import { TicketRateRef } from '../ticket-rate/graphql.ts'
 import { ticketRateById } from '../ticket-rate/loaders.ts'
 import { leftOf } from '../ticket-rate/sale-rules.ts'
 import type { TicketRate } from '../ticket-rate/table.ts'
-import { listDiscounts, readCursor, toCursor } from './list-discounts.ts'
-import { discountById } from './loaders.ts'
+import { discountById, listDiscounts, readCursor, toCursor } from './loaders.ts'
 import type { Discount } from './table.ts'
 
 const DiscountUsesRef = builder.objectRef<Discount>('DiscountUses').implement({
@@ -57,7 +56,7 @@ export const DiscountRef = builder.objectRef<Discount>('Discount').implement({
   }),
 })
 
-const DiscountConnectionRef = connectionOf('Discount', DiscountRef, {
+const { connection: DiscountConnectionRef } = connectionOf('Discount', DiscountRef, {
   things: 'discounts',
   description: 'Page of discounts, in the order of the catalogue.',
   toCursor,
@@ -72,11 +71,16 @@ builder.queryField('discounts', (t) =>
     extensions: { needs: { caller: 'integration', scope: 'catalogue' } },
     complexity: costOfPage(1_000),
     args: forwardArgs(t, 'Returns discounts after this cursor; from the first if omitted.'),
-    resolve: async (_root, { after, first }, ctx) => {
+    resolve(_root, args, ctx) {
       const [organizationId] = requireIntegration(ctx).organizationIds
-      const limit = sizeOf({ first })
-      const page = { after: after ? readCursor(after) : undefined, limit: limit + 1 }
-      return toPage(await listDiscounts(ctx.db, ctx.mode, organizationId, page), limit, after)
+      return readForward(args, readCursor, (after, limit) =>
+        listDiscounts(ctx.db, {
+          organizationId,
+          mode: ctx.mode,
+          limit,
+          ...(after ?? { position: -1, id: '' }),
+        }),
+      )
     },
   }),
 )

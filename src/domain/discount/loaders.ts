@@ -1,16 +1,23 @@
-import { and, getTableColumns, not, sql } from 'drizzle-orm'
+import { and, asc, getTableColumns, not, type SQL, sql } from 'drizzle-orm'
 import { loadById } from '../../data/batch-loader.ts'
 import { readByOrganization } from '../../data/by-organization.ts'
 import { rowsOf } from '../../data/json-rows.ts'
-import { anyOf, inOrganization, query, textArrayParam } from '../../data/query.ts'
+import { anyOf, type Find, inOrganization, query, textArrayParam } from '../../data/query.ts'
 import type { Database } from '../../database/database.ts'
+import { decodeCursor, encodeCursor } from '../../shared/cursor.ts'
+import { identifierPattern } from '../../shared/ids.ts'
 import { type Mode, perMode } from '../../shared/mode.ts'
 import { isStockOf, leftColumns, stock } from '../ticket-rate/table.ts'
 import { type Discount, discounts } from './table.ts'
 
-/** Columns of a discount with the counters of its uses. */
-export const discountColumns = { ...getTableColumns(discounts), ...leftColumns }
-const rows = rowsOf(discountColumns)
+const rows = rowsOf({ ...getTableColumns(discounts), ...leftColumns })
+
+// Discounts with the counters of their uses.
+const discountsWhere = (select: Parameters<Find<unknown>['query']>[0], ...conditions: (SQL | undefined)[]) =>
+  select
+    .from(discounts)
+    .innerJoin(stock, isStockOf('discount', discounts.id))
+    .where(and(...conditions))
 
 /** Loads discounts of an integration's organization, removed ones too, because sold tickets may refer to
  *  them. A channel finds none. */
@@ -18,26 +25,19 @@ export const discountById = loadById<Discount>('own', {
   name: 'discount_by_id',
   rows,
   query: (select, keys) =>
-    select
-      .from(discounts)
-      .innerJoin(stock, isStockOf('discount', discounts.id))
-      .where(and(anyOf(discounts.id, keys), anyOf(discounts.organizationId, 'ownOrganizationIds'))),
+    discountsWhere(select, anyOf(discounts.id, keys), anyOf(discounts.organizationId, 'ownOrganizationIds')),
 })
 
 const byCode = query<Discount>('discounts_by_code', {
   rows,
   query: (select, keys) =>
-    select
-      .from(discounts)
-      .innerJoin(stock, isStockOf('discount', discounts.id))
-      .where(
-        and(
-          inOrganization(discounts.organizationId),
-          inOrganization(stock.organizationId),
-          sql`lower(${discounts.code}) = any(${textArrayParam(keys)})`,
-          not(discounts.removed),
-        ),
-      ),
+    discountsWhere(
+      select,
+      inOrganization(discounts.organizationId),
+      inOrganization(stock.organizationId),
+      sql`lower(${discounts.code}) = any(${textArrayParam(keys)})`,
+      not(discounts.removed),
+    ),
 })
 
 const readByCode = perMode((mode) =>
@@ -54,3 +54,33 @@ export const findDiscount = (
   organizationId: string,
   code: string,
 ): Promise<Discount | null> => readByCode[mode](db, organizationId, code.toLowerCase())
+
+/** Sort key of the list. */
+type Position = Pick<Discount, 'position' | 'id'>
+
+/** Opaque cursor of a discount in the list. */
+export const toCursor = ({ position, id }: Position): string => encodeCursor(`${position} ${id}`)
+
+const shape = new RegExp(`^(\\d{1,9}) (${identifierPattern})$`)
+
+/** Decodes a cursor. Refuses: INVALID, for a text that is not such a cursor. */
+export const readCursor = (cursor: string): Position =>
+  decodeCursor(cursor, (text) => {
+    const [, position, id] = shape.exec(text) ?? []
+    return id ? { position: Number(position), id } : null
+  })
+
+/** Lists discounts of an organization behind a position that can be claimed or will be, in the order of the catalogue,
+ *  with the counters of their uses as they are now. */
+export const listDiscounts = query<Discount>('list_discounts', {
+  rows,
+  query: (select) =>
+    discountsWhere(
+      select,
+      inOrganization(discounts.organizationId),
+      not(discounts.removed),
+      sql`(${discounts.position}, ${discounts.id}) > (${sql.placeholder('position')}::integer, ${sql.placeholder('id')}::text)`,
+    )
+      .orderBy(asc(discounts.position), asc(discounts.id))
+      .limit(sql.placeholder('limit')),
+})

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { builder, enumOf, NodeRef, nullable, nullableTime, time } from '../../graphql/builder.ts'
-import { inputOf } from '../../graphql/input-of.ts'
-import { viaId } from '../../graphql/lookahead.ts'
+import { argsOf, inputOf } from '../../graphql/input-of.ts'
+import { viaId, viaLoader } from '../../graphql/lookahead.ts'
 import { loadNamed } from '../../request/context.ts'
 import * as scalars from '../../shared/input-types.ts'
 import { parse } from '../../shared/parse.ts'
@@ -86,12 +86,7 @@ EventRef.implement({
     location: t.field({
       type: LocationRef,
       ...nullable('Venue of the event; null if it has none.'),
-      extensions: {
-        preload: (events, { loaders }) =>
-          loaders.get(locationById).loadAll(events.flatMap(({ locationId }) => locationId ?? [])),
-      },
-      resolve: (event, _args, { loaders }) =>
-        event.locationId ? loaders.get(locationById).get(event.locationId) : null,
+      ...viaLoader(locationById, ({ locationId }: Event) => locationId),
     }),
   }),
 })
@@ -112,16 +107,15 @@ const eventBy = z
     slug: eventSlug.nullish().describe('Slugs of the organizer and of the event.'),
   })
   .describe('What an event is found by.')
-const eventArgs = z.object({ by: eventBy })
-const EventByRef = inputOf('EventBy', eventBy, { isOneOf: true })
+const eventArgs = z.object({ by: eventBy.describe('Its identifier or its slugs.') })
+inputOf('EventBy', eventBy, { isOneOf: true })
 
 builder.queryField('event', (t) =>
   t.field({
     type: EventRef,
-    nullable: true,
+    ...nullable('Finds an event. Null if it does not exist or the caller does not see it.'),
     extensions: { needs: { caller: 'any', scope: 'catalogue', shared: true } },
-    description: 'Finds an event. Null if it does not exist or the caller does not see it.',
-    args: { by: t.arg({ type: EventByRef, required: true, description: 'Its identifier or its slugs.' }) },
+    args: argsOf(t.arg, eventArgs),
     resolve(_root, args, ctx) {
       const { id, slug } = parse(eventArgs, args).by
       return slug ? findEventBySlug(slug, ctx) : loadNamed(ctx, eventById, id ?? '')

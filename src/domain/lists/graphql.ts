@@ -36,7 +36,7 @@ function defineList<Row extends object, Filter>(
   texts: { list: string; page: string },
 ): void {
   const things = `${name.toLowerCase()}s`
-  const ConnectionRef = connectionOf<Row, Positioned<Row>>(name, node, {
+  const { connection } = connectionOf<Row, Positioned<Row>>(name, node, {
     things,
     toCursor,
     description: `Page of ${things}. It may hold fewer than asked for, even none, although \`hasNextPage\` is true: ${texts.page}`,
@@ -57,7 +57,7 @@ function defineList<Row extends object, Filter>(
   })
   builder.queryField(things, (t) =>
     t.field({
-      type: ConnectionRef,
+      type: connection,
       nullable: true,
       description: `${texts.list} Null if the field fails, so that an error here leaves the rest of the query intact.`,
       extensions: { needs: { caller: 'confidential', scope: 'tickets:read' } },

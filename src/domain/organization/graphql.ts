@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { builder, NodeRef } from '../../graphql/builder.ts'
-import { connectionOf, costOfPage, forwardArgs, sizeOf, toPage } from '../../graphql/connection.ts'
-import { inputOf } from '../../graphql/input-of.ts'
+import { builder, NodeRef, nullable } from '../../graphql/builder.ts'
+import { connectionOf, costOfPage, forwardArgs, readForward } from '../../graphql/connection.ts'
+import { argsOf, inputOf } from '../../graphql/input-of.ts'
 import { requireCaller } from '../../request/context.ts'
 import { decodeCursor, encodeCursor } from '../../shared/cursor.ts'
 import { isIdentifier } from '../../shared/ids.ts'
@@ -28,11 +28,15 @@ OrganizationRef.implement({
   }),
 })
 
-const OrganizationConnectionRef = connectionOf<Organization>('Organization', OrganizationRef, {
-  things: 'organizations',
-  description: 'Page of organizations, ordered by id.',
-  toCursor: ({ id }) => encodeCursor(id),
-})
+const { connection: OrganizationConnectionRef } = connectionOf<Organization>(
+  'Organization',
+  OrganizationRef,
+  {
+    things: 'organizations',
+    description: 'Page of organizations, ordered by id.',
+    toCursor: ({ id }) => encodeCursor(id),
+  },
+)
 
 builder.queryField('organizations', (t) =>
   t.field({
@@ -43,12 +47,12 @@ builder.queryField('organizations', (t) =>
       "Lists the organizations that have given the channel access, or the integration's own, ordered by id.",
     complexity: costOfPage(100),
     args: forwardArgs(t, 'Returns organizations after this cursor; from the first if omitted.'),
-    resolve: async (_root, { first, after }, ctx) => {
+    resolve(_root, args, ctx) {
       const { organizationIds } = requireCaller(ctx)
-      const size = sizeOf({ first })
-      const readId = (id: string) => (isIdentifier(id) ? id : null)
-      const page = { organizationIds, after: after ? decodeCursor(after, readId) : '', limit: size + 1 }
-      return toPage(await listOrganizations(ctx.catalogue, page), size, after || null)
+      const readCursor = (cursor: string) => decodeCursor(cursor, (id) => (isIdentifier(id) ? id : null))
+      return readForward(args, readCursor, (after, limit) =>
+        listOrganizations(ctx.catalogue, { organizationIds, after: after ?? '', limit }),
+      )
     },
   }),
 )
@@ -59,16 +63,15 @@ const organizationBy = z
     slug: scalars.slug.nullish().describe('Slug of the organization.'),
   })
   .describe('What an organization is found by.')
-const organizationArgs = z.object({ by: organizationBy })
-const OrganizationByRef = inputOf('OrganizationBy', organizationBy, { isOneOf: true })
+const organizationArgs = z.object({ by: organizationBy.describe('Its identifier or slug.') })
+inputOf('OrganizationBy', organizationBy, { isOneOf: true })
 
 builder.queryField('organization', (t) =>
   t.field({
     type: OrganizationRef,
-    nullable: true,
+    ...nullable('Finds an organization. Null if it does not exist or the caller does not see it.'),
     extensions: { needs: { caller: 'any', scope: 'catalogue', shared: true } },
-    description: 'Finds an organization. Null if it does not exist or the caller does not see it.',
-    args: { by: t.arg({ type: OrganizationByRef, required: true, description: 'Its identifier or slug.' }) },
+    args: argsOf(t.arg, organizationArgs),
     async resolve(_root, args, ctx) {
       const { organizationIds } = requireCaller(ctx)
       const { id, slug } = parse(organizationArgs, args).by

@@ -1,19 +1,27 @@
 import { and, asc, eq, getTableColumns, sql } from 'drizzle-orm'
 import { channelOrganizations, channels, integrations } from '../../auth/table.ts'
 import { loadById } from '../../data/batch-loader.ts'
-import { rowsOf } from '../../data/json-rows.ts'
+import { type Rows, rowsOf } from '../../data/json-rows.ts'
 import { anyOf, inOrganization, query } from '../../data/query.ts'
 import type { Database } from '../../database/database.ts'
 import { type Context, requireCaller } from '../../request/context.ts'
 import { isIdentifier } from '../../shared/ids.ts'
 import { type Organization, organizations } from './table.ts'
 
+type Named = typeof organizations | typeof channels | typeof integrations
+
+const loadNamedRows = <Table extends Named>(name: string, table: Table) =>
+  loadById<Table['$inferSelect']>('catalogue', {
+    name,
+    rows: rowsOf(getTableColumns<Named>(table)) as Rows<Table['$inferSelect']>,
+    query: (select, keys) => select.from<Named>(table).where(anyOf(table.id, keys)),
+  })
 /** Loads organizations that a visible row leads to. What a caller names goes through `loadNamed`. */
-export const organizationById = loadById<Organization>('catalogue', {
-  name: 'organization_by_id',
-  rows: rowsOf(getTableColumns(organizations)),
-  query: (select, keys) => select.from(organizations).where(anyOf(organizations.id, keys)),
-})
+export const organizationById = loadNamedRows('organization_by_id', organizations)
+/** Loads channels that a visible row leads to. */
+export const channelById = loadNamedRows('channel_by_id', channels)
+/** Loads integrations that a visible row, or the caller's own key, leads to. */
+export const integrationById = loadNamedRows('integration_by_id', integrations)
 
 /** Lists the organizations among `organizationIds`, ordered by id: those after `after`, at most `limit`. */
 export const listOrganizations = query('organizations', {
@@ -47,20 +55,6 @@ export const findOrganizationBySlug = async (
   organizationIds: string[],
   slug: string,
 ): Promise<Organization | null> => (await bySlug(db, { organizationIds, slug }))[0] ?? null
-
-/** Loads channels that a visible row leads to. */
-export const channelById = loadById<typeof channels.$inferSelect>('catalogue', {
-  name: 'channel_by_id',
-  rows: rowsOf(getTableColumns(channels)),
-  query: (select, keys) => select.from(channels).where(anyOf(channels.id, keys)),
-})
-
-/** Loads integrations that a visible row, or the caller's own key, leads to. */
-export const integrationById = loadById<typeof integrations.$inferSelect>('catalogue', {
-  name: 'integration_by_id',
-  rows: rowsOf(getTableColumns(integrations)),
-  query: (select, keys) => select.from(integrations).where(anyOf(integrations.id, keys)),
-})
 
 const channelsOfOrganization = query('channels_of_organization', {
   rows: rowsOf(getTableColumns(channels)),

@@ -79,9 +79,8 @@ const ViewerRef = builder.objectRef<Caller>('Viewer').implement({
 builder.queryField('viewer', (t) =>
   t.field({
     type: ViewerRef,
-    nullable: true,
+    ...nullable('Caller: who the credentials belong to, and what they are good for.'),
     extensions: { needs: { caller: 'any', scope: 'none' } },
-    description: 'Caller: who the credentials belong to, and what they are good for.',
     resolve: (_root, _args, ctx) => requireCaller(ctx),
   }),
 )

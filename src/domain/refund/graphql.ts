@@ -48,8 +48,7 @@ export const RefundRef = builder.objectRef<RefundAttempt>('Refund').implement({
     ),
     ticket: t.field({
       type: TicketRef,
-      nullable: true,
-      description: 'Refunded ticket; null for an automatic refund.',
+      ...nullable('Refunded ticket; null for an automatic refund.'),
       resolve: (refund, _args, { loaders }) =>
         refund.ticketId ? loaders.get(ticketById).get(refund.ticketId) : null,
     }),

@@ -27,7 +27,7 @@ import {
 /** Two fields share the count. */
 type EventList = Page<Event> & { count: () => Promise<EventCount> }
 
-const EventConnectionRef = connectionOf<Event, Event, EventList>('Event', EventRef, {
+const { connection: EventConnectionRef } = connectionOf<Event, Event, EventList>('Event', EventRef, {
   things: 'events',
   description: 'Page of events.',
   toCursor,
@@ -116,7 +116,7 @@ async function listEvents(args: object, ctx: Context, info: GraphQLResolveInfo, 
   const filter: EventFilter = { ...given, ...(within && { within }) }
   const found = await searchEvents(filter, { first, after: after ? readCursor(after) : null, orderBy }, ctx)
   const count = makeOnce(() => countEvents(filter, ctx))
-  const list: EventList = { ...toPage(found, first, after || null), count }
+  const list: EventList = { ...toPage(found, first, after), count }
   await preload([list], info, ctx)
   return list
 }

@@ -10,7 +10,7 @@ import {
   part,
   time,
 } from '../../graphql/builder.ts'
-import { inputOf } from '../../graphql/input-of.ts'
+import { argsOf, inputOf } from '../../graphql/input-of.ts'
 import { viaId, viaLoader } from '../../graphql/lookahead.ts'
 import { type Context, loadNamed, reaches } from '../../request/context.ts'
 import { toMoney } from '../../shared/money.ts'
@@ -28,6 +28,7 @@ import { ticketRatesByEventId } from './offer-loaders.ts'
 import { AvailabilityRef, PriceRef, QuestionRef, SupplementRef } from './parts-graphql.ts'
 import {
   currentPrice,
+  isAvailable,
   type RateStatus,
   rateStatus,
   rateStatuses,
@@ -146,7 +147,7 @@ TicketRateRef.implement({
     }),
     available: t.boolean({
       description: 'True if the rate can be bought now: its `status` is `ON_SALE`.',
-      ...fromSale((...sale) => rateStatus(...sale) === 'ON_SALE'),
+      ...fromSale(isAvailable),
     }),
     availability: t.field(part(AvailabilityRef, 'Number of places sold and left.')),
     warranty: t.field({
@@ -209,8 +210,8 @@ builder.queryField('ticketRate', (t) =>
   }),
 )
 
-const watchArgs = z.object({ of: watchedRates })
-const RatesByRef = inputOf('RatesBy', watchedRates, { isOneOf: true })
+const watchArgs = z.object({ of: watchedRates.describe('Which to stream.') })
+inputOf('RatesBy', watchedRates, { isOneOf: true })
 
 builder.subscriptionField('ticketRates', (t) =>
   t.field({
@@ -220,7 +221,7 @@ builder.subscriptionField('ticketRates', (t) =>
     extensions: {
       needs: { caller: 'any', scope: 'catalogue', stream: { latestBy: ({ id }: WatchedRate) => id } },
     },
-    args: { of: t.arg({ type: RatesByRef, required: true, description: 'Which to stream.' }) },
+    args: argsOf(t.arg, watchArgs),
     subscribe: (_root, args, ctx) => watchRates(parse(watchArgs, args).of, ctx),
     resolve(rate: WatchedRate, _args, ctx) {
       // Each state has a context of its own, whose time is that of its read.
@@ -252,9 +253,7 @@ builder.objectField(EventRef, 'priceRange', (t) =>
         const current = await Promise.all(
           rates.map(async (rate) => {
             const prices = await pricesOf(rate, ctx)
-            return rateStatus(rate, event, prices, ctx.now) === 'ON_SALE'
-              ? currentPrice(prices, ctx.now)
-              : null
+            return isAvailable(rate, event, prices, ctx.now) ? currentPrice(prices, ctx.now) : null
           }),
         )
         const [min, ...others] = current

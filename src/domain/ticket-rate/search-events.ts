@@ -60,12 +60,7 @@ export const eventFilter = z.object({
 export type EventFilter = z.output<typeof eventFilter> & { within?: string }
 
 /** Page of the list: after the last event of the previous page, or by offset. */
-type EventPage = {
-  first: number
-  after?: { startDate: Date; id: string } | null
-  offset?: number
-  orderBy?: EventOrder
-}
+type EventPage = { first: number; after?: Position | null; offset?: number; orderBy?: EventOrder }
 
 /** Orders of the list; ties are ordered by id. */
 export const eventOrders = ['START_DATE_ASC', 'START_DATE_DESC'] as const

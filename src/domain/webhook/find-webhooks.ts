@@ -95,19 +95,14 @@ const selectPage = (db: Connection, { webhookId, status, after, limit }: Deliver
     .orderBy(desc(webhookDeliveries.changeId))
     .limit(limit)
 
-/** Lists pages of deliveries by one statement, newest change first, as change identifiers are ordered by time. */
-export async function listDeliveries(db: Connection, pages: DeliveryPage[]): Promise<DeliveryWithChange[][]> {
-  const [first, second, ...others] = pages.map((page, index) => selectPage(db, page, index))
-  if (!first || !second) return [(await first) ?? []]
-  const found = await unionAll(first, second, ...others).orderBy(desc(webhookDeliveries.changeId))
-  return pages.map((_page, index) => found.filter(({ page }) => page === index))
-}
-
-/** Loads pages of deliveries to webhooks of the caller. A key is the JSON of a page. */
-export const deliveryPages = ({ own: { db } }: Readers): Loader<DeliveryWithChange[]> =>
-  new Loader((keys) => {
-    const pages: DeliveryPage[] = keys.map((key) => JSON.parse(key))
-    return listDeliveries(db, pages)
+/** Loads pages of deliveries to webhooks of the caller by one statement, newest change first, as change identifiers are
+ *  ordered by time. A key is the JSON of a page. */
+export const deliveryPages = ({ own: { db } }: Readers) =>
+  new Loader<DeliveryWithChange[]>(async (keys) => {
+    const [first, second, ...others] = keys.map((key, index) => selectPage(db, JSON.parse(key), index))
+    if (!first || !second) return [(await first) ?? []]
+    const found = await unionAll(first, second, ...others).orderBy(desc(webhookDeliveries.changeId))
+    return keys.map((_key, index) => found.filter(({ page }) => page === index))
   })
 
 /** Sends a change to a webhook again, with a fresh set of attempts, whatever its status, and ends the pause of

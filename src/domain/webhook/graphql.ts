@@ -1,7 +1,6 @@
 import type { z } from 'zod'
 import { builder, enumOf, ModeRef, NodeRef, nullable, nullableTime, time } from '../../graphql/builder.ts'
-import { connectionOf, costOfPage, forwardArgs, sizeOf, toPage } from '../../graphql/connection.ts'
-import { inputTypes } from '../../graphql/input-of.ts'
+import { connectionOf, costOfPage, forwardArgs, readForward } from '../../graphql/connection.ts'
 import { mutation, oneObject } from '../../graphql/mutation-result.ts'
 import { ChangeRef, ChangeTypeRef } from '../change/graphql.ts'
 import {
@@ -29,7 +28,6 @@ import {
   rotationInput,
   webhookIdInput,
   webhookInput,
-  webhookType,
   webhookUpdateInput,
 } from './webhook-input.ts'
 
@@ -69,8 +67,7 @@ const WebhookRef = builder.objectRef<Webhook>('Webhook').implement({
     }),
     disabledReason: t.expose('disabledReason', {
       type: DisabledReasonRef,
-      nullable: true,
-      description: 'Reason why the webhook is disabled; null while it is enabled.',
+      ...nullable('Reason why the webhook is disabled; null while it is enabled.'),
     }),
     failingSince: t.expose(
       'failingSince',
@@ -91,15 +88,12 @@ const webhookFields = oneObject('webhook', WebhookRef, 'Webhook as it is now.')
 builder.queryField('webhooks', (t) =>
   t.field({
     type: [WebhookRef],
-    nullable: true,
+    ...nullable('Lists the webhooks of the caller, oldest first.'),
     extensions: { needs: { caller: 'confidential', scope: 'tickets:read' } },
     complexity: { field: 100, multiplier: 10 },
-    description: 'Lists the webhooks of the caller, oldest first.',
     resolve: (_root, _args, ctx) => listWebhooks(ctx),
   }),
 )
-
-inputTypes.add(webhookType, { type: ChangeTypeRef })
 
 const secretFields: Parameters<typeof mutation<z.ZodType<unknown, object>, WebhookWithSecret>>[1]['fields'] =
   (t) => ({
@@ -195,7 +189,7 @@ const WebhookDeliveryRef = builder.objectRef<DeliveryWithChange>('WebhookDeliver
   }),
 })
 
-const WebhookDeliveryConnectionRef = connectionOf('WebhookDelivery', WebhookDeliveryRef, {
+const { connection: WebhookDeliveryConnectionRef } = connectionOf('WebhookDelivery', WebhookDeliveryRef, {
   things: 'deliveries',
   description: 'Page of deliveries, newest change first.',
   toCursor,
@@ -213,11 +207,11 @@ builder.objectField(WebhookRef, 'deliveries', (t) =>
       }),
       ...forwardArgs(t, 'Returns deliveries after this cursor; from the newest if omitted.'),
     },
-    resolve: async ({ id: webhookId }, { status, after, ...args }, { loaders }) => {
-      const first = sizeOf(args)
-      const page: DeliveryPage = { webhookId, status, after: after && readCursor(after), limit: first + 1 }
-      return toPage(await loaders.load(deliveryPages, JSON.stringify(page)), first, after)
-    },
+    resolve: ({ id: webhookId }, { status, ...args }, { loaders }) =>
+      readForward(args, readCursor, (after, limit) => {
+        const page: DeliveryPage = { webhookId, status, after, limit }
+        return loaders.load(deliveryPages, JSON.stringify(page))
+      }),
   }),
 )
 

@@ -65,8 +65,8 @@ function makeSecret(
       if (webhook) return { webhook, secret: webhook.secret, replayed: true }
     }
     const secret = newWebhookSecret()
-    const keyColumns = { idempotencyKey: key?.id ?? null, requestHash: key?.requestHash ?? null }
-    const webhook = await make(tx, { secret, ...keyColumns })
+    const { id: idempotencyKey = null, requestHash = null } = key ?? {}
+    const webhook = await make(tx, { secret, idempotencyKey, requestHash })
     if (!webhook) throw new Error('the insert returned no webhook')
     return { webhook, secret, replayed: false }
   })

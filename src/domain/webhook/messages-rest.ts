@@ -7,27 +7,17 @@ import { rateChangeBody } from '../ticket-rate/body.ts'
 
 type Data = Record<string, string | number | string[]>
 
-/** Subject of a change, and the state of it that the change tells. */
-type Payload = { subjectId: string; body: z.ZodType; data: Data }
+// Makes examples of a subject, and of the state of it that a change tells. `facts` are those that differ from the example
+// of the body.
+const payloadsOf =
+  ({ schema, example }: { schema: z.ZodType; example: Data }, subjectId: string) =>
+  (facts: Data, body = schema) => ({ subjectId, body, data: { ...example, ...facts } })
 
-// `facts` are those that differ from the example of the body.
-const payment = (facts: Data): Payload => ({
-  subjectId: paymentChangeBody.example.payment_id,
-  body: paymentChangeBody.schema,
-  data: { ...paymentChangeBody.example, ...facts },
-})
-const ticket = (facts: Data, body: z.ZodType = ticketChangeBody.schema): Payload => ({
-  subjectId: ticketChangeBody.example.ticket_id,
-  body,
-  data: { ...ticketChangeBody.example, ...facts },
-})
-const rate: Payload = {
-  subjectId: rateChangeBody.example.ticket_rate_id,
-  body: rateChangeBody.schema,
-  data: rateChangeBody.example,
-}
+const payment = payloadsOf(paymentChangeBody, paymentChangeBody.example.payment_id)
+const ticket = payloadsOf(ticketChangeBody, ticketChangeBody.example.ticket_id)
+const rate = payloadsOf(rateChangeBody, rateChangeBody.example.ticket_rate_id)({})
 
-const payloads: Record<Change['type'], Payload> = {
+const payloads: Record<Change['type'], typeof rate> = {
   'payment.paid': payment({ status: 'paid' }),
   'payment.failed': payment({ status: 'failed' }),
   'payment.expired': payment({ status: 'expired' }),

@@ -2,15 +2,10 @@ import { z } from 'zod'
 import { refusal } from '../../shared/errors.ts'
 import * as scalars from '../../shared/input-types.ts'
 import type { CodeWithoutFacts } from '../../shared/problem-codes.ts'
-import { changeType } from '../change/table.ts'
+import { changeTypes } from '../change/list-changes.ts'
 import { isPublicAddress, literalAddress } from './send/public-address.ts'
 
-/** Type of change that a webhook receives. */
-export const webhookType = z.enum(changeType.enumValues)
-const types = z
-  .array(webhookType)
-  .min(1, 'must name at least one type')
-  .transform((types) => [...new Set(types)])
+const types = changeTypes.transform((types) => [...new Set(types)])
 const webhookId = scalars.id.describe('Webhook identifier.')
 const idempotencyKey = scalars.idempotencyKey
   .nullish()

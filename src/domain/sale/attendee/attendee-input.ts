@@ -76,4 +76,3 @@ export const changedColumns = ({
 
 export type AttendeeChanges = ReturnType<typeof changedColumns>
 export type TicketTransfer = { ticketId: string } & ReturnType<typeof attendeeColumns>
-export type TicketResending = z.output<typeof ticketResending>

@@ -1,9 +1,9 @@
 import type { GraphQLResolveInfo } from 'graphql'
 import type { Loader } from '../../../data/loader.ts'
 import { amountOf, builder, enumOf, nullable } from '../../../graphql/builder.ts'
-import { connectionOf, costOfPage, forwardArgs, sizeOf, toPage } from '../../../graphql/connection.ts'
+import { connectionOf, costOfPage, forwardArgs, readForward } from '../../../graphql/connection.ts'
 import { toRow } from '../../../graphql/lookahead.ts'
-import { type Context, hasScope } from '../../../request/context.ts'
+import { type Context, isIntegrationWith } from '../../../request/context.ts'
 import type { LoaderDefinition } from '../../../request/loaders.ts'
 import { EventRef } from '../../event/graphql.ts'
 import { channelById } from '../../organization/loaders.ts'
@@ -91,7 +91,7 @@ const SalesRowRef = builder.objectRef<SalesRow>('SalesRow').implement({
   }),
 })
 
-const SalesRowConnectionRef = connectionOf('SalesRow', SalesRowRef, {
+const { connection: SalesRowConnectionRef } = connectionOf('SalesRow', SalesRowRef, {
   things: 'sums',
   description: 'Page of sums, ordered by what they are grouped by.',
   toCursor,
@@ -110,11 +110,13 @@ builder.objectField(EventRef, 'sales', (t) =>
       }),
       ...forwardArgs(t, 'Returns rows after this cursor; from the first if omitted.'),
     },
-    resolve: async ({ id }, { groupBy, after, ...args }, ctx) => {
-      if (ctx.caller?.kind !== 'integration' || !hasScope(ctx, 'sales')) return null
-      const first = sizeOf(args)
-      const page = { groupBy, first: first + 1, after: after ? readCursor(after) : '' }
-      return toPage(await ctx.loaders.get(salesByEventId)(page).load(id), first, after)
-    },
+    resolve: ({ id }, { groupBy, ...args }, ctx) =>
+      isIntegrationWith(ctx, 'sales')
+        ? readForward(args, readCursor, (after, first) =>
+            ctx.loaders
+              .get(salesByEventId)({ groupBy, first, after: after ?? '' })
+              .load(id),
+          )
+        : null,
   }),
 )

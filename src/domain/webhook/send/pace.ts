@@ -16,10 +16,6 @@ export const firstBatchSize = minConcurrency * roundsPerBatch
 
 type Pace = { concurrency: number; fastestMs: number }
 
-/** Outcome of a batch: whether an attempt failed, and the mean time of an answer in milliseconds. `isFull` if
- *  there was as much to send as the pace allows. */
-export type BatchOutcome = { hasFailed: boolean; isFull: boolean; meanMs: number }
-
 /** Numbers of parallel requests that receivers take, as this process has seen: doubled after each full batch
  *  that was answered about as fast as the fastest one, halved when answers take more than twice as long, and
  *  back at the minimum after a failure. */
@@ -37,13 +33,15 @@ export class Paces {
     return faster.map(([webhookId, { concurrency }]) => ({ webhookId, size: concurrency * roundsPerBatch }))
   }
 
-  /** Adapts the pace of a webhook to the outcome of a batch. */
-  learn(webhookId: string, { hasFailed, isFull, meanMs }: BatchOutcome): void {
+  /** Adapts the pace of a webhook to the outcome of a batch: whether an attempt failed, and the mean time of an answer in
+   *  milliseconds. `isFull` if there was as much to send as the pace allows. */
+  learn(
+    webhookId: string,
+    { hasFailed, isFull, meanMs }: Record<'hasFailed' | 'isFull', boolean> & { meanMs: number },
+  ): void {
     if (hasFailed) return void this.#paces.delete(webhookId)
-    const { concurrency, fastestMs } = this.#paces.get(webhookId) ?? {
-      concurrency: minConcurrency,
-      fastestMs: meanMs,
-    }
+    const concurrency = this.concurrencyOf(webhookId)
+    const fastestMs = this.#paces.get(webhookId)?.fastestMs ?? meanMs
     const isSlower = meanMs > 2 * fastestMs
     const faster = isFull ? Math.min(maxConcurrency, 2 * concurrency) : concurrency
     this.#paces.set(webhookId, {
