@@ -80,27 +80,25 @@ type Options<Node> = {
   things: string
   description: string
   toCursor(node: Node): string
-  /** Descriptions that replace the general ones. */
-  texts?: Partial<Record<'edge' | 'node' | 'edges' | 'nodes', string>>
   /** Whether an empty page has the cursor that it was requested with; by default it has. */
   emptyHasCursor?: boolean
 }
 
-type EdgeOptions<Node> = Pick<Options<Node>, 'things' | 'toCursor' | 'texts'>
+type EdgeOptions<Node> = Pick<Options<Node>, 'things' | 'toCursor'>
 
 /** Defines the edge type of a list. A node of the list may carry more than `Shape`, such as its cursor. */
 export const edgeOf = <Shape extends object, Node extends Shape = Shape>(
   name: string,
   node: ObjectRef<Types, Shape>,
-  { things, toCursor, texts }: EdgeOptions<Node>,
+  { things, toCursor }: EdgeOptions<Node>,
 ) =>
   builder.objectRef<Node>(`${name}Edge`).implement({
-    description: texts?.edge ?? `Item and its cursor in a list of ${things}.`,
+    description: `Item of a list of ${things}, with its cursor.`,
     fields: (t) => ({
       cursor: t.string({ description: 'Cursor of this edge, for `after`.', resolve: toCursor }),
       node: t.field({
         type: node,
-        description: texts?.node ?? 'Item at this edge.',
+        description: 'Item at this edge.',
         extensions: { preload: (nodes) => nodes },
         resolve: (node) => node as never,
       }),
@@ -119,7 +117,7 @@ export function connectionOf<
   options: Options<Node>,
   edge = edgeOf<Shape, Node>(name, node, options),
 ) {
-  const { things, description, toCursor, texts, emptyHasCursor = true } = options
+  const { description, toCursor, emptyHasCursor = true } = options
   // The types of these resolvers depend on `Shape`, which is open here.
   const nodesOf = {
     complexity: { field: 1, multiplier: 1 },
@@ -131,12 +129,12 @@ export function connectionOf<
     fields: (t) => ({
       edges: t.field({
         type: [edge],
-        description: texts?.edges ?? `Page of ${things} with their cursors.`,
+        description: 'Items of the page with their cursors.',
         ...nodesOf,
       }),
       nodes: t.field({
         type: [node],
-        description: texts?.nodes ?? `Page of ${things} without cursors.`,
+        description: 'Items of the page without cursors.',
         ...nodesOf,
       }),
       pageInfo: t.field({

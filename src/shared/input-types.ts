@@ -139,7 +139,7 @@ export const timeRange = z
     from: z.date().nullish().describe('First of these times; open if omitted.'),
     until: z.date().nullish().describe('Last of these times; open if omitted.'),
   })
-  .describe('Times from one to another.')
+  .describe('Range of times.')
 
 /** Identifier that a client has for something of its own. */
 export const reference = text(100)

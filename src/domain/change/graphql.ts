@@ -32,29 +32,29 @@ export const ChangeRef = builder.objectRef<Change>('Change').implement({
     }),
     organization: t.field({
       type: OrganizationRef,
-      description: 'Organization concerned.',
+      description: 'Organization of what changed.',
       ...viaId(organizationById, ({ organizationId }: Change) => organizationId),
     }),
     webhookData: t.expose('data', {
       type: 'JSON',
       description:
-        'What webhooks receive as `data`: state of the subject right after the change. Contains no personal data.',
+        'State of the subject right after the change, as webhooks receive it in `data`. Contains no personal data.',
     }),
     createdAt: t.expose('createdAt', time('Time of the change.')),
   }),
 })
 
-const FeedPositionRef = enumOf('FeedPosition', 'Position in the feed.', {
+const FeedPositionRef = enumOf('FeedPosition', 'End of the feed.', {
   oldest: 'Before the oldest change that is kept.',
-  now: 'After the newest change that the caller may see now.',
+  now: 'After the newest change: an empty page, and a cursor to go on from.',
 })
 
 const feedStart = z
   .object({
-    after: z.string().nullish().describe('A cursor, which is valid only for the caller that received it.'),
-    at: z.enum(['oldest', 'now']).nullish().describe('A position.'),
+    after: z.string().nullish().describe('Cursor, valid only for the caller that received it.'),
+    at: z.enum(['oldest', 'now']).nullish().describe('End of the feed.'),
   })
-  .describe('Start of a reader in the feed: behind a cursor, or at a position.')
+  .describe('Place in the feed to start at: after a cursor, or at one of its ends.')
 inputTypes.add(feedStart.shape.at, { type: FeedPositionRef })
 inputOf('FeedStart', feedStart, { isOneOf: true })
 
@@ -71,21 +71,21 @@ const streamInput = z.object({
 })
 const pageInput = streamInput.extend({ first: pageSize.default(50).describe('Page size, 1 to 100.') })
 
-const ofFeed = { things: 'changes', toCursor: ({ cursor }: FeedChange) => cursor() }
+const ofFeed = {
+  things: 'changes',
+  description:
+    'Page of changes, oldest first. With `types` it looks through 100 changes, and may hold fewer than asked for, even none, although `hasNextPage` is true.',
+  toCursor: ({ cursor }: FeedChange) => cursor(),
+}
 const ChangeEdgeRef = edgeOf('Change', ChangeRef, ofFeed)
-const ChangeConnectionRef = connectionOf(
-  'Change',
-  ChangeRef,
-  { ...ofFeed, description: 'Page of the feed, oldest change first.' },
-  ChangeEdgeRef,
-)
+const ChangeConnectionRef = connectionOf('Change', ChangeRef, ofFeed, ChangeEdgeRef)
 
 builder.queryField('changes', (t) =>
   t.field({
     type: ChangeConnectionRef,
     nullable: true,
     description:
-      'Lists the changes that concern the caller, oldest first. Store `endCursor` and begin after it next time, also after an empty page: no change is missed or repeated, even after a move to another database server. `NOW` is an empty page with the present cursor. With `types` a page looks through 100 changes, and may hold fewer than asked for, even none, although `hasNextPage` is true. Changes of one organization keep their order; those of several are merged by time. A channel sees changes of its payments and tickets, and of the rates of organizations that have given it access; an integration sees all changes of its organization. Refuses an unknown cursor with `CURSOR_UNKNOWN`: then start again from `OLDEST`, and skip the changes whose `id` is already known.',
+      "Lists the changes that concern the caller, oldest first: those of a channel's payments and tickets and of the rates that it may sell, or all of an integration's organization. Keep `endCursor`, also of an empty page, and start after it next time: no change is missed or repeated. An unknown cursor is refused with `CURSOR_UNKNOWN`: then start from `OLDEST`, and skip changes whose `id` you know.",
     extensions: { needs: { caller: 'confidential', scope: 'tickets:read' } },
     complexity: costOfPage(1_000),
     args: argsOf(t.arg, pageInput),
@@ -101,7 +101,7 @@ builder.subscriptionField('changes', (t) =>
   t.field({
     type: ChangeEdgeRef,
     description:
-      'Streams the changes that concern the caller, as the query `changes` lists them: those from the start, and then each new one. Go on after the `cursor` of the last one; it is also the `id` of its event in the stream, which a client may send as `Last-Event-ID`. Refuses an unknown cursor with `CURSOR_UNKNOWN`.',
+      'Streams the changes that concern the caller, as the query `changes` lists them, and then each new one. The cursor is also the `id` of the message, which a client may send as `Last-Event-ID` to go on. An unknown cursor is refused with `CURSOR_UNKNOWN`.',
     extensions: {
       needs: {
         caller: 'confidential',

@@ -57,7 +57,7 @@ function defineList<Row extends object, Filter>(
     t.field({
       type: ConnectionRef,
       nullable: true,
-      description: `${texts.list} Null if the field fails, so that an error here leaves the rest of the query intact.`,
+      description: texts.list,
       extensions: { needs: { caller: 'confidential', scope: 'tickets:read' } },
       complexity: costOfPage(1_000),
       args: argsOf(t.arg, input),
@@ -78,14 +78,14 @@ function defineList<Row extends object, Filter>(
 inputTypes.add(tickets.listedStatus, { type: TicketStatusRef })
 inputTypes.add(tickets.listedSaleType, { type: SaleTypeRef })
 defineList('Ticket', TicketRef, tickets.ticketsFilter, tickets.listTickets, {
-  list: 'Lists tickets: those that a channel sold, or all of an integration’s organization. Without `orderBy`, they are ordered by `name` or `phone` if the filter has them, else newest first.',
-  page: 'a page looks through 10000 tickets of a channel at most for filters that are rare among them, and `endCursor` goes on from there.',
-  order: 'Order. With `name` or `phone` there is none to choose.',
+  list: "Lists the tickets that a channel sold, or all of an integration's organization.",
+  page: 'a page looks through at most 10000 tickets of a channel, and `endCursor` goes on from there.',
+  order: 'Order; newest first if omitted. A filter by `name` or `phone` orders by itself, and takes none.',
 })
 
 inputTypes.add(payments.listedStatus, { type: PaymentStatusRef })
 defineList('Payment', PaymentRef, payments.paymentFilter, payments.listPayments, {
-  list: "Lists payments: those of a channel's checkouts, or all of an integration's organization.",
+  list: "Lists the payments of a channel's checkouts, or all of an integration's organization.",
   page: 'see `TicketConnection`.',
   order: 'Order; newest first if omitted.',
 })

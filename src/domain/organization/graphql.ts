@@ -58,7 +58,7 @@ const organizationBy = z
     id: scalars.id.nullish().describe('Organization identifier.'),
     slug: scalars.slug.nullish().describe('Slug of the organization.'),
   })
-  .describe('What an organization is found by.')
+  .describe('Identifier or slug of an organization.')
 const organizationArgs = z.object({ by: organizationBy })
 const OrganizationByRef = inputOf('OrganizationBy', organizationBy, { isOneOf: true })
 

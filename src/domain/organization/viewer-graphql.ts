@@ -43,10 +43,11 @@ const ScopeRef = enumOf<IntegrationScope>(
   'IntegrationScope',
   "Right of an integration's key. Values may be added: treat an unknown one as a right that you do not use.",
   {
-    'tickets:read': 'Reads tickets, payments, refunds, the feed and webhooks.',
+    'tickets:read': 'Reads tickets, payments, refunds and the feed, and manages webhooks.',
     door: 'Checks in at the door, and redeems supplements at the bar.',
     refunds: 'Refunds and cancels tickets.',
-    sales: 'Sells at the box office, gives away, changes attendees, and sums sales up.',
+    sales:
+      'Sells at the box office, gives tickets away, sends them again, changes attendees, and reads sums of sales.',
     catalogue: 'Reads events, rates and discounts.',
   },
 )
@@ -81,7 +82,7 @@ builder.queryField('viewer', (t) =>
     type: ViewerRef,
     nullable: true,
     extensions: { needs: { caller: 'any', scope: 'none' } },
-    description: 'Caller: who the credentials belong to, and what they are good for.',
+    description: 'Tells who is calling, in which mode and with which rights.',
     resolve: (_root, _args, ctx) => requireCaller(ctx),
   }),
 )
