@@ -80,15 +80,15 @@ export const NodeRef = builder.interfaceRef<{ id: string }>('Node').implement({
 
 builder.queryType({
   description:
-    'What can be asked. Send an API key in the header `X-Api-Key`: of a channel, which sells; of its pages, which is publishable; or of an integration, which belongs to an organization and has scopes. Each field says who may call it. A field that fails is null, with an error whose `extensions.code` says why, and leaves the others. An operation is limited in depth, breadth and complexity, and each key in requests per minute.',
+    "Everything that can be read. Send an API key in the header `X-Api-Key`: that of a channel, a publishable one for a channel's pages, or that of an integration. Each field says who may call it, and which scope of its key an integration needs. A field that fails is null, with an error whose `extensions.code` says why, and leaves the others. Operations are limited in depth, number of fields and cost, and each key in requests a second.",
 })
 builder.mutationType({
   description:
-    'What can be done. Each field takes one `input` and returns a result: its payload, or `Refused` with all reasons. Decide by the `code` of each. A mutation that fails is null, and leaves the results of those before it. Where repeating costs money or counts people, the input has an `idempotencyKey`, which makes retries safe.',
+    'Everything that can be changed. Each field takes one `input` and returns a result: its payload, or `Refused` with all reasons. Results never get a third member. A mutation that fails is null, and leaves the results of those before it. An `idempotencyKey` makes retries safe; it is required where a repeated call costs money or counts people.',
 })
 builder.subscriptionType({
   description:
-    'Events that are streamed as `text/event-stream`, by the protocol GraphQL over Server-Sent Events in distinct connections mode.',
+    'Everything that can be streamed, as `text/event-stream`, by the protocol GraphQL over Server-Sent Events in distinct connections mode.',
 })
 
 /** Mode of a key, and of what was sold with it. */

@@ -83,8 +83,6 @@ type Options<Node> = {
   things: string
   description: string
   toCursor(node: Node): string
-  /** Descriptions that replace the general ones. */
-  texts?: Partial<Record<'edge' | 'node' | 'edges' | 'nodes', string>>
   /** Whether an empty page has the cursor that it was requested with; by default it has. */
   emptyHasCursor?: boolean
 }
@@ -98,15 +96,15 @@ export function connectionOf<
 >(
   name: string,
   node: ObjectRef<Types, Shape>,
-  { things, description, toCursor, texts, emptyHasCursor = true }: Options<Node>,
+  { things, description, toCursor, emptyHasCursor = true }: Options<Node>,
 ) {
   const edge = builder.objectRef<Node>(`${name}Edge`).implement({
-    description: texts?.edge ?? `Item and its cursor in a list of ${things}.`,
+    description: `Item of a list of ${things}, with its cursor.`,
     fields: (t) => ({
       cursor: t.string({ description: 'Cursor of this edge, for `after`.', resolve: toCursor }),
       node: t.field({
         type: node,
-        description: texts?.node ?? 'Item at this edge.',
+        description: 'Item at this edge.',
         extensions: { preload: (nodes) => nodes },
         resolve: (node) => node as never,
       }),
@@ -123,12 +121,12 @@ export function connectionOf<
     fields: (t) => ({
       edges: t.field({
         type: [edge],
-        description: texts?.edges ?? `Page of ${things} with their cursors.`,
+        description: 'Items of the page with their cursors.',
         ...nodesOf,
       }),
       nodes: t.field({
         type: [node],
-        description: texts?.nodes ?? `Page of ${things} without cursors.`,
+        description: 'Items of the page without cursors.',
         ...nodesOf,
       }),
       pageInfo: t.field({

@@ -13,7 +13,7 @@ type Types = typeof builder.$inferSchemaTypes
 /** Defines `<name>Result`: what a field returns, or `Refused`. */
 export const resultOf = <Payload extends object>(name: string, payload: ObjectRef<Types, Payload>) =>
   builder.unionType(`${name}Result`, {
-    description: `\`${payload.name}\`, or the reasons for the refusal. It never gets a third member.`,
+    description: `\`${payload.name}\`, or the reasons for the refusal.`,
     types: [payload, RefusedRef],
     resolveType: (result, { refusals }) => {
       if (!('refused' in result)) return payload

@@ -23,7 +23,7 @@ const texts = Object.entries(problemCodes).flatMap(([code, { text }]) =>
 
 const RefusalCodeRef = enumOf<RefusalCode>(
   'RefusalCode',
-  'Reason why a mutation or a quote was refused, the same in REST. Values may be added: treat an unknown one as a refusal whose `message` says why.',
+  'Reason why a mutation or a quote was refused. Values may be added: treat an unknown one as a refusal whose `message` says why.',
   Object.fromEntries(texts) as Record<RefusalCode, string>,
 )
 
@@ -142,7 +142,7 @@ errorOf(
 errorOf(
   'LimitError',
   ['MIN_TICKETS', 'MAX_TICKETS', 'METADATA_TOO_LARGE', 'TOO_MANY_WEBHOOKS', 'TOO_MANY_RESENDS'],
-  'A number is out of its limits: of tickets, of webhooks, of bytes or of repeated mails.',
+  'A number of tickets, webhooks, bytes or repeated mails is out of its limits.',
   (t) => ({
     min: t.int({ ...nullable('Minimum; null if there is none.'), resolve: fact<number | null>('min') }),
     max: t.int({ description: 'Maximum.', resolve: fact<number>('max', 'limit') }),
@@ -162,7 +162,7 @@ errorOf(
   }),
 )
 
-errorOf('AmountError', ['TOTAL_INCREASED', 'REFUND_TOO_HIGH'], 'An amount is not as expected.', (t) => ({
+errorOf('AmountError', ['TOTAL_INCREASED', 'REFUND_TOO_HIGH'], 'An amount is too high.', (t) => ({
   amount: t.field({
     type: MoneyRef,
     description: 'Current total, or amount that can still be refunded.',
@@ -173,7 +173,7 @@ errorOf('AmountError', ['TOTAL_INCREASED', 'REFUND_TOO_HIGH'], 'An amount is not
 export const TransitionErrorRef = errorOf(
   'TransitionError',
   ['ILLEGAL_TRANSITION'],
-  'The current status does not allow the request: see the ticket or the payment.',
+  'The current status of the ticket or the payment does not allow the request.',
 )
 
 errorOf('WarrantyError', ['WARRANTY_ENDED'], 'The warranty of the ticket has ended.', (t) => ({

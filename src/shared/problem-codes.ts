@@ -87,7 +87,7 @@ export const problemCodes = {
   NO_WARRANTY: of(422, 'The ticket has no warranty.'),
   TRANSFER_NOT_ALLOWED: of(422, 'Tickets of this rate may not be given to another person.'),
   ADDRESS_NOT_ALLOWED: of(422, 'The webhook URL is not a public address.'),
-  CURSOR_UNKNOWN: of(422, 'The cursor belongs to another caller or database: start again without `after`.'),
+  CURSOR_UNKNOWN: of(422, 'The cursor belongs to another caller or database: start again without it.'),
   TOO_MANY_RESENDS: of(
     429,
     'The ticket was sent again or transferred too often within 24 hours. Retry after `retryAfter` seconds.',

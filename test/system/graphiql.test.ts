@@ -96,7 +96,10 @@ test('GraphiQL opens with working tabs, from a list of events to a webhook', asy
   })
   await openTab(page, 'Changes')
   const result = await run(page)
-  expect(result.changes.nodes).toMatchObject([{ type: 'PAYMENT_PAID' }, { type: 'TICKET_ACTIVATED' }])
+  expect(result.changes.nodes.slice(0, 2)).toMatchObject([
+    { type: 'PAYMENT_PAID' },
+    { type: 'TICKET_ACTIVATED' },
+  ])
   await openTab(page, 'Webhook')
   const registered = await run(page)
   expect(registered.registerWebhook).toMatchObject({ webhook: { types: ['TICKET_ENTERED'] } })

@@ -32,21 +32,21 @@ export const ChangeRef = builder.objectRef<Change>('Change').implement({
     }),
     organization: t.field({
       type: OrganizationRef,
-      description: 'Organization concerned.',
+      description: 'Organization of what changed.',
       ...viaId(organizationById, ({ organizationId }: Change) => organizationId),
     }),
     webhookData: t.expose('data', {
       type: 'JSON',
       description:
-        'What webhooks receive as `data`: state of the subject right after the change. Contains no personal data.',
+        'State of the subject right after the change, as webhooks receive it in `data`. Contains no personal data.',
     }),
     createdAt: t.expose('createdAt', time('Time of the change.')),
   }),
 })
 
-const FeedPositionRef = enumOf('FeedPosition', 'Position in the feed.', {
+const FeedPositionRef = enumOf('FeedPosition', 'End of the feed.', {
   oldest: 'Before the oldest change that is kept.',
-  now: 'After the newest change that the caller may see now.',
+  now: 'After the newest change: an empty page, and a cursor to go on from.',
 })
 
 inputTypes.add(feedStart.shape.at, { type: FeedPositionRef })
@@ -64,7 +64,8 @@ const toCursor = ({ cursor }: FeedChange) => cursor()
 const list = connectionOf('Change', ChangeRef, {
   things: 'changes',
   toCursor,
-  description: 'Page of the feed, oldest change first.',
+  description:
+    'Page of changes, oldest first. With `types` it looks through 100 changes, and may hold fewer than asked for, even none, although `hasNextPage` is true.',
 })
 
 builder.queryField('changes', (t) =>
@@ -72,7 +73,7 @@ builder.queryField('changes', (t) =>
     type: list.connection,
     nullable: true,
     description:
-      'Lists the changes that concern the caller, oldest first. Store `endCursor` and begin after it next time, also after an empty page: no change is missed or repeated, even after a move to another database server. `NOW` is an empty page with the present cursor. With `types` a page looks through 100 changes, and may hold fewer than asked for, even none, although `hasNextPage` is true. Changes of one organization keep their order; those of several are merged by time. A channel sees changes of its payments and tickets, and of the rates of organizations that have given it access; an integration sees all changes of its organization. Refuses an unknown cursor with `CURSOR_UNKNOWN`: then start again from `OLDEST`, and skip the changes whose `id` is already known.',
+      "Lists the changes that concern the caller, oldest first: those of a channel's payments and tickets and of the rates that it may sell, or all of an integration's organization. Keep `endCursor`, also of an empty page, and start after it next time: no change is missed or repeated. An unknown cursor is refused with `CURSOR_UNKNOWN`: then start from `OLDEST`, and skip changes whose `id` you know.",
     extensions: { needs: { caller: 'confidential', scope: 'tickets:read' } },
     complexity: costOfPage(1_000),
     args: argsOf(t.arg, pageInput),
@@ -88,7 +89,7 @@ builder.subscriptionField('changes', (t) =>
   t.field({
     type: list.edge,
     description:
-      'Streams the changes that concern the caller, as the query `changes` lists them: those from the start, and then each new one. Go on after the `cursor` of the last one; it is also the `id` of its event in the stream, which a client may send as `Last-Event-ID`. Refuses an unknown cursor with `CURSOR_UNKNOWN`.',
+      'Streams the changes that concern the caller, as the query `changes` lists them, and then each new one. The cursor is also the `id` of the message, which a client may send as `Last-Event-ID` to go on. An unknown cursor is refused with `CURSOR_UNKNOWN`.',
     extensions: {
       needs: { caller: 'confidential', scope: 'tickets:read', stream: { eventIdOf: toCursor } },
     },

@@ -44,10 +44,10 @@ export const readFeedHead = async (ctx: Context): Promise<string> => (await find
 /** Start of a reader in a feed: behind a cursor, or at a position. GraphQL makes it one of the two. */
 export const feedStart = z
   .object({
-    after: z.string().nullish().describe('A cursor, which is valid only for the caller that received it.'),
-    at: z.enum(['oldest', 'now']).nullish().describe('A position.'),
+    after: z.string().nullish().describe('Cursor, valid only for the caller that received it.'),
+    at: z.enum(['oldest', 'now']).nullish().describe('End of the feed.'),
   })
-  .describe('Start of a reader in the feed: behind a cursor, or at a position.')
+  .describe('Place in the feed to start at: after a cursor, or at one of its ends.')
 export type FeedStart = z.output<typeof feedStart>
 
 /** Returns the cursor that a reader starts behind. */

@@ -13,8 +13,7 @@ export const changeDescriptions = {
   'ticket.activated': 'Ticket that was paid, and is now valid.',
   'ticket.cancelled': 'Ticket that was cancelled after payment.',
   'ticket.entered': 'Ticket with which somebody entered.',
-  'ticket.updated':
-    'Ticket whose attendee was corrected or erased on request, or with which people left: see `enter`.',
+  'ticket.updated': 'Ticket whose attendee was corrected or erased on request, or with which people left.',
   'ticket.transferred': 'Ticket that was given to another person. Its former code is no longer valid.',
   'ticket.supplement_redeemed': 'Ticket of which a supplement was handed out.',
   'rate.sold_out': 'Ticket rate that has no places left.',

@@ -17,7 +17,7 @@ export const direction = z.enum(['in', 'out'])
 const scan = {
   eventId: scalars.identifier
     .nullish()
-    .describe('Event at this door. Tickets of other events are `WRONG_EVENT`.'),
+    .describe('Event at this door, any if omitted; tickets of others are `WRONG_EVENT`.'),
   idempotencyKey: scalars
     .text(200)
     .describe('Key of the scan, chosen by the scanner. A repeated scan returns the first outcome.'),
@@ -105,5 +105,5 @@ export const redeemInput = z
     nonce,
     quantity,
   }))
-  .describe('Redemption of a supplement of a ticket.')
+  .describe('Items of a supplement to hand out.')
 export type RedeemInput = z.output<typeof redeemInput>

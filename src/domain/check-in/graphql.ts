@@ -81,14 +81,14 @@ const CheckInRef = builder.objectRef<NewCheckIn>('CheckIn').implement({
     reasons: t.field({
       type: [CheckInOutcomeRef],
       description:
-        'All reasons why the people were turned away, the outcome first; empty if that is `OK`. Somebody may be inside already before the doors open, by a forced scan: then both `NO_ENTRIES_LEFT` and `TOO_EARLY` are listed.',
+        'All reasons why the people were turned away, the outcome first; empty if that is `OK`. Both `NO_ENTRIES_LEFT` and `TOO_EARLY` may apply, after a forced scan.',
       resolve: reasonsOf,
     }),
     ticket: t.field(ticketOfScan),
     firstEnteredAt: t.expose(
       'firstEnteredAt',
       nullableTime(
-        'Time of the first entry with this ticket that was known before this scan; null if there was none. Later than `scannedAt` if this scan was uploaded after it.',
+        'Time of the first entry with the ticket that was known before this scan; null if there was none. It may be later than `scannedAt` of a scan that was uploaded.',
       ),
     ),
     direction: t.expose('direction', { type: DirectionRef, description: 'Direction of the scan.' }),
@@ -124,7 +124,7 @@ const CheckInTicketResultRef = mutation('checkInTicket', {
 
 mutation('checkInTickets', {
   description:
-    "Uploads scans that were made while a scanner was offline: checks people with tickets of the integration's organization in or out, each scan with an outcome of its own. Scans are decided in the order of their times `scannedAt`: if two doors let the same ticket in, the earlier scan is `OK` and the later one `NO_ENTRIES_LEFT`. An outcome that was once given stands: a scan that arrives after a later one was counted may be `NO_ENTRIES_LEFT` or `NOT_INSIDE`, so that no more people were ever inside than the ticket admits. Each scan is repeatable by its `idempotencyKey`, also against `checkInTicket`.",
+    'Uploads scans that were made while a scanner was offline, each with an outcome of its own. They are decided in the order of `scannedAt`: if two doors let the same ticket in, the earlier scan is `OK` and the later one `NO_ENTRIES_LEFT`. An outcome once given stands, whatever earlier scans arrive afterwards. Each scan can be repeated by its `idempotencyKey`, also as `checkInTicket`.',
   input: checkInBatchInput,
   needs: { caller: 'integration', scope: 'door' },
   complexity: ({ input }) => ({ field: 1_000, multiplier: Math.min(maxScans, input.scans.length) }),
@@ -146,20 +146,19 @@ const list = connectionOf<NewCheckIn, CheckIn>('CheckIn', CheckInRef, {
   things: 'check-ins',
   description: 'Page of check-ins, newest first.',
   toCursor,
-  texts: { node: 'Check-in at this edge.' },
 })
 
 builder.subscriptionField('checkIns', (t) =>
   t.field({
     type: list.edge,
     description:
-      'Streams the scans of an event as `Event.checkIns` lists them, as they are made at any door. After a cursor it begins with the scans since then, of which some may come again: their `id` tells. The `id` of an event in the stream is its cursor: a client that sends it as `Last-Event-ID` goes on there.',
+      'Streams the scans of an event, as `Event.checkIns` lists them. After a cursor it begins with those since then, of which some may come again: their `id` tells. The cursor is also the `id` of the message, which a client may send as `Last-Event-ID` to go on.',
     extensions: { needs: { caller: 'integration', scope: 'door', stream: { eventIdOf: toCursor } } },
     args: {
       eventId: t.arg.id({ required: true, description: "Event of the integration's organization." }),
       after: t.arg.string({
         description:
-          'Streams scans after this cursor, of the list or of the stream; those made from now on if omitted. `pageInfo { startCursor }` of the first page goes on where that ends.',
+          'Streams scans after this cursor, such as the `startCursor` of the first page of `Event.checkIns`; those made from now on if omitted.',
       }),
     },
     subscribe: (_root, { eventId, after }, ctx) => watchCheckIns(eventId, after, ctx),
@@ -173,7 +172,7 @@ type ListBuilder = ObjectFieldBuilder<typeof builder.$inferSchemaTypes, { id: st
 const checkInsOf = (t: ListBuilder, load: typeof checkInsByEventId, what: string) =>
   t.field({
     type: list.connection,
-    ...nullable(`${what} Null for callers other than integrations with \`DOOR\`.`),
+    ...nullable(`${what} Null unless the caller is an integration with \`DOOR\`.`),
     complexity: costOfPage(20),
     args: forwardArgs(t, 'Returns check-ins before that of this cursor; from the newest if omitted.'),
     resolve: async ({ id }, args, ctx) => {
@@ -191,7 +190,7 @@ builder.objectField(EventRef, 'checkIns', (t) =>
   checkInsOf(
     t,
     checkInsByEventId,
-    "Scans at the event's doors, newest first, of the mode of the key: those that were turned away and those that match no ticket included.",
+    "Scans at the event's doors in the mode of the key, newest first, also of those who were turned away.",
   ),
 )
 
@@ -202,7 +201,7 @@ builder.objectField(TicketRef, 'checkIns', (t) =>
 const AttendanceRef = builder
   .objectRef<{ sold: number; inside: number; entered: number }>('Attendance')
   .implement({
-    description: 'Numbers of people of an event, of the mode of the key.',
+    description: "Numbers of people at an event, by the tickets of the key's mode.",
     fields: (t) => ({
       sold: t.exposeInt('sold', {
         description: 'Number of people that the paid tickets admit, without cancelled ones.',
@@ -219,7 +218,7 @@ builder.objectField(EventRef, 'attendance', (t) =>
   t.field({
     type: AttendanceRef,
     ...nullable(
-      'People expected, inside and seen so far. Null for callers other than integrations with `DOOR` or `SALES`.',
+      'Numbers of people with a ticket, inside, and who have entered. Null unless the caller is an integration with `DOOR` or `SALES`.',
     ),
     // Adds up the tickets of the event.
     complexity: { field: 200, multiplier: 1 },
@@ -232,7 +231,7 @@ builder.objectField(EventRef, 'attendance', (t) =>
 
 builder.objectField(EventRef, 'doorsOpenAt', (t) =>
   t.field({
-    ...time('Time at which the doors open: scans before it are `TOO_EARLY`.'),
+    ...time('Time at which the doors open. Scans before it are `TOO_EARLY`.'),
     resolve: ({ startDate }, _args, { services }) =>
       new Date(doorsOpenAt(startDate, services.admissionHours)),
   }),

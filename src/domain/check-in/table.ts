@@ -18,7 +18,7 @@ import { tickets } from '../ticket/table.ts'
 export const checkInResults = {
   OK: 'Admitted, or counted out.',
   NO_ENTRIES_LEFT:
-    'The ticket admits no more people, or fewer than the scan lets in: see `inside` and `admits`. Comes before `TOO_EARLY`: see `reasons`.',
+    'The ticket admits no more people, or fewer than the scan lets in: see `inside` and `admits`.',
   NOT_INSIDE: 'Fewer people are inside than leave.',
   UNPAID: 'The ticket was never paid, or has expired.',
   CANCELLED: 'The ticket was cancelled.',

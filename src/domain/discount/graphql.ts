@@ -66,8 +66,7 @@ builder.queryField('discounts', (t) =>
   t.field({
     type: DiscountConnectionRef,
     nullable: true,
-    description:
-      "Lists the discounts of the integration's organization, with their uses as they are now. Discounts that the catalogue no longer names are not listed. Integrations only.",
+    description: "Lists the discounts that the integration's organization offers.",
     extensions: { needs: { caller: 'integration', scope: 'catalogue' } },
     complexity: costOfPage(1_000),
     args: forwardArgs(t, 'Returns discounts after this cursor; from the first if omitted.'),

@@ -47,7 +47,7 @@ const EventStatusRef = enumOf(
 const organizationOf = ({ organizationId }: Event) => organizationId
 
 EventRef.implement({
-  description: 'Event that tickets are sold for.',
+  description: 'Event that tickets are sold for. What the organizer has not told is null.',
   interfaces: [NodeRef],
   extensions: { node: { scope: 'catalogue', load: eventById, organizationOf } },
   fields: (t) => ({
@@ -67,7 +67,7 @@ EventRef.implement({
     displayDate: t.expose(
       'displayDate',
       nullableTime(
-        'Date to display if it differs from the start, such as the evening before for a night that begins after midnight.',
+        'Date to display if it is not that of the start, such as the evening before for a night that begins after midnight; else null.',
       ),
     ),
     startDate: t.expose('startDate', time('Start of the event, and end of its ticket sale.')),
@@ -97,7 +97,7 @@ const eventSlug = z
     slug: scalars.slug.describe('Slug of the event.'),
   })
   .describe(
-    'An event by its slugs. Of several events with it, the next one that has not ended, else the last one that has.',
+    'Slugs of an event and its organizer. Of several such events, it is the next one that has not ended, else the last one that has.',
   )
 inputOf('EventSlug', eventSlug)
 
@@ -106,8 +106,8 @@ const eventBy = z
     id: scalars.id.nullish().describe('Event identifier.'),
     slug: eventSlug.nullish().describe('Slugs of the organizer and of the event.'),
   })
-  .describe('What an event is found by.')
-const eventArgs = z.object({ by: eventBy.describe('Its identifier or its slugs.') })
+  .describe('Identifier or slugs of an event.')
+const eventArgs = z.object({ by: eventBy.describe('Its identifier or slugs.') })
 inputOf('EventBy', eventBy, { isOneOf: true })
 
 builder.queryField('event', (t) =>

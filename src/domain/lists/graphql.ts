@@ -59,7 +59,7 @@ function defineList<Row extends object, Filter>(
     t.field({
       type: connection,
       nullable: true,
-      description: `${texts.list} Null if the field fails, so that an error here leaves the rest of the query intact.`,
+      description: texts.list,
       extensions: { needs: { caller: 'confidential', scope: 'tickets:read' } },
       complexity: costOfPage(1_000),
       args: argsOf(t.arg, input),
@@ -80,15 +80,17 @@ function defineList<Row extends object, Filter>(
 inputTypes.add(tickets.listedStatus, { type: TicketStatusRef })
 inputTypes.add(tickets.listedSaleType, { type: SaleTypeRef })
 // Its default depends on the filter.
-const ticketOrder = orders.nullish().describe('Order. With `name` or `phone` there is none to choose.')
+const ticketOrder = orders
+  .nullish()
+  .describe('Order; newest first if omitted. A filter by `name` or `phone` orders by itself, and takes none.')
 defineList('Ticket', TicketRef, tickets.ticketFilter, tickets.listTickets, ticketOrder, {
-  list: 'Lists tickets: those that a channel sold, or all of an integration’s organization. Without `orderBy`, they are ordered by `name` or `phone` if the filter has them, else newest first.',
-  page: 'a page looks through 10000 tickets of a channel at most for filters that are rare among them, and `endCursor` goes on from there.',
+  list: "Lists the tickets that a channel sold, or all of an integration's organization.",
+  page: 'a page looks through at most 10000 tickets of a channel, and `endCursor` goes on from there.',
 })
 
 inputTypes.add(payments.listedStatus, { type: PaymentStatusRef })
 const paymentOrder = orders.default('CREATED_DESC').describe('Order of the payments.')
 defineList('Payment', PaymentRef, payments.paymentFilter, payments.listPayments, paymentOrder, {
-  list: "Lists payments: those of a channel's checkouts, or all of an integration's organization.",
+  list: "Lists the payments of a channel's checkouts, or all of an integration's organization.",
   page: 'see `TicketConnection`.',
 })

@@ -42,7 +42,7 @@ const common = {
   paymentId: only(scalars.identifier, 'of this payment'),
   referralId: only(scalars.reference, 'of checkouts with this `referralId`'),
   email: only(scalars.email, 'with this e-mail address, whose case does not matter'),
-  code: only(scalars.qrCode, 'that this code is scanned for; those that expired have none'),
+  code: only(scalars.qrCode, 'with this `qrCode`; those that expired have none'),
   name: only(
     namePrefix,
     "whose attendee's full name begins with this, without case and accents. They are ordered by it",

@@ -10,7 +10,7 @@ const organizationOf = ({ organizationId }: Location) => organizationId
 export const LocationRef = builder.objectRef<Location>('Location')
 
 LocationRef.implement({
-  description: 'Venue where events take place.',
+  description: 'Venue where events take place. What is not known of it is null.',
   interfaces: [NodeRef],
   extensions: { node: { scope: 'catalogue', load: locationById, organizationOf } },
   fields: (t) => ({

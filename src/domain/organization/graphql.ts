@@ -62,7 +62,7 @@ const organizationBy = z
     id: scalars.id.nullish().describe('Organization identifier.'),
     slug: scalars.slug.nullish().describe('Slug of the organization.'),
   })
-  .describe('What an organization is found by.')
+  .describe('Identifier or slug of an organization.')
 const organizationArgs = z.object({ by: organizationBy.describe('Its identifier or slug.') })
 inputOf('OrganizationBy', organizationBy, { isOneOf: true })
 

@@ -43,10 +43,11 @@ const ScopeRef = enumOf<IntegrationScope>(
   'IntegrationScope',
   "Right of an integration's key. Values may be added: treat an unknown one as a right that you do not use.",
   {
-    'tickets:read': 'Reads tickets, payments, refunds, the feed and webhooks.',
+    'tickets:read': 'Reads tickets, payments, refunds and the feed, and manages webhooks.',
     door: 'Checks in at the door, and redeems supplements at the bar.',
     refunds: 'Refunds and cancels tickets.',
-    sales: 'Sells at the box office, gives away, changes attendees, and sums sales up.',
+    sales:
+      'Sells at the box office, gives tickets away, sends them again, changes attendees, and reads sums of sales.',
     catalogue: 'Reads events, rates and discounts.',
   },
 )
@@ -79,7 +80,7 @@ const ViewerRef = builder.objectRef<Caller>('Viewer').implement({
 builder.queryField('viewer', (t) =>
   t.field({
     type: ViewerRef,
-    ...nullable('Caller: who the credentials belong to, and what they are good for.'),
+    ...nullable('Tells who is calling, in which mode and with which rights.'),
     extensions: { needs: { caller: 'any', scope: 'none' } },
     resolve: (_root, _args, ctx) => requireCaller(ctx),
   }),

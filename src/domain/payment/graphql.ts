@@ -42,7 +42,7 @@ export const PaymentMethodRef = enumOf<NonNullable<Payment['method']>>(
 
 export const SaleTypeRef = enumOf<'online' | 'box_office' | 'invitation'>(
   'SaleType',
-  'Way of selling. Values may be added: treat an unknown one as a way of its own.',
+  'Way of selling. Values may be added: treat an unknown one as another way.',
   {
     online: "By a channel's checkout.",
     box_office: 'At the door, by the organization.',
@@ -51,19 +51,18 @@ export const SaleTypeRef = enumOf<'online' | 'box_office' | 'invitation'>(
 )
 
 const BoxOfficeReceiptRef = builder.objectRef<Payment>('BoxOfficeReceipt').implement({
-  description: 'How the box office took the money of a payment.',
+  description: 'Means by which the box office took the money of a payment.',
   fields: (t) => ({
     method: t.expose('method', { type: PaymentMethodRef, nullable: true, description: 'Means of payment.' }),
     reference: t.exposeString(
       'methodReference',
-      nullable('Reference that the box office gave the payment, such as the number of a receipt.'),
+      nullable('Reference that the box office gave it, such as the number of a receipt; null if none.'),
     ),
   }),
 })
 
 export const PaymentRef = builder.objectRef<Payment>('Payment').implement({
-  description:
-    'Payment for one checkout: what Stripe and others call an order. A charge is only a part of it.',
+  description: 'Payment for all tickets of one sale, which elsewhere is called an order.',
   interfaces: [NodeRef],
   extensions: { node: { prefix: 'pay', scope: 'tickets:read', load: paymentById } },
   fields: (t) => ({
@@ -98,7 +97,7 @@ export const PaymentRef = builder.objectRef<Payment>('Payment').implement({
     ),
     boxOffice: t.field({
       type: BoxOfficeReceiptRef,
-      ...nullable('How the box office took the money; null for any other payment.'),
+      ...nullable('Means by which the box office took the money; null for any other payment.'),
       resolve: (payment) => (payment.method ? payment : null),
     }),
     conditionsChanged: t.exposeBoolean('conditionsChanged', {
@@ -114,7 +113,8 @@ builder.queryField('payment', (t) =>
     type: PaymentRef,
     nullable: true,
     extensions: { needs: { caller: 'any', scope: 'tickets:read' } },
-    description: 'Finds a payment by its identifier. Null if there is none or the caller may not see it.',
+    description:
+      'Finds a payment by its identifier: a channel finds those of its checkouts, an integration those of its organization, a publishable key none. Null if there is none.',
     args: { id: t.arg.id({ required: true, description: 'Payment identifier.' }) },
     resolve: (_root, { id }, ctx) => ctx.loaders.load(paymentById, id),
   }),
@@ -133,7 +133,7 @@ builder.queryField('paymentByUrl', (t) =>
     nullable: true,
     extensions: { needs: { caller: 'selling', scope: 'none' } },
     description:
-      'Finds a payment of the channel by the address of its page, which whoever made the checkout knows. Channels and publishable keys only: it is all that a publishable key sees of a payment. Null if there is none.',
+      'Finds a payment of the channel by the address of its page, which only the buyer and the channel know. Null if there is none.',
     args: urlArgs(t),
     resolve: (_root, { url }, ctx) => findPaymentByUrl(url, ctx),
   }),

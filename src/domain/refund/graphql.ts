@@ -32,7 +32,7 @@ const RefundReasonRef = enumOf<RefundAttempt['reason'] | 'CALLED_OFF'>(
 )
 
 export const RefundRef = builder.objectRef<RefundAttempt>('Refund').implement({
-  description: 'Refund of a payment or ticket, in any state.',
+  description: 'Money given back for a ticket or a payment, or the attempt.',
   interfaces: [NodeRef],
   extensions: { node: { prefix: 'ref', scope: 'tickets:read', load: refundById } },
   fields: (t) => ({

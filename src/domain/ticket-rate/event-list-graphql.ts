@@ -31,12 +31,6 @@ const { connection: EventConnectionRef } = connectionOf<Event, Event, EventList>
   things: 'events',
   description: 'Page of events.',
   toCursor,
-  texts: {
-    edge: 'Event and its cursor in a list.',
-    node: 'Event at this edge.',
-    edges: 'Events with their cursors.',
-    nodes: 'Events without cursors.',
-  },
   emptyHasCursor: false,
 })
 
@@ -88,7 +82,7 @@ const filter = z
       genre: musicGenre,
     }),
   )
-  .describe('Which events to list: those to which all of it applies.')
+  .describe('Filter of events. All of its fields must match.')
 inputOf('EventFilter', filter)
 
 const orderBy = z.enum(eventOrders).default('START_DATE_ASC').describe('Order of the events.')
@@ -100,7 +94,7 @@ inputTypes.add(orderBy, {
 })
 
 const input = z.object({
-  filter: filter.nullish().describe('Returns only these events.'),
+  filter: filter.nullish().describe('Filter; all events that have not ended if omitted.'),
   orderBy,
   first: scalars.pageSize.default(50).describe('Page size, 1 to 100.'),
   after: z.string().nullish().describe('Returns events after this cursor; from the first if omitted.'),
@@ -126,7 +120,7 @@ builder.queryField('events', (t) =>
     ...list,
     extensions: { needs },
     description:
-      'Lists the events of the organizations that have given the channel access, or of the integration’s organization, ordered by `startDate` and then by id.',
+      "Lists the events of the organizations that have given the channel access, or of the integration's own.",
     args: argsOf(t.arg, input),
     resolve: (_root, args, ctx, info) => listEvents(args, ctx, info),
   }),

@@ -108,7 +108,8 @@ const fromSale = <Value>(read: (...sale: Parameters<typeof rateStatus>) => Value
 })
 
 TicketRateRef.implement({
-  description: 'Kind of ticket for an event, with its own stock and prices.',
+  description:
+    'Kind of ticket for an event, such as general admission or VIP, with its own places and prices.',
   interfaces: [NodeRef],
   extensions: {
     node: {
@@ -235,7 +236,7 @@ builder.subscriptionField('ticketRates', (t) =>
 const totalOf = (price: Price) => toMoney(totalAmountOf(price), price.currency)
 
 const PriceRangeRef = builder.objectRef<{ min: Price; max: Price }>('PriceRange').implement({
-  description: 'Lowest and highest of some prices, with their fees.',
+  description: 'Lowest and highest of some prices, fees included.',
   fields: (t) => ({
     min: t.field({ type: MoneyRef, description: 'Lowest total.', resolve: ({ min }) => totalOf(min) }),
     max: t.field({ type: MoneyRef, description: 'Highest total.', resolve: ({ max }) => totalOf(max) }),
@@ -245,7 +246,7 @@ const PriceRangeRef = builder.objectRef<{ min: Price; max: Price }>('PriceRange'
 builder.objectField(EventRef, 'priceRange', (t) =>
   t.field({
     type: PriceRangeRef,
-    ...nullable('Current prices of the rates that are on sale, with their fees; null if none is.'),
+    ...nullable('Range of the current prices of the rates that are on sale; null if none is.'),
     extensions: { preload: loadRates },
     resolve: (event, _args, ctx) =>
       whenKnown(ctx.loaders.get(ticketRatesByEventId).get(event.id), async (rates) => {

@@ -17,7 +17,7 @@ export const AvailabilityRef = builder.objectRef<Left>('Availability').implement
   description: 'Number of places sold and left.',
   fields: (t) => ({
     sold: t.int({
-      description: 'Number of places sold, here and elsewhere before the import.',
+      description: 'Number of places sold, also elsewhere before the event was listed here.',
       resolve: soldOf,
     }),
     available: t.int({
@@ -92,7 +92,7 @@ export const compareAt = ({
 }: Pick<Supplement, 'hasFakePrice' | 'fakeAmount'>): number | null => (hasFakePrice ? fakeAmount : null)
 
 export const SupplementRef = builder.objectRef<Supplement>('Supplement').implement({
-  description: 'Extra that can be bought with a ticket.',
+  description: 'Extra that can be bought with a ticket, such as three drinks.',
   interfaces: [NodeRef],
   extensions: { node: { scope: 'catalogue', load: supplementById } },
   fields: (t) => ({

@@ -152,7 +152,7 @@ const maxWatchedRates = 100
 /** Rates to watch. GraphQL makes it one of the two. */
 export const watchedRates = z
   .object({
-    eventId: identifier.nullish().describe('Those that this event has now.'),
+    eventId: identifier.nullish().describe('Event, for the ticket rates that it has now.'),
     ids: z
       .array(identifier)
       .min(1, 'must name at least one rate')
@@ -160,7 +160,7 @@ export const watchedRates = z
       .nullish()
       .describe(`These ticket rates, at most ${maxWatchedRates}.`),
   })
-  .describe('Ticket rates to watch.')
+  .describe('Ticket rates of one event, or named ones.')
 
 async function rateIdsOf(eventId: string, ctx: Context): Promise<string[]> {
   const event = await loadNamed(ctx, eventById, eventId)

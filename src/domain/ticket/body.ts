@@ -79,7 +79,7 @@ export const lookupFields = {
   address: field.optionalText('address', 'Street and number.', null),
   language: field.optionalText(
     'language',
-    'Language that the attendee is addressed in, as an ISO 639-1 code; null if it is not known.',
+    'Language that the attendee is addressed in, as an ISO 639-1 code.',
     'es',
   ),
   country: field.optionalText('countryCode', 'Two-letter ISO 3166 country code.', 'ES'),
@@ -93,7 +93,7 @@ export const lookupFields = {
   event_id: field.text('eventId', 'Identifier of the event.', exampleIds.eventId),
   for: field.integer('admits', 'Number of people that the ticket admits.', 1),
   name: field.text('fullName', 'Full name of the attendee.', 'Ada Lovelace'),
-  payment_id: field.text('paymentId', 'Identifier of the payment.', 'pay_01jd8s2w7b6d2f9h5k7n1q4s6v'),
+  payment_id: field.text('paymentId', 'Payment identifier.', 'pay_01jd8s2w7b6d2f9h5k7n1q4s6v'),
   phone: field.optionalText('phone', 'Phone number in international format.', '+34600000000'),
   price,
   raised: field.amount(

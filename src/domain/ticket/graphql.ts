@@ -133,8 +133,8 @@ TicketRef.implement({
         'URL of the ticket as a PDF, for the buyer. Anybody with this URL can use the ticket. Null before payment and after cancellation.',
       resolve: (ticket, _args, { services }) => views.documentUrl(ticket, services.publicUrl()),
     }),
-    amounts: t.field(part(parts.AmountsRef, 'What the ticket costs, part by part.')),
-    settlement: t.field(part(parts.SettlementRef, 'What became of its money.')),
+    amounts: t.field(part(parts.AmountsRef, 'Cost of the ticket, part by part.')),
+    settlement: t.field(part(parts.SettlementRef, 'Money of the ticket after its sale.')),
     discount: t.field({
       type: DiscountRef,
       nullable: true,
@@ -192,7 +192,7 @@ builder.queryField('ticket', (t) =>
       },
     },
     description:
-      'Finds a ticket by its identifier: a channel finds tickets that it sold, an integration those of its organization. Null if there is none.',
+      'Finds a ticket by its identifier: a channel finds those that it sold, an integration those of its organization, a publishable key none. Null if there is none.',
     args: { id: t.arg.id({ required: true, description: 'Ticket identifier.' }) },
     resolve: (_root, { id }, ctx) => ctx.loaders.get(ticketById).get(id),
   }),

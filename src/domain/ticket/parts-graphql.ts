@@ -82,11 +82,11 @@ const IdentityDocumentRef = builder.objectRef<Ticket>('IdentityDocument').implem
   fields: (t) => ({
     type: t.field({
       type: DocumentTypeRef,
-      ...nullable('Its kind.'),
+      ...nullable('Kind of document.'),
       resolve: ({ personalDocumentType: type }) =>
         type === null ? null : (personalDocumentTypes.find((known) => known === type) ?? 'other'),
     }),
-    number: t.exposeString('personalDocumentNumber', nullable('Its number.')),
+    number: t.exposeString('personalDocumentNumber', nullable('Number of the document.')),
   }),
 })
 
@@ -95,7 +95,7 @@ const isAnyGiven = (...values: (string | null)[]) => values.some((value) => valu
 
 export const AttendeeRef = builder.objectRef<Ticket>('Attendee').implement({
   description:
-    'Person that a ticket is for. An integration whose key has neither the scope `TICKETS_READ` nor `SALES` sees the name alone: all other fields are null for it.',
+    'Person that a ticket is for. What is not known is null. An integration whose key has neither the scope `TICKETS_READ` nor `SALES` sees the name alone.',
   extensions: { needs: { oneOf: ['tickets:read', 'sales'], except: new Set(['fullName']) } },
   fields: (t) => ({
     fullName: t.exposeString('fullName', { description: 'Full name.' }),
@@ -103,18 +103,18 @@ export const AttendeeRef = builder.objectRef<Ticket>('Attendee').implement({
     phone: t.exposeString('phone', nullable('Phone number in international format.')),
     language: t.exposeString(
       'language',
-      nullable('Language that the attendee is addressed in, as an ISO 639-1 code; null if it is not known.'),
+      nullable('Language that the attendee is addressed in, as an ISO 639-1 code.'),
     ),
     birthDate: t.expose('birthday', { type: 'Date', ...nullable('Date of birth.') }),
     address: t.field({
       type: AddressRef,
-      ...nullable('Postal address; null if nothing of it is known.'),
+      ...nullable('Postal address.'),
       resolve: (ticket) =>
         isAnyGiven(ticket.address, ticket.postalCode, ticket.countryCode) ? ticket : null,
     }),
     identityDocument: t.field({
       type: IdentityDocumentRef,
-      ...nullable('Identity document; null if none is known.'),
+      ...nullable('Identity document.'),
       resolve: (ticket) =>
         isAnyGiven(ticket.personalDocumentType, ticket.personalDocumentNumber) ? ticket : null,
     }),
@@ -136,7 +136,7 @@ export const TicketWarrantyRef = builder.objectRef<Ticket>('TicketWarranty').imp
 export const TicketSupplementRef = builder
   .objectRef<SoldSupplement & { currency: string }>('TicketSupplement')
   .implement({
-    description: 'Supplement as it was sold.',
+    description: 'Supplement that was bought with a ticket, as it was then.',
     fields: (t) => ({
       supplementId: t.exposeID('supplementId', {
         description: 'Identifier of the supplement, the same on every ticket that it was sold with.',
@@ -164,7 +164,7 @@ type Priced = Pick<
 >
 
 export const AmountsRef = builder.objectRef<Priced>('Amounts').implement({
-  description: 'What a ticket costs, part by part.',
+  description: 'Cost of a ticket, or of all tickets of a quote, part by part.',
   fields: (t) => ({
     price: t.field(amountOf('Price before the discount.', 'priceAmount')),
     discount: t.field(amountOf('Amount that a discount takes off the price.', 'discountAmount')),
@@ -178,7 +178,7 @@ export const AmountsRef = builder.objectRef<Priced>('Amounts').implement({
 })
 
 export const SettlementRef = builder.objectRef<Ticket>('Settlement').implement({
-  description: 'What became of the money of a ticket.',
+  description: 'Money of a ticket after its sale, and how platform and organization share it.',
   fields: (t) => ({
     paid: t.field(amount('Amount that the buyer paid; 0 unless paid.', views.totalPaid)),
     refunded: t.field(amountOf('Amount refunded so far.', 'refundedAmount')),

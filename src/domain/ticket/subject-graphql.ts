@@ -34,7 +34,7 @@ builder.objectField(ChangeRef, 'subject', (t) =>
     type: ChangeSubjectRef,
     nullable: true,
     description:
-      'What changed, as it is now; null if the caller may not see it any more. Its `id` alone is always told, and read from the change.',
+      'Payment, ticket or rate that changed, as it is now; null if the caller may not see it any more, unless only its `id` is asked for.',
     resolve(change, _args, ctx, info) {
       const { subjectId, organizationId, type } = change
       const subject = subjects[type.split('.')[0] ?? '']

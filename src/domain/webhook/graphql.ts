@@ -106,7 +106,7 @@ const secretFields: Parameters<typeof mutation<z.ZodType<unknown, object>, Webho
 
 mutation('registerWebhook', {
   description:
-    'Registers a webhook for changes that concern the caller, in the form of Standard Webhooks. A channel receives changes of its payments and tickets, and of the rates of organizations that have given it access; an integration receives all changes of its organization.',
+    'Registers a webhook for the changes that the query `changes` lists, in the form of Standard Webhooks.',
   input: webhookInput,
   needs: { caller: 'confidential', scope: 'tickets:read' },
   run: registerWebhook,
@@ -198,7 +198,7 @@ const { connection: WebhookDeliveryConnectionRef } = connectionOf('WebhookDelive
 builder.objectField(WebhookRef, 'deliveries', (t) =>
   t.field({
     type: WebhookDeliveryConnectionRef,
-    ...nullable('Deliveries to this webhook, newest change first; null if the page is refused.'),
+    ...nullable('Deliveries to this webhook, newest change first; null if an argument is refused.'),
     complexity: costOfPage(1_000),
     args: {
       status: t.arg({
@@ -217,7 +217,7 @@ builder.objectField(WebhookRef, 'deliveries', (t) =>
 
 mutation('redeliverWebhook', {
   description:
-    "Sends a change to a webhook again, with a fresh set of attempts, whatever the delivery's status, and ends a pause of the webhook. The webhook must be enabled.",
+    "Sends a change to a webhook again, with new attempts, whatever the delivery's status, and at once. The webhook must be enabled.",
   input: deliveryInput,
   needs: { caller: 'confidential', scope: 'tickets:read' },
   run: async (input, ctx) => ({ delivery: await redeliverWebhook(input, ctx) }),

@@ -54,7 +54,7 @@ export const deliveryInput = z
     webhookId,
     changeId: scalars.id.describe('Change identifier, the `webhook-id` of its messages.'),
   })
-  .describe('Delivery of a change to a webhook.')
+  .describe('Delivery to repeat.')
 
 // Ports below 1024 belong to system services such as SSH and mail, which a webhook must not reach.
 const isAllowedPort = ({ port }: URL) => port === '' || port === '443' || Number(port) >= 1024

@@ -7,11 +7,12 @@ import { graphiqlTabs, type Tab } from './tabs.ts'
 // Workarounds. GraphiQL's drag-and-drop moves a pressed tab away from the pointer, so that clicks miss it. Its
 // container clips long editors only if it is positioned; otherwise the whole page scrolls. It has no layout for
 // phones: there the response goes below the editors, the sidebar below both, and a plugin covers them. Its name, its
-// numbers of lines, its comments in the dark (.mtk8) and the ground of a response are too pale, and it has neither a
-// heading nor a landmark.
+// numbers of lines, its comments in the dark (.mtk8) and the ground of a response are too pale, its search is too narrow
+// for its own text, and it has neither a heading nor a landmark.
 const style = `<meta name="viewport" content="width=device-width, initial-scale=1">
 <style>.graphiql-tab { transform: none !important } .graphiql-container { position: relative }
 .graphiql-logo, .graphiql-logo span, .graphiql-container .monaco-editor .line-numbers { color: hsl(var(--color-neutral)) }
+.graphiql-container .graphiql-doc-explorer-search:not(:focus-within) [role=combobox] { width: 10ch }
 .graphiql-container .graphiql-response { background: hsl(var(--color-base)); border-radius: 12px }
 @media (prefers-color-scheme: dark) { body:not(.graphiql-light) .monaco-editor .mtk8 { color: #8fbf7a } }
 header { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%) }

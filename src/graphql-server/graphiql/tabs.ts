@@ -137,7 +137,7 @@ mutation Door($input: CheckInTicketInput!) {
   }
 }`
 
-const changes = `# Lists changes, oldest first. To continue later,
+const changes = `# Lists changes, oldest first. To go on later,
 # keep endCursor and begin after it:
 # {"from": {"after": "…"}}
 query Changes($from: FeedStart!) {
@@ -190,7 +190,7 @@ export function graphiqlTabs(examples: Examples = placeholders): [Tab, ...Tab[]]
         idempotencyKey: 'first-refund',
       },
     }),
-    asChannel(changes, { from: { at: 'OLDEST' } }),
+    asIntegration(changes, { from: { at: 'OLDEST' } }),
     asIntegration(webhook, {
       input: { url: 'https://hooks.example.com/boxoffice', types: ['TICKET_ENTERED'] },
     }),

@@ -5,7 +5,7 @@ import possibleTypes from './generated/possible-types.ts'
 // Types without an identity of their own: their values belong to the object around them.
 export const keyless = [
   ...['Address', 'Amounts', 'Answer', 'Artist', 'Attendance', 'Attendee', 'Availability', 'BoxOfficeReceipt'],
-  ...['CheckoutQuote', 'DiscountUses', 'IdentityDocument', 'Iframe', 'Money', 'PriceRange'],
+  ...['CheckoutQuote', 'DiscountUses', 'IdentityDocument', 'Iframe', 'Money', 'PriceRange', 'QuestionOption'],
   ...['QuotedItem', 'QuotedTicket', 'SalesRow', 'Settlement', 'TicketSupplement', 'TicketWarranty', 'Viewer'],
   ...['Warranty', 'WebhookDelivery'],
 ]

@@ -20,7 +20,7 @@ inputOf('AttendeeChangesInput', attendeeChanges)
 
 mutation('updateAttendees', {
   description:
-    'Corrects what was typed about the attendees of tickets that are `PENDING` or `ACTIVATED`, until somebody has entered with them: all or none. A channel corrects tickets that it sold. Sends nothing: a ticket that is paid later goes to the new address; for one that is paid see `resendTickets`. Can be repeated.',
+    'Corrects what is known of the attendees of `PENDING` or `ACTIVATED` tickets, until somebody has entered with them: all or none. A channel corrects tickets that it sold. Sends nothing: see `resendTickets`.',
   input: attendeeChangesBatch,
   parse: parseRequest,
   needs: { caller: 'confidential', scope: 'sales' },
@@ -38,7 +38,7 @@ mutation('updateAttendees', {
 
 mutation('transferTicket', {
   description:
-    'Gives an `ACTIVATED` ticket, with which nobody has ever entered, to another person, also where everything is sold out. A channel transfers tickets that it sold. The ticket gets a new code and a new document; the former ones, and all that the former attendee told, are gone at once. Both attendees get a mail, so at most five times within 24 hours, resends included. A warranty ends. Refunds and the invoice stay with the payment. Returns a ticket that already bears this name and e-mail address unchanged, so a call can be repeated.',
+    'Gives an `ACTIVATED` ticket, with which nobody has ever entered, to another person. A channel transfers tickets that it sold. The ticket gets a new code and document, and loses the former ones, what the former attendee told, and its warranty. Both attendees get a mail, at most five times within 24 hours, resends included. A ticket that already bears this name and e-mail address is returned as it is.',
   input: ticketTransfer,
   parse: parseRequest,
   needs: { caller: 'confidential', scope: 'sales' },
@@ -51,7 +51,7 @@ mutation('transferTicket', {
 
 mutation('resendTickets', {
   description:
-    'Sends a ticket, or all tickets of a payment, to their attendees again: a mail for each, at most five times per ticket within 24 hours, transfers included. A channel resends tickets that it sold. Only tickets that are `ACTIVATED`.',
+    'Sends an `ACTIVATED` ticket, or all of a payment, to the attendees again: at most five times per ticket within 24 hours, transfers included. A channel resends tickets that it sold.',
   input: ticketResending,
   needs: { caller: 'confidential', scope: 'sales' },
   run: resendTickets,
@@ -61,11 +61,11 @@ mutation('resendTickets', {
       type: [TicketRef],
       complexity: { field: 1, multiplier: maxTickets },
       description:
-        'Tickets that are sent again, in the order of the checkout; those that are not active are left out.',
+        'Tickets that are sent again, in the order of the checkout; those that are not `ACTIVATED` are left out.',
     }),
     queued: t.exposeInt('deliveries', {
       description:
-        'Number of mails and messages that were queued: a mail for each ticket, and a message for each with a phone number, which is skipped where messaging is not enabled.',
+        'Number of mails and messages that were queued: a mail for each ticket, and a message for each with a phone number.',
     }),
   }),
 })

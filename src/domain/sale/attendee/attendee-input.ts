@@ -4,7 +4,7 @@ import { optionalKey } from '../checkout/checkout-input.ts'
 import { attendee, type attendeeColumns } from '../checkout/items-input.ts'
 import { ticketsOf } from '../refund/tickets-of.ts'
 
-const ticketId = scalars.id.describe('Identifier of the ticket.')
+const ticketId = scalars.id.describe('Ticket identifier.')
 
 const { fullName, email, phone, birthDate, address, identityDocument, language } = attendee.shape
 
@@ -43,13 +43,13 @@ export const attendeeChangesBatch = z
 export const ticketTransfer = z
   .strictObject({
     ticketId,
-    attendee: attendee.describe('The new attendee, to whom the ticket is sent.'),
+    attendee: attendee.describe('New attendee, to whom the ticket is sent.'),
   })
   .describe('Transfer of a ticket to another person.')
 
 /** Repeated delivery of tickets. */
 export const ticketResending = z
-  .strictObject({ of: ticketsOf.describe('Tickets to send again.'), idempotencyKey: optionalKey })
+  .strictObject({ of: ticketsOf, idempotencyKey: optionalKey })
   .describe('Tickets to send again.')
 
 // A part of what is replaced as a whole: absent with it, and null where it lacks the part.

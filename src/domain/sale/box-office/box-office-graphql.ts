@@ -18,13 +18,13 @@ inputTypes.add(boxOfficeInput.shape.method, { type: PaymentMethodRef })
 
 mutation('sellAtBoxOffice', {
   description:
-    'Sells tickets of the organization at the door, all or none, by the rules and prices of `checkout`, but until the event ends. They are paid at once by what the organization took itself; `refundTickets` records what it gives back by hand.',
+    'Sells tickets of the organization at the door, all or none, by the rules and prices of `checkout`, but until the event ends. They are paid with what the organization took itself; `refundTickets` records what it gives back.',
   input: boxOfficeInput,
   parse: parseRequest,
   needs: { caller: 'integration', scope: 'sales' },
   run: ({ items, ...input }, ctx) =>
     sellItems(items, (asked) => sellAtBoxOffice({ ...input, ...asked }, ctx)),
-  payload: 'Tickets sold at the box office. They are paid and active.',
+  payload: 'Tickets sold at the box office. They are `ACTIVATED`.',
   fields: saleFields({
     payment: 'Payment, which is paid.',
     tickets: 'Tickets, in the order of the input; print them from their `documentUrl`.',
@@ -41,7 +41,7 @@ mutation('issueInvitations', {
     const sent = { ...input, guests: guests.map(attendeeColumns), sendResourcers: sendTickets }
     return ofRate(input.ticketRateId, () => issueInvitations(sent, ctx))
   },
-  payload: 'Tickets given away. They cost nothing and are active.',
+  payload: 'Tickets given away. They cost nothing and are `ACTIVATED`.',
   fields: saleFields(
     {
       payment: 'Payment that the tickets belong to, with a total of 0.',

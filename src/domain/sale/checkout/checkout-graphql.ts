@@ -66,7 +66,7 @@ export const saleFields =
   })
 
 const QuotedTicketRef = builder.objectRef<PricedTicket>('QuotedTicket').implement({
-  description: 'What one ticket would cost.',
+  description: 'Ticket as a checkout would sell it.',
   fields: (t) => ({
     price: t.expose('price', {
       type: PriceRef,
@@ -74,7 +74,7 @@ const QuotedTicketRef = builder.objectRef<PricedTicket>('QuotedTicket').implemen
     }),
     amounts: t.field({
       type: AmountsRef,
-      description: 'What it would cost, part by part.',
+      description: 'Cost of the ticket, part by part.',
       resolve: (ticket) => ticket,
     }),
   }),
@@ -98,7 +98,7 @@ const partsOfTotal = [
 ]
 
 const CheckoutQuoteRef = builder.objectRef<CheckoutPlan>('CheckoutQuote').implement({
-  description: 'Quote for a checkout. Holds nothing.',
+  description: 'Quote for a checkout, which holds nothing.',
   fields: (t) => ({
     items: t.field({
       type: [QuotedItemRef],
@@ -108,7 +108,7 @@ const CheckoutQuoteRef = builder.objectRef<CheckoutPlan>('CheckoutQuote').implem
     }),
     amounts: t.field({
       type: AmountsRef,
-      description: 'What all tickets together would cost, part by part.',
+      description: 'Cost of all tickets together, part by part.',
       resolve: ({ tickets, currency }) => {
         const sums = partsOfTotal.map((part) => [
           part,
@@ -167,7 +167,7 @@ builder.queryField('quoteCheckout', (t) =>
     type: QuoteCheckoutResultRef,
     nullable: true,
     extensions: { needs },
-    description: 'Quotes a checkout by the rules and prices of `checkout`, and holds nothing.',
+    description: 'Tells what a checkout would cost, by its rules and prices, and holds nothing.',
     args: { input: t.arg({ type: QuoteCheckoutInputRef, required: true, description: 'Tickets to quote.' }) },
     resolve: (_root, args, ctx: Context, info) => {
       requireOneSale(ctx, info)
@@ -181,7 +181,7 @@ builder.queryField('quoteCheckout', (t) =>
 
 mutation('checkout', {
   description:
-    'Holds tickets, all or none, and creates the payment for them, which is held until it expires. A total of 0 is paid at once.',
+    'Creates a payment, and holds its tickets, all or none, until it is paid or expires. A total of 0 is paid at once.',
   input: inputs.checkoutInput,
   parse: parseRequest,
   needs,
@@ -207,10 +207,8 @@ mutation('checkout', {
 
 mutation('cancelPayment', {
   description:
-    'Cancels an unpaid payment and makes the places of its tickets available again at once. Returns one that is already cancelled unchanged, so a call can be repeated.',
-  input: z
-    .strictObject({ paymentId: id.describe('Identifier of the payment.') })
-    .describe('Payment to cancel.'),
+    'Cancels an unpaid payment, whose places are available again at once. One that is already cancelled is returned as it is.',
+  input: z.strictObject({ paymentId: id.describe('Payment identifier.') }).describe('Payment to cancel.'),
   needs: { caller: 'channel', scope: 'none' },
   run: async ({ paymentId }, ctx) => ({ payment: await cancelCheckout(paymentId, ctx) }),
   payload: 'Cancelled payment.',

@@ -24,7 +24,7 @@ export const supplementInput = z
 /** Ticket to buy, and its attendee. */
 export const ticketInput = z
   .strictObject({
-    priceId: scalars.identifier.describe('Identifier of a price of the rate.'),
+    priceId: scalars.identifier.describe('Price identifier; the price is one of the rate.'),
     qrCode: scalars.qrCode
       .nullish()
       .describe(
@@ -41,7 +41,7 @@ export const ticketInput = z
     birthday: scalars.birthday.nullish().describe('Date of birth, YYYY-MM-DD.'),
     address: scalars.multilineText(500).nullish().describe('Street and number.'),
     postalCode: scalars.text(20).nullish().describe('Postal code.'),
-    countryCode: scalars.countryCode.nullish().describe('Two-letter country code (ISO 3166).'),
+    countryCode: scalars.countryCode.nullish().describe('Two-letter ISO 3166 country code.'),
     personalDocumentType: scalars.personalDocumentType
       .nullish()
       .describe(
@@ -69,7 +69,7 @@ export const checkoutBody = z
     sendResourcers: z
       .boolean()
       .nullish()
-      .describe('True to send the tickets to the attendees once they are paid.'),
+      .describe('True to send the tickets to the attendees once they are paid. Defaults to false.'),
     language: scalars.buyerLanguage
       .nullish()
       .describe(

@@ -17,8 +17,8 @@ export const address = z
 
 export const identityDocument = z
   .strictObject({
-    type: scalars.personalDocumentType.nullish().describe('Its kind.'),
-    number: flat.personalDocumentNumber.describe('Its number.'),
+    type: scalars.personalDocumentType.nullish().describe('Kind of document.'),
+    number: flat.personalDocumentNumber.describe('Number of the document.'),
   })
   .describe('Identity document.')
 
@@ -31,7 +31,7 @@ export const attendee = z
     language: common.language.describe(
       'Language that the attendee is addressed in, as a BCP 47 tag; that of the checkout or the organization if omitted.',
     ),
-    birthDate: flat.birthday.describe('Date of birth.'),
+    birthDate: flat.birthday.describe('Date of birth, as `YYYY-MM-DD`.'),
     address: address.nullish().describe('Postal address.'),
     identityDocument: identityDocument.nullish().describe('Identity document.'),
   })
@@ -76,12 +76,12 @@ export const answerValue = z
     checked: z.boolean().optional().describe('True if the checkbox is ticked.'),
     optionId: scalars.identifier.optional().describe('Identifier of the chosen option of a dropdown.'),
   })
-  .describe('Answer to a question, by its `type`.')
+  .describe('Answer to a question, in the field for its `type`.')
 
 export const answer = z
   .strictObject({
     questionId: given.questionId,
-    answer: answerValue.describe('Answer to it, by its `type`.'),
+    answer: answerValue.describe("Answer, in the field for the question's `type`."),
   })
   .describe('Answer to a question of the ticket rate.')
 
@@ -232,7 +232,7 @@ export const invitationsInput = z
   .strictObject({
     ticketRateId: common.ticketRateId,
     guests: z.array(attendee).describe(`Guests, one ticket for each; at most ${maxInvitations}.`),
-    sendTickets: common.sendResourcers.describe('True to send the tickets to the guests.'),
+    sendTickets: common.sendResourcers.describe('True to send the tickets to the guests. Defaults to false.'),
     idempotencyKey: key,
   })
   .describe('Tickets of one rate that are given away.')

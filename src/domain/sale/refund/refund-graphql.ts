@@ -12,7 +12,7 @@ inputOf('TicketsOf', ticketsOf, { isOneOf: true })
 
 mutation('refundTickets', {
   description:
-    'Refunds all or part of the amount paid for a ticket of the organization, or all that is left to refund of the tickets of a payment: all or none. Can be repeated until nothing is left. Does not cancel tickets: see `cancelTickets`. Attendees and payer are told by mail, the amounts to the payer alone.',
+    "Refunds all or part of what was paid for a ticket of the organization, or all that is left of a payment: all or none. Does not cancel tickets: see `cancelTickets`. Attendees are told by mail, and the amounts to the payer, the attendee of the order's first ticket.",
   input: refundInput,
   needs: { caller: 'integration', scope: 'refunds' },
   run: refundTickets,
@@ -29,7 +29,7 @@ mutation('refundTickets', {
 
 mutation('returnTicket', {
   description:
-    'Returns a ticket under its warranty, which ends some hours before the event, or once the ticket was given to another person. Cancels the ticket and refunds the amount paid, minus the price of the warranty. A repeated request returns the same refund. Attendee and payer are told by mail.',
+    'Returns a ticket under its warranty: cancels it, and refunds the amount paid minus the price of the warranty. A repeated call returns the same refund. Attendee and payer are told by mail.',
   input: returnInput,
   needs: { caller: 'channel', scope: 'none' },
   run: async ({ ticketId, notify }, ctx) => ({ refund: await requestRefund(ticketId, notify, ctx) }),
@@ -39,7 +39,7 @@ mutation('returnTicket', {
 
 mutation('cancelTickets', {
   description:
-    'Cancels a paid ticket, or the tickets of a payment, and makes their places available again at once: all, or none if somebody has entered with one of them. A channel cancels tickets that it sold. Moves no money: see `refundTickets`. Returns tickets that are already cancelled unchanged, so a call can be repeated. Attendees and payer are told by mail.',
+    'Cancels a paid ticket, or the tickets of a payment, whose places are available again at once: all, or none if somebody has entered with one. A channel cancels tickets that it sold. Refunds nothing: see `refundTickets`. Tickets that are already cancelled are returned as they are. Attendees and payer are told by mail.',
   input: cancellationInput,
   needs: { caller: 'confidential', scope: 'refunds' },
   run: async (input, ctx) => ({ tickets: await cancelTickets(input, ctx) }),

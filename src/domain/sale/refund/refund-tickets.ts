@@ -22,7 +22,7 @@ const notify = z
 /** Refund of tickets: an amount of one, or everything left to refund. */
 export const refundInput = z
   .strictObject({
-    of: ticketsOf.describe('Tickets to refund.'),
+    of: ticketsOf,
     amount: scalars.money
       .nullish()
       .describe('Amount to refund of one ticket; everything left to refund if omitted.'),
@@ -40,13 +40,11 @@ export type RefundInput = z.output<typeof refundInput>
 
 /** Return of a ticket under its warranty. */
 export const returnInput = z
-  .strictObject({ ticketId: scalars.id.describe('Identifier of the ticket to return.'), notify })
+  .strictObject({ ticketId: scalars.id.describe('Ticket identifier.'), notify })
   .describe('Ticket to return.')
 
 /** Cancellation of tickets. */
-export const cancellationInput = z
-  .strictObject({ of: ticketsOf.describe('Tickets to cancel.'), notify })
-  .describe('Tickets to cancel.')
+export const cancellationInput = z.strictObject({ of: ticketsOf, notify }).describe('Tickets to cancel.')
 
 function toMinorAmount({ amount }: RefundInput, currency: string): number | undefined {
   if (amount == null) return undefined

@@ -11,8 +11,8 @@ import type { Ticket } from '../../ticket/table.ts'
 /** Tickets that a mutation is about. GraphQL makes it one of the two. */
 export const ticketsOf = z
   .object({
-    ticketId: scalars.id.optional().describe('Identifier of a ticket.'),
-    paymentId: scalars.id.optional().describe('Identifier of a payment, for all its tickets.'),
+    ticketId: scalars.id.optional().describe('Ticket identifier.'),
+    paymentId: scalars.id.optional().describe('Payment identifier, for all its tickets.'),
   })
   .describe('One ticket, or all tickets of a payment.')
 

@@ -47,7 +47,7 @@ const edge = <Row>(
 
 const SalesRowRef = builder.objectRef<SalesRow>('SalesRow').implement({
   description:
-    'Sums of the paid tickets of a group, even of those that were cancelled later: cancelling returns no money. One of the fields `ticketRate` to `saleType` tells the group: that of the grouping. The others are null.',
+    'Sums of the paid tickets of a group, with those that were cancelled later. One of the fields from `ticketRate` to `saleType` names the group, by `groupBy`; the others are null.',
   fields: (t) => ({
     ticketRate: t.field({ type: TicketRateRef, ...edge('RATE', 'Ticket rate.', ticketRateById) }),
     price: t.field({ type: PriceRef, ...edge('PRICE', 'Price, as it is now.', priceById) }),
@@ -68,17 +68,15 @@ const SalesRowRef = builder.objectRef<SalesRow>('SalesRow').implement({
     ),
     ticketCount: t.exposeInt('ticketCount', { description: 'Number of tickets that were paid.' }),
     cancelled: t.exposeInt('cancelled', { description: 'Number of these that were cancelled later.' }),
-    gross: t.field(
-      amountOf(
-        'Total of prices, supplements, fees of the organization and warranties, before discounts.',
-        'gross',
-      ),
-    ),
+    gross: t.field(amountOf('Total of prices, supplements, fees and warranties, before discounts.', 'gross')),
     discounted: t.field(
       amountOf('Amount that discounts took off. `gross` minus this is what the buyers paid.', 'discounted'),
     ),
     commission: t.field(
-      amountOf('Amount that the platform keeps. None is owed for what was refunded in full.', 'commission'),
+      amountOf(
+        'Commission that the platform keeps from the organization. None is owed for what was refunded in full.',
+        'commission',
+      ),
     ),
     refunded: t.field(amountOf('Amount that was refunded.', 'refunded')),
     net: t.field(
@@ -100,7 +98,9 @@ const { connection: SalesRowConnectionRef } = connectionOf('SalesRow', SalesRowR
 builder.objectField(EventRef, 'sales', (t) =>
   t.field({
     type: SalesRowConnectionRef,
-    ...nullable('Sums of its sales, a row per group. Null unless the caller is an integration with `SALES`.'),
+    ...nullable(
+      "Sums of the event's sales, a row per group. Null unless the caller is an integration with `SALES`.",
+    ),
     complexity: costOfPage(1_000),
     args: {
       groupBy: t.arg({
