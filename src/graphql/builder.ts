@@ -130,7 +130,8 @@ textScalar(
   /^-?\d{1,15}(\.\d{1,15})?$/,
   'a decimal number as text, such as "19.44"',
 )
-textScalar('Date', 'Day, as `YYYY-MM-DD`.', /^\d{4}-\d\d-\d\d$/, 'a day, YYYY-MM-DD')
+// What is no day is refused where it is used, with its place.
+textScalar('Date', 'Day, as `YYYY-MM-DD`.', /^/, 'a day')
 textScalar(
   'CurrencyCode',
   'Currency, as an ISO 4217 code in upper case, such as `EUR`.',

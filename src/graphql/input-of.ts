@@ -63,6 +63,7 @@ const mapFields = <Ref>(shape: FieldSchemas, toRef: (field: Field) => Ref) =>
 
 inputTypes.add(scalars.money.shape.amount, { type: 'Decimal' })
 inputTypes.add(scalars.money.shape.currency, { type: 'CurrencyCode' })
+inputTypes.add(scalars.birthday, { type: 'Date' })
 
 /** Makes arguments of the fields of a schema. */
 export const argsOf = <Shape extends z.ZodRawShape>(

@@ -141,7 +141,7 @@ errorOf(
 
 errorOf(
   'LimitError',
-  ['MIN_TICKETS', 'MAX_TICKETS', 'METADATA_TOO_LARGE', 'TOO_MANY_WEBHOOKS', 'TOO_MANY_RESENDS'],
+  ['TOO_FEW_TICKETS', 'TOO_MANY_TICKETS', 'METADATA_TOO_LARGE', 'TOO_MANY_WEBHOOKS', 'TOO_MANY_RESENDS'],
   'A number of tickets, webhooks, bytes or repeated mails is out of its limits.',
   (t) => ({
     min: t.int({ ...nullable('Minimum; null if there is none.'), resolve: fact<number | null>('min') }),

@@ -25,7 +25,7 @@ test('buys a ticket of a service that is busy', async () => {
 
   const ticket = { price_id: price._id, full_name: 'Ana Núñez', email: 'ana@example.com' }
   const tooMany = await shop.checkOut({ ticket_rate_id: rate._id, tickets: Array(9).fill(ticket) }, 'nine')
-  expect(tooMany.refused).toMatchObject([{ code: 'MAX_TICKETS', path: 'tickets', max: 8 }])
+  expect(tooMany.refused).toMatchObject([{ code: 'TOO_MANY_TICKETS', path: 'tickets', max: 8 }])
 
   const order = { ticket_rate_id: rate._id, tickets: [ticket] }
   const { checkout } = await shop.checkOut(order, 'one')

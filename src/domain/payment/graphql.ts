@@ -50,10 +50,10 @@ export const SaleTypeRef = enumOf<'online' | 'box_office' | 'invitation'>(
   },
 )
 
-const BoxOfficeReceiptRef = builder.objectRef<Payment>('BoxOfficeReceipt').implement({
+const BoxOfficeReceiptRef = builder.objectRef<Payment & { method: string }>('BoxOfficeReceipt').implement({
   description: 'Means by which the box office took the money of a payment.',
   fields: (t) => ({
-    method: t.expose('method', { type: PaymentMethodRef, nullable: true, description: 'Means of payment.' }),
+    method: t.expose('method', { type: PaymentMethodRef, description: 'Means of payment.' }),
     reference: t.exposeString(
       'methodReference',
       nullable('Reference that the box office gave it, such as the number of a receipt; null if none.'),
@@ -98,7 +98,7 @@ export const PaymentRef = builder.objectRef<Payment>('Payment').implement({
     boxOffice: t.field({
       type: BoxOfficeReceiptRef,
       ...nullable('Means by which the box office took the money; null for any other payment.'),
-      resolve: (payment) => (payment.method ? payment : null),
+      resolve: ({ method, ...payment }) => (method ? { ...payment, method } : null),
     }),
     conditionsChanged: t.exposeBoolean('conditionsChanged', {
       description:

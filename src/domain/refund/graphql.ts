@@ -12,8 +12,8 @@ const RefundStatusRef = enumOf<RefundAttempt['status'] | 'TO_HAND_BACK' | 'WAITI
     pending: 'The provider has not decided yet.',
     succeeded: 'The provider has confirmed the refund, or the organization gives it back by hand.',
     failed: 'The provider refused. The amount can be refunded again.',
-    TO_HAND_BACK: 'The organization has yet to give it back by hand. Not used yet.',
-    WAITING_FOR_FUNDS: 'The provider waits until there is money to refund from. Not used yet.',
+    TO_HAND_BACK: 'Reserved for what the organization has yet to give back by hand.',
+    WAITING_FOR_FUNDS: 'Reserved for a refund that waits until the provider has the money.',
   },
 )
 
@@ -27,7 +27,7 @@ const RefundReasonRef = enumOf<RefundAttempt['reason'] | 'CALLED_OFF'>(
     PAID_AFTER_CANCELLATION: 'Automatic: the money arrived after the checkout was cancelled.',
     PAID_TWICE: 'Automatic: the payment was already paid.',
     AMOUNT_MISMATCH: 'Automatic: the amount or the currency differ from those of the payment.',
-    CALLED_OFF: 'The event was called off. Not used yet.',
+    CALLED_OFF: 'Reserved for an event that was called off.',
   },
 )
 

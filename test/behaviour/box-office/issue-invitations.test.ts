@@ -232,8 +232,8 @@ test.each<[problem: string, input: Record<string, unknown>]>([
   ['NOT_ON_SALE_YET ticketRateId 2099-01-01T00:00:00.000Z', to('rate_early')],
   ['SALE_ENDED ticketRateId 2020-01-01T00:00:00.000Z', to('rate_over')],
   ['SOLD_OUT guests 0', to('rate_none')],
-  ['MIN_TICKETS guests 1 100', to('rate_1', 0)],
-  ['MAX_TICKETS guests 1 100', to('rate_1', 101)],
+  ['TOO_FEW_TICKETS guests 1 100', to('rate_1', 0)],
+  ['TOO_MANY_TICKETS guests 1 100', to('rate_1', 101)],
   ['INVALID guests.0.email', { ...to('rate_1'), guests: [aGuest({ email: 'x' })] }],
   ['INVALID guests.1.fullName', { ...to('rate_1'), guests: [aGuest(), aGuest({ fullName: ' ' })] }],
   [

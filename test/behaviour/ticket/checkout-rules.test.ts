@@ -113,10 +113,22 @@ type Rule = [
 const rules: Rule[] = [
   ['an unknown rate', ticketsOf('none', 1), 404, ['NOT_FOUND ticket_rate_id']],
   ['a rate without a grant', ticketsOf('strange', 1), 404, ['NOT_FOUND ticket_rate_id']],
-  ['no tickets', ticketsOf('few', 0), 422, ['MIN_TICKETS tickets'], { min: 2, max: 4 }],
-  ['fewer tickets than the minimum', ticketsOf('few', 1), 422, ['MIN_TICKETS tickets'], { min: 2, max: 4 }],
-  ['more tickets than the maximum', ticketsOf('few', 5), 422, ['MAX_TICKETS tickets'], { min: 2, max: 4 }],
-  ['more than 50 tickets', ticketsOf('huge', 51), 422, ['MAX_TICKETS tickets'], { min: 1, max: 50 }],
+  ['no tickets', ticketsOf('few', 0), 422, ['TOO_FEW_TICKETS tickets'], { min: 2, max: 4 }],
+  [
+    'fewer tickets than the minimum',
+    ticketsOf('few', 1),
+    422,
+    ['TOO_FEW_TICKETS tickets'],
+    { min: 2, max: 4 },
+  ],
+  [
+    'more tickets than the maximum',
+    ticketsOf('few', 5),
+    422,
+    ['TOO_MANY_TICKETS tickets'],
+    { min: 2, max: 4 },
+  ],
+  ['more than 50 tickets', ticketsOf('huge', 51), 422, ['TOO_MANY_TICKETS tickets'], { min: 1, max: 50 }],
   [
     'more tickets than are left',
     ticketsOf('two_left', 3),

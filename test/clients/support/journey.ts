@@ -84,7 +84,7 @@ export async function buy(shop: Shop, { search, eventId }: { search: string; eve
     const refused = await shop.checkOut(orderOf(9, `nine-${eventId}`))
     expect(refused).toMatchObject({
       __typename: 'Refused',
-      errors: [{ code: 'MAX_TICKETS', path: 'items.0.tickets', max: 8 }],
+      errors: [{ code: 'TOO_MANY_TICKETS', path: 'items.0.tickets', max: 8 }],
     })
 
     const order = orderOf(1, `order-${eventId}`)

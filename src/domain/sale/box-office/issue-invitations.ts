@@ -32,7 +32,7 @@ function toTicket(guest: Guest, price: Price, terms: Terms): PricedTicket {
 
 /** Plans invitations by the database's clock and counters, and holds nothing. Guests take places of the rate
  *  and of its prices like buyers, and pay nothing; questions, ages and the limits per checkout are not asked.
- *  Refuses: RATE_CLOSED, NOT_ON_SALE_YET, SALE_ENDED, MIN_TICKETS, MAX_TICKETS, SOLD_OUT,
+ *  Refuses: RATE_CLOSED, NOT_ON_SALE_YET, SALE_ENDED, TOO_FEW_TICKETS, TOO_MANY_TICKETS, SOLD_OUT,
  *  INSUFFICIENT_AVAILABILITY. */
 function planInvitations({ guests }: InvitationsInput, terms: Terms, now: Date): CheckoutPlan {
   refuseIf(checkSale(terms, guests.length, now, 'invitation'))

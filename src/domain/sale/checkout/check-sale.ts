@@ -13,8 +13,10 @@ function checkCount(rate: TicketRate, count: number, saleType: SaleType): Proble
   // The limits per checkout are for buyers: an organization gives away as many tickets as it likes.
   const min = isGiven ? 1 : (rate.min ?? 1)
   const max = isGiven ? maxInvitations : Math.min(rate.max ?? maxTickets, maxTickets)
-  if (count < min) return [problem('MIN_TICKETS', `A checkout takes at least ${min}.`, path, { min, max })]
-  if (count > max) return [problem('MAX_TICKETS', `A checkout takes at most ${max}.`, path, { min, max })]
+  if (count < min)
+    return [problem('TOO_FEW_TICKETS', `A checkout takes at least ${min}.`, path, { min, max })]
+  if (count > max)
+    return [problem('TOO_MANY_TICKETS', `A checkout takes at most ${max}.`, path, { min, max })]
   const left = leftOf(rate)
   return left !== null && left < count ? [availabilityProblem(left, 'ticket rate', path)] : []
 }
