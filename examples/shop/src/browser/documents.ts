@@ -21,7 +21,7 @@ export type AnswerValueInput =
 
 export type AttendeeInput = {
   address?: AddressInput | null | undefined;
-  birthDate?: string | null | undefined;
+  birthDate?: unknown;
   email: string;
   fullName: string;
   identityDocument?: IdentityDocumentInput | null | undefined;
@@ -114,9 +114,7 @@ export type RefusalCode =
   | 'ILLEGAL_TRANSITION'
   | 'INSUFFICIENT_AVAILABILITY'
   | 'INVALID'
-  | 'TOO_MANY_TICKETS'
   | 'METADATA_TOO_LARGE'
-  | 'TOO_FEW_TICKETS'
   | 'NOT_FOUND'
   | 'NOT_ON_SALE_YET'
   | 'NO_WARRANTY'
@@ -131,7 +129,9 @@ export type RefusalCode =
   | 'SUPPLEMENT_NOT_IN_RATE'
   | 'SUPPLEMENT_REDEEMED'
   | 'TICKET_TRANSFERRED'
+  | 'TOO_FEW_TICKETS'
   | 'TOO_MANY_RESENDS'
+  | 'TOO_MANY_TICKETS'
   | 'TOO_MANY_WEBHOOKS'
   | 'TOTAL_INCREASED'
   | 'TRANSFER_NOT_ALLOWED'
