@@ -3,5 +3,5 @@ import type { introspection } from './generated/graphql-env.d.ts'
 
 export const graphql = initGraphQLTada<{
   introspection: introspection
-  scalars: { DateTime: string; Decimal: string; CurrencyCode: string; JSON: unknown }
+  scalars: { Date: string; DateTime: string; Decimal: string; CurrencyCode: string; JSON: unknown }
 }>()

@@ -10,7 +10,13 @@ export default {
       config: {
         enumsAsTypes: true,
         useTypeImports: true,
-        scalars: { DateTime: 'string', Decimal: 'string', CurrencyCode: 'string', JSON: 'unknown' },
+        scalars: {
+          Date: 'string',
+          DateTime: 'string',
+          Decimal: 'string',
+          CurrencyCode: 'string',
+          JSON: 'unknown',
+        },
       },
     },
     'generated/introspection.ts': { plugins: ['urql-introspection'], config: { useTypeImports: true } },

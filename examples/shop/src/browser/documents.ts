@@ -21,7 +21,7 @@ export type AnswerValueInput =
 
 export type AttendeeInput = {
   address?: AddressInput | null | undefined;
-  birthDate?: unknown;
+  birthDate?: string | null | undefined;
   email: string;
   fullName: string;
   identityDocument?: IdentityDocumentInput | null | undefined;
