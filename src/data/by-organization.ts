@@ -71,10 +71,12 @@ export function remembered(read: OrganizationOf): OrganizationOf {
   return async (db, key) => (await organizations(db).fetch(key)) ?? null
 }
 
-const organizationOfNumber = organizationsBy(
-  'organization_of_number',
-  () =>
-    sql`select number::text as key, id from organizations where number = any(${textArrayParam('keys')}::integer[])`,
+const organizationOfNumber = remembered(
+  organizationsBy(
+    'organization_of_number',
+    () =>
+      sql`select number::text as key, id from organizations where number = any(${textArrayParam('keys')}::integer[])`,
+  ),
 )
 
 /** Finds the organization of something sold by the number in its identifier, without a question to any server. */
