@@ -137,7 +137,8 @@ function findRows<Row>(reader: Reader, batch: Batch<Row>, given: readonly string
   const { organizationOf } = batch
   const find = (keys: string[], organizationId?: string) => reader.find(batch, keys, organizationId)
   if (!organizationOf) return find(keys)
-  return findSold(reader.db, keys, find, (key) => organizationOf(reader.db, key))
+  const [own] = reader.reach.ownOrganizationIds
+  return findSold(reader.db, keys, find, async (key) => own ?? organizationOf(reader.db, key))
 }
 
 const loadBy =
