@@ -91,7 +91,7 @@ export const pageKey = (parent: string, limit: number, before: Position | null):
 
 const attendance = {
   eventId: ticketRates.eventId,
-  sold: sql<number>`sum(${tickets.admits}) filter (where ${tickets.status} = 'active')`,
+  sold: sql<number>`coalesce(sum(${tickets.admits}) filter (where ${tickets.status} = 'active'), 0)`,
   inside: sql<number>`sum(${tickets.entered})`,
   entered: sql<number>`sum(${tickets.mostInside})`,
 }
