@@ -18,7 +18,7 @@ import type { Delivery } from './table.ts'
 export const isTransferred = sql<boolean>`exists (select from ${retiredDocuments}
   where ${inOrganization(retiredDocuments.organizationId)} and ${retiredDocuments.ticketId} = ${tickets.id})`
 
-/** What documents, mails and pages show of an event, its seller and its venue, which may be missing. */
+/** Columns that documents, mails and pages show of an event, its seller and its venue, which may be missing. */
 export const shownColumns = {
   rateName: ticketRates.name,
   organizationName: organizations.name,

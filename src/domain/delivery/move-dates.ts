@@ -74,8 +74,8 @@ export async function queueMoved(db: Database): Promise<void> {
         .orderBy(asc(tickets.paymentId))
         .limit(batchSize)
       const paymentIds = page.map(({ id }) => id)
-      const named = { organizationId: event.organizationId, paymentIds, occasion: `date:${event.sequence}` }
-      await queueNotices(db, named, { about: 'date', former: event.former })
+      const notice = { about: 'date' as const, former: event.former, occasion: `date:${event.sequence}` }
+      await queueNotices(db, { organizationId: event.organizationId, paymentIds }, [notice])
       last = paymentIds.at(-1) ?? ''
       if (page.length < batchSize) break
     }

@@ -2,11 +2,11 @@ import { asc, sql } from 'drizzle-orm'
 import type { Connection } from '../../database/database.ts'
 import { groupBy } from '../../shared/group-by.ts'
 import { newId } from '../../shared/ids.ts'
-import { isOfPayments } from '../payment/lock-payment.ts'
+import { isOfPayments, type PaymentName } from '../payment/lock-payment.ts'
 import { ownProvider } from '../payment/provider.ts'
 import { payments } from '../payment/table.ts'
 import { anonymized } from '../ticket/anonymized.ts'
-import { isPaymentOfTicket, type Ticket, tickets } from '../ticket/table.ts'
+import { isPaymentOfTicket, tickets } from '../ticket/table.ts'
 import { deliveries, type Notice } from './table.ts'
 
 // PostgreSQL takes at most 65,535 parameters.
@@ -30,44 +30,55 @@ const ofPayments = (tx: Connection, organizationId: string, paymentIds: string[]
     .where(isOfPayments(tickets, organizationId, paymentIds))
     .orderBy(asc(tickets.paymentId), asc(tickets.position))
 
-/** `ticketId` is the only ticket that a notice is about; without it, it is about all active ones. */
-type Named = { organizationId: string; paymentIds: string[]; occasion: string; ticketId?: string }
-type NewNotice = Omit<Notice, 'language' | 'byHand'>
+type Tickets = Awaited<ReturnType<typeof ofPayments>>
 
-/** Queues a notice about some tickets of each payment: a mail to every attendee of such a ticket, and one to
+/** A notice to be queued. `ticketId` is the only ticket that it is about; without it, it is about all active ones. */
+type NewNotice = Omit<Notice, 'language' | 'byHand'> & { ticketId?: string | null }
+
+// Lists the mails of a notice about tickets of one payment, of which all tickets are given.
+function mailsOf(
+  tickets: Tickets,
+  { ticketId, occasion, amount, ...notice }: NewNotice & { occasion: string },
+) {
+  const held = tickets.filter(({ id, status }) => (ticketId ? id === ticketId : status === 'active'))
+  const [first] = tickets
+  if (!first || !held[0] || (first.payment.mode === 'test' && !first.payment.sendResourcers)) return []
+  const { id: paymentId, organizationId, provider } = first.payment
+  const mailTo = (recipient: string, named: string | null, more: Pick<Notice, 'language'>) => ({
+    id: newId('dlv'),
+    organizationId,
+    paymentId,
+    occasion,
+    medium: 'email' as const,
+    recipient,
+    ticketId: named,
+    notice: { ...notice, ...more },
+  })
+  const mails = new Map(
+    held.map(({ email, language }) => [email.toLowerCase(), mailTo(email, ticketId ?? null, { language })]),
+  )
+  const payer = first.former ?? first.email
+  const known = mails.get(payer.toLowerCase()) ?? { recipient: payer, ticketId: held[0].id }
+  const { language } = first.former === null ? first : first.payment
+  const money = amount === undefined ? {} : { amount, byHand: provider === ownProvider }
+  mails.set(payer.toLowerCase(), mailTo(known.recipient, known.ticketId, { language, ...money }))
+  return [...mails.values()].filter(({ recipient }) => !recipient.startsWith(anonymized))
+}
+
+/** Queues notices about some tickets of each payment: a mail to every attendee of such a ticket, and one to
  *  the payer (the attendee of the first ticket as it was sold), who alone is told the amount; a single one if
  *  both are the same. Leaves out people who were anonymized, and test tickets whose checkout asked for no
  *  mails (DECISIONS 142, 161, 162). The mails of an occasion are queued once. */
 export async function queueNotices(
   tx: Connection,
-  { organizationId, paymentIds, occasion, ticketId }: Named,
-  { amount, ...notice }: NewNotice,
+  { organizationId, paymentIds }: { organizationId: string; paymentIds: string[] },
+  notices: (NewNotice & { occasion: string })[],
 ): Promise<void> {
+  if (notices.length === 0) return
   const rows = await ofPayments(tx, organizationId, paymentIds)
-  const queued = [...groupBy(rows, ({ payment }) => payment.id)].flatMap(([paymentId, own]) => {
-    const held = own.filter(({ id, status }) => (ticketId ? id === ticketId : status === 'active'))
-    const [first] = own
-    if (!first || !held[0] || (first.payment.mode === 'test' && !first.payment.sendResourcers)) return []
-    const mailTo = (recipient: string, named: string | null, more: Pick<Notice, 'language'>) => ({
-      id: newId('dlv'),
-      organizationId,
-      paymentId,
-      occasion,
-      medium: 'email' as const,
-      recipient,
-      ticketId: named,
-      notice: { ...notice, ...more },
-    })
-    const mails = new Map(
-      held.map(({ email, language }) => [email.toLowerCase(), mailTo(email, ticketId ?? null, { language })]),
-    )
-    const payer = first.former ?? first.email
-    const known = mails.get(payer.toLowerCase()) ?? { recipient: payer, ticketId: held[0].id }
-    const { language } = first.former === null ? first : first.payment
-    const money = amount === undefined ? {} : { amount, byHand: first.payment.provider === ownProvider }
-    mails.set(payer.toLowerCase(), mailTo(known.recipient, known.ticketId, { language, ...money }))
-    return [...mails.values()].filter(({ recipient }) => !recipient.startsWith(anonymized))
-  })
+  const queued = [...groupBy(rows, ({ payment }) => payment.id).values()].flatMap((tickets) =>
+    notices.flatMap((notice) => mailsOf(tickets, notice)),
+  )
   for (let from = 0; from < queued.length; from += maxRows)
     await tx
       .insert(deliveries)
@@ -75,13 +86,15 @@ export async function queueNotices(
       .onConflictDoNothing()
 }
 
-/** Queues a notice that a ticket was refunded or cancelled, in the transaction that does it and has locked the
- *  payment (amount in minor units). */
-export const queueNotice = (
+/** Queues notices that tickets of a payment were refunded or cancelled, in the transaction that does it and has locked
+ *  the payment (amounts in minor units). */
+export const queueTicketNotices = (
   tx: Connection,
-  { id: ticketId, organizationId, paymentId }: Pick<Ticket, 'id' | 'organizationId' | 'paymentId'>,
-  notice: NewNotice,
-): Promise<void> => {
-  const occasion = `${notice.about}:${newId('dlv')}`
-  return queueNotices(tx, { organizationId, paymentIds: [paymentId], occasion, ticketId }, notice)
-}
+  { id, organizationId }: PaymentName,
+  notices: NewNotice[],
+): Promise<void> =>
+  queueNotices(
+    tx,
+    { organizationId, paymentIds: [id] },
+    notices.map((notice) => ({ ...notice, occasion: `${notice.about}:${newId('dlv')}` })),
+  )

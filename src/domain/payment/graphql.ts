@@ -1,4 +1,4 @@
-import type { ArgBuilder } from '@pothos/core'
+import { z } from 'zod'
 import {
   amountOf,
   builder,
@@ -9,6 +9,7 @@ import {
   nullableTime,
   time,
 } from '../../graphql/builder.ts'
+import { argsOf } from '../../graphql/input-of.ts'
 import { paymentById } from './loaders.ts'
 import { paymentUrl } from './payment-url.ts'
 import { ownProvider } from './provider.ts'
@@ -120,11 +121,8 @@ builder.queryField('payment', (t) =>
   }),
 )
 
-const urlArgs = (t: { arg: ArgBuilder<typeof builder.$inferSchemaTypes> }) => ({
-  url: t.arg.string({
-    required: true,
-    description: 'Address of the page, `Payment.pageUrl` of the checkout.',
-  }),
+const urlArgs = z.object({
+  url: z.string().describe('Address of the page, `Payment.pageUrl` of the checkout.'),
 })
 
 builder.queryField('paymentByUrl', (t) =>
@@ -134,7 +132,7 @@ builder.queryField('paymentByUrl', (t) =>
     extensions: { needs: { caller: 'selling', scope: 'none' } },
     description:
       'Finds a payment of the channel by the address of its page, which only the buyer and the channel know. Null if there is none.',
-    args: urlArgs(t),
+    args: argsOf(t.arg, urlArgs),
     resolve: (_root, { url }, ctx) => findPaymentByUrl(url, ctx),
   }),
 )
@@ -147,7 +145,7 @@ builder.subscriptionField('payment', (t) =>
     },
     description:
       'Streams a payment of the channel by the address of its page: as it is at once, and again whenever its status changes or more of it is refunded. It goes on until the client ends it, because late money pays an expired payment. Refuses an address that `paymentByUrl` does not find with `NOT_FOUND`.',
-    args: urlArgs(t),
+    args: argsOf(t.arg, urlArgs),
     subscribe: (_root, { url }, ctx) => watchPayment(url, ctx),
     resolve: (payment: Payment) => payment,
   }),

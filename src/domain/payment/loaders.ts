@@ -3,10 +3,8 @@ import { loadOne, soldBatch } from '../../data/batch-loader.ts'
 import { readByIds } from '../../data/by-organization.ts'
 import { fewRowsOf, rowsOf } from '../../data/json-rows.ts'
 import { anyOf, type Find, inOrganization, query } from '../../data/query.ts'
-import type { Database } from '../../database/database.ts'
 import type { Context } from '../../request/context.ts'
 import { refusal } from '../../shared/errors.ts'
-import type { AddressToken } from '../../shared/ids.ts'
 import { type Payment, type PaymentOfRate, payments, rateOfPayment } from './table.ts'
 
 /** Loads payments that the caller made as a channel, or that its organization sold. */
@@ -47,14 +45,3 @@ export const ratesOfPayments = query('rates_of_payments', {
   }),
   query: ofOrganization,
 })
-
-/** Finds the payment of a channel whose page has this token; null if there is none of the mode. */
-export async function findPaymentByToken(
-  db: Database,
-  { token, id, organizationId }: AddressToken,
-  { channelId, mode }: Pick<Payment, 'channelId' | 'mode'>,
-): Promise<Payment | null> {
-  const found = await findPayment(db, organizationId, id)
-  const isTheirs = found?.pageToken === token && found.channelId === channelId && found.mode === mode
-  return isTheirs ? found : null
-}

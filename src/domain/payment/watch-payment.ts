@@ -3,7 +3,7 @@ import { watchTopic } from '../../database/announcements.ts'
 import { perDatabase } from '../../database/database.ts'
 import { type Context, requireSelling } from '../../request/context.ts'
 import { refusal } from '../../shared/errors.ts'
-import { findPayment, findPaymentByToken } from './loaders.ts'
+import { findPayment } from './loaders.ts'
 import { tokenInUrl } from './payment-url.ts'
 import type { Payment } from './table.ts'
 
@@ -11,8 +11,10 @@ import type { Payment } from './table.ts'
  *  FORBIDDEN for an integration. */
 export async function findPaymentByUrl(url: string, ctx: Context): Promise<Payment | null> {
   const { channelId, mode } = requireSelling(ctx)
-  const token = tokenInUrl(url)
-  return token === null ? null : findPaymentByToken(ctx.db, token, { channelId, mode })
+  const named = tokenInUrl(url)
+  const found = named && (await findPayment(ctx.db, named.organizationId, named.id))
+  const isTheirs = found?.pageToken === named?.token && found?.channelId === channelId && found.mode === mode
+  return isTheirs ? found : null
 }
 
 // Number of looks after which every payment is read, in case a process died before it announced a change.
@@ -23,18 +25,18 @@ const paymentWatch = perDatabase((db) => watchTopic(db, 'payments', { untilAll: 
 /** Streams a payment as it is, and again whenever its status has changed or more of it is refunded. It never ends by
  *  itself: late money pays an expired payment. Refuses: NOT_FOUND, and as `findPaymentByUrl` does. */
 export async function watchPayment(url: string, ctx: Context): Promise<PullStream<Payment>> {
-  const payment = await findPaymentByUrl(url, ctx)
-  if (!payment) throw refusal('NOT_FOUND', 'There is no such payment.', ['url'])
-  const { id, organizationId } = payment
-  let { status, refundedAmount } = payment
+  const first = await findPaymentByUrl(url, ctx)
+  if (!first) throw refusal('NOT_FOUND', 'There is no such payment.', ['url'])
+  const { id, organizationId } = first
+  let last = first
   return streamPages({
-    rows: [payment],
+    rows: [first],
     watch: (wake) => paymentWatch(ctx.db).add({ names: [id], wake }),
     async readPage() {
       const found = await findPayment(ctx.db, organizationId, id)
-      if (!found || (found.status === status && found.refundedAmount === refundedAmount))
+      if (!found || (found.status === last.status && found.refundedAmount === last.refundedAmount))
         return { rows: [], hasMore: false }
-      ;({ status, refundedAmount } = found)
+      last = found
       return { rows: [found], hasMore: false }
     },
   })

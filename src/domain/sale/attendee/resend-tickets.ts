@@ -13,7 +13,8 @@ import { findNamed, lockNamed, type NamedTickets } from '../refund/tickets-of.ts
 import type { ticketResending } from './attendee-input.ts'
 import { statusRefusal } from './attendee-rules.ts'
 
-/** Tickets that are sent again, and the number of mails and messages that were queued for them. */
+/** Tickets that are sent again, and the number of mails and messages that were queued for them; `replayed` if an earlier
+ *  request with the same key queued them. */
 export type Resent = { tickets: Ticket[]; deliveries: number; replayed: boolean }
 
 // Takes a key in the transaction of its request, or finds it taken by the same one. Names the request in its

@@ -5,7 +5,7 @@ import { transaction } from '../../../database/transaction.ts'
 import { type Context, requireConfidential } from '../../../request/context.ts'
 import { illegalTransition, Refusal, refusal } from '../../../shared/errors.ts'
 import { byId } from '../../../shared/group-by.ts'
-import { queueNotice } from '../../delivery/queue-notices.ts'
+import { queueTicketNotices } from '../../delivery/queue-notices.ts'
 import { ticketChange } from '../../ticket/body.ts'
 import { requireUnused } from '../../ticket/require-ticket.ts'
 import { type Ticket, ticketColumns, tickets } from '../../ticket/table.ts'
@@ -68,9 +68,12 @@ export async function cancelTickets(
   const named = await findNamed(of, ctx)
   const current = await transaction(ctx.db, async (tx) => {
     // Notices refer to the payment, which is locked before the tickets.
-    const { tickets } = await lockNamed(tx, named)
+    const { payment, tickets } = await lockNamed(tx, named)
     const active = tickets.filter(({ status }) => status !== 'cancelled')
-    if (notify) for (const ticket of active) await queueNotice(tx, ticket, { about: 'cancellation' })
+    if (notify) {
+      const notices = active.map(({ id: ticketId }) => ({ about: 'cancellation' as const, ticketId }))
+      await queueTicketNotices(tx, payment, notices)
+    }
     const cancelled = byId(await recordCancelled(tx, active))
     return tickets.map((ticket) => cancelled.get(ticket.id) ?? ticket)
   })

@@ -61,11 +61,12 @@ export async function openRefunds(
   if (!tickets.every(isPaid)) throw new Refusal(illegalTransition('payment', payment, 'refunded'))
   const { organizationId, currency, id: paymentId } = payment
   const found = await findPayingCharge(tx, { organizationId, paymentId })
-  const refundableOf = ({ id, totalAmount, warrantyAmount }: Ticket) => {
-    const refunded = found.find(({ ticketId }) => ticketId === id)?.refunded ?? 0
-    return Math.max(0, totalAmount - (reason === 'WARRANTY' ? warrantyAmount : 0) - refunded)
-  }
-  const refundable = tickets.reduce((sum, ticket) => sum + refundableOf(ticket), 0)
+  const open = tickets.flatMap(({ id: ticketId, totalAmount, warrantyAmount }) => {
+    const refunded = found.find((row) => row.ticketId === ticketId)?.refunded ?? 0
+    const left = totalAmount - (reason === 'WARRANTY' ? warrantyAmount : 0) - refunded
+    return left > 0 ? [{ ticketId, left }] : []
+  })
+  const refundable = open.reduce((sum, { left }) => sum + left, 0)
   if (refundable === 0 || (requested ?? 0) > refundable)
     throw refusal(
       'REFUND_TOO_HIGH',
@@ -75,19 +76,17 @@ export async function openRefunds(
     )
   const [charge] = found
   if (!charge) throw new Error(`payment ${paymentId} has no charge to refund`)
-  const rows = tickets
-    .filter((ticket) => refundableOf(ticket) > 0)
-    .map((ticket, index) => ({
-      ...takenFrom(payment, { id: charge.id, paymentId, currency }),
-      ticketId: ticket.id,
-      reason,
-      amount: requested ?? refundableOf(ticket),
-      attempts: 1,
-      dueAt: inSeconds(leaseSeconds),
-      requestHash: key?.requestHash ?? null,
-      // Unique, so the others have none.
-      idempotencyKey: index === 0 ? (key?.id ?? null) : null,
-    }))
+  const rows = open.map(({ ticketId, left }, index) => ({
+    ...takenFrom(payment, { id: charge.id, paymentId, currency }),
+    ticketId,
+    reason,
+    amount: requested ?? left,
+    attempts: 1,
+    dueAt: inSeconds(leaseSeconds),
+    requestHash: key?.requestHash ?? null,
+    // Unique, so the others have none.
+    idempotencyKey: index === 0 ? (key?.id ?? null) : null,
+  }))
   return tx.insert(refunds).values(rows).returning()
 }
 

@@ -6,7 +6,7 @@ import { type Context, requireIntegration } from '../../../request/context.ts'
 import { refusal } from '../../../shared/errors.ts'
 import * as scalars from '../../../shared/input-types.ts'
 import { requireAmount } from '../../../shared/money.ts'
-import { queueNotice } from '../../delivery/queue-notices.ts'
+import { queueTicketNotices } from '../../delivery/queue-notices.ts'
 import type { Payment } from '../../payment/table.ts'
 import { type RefundAttempt, refunds } from '../../refund/table.ts'
 import type { Ticket } from '../../ticket/table.ts'
@@ -36,7 +36,7 @@ export const refundInput = z
     path: ['amount'],
   })
   .describe('Refund of all or part of the amount paid for a ticket, or of all that is left of a payment.')
-export type RefundInput = z.output<typeof refundInput>
+type RefundInput = z.output<typeof refundInput>
 
 /** Return of a ticket under its warranty. */
 export const returnInput = z
@@ -90,11 +90,10 @@ export async function refundTickets(
     replayed = earlier !== null
     if (earlier) return { refunds: earlier, isNew: false }
     const opened = await openRefunds(tx, payment, tickets, { reason: 'REQUESTED', amount, key })
-    if (notify)
-      for (const { ticketId, amount } of opened) {
-        const ticket = { id: ticketId ?? '', organizationId: payment.organizationId, paymentId: payment.id }
-        await queueNotice(tx, ticket, { about: 'refund', amount })
-      }
+    if (notify) {
+      const notices = opened.map(({ ticketId, amount }) => ({ about: 'refund' as const, ticketId, amount }))
+      await queueTicketNotices(tx, payment, notices)
+    }
     return { refunds: opened, isNew: true }
   })
   return { refunds: made, replayed }

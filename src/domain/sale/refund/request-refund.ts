@@ -3,7 +3,7 @@ import { nowMs } from '../../../database/clock.ts'
 import type { Connection } from '../../../database/database.ts'
 import { type Context, requireChannel } from '../../../request/context.ts'
 import { refusal } from '../../../shared/errors.ts'
-import { queueNotice } from '../../delivery/queue-notices.ts'
+import { queueTicketNotices } from '../../delivery/queue-notices.ts'
 import { events } from '../../event/table.ts'
 import { type RefundAttempt, refunds } from '../../refund/table.ts'
 import { requireTicket, wasTransferred } from '../../ticket/require-ticket.ts'
@@ -60,8 +60,10 @@ export async function requestRefund(ticketId: string, notify: boolean, ctx: Cont
     if (!earlier) await checkWarranty(tx, ticket)
     const opened = await openRefunds(tx, payment, tickets, { reason: 'WARRANTY' })
     // The ticket was cancelled with an earlier refund, and that was told.
-    if (!earlier && notify)
-      for (const { amount } of opened) await queueNotice(tx, ticket, { about: 'cancellation', amount })
+    if (!earlier && notify) {
+      const notices = opened.map(({ amount }) => ({ about: 'cancellation' as const, ticketId, amount }))
+      await queueTicketNotices(tx, payment, notices)
+    }
     if (!earlier) await recordCancelled(tx, tickets)
     return { refunds: opened, isNew: true }
   })

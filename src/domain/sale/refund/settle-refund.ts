@@ -4,7 +4,7 @@ import type { Connection } from '../../../database/database.ts'
 import { announceOnCommit } from '../../../database/transaction.ts'
 import { issueInvoices } from '../../invoice/issue-invoice.ts'
 import { paymentChange } from '../../payment/body.ts'
-import { isPayment, lockPayment } from '../../payment/lock-payment.ts'
+import { isOfPayments, isPayment, lockPayment } from '../../payment/lock-payment.ts'
 import type { RefundOutcome } from '../../payment/provider.ts'
 import { type Payment, payments } from '../../payment/table.ts'
 import { wherePaymentMayBecome } from '../../payment/transitions.ts'
@@ -44,7 +44,7 @@ async function updatePayment(
   const sold = await tx
     .select({ ticketRateId: tickets.ticketRateId })
     .from(tickets)
-    .where(and(eq(tickets.organizationId, organizationId), eq(tickets.paymentId, id)))
+    .where(isOfPayments(tickets, organizationId, [id]))
     .orderBy(tickets.position)
   await recordChanges(tx, [paymentChange('payment.refunded', refunded, sold)])
   return true
