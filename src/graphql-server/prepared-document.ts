@@ -6,6 +6,7 @@ import {
   type OperationDefinitionNode,
   OperationTypeNode,
   parse,
+  type SelectionSetNode,
   type Token,
   TokenKind,
   valueFromASTUntyped,
@@ -25,13 +26,17 @@ type Variables = Record<string, unknown> | null | undefined
 const needsOf = (operation: OperationTypeNode, field: string): FieldNeeds | undefined =>
   schema.getRootType(operation)?.getFields()[field]?.extensions.needs as FieldNeeds | undefined
 
-/** Lists the root fields that an operation selects; '' stands for a missing fragment. */
-function rootFieldsOf({ selectionSet }: OperationDefinitionNode, { definitions }: DocumentNode): string[] {
-  const fragments = new Map(
+type Fragments = ReadonlyMap<string, SelectionSetNode>
+
+const fragmentsOf = ({ definitions }: DocumentNode): Fragments =>
+  new Map(
     definitions.flatMap((one) =>
       one.kind === Kind.FRAGMENT_DEFINITION ? [[one.name.value, one.selectionSet]] : [],
     ),
   )
+
+/** Lists the root fields that an operation selects; '' stands for a missing fragment. */
+function rootFieldsOf({ selectionSet }: OperationDefinitionNode, fragments: Fragments): string[] {
   return [...selectionsOf(selectionSet, (name) => fragments.get(name))].flatMap((selection) => {
     if (selection.kind === Kind.FIELD) return selection.name.value
     return selection.kind === Kind.FRAGMENT_SPREAD && !fragments.has(selection.name.value) ? '' : []
@@ -65,9 +70,9 @@ function labelOf({ operation, name, selectionSet }: OperationDefinitionNode, isT
 }
 
 /** Finds the facts of one operation that decide how its request is answered. */
-function factsOf(operation: OperationDefinitionNode, document: DocumentNode, isTrusted: boolean) {
+function factsOf(operation: OperationDefinitionNode, fragments: Fragments, isTrusted: boolean) {
   const { operation: type } = operation
-  const fields = rootFieldsOf(operation, document).filter((name) => name !== '__typename')
+  const fields = rootFieldsOf(operation, fragments).filter((name) => name !== '__typename')
   const needs = fields.map((name) => needsOf(type, name))
   return {
     /** Name of the operation, if it has one. */
@@ -78,7 +83,7 @@ function factsOf(operation: OperationDefinitionNode, document: DocumentNode, isT
     /** True for a query whose root fields are all `shared`. Its response then contains nothing that another caller
      *  with the same view may not see. */
     isShared: type === OperationTypeNode.QUERY && needs.every((needs) => needs?.shared === true),
-    /** How a subscription sends its events: by an event stream alone. Null for other operations. */
+    /** Way that a subscription sends its events: by an event stream alone. Null for other operations. */
     stream: type === OperationTypeNode.SUBSCRIPTION ? ((needs[0]?.stream ?? {}) as Streaming<unknown>) : null,
     /** Creates the context of a request with the row that its variables name; null for an operation that prefetches
      *  none. */
@@ -116,9 +121,11 @@ export class PreparedDocument {
 
   constructor(text: string, isTrusted: boolean) {
     this.document = this.#parse(text)
-    for (const definition of this.document?.definitions ?? [])
-      if (definition.kind === Kind.OPERATION_DEFINITION && this.document)
-        this.#operations.set(definition, { facts: factsOf(definition, this.document, isTrusted) })
+    if (!this.document) return
+    const fragments = fragmentsOf(this.document)
+    for (const definition of this.document.definitions)
+      if (definition.kind === Kind.OPERATION_DEFINITION)
+        this.#operations.set(definition, { facts: factsOf(definition, fragments, isTrusted) })
   }
 
   #parse(text: string): DocumentNode | null {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { type GraphQLError, parse } from 'graphql'
 import { z } from 'zod'
-import { isParsed } from '../shared/parse.ts'
+import { tryParse } from '../shared/parse.ts'
 import { requestLimits } from '../shared/request-limits.ts'
 import { documentId, documentText } from './params.ts'
 import type { TrustedDocuments } from './persisted-documents.ts'
@@ -30,8 +30,9 @@ function requireParsable(id: string, text: string): void {
 }
 
 function entriesOf(text: string): [string, string][] {
-  if (!isParsed(() => JSON.parse(text))) throw wrong('the manifest is not JSON')
-  const parsed = manifest.safeParse(JSON.parse(text))
+  const json: unknown = tryParse(() => JSON.parse(text))
+  if (json === undefined) throw wrong('the manifest is not JSON')
+  const parsed = manifest.safeParse(json)
   if (!parsed.success)
     throw wrong(
       'the manifest must map identifiers to documents, as Relay and GraphQL Code Generator write it, or be one of Apollo',
