@@ -112,15 +112,23 @@ const verbs: Record<string, Verb> = {
   },
   'a batch of scans': async (id) => {
     const { tickets } = await bought(id, 5)
-    return () =>
-      uploadScans(
+    return async () => {
+      const scans = await uploadScans(
         saleOf(id),
-        tickets.map(({ _id }) => ({ ticket: { ticketId: _id } })),
+        tickets.map(({ _id }) => ({ ticketId: _id })),
       )
+      expect(scans.map(({ outcome }) => outcome)).toEqual(tickets.map(() => 'OK'))
+    }
   },
   'a redemption': async (id) => {
     const checkout = await bought(id)
-    return () => redeem(saleOf(id), { ticketId: ticketOf(checkout), supplementId: `sup_${id}` })
+    return async () => {
+      const { outcome } = await redeem(saleOf(id), {
+        ticketId: ticketOf(checkout),
+        supplementId: `sup_${id}`,
+      })
+      expect(outcome).toBe('OK')
+    }
   },
   'a lookup by an integration, over REST': async (id) => {
     const checkout = await buy(id)
@@ -205,6 +213,16 @@ test('control: a statement of two organizations, and an insert of what is select
       .catch(() => {}),
   )
   expect(copied.texts.some((text) => text.startsWith('COPY'))).toBe(true)
+})
+
+test('payments of several organizations in one request are read where they are', async () => {
+  const { sale, commandsOf, organizationIds } = cluster
+  const made = await Promise.all(organizationIds.map((id) => buy(id)))
+  const fields = made.map(
+    ({ payment_id }, n) => `p${n}: payment(id: "${payment_id}") { status tickets { id } }`,
+  )
+  const { servers, inTwoPhases } = await commandsOf(() => read(sale, `{ ${fields.join(' ')} }`, sale.channel))
+  expect([servers.length, inTwoPhases]).toEqual([2, false])
 })
 
 test('jobs ask each server what is due, and do the work of an organization on its own', async () => {

@@ -92,9 +92,7 @@ test('organizations of other servers sell on; those of this one are told to come
   } finally {
     await moveServer(server.port)
   }
-  const returned = performance.now()
   await expect.poll(async () => (await checkOutOf(gone)).statusCode, { timeout: 10_000 }).toBe(200)
-  expect(performance.now() - returned).toBeLessThan(10_000)
   expect(await brokenInvariants(sale.db)).toEqual([])
   expect(await inspectServers(sale.db)).toEqual({ unreachableShards: 0, preparedTransactions: 0 })
 })

@@ -12,7 +12,7 @@ export const changeFields = 'id type sequence subject { ... on Node { id } }'
 type Selected = Omit<ChangeNode, 'subjectId'> & { subject: { id: string } }
 
 /** Names the subject of a change that was selected by `changeFields`. */
-export const toChangeNode = ({ subject, ...change }: Selected): ChangeNode => ({
+const toChangeNode = ({ subject, ...change }: Selected): ChangeNode => ({
   ...change,
   subjectId: subject.id,
 })

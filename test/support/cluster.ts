@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
-import type { Database } from '../../src/database/database.ts'
-import { runSql } from '../../src/database/database.ts'
-import { aCatalogue, anEvent, anOrganization, aPrice, aRate, aSupplement } from './factories.ts'
+import { type Database, runSql } from '../../src/database/database.ts'
+import { aLargeRate } from './door.ts'
+import { aCatalogue, anEvent, anOrganization, aSupplement } from './factories.ts'
 import { createTestDatabase, type GatewayOptions } from './harness.ts'
 import { openSale } from './sale.ts'
 
@@ -22,9 +22,6 @@ export async function serverOf(db: Database, organizationId: string): Promise<Se
   return server
 }
 
-/** Commands that some work sent to servers. */
-export type Commands = { servers: string[]; texts: string[]; inTwoPhases: boolean }
-
 /** Opens a sale of organizations, the first two of which lie on different servers. Each has a rate of 1,000 places. */
 export async function openClusterSale(options: Omit<GatewayOptions, 'database' | 'onNotice'> = {}) {
   const database = await createTestDatabase()
@@ -36,23 +33,17 @@ export async function openClusterSale(options: Omit<GatewayOptions, 'database' |
   await runSql(db, `alter database ${name} set citus.log_remote_commands = on`)
   await close()
   const organizationIds = ['org_1', `org_${number}`]
-  const all = [...organizationIds, 'other_1', 'other_2', 'other_3']
   const noticed: { message?: string; detail?: string }[] = []
   const sale = await openSale(
     aCatalogue({
-      organizations: all.map((_id) => anOrganization({ _id })),
-      events: all.map((organization_id) =>
+      organizations: organizationIds.map((_id) => anOrganization({ _id })),
+      events: organizationIds.map((organization_id) =>
         anEvent({
           _id: `evt_${organization_id}`,
           organization_id,
           location_id: undefined,
           ticket_rates: [
-            aRate({
-              _id: `rate_${organization_id}`,
-              availability: { sold: 0, available: 1000 },
-              prices: [aPrice({ _id: `price_${organization_id}` })],
-              supplements: [aSupplement({ _id: `sup_${organization_id}` })],
-            }),
+            aLargeRate(organization_id, { supplements: [aSupplement({ _id: `sup_${organization_id}` })] }),
           ],
         }),
       ),
@@ -62,8 +53,8 @@ export async function openClusterSale(options: Omit<GatewayOptions, 'database' |
   return {
     sale,
     organizationIds,
-    all,
-    async commandsOf(work: () => Promise<unknown>): Promise<Commands> {
+    /** Commands that some work sent to servers. */
+    async commandsOf(work: () => Promise<unknown>) {
       noticed.length = 0
       await work()
       const sent = noticed.filter(({ message }) => message?.startsWith('issuing'))

@@ -99,7 +99,7 @@ export const cancelPayment = (sale: Sale, paymentId: string) =>
   answerOf(sale, 'cancelPayment', { paymentId }, sale.channel)
 
 /** A ticket, or the tickets of a payment. */
-export type Of = { ticketId: string } | { paymentId: string }
+type Of = { ticketId: string } | { paymentId: string }
 
 export const cancelTickets = (sale: Sale, of: Of, headers = sale.channel) =>
   answerOf(sale, 'cancelTickets', { of }, headers)

@@ -270,13 +270,12 @@ test('sales of any size, and of any number of events, take one statement', async
   for (const groupBy of groupings) {
     const events = `events { nodes { id sales(groupBy: ${groupBy}) { nodes { ${salesFields} } } } }`
     type Found = { events: { nodes: { id: string; sales: Page }[] } }
-    await sale.graphql(`{ ${events} }`, {}, sale.integration.v2)
     sale.statements.reset()
     const { data } = await sale.graphql<Found>(`{ ${events} }`, {}, sale.integration.v2)
+    expect(sale.statements.filter((text) => text.includes('as gross'))).toHaveLength(1)
     expect(data?.events.nodes).toHaveLength(3)
     const found = data?.events.nodes.find(({ id }) => id === 'evt_sums')
     expect(withNumbers(found?.sales.nodes)).toEqual(await salesBy(groupBy))
-    expect(sale.statements.filter((text) => text.includes('as gross'))).toHaveLength(2)
   }
 })
 

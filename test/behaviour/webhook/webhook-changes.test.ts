@@ -96,15 +96,16 @@ test('webhooks of a rate go to every channel with a grant and the organizationâ€
   })
 })
 
+// Grant of `org_2` to the seller, which is the first channel.
+async function sellerGrant() {
+  const isIssued = like(channels.id, 'chn_%')
+  const [seller] = await sale.db.select().from(channels).where(isIssued).orderBy(channels.id).limit(1)
+  return { channelId: seller?.id ?? '', organizationId: 'org_2' }
+}
+
 test('webhooks after a revoked grant include own sales and no rates', async () => {
-  const [seller] = await sale.db
-    .select()
-    .from(channels)
-    .where(like(channels.id, 'chn_%'))
-    .orderBy(channels.id)
-    .limit(1)
   const { payment_id } = await mustCheckOut(sale, { ticket_rate_id: 'rate_2', tickets: [anEntry('price_2')] })
-  const grant = { channelId: seller?.id ?? '', organizationId: 'org_2' }
+  const grant = await sellerGrant()
   expect(await changeGrant(sale.db, { ...grant, granted: false })).toBe(true)
   await recordSoldOut(2)
   await settlePaymentById(sale.db, payment_id, paidOutcome(payment_id))
@@ -120,13 +121,7 @@ test('webhooks after a revoked grant include own sales and no rates', async () =
 })
 
 test('a change that was delivered leads to its rate while the organization gives access', async () => {
-  const [seller] = await sale.db
-    .select()
-    .from(channels)
-    .where(like(channels.id, 'chn_%'))
-    .orderBy(channels.id)
-    .limit(1)
-  const grant = { channelId: seller?.id ?? '', organizationId: 'org_2' }
+  const grant = await sellerGrant()
   await recordSoldOut(2)
   const { own, webhook } = callers.seller
   const subjects = async () => (await own.deliveries(webhook))?.nodes.map(({ change }) => change.subject)

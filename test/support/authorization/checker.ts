@@ -53,7 +53,7 @@ const readableMarks = (caller: Caller, { callers }: World): Set<string> => {
 
 type Fields = Record<string, unknown>
 
-// What a caller that sees an object sees also after the grant was withdrawn.
+// Types that an object leads to also after the grant was withdrawn, by the type of the object.
 const ledTo: Record<string, string[]> = {
   Ticket: ['Event', 'TicketRate'],
   Answer: ['Question'],
