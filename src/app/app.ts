@@ -179,7 +179,7 @@ export async function createApp({
   await companion?.addTo(app, publicUrl)
   addDocumentation(app, { webhooks: sentMessages, publicUrl, findExamples })
   addHealth(app, whyUnready)
-  addHome(app, printedSchema(), { isOpen: !trusted?.only, first: companion?.link })
+  addHome(app, printedSchema, { isOpen: !trusted?.only, first: companion?.link })
   await addGraphql(app, services, {
     findExamples,
     trusted,

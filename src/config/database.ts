@@ -1,9 +1,9 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { z } from 'zod'
-import { isParsed } from '../shared/parse.ts'
+import { tryParse } from '../shared/parse.ts'
 import { type CamelCase, countOrOff, mistakesIn, path } from './setting-types.ts'
 
-// How long something is kept; null for ever.
+// Retention time of something; null for ever.
 const keptFor = (max: number, byDefault: number) =>
   countOrOff(max, byDefault, `must be a whole number from 1 to ${max}, or off`)
 
@@ -25,7 +25,7 @@ export const retentionSettings = {
   RETAIN_MAIL_DAYS: keptFor(3650, 30),
 }
 
-/** How long data is kept, in days or months; null for ever. */
+/** Retention times, in days or months; null for ever. */
 export type RetentionConfig = Record<CamelCase<keyof typeof retentionSettings>, number | null>
 
 // Hosts of a URL, between the credentials and the path.
@@ -107,7 +107,7 @@ export const embeddedContradictionsIn = (settings: Settings): string[] =>
 
 const certificate = z
   .string()
-  .refine((pem) => isParsed(() => new X509Certificate(pem)), 'must be a certificate in PEM')
+  .refine((pem) => tryParse(() => new X509Certificate(pem)) !== undefined, 'must be a certificate in PEM')
 
 /** Environment variables for TLS to the database. */
 export const databaseTlsSettings = z.object({
@@ -117,7 +117,7 @@ export const databaseTlsSettings = z.object({
   DATABASE_SSL_KEY: z
     .string()
     .refine(
-      (pem) => isParsed(() => createPrivateKey(pem)),
+      (pem) => tryParse(() => createPrivateKey(pem)) !== undefined,
       'must be a private key in PEM, without a password',
     )
     .optional(),

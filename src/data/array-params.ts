@@ -9,7 +9,7 @@ export const quoteName = (text: string) => sql`${sql.identifier(text)}`
 const quoted = (text: string) => `"${/["\\]/.test(text) ? text.replace(/["\\]/g, '\\$&') : text}"`
 
 // Throws for what PostgreSQL would read as something else, or refuse without naming the column.
-function toText(value: object | string | number | boolean, column: string, type: string): string {
+function toText(value: NonNullable<unknown>, column: string, type: string): string {
   if (typeof value !== 'object') return String(value)
   if (value instanceof Date && type !== 'jsonb') return value.toISOString()
   if (type === 'jsonb' && !(value instanceof Date)) return JSON.stringify(value)
@@ -19,7 +19,7 @@ function toText(value: object | string | number | boolean, column: string, type:
 
 function toElement(value: unknown, column: string, type: string): string {
   if (value === null || value === undefined) return 'null'
-  const text = toText(value as object, column, type)
+  const text = toText(value, column, type)
   return typeof value === 'number' || typeof value === 'boolean' ? text : quoted(text)
 }
 
@@ -105,11 +105,11 @@ export function insertRows<
   { key, skip = false, columns }: { key: NoInfer<Column>; skip?: boolean; columns?: Column[] },
 ) {
   const all = getTableColumns<PgTable>(table)
-  const names = columns ?? Object.keys(all).filter((column) => column !== 'createdAt')
-  const types = Object.fromEntries(names.map((name) => [name, all[name] as PgColumn]))
-  const { rows, cells, values } = arrayRows('given', types)
+  const isWritten = (name: string) => columns?.some((column) => column === name) ?? name !== 'createdAt'
+  const written = Object.entries(all).filter(([name]) => isWritten(name))
+  const { rows, cells, values } = arrayRows('given', Object.fromEntries(written))
   const write = (rows: SQL) => sql`
-    insert into ${table} (${joinList(names.map((name) => quoteName(all[name]?.name ?? '')))}) ${rows}
+    insert into ${table} (${joinList(written.map(([, { name }]) => quoteName(name)))}) ${rows}
     ${skip ? sql`on conflict do nothing` : sql``} returning ${all[key]} as key`
   const insert = query<{ key: string }>(name, () =>
     write(sql`select ${joinList(Object.values(cells))} from ${rows} order by ${cells[key]}`),
@@ -117,15 +117,13 @@ export function insertRows<
   // A cluster copies what an insert selects to the server of its rows, and commits that in two phases.
   const insertValues = (tx: Connection, rows: Record<string, unknown>[]) => {
     const ordered = [...rows].sort((one, other) => (String(one[key]) < String(other[key]) ? -1 : 1))
-    const written = ordered.map((row) => {
-      const cells = names.map((name) => {
-        const type = types[name]?.getSQLType() ?? ''
-        const value = row[name] ?? null
-        return sql`${value === null ? null : toText(value, name, type)}::text::${sql.raw(type)}`
-      })
-      return sql`(${joinList(cells)})`
-    })
-    return runSql<{ key: string }>(tx, write(sql`values ${joinList(written)}`))
+    const toCell = (value: unknown, name: string, type: string) =>
+      sql`${value == null ? null : toText(value, name, type)}::text::${sql.raw(type)}`
+    const lists = ordered.map(
+      (row) =>
+        sql`(${joinList(written.map(([name, column]) => toCell(row[name], name, column.getSQLType())))})`,
+    )
+    return runSql<{ key: string }>(tx, write(sql`values ${joinList(lists)}`))
   }
   return async (tx: Connection, rows: Pick<Table['$inferSelect'], Column>[]): Promise<Set<string>> => {
     if (rows.length === 0) return new Set()

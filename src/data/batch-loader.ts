@@ -1,7 +1,7 @@
 import DataLoader from 'dataloader'
 import { and, type SQL } from 'drizzle-orm'
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
-import { type Database, isTransient, isUnavailable, perDatabase } from '../database/database.ts'
+import { type Database, isOutage, perDatabase } from '../database/database.ts'
 import { isFast } from '../shared/fast.ts'
 import { groupBy } from '../shared/group-by.ts'
 import { isIdentifier } from '../shared/ids.ts'
@@ -78,7 +78,7 @@ async function findEach(db: Database, reach: Reach, lookups: readonly Lookup[]) 
     const found = await run(db, { ...reach, ...values })
     return lookups.map((lookup) => found[sorted.indexOf(lookup)] ?? [])
   } catch (error) {
-    if (isUnavailable(error) && !isTransient(error)) throw error
+    if (isOutage(error)) throw error
     return findSeparately()
   }
 }

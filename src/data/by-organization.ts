@@ -1,4 +1,4 @@
-// What differs on a distributed database: spread over several servers, each of which has some organizations' sales. A
+// Differences of a distributed database: spread over several servers, each of which has some organizations' sales. A
 // statement about one organization is the same then; what is about several is read here, one organization at a time, with
 // the form of the statement that names it (`inOrganizationIfNamed` of query.ts). Rows are inserted in another form, too:
 // see `insertRows`.
@@ -17,8 +17,8 @@ import { type Find, query, textArrayParam } from './query.ts'
 /** Reads the organization of a key of sales; null if there is no such row. */
 export type OrganizationOf = (db: Database, key: string) => Promise<string | null>
 
-// Organizations of a request that are read at once, so that connections are left for others.
-const readAtOnce = () => pLimit(4)
+// Organizations that are asked at once, so that connections are left for others.
+const fewAtOnce = () => pLimit(4)
 
 // Separated by a space, which identifiers and tokens cannot contain.
 const nameOf = (organizationId: string, key: string) => `${organizationId} ${key}`
@@ -114,7 +114,7 @@ export async function findSold<Row>(
   )
   const groups = groupBy(owned, ({ organizationId }) => organizationId)
   groups.delete('')
-  const found = await readAtOnce().map(groups, ([organizationId, owned]) => {
+  const found = await fewAtOnce().map(groups, ([organizationId, owned]) => {
     const keys = owned.map(({ key }) => key)
     return find(keys, organizationId)
   })
@@ -130,7 +130,7 @@ export async function readMerged<Found>(
   merge: (found: Found[]) => Found,
 ): Promise<Found> {
   if (!isDistributed(db)) return read()
-  return merge(await readAtOnce().map(await organizationIds(), read))
+  return merge(await fewAtOnce().map(await organizationIds(), read))
 }
 
 /** Finds what waits for a job in a table of sales, of all organizations, by a query that `write` writes from
@@ -166,15 +166,8 @@ export async function writeByOrganization<Row extends { organizationId: string }
   if (rows.length === 0) return
   if (!isDistributed(db)) return void (await write(rows))
   const groups = groupBy(rows, ({ organizationId }) => organizationId)
-  await readAtOnce().map(groups, ([organizationId, own]) => write(own, organizationId))
+  await fewAtOnce().map(groups, ([organizationId, own]) => write(own, organizationId))
 }
-
-/** Row of an organization that is due, since a time in seconds. */
-export type DueRow = { organizationId: string; since: number }
-
-/** The `limit` rows that are due for longest. */
-export const longestDue = <Row extends DueRow>(rows: Row[], limit: number): Row[] =>
-  rows.sort((one, other) => one.since - other.since).slice(0, limit)
 
 /** Reports whether a row of sales is found by its key alone, in one statement with rows of every server. */
 export const canFindByKeyAlone = (db: Database): boolean => !isDistributed(db)

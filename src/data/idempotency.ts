@@ -27,9 +27,9 @@ export function checkReplay<Made extends { requestHash: string | null }>(
   made: Made | null | undefined,
   requestHash: string,
   message: string,
-  field = 'idempotencyKey',
 ): Made | null {
-  if (made && made.requestHash !== requestHash) throw refusal('IDEMPOTENCY_KEY_REUSED', message, [field])
+  if (made && made.requestHash !== requestHash)
+    throw refusal('IDEMPOTENCY_KEY_REUSED', message, ['idempotencyKey'])
   return made ?? null
 }
 

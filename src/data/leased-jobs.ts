@@ -4,7 +4,7 @@ import { inSeconds, nowMs } from '../database/clock.ts'
 import { timestampMs } from '../database/columns.ts'
 import type { Database } from '../database/database.ts'
 import { groupBy } from '../shared/group-by.ts'
-import { type DueRow, findEverywhere, longestDue } from './by-organization.ts'
+import { findEverywhere } from './by-organization.ts'
 
 /** Columns that make a table a job queue. A row is a job while its status is `pending`. */
 export const dueColumns = () => ({
@@ -25,21 +25,24 @@ type DueTable = PgTable & {
   attempts: PgColumn
 }
 
-/** Finds up to `limit` rows that are due, longest overdue first. */
+/** Finds up to `limit` rows of any organizations that are due since `dueAt`, longest overdue first: their organization,
+ *  and their `id` if that column is named. */
 export async function findDue(
   db: Database,
-  table: PgTable & Record<'organizationId' | 'dueAt', PgColumn>,
+  table: PgTable & { organizationId: PgColumn },
+  dueAt: PgColumn,
   isDue: SQL,
   limit: number,
-): Promise<DueRow[]> {
-  const { organizationId, dueAt } = table
-  const found = await findEverywhere<DueRow>(
+  id: PgColumn | SQL = sql`''`,
+): Promise<{ id: string; organizationId: string }[]> {
+  const found = await findEverywhere<{ id: string; organizationId: string; since: number }>(
     db,
     table,
-    (from) => sql`select ${organizationId} as "organizationId", extract(epoch from ${dueAt})::float8 as since
+    (from) => sql`
+      select ${id} as id, ${table.organizationId} as "organizationId", extract(epoch from ${dueAt})::float8 as since
       from ${from} where ${isDue} order by ${dueAt} limit ${limit}`,
   )
-  return longestDue(found, limit)
+  return found.sort((one, other) => one.since - other.since).slice(0, limit)
 }
 
 /** Claims rows of the organizations of due ones, as many of each as were found, with a statement for each: no
@@ -62,7 +65,7 @@ export async function claimDue<Table extends DueTable>(
   { limit, leaseSeconds }: { limit: number; leaseSeconds: number },
 ): Promise<Table['$inferSelect'][]> {
   const isDue = sql`${table.status} = 'pending' and ${table.dueAt} <= ${nowMs}`
-  return claimByOrganization(await findDue(db, table, isDue, limit), (organizationId, limit) => {
+  return claimByOrganization(await findDue(db, table, table.dueAt, isDue, limit), (organizationId, limit) => {
     const isOfOrganization = sql`${table.organizationId} = ${organizationId}`
     // An array, so that the subquery runs once.
     const free = sql`array(select ${table.id} from ${table} where ${isOfOrganization} and ${isDue}

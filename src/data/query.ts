@@ -11,7 +11,8 @@ import type { Mode } from '../shared/mode.ts'
 import type { Rows } from './json-rows.ts'
 
 type Values = Record<string, unknown>
-type Select = PgSelectBuilder<SelectedFields, 'qb'>
+/** Beginning of a statement, which has its columns already. */
+export type Select = PgSelectBuilder<SelectedFields, 'qb'>
 type JsonRow = Record<string, string | null>
 
 /** A statement that is prepared once per connection, for the database or a transaction. It uses the values that it

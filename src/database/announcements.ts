@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { isParsed } from '../shared/parse.ts'
+import { tryParse } from '../shared/parse.ts'
 import { type Database, perDatabase } from './database.ts'
 
 /** Kinds of rows whose changes processes announce to each other. */
@@ -74,7 +74,7 @@ class Announcements {
 
   /** Delivers a message of another process. Ignores our own, and whatever is none. */
   receive(message: string): void {
-    const read: unknown = isParsed(() => JSON.parse(message)) && JSON.parse(message)
+    const read: unknown = tryParse(() => JSON.parse(message))
     const [origin, topic, names]: unknown[] = Array.isArray(read) ? read : []
     const known = topics.find((name) => name === topic)
     if (!known || origin === this.#origin) return

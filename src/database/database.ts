@@ -137,5 +137,8 @@ export const isDuplicate = (error: unknown): boolean => errorCode(error) === '23
 const unavailable = /^(25006|53[1-3]00|57014|55P03)$/
 
 /** Reports whether the database is temporarily unable to answer, as opposed to rejecting the statement. */
-export const isUnavailable = (error: unknown): boolean =>
-  isTransient(error) || unavailable.test(errorCode(error) ?? '') || isConnectionFailure(error)
+export const isUnavailable = (error: unknown): boolean => isTransient(error) || isOutage(error)
+
+/** Reports whether the database is unable to answer any statement now, so that others would fail as well. */
+export const isOutage = (error: unknown): boolean =>
+  unavailable.test(errorCode(error) ?? '') || isConnectionFailure(error)

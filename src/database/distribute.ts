@@ -64,8 +64,10 @@ export async function distribute(run: RunStatement): Promise<Distribution> {
   }[]
   const open = found.filter(({ is_done, has_rows }) => !is_done || has_rows)
   const distribution = { distributed: 0, reference: 0, done: found.length - open.length }
-  const isWhole = open.length === 0 && (await run(functions)).length === 0
-  if (payments?.comment === distributedComment && isWhole) return distribution
+  if (payments?.comment === distributedComment && open.length === 0) {
+    await runEach(run, functions)
+    return distribution
+  }
   await run(`comment on table payments is '${distributingComment}'`)
   for (const statement of keepKeys) await run(statement)
   await runEach(run, presentKeys)

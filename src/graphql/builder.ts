@@ -130,7 +130,7 @@ textScalar(
   /^-?\d{1,15}(\.\d{1,15})?$/,
   'a decimal number as text, such as "19.44"',
 )
-// What is no day is refused where it is used, with its place.
+// Takes any text: one that is no day is refused where it is used, with its place.
 textScalar('Date', 'Day, as `YYYY-MM-DD`.', /^/, 'a day')
 textScalar(
   'CurrencyCode',

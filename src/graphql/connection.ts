@@ -19,12 +19,12 @@ const PageInfoRef = builder.objectRef<PageInfo>('PageInfo').implement({
     startCursor: t.exposeString('startCursor', {
       nullable: true,
       description:
-        'Cursor of the first item of the page. An empty page of `events` has null; an empty page of any other list repeats the cursor that it was requested with.',
+        'Cursor of the first item of the page. An empty page of `events` has null; an empty page of any other list repeats the cursor that it was requested with, if any. The first page of `checkIns` always has one, to stream from.',
     }),
     endCursor: t.exposeString('endCursor', {
       nullable: true,
       description:
-        'Cursor of the last item of the page; pass it as `after` to get the next page. An empty page of `events` has null; an empty page of any other list has the cursor to go on from.',
+        'Cursor of the last item of the page; pass it as `after` to get the next page. An empty page of `events` has null; an empty page of any other list has the cursor to go on from, or null if it is the first and has none.',
     }),
   }),
 })

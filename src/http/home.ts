@@ -35,14 +35,16 @@ ${link('/openapi.json', 'openapi.json', 'The REST contract, OpenAPI 3.1.')}
 </main>`
 
 /** Adds `/`, an overview page, and where it may be read `/schema.graphql`, the GraphQL schema as text. */
-export function addHome(app: FastifyInstance, printedSchema: string, pages: Pages): void {
+export function addHome(app: FastifyInstance, printSchema: () => string, pages: Pages): void {
   const options = { schema: { hide: true } }
   const body = bodyOf(pages)
   app.get('/', options, (_request, reply) =>
     sendPage(reply, 200, { language: 'en', title: 'Boxoffice', body, style }),
   )
   if (!pages.isOpen) return
-  app.get('/schema.graphql', options, (_request, reply) =>
-    reply.type('text/plain; charset=utf-8').send(printedSchema),
-  )
+  let printed: string | undefined
+  app.get('/schema.graphql', options, (_request, reply) => {
+    printed ??= printSchema()
+    return reply.type('text/plain; charset=utf-8').send(printed)
+  })
 }

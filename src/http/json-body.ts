@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import type { FastifyInstance } from 'fastify'
 import { findExcess } from '../json/json-bounds.ts'
 import { refusal } from '../shared/errors.ts'
-import { isParsed } from '../shared/parse.ts'
+import { tryParse } from '../shared/parse.ts'
 
 // Leaves out a byte order mark.
 const utf8 = new TextDecoder()
@@ -37,7 +37,7 @@ export function readJsonStrictly(app: FastifyInstance): void {
     }
     done(
       malformed(
-        isParsed(() => JSON.parse(text))
+        tryParse(() => JSON.parse(text)) !== undefined
           ? 'The body must have no field named __proto__ or constructor.prototype.'
           : 'The body is not valid JSON.',
       ),

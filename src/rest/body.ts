@@ -5,7 +5,7 @@ import { toMajor } from '../shared/money.ts'
 // of a row, and its value in examples. A body names its fields in their order, and has nothing else: its code
 // shows all that its reader may see. Fields that several bodies have are defined beside the first of them.
 
-/** What a field shows of a row: a column, or what is read of the row, and of what is given beside it. */
+/** Value that a field shows of a row: a column, or what is read of the row, and of what is given beside it. */
 type From<Value> = string | ((row: never, beside: never) => Value)
 
 type RowOf<F, Value> = F extends string

@@ -27,7 +27,7 @@ import {
 import type { CreateContextWith } from '../request/prefetch.ts'
 import { parseRequest } from '../shared/parse.ts'
 
-/** What a route needs. */
+/** Needs of a route. */
 type RouteNeeds = Needs & {
   /** Row to read together with the caller's key: what reads it, and its identifier in a request that is not validated
    *  yet. */

@@ -3,7 +3,7 @@ import { domainToASCII } from 'node:url'
 import isoCountries from 'i18n-iso-countries/index.js'
 import { z } from 'zod'
 import { identifierPattern } from './ids.ts'
-import { isParsed } from './parse.ts'
+import { tryParse } from './parse.ts'
 import { isOneLine } from './printable.ts'
 
 // One parser per input type, shared by GraphQL and REST, so that both accept and refuse the same input.
@@ -110,7 +110,7 @@ const hasTwoLetters = (code: string) => /^[a-z]{2}$/.test(code)
 const anyLanguage = z
   .string()
   .max(35, 'must be at most 35 characters')
-  .refine((tag) => isParsed(() => new Intl.Locale(tag)), { error: languageError, abort: true })
+  .refine((tag) => tryParse(() => new Intl.Locale(tag)) !== undefined, { error: languageError, abort: true })
   .transform((tag) => new Intl.Locale(tag).language)
 
 /** Language tag (BCP 47), reduced to its language: `pt-BR` to `pt`. */

@@ -73,13 +73,12 @@ export const command =
     return (...given) => run(parsed, ...given)
   }
 
-/** Reports whether a parser takes what it is given, and does not throw. */
-export function isParsed(parser: () => unknown): boolean {
+/** Returns the value of a parser; undefined if it throws. */
+export function tryParse<Value>(parser: () => Value): Value | undefined {
   try {
-    parser()
-    return true
+    return parser()
   } catch {
-    return false
+    return undefined
   }
 }
 

@@ -153,12 +153,11 @@ const find = {
 }
 
 type Head = [CursorChange, { organizationId: string }]
+const headOf = (name: string, feed: Feed) =>
+  queryTogether<Head>(name, [lastChanges(feed), withoutPosition(feed)])
 const findHead = {
-  channel: queryTogether<Head>('head_of_channel', [lastChanges(ofChannel), withoutPosition(ofChannel)]),
-  integration: queryTogether<Head>('head_of_integration', [
-    lastChanges(ofIntegration),
-    withoutPosition(ofIntegration),
-  ]),
+  channel: headOf('head_of_channel', ofChannel),
+  integration: headOf('head_of_integration', ofIntegration),
 }
 
 type Values = Reach & { limit: number; positions: string }

@@ -1,13 +1,7 @@
 import { batchByKey } from '../../data/batch-queue.ts'
 import { boundedTransactions } from '../../data/bulkhead.ts'
 import { nameInMode, retryOnDuplicate } from '../../data/idempotency.ts'
-import {
-  type Connection,
-  isDuplicate,
-  isTransient,
-  isUnavailable,
-  perDatabase,
-} from '../../database/database.ts'
+import { type Connection, isDuplicate, isOutage, perDatabase } from '../../database/database.ts'
 import { announceOnCommit } from '../../database/transaction.ts'
 import { type Context, requireIntegration } from '../../request/context.ts'
 import { busy, type Problem, problem } from '../../shared/errors.ts'
@@ -19,7 +13,7 @@ import { recordScans } from './record-scans.ts'
 import { type BookedScan, doorsOpenAt, type NewCheckIn, openScanBook } from './scan-book.ts'
 
 /** A check-in; `replayed` is true if the nonce was used before. */
-export type CheckInAnswer = { checkIn: NewCheckIn; replayed: boolean }
+type CheckInAnswer = { checkIn: NewCheckIn; replayed: boolean }
 
 /** Outcome of one scan: its check-in, or the reasons why it was refused. */
 export type ScanOutcome = CheckInAnswer | { refused: Problem[] }
@@ -76,10 +70,9 @@ async function decide(tx: Connection, scans: NumberedScan[], ctx: Context): Prom
   }
 
   const inOrder = [...fresh.values()].sort((one, other) => one.at.getTime() - other.at.getTime())
-  const book = await openScanBook(tx, organizationId, inOrder, opensAt)
+  const book = await openScanBook(tx, { organizationId, integrationId, mode: ctx.mode }, inOrder, opensAt)
   for (const scan of inOrder) {
-    const checkIn = book.enter(scan, { organizationId, integrationId, mode: ctx.mode })
-    outcomes[scan.place] = { checkIn, replayed: false }
+    outcomes[scan.place] = { checkIn: book.enter(scan), replayed: false }
   }
   for (const { place, input, requestHash } of repeated) {
     const first = fresh.get(input.nonce)
@@ -121,7 +114,7 @@ const queueOf = perDatabase(() =>
     {
       name: 'check-ins',
       alone: decideOnce,
-      concernsAll: (error) => isUnavailable(error) && !isTransient(error),
+      concernsAll: isOutage,
       busy: () => busy('Too many scans at once. Try again.'),
     },
     { maxTogether: 64, maxMixed: 0, maxAlone: 3, maxOfKey: 2, maxWaiting: 500 },
@@ -134,7 +127,7 @@ const queueOf = perDatabase(() =>
  *  times: of two doors that let the same ticket in, the earlier is OK. A result that was once given stands,
  *  so a scan that is uploaded after a later one may be NO_ENTRIES_LEFT; `firstEnteredAt` then tells of that
  *  one. Idempotent by nonce. Takes one statement of each kind, however many scans.
- *  Refuses: FORBIDDEN for a channel (DECISIONS 5, 9). */
+ *  Refuses: FORBIDDEN for a channel, BUSY (DECISIONS 5, 9). */
 export async function checkInTickets(scans: BatchedScan[], ctx: Context): Promise<ScanOutcome[]> {
   const valid = scans.filter((scan): scan is CheckInInput => !('refused' in scan))
   const outcomes = await decideOnce(valid.map((input) => ({ input, ctx })))
@@ -152,7 +145,7 @@ export async function checkInTickets(scans: BatchedScan[], ctx: Context): Promis
  *  rejection as a result and not as a refusal, because the scanner must show it. Idempotent by nonce, whatever
  *  happened to the ticket since. However many scanners work at once, no more people are inside than the ticket
  *  admits. The doors open `admissionHours` before the event, compared with the time of the scan.
- *  Refuses: FORBIDDEN for a channel, INVALID, IDEMPOTENCY_KEY_REUSED (DECISIONS 5, 9). */
+ *  Refuses: FORBIDDEN for a channel, INVALID, IDEMPOTENCY_KEY_REUSED, BUSY (DECISIONS 5, 9). */
 export function checkInTicket(input: CheckInInput, ctx: Context): Promise<ScanOutcome> {
   const { integrationId } = requireIntegration(ctx)
   return queueOf(ctx.db)(nameInMode(ctx, integrationId), { input, ctx })

@@ -125,8 +125,8 @@ export async function findScans(tx: Connection, scans: Scan[], ctx: Context) {
 
 const late = arrayRows('late', { place: 'integer', ticketId: 'text', at: 'timestamptz' })
 
-/** By how much the number of people inside was at most above (`rise`) and below (`fall`) the present one,
- *  after the time of a scan. */
+/** Largest differences of the number of people inside, after the time of a scan, above (`rise`) and below (`fall`) the
+ *  present one. */
 export type LaterRange = { rise: number; fall: number }
 
 // Later entries and exits of a ticket that are looked at, the last ones first.

@@ -14,7 +14,7 @@ import { tickets } from '../ticket/table.ts'
 import { ticketRates } from '../ticket-rate/table.ts'
 import { doorsOpenAt } from './scan-book.ts'
 
-/** How far a scanner has read the scan list of an event: the feed of changes, and, while it reads the list
+/** Position of a scanner in the scan list of an event: the feed of changes, and, while it reads the list
  *  itself, the last ticket. */
 type ScanListPosition = { feed: string; lastTicketId: string | null }
 

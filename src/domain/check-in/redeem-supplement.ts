@@ -68,12 +68,7 @@ export async function redeemSupplement(input: RedeemInput, ctx: Context): Promis
         eq(redemptions.nonce, nonce),
       )
       const [made] = await tx.select().from(redemptions).where(isSame)
-      const earlier = checkReplay(
-        made,
-        requestHash,
-        'This key was used for another redemption.',
-        'idempotencyKey',
-      )
+      const earlier = checkReplay(made, requestHash, 'This key was used for another redemption.')
       if (earlier) return { ...earlier, replayed: true }
       const scanned = (await findScans(tx, [input], ctx)).tickets.get(0)
       const locked = scanned && (await lockTicket(tx, scanned))

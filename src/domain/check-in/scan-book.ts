@@ -48,7 +48,14 @@ function decideScan(
   return isEarly && (!force || isBeforeDay(at, ticket)) ? 'TOO_EARLY' : 'OK'
 }
 
-const notFound = { ticketId: null, result: 'NOT_FOUND', firstEnteredAt: null } as const
+const notFound = {
+  ticketId: null,
+  result: 'NOT_FOUND',
+  firstEnteredAt: null,
+  inside: null,
+  admits: null,
+  isEarly: false,
+} as const
 
 /** A ticket under its lock; its first and last entry, and the most people inside, among the scans so far. */
 type Tally = {
@@ -56,7 +63,6 @@ type Tally = {
   mostInside: number
   firstEntryAt: Date | null
   lastEntryAt: Date | null
-  isChanged: boolean
 }
 
 const earlier = (one: Date | null, other: Date) => (one && one < other ? one : other)
@@ -68,10 +74,11 @@ const later = (one: Date | null, other: Date) => (one && one > other ? one : oth
  *  `opensAt` is the time at which the doors of an event open, in milliseconds. */
 export async function openScanBook(
   tx: Connection,
-  organizationId: string,
+  by: Pick<CheckIn, 'organizationId' | 'integrationId' | 'mode'>,
   scans: BookedScan[],
   opensAt: (startDate: Date) => number,
 ) {
+  const { organizationId } = by
   const found = new Map(scans.flatMap(({ ticket }) => (ticket ? [[ticket.id, ticket] as const] : [])))
   const active = [...found.values()].filter(({ status }) => status === 'active').map(({ id }) => id)
   const locked = active.length > 0 ? await lockTickets(tx, { organizationId, keys: active }) : []
@@ -83,15 +90,15 @@ export async function openScanBook(
     input.at && ticket && found.get(ticket.id)?.firstEntryAt ? [{ place, at, ticketId: ticket.id }] : [],
   )
   const ranges = await findLater(tx, organizationId, uploaded)
-  const nobody = { mostInside: 0, firstEntryAt: null, lastEntryAt: null, isChanged: false }
+  const nobody = { mostInside: 0, firstEntryAt: null, lastEntryAt: null }
   const tallies = new Map([...found].map(([id, ticket]): [string, Tally] => [id, { ticket, ...nobody }]))
+  const moved = new Set<Tally>()
   const made: NewCheckIn[] = []
   const changes: NewChange[] = []
 
   function count(tally: Tally, { direction, people }: CheckInInput, at: Date): void {
-    const ticket = { ...tally.ticket }
-    tally.ticket = ticket
-    tally.isChanged = true
+    const { ticket } = tally
+    moved.add(tally)
     if (direction === 'in') {
       ticket.entered = Math.min(ticket.entered + people, ticket.admits)
       ticket.firstEntryAt = earlier(ticket.firstEntryAt, at)
@@ -110,8 +117,7 @@ export async function openScanBook(
     const { input, at } = scan
     const tally = scan.ticket && tallies.get(scan.ticket.id)
     // A code that was transferred while this transaction waited for the lock is nobody's any more.
-    if (!tally || !(input.ticketId || tally.ticket.qrCode === input.qrCode))
-      return { ...notFound, inside: null, admits: null, isEarly: false }
+    if (!tally || !(input.ticketId || tally.ticket.qrCode === input.qrCode)) return notFound
     const { id: ticketId, startDate, admits, firstEntryAt: firstEnteredAt } = tally.ticket
     const isEarly = at.getTime() < opensAt(startDate)
     const result = decideScan(scan, tally.ticket, ranges.get(scan.place) ?? { rise: 0, fall: 0 }, isEarly)
@@ -123,7 +129,7 @@ export async function openScanBook(
     made,
     changes,
     /** Decides a scan and counts its people. Expects scans in the order of their times. */
-    enter(scan: BookedScan, by: Pick<CheckIn, 'organizationId' | 'integrationId' | 'mode'>): NewCheckIn {
+    enter(scan: BookedScan): NewCheckIn {
       const { input, requestHash, at, ticket } = scan
       const { nonce, direction, people, force } = input
       const eventId = input.eventId || ticket?.eventId || null
@@ -134,10 +140,7 @@ export async function openScanBook(
     },
     /** Lists tickets that people entered or left with: those inside after the scans, the most that were, and the first
      *  and last time that somebody entered by them. */
-    occupancies: () =>
-      [...tallies.values()].flatMap(({ ticket: { id, entered }, isChanged, ...tally }) =>
-        isChanged ? [{ id, entered, ...tally }] : [],
-      ),
+    occupancies: () => [...moved].map(({ ticket: { id, entered }, ...tally }) => ({ id, entered, ...tally })),
   }
 }
 

@@ -2,7 +2,7 @@ import { and, asc, getTableColumns, not, type SQL, sql } from 'drizzle-orm'
 import { loadById } from '../../data/batch-loader.ts'
 import { readByOrganization } from '../../data/by-organization.ts'
 import { rowsOf } from '../../data/json-rows.ts'
-import { anyOf, type Find, inOrganization, query, textArrayParam } from '../../data/query.ts'
+import { anyOf, inOrganization, query, type Select, textArrayParam } from '../../data/query.ts'
 import type { Database } from '../../database/database.ts'
 import { decodeCursor, encodeCursor } from '../../shared/cursor.ts'
 import { identifierPattern } from '../../shared/ids.ts'
@@ -13,7 +13,7 @@ import { type Discount, discounts } from './table.ts'
 const rows = rowsOf({ ...getTableColumns(discounts), ...leftColumns })
 
 // Discounts with the counters of their uses.
-const discountsWhere = (select: Parameters<Find<unknown>['query']>[0], ...conditions: (SQL | undefined)[]) =>
+const discountsWhere = (select: Select, ...conditions: (SQL | undefined)[]) =>
   select
     .from(discounts)
     .innerJoin(stock, isStockOf('discount', discounts.id))
@@ -78,6 +78,7 @@ export const listDiscounts = query<Discount>('list_discounts', {
     discountsWhere(
       select,
       inOrganization(discounts.organizationId),
+      inOrganization(stock.organizationId),
       not(discounts.removed),
       sql`(${discounts.position}, ${discounts.id}) > (${sql.placeholder('position')}::integer, ${sql.placeholder('id')}::text)`,
     )

@@ -135,7 +135,7 @@ const choice = z.union(
     composedText,
     z.strictObject({
       id: composedText.describe(
-        'Identifier within the question, by which the label can be mended or translated. That of a choice given as text is this text.',
+        'Identifier within the question, by which the label can be mended or translated. A choice given as text is the one that has this label already, else its identifier is the text.',
       ),
       label: composedText,
     }),

@@ -110,7 +110,9 @@ function planOf(filter: TicketFilter, orderBy: ListOrder | null | undefined): Pl
   if (name) return { path: 'name', prefix: name, isDescending: false }
   if (phone) return { path: 'phone', prefix: phone, isDescending: false }
   const path = fewestFirst.find((path) => filter[searchPaths[path].serves])
-  const ofStatus = (['cancelled', 'expired'] as const).find((ended) => ended === String(status))
+  const ofStatus = (['cancelled', 'expired'] as const).find(
+    (ended) => status?.length === 1 && status[0] === ended,
+  )
   return { path: path ?? ofStatus ?? 'created', isDescending: orderBy !== 'CREATED_ASC' }
 }
 

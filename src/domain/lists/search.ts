@@ -175,8 +175,8 @@ export type Range = { lower: ListPosition; upper: ListPosition; isDescending: bo
 /** Rows of a part in its direction. `stoppedAt` is set if the search ended there for now. */
 export type Found<Row> = { rows: Positioned<Row>[]; stoppedAt: ListPosition | null }
 
-/** Maximum number of tickets of one channel that a page looks through for a filter that no index serves. Rates or events
- *  that the path finds by have equal shares. */
+/** Maximum number of tickets of one channel in one organization that a page looks through for a filter that no index
+ *  serves. Rates or events that the path finds by have equal shares. */
 const maxScanned = 10_000
 
 // A time travels as milliseconds.
@@ -242,8 +242,8 @@ function toSqlKey(sortKey: SortKey, { positionKey }: ListPosition): string {
 type PageRow = Record<string, string | null> & { stopKey: string | null; stopId: string | null }
 
 /** Reads a part of a list, by a statement for each path and direction, with and without a filter beyond the path's own.
- *  Reads a bounded number of rows: those of the page for each channel, and with such a filter at most `maxScanned` of
- *  each. */
+ *  Reads a bounded number of rows of each channel in each organization: those of the page, and with such a filter
+ *  at most `maxScanned`. */
 export async function searchPage<Row>(
   db: Database,
   shown: ListedKind<Row>,

@@ -80,7 +80,7 @@ const lockOldChanges = query<{ id: string }>(
 )
 const areThese = sql`${inOrganization(changes.organizationId)} and ${anyOf(changes.id, 'ids')}`
 
-// Where each audience's feed begins from now on.
+// Notes where each audience's feed begins from now on.
 const keepCursors = query(
   'keep_cursors',
   () => sql`

@@ -2,7 +2,7 @@ import { and, asc, eq, getTableColumns, not, type SQL, sql } from 'drizzle-orm'
 import { type Batch, loadById, loadMany, loadOne } from '../../data/batch-loader.ts'
 import { organizationsBy, remembered } from '../../data/by-organization.ts'
 import { fewRowsOf, type Rows, rowsOf } from '../../data/json-rows.ts'
-import { anyOf, type Find, inOrganizationIfNamed } from '../../data/query.ts'
+import { anyOf, type Find, inOrganizationIfNamed, type Select } from '../../data/query.ts'
 import { groupBy } from '../../shared/group-by.ts'
 import {
   isStockOf,
@@ -24,8 +24,6 @@ const rateIdOf = ({ ticketRateId }: { ticketRateId: string }) => ticketRateId
 
 /** Groups rows by the rate that they are listed under. */
 export const byRate = <Row extends { ticketRateId: string }>(rows: Row[]) => groupBy(rows, rateIdOf)
-
-type Select = Parameters<Find<unknown>['query']>[0]
 
 /** Selects from rates or prices with their counters. */
 export const countedRates = (select: Select) =>
@@ -145,5 +143,5 @@ export const readOrganizationOfRate = organizationsBy(
     where ${anyOf(ticketRates.id, 'keys')}`,
 )
 
-/** The same for a rate that a checkout names again and again. */
+/** Finds the organization of a rate, and remembers it. Null if there is no such rate. */
 export const organizationOfRate = remembered(readOrganizationOfRate)

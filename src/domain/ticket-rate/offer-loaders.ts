@@ -143,12 +143,14 @@ export function ticketRatesByEventId({ catalogue }: Readers, loaders: Loaders): 
   const offerByEventId = loadOffers(catalogue, (eventIds) => readOffers(catalogue.db, eventIds))
   return new Loader(async (eventIds) => {
     const offers = await offerByEventId.loadAll(eventIds)
-    const ids = offers.flatMap((offer) => offer?.stockIds ?? [])
+    const owners = new Map<string, string>()
+    for (const offer of offers)
+      for (const id of offer?.stockIds ?? []) owners.set(id, offer?.organizationId ?? '')
     const rows = await findSold(
       catalogue.db,
-      ids,
+      [...owners.keys()],
       (keys, organizationId) => catalogue.find(stockById, keys, organizationId),
-      async (id) => offers.find((offer) => offer?.stockIds.includes(id))?.organizationId ?? null,
+      async (id) => owners.get(id) ?? null,
     )
     const stockOf = byId(rows)
     return offers.map((offer) => {

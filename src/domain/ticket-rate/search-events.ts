@@ -123,7 +123,7 @@ function boxAround({ lat, lng, radius }: { lat: number; lng: number; radius: num
 }
 
 /** Translates a filter into conditions and the values of their parameters. */
-function readFilter(filter: EventFilter) {
+function readFilter(filter: EventFilter, ctx: Context) {
   const words = searchWords(filter.search ?? '')
   const { near, startDate, endDate, onSale, ...plain } = filter
   const given: Partial<Record<Condition, unknown>> = {
@@ -137,7 +137,15 @@ function readFilter(filter: EventFilter) {
   const timestamps = { startDate: startDate?.toISOString(), endDate: endDate?.toISOString() }
   return {
     names,
-    values: { ...plain, ...timestamps, search: toQuery(words), ...near, ...(near && boxAround(near)) },
+    values: {
+      ...plain,
+      ...timestamps,
+      ...near,
+      ...(near && boxAround(near)),
+      search: toQuery(words),
+      organizationIds: requireCaller(ctx).organizationIds,
+      mode: ctx.mode,
+    },
   }
 }
 
@@ -171,15 +179,12 @@ const eventCount = (names: Condition[]) => () =>
 /** Finds events that the caller may see, ordered by `startDate` and id. Returns one more than `first` if the
  *  list continues. Without a date, finds only events that have not ended (DECISIONS 3). */
 export async function searchEvents(filter: EventFilter, page: EventPage, ctx: Context): Promise<Event[]> {
-  const { organizationIds } = requireCaller(ctx)
-  const { names, values } = readFilter(filter)
+  const { names, values } = readFilter(filter, ctx)
   const isDescending = page.orderBy === 'START_DATE_DESC'
   const conditions: Condition[] = page.after ? [...names, isDescending ? 'afterDown' : 'after'] : names
   const name = `events_${conditions.join('_')}${isDescending ? '_down' : ''}`
   const found = await runNamed(ctx.catalogue, name, eventPage(conditions, isDescending), {
     ...values,
-    organizationIds,
-    mode: ctx.mode,
     afterDate: page.after?.startDate.toISOString(),
     afterId: page.after?.id,
     limit: page.first + 1,
@@ -191,13 +196,12 @@ export async function searchEvents(filter: EventFilter, page: EventPage, ctx: Co
 
 /** Counts the events that a filter finds, up to 10,000. */
 export async function countEvents(filter: EventFilter, ctx: Context): Promise<EventCount> {
-  const { organizationIds } = requireCaller(ctx)
-  const { names, values } = readFilter(filter)
+  const { names, values } = readFilter(filter, ctx)
   const [row] = await runNamed<{ count: number }>(
     ctx.catalogue,
     `count_events_${names.join('_')}`,
     eventCount(names),
-    { ...values, organizationIds, mode: ctx.mode },
+    values,
   )
   const count = row?.count ?? 0
   return { count: Math.min(count, maxCounted), isCapped: count > maxCounted }

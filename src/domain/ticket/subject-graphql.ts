@@ -1,8 +1,7 @@
-import { type Loader, whenKnown } from '../../data/loader.ts'
+import { type PromiseOrValue, whenKnown } from '../../data/loader.ts'
 import { builder } from '../../graphql/builder.ts'
 import { toRow } from '../../graphql/lookahead.ts'
-import { reaches } from '../../request/context.ts'
-import type { LoaderDefinition } from '../../request/loaders.ts'
+import { type Context, loadNamed } from '../../request/context.ts'
 import { ChangeRef } from '../change/graphql.ts'
 import { PaymentRef } from '../payment/graphql.ts'
 import { paymentById } from '../payment/loaders.ts'
@@ -22,11 +21,13 @@ const ChangeSubjectRef = builder.unionType('ChangeSubject', {
   types: [PaymentRef, TicketRef, TicketRateRef],
 })
 
-// By the part of a change's type before the dot.
-const subjects: Record<string, { __typename: string; byId: LoaderDefinition<Loader<Subject | null>> }> = {
-  payment: { __typename: 'Payment', byId: paymentById },
-  ticket: { __typename: 'Ticket', byId: ticketById },
-  rate: { __typename: 'TicketRate', byId: ticketRateById },
+type Find = (id: string, ctx: Context) => PromiseOrValue<Subject | null>
+
+// By the part of a change's type before the dot. The loader of rates finds those of any organization.
+const subjects: Record<string, { __typename: string; find: Find }> = {
+  payment: { __typename: 'Payment', find: (id, { loaders }) => loaders.get(paymentById).get(id) },
+  ticket: { __typename: 'Ticket', find: (id, { loaders }) => loaders.get(ticketById).get(id) },
+  rate: { __typename: 'TicketRate', find: (id, ctx) => loadNamed(ctx, ticketRateById, id) },
 }
 
 builder.objectField(ChangeRef, 'subject', (t) =>
@@ -36,14 +37,12 @@ builder.objectField(ChangeRef, 'subject', (t) =>
     description:
       'Payment, ticket or rate that changed, as it is now; null if the caller may not see it any more, unless only its `id` is asked for.',
     resolve(change, _args, ctx, info) {
-      const { subjectId, organizationId, type } = change
+      const { subjectId, type } = change
       const subject = subjects[type.split('.')[0] ?? '']
       if (!subject) throw new Error(`nothing has changes of type ${type}`)
-      const { __typename, byId } = subject
-      // The loader of rates finds those of any organization.
-      const isHidden = byId === ticketRateById && !reaches(ctx, organizationId)
-      const load = () => (isHidden ? null : ctx.loaders.get(byId).get(subjectId))
-      return whenKnown(toRow(subjectId, info, load), (row) => row && { ...row, __typename })
+      const { __typename, find } = subject
+      const row = toRow(subjectId, info, () => find(subjectId, ctx))
+      return whenKnown(row, (row) => row && { ...row, __typename })
     },
   }),
 )

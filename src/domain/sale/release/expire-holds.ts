@@ -1,5 +1,6 @@
 import { and, eq, lte, not, sql } from 'drizzle-orm'
-import { type DueRow, findEverywhere, longestDue, readByOrganization } from '../../../data/by-organization.ts'
+import { findEverywhere, readByOrganization, writeByOrganization } from '../../../data/by-organization.ts'
+import { findDue } from '../../../data/leased-jobs.ts'
 import { anyOf, inOrganization, query } from '../../../data/query.ts'
 import { nowMs } from '../../../database/clock.ts'
 import type { Database } from '../../../database/database.ts'
@@ -35,14 +36,8 @@ async function expireFound(db: Database, found: PaymentName[], onLocked: OnLocke
 /** Expires up to `limit` overdue payments, in a transaction for each organization, and returns their number.
  *  Safe to run in many processes: each skips rows that another has locked (DECISIONS 5). */
 export async function expireHolds(db: Database, limit: number): Promise<number> {
-  const found = await findEverywhere<PaymentName & DueRow>(
-    db,
-    holds,
-    (from) => sql`select ${holds.paymentId} as id, ${holds.organizationId} as "organizationId",
-        extract(epoch from ${holds.expiresAt})::float8 as since
-      from ${from} where ${holds.expiresAt} <= ${nowMs} order by ${holds.expiresAt} limit ${limit}`,
-  )
-  return expireFound(db, longestDue(found, limit), 'skip')
+  const isDue = lte(holds.expiresAt, nowMs)
+  return expireFound(db, await findDue(db, holds, holds.expiresAt, isDue, limit, holds.paymentId), 'skip')
 }
 
 /** Expires the overdue holds of one rate, for a checkout that finds it full. Waits for other processes that
@@ -81,11 +76,14 @@ const batchSize = 100
  *  processes. */
 export async function sweepHolds(db: Database): Promise<void> {
   while ((await expireHolds(db, batchSize)) === batchSize);
-  const old = await findEverywhere<{ id: string }>(
+  const old = await findEverywhere<{ organizationId: string }>(
     db,
     idempotencyKeys,
-    (from) => sql`select distinct ${idempotencyKeys.organizationId} as id from ${from} where ${not(isFresh)}`,
+    (from) =>
+      sql`select distinct ${idempotencyKeys.organizationId} as "organizationId" from ${from} where ${not(isFresh)}`,
   )
-  for (const { id } of old)
-    await db.delete(idempotencyKeys).where(and(eq(idempotencyKeys.organizationId, id), not(isFresh)))
+  await writeByOrganization(db, old, (_, id) => {
+    const isOwn = id === undefined ? undefined : eq(idempotencyKeys.organizationId, id)
+    return db.delete(idempotencyKeys).where(and(isOwn, not(isFresh)))
+  })
 }

@@ -79,7 +79,7 @@ const { id, organizationId, status } = payments
 async function claimSessions(db: Database, provider: string) {
   const isDue = sql`${openSessions.provider} = ${provider} and ${openSessions.dueAt} <= ${nowMs}`
   return claimByOrganization(
-    await findDue(db, openSessions, isDue, batchSize),
+    await findDue(db, openSessions, openSessions.dueAt, isDue, batchSize),
     async (ofOrganization, limit) => {
       const isOwnDue = and(eq(openSessions.organizationId, ofOrganization), isDue)
       // An array, so that the subquery runs once.

@@ -83,7 +83,7 @@ export const ticketsToBeSold = query('tickets_to_be_sold', {
 
 /** Payment whose row this transaction has locked or written, and its tickets. `endsSession` if paying it ends
  *  its provider session, `isPublic` if a publishable key sold it for nothing. */
-export type Payable<Sold extends SoldTicket> = {
+type Payable<Sold extends SoldTicket> = {
   payment: Payment
   tickets: Sold[]
   endsSession?: boolean

@@ -2,13 +2,7 @@ import { and, eq, inArray } from 'drizzle-orm'
 import { batchByKey, deferred } from '../../../data/batch-queue.ts'
 import { createBulkhead } from '../../../data/bulkhead.ts'
 import { inSeconds } from '../../../database/clock.ts'
-import {
-  type Connection,
-  type Database,
-  isTransient,
-  isUnavailable,
-  perDatabase,
-} from '../../../database/database.ts'
+import { type Connection, type Database, isOutage, perDatabase } from '../../../database/database.ts'
 import { announceOnCommit, transaction } from '../../../database/transaction.ts'
 import { busy } from '../../../shared/errors.ts'
 import { isFast } from '../../../shared/fast.ts'
@@ -159,7 +153,7 @@ const queuesOf = perDatabase((db) => {
     {
       name: 'payments',
       alone: (group) => settleGroup(db, group, 'skip'),
-      concernsAll: (error) => isUnavailable(error) && !isTransient(error),
+      concernsAll: isOutage,
       busy: () => busy('Too many payments of this rate at once. Try again.'),
     },
     limits,

@@ -37,7 +37,7 @@ export class Paces {
    *  milliseconds. `isFull` if there was as much to send as the pace allows. */
   learn(
     webhookId: string,
-    { hasFailed, isFull, meanMs }: Record<'hasFailed' | 'isFull', boolean> & { meanMs: number },
+    { hasFailed, isFull, meanMs }: { hasFailed: boolean; isFull: boolean; meanMs: number },
   ): void {
     if (hasFailed) return void this.#paces.delete(webhookId)
     const concurrency = this.concurrencyOf(webhookId)

@@ -82,7 +82,6 @@ const webhookOf = (attempts: Attempt[]) => ({
  *  for five days, is disabled with a reason that its owner can read (Standard Webhooks). One to which nothing
  *  got through is paused, for longer the longer it fails. */
 export async function recordAttempts(db: Database, tried: Attempt[]): Promise<void> {
-  if (tried.length === 0) return
   const rows = tried.map(({ claimed, verdict }) => ({ ...claimed, ...verdict }))
   await writeByOrganization(db, rows, (own, organizationId) =>
     recordDeliveries(db, { organizationId, ...outcomes.values(own) }),

@@ -24,8 +24,7 @@ import {
   type Connection,
   type Database,
   isDuplicate,
-  isTransient,
-  isUnavailable,
+  isOutage,
   perDatabase,
 } from '../../../../database/database.ts'
 import { announceOnCommit, transaction } from '../../../../database/transaction.ts'
@@ -117,7 +116,7 @@ const queueOf = perDatabase((db) =>
         mixed: (jobs) => holdManyRates(db, jobs),
         familyOf: ({ plan }) => plan.rate.organizationId,
         alone: (jobs) => holdOneRate(db, jobs),
-        concernsAll: (error) => isUnavailable(error) && !isTransient(error),
+        concernsAll: isOutage,
         busy: () => busy('Too many checkouts of this rate at once. Try again.'),
       },
       limits[mode],
