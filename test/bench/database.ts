@@ -136,18 +136,19 @@ export async function queuedIn({ sql }: BenchDatabase): Promise<number> {
 }
 
 /** Issues a key to an integration of the organization that sold most tickets. Returns it with some of these
- *  tickets. */
+ *  tickets, which nobody has entered with and of which much is left to refund. */
 export async function ticketsOf({
   url,
   sql,
-}: BenchDatabase): Promise<{ organizationId: string; key: string; ids: string[] }> {
-  const [organization] = await sql<{ id: string }[]>`
-    select organization_id as id from tickets group by 1 order by count(*) desc, 1 limit 1`
+}: BenchDatabase): Promise<{ organizationId: string; key: string; ids: string[]; currency: string }> {
+  const [organization] = await sql<{ id: string; currency: string }[]>`
+    select organization_id as id, currency from tickets group by 1, 2 order by count(*) desc, 1 limit 1`
   if (!organization) throw new Error('no ticket is sold')
   const tickets = await sql<{ id: string }[]>`
-    select id from tickets where organization_id = ${organization.id} order by md5(id) limit 2000`
+    select id from tickets where organization_id = ${organization.id} and entered = 0 and total_amount >= 1000 order by md5(id) limit 2000`
   const key = await issueKey(url, 'integration', '--name', 'bench', '--organization', organization.id)
-  return { organizationId: organization.id, key, ids: tickets.map(({ id }) => id) }
+  const { id: organizationId, currency } = organization
+  return { organizationId, key, ids: tickets.map(({ id }) => id), currency }
 }
 
 /** Counts the rows of each kind. */
@@ -192,3 +193,22 @@ export async function holdsOf({ sql }: BenchDatabase): Promise<Holds> {
   const [counts] = await sql.unsafe<Record<string, string>[]>(countHolds)
   return Object.fromEntries(Object.entries(counts ?? {}).map(([kind, count]) => [kind, Number(count)]))
 }
+
+const countIn = async (
+  { sql }: BenchDatabase,
+  kind: string,
+  table: string,
+  where: string,
+): Promise<Holds> => {
+  const [row] = await sql.unsafe<{ count: number }[]>(
+    `select count(*)::integer as count from ${table} where ${where}`,
+  )
+  return { [kind]: row?.count ?? 0 }
+}
+
+/** Counts the scans that let somebody in or out. */
+export const scansOf = (database: BenchDatabase) => countIn(database, 'scans', 'check_ins', "result = 'OK'")
+
+/** Counts the refunds that succeeded. */
+export const refundsOf = (database: BenchDatabase) =>
+  countIn(database, 'refunds', 'refunds', "status = 'succeeded'")

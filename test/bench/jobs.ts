@@ -25,8 +25,8 @@ import type { Worker } from './worker.ts'
 export type Stage = {
   /** Keys of channels with the same grants, one per client. */
   keys: string[]
-  /** An integration's key and tickets that it can read. */
-  tickets: { key: string; ids: string[] }
+  /** An integration's key and tickets of its organization, which nobody has entered with. */
+  tickets: { key: string; ids: string[]; currency: string }
   /** The service with default settings, without shared reads, and, started on first use, also without any
    *  cache. */
   gateway: Server
@@ -42,6 +42,8 @@ export type Stage = {
   /** Runs the bare hold transaction, and its name. */
   hold: { name: string; run(task: HoldTask): Promise<Transactions> }
   countHolds(): Promise<Holds>
+  countScans(): Promise<Holds>
+  countRefunds(): Promise<Holds>
   /** Reason why holds cannot be compared, or null. */
   holdProblem: string | null
 }

@@ -4,6 +4,7 @@ import { findProgram } from '../support/setup/managed-process.ts'
 import { type AblationStage, ablationPlans, paymentAblationPlans } from './ablation-jobs.ts'
 import { openAblationStage } from './ablation-stage.ts'
 import { openServer } from './database.ts'
+import { doorPlans } from './door-jobs.ts'
 import { type GrowthStage, growthPlans } from './growth-jobs.ts'
 import type { JobPlan } from './job-plan.ts'
 import { plans, type Stage } from './jobs.ts'
@@ -61,7 +62,7 @@ async function run(options: Options): Promise<void> {
   const all: Plans = options.ablate
     ? { onOne: [], onMany: [], onLive: [], onPayments: paymentAblationPlans, onAblation: ablationPlans }
     : {
-        onOne: plans,
+        onOne: [...plans, ...doorPlans],
         onMany: growthPlans(options.sizes),
         onPayments: paymentPlans({ hasPgbouncer: pgbouncer !== null }),
         onLive: livePlans,

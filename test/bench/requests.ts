@@ -72,6 +72,22 @@ const quote = `query ($input: QuoteCheckoutInput!) {
   }
 }`
 
+const scan = `mutation ($input: CheckInTicketInput!) {
+  checkInTicket(input: $input) {
+    __typename
+    ... on Refused { errors { code message path } }
+    ... on CheckInTicketPayload { checkIn { outcome inside ticket { id admits attendee { fullName } } } }
+  }
+}`
+
+const refund = `mutation ($input: RefundTicketsInput!) {
+  refundTickets(input: $input) {
+    __typename
+    ... on Refused { errors { code message path } }
+    ... on RefundTicketsPayload { refunds { id status amount ${money} ticket { id settlement { refunded ${money} } } } }
+  }
+}`
+
 const getting = (apiKey: string, path: string): Ask => ({
   method: 'GET',
   path,
@@ -163,3 +179,33 @@ export const lookupAsks = (apiKey: string, surface: Surface, ids: string[]): Ask
 /** Request of an organization's newest 50 tickets. */
 export const ticketListAsk = (apiKey: string, surface: Surface): Ask =>
   surface === 'rest' ? getting(apiKey, '/integrations/tickets') : posting(apiKey, '/graphql', { query: list })
+
+// Each round through the tickets has keys of its own.
+const roundOf = (ids: string[], number: number) => ({
+  round: Math.floor(number / ids.length),
+  ticketId: ids[number % ids.length] ?? '',
+})
+
+/** Request with a number to scan one of these tickets: each enters in turn, and then each leaves. */
+export function scanAsk(apiKey: string, ids: string[], number: number): Ask {
+  const { round, ticketId } = roundOf(ids, number)
+  const direction = round % 2 === 0 ? 'IN' : 'OUT'
+  const input = { ticket: { ticketId }, direction, idempotencyKey: `scan-${number}` }
+  return posting(apiKey, '/graphql', { query: scan, variables: { input } })
+}
+
+const digitsOf = (currency: string) =>
+  new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 2
+
+/** Request with a number to refund a hundred minor units of one of these tickets. */
+export function refundAsk(
+  apiKey: string,
+  ids: string[],
+  { number, currency }: { number: number; currency: string },
+): Ask {
+  const { ticketId } = roundOf(ids, number)
+  const digits = digitsOf(currency)
+  const amount = { amount: (100 / 10 ** digits).toFixed(digits), currency }
+  const input = { of: { ticketId }, amount, notify: true, idempotencyKey: `refund-${number}` }
+  return posting(apiKey, '/graphql', { query: refund, variables: { input } })
+}

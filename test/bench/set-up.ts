@@ -19,6 +19,8 @@ export const gatewaySettings = {
   ALLOW_SANDBOX_PAYMENTS: 'true',
   RATE_LIMIT: 'off',
   LOG_LEVEL: 'silent',
+  // The doors are open, whenever the events begin.
+  ADMISSION_HOURS: '8760',
   // No hold expires during a run. Stripe's sessions allow no longer one.
   HOLD_MINUTES: '1380',
 }

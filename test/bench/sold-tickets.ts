@@ -19,6 +19,9 @@ export const sellTickets = (count: number): string[] => [
     select 'pay_sold_' || n, channel_id, organization_id, 'sandbox', 'paid', amount + extra, currency,
       md5('sold ' || n), at, now(), at
     from sold`,
+  `insert into charges (organization_id, id, payment_id, provider, reference, amount, currency, created_at)
+    select organization_id, 'chg_sold_' || n, 'pay_sold_' || n, 'sandbox', 'sold_' || n, amount + extra, currency, at
+    from sold`,
   `insert into tickets (id, payment_id, position, organization_id, channel_id, event_id, ticket_rate_id, price_id,
       status, qr_code, currency, price_amount, supplements_amount, organization_fee_amount, platform_fee_amount,
       warranty_amount, total_amount, warranty_hours, full_name, email, phone, supplements, entered, last_entry_at,

@@ -8,7 +8,9 @@ import {
   holdsOf,
   queue,
   queuedIn,
+  refundsOf,
   sampleOf,
+  scansOf,
   sell,
   settle,
   sizesOf,
@@ -70,6 +72,8 @@ export async function openStage({ scope, server, options, hasPgbench, say }: Set
       ? { name: 'pgbench', run: (task) => holdWithPgbench(database.url, task) }
       : { name: 'postgres.js', run: driver.run },
     countHolds: () => holdsOf(database),
+    countScans: () => scansOf(database),
+    countRefunds: () => refundsOf(database),
     holdProblem: server.problem,
   }
 }
