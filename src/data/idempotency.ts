@@ -11,15 +11,16 @@ export type Idempotency = { id: string; requestHash: string }
 export const nameInMode = ({ mode }: { mode: Mode }, name: string): string =>
   mode === 'test' ? `test ${name}` : name
 
-/** Hashes an idempotency key and its request. Null without a key. */
+/** Hashes an idempotency key and its request. */
+export const hashRequest = (callerId: string, key: string, request: unknown): Idempotency => ({
+  id: sha256(JSON.stringify([callerId, key])),
+  // Parsing has put the fields in a fixed order, so equal requests serialize to the same text.
+  requestHash: sha256(JSON.stringify(request)),
+})
+
+/** The same. Null without a key. */
 export const hashIdempotency = (callerId: string, key: string | null | undefined, request: unknown) =>
-  key
-    ? {
-        id: sha256(JSON.stringify([callerId, key])),
-        // Parsing has put the fields in a fixed order, so equal requests serialize to the same text.
-        requestHash: sha256(JSON.stringify(request)),
-      }
-    : null
+  key ? hashRequest(callerId, key, request) : null
 
 /** Checks that what was made under an idempotency key was made by the same request, and returns it to be
  *  replayed; null if nothing was made. Refuses: IDEMPOTENCY_KEY_REUSED. */

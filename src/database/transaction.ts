@@ -38,8 +38,8 @@ export async function transaction<Result>(
   return result
 }
 
-/** Awaits writes of one transaction that need nothing of each other, so that their statements go to the
- *  database together. Waits for all of them, because a statement that comes after the end of its transaction
+/** Awaits reads and writes of one transaction that need no results of each other, so that their statements go to the
+ *  database together, in this order. Waits for all of them, because a statement that comes after the end of its transaction
  *  would be no part of it, and throws what failed first. */
 export async function atOnce<Results extends unknown[]>(
   ...writes: { [Index in keyof Results]: Promise<Results[Index]> }

@@ -1,13 +1,15 @@
 // Runs in: postgres, citus, slow-forms
 
-import { asc, eq, sql } from 'drizzle-orm'
+import { setTimeout } from 'node:timers/promises'
+import { asc, countDistinct, eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { changes } from '../../src/domain/change/table.ts'
 import { invoices } from '../../src/domain/invoice/table.ts'
+import { lockPayments } from '../../src/domain/payment/lock-payment.ts'
 import type { RefundOutcome } from '../../src/domain/payment/provider.ts'
 import { type RefundAttempt, refunds as table } from '../../src/domain/refund/table.ts'
 import { processDueRefunds } from '../../src/domain/sale/refund/request-provider-refund.ts'
-import { settleRefund } from '../../src/domain/sale/refund/settle-refund.ts'
+import { settleRefunds } from '../../src/domain/sale/refund/settle-refund.ts'
 import { receiveProviderEvent } from '../../src/domain/sale/settle/receive-provider-event.ts'
 import { tickets } from '../../src/domain/ticket/table.ts'
 import { groupBy } from '../../src/shared/group-by.ts'
@@ -93,16 +95,58 @@ test('concurrent refunds never exceed what was paid', async () => {
   await expectSound(checkout)
 })
 
+test('refunds of many payments at once share transactions, and a refused one stops no other', async () => {
+  const bought = await times(8, () => refunds.buyTickets(sale, 2))
+  // Each transaction has a time of its own.
+  const transactions = async () => {
+    const [row] = await sale.db.select({ count: countDistinct(table.succeededAt) }).from(table)
+    return Number(row?.count)
+  }
+  const before = await transactions()
+  // The first one waits for a payment, and the others for the first one.
+  const locked = sale.db.transaction(async (tx) => {
+    await lockPayments(tx, 'org_1', [bought[0]?.payment_id ?? ''], 'wait')
+    await setTimeout(1000)
+  })
+  const answers = await Promise.all(
+    bought.flatMap((checkout) => [
+      refunds.refundTicket(sale, refunds.ticketOf(checkout), { amount: 5 }),
+      refunds.refundTicket(sale, refunds.ticketOf(checkout, 1)),
+    ]),
+  )
+  expect(answers.flatMap(refunds.refusalCodes)).toEqual([])
+  expect(answers.flatMap(({ refund }) => refund?.status ?? [])).toEqual(Array(16).fill('SUCCEEDED'))
+  await locked
+  expect((await transactions()) - before).toBeLessThanOrEqual(8)
+  const mixed = await Promise.all(
+    bought.flatMap((checkout, index) => [
+      refunds.refundTicket(sale, refunds.ticketOf(checkout), { amount: index === 3 ? 500 : 6 }),
+      refunds.refundTicket(sale, refunds.ticketOf(checkout, 1), { amount: 1 }),
+    ]),
+  )
+  const refused = mixed.flatMap((answer, index) => refunds.refusalCodes(answer).map((code) => [index, code]))
+  expect(refused).toEqual([
+    ...[1, 3, 5].map((index) => [index, 'REFUND_TOO_HIGH 0']),
+    [6, 'REFUND_TOO_HIGH 17'],
+    ...[7, 9, 11, 13, 15].map((index) => [index, 'REFUND_TOO_HIGH 0']),
+  ])
+  for (const checkout of bought) await expectSound(checkout)
+})
+
 test('concurrent refunds with one idempotency key are one refund, for either ticket', async () => {
-  const [one, two] = [await refunds.buyTickets(sale), await refunds.buyTickets(sale)]
+  const [one, two, three] = [
+    await refunds.buyTickets(sale),
+    await refunds.buyTickets(sale),
+    await refunds.buyTickets(sale),
+  ]
   calls = []
   const same = await times(10, () =>
-    refunds.refundTicket(sale, refunds.ticketOf(one), { amount: 5, idempotencyKey: 'same' }),
+    refunds.refundTicket(sale, refunds.ticketOf(one), { idempotencyKey: 'same' }),
   )
   expect(new Set(same.map(({ refund }) => refund?.id)).size).toBe(1)
   expect(calls).toHaveLength(1)
   const mixed = await times(10, (index) =>
-    refunds.refundTicket(sale, refunds.ticketOf(index % 2 ? one : two), {
+    refunds.refundTicket(sale, refunds.ticketOf(index % 2 ? three : two), {
       amount: 5,
       idempotencyKey: 'mixed',
     }),
@@ -201,7 +245,7 @@ test('concurrent workers and webhooks settle each refund once', async () => {
       .flatMap((row) =>
         Array.from({ length: 2 }, () =>
           sale.db.transaction((tx) =>
-            settleRefund(tx, row, { kind: 'succeeded', reference: `re_${row.id}` }),
+            settleRefunds(tx, [{ refund: row, outcome: { kind: 'succeeded', reference: `re_${row.id}` } }]),
           ),
         ),
       ),
@@ -244,9 +288,11 @@ test('concurrent settlements that fail leave no gap in the invoice series', asyn
   let failed = 0
   const settle = (row: RefundAttempt, fails: boolean) =>
     db.transaction(async (tx) => {
-      const settled = await settleRefund(tx, row, { kind: 'succeeded', reference: `re_${row.id}` })
+      const [settled] = await settleRefunds(tx, [
+        { refund: row, outcome: { kind: 'succeeded', reference: `re_${row.id}` } },
+      ])
       // The invoice number is taken by now.
-      if (fails) throw new Error(`on purpose: ${settled.status}`)
+      if (fails) throw new Error(`on purpose: ${settled?.status}`)
     })
   const failing = (row: RefundAttempt) => settle(row, true).catch(() => void failed++)
   await Promise.all(rows.flatMap((row) => [failing(row), settle(row, false), failing(row)]))
@@ -266,7 +312,7 @@ test('a failed settlement leaves nothing behind and can be repeated', async () =
   if (!row) throw new Error('there is a refund')
   const reported = { kind: 'succeeded', reference: 're_1' } as const
   const failing = db.transaction(async (tx) => {
-    await settleRefund(tx, row, reported)
+    await settleRefunds(tx, [{ refund: row, outcome: reported }])
     throw new Error('on purpose')
   })
   await expect(failing).rejects.toThrow('on purpose')
@@ -274,7 +320,7 @@ test('a failed settlement leaves nothing behind and can be repeated', async () =
     refundedAmount: 0,
     correctiveInvoiceReferences: [],
   })
-  const settled = await db.transaction((tx) => settleRefund(tx, row, reported))
-  expect(settled.status).toBe('succeeded')
+  const [settled] = await db.transaction((tx) => settleRefunds(tx, [{ refund: row, outcome: reported }]))
+  expect(settled?.status).toBe('succeeded')
   await expectSound(checkout)
 })

@@ -2,7 +2,7 @@ import { asc, sql } from 'drizzle-orm'
 import type { Connection } from '../../database/database.ts'
 import { groupBy } from '../../shared/group-by.ts'
 import { newId } from '../../shared/ids.ts'
-import { isOfPayments, type PaymentName } from '../payment/lock-payment.ts'
+import { isOfPayments } from '../payment/lock-payment.ts'
 import { ownProvider } from '../payment/provider.ts'
 import { payments } from '../payment/table.ts'
 import { anonymized } from '../ticket/anonymized.ts'
@@ -86,15 +86,20 @@ export async function queueNotices(
       .onConflictDoNothing()
 }
 
-/** Queues notices that tickets of a payment were refunded or cancelled, in the transaction that does it and has locked
- *  the payment (amounts in minor units). */
-export const queueTicketNotices = (
+/** Queues notices that tickets of one organization were refunded or cancelled, in the transaction that does it and has
+ *  locked their payments. Amounts in minor units. */
+export async function queueTicketNotices(
   tx: Connection,
-  { id, organizationId }: PaymentName,
-  notices: NewNotice[],
-): Promise<void> =>
-  queueNotices(
-    tx,
-    { organizationId, paymentIds: [id] },
-    notices.map((notice) => ({ ...notice, occasion: `${notice.about}:${newId('dlv')}` })),
-  )
+  about: 'refund' | 'cancellation',
+  told: { organizationId: string; paymentId: string; ticketId: string | null; amount?: number }[],
+): Promise<void> {
+  const [first] = told
+  if (!first) return
+  const { organizationId } = first
+  const paymentIds = [...new Set(told.map(({ paymentId }) => paymentId))]
+  const notices = told.map(({ ticketId, amount }) => ({
+    ...{ about, ticketId, occasion: `${about}:${newId('dlv')}` },
+    ...(amount === undefined ? {} : { amount }),
+  }))
+  await queueNotices(tx, { organizationId, paymentIds }, notices)
+}

@@ -28,7 +28,7 @@ type Invoiced = Pick<Invoice, 'paymentId' | 'amount' | 'currency'> & { refundId?
 /** Issues invoices for payments, or corrective ones for refunds, with the next numbers of an organization's series for
  *  the mode and the current year, in order. Locks the series until the transaction ends, so that a rollback leaves no
  *  gap. Call it last in a transaction, after the stock counters, to keep locks in one order. Returns the references by
- *  payment id. */
+ *  the identifier of the refund, or else of the payment. */
 export async function issueInvoices(
   tx: Connection,
   { organizationId, mode }: Pick<Payment, 'organizationId' | 'mode'>,
@@ -47,5 +47,5 @@ export async function issueInvoices(
     return { id: newId('inv'), refundId: null, ...invoice, organizationId, kind, year, number, reference }
   })
   await insert(tx, rows)
-  return new Map(rows.map(({ paymentId, reference }) => [paymentId, reference]))
+  return new Map(rows.map(({ refundId, paymentId, reference }) => [refundId ?? paymentId, reference]))
 }

@@ -9,7 +9,7 @@ import {
   processDueRefunds,
   requestProviderRefund,
 } from '../../../src/domain/sale/refund/request-provider-refund.ts'
-import { settleRefund } from '../../../src/domain/sale/refund/settle-refund.ts'
+import { settleRefunds } from '../../../src/domain/sale/refund/settle-refund.ts'
 import { expireHolds } from '../../../src/domain/sale/release/expire-holds.ts'
 import { anEntry, type Checkout, mustCheckOut } from '../../support/checkouts.ts'
 import { aCatalogue, anEvent, aPrice, aRate, aRateOf } from '../../support/factories.ts'
@@ -71,8 +71,10 @@ const setDue = (dueAt: SQL, checkout?: Checkout) =>
 /** Makes refunds due, by the database's clock. */
 const letBeDue = (checkout?: Checkout) => setDue(sql`now()`, checkout)
 const work = () => processDueRefunds(sale.db, provider)
-const settle = (refund: RefundAttempt, reported: RefundOutcome) =>
-  sale.db.transaction((tx) => settleRefund(tx, refund, reported))
+const settle = async (refund: RefundAttempt, outcome: RefundOutcome) => {
+  const [settled] = await sale.db.transaction((tx) => settleRefunds(tx, [{ refund, outcome }]))
+  return settled
+}
 const rowOf = async (checkout: Checkout) => {
   const [row] = await refunds.refundRows(sale, checkout)
   if (!row) throw new Error('there is a refund')
@@ -164,7 +166,7 @@ test('refund decided later is settled once', async () => {
   expect(refund?.status).toBe('PENDING')
   const row = await rowOf(checkout)
   const reported: RefundOutcome = { kind: 'succeeded', reference: `re_${row.id}` }
-  for (let time = 0; time < 3; time++) expect((await settle(row, reported)).status).toBe('succeeded')
+  for (let time = 0; time < 3; time++) expect((await settle(row, reported))?.status).toBe('succeeded')
   // Arrives too late: the refund is already settled.
   expect(await settle(row, { kind: 'failed', code: 'lost_card' })).toMatchObject({
     status: 'succeeded',

@@ -68,12 +68,14 @@ export async function cancelTickets(
   const named = await findNamed(of, ctx)
   const current = await transaction(ctx.db, async (tx) => {
     // Notices refer to the payment, which is locked before the tickets.
-    const { payment, tickets } = await lockNamed(tx, named)
+    const { tickets } = await lockNamed(tx, named)
     const active = tickets.filter(({ status }) => status !== 'cancelled')
-    if (notify) {
-      const notices = active.map(({ id: ticketId }) => ({ about: 'cancellation' as const, ticketId }))
-      await queueTicketNotices(tx, payment, notices)
-    }
+    const told = active.map(({ id: ticketId, organizationId, paymentId }) => ({
+      organizationId,
+      paymentId,
+      ticketId,
+    }))
+    if (notify) await queueTicketNotices(tx, 'cancellation', told)
     const cancelled = byId(await recordCancelled(tx, active))
     return tickets.map((ticket) => cancelled.get(ticket.id) ?? ticket)
   })

@@ -1,45 +1,51 @@
 import { sql } from 'drizzle-orm'
-import { type Idempotency, retryOnDuplicate } from '../../../data/idempotency.ts'
-import { inOrganization, query } from '../../../data/query.ts'
+import pLimit from 'p-limit'
+import type { Idempotency } from '../../../data/idempotency.ts'
+import { anyOf, inOrganization, query } from '../../../data/query.ts'
 import { inSeconds } from '../../../database/clock.ts'
 import { type Connection, isUnavailable } from '../../../database/database.ts'
 import type { Context } from '../../../request/context.ts'
 import { illegalTransition, Refusal, refusal } from '../../../shared/errors.ts'
+import { byId } from '../../../shared/group-by.ts'
 import { newRefundId } from '../../../shared/ids.ts'
 import { toMoney } from '../../../shared/money.ts'
 import { ownProvider } from '../../payment/provider.ts'
 import { type Charge, charges, type Payment } from '../../payment/table.ts'
 import { type RefundAttempt, refunds } from '../../refund/table.ts'
-import type { Ticket } from '../../ticket/table.ts'
 import { isPaid } from '../../ticket/views.ts'
 import { leaseSeconds, requestProviderRefund } from './request-provider-refund.ts'
-import { refundTransaction, settleRefund } from './settle-refund.ts'
-import { lockNamed, type NamedTickets } from './tickets-of.ts'
+import { settleRefunds } from './settle-refund.ts'
+import type { LockedTickets } from './tickets-of.ts'
 
-/** Refunds to open. `amount` is of one ticket, in minor units; everything left to refund if omitted. */
-type NewRefunds = {
+// Calls of the provider that a request makes at once.
+const maxCalls = 10
+
+/** Refunds to open of tickets of a payment, all or none. `amount` is of one ticket, in minor units; everything left to
+ *  refund if omitted. */
+export type NewRefunds = LockedTickets & {
   reason: 'REQUESTED' | 'WARRANTY'
   amount?: number | undefined
   key?: Idempotency | null
 }
 
-// Finds the charge that paid for the tickets of a payment, in a row for each of them that has refunds which have
+// Finds the charges that paid for the tickets of payments, in a row for each ticket that has refunds which have
 // succeeded or are pending. Other charges are refunded in full automatically; of this one at most a surplus is.
-const findPayingCharge = query<{ id: string; ticketId: string | null; refunded: number }>(
-  'paying_charge',
+const findPayingCharges = query<{ id: string; paymentId: string; ticketId: string | null; refunded: number }>(
+  'paying_charges',
   () => sql`
-  select paying.id, ${refunds.ticketId} as "ticketId", coalesce(sum(${refunds.amount}), 0)::float8 as refunded
+  select paying.id, paying.payment_id as "paymentId", ${refunds.ticketId} as "ticketId",
+    coalesce(sum(${refunds.amount}), 0)::float8 as refunded
   from (
-    select ${charges.id} from ${charges}
-    where ${inOrganization(charges.organizationId)} and ${charges.paymentId} = ${sql.placeholder('paymentId')}
+    select distinct on (${charges.paymentId}) ${charges.id}, ${charges.paymentId} from ${charges}
+    where ${inOrganization(charges.organizationId)} and ${anyOf(charges.paymentId, 'paymentIds')}
       and not exists (select from ${refunds} where ${inOrganization(refunds.organizationId)}
         and ${refunds.chargeId} = ${charges.id} and ${refunds.ticketId} is null and ${refunds.amount} = ${charges.amount})
-    order by ${charges.createdAt}, ${charges.id} limit 1
+    order by ${charges.paymentId}, ${charges.createdAt}, ${charges.id}
   ) as paying
   left join ${refunds} on ${inOrganization(refunds.organizationId)}
-    and ${refunds.paymentId} = ${sql.placeholder('paymentId')} and ${refunds.ticketId} is not null
+    and ${refunds.paymentId} = paying.payment_id and ${refunds.ticketId} is not null
     and ${refunds.status} in ('pending', 'succeeded')
-  group by paying.id, ${refunds.ticketId}`,
+  group by paying.id, paying.payment_id, ${refunds.ticketId}`,
 )
 
 // Columns of a refund that say what it is taken from.
@@ -48,79 +54,99 @@ const takenFrom = (
   { id: chargeId, paymentId, currency }: Pick<Charge, 'id' | 'paymentId' | 'currency'>,
 ) => ({ id: newRefundId(paymentId), organizationId, channelId, mode, paymentId, chargeId, currency })
 
-/** Creates pending refunds of tickets of a payment, of those with something left to refund. The caller makes the first
- *  attempts at once; a background job takes over when their lease ends. Requires this transaction to hold the row
- *  locks of the payment, then of the tickets, so that all refunds together never exceed the amount paid.
- *  Refuses: ILLEGAL_TRANSITION if a ticket is unpaid; REFUND_TOO_HIGH. */
-export async function openRefunds(
-  tx: Connection,
-  payment: Payment,
-  tickets: Ticket[],
-  { reason, amount: requested, key }: NewRefunds,
-): Promise<RefundAttempt[]> {
+// What is left to refund of each of some tickets that has anything left. `refunded` is by ticket.
+function leftOf({ payment, tickets, reason, amount = 0 }: NewRefunds, refunded: Map<string, number>) {
   if (!tickets.every(isPaid)) throw new Refusal(illegalTransition('payment', payment, 'refunded'))
-  const { organizationId, currency, id: paymentId } = payment
-  const found = await findPayingCharge(tx, { organizationId, paymentId })
   const open = tickets.flatMap(({ id: ticketId, totalAmount, warrantyAmount }) => {
-    const refunded = found.find((row) => row.ticketId === ticketId)?.refunded ?? 0
-    const left = totalAmount - (reason === 'WARRANTY' ? warrantyAmount : 0) - refunded
+    const kept = reason === 'WARRANTY' ? warrantyAmount : 0
+    const left = totalAmount - kept - (refunded.get(ticketId) ?? 0)
     return left > 0 ? [{ ticketId, left }] : []
   })
   const refundable = open.reduce((sum, { left }) => sum + left, 0)
-  if (refundable === 0 || (requested ?? 0) > refundable)
+  if (refundable === 0 || amount > refundable)
     throw refusal(
       'REFUND_TOO_HIGH',
       refundable === 0 ? 'Nothing is left to refund.' : 'The amount is more than is left to refund.',
       undefined,
-      { refundable: toMoney(refundable, currency) },
+      { refundable: toMoney(refundable, payment.currency) },
     )
-  const [charge] = found
-  if (!charge) throw new Error(`payment ${paymentId} has no charge to refund`)
-  const rows = open.map(({ ticketId, left }, index) => ({
-    ...takenFrom(payment, { id: charge.id, paymentId, currency }),
-    ticketId,
-    reason,
-    amount: requested ?? left,
-    attempts: 1,
-    dueAt: inSeconds(leaseSeconds),
-    requestHash: key?.requestHash ?? null,
-    // Unique, so the others have none.
-    idempotencyKey: index === 0 ? (key?.id ?? null) : null,
-  }))
-  return tx.insert(refunds).values(rows).returning()
+  return open
 }
 
-type Opened = { refunds: RefundAttempt[]; isNew: boolean }
+/** Reads what was refunded of payments of one organization so far, to refund more. Requires this transaction to hold
+ *  the row locks of the payments, then of the tickets, so that all refunds together never exceed the amount paid. */
+export async function openLedger(tx: Connection, organizationId: string, paymentIds: string[]) {
+  const found = await findPayingCharges(tx, { organizationId, paymentIds })
+  const chargeOf = new Map(found.map(({ paymentId, id }) => [paymentId, id]))
+  const refunded = new Map(found.map(({ ticketId, refunded }) => [ticketId ?? '', refunded]))
+  return {
+    /** Enters refunds of tickets of a payment, of those with something left to refund. Returns the rows to insert.
+     *  Refuses: ILLEGAL_TRANSITION if a ticket is unpaid; REFUND_TOO_HIGH. */
+    enter(asked: NewRefunds) {
+      const { payment, reason, amount, key } = asked
+      const open = leftOf(asked, refunded)
+      const chargeId = chargeOf.get(payment.id)
+      if (!chargeId) throw new Error(`payment ${payment.id} has no charge to refund`)
+      return open.map(({ ticketId, left }, index) => {
+        refunded.set(ticketId, (refunded.get(ticketId) ?? 0) + (amount ?? left))
+        return {
+          ...takenFrom(payment, { id: chargeId, paymentId: payment.id, currency: payment.currency }),
+          ticketId,
+          reason,
+          amount: amount ?? left,
+          attempts: 1,
+          dueAt: inSeconds(leaseSeconds),
+          requestHash: key?.requestHash ?? null,
+          // Unique, so the others have none.
+          idempotencyKey: index === 0 ? (key?.id ?? null) : null,
+        }
+      })
+    },
+  }
+}
 
-/** Opens refunds of tickets of a payment, or finds earlier ones, in a transaction that has locked the payment and
- *  the tickets. Refunds of what the box office took are settled at once. Makes the first attempt of each new
- *  one while the client waits. If the database is unavailable by then, returns the refund as pending
- *  instead of failing: its row is committed, so a background job settles it and the client must not repeat
- *  the request. Returns the refunds' current rows. */
-export async function startRefunds(
-  named: NamedTickets,
-  ctx: Context,
-  open: (tx: Connection, payment: Payment, tickets: Ticket[]) => Promise<Opened>,
+/** Row of a new refund. */
+export type NewRefund = ReturnType<Awaited<ReturnType<typeof openLedger>>['enter']>[number]
+
+/** Inserts pending refunds. The caller makes the first attempts at once; a background job takes over when their lease
+ *  ends. */
+export const insertRefunds = async (tx: Connection, rows: NewRefund[]): Promise<RefundAttempt[]> =>
+  rows.length > 0 ? tx.insert(refunds).values(rows).returning() : []
+
+/** Settles refunds of what a box office took, in the transaction that opens them: the organization gives the money back
+ *  by hand, and no provider ever hears of it. Call it last in a transaction (see `issueInvoices`). Returns the current
+ *  rows of all. */
+export async function settleByHand(
+  tx: Connection,
+  payments: Payment[],
+  opened: RefundAttempt[],
 ): Promise<RefundAttempt[]> {
+  const byHand = new Set(payments.flatMap(({ id, provider }) => (provider === ownProvider ? [id] : [])))
+  const own = opened.filter(({ paymentId }) => byHand.has(paymentId))
+  const decided = own.map((refund) => ({
+    refund,
+    outcome: { kind: 'succeeded' as const, reference: refund.id },
+  }))
+  const settled = byId(await settleRefunds(tx, decided))
+  return opened.map((refund) => settled.get(refund.id) ?? refund)
+}
+
+/** Refunds of a request: new ones, or those that an earlier request has made. */
+export type Opened = { refunds: RefundAttempt[]; isNew: boolean }
+
+/** Makes the first attempt of each new refund while the client waits. If the database is unavailable by then, returns
+ *  the refund as pending instead of failing: its row is committed, so a background job settles it and the client must
+ *  not repeat the request. Returns the refunds' current rows. */
+export async function attemptRefunds({ refunds, isNew }: Opened, ctx: Context): Promise<RefundAttempt[]> {
   const { db, provider } = ctx.services
-  const { refunds, isNew } = await retryOnDuplicate(() =>
-    refundTransaction(db, async (tx) => {
-      const { payment, tickets } = await lockNamed(tx, named)
-      const opened = await open(tx, payment, tickets)
-      if (!opened.isNew || payment.provider !== ownProvider) return opened
-      const settled: RefundAttempt[] = []
-      // The organization gives the money back by hand, and no provider ever hears of it.
-      for (const refund of opened.refunds)
-        settled.push(await settleRefund(tx, refund, { kind: 'succeeded', reference: refund.id }))
-      return { refunds: settled, isNew: false }
-    }),
-  )
   const attempt = (refund: RefundAttempt) =>
     requestProviderRefund(db, provider, refund).catch((error: unknown) => {
-      if (isUnavailable(error)) return refund
+      if (isUnavailable(error) || error instanceof Refusal) return refund
       throw error
     })
-  const current = isNew ? await Promise.all(refunds.map(attempt)) : refunds
+  const current = await pLimit(maxCalls).map(refunds, (refund) =>
+    isNew && refund.status === 'pending' ? attempt(refund) : refund,
+  )
   ctx.loaders.clear()
   return current
 }

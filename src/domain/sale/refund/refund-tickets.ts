@@ -1,17 +1,33 @@
-import { and, eq, or } from 'drizzle-orm'
+import { and, getTableColumns, or } from 'drizzle-orm'
 import { z } from 'zod'
-import { checkReplay, hashIdempotency, type Idempotency, nameInMode } from '../../../data/idempotency.ts'
-import type { Connection } from '../../../database/database.ts'
+import { batchByKey } from '../../../data/batch-queue.ts'
+import {
+  checkReplay,
+  hashRequest,
+  type Idempotency,
+  nameInMode,
+  retryOnDuplicate,
+} from '../../../data/idempotency.ts'
+import { rowsOf } from '../../../data/json-rows.ts'
+import { anyOf, inOrganization, query } from '../../../data/query.ts'
+import { type Connection, isOutage, perDatabase } from '../../../database/database.ts'
+import { atOnce } from '../../../database/transaction.ts'
 import { type Context, requireIntegration } from '../../../request/context.ts'
-import { refusal } from '../../../shared/errors.ts'
+import { Refusal, refusal } from '../../../shared/errors.ts'
 import * as scalars from '../../../shared/input-types.ts'
 import { requireAmount } from '../../../shared/money.ts'
 import { queueTicketNotices } from '../../delivery/queue-notices.ts'
-import type { Payment } from '../../payment/table.ts'
 import { type RefundAttempt, refunds } from '../../refund/table.ts'
-import type { Ticket } from '../../ticket/table.ts'
-import { openRefunds, startRefunds } from './open-refunds.ts'
-import { findNamed, ticketsOf } from './tickets-of.ts'
+import {
+  attemptRefunds,
+  insertRefunds,
+  type NewRefund,
+  type Opened,
+  openLedger,
+  settleByHand,
+} from './open-refunds.ts'
+import { busyRefunds, refundsTogether, refundTransaction } from './settle-refund.ts'
+import { findNamed, lockAllNamed, type NamedTickets, ticketsOf } from './tickets-of.ts'
 
 const notify = z
   .boolean()
@@ -53,22 +69,89 @@ function toMinorAmount({ amount }: RefundInput, currency: string): number | unde
   return minor
 }
 
-// The first refund of a request has its key, which is unique, and all have its hash, which names the key as well.
-async function findReplay(
-  tx: Connection,
-  { organizationId, id: paymentId }: Payment,
-  tickets: Ticket[],
-  { id, requestHash }: Idempotency,
-): Promise<RefundAttempt[] | null> {
-  const isMade = and(eq(refunds.paymentId, paymentId), eq(refunds.requestHash, requestHash))
-  const made = await tx
-    .select()
-    .from(refunds)
-    .where(and(eq(refunds.organizationId, organizationId), or(eq(refunds.idempotencyKey, id), isMade)))
+type Asked = { named: NamedTickets; amount: number | undefined; key: Idempotency; notify: boolean }
+
+// Finds what requests have made before. The first refund of a request has its key, which is unique, and all have its
+// hash, which names the key as well.
+const findMade = query('refunds_of_keys', {
+  rows: rowsOf(getTableColumns(refunds)),
+  query: (select, keys) =>
+    select
+      .from(refunds)
+      .where(
+        and(
+          inOrganization(refunds.organizationId),
+          or(
+            anyOf(refunds.idempotencyKey, keys),
+            and(anyOf(refunds.paymentId, 'paymentIds'), anyOf(refunds.requestHash, 'hashes')),
+          ),
+        ),
+      ),
+})
+
+function isMade(
+  { key: { id, requestHash } }: Asked,
+  made: Pick<RefundAttempt, 'idempotencyKey' | 'requestHash'>[],
+): boolean {
   const first = made.find(({ idempotencyKey }) => idempotencyKey === id)
-  if (!checkReplay(first, requestHash, 'This key was already used for another refund.')) return null
-  return tickets.flatMap(({ id }) => made.filter(({ ticketId }) => ticketId === id))
+  return checkReplay(first, requestHash, 'This key was already used for another refund.') !== null
 }
+
+// Lists the refunds of a request among these, in the order of the checkout.
+const refundsOf = ({ key, named }: Asked, made: RefundAttempt[]) => {
+  const own = made.filter(({ requestHash }) => requestHash === key.requestHash)
+  return named.ids.flatMap((id) => own.filter(({ ticketId }) => ticketId === id))
+}
+
+// Opens refunds of requests of one organization, or finds those that they have made before. A refused one writes nothing,
+// and stops no other.
+async function openTogether(tx: Connection, asked: Asked[]): Promise<(Opened | Refusal)[]> {
+  const named = asked.map(({ named }) => named)
+  const organizationId = named[0]?.organizationId ?? ''
+  const paymentIds = [...new Set(named.map(({ paymentId }) => paymentId))]
+  const keys = asked.map(({ key }) => key.id)
+  const hashes = asked.map(({ key }) => key.requestHash)
+  const [locked, made, ledger] = await atOnce(
+    lockAllNamed(tx, named),
+    findMade(tx, { organizationId, keys, hashes, paymentIds }),
+    openLedger(tx, organizationId, paymentIds),
+  )
+  const rows: NewRefund[] = []
+  const tried = asked.map((one, index) => {
+    try {
+      const tickets = locked[index]
+      if (!tickets || isMade(one, [...made, ...rows])) return { isNew: false }
+      rows.push(...ledger.enter({ ...tickets, ...one, reason: 'REQUESTED' }))
+      return { isNew: true }
+    } catch (error) {
+      if (error instanceof Refusal) return error
+      throw error
+    }
+  })
+  const silent = new Set(asked.flatMap(({ notify, key }) => (notify ? [] : [key.requestHash])))
+  const told = rows.filter(({ requestHash }) => !silent.has(requestHash ?? ''))
+  const [opened] = await atOnce(insertRefunds(tx, rows), queueTicketNotices(tx, 'refund', told))
+  const payments = locked.map(({ payment }) => payment)
+  const all = [...made, ...(await settleByHand(tx, payments, opened))]
+  return asked.map((one, index) => {
+    const outcome = tried[index]
+    return outcome instanceof Refusal
+      ? outcome
+      : { refunds: refundsOf(one, all), isNew: outcome?.isNew === true }
+  })
+}
+
+const queueOf = perDatabase((db) =>
+  batchByKey<Asked, Opened | Refusal>(
+    {
+      name: 'refund-requests',
+      alone: (asked) => retryOnDuplicate(() => refundTransaction(db, (tx) => openTogether(tx, asked))),
+      concernsAll: isOutage,
+      busy: busyRefunds,
+    },
+    refundsTogether,
+  ),
+)
 
 /** Refunds all or part of the amount paid for a ticket of the integration's organization, or all that is left of
  *  those of a payment, all or none; can be repeated until nothing is left. Does not cancel the tickets. The same
@@ -83,18 +166,8 @@ export async function refundTickets(
   const { of, notify, idempotencyKey } = input
   const named = await findNamed(of, ctx)
   const amount = toMinorAmount(input, named.currency)
-  const key = hashIdempotency(caller, idempotencyKey, [caller, idempotencyKey, of, amount ?? null])
-  let replayed = false
-  const made = await startRefunds(named, ctx, async (tx, payment, tickets) => {
-    const earlier = key && (await findReplay(tx, payment, tickets, key))
-    replayed = earlier !== null
-    if (earlier) return { refunds: earlier, isNew: false }
-    const opened = await openRefunds(tx, payment, tickets, { reason: 'REQUESTED', amount, key })
-    if (notify) {
-      const notices = opened.map(({ ticketId, amount }) => ({ about: 'refund' as const, ticketId, amount }))
-      await queueTicketNotices(tx, payment, notices)
-    }
-    return { refunds: opened, isNew: true }
-  })
-  return { refunds: made, replayed }
+  const key = hashRequest(caller, idempotencyKey, [caller, idempotencyKey, of, amount ?? null])
+  const opened = await queueOf(ctx.db)(nameInMode(ctx, named.organizationId), { named, amount, key, notify })
+  if (opened instanceof Refusal) throw opened
+  return { refunds: await attemptRefunds(opened, ctx), replayed: !opened.isNew }
 }

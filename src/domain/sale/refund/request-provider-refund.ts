@@ -1,5 +1,7 @@
 import { and, eq } from 'drizzle-orm'
+import { rowsOf } from '../../../data/json-rows.ts'
 import { backoff, claimDue } from '../../../data/leased-jobs.ts'
+import { anyOf, inOrganization, query } from '../../../data/query.ts'
 import { inSeconds } from '../../../database/clock.ts'
 import type { Database } from '../../../database/database.ts'
 import { errorCode } from '../../../shared/errors.ts'
@@ -8,13 +10,19 @@ import { providerOf } from '../../payment/open-provider.ts'
 import type { PaymentProvider } from '../../payment/provider.ts'
 import { charges } from '../../payment/table.ts'
 import { type RefundAttempt, refunds } from '../../refund/table.ts'
-import { isRefund, refundTransaction, settleRefund } from './settle-refund.ts'
+import { isRefund, settleRefund } from './settle-refund.ts'
 
 /** Lease of a refund attempt; longer than any attempt takes. */
 export const leaseSeconds = 60
 
 // Retried until the provider decides, in the end once an hour: it is the buyer's money.
 const retrySeconds = { first: 5, max: 3600 }
+
+const findCharge = query('charge_of_refund', {
+  rows: rowsOf({ provider: charges.provider, reference: charges.reference }),
+  query: (select, keys) =>
+    select.from(charges).where(and(inOrganization(charges.organizationId), anyOf(charges.id, keys))),
+})
 
 // Outcome of a call that has decided nothing.
 const undecided = (lastError: string) => ({ kind: 'pending' as const, lastError })
@@ -29,10 +37,7 @@ export async function requestProviderRefund(
   maxSeconds = 5,
 ): Promise<RefundAttempt> {
   const provider = providerOf({ provider: liveProvider }, refund)
-  const [charge] = await db
-    .select()
-    .from(charges)
-    .where(and(eq(charges.organizationId, refund.organizationId), eq(charges.id, refund.chargeId)))
+  const [charge] = await findCharge(db, { organizationId: refund.organizationId, keys: [refund.chargeId] })
   if (!charge) throw new Error(`charge ${refund.chargeId} of refund ${refund.id} not found`)
   const { id, organizationId, amount, currency } = refund
   // Only the provider that took the charge can refund it. Another would not know it, and the sandbox would
@@ -48,7 +53,7 @@ export async function requestProviderRefund(
     const { kind: _, ...known } = outcome
     return postpone(db, refund, { lastError: null, ...known })
   }
-  return refundTransaction(db, (tx) => settleRefund(tx, refund, outcome))
+  return settleRefund(db, { refund, outcome })
 }
 
 // Leaves a refund alone that was decided in the meantime.

@@ -10,7 +10,9 @@ import { requireTicket, wasTransferred } from '../../ticket/require-ticket.ts'
 import type { Ticket } from '../../ticket/table.ts'
 import { maxWarrantyHours } from '../../ticket-rate/table.ts'
 import { recordCancelled } from './cancel-tickets.ts'
-import { openRefunds, startRefunds } from './open-refunds.ts'
+import { attemptRefunds, insertRefunds, openLedger, settleByHand } from './open-refunds.ts'
+import { refundTransaction } from './settle-refund.ts'
+import { lockNamed } from './tickets-of.ts'
 
 async function findWarrantyRefund(tx: Connection, { id, organizationId }: Ticket) {
   const isOfTicket = and(eq(refunds.organizationId, organizationId), eq(refunds.ticketId, id))
@@ -52,21 +54,21 @@ async function checkWarranty(tx: Connection, ticket: Ticket): Promise<void> {
 export async function requestRefund(ticketId: string, notify: boolean, ctx: Context): Promise<RefundAttempt> {
   requireChannel(ctx)
   const found = await requireTicket(ticketId, ctx)
-  const [refund] = await startRefunds({ ...found, ids: [ticketId] }, ctx, async (tx, payment, tickets) => {
+  const opened = await refundTransaction(ctx.db, async (tx) => {
+    const { payment, tickets } = await lockNamed(tx, { ...found, ids: [ticketId] })
     const [ticket] = tickets
     if (!ticket) throw new Error(`ticket ${ticketId} not found`)
     const earlier = await findWarrantyRefund(tx, ticket)
     if (earlier && earlier.status !== 'failed') return { refunds: [earlier], isNew: false }
     if (!earlier) await checkWarranty(tx, ticket)
-    const opened = await openRefunds(tx, payment, tickets, { reason: 'WARRANTY' })
+    const ledger = await openLedger(tx, payment.organizationId, [payment.id])
+    const opened = await insertRefunds(tx, ledger.enter({ payment, tickets, reason: 'WARRANTY' }))
     // The ticket was cancelled with an earlier refund, and that was told.
-    if (!earlier && notify) {
-      const notices = opened.map(({ amount }) => ({ about: 'cancellation' as const, ticketId, amount }))
-      await queueTicketNotices(tx, payment, notices)
-    }
+    if (!earlier && notify) await queueTicketNotices(tx, 'cancellation', opened)
     if (!earlier) await recordCancelled(tx, tickets)
-    return { refunds: opened, isNew: true }
+    return { refunds: await settleByHand(tx, [payment], opened), isNew: true }
   })
+  const [refund] = await attemptRefunds(opened, ctx)
   if (!refund) throw new Error(`the refund of ticket ${ticketId} was not returned`)
   return refund
 }

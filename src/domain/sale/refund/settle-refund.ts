@@ -1,17 +1,30 @@
-import { and, eq, sql } from 'drizzle-orm'
+import { and, asc, eq, getTableColumns, sql } from 'drizzle-orm'
+import { arrayRows } from '../../../data/array-params.ts'
+import { batchByKey } from '../../../data/batch-queue.ts'
 import { boundedTransactions } from '../../../data/bulkhead.ts'
-import type { Connection } from '../../../database/database.ts'
-import { announceOnCommit } from '../../../database/transaction.ts'
+import { nameInMode } from '../../../data/idempotency.ts'
+import { rowsOf } from '../../../data/json-rows.ts'
+import { anyOf, inOrganization, query } from '../../../data/query.ts'
+import { nowMs } from '../../../database/clock.ts'
+import { type Connection, type Database, isOutage, perDatabase } from '../../../database/database.ts'
+import { announceOnCommit, atOnce } from '../../../database/transaction.ts'
+import { busy } from '../../../shared/errors.ts'
+import { byId, groupBy } from '../../../shared/group-by.ts'
 import { issueInvoices } from '../../invoice/issue-invoice.ts'
 import { paymentChange } from '../../payment/body.ts'
-import { isOfPayments, isPayment, lockPayment } from '../../payment/lock-payment.ts'
+import { lockPayments } from '../../payment/lock-payment.ts'
 import type { RefundOutcome } from '../../payment/provider.ts'
 import { type Payment, payments } from '../../payment/table.ts'
-import { wherePaymentMayBecome } from '../../payment/transitions.ts'
+import { paymentMayBecome } from '../../payment/transitions.ts'
 import { type RefundAttempt, refunds } from '../../refund/table.ts'
-import { isTicket } from '../../ticket/require-ticket.ts'
-import { type Refund, tickets } from '../../ticket/table.ts'
+import { tickets } from '../../ticket/table.ts'
 import { recordChanges } from '../../webhook/record-changes.ts'
+
+/** Limits of a queue of refunds: a run of an organization's, and at most one of another's beside it. */
+export const refundsTogether = { maxTogether: 64, maxMixed: 0, maxAlone: 2, maxOfKey: 1, maxWaiting: 500 }
+
+/** Refuses a refund that comes while too many wait. */
+export const busyRefunds = () => busy('Too many refunds at once. Try again.')
 
 /** Runs transactions that write refunds, two at a time per process. Never call a provider inside of one. */
 export const refundTransaction = boundedTransactions({ maxAtOnce: 2, maxWaiting: 500 })
@@ -20,104 +33,181 @@ export const refundTransaction = boundedTransactions({ maxAtOnce: 2, maxWaiting:
 export const isRefund = ({ id, organizationId }: Pick<RefundAttempt, 'id' | 'organizationId'>) =>
   and(eq(refunds.organizationId, organizationId), eq(refunds.id, id))
 
-function changeOf(outcome: RefundOutcome) {
-  if (outcome.kind === 'failed') return { status: 'failed', lastError: outcome.code } as const
-  const { reference } = outcome
-  if (outcome.kind === 'pending') return { reference, lastError: null }
-  return { status: 'succeeded', reference, lastError: null, succeededAt: sql`now()` } as const
+/** A refund, and what its provider has decided. */
+export type DecidedRefund = { refund: RefundAttempt; outcome: RefundOutcome }
+
+const findRefunds = query('refunds_to_settle', {
+  rows: rowsOf({ ...getTableColumns(refunds), now: sql<string>`${nowMs}` }),
+  query: (select, keys) =>
+    select.from(refunds).where(and(inOrganization(refunds.organizationId), anyOf(refunds.id, keys))),
+})
+
+const findRates = query('rates_of_refunded_payments', {
+  rows: rowsOf({ paymentId: tickets.paymentId, ticketRateId: tickets.ticketRateId }),
+  query: (select, keys) =>
+    select
+      .from(tickets)
+      .where(and(inOrganization(tickets.organizationId), anyOf(tickets.paymentId, keys)))
+      .orderBy(asc(tickets.position)),
+})
+
+const { id, status, reference, lastError, succeededAt } = refunds
+const decided = arrayRows('decided', { id, status, reference, lastError, succeededAt })
+
+const decide = query(
+  'decide_refunds',
+  () => sql`
+  update ${refunds} set status = decided.status, reference = decided.reference, last_error = decided."lastError",
+    succeeded_at = decided."succeededAt"
+  from ${decided.typed} where ${inOrganization(refunds.organizationId)} and ${id} = decided.id`,
+)
+
+// A refund after an outcome; null if that changes nothing, because it is decided already.
+function afterOutcome<Row extends RefundAttempt & { now: string }>(
+  row: Row,
+  outcome: RefundOutcome,
+): Row | null {
+  const isPending = row.status === 'pending'
+  if (outcome.kind === 'failed')
+    return { ...row, status: isPending ? 'failed' : row.status, lastError: outcome.code }
+  if (!isPending) return null
+  const { kind: status, reference } = outcome
+  const succeededAt = status === 'succeeded' ? new Date(row.now) : null
+  return { ...row, status, reference, succeededAt, lastError: null }
 }
 
-// Returns false if the payment's status does not allow it.
-async function updatePayment(
-  tx: Connection,
-  payment: Payment,
-  to: { status: 'partially_refunded' | 'refunded'; refundedAmount: number },
-): Promise<boolean> {
-  const [refunded] = await tx
-    .update(payments)
-    .set(to)
-    .where(and(isPayment(payment), wherePaymentMayBecome(to.status)))
-    .returning()
-  if (!refunded) return false
-  const { id, organizationId } = payment
-  announceOnCommit(tx, 'payments', [id])
-  const sold = await tx
-    .select({ ticketRateId: tickets.ticketRateId })
-    .from(tickets)
-    .where(isOfPayments(tickets, organizationId, [id]))
-    .orderBy(tickets.position)
-  await recordChanges(tx, [paymentChange('payment.refunded', refunded, sold)])
-  return true
-}
-
-async function recordTicketRefund(
-  tx: Connection,
-  payment: Payment,
-  { id, amount, currency, channelId }: RefundAttempt,
-  ticketId: string,
-  at: Date,
-): Promise<void> {
-  const entry: Refund = { channelId, amount, at: at.toISOString() }
-  const isRefunded = isTicket({ id: ticketId, organizationId: payment.organizationId })
-  await tx
-    .update(tickets)
-    .set({
-      refundedAmount: sql`${tickets.refundedAmount} + ${amount}`,
-      refundedAt: at,
-      refunds: sql`${tickets.refunds} || ${JSON.stringify([entry])}::text::jsonb`,
-    })
-    .where(isRefunded)
-  const refundedAmount = payment.refundedAmount + amount
-  const status = refundedAmount === payment.totalAmount ? 'refunded' : 'partially_refunded'
-  if (!(await updatePayment(tx, payment, { status, refundedAmount })))
+// The payment after a refund; null if that is of a charge which was never part of the amount paid: a second or
+// mismatching one, which may even be in another currency, or a late one if another charge has paid.
+function afterRefund(payment: Payment, { ticketId, reason, amount }: RefundAttempt): Payment | null {
+  const sum = payment.refundedAmount + amount
+  if (ticketId) {
+    const status = sum === payment.totalAmount ? 'refunded' : 'partially_refunded'
+    if (paymentMayBecome(payment.status, status)) return { ...payment, status, refundedAmount: sum }
     throw new Error(`payment ${payment.id} of a refunded ticket is not paid`)
-  const invoiced = { paymentId: payment.id, refundId: id, amount, currency }
-  const reference = (await issueInvoices(tx, payment, 'corrective', [invoiced])).get(payment.id)
-  await tx
-    .update(tickets)
-    .set({
-      correctiveInvoiceReferences: sql`array_append(${tickets.correctiveInvoiceReferences}, ${reference}::text)`,
-    })
-    .where(isRefunded)
+  }
+  const isUnearned = reason === 'PAID_TWICE' || reason === 'AMOUNT_MISMATCH' || payment.paidAt
+  if (isUnearned || !paymentMayBecome(payment.status, 'refunded')) return null
+  return { ...payment, status: 'refunded', refundedAmount: Math.min(sum, payment.totalAmount) }
 }
 
-// Records the consequences of a successful refund: the new state of the payment and the ticket, the
-// corrective invoice and the change that clients receive. Requires this transaction to hold the payment's
-// row lock.
+const { refundedAmount } = payments
+const lowered = arrayRows('lowered', { id: payments.id, status: payments.status, refundedAmount })
+
+const lowerPayments = query(
+  'lower_payments',
+  () => sql`
+  update ${payments} set status = lowered.status, refunded_amount = lowered."refundedAmount" from ${lowered.typed}
+  where ${inOrganization(payments.organizationId)} and ${payments.id} = lowered.id`,
+)
+
+const returned = arrayRows('returned', { id: 'text', amount: tickets.refundedAmount, refunds: 'jsonb' })
+
+const countRefunds = query(
+  'count_refunds',
+  () => sql`
+  update ${tickets} set refunded_amount = ${tickets.refundedAmount} + returned.amount, refunded_at = ${nowMs},
+    refunds = ${tickets.refunds} || returned.refunds, updated_at = ${nowMs}
+  from ${returned.typed} where ${inOrganization(tickets.organizationId)} and ${tickets.id} = returned.id`,
+)
+
+const corrected = arrayRows('corrected', { id: 'text', references: 'text[]' })
+
+const noteInvoices = query(
+  'note_corrective_invoices',
+  () => sql`
+  update ${tickets} set updated_at = ${nowMs},
+    corrective_invoice_references = ${tickets.correctiveInvoiceReferences} || corrected."references"
+  from ${corrected.typed} where ${inOrganization(tickets.organizationId)} and ${tickets.id} = corrected.id`,
+)
+
+// Records the consequences of refunds that have succeeded: the new states of the payments and the tickets, the
+// corrective invoices, and a change for each. Requires this transaction to hold the row locks of the payments.
 async function recordRefunded(
   tx: Connection,
-  payment: Payment,
-  refund: RefundAttempt,
-  at: Date,
+  locked: Map<string, Payment>,
+  sold: { paymentId: string; ticketRateId: string }[],
+  succeeded: RefundAttempt[],
 ): Promise<void> {
-  if (refund.ticketId) return recordTicketRefund(tx, payment, refund, refund.ticketId, at)
-  // A second or mismatching charge was never part of the amount paid, nor was a late one if another charge
-  // has paid. A mismatching charge may even be in another currency.
-  if (refund.reason === 'PAID_TWICE' || refund.reason === 'AMOUNT_MISMATCH' || payment.paidAt) return
-  const refundedAmount = Math.min(payment.refundedAmount + refund.amount, payment.totalAmount)
-  await updatePayment(tx, payment, { status: 'refunded', refundedAmount })
+  const [first] = succeeded
+  if (!first) return
+  const { organizationId, mode } = first
+  const current = new Map(locked)
+  const states = succeeded.flatMap((refund) => {
+    const payment = current.get(refund.paymentId)
+    const after = payment && afterRefund(payment, refund)
+    if (!after) return []
+    current.set(after.id, after)
+    return [after]
+  })
+  const paymentIds = [...new Set(states.map(({ id }) => id))]
+  const lower = paymentIds.map((id) => ({ ...current.get(id) }))
+  const ofTickets = [...groupBy(succeeded, ({ ticketId }) => ticketId ?? '')].filter(([id]) => id !== '')
+  const returns = ofTickets.map(([id, own]) => ({
+    id,
+    amount: own.reduce((sum, { amount }) => sum + amount, 0),
+    refunds: own.map(({ channelId, amount, succeededAt: at }) => ({ channelId, amount, at })),
+  }))
+  const soldOf = groupBy(sold, ({ paymentId }) => paymentId)
+  const changes = states.map((state) => paymentChange('payment.refunded', state, soldOf.get(state.id) ?? []))
+  await atOnce(
+    lowerPayments(tx, { organizationId, ...lowered.values(lower) }),
+    countRefunds(tx, { organizationId, ...returned.values(returns) }),
+    recordChanges(tx, changes),
+  )
+  announceOnCommit(tx, 'payments', paymentIds)
+  const invoiced = ofTickets.flatMap(([, own]) =>
+    own.map(({ id: refundId, paymentId, amount, currency }) => ({ refundId, paymentId, amount, currency })),
+  )
+  const references = await issueInvoices(tx, { organizationId, mode }, 'corrective', invoiced)
+  const notes = ofTickets.map(([id, own]) => ({ id, references: own.map(({ id }) => references.get(id)) }))
+  await noteInvoices(tx, { organizationId, ...corrected.values(notes) })
 }
 
-/** Applies a provider's outcome to a refund, with all its consequences, in the caller's transaction. A refund
- *  is decided once: repeated outcomes change nothing, and a failure after a success undoes nothing, but is
- *  kept in `lastError` for the operator. Returns the refund's current row. */
-export async function settleRefund(
-  tx: Connection,
-  refund: RefundAttempt,
-  outcome: RefundOutcome,
-): Promise<RefundAttempt> {
-  const isThis = isRefund(refund)
-  const payment = await lockPayment(tx, { id: refund.paymentId, organizationId: refund.organizationId })
-  const [settled] = await tx
-    .update(refunds)
-    .set(changeOf(outcome))
-    .where(and(isThis, eq(refunds.status, 'pending')))
-    .returning()
-  if (settled) {
-    if (settled.succeededAt) await recordRefunded(tx, payment, settled, settled.succeededAt)
-    return settled
+/** Applies providers' outcomes to refunds of one organization and mode, with all their consequences, in the caller's
+ *  transaction. A refund is decided once: repeated outcomes change nothing, and a failure after a success undoes
+ *  nothing, but is kept in `lastError` for the operator. Takes as many statements for one refund as for many. Returns
+ *  the refunds' current rows. */
+export async function settleRefunds(tx: Connection, given: DecidedRefund[]): Promise<RefundAttempt[]> {
+  const [first] = given
+  if (!first) return []
+  const { organizationId } = first.refund
+  const paymentIds = [...new Set(given.map(({ refund }) => refund.paymentId))]
+  const [locked, found, sold] = await atOnce(
+    lockPayments(tx, organizationId, paymentIds, 'wait'),
+    findRefunds(tx, { organizationId, keys: given.map(({ refund }) => refund.id) }),
+    findRates(tx, { organizationId, keys: paymentIds }),
+  )
+  const before = byId(found)
+  const after = new Map<string, (typeof found)[number]>()
+  const currentOf = (id: string) => after.get(id) ?? before.get(id)
+  for (const { refund, outcome } of given) {
+    const row = currentOf(refund.id)
+    const next = row && afterOutcome(row, outcome)
+    if (next) after.set(refund.id, next)
   }
-  if (outcome.kind === 'failed') await tx.update(refunds).set({ lastError: outcome.code }).where(isThis)
-  const [decided] = await tx.select().from(refunds).where(isThis)
-  return decided ?? refund
+  const written = [...after.values()]
+  const succeeded = written.filter(({ id, succeededAt }) => succeededAt && !before.get(id)?.succeededAt)
+  if (written.length > 0)
+    await atOnce(
+      decide(tx, { organizationId, ...decided.values(written) }),
+      recordRefunded(tx, locked, sold, succeeded),
+    )
+  return given.map(({ refund }) => currentOf(refund.id) ?? refund)
 }
+
+const queueOf = perDatabase((db) =>
+  batchByKey<DecidedRefund, RefundAttempt>(
+    {
+      name: 'refunds',
+      alone: (given) => refundTransaction(db, (tx) => settleRefunds(tx, given)),
+      concernsAll: isOutage,
+      busy: busyRefunds,
+    },
+    refundsTogether,
+  ),
+)
+
+/** Settles a refund by itself. Those of an organization that arrive while others are written are written together.
+ *  Refuses: BUSY if too many wait. */
+export const settleRefund = (db: Database, decided: DecidedRefund): Promise<RefundAttempt> =>
+  queueOf(db)(nameInMode(decided.refund, decided.refund.organizationId), decided)

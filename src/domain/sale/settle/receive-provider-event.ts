@@ -1,7 +1,7 @@
 import type { Database } from '../../../database/database.ts'
 import type { ProviderEvent } from '../../payment/provider.ts'
 import { refunds } from '../../refund/table.ts'
-import { isRefund, refundTransaction, settleRefund } from '../refund/settle-refund.ts'
+import { isRefund, refundTransaction, settleRefunds } from '../refund/settle-refund.ts'
 import { recordProviderEvents } from './record-reported.ts'
 import { settlePayment } from './settle-payment.ts'
 import { findPaymentToSettle } from './settlement.ts'
@@ -21,7 +21,7 @@ async function receiveRefund(
   return refundTransaction(db, async (tx) => {
     const event = { organizationId: refund.organizationId, provider, id, type, paymentId: null }
     if (!(await recordProviderEvents(tx, [event])).has(id)) return 'repeated'
-    await settleRefund(tx, refund, about.outcome)
+    await settleRefunds(tx, [{ refund, outcome: about.outcome }])
     return 'done'
   })
 }
