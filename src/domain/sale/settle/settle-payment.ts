@@ -1,17 +1,18 @@
 import { and, eq, inArray } from 'drizzle-orm'
 import { batchByKey, deferred } from '../../../data/batch-queue.ts'
 import { createBulkhead } from '../../../data/bulkhead.ts'
+import { nameInMode } from '../../../data/idempotency.ts'
 import { inSeconds } from '../../../database/clock.ts'
 import { type Connection, type Database, isOutage, perDatabase } from '../../../database/database.ts'
 import { announceOnCommit, transaction } from '../../../database/transaction.ts'
 import { busy } from '../../../shared/errors.ts'
 import { isFast } from '../../../shared/fast.ts'
-import { arePayments, lockPayments, type OnLocked } from '../../payment/lock-payment.ts'
+import { arePayments, isOfPayments, lockPayments, type OnLocked } from '../../payment/lock-payment.ts'
 import { closeSessionsNow, dropSessions } from '../../payment/queue/follow-payments.ts'
 import { holds } from '../../payment/queue/table.ts'
 import { payments } from '../../payment/table.ts'
 import { paymentMayBecome, wherePaymentMayBecome } from '../../payment/transitions.ts'
-import { rateInMode } from '../../ticket-rate/table.ts'
+import { tickets } from '../../ticket/table.ts'
 import { type Ending, releaseHolds } from '../release/release-holds.ts'
 import { receiveMoney } from './receive-money.ts'
 import { recordProviderEvents } from './record-reported.ts'
@@ -33,7 +34,7 @@ const maxProcessingSeconds = 7 * 24 * 3600
 async function startProcessing(tx: Connection, undecided: LockedSettlement[]): Promise<string[]> {
   const [first] = undecided
   if (!first) return []
-  const { organizationId, ticketRateId } = first.settlement.payment
+  const { organizationId } = first.payment
   const ids = undecided.map(({ payment }) => payment.id)
   const expiresAt = inSeconds(maxProcessingSeconds)
   const processing = await tx
@@ -44,11 +45,15 @@ async function startProcessing(tx: Connection, undecided: LockedSettlement[]): P
   const moved = processing.map(({ id }) => id)
   announceOnCommit(tx, 'payments', moved)
   const formerEnds = undecided.map(({ payment }) => payment.expiresAt)
-  const isOfRate = and(eq(holds.organizationId, organizationId), eq(holds.ticketRateId, ticketRateId))
+  const rates = tx
+    .select({ id: tickets.ticketRateId })
+    .from(tickets)
+    .where(isOfPayments(tickets, organizationId, moved))
+  const areOfRates = and(eq(holds.organizationId, organizationId), inArray(holds.ticketRateId, rates))
   await tx
     .update(holds)
     .set({ expiresAt })
-    .where(and(isOfRate, inArray(holds.expiresAt, formerEnds), inArray(holds.paymentId, moved)))
+    .where(and(areOfRates, inArray(holds.expiresAt, formerEnds), inArray(holds.paymentId, moved)))
   return moved
 }
 
@@ -59,7 +64,7 @@ function toEnding({ settlement: { outcome }, payment }: LockedSettlement): Endin
   return paymentMayBecome(payment.status, status) ? [{ id, organizationId, status }] : []
 }
 
-/** Ends locked payments of one rate without a charge, or makes them `processing`. Transitions that a
+/** Ends locked payments of one organization without a charge, or makes them `processing`. Transitions that a
  *  payment's status does not allow change nothing. A pending payment that is overdue by the database's clock
  *  expires (DECISIONS 5). */
 async function endUnpaid(tx: Connection, settlements: LockedSettlement[]): Promise<SettledStatuses> {
@@ -74,7 +79,6 @@ async function endUnpaid(tx: Connection, settlements: LockedSettlement[]): Promi
 
 type Settled = SettlementResult | typeof deferred
 
-// Settlements of one rate are of one organization.
 const organizationOf = ([first]: Settlement[]): string => first?.payment.organizationId ?? ''
 
 // Locks payments and returns the first settlement of each. Leaves out payments that are locked elsewhere, and
@@ -123,7 +127,7 @@ async function closeSessionsOf(
   await closeSessionsNow(tx, others)
 }
 
-/** Settles payments of one rate in one transaction, either all with a charge or all without. Each has the
+/** Settles payments of one organization and mode in one transaction, either all with a charge or all without. Each has the
  *  outcome that it would have by itself. Defers, and leaves untouched: payments that are locked elsewhere
  *  (with `skip`), second settlements of a payment, and late or mismatching charges, unless they come
  *  alone. */
@@ -154,7 +158,7 @@ const queuesOf = perDatabase((db) => {
       name: 'payments',
       alone: (group) => settleGroup(db, group, 'skip'),
       concernsAll: isOutage,
-      busy: () => busy('Too many payments of this rate at once. Try again.'),
+      busy: () => busy('Too many payments of this organization at once. Try again.'),
     },
     limits,
   )
@@ -162,16 +166,16 @@ const queuesOf = perDatabase((db) => {
 })
 
 /** Settles a payment with an outcome from its provider or its buyer, and returns its current status.
- *  Settlements that arrive while others of their rate and mode run are batched, in order, into one transaction; each
+ *  Settlements that arrive while others of their organization and mode run are batched, in order, into one transaction; each
  *  is atomic and has the outcome that it would have alone. A payment that is locked elsewhere, a second
  *  settlement of one, and a late or mismatching charge are deferred and settled one by one. Transitions that
  *  the status does not allow change nothing, but a charge is never lost: see receiveMoney. Slow form: each
  *  alone. Refuses: BUSY if too many wait. */
 export async function settlePayment(db: Database, settlement: Settlement): Promise<SettlementResult> {
   const { queue, runAlone } = queuesOf(db)
-  const { ticketRateId, mode } = settlement.payment
+  const { payment } = settlement
   // Paying takes its locks in another order than ending.
-  const key = `${rateInMode(mode, ticketRateId)} ${settlement.outcome.kind === 'paid' ? 'paid' : 'ended'}`
+  const key = `${nameInMode(payment, payment.organizationId)} ${settlement.outcome.kind === 'paid' ? 'paid' : 'ended'}`
   const settled = isFast('settle-together') ? await queue(key, settlement) : deferred
   if (settled !== deferred) return settled
   return runAlone(async () => {
