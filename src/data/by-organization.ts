@@ -20,24 +20,19 @@ export type OrganizationOf = (db: Database, key: string) => Promise<string | nul
 // Organizations that are asked at once, so that connections are left for others.
 const fewAtOnce = () => pLimit(4)
 
-// Separated by a space, which identifiers and tokens cannot contain.
-const nameOf = (organizationId: string, key: string) => `${organizationId} ${key}`
+// Organizations whose reads are coalesced.
+const maxCoalesced = 1_000
 
-/** Coalesces reads of an organization's rows as `coalesceReads` does, with a statement for each organization. */
+/** Coalesces reads of an organization's rows as `coalesceReads` does, those of each organization by themselves: they wait
+ *  for no other's, and fail with no other's. */
 export function readByOrganization<Row>(
   read: (db: Database, values: { organizationId: string; keys: string[] }) => Promise<Map<string, Row>>,
 ): (db: Database, organizationId: string, key: string) => Promise<Row | null> {
-  const readNamed = coalesceReads<Row>(async (db, names) => {
-    const pairs = names.map((name) => name.split(' ') as [organizationId: string, key: string])
-    const found = await Promise.all(
-      [...groupBy(pairs, ([organizationId]) => organizationId)].map(async ([organizationId, pairs]) => {
-        const rows = await read(db, { organizationId, keys: pairs.map(([, key]) => key) })
-        return [...rows].map(([key, row]): [string, Row] => [nameOf(organizationId, key), row])
-      }),
-    )
-    return new Map(found.flat())
+  const readsOf = new LRUCache<string, ReturnType<typeof coalesceReads<Row>>>({
+    max: maxCoalesced,
+    memoMethod: (organizationId) => coalesceReads((db, keys) => read(db, { organizationId, keys })),
   })
-  return (db, organizationId, key) => readNamed(db, nameOf(organizationId, key))
+  return (db, organizationId, key) => readsOf.memo(organizationId)(db, key)
 }
 
 /** The same by the identifiers of rows that a query finds within the organization. */

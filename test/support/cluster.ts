@@ -22,7 +22,7 @@ export async function serverOf(db: Database, organizationId: string): Promise<Se
   return server
 }
 
-/** Opens a sale of organizations, the first two of which lie on different servers. Each has a rate of 1,000 places. */
+/** Opens a sale of organizations, the first two of which lie on different servers. Each has a rate of 10,000 places. */
 export async function openClusterSale(options: Omit<GatewayOptions, 'database' | 'onNotice'> = {}) {
   const database = await createTestDatabase()
   const { db, close } = await database.open()
@@ -43,7 +43,10 @@ export async function openClusterSale(options: Omit<GatewayOptions, 'database' |
           organization_id,
           location_id: undefined,
           ticket_rates: [
-            aLargeRate(organization_id, { supplements: [aSupplement({ _id: `sup_${organization_id}` })] }),
+            aLargeRate(organization_id, {
+              availability: { sold: 0, available: 10_000 },
+              supplements: [aSupplement({ _id: `sup_${organization_id}` })],
+            }),
           ],
         }),
       ),
