@@ -12,6 +12,7 @@ import { openClusterSale, serverOf } from '../support/cluster.ts'
 import { commandRunner } from '../support/commands.ts'
 import { openDoors } from '../support/door.ts'
 import { brokenInvariants } from '../support/invariants.ts'
+import { subscribe } from '../support/live.ts'
 import { openPageBuyer } from '../support/payment-page-buyer.ts'
 
 // One server of the cluster refuses connections, as after a crash: its address leads to a port that nobody listens on.
@@ -21,7 +22,7 @@ let living: string
 let gone: string
 let server: Awaited<ReturnType<typeof serverOf>>
 beforeAll(async () => {
-  cluster = await openClusterSale({ settings: openDoors })
+  cluster = await openClusterSale({ settings: openDoors, listen: true })
   ;[living = '', gone = ''] = cluster.organizationIds
   server = await serverOf(cluster.sale.db, gone)
 })
@@ -43,6 +44,13 @@ test('organizations of other servers sell on; those of this one are told to come
   const before = await Promise.all(
     [living, gone].map(async (id) => (await checkOutOf(id)).json<{ data: Checkout }>().data),
   )
+  type Watched = { ticketRates: { id: string; availability: { sold: number } } }
+  const ids = [`rate_${living}`, `rate_${gone}`]
+  const watched = subscribe<Watched>(sale.url, sale.channel, {
+    query: 'subscription ($ids: [ID!]!) { ticketRates(of: { ids: $ids }) { id availability { sold } } }',
+    variables: { ids },
+  })
+  await watched.opened()
   await moveServer(1)
   try {
     for (let times = 0; times < 3; times++) {
@@ -69,6 +77,11 @@ test('organizations of other servers sell on; those of this one are told to come
     expect((await inspectServers(sale.db)).unreachableShards).toBeGreaterThan(0)
     const { run } = commandRunner(() => sale.database)
     expect((await run('doctor')).output).toContain('out of reach')
+
+    // Streams go on, also one of rates of both servers.
+    await watched.until(
+      ({ ticketRates: { id, availability } }) => id === `rate_${living}` && availability.sold === 3,
+    )
 
     // Jobs do what they can.
     await runSql(

@@ -1,21 +1,23 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { eq, sql } from 'drizzle-orm'
+import { and, eq, sql } from 'drizzle-orm'
 import { z } from 'zod'
+import { readSold } from '../../data/by-organization.ts'
 import { fewRowsOf } from '../../data/json-rows.ts'
 import { PullStream } from '../../data/pull-stream.ts'
-import { anyOf, type Find, queryTogether } from '../../data/query.ts'
+import { anyOf, type Find, inOrganizationIfNamed, queryTogether } from '../../data/query.ts'
 import { watchTopic } from '../../database/announcements.ts'
 import { type Database, perDatabase } from '../../database/database.ts'
 import { type Context, loadNamed, requireCaller } from '../../request/context.ts'
 import { problem, refusal, refuseIf } from '../../shared/errors.ts'
+import { byId } from '../../shared/group-by.ts'
 import { identifier } from '../../shared/input-types.ts'
 import { type Mode, perMode } from '../../shared/mode.ts'
 import { eventById } from '../event/loaders.ts'
 import { events } from '../event/table.ts'
-import { byRate, countedRates, rateColumns, ratePrices } from './loaders.ts'
+import { byRate, countedRates, organizationOfRate, rateColumns, ratePrices } from './loaders.ts'
 import { ticketRatesByEventId } from './offer-loaders.ts'
 import { leftOf, type RateStatus, rateStatus, soldOf } from './sale-rules.ts'
-import { type Price, rateInMode, type TicketRate, ticketRates } from './table.ts'
+import { type Price, rateInMode, stock, type TicketRate, ticketRates } from './table.ts'
 
 /** A rate as it was read last, with its prices, and when that was by the database's clock. */
 export type WatchedRate = TicketRate & { prices: Price[]; status: RateStatus; readAt: Date }
@@ -37,20 +39,24 @@ const ratesOfKeys: Find<Row> = {
   query: (select, keys) =>
     countedRates(select)
       .innerJoin(events, eq(events.id, ticketRates.eventId))
-      .where(anyOf(ticketRates.id, keys)),
+      .where(and(inOrganizationIfNamed(stock.organizationId), anyOf(ticketRates.id, keys))),
 }
 const findWatched = queryTogether<[Row, Price]>('watched_rates', [ratesOfKeys, ratePrices])
 
-/** Reads rates in one statement, whoever may see them: compare `organizationId`. */
-async function readRates(db: Database, mode: Mode, keys: string[]): Promise<WatchedRate[]> {
-  const [rates, prices] = await findWatched(db, { mode, keys })
-  const pricesOf = byRate(prices)
-  return rates.map(({ startDate, endDate, now, ...rate }) => {
-    const readAt = new Date(now)
-    const prices = pricesOf.get(rate.id) ?? []
-    return { ...rate, prices, readAt, status: rateStatus(rate, { startDate, endDate }, prices, readAt) }
-  })
-}
+// Rates that are read together share a statement, whoever may see them: compare `organizationId`. Those of a server that is
+// away delay and fail no others.
+const readRate = perMode((mode) =>
+  readSold<WatchedRate>(async (db, values) => {
+    const [rates, prices] = await findWatched(db, { mode, ...values })
+    const pricesOf = byRate(prices)
+    const watched = rates.map(({ startDate, endDate, now, ...rate }) => {
+      const readAt = new Date(now)
+      const prices = pricesOf.get(rate.id) ?? []
+      return { ...rate, prices, readAt, status: rateStatus(rate, { startDate, endDate }, prices, readAt) }
+    })
+    return byId(watched)
+  }, organizationOfRate),
+)
 
 const isSame = (one: WatchedRate, other: WatchedRate | null) =>
   one.status === other?.status && soldOf(one) === soldOf(other) && leftOf(one) === leftOf(other)
@@ -111,20 +117,24 @@ function createRateWatch(db: Database, mode: Mode) {
       const ids = [...moved].slice(0, maxTogether)
       for (const id of ids) moved.delete(id)
       // A database that is away is looked at again in a second.
-      await Promise.all([read(ids).catch(() => {}), wait(readEveryMs, undefined, { ref: false })])
+      await Promise.allSettled([...ids.map(read), wait(readEveryMs, undefined, { ref: false })])
     }
     isReading = false
   }
 
-  async function read(ids: string[]): Promise<void> {
-    for (const rate of await readRates(db, mode, ids)) {
-      const watched = watchedOf.get(rate.id)
-      // Statements may overtake each other.
-      if (!watched || isSame(rate, watched.current) || rate.readAt < (watched.current?.readAt ?? rate.readAt))
-        continue
-      watched.current = rate
-      for (const { onMoved } of watched.readers) onMoved(rate.id)
-    }
+  async function read(id: string): Promise<void> {
+    const rate = await readRate[mode](db, id)
+    const watched = watchedOf.get(id)
+    // Statements may overtake each other.
+    if (
+      !rate ||
+      !watched ||
+      isSame(rate, watched.current) ||
+      rate.readAt < (watched.current?.readAt ?? rate.readAt)
+    )
+      return
+    watched.current = rate
+    for (const { onMoved } of watched.readers) onMoved(id)
   }
 
   return {
@@ -133,7 +143,7 @@ function createRateWatch(db: Database, mode: Mode) {
     async watch(reader: RateWatcher): Promise<() => void> {
       for (const id of reader.rateIds) (watchedOf.get(id) ?? open(id)).readers.add(reader)
       const stop = () => unwatch(reader)
-      await read(reader.rateIds).catch((error) => {
+      await Promise.all(reader.rateIds.map(read)).catch((error) => {
         stop()
         throw error
       })
