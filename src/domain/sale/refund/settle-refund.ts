@@ -100,12 +100,18 @@ const lowerPayments = query(
   where ${inOrganization(payments.organizationId)} and ${payments.id} = lowered.id`,
 )
 
-const returned = arrayRows('returned', { id: 'text', amount: tickets.refundedAmount, refunds: 'jsonb' })
+const { refundedAt } = tickets
+const returned = arrayRows('returned', {
+  id: 'text',
+  amount: tickets.refundedAmount,
+  refundedAt,
+  refunds: 'jsonb',
+})
 
 const countRefunds = query(
   'count_refunds',
   () => sql`
-  update ${tickets} set refunded_amount = ${tickets.refundedAmount} + returned.amount, refunded_at = ${nowMs},
+  update ${tickets} set refunded_amount = ${tickets.refundedAmount} + returned.amount, refunded_at = returned."refundedAt",
     refunds = ${tickets.refunds} || returned.refunds, updated_at = ${nowMs}
   from ${returned.typed} where ${inOrganization(tickets.organizationId)} and ${tickets.id} = returned.id`,
 )
@@ -145,6 +151,7 @@ async function recordRefunded(
   const returns = ofTickets.map(([id, own]) => ({
     id,
     amount: own.reduce((sum, { amount }) => sum + amount, 0),
+    refundedAt: first.succeededAt,
     refunds: own.map(({ channelId, amount, succeededAt: at }) => ({ channelId, amount, at })),
   }))
   const soldOf = groupBy(sold, ({ paymentId }) => paymentId)
