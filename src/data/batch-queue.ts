@@ -1,4 +1,7 @@
+import { type Database, isOutage, perDatabase } from '../database/database.ts'
+import { busy } from '../shared/errors.ts'
 import { instruments, type Origin } from '../shared/instruments.ts'
+import { createBulkhead } from './bulkhead.ts'
 
 type BatchLimits = {
   /** Jobs per run. */
@@ -197,4 +200,28 @@ export function batchByKey<Job, Outcome>(
       instruments.observer?.onWaiting(runs.name, 1)
       schedule()
     })
+}
+
+/** Joins writes by key, through a queue for each database: those that arrive while others of their key are written are
+ *  written together, up to 64 at once. What a run defers, because its rows are locked elsewhere, is written alone
+ *  afterwards, and then waits for them. Refuses: BUSY, with these words, if too many wait. */
+export function writesByKey<Job, Outcome>(
+  name: string,
+  write: (db: Database, jobs: Job[], onLocked: 'wait' | 'skip') => Promise<(Outcome | typeof deferred)[]>,
+  { words, ...limits }: Pick<BatchLimits, 'maxAlone' | 'maxOfKey' | 'maxWaiting'> & { words: string },
+): (db: Database, key: string, job: Job) => Promise<Outcome> {
+  const queueOf = perDatabase((db) =>
+    batchByKey<Job, Outcome | typeof deferred>(
+      { name, alone: (jobs) => write(db, jobs, 'skip'), concernsAll: isOutage, busy: () => busy(words) },
+      { maxTogether: 64, maxMixed: 0, ...limits },
+    ),
+  )
+  const aloneOf = perDatabase(() => createBulkhead({ maxAtOnce: 1, maxWaiting: limits.maxWaiting }))
+  return async (db, key, job) => {
+    const outcome = await queueOf(db)(key, job)
+    if (outcome !== deferred) return outcome
+    const [exact] = await aloneOf(db)(() => write(db, [job], 'wait'))
+    if (exact === undefined || exact === deferred) throw new Error(`${name}: deferred although written alone`)
+    return exact
+  }
 }

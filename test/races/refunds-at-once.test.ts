@@ -1,9 +1,10 @@
 // Runs in: postgres, citus, slow-forms
 
 import { setTimeout } from 'node:timers/promises'
-import { asc, countDistinct, eq, sql } from 'drizzle-orm'
+import { and, asc, countDistinct, eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { changes } from '../../src/domain/change/table.ts'
+import { deliveries } from '../../src/domain/delivery/table.ts'
 import { invoices } from '../../src/domain/invoice/table.ts'
 import { lockPayments } from '../../src/domain/payment/lock-payment.ts'
 import type { RefundOutcome } from '../../src/domain/payment/provider.ts'
@@ -11,6 +12,7 @@ import { type RefundAttempt, refunds as table } from '../../src/domain/refund/ta
 import { processDueRefunds } from '../../src/domain/sale/refund/request-provider-refund.ts'
 import { settleRefunds } from '../../src/domain/sale/refund/settle-refund.ts'
 import { receiveProviderEvent } from '../../src/domain/sale/settle/receive-provider-event.ts'
+import { lockTickets } from '../../src/domain/ticket/require-ticket.ts'
 import { tickets } from '../../src/domain/ticket/table.ts'
 import { groupBy } from '../../src/shared/group-by.ts'
 import { type Checkout, countersOf } from '../support/checkouts.ts'
@@ -95,6 +97,14 @@ test('concurrent refunds never exceed what was paid', async () => {
   await expectSound(checkout)
 })
 
+/** Locks the first ticket of a checkout for a second. A refund of it waits for that, and all others for the refund: they
+ *  are opened together afterwards. */
+const lockTicketForASecond = (checkout: Checkout | undefined) =>
+  sale.db.transaction(async (tx) => {
+    await lockTickets(tx, { organizationId: 'org_1', keys: [checkout?.tickets[0]?._id] })
+    await setTimeout(1000)
+  })
+
 test('refunds of many payments at once share transactions, and a refused one stops no other', async () => {
   const bought = await times(8, () => refunds.buyTickets(sale, 2))
   // Each transaction has a time of its own.
@@ -103,11 +113,7 @@ test('refunds of many payments at once share transactions, and a refused one sto
     return Number(row?.count)
   }
   const before = await transactions()
-  // The first one waits for a payment, and the others for the first one.
-  const locked = sale.db.transaction(async (tx) => {
-    await lockPayments(tx, 'org_1', [bought[0]?.payment_id ?? ''], 'wait')
-    await setTimeout(1000)
-  })
+  const locked = lockTicketForASecond(bought[0])
   const answers = await Promise.all(
     bought.flatMap((checkout) => [
       refunds.refundTicket(sale, refunds.ticketOf(checkout), { amount: 5 }),
@@ -131,6 +137,42 @@ test('refunds of many payments at once share transactions, and a refused one sto
     ...[7, 9, 11, 13, 15].map((index) => [index, 'REFUND_TOO_HIGH 0']),
   ])
   for (const checkout of bought) await expectSound(checkout)
+})
+
+test('a payment that is locked keeps its own refund waiting, and no other', async () => {
+  const [held, ...free] = await times(4, () => refunds.buyTickets(sale))
+  let isFree = false
+  const locked = sale.db.transaction(async (tx) => {
+    await lockPayments(tx, 'org_1', [held?.payment_id ?? ''], 'wait')
+    await setTimeout(1500)
+    isFree = true
+  })
+  await setTimeout(100)
+  const waiting = refunds.refundTicket(sale, held?.tickets[0]?._id ?? '')
+  const others = await Promise.all(
+    free.map((checkout) => refunds.refundTicket(sale, refunds.ticketOf(checkout))),
+  )
+  expect(isFree).toBe(false)
+  expect(others.map(({ refund }) => refund?.status)).toEqual(Array(3).fill('SUCCEEDED'))
+  expect((await waiting).refund?.status).toBe('SUCCEEDED')
+  expect(isFree).toBe(true)
+  await locked
+})
+
+test('a repeated request in the same turn, which asks for no mails, takes none from the first', async () => {
+  const [waited, checkout] = [await refunds.buyTickets(sale), await refunds.buyTickets(sale)]
+  const locked = lockTicketForASecond(waited)
+  await setTimeout(100)
+  const first = refunds.refundTicket(sale, refunds.ticketOf(waited))
+  await setTimeout(100)
+  const ask = (notify: boolean) =>
+    refunds.refundTicket(sale, refunds.ticketOf(checkout), { idempotencyKey: 'told', notify })
+  const [told, silent] = await Promise.all([ask(true), ask(false)])
+  await Promise.all([first, locked])
+  expect([told.replayed, silent.replayed]).toEqual([false, true])
+  const isOfCheckout = eq(deliveries.paymentId, checkout.payment_id)
+  const isRefund = sql`${deliveries.notice} ->> 'about' = 'refund'`
+  expect(await sale.db.$count(deliveries, and(isOfCheckout, isRefund))).toBe(1)
 })
 
 test('concurrent refunds with one idempotency key are one refund, for either ticket', async () => {
@@ -288,11 +330,11 @@ test('concurrent settlements that fail leave no gap in the invoice series', asyn
   let failed = 0
   const settle = (row: RefundAttempt, fails: boolean) =>
     db.transaction(async (tx) => {
-      const [settled] = await settleRefunds(tx, [
+      const settled = await settleRefunds(tx, [
         { refund: row, outcome: { kind: 'succeeded', reference: `re_${row.id}` } },
       ])
       // The invoice number is taken by now.
-      if (fails) throw new Error(`on purpose: ${settled?.status}`)
+      if (fails) throw new Error(`on purpose: ${settled.get(row.id)?.status}`)
     })
   const failing = (row: RefundAttempt) => settle(row, true).catch(() => void failed++)
   await Promise.all(rows.flatMap((row) => [failing(row), settle(row, false), failing(row)]))
@@ -320,7 +362,7 @@ test('a failed settlement leaves nothing behind and can be repeated', async () =
     refundedAmount: 0,
     correctiveInvoiceReferences: [],
   })
-  const [settled] = await db.transaction((tx) => settleRefunds(tx, [{ refund: row, outcome: reported }]))
-  expect(settled?.status).toBe('succeeded')
+  const settled = await db.transaction((tx) => settleRefunds(tx, [{ refund: row, outcome: reported }]))
+  expect(settled.get(row.id)?.status).toBe('succeeded')
   await expectSound(checkout)
 })

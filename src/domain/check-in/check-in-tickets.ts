@@ -1,7 +1,7 @@
-import { batchByKey } from '../../data/batch-queue.ts'
+import { writesByKey } from '../../data/batch-queue.ts'
 import { boundedTransactions } from '../../data/bulkhead.ts'
 import { nameInMode, retryOnDuplicate } from '../../data/idempotency.ts'
-import { type Connection, isDuplicate, isOutage, perDatabase } from '../../database/database.ts'
+import { type Connection, isDuplicate } from '../../database/database.ts'
 import { announceOnCommit } from '../../database/transaction.ts'
 import { type Context, requireIntegration } from '../../request/context.ts'
 import { busy, type Problem, problem } from '../../shared/errors.ts'
@@ -109,17 +109,10 @@ async function decideOnce(asked: Asked[]): Promise<ScanOutcome[]> {
 }
 
 // Single scans of an integration that arrive while others are written are then written together.
-const queueOf = perDatabase(() =>
-  batchByKey<Asked, ScanOutcome>(
-    {
-      name: 'check-ins',
-      alone: decideOnce,
-      concernsAll: isOutage,
-      busy: () => busy('Too many scans at once. Try again.'),
-    },
-    { maxTogether: 64, maxMixed: 0, maxAlone: 3, maxOfKey: 2, maxWaiting: 500 },
-  ),
-)
+const decideTogether = writesByKey<Asked, ScanOutcome>('check-ins', (_, asked) => decideOnce(asked), {
+  ...{ maxAlone: 3, maxOfKey: 2, maxWaiting: 500 },
+  words: 'Too many scans at once. Try again.',
+})
 
 /** Checks people with tickets of the integration's organization in or out, by up to 200 scans, as a scanner
  *  has kept them while it was offline. Each scan has an outcome of its own, in the order of the request, and
@@ -148,5 +141,5 @@ export async function checkInTickets(scans: BatchedScan[], ctx: Context): Promis
  *  Refuses: FORBIDDEN for a channel, INVALID, IDEMPOTENCY_KEY_REUSED, BUSY (DECISIONS 5, 9). */
 export function checkInTicket(input: CheckInInput, ctx: Context): Promise<ScanOutcome> {
   const { integrationId } = requireIntegration(ctx)
-  return queueOf(ctx.db)(nameInMode(ctx, integrationId), { input, ctx })
+  return decideTogether(ctx.db, nameInMode(ctx, integrationId), { input, ctx })
 }

@@ -32,13 +32,14 @@ const ofPayments = (tx: Connection, organizationId: string, paymentIds: string[]
 
 type Tickets = Awaited<ReturnType<typeof ofPayments>>
 
-/** A notice to be queued. `ticketId` is the only ticket that it is about; without it, it is about all active ones. */
-type NewNotice = Omit<Notice, 'language' | 'byHand'> & { ticketId?: string | null }
+/** A notice to be queued. `ticketId` is the only ticket that it is about; without it, it is about all active ones.
+ *  `paymentId` is the only payment, of several. */
+type NewNotice = Omit<Notice, 'language' | 'byHand'> & { ticketId?: string | null; paymentId?: string }
 
 // Lists the mails of a notice about tickets of one payment, of which all tickets are given.
 function mailsOf(
   tickets: Tickets,
-  { ticketId, occasion, amount, ...notice }: NewNotice & { occasion: string },
+  { ticketId, paymentId: _, occasion, amount, ...notice }: NewNotice & { occasion: string },
 ) {
   const held = tickets.filter(({ id, status }) => (ticketId ? id === ticketId : status === 'active'))
   const [first] = tickets
@@ -77,7 +78,9 @@ export async function queueNotices(
   if (notices.length === 0) return
   const rows = await ofPayments(tx, organizationId, paymentIds)
   const queued = [...groupBy(rows, ({ payment }) => payment.id).values()].flatMap((tickets) =>
-    notices.flatMap((notice) => mailsOf(tickets, notice)),
+    notices
+      .filter(({ paymentId = tickets[0]?.payment.id }) => paymentId === tickets[0]?.payment.id)
+      .flatMap((notice) => mailsOf(tickets, notice)),
   )
   for (let from = 0; from < queued.length; from += maxRows)
     await tx
@@ -97,8 +100,8 @@ export async function queueTicketNotices(
   if (!first) return
   const { organizationId } = first
   const paymentIds = [...new Set(told.map(({ paymentId }) => paymentId))]
-  const notices = told.map(({ ticketId, amount }) => ({
-    ...{ about, ticketId, occasion: `${about}:${newId('dlv')}` },
+  const notices = told.map(({ ticketId, paymentId, amount }) => ({
+    ...{ about, ticketId, paymentId, occasion: `${about}:${newId('dlv')}` },
     ...(amount === undefined ? {} : { amount }),
   }))
   await queueNotices(tx, { organizationId, paymentIds }, notices)

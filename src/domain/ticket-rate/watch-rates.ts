@@ -44,7 +44,7 @@ const ratesOfKeys: Find<Row> = {
 const findWatched = queryTogether<[Row, Price]>('watched_rates', [ratesOfKeys, ratePrices])
 
 // Rates that are read together share a statement, whoever may see them: compare `organizationId`. Those of a server that is
-// away delay and fail no others.
+// away fail no others.
 const readRate = perMode((mode) =>
   readSold<WatchedRate>(async (db, values) => {
     const [rates, prices] = await findWatched(db, { mode, ...values })

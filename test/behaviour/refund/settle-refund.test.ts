@@ -72,8 +72,8 @@ const setDue = (dueAt: SQL, checkout?: Checkout) =>
 const letBeDue = (checkout?: Checkout) => setDue(sql`now()`, checkout)
 const work = () => processDueRefunds(sale.db, provider)
 const settle = async (refund: RefundAttempt, outcome: RefundOutcome) => {
-  const [settled] = await sale.db.transaction((tx) => settleRefunds(tx, [{ refund, outcome }]))
-  return settled
+  const settled = await sale.db.transaction((tx) => settleRefunds(tx, [{ refund, outcome }]))
+  return settled.get(refund.id)
 }
 const rowOf = async (checkout: Checkout) => {
   const [row] = await refunds.refundRows(sale, checkout)

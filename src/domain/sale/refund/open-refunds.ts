@@ -6,7 +6,6 @@ import { inSeconds } from '../../../database/clock.ts'
 import { type Connection, isUnavailable } from '../../../database/database.ts'
 import type { Context } from '../../../request/context.ts'
 import { illegalTransition, Refusal, refusal } from '../../../shared/errors.ts'
-import { byId } from '../../../shared/group-by.ts'
 import { newRefundId } from '../../../shared/ids.ts'
 import { toMoney } from '../../../shared/money.ts'
 import { ownProvider } from '../../payment/provider.ts'
@@ -118,16 +117,15 @@ export const insertRefunds = async (tx: Connection, rows: NewRefund[]): Promise<
  *  rows of all. */
 export async function settleByHand(
   tx: Connection,
-  payments: Payment[],
+  payments: Map<string, Payment>,
   opened: RefundAttempt[],
 ): Promise<RefundAttempt[]> {
-  const byHand = new Set(payments.flatMap(({ id, provider }) => (provider === ownProvider ? [id] : [])))
-  const own = opened.filter(({ paymentId }) => byHand.has(paymentId))
+  const own = opened.filter(({ paymentId }) => payments.get(paymentId)?.provider === ownProvider)
   const decided = own.map((refund) => ({
     refund,
     outcome: { kind: 'succeeded' as const, reference: refund.id },
   }))
-  const settled = byId(await settleRefunds(tx, decided))
+  const settled = await settleRefunds(tx, decided)
   return opened.map((refund) => settled.get(refund.id) ?? refund)
 }
 

@@ -1,6 +1,6 @@
 import { and, getTableColumns, or } from 'drizzle-orm'
 import { z } from 'zod'
-import { batchByKey } from '../../../data/batch-queue.ts'
+import { deferred, writesByKey } from '../../../data/batch-queue.ts'
 import {
   checkReplay,
   hashRequest,
@@ -10,13 +10,14 @@ import {
 } from '../../../data/idempotency.ts'
 import { rowsOf } from '../../../data/json-rows.ts'
 import { anyOf, inOrganization, query } from '../../../data/query.ts'
-import { type Connection, isOutage, perDatabase } from '../../../database/database.ts'
+import type { Connection } from '../../../database/database.ts'
 import { atOnce } from '../../../database/transaction.ts'
 import { type Context, requireIntegration } from '../../../request/context.ts'
 import { Refusal, refusal } from '../../../shared/errors.ts'
 import * as scalars from '../../../shared/input-types.ts'
 import { requireAmount } from '../../../shared/money.ts'
 import { queueTicketNotices } from '../../delivery/queue-notices.ts'
+import { lockPayments, type OnLocked } from '../../payment/lock-payment.ts'
 import { type RefundAttempt, refunds } from '../../refund/table.ts'
 import {
   attemptRefunds,
@@ -26,8 +27,8 @@ import {
   openLedger,
   settleByHand,
 } from './open-refunds.ts'
-import { busyRefunds, refundsTogether, refundTransaction } from './settle-refund.ts'
-import { findNamed, lockAllNamed, type NamedTickets, ticketsOf } from './tickets-of.ts'
+import { refundLimits, refundTransaction } from './settle-refund.ts'
+import { findNamed, lockTicketsOf, type NamedTickets, ticketsOf } from './tickets-of.ts'
 
 const notify = z
   .boolean()
@@ -103,54 +104,54 @@ const refundsOf = ({ key, named }: Asked, made: RefundAttempt[]) => {
   return named.ids.flatMap((id) => own.filter(({ ticketId }) => ticketId === id))
 }
 
+type Tried = Opened | Refusal | typeof deferred
+
 // Opens refunds of requests of one organization, or finds those that they have made before. A refused one writes nothing,
-// and stops no other.
-async function openTogether(tx: Connection, asked: Asked[]): Promise<(Opened | Refusal)[]> {
+// and stops no other. Defers those whose payment is locked elsewhere if these are skipped.
+async function openTogether(tx: Connection, asked: Asked[], onLocked: OnLocked): Promise<Tried[]> {
   const named = asked.map(({ named }) => named)
   const organizationId = named[0]?.organizationId ?? ''
-  const paymentIds = [...new Set(named.map(({ paymentId }) => paymentId))]
+  const ids = [...new Set(named.map(({ paymentId }) => paymentId))]
+  const payments = await lockPayments(tx, organizationId, ids, onLocked)
+  const paymentIds = [...payments.keys()]
   const keys = asked.map(({ key }) => key.id)
   const hashes = asked.map(({ key }) => key.requestHash)
   const [locked, made, ledger] = await atOnce(
-    lockAllNamed(tx, named),
+    lockTicketsOf(tx, payments, named),
     findMade(tx, { organizationId, keys, hashes, paymentIds }),
     openLedger(tx, organizationId, paymentIds),
   )
   const rows: NewRefund[] = []
+  const told: NewRefund[] = []
   const tried = asked.map((one, index) => {
+    const tickets = locked[index]
+    if (!tickets) return deferred
     try {
-      const tickets = locked[index]
-      if (!tickets || isMade(one, [...made, ...rows])) return { isNew: false }
-      rows.push(...ledger.enter({ ...tickets, ...one, reason: 'REQUESTED' }))
-      return { isNew: true }
+      if (isMade(one, [...made, ...rows])) return 'made'
+      const entered = ledger.enter({ ...tickets, ...one, reason: 'REQUESTED' })
+      rows.push(...entered)
+      if (one.notify) told.push(...entered)
+      return 'new'
     } catch (error) {
       if (error instanceof Refusal) return error
       throw error
     }
   })
-  const silent = new Set(asked.flatMap(({ notify, key }) => (notify ? [] : [key.requestHash])))
-  const told = rows.filter(({ requestHash }) => !silent.has(requestHash ?? ''))
   const [opened] = await atOnce(insertRefunds(tx, rows), queueTicketNotices(tx, 'refund', told))
-  const payments = locked.map(({ payment }) => payment)
   const all = [...made, ...(await settleByHand(tx, payments, opened))]
   return asked.map((one, index) => {
     const outcome = tried[index]
-    return outcome instanceof Refusal
-      ? outcome
-      : { refunds: refundsOf(one, all), isNew: outcome?.isNew === true }
+    if (outcome === 'made' || outcome === 'new')
+      return { refunds: refundsOf(one, all), isNew: outcome === 'new' }
+    return outcome ?? deferred
   })
 }
 
-const queueOf = perDatabase((db) =>
-  batchByKey<Asked, Opened | Refusal>(
-    {
-      name: 'refund-requests',
-      alone: (asked) => retryOnDuplicate(() => refundTransaction(db, (tx) => openTogether(tx, asked))),
-      concernsAll: isOutage,
-      busy: busyRefunds,
-    },
-    refundsTogether,
-  ),
+const openRefunds = writesByKey<Asked, Opened | Refusal>(
+  'refund-requests',
+  (db, asked, onLocked) =>
+    retryOnDuplicate(() => refundTransaction(db, (tx) => openTogether(tx, asked, onLocked))),
+  refundLimits,
 )
 
 /** Refunds all or part of the amount paid for a ticket of the integration's organization, or all that is left of
@@ -167,7 +168,12 @@ export async function refundTickets(
   const named = await findNamed(of, ctx)
   const amount = toMinorAmount(input, named.currency)
   const key = hashRequest(caller, idempotencyKey, [caller, idempotencyKey, of, amount ?? null])
-  const opened = await queueOf(ctx.db)(nameInMode(ctx, named.organizationId), { named, amount, key, notify })
+  const opened = await openRefunds(ctx.db, nameInMode(ctx, named.organizationId), {
+    named,
+    amount,
+    key,
+    notify,
+  })
   if (opened instanceof Refusal) throw opened
   return { refunds: await attemptRefunds(opened, ctx), replayed: !opened.isNew }
 }

@@ -66,7 +66,7 @@ export async function requestRefund(ticketId: string, notify: boolean, ctx: Cont
     // The ticket was cancelled with an earlier refund, and that was told.
     if (!earlier && notify) await queueTicketNotices(tx, 'cancellation', opened)
     if (!earlier) await recordCancelled(tx, tickets)
-    return { refunds: await settleByHand(tx, [payment], opened), isNew: true }
+    return { refunds: await settleByHand(tx, new Map([[payment.id, payment]]), opened), isNew: true }
   })
   const [refund] = await attemptRefunds(opened, ctx)
   if (!refund) throw new Error(`the refund of ticket ${ticketId} was not returned`)

@@ -1,30 +1,30 @@
 import { and, asc, eq, getTableColumns, sql } from 'drizzle-orm'
 import { arrayRows } from '../../../data/array-params.ts'
-import { batchByKey } from '../../../data/batch-queue.ts'
+import { deferred, writesByKey } from '../../../data/batch-queue.ts'
 import { boundedTransactions } from '../../../data/bulkhead.ts'
 import { nameInMode } from '../../../data/idempotency.ts'
 import { rowsOf } from '../../../data/json-rows.ts'
 import { anyOf, inOrganization, query } from '../../../data/query.ts'
 import { nowMs } from '../../../database/clock.ts'
-import { type Connection, type Database, isOutage, perDatabase } from '../../../database/database.ts'
+import type { Connection, Database } from '../../../database/database.ts'
 import { announceOnCommit, atOnce } from '../../../database/transaction.ts'
-import { busy } from '../../../shared/errors.ts'
 import { byId, groupBy } from '../../../shared/group-by.ts'
 import { issueInvoices } from '../../invoice/issue-invoice.ts'
 import { paymentChange } from '../../payment/body.ts'
-import { lockPayments } from '../../payment/lock-payment.ts'
+import { lockPayments, type OnLocked } from '../../payment/lock-payment.ts'
 import type { RefundOutcome } from '../../payment/provider.ts'
 import { type Payment, payments } from '../../payment/table.ts'
 import { paymentMayBecome } from '../../payment/transitions.ts'
 import { type RefundAttempt, refunds } from '../../refund/table.ts'
+import { lockTickets } from '../../ticket/require-ticket.ts'
 import { tickets } from '../../ticket/table.ts'
 import { recordChanges } from '../../webhook/record-changes.ts'
 
 /** Limits of a queue of refunds: a run of an organization's, and at most one of another's beside it. */
-export const refundsTogether = { maxTogether: 64, maxMixed: 0, maxAlone: 2, maxOfKey: 1, maxWaiting: 500 }
-
-/** Refuses a refund that comes while too many wait. */
-export const busyRefunds = () => busy('Too many refunds at once. Try again.')
+export const refundLimits = {
+  ...{ maxAlone: 2, maxOfKey: 1, maxWaiting: 500 },
+  words: 'Too many refunds at once. Try again.',
+}
 
 /** Runs transactions that write refunds, two at a time per process. Never call a provider inside of one. */
 export const refundTransaction = boundedTransactions({ maxAtOnce: 2, maxWaiting: 500 })
@@ -57,7 +57,7 @@ const decided = arrayRows('decided', { id, status, reference, lastError, succeed
 const decide = query(
   'decide_refunds',
   () => sql`
-  update ${refunds} set status = decided.status, reference = decided.reference, last_error = decided."lastError",
+  update ${refunds} set status = decided.status, reference = coalesce(decided.reference, ${reference}), last_error = decided."lastError",
     succeeded_at = decided."succeededAt"
   from ${decided.typed} where ${inOrganization(refunds.organizationId)} and ${id} = decided.id`,
 )
@@ -173,21 +173,28 @@ async function recordRefunded(
 /** Applies providers' outcomes to refunds of one organization and mode, with all their consequences, in the caller's
  *  transaction. A refund is decided once: repeated outcomes change nothing, and a failure after a success undoes
  *  nothing, but is kept in `lastError` for the operator. Takes as many statements for one refund as for many. Returns
- *  the refunds' current rows. */
-export async function settleRefunds(tx: Connection, given: DecidedRefund[]): Promise<RefundAttempt[]> {
+ *  the refunds' current rows by their ids, without those whose payment is locked elsewhere if these are skipped. */
+export async function settleRefunds(
+  tx: Connection,
+  given: DecidedRefund[],
+  onLocked: OnLocked = 'wait',
+): Promise<Map<string, RefundAttempt>> {
   const [first] = given
-  if (!first) return []
+  if (!first) return new Map()
   const { organizationId } = first.refund
   const paymentIds = [...new Set(given.map(({ refund }) => refund.paymentId))]
-  const [locked, found, sold] = await atOnce(
-    lockPayments(tx, organizationId, paymentIds, 'wait'),
-    findRefunds(tx, { organizationId, keys: given.map(({ refund }) => refund.id) }),
-    findRates(tx, { organizationId, keys: paymentIds }),
+  const locked = await lockPayments(tx, organizationId, paymentIds, onLocked)
+  const taken = given.filter(({ refund }) => locked.has(refund.paymentId))
+  const ticketIds = [...new Set(taken.flatMap(({ refund }) => refund.ticketId ?? []))]
+  const [, found, sold] = await atOnce(
+    lockTickets(tx, { organizationId, keys: ticketIds }),
+    findRefunds(tx, { organizationId, keys: taken.map(({ refund }) => refund.id) }),
+    findRates(tx, { organizationId, keys: [...locked.keys()] }),
   )
   const before = byId(found)
   const after = new Map<string, (typeof found)[number]>()
   const currentOf = (id: string) => after.get(id) ?? before.get(id)
-  for (const { refund, outcome } of given) {
+  for (const { refund, outcome } of taken) {
     const row = currentOf(refund.id)
     const next = row && afterOutcome(row, outcome)
     if (next) after.set(refund.id, next)
@@ -199,22 +206,19 @@ export async function settleRefunds(tx: Connection, given: DecidedRefund[]): Pro
       decide(tx, { organizationId, ...decided.values(written) }),
       recordRefunded(tx, locked, sold, succeeded),
     )
-  return given.map(({ refund }) => currentOf(refund.id) ?? refund)
+  return new Map(taken.map(({ refund }) => [refund.id, currentOf(refund.id) ?? refund]))
 }
 
-const queueOf = perDatabase((db) =>
-  batchByKey<DecidedRefund, RefundAttempt>(
-    {
-      name: 'refunds',
-      alone: (given) => refundTransaction(db, (tx) => settleRefunds(tx, given)),
-      concernsAll: isOutage,
-      busy: busyRefunds,
-    },
-    refundsTogether,
-  ),
+const settleTogether = writesByKey<DecidedRefund, RefundAttempt>(
+  'refunds',
+  async (db, given, onLocked) => {
+    const settled = await refundTransaction(db, (tx) => settleRefunds(tx, given, onLocked))
+    return given.map(({ refund }) => settled.get(refund.id) ?? deferred)
+  },
+  refundLimits,
 )
 
 /** Settles a refund by itself. Those of an organization that arrive while others are written are written together.
  *  Refuses: BUSY if too many wait. */
 export const settleRefund = (db: Database, decided: DecidedRefund): Promise<RefundAttempt> =>
-  queueOf(db)(nameInMode(decided.refund, decided.refund.organizationId), decided)
+  settleTogether(db, nameInMode(decided.refund, decided.refund.organizationId), decided)

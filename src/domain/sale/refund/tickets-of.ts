@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Connection } from '../../../database/database.ts'
-import { atOnce } from '../../../database/transaction.ts'
 import type { Context } from '../../../request/context.ts'
+import { groupBy } from '../../../shared/group-by.ts'
 import * as scalars from '../../../shared/input-types.ts'
 import { requirePayment } from '../../payment/loaders.ts'
 import { lockPayments } from '../../payment/lock-payment.ts'
@@ -36,26 +36,33 @@ export async function findNamed(
 /** A locked payment, and tickets of it that are locked, in the order of the checkout. */
 export type LockedTickets = { payment: Payment; tickets: Ticket[] }
 
-/** Locks payments of one organization and then tickets of them. Returns each with its own. */
-export async function lockAllNamed(tx: Connection, named: NamedTickets[]): Promise<LockedTickets[]> {
+/** Locks tickets of locked payments of one organization. Returns each payment with its own; undefined in the place of one
+ *  that is not locked. */
+export async function lockTicketsOf(
+  tx: Connection,
+  payments: Map<string, Payment>,
+  named: NamedTickets[],
+): Promise<(LockedTickets | undefined)[]> {
   const organizationId = named[0]?.organizationId ?? ''
-  const paymentIds = [...new Set(named.map(({ paymentId }) => paymentId))]
-  const keys = [...new Set(named.flatMap(({ ids }) => ids))]
-  const [payments, tickets] = await atOnce(
-    lockPayments(tx, organizationId, paymentIds, 'wait'),
-    lockTickets(tx, { organizationId, keys }),
+  const taken = named.filter(({ paymentId }) => payments.has(paymentId))
+  const keys = [...new Set(taken.flatMap(({ ids }) => ids))]
+  const tickets = await lockTickets(tx, { organizationId, keys })
+  const own = groupBy(
+    tickets.sort((one, other) => one.position - other.position),
+    ({ paymentId }) => paymentId,
   )
-  tickets.sort((one, other) => one.position - other.position)
   return named.map(({ paymentId, ids }) => {
     const payment = payments.get(paymentId)
-    if (!payment) throw new Error(`payment ${paymentId} not found`)
-    return { payment, tickets: tickets.filter(({ id }) => ids.includes(id)) }
+    const tickets = own.get(paymentId) ?? []
+    return payment && { payment, tickets: tickets.filter(({ id }) => ids.includes(id)) }
   })
 }
 
 /** Locks a payment and then tickets of it. */
 export async function lockNamed(tx: Connection, named: NamedTickets): Promise<LockedTickets> {
-  const [locked] = await lockAllNamed(tx, [named])
-  if (!locked) throw new Error(`payment ${named.paymentId} was not locked`)
+  const { organizationId, paymentId } = named
+  const payments = await lockPayments(tx, organizationId, [paymentId], 'wait')
+  const [locked] = await lockTicketsOf(tx, payments, [named])
+  if (!locked) throw new Error(`payment ${paymentId} not found`)
   return locked
 }

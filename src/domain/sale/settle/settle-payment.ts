@@ -1,11 +1,9 @@
 import { and, eq, inArray } from 'drizzle-orm'
-import { batchByKey, deferred } from '../../../data/batch-queue.ts'
-import { createBulkhead } from '../../../data/bulkhead.ts'
+import { deferred, writesByKey } from '../../../data/batch-queue.ts'
 import { nameInMode } from '../../../data/idempotency.ts'
 import { inSeconds } from '../../../database/clock.ts'
-import { type Connection, type Database, isOutage, perDatabase } from '../../../database/database.ts'
+import type { Connection, Database } from '../../../database/database.ts'
 import { announceOnCommit, transaction } from '../../../database/transaction.ts'
-import { busy } from '../../../shared/errors.ts'
 import { isFast } from '../../../shared/fast.ts'
 import { arePayments, isOfPayments, lockPayments, type OnLocked } from '../../payment/lock-payment.ts'
 import { closeSessionsNow, dropSessions } from '../../payment/queue/follow-payments.ts'
@@ -150,19 +148,9 @@ export const settleGroup = (db: Database, group: Settlement[], onLocked: OnLocke
 
 // Two groups and one deferred settlement at a time: a rush of payments leaves the other connections to
 // everybody else.
-const limits = { maxTogether: 64, maxMixed: 0, maxAlone: 2, maxOfKey: 1, maxWaiting: 2_000 }
-
-const queuesOf = perDatabase((db) => {
-  const queue = batchByKey<Settlement, Settled>(
-    {
-      name: 'payments',
-      alone: (group) => settleGroup(db, group, 'skip'),
-      concernsAll: isOutage,
-      busy: () => busy('Too many payments of this organization at once. Try again.'),
-    },
-    limits,
-  )
-  return { queue, runAlone: createBulkhead({ maxAtOnce: 1, maxWaiting: 2_000 }) }
+const settleTogether = writesByKey<Settlement, SettlementResult>('payments', settleGroup, {
+  ...{ maxAlone: 2, maxOfKey: 1, maxWaiting: 2_000 },
+  words: 'Too many payments of this organization at once. Try again.',
 })
 
 /** Settles a payment with an outcome from its provider or its buyer, and returns its current status.
@@ -172,16 +160,12 @@ const queuesOf = perDatabase((db) => {
  *  the status does not allow change nothing, but a charge is never lost: see receiveMoney. Slow form: each
  *  alone. Refuses: BUSY if too many wait. */
 export async function settlePayment(db: Database, settlement: Settlement): Promise<SettlementResult> {
-  const { queue, runAlone } = queuesOf(db)
-  const { payment } = settlement
+  const { payment, outcome } = settlement
   // Paying takes its locks in another order than ending.
-  const key = `${nameInMode(payment, payment.organizationId)} ${settlement.outcome.kind === 'paid' ? 'paid' : 'ended'}`
-  const settled = isFast('settle-together') ? await queue(key, settlement) : deferred
-  if (settled !== deferred) return settled
-  return runAlone(async () => {
-    const [exact] = await settleGroup(db, [settlement], 'wait')
-    if (!exact || exact === deferred)
-      throw new Error(`payment ${settlement.payment.id} was deferred although it was settled alone`)
-    return exact
-  })
+  const key = `${nameInMode(payment, payment.organizationId)} ${outcome.kind === 'paid' ? 'paid' : 'ended'}`
+  if (isFast('settle-together')) return settleTogether(db, key, settlement)
+  const [settled] = await settleGroup(db, [settlement], 'wait')
+  if (!settled || settled === deferred)
+    throw new Error(`payment ${payment.id} was deferred although it was settled alone`)
+  return settled
 }
