@@ -19,16 +19,10 @@ import { endedOutcome, paidOutcome } from '../support/stub-provider.ts'
 
 const rounds = roundsOf(24)
 const prices = ['first', 'then'] as const
-const rates = ['rate', 'other'] as const
 const befores = ['pending', 'processing', 'paid', 'failed', 'expired', 'cancelled'] as const
 const endings = ['failed', 'expired', 'cancelled'] as const
 
-type Before = {
-  rate: (typeof rates)[number]
-  tickets: (typeof prices)[number][]
-  status: (typeof befores)[number]
-  isOverdue: boolean
-}
+type Before = { tickets: (typeof prices)[number][]; status: (typeof befores)[number]; isOverdue: boolean }
 type Report = {
   index: number
   ending: (typeof endings)[number] | 'processing'
@@ -41,18 +35,16 @@ type Report = {
 type Round = { hasMoney: boolean; left: number; payments: Before[]; reports: Report[] }
 
 const aSale = () => {
-  const ofRound = (_: unknown, round: number) =>
-    rates.map((rate) =>
-      aRate({
-        _id: `${rate}_${round}`,
-        prices: [
-          aPrice({ _id: `${rate}_first_${round}`, price: 10, quantity: 80 }),
-          aPrice({ _id: `${rate}_then_${round}`, price: 5 }),
-        ],
-      }),
-    )
-  const all = Array.from({ length: rounds }, ofRound).flat()
-  return openSale(aCatalogue({ events: all.map((rate) => anEvent({ ticket_rates: [rate] })) }))
+  const rates = Array.from({ length: rounds }, (_, round) =>
+    aRate({
+      _id: `rate_${round}`,
+      prices: [
+        aPrice({ _id: `first_${round}`, price: 10, quantity: 80 }),
+        aPrice({ _id: `then_${round}`, price: 5 }),
+      ],
+    }),
+  )
+  return openSale(aCatalogue({ events: rates.map((rate) => anEvent({ ticket_rates: [rate] })) }))
 }
 
 let together: Sale
@@ -68,7 +60,6 @@ const aRound: fc.Arbitrary<Round> = fc.record({
   left: fc.nat({ max: 3 }),
   payments: fc.array(
     fc.record({
-      rate: fc.constantFrom(...rates),
       tickets: fc.array(fc.constantFrom(...prices), { minLength: 1, maxLength: 3 }),
       // Most payments are open, as in a sale.
       status: fc.oneof(
@@ -99,13 +90,18 @@ const amountOf = (before: Before) =>
 async function prepare(sale: Sale, round: number, { payments: states, left }: Round): Promise<string[]> {
   const ids: string[] = []
   for (const before of states) {
-    const tickets = before.tickets.map((price) => anEntry(`${before.rate}_${price}_${round}`))
+    const tickets = before.tickets.map((price) => anEntry(`${price}_${round}`))
     const { payment_id } = await mustCheckOut(sale, {
-      ticket_rate_id: `${before.rate}_${round}`,
+      ticket_rate_id: `rate_${round}`,
       tickets,
       send_resourcers: true,
     })
-    const payment = { id: payment_id, organizationId: 'org_1', mode: 'live' as const }
+    const payment = {
+      id: payment_id,
+      organizationId: 'org_1',
+      ticketRateId: `rate_${round}`,
+      mode: 'live' as const,
+    }
     if (before.status === 'paid')
       await settlePayment(sale.db, {
         payment,
@@ -127,21 +123,20 @@ async function prepare(sale: Sale, round: number, { payments: states, left }: Ro
     ids.push(payment_id)
   }
   // Leaves few places for late payments, or none.
-  for (const rate of rates)
-    await sale.db.execute(
-      sql`update stock set capacity = sold_before + sold + held + ${left} where id = ${`${rate}_${round}`}`,
-    )
+  await sale.db.execute(
+    sql`update stock set capacity = sold_before + sold + held + ${left} where id = ${`rate_${round}`}`,
+  )
   return ids
 }
 
-const settlementsOf = ({ hasMoney, payments, reports }: Round, ids: string[]): Settlement[] =>
+const settlementsOf = ({ hasMoney, payments, reports }: Round, round: number, ids: string[]): Settlement[] =>
   reports.map(({ index: chosen, ending, reference, isShort, session, event }) => {
     const index = chosen % ids.length
     const [id, before] = [ids[index], payments[index]]
     if (!id || !before) throw new Error('a settlement is of a payment')
     const money = { amount: amountOf(before) - (isShort ? 1 : 0), reference: `${reference}_${id}` }
     return {
-      payment: { id, organizationId: 'org_1', mode: 'live' },
+      payment: { id, organizationId: 'org_1', ticketRateId: `rate_${round}`, mode: 'live' },
       outcome: hasMoney
         ? paidOutcome(id, money)
         : ending === 'processing'
@@ -166,13 +161,13 @@ const dump = sql.raw(`
       join tickets on tickets.organization_id = changes.organization_id and tickets.id = subject_id
       where changes.organization_id = 'org_1' and payment_id = payments.id) as ticket_changes
   from payments where organization_id = 'org_1' and (select ticket_rate_id from tickets
-    where tickets.organization_id = 'org_1' and payment_id = payments.id and position = 0) in `)
+    where tickets.organization_id = 'org_1' and payment_id = payments.id and position = 0) = `)
 
 const rowsOf = async ({ db }: Sale, round: number) => {
-  const ofRound = rates.map((rate) => `${rate}_${round}`)
+  const rate = `rate_${round}`
   const found = await db
     .select({ rows: sql`coalesce(json_agg(row_to_json(found)), '[]')` })
-    .from(sql`(${dump} ${ofRound} order by created_at, id) as found`)
+    .from(sql`(${dump} ${rate} order by created_at, id) as found`)
   const stock = await db
     .select({ rows: sql`json_agg(json_build_array(id, sold, held) order by id, mode)` })
     .from(sql`stock`)
@@ -181,7 +176,7 @@ const rowsOf = async ({ db }: Sale, round: number) => {
 }
 
 // Always included: a late payment for the last place, a repeated event, and a payment that may not change.
-const open: Before = { rate: 'rate', tickets: ['first'], status: 'pending', isOverdue: false }
+const open: Before = { tickets: ['first'], status: 'pending', isOverdue: false }
 const report: Report = {
   index: 0,
   ending: 'failed',
@@ -198,7 +193,7 @@ const everyKind: Round = {
     { ...open, status: 'expired' },
     { ...open, status: 'failed' },
     { ...open, status: 'cancelled' },
-    { ...open, rate: 'other' },
+    open,
     open,
   ],
   reports: [
@@ -222,10 +217,10 @@ test('settling together has the outcomes, rows and counters of one at a time', a
       together.statements.reset()
       alone.statements.reset()
       const outcomes = await Promise.all(
-        settlementsOf(drawn, grouped).map((settlement) => settlePayment(together.db, settlement)),
+        settlementsOf(drawn, round, grouped).map((settlement) => settlePayment(together.db, settlement)),
       )
       const expected: unknown[] = []
-      for (const settlement of settlementsOf(drawn, single))
+      for (const settlement of settlementsOf(drawn, round, single))
         expected.push(...(await settleGroup(alone.db, [settlement], 'wait')))
       expect(outcomes).toEqual(expected)
       const isLock = (text: string) => text.includes('from "payments"') && text.includes('for update')

@@ -32,7 +32,7 @@ const sell = (count: number): Promise<Checkout[]> =>
 
 const settle = (id: string, outcome = paidOutcome(id)) =>
   settlePayment(sale.db, {
-    payment: { id, organizationId: 'org_1', mode: 'live' },
+    payment: { id, organizationId: 'org_1', ticketRateId: 'rate_1', mode: 'live' },
     outcome,
   })
 

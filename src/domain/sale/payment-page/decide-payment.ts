@@ -2,7 +2,7 @@ import type { Services } from '../../../request/context.ts'
 import { paymentUrl } from '../../payment/payment-url.ts'
 import type { PaymentOrder, PaymentOutcome } from '../../payment/provider.ts'
 import { declinedEmail } from '../../payment/sandbox.ts'
-import type { Payment } from '../../payment/table.ts'
+import type { Payment, PaymentOfRate } from '../../payment/table.ts'
 import { openSessionOf, refreshSession, saveSession } from '../settle/provider-session.ts'
 import { settlePayment } from '../settle/settle-payment.ts'
 import type { FoundPayment } from './find-payment.ts'
@@ -52,7 +52,7 @@ async function pay(services: PaymentServices, found: FoundPayment, action: Buyer
   return answer.status === 'rejected' ? { ...decision, failure: answer.reason } : decision
 }
 
-async function end(services: PaymentServices, payment: Payment, status: 'expired' | 'cancelled') {
+async function end(services: PaymentServices, payment: PaymentOfRate, status: 'expired' | 'cancelled') {
   const { db, provider } = services
   const outcome: PaymentOutcome = { kind: 'ended', status }
   const sessionId = openSessionOf(payment, provider)

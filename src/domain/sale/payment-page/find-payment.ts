@@ -21,6 +21,7 @@ import { type AutomaticReason, automaticReasons } from '../refund/open-refunds.t
 
 const pageRows = fewRowsOf({
   ...getTableColumns(payments),
+  ticketRateId: tickets.ticketRateId,
   /** Seconds left of the hold, by the database's clock; 0 or less if it is overdue. */
   secondsLeft: sql<number>`ceil(extract(epoch from ${payments.expiresAt} - ${nowMs}))::integer`,
   /** Reason for the first automatic refund of the payment. */

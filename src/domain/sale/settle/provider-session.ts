@@ -4,13 +4,13 @@ import { nowMs, secondsFromNow } from '../../../database/clock.ts'
 import type { Database } from '../../../database/database.ts'
 import { transaction } from '../../../database/transaction.ts'
 import type { Services } from '../../../request/context.ts'
-import { findPayment } from '../../payment/loaders.ts'
 import { isPayment, type PaymentName } from '../../payment/lock-payment.ts'
 import type { PaymentProvider, PaymentSession } from '../../payment/provider.ts'
 import { queueSession } from '../../payment/queue/follow-payments.ts'
 import { isOfSession, openSessions } from '../../payment/queue/table.ts'
-import { type Payment, payments } from '../../payment/table.ts'
+import { type Payment, type PaymentOfRate, payments } from '../../payment/table.ts'
 import { settlePayment } from './settle-payment.ts'
+import { findPaymentToSettle } from './settlement.ts'
 
 /** Saves the session that a buyer is to pay in, even if the payment has ended in the meantime: an unknown
  *  open session would never be closed. If two sessions were opened at once, the first one saved wins. Returns
@@ -47,7 +47,7 @@ export const openSessionOf = ({ sessionId, sessionOpen, provider }: Payment, { n
  *  the buyer, and `failure` if the call failed. */
 export async function refreshSession(
   { db, provider }: Pick<Services, 'db' | 'provider'>,
-  payment: Payment,
+  payment: PaymentOfRate,
 ): Promise<{ status: Payment['status']; isOpen: boolean; failure?: unknown }> {
   const { status } = payment
   const sessionId = openSessionOf(payment, provider)
@@ -105,7 +105,7 @@ async function closeAtProvider(
   const outcome =
     status === 'processing' ? await provider.getSession(sessionId) : await provider.expireSession(sessionId)
   return async () => {
-    const payment = outcome && (await findPayment(db, organizationId, id))
+    const payment = outcome && (await findPaymentToSettle(db, organizationId, id))
     return payment && settlePayment(db, { payment, outcome, sessionId })
   }
 }

@@ -1,10 +1,10 @@
 import type { Database } from '../../../database/database.ts'
-import { findPayment } from '../../payment/loaders.ts'
 import type { ProviderEvent } from '../../payment/provider.ts'
 import { refunds } from '../../refund/table.ts'
 import { isRefund, refundTransaction, settleRefunds } from '../refund/settle-refund.ts'
 import { recordProviderEvents } from './record-reported.ts'
 import { settlePayment } from './settle-payment.ts'
+import { findPaymentToSettle } from './settlement.ts'
 
 /** Result of an event: `done` if it was applied, `repeated` if it is a duplicate, `unknown` if its payment or
  *  refund does not exist, `ignored` if it concerns neither. */
@@ -33,7 +33,7 @@ export async function receiveProviderEvent(db: Database, provider: string, event
   const { id, type, about } = event
   if (!about) return 'ignored'
   if (about.kind === 'refund') return receiveRefund(db, provider, event, about)
-  const payment = await findPayment(db, about.organizationId, about.paymentId)
+  const payment = await findPaymentToSettle(db, about.organizationId, about.paymentId)
   // A test payment is the sandbox's, which sends no events: no provider can know it.
   if (!payment || payment.mode === 'test') return 'unknown'
   const { isRepeated } = await settlePayment(db, {

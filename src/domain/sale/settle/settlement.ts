@@ -1,16 +1,25 @@
+import { readByOrganization } from '../../../data/by-organization.ts'
+import { byId } from '../../../shared/group-by.ts'
+import { ratesOfPayments } from '../../payment/loaders.ts'
 import type { LockedPayment } from '../../payment/lock-payment.ts'
 import type { PaymentOutcome, ProviderEvent } from '../../payment/provider.ts'
-import type { Charge, Payment } from '../../payment/table.ts'
+import type { Charge, Payment, PaymentOfRate } from '../../payment/table.ts'
 
 /** Outcome of a payment, reported by its buyer or its provider. */
 export type Settlement = {
-  payment: Pick<Payment, 'id' | 'organizationId' | 'mode'>
+  payment: Pick<PaymentOfRate, 'id' | 'organizationId' | 'ticketRateId' | 'mode'>
   outcome: PaymentOutcome
   /** Provider session that had this outcome. */
   sessionId?: string
   /** Provider event that reported it; applied once, however often it is delivered. */
   event?: Pick<ProviderEvent, 'id' | 'type'> & { provider: string }
 }
+
+/** Finds what a settlement needs of a payment: whoever reports an outcome may know only its key, but
+ *  settlements are batched by rate. Checks no permissions. */
+export const findPaymentToSettle = readByOrganization<Settlement['payment']>(async (db, values) =>
+  byId(await ratesOfPayments(db, values)),
+)
 
 /** Current status of the payment. `isRepeated` if the event was a duplicate. */
 export type SettlementResult = { status: Payment['status']; isRepeated: boolean }
