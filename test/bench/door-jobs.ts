@@ -7,7 +7,7 @@ import type { Server } from './server-process.ts'
 import { requestSide, withHoldCheck } from './sides.ts'
 import type { Worker } from './worker.ts'
 
-// What an organization does with its tickets, one at a time: at the door, and where money is given back.
+// Jobs of an organization with its tickets, one at a time: at the door, and where money is given back.
 
 // More than are answered, and few enough to be written quickly.
 const askedPerSecond = 4_000

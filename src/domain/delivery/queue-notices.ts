@@ -77,10 +77,8 @@ export async function queueNotices(
 ): Promise<void> {
   if (notices.length === 0) return
   const rows = await ofPayments(tx, organizationId, paymentIds)
-  const queued = [...groupBy(rows, ({ payment }) => payment.id).values()].flatMap((tickets) =>
-    notices
-      .filter(({ paymentId = tickets[0]?.payment.id }) => paymentId === tickets[0]?.payment.id)
-      .flatMap((notice) => mailsOf(tickets, notice)),
+  const queued = [...groupBy(rows, ({ payment }) => payment.id)].flatMap(([id, tickets]) =>
+    notices.filter(({ paymentId = id }) => paymentId === id).flatMap((notice) => mailsOf(tickets, notice)),
   )
   for (let from = 0; from < queued.length; from += maxRows)
     await tx

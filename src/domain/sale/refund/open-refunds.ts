@@ -53,7 +53,7 @@ const takenFrom = (
   { id: chargeId, paymentId, currency }: Pick<Charge, 'id' | 'paymentId' | 'currency'>,
 ) => ({ id: newRefundId(paymentId), organizationId, channelId, mode, paymentId, chargeId, currency })
 
-// What is left to refund of each of some tickets that has anything left. `refunded` is by ticket.
+// Lists the tickets with something left to refund, and how much. `refunded` is what was, by ticket.
 function leftOf({ payment, tickets, reason, amount = 0 }: NewRefunds, refunded: Map<string, number>) {
   if (!tickets.every(isPaid)) throw new Refusal(illegalTransition('payment', payment, 'refunded'))
   const open = tickets.flatMap(({ id: ticketId, totalAmount, warrantyAmount }) => {
