@@ -10,7 +10,8 @@ type BatchLimits = {
   maxMixed: number
   /** Concurrent runs of a single key, which may wait for row locks. */
   maxAlone: number
-  /** Concurrent runs of the same key: one writes while another, a full one, waits for its row locks. */
+  /** Concurrent runs of the same key: one writes while another, a full one, waits for its row locks. Also concurrent
+   *  mixed runs of the same family. */
   maxOfKey: number
   /** Jobs waiting per key; more are refused. */
   maxWaiting: number
@@ -70,6 +71,7 @@ export function batchByKey<Job, Outcome>(
   type Group = WaitingJob<Job, Outcome>[]
   const lines = new Map<string, Line<Job, Outcome>>()
   const running = { mixed: 0, alone: 0 }
+  const familiesRunning: Line<Job, Outcome>['family'][] = []
   let isScheduled = false
 
   // In a span that is linked to the requests of all jobs, if traces are on.
@@ -102,6 +104,8 @@ export function batchByKey<Job, Outcome>(
 
   async function runMixed(group: Group): Promise<void> {
     const unfinished: Group = []
+    const family = group[0]?.line.family
+    familiesRunning.push(family)
     try {
       const outcomes = (await traced(group, async () => runs.mixed?.(group.map(({ job }) => job)))) ?? []
       group.forEach((waiting, index) => {
@@ -113,6 +117,7 @@ export function batchByKey<Job, Outcome>(
       if (!runs.concernsAll(error)) unfinished.push(...group)
       else for (const { reject } of group) reject(error)
     }
+    familiesRunning.splice(familiesRunning.indexOf(family), 1)
     instruments.observer?.onWaiting(runs.name, unfinished.length)
     // In reverse, so that each line keeps the order of arrival.
     for (const waiting of unfinished.reverse()) {
@@ -128,10 +133,13 @@ export function batchByKey<Job, Outcome>(
 
   function takeMixed(): Group {
     const group: Group = []
+    const mayRun = (family: string | undefined) =>
+      group[0]
+        ? group[0].line.family === family
+        : familiesRunning.filter((other) => other === family).length < maxOfKey
     for (const line of lines.values()) {
       if (group.length >= maxTogether) break
-      const { family } = group[0]?.line ?? line
-      if (line.running === 0 && !line.isAlone && line.family === family)
+      if (line.running === 0 && !line.isAlone && mayRun(line.family))
         group.push(...takeFrom(line, maxTogether - group.length))
     }
     return group
@@ -203,17 +211,34 @@ export function batchByKey<Job, Outcome>(
 }
 
 /** Joins writes by key, through a queue for each database: those that arrive while others of their key are written are
- *  written together, up to 64 at once. What a run defers, because its rows are locked elsewhere, is written alone
- *  afterwards, and then waits for them. Refuses: BUSY, with these words, if too many wait. */
+ *  written together, up to 64 at once. With `mixed`, those of all keys of a family are, in up to two runs at once; each key
+ *  of a run that is deferred goes on by itself. What a run of one key defers, because its rows are locked elsewhere, is
+ *  written alone afterwards, and then waits for them. Refuses: BUSY, with these words, if too many wait. */
 export function writesByKey<Job, Outcome>(
   name: string,
   write: (db: Database, jobs: Job[], onLocked: 'wait' | 'skip') => Promise<(Outcome | typeof deferred)[]>,
-  { words, ...limits }: Pick<BatchLimits, 'maxAlone' | 'maxOfKey' | 'maxWaiting'> & { words: string },
+  {
+    words,
+    mixed,
+    ...limits
+  }: Pick<BatchLimits, 'maxAlone' | 'maxOfKey' | 'maxWaiting'> & {
+    words: string
+    mixed?: {
+      familyOf(job: Job): string
+      write(db: Database, jobs: Job[]): Promise<(Outcome | typeof deferred)[]>
+    }
+  },
 ): (db: Database, key: string, job: Job) => Promise<Outcome> {
   const queueOf = perDatabase((db) =>
     batchByKey<Job, Outcome | typeof deferred>(
-      { name, alone: (jobs) => write(db, jobs, 'skip'), concernsAll: isOutage, busy: () => busy(words) },
-      { maxTogether: 64, maxMixed: 0, ...limits },
+      {
+        name,
+        ...(mixed && { familyOf: mixed.familyOf, mixed: (jobs) => mixed.write(db, jobs) }),
+        alone: (jobs) => write(db, jobs, 'skip'),
+        concernsAll: isOutage,
+        busy: () => busy(words),
+      },
+      { maxTogether: 64, maxMixed: mixed ? 2 : 0, ...limits },
     ),
   )
   const aloneOf = perDatabase(() => createBulkhead({ maxAtOnce: 1, maxWaiting: limits.maxWaiting }))

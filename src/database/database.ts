@@ -133,6 +133,9 @@ export const isTransient = (error: unknown): boolean => transient.has(errorCode(
 /** Reports whether a row violated a unique constraint. */
 export const isDuplicate = (error: unknown): boolean => errorCode(error) === '23505'
 
+/** Reports whether a statement waited for a lock for too long. */
+export const isLockTimeout = (error: unknown): boolean => errorCode(error) === '55P03'
+
 // Read-only; out of disk, memory or connections; statement timeout; lock timeout.
 const unavailable = /^(25006|53[1-3]00|57014|55P03)$/
 

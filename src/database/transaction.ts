@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm'
 import { announce, type Topic } from './announcements.ts'
 import { invalidateCatalogue } from './catalogue-invalidation.ts'
 import { type Connection, type Database, isDistributed, markDistributed } from './database.ts'
@@ -48,4 +49,12 @@ export async function atOnce<Results extends unknown[]>(
   const results = await Promise.all(writes.map((write) => write.catch((error) => void failures.push(error))))
   if (failures.length > 0) throw failures[0]
   return results as Results
+}
+
+/** Lets the statements of a transaction that follow wait for a lock this long at most, also on the servers of a cluster.
+ *  Then they fail: see `isLockTimeout`. */
+export async function limitLockWaits(tx: Connection, milliseconds: number): Promise<void> {
+  const limit = sql.raw(`set local lock_timeout = ${milliseconds}`)
+  if (!isDistributed(tx)) await tx.execute(limit)
+  else await atOnce(tx.execute(sql`set local citus.propagate_set_commands = 'local'`), tx.execute(limit))
 }

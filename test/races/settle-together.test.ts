@@ -19,10 +19,16 @@ import { endedOutcome, paidOutcome } from '../support/stub-provider.ts'
 
 const rounds = roundsOf(24)
 const prices = ['first', 'then'] as const
+const rates = ['rate', 'other'] as const
 const befores = ['pending', 'processing', 'paid', 'failed', 'expired', 'cancelled'] as const
 const endings = ['failed', 'expired', 'cancelled'] as const
 
-type Before = { tickets: (typeof prices)[number][]; status: (typeof befores)[number]; isOverdue: boolean }
+type Before = {
+  rate: (typeof rates)[number]
+  tickets: (typeof prices)[number][]
+  status: (typeof befores)[number]
+  isOverdue: boolean
+}
 type Report = {
   index: number
   ending: (typeof endings)[number] | 'processing'
@@ -35,16 +41,18 @@ type Report = {
 type Round = { hasMoney: boolean; left: number; payments: Before[]; reports: Report[] }
 
 const aSale = () => {
-  const rates = Array.from({ length: rounds }, (_, round) =>
-    aRate({
-      _id: `rate_${round}`,
-      prices: [
-        aPrice({ _id: `first_${round}`, price: 10, quantity: 80 }),
-        aPrice({ _id: `then_${round}`, price: 5 }),
-      ],
-    }),
-  )
-  return openSale(aCatalogue({ events: rates.map((rate) => anEvent({ ticket_rates: [rate] })) }))
+  const ofRound = (_: unknown, round: number) =>
+    rates.map((rate) =>
+      aRate({
+        _id: `${rate}_${round}`,
+        prices: [
+          aPrice({ _id: `${rate}_first_${round}`, price: 10, quantity: 80 }),
+          aPrice({ _id: `${rate}_then_${round}`, price: 5 }),
+        ],
+      }),
+    )
+  const all = Array.from({ length: rounds }, ofRound).flat()
+  return openSale(aCatalogue({ events: all.map((rate) => anEvent({ ticket_rates: [rate] })) }))
 }
 
 let together: Sale
@@ -60,6 +68,7 @@ const aRound: fc.Arbitrary<Round> = fc.record({
   left: fc.nat({ max: 3 }),
   payments: fc.array(
     fc.record({
+      rate: fc.constantFrom(...rates),
       tickets: fc.array(fc.constantFrom(...prices), { minLength: 1, maxLength: 3 }),
       // Most payments are open, as in a sale.
       status: fc.oneof(
@@ -90,16 +99,16 @@ const amountOf = (before: Before) =>
 async function prepare(sale: Sale, round: number, { payments: states, left }: Round): Promise<string[]> {
   const ids: string[] = []
   for (const before of states) {
-    const tickets = before.tickets.map((price) => anEntry(`${price}_${round}`))
+    const tickets = before.tickets.map((price) => anEntry(`${before.rate}_${price}_${round}`))
     const { payment_id } = await mustCheckOut(sale, {
-      ticket_rate_id: `rate_${round}`,
+      ticket_rate_id: `${before.rate}_${round}`,
       tickets,
       send_resourcers: true,
     })
     const payment = {
       id: payment_id,
       organizationId: 'org_1',
-      ticketRateId: `rate_${round}`,
+      ticketRateId: `${before.rate}_${round}`,
       mode: 'live' as const,
     }
     if (before.status === 'paid')
@@ -123,9 +132,10 @@ async function prepare(sale: Sale, round: number, { payments: states, left }: Ro
     ids.push(payment_id)
   }
   // Leaves few places for late payments, or none.
-  await sale.db.execute(
-    sql`update stock set capacity = sold_before + sold + held + ${left} where id = ${`rate_${round}`}`,
-  )
+  for (const rate of rates)
+    await sale.db.execute(
+      sql`update stock set capacity = sold_before + sold + held + ${left} where id = ${`${rate}_${round}`}`,
+    )
   return ids
 }
 
@@ -136,7 +146,7 @@ const settlementsOf = ({ hasMoney, payments, reports }: Round, round: number, id
     if (!id || !before) throw new Error('a settlement is of a payment')
     const money = { amount: amountOf(before) - (isShort ? 1 : 0), reference: `${reference}_${id}` }
     return {
-      payment: { id, organizationId: 'org_1', ticketRateId: `rate_${round}`, mode: 'live' },
+      payment: { id, organizationId: 'org_1', ticketRateId: `${before.rate}_${round}`, mode: 'live' },
       outcome: hasMoney
         ? paidOutcome(id, money)
         : ending === 'processing'
@@ -161,13 +171,13 @@ const dump = sql.raw(`
       join tickets on tickets.organization_id = changes.organization_id and tickets.id = subject_id
       where changes.organization_id = 'org_1' and payment_id = payments.id) as ticket_changes
   from payments where organization_id = 'org_1' and (select ticket_rate_id from tickets
-    where tickets.organization_id = 'org_1' and payment_id = payments.id and position = 0) = `)
+    where tickets.organization_id = 'org_1' and payment_id = payments.id and position = 0) in `)
 
 const rowsOf = async ({ db }: Sale, round: number) => {
-  const rate = `rate_${round}`
+  const ofRound = rates.map((rate) => `${rate}_${round}`)
   const found = await db
     .select({ rows: sql`coalesce(json_agg(row_to_json(found)), '[]')` })
-    .from(sql`(${dump} ${rate} order by created_at, id) as found`)
+    .from(sql`(${dump} ${ofRound} order by created_at, id) as found`)
   const stock = await db
     .select({ rows: sql`json_agg(json_build_array(id, sold, held) order by id, mode)` })
     .from(sql`stock`)
@@ -176,7 +186,7 @@ const rowsOf = async ({ db }: Sale, round: number) => {
 }
 
 // Always included: a late payment for the last place, a repeated event, and a payment that may not change.
-const open: Before = { tickets: ['first'], status: 'pending', isOverdue: false }
+const open: Before = { rate: 'rate', tickets: ['first'], status: 'pending', isOverdue: false }
 const report: Report = {
   index: 0,
   ending: 'failed',
@@ -193,7 +203,7 @@ const everyKind: Round = {
     { ...open, status: 'expired' },
     { ...open, status: 'failed' },
     { ...open, status: 'cancelled' },
-    open,
+    { ...open, rate: 'other' },
     open,
   ],
   reports: [

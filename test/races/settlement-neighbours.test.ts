@@ -5,7 +5,7 @@ import { afterEach, expect, test } from 'vitest'
 import { payments } from '../../src/domain/payment/table.ts'
 import { settlePayment } from '../../src/domain/sale/settle/settle-payment.ts'
 import { anEntry, type Checkout, mustCheckOut } from '../support/checkouts.ts'
-import { aCatalogue, anEvent, aRateOf } from '../support/factories.ts'
+import { aCatalogue, anEvent, aRateNamed } from '../support/factories.ts'
 import { brokenInvariants } from '../support/invariants.ts'
 import { waitForBlockedStatement } from '../support/lock-waits.ts'
 import { openPageBuyer } from '../support/payment-page-buyer.ts'
@@ -21,18 +21,27 @@ afterEach(async () => {
   await sale.close()
 })
 
-const catalogue = () => aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(1000)] })] })
+const numbers = [1, 2, 3]
 
-const sell = (count: number): Promise<Checkout[]> =>
+const catalogue = () =>
+  aCatalogue({
+    events: numbers.map((number) =>
+      anEvent({
+        ticket_rates: [aRateNamed(String(number))],
+      }),
+    ),
+  })
+
+const sell = (count: number, rate = 1): Promise<Checkout[]> =>
   Promise.all(
     Array.from({ length: count }, () =>
-      mustCheckOut(sale, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] }),
+      mustCheckOut(sale, { ticket_rate_id: `rate_${rate}`, tickets: [anEntry(`price_${rate}`)] }),
     ),
   )
 
-const settle = (id: string, outcome = paidOutcome(id)) =>
+const settle = (id: string, outcome = paidOutcome(id), rate = 1) =>
   settlePayment(sale.db, {
-    payment: { id, organizationId: 'org_1', ticketRateId: 'rate_1', mode: 'live' },
+    payment: { id, organizationId: 'org_1', ticketRateId: `rate_${rate}`, mode: 'live' },
     outcome,
   })
 
@@ -55,6 +64,28 @@ test('a payment with a locked row waits, and others in its batch do not', async 
     expect((await settle(after?.payment_id ?? '')).status).toBe('paid')
   })
   expect(await waiting).toMatchObject({ status: 'paid' })
+})
+
+test('payments of a rate whose counter is locked for long wait, and those of other rates do not', async () => {
+  sale = await openSale(catalogue())
+  const bought = await Promise.all(
+    numbers.map(async (rate) => ({ rate, ids: (await sell(5, rate)).map(({ payment_id }) => payment_id) })),
+  )
+  const settleAll = ({ rate, ids }: { rate: number; ids: string[] }) =>
+    Promise.all(ids.map(async (id) => (await settle(id, paidOutcome(id), rate)).status))
+  const [locked, ...others] = bought
+  if (!locked) throw new Error('a rate was sold')
+  let waiting: Promise<string[]> | undefined
+  await sale.db.transaction(async (tx) => {
+    await tx.execute(sql`select from stock where id = 'rate_1' for update`)
+    waiting = settleAll(locked)
+    for (const statuses of await Promise.all(others.map(settleAll)))
+      expect(statuses).toEqual(Array(5).fill('paid'))
+    const [after] = await sell(1, 2)
+    expect((await settle(after?.payment_id ?? '', undefined, 2)).status).toBe('paid')
+    expect(await statusOf(locked.ids[0] ?? '')).toBe('pending')
+  })
+  expect(await waiting).toEqual(Array(5).fill('paid'))
 })
 
 test('a payment that fails does not fail others in its batch', async () => {
@@ -88,12 +119,16 @@ test('payments and failures in one batch each have their own outcome', async () 
   expect(settled.map(({ status }) => status)).toEqual(ids.map((_, index) => kinds[index % 4]))
 })
 
-test.each([1, 8, 60])('%i concurrent payments of a rate take 12 statements', async (count) => {
+test.each([1, 3, 20])('%i concurrent payments of each of three rates take 13 statements', async (count) => {
   sale = await openSale(catalogue())
-  const ids = (await sell(count)).map(({ payment_id }) => payment_id)
+  const bought = await Promise.all(numbers.map((rate) => sell(count, rate)))
   sale.statements.reset()
-  await Promise.all(ids.map((id) => settle(id)))
-  expect(sale.statements.length).toBe(12)
+  await Promise.all(
+    bought.flatMap((checkouts, index) =>
+      checkouts.map(({ payment_id: id }) => settle(id, paidOutcome(id), numbers[index])),
+    ),
+  )
+  expect(sale.statements.length).toBe(13)
 })
 
 test('many concurrent payments leave connections for other requests', async () => {

@@ -15,7 +15,7 @@ type Run = {
 const done = (job: Job) => `${job} done`
 
 /** A queue whose runs end on demand. A job's name is its key and a number: `a1`. */
-function controlled(more: Partial<typeof limits> = {}) {
+function controlled(more: Partial<typeof limits> = {}, familyOf?: (job: Job) => string) {
   const runs: Run[] = []
   const start = (kind: Run['kind']) => (jobs: Job[]) =>
     new Promise<(string | typeof deferred)[]>((resolve, reject) => {
@@ -31,6 +31,7 @@ function controlled(more: Partial<typeof limits> = {}) {
     {
       name: 'jobs',
       mixed: start('mixed'),
+      ...(familyOf && { familyOf }),
       alone: async (jobs) => (await start('alone')(jobs)).map(String),
       concernsAll: ({ message }: Error) => message === 'down',
       busy: () => new Error('busy'),
@@ -94,6 +95,19 @@ test('a running key gets a second run of its own once a full batch waits, and no
   await expect.poll(seen).toContain('alone a6 a7 a8 a9')
   for (const index of [2, 3, 4]) (await run(index)).end()
   expect(await Promise.all(answers)).toHaveLength(11)
+})
+
+test('a family whose mixed runs are at the limit leaves the other to other families', async () => {
+  const familyOf = (job: Job) => (job < 'c' ? 'first' : 'second')
+  const { add, run, seen } = controlled({ maxMixed: 2, maxOfKey: 1 }, familyOf)
+  const answers = add('a1')
+  await run(0)
+  answers.push(...add('b1', 'c1', 'd1'))
+  await expect.poll(seen).toEqual(['mixed a1', 'mixed c1 d1'])
+  ;(await run(0)).end()
+  await expect.poll(seen).toEqual(['mixed a1', 'mixed c1 d1', 'mixed b1'])
+  for (const index of [1, 2]) (await run(index)).end()
+  expect(await Promise.all(answers)).toHaveLength(4)
 })
 
 test('a key deferred by a mixed run runs alone, in order, without delaying other keys', async () => {

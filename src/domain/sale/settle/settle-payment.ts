@@ -1,14 +1,16 @@
 import { and, eq, inArray } from 'drizzle-orm'
 import { deferred, writesByKey } from '../../../data/batch-queue.ts'
+import { nameInMode } from '../../../data/idempotency.ts'
 import { inSeconds } from '../../../database/clock.ts'
-import type { Connection, Database } from '../../../database/database.ts'
-import { announceOnCommit, transaction } from '../../../database/transaction.ts'
+import { type Connection, type Database, isLockTimeout } from '../../../database/database.ts'
+import { announceOnCommit, atOnce, limitLockWaits, transaction } from '../../../database/transaction.ts'
 import { isFast } from '../../../shared/fast.ts'
-import { arePayments, lockPayments, type OnLocked } from '../../payment/lock-payment.ts'
+import { arePayments, isOfPayments, lockPayments, type OnLocked } from '../../payment/lock-payment.ts'
 import { closeSessionsNow, dropSessions } from '../../payment/queue/follow-payments.ts'
 import { holds } from '../../payment/queue/table.ts'
 import { payments } from '../../payment/table.ts'
 import { paymentMayBecome, wherePaymentMayBecome } from '../../payment/transitions.ts'
+import { tickets } from '../../ticket/table.ts'
 import { rateInMode } from '../../ticket-rate/table.ts'
 import { type Ending, releaseHolds } from '../release/release-holds.ts'
 import { receiveMoney } from './receive-money.ts'
@@ -31,7 +33,7 @@ const maxProcessingSeconds = 7 * 24 * 3600
 async function startProcessing(tx: Connection, undecided: LockedSettlement[]): Promise<string[]> {
   const [first] = undecided
   if (!first) return []
-  const { organizationId, ticketRateId } = first.settlement.payment
+  const { organizationId } = first.payment
   const ids = undecided.map(({ payment }) => payment.id)
   const expiresAt = inSeconds(maxProcessingSeconds)
   const processing = await tx
@@ -42,11 +44,15 @@ async function startProcessing(tx: Connection, undecided: LockedSettlement[]): P
   const moved = processing.map(({ id }) => id)
   announceOnCommit(tx, 'payments', moved)
   const formerEnds = undecided.map(({ payment }) => payment.expiresAt)
-  const isOfRate = and(eq(holds.organizationId, organizationId), eq(holds.ticketRateId, ticketRateId))
+  const rates = tx
+    .select({ id: tickets.ticketRateId })
+    .from(tickets)
+    .where(isOfPayments(tickets, organizationId, moved))
+  const areOfRates = and(eq(holds.organizationId, organizationId), inArray(holds.ticketRateId, rates))
   await tx
     .update(holds)
     .set({ expiresAt })
-    .where(and(isOfRate, inArray(holds.expiresAt, formerEnds), inArray(holds.paymentId, moved)))
+    .where(and(areOfRates, inArray(holds.expiresAt, formerEnds), inArray(holds.paymentId, moved)))
   return moved
 }
 
@@ -57,7 +63,7 @@ function toEnding({ settlement: { outcome }, payment }: LockedSettlement): Endin
   return paymentMayBecome(payment.status, status) ? [{ id, organizationId, status }] : []
 }
 
-/** Ends locked payments of one rate without a charge, or makes them `processing`. Transitions that a
+/** Ends locked payments of one organization without a charge, or makes them `processing`. Transitions that a
  *  payment's status does not allow change nothing. A pending payment that is overdue by the database's clock
  *  expires (DECISIONS 5). */
 async function endUnpaid(tx: Connection, settlements: LockedSettlement[]): Promise<SettledStatuses> {
@@ -72,7 +78,6 @@ async function endUnpaid(tx: Connection, settlements: LockedSettlement[]): Promi
 
 type Settled = SettlementResult | typeof deferred
 
-// Settlements of one rate are of one organization.
 const organizationOf = ([first]: Settlement[]): string => first?.payment.organizationId ?? ''
 
 // Locks payments and returns the first settlement of each. Leaves out payments that are locked elsewhere, and
@@ -121,13 +126,16 @@ async function closeSessionsOf(
   await closeSessionsNow(tx, others)
 }
 
-/** Settles payments of one rate in one transaction, either all with a charge or all without. Each has the
- *  outcome that it would have by itself. Defers, and leaves untouched: payments that are locked elsewhere
+/** Settles payments of one organization and mode in one transaction, either all with a charge or all without. Each has
+ *  the outcome that it would have by itself. Defers, and leaves untouched: payments that are locked elsewhere
  *  (with `skip`), second settlements of a payment, and late or mismatching charges, unless they come
- *  alone. */
-export const settleGroup = (db: Database, group: Settlement[], onLocked: OnLocked) =>
+ *  alone. Waits for each lock for `maxLockWait` milliseconds at most. */
+export const settleGroup = (db: Database, group: Settlement[], onLocked: OnLocked, maxLockWait?: number) =>
   transaction(db, async (tx) => {
-    const taken = await lockSettlements(tx, group, onLocked)
+    const [, taken] = await atOnce(
+      maxLockWait === undefined ? Promise.resolve() : limitLockWaits(tx, maxLockWait),
+      lockSettlements(tx, group, onLocked),
+    )
     const applied = new Set(await recordEvents(tx, [...taken.values()]))
     const effective = [...applied].filter(takesEffect)
     const withCharge = effective.filter(({ settlement }) => settlement.outcome.kind === 'paid')
@@ -142,23 +150,43 @@ export const settleGroup = (db: Database, group: Settlement[], onLocked: OnLocke
     })
   })
 
-// Two groups and one deferred settlement at a time: a rush of payments leaves the other connections to
-// everybody else.
+// Settles payments of any rates of an organization. Checkouts lock a counter for some milliseconds; if somebody locks one
+// for longer, the payments of all other rates must not wait for it, so that all are deferred, and those of each rate are
+// settled by themselves.
+async function settleManyRates(db: Database, group: Settlement[]): Promise<Settled[]> {
+  try {
+    return await settleGroup(db, group, 'skip', 100)
+  } catch (error) {
+    if (isLockTimeout(error)) return group.map(() => deferred)
+    throw error
+  }
+}
+
+// Paying takes its locks in another order than ending.
+const inKind = (name: string, { outcome }: Settlement) =>
+  `${name} ${outcome.kind === 'paid' ? 'paid' : 'ended'}`
+
+// Two groups of organizations, two of rates and one deferred settlement at a time: a rush of payments leaves the other
+// connections to everybody else.
 const settleTogether = writesByKey<Settlement, SettlementResult>('payments', settleGroup, {
   ...{ maxAlone: 2, maxOfKey: 1, maxWaiting: 2_000 },
+  mixed: {
+    write: settleManyRates,
+    familyOf: (settlement) =>
+      inKind(nameInMode(settlement.payment, settlement.payment.organizationId), settlement),
+  },
   words: 'Too many payments of this rate at once. Try again.',
 })
 
 /** Settles a payment with an outcome from its provider or its buyer, and returns its current status.
- *  Settlements that arrive while others of their rate and mode run are batched, in order, into one transaction; each
- *  is atomic and has the outcome that it would have alone. A payment that is locked elsewhere, a second
+ *  Settlements that arrive while others of their organization and mode run are batched, in order, into one transaction; each
+ *  is atomic and has the outcome that it would have alone. If that would have to wait, those of each rate are batched. A payment that is locked elsewhere, a second
  *  settlement of one, and a late or mismatching charge are deferred and settled one by one. Transitions that
  *  the status does not allow change nothing, but a charge is never lost: see receiveMoney. Slow form: each
- *  alone. Refuses: BUSY if too many wait. */
+ *  alone. Refuses: BUSY if too many of a rate wait. */
 export async function settlePayment(db: Database, settlement: Settlement): Promise<SettlementResult> {
-  const { payment, outcome } = settlement
-  // Paying takes its locks in another order than ending.
-  const key = `${rateInMode(payment.mode, payment.ticketRateId)} ${outcome.kind === 'paid' ? 'paid' : 'ended'}`
+  const { payment } = settlement
+  const key = inKind(rateInMode(payment.mode, payment.ticketRateId), settlement)
   if (isFast('settle-together')) return settleTogether(db, key, settlement)
   const [settled] = await settleGroup(db, [settlement], 'wait')
   if (!settled || settled === deferred)
