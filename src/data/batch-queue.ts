@@ -1,5 +1,6 @@
 import { type Database, isOutage, perDatabase } from '../database/database.ts'
 import { busy } from '../shared/errors.ts'
+import { isFast } from '../shared/fast.ts'
 import { instruments, type Origin } from '../shared/instruments.ts'
 import { createBulkhead } from './bulkhead.ts'
 
@@ -210,24 +211,25 @@ export function batchByKey<Job, Outcome>(
     })
 }
 
+type JoinedWrites<Job, Outcome> = Pick<BatchLimits, 'maxAlone' | 'maxOfKey' | 'maxWaiting'> & {
+  /** Words for whoever is refused because too many wait. */
+  words: string
+  /** Optimisation without which each is written alone. */
+  ifFast?: Parameters<typeof isFast>[0]
+  /** Joins those of all keys of a family, in up to two runs at once. Each key of a run that is deferred goes on by itself. */
+  mixed?: {
+    familyOf(job: Job): string
+    write(db: Database, jobs: Job[]): Promise<(Outcome | typeof deferred)[]>
+  }
+}
+
 /** Joins writes by key, through a queue for each database: those that arrive while others of their key are written are
- *  written together, up to 64 at once. With `mixed`, those of all keys of a family are, in up to two runs at once; each key
- *  of a run that is deferred goes on by itself. What a run of one key defers, because its rows are locked elsewhere, is
- *  written alone afterwards, and then waits for them. Refuses: BUSY, with these words, if too many wait. */
+ *  written together, up to 64 at once. What a run defers, because its rows are locked elsewhere, is written alone
+ *  afterwards, and then waits for them. Refuses: BUSY, if too many wait. */
 export function writesByKey<Job, Outcome>(
   name: string,
   write: (db: Database, jobs: Job[], onLocked: 'wait' | 'skip') => Promise<(Outcome | typeof deferred)[]>,
-  {
-    words,
-    mixed,
-    ...limits
-  }: Pick<BatchLimits, 'maxAlone' | 'maxOfKey' | 'maxWaiting'> & {
-    words: string
-    mixed?: {
-      familyOf(job: Job): string
-      write(db: Database, jobs: Job[]): Promise<(Outcome | typeof deferred)[]>
-    }
-  },
+  { words, ifFast, mixed, ...limits }: JoinedWrites<Job, Outcome>,
 ): (db: Database, key: string, job: Job) => Promise<Outcome> {
   const queueOf = perDatabase((db) =>
     batchByKey<Job, Outcome | typeof deferred>(
@@ -243,7 +245,7 @@ export function writesByKey<Job, Outcome>(
   )
   const aloneOf = perDatabase(() => createBulkhead({ maxAtOnce: 1, maxWaiting: limits.maxWaiting }))
   return async (db, key, job) => {
-    const outcome = await queueOf(db)(key, job)
+    const outcome = !ifFast || isFast(ifFast) ? await queueOf(db)(key, job) : deferred
     if (outcome !== deferred) return outcome
     const [exact] = await aloneOf(db)(() => write(db, [job], 'wait'))
     if (exact === undefined || exact === deferred) throw new Error(`${name}: deferred although written alone`)

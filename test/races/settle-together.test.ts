@@ -8,7 +8,7 @@ import { payments } from '../../src/domain/payment/table.ts'
 import { settleGroup, settlePayment } from '../../src/domain/sale/settle/settle-payment.ts'
 import type { Settlement, SettlementResult } from '../../src/domain/sale/settle/settlement.ts'
 import { anEntry, mustCheckOut } from '../support/checkouts.ts'
-import { aCatalogue, anEvent, aPrice, aRate } from '../support/factories.ts'
+import { aCatalogue, anEvent, aPrice, aRate, aRateNamed } from '../support/factories.ts'
 import { brokenInvariants } from '../support/invariants.ts'
 import { roundsOf } from '../support/on-one-server.ts'
 import { movePayments } from '../support/queued-payments.ts'
@@ -249,4 +249,43 @@ test('settling together has the outcomes, rows and counters of one at a time', a
   // Control: every kind of outcome occurred, in fewer transactions.
   expect(Math.min(seen.settled, seen.repeated, seen.changed)).toBeGreaterThan(0)
   expect(transactions.together).toBeLessThan(transactions.alone)
+})
+
+test('payments of a rate whose counter is locked for long wait, and those of other rates do not', async () => {
+  const sale = await openSale(
+    aCatalogue({ events: rates.map((name) => anEvent({ ticket_rates: [aRateNamed(name)] })) }),
+  )
+  const [locked, other] = await Promise.all(
+    rates.map((name) =>
+      Promise.all(
+        Array.from({ length: 5 }, async () => {
+          const tickets = [anEntry(`price_${name}`)]
+          return (await mustCheckOut(sale, { ticket_rate_id: `rate_${name}`, tickets })).payment_id
+        }),
+      ),
+    ),
+  )
+  const settleAll = (name: (typeof rates)[number], ids: string[] = []) =>
+    Promise.all(
+      ids.map(async (id) => {
+        const payment = {
+          id,
+          organizationId: 'org_1',
+          ticketRateId: `rate_${name}`,
+          mode: 'live' as const,
+        }
+        return (await settlePayment(sale.db, { payment, outcome: paidOutcome(id) })).status
+      }),
+    )
+  const allPaid = Array(5).fill('paid')
+  let waiting: Promise<string[]> | undefined
+  await sale.db.transaction(async (tx) => {
+    await tx.execute(
+      sql`select from stock where organization_id = 'org_1' and mode = 'live' and id = 'rate_rate' for update`,
+    )
+    waiting = settleAll('rate', locked)
+    expect(await settleAll('other', other)).toEqual(allPaid)
+  })
+  expect(await waiting).toEqual(allPaid)
+  await sale.close()
 })

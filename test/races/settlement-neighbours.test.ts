@@ -66,28 +66,6 @@ test('a payment with a locked row waits, and others in its batch do not', async 
   expect(await waiting).toMatchObject({ status: 'paid' })
 })
 
-test('payments of a rate whose counter is locked for long wait, and those of other rates do not', async () => {
-  sale = await openSale(catalogue())
-  const bought = await Promise.all(
-    numbers.map(async (rate) => ({ rate, ids: (await sell(5, rate)).map(({ payment_id }) => payment_id) })),
-  )
-  const settleAll = ({ rate, ids }: { rate: number; ids: string[] }) =>
-    Promise.all(ids.map(async (id) => (await settle(id, paidOutcome(id), rate)).status))
-  const [locked, ...others] = bought
-  if (!locked) throw new Error('a rate was sold')
-  let waiting: Promise<string[]> | undefined
-  await sale.db.transaction(async (tx) => {
-    await tx.execute(sql`select from stock where id = 'rate_1' for update`)
-    waiting = settleAll(locked)
-    for (const statuses of await Promise.all(others.map(settleAll)))
-      expect(statuses).toEqual(Array(5).fill('paid'))
-    const [after] = await sell(1, 2)
-    expect((await settle(after?.payment_id ?? '', undefined, 2)).status).toBe('paid')
-    expect(await statusOf(locked.ids[0] ?? '')).toBe('pending')
-  })
-  expect(await waiting).toEqual(Array(5).fill('paid'))
-})
-
 test('a payment that fails does not fail others in its batch', async () => {
   sale = await openSale(catalogue())
   const ids = (await sell(10)).map(({ payment_id }) => payment_id)

@@ -54,7 +54,7 @@ async function loadPayables(tx: Connection, open: LockedSettlement[], from: 'hel
   }))
 }
 
-/** Records charges for payments of one rate, once per provider reference, in the transaction that settles
+/** Records charges for payments of one organization, once per provider reference, in the transaction that settles
  *  them. Pays open payments together. A late charge takes the places again, and is refunded if there are not
  *  enough left. A charge is refunded, too, if the checkout was cancelled or is already paid (DECISIONS 5), or
  *  if the charge is too low or in another currency; if it is too high, the surplus is (DECISIONS 11). Late

@@ -4,13 +4,11 @@ import { nameInMode } from '../../../data/idempotency.ts'
 import { inSeconds } from '../../../database/clock.ts'
 import { type Connection, type Database, isLockTimeout } from '../../../database/database.ts'
 import { announceOnCommit, atOnce, limitLockWaits, transaction } from '../../../database/transaction.ts'
-import { isFast } from '../../../shared/fast.ts'
-import { arePayments, isOfPayments, lockPayments, type OnLocked } from '../../payment/lock-payment.ts'
+import { arePayments, lockPayments, type OnLocked } from '../../payment/lock-payment.ts'
 import { closeSessionsNow, dropSessions } from '../../payment/queue/follow-payments.ts'
 import { holds } from '../../payment/queue/table.ts'
 import { payments } from '../../payment/table.ts'
 import { paymentMayBecome, wherePaymentMayBecome } from '../../payment/transitions.ts'
-import { tickets } from '../../ticket/table.ts'
 import { rateInMode } from '../../ticket-rate/table.ts'
 import { type Ending, releaseHolds } from '../release/release-holds.ts'
 import { receiveMoney } from './receive-money.ts'
@@ -44,11 +42,8 @@ async function startProcessing(tx: Connection, undecided: LockedSettlement[]): P
   const moved = processing.map(({ id }) => id)
   announceOnCommit(tx, 'payments', moved)
   const formerEnds = undecided.map(({ payment }) => payment.expiresAt)
-  const rates = tx
-    .select({ id: tickets.ticketRateId })
-    .from(tickets)
-    .where(isOfPayments(tickets, organizationId, moved))
-  const areOfRates = and(eq(holds.organizationId, organizationId), inArray(holds.ticketRateId, rates))
+  const rateIds = undecided.map(({ settlement }) => settlement.payment.ticketRateId)
+  const areOfRates = and(eq(holds.organizationId, organizationId), inArray(holds.ticketRateId, rateIds))
   await tx
     .update(holds)
     .set({ expiresAt })
@@ -176,20 +171,16 @@ const settleTogether = writesByKey<Settlement, SettlementResult>('payments', set
       inKind(nameInMode(settlement.payment, settlement.payment.organizationId), settlement),
   },
   words: 'Too many payments of this rate at once. Try again.',
+  ifFast: 'settle-together',
 })
 
 /** Settles a payment with an outcome from its provider or its buyer, and returns its current status.
- *  Settlements that arrive while others of their organization and mode run are batched, in order, into one transaction; each
- *  is atomic and has the outcome that it would have alone. If that would have to wait, those of each rate are batched. A payment that is locked elsewhere, a second
- *  settlement of one, and a late or mismatching charge are deferred and settled one by one. Transitions that
- *  the status does not allow change nothing, but a charge is never lost: see receiveMoney. Slow form: each
- *  alone. Refuses: BUSY if too many of a rate wait. */
-export async function settlePayment(db: Database, settlement: Settlement): Promise<SettlementResult> {
-  const { payment } = settlement
-  const key = inKind(rateInMode(payment.mode, payment.ticketRateId), settlement)
-  if (isFast('settle-together')) return settleTogether(db, key, settlement)
-  const [settled] = await settleGroup(db, [settlement], 'wait')
-  if (!settled || settled === deferred)
-    throw new Error(`payment ${payment.id} was deferred although it was settled alone`)
-  return settled
+ *  Settlements that arrive while others of their organization and mode run are batched, in order, into one transaction;
+ *  each is atomic and has the outcome that it would have alone. If they would wait for a counter for long, those of each
+ *  rate are batched by themselves. A payment that is locked elsewhere, a second settlement of one, and a late or
+ *  mismatching charge are deferred and settled one by one. Transitions that the status does not allow change nothing, but a
+ *  charge is never lost: see receiveMoney. Slow form: each alone. Refuses: BUSY if too many of a rate wait. */
+export function settlePayment(db: Database, settlement: Settlement): Promise<SettlementResult> {
+  const { mode, ticketRateId } = settlement.payment
+  return settleTogether(db, inKind(rateInMode(mode, ticketRateId), settlement), settlement)
 }

@@ -16,7 +16,7 @@ export type Settlement = {
 }
 
 /** Finds what a settlement needs of a payment: whoever reports an outcome may know only its key, but
- *  settlements are batched by rate. Checks no permissions. */
+ *  settlements are batched by organization and by rate. Checks no permissions. */
 export const findPaymentToSettle = readByOrganization<Settlement['payment']>(async (db, values) =>
   byId(await ratesOfPayments(db, values)),
 )
