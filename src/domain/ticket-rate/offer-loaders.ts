@@ -7,7 +7,7 @@ import { findSold } from '../../data/by-organization.ts'
 import { type JoinedRow, rowJoiner, rowsOf } from '../../data/json-rows.ts'
 import { Loader } from '../../data/loader.ts'
 import { anyOf, type Find, inOrganizationIfNamed, isInMode, queryTogether } from '../../data/query.ts'
-import { type Versioned, versionedLoaders } from '../../data/versioned-loader.ts'
+import { versionedLoaders } from '../../data/versioned-loader.ts'
 import type { Database } from '../../database/database.ts'
 import type { Loaders } from '../../request/loaders.ts'
 import { byId, groupBy } from '../../shared/group-by.ts'
@@ -76,8 +76,7 @@ const toRate = rowJoiner<ListedRate, Left>(getTableColumns(ticketRates), leftCol
 type Revision = { id: string; organizationId: string; revision: string }
 
 /** Everything listed under an event, in order, without the stock counters. */
-type Offer = {
-  organizationId: string
+type Offer = Revision & {
   rates: OfferedRate[]
   /** Identifiers of the rates and of their prices. */
   stockIds: string[]
@@ -108,13 +107,13 @@ const findOffers = queryTogether<[Revision, ListedRate, ListedPrice, Supplement,
 )
 
 // One statement, and so one snapshot: offers and revisions match.
-async function readOffers(db: Database, eventIds: string[]): Promise<Map<string, Versioned<Offer>>> {
+async function readOffers(db: Database, eventIds: string[]): Promise<Map<string, Offer>> {
   const found = await findOffers(db, { keys: eventIds })
   const [eventRevisions, rates] = found
   const ratesOf = groupBy(rates, (rate) => rate.eventId)
   const [prices, supplements, questions] = [byRate(found[2]), byRate(found[3]), byRate(found[4])]
-  const offerOf = ({ id, organizationId }: Revision): Offer => {
-    const rows = ratesOf.get(id) ?? []
+  const offers = eventRevisions.map((event): Offer => {
+    const rows = ratesOf.get(event.id) ?? []
     const offered = rows.map((rate) => ({
       rate: toRate(rate),
       prices: (prices.get(rate.id) ?? []).map(toUncounted),
@@ -122,11 +121,9 @@ async function readOffers(db: Database, eventIds: string[]): Promise<Map<string,
       questions: questions.get(rate.id) ?? [],
     }))
     const stockIds = offered.flatMap(({ rate, prices }) => [rate, ...prices].map(({ row }) => row.id))
-    return { organizationId, rates: offered, stockIds }
-  }
-  return new Map(
-    eventRevisions.map((event) => [event.id, { revision: event.revision, value: offerOf(event) }]),
-  )
+    return { ...event, rates: offered, stockIds }
+  })
+  return byId(offers)
 }
 
 // Counts at least 1, because an empty offer is cached too.
@@ -137,7 +134,7 @@ const sizeOf = ({ rates, stockIds }: Offer): number =>
 const rowsPerEvent = 10
 
 /** Loads the offers of events whatever the caller reaches: anybody who may see an event may see its offer. */
-const loadOffers = versionedLoaders<Offer>(({ rememberedEvents }) => rowsPerEvent * rememberedEvents, sizeOf)
+const loadOffers = versionedLoaders<Offer>((rememberedEvents) => rowsPerEvent * rememberedEvents, sizeOf)
 
 export function ticketRatesByEventId({ catalogue }: Readers, loaders: Loaders): Loader<TicketRate[]> {
   const offerByEventId = loadOffers(catalogue, (eventIds) => readOffers(catalogue.db, eventIds))
