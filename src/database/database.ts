@@ -125,10 +125,8 @@ export function readiness(
   }
 }
 
-// Serialization failure, deadlock: a retry is likely to succeed.
-const transient = new Set(['40001', '40P01'])
-
-export const isTransient = (error: unknown): boolean => transient.has(errorCode(error) ?? '')
+/** Reports whether a retry is likely to succeed: after a serialization failure or a deadlock. */
+export const isTransient = (error: unknown): boolean => /^40(001|P01)$/.test(errorCode(error) ?? '')
 
 /** Reports whether a row violated a unique constraint. */
 export const isDuplicate = (error: unknown): boolean => errorCode(error) === '23505'
