@@ -46,9 +46,8 @@ const insert = insertRows('insert_changes', changes, {
 
 // One select per way that a change reaches a webhook: a join on alternatives would have to test each pair of
 // rows.
-const toWebhooks = (
-  join: SQL,
-) => sql`select ${webhooks.id} as "webhookId", ${id} as "changeId" from ${given.rows} ${join}
+const toWebhooks = (join: SQL) => sql`
+  select ${webhooks.id} as "webhookId", ${id} as "changeId" from ${given.rows} ${join}
     where ${webhooks.status} = 'enabled' and ${webhooks.mode} = ${mode} and (${webhooks.types} is null or ${type} = any(${webhooks.types}))`
 
 // Finds webhooks, and the changes that each is to receive.
@@ -81,13 +80,8 @@ export async function recordChanges(tx: Connection, newChanges: NewChange[]): Pr
       row.sequence = (sequences.get(subject) ?? 0) + 1
       sequences.set(subject, row.sequence)
     }
-    await atOnce(
-      insert(tx, rows),
-      queue(
-        tx,
-        recipients.map((recipient) => ({ organizationId, ...recipient })),
-      ),
-    )
+    const deliveries = recipients.map((recipient) => ({ organizationId, ...recipient }))
+    await atOnce(insert(tx, rows), queue(tx, deliveries))
   }
   if (newChanges.length === 0) return
   announceOnCommit(tx, 'changes', newChanges.flatMap(audiencesOf))
