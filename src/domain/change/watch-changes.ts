@@ -2,7 +2,7 @@ import { setImmediate, setTimeout } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
-import { type PullStream, sharedReads, streamPages } from '../../data/pull-stream.ts'
+import { sharedReads, streamPages } from '../../data/pull-stream.ts'
 import { query, textArrayParam } from '../../data/query.ts'
 import { type Watcher, watchTopic } from '../../database/announcements.ts'
 import { perDatabase } from '../../database/database.ts'
@@ -93,11 +93,7 @@ const feedReads = perDatabase(() => {
 /** Streams the changes of the caller's feed from a start, as `listChanges` lists them, and then each new one, or those of
  *  some types alone. Every change comes once, in the order of the feed; a reader that is slow reads them later.
  *  Refuses: UNAUTHENTICATED, CURSOR_UNKNOWN. */
-export async function watchChanges(
-  from: FeedStart,
-  types: WantedTypes,
-  ctx: Context,
-): Promise<PullStream<FeedChange>> {
+export async function watchChanges(from: FeedStart, types: WantedTypes, ctx: Context) {
   const caller = requireConfidential(ctx)
   const { organizationIds } = caller
   const own = caller.kind === 'integration' ? organizationIds.map(forAll) : [forChannel(caller.channelId)]
