@@ -1,4 +1,4 @@
-import type { Problem } from '../../shared/errors.ts'
+import { type Problem, problem } from '../../shared/errors.ts'
 import { amountMistake, decimalsOf, isAmount, toMinor } from '../../shared/money.ts'
 import { notTimezone } from './fields.ts'
 import type { Existing, ExistingChild } from './find-existing.ts'
@@ -7,10 +7,10 @@ import type { Catalogue, Entry, Path } from './read-catalogue.ts'
 // Minor units. Far beyond any ticket, and small enough that no total of a checkout exceeds a safe integer.
 const maxAmount = 10_000_000_000
 
-const invalid = (path: Path, message: string): Problem => ({ code: 'INVALID', message, path })
+const invalid = (path: Path, message: string) => problem('INVALID', message, path)
 
 // A message that begins with the name of the field.
-const invalidField = (path: Path, field: string, message: string): Problem =>
+const invalidField = (path: Path, field: string, message: string) =>
   invalid([...path, field], `${field} ${message}`)
 
 /** Finds mistakes that need the whole file and the database: identifiers, references, currencies. */

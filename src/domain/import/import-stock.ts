@@ -1,6 +1,6 @@
 import { and, asc, eq } from 'drizzle-orm'
 import type { Connection } from '../../database/database.ts'
-import type { Problem } from '../../shared/errors.ts'
+import { type Problem, problem } from '../../shared/errors.ts'
 import { groupBy } from '../../shared/group-by.ts'
 import type { Mode } from '../../shared/mode.ts'
 import { type Stock, type StockKind, stock } from '../ticket-rate/table.ts'
@@ -64,21 +64,17 @@ function decide(wanted: Wanted[], existing: Stock[], report?: ImportReport) {
     const counters: Counters = { organizationId, kind, id, mode: 'live', capacity, soldBefore }
     rows.push(counters)
     if (row?.capacity !== capacity || row.soldBefore !== soldBefore) changed.push(counters)
-    if (capacity !== null && capacity < used)
-      problems.push({
-        code: 'INVALID',
-        message: `The capacity would be ${capacity}, which is less than the ${used} already sold or held.`,
-        path,
-      })
+    if (capacity !== null && capacity < used) {
+      const message = `The capacity would be ${capacity}, which is less than the ${used} already sold or held.`
+      problems.push(problem('INVALID', message, path))
+    }
     if (!report) continue
     const named = { kind: 'stock', id, name: key }
     noteRow(report, named, row, { capacity, soldBefore })
-    if (capacity !== asked)
-      report.warnings.push({
-        code: 'CAPACITY_STAYS',
-        ...named,
-        message: `sold and available are ${asked} together, capacity stays ${capacity} (availability.capacity lowers it)`,
-      })
+    if (capacity !== asked) {
+      const message = `sold and available are ${asked} together, capacity stays ${capacity} (availability.capacity lowers it)`
+      report.warnings.push({ code: 'CAPACITY_STAYS', ...named, message })
+    }
   }
   return { rows, changed, problems }
 }
