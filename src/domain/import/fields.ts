@@ -113,5 +113,8 @@ export function rateTypeOf(given: Availability | null | undefined): (typeof rate
 /** Description of an identifier that may be absent. */
 export const idText = 'Identifier. Derived from the names if absent, so that a second import finds it again.'
 
+/** Yes or no, which may be absent. */
+export const flag = z.boolean().nullish()
+
 /** List of objects, which may be absent. */
 export const listOf = <T extends z.ZodType>(type: T) => z.array(type, 'must be a list').nullish()

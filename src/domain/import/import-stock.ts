@@ -1,22 +1,18 @@
 import { and, asc, eq } from 'drizzle-orm'
 import type { Connection } from '../../database/database.ts'
 import { type Problem, problem } from '../../shared/errors.ts'
-import { groupBy } from '../../shared/group-by.ts'
+import { byId, groupBy } from '../../shared/group-by.ts'
 import type { Mode } from '../../shared/mode.ts'
 import { type Stock, type StockKind, stock } from '../ticket-rate/table.ts'
+import { refuseMistakes } from './check-catalogue.ts'
 import { capacityIn } from './fields.ts'
 import { isOneOf } from './find-existing.ts'
 import { type ImportReport, noteRow } from './import-report.ts'
 import type { Catalogue } from './read-catalogue.ts'
-import { type ImportCounts, writeRows } from './write-catalogue.ts'
+import { writeRows } from './write-catalogue.ts'
 
 type Wanted = ReturnType<typeof wantedOf>[number]
 type Counters = Pick<Stock, 'organizationId' | 'kind' | 'id' | 'mode' | 'capacity' | 'soldBefore'>
-
-/** Name of a counter among those of a mode. Separated by a space, which identifiers can't contain. */
-const nameOf = ({ kind, id }: Pick<Stock, 'kind' | 'id'>) => `${kind} ${id}`
-const byName = <Row extends Pick<Stock, 'kind' | 'id'>>(rows: Row[]) =>
-  new Map(rows.map((row) => [nameOf(row), row]))
 
 const limited = (
   kind: StockKind,
@@ -50,12 +46,12 @@ const wantedOf = ({ ticketRates, prices, discounts }: Catalogue) => [
 // An answer of GET /events that is imported again says less than the capacity where places are held, so it never
 // lowers one. What was sold elsewhere is what the file says, and of something new all that it says was sold.
 function decide(wanted: Wanted[], existing: Stock[], report?: ImportReport) {
-  const existingOf = byName(existing)
+  const existingOf = byId(existing)
   const rows: Counters[] = []
   const changed: Counters[] = []
   const problems: Problem[] = []
   for (const { kind, id, key, organizationId, path, isReport, sold, ...given } of wanted) {
-    const row = existingOf.get(nameOf({ kind, id }))
+    const row = existingOf.get(id)
     const soldBefore =
       (given.soldElsewhere === undefined ? (row?.soldBefore ?? sold) : given.soldElsewhere) ?? 0
     const asked = given.capacity === undefined ? (row?.capacity ?? null) : given.capacity
@@ -104,9 +100,9 @@ export async function checkStock(tx: Connection, catalogue: Catalogue): Promise<
 // Gives test mode the same capacities and the same number sold elsewhere where these change. Tests never
 // stand in the way of an import: if they sold or hold more than the new capacity, theirs is as much as that.
 async function writeTestStock(tx: Connection, rows: Counters[]): Promise<void> {
-  const found = byName(await lockStock(tx, 'test', rows))
+  const found = byId(await lockStock(tx, 'test', rows))
   const counters = rows.map((row) => {
-    const { sold = 0, held = 0 } = found.get(nameOf(row)) ?? {}
+    const { sold = 0, held = 0 } = found.get(row.id) ?? {}
     const capacity = row.capacity === null ? null : Math.max(row.capacity, row.soldBefore + sold + held)
     return { ...row, mode: 'test' as const, capacity }
   })
@@ -115,16 +111,11 @@ async function writeTestStock(tx: Connection, rows: Counters[]): Promise<void> {
 
 /** Writes capacities and the number sold elsewhere; never touches what is sold and held here. Locks the rows
  *  in the same order as a checkout. Call it last in a transaction, because sales wait for these locks. */
-export async function writeStock(
-  tx: Connection,
-  catalogue: Catalogue,
-  refuse: (problems: Problem[]) => void,
-  report: ImportReport,
-): Promise<ImportCounts> {
+export async function writeStock(tx: Connection, catalogue: Catalogue, report: ImportReport) {
   const wanted = wantedOf(catalogue)
   const locked = await lockStock(tx, 'live', wanted)
   const { rows, changed, problems } = decide(wanted, locked, report)
-  refuse(problems)
+  refuseMistakes(problems)
   await writeTestStock(tx, changed)
   return writeRows(tx, stock, rows, (batch) => batch)
 }
