@@ -51,35 +51,17 @@ function rowFactory<Row>(
   return new Function('toDate', body)(toDate)
 }
 
-/** A stable row that is joined with a volatile one, such as a rate with its stock. */
-export type JoinedRow<One, Other> = {
-  readonly row: One
-  /** Returns one object with the properties of both. Returns the previous object if `other` has not changed,
-   *  which is the usual case from one page to the next. */
-  with(other: Other): One & Other
-}
-
-/** Creates joined rows of these columns. Slow form: (row) => ({ row, with: (other) => ({ ...row, ...other })
- *  }), which makes objects that are several times slower to create and to read. */
+/** Creates a function that joins a stable row with a volatile one, such as a rate with its stock, which have these
+ *  columns. Slow form: (row, other) => ({ ...row, ...other }), which takes a hundred times as long. */
 export function rowJoiner<One, Other>(
   one: Record<string, PgColumn>,
   other: Record<string, PgColumn>,
-): (row: One) => JoinedRow<One, Other> {
-  const others = Object.keys(other)
+): (row: One, other: Other) => One & Other {
   const properties = [
     ...Object.keys(one).map((name) => `${name}: row.${name}`),
-    ...others.map((name) => `${name}: other.${name}`),
+    ...Object.keys(other).map((name) => `${name}: other.${name}`),
   ]
-  const isUnchanged = others.map((name) => `last.${name} === other.${name}`)
-  const body = `return class {
-    constructor(row) { this.row = row; this.last = null }
-    with(other) {
-      const { row, last } = this
-      return last !== null && ${isUnchanged.join(' && ')} ? last : this.last = { ${properties.join(', ')} }
-    }
-  }`
-  const Joined = new Function(body)() as new (row: One) => JoinedRow<One, Other>
-  return (row) => new Joined(row)
+  return new Function('row, other', `return { ${properties.join(', ')} }`) as never
 }
 
 const fieldsOf = (columns: Named) =>

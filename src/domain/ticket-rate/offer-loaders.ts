@@ -4,7 +4,7 @@
 import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import type { NamedFind, Readers } from '../../data/batch-loader.ts'
 import { findSold } from '../../data/by-organization.ts'
-import { type JoinedRow, rowJoiner, rowsOf } from '../../data/json-rows.ts'
+import { rowJoiner, rowsOf } from '../../data/json-rows.ts'
 import { Loader } from '../../data/loader.ts'
 import { anyOf, type Find, inOrganizationIfNamed, isInMode, queryTogether } from '../../data/query.ts'
 import { versionedLoaders } from '../../data/versioned-loader.ts'
@@ -50,28 +50,25 @@ const stockById: NamedFind<StockRow> = {
       .where(and(inOrganizationIfNamed(stock.organizationId), anyOf(stock.id, keys), isInMode(stock.mode))),
 }
 
-/** A price whose counters are read apart from it. */
-type UncountedPrice = JoinedRow<ListedPrice, Left>
-
-const toUncounted = rowJoiner<ListedPrice, Left>(getTableColumns(prices), leftColumns)
+const joinPrice = rowJoiner<ListedPrice, Left>(getTableColumns(prices), leftColumns)
+const joinRate = rowJoiner<ListedRate, Left>(getTableColumns(ticketRates), leftColumns)
 
 /** Joins prices with their counters. Leaves out those that have none. */
-function withStock(prices: UncountedPrice[], stockOf: Map<string, Left>): Price[] {
+function withStock(prices: ListedPrice[], stockOf: Map<string, Left>): Price[] {
   const counted: Price[] = []
   for (const price of prices) {
-    const left = stockOf.get(price.row.id)
-    if (left) counted.push(price.with(left))
+    const left = stockOf.get(price.id)
+    if (left) counted.push(joinPrice(price, left))
   }
   return counted
 }
 
 type OfferedRate = {
-  rate: JoinedRow<ListedRate, Left>
-  prices: UncountedPrice[]
+  rate: ListedRate
+  prices: ListedPrice[]
   supplements: Supplement[]
   questions: Question[]
 }
-const toRate = rowJoiner<ListedRate, Left>(getTableColumns(ticketRates), leftColumns)
 
 type Revision = { id: string; organizationId: string; revision: string }
 
@@ -115,12 +112,12 @@ async function readOffers(db: Database, eventIds: string[]): Promise<Map<string,
   const offers = eventRevisions.map((event): Offer => {
     const rows = ratesOf.get(event.id) ?? []
     const offered = rows.map((rate) => ({
-      rate: toRate(rate),
-      prices: (prices.get(rate.id) ?? []).map(toUncounted),
+      rate,
+      prices: prices.get(rate.id) ?? [],
       supplements: supplements.get(rate.id) ?? [],
       questions: questions.get(rate.id) ?? [],
     }))
-    const stockIds = offered.flatMap(({ rate, prices }) => [rate, ...prices].map(({ row }) => row.id))
+    const stockIds = offered.flatMap(({ rate, prices }) => [rate, ...prices].map(({ id }) => id))
     return { ...event, rates: offered, stockIds }
   })
   return byId(offers)
@@ -153,10 +150,10 @@ export function ticketRatesByEventId({ catalogue }: Readers, loaders: Loaders): 
     return offers.map((offer) => {
       const rates: TicketRate[] = []
       for (const { rate, prices, supplements, questions } of offer?.rates ?? []) {
-        const { id } = rate.row
+        const { id } = rate
         const left = stockOf.get(id)
         if (!left) continue
-        rates.push(rate.with(left))
+        rates.push(joinRate(rate, left))
         loaders.get(pricesByTicketRateId).prime(id, withStock(prices, stockOf))
         loaders.get(supplementsByTicketRateId).prime(id, supplements)
         loaders.get(questionsByTicketRateId).prime(id, questions)
