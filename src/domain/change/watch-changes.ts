@@ -34,18 +34,9 @@ const looksUntilAll = 30
  *  a look each second finds that its organizations have new ones: one statement for all of them. */
 const feedWatch = perDatabase((db) => {
   let positions = new Map<string, string>()
-  let isLooking = false
-  const watch = watchTopic<FeedWatcher>(db, 'changes', {
-    untilAll: looksUntilAll,
-    async look() {
-      if (isLooking) return
-      isLooking = true
-      // A database that is away is looked at again in a second, and then tells of all that moved meanwhile.
-      await wakeMoved().catch(() => {})
-      isLooking = false
-    },
-  })
+  const watch = watchTopic<FeedWatcher>(db, 'changes', { untilAll: looksUntilAll, look: wakeMoved })
 
+  // A database that is away is looked at again in a second, and then tells of all that moved meanwhile.
   async function wakeMoved(): Promise<void> {
     const organizationIds = [...new Set([...watch.watchers].flatMap((watcher) => watcher.organizationIds))]
     const rows = await lastPositions(db, { organizationIds })
