@@ -63,5 +63,3 @@ export function electLeader(
     },
   }
 }
-
-export type Candidate = ReturnType<typeof electLeader>
