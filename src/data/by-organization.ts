@@ -104,15 +104,12 @@ export async function findSold<Row>(
   organizationOf: (key: string) => Promise<string | null>,
 ): Promise<Row[]> {
   if (!isDistributed(db)) return find(keys)
-  const owned = await Promise.all(
-    keys.map(async (key) => ({ key, organizationId: (await organizationOf(key)) ?? '' })),
+  const owners = new Map(
+    await Promise.all(keys.map(async (key) => [key, await organizationOf(key)] as const)),
   )
-  const groups = groupBy(owned, ({ organizationId }) => organizationId)
+  const groups = groupBy(keys, (key) => owners.get(key) ?? '')
   groups.delete('')
-  const found = await fewAtOnce().map(groups, ([organizationId, owned]) => {
-    const keys = owned.map(({ key }) => key)
-    return find(keys, organizationId)
-  })
+  const found = await fewAtOnce().map(groups, ([organizationId, own]) => find(own, organizationId))
   return found.flat()
 }
 

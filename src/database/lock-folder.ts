@@ -6,19 +6,14 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { errorCode } from '../shared/errors.ts'
+import { tryParse } from '../shared/parse.ts'
 
 /** Milliseconds until a lock that is not renewed may be taken over. It is renewed five times as often. */
 export const defaultStaleMs = 10_000
 const renewMsOf = (staleMs: number) => staleMs / 5
 
 // Only Linux tells these; '' elsewhere.
-function tell(read: () => string): string {
-  try {
-    return read().trim()
-  } catch {
-    return ''
-  }
-}
+const tell = (read: () => string): string => tryParse(read)?.trim() ?? ''
 
 // Two processes may only look at each other's pid in the same PID namespace of the same boot of a machine.
 const here = [
