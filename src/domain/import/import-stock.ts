@@ -1,4 +1,4 @@
-import { and, asc, eq } from 'drizzle-orm'
+import { and, eq } from 'drizzle-orm'
 import type { Connection } from '../../database/database.ts'
 import { type Problem, problem } from '../../shared/errors.ts'
 import { byId, groupBy } from '../../shared/group-by.ts'
@@ -8,39 +8,35 @@ import { refuseMistakes } from './check-catalogue.ts'
 import { capacityIn } from './fields.ts'
 import { isOneOf } from './find-existing.ts'
 import { type ImportReport, noteRow } from './import-report.ts'
-import type { Catalogue } from './read-catalogue.ts'
+import type { Catalogue, Entry } from './read-catalogue.ts'
 import { writeRows } from './write-catalogue.ts'
 
 type Wanted = ReturnType<typeof wantedOf>[number]
 type Counters = Pick<Stock, 'organizationId' | 'kind' | 'id' | 'mode' | 'capacity' | 'soldBefore'>
 
-const limited = (
+// Counter of an object, by the places that the file gives it.
+function counterOf(
   kind: StockKind,
-  objects: (Catalogue['prices'][number] | Catalogue['discounts'][number])[],
-) =>
-  objects.map(({ id, key, organizationId, path, input }) => ({
-    ...{ kind, id, key, organizationId, isReport: false },
-    path: [...path, 'quantity'],
-    capacity: input.quantity,
-    sold: 0,
-    soldElsewhere: undefined,
-  }))
+  { id, key, organizationId, path }: Entry<unknown>,
+  given: Parameters<typeof capacityIn>[0],
+) {
+  // True if the file gives no capacity but what is sold and left, which leaves out what is held.
+  const isReport = given != null && given.capacity === undefined
+  const field = kind === 'rate' ? ['availability', isReport ? 'available' : 'capacity'] : ['quantity']
+  return {
+    ...{ kind, id, key, organizationId, isReport },
+    path: [...path, ...field],
+    capacity: capacityIn(given),
+    sold: given?.sold ?? 0,
+    soldElsewhere: given?.sold_elsewhere,
+  }
+}
 
 // Counters that a file is about. A capacity is null if it is unlimited, and undefined if the file says nothing of it.
 const wantedOf = ({ ticketRates, prices, discounts }: Catalogue) => [
-  ...ticketRates.map(({ id, key, organizationId, path, input: { availability } }) => {
-    // True if the file gives no capacity but what is sold and left, which leaves out what is held.
-    const isReport = availability != null && availability.capacity === undefined
-    return {
-      ...{ kind: 'rate' as const, id, key, organizationId, isReport },
-      path: [...path, 'availability', isReport ? 'available' : 'capacity'],
-      capacity: capacityIn(availability),
-      sold: availability?.sold ?? 0,
-      soldElsewhere: availability?.sold_elsewhere,
-    }
-  }),
-  ...limited('price', prices),
-  ...limited('discount', discounts),
+  ...ticketRates.map((rate) => counterOf('rate', rate, rate.input.availability)),
+  ...prices.map((price) => counterOf('price', price, { capacity: price.input.quantity })),
+  ...discounts.map((discount) => counterOf('discount', discount, { capacity: discount.input.quantity })),
 ]
 
 // An answer of GET /events that is imported again says less than the capacity where places are held, so it never
@@ -78,15 +74,11 @@ function decide(wanted: Wanted[], existing: Stock[], report?: ImportReport) {
 // One organization after the other, because no statement locks rows of several.
 async function lockStock(tx: Connection, mode: Mode, wanted: Pick<Stock, 'organizationId' | 'id'>[]) {
   const locked: Stock[] = []
-  for (const [organizationId, own] of groupBy(wanted, ({ organizationId }) => organizationId))
-    locked.push(
-      ...(await tx
-        .select()
-        .from(stock)
-        .where(and(eq(stock.organizationId, organizationId), eq(stock.mode, mode), isOneOf(stock.id, own)))
-        .orderBy(asc(stock.id), asc(stock.kind))
-        .for('update')),
-    )
+  for (const [organizationId, own] of groupBy(wanted, ({ organizationId }) => organizationId)) {
+    const isOwn = and(eq(stock.organizationId, organizationId), eq(stock.mode, mode), isOneOf(stock.id, own))
+    const rows = tx.select().from(stock).where(isOwn).orderBy(stock.id, stock.kind)
+    locked.push(...(await rows.for('update')))
+  }
   return locked
 }
 
