@@ -65,10 +65,7 @@ export function withReplicas(primary: OpenDatabase, opened: OpenDatabase[]): Ope
         replica.isUp = false
       },
       async check() {
-        const isUp = await withTimeout(timeoutMs, whyUnready(), late).then(
-          (unready) => unready === null,
-          () => false,
-        )
+        const isUp = (await withTimeout(timeoutMs, whyUnready(), () => 'LATE')) === null
         if (closed) return
         if (isUp !== replica.isUp || (!isUp && Date.now() - reportedAt > reportMs)) report(isUp)
         replica.isUp = isUp

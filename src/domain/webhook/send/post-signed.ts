@@ -38,8 +38,8 @@ function readRetryAfter({ headers, statusCode = 0 }: IncomingMessage): number | 
   return Number.isNaN(seconds) ? null : Math.max(0, seconds)
 }
 
-/** Posts a JSON body without following redirects, and waits for the whole response. Never throws: a failure
- *  is returned as an error code. */
+/** Posts a JSON body without following redirects, and waits for the whole response, unless it is stopped meanwhile. Never
+ *  throws: a failure is returned as an error code. */
 export async function postSigned(
   url: URL,
   { headers, body }: { headers: Record<string, string>; body: string },
@@ -49,7 +49,6 @@ export async function postSigned(
   const end = () => ending.abort()
   const timer = setTimeout(end, timeoutSeconds * 1000)
   stopping.addEventListener('abort', end)
-  if (stopping.aborted) end()
   const { signal } = ending
   // A literal address skips the lookup, so it is checked here.
   const literal = literalAddress(url)
