@@ -87,14 +87,13 @@ export function arrayRows(alias: string, types: Record<string, string | PgColumn
   }
 }
 
+type ColumnOf<Table extends PgTable> = keyof Table['$inferSelect'] & string
+
 /** Creates an insert of rows of a table, in the order of `key`, with these columns, or all but `createdAt`. With `skip`
  *  it leaves out those that are there already. Resolves to the keys of those that it has inserted. */
 export function insertRows<
   Table extends PgTable,
-  Column extends keyof Table['$inferSelect'] & string = Exclude<
-    keyof Table['$inferSelect'] & string,
-    'createdAt'
-  >,
+  Column extends ColumnOf<Table> = Exclude<ColumnOf<Table>, 'createdAt'>,
 >(
   name: string,
   table: Table,

@@ -127,11 +127,7 @@ export async function readMerged<Found>(
 
 /** Finds what waits for a job in a table of sales, of all organizations, by a query that `write` writes from
  *  the table as it is told. On a distributed database a server that is away hides its own rows and no others. */
-export async function findEverywhere<Row>(
-  db: Database,
-  table: PgTable,
-  write: (from: SQL) => SQL,
-): Promise<Row[]> {
+export async function findEverywhere<Row>(db: Database, table: PgTable, write: (from: SQL) => SQL) {
   try {
     return await runSql<Row>(db, write(sql`${table}`))
   } catch (error) {
