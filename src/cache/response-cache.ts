@@ -13,7 +13,6 @@ export type ResponseCache = ReturnType<typeof createResponseCache>
 
 type Run = () => Promise<Answer>
 type Running = { began: number; outcome: Promise<Representation> }
-type Entry = { began: number; representation: Representation }
 
 const maxBytes = 16 * 2 ** 20
 // Enough concurrent reads to hide some milliseconds of database latency, few enough to leave connections for
@@ -32,12 +31,11 @@ const countMiss = () => instruments.observer?.onCache('responses', 0, 1)
 export function createResponseCache(db: Database, ms: number) {
   // Bounded by the number of requests that wait for them.
   const running = new Map<string, Running>()
-  const entries = new LRUCache<string, Entry>({
+  const entries = new LRUCache<string, Representation>({
     maxSize: maxBytes,
-    sizeCalculation: ({ representation }, key) => representation.size() + 2 * key.length + overhead,
+    sizeCalculation: (representation, key) => representation.size() + 2 * key.length + overhead,
     ttl: ms,
   })
-  const store = (key: string, entry: Entry) => entries.set(key, entry, { start: entry.began })
   const keyOf = (view: string, request: string) => `${view}\n${request}`
   const callers = createCallerCache(db, ms)
   const limit = pLimit(maxAtOnce)
@@ -54,13 +52,13 @@ export function createResponseCache(db: Database, ms: number) {
   function start(key: string, began: number, run: Run): Promise<Representation> {
     const outcome = limit(run).then((answer) => {
       const representation = new Representation(answer, () => {
-        if (entries.peek(key) !== entry) return
+        if (entries.peek(key) !== representation) return
         // Deleted first, because the LRU measures the size of a value only when it is new.
         entries.delete(key)
-        store(key, entry)
+        store()
       })
-      const entry = { began, representation }
-      if (answer.isShareable && running.get(key) === read) store(key, entry)
+      const store = () => entries.set(key, representation, { start: began })
+      if (answer.isShareable && running.get(key) === read) store()
       return representation
     })
     const read = { began, outcome }
@@ -79,7 +77,7 @@ export function createResponseCache(db: Database, ms: number) {
       const known = callers.find(request.credentials)
       if (known === null) return null
       dropStaleEntries()
-      const found = entries.get(keyOf(known.view, name()))?.representation ?? null
+      const found = entries.get(keyOf(known.view, name())) ?? null
       if (found) {
         countHit()
         logCaller(request, known.caller)
@@ -99,7 +97,7 @@ export function createResponseCache(db: Database, ms: number) {
       const found = entries.get(key)
       if (found) {
         countHit()
-        return found.representation
+        return found
       }
       const now = performance.now()
       const other = running.get(key)

@@ -13,7 +13,7 @@ function toText(value: NonNullable<unknown>, column: string, type: string): stri
   if (typeof value !== 'object') return String(value)
   if (value instanceof Date && type !== 'jsonb') return value.toISOString()
   if (type === 'jsonb' && !(value instanceof Date)) return JSON.stringify(value)
-  if (Array.isArray(value) && type.endsWith('[]')) return toListLiteral(value, column, type)
+  if (Array.isArray(value) && type.endsWith('[]')) return toListLiteral(value, column, type.slice(0, -2))
   throw new Error(`${column}: a row of parameters can't hold ${value.constructor.name} as ${type}`)
 }
 
@@ -24,14 +24,12 @@ function toElement(value: unknown, column: string, type: string): string {
 }
 
 const toListLiteral = (values: unknown[], column: string, type: string): string =>
-  `{${values.map((value) => toElement(value, column, type.slice(0, -2))).join(',')}}`
+  `{${values.map((value) => toElement(value, column, type)).join(',')}}`
 
 // Writes a column as an array literal. One of nulls alone is empty, and `unnest` fills it up.
 function toArrayLiteral(rows: Record<string, unknown>[], column: string, type: string): string {
-  if (rows.every((row) => (row[column] ?? null) === null)) return '{}'
-  let elements = ''
-  for (const row of rows) elements += `${elements && ','}${toElement(row[column], column, type)}`
-  return `{${elements}}`
+  const values = rows.map((row) => row[column] ?? null)
+  return values.every((value) => value === null) ? '{}' : toListLiteral(values, column, type)
 }
 
 // Writes a text within a composite value within an array: both double a quote and a backslash.
@@ -67,12 +65,10 @@ export function arrayRows(alias: string, types: Record<string, string | PgColumn
   const rows = sql`unnest(${arrays}) as ${quoteName(alias)}(${names})`
   const typed = (rows: SQL) =>
     sql`(select ${joinList(columns.map(({ column, cell }) => sql`${cell} as ${quoteName(column)}`))} from ${rows} offset 0) as ${quoteName(alias)}`
-  const values = (rows: Record<string, unknown>[]): Record<string, string> => {
-    const literals: Record<string, string> = {}
-    for (const { column, type, parameter } of columns)
-      literals[parameter] = toArrayLiteral(rows, column, type)
-    return literals
-  }
+  const values = (rows: Record<string, unknown>[]): Record<string, string> =>
+    Object.fromEntries(
+      columns.map(({ column, type, parameter }) => [parameter, toArrayLiteral(rows, column, type)]),
+    )
   return {
     rows,
     /** `rows` with one more column that numbers them from 1. */
@@ -91,14 +87,13 @@ export function arrayRows(alias: string, types: Record<string, string | PgColumn
   }
 }
 
+type ColumnOf<Table extends PgTable> = keyof Table['$inferSelect'] & string
+
 /** Creates an insert of rows of a table, in the order of `key`, with these columns, or all but `createdAt`. With `skip`
  *  it leaves out those that are there already. Resolves to the keys of those that it has inserted. */
 export function insertRows<
   Table extends PgTable,
-  Column extends keyof Table['$inferSelect'] & string = Exclude<
-    keyof Table['$inferSelect'] & string,
-    'createdAt'
-  >,
+  Column extends ColumnOf<Table> = Exclude<ColumnOf<Table>, 'createdAt'>,
 >(
   name: string,
   table: Table,

@@ -59,15 +59,13 @@ function joined(db: Database, lookups: readonly Lookup[]) {
   return known.get(name)
 }
 
-const findAlone = (db: Database, reach: Reach, { find, keys }: Lookup): Promise<unknown[]> =>
-  runNamed(db, find.name, find, { ...reach, keys })
-
 // If the combined statement fails, each lookup is retried alone, so that one failure does not spread to the
 // others. If the database is unavailable, nothing is retried: that would multiply the load.
 // Slow form: findSeparately(), by which a page takes 1.1 to 1.2 times as long (docs/performance.md).
 async function findEach(db: Database, reach: Reach, lookups: readonly Lookup[]) {
-  const findSeparately = () =>
-    Promise.all(lookups.map((lookup) => findAlone(db, reach, lookup).catch((error: Error) => error)))
+  const findAlone = ({ find, keys }: Lookup) =>
+    runNamed(db, find.name, find, { ...reach, keys }).catch((error: Error) => error)
+  const findSeparately = () => Promise.all(lookups.map(findAlone))
   if (lookups.length === 1 || !isFast('joined-reads')) return findSeparately()
   // Sorted, so that the same kinds always make the same statement.
   const sorted = [...lookups].sort((one, other) => (one.find.name < other.find.name ? -1 : 1))

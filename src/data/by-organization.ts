@@ -104,15 +104,12 @@ export async function findSold<Row>(
   organizationOf: (key: string) => Promise<string | null>,
 ): Promise<Row[]> {
   if (!isDistributed(db)) return find(keys)
-  const owned = await Promise.all(
-    keys.map(async (key) => ({ key, organizationId: (await organizationOf(key)) ?? '' })),
+  const owners = new Map(
+    await Promise.all(keys.map(async (key) => [key, await organizationOf(key)] as const)),
   )
-  const groups = groupBy(owned, ({ organizationId }) => organizationId)
+  const groups = groupBy(keys, (key) => owners.get(key) ?? '')
   groups.delete('')
-  const found = await fewAtOnce().map(groups, ([organizationId, owned]) => {
-    const keys = owned.map(({ key }) => key)
-    return find(keys, organizationId)
-  })
+  const found = await fewAtOnce().map(groups, ([organizationId, own]) => find(own, organizationId))
   return found.flat()
 }
 
@@ -130,11 +127,7 @@ export async function readMerged<Found>(
 
 /** Finds what waits for a job in a table of sales, of all organizations, by a query that `write` writes from
  *  the table as it is told. On a distributed database a server that is away hides its own rows and no others. */
-export async function findEverywhere<Row>(
-  db: Database,
-  table: PgTable,
-  write: (from: SQL) => SQL,
-): Promise<Row[]> {
+export async function findEverywhere<Row>(db: Database, table: PgTable, write: (from: SQL) => SQL) {
   try {
     return await runSql<Row>(db, write(sql`${table}`))
   } catch (error) {

@@ -1,11 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { sql } from 'drizzle-orm'
+import { placeholder as parameter, sql } from 'drizzle-orm'
 import type { Database } from '../database/database.ts'
 import { repeat } from '../shared/timers.ts'
 import { query } from './query.ts'
 import { leaders } from './table.ts'
-
-const parameter = sql.placeholder
 
 // One statement, and a row instead of an advisory lock: those belong to sessions, which a pooler of
 // transactions hands from one client to the next. The loser of a race waits for the winner's commit, and then
@@ -65,5 +63,3 @@ export function electLeader(
     },
   }
 }
-
-export type Candidate = ReturnType<typeof electLeader>

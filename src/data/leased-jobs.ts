@@ -17,13 +17,7 @@ export const dueColumns = () => ({
   lastError: text('last_error'),
 })
 
-type DueTable = PgTable & {
-  organizationId: PgColumn
-  id: PgColumn
-  status: PgColumn
-  dueAt: PgColumn
-  attempts: PgColumn
-}
+type DueTable = PgTable & Record<'organizationId' | 'id' | 'status' | 'dueAt' | 'attempts', PgColumn>
 
 /** Finds up to `limit` rows of any organizations that are due since `dueAt`, longest overdue first: their organization,
  *  and their `id` if that column is named. */

@@ -47,9 +47,8 @@ export class Loader<Value> {
   }
 
   /** Sets the value of a key, unless it is loaded. */
-  prime(key: string, value: Value): this {
+  prime(key: string, value: Value): void {
     if (!this.#known.has(key)) this.#known.set(key, value)
-    return this
   }
 
   /** Loads the values of keys, in the same order. Reads those not yet loaded or loading in one statement. */

@@ -11,7 +11,8 @@ export class PullStream<Value> implements AsyncIterableIterator<Value> {
   startId?: string
   readonly #take: Take<Value>
   readonly #onEnd: () => void
-  #isOver = false
+  /** True once it has ended. */
+  isOver = false
   #wakeUp: (() => void) | null = null
   #isWoken = false
 
@@ -28,10 +29,10 @@ export class PullStream<Value> implements AsyncIterableIterator<Value> {
   }
 
   async next(): Promise<IteratorResult<Value>> {
-    while (!this.#isOver) {
+    while (!this.isOver) {
       this.#isWoken = false
       const value = await this.#take()
-      if (this.#isOver) break
+      if (this.isOver) break
       if (value !== undefined) return { done: false, value }
       if (!this.#isWoken)
         await new Promise<void>((resolve) => {
@@ -44,8 +45,8 @@ export class PullStream<Value> implements AsyncIterableIterator<Value> {
 
   /** Ends the stream, also for a reader that waits. */
   async return(): Promise<IteratorResult<Value>> {
-    if (!this.#isOver) {
-      this.#isOver = true
+    if (!this.isOver) {
+      this.isOver = true
       this.#onEnd()
       this.wake()
     }
@@ -77,7 +78,6 @@ const retryMs = 1_000
 export function streamPages<Row>({ readPage, watch, rows = [], isNew = true }: Pages<Row>): PullStream<Row> {
   let page = [...rows]
   let hasMore = false
-  let isOver = false
 
   async function readNext(): Promise<void> {
     // While pages follow, `isNew` stays: rows may be added behind those that were read, and another pass finds them.
@@ -95,13 +95,10 @@ export function streamPages<Row>({ readPage, watch, rows = [], isNew = true }: P
 
   const stream = new PullStream<Row>(
     async () => {
-      while (page.length === 0 && (hasMore || isNew) && !isOver) await readNext()
+      while (page.length === 0 && (hasMore || isNew) && !stream.isOver) await readNext()
       return page.shift()
     },
-    () => {
-      isOver = true
-      stop()
-    },
+    () => stop(),
   )
   const stop = watch(() => {
     isNew = true

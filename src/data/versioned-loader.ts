@@ -6,11 +6,11 @@ import { isFast } from '../shared/fast.ts'
 import { instruments } from '../shared/instruments.ts'
 import { Loader } from './loader.ts'
 
-/** A value and its revision. Every transaction that changes the value also changes the revision. */
-export type Versioned<Value> = { revision: string; value: Value }
+/** Value with its revision. Every transaction that changes the value also changes the revision. */
+type Versioned = { revision: string }
 
 /** Values by key, with the revisions that they were read in. */
-type VersionedCache<Value> = LRUCache<string, Versioned<Value>>
+type Cache<Value extends Versioned> = LRUCache<string, Value>
 
 /** Primary database, and the maximum number of events whose rows are cached by revision. */
 export type Source = { db: Database; rememberedEvents: number }
@@ -22,36 +22,34 @@ const ttlMs = 10 * 60_000
 /** Current revisions by key, as the database reported them to this request. */
 export type Revisions = Map<string, string>
 
-type Read<Value> = (keys: string[]) => Promise<Map<string, Versioned<Value>>>
+type Read<Value> = (keys: string[]) => Promise<Map<string, Value>>
 
 /** Loader with a cache across requests, which a level is looked up in (`loadAll`). Uses a cached value only if its
  *  revision is still the current one. */
-class VersionedLoader<Value extends object> extends Loader<Value | null> {
-  readonly #cache: VersionedCache<Value> | null
+class VersionedLoader<Value extends Versioned> extends Loader<Value | null> {
+  readonly #cache: Cache<Value> | null
   readonly #revisions: Revisions
 
-  constructor(cache: VersionedCache<Value> | null, revisions: Revisions, read: Read<Value>) {
+  constructor(cache: Cache<Value> | null, revisions: Revisions, read: Read<Value>) {
     super(async (keys) => {
       const found = await read([...keys])
       if (cache) instruments.observer?.onCache('rows', 0, keys.length)
-      for (const [key, versioned] of found) {
-        cache?.set(key, versioned)
-        revisions.set(key, versioned.revision)
+      for (const [key, value] of found) {
+        cache?.set(key, value)
+        revisions.set(key, value.revision)
       }
-      return keys.map((key) => found.get(key)?.value ?? null)
+      return keys.map((key) => found.get(key) ?? null)
     })
     this.#cache = cache
     this.#revisions = revisions
   }
 
   override loadAll(keys: readonly string[]): Promise<(Value | null)[]> {
-    const cache = this.#cache
-    if (!cache) return super.loadAll(keys)
     let hits = 0
     for (const key of keys) {
-      const cached = cache.get(key)
+      const cached = this.#cache?.get(key)
       if (!cached || cached.revision !== this.#revisions.get(key)) continue
-      this.prime(key, cached.value)
+      this.prime(key, cached)
       hits++
     }
     instruments.observer?.onCache('rows', hits, 0)
@@ -69,23 +67,19 @@ class VersionedLoader<Value extends object> extends Loader<Value | null> {
  *  caller. `maxSizeOf` bounds the sum of the cached sizes; 0 turns the cache off. Sizes count rows, not bytes: only
  *  an import writes these rows, and it limits the length of texts. `read` returns values with their revisions from
  *  one snapshot. */
-export function versionedLoaders<Value extends object>(
-  maxSizeOf: (source: Source) => number,
+export function versionedLoaders<Value extends Versioned>(
+  maxSizeOf: (rememberedEvents: number) => number,
   sizeOf: (value: Value) => number,
-): (source: Source & { revisions: Revisions }, read: Read<Value>) => VersionedLoader<Value> {
-  const caches = new WeakMap<Database, VersionedCache<Value>>()
-  function cacheOf(source: Source): VersionedCache<Value> | null {
-    const maxSize = maxSizeOf(source)
+) {
+  const caches = new WeakMap<Database, Cache<Value>>()
+  function cacheOf({ db, rememberedEvents }: Source): Cache<Value> | null {
+    const maxSize = maxSizeOf(rememberedEvents)
     if (maxSize === 0 || !isFast('versioned-loader')) return null
-    const known = caches.get(source.db)
-    if (known) return known
-    const created: VersionedCache<Value> = new LRUCache({
-      maxSize,
-      sizeCalculation: ({ value }) => sizeOf(value),
-      ttl: ttlMs,
-    })
-    caches.set(source.db, created)
-    return created
+    const cache: Cache<Value> =
+      caches.get(db) ?? new LRUCache({ maxSize, sizeCalculation: sizeOf, ttl: ttlMs })
+    caches.set(db, cache)
+    return cache
   }
-  return (source, read) => new VersionedLoader(cacheOf(source), source.revisions, read)
+  return (source: Source & { revisions: Revisions }, read: Read<Value>) =>
+    new VersionedLoader(cacheOf(source), source.revisions, read)
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { tryParse } from '../shared/parse.ts'
+import { repeat } from '../shared/timers.ts'
 import { type Database, perDatabase } from './database.ts'
 
 /** Kinds of rows whose changes processes announce to each other. */
@@ -29,7 +30,7 @@ const maxNames = 1_000
 const maxMessageBytes = 7_900
 
 /** Announcements of one database in this process. */
-class Announcements {
+export class Announcements {
   readonly #origin = randomUUID().slice(0, 8)
   readonly #listeners = new Set<Listener>()
   readonly #gathered = new Map<Topic, Set<string> | null>()
@@ -103,8 +104,8 @@ export type Watcher = { readonly names: readonly string[]; wake(): void }
 type Looks = {
   /** Number of looks after which every watcher is woken, whatever was announced. Each look does while the link to other processes is down. */
   untilAll: number
-  /** Called each second. */
-  look?(): void
+  /** Called each second, or a second after it ended. What fails is done again by the next one. */
+  look?(): Promise<void>
 }
 
 /** Makes the list of those in this process who watch rows of a topic. Each is woken when any process, this one included,
@@ -120,19 +121,19 @@ export function watchTopic<Who extends Watcher>(db: Database, topic: Topic, { un
       if (names === null || watcher.names.some((name) => names.has(name))) watcher.wake()
   }
 
-  function lookAgain(): void {
+  async function lookAgain(): Promise<void> {
     looks = (looks + 1) % untilAll
     if (looks === 0 || announcementsOf(db).link?.isConnected === false) wake(null)
-    look?.()
+    await look?.()
   }
 
   function listen(): () => void {
-    const timer = setInterval(lookAgain, lookEveryMs).unref()
+    const stopLooking = repeat(lookAgain, { pauseMs: lookEveryMs }, () => {})
     const ignore = announcementsOf(db).listen((announced, names) => {
       if (announced === topic) wake(names)
     })
     return () => {
-      clearInterval(timer)
+      void stopLooking()
       ignore()
     }
   }

@@ -78,15 +78,13 @@ export const markDistributed = (db: Connection): void => void distributed.add(db
  *  then; those about several read each by itself, or ask every server. */
 export const isDistributed = (db: Connection): boolean => distributed.has(db)
 
-type Executor = { execute(statement: SQL): PromiseLike<unknown> }
-
 /** Returns the rows of a driver's result: postgres.js returns the rows, PGlite an object that holds them. */
 export const resultRows = <Row>(result: unknown): Row[] =>
   Array.isArray(result) ? result : (result as { rows: Row[] }).rows
 
 /** Runs a statement that is not prepared, such as one that changes a table, and returns its rows as the driver
  *  parses them. */
-export const runSql = async <Row>(db: Executor, statement: SQL | string): Promise<Row[]> =>
+export const runSql = async <Row>(db: Pick<Connection, 'execute'>, statement: SQL | string): Promise<Row[]> =>
   resultRows(await db.execute(typeof statement === 'string' ? sql.raw(statement) : statement))
 
 /** Folder of this version's migrations. */
@@ -95,6 +93,8 @@ export const migrations = { migrationsFolder: fileURLToPath(new URL('../../drizz
 /** Creates the Drizzle logger that calls `onStatement`. */
 export const logger = ({ onStatement }: DatabaseOptions) =>
   onStatement && { logQuery: (text: string, parameters: unknown[]) => void onStatement(text, parameters) }
+
+type Status = { isMigrated: boolean; isReadOnly: boolean; comment: string | null }
 
 /** Creates a readiness check: the database answers, has all migrations of this version, and accepts writes
  *  unless it is only read. Migrations of later versions don't matter, because each version must run on the
@@ -111,10 +111,7 @@ export function readiness(
     obj_description('payments'::regclass, 'pg_class') as comment`
   return async () => {
     try {
-      const [status] = await runSql<{ isMigrated: boolean; isReadOnly: boolean; comment: string | null }>(
-        db,
-        query,
-      )
+      const [status] = await runSql<Status>(db, query)
       if (status?.comment === distributedComment) onDistributed()
       if (!status?.isMigrated) return { reason: 'MIGRATIONS_MISSING', code: undefined }
       if (status.comment === distributingComment) return { reason: 'DISTRIBUTING', code: undefined }
@@ -125,10 +122,8 @@ export function readiness(
   }
 }
 
-// Serialization failure, deadlock: a retry is likely to succeed.
-const transient = new Set(['40001', '40P01'])
-
-export const isTransient = (error: unknown): boolean => transient.has(errorCode(error) ?? '')
+/** Reports whether a retry is likely to succeed: after a serialization failure or a deadlock. */
+export const isTransient = (error: unknown): boolean => /^40(001|P01)$/.test(errorCode(error) ?? '')
 
 /** Reports whether a row violated a unique constraint. */
 export const isDuplicate = (error: unknown): boolean => errorCode(error) === '23505'

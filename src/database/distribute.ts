@@ -16,6 +16,8 @@ const tables = `
   where class.relnamespace = 'public'::regnamespace and class.relname <> 'leaders'
   order by is_sold, name`
 
+type FoundTable = { name: string; is_sold: boolean; is_done: boolean; has_rows: boolean }
+
 // A foreign key can't join a table that is distributed to one that is not yet: all are taken off, kept in a
 // table, and put back at the end.
 const keptKeys = 'drizzle.kept_foreign_keys'
@@ -56,12 +58,7 @@ export async function distribute(run: RunStatement): Promise<Distribution> {
   const [extension] = await run(`select from pg_extension where extname = 'citus'`)
   if (!extension) throw new Error(noExtension)
   const [payments] = await run(`select obj_description('payments'::regclass, 'pg_class') as comment`)
-  const found = (await run(tables)) as {
-    name: string
-    is_sold: boolean
-    is_done: boolean
-    has_rows: boolean
-  }[]
+  const found = (await run(tables)) as FoundTable[]
   const open = found.filter(({ is_done, has_rows }) => !is_done || has_rows)
   const distribution = { distributed: 0, reference: 0, done: found.length - open.length }
   if (payments?.comment === distributedComment && open.length === 0) {

@@ -63,7 +63,6 @@ const ofServers = sql`
 
 /** Asks each server. */
 export async function inspectServers(db: Database): Promise<Servers> {
-  const [servers] = await runSql<Servers>(db, isDistributed(db) ? ofServers : ownPrepared)
-  if (!servers) throw new Error('no servers were counted')
+  const [servers] = (await runSql(db, isDistributed(db) ? ofServers : ownPrepared)) as [Servers]
   return servers
 }

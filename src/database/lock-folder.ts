@@ -6,19 +6,14 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { errorCode } from '../shared/errors.ts'
+import { tryParse } from '../shared/parse.ts'
 
 /** Milliseconds until a lock that is not renewed may be taken over. It is renewed five times as often. */
 export const defaultStaleMs = 10_000
 const renewMsOf = (staleMs: number) => staleMs / 5
 
 // Only Linux tells these; '' elsewhere.
-function tell(read: () => string): string {
-  try {
-    return read().trim()
-  } catch {
-    return ''
-  }
-}
+const tell = (read: () => string): string => tryParse(read)?.trim() ?? ''
 
 // Two processes may only look at each other's pid in the same PID namespace of the same boot of a machine.
 const here = [
@@ -51,11 +46,7 @@ async function readTurns(folder: string): Promise<number[]> {
   return turns.map(Number).sort((one, other) => other - one)
 }
 
-const modifiedAt = (file: string): Promise<number> =>
-  stat(file).then(
-    ({ mtimeMs }) => mtimeMs,
-    () => 0,
-  )
+const modifiedAt = async (file: string) => (await stat(file).catch(() => null))?.mtimeMs ?? 0
 
 // Looks until the lock is renewed, or is old and was not renewed for longer than a renewal takes. Its age is by the
 // clock of the file system, which is that of a file written now, because the owner's clock may differ.
@@ -72,11 +63,9 @@ async function isRenewed(lock: string, mine: string, staleMs: number): Promise<b
 
 const ownLine = `${process.pid} ${startOf(process.pid)} ${here}`
 
-type Holder = { owner: string | null; wasForeign: boolean }
-
 /** Reads who holds a lock: nobody if it was released, its owner is dead, or its owner can't be seen from here and
  *  has ceased to renew it. */
-async function holderOf(lock: string, mine: string, staleMs: number): Promise<Holder> {
+async function holderOf(lock: string, mine: string, staleMs: number) {
   const line = await readFile(lock, 'utf8').catch(() => '')
   const [pid, start = '', place = here] = line.split(' ')
   if (!pid) return { owner: null, wasForeign: false }

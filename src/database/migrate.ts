@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
+import { readMigrationFiles } from 'drizzle-orm/migrator'
 import { errorCode } from '../shared/errors.ts'
-import { sha256 } from '../shared/ids.ts'
 import { instruments } from '../shared/instruments.ts'
 import { isUnavailable, type MigrationWait, migrations } from './database.ts'
 
@@ -29,8 +29,7 @@ const defaultMaxTries = 20
 const defaultBackoffMs = (tries: number) => Math.min(15_000, 500 * 2 ** tries)
 
 // Lock timeout, deadlock: neither is the fault of the file.
-const lockedCodes = new Set(['55P03', '40P01'])
-const isLockedOut = (error: unknown) => lockedCodes.has(errorCode(error) ?? '')
+const isLockedOut = (error: unknown) => /^(55P03|40P01)$/.test(errorCode(error) ?? '')
 
 const marker = /^-- migrate: (.*)$/m
 const noTransaction = 'no transaction'
@@ -42,22 +41,15 @@ const isConcurrent = (statement: string) =>
 /** Reads the files of a folder, in the order of Drizzle's journal. Refuses an unknown marker. */
 function readMigrations(folder: string) {
   const { entries } = JSON.parse(readFileSync(join(folder, 'meta/_journal.json'), 'utf8')) as {
-    entries: { tag: string; when: number }[]
+    entries: { tag: string }[]
   }
-  return entries.map(({ tag, when }) => {
-    const text = readFileSync(join(folder, `${tag}.sql`), 'utf8')
-    const mode = marker.exec(text)?.[1]
+  // Drizzle leaves out the names.
+  return readMigrationFiles({ migrationsFolder: folder }).map((file, index) => {
+    const name = entries[index]?.tag ?? ''
+    const mode = marker.exec(file.sql.join('\n'))?.[1]
     if (mode !== undefined && mode !== noTransaction)
-      throw new Error(`${tag}.sql has the marker “${mode}”: the only one is “${noTransaction}”`)
-    return {
-      name: tag,
-      // Same hash as Drizzle's own migrator.
-      hash: sha256(text),
-      /** Key in the journal: time of generation in milliseconds since 1970. */
-      createdAt: when,
-      statements: text.split('--> statement-breakpoint'),
-      isWhole: mode === undefined,
-    }
+      throw new Error(`${name}.sql has the marker “${mode}”: the only one is “${noTransaction}”`)
+    return { ...file, name, isWhole: mode === undefined }
   })
 }
 
@@ -65,8 +57,9 @@ type Migration = ReturnType<typeof readMigrations>[number]
 
 const journal = 'drizzle.__drizzle_migrations'
 
-const journalInsert = ({ hash, createdAt }: Migration) =>
-  `insert into ${journal} (hash, created_at) values ('${hash}', ${createdAt})`
+// The key in the journal is the time of generation in milliseconds since 1970.
+const journalInsert = ({ hash, folderMillis }: Migration) =>
+  `insert into ${journal} (hash, created_at) values ('${hash}', ${folderMillis})`
 
 async function readApplied(run: RunStatement): Promise<Set<number>> {
   const [found] = await run(`select to_regclass('${journal}') is not null as there`)
@@ -87,7 +80,7 @@ async function applyWhole(run: RunStatement, migration: Migration): Promise<void
   await run('begin')
   try {
     await run(`set local lock_timeout = ${lockTimeoutMs}`)
-    for (const statement of migration.statements) await run(statement)
+    for (const statement of migration.sql) await run(statement)
     await run(journalInsert(migration))
     await run('commit')
   } catch (error) {
@@ -145,10 +138,10 @@ export async function migrate(run: RunStatement, options: MigrateOptions = {}): 
 
   const files = readMigrations(folder)
   const applied = await readApplied(run)
-  if (applied.size > 0 && files[0] && !applied.has(files[0].createdAt)) throw new Error(olderTables)
+  if (applied.size > 0 && files[0] && !applied.has(files[0].folderMillis)) throw new Error(olderTables)
   for (const migration of files) {
-    const { name, createdAt, isWhole, statements } = migration
-    if (applied.has(createdAt)) continue
+    const { name, folderMillis, isWhole, sql: statements } = migration
+    if (applied.has(folderMillis)) continue
     instruments.progress?.('migrations', files.indexOf(migration), files.length)
     if (isWhole) await retry(name, () => applyWhole(run, migration))
     else {

@@ -1,16 +1,7 @@
 import type postgres from 'postgres'
-import type { AnnouncementLink } from './announcements.ts'
+import type { AnnouncementLink, Announcements } from './announcements.ts'
 import type { FindHost } from './pool/find-host.ts'
 import { PoolConnection } from './pool/pool-connection.ts'
-
-type NotifyOptions = {
-  /** Settings of the database itself: a session that listens can't go through a pooler of transactions. */
-  settings: postgres.Sql['options']
-  findHost: FindHost
-  onMessage(message: string): void
-  /** Called whenever the link comes up. Whatever was sent before has not arrived. */
-  onConnected(): void
-}
 
 const channel = 'boxoffice'
 const firstRetryMs = 50
@@ -19,8 +10,13 @@ const pingMs = 5_000
 
 /** Opens a link to other processes by LISTEN and NOTIFY, on one connection of its own, from the first use on.
  *  It is tried again until it is closed, and given up if it is silent for ten seconds. Messages are sent by
- *  transactions of their own, because PostgreSQL commits notifying transactions one at a time. */
-export function openNotifyLink({ settings, findHost, onMessage, onConnected }: NotifyOptions) {
+ *  transactions of their own, because PostgreSQL commits notifying transactions one at a time. `settings` are those of
+ *  the database itself: a session that listens can't go through a pooler of transactions. */
+export function openNotifyLink(
+  announcements: Announcements,
+  settings: postgres.Sql['options'],
+  findHost: FindHost,
+): AnnouncementLink {
   let connection: PoolConnection | null = null
   let isConnected = false
   let isClosing = false
@@ -44,7 +40,7 @@ export function openNotifyLink({ settings, findHost, onMessage, onConnected }: N
         ...settings,
         connection: { ...settings.connection, application_name: 'boxoffice announcements' },
         // Read by the driver, and missing in its types.
-        onnotify: (_channel: string, message: string) => onMessage(message),
+        onnotify: (_channel: string, message: string) => announcements.receive(message),
       } as typeof settings,
       findHost,
       onChange,
@@ -55,7 +51,8 @@ export function openNotifyLink({ settings, findHost, onMessage, onConnected }: N
         if (connection !== made) return
         isConnected = true
         pauseMs = firstRetryMs
-        onConnected()
+        // Whatever was sent before has not arrived.
+        announcements.deliverAny()
       },
       // Ends the connection, if it is not over yet: a server may refuse to listen.
       (error) => made.end(error),

@@ -157,16 +157,9 @@ export function openPostgres(
   })
   let running: ReturnType<typeof check> | null = null
   const directSettings = isPooled && directUrl ? settingsOf(directUrl, { isOnlyRead, tls }) : settings
+  const findDirectHost = isPooled ? hostFinder(directSettings) : findHost
   const announcements = announcementsOf(db)
-  const link =
-    isPooled && !directUrl
-      ? noLink
-      : openNotifyLink({
-          settings: directSettings,
-          findHost: isPooled ? hostFinder(directSettings) : findHost,
-          onMessage: (message) => announcements.receive(message),
-          onConnected: () => announcements.deliverAny(),
-        })
+  const link = isPooled && !directUrl ? noLink : openNotifyLink(announcements, directSettings, findDirectHost)
   announcements.link = link
 
   async function whyUnready() {

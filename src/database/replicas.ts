@@ -65,10 +65,7 @@ export function withReplicas(primary: OpenDatabase, opened: OpenDatabase[]): Ope
         replica.isUp = false
       },
       async check() {
-        const isUp = await withTimeout(timeoutMs, whyUnready(), late).then(
-          (unready) => unready === null,
-          () => false,
-        )
+        const isUp = (await withTimeout(timeoutMs, whyUnready(), () => 'LATE')) === null
         if (closed) return
         if (isUp !== replica.isUp || (!isUp && Date.now() - reportedAt > reportMs)) report(isUp)
         replica.isUp = isUp
@@ -89,14 +86,11 @@ export function withReplicas(primary: OpenDatabase, opened: OpenDatabase[]): Ope
       onStatus = listener
       await Promise.all(replicas.map(({ check }) => check()))
     },
-    poolUsage: () => ({
-      ...primary.poolUsage(),
-      ...Object.fromEntries(
-        opened.flatMap((database, index) =>
-          Object.values(database.poolUsage()).map((usage) => [`replica_${index + 1}`, usage]),
-        ),
-      ),
-    }),
+    poolUsage() {
+      const usages = opened.flatMap((replica) => Object.values(replica.poolUsage()))
+      const named = usages.map((usage, index) => [`replica_${index + 1}`, usage])
+      return { ...primary.poolUsage(), ...Object.fromEntries(named) }
+    },
     async close() {
       closed = true
       await Promise.all([primary, ...opened].map((database) => database.close()))

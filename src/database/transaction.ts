@@ -25,10 +25,7 @@ export const announceOnCommit = (tx: Connection, topic: Topic, names: string[] |
   onCommit(tx, (db) => announce(db, topic, names))
 
 /** Runs a transaction, and what it has asked for after its commit. */
-export async function transaction<Result>(
-  db: Database,
-  work: (tx: Connection) => Promise<Result>,
-): Promise<Result> {
+export async function transaction<Result>(db: Database, work: (tx: Connection) => Promise<Result>) {
   const callbacks: ((db: Database) => void)[] = []
   const result = await db.transaction(async (tx) => {
     afterCommit.set(tx, callbacks)

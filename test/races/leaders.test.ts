@@ -3,7 +3,7 @@
 import { eq, sql } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { startJobs } from '../../src/app/jobs.ts'
-import { type Candidate, electLeader } from '../../src/data/elect-leader.ts'
+import { electLeader } from '../../src/data/elect-leader.ts'
 import { leaders } from '../../src/data/table.ts'
 import type { OpenDatabase } from '../../src/database/database.ts'
 import { sandboxProvider } from '../../src/domain/payment/sandbox.ts'
@@ -23,6 +23,7 @@ afterAll(async () => {
   await database.drop()
 })
 
+type Candidate = ReturnType<typeof electLeader>
 const started: Candidate[] = []
 afterEach(() => Promise.all(started.splice(0).map((candidate) => candidate.stop())))
 

@@ -34,7 +34,8 @@ test('loader: a level is read at once, with the keys that wait for their tick', 
 
 test('loader: a level of primed keys reads the others alone', async () => {
   const { batches, loader } = countedLoader()
-  loader.prime('a', 'primed').prime('a', 'too late')
+  loader.prime('a', 'primed')
+  loader.prime('a', 'too late')
   expect(await loader.loadAll(['a', 'b'])).toEqual(['primed', 'value of b'])
   expect(await loader.load('a')).toBe('primed')
   expect(batches).toEqual([['b']])

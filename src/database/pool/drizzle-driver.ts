@@ -17,11 +17,7 @@ const operation =
   /(?<!\b(?:for|do|key|distinct)\s)\b(insert into|update|delete from|from|join)\s+(?:only\s+)?"?([a-z_][a-z0-9_.]*)"?/gi
 // Names that a statement gives to its own parts, which are no tables.
 const part = /\b([a-z_]\w*)\s*(?:\([^()]*\)\s*)?\bas\s+(?:(?:not\s+)?materialized\s+)?\(/gi
-const commands: Record<string, string> = {
-  'insert into': 'INSERT',
-  update: 'UPDATE',
-  'delete from': 'DELETE',
-}
+const verbOf = (command: string) => /^(insert|update|delete)/i.exec(command)?.[0].toUpperCase() ?? 'SELECT'
 
 /** Summarizes a statement by its operations and tables, or by the function that it calls, never by its values:
  *  `UPDATE stock INSERT tickets`, `SELECT hold`. */
@@ -31,7 +27,7 @@ export function summaryOf(text: string): string {
   const own = new Set([...text.matchAll(part)].map(([, name]) => name))
   const operations = [...text.matchAll(operation)]
     .filter(([, , table]) => !own.has(table))
-    .map(([, command = '', table]) => `${commands[command.toLowerCase()] ?? 'SELECT'} ${table}`)
+    .map(([, command = '', table]) => `${verbOf(command)} ${table}`)
   const [, first = '', called = ''] = /^\s*(\w+)(?: (\w+)\()?/.exec(text) ?? []
   const summary =
     operations.length > 0

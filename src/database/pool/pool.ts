@@ -164,8 +164,6 @@ export function openPool(options: PoolOptions) {
 
   const execute: Run = (statement, isRaw) => {
     if (isClosing) return Promise.reject(ended())
-    const connection = waitingStatements.length === 0 ? pick() : null
-    if (connection) return connection.execute(statement, isRaw)
     return new Promise((resolve, reject) => {
       const since = performance.now()
       const start = (free: PoolConnection) => void free.execute(statement, isRaw, since).then(resolve, reject)

@@ -4,7 +4,7 @@ import { nameInMode } from '../../data/idempotency.ts'
 import { type Context, reachOf, requireConfidential } from '../../request/context.ts'
 import { assignPositions } from './assign-positions.ts'
 import { type ReadPositions, readCursor, toCursor, verifyCursor } from './cursor.ts'
-import { maxChanges, readFeed, readHead } from './read-feed.ts'
+import { readFeed, readHead } from './read-feed.ts'
 import { type Change, changeType } from './table.ts'
 
 // Coalesces concurrent requests into one assignment. A failure must not block reading changes that have a
@@ -63,10 +63,9 @@ export type FeedChange = Change & { cursor(): string }
  *  payments and tickets and the rates of organizations that granted it; an integration's has all changes of
  *  its organization. The part before a cursor never changes, so a client can resume from it (DECISIONS 7,
  *  11). Changes of one organization keep its order; those of several are merged by time. `limit` is at most
- *  `maxChanges`.
+ *  `maxChanges` of read-feed.ts.
  *  Refuses: CURSOR_UNKNOWN, for a cursor of another caller or database. */
 export async function listChanges(after: string, limit: number, ctx: Context): Promise<FeedChange[]> {
-  if (limit > maxChanges) throw new RangeError(`${limit} changes are more than ${maxChanges}`)
   const feed = feedOf(ctx)
   const cursor = readCursor(after)
   const values = { ...reachOf(ctx.caller), limit, positions: JSON.stringify(cursor.positions) }

@@ -5,27 +5,21 @@ import { rowsOf } from '../../data/json-rows.ts'
 import { anyOf, isInMode, isOwn } from '../../data/query.ts'
 import { type Change, changes } from './table.ts'
 
+// The key of the table begins with it.
+const isOfReached = sql`${changes.organizationId} in (
+  select unnest(${sql.placeholder('ownOrganizationIds')}::text[])
+  union all select ${channelOrganizations.organizationId} from ${channelOrganizations}
+    where ${channelOrganizations.channelId} = ${sql.placeholder('channelId')})`
+const ofAll = and(isNull(changes.channelId), anyOf(changes.organizationId, 'organizationIds'))
+
 /** Loads changes that the caller's feed has: of its own sales, or of stock that it sees. */
 export const changeById = loadById<Change>('own', {
   name: 'change_by_id',
   rows: rowsOf(getTableColumns(changes)),
   query: (select, keys) =>
-    select.from(changes).where(
-      and(
-        anyOf(changes.id, keys),
-        // The key of the table begins with it.
-        sql`${changes.organizationId} in (
-            select unnest(${sql.placeholder('ownOrganizationIds')}::text[])
-            union all select ${channelOrganizations.organizationId} from ${channelOrganizations}
-              where ${channelOrganizations.channelId} = ${sql.placeholder('channelId')})`,
-        or(
-          isOwn(changes),
-          and(
-            isNull(changes.channelId),
-            anyOf(changes.organizationId, 'organizationIds'),
-            isInMode(changes.mode),
-          ),
-        ),
+    select
+      .from(changes)
+      .where(
+        and(anyOf(changes.id, keys), isOfReached, or(isOwn(changes), and(ofAll, isInMode(changes.mode)))),
       ),
-    ),
 })

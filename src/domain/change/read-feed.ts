@@ -1,4 +1,4 @@
-import { getTableColumns, type SQL, sql } from 'drizzle-orm'
+import { getTableColumns, placeholder as parameter, type SQL, sql } from 'drizzle-orm'
 import { reachedOrganizations } from '../../auth/change-grant.ts'
 import { channelOrganizations } from '../../auth/table.ts'
 import { readMerged } from '../../data/by-organization.ts'
@@ -13,8 +13,6 @@ import {
 } from '../../data/query.ts'
 import type { Database } from '../../database/database.ts'
 import { type Change, changes, droppedChanges } from './table.ts'
-
-const parameter = sql.placeholder
 
 // A feed consists of parts, each ordered by one organization's positions. A channel has two parts per
 // organization that ever granted it: its own changes, and, while granted, changes for every channel. They are
@@ -144,21 +142,18 @@ const withoutPosition = (feed: Feed): Find<{ organizationId: string }> => ({
 })
 
 type Read = [CursorChange, NextChange, { organizationId: string }]
-const finding = (name: string, feed: Feed) =>
-  queryTogether<Read>(name, [cursorChanges(feed), nextChanges(feed), withoutPosition(feed)])
-const find = {
-  channel: finding('changes_of_channel', ofChannel),
-  largeChannel: finding('changes_of_large_channel', { ...ofChannel, merges: true }),
-  integration: finding('changes_of_integration', ofIntegration),
-}
-
 type Head = [CursorChange, { organizationId: string }]
-const headOf = (name: string, feed: Feed) =>
-  queryTogether<Head>(name, [lastChanges(feed), withoutPosition(feed)])
-const findHead = {
-  channel: headOf('head_of_channel', ofChannel),
-  integration: headOf('head_of_integration', ofIntegration),
-}
+const statementsOf = (name: string, feed: Feed) => ({
+  find: queryTogether<Read>(`changes_of_${name}`, [
+    cursorChanges(feed),
+    nextChanges(feed),
+    withoutPosition(feed),
+  ]),
+  findHead: queryTogether<Head>(`head_of_${name}`, [lastChanges(feed), withoutPosition(feed)]),
+})
+const channel = statementsOf('channel', ofChannel)
+const largeChannel = statementsOf('large_channel', { ...ofChannel, merges: true })
+const integration = statementsOf('integration', ofIntegration)
 
 type Values = Reach & { limit: number; positions: string }
 const isIntegration = ({ ownOrganizationIds }: Reach) => ownOrganizationIds.length > 0
@@ -187,8 +182,9 @@ export function readFeed(db: Database, values: Values): Promise<Found<Read>> {
     () => reachedOrganizations(db, values),
     (organizationId) => {
       const merges = isLarge && organizationId === undefined
-      const run = isIntegration(values) ? find.integration : merges ? find.largeChannel : find.channel
-      return run(db, { ...values, organizationId })
+      const ofChannel = merges ? largeChannel : channel
+      const { find } = isIntegration(values) ? integration : ofChannel
+      return find(db, { ...values, organizationId })
     },
     (read) => merge(read, values.limit),
   )
@@ -200,6 +196,6 @@ export const readHead = (db: Database, reach: Reach): Promise<Found<Head>> =>
     db,
     () => reachedOrganizations(db, reach),
     (organizationId) =>
-      findHead[isIntegration(reach) ? 'integration' : 'channel'](db, { ...reach, organizationId }),
+      (isIntegration(reach) ? integration : channel).findHead(db, { ...reach, organizationId }),
     (read) => [read.flatMap(([last]) => last), read.flatMap(([, waiting]) => waiting)],
   )

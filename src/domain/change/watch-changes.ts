@@ -2,7 +2,7 @@ import { setImmediate, setTimeout } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
-import { type PullStream, sharedReads, streamPages } from '../../data/pull-stream.ts'
+import { sharedReads, streamPages } from '../../data/pull-stream.ts'
 import { query, textArrayParam } from '../../data/query.ts'
 import { type Watcher, watchTopic } from '../../database/announcements.ts'
 import { perDatabase } from '../../database/database.ts'
@@ -34,18 +34,9 @@ const looksUntilAll = 30
  *  a look each second finds that its organizations have new ones: one statement for all of them. */
 const feedWatch = perDatabase((db) => {
   let positions = new Map<string, string>()
-  let isLooking = false
-  const watch = watchTopic<FeedWatcher>(db, 'changes', {
-    untilAll: looksUntilAll,
-    async look() {
-      if (isLooking) return
-      isLooking = true
-      // A database that is away is looked at again in a second, and then tells of all that moved meanwhile.
-      await wakeMoved().catch(() => {})
-      isLooking = false
-    },
-  })
+  const watch = watchTopic<FeedWatcher>(db, 'changes', { untilAll: looksUntilAll, look: wakeMoved })
 
+  // A database that is away is looked at again in a second, and then tells of all that moved meanwhile.
   async function wakeMoved(): Promise<void> {
     const organizationIds = [...new Set([...watch.watchers].flatMap((watcher) => watcher.organizationIds))]
     const rows = await lastPositions(db, { organizationIds })
@@ -93,11 +84,7 @@ const feedReads = perDatabase(() => {
 /** Streams the changes of the caller's feed from a start, as `listChanges` lists them, and then each new one, or those of
  *  some types alone. Every change comes once, in the order of the feed; a reader that is slow reads them later.
  *  Refuses: UNAUTHENTICATED, CURSOR_UNKNOWN. */
-export async function watchChanges(
-  from: FeedStart,
-  types: WantedTypes,
-  ctx: Context,
-): Promise<PullStream<FeedChange>> {
+export async function watchChanges(from: FeedStart, types: WantedTypes, ctx: Context) {
   const caller = requireConfidential(ctx)
   const { organizationIds } = caller
   const own = caller.kind === 'integration' ? organizationIds.map(forAll) : [forChannel(caller.channelId)]

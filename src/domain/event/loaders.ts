@@ -4,29 +4,29 @@ import { rowsOf } from '../../data/json-rows.ts'
 import { anyOf, query } from '../../data/query.ts'
 import { versionedLoaders } from '../../data/versioned-loader.ts'
 import { type Context, requireCaller } from '../../request/context.ts'
+import { byId } from '../../shared/group-by.ts'
 import { isIdentifier } from '../../shared/ids.ts'
 import { organizations } from '../organization/table.ts'
 import { type Event, events } from './table.ts'
 
 const { searchWords: _, ...shown } = getTableColumns(events)
 
-const byId: NamedFind<Event & { revision: string }> = {
+type VersionedEvent = Event & { revision: string }
+
+const findEvents: NamedFind<VersionedEvent> = {
   name: 'event_by_id',
   rows: rowsOf(shown),
   query: (select, keys) => select.from(events).where(anyOf(events.id, keys)),
 }
 
-const load = versionedLoaders<Event>(
-  ({ rememberedEvents }) => rememberedEvents,
+const load = versionedLoaders<VersionedEvent>(
+  (rememberedEvents) => rememberedEvents,
   () => 1,
 )
 
 /** Loads events that a visible row leads to. What a caller names goes through `loadNamed`. */
 export const eventById = ({ catalogue }: Readers) =>
-  load(catalogue, async (keys) => {
-    const rows = await catalogue.find(byId, keys.filter(isIdentifier))
-    return new Map(rows.map((event) => [event.id, { revision: event.revision, value: event }]))
-  })
+  load(catalogue, async (keys) => byId(await catalogue.find(findEvents, keys.filter(isIdentifier))))
 
 const bySlug = query('event_by_slug', {
   rows: rowsOf({ id: events.id, revision: events.revision }),

@@ -19,6 +19,7 @@ import {
   availability,
   count,
   currency,
+  flag,
   idText,
   isPercentage,
   limit,
@@ -123,7 +124,7 @@ export const supplementFile = z.strictObject({
     .nullish()
     .describe('Number of items that a buyer gets, such as 3 for three drinks. Defaults to 1.'),
   price: amount,
-  has_fake_price: z.boolean().nullish(),
+  has_fake_price: flag,
   fake_price: amount.nullish(),
 } satisfies Record<
   keyof z.output<typeof supplementBody.schema> | 'description' | 'product_quantity',
@@ -150,7 +151,7 @@ export const questionFile = z
     type: oneOf(questionTypes).describe(
       'Kind of answer: an item, text of up to 500 characters, or `true` or `false`. Defaults to `dropdown` with items, else `text`.',
     ),
-    required: z.boolean().nullish(),
+    required: flag,
     items: z.array(choice).nullish().describe('Choices of a dropdown.'),
   } satisfies Record<keyof z.output<typeof questionBody.schema>, z.ZodType>)
   .refine(
@@ -170,24 +171,20 @@ export const ticketRateFile = z
     name: text(200),
     slug,
     valid_from: timestamp.nullish(),
-    complete: z.boolean().nullish().describe('True to close the sale by hand.'),
+    complete: flag.describe('True to close the sale by hand.'),
     type: oneOf(rateTypes).describe('Optional: it follows from `availability`, which it must agree with.'),
-    available: z.boolean().nullish().describe('Ignored: it follows from the other fields.'),
+    available: flag.describe('Ignored: it follows from the other fields.'),
     availability,
     admits: count(1).nullish().describe('Number of people that a ticket admits. Defaults to 1.'),
-    transferable: z
-      .boolean()
-      .nullish()
-      .describe('False if tickets may not be given to another person. Defaults to true.'),
+    transferable: flag.describe('False if tickets may not be given to another person. Defaults to true.'),
     min: limit.describe('Minimum number of tickets per checkout; 0 or null for no limit.'),
     max: limit.describe('Maximum number of tickets per checkout; 0 or null for no limit.'),
-    show_all_prices: z
-      .boolean()
-      .nullish()
-      .describe('If false, prices missing from the list stay on sale: an export lists only the current one.'),
+    show_all_prices: flag.describe(
+      'If false, prices missing from the list stay on sale: an export lists only the current one.',
+    ),
     warranty: z
       .strictObject({
-        enabled: z.boolean().nullish(),
+        enabled: flag,
         percentage: percentage.nullish(),
         hours: count(0).max(maxWarrantyHours, `must be at most ${maxWarrantyHours}`).nullish(),
       })

@@ -1,4 +1,4 @@
-import type { Problem } from '../../shared/errors.ts'
+import { type Problem, problem, refuseIf } from '../../shared/errors.ts'
 import { amountMistake, decimalsOf, isAmount, toMinor } from '../../shared/money.ts'
 import { notTimezone } from './fields.ts'
 import type { Existing, ExistingChild } from './find-existing.ts'
@@ -7,11 +7,21 @@ import type { Catalogue, Entry, Path } from './read-catalogue.ts'
 // Minor units. Far beyond any ticket, and small enough that no total of a checkout exceeds a safe integer.
 const maxAmount = 10_000_000_000
 
-const invalid = (path: Path, message: string): Problem => ({ code: 'INVALID', message, path })
+const invalid = (path: Path, message: string) => problem('INVALID', message, path)
 
 // A message that begins with the name of the field.
-const invalidField = (path: Path, field: string, message: string): Problem =>
+const invalidField = (path: Path, field: string, message: string) =>
   invalid([...path, field], `${field} ${message}`)
+
+// A longer list would bury the first mistakes.
+const maxMistakes = 1_000
+
+/** Refuses a file with all of its mistakes, if it has any. */
+export function refuseMistakes(problems: Problem[]): void {
+  const more = problems.length - maxMistakes
+  const rest = problem('INVALID', `There are ${more} more mistakes, which are not listed.`)
+  refuseIf([...problems.slice(0, maxMistakes), ...(more > 0 ? [rest] : [])])
+}
 
 /** Finds mistakes that need the whole file and the database: identifiers, references, currencies. */
 export function checkCatalogue(catalogue: Catalogue, existing: Existing): Problem[] {

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { inRange, integer, isoTime, slug as slugText } from '../../shared/input-types.ts'
 import { isoDecimals } from '../../shared/money.ts'
+import { tryParse } from '../../shared/parse.ts'
 import type { rateTypes } from '../ticket-rate/table.ts'
 
 // Field types of the catalogue file. An optional field that is absent stays as it is, and null clears it.
@@ -12,13 +13,10 @@ export const currency = z
 
 /** Reports whether a text names a time zone of the IANA database as an area and a place, or is UTC. The runtime
  *  also accepts offsets, and abbreviations that mean several places: its BST is Dhaka's. */
-export function isTimezone(name: string): boolean {
-  try {
-    return /^([A-Z]\w+\/.+|UTC)$/.test(name) && Intl.DateTimeFormat('en', { timeZone: name }) !== null
-  } catch {
-    return false
-  }
-}
+export const isTimezone = (name: string): boolean =>
+  /^([A-Z]\w+\/.+|UTC)$/.test(name) &&
+  tryParse(() => Intl.DateTimeFormat('en', { timeZone: name })) !== undefined
+
 /** Message for a time zone that this process or the database does not know. */
 export const notTimezone = 'must be an IANA time zone such as Europe/Madrid'
 export const timezone = z.string().refine(isTimezone, notTimezone)
@@ -112,6 +110,9 @@ export function rateTypeOf(given: Availability | null | undefined): (typeof rate
 
 /** Description of an identifier that may be absent. */
 export const idText = 'Identifier. Derived from the names if absent, so that a second import finds it again.'
+
+/** Yes or no, which may be absent. */
+export const flag = z.boolean().nullish()
 
 /** List of objects, which may be absent. */
 export const listOf = <T extends z.ZodType>(type: T) => z.array(type, 'must be a list').nullish()

@@ -77,8 +77,7 @@ export async function findExisting(tx: Connection, catalogue: Catalogue, timezon
   const stocked = [...catalogue.ticketRates, ...catalogue.prices, ...catalogue.discounts]
 
   const { id, currency, decimals } = organizations
-  const findOrganizations = (named: Named[]) =>
-    tx.select({ id, currency, decimals }).from(organizations).where(isOneOf(id, named))
+  const isTheirs = isOneOf(id, [...catalogue.organizations, ...owners])
   const findOwned = (table: typeof locations | typeof events | typeof ticketRates, named: Named[]) =>
     tx.select({ id: table.id, parentId: table.organizationId }).from(table).where(isOneOf(table.id, named))
   // Rows with these ids, and all rows under these parents.
@@ -91,7 +90,7 @@ export async function findExisting(tx: Connection, catalogue: Catalogue, timezon
   const { events: parents, ticketRates: rates } = catalogue
   return {
     timezones,
-    organizations: byId(await findOrganizations([...catalogue.organizations, ...owners])),
+    organizations: byId(await tx.select({ id, currency, decimals }).from(organizations).where(isTheirs)),
     locations: byId(await findOwned(locations, [...catalogue.locations, ...venues])),
     events: byId(await findOwned(events, catalogue.events)),
     /** Rates that a discount of the file is for, under their organizations. */

@@ -3,10 +3,9 @@ import { sql, TransactionRollbackError } from 'drizzle-orm'
 import { hasTriggers, writeSequentially } from '../../data/by-organization.ts'
 import type { Database } from '../../database/database.ts'
 import { announceOnCommit, changesCatalogue, transaction } from '../../database/transaction.ts'
-import { type Problem, refuseIf } from '../../shared/errors.ts'
 import { markMoved, readDates } from '../delivery/move-dates.ts'
 import { events } from '../event/table.ts'
-import { checkCatalogue } from './check-catalogue.ts'
+import { checkCatalogue, refuseMistakes } from './check-catalogue.ts'
 import { findExisting, findTimezones, isOneOf, readZones } from './find-existing.ts'
 import type { ImportReport } from './import-report.ts'
 import { checkStock, writeStock } from './import-stock.ts'
@@ -19,15 +18,6 @@ export type Imported = Awaited<ReturnType<typeof writeCatalogue>> & { stock: Imp
 
 // Key of the advisory lock. No other lock of this service uses this number.
 const importLock = 7_264_338
-
-// A longer list would bury the first mistakes.
-const maxMistakes = 1_000
-
-function refuse(problems: Problem[]): void {
-  const more = problems.length - maxMistakes
-  const rest: Problem = { code: 'INVALID', message: `There are ${more} more mistakes, which are not listed.` }
-  refuseIf([...problems.slice(0, maxMistakes), ...(more > 0 ? [rest] : [])])
-}
 
 /** Imports a catalogue file: organizations, locations, and events in the shape of `GET /events?populate=*`.
  *  Updates rows with the same identifiers, keeps sales and holds, and removes from sale what a list no longer
@@ -47,7 +37,7 @@ export async function importCatalogue(db: Database, json: unknown, { notify = tr
     await writeSequentially(db, tx)
     const catalogue = readCatalogue(json, await readZones(tx, json))
     const existing = await findExisting(tx, catalogue, timezones)
-    refuse([
+    refuseMistakes([
       ...catalogue.problems,
       ...checkCatalogue(catalogue, existing),
       ...(await checkStock(tx, catalogue)),
@@ -60,7 +50,7 @@ export async function importCatalogue(db: Database, json: unknown, { notify = tr
     if (!hasTriggers(db) && catalogue.events.length > 0)
       await tx.update(events).set({ revision: randomUUID() }).where(isOneOf(events.id, catalogue.events))
     // Sales continue during the import, so stock is checked again under the lock.
-    Object.assign(imported, written, { stock: await writeStock(tx, catalogue, refuse, report) }, report)
+    Object.assign(imported, written, { stock: await writeStock(tx, catalogue, report) }, report)
     if (plan) throw new TransactionRollbackError()
   })
   await importing.catch((error: unknown) => {

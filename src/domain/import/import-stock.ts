@@ -1,61 +1,53 @@
-import { and, asc, eq } from 'drizzle-orm'
+import { and, eq } from 'drizzle-orm'
 import type { Connection } from '../../database/database.ts'
-import type { Problem } from '../../shared/errors.ts'
-import { groupBy } from '../../shared/group-by.ts'
+import { type Problem, problem } from '../../shared/errors.ts'
+import { byId, groupBy } from '../../shared/group-by.ts'
 import type { Mode } from '../../shared/mode.ts'
 import { type Stock, type StockKind, stock } from '../ticket-rate/table.ts'
+import { refuseMistakes } from './check-catalogue.ts'
 import { capacityIn } from './fields.ts'
 import { isOneOf } from './find-existing.ts'
 import { type ImportReport, noteRow } from './import-report.ts'
-import type { Catalogue } from './read-catalogue.ts'
-import { type ImportCounts, writeRows } from './write-catalogue.ts'
+import type { Catalogue, Entry } from './read-catalogue.ts'
+import { writeRows } from './write-catalogue.ts'
 
 type Wanted = ReturnType<typeof wantedOf>[number]
 type Counters = Pick<Stock, 'organizationId' | 'kind' | 'id' | 'mode' | 'capacity' | 'soldBefore'>
 
-/** Name of a counter among those of a mode. Separated by a space, which identifiers can't contain. */
-const nameOf = ({ kind, id }: Pick<Stock, 'kind' | 'id'>) => `${kind} ${id}`
-const byName = <Row extends Pick<Stock, 'kind' | 'id'>>(rows: Row[]) =>
-  new Map(rows.map((row) => [nameOf(row), row]))
-
-const limited = (
+// Counter of an object, by the places that the file gives it.
+function counterOf(
   kind: StockKind,
-  objects: (Catalogue['prices'][number] | Catalogue['discounts'][number])[],
-) =>
-  objects.map(({ id, key, organizationId, path, input }) => ({
-    ...{ kind, id, key, organizationId, isReport: false },
-    path: [...path, 'quantity'],
-    capacity: input.quantity,
-    sold: 0,
-    soldElsewhere: undefined,
-  }))
+  { id, key, organizationId, path }: Entry<unknown>,
+  given: Parameters<typeof capacityIn>[0],
+) {
+  // True if the file gives no capacity but what is sold and left, which leaves out what is held.
+  const isReport = given != null && given.capacity === undefined
+  const field = kind === 'rate' ? ['availability', isReport ? 'available' : 'capacity'] : ['quantity']
+  return {
+    ...{ kind, id, key, organizationId, isReport },
+    path: [...path, ...field],
+    capacity: capacityIn(given),
+    sold: given?.sold ?? 0,
+    soldElsewhere: given?.sold_elsewhere,
+  }
+}
 
 // Counters that a file is about. A capacity is null if it is unlimited, and undefined if the file says nothing of it.
 const wantedOf = ({ ticketRates, prices, discounts }: Catalogue) => [
-  ...ticketRates.map(({ id, key, organizationId, path, input: { availability } }) => {
-    // True if the file gives no capacity but what is sold and left, which leaves out what is held.
-    const isReport = availability != null && availability.capacity === undefined
-    return {
-      ...{ kind: 'rate' as const, id, key, organizationId, isReport },
-      path: [...path, 'availability', isReport ? 'available' : 'capacity'],
-      capacity: capacityIn(availability),
-      sold: availability?.sold ?? 0,
-      soldElsewhere: availability?.sold_elsewhere,
-    }
-  }),
-  ...limited('price', prices),
-  ...limited('discount', discounts),
+  ...ticketRates.map((rate) => counterOf('rate', rate, rate.input.availability)),
+  ...prices.map((price) => counterOf('price', price, { capacity: price.input.quantity })),
+  ...discounts.map((discount) => counterOf('discount', discount, { capacity: discount.input.quantity })),
 ]
 
 // An answer of GET /events that is imported again says less than the capacity where places are held, so it never
 // lowers one. What was sold elsewhere is what the file says, and of something new all that it says was sold.
 function decide(wanted: Wanted[], existing: Stock[], report?: ImportReport) {
-  const existingOf = byName(existing)
+  const existingOf = byId(existing)
   const rows: Counters[] = []
   const changed: Counters[] = []
   const problems: Problem[] = []
   for (const { kind, id, key, organizationId, path, isReport, sold, ...given } of wanted) {
-    const row = existingOf.get(nameOf({ kind, id }))
+    const row = existingOf.get(id)
     const soldBefore =
       (given.soldElsewhere === undefined ? (row?.soldBefore ?? sold) : given.soldElsewhere) ?? 0
     const asked = given.capacity === undefined ? (row?.capacity ?? null) : given.capacity
@@ -64,21 +56,17 @@ function decide(wanted: Wanted[], existing: Stock[], report?: ImportReport) {
     const counters: Counters = { organizationId, kind, id, mode: 'live', capacity, soldBefore }
     rows.push(counters)
     if (row?.capacity !== capacity || row.soldBefore !== soldBefore) changed.push(counters)
-    if (capacity !== null && capacity < used)
-      problems.push({
-        code: 'INVALID',
-        message: `The capacity would be ${capacity}, which is less than the ${used} already sold or held.`,
-        path,
-      })
+    if (capacity !== null && capacity < used) {
+      const message = `The capacity would be ${capacity}, which is less than the ${used} already sold or held.`
+      problems.push(problem('INVALID', message, path))
+    }
     if (!report) continue
     const named = { kind: 'stock', id, name: key }
     noteRow(report, named, row, { capacity, soldBefore })
-    if (capacity !== asked)
-      report.warnings.push({
-        code: 'CAPACITY_STAYS',
-        ...named,
-        message: `sold and available are ${asked} together, capacity stays ${capacity} (availability.capacity lowers it)`,
-      })
+    if (capacity !== asked) {
+      const message = `sold and available are ${asked} together, capacity stays ${capacity} (availability.capacity lowers it)`
+      report.warnings.push({ code: 'CAPACITY_STAYS', ...named, message })
+    }
   }
   return { rows, changed, problems }
 }
@@ -86,15 +74,11 @@ function decide(wanted: Wanted[], existing: Stock[], report?: ImportReport) {
 // One organization after the other, because no statement locks rows of several.
 async function lockStock(tx: Connection, mode: Mode, wanted: Pick<Stock, 'organizationId' | 'id'>[]) {
   const locked: Stock[] = []
-  for (const [organizationId, own] of groupBy(wanted, ({ organizationId }) => organizationId))
-    locked.push(
-      ...(await tx
-        .select()
-        .from(stock)
-        .where(and(eq(stock.organizationId, organizationId), eq(stock.mode, mode), isOneOf(stock.id, own)))
-        .orderBy(asc(stock.id), asc(stock.kind))
-        .for('update')),
-    )
+  for (const [organizationId, own] of groupBy(wanted, ({ organizationId }) => organizationId)) {
+    const isOwn = and(eq(stock.organizationId, organizationId), eq(stock.mode, mode), isOneOf(stock.id, own))
+    const rows = tx.select().from(stock).where(isOwn).orderBy(stock.id, stock.kind)
+    locked.push(...(await rows.for('update')))
+  }
   return locked
 }
 
@@ -108,9 +92,9 @@ export async function checkStock(tx: Connection, catalogue: Catalogue): Promise<
 // Gives test mode the same capacities and the same number sold elsewhere where these change. Tests never
 // stand in the way of an import: if they sold or hold more than the new capacity, theirs is as much as that.
 async function writeTestStock(tx: Connection, rows: Counters[]): Promise<void> {
-  const found = byName(await lockStock(tx, 'test', rows))
+  const found = byId(await lockStock(tx, 'test', rows))
   const counters = rows.map((row) => {
-    const { sold = 0, held = 0 } = found.get(nameOf(row)) ?? {}
+    const { sold = 0, held = 0 } = found.get(row.id) ?? {}
     const capacity = row.capacity === null ? null : Math.max(row.capacity, row.soldBefore + sold + held)
     return { ...row, mode: 'test' as const, capacity }
   })
@@ -119,16 +103,11 @@ async function writeTestStock(tx: Connection, rows: Counters[]): Promise<void> {
 
 /** Writes capacities and the number sold elsewhere; never touches what is sold and held here. Locks the rows
  *  in the same order as a checkout. Call it last in a transaction, because sales wait for these locks. */
-export async function writeStock(
-  tx: Connection,
-  catalogue: Catalogue,
-  refuse: (problems: Problem[]) => void,
-  report: ImportReport,
-): Promise<ImportCounts> {
+export async function writeStock(tx: Connection, catalogue: Catalogue, report: ImportReport) {
   const wanted = wantedOf(catalogue)
   const locked = await lockStock(tx, 'live', wanted)
   const { rows, changed, problems } = decide(wanted, locked, report)
-  refuse(problems)
+  refuseMistakes(problems)
   await writeTestStock(tx, changed)
   return writeRows(tx, stock, rows, (batch) => batch)
 }

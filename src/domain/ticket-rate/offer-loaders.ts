@@ -4,10 +4,10 @@
 import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import type { NamedFind, Readers } from '../../data/batch-loader.ts'
 import { findSold } from '../../data/by-organization.ts'
-import { type JoinedRow, rowJoiner, rowsOf } from '../../data/json-rows.ts'
+import { rowJoiner, rowsOf } from '../../data/json-rows.ts'
 import { Loader } from '../../data/loader.ts'
 import { anyOf, type Find, inOrganizationIfNamed, isInMode, queryTogether } from '../../data/query.ts'
-import { type Versioned, versionedLoaders } from '../../data/versioned-loader.ts'
+import { versionedLoaders } from '../../data/versioned-loader.ts'
 import type { Database } from '../../database/database.ts'
 import type { Loaders } from '../../request/loaders.ts'
 import { byId, groupBy } from '../../shared/group-by.ts'
@@ -50,34 +50,30 @@ const stockById: NamedFind<StockRow> = {
       .where(and(inOrganizationIfNamed(stock.organizationId), anyOf(stock.id, keys), isInMode(stock.mode))),
 }
 
-/** A price whose counters are read apart from it. */
-type UncountedPrice = JoinedRow<ListedPrice, Left>
-
-const toUncounted = rowJoiner<ListedPrice, Left>(getTableColumns(prices), leftColumns)
+const joinPrice = rowJoiner<ListedPrice, Left>(getTableColumns(prices), leftColumns)
+const joinRate = rowJoiner<ListedRate, Left>(getTableColumns(ticketRates), leftColumns)
 
 /** Joins prices with their counters. Leaves out those that have none. */
-function withStock(prices: UncountedPrice[], stockOf: Map<string, Left>): Price[] {
+function withStock(prices: ListedPrice[], stockOf: Map<string, Left>): Price[] {
   const counted: Price[] = []
   for (const price of prices) {
-    const left = stockOf.get(price.row.id)
-    if (left) counted.push(price.with(left))
+    const left = stockOf.get(price.id)
+    if (left) counted.push(joinPrice(price, left))
   }
   return counted
 }
 
 type OfferedRate = {
-  rate: JoinedRow<ListedRate, Left>
-  prices: UncountedPrice[]
+  rate: ListedRate
+  prices: ListedPrice[]
   supplements: Supplement[]
   questions: Question[]
 }
-const toRate = rowJoiner<ListedRate, Left>(getTableColumns(ticketRates), leftColumns)
 
 type Revision = { id: string; organizationId: string; revision: string }
 
 /** Everything listed under an event, in order, without the stock counters. */
-type Offer = {
-  organizationId: string
+type Offer = Revision & {
   rates: OfferedRate[]
   /** Identifiers of the rates and of their prices. */
   stockIds: string[]
@@ -108,25 +104,23 @@ const findOffers = queryTogether<[Revision, ListedRate, ListedPrice, Supplement,
 )
 
 // One statement, and so one snapshot: offers and revisions match.
-async function readOffers(db: Database, eventIds: string[]): Promise<Map<string, Versioned<Offer>>> {
+async function readOffers(db: Database, eventIds: string[]): Promise<Map<string, Offer>> {
   const found = await findOffers(db, { keys: eventIds })
   const [eventRevisions, rates] = found
   const ratesOf = groupBy(rates, (rate) => rate.eventId)
   const [prices, supplements, questions] = [byRate(found[2]), byRate(found[3]), byRate(found[4])]
-  const offerOf = ({ id, organizationId }: Revision): Offer => {
-    const rows = ratesOf.get(id) ?? []
+  const offers = eventRevisions.map((event): Offer => {
+    const rows = ratesOf.get(event.id) ?? []
     const offered = rows.map((rate) => ({
-      rate: toRate(rate),
-      prices: (prices.get(rate.id) ?? []).map(toUncounted),
+      rate,
+      prices: prices.get(rate.id) ?? [],
       supplements: supplements.get(rate.id) ?? [],
       questions: questions.get(rate.id) ?? [],
     }))
-    const stockIds = offered.flatMap(({ rate, prices }) => [rate, ...prices].map(({ row }) => row.id))
-    return { organizationId, rates: offered, stockIds }
-  }
-  return new Map(
-    eventRevisions.map((event) => [event.id, { revision: event.revision, value: offerOf(event) }]),
-  )
+    const stockIds = offered.flatMap(({ rate, prices }) => [rate, ...prices].map(({ id }) => id))
+    return { ...event, rates: offered, stockIds }
+  })
+  return byId(offers)
 }
 
 // Counts at least 1, because an empty offer is cached too.
@@ -137,7 +131,7 @@ const sizeOf = ({ rates, stockIds }: Offer): number =>
 const rowsPerEvent = 10
 
 /** Loads the offers of events whatever the caller reaches: anybody who may see an event may see its offer. */
-const loadOffers = versionedLoaders<Offer>(({ rememberedEvents }) => rowsPerEvent * rememberedEvents, sizeOf)
+const loadOffers = versionedLoaders<Offer>((rememberedEvents) => rowsPerEvent * rememberedEvents, sizeOf)
 
 export function ticketRatesByEventId({ catalogue }: Readers, loaders: Loaders): Loader<TicketRate[]> {
   const offerByEventId = loadOffers(catalogue, (eventIds) => readOffers(catalogue.db, eventIds))
@@ -156,10 +150,10 @@ export function ticketRatesByEventId({ catalogue }: Readers, loaders: Loaders): 
     return offers.map((offer) => {
       const rates: TicketRate[] = []
       for (const { rate, prices, supplements, questions } of offer?.rates ?? []) {
-        const { id } = rate.row
+        const { id } = rate
         const left = stockOf.get(id)
         if (!left) continue
-        rates.push(rate.with(left))
+        rates.push(joinRate(rate, left))
         loaders.get(pricesByTicketRateId).prime(id, withStock(prices, stockOf))
         loaders.get(supplementsByTicketRateId).prime(id, supplements)
         loaders.get(questionsByTicketRateId).prime(id, questions)

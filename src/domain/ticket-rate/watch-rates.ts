@@ -80,7 +80,7 @@ function createRateWatch(db: Database, mode: Mode) {
 
   const topic = watchTopic(db, 'stock', {
     untilAll: Number.POSITIVE_INFINITY,
-    look() {
+    async look() {
       if (looked.length === 0) looked = [...watchedOf.keys()]
       for (const id of looked.splice(0, maxTogether)) if (watchedOf.has(id)) readSoon(id)
     },

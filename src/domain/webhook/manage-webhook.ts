@@ -49,7 +49,7 @@ type NewSecret = Pick<typeof webhooks.$inferInsert, 'secret' | 'idempotencyKey' 
 function makeSecret(
   { idempotencyKey, ...request }: { idempotencyKey?: string | null | undefined },
   ctx: Context,
-  make: (tx: Connection, secret: NewSecret) => Promise<Webhook | undefined>,
+  make: (tx: Connection, secret: NewSecret) => Promise<Webhook>,
 ): Promise<WebhookWithSecret> {
   const caller = requireConfidential(ctx)
   const [owners, ownerId] =
@@ -67,7 +67,6 @@ function makeSecret(
     const secret = newWebhookSecret()
     const { id: idempotencyKey = null, requestHash = null } = key ?? {}
     const webhook = await make(tx, { secret, idempotencyKey, requestHash })
-    if (!webhook) throw new Error('the insert returned no webhook')
     return { webhook, secret, replayed: false }
   })
 }
@@ -75,10 +74,7 @@ function makeSecret(
 /** Registers a webhook for the caller's changes: for a channel those of its payments and tickets and of the
  *  rates of organizations that granted it, for an integration all of its organization. Refuses: INVALID,
  *  ADDRESS_NOT_ALLOWED, TOO_MANY_WEBHOOKS, IDEMPOTENCY_KEY_REUSED (DECISIONS 7). */
-export function registerWebhook(
-  input: z.output<typeof webhookInput>,
-  ctx: Context,
-): Promise<WebhookWithSecret> {
+export function registerWebhook(input: z.output<typeof webhookInput>, ctx: Context) {
   const caller = requireConfidential(ctx)
   const row = {
     id: newId('whk'),
@@ -94,10 +90,8 @@ export function registerWebhook(
       throw refusal('TOO_MANY_WEBHOOKS', `A caller can have at most ${maxWebhooks} webhooks.`, undefined, {
         limit: maxWebhooks,
       })
-    const [webhook] = await tx
-      .insert(webhooks)
-      .values({ ...row, ...secret })
-      .returning()
+    const inserted = tx.insert(webhooks).values({ ...row, ...secret })
+    const [webhook] = (await inserted.returning()) as [Webhook]
     return webhook
   })
 }
@@ -107,11 +101,7 @@ const isPendingFor = ({ id }: Webhook) =>
 
 /** Updates a webhook that is then tried as if it had never failed. Its pending deliveries are due now, so that a
  *  repaired receiver skips the backoff. */
-const updateAndResume = (
-  id: string,
-  values: Parameters<typeof updateOwnWebhook>[2],
-  ctx: Context,
-): Promise<Webhook> =>
+const updateAndResume = (id: string, values: Parameters<typeof updateOwnWebhook>[2], ctx: Context) =>
   ctx.db.transaction(async (tx) => {
     const webhook = await updateOwnWebhook(tx, id, { ...values, failingSince: null, pausedUntil: null }, ctx)
     await tx
@@ -159,10 +149,7 @@ export const deleteWebhook = (id: string, ctx: Context): Promise<{ id: string }>
 
 /** Replaces the secret of a webhook. The previous one also signs for another day, so that the receiver can
  *  switch at its own time; older ones stop signing. Refuses: NOT_FOUND, IDEMPOTENCY_KEY_REUSED. */
-export const rotateWebhookSecret = (
-  input: z.output<typeof rotationInput>,
-  ctx: Context,
-): Promise<WebhookWithSecret> =>
+export const rotateWebhookSecret = (input: z.output<typeof rotationInput>, ctx: Context) =>
   makeSecret(input, ctx, (tx, secret) => {
     const previous = {
       previousSecret: sql`${webhooks.secret}`,

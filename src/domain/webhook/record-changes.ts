@@ -17,25 +17,20 @@ import { webhookDeliveries, webhooks } from './table.ts'
 // Changes of one transaction share a timestamp: their ids keep them in order.
 const nextId = ascendingIds('chg')
 
-const given = arrayRows('given', {
-  id: 'text',
-  type: 'change_type',
-  subjectId: 'text',
-  channelId: 'text',
-  mode: 'key_mode',
-})
-const { id, type, subjectId, channelId, mode } = given.cells
+const { id, type, subjectId, channelId, mode } = changes
+const given = arrayRows('given', { id, type, subjectId, channelId, mode })
+const { cells } = given
 
 // The last number of each subject in a mode, also if it was deleted by age.
 const findLast = query<{ subjectId: string; mode: Mode; last: number }>(
   'last_sequences_of_subjects',
   () => sql`
-  select distinct ${subjectId} as "subjectId", ${mode} as mode, coalesce(greatest(
+  select distinct ${cells.subjectId} as "subjectId", ${cells.mode} as mode, coalesce(greatest(
     (select max(${changes.sequence}) from ${changes}
-      where ${inOrganization(changes.organizationId)} and ${changes.subjectId} = ${subjectId} and ${changes.mode} = ${mode}),
+      where ${inOrganization(changes.organizationId)} and ${changes.subjectId} = ${cells.subjectId} and ${changes.mode} = ${cells.mode}),
     (select ${droppedSequences.sequence} from ${droppedSequences}
-      where ${inOrganization(droppedSequences.organizationId)} and ${droppedSequences.subjectId} = ${subjectId}
-        and ${droppedSequences.mode} = ${mode})), 0) as last
+      where ${inOrganization(droppedSequences.organizationId)} and ${droppedSequences.subjectId} = ${cells.subjectId}
+        and ${droppedSequences.mode} = ${cells.mode})), 0) as last
   from ${given.rows}`,
 )
 
@@ -46,17 +41,16 @@ const insert = insertRows('insert_changes', changes, {
 
 // One select per way that a change reaches a webhook: a join on alternatives would have to test each pair of
 // rows.
-const toWebhooks = (
-  join: SQL,
-) => sql`select ${webhooks.id} as "webhookId", ${id} as "changeId" from ${given.rows} ${join}
-    where ${webhooks.status} = 'enabled' and ${webhooks.mode} = ${mode} and (${webhooks.types} is null or ${type} = any(${webhooks.types}))`
+const toWebhooks = (join: SQL) => sql`
+  select ${webhooks.id} as "webhookId", ${cells.id} as "changeId" from ${given.rows} ${join}
+    where ${webhooks.status} = 'enabled' and ${webhooks.mode} = ${cells.mode} and (${webhooks.types} is null or ${cells.type} = any(${webhooks.types}))`
 
 // Finds webhooks, and the changes that each is to receive.
 const findRecipients = query<{ webhookId: string; changeId: string }>(
   'webhooks_of_changes',
   () => sql`
-  ${toWebhooks(sql`join ${webhooks} on ${webhooks.channelId} = ${channelId}`)}
-  union all ${toWebhooks(sql`join ${grants} on ${channelId} is null and ${inOrganization(grants.organizationId)}
+  ${toWebhooks(sql`join ${webhooks} on ${webhooks.channelId} = ${cells.channelId}`)}
+  union all ${toWebhooks(sql`join ${grants} on ${cells.channelId} is null and ${inOrganization(grants.organizationId)}
     join ${webhooks} on ${webhooks.channelId} = ${grants.channelId}`)}
   union all ${toWebhooks(sql`join ${integrations} on ${inOrganization(integrations.organizationId)}
     join ${webhooks} on ${webhooks.integrationId} = ${integrations.id}`)}`,
@@ -81,13 +75,8 @@ export async function recordChanges(tx: Connection, newChanges: NewChange[]): Pr
       row.sequence = (sequences.get(subject) ?? 0) + 1
       sequences.set(subject, row.sequence)
     }
-    await atOnce(
-      insert(tx, rows),
-      queue(
-        tx,
-        recipients.map((recipient) => ({ organizationId, ...recipient })),
-      ),
-    )
+    const deliveries = recipients.map((recipient) => ({ organizationId, ...recipient }))
+    await atOnce(insert(tx, rows), queue(tx, deliveries))
   }
   if (newChanges.length === 0) return
   announceOnCommit(tx, 'changes', newChanges.flatMap(audiencesOf))

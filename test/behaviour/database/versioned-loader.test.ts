@@ -4,9 +4,9 @@ import { expect, test } from 'vitest'
 import { versionedLoaders } from '../../../src/data/versioned-loader.ts'
 import type { Database } from '../../../src/database/database.ts'
 
-type Thing = { text: string; size: number }
+type Thing = { revision: string; size: number }
 
-/** Makes a loader whose rows have their text as revision, and records what it reads. */
+/** Makes a loader of rows that are nothing but a revision, and records what it reads. */
 function things(max: number) {
   const now = new Map<string, Thing>()
   const reads: string[][] = []
@@ -21,7 +21,7 @@ function things(max: number) {
       return new Map(
         keys.flatMap((key) => {
           const value = now.get(key)
-          return value ? [[key, { revision: value.text, value }]] : []
+          return value ? [[key, value]] : []
         }),
       )
     })
@@ -30,33 +30,33 @@ function things(max: number) {
     const found = await request(on).loadRevisions(
       Object.entries(told).map(([id, revision]) => ({ id, revision })),
     )
-    return found.map((thing) => thing?.text ?? null)
+    return found.map((thing) => thing?.revision ?? null)
   }
   return { now, reads, request, find }
 }
 
 test('versioned loader reads a row again only when its revision changed', async () => {
   const { now, reads, find } = things(10)
-  now.set('a', { text: 'one', size: 1 }).set('b', { text: 'two', size: 1 })
+  now.set('a', { revision: 'one', size: 1 }).set('b', { revision: 'two', size: 1 })
   expect(await find({ a: 'one', b: 'two' })).toEqual(['one', 'two'])
   expect(await find({ b: 'two', a: 'one' })).toEqual(['two', 'one'])
   expect(reads).toEqual([['a', 'b']])
-  now.set('a', { text: 'three', size: 1 })
+  now.set('a', { revision: 'three', size: 1 })
   expect(await find({ a: 'three', b: 'two' })).toEqual(['three', 'two'])
   expect(reads).toEqual([['a', 'b'], ['a']])
 })
 
 test('versioned loader reads if no revision is known', async () => {
   const { now, reads, request, find } = things(10)
-  now.set('a', { text: 'one', size: 1 })
+  now.set('a', { revision: 'one', size: 1 })
   await find({ a: 'one' })
-  expect(await request().load('a')).toEqual({ text: 'one', size: 1 })
+  expect(await request().load('a')).toEqual({ revision: 'one', size: 1 })
   expect(reads).toEqual([['a'], ['a']])
 })
 
 test('versioned loader caches a row under the revision it has, not the expected one', async () => {
   const { now, reads, find } = things(10)
-  now.set('a', { text: 'older', size: 1 })
+  now.set('a', { revision: 'older', size: 1 })
   expect(await find({ a: 'newer' })).toEqual(['older'])
   expect(await find({ a: 'newer' })).toEqual(['older'])
   expect(reads).toHaveLength(2)
@@ -73,8 +73,8 @@ test('versioned loader does not cache absent rows', async () => {
 
 test('versioned loader keeps what fits and evicts the oldest', async () => {
   const { now, reads, find } = things(10)
-  for (const key of 'abc') now.set(key, { text: key, size: 4 })
-  now.set('large', { text: 'large', size: 11 })
+  for (const key of 'abc') now.set(key, { revision: key, size: 4 })
+  now.set('large', { revision: 'large', size: 11 })
   for (const key of 'abc') await find({ [key]: key })
   expect(await find({ c: 'c', b: 'b' })).toEqual(['c', 'b'])
   expect(reads).toHaveLength(3)
@@ -87,7 +87,7 @@ test('versioned loader keeps what fits and evicts the oldest', async () => {
 
 test('versioned loader caches by database', async () => {
   const { now, reads, find } = things(10)
-  now.set('a', { text: 'one', size: 1 })
+  now.set('a', { revision: 'one', size: 1 })
   await find({ a: 'one' })
   await find({ a: 'one' }, {} as Database)
   expect(reads).toHaveLength(2)
@@ -95,7 +95,7 @@ test('versioned loader caches by database', async () => {
 
 test('versioned loader with a size of 0 caches nothing', async () => {
   const { now, reads, find } = things(0)
-  now.set('a', { text: 'one', size: 1 })
+  now.set('a', { revision: 'one', size: 1 })
   expect(await find({ a: 'one' })).toEqual(['one'])
   expect(await find({ a: 'one' })).toEqual(['one'])
   expect(reads).toHaveLength(2)

@@ -94,7 +94,7 @@ test('an answer that comes after another process has claimed the delivery change
   expect([first.attempts, second?.attempts]).toEqual([1, 2])
   const before = await sale.db.select().from(webhookDeliveries)
   const verdict = { status: 'dead', retrySeconds: 0, lastStatus: 500, lastError: 'STATUS' } as const
-  await recordAttempts(sale.db, [{ claimed: first, verdict: { ...verdict, pauseSeconds: 0 } }])
+  await recordAttempts(sale.db, [{ ...first, ...verdict, pauseSeconds: 0 }])
   expect(await sale.db.select().from(webhookDeliveries)).toEqual(before)
 })
 
@@ -104,7 +104,7 @@ test('an answer of an address that was replaced meanwhile says nothing of the ne
   if (!claimed) throw new Error('a delivery was claimed')
   await own.call('updateWebhook', { webhookId: id, url: `${receiver.url}/new` })
   const verdict = { status: 'pending', retrySeconds: 5, lastStatus: 410, lastError: 'GONE' } as const
-  await recordAttempts(sale.db, [{ claimed, verdict: { ...verdict, pauseSeconds: 0 } }])
+  await recordAttempts(sale.db, [{ ...claimed, ...verdict, pauseSeconds: 0 }])
   const [row] = await sale.db.select().from(webhooks).where(eq(webhooks.id, id))
   expect([row?.status, row?.failingSince]).toEqual(['enabled', null])
 })

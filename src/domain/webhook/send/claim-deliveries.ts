@@ -1,4 +1,4 @@
-import { notInArray, type SQL, sql } from 'drizzle-orm'
+import { notInArray, placeholder, type SQL, sql } from 'drizzle-orm'
 import { arrayRows } from '../../../data/array-params.ts'
 import {
   findEverywhere,
@@ -34,7 +34,6 @@ type Limits = { limit: number; leaseSeconds: number; except: string[]; batches: 
 
 const { organizationId, webhookId, changeId, status, dueAt, attempts } = webhookDeliveries
 const isDue = sql`${status} = 'pending' and ${dueAt} <= ${nowMs}`
-const placeholder = sql.placeholder
 
 const paced = arrayRows('paced', { webhookId: 'text', size: 'integer' })
 
@@ -100,10 +99,7 @@ const findDue = (db: Database, except: string[], limit: number) =>
     where ${isDue} and ${isReady} and ${notInArray(webhooks.id, except)} group by 1, 2, 3 limit ${limit}`,
   )
 
-async function claimEach(
-  db: Database,
-  { leaseSeconds, limit, batches, except }: Limits,
-): Promise<ClaimedDelivery[]> {
+async function claimEach(db: Database, { leaseSeconds, limit, batches, except }: Limits) {
   const left = new Map(batches.map(({ webhookId, size }) => [webhookId, size]))
   // As many as `share` allows, of all organizations of a webhook together.
   const takeShare = ({ webhookId, isFailing, count }: Due): number => {

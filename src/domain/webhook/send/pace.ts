@@ -15,6 +15,7 @@ export const roundsPerBatch = 5
 export const firstBatchSize = minConcurrency * roundsPerBatch
 
 type Pace = { concurrency: number; fastestMs: number }
+type BatchOutcome = { hasFailed: boolean; isFull: boolean; meanMs: number }
 
 /** Numbers of parallel requests that receivers take, as this process has seen: doubled after each full batch
  *  that was answered about as fast as the fastest one, halved when answers take more than twice as long, and
@@ -35,10 +36,7 @@ export class Paces {
 
   /** Adapts the pace of a webhook to the outcome of a batch: whether an attempt failed, and the mean time of an answer in
    *  milliseconds. `isFull` if there was as much to send as the pace allows. */
-  learn(
-    webhookId: string,
-    { hasFailed, isFull, meanMs }: { hasFailed: boolean; isFull: boolean; meanMs: number },
-  ): void {
+  learn(webhookId: string, { hasFailed, isFull, meanMs }: BatchOutcome): void {
     if (hasFailed) return void this.#paces.delete(webhookId)
     const concurrency = this.concurrencyOf(webhookId)
     const fastestMs = this.#paces.get(webhookId)?.fastestMs ?? meanMs

@@ -4,6 +4,7 @@ import { type IncomingMessage, request as overHttp } from 'node:http'
 import { request as overHttps } from 'node:https'
 import type { LookupFunction } from 'node:net'
 import { errorCode } from '../../../shared/errors.ts'
+import type { WebhookDelivery } from '../table.ts'
 import { isPublicAddress, literalAddress } from './public-address.ts'
 
 // Only the status of a response matters.
@@ -37,8 +38,8 @@ function readRetryAfter({ headers, statusCode = 0 }: IncomingMessage): number | 
   return Number.isNaN(seconds) ? null : Math.max(0, seconds)
 }
 
-/** Posts a JSON body without following redirects, and waits for the whole response. Never throws: a failure
- *  is returned as an error code. */
+/** Posts a JSON body without following redirects, and waits for the whole response, unless it is stopped meanwhile. Never
+ *  throws: a failure is returned as an error code. */
 export async function postSigned(
   url: URL,
   { headers, body }: { headers: Record<string, string>; body: string },
@@ -48,7 +49,6 @@ export async function postSigned(
   const end = () => ending.abort()
   const timer = setTimeout(end, timeoutSeconds * 1000)
   stopping.addEventListener('abort', end)
-  if (stopping.aborted) end()
   const { signal } = ending
   // A literal address skips the lookup, so it is checked here.
   const literal = literalAddress(url)
@@ -94,16 +94,7 @@ const maxPause = hours(1)
 const defaultPause = minutes(1)
 
 /** Consequences of a response for the delivery and for its webhook. */
-export type Verdict = {
-  status: 'delivered' | 'pending' | 'dead'
-  /** Seconds until the next attempt, if any. */
-  retrySeconds: number
-  lastStatus: number | null
-  /** `GONE` disables the webhook. */
-  lastError: string | null
-  /** Seconds for which the webhook receives nothing. */
-  pauseSeconds: number
-}
+export type Verdict = ReturnType<typeof judgeAnswer>
 
 // Null for a success.
 function errorOf({ status, error }: Answer): string | null {
@@ -121,17 +112,21 @@ function pauseOf({ status, retryAfter }: Answer): number {
 /** Decides what follows from the response to an attempt. 2xx is success, 410 disables the webhook, and 429,
  *  502, 504 and `Retry-After` pause it. Retries have up to 10 % jitter, so that deliveries which failed
  *  together spread out (Standard Webhooks, operational considerations). */
-export function judgeAnswer(answer: Answer, attempts: number): Verdict {
+export function judgeAnswer(answer: Answer, attempts: number) {
   const lastError = errorOf(answer)
   const planned = schedule[attempts - 1]
   const pauseSeconds = pauseOf(answer)
   // Deliveries to a receiver that is gone wait until it is enabled again.
   const ifFailed = planned === undefined && lastError !== 'GONE' ? 'dead' : 'pending'
+  const status: WebhookDelivery['status'] = lastError === null ? 'delivered' : ifFailed
   return {
-    status: lastError === null ? 'delivered' : ifFailed,
+    status,
+    /** Seconds until the next attempt, if any. */
     retrySeconds: Math.max(planned ?? 0, pauseSeconds) * (1 + Math.random() / 10),
     lastStatus: answer.status,
+    /** `GONE` disables the webhook. */
     lastError,
+    /** Seconds for which the webhook receives nothing. */
     pauseSeconds,
   }
 }

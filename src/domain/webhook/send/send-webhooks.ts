@@ -16,7 +16,7 @@ import { pacesOf, roundsPerBatch } from './pace.ts'
 import { judgeAnswer, type PostOptions, postSigned, type Verdict } from './post-signed.ts'
 
 /** A delivery that was attempted, and its outcome. */
-type Attempt = { claimed: ClaimedDelivery; verdict: Verdict }
+type Attempt = ClaimedDelivery & Verdict
 
 // A webhook is disabled after failing for this long, which is longer than all attempts of one delivery take.
 const maxFailing = sql`interval '5 days'`
@@ -71,26 +71,23 @@ const recordWebhooks = query('record_webhooks', () => {
 })
 
 const webhookOf = (attempts: Attempt[]) => ({
-  id: attempts[0]?.claimed.webhookId,
-  url: attempts[0]?.claimed.url,
-  works: attempts.some(({ verdict }) => verdict.status === 'delivered'),
-  gone: attempts.some(({ verdict }) => verdict.lastError === 'GONE'),
-  pause: Math.max(...attempts.map(({ verdict }) => verdict.pauseSeconds)),
+  id: attempts[0]?.webhookId,
+  url: attempts[0]?.url,
+  works: attempts.some(({ status }) => status === 'delivered'),
+  gone: attempts.some(({ lastError }) => lastError === 'GONE'),
+  pause: Math.max(...attempts.map(({ pauseSeconds }) => pauseSeconds)),
 })
 
 /** Records the outcome of attempts, on the deliveries and on their webhooks: one that is gone, or has failed
  *  for five days, is disabled with a reason that its owner can read (Standard Webhooks). One to which nothing
  *  got through is paused, for longer the longer it fails. */
 export async function recordAttempts(db: Database, tried: Attempt[]): Promise<void> {
-  const rows = tried.map(({ claimed, verdict }) => ({ ...claimed, ...verdict }))
-  await writeByOrganization(db, rows, (own, organizationId) =>
+  await writeByOrganization(db, tried, (own, organizationId) =>
     recordDeliveries(db, { organizationId, ...outcomes.values(own) }),
   )
   // Usually nothing fails and nothing did before, so no webhook needs an update.
-  const changed = [...groupBy(tried, ({ claimed }) => claimed.webhookId).values()]
-    .filter((attempts) =>
-      attempts.some(({ claimed, verdict }) => claimed.isFailing || verdict.status !== 'delivered'),
-    )
+  const changed = [...groupBy(tried, ({ webhookId }) => webhookId).values()]
+    .filter((attempts) => attempts.some(({ isFailing, status }) => isFailing || status !== 'delivered'))
     .map(webhookOf)
   if (changed.length > 0) await recordWebhooks(db, receivers.values(changed))
 }
@@ -124,7 +121,7 @@ async function send(claimed: ClaimedDelivery, options: PostOptions): Promise<Att
     'webhook-signature': signMessage(previousSecret === null ? [secret] : [secret, previousSecret], message),
   }
   const answer = await postSigned(new URL(claimed.url), { headers, body: message.body }, options)
-  return answer.error === 'STOPPED' ? null : { claimed, verdict: judgeAnswer(answer, claimed.attempts) }
+  return answer.error === 'STOPPED' ? null : { ...claimed, ...judgeAnswer(answer, claimed.attempts) }
 }
 
 const pause = (milliseconds: number) => setTimeout(Math.max(0, milliseconds), undefined, { ref: false })
@@ -160,7 +157,7 @@ export async function sendWebhooks(
       if (attempt) tried.push(attempt)
       else unsent.push(claimed)
       // After a failure, the rest of the batch would most likely fail too.
-      isHealthy = isHealthy && attempt?.verdict.status === 'delivered'
+      isHealthy = isHealthy && attempt?.status === 'delivered'
     })
     const isFull = batch.length >= concurrency * roundsPerBatch
     paces.learn(webhookId, { hasFailed: !isHealthy, isFull, meanMs: spentMs / batch.length })
