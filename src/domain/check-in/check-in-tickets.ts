@@ -2,14 +2,12 @@ import { writesByKey } from '../../data/batch-queue.ts'
 import { boundedTransactions } from '../../data/bulkhead.ts'
 import { nameInMode, retryOnDuplicate } from '../../data/idempotency.ts'
 import { type Connection, isDuplicate } from '../../database/database.ts'
-import { announceOnCommit } from '../../database/transaction.ts'
 import { type Context, requireIntegration } from '../../request/context.ts'
 import { busy, type Problem, problem } from '../../shared/errors.ts'
 import { clockMarginMs, sha256 } from '../../shared/ids.ts'
 import { hourMs } from '../event/local-time.ts'
 import type { BatchedScan, CheckInInput } from './check-in-input.ts'
 import { findScans } from './find-scans.ts'
-import { recordScans } from './record-scans.ts'
 import { type BookedScan, doorsOpenAt, type NewCheckIn, openScanBook } from './scan-book.ts'
 
 /** A check-in; `replayed` is true if the nonce was used before. */
@@ -79,8 +77,7 @@ async function decide(tx: Connection, scans: NumberedScan[], ctx: Context): Prom
     const made = first?.requestHash === requestHash ? outcomes[first.place] : undefined
     outcomes[place] = made && !('refused' in made) ? { ...made, replayed: true } : reused()
   }
-  await recordScans(tx, organizationId, book)
-  announceOnCommit(tx, 'check-ins', [...new Set(book.made.flatMap(({ eventId }) => eventId ?? []))])
+  await book.write()
   return outcomes
 }
 

@@ -101,13 +101,9 @@ const query = z.strictObject({
 // the ETag leaves it out.
 function toAnswer(page: ScanListPage, link: string): Answer {
   const { event, opensAt, salt, entries, cursor, hasMore } = page
+  const { id: _id, startDate: start_date, endDate: end_date } = event
   const facts = {
-    event: {
-      _id: event.id,
-      start_date: event.startDate.toISOString(),
-      end_date: event.endDate.toISOString(),
-      opens_at: opensAt.toISOString(),
-    },
+    event: { _id, start_date, end_date, opens_at: opensAt },
     hash: { algorithm: 'sha256', salt },
   }
   const head = JSON.stringify(facts).slice(1, -1)
