@@ -15,9 +15,8 @@ declare module 'fastify' {
   }
 }
 
-type Headers = Record<string, string | string[] | undefined>
-
-const headerText = (value: string | string[] | undefined) => (Array.isArray(value) ? value.join(', ') : value)
+// Node joins headers of one name, but for a few that are not read here.
+type Headers = Record<string, string | undefined>
 
 /** Credentials of both methods: `x-api-key` (v2), `integration_id` and `secret` (v1). */
 export class Credentials {
@@ -32,10 +31,10 @@ export class Credentials {
 
   /** Reads the credentials from the headers of a request. */
   constructor(headers: Headers) {
-    this.apiKey = headerText(headers['x-api-key'])
-    this.integrationId = headerText(headers.integration_id)
-    this.secret = headerText(headers.secret)
-    this.origin = headers.origin as string | undefined
+    this.apiKey = headers['x-api-key']
+    this.integrationId = headers.integration_id
+    this.secret = headers.secret
+    this.origin = headers.origin
   }
 
   /** True if only an API key was sent, or nothing. */
@@ -76,7 +75,7 @@ export class Credentials {
 export function readCredentials(app: FastifyInstance): void {
   app.decorateRequest('credentials')
   app.addHook('onRequest', (request, _reply, done) => {
-    request.credentials = new Credentials(request.headers)
+    request.credentials = new Credentials(request.headers as Headers)
     if (request.credentials.isPublishable) request.credentials.address = clientAddress(request)
     done()
   })

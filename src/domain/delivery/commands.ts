@@ -1,13 +1,11 @@
 import { and, asc, eq, inArray, sql } from 'drizzle-orm'
 import { z } from 'zod'
-import type { Database } from '../../database/database.ts'
+import type { OpenTables } from '../../database/database.ts'
 import { identifier } from '../../shared/input-types.ts'
 import { command } from '../../shared/parse.ts'
 import { deliveries, deliveryStatus } from './table.ts'
 
 // Commands of this folder.
-
-type Open = () => Promise<Database>
 
 const maxListed = 1000
 
@@ -31,7 +29,7 @@ const listed = {
 }
 
 /** Lists deliveries with a status, oldest first. */
-const list = command(listing, async ({ status }, open: Open) => {
+const list = command(listing, async ({ status }, open: OpenTables) => {
   const db = await open()
   const found = await db
     .select(listed)
@@ -54,7 +52,7 @@ const list = command(listing, async ({ status }, open: Open) => {
  *  Leaves other deliveries alone. */
 const retry = command(
   (args) => ('all' in args ? retryingAll : retrying),
-  async (which, open: Open) => {
+  async (which, open: OpenTables) => {
     const db = await open()
     const queued = await db
       .update(deliveries)
