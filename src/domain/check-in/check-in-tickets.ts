@@ -8,7 +8,7 @@ import { clockMarginMs, sha256 } from '../../shared/ids.ts'
 import { hourMs } from '../event/local-time.ts'
 import type { BatchedScan, CheckInInput } from './check-in-input.ts'
 import { findScans } from './find-scans.ts'
-import { type BookedScan, doorsOpenAt, type NewCheckIn, openScanBook } from './scan-book.ts'
+import { type BookedScan, type NewCheckIn, openScanBook } from './scan-book.ts'
 
 /** A check-in; `replayed` is true if the nonce was used before. */
 type CheckInAnswer = { checkIn: NewCheckIn; replayed: boolean }
@@ -47,7 +47,6 @@ async function decide(tx: Connection, scans: NumberedScan[], ctx: Context): Prom
   const [organizationId] = organizationIds
   const inputs = scans.map(({ input }) => input)
   const found = await findScans(tx, inputs, ctx)
-  const opensAt = (startDate: Date) => doorsOpenAt(startDate, ctx.services.admissionHours)
   const outcomes: ScanOutcome[] = []
 
   // The first scan with each nonce that is new.
@@ -68,10 +67,9 @@ async function decide(tx: Connection, scans: NumberedScan[], ctx: Context): Prom
   }
 
   const inOrder = [...fresh.values()].sort((one, other) => one.at.getTime() - other.at.getTime())
-  const book = await openScanBook(tx, { organizationId, integrationId, mode: ctx.mode }, inOrder, opensAt)
-  for (const scan of inOrder) {
-    outcomes[scan.place] = { checkIn: book.enter(scan), replayed: false }
-  }
+  const by = { organizationId, integrationId, mode: ctx.mode }
+  const book = await openScanBook(tx, by, inOrder, ctx.services.admissionHours)
+  for (const scan of inOrder) outcomes[scan.place] = { checkIn: book.enter(scan), replayed: false }
   for (const { place, input, requestHash } of repeated) {
     const first = fresh.get(input.nonce)
     const made = first?.requestHash === requestHash ? outcomes[first.place] : undefined

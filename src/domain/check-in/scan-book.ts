@@ -18,9 +18,9 @@ import { type CheckIn, checkIns } from './table.ts'
 /** A check-in to be written. */
 export type NewCheckIn = Omit<CheckIn, 'createdAt'>
 
-/** Time at which the doors of an event open, in milliseconds. */
-export const doorsOpenAt = (startDate: Date, admissionHours: number): number =>
-  startDate.getTime() - admissionHours * hourMs
+/** Time at which the doors of an event open. */
+export const doorsOpenAt = (startDate: Date, admissionHours: number): Date =>
+  new Date(startDate.getTime() - admissionHours * hourMs)
 
 // A calendar day at the venue. Swedish formats dates as YYYY-MM-DD.
 const dayOf = (time: Date, timezone: string) =>
@@ -88,12 +88,12 @@ const writeCounts = query(
 /** Counts the scans of a transaction in memory, one after the other, so that any number of them is written in
  *  one statement of each kind. Locks the active tickets of these scans, in the order of their ids, until the
  *  transaction ends. The others let nobody in and need no lock, so whoever locks unpaid tickets waits for no scan.
- *  `opensAt` is the time at which the doors of an event open, in milliseconds. */
+ *  The doors of an event open `admissionHours` before it. */
 export async function openScanBook(
   tx: Connection,
   by: Pick<CheckIn, 'organizationId' | 'integrationId' | 'mode'>,
   scans: BookedScan[],
-  opensAt: (startDate: Date) => number,
+  admissionHours: number,
 ) {
   const { organizationId } = by
   const found = new Map(scans.flatMap(({ ticket }) => (ticket ? [[ticket.id, ticket] as const] : [])))
@@ -137,7 +137,7 @@ export async function openScanBook(
     // A code that was transferred while this transaction waited for the lock is nobody's any more.
     if (!tally || !(input.ticketId || tally.ticket.qrCode === input.qrCode)) return notFound
     const { id: ticketId, startDate, admits, firstEntryAt: firstEnteredAt } = tally.ticket
-    const isEarly = at.getTime() < opensAt(startDate)
+    const isEarly = at < doorsOpenAt(startDate, admissionHours)
     const result = decideScan(scan, tally.ticket, ranges.get(scan.place) ?? { rise: 0, fall: 0 }, isEarly)
     if (result === 'OK') count(tally, input, at)
     return { ticketId, result, firstEnteredAt, inside: tally.ticket.entered, admits, isEarly }

@@ -37,14 +37,10 @@ const list = command(listing, async ({ status }, open: OpenTables) => {
     .where(eq(deliveries.status, status))
     .orderBy(asc(deliveries.createdAt), asc(deliveries.medium), asc(deliveries.id))
     .limit(maxListed)
-  const lines = found.map(({ id, payment_id, medium, attempts, last_error, created_at }) =>
-    [
-      ...[id, payment_id, medium.padEnd(8), status.padEnd(7), `tried ${attempts}`],
-      ...[last_error ?? '', `of ${created_at.toISOString()}`],
-    ]
-      .filter(Boolean)
-      .join('  '),
-  )
+  const lines = found.map(({ id, payment_id, medium, attempts, last_error, created_at }) => {
+    const facts = [id, payment_id, medium.padEnd(8), status.padEnd(7), `tried ${attempts}`, last_error]
+    return [...facts, `of ${created_at.toISOString()}`].filter(Boolean).join('  ')
+  })
   return { json: found, text: lines.join('\n') || `No delivery is ${status}.` }
 })
 

@@ -21,7 +21,6 @@ export class Undelivered extends Error {
 
   constructor(code: string, isPermanent: boolean) {
     super(code)
-    this.name = 'Undelivered'
     this.isPermanent = isPermanent
   }
 }
