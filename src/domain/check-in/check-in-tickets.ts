@@ -10,11 +10,9 @@ import type { BatchedScan, CheckInInput } from './check-in-input.ts'
 import { findScans } from './find-scans.ts'
 import { type BookedScan, type NewCheckIn, openScanBook } from './scan-book.ts'
 
-/** A check-in; `replayed` is true if the nonce was used before. */
-type CheckInAnswer = { checkIn: NewCheckIn; replayed: boolean }
-
-/** Outcome of one scan: its check-in, or the reasons why it was refused. */
-export type ScanOutcome = CheckInAnswer | { refused: Problem[] }
+/** Outcome of one scan: its check-in, which is `replayed` if the nonce was used before, or the reasons why it was
+ *  refused. */
+type ScanOutcome = { checkIn: NewCheckIn; replayed: boolean } | { refused: Problem[] }
 
 // Many scanners work at the same time: a bound leaves the other connections to everybody else.
 const checkInTransaction = boundedTransactions({ maxAtOnce: 3, maxWaiting: 500 })
