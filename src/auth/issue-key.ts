@@ -53,10 +53,9 @@ export const issueNow = <Issued>(
   db
     .transaction(async (tx) => {
       const issued = await write(tx)
-      const [due] = expiresAt
-        ? await runSql(tx, sql`select where ${expiresAt.toISOString()}::timestamptz <= now()`)
-        : []
-      if (due) throw refusal('INVALID', 'expires must be in the future.', ['expires'])
+      const end = expiresAt?.toISOString() ?? null
+      const due = await runSql(tx, sql`select where ${end}::timestamptz <= now()`)
+      if (due.length > 0) throw refusal('INVALID', 'expires must be in the future.', ['expires'])
       return issued
     })
     .finally(() => invalidateListOfValid(db))
