@@ -25,6 +25,10 @@ export class Credentials {
   readonly secret: string | undefined
   /** Origin of the page that sent the request; undefined if no browser did. */
   readonly origin: string | undefined
+  /** True if only an API key was sent, or nothing. */
+  readonly isKeyOnly: boolean
+  /** True if the API key says that it is publishable. */
+  readonly isPublishable: boolean
   /** Address of a client with a publishable key, for limits; else ''. */
   address = ''
   #hash: string | undefined
@@ -35,16 +39,8 @@ export class Credentials {
     this.integrationId = headers.integration_id
     this.secret = headers.secret
     this.origin = headers.origin
-  }
-
-  /** True if only an API key was sent, or nothing. */
-  get isKeyOnly(): boolean {
-    return this.integrationId === undefined && this.secret === undefined
-  }
-
-  /** True if the API key says that it is publishable. */
-  get isPublishable(): boolean {
-    return this.apiKey?.startsWith('box_pub_') ?? false
+    this.isKeyOnly = this.integrationId === undefined && this.secret === undefined
+    this.isPublishable = this.apiKey?.startsWith('box_pub_') ?? false
   }
 
   /** Facts that the API key states; null without one, or if it is malformed. */
