@@ -160,10 +160,7 @@ const isAnyHash = (hash: string, stored: (string | null)[]): boolean =>
 
 /** Authenticates an integration by method v1: with the secret that it has for itself, or with one of its
  *  organization. Such a caller is live and has all scopes. Takes one statement. Refuses: UNAUTHENTICATED. */
-async function authenticateSecret(
-  db: Database,
-  { integrationId, secret }: Credentials,
-): Promise<Authenticated> {
+async function authenticateSecret(db: Database, { integrationId, secret }: Credentials) {
   if (!integrationId) throw unauthenticated('The header integration_id is missing.', 'integration_id')
   if (!secret) throw unauthenticated('The header secret is missing.', 'secret')
   const since = performance.now()

@@ -191,10 +191,7 @@ function contradictionsIn(settings: Settings): string[] {
 
 /** Parses the settings from environment variables and the files that they name. Throws one error that names
  *  every mistake, but no value. */
-export function parseConfig(
-  env: Environment,
-  readFile: (path: string) => string = (path) => readFileSync(path, 'utf8'),
-) {
+export function parseConfig(env: Environment, readFile = (path: string) => readFileSync(path, 'utf8')) {
   // An empty variable counts as unset, as in shells and compose files.
   const nonEmpty = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
   const files = readSecretFiles(nonEmpty, readFile)
