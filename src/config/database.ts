@@ -102,8 +102,7 @@ export const databaseTlsSettings = z.object({
     .optional(),
 })
 
-type TlsSettings = z.output<typeof databaseTlsSettings>
-
+/** Settings of certificates and of their key. */
 export const certificates = ['DATABASE_SSL_CA', 'DATABASE_SSL_CERT', 'DATABASE_SSL_KEY'] as const
 
 /** Reports whether a private key is that of a certificate, both in PEM. */
@@ -116,7 +115,7 @@ export type DatabaseTls = NonNullable<ReturnType<typeof databaseTlsOf>>
 /** Builds the settings of TLS; null if nothing is set. A certificate without a mode means `verify-full`. `mode` is of
  *  URLs that name no `sslmode`, in the words of libpq; `ca` are authorities in PEM that the server's certificate is
  *  verified with, instead of those of Node; `cert` and `key`, in PEM, are what this client shows. */
-export function databaseTlsOf(settings: TlsSettings) {
+export function databaseTlsOf(settings: z.output<typeof databaseTlsSettings>) {
   const [ca, cert, key] = certificates.map((name) => settings[name])
   const mode = settings.DATABASE_SSL ?? (ca || cert ? 'verify-full' : undefined)
   return mode ? { mode, ca, cert, key } : null

@@ -23,8 +23,6 @@ export const deliverySettings = z.object({
   WHATSAPP_API_BASE: baseUrl.default('https://graph.facebook.com/v23.0'),
 })
 
-type Settings = z.output<typeof deliverySettings>
-
 /** Settings without which no message is sent by WhatsApp: all of them, or none. */
 export const whatsAppSettings = ['WHATSAPP_TOKEN', 'WHATSAPP_PHONE_NUMBER_ID', 'WHATSAPP_TEMPLATE'] as const
 
@@ -34,7 +32,7 @@ export type MailConfig = DeliveryConfig['mail']
 export type WhatsAppConfig = NonNullable<DeliveryConfig['whatsapp']>
 
 /** Builds the delivery configuration. `mailFolder` is the default folder for mails without SMTP. */
-export function deliveryConfigOf(settings: Settings, mailFolder: string) {
+export function deliveryConfigOf(settings: z.output<typeof deliverySettings>, mailFolder: string) {
   const [, name = '', address, bare] = mailbox.exec(settings.MAIL_FROM ?? '') ?? []
   const {
     WHATSAPP_TOKEN: token,

@@ -27,11 +27,10 @@ export const stripeEnvironment = {
 // A Stripe session lasts half an hour longer than the hold, and Stripe's maximum is 24 hours.
 export const maxHoldMinutes = 23 * 60
 
-type Environment = z.output<z.ZodObject<typeof stripeEnvironment>>
-
 /** Builds the Stripe configuration; null if Stripe is not the payment provider. */
 export const stripeSettingsOf = ({
   STRIPE_SECRET_KEY: secretKey,
   STRIPE_WEBHOOK_SECRET: webhookSecrets,
   STRIPE_API_BASE: apiBase = api,
-}: Environment): StripeSettings | null => (secretKey ? { secretKey, webhookSecrets, apiBase } : null)
+}: z.output<z.ZodObject<typeof stripeEnvironment>>): StripeSettings | null =>
+  secretKey ? { secretKey, webhookSecrets, apiBase } : null
