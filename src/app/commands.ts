@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { authCommands } from '../auth/commands.ts'
-import type { Database, OpenDatabase } from '../database/database.ts'
+import type { OpenDatabase, OpenTables } from '../database/database.ts'
 import { deliveryCommands } from '../domain/delivery/commands.ts'
 import { catalogueCommands } from '../domain/import/commands.ts'
 import { retentionCommands } from '../domain/retention/commands.ts'
@@ -59,7 +59,7 @@ const options = {
 
 type Output = { json: unknown; text: string; code?: number }
 /** Opens the database for its tables alone, or with `whole` for all that it can do. */
-type Open = (() => Promise<Database>) & { whole(): Promise<OpenDatabase> }
+type Open = OpenTables & { whole(): Promise<OpenDatabase> }
 /** Parses its arguments, where a Refusal is a usage error; the function that it returns does the work. */
 type Command = (input: object) => (open: Open, access: Access, files: Files) => Promise<Output>
 

@@ -6,6 +6,7 @@ import { nowMs } from '../database/clock.ts'
 import type { Database } from '../database/database.ts'
 import { Refusal, refusal } from '../shared/errors.ts'
 import { isIdentifier, sha256 } from '../shared/ids.ts'
+import type { Mode } from '../shared/mode.ts'
 import { integrationScopes, isSameHash } from './api-key.ts'
 import { type Authenticated, type Caller, unauthenticated } from './caller.ts'
 import { type Credentials, includesOrigin, rememberValidity } from './credentials.ts'
@@ -33,11 +34,6 @@ const keyRows = fewRowsOf({
 })
 
 export type KeyRow = ReturnType<typeof keyRows.read>[number]
-/** A stored key: the facts that a presented key is checked against, and the result if it passes. */
-export type KnownKey = Pick<KeyRow, 'mode' | 'hash' | 'revoked'> & {
-  expired: boolean
-  authenticated: Authenticated
-}
 
 /** Reads a key by its public id. */
 type FindKey = (db: Database, id: string) => Promise<KnownKey | null>
@@ -52,34 +48,34 @@ export const findKeys: Find<KeyRow> = {
       .where(anyOf(keys.id, keyIds)),
 }
 
-function ownerOf({ mode, channelId, integrationId, organizationId, granted, ...row }: KeyRow): Caller {
-  if (channelId && row.origins) {
-    const { origins } = row
-    return { kind: 'publishable', channelId, organizationIds: granted, mode, origin: '', origins }
-  }
-  if (channelId) return { kind: 'channel', channelId, organizationIds: granted, mode }
-  if (integrationId && organizationId)
-    return {
-      kind: 'integration',
-      integrationId,
-      organizationIds: [organizationId],
-      mode,
-      scopes: row.scopes ?? [...integrationScopes],
-    }
-  throw new Error('a key belongs to a channel or an integration')
+const integrationOf = (
+  integrationId: string,
+  organizationId: string,
+  mode: Mode,
+  scopes = [...integrationScopes],
+): Caller => ({ kind: 'integration', integrationId, organizationIds: [organizationId], mode, scopes })
+
+function ownerOf({ mode, channelId, integrationId, organizationId, ...row }: KeyRow): Caller {
+  if (integrationId) return integrationOf(integrationId, organizationId, mode, row.scopes ?? undefined)
+  if (!channelId) throw new Error('a key belongs to a channel or an integration')
+  const { granted: organizationIds, origins } = row
+  const seller = { channelId, organizationIds, mode }
+  return origins ? { kind: 'publishable', ...seller, origin: '', origins } : { kind: 'channel', ...seller }
+}
+
+/** A stored key: the facts that a presented key is checked against, and the result if it passes. */
+export type KnownKey = ReturnType<typeof toKnownKey>
+
+function toKnownKey(row: KeyRow, since: number) {
+  const { mode, hash, revoked, expiresIn } = row
+  const until = since + (expiresIn ?? Number.POSITIVE_INFINITY)
+  const authenticated: Authenticated = { caller: ownerOf(row), now: new Date(row.now), since, until }
+  return { mode, hash, revoked, expired: expiresIn !== null && expiresIn <= 0, authenticated }
 }
 
 /** Maps key rows by public id. `since` is when their lookup began. */
 export const knownKeys = (rows: KeyRow[], since: number): Map<string, KnownKey> =>
-  new Map(
-    rows.map((row) => {
-      const { id, mode, hash, revoked } = row
-      const expiresIn = row.expiresIn ?? Number.POSITIVE_INFINITY
-      const clocks = { now: new Date(row.now), since, until: since + expiresIn }
-      const authenticated = { caller: ownerOf(row), ...clocks }
-      return [id, { mode, hash, revoked, expired: expiresIn <= 0, authenticated }]
-    }),
-  )
+  new Map(rows.map((row) => [row.id, toKnownKey(row, since)]))
 
 const keysById = query('keys_by_id', findKeys)
 
@@ -164,10 +160,7 @@ const isAnyHash = (hash: string, stored: (string | null)[]): boolean =>
 
 /** Authenticates an integration by method v1: with the secret that it has for itself, or with one of its
  *  organization. Such a caller is live and has all scopes. Takes one statement. Refuses: UNAUTHENTICATED. */
-async function authenticateSecret(
-  db: Database,
-  { integrationId, secret }: Credentials,
-): Promise<Authenticated> {
+async function authenticateSecret(db: Database, { integrationId, secret }: Credentials) {
   if (!integrationId) throw unauthenticated('The header integration_id is missing.', 'integration_id')
   if (!secret) throw unauthenticated('The header secret is missing.', 'secret')
   const since = performance.now()
@@ -176,13 +169,7 @@ async function authenticateSecret(
   if (!integration || !isAnyHash(sha256(secret), stored))
     throw unauthenticated('The integration or its secret is not known.', 'secret')
   return {
-    caller: {
-      kind: 'integration',
-      integrationId,
-      organizationIds: [integration.organizationId],
-      mode: 'live',
-      scopes: [...integrationScopes],
-    },
+    caller: integrationOf(integrationId, integration.organizationId, 'live'),
     now: new Date(integration.now),
     since,
     until: Number.POSITIVE_INFINITY,

@@ -2,20 +2,15 @@ import { Refusal } from '../shared/errors.ts'
 import type { Mode } from '../shared/mode.ts'
 import type { IntegrationScope } from './api-key.ts'
 
+type Seller = { channelId: string; organizationIds: string[]; mode: Mode }
+
 /** An authenticated client, and the organizations whose objects it may see, ordered by id. A live client sees
  *  and sells live tickets alone, a test client test tickets alone. `publishable` is a browser with a key of a
  *  channel: it sees the catalogue, and never a person, a code or a document. */
 export type Caller =
-  | { kind: 'channel'; channelId: string; organizationIds: string[]; mode: Mode }
-  | {
-      kind: 'publishable'
-      channelId: string
-      organizationIds: string[]
-      mode: Mode
-      /** Origin of the page that sent the request, and all that the key was issued for. */
-      origin: string
-      origins: string[]
-    }
+  | ({ kind: 'channel' } & Seller)
+  // With the origin of the page that sent the request, and all that the key was issued for.
+  | ({ kind: 'publishable'; origin: string; origins: string[] } & Seller)
   | {
       kind: 'integration'
       integrationId: string

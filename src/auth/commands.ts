@@ -1,7 +1,7 @@
-import { asc, eq, getTableColumns, sql } from 'drizzle-orm'
+import { asc, eq, sql } from 'drizzle-orm'
 import { z } from 'zod'
 import { isOrigin } from '../config/setting-types.ts'
-import type { Connection, Database } from '../database/database.ts'
+import type { Connection, OpenTables } from '../database/database.ts'
 import { identifier, isoTime, text } from '../shared/input-types.ts'
 import { command } from '../shared/parse.ts'
 import { integrationScopes } from './api-key.ts'
@@ -14,25 +14,30 @@ import {
   revokeOrganizationSecret,
 } from './organization-secrets.ts'
 import { revokeKey } from './revoke-key.ts'
-import { channels, grants, integrations, keys, statusOf } from './table.ts'
+import { channels, grants, integrations, keys, statusOf, timesOf } from './table.ts'
 
-const { hash: _, ...shown } = getTableColumns(keys)
-
-/** Lists all issued keys, oldest first, with owner and status by the database's clock, but no secrets. */
+/** Lists all issued keys, oldest first, with owner and status by the database's clock, but no secrets. The names are
+ *  those that JSON shows. */
 const listKeys = (db: Connection) =>
   db
     .select({
-      ...shown,
+      id: keys.id,
+      kind: sql<string>`case when ${keys.integrationId} is not null then 'integration'
+        when ${keys.origins} is null then 'channel' else 'publishable' end`,
+      status: statusOf(keys),
+      mode: keys.mode,
+      channel_id: keys.channelId,
+      integration_id: keys.integrationId,
+      /** True if the integration has a secret (method v1) of its own that is valid. */
+      secret_active: sql<boolean>`${integrations.secretHash} is not null`,
+      scopes: keys.scopes,
+      origins: keys.origins,
       name: sql<string>`coalesce(${channels.name}, ${integrations.name})`,
       /** Organizations whose catalogue or tickets the key currently opens. */
-      organizationIds: sql<
+      organization_ids: sql<
         string[]
       >`case when ${keys.integrationId} is not null then array[${integrations.organizationId}] else array(select ${grants.organizationId} from ${grants} where ${grants.channelId} = ${keys.channelId} order by 1) end`,
-      status: statusOf(keys),
-      /** True if the integration's secret (method v1) is valid; null for a channel, which has none. */
-      secretActive: sql<
-        boolean | null
-      >`case when ${keys.integrationId} is not null then ${integrations.secretHash} is not null end`,
+      ...timesOf(keys),
     })
     .from(keys)
     .leftJoin(channels, eq(channels.id, keys.channelId))
@@ -40,10 +45,9 @@ const listKeys = (db: Connection) =>
     .orderBy(asc(keys.createdAt), asc(keys.id))
 
 type ListedKey = Awaited<ReturnType<typeof listKeys>>[number]
+type ListedSecret = Awaited<ReturnType<typeof listOrganizationSecrets>>[number]
 
 // Commands for keys and grants.
-
-type Open = () => Promise<Database>
 
 const once = <Type extends z.ZodType>(type: Type) => z.tuple([type], 'must be given once')
 const key = { expires: isoTime.optional(), test: z.boolean().optional() }
@@ -82,7 +86,7 @@ const shownOnce = 'It is shown here and never again.'
 
 const issueSecret = command(
   organizationSecret,
-  async ({ organization: [organizationId], expires }, open: Open) => {
+  async ({ organization: [organizationId], expires }, open: OpenTables) => {
     const issued = await issueOrganizationSecret(await open(), { organizationId, expiresAt: expires })
     return {
       json: { secret_id: issued.secretId, secret: issued.secret },
@@ -91,34 +95,13 @@ const issueSecret = command(
   },
 )
 
-const revokeSecret = command(byId, async ({ id: [id] }, open: Open) => {
+const revokeSecret = command(byId, async ({ id: [id] }, open: OpenTables) => {
   const isRevoked = await revokeOrganizationSecret(await open(), id)
   return {
     json: { secret_id: id, revoked: isRevoked },
     text: isRevoked ? `Revoked: the secret ${id}.` : 'Already revoked.',
   }
 })
-
-type ListedSecret = Awaited<ReturnType<typeof listOrganizationSecrets>>[number]
-
-const timesOf = ({ createdAt, expiresAt, revokedAt }: ListedKey | ListedSecret) => ({
-  created_at: createdAt,
-  expires_at: expiresAt,
-  revoked_at: revokedAt,
-})
-
-const secretBodyOf = (secret: ListedSecret) => ({
-  id: secret.id,
-  kind: 'secret',
-  status: secret.status,
-  organization_ids: [secret.organizationId],
-  ...timesOf(secret),
-})
-
-const lineOf = ({ id, status, expiresAt }: ListedKey | ListedSecret, owner: string, ...more: string[]) =>
-  [id, status.padEnd(7), owner, expiresAt ? `until ${expiresAt.toISOString()}` : '', ...more]
-    .filter(Boolean)
-    .join('  ')
 
 const channelKey = ({ channelId, key }: { channelId: string; key: string }, use: string) => ({
   json: { channel_id: channelId, key },
@@ -127,7 +110,7 @@ const channelKey = ({ channelId, key }: { channelId: string; key: string }, use:
 
 const issueToChannel = command(
   (input) => ('channel' in input ? existingChannel : newChannel),
-  async (options, open: Open) => {
+  async (options, open: OpenTables) => {
     const owner =
       'channel' in options
         ? { channelId: options.channel }
@@ -137,7 +120,7 @@ const issueToChannel = command(
   },
 )
 
-const issuePublishable = command(publishable, async ({ channel, origin, ...options }, open: Open) => {
+const issuePublishable = command(publishable, async ({ channel, origin, ...options }, open: OpenTables) => {
   const owner = { channelId: channel, origins: origin }
   const issued = await issueChannelKey(await open(), { ...owner, ...issueOf(options) })
   return channelKey(issued, `The key may stand in pages of ${origin.join(', ')}`)
@@ -145,7 +128,7 @@ const issuePublishable = command(publishable, async ({ channel, origin, ...optio
 
 const issueToIntegration = command(
   (input) => ('integration' in input ? existingIntegration : newIntegration),
-  async (options, open: Open) => {
+  async (options, open: OpenTables) => {
     const owner =
       'integration' in options
         ? { integrationId: options.integration }
@@ -168,50 +151,44 @@ const issueToIntegration = command(
   },
 )
 
-const kindOf = (key: ListedKey) =>
-  key.integrationId !== null ? 'integration' : key.origins === null ? 'channel' : 'publishable'
+function bodyOf({ channel_id, origins, integration_id, secret_active, scopes, ...key }: ListedKey) {
+  const { id, kind, status, mode, ...more } = key
+  const owner =
+    channel_id === null
+      ? { integration_id, secret_active, scopes: scopes ?? integrationScopes }
+      : { channel_id, ...(origins && { origins }) }
+  return { id, kind, status, mode, ...owner, ...more }
+}
 
-const bodyOf = (key: ListedKey) => ({
-  id: key.id,
-  kind: kindOf(key),
-  status: key.status,
-  mode: key.mode,
-  ...(key.channelId === null
-    ? {
-        integration_id: key.integrationId,
-        secret_active: key.secretActive,
-        scopes: key.scopes ?? integrationScopes,
-      }
-    : { channel_id: key.channelId, ...(key.origins && { origins: key.origins }) }),
-  name: key.name,
-  organization_ids: key.organizationIds,
-  ...timesOf(key),
-})
+const lineOf = ({ id, status, expires_at }: ListedKey | ListedSecret, owner: string, ...more: string[]) =>
+  [id, status.padEnd(7), owner, expires_at ? `until ${expires_at.toISOString()}` : '', ...more]
+    .filter(Boolean)
+    .join('  ')
 
 const keyLineOf = (key: ListedKey) =>
   lineOf(
     key,
-    `${key.mode}  ${key.channelId ?? key.integrationId}  ${key.name} (${key.organizationIds.join(', ') || 'no organization'})`,
-    key.secretActive ? 'secret active' : '',
+    `${key.mode}  ${key.channel_id ?? key.integration_id}  ${key.name} (${key.organization_ids.join(', ') || 'no organization'})`,
+    key.secret_active ? 'secret active' : '',
     key.origins ? `for pages of ${key.origins.join(', ')}` : '',
     key.scopes ? `may ${key.scopes.join(', ')}` : '',
   )
 
-const list = command(z.strictObject({}), async (_, open: Open) => {
+const list = command(z.strictObject({}), async (_, open: OpenTables) => {
   const db = await open()
   const keys = await listKeys(db)
   const secrets = await listOrganizationSecrets(db)
   const lines = [
     ...keys.map(keyLineOf),
-    ...secrets.map((secret) => lineOf(secret, `secret of ${secret.organizationId}`)),
+    ...secrets.map((secret) => lineOf(secret, `secret of ${secret.organization_ids.join()}`)),
   ]
   return {
-    json: [...keys.map(bodyOf), ...secrets.map(secretBodyOf)],
+    json: [...keys.map(bodyOf), ...secrets],
     text: lines.join('\n') || 'No keys have been issued.',
   }
 })
 
-const revoke = command(byId, async ({ id: [id] }, open: Open) => {
+const revoke = command(byId, async ({ id: [id] }, open: OpenTables) => {
   const { keyIds, secret } = await revokeKey(await open(), id)
   const revoked = [...keyIds.map((keyId) => `key ${keyId}`), ...(secret ? ['the secret of method v1'] : [])]
   return {
@@ -221,7 +198,7 @@ const revoke = command(byId, async ({ id: [id] }, open: Open) => {
 })
 
 const grantCommand = (granted: boolean) =>
-  command(grant, async ({ channel: channelId, organization: [organizationId] }, open: Open) => {
+  command(grant, async ({ channel: channelId, organization: [organizationId] }, open: OpenTables) => {
     const changed = await changeGrant(await open(), { channelId, organizationId, granted })
     const now = granted ? 'sells' : 'does not sell'
     return {

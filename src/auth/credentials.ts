@@ -15,9 +15,8 @@ declare module 'fastify' {
   }
 }
 
-type Headers = Record<string, string | string[] | undefined>
-
-const headerText = (value: string | string[] | undefined) => (Array.isArray(value) ? value.join(', ') : value)
+// Node joins headers of one name, but for a few that are not read here.
+type Headers = Record<string, string | undefined>
 
 /** Credentials of both methods: `x-api-key` (v2), `integration_id` and `secret` (v1). */
 export class Credentials {
@@ -26,26 +25,22 @@ export class Credentials {
   readonly secret: string | undefined
   /** Origin of the page that sent the request; undefined if no browser did. */
   readonly origin: string | undefined
+  /** True if only an API key was sent, or nothing. */
+  readonly isKeyOnly: boolean
+  /** True if the API key says that it is publishable. */
+  readonly isPublishable: boolean
   /** Address of a client with a publishable key, for limits; else ''. */
   address = ''
   #hash: string | undefined
 
   /** Reads the credentials from the headers of a request. */
   constructor(headers: Headers) {
-    this.apiKey = headerText(headers['x-api-key'])
-    this.integrationId = headerText(headers.integration_id)
-    this.secret = headerText(headers.secret)
-    this.origin = headers.origin as string | undefined
-  }
-
-  /** True if only an API key was sent, or nothing. */
-  get isKeyOnly(): boolean {
-    return this.integrationId === undefined && this.secret === undefined
-  }
-
-  /** True if the API key says that it is publishable. */
-  get isPublishable(): boolean {
-    return this.apiKey?.startsWith('box_pub_') ?? false
+    this.apiKey = headers['x-api-key']
+    this.integrationId = headers.integration_id
+    this.secret = headers.secret
+    this.origin = headers.origin
+    this.isKeyOnly = this.integrationId === undefined && this.secret === undefined
+    this.isPublishable = this.apiKey?.startsWith('box_pub_') ?? false
   }
 
   /** Facts that the API key states; null without one, or if it is malformed. */
@@ -76,7 +71,7 @@ export class Credentials {
 export function readCredentials(app: FastifyInstance): void {
   app.decorateRequest('credentials')
   app.addHook('onRequest', (request, _reply, done) => {
-    request.credentials = new Credentials(request.headers)
+    request.credentials = new Credentials(request.headers as Headers)
     if (request.credentials.isPublishable) request.credentials.address = clientAddress(request)
     done()
   })

@@ -1,19 +1,12 @@
 import { and, eq, inArray, notExists, sql } from 'drizzle-orm'
-import type { Connection, Database } from '../database/database.ts'
+import { type Connection, type Database, runSql } from '../database/database.ts'
 import { organizations } from '../domain/organization/table.ts'
 import { refusal, refuseIf } from '../shared/errors.ts'
 import { newId, newSecret, sha256 } from '../shared/ids.ts'
 import type { Mode } from '../shared/mode.ts'
 import { type IntegrationScope, integrationScopes, newApiKey } from './api-key.ts'
 import { invalidateListOfValid } from './credentials.ts'
-import {
-  channelOrganizations,
-  channels,
-  grants,
-  integrations,
-  keys,
-  type organizationSecrets,
-} from './table.ts'
+import { channelOrganizations, channels, grants, integrations, keys } from './table.ts'
 
 type Issue = {
   mode: Mode
@@ -50,19 +43,22 @@ export async function addGrants(tx: Connection, channelId: string, organizationI
   return tx.insert(grants).values(pairs).onConflictDoNothing().returning()
 }
 
-/** Writes credentials that must work at once, even for an address that has failed too often. */
-export const issueNow = <Issued>(db: Database, write: (tx: Connection) => Promise<Issued>): Promise<Issued> =>
-  db.transaction(write).finally(() => invalidateListOfValid(db))
-
-/** Reports whether what is inserted has expired already, by the database's clock. */
-export const hasExpired = ({ expiresAt, createdAt }: typeof keys | typeof organizationSecrets) =>
-  sql<boolean>`coalesce(${expiresAt} <= ${createdAt}, false)`
-
-/** Returns an inserted row. Refuses: INVALID, if it has expired already. */
-export function requireFuture<Row extends { expired: boolean }>(inserted: Row | undefined): Row {
-  if (!inserted || inserted.expired) throw refusal('INVALID', 'expires must be in the future.', ['expires'])
-  return inserted
-}
+/** Writes credentials that must work at once, even for an address that has failed too often. Refuses: INVALID, if they
+ *  have expired already, by the database's clock. */
+export const issueNow = <Issued>(
+  db: Database,
+  expiresAt: Date | null | undefined,
+  write: (tx: Connection) => Promise<Issued>,
+): Promise<Issued> =>
+  db
+    .transaction(async (tx) => {
+      const issued = await write(tx)
+      const end = expiresAt?.toISOString() ?? null
+      const due = await runSql(tx, sql`select where ${end}::timestamptz <= now()`)
+      if (due.length > 0) throw refusal('INVALID', 'expires must be in the future.', ['expires'])
+      return issued
+    })
+    .finally(() => invalidateListOfValid(db))
 
 async function insertKey(
   tx: Connection,
@@ -70,11 +66,7 @@ async function insertKey(
   owner: Pick<typeof keys.$inferInsert, 'channelId' | 'integrationId' | 'origins' | 'scopes'>,
 ): Promise<string> {
   const { id, key } = newApiKey(mode, owner.origins != null)
-  const [inserted] = await tx
-    .insert(keys)
-    .values({ id, mode, hash: sha256(key), expiresAt, ...owner })
-    .returning({ expired: hasExpired(keys) })
-  requireFuture(inserted)
+  await tx.insert(keys).values({ id, mode, hash: sha256(key), expiresAt, ...owner })
   return key
 }
 
@@ -87,7 +79,7 @@ export const issueChannelKey = (
   db: Database,
   input: Issue & ({ name: string; organizationIds: string[] } | { channelId: string; origins?: string[] }),
 ): Promise<{ channelId: string; key: string }> =>
-  issueNow(db, async (tx) => {
+  issueNow(db, input.expiresAt, async (tx) => {
     if ('channelId' in input) {
       const { channelId, origins } = input
       await refuseUnknownIds(tx, 'channel', channelId)
@@ -113,7 +105,7 @@ export const issueIntegrationKey = (
       | { integrationId: string }
     ),
 ): Promise<{ integrationId: string; secret: string | null; key: string }> =>
-  issueNow(db, async (tx) => {
+  issueNow(db, input.expiresAt, async (tx) => {
     // A key with all scopes is stored without any, so that it also gets the scopes of later versions.
     const scopes = input.scopes?.length
       ? integrationScopes.filter((scope) => input.scopes?.includes(scope))

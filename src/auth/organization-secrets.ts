@@ -1,11 +1,11 @@
-import { and, asc, eq, getTableColumns, isNull, sql } from 'drizzle-orm'
+import { and, asc, eq, isNull, sql } from 'drizzle-orm'
 import type { Connection, Database } from '../database/database.ts'
 import { organizations } from '../domain/organization/table.ts'
 import { refusal } from '../shared/errors.ts'
 import { newId, newSecret, sha256 } from '../shared/ids.ts'
 import { invalidateListOfValid } from './credentials.ts'
-import { hasExpired, issueNow, refuseUnknownIds, requireFuture } from './issue-key.ts'
-import { isValid, organizationSecrets, statusOf } from './table.ts'
+import { issueNow, refuseUnknownIds } from './issue-key.ts'
+import { isValid, organizationSecrets, statusOf, timesOf } from './table.ts'
 
 // Two, so that rotation needs no downtime: the new one is handed out while the old one still works.
 const maxSecrets = 2
@@ -17,7 +17,7 @@ export const issueOrganizationSecret = (
   db: Database,
   { organizationId, expiresAt = null }: { organizationId: string; expiresAt?: Date | null },
 ): Promise<{ secretId: string; secret: string }> =>
-  issueNow(db, async (tx) => {
+  issueNow(db, expiresAt, async (tx) => {
     await refuseUnknownIds(tx, 'organization', organizationId)
     // One at a time, so that the limit holds.
     const { id } = organizations
@@ -33,19 +33,24 @@ export const issueOrganizationSecret = (
         ['organization'],
       )
     const secret = newSecret()
-    const [inserted] = await tx
+    const secretId = newId('sec')
+    await tx
       .insert(organizationSecrets)
-      .values({ id: newId('sec'), organizationId, hash: sha256(secret), expiresAt })
-      .returning({ secretId: organizationSecrets.id, expired: hasExpired(organizationSecrets) })
-    return { secretId: requireFuture(inserted).secretId, secret }
+      .values({ id: secretId, organizationId, hash: sha256(secret), expiresAt })
+    return { secretId, secret }
   })
 
-const { hash: _, ...shown } = getTableColumns(organizationSecrets)
-
-/** Lists all secrets of organizations, oldest first, with their status by the database's clock. */
+/** Lists all secrets of organizations, oldest first, with their status by the database's clock. The names are those that
+ *  JSON shows. */
 export const listOrganizationSecrets = (db: Connection) =>
   db
-    .select({ ...shown, status: statusOf(organizationSecrets) })
+    .select({
+      id: organizationSecrets.id,
+      kind: sql<string>`'secret'`,
+      status: statusOf(organizationSecrets),
+      organization_ids: sql<string[]>`array[${organizationSecrets.organizationId}]`,
+      ...timesOf(organizationSecrets),
+    })
     .from(organizationSecrets)
     .orderBy(asc(organizationSecrets.createdAt), asc(organizationSecrets.id))
 

@@ -138,6 +138,13 @@ type Issued = typeof keys | typeof organizationSecrets
 export const isValid = (issued: Issued): SQL =>
   sql`${issued}.revoked_at is null and (${issued}.expires_at is null or ${issued}.expires_at > ${nowMs})`
 
+/** Times of a key or a secret, under the names that a list shows. */
+export const timesOf = ({ createdAt, expiresAt, revokedAt }: Issued) => ({
+  created_at: createdAt,
+  expires_at: expiresAt,
+  revoked_at: revokedAt,
+})
+
 /** Status by the database's clock. */
 export const statusOf = (issued: Issued): SQL<'active' | 'expired' | 'revoked'> =>
   sql`case when ${issued}.revoked_at is not null then 'revoked' when ${isValid(issued)} then 'active' else 'expired' end`

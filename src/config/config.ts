@@ -3,17 +3,17 @@ import { join } from 'node:path'
 import { closest, distance } from 'fastest-levenshtein'
 import { z } from 'zod'
 import {
+  certificates,
   databaseSettings,
-  databaseTlsContradictionsIn,
   databaseTlsOf,
   databaseTlsSettings,
-  embeddedContradictionsIn,
+  isKeyOf,
   retentionSettings,
 } from './database.ts'
-import { deliveryConfigOf, deliveryContradictionsIn, deliverySettings } from './delivery.ts'
+import { deliveryConfigOf, deliverySettings, whatsAppSettings } from './delivery.ts'
 import { httpSettings } from './http.ts'
-import { baseUrl, type CamelCase, mistakesIn, path, wholeNumber } from './setting-types.ts'
-import { stripeContradictionsIn, stripeEnvironment, stripeSettingsOf } from './stripe.ts'
+import { baseUrl, type CamelCase, path, wholeNumber } from './setting-types.ts'
+import { maxHoldMinutes, stripeEnvironment, stripeSettingsOf } from './stripe.ts'
 import { hasTraces, telemetrySettings, tracingSettings } from './telemetry.ts'
 
 /** Settings that may also come from a file, as secrets of containers do:
@@ -129,34 +129,69 @@ const toCamelCase = (name: string): string =>
 
 /** Lists settings that contradict each other. */
 function contradictionsIn(settings: Settings): string[] {
-  const isProduction = settings.NODE_ENV === 'production'
+  const { DATABASE_URL: url, DATABASE_SSL: tls, DATABASE_SSL_CERT: cert, DATABASE_SSL_KEY: key } = settings
+  const { STRIPE_SECRET_KEY: stripeKey, STRIPE_WEBHOOK_SECRET: webhookSecrets } = settings
+  const isStripe = settings.PAYMENT_PROVIDER === 'stripe'
+  const isRealSale = settings.NODE_ENV === 'production' && !settings.ALLOW_SANDBOX_PAYMENTS
   const isBackgroundOnly = settings.BACKGROUND === 'only'
-  return [
-    ...deliveryContradictionsIn(settings),
-    ...stripeContradictionsIn(settings),
-    ...embeddedContradictionsIn(settings),
-    ...databaseTlsContradictionsIn(settings),
-    ...mistakesIn({
-      'METRICS_PORT: must differ from PORT': settings.METRICS_PORT === settings.PORT && settings.PORT !== 0,
-      'PAYMENT_PROVIDER: sandbox takes no money; in production it needs ALLOW_SANDBOX_PAYMENTS=true':
-        isProduction && settings.PAYMENT_PROVIDER === 'sandbox' && !settings.ALLOW_SANDBOX_PAYMENTS,
-      'TRUSTED_DOCUMENTS_ONLY: needs TRUSTED_DOCUMENTS':
-        settings.TRUSTED_DOCUMENTS_ONLY && !settings.TRUSTED_DOCUMENTS,
-      'SMTP_URL: without it no buyer gets a mail; in production that needs ALLOW_MAIL_TO_FILES=true':
-        isProduction && !settings.SMTP_URL && !settings.ALLOW_MAIL_TO_FILES,
-      'WEB_CONCURRENCY: BACKGROUND=only is one process; start another one for more':
-        isBackgroundOnly && settings.WEB_CONCURRENCY > 1,
-      'PUBLIC_URL: BACKGROUND=only needs it for the links in mails': isBackgroundOnly && !settings.PUBLIC_URL,
-    }),
-  ]
+  const usesWhatsApp = whatsAppSettings.some((name) => settings[name])
+  const named = certificates.filter((name) => settings[name])
+  // The driver knows these modes without certificates alone.
+  const usesNone = (...urls: (string | undefined)[]) =>
+    named.length > 0 && urls.some((url) => url && /[?&]sslmode=(allow|prefer)\b/.test(url))
+  const useNone = 'its sslmode uses no certificate; require, verify-ca and verify-full do'
+  const isMade: Record<string, unknown> = {
+    'MAIL_FROM: required with SMTP_URL': settings.SMTP_URL && !settings.MAIL_FROM,
+    ...Object.fromEntries(
+      whatsAppSettings.map((name) => [
+        `${name}: WhatsApp needs all of ${whatsAppSettings.join(', ')}`,
+        usesWhatsApp && !settings[name],
+      ]),
+    ),
+    'PUBLIC_URL: WhatsApp fetches the tickets from there': usesWhatsApp && !settings.PUBLIC_URL,
+    'STRIPE_SECRET_KEY: needs PAYMENT_PROVIDER=stripe': !isStripe && stripeKey,
+    'STRIPE_WEBHOOK_SECRET: needs PAYMENT_PROVIDER=stripe': !isStripe && webhookSecrets.length > 0,
+    'STRIPE_API_BASE: needs PAYMENT_PROVIDER=stripe': !isStripe && settings.STRIPE_API_BASE,
+    'STRIPE_SECRET_KEY: PAYMENT_PROVIDER=stripe needs it': isStripe && !stripeKey,
+    'STRIPE_WEBHOOK_SECRET: PAYMENT_PROVIDER=stripe needs it': isStripe && webhookSecrets.length === 0,
+    [`HOLD_MINUTES: must be at most ${maxHoldMinutes} with PAYMENT_PROVIDER=stripe`]:
+      isStripe && settings.HOLD_MINUTES > maxHoldMinutes,
+    'STRIPE_SECRET_KEY: a test key takes no money; in production it needs ALLOW_SANDBOX_PAYMENTS=true':
+      isStripe && isRealSale && /^.k_test_/.test(stripeKey ?? ''),
+    // The embedded database belongs to one process.
+    'BACKGROUND: the embedded database belongs to one process, which does both':
+      !url && settings.BACKGROUND !== 'on',
+    'WEB_CONCURRENCY: the embedded database belongs to one process; more than 1 needs DATABASE_URL':
+      !url && settings.WEB_CONCURRENCY > 1,
+    'DATABASE_POOLER: needs DATABASE_URL': !url && settings.DATABASE_POOLER !== 'none',
+    'DIRECT_DATABASE_URL: needs DATABASE_URL': !url && settings.DIRECT_DATABASE_URL,
+    'DATABASE_REPLICA_URLS: needs DATABASE_URL': !url && settings.DATABASE_REPLICA_URLS.length > 0,
+    'DATABASE_SSL_KEY: required with DATABASE_SSL_CERT': cert && !key,
+    'DATABASE_SSL_CERT: required with DATABASE_SSL_KEY': key && !cert,
+    'DATABASE_SSL_KEY: is not the key of DATABASE_SSL_CERT': cert && key && !isKeyOf(cert, key),
+    [`DATABASE_URL: ${useNone}`]: usesNone(url),
+    [`DIRECT_DATABASE_URL: ${useNone}`]: usesNone(settings.DIRECT_DATABASE_URL),
+    [`DATABASE_REPLICA_URLS: ${useNone}`]: usesNone(...settings.DATABASE_REPLICA_URLS),
+    'DATABASE_SSL: needs DATABASE_URL': tls && !url,
+    ...Object.fromEntries(named.map((name) => [`${name}: DATABASE_SSL is disable`, tls === 'disable'])),
+    ...Object.fromEntries(named.map((name) => [`${name}: needs DATABASE_URL`, !url])),
+    'METRICS_PORT: must differ from PORT': settings.METRICS_PORT === settings.PORT && settings.PORT !== 0,
+    'PAYMENT_PROVIDER: sandbox takes no money; in production it needs ALLOW_SANDBOX_PAYMENTS=true':
+      isRealSale && settings.PAYMENT_PROVIDER === 'sandbox',
+    'TRUSTED_DOCUMENTS_ONLY: needs TRUSTED_DOCUMENTS':
+      settings.TRUSTED_DOCUMENTS_ONLY && !settings.TRUSTED_DOCUMENTS,
+    'SMTP_URL: without it no buyer gets a mail; in production that needs ALLOW_MAIL_TO_FILES=true':
+      settings.NODE_ENV === 'production' && !settings.SMTP_URL && !settings.ALLOW_MAIL_TO_FILES,
+    'WEB_CONCURRENCY: BACKGROUND=only is one process; start another one for more':
+      isBackgroundOnly && settings.WEB_CONCURRENCY > 1,
+    'PUBLIC_URL: BACKGROUND=only needs it for the links in mails': isBackgroundOnly && !settings.PUBLIC_URL,
+  }
+  return Object.keys(isMade).filter((mistake) => isMade[mistake])
 }
 
 /** Parses the settings from environment variables and the files that they name. Throws one error that names
  *  every mistake, but no value. */
-export function parseConfig(
-  env: Environment,
-  readFile: (path: string) => string = (path) => readFileSync(path, 'utf8'),
-) {
+export function parseConfig(env: Environment, readFile = (path: string) => readFileSync(path, 'utf8')) {
   // An empty variable counts as unset, as in shells and compose files.
   const nonEmpty = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
   const files = readSecretFiles(nonEmpty, readFile)

@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { z } from 'zod'
 import { tryParse } from '../shared/parse.ts'
-import { type CamelCase, countOrOff, mistakesIn, path } from './setting-types.ts'
+import { type CamelCase, countOrOff, path } from './setting-types.ts'
 
 // Retention time of something; null for ever.
 const keptFor = (max: number, byDefault: number) =>
@@ -84,27 +84,6 @@ export const databaseSettings = z.object({
   DATA_DIR: path.prefault('data'),
 })
 
-type Settings = z.output<typeof databaseSettings> & {
-  WEB_CONCURRENCY: number
-  BACKGROUND: 'on' | 'off' | 'only'
-}
-
-/** Lists settings that the embedded database contradicts: it belongs to one process. */
-export const embeddedContradictionsIn = (settings: Settings): string[] =>
-  mistakesIn(
-    settings.DATABASE_URL
-      ? {}
-      : {
-          'BACKGROUND: the embedded database belongs to one process, which does both':
-            settings.BACKGROUND !== 'on',
-          'WEB_CONCURRENCY: the embedded database belongs to one process; more than 1 needs DATABASE_URL':
-            settings.WEB_CONCURRENCY > 1,
-          'DATABASE_POOLER: needs DATABASE_URL': settings.DATABASE_POOLER !== 'none',
-          'DIRECT_DATABASE_URL: needs DATABASE_URL': settings.DIRECT_DATABASE_URL,
-          'DATABASE_REPLICA_URLS: needs DATABASE_URL': settings.DATABASE_REPLICA_URLS.length > 0,
-        },
-  )
-
 const certificate = z
   .string()
   .refine((pem) => tryParse(() => new X509Certificate(pem)) !== undefined, 'must be a certificate in PEM')
@@ -123,37 +102,12 @@ export const databaseTlsSettings = z.object({
     .optional(),
 })
 
-type TlsSettings = z.output<typeof databaseTlsSettings>
+/** Settings of certificates and of their key. */
+export const certificates = ['DATABASE_SSL_CA', 'DATABASE_SSL_CERT', 'DATABASE_SSL_KEY'] as const
 
-const certificates = ['DATABASE_SSL_CA', 'DATABASE_SSL_CERT', 'DATABASE_SSL_KEY'] as const
-
-/** Lists settings that contradict each other. */
-export function databaseTlsContradictionsIn(settings: Settings & TlsSettings): string[] {
-  const { DATABASE_URL: url, DATABASE_SSL: mode, DATABASE_SSL_CERT: cert, DATABASE_SSL_KEY: key } = settings
-  const named = certificates.filter((name) => settings[name])
-  // The driver knows these modes without certificates alone.
-  const usesNone = (...urls: (string | undefined)[]) =>
-    named.length > 0 && urls.some((url) => url && /[?&]sslmode=(allow|prefer)\b/.test(url))
-  const useNone = 'its sslmode uses no certificate; require, verify-ca and verify-full do'
-  return [
-    ...mistakesIn({
-      'DATABASE_SSL_KEY: required with DATABASE_SSL_CERT': cert && !key,
-      'DATABASE_SSL_CERT: required with DATABASE_SSL_KEY': key && !cert,
-      'DATABASE_SSL_KEY: is not the key of DATABASE_SSL_CERT':
-        cert && key && !new X509Certificate(cert).checkPrivateKey(createPrivateKey(key)),
-      [`DATABASE_URL: ${useNone}`]: usesNone(url),
-      [`DIRECT_DATABASE_URL: ${useNone}`]: usesNone(settings.DIRECT_DATABASE_URL),
-      [`DATABASE_REPLICA_URLS: ${useNone}`]: usesNone(...settings.DATABASE_REPLICA_URLS),
-      'DATABASE_SSL: needs DATABASE_URL': mode && !url,
-    }),
-    ...named.flatMap((name) =>
-      mistakesIn({
-        [`${name}: DATABASE_SSL is disable`]: mode === 'disable',
-        [`${name}: needs DATABASE_URL`]: !url,
-      }),
-    ),
-  ]
-}
+/** Reports whether a private key is that of a certificate, both in PEM. */
+export const isKeyOf = (certificate: string, key: string): boolean =>
+  new X509Certificate(certificate).checkPrivateKey(createPrivateKey(key))
 
 /** TLS to the database. */
 export type DatabaseTls = NonNullable<ReturnType<typeof databaseTlsOf>>
@@ -161,7 +115,7 @@ export type DatabaseTls = NonNullable<ReturnType<typeof databaseTlsOf>>
 /** Builds the settings of TLS; null if nothing is set. A certificate without a mode means `verify-full`. `mode` is of
  *  URLs that name no `sslmode`, in the words of libpq; `ca` are authorities in PEM that the server's certificate is
  *  verified with, instead of those of Node; `cert` and `key`, in PEM, are what this client shows. */
-export function databaseTlsOf(settings: TlsSettings) {
+export function databaseTlsOf(settings: z.output<typeof databaseTlsSettings>) {
   const [ca, cert, key] = certificates.map((name) => settings[name])
   const mode = settings.DATABASE_SSL ?? (ca || cert ? 'verify-full' : undefined)
   return mode ? { mode, ca, cert, key } : null

@@ -23,28 +23,16 @@ export const deliverySettings = z.object({
   WHATSAPP_API_BASE: baseUrl.default('https://graph.facebook.com/v23.0'),
 })
 
-type Settings = z.output<typeof deliverySettings>
+/** Settings without which no message is sent by WhatsApp: all of them, or none. */
+export const whatsAppSettings = ['WHATSAPP_TOKEN', 'WHATSAPP_PHONE_NUMBER_ID', 'WHATSAPP_TEMPLATE'] as const
 
 /** Settings of the delivery channels. */
 export type DeliveryConfig = ReturnType<typeof deliveryConfigOf>
 export type MailConfig = DeliveryConfig['mail']
 export type WhatsAppConfig = NonNullable<DeliveryConfig['whatsapp']>
 
-const required = ['WHATSAPP_TOKEN', 'WHATSAPP_PHONE_NUMBER_ID', 'WHATSAPP_TEMPLATE'] as const
-
-/** Lists settings that contradict each other. */
-export function deliveryContradictionsIn(settings: Settings & { PUBLIC_URL?: string }): string[] {
-  const mistakes: string[] = []
-  if (settings.SMTP_URL && !settings.MAIL_FROM) mistakes.push('MAIL_FROM: required with SMTP_URL')
-  if (!required.some((name) => settings[name])) return mistakes
-  const missing = required.filter((name) => !settings[name])
-  mistakes.push(...missing.map((name) => `${name}: WhatsApp needs all of ${required.join(', ')}`))
-  if (!settings.PUBLIC_URL) mistakes.push('PUBLIC_URL: WhatsApp fetches the tickets from there')
-  return mistakes
-}
-
 /** Builds the delivery configuration. `mailFolder` is the default folder for mails without SMTP. */
-export function deliveryConfigOf(settings: Settings, mailFolder: string) {
+export function deliveryConfigOf(settings: z.output<typeof deliverySettings>, mailFolder: string) {
   const [, name = '', address, bare] = mailbox.exec(settings.MAIL_FROM ?? '') ?? []
   const {
     WHATSAPP_TOKEN: token,

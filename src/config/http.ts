@@ -2,10 +2,6 @@ import { isIP, isIPv4 } from 'node:net'
 import { z } from 'zod'
 import { commaSeparated, countOrOff, isOrigin, wholeNumber } from './setting-types.ts'
 
-/** Proxies that are trusted to report a client's address, in Fastify's words: some networks, or those at the last
- *  hops; false for none. */
-type TrustProxy = false | string[] | ((address: string, hop: number) => boolean)
-
 const maxHops = 16
 
 // Refuses /0, which would trust everybody and is certainly a mistake.
@@ -15,13 +11,14 @@ function isNetwork(text: string): boolean {
   return bits === undefined || (Number(bits) >= 1 && Number(bits) <= (isIPv4(address) ? 32 : 128))
 }
 
-// `1`, or `10.0.0.0/8, 2001:db8::/32`. Fastify refuses a plain number of hops, because it can't know whether clients
-// can bypass the proxies; an operator who sets a number vouches for that.
+// Proxies that are trusted to report a client's address: `1`, or `10.0.0.0/8, 2001:db8::/32`. In Fastify's words a function
+// for those at the last hops, a list of networks, or false for none. Fastify refuses a plain number of hops, because it
+// can't know whether clients can bypass the proxies; an operator who sets a number vouches for that.
 const trustProxy = z
   .string()
-  .transform((text, { addIssue }): TrustProxy => {
+  .transform((text, { addIssue }) => {
     const hops = /^\d+$/.test(text) ? Number(text) : 0
-    if (hops >= 1 && hops <= maxHops) return (_address, hop) => hop < hops
+    if (hops >= 1 && hops <= maxHops) return (_address: string, hop: number) => hop < hops
     const networks = text.split(',').map((network) => network.trim())
     if (networks.every(isNetwork)) return networks
     addIssue(

@@ -40,10 +40,6 @@ export const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http(s) 
 /** An http(s) address without a trailing slash. */
 export const baseUrl = httpUrl.transform((url) => url.replace(/\/+$/, ''))
 
-/** Lists the mistakes, by their texts, that settings which contradict each other are. */
-export const mistakesIn = (isMade: Record<string, unknown>): string[] =>
-  Object.keys(isMade).filter((mistake) => isMade[mistake])
-
 /** Reports whether a text is the origin of http(s) pages, as browsers state it. */
 export const isOrigin = (text: string): boolean =>
   /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text

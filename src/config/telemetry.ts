@@ -37,10 +37,8 @@ export const tracingSettings = {
     .optional(),
 }
 
-type Settings = z.output<z.ZodObject<typeof tracingSettings>>
-
 /** Reports whether traces are on: an exporter or an address is set, and none of them is switched off. */
-export const hasTraces = (settings: Settings): boolean =>
+export const hasTraces = (settings: z.output<z.ZodObject<typeof tracingSettings>>): boolean =>
   settings.OTEL_SDK_DISABLED === 'false' &&
   settings.OTEL_TRACES_EXPORTER !== 'none' &&
   [

@@ -17,6 +17,8 @@ export const distributingComment = 'being distributed'
 
 /** PostgreSQL or the embedded database: nothing above this folder knows which. */
 export type Database = PgDatabase<PgQueryResultHKT>
+/** Opens the database for a command that uses its tables alone. */
+export type OpenTables = () => Promise<Database>
 /** A transaction, or the database outside of one. */
 export type Connection = Pick<
   Database,

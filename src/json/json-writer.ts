@@ -1,9 +1,5 @@
 const quote = 0x22
 const backslash = 0x5c
-const zero = 0x30
-const point = 0x2e
-const maxDigits = 9
-const isShort = (value: number) => Number.isInteger(value) && value >= 0 && value < 10 ** maxDigits
 
 // Fits most responses. A larger buffer is released after use.
 const usualSize = 2 ** 20
@@ -54,8 +50,7 @@ class JsonWriter {
   /** Returns the bytes of this part and begins the next. */
   take(): Buffer {
     const taken = Buffer.from(this.#bytes.subarray(0, this.#position))
-    this.#position = 0
-    this.#part++
+    this.start()
     if (this.#bytes.length > usualSize) this.#bytes = Buffer.alloc(0)
     return taken
   }
@@ -116,33 +111,15 @@ class JsonWriter {
     this.#position = at
   }
 
+  /** Writes a number, by a loop as literals are. */
   number(value: number): void {
-    this.#reserve(maxDigits + 3)
-    if (isShort(value)) return void this.#writeDigits(value)
-    // Most amounts have at most two decimals. If dividing restores the value, the digits are its shortest
-    // form.
-    const hundredths = Math.round(value * 100)
-    if (!isShort(hundredths) || hundredths / 100 !== value) return void this.#stringify(value)
-    const whole = Math.trunc(value)
-    const rest = hundredths - 100 * whole
-    this.#writeDigits(whole)
-    this.#bytes[this.#position++] = point
-    if (rest < 10) this.#bytes[this.#position++] = zero
-    this.#writeDigits(rest % 10 === 0 ? rest / 10 : rest)
-  }
-
-  #writeDigits(value: number): void {
-    let digits = 1
-    for (let power = 10; power <= value; power *= 10) digits++
+    const text = Number.isFinite(value) ? String(value) : 'null'
+    const { length } = text
+    this.#reserve(length)
     const bytes = this.#bytes
-    const end = this.#position + digits
-    let rest = value
-    for (let at = end - 1; at >= this.#position; at--) {
-      const tenth = Math.trunc(rest / 10)
-      bytes[at] = zero + rest - 10 * tenth
-      rest = tenth
-    }
-    this.#position = end
+    const at = this.#position
+    for (let index = 0; index < length; index++) bytes[at + index] = text.charCodeAt(index)
+    this.#position = at + length
   }
 
   /** Writes an array whose items `write` writes. */

@@ -100,8 +100,12 @@ test('every message is used', () => {
     .filter((name) => name.endsWith('.ts') && !name.startsWith('language/'))
     .map((name) => readFileSync(new URL(name, source), 'utf8'))
     .join('\n')
-  // Keys of outcomes are built from the status of the payment, and from the reason of a refund.
-  const isBuilt = (key: string) => /^outcome\.(\w+\.(title|text)$|cause\.|money\w+Detail$)/.test(key)
+  // Keys of outcomes are built from the status of the payment, and from the reason of a refund; titles of notices from
+  // what they are about.
+  const isBuilt = (key: string) =>
+    /^outcome\.(\w+\.(title|text)$|cause\.|money\w+Detail$)|^notice\.(transfer|refund|cancellation|date)$/.test(
+      key,
+    )
   const unused = Object.keys(messagesOf('en')).filter((key) => !isBuilt(key) && !code.includes(`'${key}'`))
   expect(unused).toEqual([])
 })

@@ -22,7 +22,6 @@ const notShown = new Set([
   'A ticket is sent again or transferred at most \0 times a day.',
   'payment provider call failed',
   'Boxoffice',
-  'Undelivered',
   'private, no-store',
 ])
 

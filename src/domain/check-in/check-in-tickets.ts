@@ -2,21 +2,17 @@ import { writesByKey } from '../../data/batch-queue.ts'
 import { boundedTransactions } from '../../data/bulkhead.ts'
 import { nameInMode, retryOnDuplicate } from '../../data/idempotency.ts'
 import { type Connection, isDuplicate } from '../../database/database.ts'
-import { announceOnCommit } from '../../database/transaction.ts'
 import { type Context, requireIntegration } from '../../request/context.ts'
 import { busy, type Problem, problem } from '../../shared/errors.ts'
 import { clockMarginMs, sha256 } from '../../shared/ids.ts'
 import { hourMs } from '../event/local-time.ts'
 import type { BatchedScan, CheckInInput } from './check-in-input.ts'
 import { findScans } from './find-scans.ts'
-import { recordScans } from './record-scans.ts'
-import { type BookedScan, doorsOpenAt, type NewCheckIn, openScanBook } from './scan-book.ts'
+import { type BookedScan, type NewCheckIn, openScanBook } from './scan-book.ts'
 
-/** A check-in; `replayed` is true if the nonce was used before. */
-type CheckInAnswer = { checkIn: NewCheckIn; replayed: boolean }
-
-/** Outcome of one scan: its check-in, or the reasons why it was refused. */
-export type ScanOutcome = CheckInAnswer | { refused: Problem[] }
+/** Outcome of one scan: its check-in, which is `replayed` if the nonce was used before, or the reasons why it was
+ *  refused. */
+type ScanOutcome = { checkIn: NewCheckIn; replayed: boolean } | { refused: Problem[] }
 
 // Many scanners work at the same time: a bound leaves the other connections to everybody else.
 const checkInTransaction = boundedTransactions({ maxAtOnce: 3, maxWaiting: 500 })
@@ -49,7 +45,6 @@ async function decide(tx: Connection, scans: NumberedScan[], ctx: Context): Prom
   const [organizationId] = organizationIds
   const inputs = scans.map(({ input }) => input)
   const found = await findScans(tx, inputs, ctx)
-  const opensAt = (startDate: Date) => doorsOpenAt(startDate, ctx.services.admissionHours)
   const outcomes: ScanOutcome[] = []
 
   // The first scan with each nonce that is new.
@@ -70,17 +65,15 @@ async function decide(tx: Connection, scans: NumberedScan[], ctx: Context): Prom
   }
 
   const inOrder = [...fresh.values()].sort((one, other) => one.at.getTime() - other.at.getTime())
-  const book = await openScanBook(tx, { organizationId, integrationId, mode: ctx.mode }, inOrder, opensAt)
-  for (const scan of inOrder) {
-    outcomes[scan.place] = { checkIn: book.enter(scan), replayed: false }
-  }
+  const by = { organizationId, integrationId, mode: ctx.mode }
+  const book = await openScanBook(tx, by, inOrder, ctx.services.admissionHours)
+  for (const scan of inOrder) outcomes[scan.place] = { checkIn: book.enter(scan), replayed: false }
   for (const { place, input, requestHash } of repeated) {
     const first = fresh.get(input.nonce)
     const made = first?.requestHash === requestHash ? outcomes[first.place] : undefined
     outcomes[place] = made && !('refused' in made) ? { ...made, replayed: true } : reused()
   }
-  await recordScans(tx, organizationId, book)
-  announceOnCommit(tx, 'check-ins', [...new Set(book.made.flatMap(({ eventId }) => eventId ?? []))])
+  await book.write()
   return outcomes
 }
 

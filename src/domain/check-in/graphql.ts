@@ -232,8 +232,7 @@ builder.objectField(EventRef, 'attendance', (t) =>
 builder.objectField(EventRef, 'doorsOpenAt', (t) =>
   t.field({
     ...time('Time at which the doors open. Scans before it are `TOO_EARLY`.'),
-    resolve: ({ startDate }, _args, { services }) =>
-      new Date(doorsOpenAt(startDate, services.admissionHours)),
+    resolve: ({ startDate }, _args, { services }) => doorsOpenAt(startDate, services.admissionHours),
   }),
 )
 

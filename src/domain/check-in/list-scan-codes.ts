@@ -164,7 +164,7 @@ export async function listScanCodes(
   }
 
   const { position: next, ...page } = await pageBulkhead(ctx.db)(read)
-  const opensAt = new Date(doorsOpenAt(event.startDate, ctx.services.admissionHours))
+  const opensAt = doorsOpenAt(event.startDate, ctx.services.admissionHours)
   const cursor = [digestOf(salt, next), next.feed, next.lastTicketId ?? ''].join(separator)
   return { event, opensAt, salt, ...page, cursor }
 }

@@ -12,9 +12,6 @@ import type { RedeemInput } from './check-in-input.ts'
 import { findScans } from './find-scans.ts'
 import { type Redemption, redemptions } from './table.ts'
 
-/** A redemption; `replayed` is true if the nonce was used before. */
-export type Redeemed = Redemption & { replayed: boolean }
-
 // Many bars work at the same time: a bound leaves the other connections to everybody else.
 const redemptionTransaction = boundedTransactions({ maxAtOnce: 2, maxWaiting: 500 })
 
@@ -50,9 +47,9 @@ async function handOut(
 
 /** Redeems items of a supplement that was bought with a ticket of the integration's organization. Returns a
  *  rejection as a result and not as a refusal, because the bar must show it. Idempotent by nonce, whatever
- *  happened to the ticket since. However many bars work at once, no more items are redeemed than were bought.
+ *  happened to the ticket since: `replayed` is true if it was used before. However many bars work at once, no more items are redeemed than were bought.
  *  Refuses: FORBIDDEN for a channel, INVALID, IDEMPOTENCY_KEY_REUSED (DECISIONS 9). */
-export async function redeemSupplement(input: RedeemInput, ctx: Context): Promise<Redeemed> {
+export async function redeemSupplement(input: RedeemInput, ctx: Context) {
   const { integrationId, organizationIds } = requireIntegration(ctx)
   const [organizationId] = organizationIds
   const { supplementId } = input

@@ -1,19 +1,26 @@
+import { sql } from 'drizzle-orm'
+import { arrayRows, insertRows } from '../../data/array-params.ts'
+import { inOrganization, query } from '../../data/query.ts'
+import { nowMs } from '../../database/clock.ts'
 import type { Connection } from '../../database/database.ts'
+import { announceOnCommit } from '../../database/transaction.ts'
 import { newId } from '../../shared/ids.ts'
 import type { NewChange } from '../change/table.ts'
 import { hourMs } from '../event/local-time.ts'
 import { ticketChange } from '../ticket/body.ts'
 import { lockTickets } from '../ticket/require-ticket.ts'
+import { tickets } from '../ticket/table.ts'
+import { recordChanges } from '../webhook/record-changes.ts'
 import type { CheckInInput } from './check-in-input.ts'
 import { findLater, type LaterRange, type ScannedTicket } from './find-scans.ts'
-import type { CheckIn } from './table.ts'
+import { type CheckIn, checkIns } from './table.ts'
 
 /** A check-in to be written. */
 export type NewCheckIn = Omit<CheckIn, 'createdAt'>
 
-/** Time at which the doors of an event open, in milliseconds. */
-export const doorsOpenAt = (startDate: Date, admissionHours: number): number =>
-  startDate.getTime() - admissionHours * hourMs
+/** Time at which the doors of an event open. */
+export const doorsOpenAt = (startDate: Date, admissionHours: number): Date =>
+  new Date(startDate.getTime() - admissionHours * hourMs)
 
 // A calendar day at the venue. Swedish formats dates as YYYY-MM-DD.
 const dayOf = (time: Date, timezone: string) =>
@@ -57,26 +64,36 @@ const notFound = {
   isEarly: false,
 } as const
 
-/** A ticket under its lock; its first and last entry, and the most people inside, among the scans so far. */
-type Tally = {
-  ticket: ScannedTicket
-  mostInside: number
-  firstEntryAt: Date | null
-  lastEntryAt: Date | null
-}
+/** A ticket under its lock; the most people inside and the last entry among the scans so far. */
+type Tally = { ticket: ScannedTicket; mostInside: number; lastEntryAt: Date | null }
 
-const earlier = (one: Date | null, other: Date) => (one && one < other ? one : other)
-const later = (one: Date | null, other: Date) => (one && one > other ? one : other)
+// In the order of nonces, so that two batches that share some can't wait for each other.
+const insert = insertRows('insert_check_ins', checkIns, { key: 'nonce' })
+
+const { id, entered, mostInside, firstEntryAt, lastEntryAt } = tickets
+const counted = arrayRows('counted', { id, entered, mostInside, firstEntryAt, lastEntryAt })
+
+// Scans may arrive in any order.
+const writeCounts = query(
+  'count_entries',
+  () => sql`
+  update ${tickets} set entered = counted.entered,
+    most_inside = greatest(${mostInside}, counted."mostInside"),
+    first_entry_at = least(${firstEntryAt}, counted."firstEntryAt"),
+    last_entry_at = greatest(${lastEntryAt}, counted."lastEntryAt"), updated_at = ${nowMs}
+  from ${counted.typed}
+  where ${inOrganization(tickets.organizationId)} and ${id} = counted.id`,
+)
 
 /** Counts the scans of a transaction in memory, one after the other, so that any number of them is written in
  *  one statement of each kind. Locks the active tickets of these scans, in the order of their ids, until the
  *  transaction ends. The others let nobody in and need no lock, so whoever locks unpaid tickets waits for no scan.
- *  `opensAt` is the time at which the doors of an event open, in milliseconds. */
+ *  The doors of an event open `admissionHours` before it. */
 export async function openScanBook(
   tx: Connection,
   by: Pick<CheckIn, 'organizationId' | 'integrationId' | 'mode'>,
   scans: BookedScan[],
-  opensAt: (startDate: Date) => number,
+  admissionHours: number,
 ) {
   const { organizationId } = by
   const found = new Map(scans.flatMap(({ ticket }) => (ticket ? [[ticket.id, ticket] as const] : [])))
@@ -90,7 +107,7 @@ export async function openScanBook(
     input.at && ticket && found.get(ticket.id)?.firstEntryAt ? [{ place, at, ticketId: ticket.id }] : [],
   )
   const ranges = await findLater(tx, organizationId, uploaded)
-  const nobody = { mostInside: 0, firstEntryAt: null, lastEntryAt: null }
+  const nobody = { mostInside: 0, lastEntryAt: null }
   const tallies = new Map([...found].map(([id, ticket]): [string, Tally] => [id, { ticket, ...nobody }]))
   const moved = new Set<Tally>()
   const made: NewCheckIn[] = []
@@ -101,9 +118,10 @@ export async function openScanBook(
     moved.add(tally)
     if (direction === 'in') {
       ticket.entered = Math.min(ticket.entered + people, ticket.admits)
-      ticket.firstEntryAt = earlier(ticket.firstEntryAt, at)
-      tally.firstEntryAt = earlier(tally.firstEntryAt, at)
-      tally.lastEntryAt = later(tally.lastEntryAt, at)
+      const { firstEntryAt: first } = ticket
+      ticket.firstEntryAt = first && first < at ? first : at
+      // Scans come in the order of their times.
+      tally.lastEntryAt = at
       tally.mostInside = Math.max(tally.mostInside, ticket.entered)
       changes.push(ticketChange('ticket.entered', ticket, { people }))
     } else {
@@ -119,15 +137,13 @@ export async function openScanBook(
     // A code that was transferred while this transaction waited for the lock is nobody's any more.
     if (!tally || !(input.ticketId || tally.ticket.qrCode === input.qrCode)) return notFound
     const { id: ticketId, startDate, admits, firstEntryAt: firstEnteredAt } = tally.ticket
-    const isEarly = at.getTime() < opensAt(startDate)
+    const isEarly = at < doorsOpenAt(startDate, admissionHours)
     const result = decideScan(scan, tally.ticket, ranges.get(scan.place) ?? { rise: 0, fall: 0 }, isEarly)
     if (result === 'OK') count(tally, input, at)
     return { ticketId, result, firstEnteredAt, inside: tally.ticket.entered, admits, isEarly }
   }
 
   return {
-    made,
-    changes,
     /** Decides a scan and counts its people. Expects scans in the order of their times. */
     enter(scan: BookedScan): NewCheckIn {
       const { input, requestHash, at, ticket } = scan
@@ -138,10 +154,16 @@ export async function openScanBook(
       made.push(checkIn)
       return checkIn
     },
-    /** Lists tickets that people entered or left with: those inside after the scans, the most that were, and the first
-     *  and last time that somebody entered by them. */
-    occupancies: () => [...moved].map(({ ticket: { id, entered }, ...tally }) => ({ id, entered, ...tally })),
+    /** Writes the check-ins, counts people in and out, and records changes, in one statement each. Throws a duplicate if
+     *  a nonce was used meanwhile. */
+    async write(): Promise<void> {
+      if (made.length === 0) return
+      await insert(tx, made)
+      announceOnCommit(tx, 'check-ins', [...new Set(made.flatMap(({ eventId }) => eventId ?? []))])
+      if (moved.size === 0) return
+      const counts = [...moved].map(({ ticket, ...tally }) => ({ ...ticket, ...tally }))
+      await writeCounts(tx, { organizationId, ...counted.values(counts) })
+      await recordChanges(tx, changes)
+    },
   }
 }
-
-export type ScanBook = Awaited<ReturnType<typeof openScanBook>>

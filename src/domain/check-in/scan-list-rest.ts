@@ -1,36 +1,40 @@
 import { z } from 'zod'
 import { type Answer, Representation, sendRepresentation } from '../../http/representation.ts'
+import { body, integer, list, oneOf, text } from '../../rest/body.ts'
 import { exampleIds } from '../../rest/openapi/example-ids.ts'
 import { route } from '../../rest/route.ts'
 import { sha256 } from '../../shared/ids.ts'
 import * as scalars from '../../shared/input-types.ts'
 import { listScanCodes, maxScanListPage, type ScanListPage } from './list-scan-codes.ts'
 
-const supplementBody = z
-  .object({
-    _id: z.string().describe('Supplement identifier.'),
-    label: z.string().describe('Display name.'),
-    product_quantity: z.int().describe('Number of items bought.'),
-    product_quantity_used: z.int().describe('Number of items redeemed.'),
-  })
-  .meta({ id: 'ScanListSupplement', description: 'Supplement that was bought with a ticket.' })
+// Bodies of what the database writes, under these names.
 
-const entryBody = z
-  .object({
-    _id: z.string().describe('Ticket identifier.'),
-    code_hash: z
-      .string()
-      .describe('SHA-256, in lower-case hexadecimal, of `hash.salt` followed by the code of the ticket.'),
-    rate_id: z.string().describe('Identifier of the ticket rate.'),
-    status: z
-      .enum(['activated', 'cancelled'])
-      .describe('Ticket status: `activated` admits, `cancelled` does not any more.'),
-    for: z.int().describe('Number of people that the ticket admits.'),
-    enter: z.int().describe('Number of people inside now.'),
-    entry_date: z.int().describe('Time of the last entry in Unix seconds; 0 if nobody has entered.'),
-    supplements: z.array(supplementBody).describe('Supplements bought with the ticket.'),
-  })
-  .meta({ id: 'ScanListEntry', description: 'Ticket at the door, without its code and its holder.' })
+const supplement = body('ScanListSupplement', 'Supplement that was bought with a ticket.', {
+  _id: text('_id', 'Supplement identifier.', 'sup_1'),
+  label: text('label', 'Display name.', 'Drink'),
+  product_quantity: integer('product_quantity', 'Number of items bought.', 2),
+  product_quantity_used: integer('product_quantity_used', 'Number of items redeemed.', 1),
+})
+
+const entry = body('ScanListEntry', 'Ticket at the door, without its code and its holder.', {
+  _id: text('_id', 'Ticket identifier.', exampleIds.ticketId),
+  code_hash: text(
+    'code_hash',
+    'SHA-256, in lower-case hexadecimal, of `hash.salt` followed by the code of the ticket.',
+    '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+  ),
+  rate_id: text('rate_id', 'Identifier of the ticket rate.', exampleIds.ticketRateId),
+  status: oneOf(
+    'status',
+    ['activated', 'cancelled'],
+    'Ticket status: `activated` admits, `cancelled` does not any more.',
+    'activated',
+  ),
+  for: integer('for', 'Number of people that the ticket admits.', 1),
+  enter: integer('enter', 'Number of people inside now.', 0),
+  entry_date: integer('entry_date', 'Time of the last entry in Unix seconds; 0 if nobody has entered.', 0),
+  supplements: list('supplements', supplement, 'Supplements bought with the ticket.'),
+})
 
 const scanListBody = z
   .object({
@@ -52,7 +56,7 @@ const scanListBody = z
       })
       .describe('Hash of the codes.'),
     data: z
-      .array(entryBody)
+      .array(entry.schema)
       .describe('Tickets. An entry replaces what was read of the ticket with its `_id` before.'),
     cursor: z.string().describe('Value of `since` for the next request, at once or later.'),
     has_more: z.boolean().describe('True if the next request has more to read now.'),
@@ -68,18 +72,7 @@ const scanListExample: z.output<typeof scanListBody> = {
     opens_at: '2026-12-05T08:00:00.000Z',
   },
   hash: { algorithm: 'sha256', salt: '5d41402abc4b2a76b9719d911017c592' },
-  data: [
-    {
-      _id: exampleIds.ticketId,
-      code_hash: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
-      rate_id: exampleIds.ticketRateId,
-      status: 'activated',
-      for: 1,
-      enter: 0,
-      entry_date: 0,
-      supplements: [],
-    },
-  ],
+  data: [entry.example],
   cursor: 'eyJwIjo0Mn0',
   has_more: false,
 }
@@ -101,13 +94,9 @@ const query = z.strictObject({
 // the ETag leaves it out.
 function toAnswer(page: ScanListPage, link: string): Answer {
   const { event, opensAt, salt, entries, cursor, hasMore } = page
+  const { id: _id, startDate: start_date, endDate: end_date } = event
   const facts = {
-    event: {
-      _id: event.id,
-      start_date: event.startDate.toISOString(),
-      end_date: event.endDate.toISOString(),
-      opens_at: opensAt.toISOString(),
-    },
+    event: { _id, start_date, end_date, opens_at: opensAt },
     hash: { algorithm: 'sha256', salt },
   }
   const head = JSON.stringify(facts).slice(1, -1)

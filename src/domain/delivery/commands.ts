@@ -1,13 +1,11 @@
 import { and, asc, eq, inArray, sql } from 'drizzle-orm'
 import { z } from 'zod'
-import type { Database } from '../../database/database.ts'
+import type { OpenTables } from '../../database/database.ts'
 import { identifier } from '../../shared/input-types.ts'
 import { command } from '../../shared/parse.ts'
 import { deliveries, deliveryStatus } from './table.ts'
 
 // Commands of this folder.
-
-type Open = () => Promise<Database>
 
 const maxListed = 1000
 
@@ -31,7 +29,7 @@ const listed = {
 }
 
 /** Lists deliveries with a status, oldest first. */
-const list = command(listing, async ({ status }, open: Open) => {
+const list = command(listing, async ({ status }, open: OpenTables) => {
   const db = await open()
   const found = await db
     .select(listed)
@@ -39,14 +37,10 @@ const list = command(listing, async ({ status }, open: Open) => {
     .where(eq(deliveries.status, status))
     .orderBy(asc(deliveries.createdAt), asc(deliveries.medium), asc(deliveries.id))
     .limit(maxListed)
-  const lines = found.map(({ id, payment_id, medium, attempts, last_error, created_at }) =>
-    [
-      ...[id, payment_id, medium.padEnd(8), status.padEnd(7), `tried ${attempts}`],
-      ...[last_error ?? '', `of ${created_at.toISOString()}`],
-    ]
-      .filter(Boolean)
-      .join('  '),
-  )
+  const lines = found.map(({ id, payment_id, medium, attempts, last_error, created_at }) => {
+    const facts = [id, payment_id, medium.padEnd(8), status.padEnd(7), `tried ${attempts}`, last_error]
+    return [...facts, `of ${created_at.toISOString()}`].filter(Boolean).join('  ')
+  })
   return { json: found, text: lines.join('\n') || `No delivery is ${status}.` }
 })
 
@@ -54,7 +48,7 @@ const list = command(listing, async ({ status }, open: Open) => {
  *  Leaves other deliveries alone. */
 const retry = command(
   (args) => ('all' in args ? retryingAll : retrying),
-  async (which, open: Open) => {
+  async (which, open: OpenTables) => {
     const db = await open()
     const queued = await db
       .update(deliveries)

@@ -1,4 +1,4 @@
-import { opendir, stat, unlink } from 'node:fs/promises'
+import { readdir, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { errorCode } from '../../shared/errors.ts'
 import { unfinishedOf } from '../../shared/files.ts'
@@ -34,10 +34,8 @@ export async function removeMails(folder: string, deliveryIds: string[]): Promis
  *  nothing else from the folder. Returns their number; 0 without the folder. */
 export async function removeOldMails(folder: string, days: number, stopping: AbortSignal): Promise<number> {
   const before = Date.now() - days * 86_400_000
-  const entries = await opendir(folder).catch(ifMissing(null))
-  if (!entries) return 0
   let removed = 0
-  for await (const { name } of entries) {
+  for (const name of await readdir(folder).catch(ifMissing([]))) {
     if (stopping.aborted) break
     if (!ofMail.test(name)) continue
     const file = join(folder, name)

@@ -90,9 +90,6 @@ type Addressed = Pick<Ticket, 'id' | 'organizationId' | 'paymentId' | 'email' | 
 // Times that a ticket is sent again or transferred within 24 hours (DECISIONS 9).
 const maxResends = 5
 
-const again = ({ id, email, phone, organizationId, paymentId }: Addressed, occasion: string): Queued[] =>
-  deliveriesTo({ organizationId, paymentId, ticketId: id, occasion }, [email], [phone])
-
 /** Counts how often these tickets of an organization were sent again or transferred within 24 hours. Requires
  *  this transaction to hold the row locks of the tickets. Refuses: TOO_MANY_RESENDS, with the seconds after
  *  which all of them may be sent once more. */
@@ -128,7 +125,10 @@ export async function requireResends(tx: Connection, tickets: Addressed[]): Prom
 /** Queues each of these tickets to be sent once more, on an occasion that begins with `resend:`. Returns the number of
  *  mails and messages. Requires this transaction to hold the row locks of the tickets. */
 export async function queueAgain(tx: Connection, tickets: Addressed[], occasion: string): Promise<number> {
-  const queued = tickets.flatMap((ticket) => again(ticket, `${occasion}:${ticket.id}`))
+  const queued = tickets.flatMap(({ id, organizationId, paymentId, email, phone }) => {
+    const named = { organizationId, paymentId, ticketId: id, occasion: `${occasion}:${id}` }
+    return deliveriesTo(named, [email], [phone])
+  })
   await tx.insert(deliveries).values(queued)
   return queued.length
 }
@@ -151,23 +151,13 @@ export const findResent = (
  *  address, in the transaction of the transfer. A former attendee who was anonymized is told nothing, and no
  *  later attendee passes for the payer. */
 export async function queueTransfer(tx: Connection, ticket: Addressed, formerEmail: string): Promise<void> {
-  const { id: ticketId, organizationId, paymentId, email } = ticket
-  const occasion = `transfer:${newId('dlv')}`
-  const queued = again(ticket, occasion)
-  if (formerEmail !== email) {
-    const id = newId('dlv')
-    queued.push({
-      id,
-      organizationId,
-      paymentId,
-      ticketId,
-      occasion,
-      medium: 'email',
-      notice: { about: 'transfer' },
-      ...(formerEmail === anonymized
-        ? { recipient: prefix + id, status: 'skipped', lastError: 'ANONYMIZED' }
-        : { recipient: formerEmail }),
-    })
-  }
+  const { id: ticketId, organizationId, paymentId, email, phone } = ticket
+  const id = newId('dlv')
+  const named = { organizationId, paymentId, ticketId, occasion: `transfer:${id}` }
+  const queued = deliveriesTo(named, [email], [phone])
+  const notice = { id, ...named, medium: 'email', notice: { about: 'transfer' } } as const
+  if (formerEmail === anonymized)
+    queued.push({ ...notice, recipient: prefix + id, status: 'skipped', lastError: 'ANONYMIZED' })
+  else if (formerEmail !== email) queued.push({ ...notice, recipient: formerEmail })
   await tx.insert(deliveries).values(queued)
 }

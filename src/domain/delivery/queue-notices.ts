@@ -34,13 +34,15 @@ type Tickets = Awaited<ReturnType<typeof ofPayments>>
 
 /** A notice to be queued. `ticketId` is the only ticket that it is about; without it, it is about all active ones.
  *  `paymentId` is the only payment, of several. */
-type NewNotice = Omit<Notice, 'language' | 'byHand'> & { ticketId?: string | null; paymentId?: string }
+type NewNotice = Pick<Notice, 'about' | 'former'> & {
+  ticketId?: string | null
+  paymentId?: string
+  occasion: string
+  amount?: number | undefined
+}
 
 // Lists the mails of a notice about tickets of one payment, of which all tickets are given.
-function mailsOf(
-  tickets: Tickets,
-  { ticketId, paymentId: _, occasion, amount, ...notice }: NewNotice & { occasion: string },
-) {
+function mailsOf(tickets: Tickets, { ticketId, paymentId: _, occasion, amount, ...notice }: NewNotice) {
   const held = tickets.filter(({ id, status }) => (ticketId ? id === ticketId : status === 'active'))
   const [first] = tickets
   if (!first || !held[0] || (first.payment.mode === 'test' && !first.payment.sendResourcers)) return []
@@ -73,9 +75,8 @@ function mailsOf(
 export async function queueNotices(
   tx: Connection,
   { organizationId, paymentIds }: { organizationId: string; paymentIds: string[] },
-  notices: (NewNotice & { occasion: string })[],
+  notices: NewNotice[],
 ): Promise<void> {
-  if (notices.length === 0) return
   const rows = await ofPayments(tx, organizationId, paymentIds)
   const queued = [...groupBy(rows, ({ payment }) => payment.id)].flatMap(([id, tickets]) =>
     notices.filter(({ paymentId = id }) => paymentId === id).flatMap((notice) => mailsOf(tickets, notice)),
@@ -98,9 +99,9 @@ export async function queueTicketNotices(
   if (!first) return
   const { organizationId } = first
   const paymentIds = [...new Set(told.map(({ paymentId }) => paymentId))]
-  const notices = told.map(({ ticketId, paymentId, amount }) => ({
-    ...{ about, ticketId, paymentId, occasion: `${about}:${newId('dlv')}` },
-    ...(amount === undefined ? {} : { amount }),
-  }))
+  const notices = told.map(({ ticketId, paymentId, amount }) => {
+    const occasion = `${about}:${newId('dlv')}`
+    return { about, ticketId, paymentId, amount, occasion }
+  })
   await queueNotices(tx, { organizationId, paymentIds }, notices)
 }

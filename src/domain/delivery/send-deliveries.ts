@@ -21,7 +21,6 @@ export class Undelivered extends Error {
 
   constructor(code: string, isPermanent: boolean) {
     super(code)
-    this.name = 'Undelivered'
     this.isPermanent = isPermanent
   }
 }
@@ -30,7 +29,7 @@ export class Undelivered extends Error {
  *  tickets that were paid, and a callback for deliveries that are given up. */
 export type Senders = Record<Delivery['medium'], Sender | null> & {
   perHour: number
-  onDead(deliveryId: string, code: string | null): void
+  onDead(deliveryId: string, code: string): void
 }
 
 // Small batches, because drawing tickets competes with requests for the CPU.
@@ -39,29 +38,6 @@ const limits = { batch: 10, concurrency: 4, leaseSeconds: 300, runSeconds: 2 }
 const maxAttempts = 24
 const maxPutOff = 5_000
 const pauses = { first: 30, max: 7200 }
-
-/** Result of an attempt: the columns to update, and the error to rethrow if it was unexpected. */
-type Attempted = {
-  set: PgUpdateSetSource<typeof deliveries> & { lastError: string | null }
-  fault?: unknown
-}
-
-async function attempt(send: Sender | null, delivery: Delivery, found: TicketDocument[]): Promise<Attempted> {
-  const [first, ...rest] = found
-  if (!send || !first) return { set: { status: 'skipped', lastError: send ? 'NO_TICKETS' : 'NOT_ENABLED' } }
-  try {
-    await send(delivery, [first, ...rest])
-    return { set: { status: 'sent', sentAt: sql`now()`, lastError: null } }
-  } catch (error) {
-    const isExpected = error instanceof Undelivered
-    const { message: lastError, isPermanent } = isExpected ? error : new Undelivered('INTERNAL', false)
-    const isDead = isPermanent || delivery.attempts >= maxAttempts
-    const next = isDead
-      ? { status: 'dead' as const }
-      : { dueAt: inSeconds(backoff(delivery.attempts, pauses)) }
-    return { set: { ...next, lastError }, fault: isExpected ? undefined : error }
-  }
-}
 
 /** Postpones deliveries beyond an organization's hourly limit, and its others that are due, by up to 68 minutes
  *  each. Counts no attempt, and keeps the last failure. Returns those to send now, which include all paid tickets
@@ -103,16 +79,31 @@ export async function sendDeliveries(db: Database, senders: Senders): Promise<vo
   const deliver = async (delivery: Delivery) => {
     const send = senders[delivery.medium]
     await inTurn(yieldToRequests)
-    const found = send ? await onDatabase(() => documentsToSend(db, delivery)) : []
-    const { set, fault } = await attempt(send, delivery, found)
+    const [first, ...rest] = send ? await onDatabase(() => documentsToSend(db, delivery)) : []
     const isStillPending = and(
       eq(deliveries.organizationId, delivery.organizationId),
       eq(deliveries.id, delivery.id),
       eq(deliveries.status, 'pending'),
     )
-    await onDatabase(() => db.update(deliveries).set(set).where(isStillPending))
-    if (set.status === 'dead') senders.onDead(delivery.id, set.lastError)
-    if (fault) throw fault
+    const finish = (set: PgUpdateSetSource<typeof deliveries>) =>
+      onDatabase(() => db.update(deliveries).set(set).where(isStillPending))
+    if (!send || !first) {
+      await finish({ status: 'skipped', lastError: send ? 'NO_TICKETS' : 'NOT_ENABLED' })
+      return
+    }
+    try {
+      await send(delivery, [first, ...rest])
+    } catch (error) {
+      const failure = error instanceof Undelivered ? error : new Undelivered('INTERNAL', false)
+      const { message: lastError, isPermanent } = failure
+      const isDead = isPermanent || delivery.attempts >= maxAttempts
+      const dueAt = inSeconds(backoff(delivery.attempts, pauses))
+      await finish(isDead ? { status: 'dead', lastError } : { dueAt, lastError })
+      if (isDead) senders.onDead(delivery.id, lastError)
+      if (failure !== error) throw error
+      return
+    }
+    await finish({ status: 'sent', sentAt: sql`now()`, lastError: null })
   }
   const end = Date.now() + limits.runSeconds * 1000
   let claimed: Delivery[]

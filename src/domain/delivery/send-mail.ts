@@ -11,8 +11,9 @@ import { writeCalendar, writeMail, writeNotice } from './write-mail.ts'
 type Sent = Parameters<Sender>
 type Transport = { deliver(id: string, mail: SendMailOptions): Promise<void>; close(): void }
 
-// Tickets come as PDFs. They and a new date come with a file for the calendar.
-async function composeMail(
+/** Writes the mail of a delivery. Tickets come as PDFs; they and a new date come with a file for the calendar. `publicUrl`
+ *  is the base URL of links. */
+export async function composeMail(
   { id, notice, recipient, ticketId }: Sent[0],
   documents: Sent[1],
   from: MailConfig['from'],
@@ -73,7 +74,8 @@ async function openPool(url: string) {
   return createTransport({ url, pool: true, maxConnections: 4, maxRequeues: 0, ...timeouts })
 }
 
-function smtpTransport(url: string): Transport {
+/** Sends mails over SMTP. */
+export function smtpTransport(url: string): Transport {
   let pool: ReturnType<typeof openPool> | undefined
   return {
     async deliver(_id, mail) {
@@ -88,8 +90,8 @@ function smtpTransport(url: string): Transport {
   }
 }
 
-/** Writes each mail to a file named after its delivery, so that a retry overwrites it. */
-const folderTransport = (folder: string, onWritten: (deliveryId: string) => void): Transport => ({
+/** Writes each mail to a file named after its delivery, so that a retry overwrites it, and tells so. */
+export const folderTransport = (folder: string, onWritten: (deliveryId: string) => void): Transport => ({
   async deliver(id, mail) {
     const { createTransport } = await nodemailer()
     const stream = createTransport({ streamTransport: true, buffer: true, newline: 'windows' })
@@ -100,20 +102,3 @@ const folderTransport = (folder: string, onWritten: (deliveryId: string) => void
   },
   close() {},
 })
-
-/** Creates a sender of mails with the tickets as PDFs and the event as a calendar file: over SMTP, or into a
- *  folder if no server is set. `publicUrl` is the base URL of links; `onWritten` is called for each mail
- *  written to the folder. */
-export function mailSender(
-  { smtpUrl, from, folder }: MailConfig,
-  publicUrl: () => string,
-  onWritten: (deliveryId: string) => void,
-): { send: Sender; close(): void } {
-  const { deliver, close } =
-    smtpUrl === undefined ? folderTransport(folder, onWritten) : smtpTransport(smtpUrl)
-  return {
-    send: async (delivery, documents) =>
-      deliver(delivery.id, await composeMail(delivery, documents, from, publicUrl())),
-    close,
-  }
-}

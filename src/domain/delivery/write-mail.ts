@@ -142,13 +142,6 @@ export function writeCalendar(
   return `${calendar.toString()}\r\n`
 }
 
-const titleKeys = {
-  transfer: 'notice.given',
-  refund: 'notice.refunded',
-  cancellation: 'notice.cancelled',
-  date: 'notice.moved',
-} as const
-
 /** Writes the mail that tells of what was done with tickets, as plain text and as HTML. Names nobody and has no
  *  code and no document, because whoever paid and whoever holds a ticket may not know each other. */
 export function writeNotice(
@@ -164,7 +157,7 @@ export function writeNotice(
     document.organizationLanguage,
   )
   const isDead = about === 'transfer' || document.status !== 'active'
-  const title = translate(language, titleKeys[about], { event })
+  const title = translate(language, `notice.${about}`, { event })
   const before = former && {
     startDate: new Date(former.start),
     displayDate: former.display === null ? null : new Date(former.display),

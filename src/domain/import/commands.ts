@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Database } from '../../database/database.ts'
+import type { OpenTables } from '../../database/database.ts'
 import { toSnakeCase } from '../../rest/snake-case.ts'
 import { refusal } from '../../shared/errors.ts'
 import type { Files } from '../../shared/files.ts'
@@ -10,8 +10,6 @@ import { type Imported, importCatalogue } from './import-catalogue.ts'
 import { fieldText } from './import-report.ts'
 
 // Commands of this folder. A command parses its arguments, and resolves to its output.
-
-type Open = () => Promise<Database>
 
 const importing = z.strictObject({
   file: z.tuple([z.string()], 'must be one'),
@@ -57,7 +55,7 @@ const toLines = ({ changes, warnings }: Imported): string[] => [
 
 const importFile = command(
   (args) => ('schema' in args ? printing : importing),
-  async (given, open: Open, _examined: unknown, files: Files) => {
+  async (given, open: OpenTables, _examined: unknown, files: Files) => {
     if ('schema' in given) {
       const schema = catalogueJsonSchema()
       return { json: schema, text: JSON.stringify(schema, null, 2) }

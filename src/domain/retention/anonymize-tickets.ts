@@ -93,7 +93,6 @@ export async function clearRecipients(
  *  sent to them. Codes, statuses, amounts, invoices and counts stay. Tickets that were anonymized before are left out. Requires this
  *  transaction to hold the row locks of their payments (DECISIONS 170). */
 export async function anonymizeTickets(tx: Connection, organizationId: string, ticketIds: string[]) {
-  if (ticketIds.length === 0) return { tickets: [], deliveryIds: [] }
   const areThese = and(
     eq(tickets.organizationId, organizationId),
     inArray(tickets.id, ticketIds),

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Config } from '../../config/config.ts'
-import type { Database } from '../../database/database.ts'
+import type { OpenTables } from '../../database/database.ts'
 import { email, identifier } from '../../shared/input-types.ts'
 import { command } from '../../shared/parse.ts'
 import { type Erased, erasePerson, eraseTicket } from './erase-person.ts'
@@ -8,7 +8,6 @@ import { exportPerson } from './export-person.ts'
 
 // Commands for the data of one person. Their output names nobody but in an export.
 
-type Open = () => Promise<Database>
 type Settings = { readConfig(of: 'command'): Config }
 
 const whom = z
@@ -25,7 +24,7 @@ const toText = ({ tickets, deliveries, mails, referrals }: Erased) =>
 
 const erase = command(
   whom,
-  async ({ email = '', ticket, force = false }, open: Open, { readConfig }: Settings) => {
+  async ({ email = '', ticket, force = false }, open: OpenTables, { readConfig }: Settings) => {
     const db = await open()
     const options = { mailFolder: readConfig('command').delivery.mail.folder, force }
     const erased =
@@ -34,7 +33,7 @@ const erase = command(
   },
 )
 
-const exported = command(z.strictObject({ email }), async ({ email }, open: Open) => {
+const exported = command(z.strictObject({ email }), async ({ email }, open: OpenTables) => {
   const found = await exportPerson(await open(), email)
   return { json: found, text: JSON.stringify(found, null, 2) }
 })

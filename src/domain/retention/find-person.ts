@@ -20,9 +20,7 @@ export const isOfOrganization = (organizationId: string) => sql`${tickets.organi
 const pageSize = 200
 
 // Reads rows a page at a time, by their identifiers: `read` finds those after the last one.
-async function* inPages<Row extends { id: string }>(
-  read: (last: string) => Promise<Row[]>,
-): AsyncGenerator<Row[]> {
+async function* inPages<Row extends { id: string }>(read: (last: string) => Promise<Row[]>) {
   let last = ''
   for (;;) {
     const page = await read(last)

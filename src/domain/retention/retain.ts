@@ -72,29 +72,9 @@ async function retainOrganization(organization: string, run: Run): Promise<void>
     onDone?.({ organization, unpaid, attendees, ...deleted })
 }
 
-// Claims the organization that is longest overdue, for an hour.
-async function claimTurn(db: Database): Promise<string | null> {
-  const { organizationId, dueAt } = retentionTurns
-  for (;;) {
-    const [due] = await db
-      .select({ organizationId })
-      .from(retentionTurns)
-      .where(lte(dueAt, nowMs))
-      .orderBy(dueAt, organizationId)
-      .limit(1)
-    if (!due) return null
-    const claimed = await db
-      .update(retentionTurns)
-      .set({ dueAt: inSeconds(turnSeconds) })
-      .where(and(eq(organizationId, due.organizationId), lte(dueAt, nowMs)))
-      .returning({ organizationId })
-    // Otherwise another process was first.
-    if (claimed.length > 0) return due.organizationId
-  }
-}
-
 /** Gives each organization that is due its turn: deletes its checkouts that were never paid, anonymizes the
- *  attendees of its past events, and deletes its old rows of tables that only grow. Any number of processes may run it: each takes other organizations. */
+ *  attendees of its past events, and deletes its old rows of tables that only grow. A turn is claimed for an hour, the
+ *  longest overdue first. Any number of processes may run it: each takes other organizations. */
 export async function applyRetention(run: Run): Promise<void> {
   const { db, stopping } = run
   const added = await db
@@ -103,15 +83,20 @@ export async function applyRetention(run: Run): Promise<void> {
     .leftJoin(retentionTurns, eq(retentionTurns.organizationId, organizations.id))
     .where(isNull(retentionTurns.organizationId))
   if (added.length > 0) await db.insert(retentionTurns).values(added).onConflictDoNothing()
-  while (!stopping.aborted) {
-    const organizationId = await claimTurn(db)
-    if (organizationId === null) return
+  const isDue = lte(retentionTurns.dueAt, nowMs)
+  const due = await db.select().from(retentionTurns).where(isDue).orderBy(retentionTurns.dueAt)
+  for (const { organizationId } of due) {
+    if (stopping.aborted) return
+    const isTheirs = eq(retentionTurns.organizationId, organizationId)
+    const claimed = await db
+      .update(retentionTurns)
+      .set({ dueAt: inSeconds(turnSeconds) })
+      .where(and(isTheirs, isDue))
+      .returning()
+    // Another process was first.
+    if (claimed.length === 0) continue
     await retainOrganization(organizationId, run)
-    if (stopping.aborted)
-      await db
-        .update(retentionTurns)
-        .set({ dueAt: sql`now()` })
-        .where(eq(retentionTurns.organizationId, organizationId))
+    if (stopping.aborted) await db.update(retentionTurns).set({ dueAt: sql`now()` }).where(isTheirs)
   }
 }
 

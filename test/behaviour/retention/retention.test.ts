@@ -199,7 +199,7 @@ test('a process that leaves stops and gives its turn back', async () => {
   const stopping = AbortSignal.abort()
   sale.statements.reset()
   await applyRetention({ db: sale.db, settings: byDefault, mailFolder: folder, stopping })
-  expect(sale.statements).toHaveLength(1)
+  expect(sale.statements.filter((text) => text.startsWith('update'))).toEqual([])
 })
 
 test('old mails are deleted', async () => {
