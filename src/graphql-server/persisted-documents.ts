@@ -4,9 +4,6 @@ import { refusal } from '../shared/errors.ts'
 import { sha256 } from '../shared/ids.ts'
 import type { Parameters, SentParameters } from './params.ts'
 
-/** Documents that the operator trusts, by identifier, and whether no other document is executed. */
-export type TrustedDocuments = { byId: ReadonlyMap<string, string>; only: boolean }
-
 const maxBytes = 16 * 2 ** 20
 
 type Named = { id: string; path: string[]; isHash: boolean }
@@ -25,13 +22,16 @@ function namedBy({ extensions, documentId, id, doc_id }: SentParameters): Named[
  *  with their SHA-256 (automatic persisted queries). The latter are kept in 16 MB, and what strangers and
  *  publishable keys send evicts only what such have sent. */
 export class PersistedDocuments {
-  readonly #trusted: TrustedDocuments
+  readonly #trusted: ReadonlyMap<string, string>
+  readonly #trustedOnly: boolean
   readonly #trustedTexts: ReadonlySet<string>
   readonly #automatic = new TrialCache<{ text: string }>({ maxBytes, bytesOf: ({ text }) => 2 * text.length })
 
-  constructor(trusted: TrustedDocuments = { byId: new Map(), only: false }) {
+  /** `trusted` has the documents that the operator trusts, by identifier; `trustedOnly` means that no other is executed. */
+  constructor(trusted: ReadonlyMap<string, string>, trustedOnly: boolean) {
     this.#trusted = trusted
-    this.#trustedTexts = new Set(trusted.byId.values())
+    this.#trustedOnly = trustedOnly
+    this.#trustedTexts = new Set(trusted.values())
   }
 
   /** Completes the parameters of a request with the document that it names. Refuses:
@@ -46,7 +46,7 @@ export class PersistedDocuments {
       if (!named) throw refusal('REQUIRED', 'This field is required.', ['query'])
       return { query: this.#find(named), variables, operationName, isNamed: true }
     }
-    if (this.#trusted.only && !this.#trustedTexts.has(query)) {
+    if (this.#trustedOnly && !this.#trustedTexts.has(query)) {
       const message = 'Only documents that were registered beforehand are executed.'
       throw refusal('UNTRUSTED_DOCUMENT', message, ['query'])
     }
@@ -62,10 +62,9 @@ export class PersistedDocuments {
   }
 
   #find({ id, path }: Named): string {
-    const { byId } = this.#trusted
     // Content-addressed identifiers of GraphQL over HTTP have the name of the hash in front.
     const hash = id.replace(/^sha256:/, '')
-    const text = byId.get(id) ?? byId.get(hash) ?? this.#automatic.get(hash)?.text
+    const text = this.#trusted.get(id) ?? this.#trusted.get(hash) ?? this.#automatic.get(hash)?.text
     // Clients of persisted queries recognize this very message.
     if (text === undefined) throw refusal('PERSISTED_QUERY_NOT_FOUND', 'PersistedQueryNotFound', path)
     return text
@@ -74,7 +73,7 @@ export class PersistedDocuments {
   #register({ id, path, isHash }: Named, query: string): void {
     if (!isHash) throw refusal('INVALID', 'Send the document or its identifier, and not both.', path)
     // A trusted document may have an identifier of any kind.
-    if (this.#trusted.byId.get(id) === query) return
+    if (this.#trusted.get(id) === query) return
     if (sha256(query) !== id) throw refusal('INVALID', 'provided sha does not match query', path)
     if (!this.#automatic.get(id)) this.#automatic.set(id, { text: query })
   }

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { authenticate } from '../auth/authenticate.ts'
 import { unauthenticated } from '../auth/caller.ts'
+import type { Config } from '../config/config.ts'
 import { answerErrors, applyRefusal, type SendRefusal } from '../http/error-handler.ts'
 import { logFailure } from '../http/mask-error.ts'
 import { acceptsEventStream, chooseMediaType, type MediaType } from '../http/media-type.ts'
@@ -16,11 +17,11 @@ import { createExecutor } from './execute.ts'
 import { graphiqlPage } from './graphiql/page.ts'
 import { sendOneEvent } from './live/event-stream.ts'
 import { LiveStreams } from './live/live-streams.ts'
-import type { StreamLimits } from './live/stream-limits.ts'
 import { graphqlPath, type Parameters, readParameters } from './params.ts'
-import { PersistedDocuments, type TrustedDocuments } from './persisted-documents.ts'
+import { PersistedDocuments } from './persisted-documents.ts'
 import { PreparedDocuments } from './prepared-document.ts'
 import { checkStrangersDocuments } from './strangers-documents.ts'
+import { readTrustedDocuments } from './trusted-documents.ts'
 
 const sendErrors: SendRefusal = (reply, refusal) =>
   applyRefusal(reply, refusal).send(toErrorResult(refusal.problems, reply.request.id))
@@ -37,10 +38,6 @@ const wantsPage = ({ method, headers }: FastifyRequest) =>
 type GraphqlOptions = {
   /** Fills the example queries of GraphiQL. */
   findExamples?: FindExampleValues
-  trusted?: TrustedDocuments
-  streamLimits: StreamLimits
-  /** False if nobody's requests are limited. */
-  isLimited: boolean
   /** Reports whether the process is shutting down: no stream is opened then, and those that are open end. */
   isLeaving(): boolean
 }
@@ -49,13 +46,15 @@ type GraphqlOptions = {
 export async function addGraphql(
   app: FastifyInstance,
   services: Services,
-  { findExamples, trusted, streamLimits, isLimited, isLeaving }: GraphqlOptions,
+  config: Config,
+  { findExamples, isLeaving }: GraphqlOptions,
 ): Promise<void> {
   const { responseCache } = services
-  const persisted = new PersistedDocuments(trusted)
-  const documents = new PreparedDocuments(new Set(trusted?.byId.values()))
-  const checkDocument = checkStrangersDocuments(services.db, documents, isLimited)
-  const streams = new LiveStreams(services, app.log, streamLimits, isLeaving)
+  const trusted = await readTrustedDocuments(config.trustedDocuments)
+  const persisted = new PersistedDocuments(trusted, config.trustedDocumentsOnly)
+  const documents = new PreparedDocuments(new Set(trusted.values()))
+  const checkDocument = checkStrangersDocuments(services.db, documents, config.rateLimit !== null)
+  const streams = new LiveStreams(services, app.log, config, isLeaving)
   const { execute, load } = createExecutor(documents)
   const page = graphiqlPage(findExamples)
 
@@ -141,7 +140,8 @@ export async function addGraphql(
         exposeHeadRoute: false,
         schema: { hide: true },
         handler(request, reply) {
-          if (wantsPage(request) && !trusted?.only) return sendRepresentation(request, reply, page())
+          if (wantsPage(request) && !config.trustedDocumentsOnly)
+            return sendRepresentation(request, reply, page())
           if (acceptsEventStream(request.headers.accept)) return answerStream(request, reply)
           return sendRepresentation(
             request,

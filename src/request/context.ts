@@ -3,6 +3,7 @@ import { authenticate } from '../auth/authenticate.ts'
 import { type Authenticated, type Caller, unauthenticated } from '../auth/caller.ts'
 import type { Credentials } from '../auth/credentials.ts'
 import type { ResponseCache } from '../cache/response-cache.ts'
+import type { Config } from '../config/config.ts'
 import type { Loader } from '../data/loader.ts'
 import type { Reach } from '../data/query.ts'
 import { wasJustInvalidated } from '../database/catalogue-invalidation.ts'
@@ -13,22 +14,16 @@ import type { Mode } from '../shared/mode.ts'
 import type { Code } from '../shared/problem-codes.ts'
 import { type LoaderDefinition, Loaders } from './loaders.ts'
 
-/** Services that all requests share. */
-export type Services = {
+/** Services that all requests share, and the settings that their verbs read. */
+export type Services = Pick<
+  Config,
+  'admissionHours' | 'holdMinutes' | 'privateWebhooks' | 'publishableHeldPlaces' | 'rememberedEvents'
+> & {
   db: Database
   /** Returns the database for catalogue reads that may be slightly stale: a replica, or `db` if none
    *  responds. */
   replica: () => Database
   provider: PaymentProvider
-  holdMinutes: number
-  /** Maximum number of unpaid places of one address by publishable keys; null for no limit. */
-  publishableHeldPlaces: number | null
-  /** Maximum number of events whose rows are cached by revision. */
-  rememberedEvents: number
-  /** Number of hours before an event at which its doors open. */
-  admissionHours: number
-  /** True if webhooks may use private addresses and plain HTTP. */
-  privateWebhooks: boolean
   /** Returns the public base URL, without a trailing slash. */
   publicUrl: () => string
   /** Answers that callers with the same view share. */

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify'
 import type { Authenticated } from '../../auth/caller.ts'
+import type { Config } from '../../config/config.ts'
 import { isUnavailable } from '../../database/database.ts'
 import { clientAddress } from '../../http/connection-limits.ts'
 import { contextOf, type Services } from '../../request/context.ts'
@@ -19,7 +20,7 @@ import {
   toEvent,
 } from './live-operation.ts'
 import { type Member, Sessions } from './sessions.ts'
-import { countStreams, type StreamLimits } from './stream-limits.ts'
+import { countStreams } from './stream-limits.ts'
 
 /** A subscription of a caller. */
 type Subscription = { operation: LiveOperation; origin: Origin; authenticated: Authenticated }
@@ -174,10 +175,10 @@ export class LiveStreams {
   #ticks = 0
   #opened = 0
 
-  constructor(services: Services, log: FastifyBaseLogger, limits: StreamLimits, isLeaving: () => boolean) {
+  constructor(services: Services, log: FastifyBaseLogger, config: Config, isLeaving: () => boolean) {
     this.#log = log
     this.#isLeaving = isLeaving
-    this.#count = countStreams(limits)
+    this.#count = countStreams(config)
     this.#sources = new LiveSources(services)
     this.#sessions = new Sessions(services.db, {
       onRevoked: (members, refusal) =>

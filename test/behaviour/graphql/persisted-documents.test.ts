@@ -283,7 +283,7 @@ test.each<[string, Caller | null]>([
   ['strangers', null],
   ['publishable keys', publishable],
 ])('%s evict only what they registered', (_who, caller) => {
-  const documents = new PersistedDocuments()
+  const documents = new PersistedDocuments(new Map(), false)
   const register = (query: string, by: Caller | null) => {
     const sent = { query, ...persisted(query) }
     documents.resolve(sent)
