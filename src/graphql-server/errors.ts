@@ -21,13 +21,6 @@ export const toErrorResult = (problems: readonly [Problem, ...Problem[]], reques
   })),
 })
 
-const codeOfStatus: Partial<Record<number, Code>> = {
-  405: 'METHOD_NOT_ALLOWED',
-  406: 'NOT_ACCEPTABLE',
-  413: 'BODY_TOO_LARGE',
-  415: 'UNSUPPORTED_MEDIA_TYPE',
-}
-
 const isCode = (code: unknown): code is Code => typeof code === 'string' && Object.hasOwn(problemCodes, code)
 
 // Message of graphql-js when there are too many conflicting fields to compare.
@@ -36,8 +29,9 @@ const abortedMessage = 'Validation aborted.'
 // Maps errors of graphql-js and Yoga, which have messages and statuses of their own, to our codes.
 function codeOf({ message, extensions }: GraphQLError): Code {
   if (message === abortedMessage) return 'QUERY_TOO_COMPLEX'
-  const byStatus = codeOfStatus[extensions.http?.status ?? 400]
-  return byStatus ?? (isCode(extensions.code) ? extensions.code : 'BAD_REQUEST')
+  // A mutation by GET.
+  if (extensions.http?.status === 405) return 'METHOD_NOT_ALLOWED'
+  return isCode(extensions.code) ? extensions.code : 'BAD_REQUEST'
 }
 
 // Removes the quoted input value, which may be personal data such as a document number.

@@ -6,7 +6,6 @@ import {
   type OperationDefinitionNode,
   OperationTypeNode,
   parse,
-  type SelectionSetNode,
   type Token,
   TokenKind,
   valueFromASTUntyped,
@@ -17,7 +16,7 @@ import type { FieldNeeds, Streaming } from '../graphql/needs.ts'
 import type { Services } from '../request/context.ts'
 import { instruments } from '../shared/instruments.ts'
 import { requestLimits } from '../shared/request-limits.ts'
-import { selectionsOf, tooComplex, validateBounded } from './bounded-validation.ts'
+import { fragmentsOf, selectionsOf, tooComplex, validateBounded } from './bounded-validation.ts'
 import { CompiledOperation } from './compiler/compiled-operation.ts'
 import { schema } from './schema.ts'
 
@@ -26,22 +25,14 @@ type Variables = Record<string, unknown> | null | undefined
 const needsOf = (operation: OperationTypeNode, field: string): FieldNeeds | undefined =>
   schema.getRootType(operation)?.getFields()[field]?.extensions.needs as FieldNeeds | undefined
 
-type Fragments = ReadonlyMap<string, SelectionSetNode>
-
-const fragmentsOf = ({ definitions }: DocumentNode): Fragments =>
-  new Map(
-    definitions.flatMap((one) =>
-      one.kind === Kind.FRAGMENT_DEFINITION ? [[one.name.value, one.selectionSet]] : [],
-    ),
-  )
+type Fragments = ReturnType<typeof fragmentsOf>
 
 /** Lists the root fields that an operation selects; '' stands for a missing fragment. */
-function rootFieldsOf({ selectionSet }: OperationDefinitionNode, fragments: Fragments): string[] {
-  return [...selectionsOf(selectionSet, (name) => fragments.get(name))].flatMap((selection) => {
+const rootFieldsOf = ({ selectionSet }: OperationDefinitionNode, fragments: Fragments): string[] =>
+  [...selectionsOf(selectionSet, (name) => fragments.get(name))].flatMap((selection) => {
     if (selection.kind === Kind.FIELD) return selection.name.value
     return selection.kind === Kind.FRAGMENT_SPREAD && !fragments.has(selection.name.value) ? '' : []
   })
-}
 
 // Only an operation of a single root field is prefetched. Its arguments are not validated yet.
 function prefetchOf({ operation, selectionSet }: OperationDefinitionNode) {

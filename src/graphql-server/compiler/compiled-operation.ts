@@ -3,12 +3,12 @@ import {
   type GraphQLError,
   type GraphQLSchema,
   getVariableValues,
-  Kind,
   type OperationDefinitionNode,
   type VariableNode,
   visit,
 } from 'graphql'
 import { requestLimits } from '../../shared/request-limits.ts'
+import { fragmentsOf } from '../bounded-validation.ts'
 import { costCheck, type Measured } from '../operation-cost.ts'
 import { compileOperation, type RootField } from './compile.ts'
 import { NotCompiled } from './complete-value.ts'
@@ -31,12 +31,7 @@ export class CompiledOperation {
 
   constructor(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode) {
     this.document = document
-    const fragments = Object.fromEntries(
-      document.definitions.flatMap((definition) =>
-        definition.kind === Kind.FRAGMENT_DEFINITION ? [[definition.name.value, definition]] : [],
-      ),
-    )
-    this.#source = { schema, operation, fragments }
+    this.#source = { schema, operation, fragments: Object.fromEntries(fragmentsOf(document)) }
     const addVariable = ({ name }: VariableNode) => void this.#directiveVariables.add(name.value)
     visit(document, { Directive: (directive) => void visit(directive, { Variable: addVariable }) })
     this.#checkCost = costCheck(this.#source)
