@@ -17,7 +17,7 @@ import type { Services } from '../request/context.ts'
 import { instruments } from '../shared/instruments.ts'
 import { requestLimits } from '../shared/request-limits.ts'
 import { fragmentsOf, selectionsOf, tooComplex, validateBounded } from './bounded-validation.ts'
-import { CompiledOperation } from './compiler/compiled-operation.ts'
+import { type CompiledOperation, compiledOperation } from './compiler/compiled-operation.ts'
 import { schema } from './schema.ts'
 
 type Variables = Record<string, unknown> | null | undefined
@@ -143,7 +143,7 @@ export class PreparedDocument {
     const operation = getOperationAST(this.document, operationName)
     const prepared = operation && this.#operations.get(operation)
     if (!prepared) return null
-    prepared.compiled ??= new CompiledOperation(schema, this.document, operation)
+    prepared.compiled ??= compiledOperation(schema, this.document, operation)
     return prepared.compiled
   }
 
@@ -160,7 +160,10 @@ export class PreparedDocument {
 
   /** Number of compiled variants of its operations. */
   get variants(): number {
-    return [...this.#operations.values()].reduce((sum, { compiled }) => sum + (compiled?.variants ?? 0), 0)
+    return [...this.#operations.values()].reduce(
+      (sum, { compiled }) => sum + (compiled?.countVariants() ?? 0),
+      0,
+    )
   }
 
   /** Estimated size in memory. */

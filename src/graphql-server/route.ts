@@ -16,9 +16,9 @@ import { toErrorResult } from './errors.ts'
 import { createExecutor } from './execute.ts'
 import { graphiqlPage } from './graphiql/page.ts'
 import { sendOneEvent } from './live/event-stream.ts'
-import { LiveStreams } from './live/live-streams.ts'
+import { liveStreams } from './live/live-streams.ts'
 import { graphqlPath, type Parameters, readParameters } from './params.ts'
-import { PersistedDocuments } from './persisted-documents.ts'
+import { persistDocuments } from './persisted-documents.ts'
 import { PreparedDocuments } from './prepared-document.ts'
 import { checkStrangersDocuments } from './strangers-documents.ts'
 import { readTrustedDocuments } from './trusted-documents.ts'
@@ -51,10 +51,10 @@ export async function addGraphql(
 ): Promise<void> {
   const { responseCache } = services
   const trusted = await readTrustedDocuments(config.trustedDocuments)
-  const persisted = new PersistedDocuments(trusted, config.trustedDocumentsOnly)
+  const persisted = persistDocuments(trusted, config.trustedDocumentsOnly)
   const documents = new PreparedDocuments(new Set(trusted.values()))
   const checkDocument = checkStrangersDocuments(services.db, documents, config.rateLimit !== null)
-  const streams = new LiveStreams(services, app.log, config, isLeaving)
+  const streams = liveStreams(services, app.log, config, isLeaving)
   const { execute, load } = createExecutor(documents)
   const page = graphiqlPage(findExamples)
 
