@@ -71,12 +71,8 @@ export function limitConnections(app: FastifyInstance, { total, perAddress }: Co
     counts.set(address, (counts.get(address) ?? 0) + 1)
     socket.once('close', () => forget(socket))
   })
-  app.addHook('onRequest', ({ raw }, _reply, done) => {
-    count(raw, 1)
-    done()
-  })
-  app.addHook('onResponse', ({ raw }, _reply, done) => {
-    count(raw, -1)
-    done()
+  app.server.on('request', (request, response) => {
+    count(request, 1)
+    response.once('close', () => count(request, -1))
   })
 }
