@@ -10,7 +10,7 @@ import { addProviderWebhook } from '../domain/sale/settle/provider-webhook-rest.
 import { sentMessages } from '../domain/webhook/messages-rest.ts'
 import { addGraphql } from '../graphql-server/route.ts'
 import { printedSchema } from '../graphql-server/schema.ts'
-import { defaultTimeouts, limitConnections, type RequestTimeouts } from '../http/connection-limits.ts'
+import { defaultTimeouts, manageConnections, type RequestTimeouts } from '../http/connection-limits.ts'
 import { answerClientError, answerErrors } from '../http/error-handler.ts'
 import { addHealth, type WhyUnready } from '../http/health.ts'
 import { addHome } from '../http/home.ts'
@@ -33,7 +33,6 @@ import { requestLimits } from '../shared/request-limits.ts'
 import type { Companion } from './companion.ts'
 import { logFormatters } from './log.ts'
 import { channelRoutes, integrationRoutes } from './routes.ts'
-import { closeConnectionsOnShutdown } from './shutdown.ts'
 
 type AppOptions = {
   db: Database
@@ -137,11 +136,10 @@ export async function createApp({
   readJsonStrictly(app)
   instrument(app)
   logRequests(app)
-  closeConnectionsOnShutdown(app, isLeaving)
   const { maxConnections, connectionsPerAddress } = config
   // Behind a proxy all connections have its address.
   const perAddress = config.trustProxy === false ? connectionsPerAddress : maxConnections
-  limitConnections(app, { total: maxConnections, perAddress })
+  manageConnections(app, { total: maxConnections, perAddress, isLeaving })
   limitResponseTime(app, answerTimeoutMs)
   readCredentials(app)
   await addSecurity(app, config.corsOrigins, {
