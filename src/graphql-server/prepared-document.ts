@@ -177,34 +177,28 @@ const maxBytes = 96 * 2 ** 20
 
 /** Cache of prepared documents by text, limited in bytes: enough for some 1,000 typical documents. Documents
  *  of strangers do not evict those of callers. */
-export class PreparedDocuments {
-  readonly #documents = new TrialCache<PreparedDocument>({ maxBytes, bytesOf: ({ bytes }) => bytes })
-  readonly #trusted: ReadonlySet<string>
+export type PreparedDocuments = ReturnType<typeof prepareDocuments>
 
-  /** `trusted` has the texts of the operator's own documents. */
-  constructor(trusted: ReadonlySet<string> = new Set()) {
-    this.#trusted = trusted
-  }
-
-  /** Reports whether a document was validated before. */
-  isKnown(text: string): boolean {
-    return this.#documents.get(text)?.isKnown ?? false
-  }
-
-  prepare(text: string): PreparedDocument {
-    const cached = this.#documents.get(text)
-    instruments.observer?.onCache('documents', cached ? 1 : 0, cached ? 0 : 1)
-    if (cached) return cached
-    const prepared = new PreparedDocument(text, this.#trusted.has(text))
-    this.#documents.set(text, prepared)
-    return prepared
-  }
-
-  /** Keeps a document of an authenticated caller, and measures its size again if more of it is compiled. */
-  keep(text: string): void {
-    const prepared = this.#documents.get(text)
-    if (!prepared || prepared.keptVariants === prepared.variants) return
-    prepared.keptVariants = prepared.variants
-    this.#documents.keep(text)
+/** Opens a cache of prepared documents. `trusted` has the texts of the operator's own documents. */
+export function prepareDocuments(trusted: ReadonlySet<string> = new Set()) {
+  const documents = new TrialCache<PreparedDocument>({ maxBytes, bytesOf: ({ bytes }) => bytes })
+  return {
+    /** Reports whether a document was validated before. */
+    isKnown: (text: string): boolean => documents.get(text)?.isKnown ?? false,
+    prepare(text: string): PreparedDocument {
+      const cached = documents.get(text)
+      instruments.observer?.onCache('documents', cached ? 1 : 0, cached ? 0 : 1)
+      if (cached) return cached
+      const prepared = new PreparedDocument(text, trusted.has(text))
+      documents.set(text, prepared)
+      return prepared
+    },
+    /** Keeps a document of an authenticated caller, and measures its size again if more of it is compiled. */
+    keep(text: string): void {
+      const prepared = documents.get(text)
+      if (!prepared || prepared.keptVariants === prepared.variants) return
+      prepared.keptVariants = prepared.variants
+      documents.keep(text)
+    },
   }
 }

@@ -19,7 +19,7 @@ import { sendOneEvent } from './live/event-stream.ts'
 import { liveStreams } from './live/live-streams.ts'
 import { graphqlPath, type Parameters, readParameters } from './params.ts'
 import { persistDocuments } from './persisted-documents.ts'
-import { PreparedDocuments } from './prepared-document.ts'
+import { prepareDocuments } from './prepared-document.ts'
 import { checkStrangersDocuments } from './strangers-documents.ts'
 import { readTrustedDocuments } from './trusted-documents.ts'
 
@@ -52,7 +52,7 @@ export async function addGraphql(
   const { responseCache } = services
   const trusted = await readTrustedDocuments(config.trustedDocuments)
   const persisted = persistDocuments(trusted, config.trustedDocumentsOnly)
-  const documents = new PreparedDocuments(new Set(trusted.values()))
+  const documents = prepareDocuments(new Set(trusted.values()))
   const checkDocument = checkStrangersDocuments(services.db, documents, config.rateLimit !== null)
   const streams = liveStreams(services, app.log, config, isLeaving)
   const { execute, load } = createExecutor(documents)
