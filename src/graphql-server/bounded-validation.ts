@@ -95,6 +95,8 @@ function countComparisons(set: SelectionSetNode, findFragment: FindFragment): nu
   return compared
 }
 
+const excess = 'The query is too complex'
+
 /** Creates the error for an exceeded limit. */
 export const tooComplex = (message: string): GraphQLError =>
   new GraphQLError(message, { extensions: { code: 'QUERY_TOO_COMPLEX' } })
@@ -141,9 +143,7 @@ function introspectionBound(context: ValidationContext): ASTVisitor {
       for (const field of fieldsOf(selectionSet)) describeRoot(field)
       if (values > maxIntrospectedValues)
         context.reportError(
-          tooComplex(
-            `The query is too complex: introspection may answer with at most ${maxIntrospectedValues} values.`,
-          ),
+          tooComplex(`${excess}: introspection may answer with at most ${maxIntrospectedValues} values.`),
         )
       return false
     },
@@ -155,7 +155,7 @@ function comparisonBound(context: ValidationContext): ASTVisitor {
   const check = (set: SelectionSetNode, findFragment: FindFragment) => {
     if (countComparisons(set, findFragment) > maxFieldComparisons)
       context.reportError(
-        tooComplex('The query is too complex: too many fields of one name, or fragments, at the same level.'),
+        tooComplex(`${excess}: too many fields of one name, or fragments, at the same level.`),
       )
     return false
   }
@@ -189,8 +189,7 @@ const countingRules = [
     n: maxAliases,
     propagateOnRejection: false,
     onReject: [
-      (context, { message }) =>
-        context?.reportError(tooComplex(message.replace('Syntax Error', 'The query is too complex'))),
+      (context, { message }) => context?.reportError(tooComplex(message.replace('Syntax Error', excess))),
     ],
   }),
   comparisonBound,

@@ -43,11 +43,11 @@ const withoutValues = (message: string): string =>
     .replace(/^(Expected value of type "[^"]+"), found .*$/s, '$1.')
     .replace(/\b((?:Block)?String|Int|Float) ".*"/s, '$1')
 
+const ofVariable = /^Variable "\$(\w+)" (?:of (?:required|non-null) type|got invalid value) /
+
 /** Returns the message of a graphql-js error without input values and, for a variable, its path. */
 function readMessage({ message, originalError }: GraphQLError): { message: string; path?: string } {
-  const variable = /^Variable "\$(\w+)" (?:of (?:required|non-null) type|got invalid value) /.exec(
-    message,
-  )?.[1]
+  const variable = ofVariable.exec(message)?.[1]
   if (!variable) return { message: withoutValues(message) }
   if (!originalError) return { message, path: variable }
   // The message is «… got invalid value …; reason», and the reason is the original error.
@@ -69,12 +69,15 @@ function originOf({ originalError }: GraphQLError): unknown {
   return originalError instanceof GraphQLError ? originOf(originalError) : originalError
 }
 
+/** Request that an error came of. */
+export type Origin = { requestId: string; log: Log }
+
 /** Converts an error into the one that the client receives. If `isWhole`, the response has no data, and takes
  *  the error's HTTP status; otherwise a failed field leaves the rest of the response intact. */
 export function toClientError(
   error: GraphQLError,
   isWhole: boolean,
-  { requestId, log }: { requestId: string; log: Log },
+  { requestId, log }: Origin,
 ): GraphQLError {
   const { source, positions, path } = error
   const at = { source, positions: positions?.slice(0, maxLocations), path }

@@ -160,10 +160,8 @@ export class PreparedDocument {
 
   /** Number of compiled variants of its operations. */
   get variants(): number {
-    return [...this.#operations.values()].reduce(
-      (sum, { compiled }) => sum + (compiled?.countVariants() ?? 0),
-      0,
-    )
+    const counts = [...this.#operations.values()].map(({ compiled }) => compiled?.countVariants() ?? 0)
+    return counts.reduce((sum, count) => sum + count, 0)
   }
 
   /** Estimated size in memory. */

@@ -143,11 +143,8 @@ export async function addGraphql(
           if (wantsPage(request) && !config.trustedDocumentsOnly)
             return sendRepresentation(request, reply, page())
           if (acceptsEventStream(request.headers.accept)) return answerStream(request, reply)
-          return sendRepresentation(
-            request,
-            reply,
-            read(request).then((asked) => answer(request, asked)),
-          )
+          const pending = read(request).then((asked) => answer(request, asked))
+          return sendRepresentation(request, reply, pending)
         },
       })
     },

@@ -38,10 +38,7 @@ export class Loaders implements Readers {
     return made
   }
 
-  load<Value>(
-    definition: LoaderDefinition<{ load(key: string): Promise<Value> }>,
-    key: string,
-  ): Promise<Value> {
+  load<Value>(definition: LoaderDefinition<{ load(key: string): Promise<Value> }>, key: string) {
     return this.get(definition).load(key)
   }
 

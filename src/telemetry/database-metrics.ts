@@ -4,15 +4,16 @@ import type { PoolUsage } from '../database/pool/pool.ts'
 import type { Backlog } from '../domain/sale/report/count-backlog.ts'
 import { withTimeout } from '../shared/timers.ts'
 
+// Each process asks the database at most this often, however often it is scraped, and a scrape waits no longer
+// than the timeout: without an answer, these gauges are absent from it.
+const limits = { everyMs: 10_000, timeoutMs: 2_000 }
+
 /** Reads a value at most once in `everyMs`, one read at a time, for any number of callers. Resolves to null if
  *  the read fails, or takes longer than `timeoutMs`: it then goes on for later callers. */
-export function sampled<Value>(
-  read: () => Promise<Value>,
-  { everyMs, timeoutMs }: { everyMs: number; timeoutMs: number },
-): () => Promise<Value | null> {
+export function sampled<Value>(read: () => Promise<Value>, { everyMs, timeoutMs }: typeof limits) {
   let last: Promise<Value | null> = Promise.resolve(null)
   let dueAt = Number.NEGATIVE_INFINITY
-  return () => {
+  return (): Promise<Value | null> => {
     const now = performance.now()
     if (now >= dueAt) {
       dueAt = Number.POSITIVE_INFINITY
@@ -36,10 +37,6 @@ export type DatabaseSources = {
   /** Asks each server of a cluster, or the one PostgreSQL. */
   inspectServers(): Promise<Servers>
 }
-
-// Each process asks the database at most this often, however often it is scraped, and a scrape waits no longer
-// than the timeout: without an answer, these gauges are absent from it.
-const limits = { everyMs: 10_000, timeoutMs: 2_000 }
 
 /** Values of the labels of a gauge, and its value with them. */
 type Sample = [labels: string[], value: number]
@@ -66,10 +63,7 @@ const helpOf = {
 
 /** Registers gauges of connections, and of what the database says. All processes see the same database, so
  *  that of several processes the highest value counts, not the sum. */
-export function addDatabaseMetrics(
-  registers: Registry[],
-  { poolUsage, isReady, countBacklog, inspectServers }: DatabaseSources,
-): void {
+export function addDatabaseMetrics(registers: Registry[], sources: DatabaseSources): void {
   const gaugeOf = (
     name: keyof typeof helpOf,
     labelNames: string[],
@@ -90,7 +84,7 @@ export function addDatabaseMetrics(
     })
 
   const ofPools = (valuesOf: (usage: PoolUsage) => Record<string, number>) => () =>
-    Object.entries(poolUsage()).flatMap(([database, usage]) => samplesOf(valuesOf(usage), database))
+    Object.entries(sources.poolUsage()).flatMap(([database, usage]) => samplesOf(valuesOf(usage), database))
   const connectionsOf = ({ idle, busy, reserved }: PoolUsage) => ({ idle, busy, reserved })
   const waitingFor = ({ waitingStatements: statement, waitingTransactions: transaction }: PoolUsage) => ({
     statement,
@@ -99,13 +93,13 @@ export function addDatabaseMetrics(
   gaugeOf('boxoffice_pool_connections', ['database', 'state'], 'sum', ofPools(connectionsOf))
   gaugeOf('boxoffice_pool_waiting', ['database', 'kind'], 'sum', ofPools(waitingFor))
   gaugeOf('boxoffice_pool_max_connections', ['database'], 'sum', () =>
-    Object.entries(poolUsage()).map(([database, { max }]) => [[database], max]),
+    Object.entries(sources.poolUsage()).map(([database, { max }]) => [[database], max]),
   )
 
-  const ready = sampled(isReady, limits)
+  const ready = sampled(sources.isReady, limits)
   gaugeOf('boxoffice_database_ready', [], 'min', async () => [[[], (await ready()) ? 1 : 0]])
 
-  const servers = sampled(inspectServers, limits)
+  const servers = sampled(sources.inspectServers, limits)
   const ofServers = (value: keyof Servers) => async (): Promise<Sample[]> => {
     const found = await servers()
     return found ? [[[], found[value]]] : []
@@ -113,7 +107,7 @@ export function addDatabaseMetrics(
   gaugeOf('boxoffice_shards_unreachable', [], 'max', ofServers('unreachableShards'))
   gaugeOf('boxoffice_prepared_transactions', [], 'max', ofServers('preparedTransactions'))
 
-  const backlog = sampled(countBacklog, limits)
+  const backlog = sampled(sources.countBacklog, limits)
   const ofBacklog = (valuesOf: (backlog: Backlog) => Record<string, number | undefined>) => async () => {
     const counted = await backlog()
     return counted ? samplesOf(valuesOf(counted)) : []
@@ -125,16 +119,8 @@ export function addDatabaseMetrics(
   gaugeOf('boxoffice_jobs_due', ['queue'], 'max', ofQueues('due'))
   gaugeOf('boxoffice_jobs_late', ['queue'], 'max', ofQueues('late'))
   gaugeOf('boxoffice_jobs_dead', ['queue'], 'max', ofQueues('dead'))
-  gaugeOf(
-    'boxoffice_payments',
-    ['status'],
-    'max',
-    ofBacklog(({ payments }) => payments),
-  )
-  gaugeOf(
-    'boxoffice_refunds',
-    ['status'],
-    'max',
-    ofBacklog(({ refunds }) => refunds),
-  )
+  const ofPayments = ofBacklog(({ payments }) => payments)
+  const ofRefunds = ofBacklog(({ refunds }) => refunds)
+  gaugeOf('boxoffice_payments', ['status'], 'max', ofPayments)
+  gaugeOf('boxoffice_refunds', ['status'], 'max', ofRefunds)
 }

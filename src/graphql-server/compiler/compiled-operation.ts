@@ -12,7 +12,7 @@ import { fragmentsOf } from '../bounded-validation.ts'
 import { costCheck, type Measured } from '../operation-cost.ts'
 import { compileOperation, type RootField } from './compile.ts'
 import { NotCompiled } from './complete-value.ts'
-import { executeFields, executeFieldsSerially, type Outcomes } from './execute-fields.ts'
+import { executeFields, executeSerially, type Outcomes } from './execute-fields.ts'
 import { ResponseBuffer, type Variables } from './response-buffer.ts'
 
 // Compiled variants of one operation, one per combination of @skip and @include. graphql-js executes the rest.
@@ -78,7 +78,7 @@ export function compiledOperation(
         const fields = variantFor(key, coerced)
         if (!fields) return outcomes
         const response = new ResponseBuffer(context, coerced)
-        if (operation.operation === 'mutation') await executeFieldsSerially(fields, response, outcomes)
+        if (operation.operation === 'mutation') await executeSerially(fields, response, outcomes)
         else await executeFields(fields, response)
         return response.bytes()
       } catch (error) {

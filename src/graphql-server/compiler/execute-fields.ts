@@ -31,11 +31,7 @@ export async function executeFields(fields: RootField[], response: ResponseBuffe
 }
 
 /** Executes the root fields of a mutation one after the other, each with its whole selection. */
-export async function executeFieldsSerially(
-  fields: RootField[],
-  response: ResponseBuffer,
-  outcomes: Outcomes,
-): Promise<void> {
+export async function executeSerially(fields: RootField[], response: ResponseBuffer, outcomes: Outcomes) {
   response.write(() => json.raw(begin))
   for (const [index, field] of fields.entries()) {
     const outcome = (async () => field.resolve(response))()

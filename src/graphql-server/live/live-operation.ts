@@ -1,10 +1,9 @@
 import { createSourceEventStream, execute, type GraphQLError, locatedError } from 'graphql'
 import type { Streaming } from '../../graphql/needs.ts'
-import type { Log } from '../../http/mask-error.ts'
 import type { Context } from '../../request/context.ts'
 import { requestLimits } from '../../shared/request-limits.ts'
 import type { CompiledOperation } from '../compiler/compiled-operation.ts'
-import { toClientError } from '../errors.ts'
+import { type Origin, toClientError } from '../errors.ts'
 import { schema } from '../schema.ts'
 import { nextEvent } from './event-stream.ts'
 
@@ -15,9 +14,6 @@ export type LiveOperation = {
   variables: Record<string, unknown>
   stream: Streaming<unknown>
 }
-
-/** Request that opened a stream, for the errors in it. */
-export type Origin = { requestId: string; log: Log }
 
 /** Errors that a subscription is refused with. */
 class RefusedOperation extends AggregateError {}

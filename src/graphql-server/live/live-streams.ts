@@ -7,6 +7,7 @@ import { clientAddress } from '../../http/connection-limits.ts'
 import { contextOf, type Services } from '../../request/context.ts'
 import { busy } from '../../shared/errors.ts'
 import { sha256 } from '../../shared/ids.ts'
+import type { Origin } from '../errors.ts'
 import { FairTurns } from '../fair-turns.ts'
 import { completeEvent, EventStream, nextEvent, sendOneEvent } from './event-stream.ts'
 import { Audience, FanOut } from './fan-out.ts'
@@ -15,7 +16,6 @@ import {
   failureToJson,
   isRefused,
   type LiveOperation,
-  type Origin,
   openSource,
   toEvent,
 } from './live-operation.ts'
@@ -48,11 +48,8 @@ function liveSources(services: Services) {
   const executedOn = new WeakMap<object, Map<string, Promise<Executed>>>()
   const shared = new Map<string, Promise<Opened>>()
 
-  function forAudience(
-    events: Events,
-    { operation, origin, authenticated }: Subscription,
-    forget: () => void,
-  ): Opened {
+  function forAudience(events: Events, subscription: Subscription, forget: () => void): Opened {
+    const { operation, origin, authenticated } = subscription
     const audience = new Audience()
     const run = async () => {
       for await (const event of events) {

@@ -3,8 +3,9 @@ import type { Authenticated } from '../../auth/caller.ts'
 import type { Credentials } from '../../auth/credentials.ts'
 import type { Database } from '../../database/database.ts'
 import { Refusal } from '../../shared/errors.ts'
+import type { Origin } from '../errors.ts'
 import type { EventStream } from './event-stream.ts'
-import type { LiveOperation, Origin } from './live-operation.ts'
+import type { LiveOperation } from './live-operation.ts'
 
 /** A stream with its operation. */
 export type Member = {
