@@ -35,7 +35,7 @@ const wantsPage = ({ method, headers }: FastifyRequest) =>
   method === 'GET' && (headers.accept ?? '').includes('text/html')
 
 /** Options of the GraphQL API. */
-type GraphqlOptions = {
+type Options = {
   /** Fills the example queries of GraphiQL. */
   findExamples?: FindExampleValues
   /** Reports whether the process is shutting down: no stream is opened then, and those that are open end. */
@@ -43,12 +43,8 @@ type GraphqlOptions = {
 }
 
 /** Adds `/graphql`: the GraphQL API, and GraphiQL for browsers, unless only trusted documents are executed. */
-export async function addGraphql(
-  app: FastifyInstance,
-  services: Services,
-  config: Config,
-  { findExamples, isLeaving }: GraphqlOptions,
-): Promise<void> {
+export async function addGraphql(app: FastifyInstance, services: Services, config: Config, options: Options) {
+  const { findExamples, isLeaving } = options
   const { responseCache } = services
   const trusted = await readTrustedDocuments(config.trustedDocuments)
   const persisted = persistDocuments(trusted, config.trustedDocumentsOnly)

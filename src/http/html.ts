@@ -92,11 +92,8 @@ export const policyOf = (...directives: string[]): string =>
   ["default-src 'none'", ...directives, "base-uri 'none'", "frame-ancestors 'none'"].join('; ')
 
 /** Sends an HTML page whose policy forbids scripts, external resources and framing. */
-export function sendPage(
-  reply: FastifyReply,
-  status: number,
-  { language, title, body, style = '', refresh = null, formSources = [] }: Page,
-): FastifyReply {
+export function sendPage(reply: FastifyReply, status: number, page: Page): FastifyReply {
+  const { language, title, body, style = '', refresh = null, formSources = [] } = page
   const styles = sharedStyle + style
   const document = html`<!doctype html>
 <html lang="${language}">

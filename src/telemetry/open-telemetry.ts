@@ -5,10 +5,8 @@ import type { DatabaseSources } from './database-metrics.ts'
 
 /** Turns on the metrics and traces that the settings ask for. Modules are imported on demand: what is off is not even
  *  loaded. */
-export async function openTelemetry(
-  { host, metricsPort, hasTraces, webConcurrency }: Config,
-  sources: DatabaseSources,
-) {
+export async function openTelemetry(config: Config, sources: DatabaseSources) {
+  const { host, metricsPort, hasTraces, webConcurrency } = config
   const tracing = hasTraces ? await import('./tracing.ts') : null
   const metrics = metricsPort === undefined ? null : (await import('./metrics.ts')).createMetrics(sources)
   const closing: (() => unknown)[] = []

@@ -90,11 +90,8 @@ function liveSources(services: Services) {
     return executed
   }
 
-  function forItself(
-    events: Events,
-    { operation, origin, authenticated }: Subscription,
-    key: string,
-  ): Opened {
+  function forItself(events: Events, subscription: Subscription, key: string): Opened {
+    const { operation, origin, authenticated } = subscription
     const owner = JSON.stringify(authenticated.caller)
     const drop = () => void events.return?.()
     return {
