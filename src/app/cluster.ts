@@ -30,7 +30,7 @@ export async function runWorkers(config: Config): Promise<void> {
   if (metricsPort !== undefined) {
     const { serveMetrics } = await import('../telemetry/metrics-server.ts')
     const { collectFromWorkers } = await import('../telemetry/cluster-metrics.ts')
-    await serveMetrics({ host, metricsPort }, collectFromWorkers, log)
+    await serveMetrics(host, metricsPort, collectFromWorkers, log)
   }
   const workers = new Map<Worker, () => void>()
   let hasStarted = false

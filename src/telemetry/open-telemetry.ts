@@ -30,7 +30,7 @@ export async function openTelemetry(config: Config, sources: DatabaseSources) {
       const { registry } = metrics
       if (webConcurrency > 1) return (await import('./cluster-metrics.ts')).answerPrimary(registry)
       const { serveMetrics } = await import('./metrics-server.ts')
-      closing.push(await serveMetrics({ host, metricsPort }, () => registry.metrics(), log))
+      closing.push(await serveMetrics(host, metricsPort, () => registry.metrics(), log))
     },
     /** Closes the port of the metrics, and sends the last spans. */
     close: () => Promise.all(closing.map((close) => close())),

@@ -13,11 +13,11 @@ import { completeEvent, EventStream, nextEvent, sendOneEvent } from './event-str
 import { Audience, FanOut } from './fan-out.ts'
 import {
   type Events,
+  executeOn,
   failureToJson,
   isRefused,
   type LiveOperation,
   openSource,
-  toEvent,
 } from './live-operation.ts'
 import { type Member, watchSessions } from './sessions.ts'
 import { countStreams } from './stream-limits.ts'
@@ -54,8 +54,8 @@ function liveSources(services: Services) {
     const run = async () => {
       for await (const event of events) {
         const ctx = contextOf(services, authenticated)
-        const bytes = await toEvent(operation, { event, id: undefined }, ctx, origin)
-        audience.set(operation.stream.latestBy?.(event) ?? '', bytes)
+        const result = await executeOn(event, operation, ctx, origin)
+        audience.set(operation.stream.latestBy?.(event) ?? '', Buffer.from(nextEvent(result)))
         fanOut.publish(audience)
       }
     }
@@ -105,7 +105,8 @@ function liveSources(services: Services) {
             const execute = async () => {
               const id = operation.stream.eventIdOf?.(event)
               const ctx = contextOf(services, session.authenticated)
-              return { id, bytes: await toEvent(operation, { event, id }, ctx, origin) }
+              const result = await executeOn(event, operation, ctx, origin)
+              return { id, bytes: Buffer.from(nextEvent(result, id)) }
             }
             await turns.run(owner, async () => {
               const { id, bytes } = await once(event, key, execute)
