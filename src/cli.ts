@@ -5,6 +5,7 @@ import { parseConfig } from './config/config.ts'
 import type { MigrationWait, OpenDatabase } from './database/database.ts'
 import { openDatabase, openReplicas } from './database/open.ts'
 import { isConnectionFailure, problemOf, type Unready, unreadyBecause } from './database/pool/failures.ts'
+import { tryParse } from './shared/parse.ts'
 
 // Written to standard error, because standard output may be JSON.
 const reportWait = ({ file, tries, pauseMs }: MigrationWait) =>
@@ -47,13 +48,10 @@ async function open(purpose: 'migrate' | 'use' | 'examine'): Promise<OpenDatabas
 
 // A process that serves the embedded database runs the command; a database can't be replaced under it.
 async function askService(args: string[]): Promise<CommandResult | null> {
-  try {
-    const { databaseUrl, dataDir } = readConfig()
-    return databaseUrl || args[0] === 'restore' ? null : await askServingProcess(dataDir, args)
-  } catch {
-    // The command reports settings that are wrong.
-    return null
-  }
+  // The command reports settings that are wrong.
+  const config = tryParse(readConfig)
+  if (!config || config.databaseUrl || args[0] === 'restore') return null
+  return askServingProcess(config.dataDir, args)
 }
 
 const access = {

@@ -10,8 +10,7 @@ import { addProviderWebhook } from '../domain/sale/settle/provider-webhook-rest.
 import { sentMessages } from '../domain/webhook/messages-rest.ts'
 import { addGraphql } from '../graphql-server/route.ts'
 import { printedSchema } from '../graphql-server/schema.ts'
-import { readTrustedDocuments } from '../graphql-server/trusted-documents.ts'
-import { defaultTimeouts, limitConnections, type RequestTimeouts } from '../http/connection-limits.ts'
+import { defaultTimeouts, manageConnections, type RequestTimeouts } from '../http/connection-limits.ts'
 import { answerClientError, answerErrors } from '../http/error-handler.ts'
 import { addHealth, type WhyUnready } from '../http/health.ts'
 import { addHome } from '../http/home.ts'
@@ -29,11 +28,11 @@ import { sendRefusal } from '../rest/error-body.ts'
 import { addDocumentation } from '../rest/openapi/add-documentation.ts'
 import { addRoute, validatorCompiler } from '../rest/route.ts'
 import { refusal } from '../shared/errors.ts'
+import { tryParse } from '../shared/parse.ts'
 import { requestLimits } from '../shared/request-limits.ts'
 import type { Companion } from './companion.ts'
 import { logFormatters } from './log.ts'
 import { channelRoutes, integrationRoutes } from './routes.ts'
-import { closeConnectionsOnShutdown } from './shutdown.ts'
 
 type AppOptions = {
   db: Database
@@ -65,15 +64,8 @@ const compilersFactory = {
 
 const malformedUrl = () => refusal('BAD_REQUEST', 'The address is malformed.')
 
-function isDecodable(text: string): boolean {
-  if (!text.includes('%')) return true
-  try {
-    decodeURIComponent(text)
-    return true
-  } catch {
-    return false
-  }
-}
+const isDecodable = (text: string): boolean =>
+  !text.includes('%') || tryParse(() => decodeURIComponent(text)) !== undefined
 
 // Fastify would otherwise take a query that is not percent-encoded UTF-8 literally, and route an asterisk
 // (RFC 9112, 3.2.4) to the home page.
@@ -85,9 +77,6 @@ function refuseMalformedUrls(app: FastifyInstance): void {
 
 // Ignores a slash at the end, below any base path, unless an identifier is missing behind it: that is a lookup and no list.
 const slashAtEnd = /^(\/[^?]*[^/?])(?<!\/(?:tickets|payments|pay))\/(?=\?|$)/
-
-// Share of all connections that event streams may take; the rest is for requests.
-const streamsShareOfConnections = 0.8
 
 /** Creates the HTTP application: GraphQL, REST, the payment page and the documentation, or `/health` and
  *  `/ready` alone for a process of background jobs. Opens no port or connection, and reads no environment
@@ -134,32 +123,23 @@ export async function createApp({
     },
   })
   const services: Services = {
+    ...config,
     db,
     replica,
     provider,
-    holdMinutes: config.holdMinutes,
-    publishableHeldPlaces: config.publishableHeldPlaces,
-    rememberedEvents: config.rememberedEvents,
-    admissionHours: config.admissionHours,
-    privateWebhooks: config.privateWebhooks,
     publicUrl: publicUrlOf(app, config),
     responseCache: createResponseCache(db, config.sharedReadsMs),
   }
-  const { trustedDocuments, trustedDocumentsOnly } = config
-  const trusted = trustedDocuments
-    ? await readTrustedDocuments(trustedDocuments, trustedDocumentsOnly)
-    : undefined
   const rateLimits = createRateLimits(db, config)
   answerErrors(app, sendRefusal)
   answerUnknownRoutes(app)
   readJsonStrictly(app)
   instrument(app)
   logRequests(app)
-  closeConnectionsOnShutdown(app, isLeaving)
   const { maxConnections, connectionsPerAddress } = config
   // Behind a proxy all connections have its address.
   const perAddress = config.trustProxy === false ? connectionsPerAddress : maxConnections
-  limitConnections(app, { total: maxConnections, perAddress })
+  manageConnections(app, { total: maxConnections, perAddress, isLeaving })
   limitResponseTime(app, answerTimeoutMs)
   readCredentials(app)
   await addSecurity(app, config.corsOrigins, {
@@ -179,19 +159,8 @@ export async function createApp({
   await companion?.addTo(app, publicUrl)
   addDocumentation(app, { webhooks: sentMessages, publicUrl, findExamples })
   addHealth(app, whyUnready)
-  addHome(app, printedSchema, { isOpen: !trusted?.only, first: companion?.link })
-  await addGraphql(app, services, {
-    findExamples,
-    trusted,
-    streamLimits: {
-      total: Math.ceil(maxConnections * streamsShareOfConnections),
-      perKey: config.streamsPerKey,
-      feedsPerKey: config.feedStreamsPerKey,
-      perAddress: config.streamsPerAddress,
-    },
-    isLimited: config.rateLimit !== null,
-    isLeaving,
-  })
+  addHome(app, printedSchema, { isOpen: !config.trustedDocumentsOnly, first: companion?.link })
+  await addGraphql(app, services, config, { findExamples, isLeaving })
   for (const route of channelRoutes) addRoute(app, services, config.channelsBasePath, route)
   for (const route of integrationRoutes) addRoute(app, services, config.integrationsBasePath, route)
   // These need no API key: the URL contains a secret token, or the request is signed.

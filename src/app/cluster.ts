@@ -30,7 +30,7 @@ export async function runWorkers(config: Config): Promise<void> {
   if (metricsPort !== undefined) {
     const { serveMetrics } = await import('../telemetry/metrics-server.ts')
     const { collectFromWorkers } = await import('../telemetry/cluster-metrics.ts')
-    await serveMetrics({ host, metricsPort }, collectFromWorkers, log)
+    await serveMetrics(host, metricsPort, collectFromWorkers, log)
   }
   const workers = new Map<Worker, () => void>()
   let hasStarted = false
@@ -65,12 +65,10 @@ export async function runWorkers(config: Config): Promise<void> {
     if (draining) return
     draining = true
     const running = [...workers.keys()]
-    setTimeout(
-      () => {
-        for (const worker of running) worker.process.kill('SIGKILL')
-      },
-      (drainSeconds + shutdownSeconds) * 1000,
-    )
+    const killAll = () => {
+      for (const worker of running) worker.process.kill('SIGKILL')
+    }
+    setTimeout(killAll, (drainSeconds + shutdownSeconds) * 1000)
     const exitCodes = running.map(exitCodeOf)
     for (const shutDown of workers.values()) shutDown()
     process.exit(Math.max(0, ...(await Promise.all(exitCodes))))

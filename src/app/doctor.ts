@@ -10,6 +10,7 @@ import { describeError } from './log.ts'
 export type Finding = { check: string; level: 'ok' | 'attention' | 'broken'; text: string }
 
 type Opened = { primary: OpenDatabase; replicas: OpenDatabase[] }
+type Examine = (opened: Opened) => Promise<Finding[]>
 
 /** Access of commands to settings and databases. Each throws a reason without values of settings. */
 export type Access = {
@@ -138,15 +139,12 @@ async function examineOpened(opened: Opened): Promise<Finding[]> {
 }
 
 /** Examines the databases, or finds that they can't be opened. */
-export async function examineDatabases(
-  { open, openReplicas }: Access,
-  work: (opened: Opened) => Promise<Finding[]>,
-): Promise<Finding[]> {
+export async function examineDatabases({ open, openReplicas }: Access, examineAll: Examine) {
   try {
     const primary = await open('examine')
     const replicas = await openReplicas()
     const close = () => Promise.all([primary, ...replicas].map((each) => each.close()))
-    return await work({ primary, replicas }).finally(close)
+    return await examineAll({ primary, replicas }).finally(close)
   } catch (error) {
     return [broken('database', describeError(error))]
   }

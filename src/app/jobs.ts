@@ -35,10 +35,8 @@ const pauseMs = 1_000
 /** Starts the background jobs. Of all processes on a database one is elected to run those that gain nothing from
  *  more. `onError` receives each error and the name of its job. The returned function stops them, and resolves
  *  once running work has finished. */
-export function startJobs(
-  { db, provider, senders, privateWebhooks, retention, onMismatch, isAlone }: JobOptions,
-  onError: (error: unknown, job: string) => void,
-): () => Promise<void> {
+export function startJobs(options: JobOptions, onError: (error: unknown, job: string) => void) {
+  const { db, provider, senders, privateWebhooks, retention, onMismatch, isAlone } = options
   // Leases and locks keep processes from doing the same work twice, so every process may run every job.
   const jobs: Record<string, Job> = {
     sweep: () => sweepHolds(db),

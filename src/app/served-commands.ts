@@ -1,6 +1,8 @@
+import { once } from 'node:events'
 import { chmod, mkdtemp, rename, rm } from 'node:fs/promises'
 import { createConnection, createServer, type Socket } from 'node:net'
 import { join, resolve } from 'node:path'
+import type { FastifyBaseLogger } from 'fastify'
 import type { Config } from '../config/config.ts'
 import type { OpenDatabase } from '../database/database.ts'
 import { errorCode } from '../shared/errors.ts'
@@ -70,11 +72,7 @@ export function commandsOn(config: Config, database: OpenDatabase) {
 
 /** Runs commands on the embedded database for other processes of this user, until the returned function is called.
  *  Warns where the folder takes no sockets, as on Windows, or where its path is too long for one. */
-export async function serveCommands(
-  config: Config,
-  database: OpenDatabase,
-  log: { warn(facts: object, message: string): void },
-): Promise<() => Promise<void>> {
+export async function serveCommands(config: Config, database: OpenDatabase, log: FastifyBaseLogger) {
   const folder = config.dataDir
   const run = commandsOn(config, database)
   const server = createServer(async (socket) => {
@@ -112,10 +110,8 @@ export async function serveCommands(
 /** Has the process that serves the embedded database in a folder run a command. Null if none does. */
 export async function askServingProcess(folder: string, args: string[]): Promise<CommandResult | null> {
   const socket = createConnection(socketOf(folder))
-  const isServed = await new Promise<boolean>((done) =>
-    socket.once('connect', () => done(true)).once('error', () => done(false)),
-  )
-  if (!isServed) return null
+  const connected = await once(socket, 'connect').catch(() => null)
+  if (!connected) return null
   try {
     send(socket, { args })
     for await (const message of messagesOf(socket)) {

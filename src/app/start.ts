@@ -42,8 +42,10 @@ async function openBeside(config: Config, database: OpenDatabase, openCompanion?
 /** Starts the background jobs, unless other processes have them. The returned function stops them. */
 async function startBackground(
   config: Config,
-  { db, provider, app }: { db: Database; provider: PaymentProvider; app: FastifyInstance },
-): Promise<() => Promise<void>> {
+  app: FastifyInstance,
+  db: Database,
+  provider: PaymentProvider,
+) {
   if (config.background === 'off') return async () => {}
   const { mail } = config.delivery
   if (mail.smtpUrl === undefined) await requireWritable(mail.folder, 'MAIL_DIR')
@@ -104,7 +106,7 @@ export async function serve(config: Config, database: OpenDatabase, openCompanio
       ? app.log.info(facts, 'the catalogue is read from a replica')
       : app.log.warn(facts, 'a replica is out of reach: the primary answers for it'),
   )
-  const stopJobs = await startBackground(config, { db, provider, app })
+  const stopJobs = await startBackground(config, app, db, provider)
   const stopCommands = config.databaseUrl ? async () => {} : await serveCommands(config, database, app.log)
   const unready = await database.whyUnready()
   if (unready) app.log.warn({ ...unready }, problemOf(unready.reason))

@@ -5,6 +5,7 @@ import {
   type ASTVisitor,
   type DocumentNode,
   type FieldNode,
+  type FragmentDefinitionNode,
   GraphQLError,
   type GraphQLOutputType,
   type GraphQLResolveInfo,
@@ -24,8 +25,14 @@ import { requestLimits } from '../shared/request-limits.ts'
 
 const { maxAliases, maxFieldComparisons, maxGraphqlErrors, maxIntrospectedValues } = requestLimits
 
-/** Finds the selection of a fragment that is to be followed. */
-type FindFragment = (name: string) => SelectionSetNode | undefined
+/** Finds a fragment that is to be followed. */
+type FindFragment = (name: string) => FragmentDefinitionNode | null | undefined
+
+/** Maps the fragments of a document by their names. */
+export const fragmentsOf = ({ definitions }: DocumentNode): Map<string, FragmentDefinitionNode> =>
+  new Map(
+    definitions.flatMap((one) => (one.kind === Kind.FRAGMENT_DEFINITION ? [[one.name.value, one]] : [])),
+  )
 
 /** Lists the selections of an object, and those of its fragments, each fragment once; a spread comes before them. */
 export function* selectionsOf(
@@ -40,7 +47,7 @@ export function* selectionsOf(
     if (selection.kind !== Kind.FRAGMENT_SPREAD || spread.has(selection.name.value)) continue
     spread.add(selection.name.value)
     const fragment = findFragment(selection.name.value)
-    if (fragment) yield* selectionsOf(fragment, findFragment, spread)
+    if (fragment) yield* selectionsOf(fragment.selectionSet, findFragment, spread)
   }
 }
 
@@ -72,7 +79,7 @@ function countComparisons(set: SelectionSetNode, findFragment: FindFragment): nu
           compared += spread.size
           spread.add(name)
           const fragment = findFragment(name)
-          if (fragment) collect({ set: fragment, inside: [...inside, name] })
+          if (fragment) collect({ set: fragment.selectionSet, inside: [...inside, name] })
         }
       }
     }
@@ -88,10 +95,7 @@ function countComparisons(set: SelectionSetNode, findFragment: FindFragment): nu
   return compared
 }
 
-const fragmentsOf =
-  (context: ValidationContext): FindFragment =>
-  (name) =>
-    context.getFragment(name)?.selectionSet
+const excess = 'The query is too complex'
 
 /** Creates the error for an exceeded limit. */
 export const tooComplex = (message: string): GraphQLError =>
@@ -106,7 +110,7 @@ function introspectionBound(context: ValidationContext): ASTVisitor {
 
   // Fields of a selection, up to the limit.
   function* fieldsOf(set: SelectionSetNode): Generator<FieldNode> {
-    for (const selection of selectionsOf(set, fragmentsOf(context))) {
+    for (const selection of selectionsOf(set, (name) => context.getFragment(name))) {
       if (++values > maxIntrospectedValues) return
       if (selection.kind === Kind.FIELD) yield selection
     }
@@ -139,9 +143,7 @@ function introspectionBound(context: ValidationContext): ASTVisitor {
       for (const field of fieldsOf(selectionSet)) describeRoot(field)
       if (values > maxIntrospectedValues)
         context.reportError(
-          tooComplex(
-            `The query is too complex: introspection may answer with at most ${maxIntrospectedValues} values.`,
-          ),
+          tooComplex(`${excess}: introspection may answer with at most ${maxIntrospectedValues} values.`),
         )
       return false
     },
@@ -153,12 +155,12 @@ function comparisonBound(context: ValidationContext): ASTVisitor {
   const check = (set: SelectionSetNode, findFragment: FindFragment) => {
     if (countComparisons(set, findFragment) > maxFieldComparisons)
       context.reportError(
-        tooComplex('The query is too complex: too many fields of one name, or fragments, at the same level.'),
+        tooComplex(`${excess}: too many fields of one name, or fragments, at the same level.`),
       )
     return false
   }
   return {
-    OperationDefinition: ({ selectionSet }) => check(selectionSet, fragmentsOf(context)),
+    OperationDefinition: ({ selectionSet }) => check(selectionSet, (name) => context.getFragment(name)),
     FragmentDefinition: ({ selectionSet }) => check(selectionSet, () => undefined),
   }
 }
@@ -171,7 +173,7 @@ function unconditionalSubscription(context: ValidationContext): ASTVisitor {
   return {
     OperationDefinition(node) {
       if (node.operation !== OperationTypeNode.SUBSCRIPTION) return false
-      if ([...selectionsOf(node.selectionSet, fragmentsOf(context))].some(isConditional))
+      if ([...selectionsOf(node.selectionSet, (name) => context.getFragment(name))].some(isConditional))
         context.reportError(
           new GraphQLError("The field of a subscription can't be left out: remove @skip and @include.", {
             nodes: node,
@@ -187,8 +189,7 @@ const countingRules = [
     n: maxAliases,
     propagateOnRejection: false,
     onReject: [
-      (context, { message }) =>
-        context?.reportError(tooComplex(message.replace('Syntax Error', 'The query is too complex'))),
+      (context, { message }) => context?.reportError(tooComplex(message.replace('Syntax Error', excess))),
     ],
   }),
   comparisonBound,

@@ -21,13 +21,6 @@ export const toErrorResult = (problems: readonly [Problem, ...Problem[]], reques
   })),
 })
 
-const codeOfStatus: Partial<Record<number, Code>> = {
-  405: 'METHOD_NOT_ALLOWED',
-  406: 'NOT_ACCEPTABLE',
-  413: 'BODY_TOO_LARGE',
-  415: 'UNSUPPORTED_MEDIA_TYPE',
-}
-
 const isCode = (code: unknown): code is Code => typeof code === 'string' && Object.hasOwn(problemCodes, code)
 
 // Message of graphql-js when there are too many conflicting fields to compare.
@@ -36,8 +29,9 @@ const abortedMessage = 'Validation aborted.'
 // Maps errors of graphql-js and Yoga, which have messages and statuses of their own, to our codes.
 function codeOf({ message, extensions }: GraphQLError): Code {
   if (message === abortedMessage) return 'QUERY_TOO_COMPLEX'
-  const byStatus = codeOfStatus[extensions.http?.status ?? 400]
-  return byStatus ?? (isCode(extensions.code) ? extensions.code : 'BAD_REQUEST')
+  // A mutation by GET.
+  if (extensions.http?.status === 405) return 'METHOD_NOT_ALLOWED'
+  return isCode(extensions.code) ? extensions.code : 'BAD_REQUEST'
 }
 
 // Removes the quoted input value, which may be personal data such as a document number.
@@ -49,11 +43,11 @@ const withoutValues = (message: string): string =>
     .replace(/^(Expected value of type "[^"]+"), found .*$/s, '$1.')
     .replace(/\b((?:Block)?String|Int|Float) ".*"/s, '$1')
 
+const ofVariable = /^Variable "\$(\w+)" (?:of (?:required|non-null) type|got invalid value) /
+
 /** Returns the message of a graphql-js error without input values and, for a variable, its path. */
 function readMessage({ message, originalError }: GraphQLError): { message: string; path?: string } {
-  const variable = /^Variable "\$(\w+)" (?:of (?:required|non-null) type|got invalid value) /.exec(
-    message,
-  )?.[1]
+  const variable = ofVariable.exec(message)?.[1]
   if (!variable) return { message: withoutValues(message) }
   if (!originalError) return { message, path: variable }
   // The message is «… got invalid value …; reason», and the reason is the original error.
@@ -75,12 +69,15 @@ function originOf({ originalError }: GraphQLError): unknown {
   return originalError instanceof GraphQLError ? originOf(originalError) : originalError
 }
 
+/** Request that an error came of. */
+export type Origin = { requestId: string; log: Log }
+
 /** Converts an error into the one that the client receives. If `isWhole`, the response has no data, and takes
  *  the error's HTTP status; otherwise a failed field leaves the rest of the response intact. */
 export function toClientError(
   error: GraphQLError,
   isWhole: boolean,
-  { requestId, log }: { requestId: string; log: Log },
+  { requestId, log }: Origin,
 ): GraphQLError {
   const { source, positions, path } = error
   const at = { source, positions: positions?.slice(0, maxLocations), path }

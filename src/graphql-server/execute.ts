@@ -62,11 +62,10 @@ export function createExecutor(documents: PreparedDocuments) {
     const context = { requestId: request.id, log: request.log, ctx, outcomes, ...told }
     const gateway = await load()
     const response = await gateway.handleNodeRequest(toYogaRequest(graphqlRequest), context)
-    const { buffer, byteOffset, byteLength } = await response.bytes()
     const named = [...response.headers].map(([name, value]) => [name.toLowerCase(), value] as const)
     // The length is that of these bytes, which may be sent compressed.
     const { 'content-length': _length, ...headers } = Object.fromEntries(named)
-    return { status: response.status, headers, body: Buffer.from(buffer, byteOffset, byteLength) }
+    return { status: response.status, headers, body: Buffer.from(await response.arrayBuffer()) }
   }
 
   async function executeAlone(graphqlRequest: GraphqlRequest): Promise<Answer> {

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { findExcess } from '../json/json-bounds.ts'
 import { refusal } from '../shared/errors.ts'
-import { parse } from '../shared/parse.ts'
+import { parse, tryParse } from '../shared/parse.ts'
 import { requestLimits } from '../shared/request-limits.ts'
 
 export const graphqlPath = '/graphql'
@@ -64,14 +64,10 @@ export type Parameters = Pick<SentParameters, 'variables' | 'operationName'> & {
 
 // JSON text in a query string. JSON in a body is checked against the limits when the body is read.
 const json = z.string().transform((text, issues): unknown => {
-  try {
-    const value: unknown = JSON.parse(text)
-    const excess = findExcess(value)
-    if (excess === null) return value
-    issues.addIssue({ code: 'custom', message: excess })
-  } catch {
-    issues.addIssue({ code: 'custom', message: 'must be JSON' })
-  }
+  const value: unknown = tryParse(() => JSON.parse(text))
+  const mistake = value === undefined ? 'must be JSON' : findExcess(value)
+  if (mistake === null) return value
+  issues.addIssue({ code: 'custom', message: mistake })
   return z.NEVER
 })
 

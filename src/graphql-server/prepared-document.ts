@@ -6,7 +6,6 @@ import {
   type OperationDefinitionNode,
   OperationTypeNode,
   parse,
-  type SelectionSetNode,
   type Token,
   TokenKind,
   valueFromASTUntyped,
@@ -17,8 +16,8 @@ import type { FieldNeeds, Streaming } from '../graphql/needs.ts'
 import type { Services } from '../request/context.ts'
 import { instruments } from '../shared/instruments.ts'
 import { requestLimits } from '../shared/request-limits.ts'
-import { selectionsOf, tooComplex, validateBounded } from './bounded-validation.ts'
-import { CompiledOperation } from './compiler/compiled-operation.ts'
+import { fragmentsOf, selectionsOf, tooComplex, validateBounded } from './bounded-validation.ts'
+import { type CompiledOperation, compiledOperation } from './compiler/compiled-operation.ts'
 import { schema } from './schema.ts'
 
 type Variables = Record<string, unknown> | null | undefined
@@ -26,22 +25,14 @@ type Variables = Record<string, unknown> | null | undefined
 const needsOf = (operation: OperationTypeNode, field: string): FieldNeeds | undefined =>
   schema.getRootType(operation)?.getFields()[field]?.extensions.needs as FieldNeeds | undefined
 
-type Fragments = ReadonlyMap<string, SelectionSetNode>
-
-const fragmentsOf = ({ definitions }: DocumentNode): Fragments =>
-  new Map(
-    definitions.flatMap((one) =>
-      one.kind === Kind.FRAGMENT_DEFINITION ? [[one.name.value, one.selectionSet]] : [],
-    ),
-  )
+type Fragments = ReturnType<typeof fragmentsOf>
 
 /** Lists the root fields that an operation selects; '' stands for a missing fragment. */
-function rootFieldsOf({ selectionSet }: OperationDefinitionNode, fragments: Fragments): string[] {
-  return [...selectionsOf(selectionSet, (name) => fragments.get(name))].flatMap((selection) => {
+const rootFieldsOf = ({ selectionSet }: OperationDefinitionNode, fragments: Fragments): string[] =>
+  [...selectionsOf(selectionSet, (name) => fragments.get(name))].flatMap((selection) => {
     if (selection.kind === Kind.FIELD) return selection.name.value
     return selection.kind === Kind.FRAGMENT_SPREAD && !fragments.has(selection.name.value) ? '' : []
   })
-}
 
 // Only an operation of a single root field is prefetched. Its arguments are not validated yet.
 function prefetchOf({ operation, selectionSet }: OperationDefinitionNode) {
@@ -152,7 +143,7 @@ export class PreparedDocument {
     const operation = getOperationAST(this.document, operationName)
     const prepared = operation && this.#operations.get(operation)
     if (!prepared) return null
-    prepared.compiled ??= new CompiledOperation(schema, this.document, operation)
+    prepared.compiled ??= compiledOperation(schema, this.document, operation)
     return prepared.compiled
   }
 
@@ -169,7 +160,8 @@ export class PreparedDocument {
 
   /** Number of compiled variants of its operations. */
   get variants(): number {
-    return [...this.#operations.values()].reduce((sum, { compiled }) => sum + (compiled?.variants ?? 0), 0)
+    const counts = [...this.#operations.values()].map(({ compiled }) => compiled?.countVariants() ?? 0)
+    return counts.reduce((sum, count) => sum + count, 0)
   }
 
   /** Estimated size in memory. */
@@ -183,34 +175,28 @@ const maxBytes = 96 * 2 ** 20
 
 /** Cache of prepared documents by text, limited in bytes: enough for some 1,000 typical documents. Documents
  *  of strangers do not evict those of callers. */
-export class PreparedDocuments {
-  readonly #documents = new TrialCache<PreparedDocument>({ maxBytes, bytesOf: ({ bytes }) => bytes })
-  readonly #trusted: ReadonlySet<string>
+export type PreparedDocuments = ReturnType<typeof prepareDocuments>
 
-  /** `trusted` has the texts of the operator's own documents. */
-  constructor(trusted: ReadonlySet<string> = new Set()) {
-    this.#trusted = trusted
-  }
-
-  /** Reports whether a document was validated before. */
-  isKnown(text: string): boolean {
-    return this.#documents.get(text)?.isKnown ?? false
-  }
-
-  prepare(text: string): PreparedDocument {
-    const cached = this.#documents.get(text)
-    instruments.observer?.onCache('documents', cached ? 1 : 0, cached ? 0 : 1)
-    if (cached) return cached
-    const prepared = new PreparedDocument(text, this.#trusted.has(text))
-    this.#documents.set(text, prepared)
-    return prepared
-  }
-
-  /** Keeps a document of an authenticated caller, and measures its size again if more of it is compiled. */
-  keep(text: string): void {
-    const prepared = this.#documents.get(text)
-    if (!prepared || prepared.keptVariants === prepared.variants) return
-    prepared.keptVariants = prepared.variants
-    this.#documents.keep(text)
+/** Opens a cache of prepared documents. `trusted` has the texts of the operator's own documents. */
+export function prepareDocuments(trusted: ReadonlySet<string> = new Set()) {
+  const documents = new TrialCache<PreparedDocument>({ maxBytes, bytesOf: ({ bytes }) => bytes })
+  return {
+    /** Reports whether a document was validated before. */
+    isKnown: (text: string): boolean => documents.get(text)?.isKnown ?? false,
+    prepare(text: string): PreparedDocument {
+      const cached = documents.get(text)
+      instruments.observer?.onCache('documents', cached ? 1 : 0, cached ? 0 : 1)
+      if (cached) return cached
+      const prepared = new PreparedDocument(text, trusted.has(text))
+      documents.set(text, prepared)
+      return prepared
+    },
+    /** Keeps a document of an authenticated caller, and measures its size again if more of it is compiled. */
+    keep(text: string): void {
+      const prepared = documents.get(text)
+      if (!prepared || prepared.keptVariants === prepared.variants) return
+      prepared.keptVariants = prepared.variants
+      documents.keep(text)
+    },
   }
 }

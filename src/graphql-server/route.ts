@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { authenticate } from '../auth/authenticate.ts'
 import { unauthenticated } from '../auth/caller.ts'
+import type { Config } from '../config/config.ts'
 import { answerErrors, applyRefusal, type SendRefusal } from '../http/error-handler.ts'
 import { logFailure } from '../http/mask-error.ts'
 import { acceptsEventStream, chooseMediaType, type MediaType } from '../http/media-type.ts'
@@ -15,12 +16,12 @@ import { toErrorResult } from './errors.ts'
 import { createExecutor } from './execute.ts'
 import { graphiqlPage } from './graphiql/page.ts'
 import { sendOneEvent } from './live/event-stream.ts'
-import { LiveStreams } from './live/live-streams.ts'
-import type { StreamLimits } from './live/stream-limits.ts'
+import { liveStreams } from './live/live-streams.ts'
 import { graphqlPath, type Parameters, readParameters } from './params.ts'
-import { PersistedDocuments, type TrustedDocuments } from './persisted-documents.ts'
-import { PreparedDocuments } from './prepared-document.ts'
+import { persistDocuments } from './persisted-documents.ts'
+import { prepareDocuments } from './prepared-document.ts'
 import { checkStrangersDocuments } from './strangers-documents.ts'
+import { readTrustedDocuments } from './trusted-documents.ts'
 
 const sendErrors: SendRefusal = (reply, refusal) =>
   applyRefusal(reply, refusal).send(toErrorResult(refusal.problems, reply.request.id))
@@ -34,28 +35,22 @@ const wantsPage = ({ method, headers }: FastifyRequest) =>
   method === 'GET' && (headers.accept ?? '').includes('text/html')
 
 /** Options of the GraphQL API. */
-type GraphqlOptions = {
+type Options = {
   /** Fills the example queries of GraphiQL. */
   findExamples?: FindExampleValues
-  trusted?: TrustedDocuments
-  streamLimits: StreamLimits
-  /** False if nobody's requests are limited. */
-  isLimited: boolean
   /** Reports whether the process is shutting down: no stream is opened then, and those that are open end. */
   isLeaving(): boolean
 }
 
 /** Adds `/graphql`: the GraphQL API, and GraphiQL for browsers, unless only trusted documents are executed. */
-export async function addGraphql(
-  app: FastifyInstance,
-  services: Services,
-  { findExamples, trusted, streamLimits, isLimited, isLeaving }: GraphqlOptions,
-): Promise<void> {
+export async function addGraphql(app: FastifyInstance, services: Services, config: Config, options: Options) {
+  const { findExamples, isLeaving } = options
   const { responseCache } = services
-  const persisted = new PersistedDocuments(trusted)
-  const documents = new PreparedDocuments(new Set(trusted?.byId.values()))
-  const checkDocument = checkStrangersDocuments(services.db, documents, isLimited)
-  const streams = new LiveStreams(services, app.log, streamLimits, isLeaving)
+  const trusted = await readTrustedDocuments(config.trustedDocuments)
+  const persisted = persistDocuments(trusted, config.trustedDocumentsOnly)
+  const documents = prepareDocuments(new Set(trusted.values()))
+  const checkDocument = checkStrangersDocuments(services.db, documents, config.rateLimit !== null)
+  const streams = liveStreams(services, app.log, config, isLeaving)
   const { execute, load } = createExecutor(documents)
   const page = graphiqlPage(findExamples)
 
@@ -141,13 +136,11 @@ export async function addGraphql(
         exposeHeadRoute: false,
         schema: { hide: true },
         handler(request, reply) {
-          if (wantsPage(request) && !trusted?.only) return sendRepresentation(request, reply, page())
+          if (wantsPage(request) && !config.trustedDocumentsOnly)
+            return sendRepresentation(request, reply, page())
           if (acceptsEventStream(request.headers.accept)) return answerStream(request, reply)
-          return sendRepresentation(
-            request,
-            reply,
-            read(request).then((asked) => answer(request, asked)),
-          )
+          const pending = read(request).then((asked) => answer(request, asked))
+          return sendRepresentation(request, reply, pending)
         },
       })
     },

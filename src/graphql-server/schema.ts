@@ -23,10 +23,8 @@ import {
   type GraphQLNamedType,
   GraphQLScalarType,
   GraphQLSchema,
-  isIntrospectionType,
   isObjectType,
-  isSpecifiedScalarType,
-  printType,
+  printSchema,
 } from 'graphql'
 import { builder, NodeRef } from '../graphql/builder.ts'
 import { refusal } from '../shared/errors.ts'
@@ -68,12 +66,13 @@ builder.queryField('nodes', (t) =>
   }),
 )
 
-// Objects first, as a reader looks for them; each kind in the order of the imports above, room by room.
+// The roots and then objects first, as a reader looks for them; each kind in the order of the imports above, room by room.
 const laterKinds = [GraphQLInputObjectType, GraphQLEnumType, GraphQLScalarType]
 const kindOf = (type: GraphQLNamedType) => laterKinds.findIndex((kind) => type instanceof kind)
-const built = builder.toSchema({ sortSchema: false })
-const types = Object.values(built.getTypeMap()).sort((one, other) => kindOf(one) - kindOf(other))
-export const schema = new GraphQLSchema({ ...built.toConfig(), types })
+const built = builder.toSchema({ sortSchema: false }).toConfig()
+const roots = [built.query, built.mutation, built.subscription].filter((root) => root != null)
+const types = built.types.toSorted((one, other) => kindOf(one) - kindOf(other))
+export const schema = new GraphQLSchema({ ...built, types: [...new Set([...roots, ...types])] })
 const lookups = lookupsIn(schema)
 requireAtRoots(schema)
 replayOutcomes(schema)
@@ -87,10 +86,4 @@ for (const type of Object.values(schema.getTypeMap()))
 hideFields(schema)
 
 /** Prints the schema, as committed in schema.graphql. */
-export function printedSchema(): string {
-  const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()]
-  const others = Object.values(schema.getTypeMap()).filter(
-    (type) => !isIntrospectionType(type) && !isSpecifiedScalarType(type),
-  )
-  return `${[...new Set([...roots, ...others])].flatMap((type) => (type ? printType(type) : [])).join('\n\n')}\n`
-}
+export const printedSchema = (): string => `${printSchema(schema)}\n`

@@ -4,7 +4,6 @@ import { z } from 'zod'
 import { tryParse } from '../shared/parse.ts'
 import { requestLimits } from '../shared/request-limits.ts'
 import { documentId, documentText } from './params.ts'
-import type { TrustedDocuments } from './persisted-documents.ts'
 
 // Relay's compiler and the client preset of GraphQL Code Generator write texts by identifier, Apollo's
 // manifest a list.
@@ -40,20 +39,21 @@ function entriesOf(text: string): [string, string][] {
   return parsed.data
 }
 
-/** Reads the manifest of trusted documents. Throws an error that names the setting if it can't be read, is in
- *  no known form, or holds a document that could never be executed. */
-export async function readTrustedDocuments(path: string, only: boolean): Promise<TrustedDocuments> {
+/** Reads the manifest of trusted documents, by identifier; there are none without it. Throws an error that names the
+ *  setting if it can't be read, is in no known form, or holds a document that could never be executed. */
+export async function readTrustedDocuments(path: string | undefined): Promise<Map<string, string>> {
+  const byId = new Map<string, string>()
+  if (path === undefined) return byId
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw wrong(`the manifest can't be read (${error.code ?? 'unknown error'})`)
   })
   const entries = entriesOf(text)
   if (entries.length === 0) throw wrong('the manifest holds no documents')
-  const byId = new Map<string, string>()
   for (const [id, text] of entries) {
     requireParsable(id, text)
     if (byId.has(id) && byId.get(id) !== text)
       throw wrong(`two documents have the identifier ${JSON.stringify(id)}`)
     byId.set(id, text)
   }
-  return { byId, only }
+  return byId
 }

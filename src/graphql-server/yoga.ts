@@ -66,7 +66,7 @@ export const createGateway = (documents: PreparedDocuments, plugins: Plugin[]) =
     batching: false,
     logging: false,
     maskedErrors: false,
-    maxRequestBodySize: requestLimits.maxBodyBytes,
+    maxRequestBodySize: false,
     parserAndValidationCache: false,
     plugins: [...reuseDocuments(documents), clientErrors, ...plugins],
   })

@@ -22,17 +22,25 @@ export type RequestTimeouts = { headersMs: number; requestMs: number; checkMs: n
  *  own check interval is 30 s. */
 export const defaultTimeouts: RequestTimeouts = { headersMs: 15_000, requestMs: 30_000, checkMs: 2_000 }
 
-/** Most connections that are open at once: of the process, and of each address. */
-type ConnectionLimits = { total: number; perAddress: number }
+// A request follows its connection at once: if none has arrived by then, none is on its way.
+const unusedMs = 250
+
+/** Most connections that are open at once, of the process and of each address, and whether the process is leaving. */
+type Options = { total: number; perAddress: number; isLeaving(): boolean }
 
 /** Closes the longest idle connection for a new one where an address, or the process, has as many as it may; drops the
  *  new one where none is idle: without a request that waits for its answer. An IPv6 address stands for its /64.
  *  `server.maxConnections` does not work in a cluster: a worker returns excess connections to the primary, which
- *  hands them out again in a busy loop until a worker has room. */
-export function limitConnections(app: FastifyInstance, { total, perAddress }: ConnectionLimits): void {
+ *  hands them out again in a busy loop until a worker has room.
+ *  Closes connections when the application closes: busy ones with their response, unused ones shortly after.
+ *  Otherwise an idle client connection would keep the service from exiting. While the process is leaving, before the
+ *  port closes, every response already closes its connection, so that a load balancer sends the client's next request
+ *  elsewhere. */
+export function manageConnections(app: FastifyInstance, { total, perAddress, isLeaving }: Options): void {
   // In the order of their last requests and answers.
   const open = new Map<Socket, { address: string; unanswered: number }>()
   const counts = new Map<string, number>()
+  let closing = false
 
   function forget(socket: Socket): void {
     const { address } = open.get(socket) ?? {}
@@ -71,12 +79,25 @@ export function limitConnections(app: FastifyInstance, { total, perAddress }: Co
     counts.set(address, (counts.get(address) ?? 0) + 1)
     socket.once('close', () => forget(socket))
   })
-  app.addHook('onRequest', ({ raw }, _reply, done) => {
-    count(raw, 1)
+  app.server.on('request', (request, response) => {
+    count(request, 1)
+    response.once('close', () => {
+      count(request, -1)
+      // A response that began before says nothing of it, and its connection would be kept for the next request.
+      if (closing) request.socket.end()
+    })
+  })
+  app.addHook('onSend', (_request, reply, _payload, done) => {
+    if (closing || isLeaving()) reply.header('connection', 'close')
     done()
   })
-  app.addHook('onResponse', ({ raw }, _reply, done) => {
-    count(raw, -1)
-    done()
+  app.addHook('preClose', async () => {
+    closing = true
+    const destroyUnused = () => {
+      for (const socket of open.keys()) if (socket.bytesRead === 0) socket.destroy()
+    }
+    // Node 20 considers unused connections busy (nodejs/node#63452). `setImmediate` reads pending input
+    // first.
+    setTimeout(() => setImmediate(destroyUnused), unusedMs).unref()
   })
 }

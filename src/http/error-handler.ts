@@ -25,10 +25,8 @@ function fromFastify(error: unknown): Refusal | null {
 
 /** Gives an answer the status of a refusal and its `Retry-After`, and logs its codes. */
 export function applyRefusal(reply: FastifyReply, { problems, code }: Refusal): FastifyReply {
-  logCodes(
-    reply.request,
-    problems.map(({ code }) => code),
-  )
+  const codes = problems.map(({ code }) => code)
+  logCodes(reply.request, codes)
   const retryAfter = retryAfterOf(problems[0])
   if (retryAfter) reply.header('retry-after', retryAfter)
   return reply.code(problemCodes[code].status)

@@ -87,12 +87,13 @@ export const iconUrl = `data:image/svg+xml,${encodeURIComponent(icon)}`
 /** Source of a content security policy that allows a script or a style by its hash. */
 export const hashOf = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
 
+/** Content security policy of a page that loads and does nothing but what these directives allow. */
+export const policyOf = (...directives: string[]): string =>
+  ["default-src 'none'", ...directives, "base-uri 'none'", "frame-ancestors 'none'"].join('; ')
+
 /** Sends an HTML page whose policy forbids scripts, external resources and framing. */
-export function sendPage(
-  reply: FastifyReply,
-  status: number,
-  { language, title, body, style = '', refresh = null, formSources = [] }: Page,
-): FastifyReply {
+export function sendPage(reply: FastifyReply, status: number, page: Page): FastifyReply {
+  const { language, title, body, style = '', refresh = null, formSources = [] } = page
   const styles = sharedStyle + style
   const document = html`<!doctype html>
 <html lang="${language}">
@@ -109,18 +110,11 @@ ${body}
 </body>
 </html>
 `
-  const policy = [
-    "default-src 'none'",
-    `style-src ${hashOf(styles)}`,
-    'img-src data:',
-    `form-action ${["'self'", ...formSources].join(' ')}`,
-    "base-uri 'none'",
-    "frame-ancestors 'none'",
-  ]
+  const forms = `form-action ${["'self'", ...formSources].join(' ')}`
   if (refresh !== null) reply.header('refresh', String(refresh))
   return reply
     .code(status)
-    .header('content-security-policy', policy.join('; '))
+    .header('content-security-policy', policyOf(`style-src ${hashOf(styles)}`, 'img-src data:', forms))
     .type('text/html; charset=utf-8')
     .send(document.markup)
 }

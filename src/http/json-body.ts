@@ -35,12 +35,8 @@ export function readJsonStrictly(app: FastifyInstance): void {
       const excess = findExcess(parsed.value)
       return excess === null ? done(null, parsed.value) : done(malformed(`The body ${excess}.`))
     }
-    done(
-      malformed(
-        tryParse(() => JSON.parse(text)) !== undefined
-          ? 'The body must have no field named __proto__ or constructor.prototype.'
-          : 'The body is not valid JSON.',
-      ),
-    )
+    const isJson = tryParse(() => JSON.parse(text)) !== undefined
+    const unsafe = 'The body must have no field named __proto__ or constructor.prototype.'
+    done(malformed(isJson ? unsafe : 'The body is not valid JSON.'))
   })
 }

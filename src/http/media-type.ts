@@ -44,13 +44,11 @@ export function chooseMediaType(accept: string | undefined): MediaType | null {
  *  whole, so that a range such as `text/*` prefers nothing. */
 export function preferredType<Type extends string>(
   accept: string | undefined,
-  [first, ...others]: readonly [Type, ...Type[]],
+  types: readonly [Type, ...Type[]],
 ): Type {
   const ranges = rangesOf(accept)
-  const qualityOf = (type: Type) => ranges.find(({ name }) => name === type)?.quality ?? 0
-  const rest = Math.max(0, ...ranges.filter(({ name }) => name === '*/*').map(({ quality }) => quality))
-  return others.reduce<Type>((best, type) => {
-    const bestQuality = best === first ? Math.max(qualityOf(first), rest) : qualityOf(best)
-    return qualityOf(type) > bestQuality ? type : best
-  }, first)
+  const qualityOf = (type: string) => ranges.find(({ name }) => name === type)?.quality ?? 0
+  const [first, ...others] = types
+  const best = others.toSorted((one, other) => qualityOf(other) - qualityOf(one))[0] ?? first
+  return qualityOf(best) > Math.max(qualityOf(first), qualityOf('*/*')) ? best : first
 }

@@ -50,28 +50,22 @@ const isPreflight = ({ method, headers }: FastifyRequest) =>
  *  other credentials is answered without these headers, so that no browser shows the answer to the page.
  *  Origins in `except` are left to their own rules. Costs no more SQL than `isKnown` does. */
 export function addPublicCors(app: FastifyInstance, except: string[], { isKnown, isPublic }: PublicCors) {
-  async function answer(request: FastifyRequest, reply: FastifyReply, origin: string): Promise<boolean> {
+  app.addHook('onRequest', async (request, reply) => {
+    const { origin } = request.headers
+    if (origin === undefined || except.includes(origin)) return
+    if (!isPreflight(request) && !isPublic(request)) return
     addVary(reply, 'Origin')
-    if (origin.length > maxOriginCharacters || !(await isKnown(origin))) return false
+    if (origin.length > maxOriginCharacters || !(await isKnown(origin))) return
     reply.header('access-control-allow-origin', origin)
     if (!isPreflight(request)) {
       reply.header('access-control-expose-headers', exposedHeaders.join(', '))
-      return false
+      return
     }
     reply.headers({
       'access-control-allow-methods': 'GET, HEAD, POST',
       'access-control-allow-headers': allowedHeaders.join(', '),
       'access-control-max-age': maxAgeSeconds,
     })
-    reply.code(204).send()
-    return true
-  }
-  app.addHook('onRequest', (request, reply, done) => {
-    const { origin } = request.headers
-    if (origin === undefined || except.includes(origin)) return done()
-    if (!isPreflight(request) && !isPublic(request)) return done()
-    answer(request, reply, origin).then((isSent) => {
-      if (!isSent) done()
-    }, done)
+    return reply.code(204).send()
   })
 }

@@ -21,23 +21,14 @@ export type Trace = { trace_id: string; parent_id?: string; span_id?: string }
 
 // Version 00 has four fields; later ones may have more (W3C Trace Context, 3.2). Zeros are no identifiers.
 const traceparent =
-  /^(?!ff)([\da-f]{2})-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-([\da-f]{2})(-.{1,256})?$/
+  /^(?!ff)([\da-f]{2})-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-[\da-f]{2}(-.{1,256})?$/
 
 // Node draws the random bits of many UUIDs at once, so this takes a microsecond.
 const newTraceId = () => randomUUID().replaceAll('-', '')
 
-/** Span of a caller, and its flags. */
-export type CallerSpan = { traceId: string; spanId: string; traceFlags: number }
-
-/** Returns the caller's span from `traceparent` (W3C Trace Context); null if it is absent or malformed. */
-export function callerSpanOf(headers: IncomingHttpHeaders): CallerSpan | null {
-  const [, version, traceId, spanId, flags = '', more] = traceparent.exec(textOf(headers.traceparent)) ?? []
-  if (traceId === undefined || spanId === undefined || (version === '00' && more !== undefined)) return null
-  return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) }
-}
-
-/** Returns the trace of a request: the caller's, or a new one. */
+/** Returns the trace of a request: the caller's by `traceparent` (W3C Trace Context), or a new one. */
 export function traceOf(headers: IncomingHttpHeaders): Trace {
-  const caller = callerSpanOf(headers)
-  return caller ? { trace_id: caller.traceId, parent_id: caller.spanId } : { trace_id: newTraceId() }
+  const [, version, traceId, spanId, more] = traceparent.exec(textOf(headers.traceparent)) ?? []
+  if (traceId === undefined || (version === '00' && more !== undefined)) return { trace_id: newTraceId() }
+  return { trace_id: traceId, parent_id: spanId }
 }

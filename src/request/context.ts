@@ -3,6 +3,7 @@ import { authenticate } from '../auth/authenticate.ts'
 import { type Authenticated, type Caller, unauthenticated } from '../auth/caller.ts'
 import type { Credentials } from '../auth/credentials.ts'
 import type { ResponseCache } from '../cache/response-cache.ts'
+import type { Config } from '../config/config.ts'
 import type { Loader } from '../data/loader.ts'
 import type { Reach } from '../data/query.ts'
 import { wasJustInvalidated } from '../database/catalogue-invalidation.ts'
@@ -13,22 +14,16 @@ import type { Mode } from '../shared/mode.ts'
 import type { Code } from '../shared/problem-codes.ts'
 import { type LoaderDefinition, Loaders } from './loaders.ts'
 
-/** Services that all requests share. */
-export type Services = {
+/** Services that all requests share, and the settings that their verbs read. */
+export type Services = Pick<
+  Config,
+  'admissionHours' | 'holdMinutes' | 'privateWebhooks' | 'publishableHeldPlaces' | 'rememberedEvents'
+> & {
   db: Database
   /** Returns the database for catalogue reads that may be slightly stale: a replica, or `db` if none
    *  responds. */
   replica: () => Database
   provider: PaymentProvider
-  holdMinutes: number
-  /** Maximum number of unpaid places of one address by publishable keys; null for no limit. */
-  publishableHeldPlaces: number | null
-  /** Maximum number of events whose rows are cached by revision. */
-  rememberedEvents: number
-  /** Number of hours before an event at which its doors open. */
-  admissionHours: number
-  /** True if webhooks may use private addresses and plain HTTP. */
-  privateWebhooks: boolean
   /** Returns the public base URL, without a trailing slash. */
   publicUrl: () => string
   /** Answers that callers with the same view share. */
@@ -95,46 +90,40 @@ export function catalogueContext({ services, caller, ...ctx }: Context): Context
 }
 
 const forbidden = (message: string) => refusal('FORBIDDEN', message)
-const forChannels = () => forbidden('This is for channels; the credentials are of an integration.')
+
+// What a caller is told who is none of those that an operation is for.
+const refusedAs: Record<Caller['kind'], string> = {
+  channel: 'This is for integrations; the credentials are of a channel.',
+  publishable: 'A publishable key may not do this.',
+  integration: 'This is for channels; the credentials are of an integration.',
+}
+
+const requireKind =
+  <Kind extends Caller['kind']>(...kinds: Kind[]) =>
+  ({ caller }: Context): Extract<Caller, { kind: Kind }> => {
+    if (!caller) throw unauthenticated()
+    if (!kinds.some((kind) => kind === caller.kind)) throw forbidden(refusedAs[caller.kind])
+    return caller as Extract<Caller, { kind: Kind }>
+  }
 
 /** Returns the caller, of any kind. Refuses: UNAUTHENTICATED. */
-export function requireCaller({ caller }: Context): Caller {
-  if (!caller) throw unauthenticated()
-  return caller
-}
+export const requireCaller = requireKind('channel', 'publishable', 'integration')
 
 /** Returns the caller, if its credentials are confidential: a channel's or an integration's. Refuses:
  *  UNAUTHENTICATED, FORBIDDEN for a publishable key (DECISIONS 10). */
-export function requireConfidential(ctx: Context): Exclude<Caller, { kind: 'publishable' }> {
-  const caller = requireCaller(ctx)
-  if (caller.kind === 'publishable') throw forbidden('A publishable key may not do this.')
-  return caller
-}
+export const requireConfidential = requireKind('channel', 'integration')
 
 /** Returns the calling channel, or the browser that calls for it with a publishable key. Refuses:
  *  UNAUTHENTICATED, FORBIDDEN for an integration (DECISIONS 2, 10). */
-export function requireSelling(ctx: Context): Extract<Caller, { kind: 'channel' | 'publishable' }> {
-  const caller = requireCaller(ctx)
-  if (caller.kind === 'integration') throw forChannels()
-  return caller
-}
+export const requireSelling = requireKind('channel', 'publishable')
 
 /** Returns the calling channel. Refuses: UNAUTHENTICATED, FORBIDDEN for an integration (DECISIONS 2) or a
  *  publishable key. */
-export function requireChannel(ctx: Context): Extract<Caller, { kind: 'channel' }> {
-  const caller = requireConfidential(ctx)
-  if (caller.kind !== 'channel') throw forChannels()
-  return caller
-}
+export const requireChannel = requireKind('channel')
 
 /** Returns the calling integration. Refuses: UNAUTHENTICATED, FORBIDDEN for a channel (DECISIONS 2) or a
  *  publishable key. */
-export function requireIntegration(ctx: Context): Extract<Caller, { kind: 'integration' }> {
-  const caller = requireConfidential(ctx)
-  if (caller.kind !== 'integration')
-    throw forbidden('This is for integrations; the credentials are of a channel.')
-  return caller
-}
+export const requireIntegration = requireKind('integration')
 
 const callers = {
   any: requireCaller,

@@ -13,8 +13,7 @@ export class Loaders implements Readers {
   readonly #catalogue: Database
   readonly #reach: Reach
   readonly #loaders = new Map<LoaderDefinition<unknown>, unknown>()
-  #ownReader?: Reader
-  #catalogueReader?: Reader
+  readonly #readers = new Map<Database, Reader>()
 
   /** Reads the catalogue from `catalogue`, such as a replica, and everything else from `source.db`. */
   constructor(source: Source, catalogue: Database, reach: Reach) {
@@ -24,14 +23,11 @@ export class Loaders implements Readers {
   }
 
   get own(): Reader {
-    this.#ownReader ??= this.#readerOf(this.#source.db)
-    return this.#ownReader
+    return this.#readerOf(this.#source.db)
   }
 
   get catalogue(): Reader {
-    const isPrimary = this.#catalogue === this.#source.db
-    this.#catalogueReader ??= isPrimary ? this.own : this.#readerOf(this.#catalogue)
-    return this.#catalogueReader
+    return this.#readerOf(this.#catalogue)
   }
 
   get<Loader>(definition: LoaderDefinition<Loader>): Loader {
@@ -42,21 +38,19 @@ export class Loaders implements Readers {
     return made
   }
 
-  load<Value>(
-    definition: LoaderDefinition<{ load(key: string): Promise<Value> }>,
-    key: string,
-  ): Promise<Value> {
+  load<Value>(definition: LoaderDefinition<{ load(key: string): Promise<Value> }>, key: string) {
     return this.get(definition).load(key)
   }
 
   /** Forgets everything that was loaded. Every write calls this, whatever it changed. */
   clear(): void {
     this.#loaders.clear()
-    this.#ownReader = undefined
-    this.#catalogueReader = undefined
+    this.#readers.clear()
   }
 
   #readerOf(db: Database): Reader {
-    return createReader(db, this.#reach, this.#source.rememberedEvents)
+    const reader = this.#readers.get(db) ?? createReader(db, this.#reach, this.#source.rememberedEvents)
+    this.#readers.set(db, reader)
+    return reader
   }
 }

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
 import { isListedValid, isRememberedValid } from '../auth/credentials.ts'
+import type { Config } from '../config/config.ts'
 import type { Database } from '../database/database.ts'
 import { clientAddress } from '../http/connection-limits.ts'
 import { createLimitCounters } from '../http/limit-counters.ts'
@@ -51,10 +52,7 @@ function limitKeyOf(request: FastifyRequest): string {
  *  tokens, wrong signatures. Credentials count as a failure until they prove valid, so that any number of concurrent guesses costs no more SQL than the limit.
  *  An address with too many failures is still accepted with valid credentials, even if this process sees them
  *  for the first time. Null means no limit. */
-export function createRateLimits(
-  db: Database,
-  { rateLimit, publishableRateLimit }: { rateLimit: number | null; publishableRateLimit: number | null },
-) {
+export function createRateLimits(db: Database, { rateLimit, publishableRateLimit }: Config) {
   const perSecond = rateLimit ?? noLimit
   const perPublishable = publishableRateLimit ?? noLimit
   const counters = createLimitCounters(windowMs)

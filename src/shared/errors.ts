@@ -19,14 +19,11 @@ export type Problem =
 
 type FactsOf<C extends Code> = C extends keyof FactsByCode ? [facts: FactsByCode[C]] : []
 
+// Ties the facts to the code: codes with facts require them.
+type Reasoned<C extends Code> = [code: C, message: string, path?: Reason['path'], ...facts: FactsOf<C>]
+
 /** Creates a problem. Codes with facts require them. */
-export const problem = <C extends Code>(
-  code: C,
-  message: string,
-  path?: Reason['path'],
-  ...[facts]: FactsOf<C>
-): Problem =>
-  // The parameters tie the facts to the code.
+export const problem = <C extends Code>(...[code, message, path, facts]: Reasoned<C>): Problem =>
   ({ code, message, path, facts }) as Problem
 
 /** Returns the seconds after which to retry; undefined if retrying does not help. */
@@ -61,12 +58,7 @@ export class Refusal extends Error {
 }
 
 /** Creates a refusal for one reason. Codes with facts require them. */
-export const refusal = <C extends Code>(
-  code: C,
-  message: string,
-  path?: Reason['path'],
-  ...facts: FactsOf<C>
-): Refusal => new Refusal(problem(code, message, path, ...facts))
+export const refusal = <C extends Code>(...reason: Reasoned<C>): Refusal => new Refusal(problem(...reason))
 
 /** Refusal for temporary overload, with the time after which to retry. */
 export const busy = (message = 'The service is busy. Try again.') =>

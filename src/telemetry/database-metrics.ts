@@ -4,15 +4,16 @@ import type { PoolUsage } from '../database/pool/pool.ts'
 import type { Backlog } from '../domain/sale/report/count-backlog.ts'
 import { withTimeout } from '../shared/timers.ts'
 
+// Each process asks the database at most this often, however often it is scraped, and a scrape waits no longer
+// than the timeout: without an answer, these gauges are absent from it.
+const limits = { everyMs: 10_000, timeoutMs: 2_000 }
+
 /** Reads a value at most once in `everyMs`, one read at a time, for any number of callers. Resolves to null if
  *  the read fails, or takes longer than `timeoutMs`: it then goes on for later callers. */
-export function sampled<Value>(
-  read: () => Promise<Value>,
-  { everyMs, timeoutMs }: { everyMs: number; timeoutMs: number },
-): () => Promise<Value | null> {
+export function sampled<Value>(read: () => Promise<Value>, { everyMs, timeoutMs }: typeof limits) {
   let last: Promise<Value | null> = Promise.resolve(null)
   let dueAt = Number.NEGATIVE_INFINITY
-  return () => {
+  return (): Promise<Value | null> => {
     const now = performance.now()
     if (now >= dueAt) {
       dueAt = Number.POSITIVE_INFINITY
@@ -37,10 +38,6 @@ export type DatabaseSources = {
   inspectServers(): Promise<Servers>
 }
 
-// Each process asks the database at most this often, however often it is scraped, and a scrape waits no longer
-// than the timeout: without an answer, these gauges are absent from it.
-const limits = { everyMs: 10_000, timeoutMs: 2_000 }
-
 /** Values of the labels of a gauge, and its value with them. */
 type Sample = [labels: string[], value: number]
 
@@ -49,22 +46,33 @@ const samplesOf = (counts: Record<string, number | undefined>, ...labels: string
     count === undefined ? [] : [[[...labels, label], count]],
   )
 
+const helpOf = {
+  boxoffice_pool_connections: 'Open connections: idle, running statements, or reserved by a transaction',
+  boxoffice_pool_waiting: 'Statements and transactions that wait for a connection',
+  boxoffice_pool_max_connections: 'Connections that the pool may open',
+  boxoffice_database_ready: '1 if the database answers, accepts writes and is migrated',
+  boxoffice_shards_unreachable: 'Parts of the tables of sales on servers of a cluster that are out of reach',
+  boxoffice_prepared_transactions:
+    'Transactions that have been prepared for more than a minute, and hold their locks',
+  boxoffice_jobs_due: 'Jobs that are due, at most 10000',
+  boxoffice_jobs_late: 'Jobs due for more than a minute, at most 10000',
+  boxoffice_jobs_dead: 'Jobs that were given up, at most 10000',
+  boxoffice_payments: 'Payments that hold places, at most 10000 together',
+  boxoffice_refunds: 'Refunds that are not done, at most 10000 of each status',
+}
+
 /** Registers gauges of connections, and of what the database says. All processes see the same database, so
  *  that of several processes the highest value counts, not the sum. */
-export function addDatabaseMetrics(
-  registers: Registry[],
-  { poolUsage, isReady, countBacklog, inspectServers }: DatabaseSources,
-): void {
+export function addDatabaseMetrics(registers: Registry[], sources: DatabaseSources): void {
   const gaugeOf = (
-    name: string,
-    help: string,
+    name: keyof typeof helpOf,
     labelNames: string[],
     aggregator: 'sum' | 'min' | 'max',
     read: () => Sample[] | Promise<Sample[]>,
   ) =>
     new Gauge({
       name,
-      help,
+      help: helpOf[name],
       labelNames,
       aggregator,
       registers,
@@ -76,81 +84,43 @@ export function addDatabaseMetrics(
     })
 
   const ofPools = (valuesOf: (usage: PoolUsage) => Record<string, number>) => () =>
-    Object.entries(poolUsage()).flatMap(([database, usage]) => samplesOf(valuesOf(usage), database))
-  gaugeOf(
-    'boxoffice_pool_connections',
-    'Open connections: idle, running statements, or reserved by a transaction',
-    ['database', 'state'],
-    'sum',
-    ofPools(({ idle, busy, reserved }) => ({ idle, busy, reserved })),
-  )
-  gaugeOf(
-    'boxoffice_pool_waiting',
-    'Statements and transactions that wait for a connection',
-    ['database', 'kind'],
-    'sum',
-    ofPools(({ waitingStatements: statement, waitingTransactions: transaction }) => ({
-      statement,
-      transaction,
-    })),
-  )
-  gaugeOf('boxoffice_pool_max_connections', 'Connections that the pool may open', ['database'], 'sum', () =>
-    Object.entries(poolUsage()).map(([database, { max }]) => [[database], max]),
+    Object.entries(sources.poolUsage()).flatMap(([database, usage]) => samplesOf(valuesOf(usage), database))
+  const connectionsOf = ({ idle, busy, reserved }: PoolUsage) => ({ idle, busy, reserved })
+  const waitingFor = ({ waitingStatements: statement, waitingTransactions: transaction }: PoolUsage) => ({
+    statement,
+    transaction,
+  })
+  gaugeOf('boxoffice_pool_connections', ['database', 'state'], 'sum', ofPools(connectionsOf))
+  gaugeOf('boxoffice_pool_waiting', ['database', 'kind'], 'sum', ofPools(waitingFor))
+  gaugeOf('boxoffice_pool_max_connections', ['database'], 'sum', () =>
+    Object.entries(sources.poolUsage()).map(([database, { max }]) => [[database], max]),
   )
 
-  const ready = sampled(isReady, limits)
-  gaugeOf(
-    'boxoffice_database_ready',
-    '1 if the database answers, accepts writes and is migrated',
-    [],
-    'min',
-    async () => [[[], (await ready()) ? 1 : 0]],
-  )
-  const servers = sampled(inspectServers, limits)
-  const serversGauge = (name: string, help: string, value: keyof Servers) =>
-    gaugeOf(name, help, [], 'max', async () => {
-      const found = await servers()
-      return found ? [[[], found[value]]] : []
-    })
-  serversGauge(
-    'boxoffice_shards_unreachable',
-    'Parts of the tables of sales on servers of a cluster that are out of reach',
-    'unreachableShards',
-  )
-  serversGauge(
-    'boxoffice_prepared_transactions',
-    'Transactions that have been prepared for more than a minute, and hold their locks',
-    'preparedTransactions',
-  )
-  const backlog = sampled(countBacklog, limits)
-  const backlogGauge = (
-    name: string,
-    help: string,
-    label: string,
-    valuesOf: (backlog: Backlog) => Record<string, number | undefined>,
-  ) =>
-    gaugeOf(name, help, [label], 'max', async () => {
-      const counted = await backlog()
-      return counted ? samplesOf(valuesOf(counted)) : []
-    })
-  const ofQueues =
-    (column: keyof Backlog['queues'][string]) =>
-    ({ queues }: Backlog) =>
-      Object.fromEntries(Object.entries(queues).map(([queue, counts]) => [queue, counts[column]]))
-  const atMost = 'at most 10000'
-  backlogGauge('boxoffice_jobs_due', `Jobs that are due, ${atMost}`, 'queue', ofQueues('due'))
-  backlogGauge('boxoffice_jobs_late', `Jobs due for more than a minute, ${atMost}`, 'queue', ofQueues('late'))
-  backlogGauge('boxoffice_jobs_dead', `Jobs that were given up, ${atMost}`, 'queue', ofQueues('dead'))
-  backlogGauge(
-    'boxoffice_payments',
-    `Payments that hold places, ${atMost} together`,
-    'status',
-    ({ payments }) => payments,
-  )
-  backlogGauge(
-    'boxoffice_refunds',
-    `Refunds that are not done, ${atMost} of each status`,
-    'status',
-    ({ refunds }) => refunds,
-  )
+  const ready = sampled(sources.isReady, limits)
+  gaugeOf('boxoffice_database_ready', [], 'min', async () => [[[], (await ready()) ? 1 : 0]])
+
+  const servers = sampled(sources.inspectServers, limits)
+  const ofServers = (value: keyof Servers) => async (): Promise<Sample[]> => {
+    const found = await servers()
+    return found ? [[[], found[value]]] : []
+  }
+  gaugeOf('boxoffice_shards_unreachable', [], 'max', ofServers('unreachableShards'))
+  gaugeOf('boxoffice_prepared_transactions', [], 'max', ofServers('preparedTransactions'))
+
+  const backlog = sampled(sources.countBacklog, limits)
+  const ofBacklog = (valuesOf: (backlog: Backlog) => Record<string, number | undefined>) => async () => {
+    const counted = await backlog()
+    return counted ? samplesOf(valuesOf(counted)) : []
+  }
+  const ofQueues = (column: keyof Backlog['queues'][string]) =>
+    ofBacklog(({ queues }) =>
+      Object.fromEntries(Object.entries(queues).map(([queue, counts]) => [queue, counts[column]])),
+    )
+  gaugeOf('boxoffice_jobs_due', ['queue'], 'max', ofQueues('due'))
+  gaugeOf('boxoffice_jobs_late', ['queue'], 'max', ofQueues('late'))
+  gaugeOf('boxoffice_jobs_dead', ['queue'], 'max', ofQueues('dead'))
+  const ofPayments = ofBacklog(({ payments }) => payments)
+  const ofRefunds = ofBacklog(({ refunds }) => refunds)
+  gaugeOf('boxoffice_payments', ['status'], 'max', ofPayments)
+  gaugeOf('boxoffice_refunds', ['status'], 'max', ofRefunds)
 }

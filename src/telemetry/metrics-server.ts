@@ -12,13 +12,11 @@ const limits = {
 }
 const maxConnections = 32
 
+type Log = { info(message: string): void }
+
 /** Serves `/metrics` on a port of its own, and nothing else. Scrapes at the same time share one collection.
  *  Throws an error that names the setting if the port can't be had. The returned function closes it. */
-export async function serveMetrics(
-  { host, metricsPort: port }: { host: string; metricsPort: number },
-  collect: () => Promise<string>,
-  log: { info(message: string): void },
-): Promise<() => void> {
+export async function serveMetrics(host: string, port: number, collect: () => Promise<string>, log: Log) {
   let running: Promise<string> | null = null
   async function answerTo({ method, url }: IncomingMessage): Promise<[status: number, body: string]> {
     if (url?.split('?', 1)[0] !== '/metrics') return [404, 'Not found\n']

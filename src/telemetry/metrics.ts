@@ -6,54 +6,52 @@ import { addDatabaseMetrics, type DatabaseSources } from './database-metrics.ts'
 
 const latencyBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 16]
 
+const batchSizes = [1, 2, 4, 8, 16, 32, 64]
+const jobBuckets = [0.01, 0.1, 1, 10, 60]
+
+const helpOf = {
+  boxoffice_processes: 'Processes behind this port',
+  boxoffice_requests_total:
+    'Requests answered, by route, GraphQL operation, HTTP status and first error code',
+  boxoffice_request_duration_seconds:
+    'Time from the arrival of a request to the end of its answer, without event streams',
+  boxoffice_batch_waiting: 'Jobs that wait to be written together',
+  boxoffice_batch_size: 'Jobs written together',
+  boxoffice_cache_lookups_total: 'Keys looked up in a cache',
+  boxoffice_changes_total: 'Changes of payments, tickets and rates that this process has committed',
+  boxoffice_job_duration_seconds: 'Runs of background jobs',
+}
+
 /** Creates the metrics of this process: Node's, those of its work, and those that are read from the database
  *  when they are asked for. */
 export function createMetrics(sources: DatabaseSources) {
   const registry = new Registry()
   const registers = [registry]
-  const counterOf = <Label extends string>(name: string, help: string, labelNames: Label[]) =>
-    new Counter({ name, help, labelNames, registers })
-  const histogramOf = <Label extends string>(
-    name: string,
-    help: string,
-    labelNames: Label[],
-    buckets: number[],
-  ) => new Histogram({ name, help, labelNames, buckets, registers })
+  const described = <Label extends string>(name: keyof typeof helpOf, ...labelNames: Label[]) => ({
+    name,
+    help: helpOf[name],
+    labelNames,
+    registers,
+  })
   collectDefaultMetrics({ register: registry })
   addDatabaseMetrics(registers, sources)
   // Counts the processes behind a port, to divide their sums by.
-  new Gauge({ name: 'boxoffice_processes', help: 'Processes behind this port', registers }).set(1)
-  const requests = counterOf(
-    'boxoffice_requests_total',
-    'Requests answered, by route, GraphQL operation, HTTP status and first error code',
-    ['method', 'route', 'operation', 'status', 'code'],
+  new Gauge(described('boxoffice_processes')).set(1)
+  const requests = new Counter(
+    described('boxoffice_requests_total', 'method', 'route', 'operation', 'status', 'code'),
   )
-  const latency = histogramOf(
-    'boxoffice_request_duration_seconds',
-    'Time from the arrival of a request to the end of its answer, without event streams',
-    ['method', 'route', 'operation'],
-    latencyBuckets,
-  )
-  const waiting = new Gauge({
-    name: 'boxoffice_batch_waiting',
-    help: 'Jobs that wait to be written together',
-    labelNames: ['queue'],
-    registers,
+  const latency = new Histogram({
+    ...described('boxoffice_request_duration_seconds', 'method', 'route', 'operation'),
+    buckets: latencyBuckets,
   })
-  const batchSizes = [1, 2, 4, 8, 16, 32, 64]
-  const batches = histogramOf('boxoffice_batch_size', 'Jobs written together', ['queue'], batchSizes)
-  const lookups = counterOf('boxoffice_cache_lookups_total', 'Keys looked up in a cache', ['cache', 'result'])
-  const changes = counterOf(
-    'boxoffice_changes_total',
-    'Changes of payments, tickets and rates that this process has committed',
-    ['type', 'mode'],
-  )
-  const jobs = histogramOf(
-    'boxoffice_job_duration_seconds',
-    'Runs of background jobs',
-    ['name', 'outcome'],
-    [0.01, 0.1, 1, 10, 60],
-  )
+  const waiting = new Gauge(described('boxoffice_batch_waiting', 'queue'))
+  const batches = new Histogram({ ...described('boxoffice_batch_size', 'queue'), buckets: batchSizes })
+  const lookups = new Counter(described('boxoffice_cache_lookups_total', 'cache', 'result'))
+  const changes = new Counter(described('boxoffice_changes_total', 'type', 'mode'))
+  const jobs = new Histogram({
+    ...described('boxoffice_job_duration_seconds', 'name', 'outcome'),
+    buckets: jobBuckets,
+  })
   for (const queue of ['holds', 'payments', 'check-ins']) {
     waiting.set({ queue }, 0)
     batches.zero({ queue })

@@ -5,10 +5,8 @@ import type { DatabaseSources } from './database-metrics.ts'
 
 /** Turns on the metrics and traces that the settings ask for. Modules are imported on demand: what is off is not even
  *  loaded. */
-export async function openTelemetry(
-  { host, metricsPort, hasTraces, webConcurrency }: Config,
-  sources: DatabaseSources,
-) {
+export async function openTelemetry(config: Config, sources: DatabaseSources) {
+  const { host, metricsPort, hasTraces, webConcurrency } = config
   const tracing = hasTraces ? await import('./tracing.ts') : null
   const metrics = metricsPort === undefined ? null : (await import('./metrics.ts')).createMetrics(sources)
   const closing: (() => unknown)[] = []
@@ -32,7 +30,7 @@ export async function openTelemetry(
       const { registry } = metrics
       if (webConcurrency > 1) return (await import('./cluster-metrics.ts')).answerPrimary(registry)
       const { serveMetrics } = await import('./metrics-server.ts')
-      closing.push(await serveMetrics({ host, metricsPort }, () => registry.metrics(), log))
+      closing.push(await serveMetrics(host, metricsPort, () => registry.metrics(), log))
     },
     /** Closes the port of the metrics, and sends the last spans. */
     close: () => Promise.all(closing.map((close) => close())),

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import {
   type Context,
   context,
-  createTraceState,
   DiagLogLevel,
   diag,
+  propagation,
   ROOT_CONTEXT,
   type Span,
   SpanKind,
@@ -21,7 +21,6 @@ import {
 } from '@opentelemetry/resources'
 import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace-node'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { type CallerSpan, callerSpanOf } from '../http/request-id.ts'
 import { errorCode, Refusal } from '../shared/errors.ts'
 import type { Tracer } from '../shared/instruments.ts'
 import { withTimeout } from '../shared/timers.ts'
@@ -76,16 +75,6 @@ const createTracer = (spans: SpanTracer): Tracer => ({
   detached: (work) => context.with(ROOT_CONTEXT, work),
 })
 
-/** Returns the context of a request: below the caller's span, if it sent one. */
-const contextBelow = (caller: CallerSpan | null, tracestate: unknown): Context =>
-  caller
-    ? trace.setSpanContext(ROOT_CONTEXT, {
-        ...caller,
-        isRemote: true,
-        traceState: typeof tracestate === 'string' ? createTraceState(tracestate) : undefined,
-      })
-    : ROOT_CONTEXT
-
 /** Starts the OpenTelemetry SDK, which reads its standard environment variables by itself. Spans are sent in
  *  batches; if the collector is away, those beyond the SDK's queue are dropped, and `onLoss` is called once a
  *  minute. `close` sends the spans that are left, and waits two seconds for it at most. */
@@ -108,8 +97,7 @@ export function startTracing(onLoss: () => void) {
       .merge(detectResources({ detectors: [envDetector] })),
     spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())],
   })
-  // Nothing is sent to other services, so nothing is propagated.
-  provider.register({ propagator: null })
+  provider.register()
   const spans = provider.getTracer('boxoffice')
   return {
     tracer: createTracer(spans),
@@ -129,10 +117,10 @@ export function traceRequests(app: FastifyInstance, spans: SpanTracer): void {
     const { method, headers, routeOptions } = request
     const { url: route } = routeOptions
     if (route !== undefined && untraced.has(route)) return done()
-    const caller = callerSpanOf(headers)
+    const parent = propagation.extract(ROOT_CONTEXT, headers)
+    const caller = trace.getSpanContext(parent)
     const attributes = { 'http.request.method': method, ...(route !== undefined && { 'http.route': route }) }
     const name = route === undefined ? method : `${method} ${route}`
-    const parent = contextBelow(caller, headers.tracestate)
     const span = spans.startSpan(name, { kind: SpanKind.SERVER, attributes }, parent)
     const inside = trace.setSpan(parent, span)
     traced.set(request, { span, inside })

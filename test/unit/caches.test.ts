@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm'
 import { parse } from 'graphql'
 import { expect, test } from 'vitest'
 import { TrialCache } from '../../src/cache/trial-cache.ts'
-import { bytesOf, PreparedDocuments } from '../../src/graphql-server/prepared-document.ts'
+import { bytesOf, prepareDocuments } from '../../src/graphql-server/prepared-document.ts'
 
 const times = (count: number, part: (index: number) => string) =>
   Array.from({ length: count }, (_, index) => part(index)).join(' ')
@@ -56,7 +56,7 @@ test('keeping an absent entry has no effect', () => {
 })
 
 test('a document in use survives a flood of other documents', () => {
-  const documents = new PreparedDocuments()
+  const documents = prepareDocuments()
   const flood = () => {
     for (let index = 0; index < 20_000; index++)
       documents.prepare(`{ stranger${index} } #${'x'.repeat(1_000)}`)
@@ -71,7 +71,7 @@ test('a document in use survives a flood of other documents', () => {
 })
 
 test('a text that is no document is prepared as one without operations', () => {
-  const prepared = new PreparedDocuments().prepare('{')
+  const prepared = prepareDocuments().prepare('{')
   expect(prepared.document).toBeNull()
   expect(prepared.factsOf(null)).toBeNull()
 })

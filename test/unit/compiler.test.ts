@@ -11,7 +11,10 @@ import {
 } from 'graphql'
 import { createYoga, type Plugin } from 'graphql-yoga'
 import { beforeEach, expect, test } from 'vitest'
-import { CompiledOperation } from '../../src/graphql-server/compiler/compiled-operation.ts'
+import {
+  type CompiledOperation,
+  compiledOperation,
+} from '../../src/graphql-server/compiler/compiled-operation.ts'
 import {
   type ExecutionContext,
   limitedExecution,
@@ -128,7 +131,7 @@ function operationOf(document: DocumentNode, name?: string | null): CompiledOper
   const operation = getOperationAST(document, name)
   const text = document.loc?.source.body ?? ''
   if (!operation) return null
-  const found = operations.get(text) ?? new CompiledOperation(schema, document, operation)
+  const found = operations.get(text) ?? compiledOperation(schema, document, operation)
   operations.set(text, found)
   return found
 }

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { builder } from '../../src/graphql/builder.ts'
 import { mutation, oneObject } from '../../src/graphql/mutation-result.ts'
 import type { NodeLookup } from '../../src/graphql/needs.ts'
-import { PreparedDocuments } from '../../src/graphql-server/prepared-document.ts'
+import { prepareDocuments } from '../../src/graphql-server/prepared-document.ts'
 import { schema } from '../../src/graphql-server/schema.ts'
 import { type Route, route } from '../../src/rest/route.ts'
 
@@ -67,12 +67,12 @@ test.each([
   ['{ __proto__ }', false],
   ['{ __schema { description } }', false],
 ])('the answer to %s may be shared: %s', (text, isShared) => {
-  expect(new PreparedDocuments().prepare(text).factsOf(null)).toMatchObject({ isShared, stream: null })
+  expect(prepareDocuments().prepare(text).factsOf(null)).toMatchObject({ isShared, stream: null })
 })
 
 test('a subscription is sent as its root field says, also in a fragment', () => {
   const text =
     'subscription { ...Root } fragment Root on Subscription { ticketRates(of: { eventId: "x" }) { id } }'
-  const facts = new PreparedDocuments().prepare(text).factsOf(null)
+  const facts = prepareDocuments().prepare(text).factsOf(null)
   expect(facts?.stream?.latestBy?.({ id: 'rate_1' })).toBe('rate_1')
 })

@@ -3,98 +3,88 @@ import {
   type GraphQLError,
   type GraphQLSchema,
   getVariableValues,
-  Kind,
   type OperationDefinitionNode,
   type VariableNode,
   visit,
 } from 'graphql'
 import { requestLimits } from '../../shared/request-limits.ts'
+import { fragmentsOf } from '../bounded-validation.ts'
 import { costCheck, type Measured } from '../operation-cost.ts'
 import { compileOperation, type RootField } from './compile.ts'
 import { NotCompiled } from './complete-value.ts'
-import { executeFields, executeFieldsSerially, type Outcomes } from './execute-fields.ts'
-import type { OperationSource } from './resolve-info.ts'
+import { executeFields, executeSerially, type Outcomes } from './execute-fields.ts'
 import { ResponseBuffer, type Variables } from './response-buffer.ts'
 
 // Compiled variants of one operation, one per combination of @skip and @include. graphql-js executes the rest.
 const maxVariants = 16
 
 /** One operation of a document, compiled on demand. */
-export class CompiledOperation {
-  readonly document: DocumentNode
-  readonly #source: Omit<OperationSource, 'variables'>
+export type CompiledOperation = ReturnType<typeof compiledOperation>
+
+/** Prepares an operation to be executed. Nothing is compiled yet. */
+export function compiledOperation(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
+) {
+  const source = { schema, operation, fragments: Object.fromEntries(fragmentsOf(document)) }
+  const checkCost = costCheck(source)
   // Variables that @skip and @include read: each combination of their values is compiled separately.
-  readonly #directiveVariables = new Set<string>()
+  const directiveVariables = new Set<string>()
+  const addVariable = ({ name }: VariableNode) => void directiveVariables.add(name.value)
+  visit(document, { Directive: (directive) => void visit(directive, { Variable: addVariable }) })
   // By the values of those variables; null if that variant can't be compiled.
-  readonly #variants = new Map<string, RootField[] | null>()
-  readonly #checkCost: ReturnType<typeof costCheck>
+  const variants = new Map<string, RootField[] | null>()
 
-  constructor(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode) {
-    this.document = document
-    const fragments = Object.fromEntries(
-      document.definitions.flatMap((definition) =>
-        definition.kind === Kind.FRAGMENT_DEFINITION ? [[definition.name.value, definition]] : [],
-      ),
-    )
-    this.#source = { schema, operation, fragments }
-    const addVariable = ({ name }: VariableNode) => void this.#directiveVariables.add(name.value)
-    visit(document, { Directive: (directive) => void visit(directive, { Variable: addVariable }) })
-    this.#checkCost = costCheck(this.#source)
-  }
+  const coerce = (variables: Variables, maxErrors: number) =>
+    getVariableValues(schema, operation.variableDefinitions ?? [], variables, { maxErrors })
 
-  /** Number of compiled variants. */
-  get variants(): number {
-    return this.#variants.size
-  }
-
-  #coerce(variables: Variables, maxErrors: number) {
-    const { schema, operation } = this.#source
-    return getVariableValues(schema, operation.variableDefinitions ?? [], variables, { maxErrors })
-  }
-
-  /** Measures the operation with these variables, which are valid. Returns the error if it is too complex. */
-  #excessWith(variables: Variables, coerced: Variables, measured?: Measured): GraphQLError | null {
-    const { complexity, excess } = this.#checkCost(variables, coerced)
+  // Measures the operation with these variables, which are valid. Returns the error if it is too complex.
+  function excessWith(variables: Variables, coerced: Variables, measured?: Measured): GraphQLError | null {
+    const { complexity, excess } = checkCost(variables, coerced)
     if (measured) measured.cost = complexity
     return excess
   }
 
-  /** Returns the errors with which the operation must not be executed: a few of invalid variables, because graphql-js
-   *  prints the input in each, or that it is too complex. Null if it may be. */
-  errorsWith(variables: Variables, measured?: Measured): readonly GraphQLError[] | null {
-    const { errors, coerced } = this.#coerce(variables, requestLimits.maxGraphqlErrors)
-    for (const { extensions } of errors ?? []) extensions.http = { status: 400 }
-    const excess = coerced && this.#excessWith(variables, coerced, measured)
-    return errors ?? (excess ? [excess] : null)
-  }
-
-  /** Resolves to the bytes of the response, or to the outcomes so far if graphql-js must take over. A query
-   *  can run again without harm. A mutation must not, so graphql-js replays its outcomes. */
-  async execute(context: unknown, variables: Variables, measured?: Measured): Promise<Buffer | Outcomes> {
-    const outcomes: Outcomes = new Map()
-    const { coerced } = this.#coerce(variables, 1)
-    if (!coerced || this.#excessWith(variables, coerced, measured)) return outcomes
-    const key = JSON.stringify([...this.#directiveVariables].map((name) => coerced[name]))
-    try {
-      const fields = this.#variantFor(key, coerced)
-      if (!fields) return outcomes
-      const response = new ResponseBuffer(context, coerced)
-      if (this.#source.operation.operation === 'mutation')
-        await executeFieldsSerially(fields, response, outcomes)
-      else await executeFields(fields, response)
-      return response.bytes()
-    } catch (error) {
-      if (error instanceof NotCompiled) this.#variants.set(key, null)
-      return outcomes
-    }
-  }
-
-  #variantFor(key: string, variables: Variables): RootField[] | null {
-    const known = this.#variants.get(key)
+  function variantFor(key: string, variables: Variables): RootField[] | null {
+    const known = variants.get(key)
     if (known !== undefined) return known
-    if (this.#variants.size === maxVariants) return null
-    const compiled = compileOperation({ ...this.#source, variables })
-    this.#variants.set(key, compiled)
+    if (variants.size === maxVariants) return null
+    const compiled = compileOperation({ ...source, variables })
+    variants.set(key, compiled)
     return compiled
+  }
+
+  return {
+    document,
+    /** Number of compiled variants. */
+    countVariants: () => variants.size,
+    /** Returns the errors with which the operation must not be executed: a few of invalid variables, because graphql-js
+     *  prints the input in each, or that it is too complex. Null if it may be. */
+    errorsWith(variables: Variables, measured?: Measured): readonly GraphQLError[] | null {
+      const { errors, coerced } = coerce(variables, requestLimits.maxGraphqlErrors)
+      for (const { extensions } of errors ?? []) extensions.http = { status: 400 }
+      const excess = coerced && excessWith(variables, coerced, measured)
+      return errors ?? (excess ? [excess] : null)
+    },
+    /** Resolves to the bytes of the response, or to the outcomes so far if graphql-js must take over. A query
+     *  can run again without harm. A mutation must not, so graphql-js replays its outcomes. */
+    async execute(context: unknown, variables: Variables, measured?: Measured): Promise<Buffer | Outcomes> {
+      const outcomes: Outcomes = new Map()
+      const { coerced } = coerce(variables, 1)
+      if (!coerced || excessWith(variables, coerced, measured)) return outcomes
+      const key = JSON.stringify([...directiveVariables].map((name) => coerced[name]))
+      try {
+        const fields = variantFor(key, coerced)
+        if (!fields) return outcomes
+        const response = new ResponseBuffer(context, coerced)
+        if (operation.operation === 'mutation') await executeSerially(fields, response, outcomes)
+        else await executeFields(fields, response)
+        return response.bytes()
+      } catch (error) {
+        if (error instanceof NotCompiled) variants.set(key, null)
+        return outcomes
+      }
+    },
   }
 }

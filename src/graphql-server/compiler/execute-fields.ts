@@ -3,7 +3,7 @@ import type { RootField } from './compile.ts'
 import type { ResponseBuffer } from './response-buffer.ts'
 
 /** Result or error of each mutation field that has run, by response key. graphql-js continues from there. */
-export type Outcomes = Map<string, () => unknown>
+export type Outcomes = Map<string, Promise<unknown>>
 
 const begin = Buffer.from('{"data":{')
 const end = Buffer.from('}}')
@@ -31,23 +31,12 @@ export async function executeFields(fields: RootField[], response: ResponseBuffe
 }
 
 /** Executes the root fields of a mutation one after the other, each with its whole selection. */
-export async function executeFieldsSerially(
-  fields: RootField[],
-  response: ResponseBuffer,
-  outcomes: Outcomes,
-): Promise<void> {
+export async function executeSerially(fields: RootField[], response: ResponseBuffer, outcomes: Outcomes) {
   response.write(() => json.raw(begin))
   for (const [index, field] of fields.entries()) {
-    let value: unknown
-    try {
-      value = await field.resolve(response)
-      outcomes.set(field.responseKey, () => value)
-    } catch (error) {
-      outcomes.set(field.responseKey, () => {
-        throw error
-      })
-      throw error
-    }
+    const outcome = (async () => field.resolve(response))()
+    outcomes.set(field.responseKey, outcome)
+    const value = await outcome
     response.write(() => {
       json.raw(keyLiteral(field, index))
       field.completeValue(value, response)

@@ -18,8 +18,8 @@ export function replayOutcomes(schema: GraphQLSchema): void {
   for (const field of Object.values(schema.getMutationType()?.getFields() ?? {})) {
     const { resolve } = field
     field.resolve = (root: Outcomes | object | undefined, args, ctx, info) => {
-      const outcome = root instanceof Map && root.get(String(info.path.key))
-      return outcome ? outcome() : resolve?.(root, args, ctx, info)
+      const outcome = root instanceof Map ? root.get(String(info.path.key)) : undefined
+      return outcome ?? resolve?.(root, args, ctx, info)
     }
   }
 }

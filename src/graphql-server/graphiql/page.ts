@@ -1,4 +1,4 @@
-import { hashOf, iconUrl } from '../../http/html.ts'
+import { hashOf, iconUrl, policyOf } from '../../http/html.ts'
 import { Representation } from '../../http/representation.ts'
 import type { FindExampleValues } from '../../rest/openapi/example-ids.ts'
 import { makeOnce } from '../../shared/make-once.ts'
@@ -45,19 +45,16 @@ const hashesOf = (html: string) =>
   [...html.matchAll(/<script>(.*?)<\/script>/gs)].map(([, script = '']) => hashOf(script))
 
 // Allows only the scripts in the page, by hash. The editor adds inline styles and starts workers from blobs.
-const policyOf = (html: string) =>
-  [
-    "default-src 'none'",
+const policyOfEditor = (html: string) =>
+  policyOf(
     `script-src ${hashesOf(html).join(' ')}`,
     "style-src 'unsafe-inline'",
     'worker-src blob:',
     'font-src data:',
     'img-src data:',
     "connect-src 'self'",
-    "base-uri 'none'",
     "form-action 'none'",
-    "frame-ancestors 'none'",
-  ].join('; ')
+  )
 
 async function render(findExamples: FindExampleValues | undefined): Promise<Representation> {
   const examples = await findExamples?.()
@@ -74,7 +71,7 @@ async function render(findExamples: FindExampleValues | undefined): Promise<Repr
     status: 200,
     headers: {
       'content-type': 'text/html; charset=utf-8',
-      'content-security-policy': policyOf(html),
+      'content-security-policy': policyOfEditor(html),
       'cache-control': 'no-cache',
       vary: 'accept, accept-encoding',
     },

@@ -1,12 +1,10 @@
 import { createSourceEventStream, execute, type GraphQLError, locatedError } from 'graphql'
 import type { Streaming } from '../../graphql/needs.ts'
-import type { Log } from '../../http/mask-error.ts'
 import type { Context } from '../../request/context.ts'
 import { requestLimits } from '../../shared/request-limits.ts'
 import type { CompiledOperation } from '../compiler/compiled-operation.ts'
-import { toClientError } from '../errors.ts'
+import { type Origin, toClientError } from '../errors.ts'
 import { schema } from '../schema.ts'
-import { nextEvent } from './event-stream.ts'
 
 /** A subscription that passed validation. */
 export type LiveOperation = {
@@ -15,9 +13,6 @@ export type LiveOperation = {
   variables: Record<string, unknown>
   stream: Streaming<unknown>
 }
-
-/** Request that opened a stream, for the errors in it. */
-export type Origin = { requestId: string; log: Log }
 
 /** Errors that a subscription is refused with. */
 class RefusedOperation extends AggregateError {}
@@ -50,14 +45,9 @@ export async function openSource(operation: LiveOperation, ctx: Context): Promis
   throw new RefusedOperation(source.errors ?? [])
 }
 
-/** Executes the selection of an operation on an event. Returns the bytes to send. */
-export async function toEvent(
-  operation: LiveOperation,
-  { event, id }: { event: unknown; id: string | undefined },
-  ctx: Context,
-  origin: Origin,
-): Promise<Buffer> {
+/** Executes the selection of an operation on an event. Returns the result as JSON. */
+export async function executeOn(event: object, operation: LiveOperation, ctx: Context, origin: Origin) {
   const { data, errors } = await execute({ ...argumentsOf(operation, ctx), rootValue: event })
   const shown = errors?.slice(0, requestLimits.maxErrors).map((error) => toClientError(error, false, origin))
-  return Buffer.from(nextEvent(JSON.stringify({ ...(shown && { errors: shown }), data }), id))
+  return JSON.stringify({ ...(shown && { errors: shown }), data })
 }

@@ -1,25 +1,26 @@
 import { setImmediate } from 'node:timers/promises'
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify'
 import type { Authenticated } from '../../auth/caller.ts'
+import type { Config } from '../../config/config.ts'
 import { isUnavailable } from '../../database/database.ts'
 import { clientAddress } from '../../http/connection-limits.ts'
 import { contextOf, type Services } from '../../request/context.ts'
 import { busy } from '../../shared/errors.ts'
 import { sha256 } from '../../shared/ids.ts'
+import type { Origin } from '../errors.ts'
 import { FairTurns } from '../fair-turns.ts'
 import { completeEvent, EventStream, nextEvent, sendOneEvent } from './event-stream.ts'
 import { Audience, FanOut } from './fan-out.ts'
 import {
   type Events,
+  executeOn,
   failureToJson,
   isRefused,
   type LiveOperation,
-  type Origin,
   openSource,
-  toEvent,
 } from './live-operation.ts'
-import { type Member, Sessions } from './sessions.ts'
-import { countStreams, type StreamLimits } from './stream-limits.ts'
+import { type Member, watchSessions } from './sessions.ts'
+import { countStreams } from './stream-limits.ts'
 
 /** A subscription of a caller. */
 type Subscription = { operation: LiveOperation; origin: Origin; authenticated: Authenticated }
@@ -38,48 +39,24 @@ const finalEvents = (error: unknown, origin: Origin): string =>
 // Time for which the bytes of an event are kept for other streams of the same operation and caller.
 const keptMs = 1_000
 
-/** Sources of the events of subscriptions. Subscriptions of the same operation whose callers see the same share
+/** Opens sources of the events of subscriptions. Subscriptions of the same operation whose callers see the same share
  *  one execution: all of it if only latest states are sent; else that on each event, because each stream goes
  *  through its events by itself. */
-class LiveSources {
-  readonly #services: Services
-  readonly #fanOut = new FanOut()
-  readonly #turns = new FairTurns()
-  readonly #executed = new WeakMap<object, Map<string, Promise<Executed>>>()
-  readonly #shared = new Map<string, Promise<Opened>>()
+function liveSources(services: Services) {
+  const fanOut = new FanOut()
+  const turns = new FairTurns()
+  const executedOn = new WeakMap<object, Map<string, Promise<Executed>>>()
+  const shared = new Map<string, Promise<Opened>>()
 
-  constructor(services: Services) {
-    this.#services = services
-  }
-
-  /** Opens the source of a subscription, after the event that its client has received last. */
-  open(subscription: Subscription, lastEventId: string | undefined): Promise<Opened> {
-    const { operation, authenticated } = subscription
-    const open = () => openSource(operation, { ...contextOf(this.#services, authenticated), lastEventId })
-    const { compiled, operationName, variables, stream } = operation
-    const asked = [compiled.document.loc?.source.body, operationName, variables, authenticated.caller]
-    const key = sha256(JSON.stringify(asked))
-    if (!stream.latestBy) return open().then((events) => this.#own(events, subscription, key))
-    const found = this.#shared.get(key)
-    if (found) return found
-    const forget = () => {
-      if (this.#shared.get(key) === opened) this.#shared.delete(key)
-    }
-    const opened = open().then((events) => this.#audience(events, subscription, forget))
-    this.#shared.set(key, opened)
-    // A refusal is not kept.
-    opened.catch(forget)
-    return opened
-  }
-
-  #audience(events: Events, { operation, origin, authenticated }: Subscription, forget: () => void): Opened {
+  function forAudience(events: Events, subscription: Subscription, forget: () => void): Opened {
+    const { operation, origin, authenticated } = subscription
     const audience = new Audience()
     const run = async () => {
       for await (const event of events) {
-        const ctx = contextOf(this.#services, authenticated)
-        const bytes = await toEvent(operation, { event, id: undefined }, ctx, origin)
-        audience.set(operation.stream.latestBy?.(event) ?? '', bytes)
-        this.#fanOut.publish(audience)
+        const ctx = contextOf(services, authenticated)
+        const result = await executeOn(event, operation, ctx, origin)
+        audience.set(operation.stream.latestBy?.(event) ?? '', Buffer.from(nextEvent(result)))
+        fanOut.publish(audience)
       }
     }
     lastEvents(run, origin).then((last) => {
@@ -95,7 +72,7 @@ class LiveSources {
       drop,
       join: ({ stream }) => {
         audience.streams.add(stream)
-        this.#fanOut.deliver(stream, audience)
+        fanOut.deliver(stream, audience)
         return () => {
           audience.streams.delete(stream)
           drop()
@@ -104,7 +81,17 @@ class LiveSources {
     }
   }
 
-  #own(events: Events, { operation, origin, authenticated }: Subscription, key: string): Opened {
+  // Readers of the same feed or log get the same objects.
+  function once(event: object, key: string, execute: () => Promise<Executed>): Promise<Executed> {
+    const known = executedOn.get(event) ?? new Map<string, Promise<Executed>>()
+    const executed = known.get(key) ?? execute()
+    if (known.size === 0) setTimeout(() => executedOn.delete(event), keptMs).unref()
+    executedOn.set(event, known.set(key, executed))
+    return executed
+  }
+
+  function forItself(events: Events, subscription: Subscription, key: string): Opened {
+    const { operation, origin, authenticated } = subscription
     const owner = JSON.stringify(authenticated.caller)
     const drop = () => void events.return?.()
     return {
@@ -113,20 +100,21 @@ class LiveSources {
         let hasLeft = false
         stream.lastEventId ??= events.startId
         const run = async () => {
-          await this.#fanOut.whenWritable(stream)
+          await fanOut.whenWritable(stream)
           for await (const event of events) {
             const execute = async () => {
               const id = operation.stream.eventIdOf?.(event)
-              const ctx = contextOf(this.#services, session.authenticated)
-              return { id, bytes: await toEvent(operation, { event, id }, ctx, origin) }
+              const ctx = contextOf(services, session.authenticated)
+              const result = await executeOn(event, operation, ctx, origin)
+              return { id, bytes: Buffer.from(nextEvent(result, id)) }
             }
-            await this.#turns.run(owner, async () => {
-              const { id, bytes } = await this.#once(event, key, execute)
+            await turns.run(owner, async () => {
+              const { id, bytes } = await once(event, key, execute)
               if (hasLeft) return
               stream.write(bytes)
               stream.lastEventId = id
             })
-            await this.#fanOut.whenWritable(stream)
+            await fanOut.whenWritable(stream)
           }
         }
         lastEvents(run, origin).then((last) => hasLeft || stream.end(last))
@@ -138,13 +126,24 @@ class LiveSources {
     }
   }
 
-  // Readers of the same feed or log get the same objects.
-  #once(event: object, key: string, execute: () => Promise<Executed>): Promise<Executed> {
-    const known = this.#executed.get(event) ?? new Map<string, Promise<Executed>>()
-    const executed = known.get(key) ?? execute()
-    if (known.size === 0) setTimeout(() => this.#executed.delete(event), keptMs).unref()
-    this.#executed.set(event, known.set(key, executed))
-    return executed
+  /** Opens the source of a subscription, after the event that its client has received last. */
+  return function openFor(subscription: Subscription, lastEventId: string | undefined): Promise<Opened> {
+    const { operation, authenticated } = subscription
+    const open = () => openSource(operation, { ...contextOf(services, authenticated), lastEventId })
+    const { compiled, operationName, variables, stream } = operation
+    const asked = [compiled.document.loc?.source.body, operationName, variables, authenticated.caller]
+    const key = sha256(JSON.stringify(asked))
+    if (!stream.latestBy) return open().then((events) => forItself(events, subscription, key))
+    const found = shared.get(key)
+    if (found) return found
+    const forget = () => {
+      if (shared.get(key) === opened) shared.delete(key)
+    }
+    const opened = open().then((events) => forAudience(events, subscription, forget))
+    shared.set(key, opened)
+    // A refusal is not kept.
+    opened.catch(forget)
+    return opened
   }
 }
 
@@ -161,109 +160,98 @@ const tickMs = 1_000
 const heartbeatTicks = 15
 const endedPerTurn = 200
 
-/** Open event streams of this process, from their requests to their ends. */
-export class LiveStreams {
-  readonly #log: FastifyBaseLogger
-  readonly #isLeaving: () => boolean
-  readonly #count: ReturnType<typeof countStreams>
-  readonly #sources: LiveSources
-  readonly #sessions: Sessions
-  /** Members that get their heartbeats at the same time. */
-  readonly #beats = Array.from({ length: heartbeatTicks }, () => new Set<Member>())
-  readonly #timer: NodeJS.Timeout
-  #ticks = 0
-  #opened = 0
-
-  constructor(services: Services, log: FastifyBaseLogger, limits: StreamLimits, isLeaving: () => boolean) {
-    this.#log = log
-    this.#isLeaving = isLeaving
-    this.#count = countStreams(limits)
-    this.#sources = new LiveSources(services)
-    this.#sessions = new Sessions(services.db, {
-      onRevoked: (members, refusal) =>
-        void this.#endAll(members, ({ origin }) => finalEvents(refusal, origin)),
-      onChanged: (member) => void this.#reopen(member),
-    })
-    this.#timer = setInterval(() => this.#tick(), tickMs).unref()
+// In turns of the event loop: ten thousand at once would keep requests waiting.
+async function endAll(members: Iterable<Member>, eventsFor: (member: Member) => string = () => '') {
+  let ended = 0
+  for (const member of [...members]) {
+    member.stream.end(eventsFor(member))
+    if (++ended % endedPerTurn === 0) await setImmediate()
   }
+}
 
-  /** Answers a subscription with an event stream. Resolves once it is open, or was refused in it.
-   *  Refuses: RATE_LIMITED, BUSY, BAD_REQUEST. */
-  async open(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    operation: LiveOperation,
-    authenticated: Authenticated,
-  ): Promise<void> {
-    if (this.#isLeaving()) throw busy('The service is shutting down. Try again.')
-    const { credentials } = request
-    // A request's own logger would keep the whole request in memory.
-    const origin = { requestId: request.id, log: this.#log.child({ request_id: request.id }) }
-    const release = this.#count(credentials.hash, clientAddress(request), !operation.stream.latestBy)
-    let opened: Opened | undefined
-    try {
-      const lastEventId = [request.headers['last-event-id']].flat()[0]
-      opened = await this.#sources.open({ operation, origin, authenticated }, lastEventId)
-      const stream = new EventStream(reply)
-      stream.lastEventId = lastEventId
-      const leave = () => {}
-      const member = this.#sessions.add(credentials, authenticated, { operation, origin, stream, leave })
-      const beats = this.#beats[this.#opened++ % heartbeatTicks]
-      beats?.add(member)
-      stream.onClose = () => {
-        release()
-        beats?.delete(member)
-        this.#sessions.remove(member)
-        member.leave()
-      }
-      member.leave = opened.join(member)
-    } catch (error) {
-      release()
-      opened?.drop()
-      if (!isRefused(error)) throw error
-      sendOneEvent(reply, failureToJson(error, origin))
-    }
-  }
-
-  /** Cuts all streams without completing them, so that their clients connect to another process. */
-  async close(): Promise<void> {
-    clearInterval(this.#timer)
-    await this.#endAll(this.#all(), () => '')
-  }
-
-  #all(): Member[] {
-    return this.#beats.flatMap((members) => [...members])
-  }
-
-  #tick(): void {
-    if (this.#isLeaving()) return void this.#endAll(this.#all(), () => '')
-    for (const { stream } of this.#beats[this.#ticks++ % heartbeatTicks] ?? []) stream.beat()
-    void this.#sessions.check()
-  }
-
-  // In turns of the event loop: ten thousand at once would keep requests waiting.
-  async #endAll(members: Iterable<Member>, eventsFor: (member: Member) => string): Promise<void> {
-    let ended = 0
-    for (const member of [...members]) {
-      member.stream.end(eventsFor(member))
-      if (++ended % endedPerTurn === 0) await setImmediate()
-    }
-  }
+/** Keeps the open event streams of this process, from their requests to their ends. */
+export function liveStreams(
+  services: Services,
+  log: FastifyBaseLogger,
+  config: Config,
+  isLeaving: () => boolean,
+) {
+  const count = countStreams(config)
+  const openSourceFor = liveSources(services)
+  const sessions = watchSessions(services.db, {
+    onRevoked: (members, refusal) => void endAll(members, ({ origin }) => finalEvents(refusal, origin)),
+    onChanged: (member) => void reopen(member),
+  })
+  // Members that get their heartbeats at the same time.
+  const beats = Array.from({ length: heartbeatTicks }, () => new Set<Member>())
+  let ticks = 0
+  let opened = 0
+  const all = () => beats.flatMap((members) => [...members])
+  const timer = setInterval(() => {
+    if (isLeaving()) return void endAll(all())
+    for (const { stream } of beats[ticks++ % heartbeatTicks] ?? []) stream.beat()
+    void sessions.check()
+  }, tickMs).unref()
 
   // The caller sees more or less than before.
-  async #reopen(member: Member): Promise<void> {
+  async function reopen(member: Member): Promise<void> {
     const { operation, origin, stream, session } = member
     member.leave()
     member.leave = () => {}
     const { authenticated } = session
     try {
-      const opened = await this.#sources.open({ operation, origin, authenticated }, stream.lastEventId)
-      if (stream.isOver) return opened.drop()
+      const source = await openSourceFor({ operation, origin, authenticated }, stream.lastEventId)
+      if (stream.isOver) return source.drop()
       stream.seen = 0
-      member.leave = opened.join(member)
+      member.leave = source.join(member)
     } catch (error) {
       // After anything but a refusal the client connects again.
       stream.end(isRefused(error) ? finalEvents(error, origin) : '')
     }
+  }
+
+  return {
+    /** Answers a subscription with an event stream. Resolves once it is open, or was refused in it.
+     *  Refuses: RATE_LIMITED, BUSY, BAD_REQUEST. */
+    async open(
+      request: FastifyRequest,
+      reply: FastifyReply,
+      operation: LiveOperation,
+      authenticated: Authenticated,
+    ): Promise<void> {
+      if (isLeaving()) throw busy('The service is shutting down. Try again.')
+      const { credentials } = request
+      // A request's own logger would keep the whole request in memory.
+      const origin = { requestId: request.id, log: log.child({ request_id: request.id }) }
+      const release = count(credentials.hash, clientAddress(request), !operation.stream.latestBy)
+      let source: Opened | undefined
+      try {
+        const lastEventId = [request.headers['last-event-id']].flat()[0]
+        source = await openSourceFor({ operation, origin, authenticated }, lastEventId)
+        const stream = new EventStream(reply)
+        stream.lastEventId = lastEventId
+        const leave = () => {}
+        const member = sessions.add(credentials, authenticated, { operation, origin, stream, leave })
+        const others = beats[opened++ % heartbeatTicks]
+        others?.add(member)
+        stream.onClose = () => {
+          release()
+          others?.delete(member)
+          sessions.remove(member)
+          member.leave()
+        }
+        member.leave = source.join(member)
+      } catch (error) {
+        release()
+        source?.drop()
+        if (!isRefused(error)) throw error
+        sendOneEvent(reply, failureToJson(error, origin))
+      }
+    },
+    /** Cuts all streams without completing them, so that their clients connect to another process. */
+    async close(): Promise<void> {
+      clearInterval(timer)
+      await endAll(all())
+    },
   }
 }

@@ -3,8 +3,9 @@ import type { Authenticated } from '../../auth/caller.ts'
 import type { Credentials } from '../../auth/credentials.ts'
 import type { Database } from '../../database/database.ts'
 import { Refusal } from '../../shared/errors.ts'
+import type { Origin } from '../errors.ts'
 import type { EventStream } from './event-stream.ts'
-import type { LiveOperation, Origin } from './live-operation.ts'
+import type { LiveOperation } from './live-operation.ts'
 
 /** A stream with its operation. */
 export type Member = {
@@ -35,54 +36,47 @@ const maxTogether = 500
 
 const viewOf = ({ caller }: Authenticated): string => JSON.stringify(caller)
 
-/** Credentials of open streams. Each is authenticated again every second or two, so that a stream ends with
- *  its key, and sees no more than a request of its caller would: keys together in one statement. */
-export class Sessions {
-  readonly #db: Database
-  readonly #on: OnChange
-  readonly #sessions = new Map<string, LiveSession>()
-  #due: LiveSession[] = []
-  #isChecking = false
+/** Watches the credentials of open streams. Each is authenticated again every second or two, so that a stream ends
+ *  with its key, and sees no more than a request of its caller would: keys together in one statement. */
+export function watchSessions(db: Database, { onRevoked, onChanged }: OnChange) {
+  const sessions = new Map<string, LiveSession>()
+  let due: LiveSession[] = []
+  let isChecking = false
 
-  constructor(db: Database, on: OnChange) {
-    this.#db = db
-    this.#on = on
-  }
-
-  add(credentials: Credentials, authenticated: Authenticated, stream: Omit<Member, 'session'>): Member {
-    const found = this.#sessions.get(credentials.hash)
-    const session = found ?? { credentials, authenticated, members: new Set() }
-    this.#sessions.set(credentials.hash, session)
-    const member = { ...stream, session }
-    session.members.add(member)
-    return member
-  }
-
-  remove(member: Member): void {
-    const { members, credentials } = member.session
-    members.delete(member)
-    if (members.size === 0) this.#sessions.delete(credentials.hash)
-  }
-
-  /** Authenticates the next ones again. A database that is away ends nobody. */
-  async check(): Promise<void> {
-    if (this.#isChecking) return
-    this.#isChecking = true
-    if (this.#due.length === 0) this.#due = [...this.#sessions.values()]
-    await Promise.all(this.#due.splice(0, maxTogether).map((session) => this.#checkOne(session)))
-    this.#isChecking = false
-  }
-
-  async #checkOne(session: LiveSession): Promise<void> {
+  async function checkOne(session: LiveSession): Promise<void> {
     const { credentials, authenticated, members } = session
     if (members.size === 0) return
     try {
-      const now = await authenticate(this.#db, credentials)
+      const now = await authenticate(db, credentials)
       if (!now) return
       session.authenticated = now
-      if (viewOf(now) !== viewOf(authenticated)) for (const member of members) this.#on.onChanged(member)
+      if (viewOf(now) !== viewOf(authenticated)) for (const member of members) onChanged(member)
     } catch (error) {
-      if (error instanceof Refusal) this.#on.onRevoked(members, error)
+      if (error instanceof Refusal) onRevoked(members, error)
     }
+  }
+
+  return {
+    add(credentials: Credentials, authenticated: Authenticated, stream: Omit<Member, 'session'>): Member {
+      const found = sessions.get(credentials.hash)
+      const session = found ?? { credentials, authenticated, members: new Set() }
+      sessions.set(credentials.hash, session)
+      const member = { ...stream, session }
+      session.members.add(member)
+      return member
+    },
+    remove(member: Member): void {
+      const { members, credentials } = member.session
+      members.delete(member)
+      if (members.size === 0) sessions.delete(credentials.hash)
+    },
+    /** Authenticates the next ones again. A database that is away ends nobody. */
+    async check(): Promise<void> {
+      if (isChecking) return
+      isChecking = true
+      if (due.length === 0) due = [...sessions.values()]
+      await Promise.all(due.splice(0, maxTogether).map(checkOne))
+      isChecking = false
+    },
   }
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Caller } from '../../../src/auth/caller.ts'
-import { PersistedDocuments } from '../../../src/graphql-server/persisted-documents.ts'
+import { persistDocuments } from '../../../src/graphql-server/persisted-documents.ts'
 import { aCatalogue, anEvent, aRateOf } from '../../support/factories.ts'
 import { scopedHeaders } from '../../support/modes.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
@@ -283,7 +283,7 @@ test.each<[string, Caller | null]>([
   ['strangers', null],
   ['publishable keys', publishable],
 ])('%s evict only what they registered', (_who, caller) => {
-  const documents = new PersistedDocuments()
+  const documents = persistDocuments(new Map(), false)
   const register = (query: string, by: Caller | null) => {
     const sent = { query, ...persisted(query) }
     documents.resolve(sent)
