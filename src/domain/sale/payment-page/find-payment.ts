@@ -1,4 +1,4 @@
-import { and, asc, eq, getTableColumns, inArray, sql } from 'drizzle-orm'
+import { and, asc, eq, getTableColumns, inArray, isNull, sql } from 'drizzle-orm'
 import { readByIds, readByOrganization } from '../../../data/by-organization.ts'
 import { fewRowsOf } from '../../../data/json-rows.ts'
 import { anyOf, inOrganization, query } from '../../../data/query.ts'
@@ -17,16 +17,16 @@ import { payments } from '../../payment/table.ts'
 import { refunds } from '../../refund/table.ts'
 import { tickets } from '../../ticket/table.ts'
 import { prices, ticketRates } from '../../ticket-rate/table.ts'
-import { type AutomaticReason, automaticReasons } from '../refund/open-refunds.ts'
+import type { AutomaticReason } from '../refund/open-refunds.ts'
 
 const pageRows = fewRowsOf({
   ...getTableColumns(payments),
   ticketRateId: tickets.ticketRateId,
   /** Seconds left of the hold, by the database's clock; 0 or less if it is overdue. */
   secondsLeft: sql<number>`ceil(extract(epoch from ${payments.expiresAt} - ${nowMs}))::integer`,
-  /** Reason for the first automatic refund of the payment. */
+  /** Reason for the first automatic refund of the payment, which is of no ticket. */
   refundReason: sql<AutomaticReason | null>`(select ${refunds.reason} from ${refunds}
-      where ${and(inOrganization(refunds.organizationId), eq(refunds.paymentId, payments.id), inArray(refunds.reason, automaticReasons))}
+      where ${and(inOrganization(refunds.organizationId), eq(refunds.paymentId, payments.id), isNull(refunds.ticketId))}
       order by ${refunds.createdAt} limit 1)`,
   /** Address among the tickets that the sandbox heeds. */
   testEmail: sql<string | null>`(select ${tickets.email} from ${tickets}

@@ -150,13 +150,7 @@ export async function attemptRefunds({ refunds, isNew }: Opened, ctx: Context): 
 }
 
 /** Reasons for refunds that nobody requested. */
-export const automaticReasons = [
-  'LATE_NO_CAPACITY',
-  'PAID_AFTER_CANCELLATION',
-  'PAID_TWICE',
-  'AMOUNT_MISMATCH',
-] as const
-export type AutomaticReason = (typeof automaticReasons)[number]
+export type AutomaticReason = Exclude<RefundAttempt['reason'], NewRefunds['reason']>
 
 /** Charge, or part of one, that pays for no ticket and must be refunded. Amount in minor units. */
 export type UnearnedCharge = {
