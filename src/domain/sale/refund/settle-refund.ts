@@ -100,30 +100,21 @@ const lowerPayments = query(
   where ${inOrganization(payments.organizationId)} and ${payments.id} = lowered.id`,
 )
 
-const { refundedAt } = tickets
 const returned = arrayRows('returned', {
   id: 'text',
-  amount: tickets.refundedAmount,
-  refundedAt,
+  amount: 'bigint',
+  refundedAt: 'timestamptz(3)',
   refunds: 'jsonb',
+  references: 'text[]',
 })
 
 const countRefunds = query(
   'count_refunds',
   () => sql`
   update ${tickets} set refunded_amount = ${tickets.refundedAmount} + returned.amount, refunded_at = returned."refundedAt",
-    refunds = ${tickets.refunds} || returned.refunds, updated_at = ${nowMs}
+    refunds = ${tickets.refunds} || returned.refunds, updated_at = ${nowMs},
+    corrective_invoice_references = ${tickets.correctiveInvoiceReferences} || returned."references"
   from ${returned.typed} where ${inOrganization(tickets.organizationId)} and ${tickets.id} = returned.id`,
-)
-
-const corrected = arrayRows('corrected', { id: 'text', references: 'text[]' })
-
-const noteInvoices = query(
-  'note_corrective_invoices',
-  () => sql`
-  update ${tickets} set updated_at = ${nowMs},
-    corrective_invoice_references = ${tickets.correctiveInvoiceReferences} || corrected."references"
-  from ${corrected.typed} where ${inOrganization(tickets.organizationId)} and ${tickets.id} = corrected.id`,
 )
 
 // Records the consequences of refunds that have succeeded: the new states of the payments and the tickets, the
@@ -148,26 +139,22 @@ async function recordRefunded(
   const paymentIds = [...new Set(states.map(({ id }) => id))]
   const lower = paymentIds.map((id) => ({ ...current.get(id) }))
   const ofTickets = [...groupBy(succeeded, ({ ticketId }) => ticketId ?? '')].filter(([id]) => id !== '')
-  const returns = ofTickets.map(([id, own]) => ({
-    id,
-    amount: own.reduce((sum, { amount }) => sum + amount, 0),
-    refundedAt: first.succeededAt,
-    refunds: own.map(({ channelId, amount, succeededAt: at }) => ({ channelId, amount, at })),
-  }))
   const soldOf = groupBy(sold, ({ paymentId }) => paymentId)
   const changes = states.map((state) => paymentChange('payment.refunded', state, soldOf.get(state.id) ?? []))
-  await atOnce(
-    lowerPayments(tx, { organizationId, ...lowered.values(lower) }),
-    countRefunds(tx, { organizationId, ...returned.values(returns) }),
-    recordChanges(tx, changes),
-  )
+  await atOnce(lowerPayments(tx, { organizationId, ...lowered.values(lower) }), recordChanges(tx, changes))
   announceOnCommit(tx, 'payments', paymentIds)
   const invoiced = ofTickets.flatMap(([, own]) =>
     own.map(({ id: refundId, paymentId, amount, currency }) => ({ refundId, paymentId, amount, currency })),
   )
   const references = await issueInvoices(tx, { organizationId, mode }, 'corrective', invoiced)
-  const notes = ofTickets.map(([id, own]) => ({ id, references: own.map(({ id }) => references.get(id)) }))
-  await noteInvoices(tx, { organizationId, ...corrected.values(notes) })
+  const returns = ofTickets.map(([id, own]) => ({
+    id,
+    amount: own.reduce((sum, { amount }) => sum + amount, 0),
+    refundedAt: first.succeededAt,
+    refunds: own.map(({ channelId, amount, succeededAt: at }) => ({ channelId, amount, at })),
+    references: own.map(({ id }) => references.get(id)),
+  }))
+  await countRefunds(tx, { organizationId, ...returned.values(returns) })
 }
 
 /** Applies providers' outcomes to refunds of one organization and mode, with all their consequences, in the caller's

@@ -1,14 +1,14 @@
 import { and, eq, sql } from 'drizzle-orm'
 import type { Connection } from '../../../database/database.ts'
-import { groupBy } from '../../../shared/group-by.ts'
 import { newQrCode } from '../../../shared/ids.ts'
 import type { Payment } from '../../payment/table.ts'
 import { paymentMayBecome } from '../../payment/transitions.ts'
+import { findTicketsOfPayments } from '../../ticket/loaders.ts'
 import { isTicket } from '../../ticket/require-ticket.ts'
 import { isNotExpired, tickets } from '../../ticket/table.ts'
 import { queueRefunds, type UnearnedCharge } from '../refund/open-refunds.ts'
 import { type Ending, releaseHolds } from '../release/release-holds.ts'
-import { recordPaid, ticketsToBeSold } from './record-paid.ts'
+import { recordPaid } from './record-paid.ts'
 import { type NewCharge, recordCharges } from './record-reported.ts'
 import {
   endsSession,
@@ -44,12 +44,11 @@ async function loadPayables(tx: Connection, open: LockedSettlement[], from: 'hel
   const [first] = open
   if (!first) return []
   const { organizationId } = first.payment
-  const paymentIds = open.map(({ payment }) => payment.id)
-  const found = await ticketsToBeSold(tx, { organizationId, paymentIds, status: from })
-  const sold = groupBy(found, ({ paymentId }) => paymentId)
+  const keys = open.map(({ payment }) => payment.id)
+  const found = await findTicketsOfPayments(tx, { organizationId, keys })
   return open.map((locked) => ({
     payment: locked.payment,
-    tickets: sold.get(locked.payment.id) ?? [],
+    tickets: found.filter(({ paymentId, status }) => paymentId === locked.payment.id && status === from),
     endsSession: endsSession(locked.settlement) && isOfCurrentSession(locked),
   }))
 }
