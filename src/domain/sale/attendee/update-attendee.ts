@@ -101,7 +101,7 @@ export async function updateAttendees(corrections: AttendeeChanges[], ctx: Conte
       const isLive = ticket.status === 'held' || ticket.status === 'active'
       if (!isLive || isAnonymized(ticket)) throw statusRefusal(ticket, 'updated')
       requireUnused(ticket)
-      refuseIf(checkAge(given, termsOf(ticket)))
+      refuseIf(checkAge(given, { rate: termsOf(ticket) }))
       return correct(ticket, given, termsOf(ticket).language)
     })
     const changed = corrected.flatMap((ticket) => ticket ?? [])

@@ -1,6 +1,6 @@
 import { type GraphQLResolveInfo, Kind, visit } from 'graphql'
 import { z } from 'zod'
-import { builder } from '../../../graphql/builder.ts'
+import { builder, part } from '../../../graphql/builder.ts'
 import { inputOf, inputTypes } from '../../../graphql/input-of.ts'
 import { mutation, oneObject, resultOf } from '../../../graphql/mutation-result.ts'
 import type { FieldNeeds } from '../../../graphql/needs.ts'
@@ -72,11 +72,7 @@ const QuotedTicketRef = builder.objectRef<PricedTicket>('QuotedTicket').implemen
       type: PriceRef,
       description: 'Price of the rate that the ticket would be sold at.',
     }),
-    amounts: t.field({
-      type: AmountsRef,
-      description: 'Cost of the ticket, part by part.',
-      resolve: (ticket) => ticket,
-    }),
+    amounts: t.field(part(AmountsRef, 'Cost of the ticket, part by part.')),
   }),
 })
 
@@ -92,11 +88,6 @@ const QuotedItemRef = builder.objectRef<CheckoutPlan>('QuotedItem').implement({
   }),
 })
 
-const partsOfTotal = [
-  ...(['priceAmount', 'discountAmount', 'supplementsAmount'] as const),
-  ...(['organizationFeeAmount', 'warrantyAmount', 'totalAmount'] as const),
-]
-
 const CheckoutQuoteRef = builder.objectRef<CheckoutPlan>('CheckoutQuote').implement({
   description: 'Quote for a checkout, which holds nothing.',
   fields: (t) => ({
@@ -109,12 +100,18 @@ const CheckoutQuoteRef = builder.objectRef<CheckoutPlan>('CheckoutQuote').implem
     amounts: t.field({
       type: AmountsRef,
       description: 'Cost of all tickets together, part by part.',
-      resolve: ({ tickets, currency }) => {
-        const sums = partsOfTotal.map((part) => [
-          part,
-          tickets.reduce((sum, ticket) => sum + ticket[part], 0),
-        ])
-        return { currency, ...(Object.fromEntries(sums) as Record<(typeof partsOfTotal)[number], number>) }
+      resolve({ tickets, rate }) {
+        const sumOf = (part: `${string}Amount` & keyof PricedTicket) =>
+          tickets.reduce((sum, ticket) => sum + ticket[part], 0)
+        return {
+          currency: rate.currency,
+          priceAmount: sumOf('priceAmount'),
+          discountAmount: sumOf('discountAmount'),
+          supplementsAmount: sumOf('supplementsAmount'),
+          organizationFeeAmount: sumOf('organizationFeeAmount'),
+          warrantyAmount: sumOf('warrantyAmount'),
+          totalAmount: sumOf('totalAmount'),
+        }
       },
     }),
     conditionsChanged: t.exposeBoolean('conditionsChanged', {

@@ -57,22 +57,17 @@ const moreThan = (expected: NonNullable<ExpectedTotal>, totalAmount: number, cur
     ? compareTotal(totalAmount, expected, currency)
     : totalAmount - requireAmount(expected, currency, ['expectedTotal'])
 
-/** Tickets that a checkout would sell, and their prices. Amounts in minor units; `language` is the organization's, for a
- *  checkout that names none. */
+/** Tickets that a checkout would sell, and their prices. Amounts in minor units. */
 export type CheckoutPlan = ReturnType<typeof planOf>
 
 /** Adds up priced tickets of a rate, for a buyer who was shown `expectedTotal`, or nothing. */
-export function planOf(
-  { rate, organization: { currency, language, organizationNumber } }: Terms,
-  tickets: PricedTicket[],
-  expectedTotal?: ExpectedTotal,
-) {
+export function planOf({ rate }: Terms, tickets: PricedTicket[], expectedTotal?: ExpectedTotal) {
   const totalAmount = tickets.reduce((sum, ticket) => sum + ticket.totalAmount, 0)
   // The rate's current price may have replaced one that was no longer available.
   const conditionsChanged =
     tickets.some(({ entry, price }) => entry.priceId !== price.id) ||
-    (expectedTotal != null && moreThan(expectedTotal, totalAmount, currency) !== 0)
-  return { rate, tickets, totalAmount, currency, language, organizationNumber, conditionsChanged }
+    (expectedTotal != null && moreThan(expectedTotal, totalAmount, rate.currency) !== 0)
+  return { rate, tickets, totalAmount, conditionsChanged }
 }
 
 /** Validates and prices a checkout by the database's clock and counters, and holds nothing. `terms` are those
@@ -105,7 +100,7 @@ export async function planCheckout(
 
 /** Returns a plan whose total is at most `expectedTotal`. Refuses: TOTAL_INCREASED (DECISIONS 60). */
 export function refuseHigherTotal(plan: CheckoutPlan, expectedTotal: ExpectedTotal): CheckoutPlan {
-  const { currency } = plan
+  const { currency } = plan.rate
   if (expectedTotal == null || moreThan(expectedTotal, plan.totalAmount, currency) <= 0) return plan
   const totalAmount = toMoney(plan.totalAmount, currency)
   const message = `The total is now ${totalAmount.amount} ${totalAmount.currency}.`
