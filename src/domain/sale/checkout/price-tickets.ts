@@ -51,14 +51,8 @@ export function checkUses(discount: Discount | null, amounts: number[]): Problem
   return [problem('DISCOUNT_USED_UP', message, path, { available })]
 }
 
-function toSold({ id: supplementId, ...supplement }: Supplement): SoldSupplement {
-  const {
-    ticketRateId: _rate,
-    position: _position,
-    removed: _removed,
-    currency: _currency,
-    ...sold
-  } = supplement
+function toSold(supplement: Supplement): SoldSupplement {
+  const { id: supplementId, ticketRateId, position, removed, currency, ...sold } = supplement
   return { supplementId, ...sold, used: 0 }
 }
 
