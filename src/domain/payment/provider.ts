@@ -40,8 +40,7 @@ export type PaymentSession = { kind: 'session'; id: string; url: string }
 
 /** Outcome of a refund. `reference` is the provider's identifier, `code` the reason for a failure. */
 export type RefundOutcome =
-  | { kind: 'succeeded'; reference: string }
-  | { kind: 'pending'; reference: string }
+  | { kind: 'succeeded' | 'pending'; reference: string }
   | { kind: 'failed'; code: string }
 
 /** Event sent by a provider. `about` is the session or refund it concerns, or null if it is neither. Its

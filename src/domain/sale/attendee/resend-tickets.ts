@@ -56,7 +56,7 @@ export async function resendTickets(
   // Its keys lie among those of checkouts, for which no checkout is to wait.
   const key = hashIdempotency(`resend ${nameInMode(ctx, owner)}`, idempotencyKey, of)
   const named = await findNamed(of, ctx)
-  const resent = await transaction(ctx.db, async (tx) => {
+  return transaction(ctx.db, async (tx) => {
     const { tickets } = await lockNamed(tx, named)
     const unnamed = { occasion: `resend:${newId('dlv')}`, replayed: false }
     const { occasion, replayed } = key ? await takeKey(tx, named, key) : unnamed
@@ -70,7 +70,5 @@ export async function resendTickets(
     if (active.length === 0 && first) throw statusRefusal(first, 'resent')
     await requireResends(tx, active)
     return { tickets: active, deliveries: await queueAgain(tx, active, occasion), replayed }
-  })
-  ctx.loaders.clear()
-  return resent
+  }).finally(() => ctx.loaders.clear())
 }

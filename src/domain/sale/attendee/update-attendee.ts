@@ -88,7 +88,7 @@ export async function updateAttendees(corrections: AttendeeChanges[], ctx: Conte
   })
   const ids = named.map(({ id }) => id)
   const organizationId = named[0]?.organizationId ?? ''
-  const updated = await transaction(ctx.db, async (tx) => {
+  return transaction(ctx.db, async (tx) => {
     // A settlement reads the addresses that it queues mails for under these locks.
     const paymentIds = [...new Set(named.map(({ paymentId }) => paymentId))]
     await lockPayments(tx, organizationId, paymentIds, 'wait')
@@ -113,7 +113,5 @@ export async function updateAttendees(corrections: AttendeeChanges[], ctx: Conte
     )
     for (const ticket of written) current.set(ticket.id, ticket)
     return ids.flatMap((id) => current.get(id) ?? [])
-  })
-  ctx.loaders.clear()
-  return updated
+  }).finally(() => ctx.loaders.clear())
 }

@@ -66,19 +66,13 @@ export async function cancelTickets(
 ): Promise<Ticket[]> {
   requireConfidential(ctx)
   const named = await findNamed(of, ctx)
-  const current = await transaction(ctx.db, async (tx) => {
+  return transaction(ctx.db, async (tx) => {
     // Notices refer to the payment, which is locked before the tickets.
     const { tickets } = await lockNamed(tx, named)
     const active = tickets.filter(({ status }) => status !== 'cancelled')
-    const told = active.map(({ id: ticketId, organizationId, paymentId }) => ({
-      organizationId,
-      paymentId,
-      ticketId,
-    }))
+    const told = active.map((ticket) => ({ ...ticket, ticketId: ticket.id }))
     if (notify) await queueTicketNotices(tx, 'cancellation', told)
     const cancelled = byId(await recordCancelled(tx, active))
     return tickets.map((ticket) => cancelled.get(ticket.id) ?? ticket)
-  })
-  ctx.loaders.clear()
-  return current
+  }).finally(() => ctx.loaders.clear())
 }

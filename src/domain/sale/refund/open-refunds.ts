@@ -142,11 +142,9 @@ export async function attemptRefunds({ refunds, isNew }: Opened, ctx: Context): 
       if (isUnavailable(error) || error instanceof Refusal) return refund
       throw error
     })
-  const current = await pLimit(maxCalls).map(refunds, (refund) =>
-    isNew && refund.status === 'pending' ? attempt(refund) : refund,
-  )
-  ctx.loaders.clear()
-  return current
+  return pLimit(maxCalls)
+    .map(refunds, (refund) => (isNew && refund.status === 'pending' ? attempt(refund) : refund))
+    .finally(() => ctx.loaders.clear())
 }
 
 /** Reasons for refunds that nobody requested. */

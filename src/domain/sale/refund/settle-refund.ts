@@ -1,4 +1,4 @@
-import { and, asc, eq, getTableColumns, sql } from 'drizzle-orm'
+import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import { arrayRows } from '../../../data/array-params.ts'
 import { deferred, writesByKey } from '../../../data/batch-queue.ts'
 import { boundedTransactions } from '../../../data/bulkhead.ts'
@@ -16,6 +16,7 @@ import type { RefundOutcome } from '../../payment/provider.ts'
 import { type Payment, payments } from '../../payment/table.ts'
 import { paymentMayBecome } from '../../payment/transitions.ts'
 import { type RefundAttempt, refunds } from '../../refund/table.ts'
+import { findTicketsOfPayments } from '../../ticket/loaders.ts'
 import { lockTickets } from '../../ticket/require-ticket.ts'
 import { tickets } from '../../ticket/table.ts'
 import { recordChanges } from '../../webhook/record-changes.ts'
@@ -40,15 +41,6 @@ const findRefunds = query('refunds_to_settle', {
   rows: rowsOf({ ...getTableColumns(refunds), now: sql<string>`${nowMs}` }),
   query: (select, keys) =>
     select.from(refunds).where(and(inOrganization(refunds.organizationId), anyOf(refunds.id, keys))),
-})
-
-const findRates = query('rates_of_refunded_payments', {
-  rows: rowsOf({ paymentId: tickets.paymentId, ticketRateId: tickets.ticketRateId }),
-  query: (select, keys) =>
-    select
-      .from(tickets)
-      .where(and(inOrganization(tickets.organizationId), anyOf(tickets.paymentId, keys)))
-      .orderBy(asc(tickets.position)),
 })
 
 const { id, status, reference, lastError, succeededAt } = refunds
@@ -176,7 +168,7 @@ export async function settleRefunds(
   const [, found, sold] = await atOnce(
     lockTickets(tx, { organizationId, keys: ticketIds }),
     findRefunds(tx, { organizationId, keys: taken.map(({ refund }) => refund.id) }),
-    findRates(tx, { organizationId, keys: [...locked.keys()] }),
+    findTicketsOfPayments(tx, { organizationId, keys: [...locked.keys()] }),
   )
   const before = byId(found)
   const after = new Map<string, (typeof found)[number]>()
