@@ -17,7 +17,7 @@ const countedDiscounts = (select: Select) =>
   select.from(discounts).innerJoin(stock, isStockOf('discount', discounts.id))
 
 // Discounts that an organization offers and that match a condition.
-const offeredWhere = (select: Select, condition: SQL) => {
+function offeredWhere(select: Select, condition: SQL) {
   const areItsOwn = and(inOrganization(discounts.organizationId), inOrganization(stock.organizationId))
   return countedDiscounts(select).where(and(areItsOwn, not(discounts.removed), condition))
 }

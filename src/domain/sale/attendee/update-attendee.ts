@@ -107,10 +107,8 @@ export async function updateAttendees(corrections: AttendeeChanges[], ctx: Conte
     const changed = corrected.flatMap((ticket) => ticket ?? [])
     const written = changed.length > 0 ? await writeCorrections(tx, organizationId, changed) : []
     if (written.length < changed.length) throw new Error('a ticket was not updated under its lock')
-    await recordChanges(
-      tx,
-      written.map((ticket) => ticketChange('ticket.updated', ticket)),
-    )
+    const changes = written.map((ticket) => ticketChange('ticket.updated', ticket))
+    await recordChanges(tx, changes)
     for (const ticket of written) current.set(ticket.id, ticket)
     return ids.flatMap((id) => current.get(id) ?? [])
   }).finally(() => ctx.loaders.clear())

@@ -47,10 +47,8 @@ export async function recordCancelled(tx: Connection, active: Ticket[]): Promise
     .returning(ticketColumns)
   if (cancelled.length < ids.length)
     throw new Error(`a ticket of payment ${paymentId} was not cancelled under its lock`)
-  await recordChanges(
-    tx,
-    cancelled.map((ticket) => ticketChange('ticket.cancelled', ticket)),
-  )
+  const changes = cancelled.map((ticket) => ticketChange('ticket.cancelled', ticket))
+  await recordChanges(tx, changes)
   const flipped = await moveStock(tx, organizationId, mode, stockMoves(cancelled, { sold: -1 }))
   if (!flipped) throw new Error(`stock of payment ${paymentId} was not released`)
   await recordAvailability(tx, organizationId, mode, flipped)

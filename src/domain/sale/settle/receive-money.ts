@@ -71,19 +71,16 @@ export async function receiveMoney(tx: Connection, settlements: LockedSettlement
     const charge = chargeOf.get(locked.payment.id)
     return charge ? [{ ...locked, charge, reason: refundReasonOf(locked.payment, charge) }] : []
   })
-  const unearned = charged.flatMap(({ payment, charge, reason }): UnearnedCharge[] =>
-    reason ? [{ payment, charge, reason }] : [],
-  )
   const open = charged.filter(({ reason }) => !reason)
   const from = open.some(isLate) ? 'expired' : 'held'
   for (const { payment } of from === 'expired' ? open : []) await renewTakenCodes(tx, payment)
   const paid = await recordPaid(tx, await loadPayables(tx, open, from), from)
-  for (const { payment, charge } of open) {
+  const unearned = charged.flatMap(({ payment, charge, reason }): UnearnedCharge[] => {
+    if (reason) return [{ payment, charge, reason }]
+    if (!paid) return [{ payment, charge, reason: 'LATE_NO_CAPACITY' }]
     const surplus = surplusOf(payment, charge) ?? 0
-    if (!paid) unearned.push({ payment, charge, reason: 'LATE_NO_CAPACITY' })
-    else if (surplus > 0)
-      unearned.push({ payment, charge: { ...charge, amount: surplus }, reason: 'AMOUNT_MISMATCH' })
-  }
+    return surplus > 0 ? [{ payment, charge: { ...charge, amount: surplus }, reason: 'AMOUNT_MISMATCH' }] : []
+  })
   await queueRefunds(tx, unearned)
   // After a mismatching charge the session is over, and nobody can pay there any more. A matching charge that arrives
   // later still pays (DECISIONS 11).
