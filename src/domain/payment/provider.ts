@@ -26,14 +26,8 @@ export type PaymentOrder = Pick<
   testEmail?: string | null
 }
 
-/** Refund of an amount of a charge, which `charge` names as the provider does. */
-export type RefundOrder = {
-  id: string
-  organizationId: string
-  charge: string
-  amount: number
-  currency: string
-}
+/** Refund of an amount of a charge, which `charge` names as the provider does. The `id` is that of the refund. */
+export type RefundOrder = Pick<Charge, 'id' | 'organizationId' | 'amount' | 'currency'> & { charge: string }
 
 /** Page of the provider where the buyer pays. */
 export type PaymentSession = { kind: 'session'; id: string; url: string }
