@@ -133,10 +133,8 @@ export function addDatabaseMetrics(
       const counted = await backlog()
       return counted ? samplesOf(valuesOf(counted)) : []
     })
-  const ofQueues =
-    (column: keyof Backlog['queues'][string]) =>
-    ({ queues }: Backlog) =>
-      Object.fromEntries(Object.entries(queues).map(([queue, counts]) => [queue, counts[column]]))
+  const ofQueues = (column: 'due' | 'late' | 'dead') => (backlog: Backlog) =>
+    Object.fromEntries(Object.entries(backlog).map(([queue, counts]) => [queue, counts[column]]))
   const atMost = 'at most 10000'
   backlogGauge('boxoffice_jobs_due', `Jobs that are due, ${atMost}`, 'queue', ofQueues('due'))
   backlogGauge('boxoffice_jobs_late', `Jobs due for more than a minute, ${atMost}`, 'queue', ofQueues('late'))
@@ -145,12 +143,12 @@ export function addDatabaseMetrics(
     'boxoffice_payments',
     `Payments that hold places, ${atMost} together`,
     'status',
-    ({ payments }) => payments,
+    ({ holds }) => ({ pending: holds?.pending, processing: holds?.processing }),
   )
   backlogGauge(
     'boxoffice_refunds',
     `Refunds that are not done, ${atMost} of each status`,
     'status',
-    ({ refunds }) => refunds,
+    ({ refunds }) => ({ pending: refunds?.pending, failed: refunds?.dead }),
   )
 }
