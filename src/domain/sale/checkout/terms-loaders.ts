@@ -68,17 +68,12 @@ const sales: Find<Terms['rate']> = {
 const overdueHolds: Find<{ ticketRateId: string }> = {
   rows: fewRowsOf({ ticketRateId: holds.ticketRateId }),
   query: (select, keys) => {
+    const isOfRate = and(inOrganizationIfNamed(holds.organizationId), anyOf(holds.ticketRateId, keys))
     const isPaymentOverdue = and(inOrganizationIfNamed(payments.organizationId), isOfHold, isOverdue)
+    const stillHolds = sql`(select true from ${payments} where ${isPaymentOverdue} limit 1)`
     return select
       .from(holds)
-      .where(
-        and(
-          inOrganizationIfNamed(holds.organizationId),
-          anyOf(holds.ticketRateId, keys),
-          lte(holds.expiresAt, nowMs),
-          sql`(select true from ${payments} where ${isPaymentOverdue} limit 1)`,
-        ),
-      )
+      .where(and(isOfRate, lte(holds.expiresAt, nowMs), stillHolds))
       .groupBy(holds.ticketRateId)
   },
 }

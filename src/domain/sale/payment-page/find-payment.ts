@@ -15,7 +15,7 @@ import { readPageToken } from '../../payment/payment-url.ts'
 import { testEmails } from '../../payment/sandbox.ts'
 import { payments } from '../../payment/table.ts'
 import { refunds } from '../../refund/table.ts'
-import { tickets } from '../../ticket/table.ts'
+import { isPaymentOfTicket, tickets } from '../../ticket/table.ts'
 import { prices, ticketRates } from '../../ticket-rate/table.ts'
 import type { AutomaticReason } from '../refund/open-refunds.ts'
 
@@ -41,14 +41,7 @@ const pageOfPayment = readByIds('pages_of_payments', {
   query: (select, keys) =>
     select
       .from(payments)
-      .innerJoin(
-        tickets,
-        and(
-          inOrganization(tickets.organizationId),
-          eq(tickets.paymentId, payments.id),
-          eq(tickets.position, 0),
-        ),
-      )
+      .innerJoin(tickets, and(isPaymentOfTicket, eq(tickets.position, 0)))
       .innerJoin(ticketRates, eq(ticketRates.id, tickets.ticketRateId))
       .innerJoin(events, eq(events.id, ticketRates.eventId))
       .innerJoin(organizations, eq(organizations.id, payments.organizationId))

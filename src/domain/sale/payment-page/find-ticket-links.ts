@@ -19,18 +19,12 @@ export type TicketLinks = {
 // Only what the checkout had sent: a later delivery may be to somebody else.
 const recipientsByPayment = query('recipients_by_payment', {
   rows: fewRowsOf({ recipient: deliveries.recipient, status: deliveries.status }),
-  query: (select) =>
-    select
-      .from(deliveries)
-      .where(
-        and(
-          inOrganization(deliveries.organizationId),
-          eq(deliveries.paymentId, sql.placeholder('paymentId')),
-          inArray(deliveries.occasion, ['', 'free', 'public']),
-          hasRecipient,
-        ),
-      )
-      .orderBy(asc(deliveries.recipient)),
+  query(select) {
+    const isOfPayment = eq(deliveries.paymentId, sql.placeholder('paymentId'))
+    const isOfCheckout = and(isOfPayment, inArray(deliveries.occasion, ['', 'free', 'public']))
+    const areTheirs = and(inOrganization(deliveries.organizationId), isOfCheckout, hasRecipient)
+    return select.from(deliveries).where(areTheirs).orderBy(asc(deliveries.recipient))
+  },
 })
 
 // Masks an e-mail address or a phone number, so that only who knows it recognizes it: a•••@example.com,

@@ -1,4 +1,5 @@
 import { sql } from 'drizzle-orm'
+import type { PgInsertValue } from 'drizzle-orm/pg-core'
 import pLimit from 'p-limit'
 import type { Idempotency } from '../../../data/idempotency.ts'
 import { anyOf, inOrganization, query } from '../../../data/query.ts'
@@ -107,9 +108,9 @@ export async function openLedger(tx: Connection, organizationId: string, payment
 /** Row of a new refund. */
 export type NewRefund = ReturnType<Awaited<ReturnType<typeof openLedger>>['enter']>[number]
 
-/** Inserts pending refunds. The caller makes the first attempts at once; a background job takes over when their lease
- *  ends. */
-export const insertRefunds = async (tx: Connection, rows: NewRefund[]): Promise<RefundAttempt[]> =>
+/** Inserts pending refunds. The caller makes the first attempts of those that it has leased at once; a background job
+ *  takes over when their lease ends. */
+export const insertRefunds = async (tx: Connection, rows: PgInsertValue<typeof refunds>[]) =>
   rows.length > 0 ? tx.insert(refunds).values(rows).returning() : []
 
 /** Settles refunds of what a box office took, in the transaction that opens them: the organization gives the money back
@@ -159,12 +160,8 @@ export type UnearnedCharge = {
 
 /** Queues automatic refunds, in the transaction that decides that the charges pay for no ticket. */
 export async function queueRefunds(tx: Connection, unearned: UnearnedCharge[]): Promise<void> {
-  if (unearned.length === 0) return
-  await tx.insert(refunds).values(
-    unearned.map(({ payment, charge, reason }) => ({
-      ...takenFrom(payment, charge),
-      reason,
-      amount: charge.amount,
-    })),
-  )
+  const rows = unearned.map(({ payment, charge, reason }) => {
+    return { ...takenFrom(payment, charge), reason, amount: charge.amount }
+  })
+  await insertRefunds(tx, rows)
 }

@@ -76,18 +76,11 @@ type Asked = { named: NamedTickets; amount: number | undefined; key: Idempotency
 // hash, which names the key as well.
 const findMade = query('refunds_of_keys', {
   rows: rowsOf(getTableColumns(refunds)),
-  query: (select, keys) =>
-    select
-      .from(refunds)
-      .where(
-        and(
-          inOrganization(refunds.organizationId),
-          or(
-            anyOf(refunds.idempotencyKey, keys),
-            and(anyOf(refunds.paymentId, 'paymentIds'), anyOf(refunds.requestHash, 'hashes')),
-          ),
-        ),
-      ),
+  query(select, keys) {
+    const hasHash = and(anyOf(refunds.paymentId, 'paymentIds'), anyOf(refunds.requestHash, 'hashes'))
+    const isOfRequest = or(anyOf(refunds.idempotencyKey, keys), hasHash)
+    return select.from(refunds).where(and(inOrganization(refunds.organizationId), isOfRequest))
+  },
 })
 
 function isMade(

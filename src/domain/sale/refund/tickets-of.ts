@@ -47,10 +47,8 @@ export async function lockTicketsOf(
   const taken = named.filter(({ paymentId }) => payments.has(paymentId))
   const keys = [...new Set(taken.flatMap(({ ids }) => ids))]
   const tickets = await lockTickets(tx, { organizationId, keys })
-  const own = groupBy(
-    tickets.sort((one, other) => one.position - other.position),
-    ({ paymentId }) => paymentId,
-  )
+  const inOrder = tickets.sort((one, other) => one.position - other.position)
+  const own = groupBy(inOrder, ({ paymentId }) => paymentId)
   return named.map(({ paymentId, ids }) => {
     const payment = payments.get(paymentId)
     const tickets = own.get(paymentId) ?? []

@@ -1,8 +1,9 @@
+import type { GraphQLResolveInfo } from 'graphql'
 import type { Loader } from '../../../data/loader.ts'
 import { amountOf, builder, enumOf, nullable } from '../../../graphql/builder.ts'
 import { connectionOf, costOfPage, forwardArgs, readForward } from '../../../graphql/connection.ts'
-import { viaLoader } from '../../../graphql/lookahead.ts'
-import { isIntegrationWith } from '../../../request/context.ts'
+import { toRow } from '../../../graphql/lookahead.ts'
+import { type Context, isIntegrationWith } from '../../../request/context.ts'
 import type { LoaderDefinition } from '../../../request/loaders.ts'
 import { EventRef } from '../../event/graphql.ts'
 import { channelById } from '../../organization/loaders.ts'
@@ -38,7 +39,10 @@ const edge = <Row>(
   definition: LoaderDefinition<Loader<Row | null>>,
 ) => ({
   ...nullable(description),
-  ...viaLoader(definition, keyBy(groupBy)),
+  resolve(row: SalesRow, _args: object, { loaders }: Context, info: GraphQLResolveInfo) {
+    const id = keyBy(groupBy)(row)
+    return id === null ? null : toRow(id, info, () => loaders.load(definition, id))
+  },
 })
 
 const SalesRowRef = builder.objectRef<SalesRow>('SalesRow').implement({
