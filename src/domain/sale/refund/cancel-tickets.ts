@@ -25,25 +25,18 @@ export async function recordCancelled(tx: Connection, active: Ticket[]): Promise
   if (!first) return []
   for (const ticket of active) {
     if (!ticketMayBecome(ticket.status, 'cancelled'))
-      throw new Refusal(
-        illegalTransition('ticket', { id: ticket.id, status: lookupStatus(ticket) }, 'cancelled'),
-      )
+      throw new Refusal(illegalTransition('ticket', { ...ticket, status: lookupStatus(ticket) }, 'cancelled'))
     requireUnused(ticket)
     if (ticket.supplements.some(({ used }) => used > 0))
       throw refusal('SUPPLEMENT_REDEEMED', 'A supplement was already handed out.')
   }
   const { organizationId, mode, paymentId } = first
   const ids = active.map(({ id }) => id)
+  const areTheirs = and(eq(tickets.organizationId, organizationId), inArray(tickets.id, ids))
   const cancelled = await tx
     .update(tickets)
     .set({ status: 'cancelled', cancelledAt: sql`now()` })
-    .where(
-      and(
-        eq(tickets.organizationId, organizationId),
-        inArray(tickets.id, ids),
-        whereTicketMayBecome('cancelled'),
-      ),
-    )
+    .where(and(areTheirs, whereTicketMayBecome('cancelled')))
     .returning(ticketColumns)
   if (cancelled.length < ids.length)
     throw new Error(`a ticket of payment ${paymentId} was not cancelled under its lock`)

@@ -14,7 +14,7 @@ import { type Charge, charges, type Payment } from '../../payment/table.ts'
 import { type RefundAttempt, refunds } from '../../refund/table.ts'
 import { isPaid } from '../../ticket/views.ts'
 import { leaseSeconds, requestProviderRefund } from './request-provider-refund.ts'
-import { settleRefunds } from './settle-refund.ts'
+import { type DecidedRefund, settleRefunds } from './settle-refund.ts'
 import type { LockedTickets } from './tickets-of.ts'
 
 // Calls of the provider that a request makes at once.
@@ -63,50 +63,45 @@ function leftOf({ payment, tickets, reason, amount = 0 }: NewRefunds, refunded: 
     return left > 0 ? [{ ticketId, left }] : []
   })
   const refundable = open.reduce((sum, { left }) => sum + left, 0)
-  if (refundable === 0 || amount > refundable)
-    throw refusal(
-      'REFUND_TOO_HIGH',
-      refundable === 0 ? 'Nothing is left to refund.' : 'The amount is more than is left to refund.',
-      undefined,
-      { refundable: toMoney(refundable, payment.currency) },
-    )
-  return open
+  if (refundable > 0 && amount <= refundable) return open
+  const message =
+    refundable === 0 ? 'Nothing is left to refund.' : 'The amount is more than is left to refund.'
+  const facts = { refundable: toMoney(refundable, payment.currency) }
+  throw refusal('REFUND_TOO_HIGH', message, undefined, facts)
 }
 
 /** Reads what was refunded of payments of one organization so far, to refund more. Requires this transaction to hold
- *  the row locks of the payments, then of the tickets, so that all refunds together never exceed the amount paid. */
+ *  the row locks of the payments, then of the tickets, so that all refunds together never exceed the amount paid.
+ *  Returns a function that enters refunds of tickets of a payment, of those with something left to refund, and returns
+ *  the rows to insert. It refuses: ILLEGAL_TRANSITION if a ticket is unpaid; REFUND_TOO_HIGH. */
 export async function openLedger(tx: Connection, organizationId: string, paymentIds: string[]) {
   const found = await findPayingCharges(tx, { organizationId, paymentIds })
   const chargeOf = new Map(found.map(({ paymentId, id }) => [paymentId, id]))
   const refunded = new Map(found.map(({ ticketId, refunded }) => [ticketId ?? '', refunded]))
-  return {
-    /** Enters refunds of tickets of a payment, of those with something left to refund. Returns the rows to insert.
-     *  Refuses: ILLEGAL_TRANSITION if a ticket is unpaid; REFUND_TOO_HIGH. */
-    enter(asked: NewRefunds) {
-      const { payment, reason, amount, key } = asked
-      const open = leftOf(asked, refunded)
-      const chargeId = chargeOf.get(payment.id)
-      if (!chargeId) throw new Error(`payment ${payment.id} has no charge to refund`)
-      return open.map(({ ticketId, left }, index) => {
-        refunded.set(ticketId, (refunded.get(ticketId) ?? 0) + (amount ?? left))
-        return {
-          ...takenFrom(payment, { id: chargeId, paymentId: payment.id, currency: payment.currency }),
-          ticketId,
-          reason,
-          amount: amount ?? left,
-          attempts: 1,
-          dueAt: inSeconds(leaseSeconds),
-          requestHash: key?.requestHash ?? null,
-          // Unique, so the others have none.
-          idempotencyKey: index === 0 ? (key?.id ?? null) : null,
-        }
-      })
-    },
+  return (asked: NewRefunds) => {
+    const { payment, reason, amount, key } = asked
+    const open = leftOf(asked, refunded)
+    const chargeId = chargeOf.get(payment.id)
+    if (!chargeId) throw new Error(`payment ${payment.id} has no charge to refund`)
+    return open.map(({ ticketId, left }, index) => {
+      refunded.set(ticketId, (refunded.get(ticketId) ?? 0) + (amount ?? left))
+      return {
+        ...takenFrom(payment, { id: chargeId, paymentId: payment.id, currency: payment.currency }),
+        ticketId,
+        reason,
+        amount: amount ?? left,
+        attempts: 1,
+        dueAt: inSeconds(leaseSeconds),
+        requestHash: key?.requestHash ?? null,
+        // Unique, so the others have none.
+        idempotencyKey: index === 0 ? (key?.id ?? null) : null,
+      }
+    })
   }
 }
 
 /** Row of a new refund. */
-export type NewRefund = ReturnType<Awaited<ReturnType<typeof openLedger>>['enter']>[number]
+export type NewRefund = ReturnType<Awaited<ReturnType<typeof openLedger>>>[number]
 
 /** Inserts pending refunds. The caller makes the first attempts of those that it has leased at once; a background job
  *  takes over when their lease ends. */
@@ -122,10 +117,9 @@ export async function settleByHand(
   opened: RefundAttempt[],
 ): Promise<RefundAttempt[]> {
   const own = opened.filter(({ paymentId }) => payments.get(paymentId)?.provider === ownProvider)
-  const decided = own.map((refund) => ({
-    refund,
-    outcome: { kind: 'succeeded' as const, reference: refund.id },
-  }))
+  const decided = own.map((refund): DecidedRefund => {
+    return { refund, outcome: { kind: 'succeeded', reference: refund.id } }
+  })
   const settled = await settleRefunds(tx, decided)
   return opened.map((refund) => settled.get(refund.id) ?? refund)
 }

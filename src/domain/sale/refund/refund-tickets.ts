@@ -109,7 +109,7 @@ async function openTogether(tx: Connection, asked: Asked[], onLocked: OnLocked):
   const paymentIds = [...payments.keys()]
   const keys = asked.map(({ key }) => key.id)
   const hashes = asked.map(({ key }) => key.requestHash)
-  const [locked, made, ledger] = await atOnce(
+  const [locked, made, enter] = await atOnce(
     lockTicketsOf(tx, payments, named),
     findMade(tx, { organizationId, keys, hashes, paymentIds }),
     openLedger(tx, organizationId, paymentIds),
@@ -121,7 +121,7 @@ async function openTogether(tx: Connection, asked: Asked[], onLocked: OnLocked):
     if (!tickets) return deferred
     try {
       if (isMade(one, [...made, ...rows])) return 'made'
-      const entered = ledger.enter({ ...tickets, ...one, reason: 'REQUESTED' })
+      const entered = enter({ ...tickets, ...one, reason: 'REQUESTED' })
       rows.push(...entered)
       if (one.notify) told.push(...entered)
       return 'new'
@@ -161,12 +161,8 @@ export async function refundTickets(
   const named = await findNamed(of, ctx)
   const amount = toMinorAmount(input, named.currency)
   const key = hashRequest(caller, idempotencyKey, [caller, idempotencyKey, of, amount ?? null])
-  const opened = await openRefunds(ctx.db, nameInMode(ctx, named.organizationId), {
-    named,
-    amount,
-    key,
-    notify,
-  })
+  const asked = { named, amount, key, notify }
+  const opened = await openRefunds(ctx.db, nameInMode(ctx, named.organizationId), asked)
   if (opened instanceof Refusal) throw opened
   return { refunds: await attemptRefunds(opened, ctx), replayed: !opened.isNew }
 }

@@ -61,8 +61,8 @@ export async function requestRefund(ticketId: string, notify: boolean, ctx: Cont
     const earlier = await findWarrantyRefund(tx, ticket)
     if (earlier && earlier.status !== 'failed') return { refunds: [earlier], isNew: false }
     if (!earlier) await checkWarranty(tx, ticket)
-    const ledger = await openLedger(tx, payment.organizationId, [payment.id])
-    const opened = await insertRefunds(tx, ledger.enter({ payment, tickets, reason: 'WARRANTY' }))
+    const enter = await openLedger(tx, payment.organizationId, [payment.id])
+    const opened = await insertRefunds(tx, enter({ payment, tickets, reason: 'WARRANTY' }))
     // The ticket was cancelled with an earlier refund, and that was told.
     if (!earlier && notify) await queueTicketNotices(tx, 'cancellation', opened)
     if (!earlier) await recordCancelled(tx, tickets)
