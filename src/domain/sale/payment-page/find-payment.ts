@@ -60,7 +60,6 @@ const lineRows = fewRowsOf({
   feeAmount: tickets.organizationFeeAmount,
   warrantyAmount: tickets.warrantyAmount,
   warrantyHours: tickets.warrantyHours,
-  totalAmount: tickets.totalAmount,
 })
 const linesByPayments = query('ticket_lines_by_payments', {
   rows: lineRows,

@@ -7,9 +7,6 @@ import type { FoundPayment } from './find-payment.ts'
 import type { TicketLinks } from './find-ticket-links.ts'
 import { ticketPage } from './layout.ts'
 
-/** Status that ends a payment as far as the buyer can see. */
-type EndStatus = Exclude<Payment['status'], 'pending' | 'processing'>
-
 const outcomeOf = (language: Language, status: Payment['status']) => ({
   title: translate(language, `outcome.${status}.title`),
   text: translate(language, `outcome.${status}.text`),
@@ -54,7 +51,7 @@ const linkStyle = `.links { list-style: none; display: grid; gap: .25rem }
 export function outcomePage(
   language: Language,
   found: FoundPayment,
-  status: EndStatus,
+  status: Exclude<Payment['status'], 'pending' | 'processing'>,
   links: TicketLinks | null,
 ): Page {
   const { title, text } = describeRefund(language, found) ?? outcomeOf(language, status)

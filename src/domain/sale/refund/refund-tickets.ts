@@ -97,11 +97,9 @@ const refundsOf = ({ key, named }: Asked, made: RefundAttempt[]) => {
   return named.ids.flatMap((id) => own.filter(({ ticketId }) => ticketId === id))
 }
 
-type Tried = Opened | Refusal | typeof deferred
-
 // Opens refunds of requests of one organization, or finds those that they have made before. A refused one writes nothing,
 // and stops no other. Defers those whose payment is locked elsewhere if these are skipped.
-async function openTogether(tx: Connection, asked: Asked[], onLocked: OnLocked): Promise<Tried[]> {
+async function openTogether(tx: Connection, asked: Asked[], onLocked: OnLocked) {
   const named = asked.map(({ named }) => named)
   const organizationId = named[0]?.organizationId ?? ''
   const ids = [...new Set(named.map(({ paymentId }) => paymentId))]

@@ -6,16 +6,12 @@ import { recordProviderEvents } from './record-reported.ts'
 import { settlePayment } from './settle-payment.ts'
 import { findPaymentToSettle } from './settlement.ts'
 
-/** Result of an event: `done` if it was applied, `repeated` if it is a duplicate, `unknown` if its payment or
- *  refund does not exist, `ignored` if it concerns neither. */
-type EventResult = 'done' | 'repeated' | 'unknown' | 'ignored'
-
 async function receiveRefund(
   db: Database,
   provider: string,
   { id, type }: ProviderEvent,
   about: Extract<ProviderEvent['about'], { kind: 'refund' }>,
-): Promise<EventResult> {
+) {
   const [refund] = await db.select().from(refunds).where(isRefund(about))
   if (!refund) return 'unknown'
   return refundTransaction(db, async (tx) => {
@@ -28,7 +24,8 @@ async function receiveRefund(
 
 /** Records a provider's event and applies it, in one transaction: so it is applied once, however often it is
  *  delivered. An event that arrives out of order makes only changes that are still allowed (see
- *  settlePayment). */
+ *  settlePayment). Returns `done` if it was applied, `repeated` if it is a duplicate, `unknown` if its payment or refund
+ *  does not exist, `ignored` if it concerns neither. */
 export async function receiveProviderEvent(db: Database, provider: string, event: ProviderEvent) {
   const { id, type, about } = event
   if (!about) return 'ignored'
