@@ -65,8 +65,7 @@ const { connection: DiscountConnectionRef } = connectionOf('Discount', DiscountR
 builder.queryField('discounts', (t) =>
   t.field({
     type: DiscountConnectionRef,
-    nullable: true,
-    description: "Lists the discounts that the integration's organization offers.",
+    ...nullable("Lists the discounts that the integration's organization offers."),
     extensions: { needs: { caller: 'integration', scope: 'catalogue' } },
     complexity: costOfPage(1_000),
     args: forwardArgs(t, 'Returns discounts after this cursor; from the first if omitted.'),

@@ -1,6 +1,6 @@
 import { type GraphQLResolveInfo, Kind, visit } from 'graphql'
 import { z } from 'zod'
-import { builder, part } from '../../../graphql/builder.ts'
+import { builder, nullable, part } from '../../../graphql/builder.ts'
 import { inputOf, inputTypes } from '../../../graphql/input-of.ts'
 import { mutation, oneObject, resultOf } from '../../../graphql/mutation-result.ts'
 import type { FieldNeeds } from '../../../graphql/needs.ts'
@@ -49,9 +49,8 @@ export const saleFields =
     payment: t.expose('payment', { type: PaymentRef, description: texts.payment }),
     tickets: t.field({
       type: [TicketRef],
-      nullable: true,
+      ...nullable(texts.tickets),
       complexity: { field: 1, multiplier: maxCount },
-      description: texts.tickets,
       resolve: ({ tickets }, _args, { caller }) => (caller?.kind === 'publishable' ? null : tickets),
     }),
     ticketRates: t.field({
@@ -162,9 +161,8 @@ const QuoteCheckoutInputRef = inputOf('QuoteCheckoutInput', inputs.quoteInput)
 builder.queryField('quoteCheckout', (t) =>
   t.field({
     type: QuoteCheckoutResultRef,
-    nullable: true,
+    ...nullable('Tells what a checkout would cost, by its rules and prices, and holds nothing.'),
     extensions: { needs },
-    description: 'Tells what a checkout would cost, by its rules and prices, and holds nothing.',
     args: { input: t.arg({ type: QuoteCheckoutInputRef, required: true, description: 'Tickets to quote.' }) },
     resolve: (_root, args, ctx: Context, info) => {
       requireOneSale(ctx, info)
