@@ -83,14 +83,6 @@ const findMade = query('refunds_of_keys', {
   },
 })
 
-function isMade(
-  { key: { id, requestHash } }: Asked,
-  made: Pick<RefundAttempt, 'idempotencyKey' | 'requestHash'>[],
-): boolean {
-  const first = made.find(({ idempotencyKey }) => idempotencyKey === id)
-  return checkReplay(first, requestHash, 'This key was already used for another refund.') !== null
-}
-
 // Lists the refunds of a request among these, in the order of the checkout.
 const refundsOf = ({ key, named }: Asked, made: RefundAttempt[]) => {
   const own = made.filter(({ requestHash }) => requestHash === key.requestHash)
@@ -118,7 +110,9 @@ async function openTogether(tx: Connection, asked: Asked[], onLocked: OnLocked) 
     const tickets = locked[index]
     if (!tickets) return deferred
     try {
-      if (isMade(one, [...made, ...rows])) return 'made'
+      const first = [...made, ...rows].find(({ idempotencyKey }) => idempotencyKey === one.key.id)
+      if (checkReplay(first, one.key.requestHash, 'This key was already used for another refund.'))
+        return 'made'
       const entered = enter({ ...tickets, ...one, reason: 'REQUESTED' })
       rows.push(...entered)
       if (one.notify) told.push(...entered)
