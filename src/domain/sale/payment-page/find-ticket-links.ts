@@ -10,11 +10,7 @@ import { documentUrl } from '../../ticket/views.ts'
 
 /** Tickets of a paid payment as its outcome page links them, and where they were sent or are being sent to,
  *  masked. */
-export type TicketLinks = {
-  tickets: { number: number; name: string; url: string | null; state: 'active' | 'cancelled' | 'given' }[]
-  sent: string[]
-  sending: string[]
-}
+export type TicketLinks = Awaited<ReturnType<typeof findTicketLinks>>
 
 // Only what the checkout had sent: a later delivery may be to somebody else.
 const recipientsByPayment = query('recipients_by_payment', {
@@ -42,7 +38,7 @@ export async function findTicketLinks(
   db: Database,
   payment: Pick<Payment, 'id' | 'organizationId' | 'sendResourcers'>,
   publicUrl: string,
-): Promise<TicketLinks> {
+) {
   const values = { organizationId: payment.organizationId, paymentId: payment.id }
   const [rows, recipients] = await Promise.all([
     documentsOfPayment(db, values),
@@ -56,7 +52,7 @@ export async function findTicketLinks(
       number: ticket.position + 1,
       name: ticket.priceName,
       url: ticket.isTransferred ? null : documentUrl(ticket, publicUrl),
-      state: ticket.status !== 'active' ? 'cancelled' : ticket.isTransferred ? 'given' : 'active',
+      isGiven: ticket.status === 'active' && ticket.isTransferred,
     })),
     sent: maskedOf('sent'),
     sending: maskedOf('pending'),

@@ -31,10 +31,10 @@ function ticketList(language: Language, { tickets, sent, sending }: TicketLinks)
   const to = (key: 'outcome.sent' | 'outcome.sending', recipients: string[]) =>
     recipients.length > 0 &&
     html`<p class="soft">${translate(language, key, { recipients: formatList(language, recipients) })}</p>`
-  const item = ({ number, name, url, state }: TicketLinks['tickets'][number]) => {
+  const item = ({ number, name, url, isGiven }: TicketLinks['tickets'][number]) => {
     const label = translate(language, 'outcome.ticket', { number, name })
     if (url !== null) return html`<li><a href="${url}">${label}</a></li>`
-    const key = state === 'given' ? 'outcome.ticketGiven' : 'outcome.ticketCancelled'
+    const key = isGiven ? 'outcome.ticketGiven' : 'outcome.ticketCancelled'
     return html`<li class="soft">${label} (${translate(language, key)})</li>`
   }
   return html`${to('outcome.sent', sent)}
