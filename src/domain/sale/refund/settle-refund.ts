@@ -11,12 +11,12 @@ import { announceOnCommit, atOnce } from '../../../database/transaction.ts'
 import { byId, groupBy } from '../../../shared/group-by.ts'
 import { issueInvoices } from '../../invoice/issue-invoice.ts'
 import { paymentChange } from '../../payment/body.ts'
+import { ratesOfPayments } from '../../payment/loaders.ts'
 import { lockPayments, type OnLocked } from '../../payment/lock-payment.ts'
 import type { RefundOutcome } from '../../payment/provider.ts'
 import { type Payment, payments } from '../../payment/table.ts'
 import { paymentMayBecome } from '../../payment/transitions.ts'
 import { type RefundAttempt, refunds } from '../../refund/table.ts'
-import { findTicketsOfPayments } from '../../ticket/loaders.ts'
 import { lockTickets } from '../../ticket/require-ticket.ts'
 import { tickets } from '../../ticket/table.ts'
 import { recordChanges } from '../../webhook/record-changes.ts'
@@ -114,7 +114,7 @@ const countRefunds = query(
 async function recordRefunded(
   tx: Connection,
   locked: Map<string, Payment>,
-  sold: { paymentId: string; ticketRateId: string }[],
+  rates: { id: string; ticketRateId: string }[],
   succeeded: RefundAttempt[],
 ): Promise<void> {
   const [first] = succeeded
@@ -131,8 +131,8 @@ async function recordRefunded(
   const paymentIds = [...new Set(states.map(({ id }) => id))]
   const lower = paymentIds.map((id) => ({ ...current.get(id) }))
   const ofTickets = [...groupBy(succeeded, ({ ticketId }) => ticketId ?? '')].filter(([id]) => id !== '')
-  const soldOf = groupBy(sold, ({ paymentId }) => paymentId)
-  const changes = states.map((state) => paymentChange('payment.refunded', state, soldOf.get(state.id) ?? []))
+  const ratesOf = groupBy(rates, ({ id }) => id)
+  const changes = states.map((state) => paymentChange('payment.refunded', state, ratesOf.get(state.id) ?? []))
   await atOnce(lowerPayments(tx, { organizationId, ...lowered.values(lower) }), recordChanges(tx, changes))
   announceOnCommit(tx, 'payments', paymentIds)
   const invoiced = ofTickets.flatMap(([, own]) =>
@@ -165,10 +165,10 @@ export async function settleRefunds(
   const locked = await lockPayments(tx, organizationId, paymentIds, onLocked)
   const taken = given.filter(({ refund }) => locked.has(refund.paymentId))
   const ticketIds = [...new Set(taken.flatMap(({ refund }) => refund.ticketId ?? []))]
-  const [, found, sold] = await atOnce(
+  const [, found, rates] = await atOnce(
     lockTickets(tx, { organizationId, keys: ticketIds }),
     findRefunds(tx, { organizationId, keys: taken.map(({ refund }) => refund.id) }),
-    findTicketsOfPayments(tx, { organizationId, keys: [...locked.keys()] }),
+    ratesOfPayments(tx, { organizationId, keys: [...locked.keys()] }),
   )
   const before = byId(found)
   const after = new Map<string, (typeof found)[number]>()
@@ -183,7 +183,7 @@ export async function settleRefunds(
   if (written.length > 0)
     await atOnce(
       decide(tx, { organizationId, ...decided.values(written) }),
-      recordRefunded(tx, locked, sold, succeeded),
+      recordRefunded(tx, locked, rates, succeeded),
     )
   return new Map(taken.map(({ refund }) => [refund.id, currentOf(refund.id) ?? refund]))
 }
