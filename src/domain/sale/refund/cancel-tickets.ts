@@ -51,10 +51,7 @@ export async function recordCancelled(tx: Connection, active: Ticket[]): Promise
 /** Cancels a paid ticket, or those of a payment, all or none, and frees their places at once. Moves no money.
  *  Idempotent: returns tickets that are already cancelled unchanged. Tells attendees and payer, unless `notify` is
  *  false. Refuses: NOT_FOUND, ALREADY_ENTERED, SUPPLEMENT_REDEEMED, ILLEGAL_TRANSITION (DECISIONS 5, 9, 161). */
-export async function cancelTickets(
-  { of, notify }: z.output<typeof cancellationInput>,
-  ctx: Context,
-): Promise<Ticket[]> {
+export async function cancelTickets({ of, notify }: z.output<typeof cancellationInput>, ctx: Context) {
   requireConfidential(ctx)
   const named = await findNamed(of, ctx)
   return transaction(ctx.db, async (tx) => {

@@ -111,11 +111,7 @@ export const insertRefunds = async (tx: Connection, rows: PgInsertValue<typeof r
 /** Settles refunds of what a box office took, in the transaction that opens them: the organization gives the money back
  *  by hand, and no provider ever hears of it. Call it last in a transaction (see `issueInvoices`). Returns the current
  *  rows of all. */
-export async function settleByHand(
-  tx: Connection,
-  payments: Map<string, Payment>,
-  opened: RefundAttempt[],
-): Promise<RefundAttempt[]> {
+export async function settleByHand(tx: Connection, payments: Map<string, Payment>, opened: RefundAttempt[]) {
   const own = opened.filter(({ paymentId }) => payments.get(paymentId)?.provider === ownProvider)
   const decided = own.map((refund): DecidedRefund => {
     return { refund, outcome: { kind: 'succeeded', reference: refund.id } }

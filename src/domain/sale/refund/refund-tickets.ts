@@ -144,10 +144,7 @@ const openRefunds = writesByKey<Asked, Opened | Refusal>(
  *  idempotency key and request return the same refunds. A refund is pending unless the provider decides at once. Tells
  *  attendees and payer, unless `notify` is false (DECISIONS 161). Refuses: NOT_FOUND, INVALID,
  *  ILLEGAL_TRANSITION if a ticket is unpaid, REFUND_TOO_HIGH, IDEMPOTENCY_KEY_REUSED. */
-export async function refundTickets(
-  input: RefundInput,
-  ctx: Context,
-): Promise<{ refunds: RefundAttempt[]; replayed: boolean }> {
+export async function refundTickets(input: RefundInput, ctx: Context) {
   const caller = nameInMode(ctx, requireIntegration(ctx).integrationId)
   const { of, notify, idempotencyKey } = input
   const named = await findNamed(of, ctx)

@@ -16,11 +16,9 @@ export type Backlog = Partial<Record<Name, Record<string, number>>>
 
 // Each count reads the part of an index that it counts, and stops at the limit: its cost does not grow with
 // what was sold.
-const limit = sql.raw('limit 10000')
-
 const row = (name: Name, counts: string, rows: SQL) =>
   sql`select ${sql.raw(`'${name}'`)} as name, json_build_object(${sql.raw(counts)}) as counts
-    from (${rows} ${limit}) as found`
+    from (${rows} limit 10000) as found`
 
 const waits = (name: Name) => sql.raw(queues[name].waits)
 const isDue = (name: Name) => sql`${waits(name)} and ${sql.raw(queues[name].dueAt)} <= ${nowMs}`
