@@ -60,11 +60,7 @@ const moveOf = { held: { held: -1, sold: 1 }, expired: { sold: 1 } }
  *  invoices (none for a total of 0), records changes and queues the delivery of tickets. Takes as many statements for
  *  one payment as for many. Null if the tickets had expired and there are not enough places left for
  *  all; nothing is changed then (DECISIONS 5). */
-export async function recordPaid(
-  tx: Connection,
-  payables: Payable[],
-  from: 'held' | 'expired',
-): Promise<Payable[] | null> {
+export async function recordPaid(tx: Connection, payables: Payable[], from: 'held' | 'expired') {
   const [first] = payables
   if (!first) return []
   const { organizationId, mode } = first.payment
