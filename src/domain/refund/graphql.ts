@@ -1,4 +1,5 @@
 import { amountOf, builder, enumOf, NodeRef, nullable, nullableTime, time } from '../../graphql/builder.ts'
+import { viaLoader } from '../../graphql/lookahead.ts'
 import { PaymentRef } from '../payment/graphql.ts'
 import { TicketRef } from '../ticket/graphql.ts'
 import { ticketById } from '../ticket/loaders.ts'
@@ -41,8 +42,7 @@ export const RefundRef = builder.objectRef<RefundAttempt>('Refund').implement({
     ticket: t.field({
       type: TicketRef,
       ...nullable('Refunded ticket; null for an automatic refund.'),
-      resolve: (refund, _args, { loaders }) =>
-        refund.ticketId ? loaders.get(ticketById).get(refund.ticketId) : null,
+      ...viaLoader(ticketById, ({ ticketId }: RefundAttempt) => ticketId),
     }),
   }),
 })

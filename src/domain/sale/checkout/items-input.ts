@@ -159,7 +159,7 @@ export async function ofRate<Sold extends object>(
     if (!(error instanceof Refusal)) throw error
     const toProblem = (problem: Problem): Problem => ({
       ...problem,
-      ...(problem.path && { path: place(problem.path) }),
+      path: place(problem.path),
       about: { ticketRateId, ...problem.about },
     })
     throw refusalOf(error.problems.map(toProblem))
