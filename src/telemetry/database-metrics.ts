@@ -112,15 +112,15 @@ export function addDatabaseMetrics(registers: Registry[], sources: DatabaseSourc
     const counted = await backlog()
     return counted ? samplesOf(valuesOf(counted)) : []
   }
-  const ofQueues = (column: keyof Backlog['queues'][string]) =>
-    ofBacklog(({ queues }) =>
+  const ofQueues = (column: 'due' | 'late' | 'dead') =>
+    ofBacklog((queues) =>
       Object.fromEntries(Object.entries(queues).map(([queue, counts]) => [queue, counts[column]])),
     )
   gaugeOf('boxoffice_jobs_due', ['queue'], 'max', ofQueues('due'))
   gaugeOf('boxoffice_jobs_late', ['queue'], 'max', ofQueues('late'))
   gaugeOf('boxoffice_jobs_dead', ['queue'], 'max', ofQueues('dead'))
-  const ofPayments = ofBacklog(({ payments }) => payments)
-  const ofRefunds = ofBacklog(({ refunds }) => refunds)
+  const ofPayments = ofBacklog(({ holds }) => ({ pending: holds?.pending, processing: holds?.processing }))
+  const ofRefunds = ofBacklog(({ refunds }) => ({ pending: refunds?.pending, failed: refunds?.dead }))
   gaugeOf('boxoffice_payments', ['status'], 'max', ofPayments)
   gaugeOf('boxoffice_refunds', ['status'], 'max', ofRefunds)
 }

@@ -101,8 +101,8 @@ test('a database that has sold is distributed, goes on after an interruption, an
   expect(await brokenInvariants(after.db)).toEqual([])
   const backlog = await countBacklog(after.db, 'sandbox')
   expect(backlog).toMatchObject({
-    payments: { pending: 1, processing: 0 },
-    refunds: { pending: 0, failed: 0 },
+    holds: { pending: 1, processing: 0 },
+    refunds: { pending: 0, dead: 0 },
   })
   await after.close()
 })

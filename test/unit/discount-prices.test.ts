@@ -40,8 +40,7 @@ const terms = fc
   .map(
     ({ warrantyPercentage, platformFeePercentage, supplement }) =>
       ({
-        rate: { warrantyPercentage, warrantyHours: 24 },
-        organization: { platformFeePercentage },
+        rate: { warrantyPercentage, warrantyHours: 24, platformFeePercentage },
         supplements: [{ id: 'sup_1', amount: supplement }],
       }) as unknown as Terms,
   )
@@ -77,7 +76,7 @@ test('any discount leaves a price between nothing and itself, and all parts foll
         expect(discountAmount).toBeGreaterThanOrEqual(0)
         expect(discountAmount).toBeLessThanOrEqual(price.amount)
         const left = price.amount - discountAmount
-        expect(platformFeeAmount).toBe(rounded(left, terms.organization.platformFeePercentage))
+        expect(platformFeeAmount).toBe(rounded(left, terms.rate.platformFeePercentage))
         expect(organizationFeeAmount).toBe(
           price.feeType === 'fixed' ? price.feeQuantity : rounded(left, price.feeQuantity),
         )

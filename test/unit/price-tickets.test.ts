@@ -56,8 +56,11 @@ test('sums of a ticket are exact, and each part can be charged', () => {
         amount: amount * step,
       }))
       const terms = {
-        rate: { warrantyPercentage: (given.warranty ?? 0) / 10_000, warrantyHours: 1 },
-        organization: { platformFeePercentage: given.commission / 10_000 },
+        rate: {
+          warrantyPercentage: (given.warranty ?? 0) / 10_000,
+          warrantyHours: 1,
+          platformFeePercentage: given.commission / 10_000,
+        },
         supplements,
       } as unknown as Terms
       const entry = {

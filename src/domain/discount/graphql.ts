@@ -33,14 +33,11 @@ export const DiscountRef = builder.objectRef<Discount>('Discount').implement({
     ticketRates: t.field({
       type: [TicketRateRef],
       ...nullable('Rates that it applies to; null for all of the organization.'),
-      resolve: ({ ticketRateIds }, _args, { loaders }, info) =>
-        ticketRateIds.length === 0
-          ? null
-          : Promise.all(
-              ticketRateIds.map((id) =>
-                toRow(id, info, () => loaders.load(ticketRateById, id) as Promise<TicketRate>),
-              ),
-            ),
+      resolve({ ticketRateIds }, _args, { loaders }, info) {
+        const load = (id: string) => loaders.load(ticketRateById, id) as Promise<TicketRate>
+        const rates = ticketRateIds.map((id) => toRow(id, info, () => load(id)))
+        return rates.length > 0 ? Promise.all(rates) : null
+      },
     }),
     validFrom: t.expose('validFrom', nullableTime('Start of its validity; null if it has none.')),
     validUntil: t.expose('validUntil', nullableTime('End of its validity; null if it has none.')),
@@ -65,8 +62,7 @@ const { connection: DiscountConnectionRef } = connectionOf('Discount', DiscountR
 builder.queryField('discounts', (t) =>
   t.field({
     type: DiscountConnectionRef,
-    nullable: true,
-    description: "Lists the discounts that the integration's organization offers.",
+    ...nullable("Lists the discounts that the integration's organization offers."),
     extensions: { needs: { caller: 'integration', scope: 'catalogue' } },
     complexity: costOfPage(1_000),
     args: forwardArgs(t, 'Returns discounts after this cursor; from the first if omitted.'),

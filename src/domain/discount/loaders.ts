@@ -13,11 +13,14 @@ import { type Discount, discounts } from './table.ts'
 const rows = rowsOf({ ...getTableColumns(discounts), ...leftColumns })
 
 // Discounts with the counters of their uses.
-const discountsWhere = (select: Select, ...conditions: (SQL | undefined)[]) =>
-  select
-    .from(discounts)
-    .innerJoin(stock, isStockOf('discount', discounts.id))
-    .where(and(...conditions))
+const countedDiscounts = (select: Select) =>
+  select.from(discounts).innerJoin(stock, isStockOf('discount', discounts.id))
+
+// Discounts that an organization offers and that match a condition.
+function offeredWhere(select: Select, condition: SQL) {
+  const areItsOwn = and(inOrganization(discounts.organizationId), inOrganization(stock.organizationId))
+  return countedDiscounts(select).where(and(areItsOwn, not(discounts.removed), condition))
+}
 
 /** Loads discounts of an integration's organization, removed ones too, because sold tickets may refer to
  *  them. A channel finds none. */
@@ -25,19 +28,14 @@ export const discountById = loadById<Discount>('own', {
   name: 'discount_by_id',
   rows,
   query: (select, keys) =>
-    discountsWhere(select, anyOf(discounts.id, keys), anyOf(discounts.organizationId, 'ownOrganizationIds')),
+    countedDiscounts(select).where(
+      and(anyOf(discounts.id, keys), anyOf(discounts.organizationId, 'ownOrganizationIds')),
+    ),
 })
 
 const byCode = query<Discount>('discounts_by_code', {
   rows,
-  query: (select, keys) =>
-    discountsWhere(
-      select,
-      inOrganization(discounts.organizationId),
-      inOrganization(stock.organizationId),
-      sql`lower(${discounts.code}) = any(${textArrayParam(keys)})`,
-      not(discounts.removed),
-    ),
+  query: (select, keys) => offeredWhere(select, sql`lower(${discounts.code}) = any(${textArrayParam(keys)})`),
 })
 
 const readByCode = perMode((mode) =>
@@ -75,11 +73,8 @@ export const readCursor = (cursor: string): Position =>
 export const listDiscounts = query<Discount>('list_discounts', {
   rows,
   query: (select) =>
-    discountsWhere(
+    offeredWhere(
       select,
-      inOrganization(discounts.organizationId),
-      inOrganization(stock.organizationId),
-      not(discounts.removed),
       sql`(${discounts.position}, ${discounts.id}) > (${sql.placeholder('position')}::integer, ${sql.placeholder('id')}::text)`,
     )
       .orderBy(asc(discounts.position), asc(discounts.id))

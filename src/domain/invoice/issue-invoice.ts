@@ -22,10 +22,7 @@ const takeNumbers = query<{ year: number; last: number }>(
 
 const insert = insertRows('insert_invoices', invoices, { key: 'id' })
 
-/** Payment that an invoice is for, or the refund of one that a corrective invoice is for. Amount in minor units. */
-type Invoiced = Pick<Invoice, 'paymentId' | 'amount' | 'currency'> & { refundId?: string }
-
-/** Issues invoices for payments, or corrective ones for refunds, with the next numbers of an organization's series for
+/** Issues invoices for payments, or corrective ones for refunds of them (amounts in minor units), with the next numbers of an organization's series for
  *  the mode and the current year, in order. Locks the series until the transaction ends, so that a rollback leaves no
  *  gap. Call it last in a transaction, after the stock counters, to keep locks in one order. Returns the references by
  *  the identifier of the refund, or else of the payment. */
@@ -33,7 +30,7 @@ export async function issueInvoices(
   tx: Connection,
   { organizationId, mode }: Pick<Payment, 'organizationId' | 'mode'>,
   type: 'invoice' | 'corrective',
-  invoiced: Invoiced[],
+  invoiced: (Pick<Invoice, 'paymentId' | 'amount' | 'currency'> & { refundId?: string })[],
 ): Promise<Map<string, string>> {
   if (invoiced.length === 0) return new Map()
   const kind = mode === 'test' ? (`test_${type}` as const) : type

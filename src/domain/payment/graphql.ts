@@ -13,32 +13,19 @@ import { argsOf } from '../../graphql/input-of.ts'
 import { paymentById } from './loaders.ts'
 import { paymentUrl } from './payment-url.ts'
 import { ownProvider } from './provider.ts'
-import type { Payment } from './table.ts'
+import { type Payment, paymentMethods, paymentStatuses } from './table.ts'
 import { findPaymentByUrl, watchPayment } from './watch-payment.ts'
 
-export const PaymentStatusRef = enumOf<Payment['status']>(
+export const PaymentStatusRef = enumOf(
   'PaymentStatus',
   'Status of a payment. Values may be added: treat an unknown one as not paid.',
-  {
-    pending: 'Waiting for the buyer to pay. The tickets are held.',
-    processing: 'The buyer has paid, and the provider is still deciding. The tickets are held.',
-    paid: 'Paid. The tickets have been activated.',
-    failed: 'The provider reported a failure. The tickets are no longer held.',
-    expired: 'Not paid in time. The tickets are no longer held.',
-    cancelled: 'Cancelled before payment. The tickets are no longer held.',
-    partially_refunded: 'Paid, and refunded in part.',
-    refunded: 'Refunded in full.',
-  },
+  paymentStatuses,
 )
 
-export const PaymentMethodRef = enumOf<NonNullable<Payment['method']>>(
+export const PaymentMethodRef = enumOf(
   'PaymentMethod',
   'Means of a payment that the organization took itself. Values may be added: treat an unknown one as `OTHER`.',
-  {
-    CASH: 'Paid in cash.',
-    CARD: "Paid by card, at the organization's own terminal.",
-    OTHER: 'Paid by other means, such as a voucher.',
-  },
+  paymentMethods,
 )
 
 export const SaleTypeRef = enumOf<'online' | 'box_office' | 'invitation'>(

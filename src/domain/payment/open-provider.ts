@@ -4,10 +4,7 @@ import type { PaymentProvider } from './provider.ts'
 import { sandboxProvider } from './sandbox.ts'
 
 /** Creates the payment provider that the configuration selects. */
-export async function openProvider({
-  paymentProvider,
-  stripe,
-}: Pick<Config, 'paymentProvider' | 'stripe'>): Promise<PaymentProvider> {
+export async function openProvider({ paymentProvider, stripe }: Pick<Config, 'paymentProvider' | 'stripe'>) {
   if (paymentProvider === 'sandbox') return sandboxProvider
   if (!stripe) throw new Error('the settings of Stripe are missing')
   // Imported on demand, because the SDK costs memory and start-up time.

@@ -26,22 +26,15 @@ export type PaymentOrder = Pick<
   testEmail?: string | null
 }
 
-/** Refund of an amount of a charge, which `charge` names as the provider does. */
-export type RefundOrder = {
-  id: string
-  organizationId: string
-  charge: string
-  amount: number
-  currency: string
-}
+/** Refund of an amount of a charge, which `charge` names as the provider does. The `id` is that of the refund. */
+export type RefundOrder = Pick<Charge, 'id' | 'organizationId' | 'amount' | 'currency'> & { charge: string }
 
 /** Page of the provider where the buyer pays. */
 export type PaymentSession = { kind: 'session'; id: string; url: string }
 
 /** Outcome of a refund. `reference` is the provider's identifier, `code` the reason for a failure. */
 export type RefundOutcome =
-  | { kind: 'succeeded'; reference: string }
-  | { kind: 'pending'; reference: string }
+  | { kind: 'succeeded' | 'pending'; reference: string }
   | { kind: 'failed'; code: string }
 
 /** Event sent by a provider. `about` is the session or refund it concerns, or null if it is neither. Its

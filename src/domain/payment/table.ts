@@ -4,7 +4,6 @@ import {
   check,
   index,
   type PgColumn,
-  pgEnum,
   pgTable,
   primaryKey,
   text,
@@ -14,22 +13,35 @@ import {
 import { channelId, modeColumn } from '../../auth/table.ts'
 import { inOrganizationIfNamed } from '../../data/query.ts'
 import { nowMs } from '../../database/clock.ts'
-import { createdAt, minorUnits, organizationForeignKey, timestampMs } from '../../database/columns.ts'
+import {
+  createdAt,
+  describedEnum,
+  minorUnits,
+  organizationForeignKey,
+  timestampMs,
+} from '../../database/columns.ts'
 import { organizationId } from '../organization/table.ts'
 
 /** Means of a payment that the organization took itself. */
-export const paymentMethod = pgEnum('payment_method', ['CASH', 'CARD', 'OTHER'])
+export const paymentMethods = {
+  CASH: 'Paid in cash.',
+  CARD: "Paid by card, at the organization's own terminal.",
+  OTHER: 'Paid by other means, such as a voucher.',
+}
+export const paymentMethod = describedEnum('payment_method', paymentMethods)
 
-export const paymentStatus = pgEnum('payment_status', [
-  'pending',
-  'processing',
-  'paid',
-  'failed',
-  'expired',
-  'cancelled',
-  'partially_refunded',
-  'refunded',
-])
+/** Statuses of a payment, and their meanings. */
+export const paymentStatuses = {
+  pending: 'Waiting for the buyer to pay. The tickets are held.',
+  processing: 'The buyer has paid, and the provider is still deciding. The tickets are held.',
+  paid: 'Paid. The tickets have been activated.',
+  failed: 'The provider reported a failure. The tickets are no longer held.',
+  expired: 'Not paid in time. The tickets are no longer held.',
+  cancelled: 'Cancelled before payment. The tickets are no longer held.',
+  partially_refunded: 'Paid, and refunded in part.',
+  refunded: 'Refunded in full.',
+}
+export const paymentStatus = describedEnum('payment_status', paymentStatuses)
 
 /** Payments of checkouts, whose rates their tickets name. An unpaid one holds stock until `expiresAt`. */
 export const payments = pgTable(

@@ -1,9 +1,10 @@
 import { amountOf, builder, enumOf, NodeRef, nullable, nullableTime, time } from '../../graphql/builder.ts'
+import { viaLoader } from '../../graphql/lookahead.ts'
 import { PaymentRef } from '../payment/graphql.ts'
 import { TicketRef } from '../ticket/graphql.ts'
 import { ticketById } from '../ticket/loaders.ts'
 import { refundById, refundsByPaymentId, refundsByTicketId } from './loaders.ts'
-import type { RefundAttempt } from './table.ts'
+import { type RefundAttempt, refundReasons } from './table.ts'
 
 const RefundStatusRef = enumOf<RefundAttempt['status'] | 'TO_HAND_BACK' | 'WAITING_FOR_FUNDS'>(
   'RefundStatus',
@@ -17,18 +18,10 @@ const RefundStatusRef = enumOf<RefundAttempt['status'] | 'TO_HAND_BACK' | 'WAITI
   },
 )
 
-const RefundReasonRef = enumOf<RefundAttempt['reason'] | 'CALLED_OFF'>(
+const RefundReasonRef = enumOf(
   'RefundReason',
   'Reason for a refund. Values may be added: treat an unknown one as automatic.',
-  {
-    REQUESTED: 'Requested by an integration.',
-    WARRANTY: 'The ticket was returned under its warranty.',
-    LATE_NO_CAPACITY: 'Automatic: the money arrived after the hold expired, and too few places were left.',
-    PAID_AFTER_CANCELLATION: 'Automatic: the money arrived after the checkout was cancelled.',
-    PAID_TWICE: 'Automatic: the payment was already paid.',
-    AMOUNT_MISMATCH: 'Automatic: the amount or the currency differ from those of the payment.',
-    CALLED_OFF: 'Reserved for an event that was called off.',
-  },
+  { ...refundReasons, CALLED_OFF: 'Reserved for an event that was called off.' },
 )
 
 export const RefundRef = builder.objectRef<RefundAttempt>('Refund').implement({
@@ -49,8 +42,7 @@ export const RefundRef = builder.objectRef<RefundAttempt>('Refund').implement({
     ticket: t.field({
       type: TicketRef,
       ...nullable('Refunded ticket; null for an automatic refund.'),
-      resolve: (refund, _args, { loaders }) =>
-        refund.ticketId ? loaders.get(ticketById).get(refund.ticketId) : null,
+      ...viaLoader(ticketById, ({ ticketId }: RefundAttempt) => ticketId),
     }),
   }),
 })

@@ -2,24 +2,29 @@ import { sql } from 'drizzle-orm'
 import { check, index, pgEnum, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
 import { channelId, modeColumn } from '../../auth/table.ts'
 import { dueColumns } from '../../data/leased-jobs.ts'
-import { createdAt, minorUnits, organizationForeignKey, timestampMs } from '../../database/columns.ts'
+import {
+  createdAt,
+  describedEnum,
+  minorUnits,
+  organizationForeignKey,
+  timestampMs,
+} from '../../database/columns.ts'
 import { organizationId } from '../organization/table.ts'
 import { charges, payments } from '../payment/table.ts'
 import { tickets } from '../ticket/table.ts'
 
 export const refundStatus = pgEnum('refund_status', ['pending', 'succeeded', 'failed'])
 
-/** Reasons for a refund. REQUESTED: an integration asked for it. WARRANTY: the ticket was returned under its
- *  warranty. The others are automatic: the charge was late and no places were left, came after the checkout
- *  was cancelled, came a second time, or has another amount or currency than the payment. */
-export const refundReason = pgEnum('refund_reason', [
-  'REQUESTED',
-  'WARRANTY',
-  'LATE_NO_CAPACITY',
-  'PAID_AFTER_CANCELLATION',
-  'PAID_TWICE',
-  'AMOUNT_MISMATCH',
-])
+/** Reasons for a refund, and their meanings. Those that nobody requested are of money that pays for no ticket. */
+export const refundReasons = {
+  REQUESTED: 'Requested by an integration.',
+  WARRANTY: 'The ticket was returned under its warranty.',
+  LATE_NO_CAPACITY: 'Automatic: the money arrived after the hold expired, and too few places were left.',
+  PAID_AFTER_CANCELLATION: 'Automatic: the money arrived after the checkout was cancelled.',
+  PAID_TWICE: 'Automatic: the payment was already paid.',
+  AMOUNT_MISMATCH: 'Automatic: the amount or the currency differ from those of the payment.',
+}
+export const refundReason = describedEnum('refund_reason', refundReasons)
 
 /** Refunds, pending, succeeded or failed. A pending one is a job of `processDueRefunds`. */
 export const refunds = pgTable(

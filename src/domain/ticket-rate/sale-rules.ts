@@ -95,8 +95,10 @@ export function whyUnpriced(prices: readonly Price[], now: Date): Problem | null
 }
 
 /** Time at which a warranty ends: some hours before the event begins. */
-export const warrantyEnd = ({ startDate }: Dates, { warrantyHours }: Pick<TicketRate, 'warrantyHours'>) =>
-  new Date(startDate.getTime() - Math.min(warrantyHours, maxWarrantyHours) * 3_600_000)
+export const warrantyEnd = (
+  { startDate }: Pick<Event, 'startDate'>,
+  { warrantyHours }: Pick<TicketRate, 'warrantyHours'>,
+) => new Date(startDate.getTime() - Math.min(warrantyHours, maxWarrantyHours) * 3_600_000)
 
 /** Whether a rate can be bought, or why not. */
 export const rateStatuses = {

@@ -177,7 +177,7 @@ export const ticketChangeBody = body('TicketState', 'State of a ticket right aft
 
 /** Columns of a ticket that a change contains. */
 type ChangedTicket = Parameters<typeof ticketChangeBody.of>[0] &
-  Pick<Ticket, 'organizationId' | 'channelId' | 'mode'>
+  Pick<Ticket, 'organizationId' | 'channelId' | 'mode' | 'status'>
 
 /** Builds the change of a ticket from its current state, with the field names of the REST lookup, and facts
  *  of the change itself. Contains no personal data and no code. */

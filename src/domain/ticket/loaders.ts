@@ -74,7 +74,8 @@ const byPaymentId = soldBatch<Ticket>({
   key: ({ paymentId }) => paymentId,
 })
 
-const ofPayments = query('any_tickets_by_payment_id', {
+/** Finds the tickets of an organization's payments `keys`, without permission checks. */
+export const findTicketsOfPayments = query('any_tickets_by_payment_id', {
   rows,
   query: (select, keys) =>
     select
@@ -85,7 +86,7 @@ const ofPayments = query('any_tickets_by_payment_id', {
 
 /** Finds the tickets of a payment without permission checks. */
 export const findTicketsOf = (db: Database, { id, organizationId }: Pick<Ticket, 'id' | 'organizationId'>) =>
-  ofPayments(db, { organizationId, keys: [id] })
+  findTicketsOfPayments(db, { organizationId, keys: [id] })
 
 export const ticketById = ({ own }: Readers) =>
   new Loader((ids) => Promise.all(ids.map(async (id) => toVisible(await findTicket(own.db, id), own.reach))))

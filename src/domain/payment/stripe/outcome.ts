@@ -40,8 +40,6 @@ export const sessionBody = z.object({
   currency: text.nullish(),
 })
 
-type StripeSession = z.output<typeof sessionBody>
-
 // Charge of a paid session. Stripe allows twelve digits at most, in currencies that need them.
 const paidSession = z
   .object({
@@ -66,7 +64,7 @@ const failedStatuses = new Set(['requires_payment_method', 'canceled'])
 
 /** Determines the outcome of a session; null while it waits for the buyer. Expand `payment_intent` to tell a
  *  bank that has refused from one that is still deciding. Throws for a paid session without a valid charge. */
-export function sessionOutcome(session: StripeSession): PaymentOutcome | null {
+export function sessionOutcome(session: z.output<typeof sessionBody>): PaymentOutcome | null {
   const { status, payment_status, payment_intent } = session
   if (payment_status === 'paid') return { kind: 'paid', money: paidSession.parse(session) }
   if (status === 'expired') return endedOutcome('expired')

@@ -58,13 +58,11 @@ const partOf = <Whole extends object>(whole: Whole | null | undefined, part: key
 
 /** Columns of a ticket that corrections change. Absent ones stay as they are. */
 export const changedColumns = ({
-  ticketId,
   birthDate,
   address,
   identityDocument,
   ...columns
 }: z.output<typeof attendeeChanges>) => ({
-  ticketId,
   ...columns,
   birthday: birthDate,
   address: partOf(address, 'street'),

@@ -15,7 +15,8 @@ export async function readAttendeeTerms(tx: Connection, held: Ticket[]) {
     .select({
       id: ticketRates.id,
       transferable: ticketRates.transferable,
-      event: { startDate: events.startDate, age: ageText },
+      startDate: events.startDate,
+      age: ageText,
       timezone: locations.timezone,
       /** True once the event has ended, by the database's clock. */
       isOver: sql<boolean>`${events.endDate} <= ${nowMs}`,

@@ -13,10 +13,6 @@ import { findNamed, lockNamed, type NamedTickets } from '../refund/tickets-of.ts
 import type { ticketResending } from './attendee-input.ts'
 import { statusRefusal } from './attendee-rules.ts'
 
-/** Tickets that are sent again, and the number of mails and messages that were queued for them; `replayed` if an earlier
- *  request with the same key queued them. */
-export type Resent = { tickets: Ticket[]; deliveries: number; replayed: boolean }
-
 // Takes a key in the transaction of its request, or finds it taken by the same one. Names the request in its
 // deliveries: by the time as well, because the key can be used again after 24 hours. A key that another transaction is
 // taking is waited for.
@@ -43,20 +39,18 @@ async function takeKey(
 
 /** Sends a ticket, or all active tickets of a payment, to their attendees again: a mail for each ticket, and a
  *  message where the attendee has a phone. All or none. Works whether or not the checkout asked for mails. The same
- *  idempotency key and request return the first answer for 24 hours.
+ *  idempotency key and request return the first answer for 24 hours, as `replayed`. Returns the tickets, and the number of
+ *  mails and messages that were queued for them.
  *  Refuses: NOT_FOUND; IDEMPOTENCY_KEY_REUSED; ILLEGAL_TRANSITION if no ticket is active, or those that are have no
  *  attendee any more; TOO_MANY_RESENDS if one of them was sent again or transferred five times within 24 hours, by the
  *  database's clock (DECISIONS 9). */
-export async function resendTickets(
-  { of, idempotencyKey }: z.output<typeof ticketResending>,
-  ctx: Context,
-): Promise<Resent> {
+export async function resendTickets({ of, idempotencyKey }: z.output<typeof ticketResending>, ctx: Context) {
   const caller = requireConfidential(ctx)
   const owner = caller.kind === 'channel' ? caller.channelId : caller.integrationId
   // Its keys lie among those of checkouts, for which no checkout is to wait.
   const key = hashIdempotency(`resend ${nameInMode(ctx, owner)}`, idempotencyKey, of)
   const named = await findNamed(of, ctx)
-  const resent = await transaction(ctx.db, async (tx) => {
+  return transaction(ctx.db, async (tx) => {
     const { tickets } = await lockNamed(tx, named)
     const unnamed = { occasion: `resend:${newId('dlv')}`, replayed: false }
     const { occasion, replayed } = key ? await takeKey(tx, named, key) : unnamed
@@ -70,7 +64,5 @@ export async function resendTickets(
     if (active.length === 0 && first) throw statusRefusal(first, 'resent')
     await requireResends(tx, active)
     return { tickets: active, deliveries: await queueAgain(tx, active, occasion), replayed }
-  })
-  ctx.loaders.clear()
-  return resent
+  }).finally(() => ctx.loaders.clear())
 }

@@ -68,7 +68,5 @@ export async function transferTicket(to: TicketTransfer, ctx: Context): Promise<
       return giveTo(tx, locked, to, language)
     })
   // Runs again with another code if the event has one that is the same.
-  const ticket = await retryOnDuplicate(transfer)
-  ctx.loaders.clear()
-  return ticket
+  return retryOnDuplicate(transfer).finally(() => ctx.loaders.clear())
 }

@@ -88,7 +88,7 @@ export async function updateAttendees(corrections: AttendeeChanges[], ctx: Conte
   })
   const ids = named.map(({ id }) => id)
   const organizationId = named[0]?.organizationId ?? ''
-  const updated = await transaction(ctx.db, async (tx) => {
+  return transaction(ctx.db, async (tx) => {
     // A settlement reads the addresses that it queues mails for under these locks.
     const paymentIds = [...new Set(named.map(({ paymentId }) => paymentId))]
     await lockPayments(tx, organizationId, paymentIds, 'wait')
@@ -101,19 +101,15 @@ export async function updateAttendees(corrections: AttendeeChanges[], ctx: Conte
       const isLive = ticket.status === 'held' || ticket.status === 'active'
       if (!isLive || isAnonymized(ticket)) throw statusRefusal(ticket, 'updated')
       requireUnused(ticket)
-      refuseIf(checkAge(given, termsOf(ticket)))
+      refuseIf(checkAge(given, { rate: termsOf(ticket) }))
       return correct(ticket, given, termsOf(ticket).language)
     })
     const changed = corrected.flatMap((ticket) => ticket ?? [])
     const written = changed.length > 0 ? await writeCorrections(tx, organizationId, changed) : []
     if (written.length < changed.length) throw new Error('a ticket was not updated under its lock')
-    await recordChanges(
-      tx,
-      written.map((ticket) => ticketChange('ticket.updated', ticket)),
-    )
+    const changes = written.map((ticket) => ticketChange('ticket.updated', ticket))
+    await recordChanges(tx, changes)
     for (const ticket of written) current.set(ticket.id, ticket)
     return ids.flatMap((id) => current.get(id) ?? [])
-  })
-  ctx.loaders.clear()
-  return updated
+  }).finally(() => ctx.loaders.clear())
 }

@@ -3,7 +3,7 @@ import { type Context, requireIntegration } from '../../../request/context.ts'
 import { ownProvider } from '../../payment/provider.ts'
 import type { Payment } from '../../payment/table.ts'
 import type { CheckoutInput } from '../checkout/checkout-input.ts'
-import { planCheckout, refuseHigherTotal } from '../checkout/plan-checkout.ts'
+import { planCheckout } from '../checkout/plan-checkout.ts'
 import { type CheckoutAnswer, type CheckoutOrder, sellTickets } from '../checkout/sell-tickets.ts'
 import type { Terms } from '../checkout/terms-loaders.ts'
 
@@ -33,10 +33,9 @@ export async function sellThroughOwnChannel(
  *  the organization took itself. By the rules of a checkout, but until the event ends. A total above 0 has an
  *  invoice and a charge, which refunds by hand are taken from. Amounts in minor units.
  *  Refuses: FORBIDDEN, NOT_FOUND, whatever planCheckout and holdExactly refuse, SALE_ENDED if the event has
- *  ended, TOTAL_INCREASED, IDEMPOTENCY_KEY_REUSED, BUSY (DECISIONS 9). */
+ *  ended, IDEMPOTENCY_KEY_REUSED, BUSY (DECISIONS 9). */
 export async function sellAtBoxOffice(input: BoxOfficeInput, ctx: Context): Promise<CheckoutAnswer> {
-  const plan = async (terms: Terms) =>
-    refuseHigherTotal(await planCheckout(input, terms, ctx, 'box_office'), input.expectedTotal)
+  const plan = (terms: Terms) => planCheckout(input, terms, ctx, 'box_office')
   const taken = { method: input.method, methodReference: input.reference ?? null }
   return sellThroughOwnChannel('box_office', input, plan, ctx, taken)
 }

@@ -1,6 +1,5 @@
 import { type Problem, problem } from '../../../shared/errors.ts'
 import { minimumAge } from '../../event/minimum-age.ts'
-import type { Event } from '../../event/table.ts'
 import type { Answer } from '../../ticket/table.ts'
 import type { Question } from '../../ticket-rate/table.ts'
 import type { CheckoutEntry, GivenAnswer } from './checkout-input.ts'
@@ -78,10 +77,10 @@ function ageAt(birthday: string, time: Date, timezone: string): number {
 /** Checks that a known date of birth satisfies the minimum age of the event on the day it starts. */
 export function checkAge(
   { birthday }: Pick<CheckoutEntry, 'birthday'>,
-  { event, timezone }: Pick<Terms, 'timezone'> & { event: Pick<Event, 'startDate' | 'age'> },
+  { rate }: { rate: Pick<Terms['rate'], 'startDate' | 'age' | 'timezone'> },
 ): Problem[] {
-  const minimum = minimumAge(event)
-  if (!birthday || minimum === null || ageAt(birthday, event.startDate, timezone ?? 'UTC') >= minimum)
+  const minimum = minimumAge(rate)
+  if (!birthday || minimum === null || ageAt(birthday, rate.startDate, rate.timezone ?? 'UTC') >= minimum)
     return []
   const message = `Attendees must be at least ${minimum} years old on the day the event starts.`
   return [problem('UNDER_AGE', message, ['birthday'], { minimumAge: minimum })]

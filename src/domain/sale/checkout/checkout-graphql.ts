@@ -1,6 +1,6 @@
 import { type GraphQLResolveInfo, Kind, visit } from 'graphql'
 import { z } from 'zod'
-import { builder } from '../../../graphql/builder.ts'
+import { builder, nullable, part } from '../../../graphql/builder.ts'
 import { inputOf, inputTypes } from '../../../graphql/input-of.ts'
 import { mutation, oneObject, resultOf } from '../../../graphql/mutation-result.ts'
 import type { FieldNeeds } from '../../../graphql/needs.ts'
@@ -49,9 +49,8 @@ export const saleFields =
     payment: t.expose('payment', { type: PaymentRef, description: texts.payment }),
     tickets: t.field({
       type: [TicketRef],
-      nullable: true,
+      ...nullable(texts.tickets),
       complexity: { field: 1, multiplier: maxCount },
-      description: texts.tickets,
       resolve: ({ tickets }, _args, { caller }) => (caller?.kind === 'publishable' ? null : tickets),
     }),
     ticketRates: t.field({
@@ -72,11 +71,7 @@ const QuotedTicketRef = builder.objectRef<PricedTicket>('QuotedTicket').implemen
       type: PriceRef,
       description: 'Price of the rate that the ticket would be sold at.',
     }),
-    amounts: t.field({
-      type: AmountsRef,
-      description: 'Cost of the ticket, part by part.',
-      resolve: (ticket) => ticket,
-    }),
+    amounts: t.field(part(AmountsRef, 'Cost of the ticket, part by part.')),
   }),
 })
 
@@ -92,11 +87,6 @@ const QuotedItemRef = builder.objectRef<CheckoutPlan>('QuotedItem').implement({
   }),
 })
 
-const partsOfTotal = [
-  ...(['priceAmount', 'discountAmount', 'supplementsAmount'] as const),
-  ...(['organizationFeeAmount', 'warrantyAmount', 'totalAmount'] as const),
-]
-
 const CheckoutQuoteRef = builder.objectRef<CheckoutPlan>('CheckoutQuote').implement({
   description: 'Quote for a checkout, which holds nothing.',
   fields: (t) => ({
@@ -109,12 +99,18 @@ const CheckoutQuoteRef = builder.objectRef<CheckoutPlan>('CheckoutQuote').implem
     amounts: t.field({
       type: AmountsRef,
       description: 'Cost of all tickets together, part by part.',
-      resolve: ({ tickets, currency }) => {
-        const sums = partsOfTotal.map((part) => [
-          part,
-          tickets.reduce((sum, ticket) => sum + ticket[part], 0),
-        ])
-        return { currency, ...(Object.fromEntries(sums) as Record<(typeof partsOfTotal)[number], number>) }
+      resolve({ tickets, rate }) {
+        const sumOf = (part: `${string}Amount` & keyof PricedTicket) =>
+          tickets.reduce((sum, ticket) => sum + ticket[part], 0)
+        return {
+          currency: rate.currency,
+          priceAmount: sumOf('priceAmount'),
+          discountAmount: sumOf('discountAmount'),
+          supplementsAmount: sumOf('supplementsAmount'),
+          organizationFeeAmount: sumOf('organizationFeeAmount'),
+          warrantyAmount: sumOf('warrantyAmount'),
+          totalAmount: sumOf('totalAmount'),
+        }
       },
     }),
     conditionsChanged: t.exposeBoolean('conditionsChanged', {
@@ -165,9 +161,8 @@ const QuoteCheckoutInputRef = inputOf('QuoteCheckoutInput', inputs.quoteInput)
 builder.queryField('quoteCheckout', (t) =>
   t.field({
     type: QuoteCheckoutResultRef,
-    nullable: true,
+    ...nullable('Tells what a checkout would cost, by its rules and prices, and holds nothing.'),
     extensions: { needs },
-    description: 'Tells what a checkout would cost, by its rules and prices, and holds nothing.',
     args: { input: t.arg({ type: QuoteCheckoutInputRef, required: true, description: 'Tickets to quote.' }) },
     resolve: (_root, args, ctx: Context, info) => {
       requireOneSale(ctx, info)

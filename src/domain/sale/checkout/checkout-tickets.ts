@@ -5,7 +5,7 @@ import { type Context, requireSelling } from '../../../request/context.ts'
 import { type Problem, problem, refuseIf } from '../../../shared/errors.ts'
 import { providerOf } from '../../payment/open-provider.ts'
 import { type CheckoutInput, inOneForm } from './checkout-input.ts'
-import { type CheckoutPlan, planCheckout, refuseHigherTotal } from './plan-checkout.ts'
+import { type CheckoutPlan, planCheckout } from './plan-checkout.ts'
 import { holdWithinLimit, withoutGuessing } from './public-limits.ts'
 import { type CheckoutAnswer, type CheckoutOrder, sellTickets } from './sell-tickets.ts'
 import { rateNotFound, readTerms } from './terms-loaders.ts'
@@ -33,8 +33,8 @@ function checkPublicInput(input: CheckoutInput, { origins }: Public): void {
  *  units.
  *  With a publishable key the answer has no tickets, because they bear persons and codes, and is refused for
  *  a code of the client's own and for addresses outside of the key's origins.
- *  Refuses: FORBIDDEN, NOT_FOUND, INVALID, whatever planCheckout and holdExactly refuse, TOTAL_INCREASED,
- *  IDEMPOTENCY_KEY_REUSED, BUSY; RATE_LIMITED for a publishable key (INTERFACE, checkout; DECISIONS 4, 145). */
+ *  Refuses: FORBIDDEN, NOT_FOUND, INVALID, whatever planCheckout and holdExactly refuse, IDEMPOTENCY_KEY_REUSED, BUSY;
+ *  RATE_LIMITED for a publishable key (INTERFACE, checkout; DECISIONS 4, 145). */
 export async function checkoutTickets(input: CheckoutInput, ctx: Context): Promise<CheckoutAnswer> {
   const caller = requireSelling(ctx)
   const { channelId, mode } = caller
@@ -48,7 +48,7 @@ export async function checkoutTickets(input: CheckoutInput, ctx: Context): Promi
     input: { ...input, sendResourcers },
     idempotency: hashIdempotency(owner, input.idempotencyKey, inOneForm(input)),
     seller: { channelId, mode, saleType: 'online', provider: providerOf(ctx.services, ctx).name, isPublic },
-    plan: async (terms) => refuseHigherTotal(await planCheckout(input, terms, ctx), input.expectedTotal),
+    plan: (terms) => planCheckout(input, terms, ctx),
   }
   const answer = await withoutGuessing(input.discountCode, ctx, () =>
     holdWithinLimit(input.tickets.length, ctx, () => sellTickets(order, ctx)),

@@ -53,17 +53,14 @@ const places: Record<string, string[]> = {
 }
 
 /** Columns of a ticket for an attendee. */
-export const attendeeColumns = ({ fullName, email, phone, language, ...more }: Attendee) => ({
-  fullName,
-  email,
-  phone,
-  language,
-  birthday: more.birthDate ?? null,
-  address: more.address?.street ?? null,
-  postalCode: more.address?.postalCode ?? null,
-  countryCode: more.address?.countryCode ?? null,
-  personalDocumentType: more.identityDocument?.type ?? null,
-  personalDocumentNumber: more.identityDocument?.number ?? null,
+export const attendeeColumns = ({ birthDate, address, identityDocument, ...columns }: Attendee) => ({
+  ...columns,
+  birthday: birthDate ?? null,
+  address: address?.street ?? null,
+  postalCode: address?.postalCode ?? null,
+  countryCode: address?.countryCode ?? null,
+  personalDocumentType: identityDocument?.type ?? null,
+  personalDocumentNumber: identityDocument?.number ?? null,
 })
 
 const { priceId, qrCode, supplements, warranty } = flat
@@ -162,7 +159,7 @@ export async function ofRate<Sold extends object>(
     if (!(error instanceof Refusal)) throw error
     const toProblem = (problem: Problem): Problem => ({
       ...problem,
-      ...(problem.path && { path: place(problem.path) }),
+      path: place(problem.path),
       about: { ticketRateId, ...problem.about },
     })
     throw refusalOf(error.problems.map(toProblem))

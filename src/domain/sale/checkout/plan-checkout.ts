@@ -57,27 +57,28 @@ const moreThan = (expected: NonNullable<ExpectedTotal>, totalAmount: number, cur
     ? compareTotal(totalAmount, expected, currency)
     : totalAmount - requireAmount(expected, currency, ['expectedTotal'])
 
-/** Tickets that a checkout would sell, and their prices. Amounts in minor units; `language` is the organization's, for a
- *  checkout that names none. */
+/** Tickets that a checkout would sell, and their prices. Amounts in minor units. */
 export type CheckoutPlan = ReturnType<typeof planOf>
 
-/** Adds up priced tickets of a rate, for a buyer who was shown `expectedTotal`, or nothing. */
-export function planOf(
-  { rate, organization: { currency, language, organizationNumber } }: Terms,
-  tickets: PricedTicket[],
-  expectedTotal?: ExpectedTotal,
-) {
+/** Adds up priced tickets of a rate, for a buyer who was shown `expectedTotal`, or nothing. Refuses: TOTAL_INCREASED if
+ *  they cost more (DECISIONS 60). */
+export function planOf({ rate }: Terms, tickets: PricedTicket[], expectedTotal?: ExpectedTotal) {
   const totalAmount = tickets.reduce((sum, ticket) => sum + ticket.totalAmount, 0)
+  const increase = expectedTotal == null ? 0 : moreThan(expectedTotal, totalAmount, rate.currency)
+  if (increase > 0) {
+    const total = toMoney(totalAmount, rate.currency)
+    const message = `The total is now ${total.amount} ${total.currency}.`
+    throw refusal('TOTAL_INCREASED', message, ['expectedTotal'], { totalAmount: total })
+  }
   // The rate's current price may have replaced one that was no longer available.
-  const conditionsChanged =
-    tickets.some(({ entry, price }) => entry.priceId !== price.id) ||
-    (expectedTotal != null && moreThan(expectedTotal, totalAmount, currency) !== 0)
-  return { rate, tickets, totalAmount, currency, language, organizationNumber, conditionsChanged }
+  const conditionsChanged = increase < 0 || tickets.some(({ entry, price }) => entry.priceId !== price.id)
+  return { rate, tickets, totalAmount, conditionsChanged }
 }
 
 /** Validates and prices a checkout by the database's clock and counters, and holds nothing. `terms` are those
- *  of the input's rate. A total that is another than `expectedTotal` is marked as changed conditions.
- *  Refuses: all problems of the entries, the rate and its stock at once (INTERFACE, checkout; DECISIONS 3 and 4). */
+ *  of the input's rate. A total that is lower than `expectedTotal` is marked as changed conditions.
+ *  Refuses: all problems of the entries, the rate and its stock at once (INTERFACE, checkout; DECISIONS 3 and 4);
+ *  TOTAL_INCREASED. */
 export async function planCheckout(
   { tickets: entries, discountCode, expectedTotal }: CheckoutInput,
   terms: Terms,
@@ -101,13 +102,4 @@ export async function planCheckout(
     return price ? [priceTicket(entry, price, terms, off)] : []
   })
   return planOf(terms, tickets, expectedTotal)
-}
-
-/** Returns a plan whose total is at most `expectedTotal`. Refuses: TOTAL_INCREASED (DECISIONS 60). */
-export function refuseHigherTotal(plan: CheckoutPlan, expectedTotal: ExpectedTotal): CheckoutPlan {
-  const { currency } = plan
-  if (expectedTotal == null || moreThan(expectedTotal, plan.totalAmount, currency) <= 0) return plan
-  const totalAmount = toMoney(plan.totalAmount, currency)
-  const message = `The total is now ${totalAmount.amount} ${totalAmount.currency}.`
-  throw refusal('TOTAL_INCREASED', message, ['expectedTotal'], { totalAmount })
 }

@@ -1,9 +1,9 @@
 import { type Problem, problem } from '../../../shared/errors.ts'
 import { percentageOf, smallestCharge } from '../../../shared/money.ts'
 import type { Discount } from '../../discount/table.ts'
-import type { Ticket } from '../../ticket/table.ts'
+import type { SoldSupplement, Ticket } from '../../ticket/table.ts'
 import { feeOf, leftOf } from '../../ticket-rate/sale-rules.ts'
-import type { Price } from '../../ticket-rate/table.ts'
+import type { Price, Supplement } from '../../ticket-rate/table.ts'
 import { readAnswer } from './check-entries.ts'
 import type { CheckoutEntry } from './checkout-input.ts'
 import type { Terms } from './terms-loaders.ts'
@@ -51,6 +51,11 @@ export function checkUses(discount: Discount | null, amounts: number[]): Problem
   return [problem('DISCOUNT_USED_UP', message, path, { available })]
 }
 
+function toSold(supplement: Supplement): SoldSupplement {
+  const { id: supplementId, ticketRateId, position, removed, currency, ...sold } = supplement
+  return { supplementId, ...sold, used: 0 }
+}
+
 /** Ticket as it will be sold. Amounts in minor units: `priceAmount` before the discount, `organizationFeeAmount` added to
  *  the price, `platformFeeAmount` kept from the organization and not part of the total. */
 export type PricedTicket = ReturnType<typeof priceTicket>
@@ -62,7 +67,7 @@ export type PricedTicket = ReturnType<typeof priceTicket>
 export function priceTicket(
   entry: CheckoutEntry & Pick<Partial<Ticket>, 'language'>,
   price: Price,
-  { rate, supplements, questions, organization }: Terms,
+  { rate, supplements, questions }: Terms,
   discount: { id: string | null; amount: number },
 ) {
   const discounted = price.amount - discount.amount
@@ -79,18 +84,7 @@ export function priceTicket(
     entry,
     price,
     currency: price.currency,
-    supplements: chosen.map(
-      ({ id, label, description, productQuantity, amount, hasFakePrice, fakeAmount }) => ({
-        supplementId: id,
-        label,
-        description,
-        productQuantity,
-        used: 0,
-        amount,
-        hasFakePrice,
-        fakeAmount,
-      }),
-    ),
+    supplements: chosen.map(toSold),
     answers: (entry.answers ?? []).flatMap(({ questionId, answer }) => {
       const question = questions.find(({ id }) => id === questionId)
       return (question && readAnswer(question, answer)) ?? []
@@ -100,7 +94,7 @@ export function priceTicket(
     discountAmount: discount.amount,
     supplementsAmount,
     organizationFeeAmount,
-    platformFeeAmount: percentageOf(discounted, organization.platformFeePercentage, step),
+    platformFeeAmount: percentageOf(discounted, rate.platformFeePercentage, step),
     warrantyAmount,
     warrantyHours: entry.warranty ? rate.warrantyHours : 0,
     totalAmount: discounted + supplementsAmount + organizationFeeAmount + warrantyAmount,

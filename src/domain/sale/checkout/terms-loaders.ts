@@ -11,9 +11,9 @@ import type { Context } from '../../../request/context.ts'
 import { createContextWith, keysByKeyId } from '../../../request/prefetch.ts'
 import { refusal } from '../../../shared/errors.ts'
 import { type Mode, perMode } from '../../../shared/mode.ts'
-import { ageText, type Event, events } from '../../event/table.ts'
+import { ageText, events } from '../../event/table.ts'
 import { locations } from '../../location/table.ts'
-import { type Organization, organizations } from '../../organization/table.ts'
+import { organizations } from '../../organization/table.ts'
 import { holds, isOfHold } from '../../payment/queue/table.ts'
 import { isOverdue, payments } from '../../payment/table.ts'
 import {
@@ -25,31 +25,7 @@ import {
   rateQuestions,
   rateSupplements,
 } from '../../ticket-rate/loaders.ts'
-import {
-  type Price,
-  type Question,
-  type Supplement,
-  stock,
-  type TicketRate,
-  ticketRates,
-} from '../../ticket-rate/table.ts'
-
-/** Terms of sale: all rows that a checkout of a rate depends on, as one statement found them. */
-export type Terms = {
-  rate: TicketRate
-  /** Prices, supplements and questions in their order. */
-  prices: Price[]
-  supplements: Supplement[]
-  questions: Question[]
-  event: Pick<Event, 'startDate' | 'endDate' | 'age'>
-  /** Time zone of the event's location; null if the event has none. */
-  timezone: string | null
-  organization: Pick<Organization, 'currency' | 'language' | 'platformFeePercentage'> & {
-    organizationNumber: number
-  }
-  /** True if overdue unpaid holds still take up places of the rate. */
-  hasOverdueHolds: boolean
-}
+import { type Price, type Question, type Supplement, stock, ticketRates } from '../../ticket-rate/table.ts'
 
 const saleRows = fewRowsOf({
   ...rateColumns,
@@ -60,13 +36,24 @@ const saleRows = fewRowsOf({
   currency: organizations.currency,
   language: organizations.language,
   platformFeePercentage: organizations.platformFeePercentage,
-  timezone: locations.timezone,
+  /** Time zone of the event's location; null if the event has none. */
+  timezone: sql<string | null>`${locations.timezone}`,
 })
-/** A rate with its counters, its event, its organization and its location. */
-type SaleRow = ReturnType<typeof saleRows.read>[number]
+
+/** Terms of sale: all rows that a checkout of a rate depends on, as one statement found them. */
+export type Terms = {
+  /** Rate with its counters, and what a sale needs of its event, its organization and its location. */
+  rate: ReturnType<typeof saleRows.read>[number]
+  /** Prices, supplements and questions in their order. */
+  prices: Price[]
+  supplements: Supplement[]
+  questions: Question[]
+  /** True if overdue unpaid holds still take up places of the rate. */
+  hasOverdueHolds: boolean
+}
 
 /** Query for rates by id, with their counters. */
-const sales: Find<SaleRow> = {
+const sales: Find<Terms['rate']> = {
   rows: saleRows,
   query: (select, keys) =>
     countedRates(select)
@@ -81,17 +68,12 @@ const sales: Find<SaleRow> = {
 const overdueHolds: Find<{ ticketRateId: string }> = {
   rows: fewRowsOf({ ticketRateId: holds.ticketRateId }),
   query: (select, keys) => {
+    const isOfRate = and(inOrganizationIfNamed(holds.organizationId), anyOf(holds.ticketRateId, keys))
     const isPaymentOverdue = and(inOrganizationIfNamed(payments.organizationId), isOfHold, isOverdue)
+    const stillHolds = sql`(select true from ${payments} where ${isPaymentOverdue} limit 1)`
     return select
       .from(holds)
-      .where(
-        and(
-          inOrganizationIfNamed(holds.organizationId),
-          anyOf(holds.ticketRateId, keys),
-          lte(holds.expiresAt, nowMs),
-          sql`(select true from ${payments} where ${isPaymentOverdue} limit 1)`,
-        ),
-      )
+      .where(and(isOfRate, lte(holds.expiresAt, nowMs), stillHolds))
       .groupBy(holds.ticketRateId)
   },
 }
@@ -119,11 +101,8 @@ async function findTerms(
   const supplementsOf = byRate(supplements)
   const questionsOf = byRate(questions)
   const overdueOf = byRate(overdue)
-  const termsOf = (rate: SaleRow): Terms => ({
+  const termsOf = (rate: Terms['rate']): Terms => ({
     rate,
-    event: rate,
-    timezone: rate.timezone,
-    organization: rate,
     prices: pricesOf.get(rate.id) ?? [],
     supplements: supplementsOf.get(rate.id) ?? [],
     questions: questionsOf.get(rate.id) ?? [],

@@ -1,4 +1,4 @@
-import { and, asc, eq, getTableColumns, inArray, sql } from 'drizzle-orm'
+import { and, asc, eq, getTableColumns, inArray, isNull, sql } from 'drizzle-orm'
 import { readByIds, readByOrganization } from '../../../data/by-organization.ts'
 import { fewRowsOf } from '../../../data/json-rows.ts'
 import { anyOf, inOrganization, query } from '../../../data/query.ts'
@@ -15,18 +15,18 @@ import { readPageToken } from '../../payment/payment-url.ts'
 import { testEmails } from '../../payment/sandbox.ts'
 import { payments } from '../../payment/table.ts'
 import { refunds } from '../../refund/table.ts'
-import { tickets } from '../../ticket/table.ts'
+import { isPaymentOfTicket, tickets } from '../../ticket/table.ts'
 import { prices, ticketRates } from '../../ticket-rate/table.ts'
-import { type AutomaticReason, automaticReasons } from '../refund/open-refunds.ts'
+import type { AutomaticReason } from '../refund/open-refunds.ts'
 
 const pageRows = fewRowsOf({
   ...getTableColumns(payments),
   ticketRateId: tickets.ticketRateId,
   /** Seconds left of the hold, by the database's clock; 0 or less if it is overdue. */
   secondsLeft: sql<number>`ceil(extract(epoch from ${payments.expiresAt} - ${nowMs}))::integer`,
-  /** Reason for the first automatic refund of the payment. */
+  /** Reason for the first automatic refund of the payment, which is of no ticket. */
   refundReason: sql<AutomaticReason | null>`(select ${refunds.reason} from ${refunds}
-      where ${and(inOrganization(refunds.organizationId), eq(refunds.paymentId, payments.id), inArray(refunds.reason, automaticReasons))}
+      where ${and(inOrganization(refunds.organizationId), eq(refunds.paymentId, payments.id), isNull(refunds.ticketId))}
       order by ${refunds.createdAt} limit 1)`,
   /** Address among the tickets that the sandbox heeds. */
   testEmail: sql<string | null>`(select ${tickets.email} from ${tickets}
@@ -41,14 +41,7 @@ const pageOfPayment = readByIds('pages_of_payments', {
   query: (select, keys) =>
     select
       .from(payments)
-      .innerJoin(
-        tickets,
-        and(
-          inOrganization(tickets.organizationId),
-          eq(tickets.paymentId, payments.id),
-          eq(tickets.position, 0),
-        ),
-      )
+      .innerJoin(tickets, and(isPaymentOfTicket, eq(tickets.position, 0)))
       .innerJoin(ticketRates, eq(ticketRates.id, tickets.ticketRateId))
       .innerJoin(events, eq(events.id, ticketRates.eventId))
       .innerJoin(organizations, eq(organizations.id, payments.organizationId))
@@ -67,7 +60,6 @@ const lineRows = fewRowsOf({
   feeAmount: tickets.organizationFeeAmount,
   warrantyAmount: tickets.warrantyAmount,
   warrantyHours: tickets.warrantyHours,
-  totalAmount: tickets.totalAmount,
 })
 const linesByPayments = query('ticket_lines_by_payments', {
   rows: lineRows,

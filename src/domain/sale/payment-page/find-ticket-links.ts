@@ -10,27 +10,17 @@ import { documentUrl } from '../../ticket/views.ts'
 
 /** Tickets of a paid payment as its outcome page links them, and where they were sent or are being sent to,
  *  masked. */
-export type TicketLinks = {
-  tickets: { number: number; name: string; url: string | null; state: 'active' | 'cancelled' | 'given' }[]
-  sent: string[]
-  sending: string[]
-}
+export type TicketLinks = Awaited<ReturnType<typeof findTicketLinks>>
 
 // Only what the checkout had sent: a later delivery may be to somebody else.
 const recipientsByPayment = query('recipients_by_payment', {
   rows: fewRowsOf({ recipient: deliveries.recipient, status: deliveries.status }),
-  query: (select) =>
-    select
-      .from(deliveries)
-      .where(
-        and(
-          inOrganization(deliveries.organizationId),
-          eq(deliveries.paymentId, sql.placeholder('paymentId')),
-          inArray(deliveries.occasion, ['', 'free', 'public']),
-          hasRecipient,
-        ),
-      )
-      .orderBy(asc(deliveries.recipient)),
+  query(select) {
+    const isOfPayment = eq(deliveries.paymentId, sql.placeholder('paymentId'))
+    const isOfCheckout = and(isOfPayment, inArray(deliveries.occasion, ['', 'free', 'public']))
+    const areTheirs = and(inOrganization(deliveries.organizationId), isOfCheckout, hasRecipient)
+    return select.from(deliveries).where(areTheirs).orderBy(asc(deliveries.recipient))
+  },
 })
 
 // Masks an e-mail address or a phone number, so that only who knows it recognizes it: a•••@example.com,
@@ -48,7 +38,7 @@ export async function findTicketLinks(
   db: Database,
   payment: Pick<Payment, 'id' | 'organizationId' | 'sendResourcers'>,
   publicUrl: string,
-): Promise<TicketLinks> {
+) {
   const values = { organizationId: payment.organizationId, paymentId: payment.id }
   const [rows, recipients] = await Promise.all([
     documentsOfPayment(db, values),
@@ -62,7 +52,7 @@ export async function findTicketLinks(
       number: ticket.position + 1,
       name: ticket.priceName,
       url: ticket.isTransferred ? null : documentUrl(ticket, publicUrl),
-      state: ticket.status !== 'active' ? 'cancelled' : ticket.isTransferred ? 'given' : 'active',
+      isGiven: ticket.status === 'active' && ticket.isTransferred,
     })),
     sent: maskedOf('sent'),
     sending: maskedOf('pending'),

@@ -7,9 +7,6 @@ import type { FoundPayment } from './find-payment.ts'
 import type { TicketLinks } from './find-ticket-links.ts'
 import { ticketPage } from './layout.ts'
 
-/** Status that ends a payment as far as the buyer can see. */
-type EndStatus = Exclude<Payment['status'], 'pending' | 'processing'>
-
 const outcomeOf = (language: Language, status: Payment['status']) => ({
   title: translate(language, `outcome.${status}.title`),
   text: translate(language, `outcome.${status}.text`),
@@ -34,10 +31,10 @@ function ticketList(language: Language, { tickets, sent, sending }: TicketLinks)
   const to = (key: 'outcome.sent' | 'outcome.sending', recipients: string[]) =>
     recipients.length > 0 &&
     html`<p class="soft">${translate(language, key, { recipients: formatList(language, recipients) })}</p>`
-  const item = ({ number, name, url, state }: TicketLinks['tickets'][number]) => {
+  const item = ({ number, name, url, isGiven }: TicketLinks['tickets'][number]) => {
     const label = translate(language, 'outcome.ticket', { number, name })
     if (url !== null) return html`<li><a href="${url}">${label}</a></li>`
-    const key = state === 'given' ? 'outcome.ticketGiven' : 'outcome.ticketCancelled'
+    const key = isGiven ? 'outcome.ticketGiven' : 'outcome.ticketCancelled'
     return html`<li class="soft">${label} (${translate(language, key)})</li>`
   }
   return html`${to('outcome.sent', sent)}
@@ -54,7 +51,7 @@ const linkStyle = `.links { list-style: none; display: grid; gap: .25rem }
 export function outcomePage(
   language: Language,
   found: FoundPayment,
-  status: EndStatus,
+  status: Exclude<Payment['status'], 'pending' | 'processing'>,
   links: TicketLinks | null,
 ): Page {
   const { title, text } = describeRefund(language, found) ?? outcomeOf(language, status)

@@ -25,32 +25,23 @@ export async function recordCancelled(tx: Connection, active: Ticket[]): Promise
   if (!first) return []
   for (const ticket of active) {
     if (!ticketMayBecome(ticket.status, 'cancelled'))
-      throw new Refusal(
-        illegalTransition('ticket', { id: ticket.id, status: lookupStatus(ticket) }, 'cancelled'),
-      )
+      throw new Refusal(illegalTransition('ticket', { ...ticket, status: lookupStatus(ticket) }, 'cancelled'))
     requireUnused(ticket)
     if (ticket.supplements.some(({ used }) => used > 0))
       throw refusal('SUPPLEMENT_REDEEMED', 'A supplement was already handed out.')
   }
   const { organizationId, mode, paymentId } = first
   const ids = active.map(({ id }) => id)
+  const areTheirs = and(eq(tickets.organizationId, organizationId), inArray(tickets.id, ids))
   const cancelled = await tx
     .update(tickets)
     .set({ status: 'cancelled', cancelledAt: sql`now()` })
-    .where(
-      and(
-        eq(tickets.organizationId, organizationId),
-        inArray(tickets.id, ids),
-        whereTicketMayBecome('cancelled'),
-      ),
-    )
+    .where(and(areTheirs, whereTicketMayBecome('cancelled')))
     .returning(ticketColumns)
   if (cancelled.length < ids.length)
     throw new Error(`a ticket of payment ${paymentId} was not cancelled under its lock`)
-  await recordChanges(
-    tx,
-    cancelled.map((ticket) => ticketChange('ticket.cancelled', ticket)),
-  )
+  const changes = cancelled.map((ticket) => ticketChange('ticket.cancelled', ticket))
+  await recordChanges(tx, changes)
   const flipped = await moveStock(tx, organizationId, mode, stockMoves(cancelled, { sold: -1 }))
   if (!flipped) throw new Error(`stock of payment ${paymentId} was not released`)
   await recordAvailability(tx, organizationId, mode, flipped)
@@ -60,25 +51,16 @@ export async function recordCancelled(tx: Connection, active: Ticket[]): Promise
 /** Cancels a paid ticket, or those of a payment, all or none, and frees their places at once. Moves no money.
  *  Idempotent: returns tickets that are already cancelled unchanged. Tells attendees and payer, unless `notify` is
  *  false. Refuses: NOT_FOUND, ALREADY_ENTERED, SUPPLEMENT_REDEEMED, ILLEGAL_TRANSITION (DECISIONS 5, 9, 161). */
-export async function cancelTickets(
-  { of, notify }: z.output<typeof cancellationInput>,
-  ctx: Context,
-): Promise<Ticket[]> {
+export async function cancelTickets({ of, notify }: z.output<typeof cancellationInput>, ctx: Context) {
   requireConfidential(ctx)
   const named = await findNamed(of, ctx)
-  const current = await transaction(ctx.db, async (tx) => {
+  return transaction(ctx.db, async (tx) => {
     // Notices refer to the payment, which is locked before the tickets.
     const { tickets } = await lockNamed(tx, named)
     const active = tickets.filter(({ status }) => status !== 'cancelled')
-    const told = active.map(({ id: ticketId, organizationId, paymentId }) => ({
-      organizationId,
-      paymentId,
-      ticketId,
-    }))
+    const told = active.map((ticket) => ({ ...ticket, ticketId: ticket.id }))
     if (notify) await queueTicketNotices(tx, 'cancellation', told)
     const cancelled = byId(await recordCancelled(tx, active))
     return tickets.map((ticket) => cancelled.get(ticket.id) ?? ticket)
-  })
-  ctx.loaders.clear()
-  return current
+  }).finally(() => ctx.loaders.clear())
 }

@@ -1,4 +1,5 @@
 import { sql } from 'drizzle-orm'
+import type { PgInsertValue } from 'drizzle-orm/pg-core'
 import pLimit from 'p-limit'
 import type { Idempotency } from '../../../data/idempotency.ts'
 import { anyOf, inOrganization, query } from '../../../data/query.ts'
@@ -13,7 +14,7 @@ import { type Charge, charges, type Payment } from '../../payment/table.ts'
 import { type RefundAttempt, refunds } from '../../refund/table.ts'
 import { isPaid } from '../../ticket/views.ts'
 import { leaseSeconds, requestProviderRefund } from './request-provider-refund.ts'
-import { settleRefunds } from './settle-refund.ts'
+import { type DecidedRefund, settleRefunds } from './settle-refund.ts'
 import type { LockedTickets } from './tickets-of.ts'
 
 // Calls of the provider that a request makes at once.
@@ -62,69 +63,59 @@ function leftOf({ payment, tickets, reason, amount = 0 }: NewRefunds, refunded: 
     return left > 0 ? [{ ticketId, left }] : []
   })
   const refundable = open.reduce((sum, { left }) => sum + left, 0)
-  if (refundable === 0 || amount > refundable)
-    throw refusal(
-      'REFUND_TOO_HIGH',
-      refundable === 0 ? 'Nothing is left to refund.' : 'The amount is more than is left to refund.',
-      undefined,
-      { refundable: toMoney(refundable, payment.currency) },
-    )
-  return open
+  if (refundable > 0 && amount <= refundable) return open
+  const message =
+    refundable === 0 ? 'Nothing is left to refund.' : 'The amount is more than is left to refund.'
+  const facts = { refundable: toMoney(refundable, payment.currency) }
+  throw refusal('REFUND_TOO_HIGH', message, undefined, facts)
 }
 
 /** Reads what was refunded of payments of one organization so far, to refund more. Requires this transaction to hold
- *  the row locks of the payments, then of the tickets, so that all refunds together never exceed the amount paid. */
+ *  the row locks of the payments, then of the tickets, so that all refunds together never exceed the amount paid.
+ *  Returns a function that enters refunds of tickets of a payment, of those with something left to refund, and returns
+ *  the rows to insert. It refuses: ILLEGAL_TRANSITION if a ticket is unpaid; REFUND_TOO_HIGH. */
 export async function openLedger(tx: Connection, organizationId: string, paymentIds: string[]) {
   const found = await findPayingCharges(tx, { organizationId, paymentIds })
   const chargeOf = new Map(found.map(({ paymentId, id }) => [paymentId, id]))
   const refunded = new Map(found.map(({ ticketId, refunded }) => [ticketId ?? '', refunded]))
-  return {
-    /** Enters refunds of tickets of a payment, of those with something left to refund. Returns the rows to insert.
-     *  Refuses: ILLEGAL_TRANSITION if a ticket is unpaid; REFUND_TOO_HIGH. */
-    enter(asked: NewRefunds) {
-      const { payment, reason, amount, key } = asked
-      const open = leftOf(asked, refunded)
-      const chargeId = chargeOf.get(payment.id)
-      if (!chargeId) throw new Error(`payment ${payment.id} has no charge to refund`)
-      return open.map(({ ticketId, left }, index) => {
-        refunded.set(ticketId, (refunded.get(ticketId) ?? 0) + (amount ?? left))
-        return {
-          ...takenFrom(payment, { id: chargeId, paymentId: payment.id, currency: payment.currency }),
-          ticketId,
-          reason,
-          amount: amount ?? left,
-          attempts: 1,
-          dueAt: inSeconds(leaseSeconds),
-          requestHash: key?.requestHash ?? null,
-          // Unique, so the others have none.
-          idempotencyKey: index === 0 ? (key?.id ?? null) : null,
-        }
-      })
-    },
+  return (asked: NewRefunds) => {
+    const { payment, reason, amount, key } = asked
+    const open = leftOf(asked, refunded)
+    const chargeId = chargeOf.get(payment.id)
+    if (!chargeId) throw new Error(`payment ${payment.id} has no charge to refund`)
+    return open.map(({ ticketId, left }, index) => {
+      refunded.set(ticketId, (refunded.get(ticketId) ?? 0) + (amount ?? left))
+      return {
+        ...takenFrom(payment, { id: chargeId, paymentId: payment.id, currency: payment.currency }),
+        ticketId,
+        reason,
+        amount: amount ?? left,
+        attempts: 1,
+        dueAt: inSeconds(leaseSeconds),
+        requestHash: key?.requestHash ?? null,
+        // Unique, so the others have none.
+        idempotencyKey: index === 0 ? (key?.id ?? null) : null,
+      }
+    })
   }
 }
 
 /** Row of a new refund. */
-export type NewRefund = ReturnType<Awaited<ReturnType<typeof openLedger>>['enter']>[number]
+export type NewRefund = ReturnType<Awaited<ReturnType<typeof openLedger>>>[number]
 
-/** Inserts pending refunds. The caller makes the first attempts at once; a background job takes over when their lease
- *  ends. */
-export const insertRefunds = async (tx: Connection, rows: NewRefund[]): Promise<RefundAttempt[]> =>
+/** Inserts pending refunds. The caller makes the first attempts of those that it has leased at once; a background job
+ *  takes over when their lease ends. */
+export const insertRefunds = async (tx: Connection, rows: PgInsertValue<typeof refunds>[]) =>
   rows.length > 0 ? tx.insert(refunds).values(rows).returning() : []
 
 /** Settles refunds of what a box office took, in the transaction that opens them: the organization gives the money back
  *  by hand, and no provider ever hears of it. Call it last in a transaction (see `issueInvoices`). Returns the current
  *  rows of all. */
-export async function settleByHand(
-  tx: Connection,
-  payments: Map<string, Payment>,
-  opened: RefundAttempt[],
-): Promise<RefundAttempt[]> {
+export async function settleByHand(tx: Connection, payments: Map<string, Payment>, opened: RefundAttempt[]) {
   const own = opened.filter(({ paymentId }) => payments.get(paymentId)?.provider === ownProvider)
-  const decided = own.map((refund) => ({
-    refund,
-    outcome: { kind: 'succeeded' as const, reference: refund.id },
-  }))
+  const decided = own.map((refund): DecidedRefund => {
+    return { refund, outcome: { kind: 'succeeded', reference: refund.id } }
+  })
   const settled = await settleRefunds(tx, decided)
   return opened.map((refund) => settled.get(refund.id) ?? refund)
 }
@@ -142,21 +133,13 @@ export async function attemptRefunds({ refunds, isNew }: Opened, ctx: Context): 
       if (isUnavailable(error) || error instanceof Refusal) return refund
       throw error
     })
-  const current = await pLimit(maxCalls).map(refunds, (refund) =>
-    isNew && refund.status === 'pending' ? attempt(refund) : refund,
-  )
-  ctx.loaders.clear()
-  return current
+  return pLimit(maxCalls)
+    .map(refunds, (refund) => (isNew && refund.status === 'pending' ? attempt(refund) : refund))
+    .finally(() => ctx.loaders.clear())
 }
 
 /** Reasons for refunds that nobody requested. */
-export const automaticReasons = [
-  'LATE_NO_CAPACITY',
-  'PAID_AFTER_CANCELLATION',
-  'PAID_TWICE',
-  'AMOUNT_MISMATCH',
-] as const
-export type AutomaticReason = (typeof automaticReasons)[number]
+export type AutomaticReason = Exclude<RefundAttempt['reason'], NewRefunds['reason']>
 
 /** Charge, or part of one, that pays for no ticket and must be refunded. Amount in minor units. */
 export type UnearnedCharge = {
@@ -167,12 +150,8 @@ export type UnearnedCharge = {
 
 /** Queues automatic refunds, in the transaction that decides that the charges pay for no ticket. */
 export async function queueRefunds(tx: Connection, unearned: UnearnedCharge[]): Promise<void> {
-  if (unearned.length === 0) return
-  await tx.insert(refunds).values(
-    unearned.map(({ payment, charge, reason }) => ({
-      ...takenFrom(payment, charge),
-      reason,
-      amount: charge.amount,
-    })),
-  )
+  const rows = unearned.map(({ payment, charge, reason }) => {
+    return { ...takenFrom(payment, charge), reason, amount: charge.amount }
+  })
+  await insertRefunds(tx, rows)
 }

@@ -76,27 +76,12 @@ type Asked = { named: NamedTickets; amount: number | undefined; key: Idempotency
 // hash, which names the key as well.
 const findMade = query('refunds_of_keys', {
   rows: rowsOf(getTableColumns(refunds)),
-  query: (select, keys) =>
-    select
-      .from(refunds)
-      .where(
-        and(
-          inOrganization(refunds.organizationId),
-          or(
-            anyOf(refunds.idempotencyKey, keys),
-            and(anyOf(refunds.paymentId, 'paymentIds'), anyOf(refunds.requestHash, 'hashes')),
-          ),
-        ),
-      ),
+  query(select, keys) {
+    const hasHash = and(anyOf(refunds.paymentId, 'paymentIds'), anyOf(refunds.requestHash, 'hashes'))
+    const isOfRequest = or(anyOf(refunds.idempotencyKey, keys), hasHash)
+    return select.from(refunds).where(and(inOrganization(refunds.organizationId), isOfRequest))
+  },
 })
-
-function isMade(
-  { key: { id, requestHash } }: Asked,
-  made: Pick<RefundAttempt, 'idempotencyKey' | 'requestHash'>[],
-): boolean {
-  const first = made.find(({ idempotencyKey }) => idempotencyKey === id)
-  return checkReplay(first, requestHash, 'This key was already used for another refund.') !== null
-}
 
 // Lists the refunds of a request among these, in the order of the checkout.
 const refundsOf = ({ key, named }: Asked, made: RefundAttempt[]) => {
@@ -104,11 +89,9 @@ const refundsOf = ({ key, named }: Asked, made: RefundAttempt[]) => {
   return named.ids.flatMap((id) => own.filter(({ ticketId }) => ticketId === id))
 }
 
-type Tried = Opened | Refusal | typeof deferred
-
 // Opens refunds of requests of one organization, or finds those that they have made before. A refused one writes nothing,
 // and stops no other. Defers those whose payment is locked elsewhere if these are skipped.
-async function openTogether(tx: Connection, asked: Asked[], onLocked: OnLocked): Promise<Tried[]> {
+async function openTogether(tx: Connection, asked: Asked[], onLocked: OnLocked) {
   const named = asked.map(({ named }) => named)
   const organizationId = named[0]?.organizationId ?? ''
   const ids = [...new Set(named.map(({ paymentId }) => paymentId))]
@@ -116,7 +99,7 @@ async function openTogether(tx: Connection, asked: Asked[], onLocked: OnLocked):
   const paymentIds = [...payments.keys()]
   const keys = asked.map(({ key }) => key.id)
   const hashes = asked.map(({ key }) => key.requestHash)
-  const [locked, made, ledger] = await atOnce(
+  const [locked, made, enter] = await atOnce(
     lockTicketsOf(tx, payments, named),
     findMade(tx, { organizationId, keys, hashes, paymentIds }),
     openLedger(tx, organizationId, paymentIds),
@@ -127,8 +110,10 @@ async function openTogether(tx: Connection, asked: Asked[], onLocked: OnLocked):
     const tickets = locked[index]
     if (!tickets) return deferred
     try {
-      if (isMade(one, [...made, ...rows])) return 'made'
-      const entered = ledger.enter({ ...tickets, ...one, reason: 'REQUESTED' })
+      const first = [...made, ...rows].find(({ idempotencyKey }) => idempotencyKey === one.key.id)
+      if (checkReplay(first, one.key.requestHash, 'This key was already used for another refund.'))
+        return 'made'
+      const entered = enter({ ...tickets, ...one, reason: 'REQUESTED' })
       rows.push(...entered)
       if (one.notify) told.push(...entered)
       return 'new'
@@ -159,21 +144,14 @@ const openRefunds = writesByKey<Asked, Opened | Refusal>(
  *  idempotency key and request return the same refunds. A refund is pending unless the provider decides at once. Tells
  *  attendees and payer, unless `notify` is false (DECISIONS 161). Refuses: NOT_FOUND, INVALID,
  *  ILLEGAL_TRANSITION if a ticket is unpaid, REFUND_TOO_HIGH, IDEMPOTENCY_KEY_REUSED. */
-export async function refundTickets(
-  input: RefundInput,
-  ctx: Context,
-): Promise<{ refunds: RefundAttempt[]; replayed: boolean }> {
+export async function refundTickets(input: RefundInput, ctx: Context) {
   const caller = nameInMode(ctx, requireIntegration(ctx).integrationId)
   const { of, notify, idempotencyKey } = input
   const named = await findNamed(of, ctx)
   const amount = toMinorAmount(input, named.currency)
   const key = hashRequest(caller, idempotencyKey, [caller, idempotencyKey, of, amount ?? null])
-  const opened = await openRefunds(ctx.db, nameInMode(ctx, named.organizationId), {
-    named,
-    amount,
-    key,
-    notify,
-  })
+  const asked = { named, amount, key, notify }
+  const opened = await openRefunds(ctx.db, nameInMode(ctx, named.organizationId), asked)
   if (opened instanceof Refusal) throw opened
   return { refunds: await attemptRefunds(opened, ctx), replayed: !opened.isNew }
 }

@@ -8,7 +8,8 @@ import { events } from '../../event/table.ts'
 import { type RefundAttempt, refunds } from '../../refund/table.ts'
 import { requireTicket, wasTransferred } from '../../ticket/require-ticket.ts'
 import type { Ticket } from '../../ticket/table.ts'
-import { maxWarrantyHours } from '../../ticket-rate/table.ts'
+import { hasWarranty } from '../../ticket/views.ts'
+import { warrantyEnd } from '../../ticket-rate/sale-rules.ts'
 import { recordCancelled } from './cancel-tickets.ts'
 import { attemptRefunds, insertRefunds, openLedger, settleByHand } from './open-refunds.ts'
 import { refundTransaction } from './settle-refund.ts'
@@ -26,23 +27,18 @@ async function findWarrantyRefund(tx: Connection, { id, organizationId }: Ticket
 }
 
 async function checkWarranty(tx: Connection, ticket: Ticket): Promise<void> {
-  const { eventId, warrantyHours, warrantyAmount } = ticket
-  if (warrantyHours === 0 && warrantyAmount === 0)
-    throw refusal('NO_WARRANTY', 'This ticket has no warranty.')
-  const end = sql`${events.startDate} - ${Math.min(warrantyHours, maxWarrantyHours)} * interval '1 hour'`
-  const [warranty] = await tx
-    .select({
-      validUntil: sql<Date>`${end}`.mapWith(events.startDate),
-      isOver: sql<boolean>`${end} <= ${nowMs}`,
-      isTransferred: wasTransferred(ticket),
-    })
+  if (!hasWarranty(ticket)) throw refusal('NO_WARRANTY', 'This ticket has no warranty.')
+  const now = sql<Date>`${nowMs}`.mapWith(events.startDate)
+  const [found] = await tx
+    .select({ startDate: events.startDate, now, isTransferred: wasTransferred(ticket) })
     .from(events)
-    .where(eq(events.id, eventId))
-  if (!warranty) throw new Error(`event ${eventId} not found`)
-  if (warranty.isTransferred)
+    .where(eq(events.id, ticket.eventId))
+  if (!found) throw new Error(`event ${ticket.eventId} not found`)
+  if (found.isTransferred)
     throw refusal('TICKET_TRANSFERRED', 'The ticket was given to another person, which ended its warranty.')
-  const facts = { validUntil: warranty.validUntil.toISOString() }
-  if (warranty.isOver)
+  const end = warrantyEnd(found, ticket)
+  const facts = { validUntil: end.toISOString() }
+  if (end <= found.now)
     throw refusal('WARRANTY_ENDED', 'The warranty of this ticket has ended.', undefined, facts)
 }
 
@@ -61,8 +57,8 @@ export async function requestRefund(ticketId: string, notify: boolean, ctx: Cont
     const earlier = await findWarrantyRefund(tx, ticket)
     if (earlier && earlier.status !== 'failed') return { refunds: [earlier], isNew: false }
     if (!earlier) await checkWarranty(tx, ticket)
-    const ledger = await openLedger(tx, payment.organizationId, [payment.id])
-    const opened = await insertRefunds(tx, ledger.enter({ payment, tickets, reason: 'WARRANTY' }))
+    const enter = await openLedger(tx, payment.organizationId, [payment.id])
+    const opened = await insertRefunds(tx, enter({ payment, tickets, reason: 'WARRANTY' }))
     // The ticket was cancelled with an earlier refund, and that was told.
     if (!earlier && notify) await queueTicketNotices(tx, 'cancellation', opened)
     if (!earlier) await recordCancelled(tx, tickets)

@@ -1,4 +1,4 @@
-import { and, asc, eq, getTableColumns, sql } from 'drizzle-orm'
+import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import { arrayRows } from '../../../data/array-params.ts'
 import { deferred, writesByKey } from '../../../data/batch-queue.ts'
 import { boundedTransactions } from '../../../data/bulkhead.ts'
@@ -11,6 +11,7 @@ import { announceOnCommit, atOnce } from '../../../database/transaction.ts'
 import { byId, groupBy } from '../../../shared/group-by.ts'
 import { issueInvoices } from '../../invoice/issue-invoice.ts'
 import { paymentChange } from '../../payment/body.ts'
+import { ratesOfPayments } from '../../payment/loaders.ts'
 import { lockPayments, type OnLocked } from '../../payment/lock-payment.ts'
 import type { RefundOutcome } from '../../payment/provider.ts'
 import { type Payment, payments } from '../../payment/table.ts'
@@ -40,15 +41,6 @@ const findRefunds = query('refunds_to_settle', {
   rows: rowsOf({ ...getTableColumns(refunds), now: sql<string>`${nowMs}` }),
   query: (select, keys) =>
     select.from(refunds).where(and(inOrganization(refunds.organizationId), anyOf(refunds.id, keys))),
-})
-
-const findRates = query('rates_of_refunded_payments', {
-  rows: rowsOf({ paymentId: tickets.paymentId, ticketRateId: tickets.ticketRateId }),
-  query: (select, keys) =>
-    select
-      .from(tickets)
-      .where(and(inOrganization(tickets.organizationId), anyOf(tickets.paymentId, keys)))
-      .orderBy(asc(tickets.position)),
 })
 
 const { id, status, reference, lastError, succeededAt } = refunds
@@ -100,30 +92,21 @@ const lowerPayments = query(
   where ${inOrganization(payments.organizationId)} and ${payments.id} = lowered.id`,
 )
 
-const { refundedAt } = tickets
 const returned = arrayRows('returned', {
   id: 'text',
-  amount: tickets.refundedAmount,
-  refundedAt,
+  amount: 'bigint',
+  refundedAt: 'timestamptz(3)',
   refunds: 'jsonb',
+  references: 'text[]',
 })
 
 const countRefunds = query(
   'count_refunds',
   () => sql`
   update ${tickets} set refunded_amount = ${tickets.refundedAmount} + returned.amount, refunded_at = returned."refundedAt",
-    refunds = ${tickets.refunds} || returned.refunds, updated_at = ${nowMs}
+    refunds = ${tickets.refunds} || returned.refunds, updated_at = ${nowMs},
+    corrective_invoice_references = ${tickets.correctiveInvoiceReferences} || returned."references"
   from ${returned.typed} where ${inOrganization(tickets.organizationId)} and ${tickets.id} = returned.id`,
-)
-
-const corrected = arrayRows('corrected', { id: 'text', references: 'text[]' })
-
-const noteInvoices = query(
-  'note_corrective_invoices',
-  () => sql`
-  update ${tickets} set updated_at = ${nowMs},
-    corrective_invoice_references = ${tickets.correctiveInvoiceReferences} || corrected."references"
-  from ${corrected.typed} where ${inOrganization(tickets.organizationId)} and ${tickets.id} = corrected.id`,
 )
 
 // Records the consequences of refunds that have succeeded: the new states of the payments and the tickets, the
@@ -131,7 +114,7 @@ const noteInvoices = query(
 async function recordRefunded(
   tx: Connection,
   locked: Map<string, Payment>,
-  sold: { paymentId: string; ticketRateId: string }[],
+  rates: { id: string; ticketRateId: string }[],
   succeeded: RefundAttempt[],
 ): Promise<void> {
   const [first] = succeeded
@@ -148,26 +131,22 @@ async function recordRefunded(
   const paymentIds = [...new Set(states.map(({ id }) => id))]
   const lower = paymentIds.map((id) => ({ ...current.get(id) }))
   const ofTickets = [...groupBy(succeeded, ({ ticketId }) => ticketId ?? '')].filter(([id]) => id !== '')
-  const returns = ofTickets.map(([id, own]) => ({
-    id,
-    amount: own.reduce((sum, { amount }) => sum + amount, 0),
-    refundedAt: first.succeededAt,
-    refunds: own.map(({ channelId, amount, succeededAt: at }) => ({ channelId, amount, at })),
-  }))
-  const soldOf = groupBy(sold, ({ paymentId }) => paymentId)
-  const changes = states.map((state) => paymentChange('payment.refunded', state, soldOf.get(state.id) ?? []))
-  await atOnce(
-    lowerPayments(tx, { organizationId, ...lowered.values(lower) }),
-    countRefunds(tx, { organizationId, ...returned.values(returns) }),
-    recordChanges(tx, changes),
-  )
+  const ratesOf = groupBy(rates, ({ id }) => id)
+  const changes = states.map((state) => paymentChange('payment.refunded', state, ratesOf.get(state.id) ?? []))
+  await atOnce(lowerPayments(tx, { organizationId, ...lowered.values(lower) }), recordChanges(tx, changes))
   announceOnCommit(tx, 'payments', paymentIds)
   const invoiced = ofTickets.flatMap(([, own]) =>
     own.map(({ id: refundId, paymentId, amount, currency }) => ({ refundId, paymentId, amount, currency })),
   )
   const references = await issueInvoices(tx, { organizationId, mode }, 'corrective', invoiced)
-  const notes = ofTickets.map(([id, own]) => ({ id, references: own.map(({ id }) => references.get(id)) }))
-  await noteInvoices(tx, { organizationId, ...corrected.values(notes) })
+  const returns = ofTickets.map(([id, own]) => ({
+    id,
+    amount: own.reduce((sum, { amount }) => sum + amount, 0),
+    refundedAt: first.succeededAt,
+    refunds: own.map(({ channelId, amount, succeededAt: at }) => ({ channelId, amount, at })),
+    references: own.map(({ id }) => references.get(id)),
+  }))
+  await countRefunds(tx, { organizationId, ...returned.values(returns) })
 }
 
 /** Applies providers' outcomes to refunds of one organization and mode, with all their consequences, in the caller's
@@ -186,10 +165,10 @@ export async function settleRefunds(
   const locked = await lockPayments(tx, organizationId, paymentIds, onLocked)
   const taken = given.filter(({ refund }) => locked.has(refund.paymentId))
   const ticketIds = [...new Set(taken.flatMap(({ refund }) => refund.ticketId ?? []))]
-  const [, found, sold] = await atOnce(
+  const [, found, rates] = await atOnce(
     lockTickets(tx, { organizationId, keys: ticketIds }),
     findRefunds(tx, { organizationId, keys: taken.map(({ refund }) => refund.id) }),
-    findRates(tx, { organizationId, keys: [...locked.keys()] }),
+    ratesOfPayments(tx, { organizationId, keys: [...locked.keys()] }),
   )
   const before = byId(found)
   const after = new Map<string, (typeof found)[number]>()
@@ -204,7 +183,7 @@ export async function settleRefunds(
   if (written.length > 0)
     await atOnce(
       decide(tx, { organizationId, ...decided.values(written) }),
-      recordRefunded(tx, locked, sold, succeeded),
+      recordRefunded(tx, locked, rates, succeeded),
     )
   return new Map(taken.map(({ refund }) => [refund.id, currentOf(refund.id) ?? refund]))
 }

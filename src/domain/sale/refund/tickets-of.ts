@@ -38,19 +38,13 @@ export type LockedTickets = { payment: Payment; tickets: Ticket[] }
 
 /** Locks tickets of locked payments of one organization. Returns each payment with its own; undefined in the place of one
  *  that is not locked. */
-export async function lockTicketsOf(
-  tx: Connection,
-  payments: Map<string, Payment>,
-  named: NamedTickets[],
-): Promise<(LockedTickets | undefined)[]> {
+export async function lockTicketsOf(tx: Connection, payments: Map<string, Payment>, named: NamedTickets[]) {
   const organizationId = named[0]?.organizationId ?? ''
   const taken = named.filter(({ paymentId }) => payments.has(paymentId))
   const keys = [...new Set(taken.flatMap(({ ids }) => ids))]
   const tickets = await lockTickets(tx, { organizationId, keys })
-  const own = groupBy(
-    tickets.sort((one, other) => one.position - other.position),
-    ({ paymentId }) => paymentId,
-  )
+  const inOrder = tickets.sort((one, other) => one.position - other.position)
+  const own = groupBy(inOrder, ({ paymentId }) => paymentId)
   return named.map(({ paymentId, ids }) => {
     const payment = payments.get(paymentId)
     const tickets = own.get(paymentId) ?? []

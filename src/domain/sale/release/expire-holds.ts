@@ -1,4 +1,4 @@
-import { and, eq, lte, not, sql } from 'drizzle-orm'
+import { and, eq, lte, not, type SQL, sql } from 'drizzle-orm'
 import { findEverywhere, readByOrganization, writeByOrganization } from '../../../data/by-organization.ts'
 import { findDue } from '../../../data/leased-jobs.ts'
 import { anyOf, inOrganization, query } from '../../../data/query.ts'
@@ -76,12 +76,9 @@ const batchSize = 100
  *  processes. */
 export async function sweepHolds(db: Database): Promise<void> {
   while ((await expireHolds(db, batchSize)) === batchSize);
-  const old = await findEverywhere<{ organizationId: string }>(
-    db,
-    idempotencyKeys,
-    (from) =>
-      sql`select distinct ${idempotencyKeys.organizationId} as "organizationId" from ${from} where ${not(isFresh)}`,
-  )
+  const withOldKeys = (from: SQL) =>
+    sql`select distinct ${idempotencyKeys.organizationId} as "organizationId" from ${from} where ${not(isFresh)}`
+  const old = await findEverywhere<{ organizationId: string }>(db, idempotencyKeys, withOldKeys)
   await writeByOrganization(db, old, (_, id) => {
     const isOwn = id === undefined ? undefined : eq(idempotencyKeys.organizationId, id)
     return db.delete(idempotencyKeys).where(and(isOwn, not(isFresh)))

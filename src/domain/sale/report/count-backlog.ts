@@ -7,27 +7,18 @@ import { isHolding, payments } from '../../payment/table.ts'
 import { webhookDeliveries, webhooks } from '../../webhook/table.ts'
 import { queues } from './queues.ts'
 
-type Counts = Record<string, number>
+type Name = keyof typeof queues
 
-/** Work that waits for the background jobs, counted up to 10,000 of each kind. */
-export type Backlog = {
-  /** By queue: jobs that are due, those due for more than a minute, and those that were given up. */
-  queues: Record<string, { due?: number; late?: number; dead?: number }>
-  /** Unpaid payments, which hold places, by status. */
-  payments: Counts
-  /** Refunds that are not done, by status. */
-  refunds: Counts
-}
+/** Work that waits for the background jobs, counted up to 10,000 of each kind, by queue: jobs that are due, those due
+ *  for more than a minute, and those that were given up. Of holds also those of payments by status, and of refunds all that
+ *  are pending. */
+export type Backlog = Partial<Record<Name, Record<string, number>>>
 
 // Each count reads the part of an index that it counts, and stops at the limit: its cost does not grow with
 // what was sold.
-const limit = sql.raw('limit 10000')
-
-const row = (part: keyof Backlog, name: string, counts: string, rows: SQL) =>
-  sql`select ${sql.raw(`'${part}'`)} as part, ${sql.raw(`'${name}'`)} as name,
-    json_build_object(${sql.raw(counts)}) as counts from (${rows} ${limit}) as found`
-
-type Name = keyof typeof queues
+const row = (name: Name, counts: string, rows: SQL) =>
+  sql`select ${sql.raw(`'${name}'`)} as name, json_build_object(${sql.raw(counts)}) as counts
+    from (${rows} limit 10000) as found`
 
 const waits = (name: Name) => sql.raw(queues[name].waits)
 const isDue = (name: Name) => sql`${waits(name)} and ${sql.raw(queues[name].dueAt)} <= ${nowMs}`
@@ -38,12 +29,12 @@ function due(name: Name, condition = isDue(name), isOrdered = true): SQL {
   const { table, dueAt } = queues[name]
   const order = isOrdered ? `order by ${dueAt}` : ''
   const rows = sql`select ${sql.raw(dueAt)} as due_at from ${sql.raw(table)} where ${condition} ${sql.raw(order)}`
-  return row('queues', name, dueAndLate, rows)
+  return row(name, dueAndLate, rows)
 }
 
 const dead = (name: 'deliveries' | 'webhooks' | 'refunds') => {
   const { table, dead } = queues[name]
-  return row('queues', name, `'dead', count(*)`, sql.raw(`select 1 from ${table} where ${dead}`))
+  return row(name, `'dead', count(*)`, sql.raw(`select 1 from ${table} where ${dead}`))
 }
 
 // Those of a receiver that fails or asked for a pause wait for it, and not for us.
@@ -54,7 +45,7 @@ const isForWorking = sql`${webhookDeliveries.webhookId} = any(${workingWebhooks}
 
 const isOfProvider = eq(openSessions.provider, sql.placeholder('provider'))
 
-const count = query<{ part: keyof Backlog; name: string; counts: Counts }>('count_backlog', () =>
+const count = query<{ name: Name; counts: Record<string, number> }>('count_backlog', () =>
   sql.join(
     [
       due('deliveries'),
@@ -67,8 +58,7 @@ const count = query<{ part: keyof Backlog; name: string; counts: Counts }>('coun
       due('holds'),
       due('feed', waits('feed'), false),
       row(
-        'payments',
-        '',
+        'holds',
         `'pending', count(*) filter (where status = 'pending'),
           'processing', count(*) filter (where status = 'processing')`,
         sql`select payment.status from ${holds} cross join lateral (
@@ -77,7 +67,6 @@ const count = query<{ part: keyof Backlog; name: string; counts: Counts }>('coun
       ),
       row(
         'refunds',
-        '',
         `'pending', count(*)`,
         sql`select 1 from refunds where ${waits('refunds')} order by due_at`,
       ),
@@ -89,10 +78,8 @@ const count = query<{ part: keyof Backlog; name: string; counts: Counts }>('coun
 /** Counts work that waits for the background jobs, for an operator: open sessions of the provider that money
  *  is taken through, and everything else of all providers. Works on all organizations. */
 export async function countBacklog(db: Connection, provider: string): Promise<Backlog> {
-  const backlog: Backlog = { queues: {}, payments: {}, refunds: {} }
-  for (const { part, name, counts } of await count(db, { provider }))
-    if (part === 'queues') backlog.queues[name] = { ...backlog.queues[name], ...counts }
-    else Object.assign(backlog[part], counts)
-  backlog.refunds.failed = backlog.queues.refunds?.dead ?? 0
+  const backlog: Backlog = {}
+  for (const { name, counts } of await count(db, { provider }))
+    backlog[name] = { ...backlog[name], ...counts }
   return backlog
 }

@@ -26,12 +26,6 @@ const SalesGroupingRef = enumOf<SalesGrouping>('SalesGrouping', 'Property that s
 /** Reads the key of a row of a grouping; null from rows of others. */
 const keyBy = (groupBy: SalesGrouping) => (row: SalesRow) => (row.groupBy === groupBy ? row.key : null)
 
-/** Options of a field that shows the key of a grouping. */
-const key = (groupBy: SalesGrouping, description: string) => ({
-  ...nullable(description),
-  resolve: keyBy(groupBy),
-})
-
 /** Options of an edge to what the key of a grouping identifies. */
 const edge = <Row>(
   groupBy: SalesGrouping,
@@ -51,12 +45,15 @@ const SalesRowRef = builder.objectRef<SalesRow>('SalesRow').implement({
   fields: (t) => ({
     ticketRate: t.field({ type: TicketRateRef, ...edge('RATE', 'Ticket rate.', ticketRateById) }),
     price: t.field({ type: PriceRef, ...edge('PRICE', 'Price, as it is now.', priceById) }),
-    day: t.field({ type: 'Date', ...key('DAY', 'Day of the payment.') }),
+    day: t.field({ type: 'Date', ...nullable('Day of the payment.'), resolve: keyBy('DAY') }),
     channel: t.field({
       type: ChannelRef,
       ...edge('CHANNEL', 'Channel; null if the organization sold itself.', channelById),
     }),
-    referral: t.string(key('REFERRAL', '`referralId` of the checkout; null for tickets without one.')),
+    referral: t.string({
+      ...nullable('`referralId` of the checkout; null for tickets without one.'),
+      resolve: keyBy('REFERRAL'),
+    }),
     saleType: t.field({
       type: SaleTypeRef,
       ...nullable('Way of selling.'),

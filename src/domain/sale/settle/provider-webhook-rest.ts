@@ -23,11 +23,9 @@ export async function addProviderWebhook(app: FastifyInstance, services: Service
         throw refusal('BAD_REQUEST', 'The signature is missing, wrong or too old.')
       }
       const received = await receiveProviderEvent(db, provider.name, event)
+      const { id, type } = event
       if (received === 'unknown')
-        log.warn(
-          { event: event.id, type: event.type },
-          'provider event is about an unknown payment or refund',
-        )
+        log.warn({ event: id, type }, 'provider event is about an unknown payment or refund')
       return { success: true, received }
     })
   })

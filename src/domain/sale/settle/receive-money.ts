@@ -1,14 +1,14 @@
 import { and, eq, sql } from 'drizzle-orm'
 import type { Connection } from '../../../database/database.ts'
-import { groupBy } from '../../../shared/group-by.ts'
 import { newQrCode } from '../../../shared/ids.ts'
 import type { Payment } from '../../payment/table.ts'
 import { paymentMayBecome } from '../../payment/transitions.ts'
+import { findTicketsOfPayments } from '../../ticket/loaders.ts'
 import { isTicket } from '../../ticket/require-ticket.ts'
 import { isNotExpired, tickets } from '../../ticket/table.ts'
 import { queueRefunds, type UnearnedCharge } from '../refund/open-refunds.ts'
 import { type Ending, releaseHolds } from '../release/release-holds.ts'
-import { recordPaid, ticketsToBeSold } from './record-paid.ts'
+import { recordPaid } from './record-paid.ts'
 import { type NewCharge, recordCharges } from './record-reported.ts'
 import {
   endsSession,
@@ -44,12 +44,11 @@ async function loadPayables(tx: Connection, open: LockedSettlement[], from: 'hel
   const [first] = open
   if (!first) return []
   const { organizationId } = first.payment
-  const paymentIds = open.map(({ payment }) => payment.id)
-  const found = await ticketsToBeSold(tx, { organizationId, paymentIds, status: from })
-  const sold = groupBy(found, ({ paymentId }) => paymentId)
+  const keys = open.map(({ payment }) => payment.id)
+  const found = await findTicketsOfPayments(tx, { organizationId, keys })
   return open.map((locked) => ({
     payment: locked.payment,
-    tickets: sold.get(locked.payment.id) ?? [],
+    tickets: found.filter(({ paymentId, status }) => paymentId === locked.payment.id && status === from),
     endsSession: endsSession(locked.settlement) && isOfCurrentSession(locked),
   }))
 }
@@ -72,19 +71,16 @@ export async function receiveMoney(tx: Connection, settlements: LockedSettlement
     const charge = chargeOf.get(locked.payment.id)
     return charge ? [{ ...locked, charge, reason: refundReasonOf(locked.payment, charge) }] : []
   })
-  const unearned = charged.flatMap(({ payment, charge, reason }): UnearnedCharge[] =>
-    reason ? [{ payment, charge, reason }] : [],
-  )
   const open = charged.filter(({ reason }) => !reason)
   const from = open.some(isLate) ? 'expired' : 'held'
   for (const { payment } of from === 'expired' ? open : []) await renewTakenCodes(tx, payment)
   const paid = await recordPaid(tx, await loadPayables(tx, open, from), from)
-  for (const { payment, charge } of open) {
+  const unearned = charged.flatMap(({ payment, charge, reason }): UnearnedCharge[] => {
+    if (reason) return [{ payment, charge, reason }]
+    if (!paid) return [{ payment, charge, reason: 'LATE_NO_CAPACITY' }]
     const surplus = surplusOf(payment, charge) ?? 0
-    if (!paid) unearned.push({ payment, charge, reason: 'LATE_NO_CAPACITY' })
-    else if (surplus > 0)
-      unearned.push({ payment, charge: { ...charge, amount: surplus }, reason: 'AMOUNT_MISMATCH' })
-  }
+    return surplus > 0 ? [{ payment, charge: { ...charge, amount: surplus }, reason: 'AMOUNT_MISMATCH' }] : []
+  })
   await queueRefunds(tx, unearned)
   // After a mismatching charge the session is over, and nobody can pay there any more. A matching charge that arrives
   // later still pays (DECISIONS 11).

@@ -1,7 +1,6 @@
-import { and, asc, eq, sql } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import { arrayRows } from '../../../data/array-params.ts'
-import { rowsOf } from '../../../data/json-rows.ts'
-import { anyOf, inOrganization, query } from '../../../data/query.ts'
+import { inOrganization, query } from '../../../data/query.ts'
 import { nowMs } from '../../../database/clock.ts'
 import type { Connection } from '../../../database/database.ts'
 import { announceOnCommit, atOnce } from '../../../database/transaction.ts'
@@ -45,47 +44,11 @@ const activateTickets = query<{ at: string }>(
   returning ${tickets.activatedAt} as at`,
 )
 
-const soldColumns = {
-  id: tickets.id,
-  paymentId: tickets.paymentId,
-  organizationId: tickets.organizationId,
-  channelId: tickets.channelId,
-  eventId: tickets.eventId,
-  ticketRateId: tickets.ticketRateId,
-  priceId: tickets.priceId,
-  discountId: tickets.discountId,
-  status: tickets.status,
-  mode: tickets.mode,
-  email: tickets.email,
-  phone: tickets.phone,
-  admits: tickets.admits,
-  entered: tickets.entered,
-}
-
-/** Columns of a ticket that settling its payment needs. */
-export type SoldTicket = Pick<Ticket, keyof typeof soldColumns>
-
-/** Finds the tickets of an organization's payments in a given status, in order of position. */
-export const ticketsToBeSold = query('tickets_to_be_sold', {
-  rows: rowsOf(soldColumns),
-  query: (select) =>
-    select
-      .from(tickets)
-      .where(
-        and(
-          inOrganization(tickets.organizationId),
-          anyOf(tickets.paymentId, 'paymentIds'),
-          eq(tickets.status, sql`${sql.placeholder('status')}::text::ticket_status`),
-        ),
-      )
-      .orderBy(asc(tickets.paymentId), asc(tickets.position)),
-})
-
 /** Payment whose row this transaction has locked or written, and its tickets. `endsSession` if paying it ends
  *  its provider session, `isPublic` if a publishable key sold it for nothing. */
-type Payable<Sold extends SoldTicket> = {
+type Payable = {
   payment: Payment
-  tickets: Sold[]
+  tickets: Ticket[]
   endsSession?: boolean
   isPublic?: boolean | undefined
 }
@@ -97,11 +60,7 @@ const moveOf = { held: { held: -1, sold: 1 }, expired: { sold: 1 } }
  *  invoices (none for a total of 0), records changes and queues the delivery of tickets. Takes as many statements for
  *  one payment as for many. Null if the tickets had expired and there are not enough places left for
  *  all; nothing is changed then (DECISIONS 5). */
-export async function recordPaid<Sold extends SoldTicket>(
-  tx: Connection,
-  payables: Payable<Sold>[],
-  from: 'held' | 'expired',
-): Promise<Payable<Sold>[] | null> {
+export async function recordPaid(tx: Connection, payables: Payable[], from: 'held' | 'expired') {
   const [first] = payables
   if (!first) return []
   const { organizationId, mode } = first.payment
@@ -129,36 +88,27 @@ export async function recordPaid<Sold extends SoldTicket>(
   return writePaid(tx, first.payment, payables, from)
 }
 
-async function writePaid<Sold extends SoldTicket>(
+async function writePaid(
   tx: Connection,
-  { organizationId, mode }: Pick<Payment, 'organizationId' | 'mode'>,
-  payables: Payable<Sold>[],
+  { organizationId, mode }: Payment,
+  payables: Payable[],
   from: 'held' | 'expired',
-): Promise<Payable<Sold>[]> {
+): Promise<Payable[]> {
   const invoiced = payables.flatMap(({ payment: { id, totalAmount, currency } }) =>
     totalAmount > 0 ? [{ paymentId: id, amount: totalAmount, currency }] : [],
   )
   const references = await issueInvoices(tx, { organizationId, mode }, 'invoice', invoiced)
-  const values = {
-    organizationId,
-    ...marked.values(
-      payables.map(({ payment: { id }, endsSession = false }) => ({
-        id,
-        endsSession,
-        invoiceReference: references.get(id) ?? null,
-      })),
-    ),
-  }
+  const rows = payables.map(({ payment: { id }, endsSession = false }) => {
+    return { id, endsSession, invoiceReference: references.get(id) }
+  })
+  const values = { organizationId, ...marked.values(rows) }
   const [paid, activated] = await atOnce(markPayments(tx, values), activateTickets(tx, { ...values, from }))
   const [first] = activated
   const count = payables.reduce((sum, { tickets }) => sum + tickets.length, 0)
   if (!first || paid.length < payables.length || activated.length < count)
     throw new Error('a payment or one of its tickets was not marked as paid')
-  announceOnCommit(
-    tx,
-    'payments',
-    paid.map(({ id }) => id),
-  )
+  const ids = paid.map(({ id }) => id)
+  announceOnCommit(tx, 'payments', ids)
   const at = new Date(first.at)
   return payables.map(({ payment, tickets }) => {
     const invoiceReference = references.get(payment.id) ?? null

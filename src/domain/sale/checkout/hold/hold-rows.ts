@@ -30,7 +30,7 @@ const unsetTime = new Date(0)
 
 function toPayment(job: HoldJob): Payment {
   const { plan, input, seller } = job
-  const id = newSoldId('pay', plan.organizationNumber)
+  const id = newSoldId('pay', plan.rate.organizationNumber)
   return {
     id,
     channelId: seller.channelId,
@@ -39,7 +39,7 @@ function toPayment(job: HoldJob): Payment {
     provider: seller.provider,
     mode: seller.mode,
     totalAmount: plan.totalAmount,
-    currency: plan.currency,
+    currency: plan.rate.currency,
     conditionsChanged: plan.conditionsChanged,
     pageToken: newPageToken(id, plan.rate.organizationId),
     redirectUrl: input.redirectUrl ?? null,
@@ -63,7 +63,7 @@ function toPayment(job: HoldJob): Payment {
 // Spelled out column by column: put together from spread parts, these were a fifth of all that a checkout allocated.
 function toTicket(job: HoldJob, payment: Payment, ticket: PricedTicket, position: number): Ticket {
   const { plan, input, seller } = job
-  const id = newSoldId('tkt', plan.organizationNumber)
+  const id = newSoldId('tkt', plan.rate.organizationNumber)
   return {
     id,
     paymentId: payment.id,
@@ -77,7 +77,7 @@ function toTicket(job: HoldJob, payment: Payment, ticket: PricedTicket, position
     saleType: seller.saleType,
     mode: payment.mode,
     qrCode: ticket.entry.qrCode ?? newQrCode(),
-    currency: plan.currency,
+    currency: payment.currency,
     priceAmount: ticket.priceAmount,
     discountId: ticket.discountId,
     discountAmount: ticket.discountAmount,
@@ -103,7 +103,7 @@ function toTicket(job: HoldJob, payment: Payment, ticket: PricedTicket, position
     personalDocumentNumber: ticket.entry.personalDocumentNumber ?? null,
     answers: ticket.answers,
     supplements: ticket.supplements,
-    language: ticket.entry.language ?? input.language ?? plan.language,
+    language: ticket.entry.language ?? input.language ?? plan.rate.language,
     referralId: input.referralId ?? null,
     metadata: input.metadata ?? null,
     admits: plan.rate.admits,

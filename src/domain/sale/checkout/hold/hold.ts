@@ -24,10 +24,8 @@ export const ticketAttributes = [
   ...(['answers', 'supplements', 'language', 'referralId', 'metadata', 'admits', 'documentToken'] as const),
 ]
 
-type Held = { outcomes: string[]; used_up: string[]; at: number }
-
 const parameter = sql.placeholder
-const call = query<{ held: Held }>(
+const call = query<{ held: { outcomes: string[]; used_up: string[]; at: number } }>(
   'hold',
   () => sql`select hold(${parameter('organizationId')}::text, ${parameter('mode')}::key_mode,
     ${parameter('waits')}::boolean, ${parameter('mayUseUp')}::boolean, ${parameter('payments')}::new_payment[],
