@@ -8,7 +8,7 @@ import {
   Kind,
   type SelectionSetNode,
 } from 'graphql'
-import type { Loader, PromiseOrValue } from '../data/loader.ts'
+import { type Loader, type PromiseOrValue, whenKnown } from '../data/loader.ts'
 import type { Context } from '../request/context.ts'
 import type { LoaderDefinition } from '../request/loaders.ts'
 import { isFast } from '../shared/fast.ts'
@@ -21,9 +21,6 @@ declare module 'graphql' {
     knownFields?: readonly string[]
   }
 }
-
-/** Fields of a row that its parent was read with, and the columns that they resolve from; null if it was read without. */
-export type Known<Parent, Row> = { fields: readonly string[]; rowOf: (parent: Parent) => Partial<Row> | null }
 
 const askedOf = new WeakMap<FieldNode, string[] | null>()
 
@@ -46,18 +43,24 @@ function asked([node, another]: readonly FieldNode[]): string[] | null {
 const asksOnly = (fields: readonly string[], nodes: readonly FieldNode[]): boolean =>
   asked(nodes)?.every((name) => fields.includes(name)) === true
 
+/** Makes the value of a field of what was loaded for its parent. */
+type Read<Parent, Value, Result> = (value: Value, parent: Parent, ctx: Context) => PromiseOrValue<Result>
+
 /** Defines a field that is resolved from a loader by a key of its parent, with its lookahead; null without a key. */
-export const viaLoader = <Parent, Value, Key extends string | null>(
+export const viaLoader = <Parent, Value, Key extends string | null, Result = Value>(
   definition: LoaderDefinition<Loader<Value>>,
   keyOf: (parent: Parent) => Key,
+  read?: Read<Parent, Value, Result>,
 ) => ({
   extensions: {
     preload: (parents: Parent[], { loaders }: Context) =>
       loaders.get(definition).loadAll(parents.flatMap((parent): string[] | string => keyOf(parent) ?? [])),
   },
-  resolve(parent: Parent, _args: object, { loaders }: Context) {
+  resolve(parent: Parent, _args: object, ctx: Context) {
     const key = keyOf(parent)
-    return (key === null ? null : loaders.get(definition).get(key)) as PromiseOrValue<Value | (Key & null)>
+    if (key === null) return null as Key & null
+    const value = ctx.loaders.get(definition).get(key)
+    return (read ? whenKnown(value, (value) => read(value, parent, ctx)) : value) as PromiseOrValue<Result>
   },
 })
 
@@ -72,23 +75,29 @@ export const toRow = <Row>(
 ): PromiseOrValue<Row> =>
   asksOnly(known ? knownFields : [], fieldNodes) ? ({ ...known, id } as Row) : load()
 
-/** Defines an edge to a row by its identifier, which the parent has. The row is there whenever the parent is visible. */
-export const viaId = <Parent, Row>(
+/** Fields of a row that its parent was read with, and the columns that they resolve from; null if it was read without.
+ *  `read` makes the row that is shown of the one that is loaded. */
+type Known<Parent, Row> = {
+  fields: readonly string[]
+  rowOf: (parent: Parent) => Partial<Row> | null
+  read?: Read<Parent, Row | null, Row | null>
+}
+
+/** Defines an edge to a row by its identifier, which the parent has, or null. The row is there whenever the parent is
+ *  visible. */
+export const viaId = <Parent, Row, Id extends string | null>(
   definition: LoaderDefinition<Loader<Row | null>>,
-  idOf: (parent: Parent) => string,
-  known: Known<Parent, Row> = { fields: [], rowOf: () => null },
+  idOf: (parent: Parent) => Id,
+  { fields, rowOf, read }: Known<Parent, Row> = { fields: [], rowOf: () => null },
 ) => {
-  const { extensions, resolve } = viaLoader(definition, idOf)
+  const { extensions, resolve } = viaLoader(definition, idOf, read)
   return {
-    extensions: { ...extensions, knownFields: known.fields },
-    resolve: (parent: Parent, args: object, ctx: Context, info: GraphQLResolveInfo) =>
-      toRow(
-        idOf(parent),
-        info,
-        () => resolve(parent, args, ctx) as PromiseOrValue<Row>,
-        known.fields,
-        known.rowOf(parent),
-      ),
+    extensions: { ...extensions, knownFields: fields },
+    resolve(parent: Parent, args: object, ctx: Context, info: GraphQLResolveInfo) {
+      const id = idOf(parent)
+      const load = () => resolve(parent, args, ctx) as PromiseOrValue<Row | (Id & null)>
+      return id === null ? load() : toRow(id, info, load, fields, rowOf(parent))
+    },
   }
 }
 

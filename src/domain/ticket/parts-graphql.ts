@@ -1,6 +1,5 @@
-import { whenKnown } from '../../data/loader.ts'
 import { amount, amountOf, builder, enumOf, nullable, nullableAmount, time } from '../../graphql/builder.ts'
-import { toRow, viaId } from '../../graphql/lookahead.ts'
+import { toRow, viaId, viaLoader } from '../../graphql/lookahead.ts'
 import { personalDocumentTypes } from '../../shared/input-types.ts'
 import { eventById } from '../event/loaders.ts'
 import type { Event } from '../event/table.ts'
@@ -127,8 +126,11 @@ export const TicketWarrantyRef = builder.objectRef<Ticket>('TicketWarranty').imp
     price: t.field(amountOf('Price of the warranty.', 'warrantyAmount')),
     endsAt: t.field({
       ...time('Time until which the ticket can be returned.'),
-      resolve: (ticket, _args, { loaders }) =>
-        whenKnown(loaders.get(eventById).get(ticket.eventId), (event) => warrantyEnd(event as Event, ticket)),
+      ...viaLoader(
+        eventById,
+        ({ eventId }: Ticket) => eventId,
+        (event, ticket) => warrantyEnd(event as Event, ticket),
+      ),
     }),
   }),
 })
