@@ -49,17 +49,9 @@ builder.objectFields(EventConnectionRef, (t) => ({
   }),
 }))
 
-const near = z
-  .object({
-    latitude: circle.shape.lat,
-    longitude: circle.shape.lng,
-    radius: circle.shape.radius,
-  })
-  .transform(({ latitude: lat, longitude: lng, radius }) => ({ lat, lng, radius }))
-  .describe(circle.description ?? '')
-inputOf('NearInput', near)
+inputOf('NearInput', circle)
 
-const { organizationId, locationId, search, city, countryCode, genre, onSale } = eventFilter.shape
+const { organizationId, locationId, search, near, city, countryCode, genre, onSale } = eventFilter.shape
 
 const filter = z
   .object({
@@ -69,8 +61,7 @@ const filter = z
       .describe(
         'Returns only events within these times: that start at or after `from`, and end at or before `until`. Without it, only events that have not ended.',
       ),
-    near: near.nullish().describe('Returns only events at locations within this circle.'),
-    ...{ city, countryCode, locationId, organizationId },
+    ...{ near, city, countryCode, locationId, organizationId },
     musicGenre: genre,
     onSale,
   })

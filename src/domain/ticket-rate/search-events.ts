@@ -32,8 +32,8 @@ export const readCursor = (cursor: string, name?: string): Position => decodeCur
 /** Circle in degrees and kilometres. */
 export const circle = z
   .object({
-    lat: scalars.latitude.describe('Latitude of the centre, in degrees.'),
-    lng: scalars.longitude.describe('Longitude of the centre, in degrees.'),
+    latitude: scalars.latitude.describe('Latitude of the centre, in degrees.'),
+    longitude: scalars.longitude.describe('Longitude of the centre, in degrees.'),
     radius: scalars.radius.default(5).describe('Radius in kilometres, more than 0 and at most 500.'),
   })
   .describe('Circle around a point, measured along the great circle.')
@@ -98,9 +98,9 @@ const conditions = {
       between(locations.latitude, parameter('south'), parameter('north')),
       between(locations.longitude, parameter('west'), parameter('east')),
       sql`${2 * earthRadius} * asin(least(1, sqrt(
-        power(sin(radians(${locations.latitude} - ${parameter('lat')}) / 2), 2)
-        + cos(radians(${parameter('lat')})) * cos(radians(${locations.latitude}))
-          * power(sin(radians(${locations.longitude} - ${parameter('lng')}) / 2), 2)
+        power(sin(radians(${locations.latitude} - ${parameter('latitude')}) / 2), 2)
+        + cos(radians(${parameter('latitude')})) * cos(radians(${locations.latitude}))
+          * power(sin(radians(${locations.longitude} - ${parameter('longitude')}) / 2), 2)
       ))) <= ${parameter('radius')}`,
     ),
   ),
@@ -113,13 +113,15 @@ const conditions = {
 type Condition = keyof typeof conditions
 
 // Bounding box of the circle. Near a pole or across the date line it spans all longitudes.
-function boxAround({ lat, lng, radius }: { lat: number; lng: number; radius: number }) {
+function boxAround({ latitude, longitude, radius }: z.output<typeof circle>) {
   const arc = radius / earthRadius
-  const south = lat - degrees(arc)
-  const north = lat + degrees(arc)
-  const halfWidth = degrees(Math.asin(Math.min(1, Math.sin(arc) / Math.cos((lat * Math.PI) / 180))))
-  const spansAll = south <= -90 || north >= 90 || lng - halfWidth < -180 || lng + halfWidth > 180
-  return { south, north, west: spansAll ? -180 : lng - halfWidth, east: spansAll ? 180 : lng + halfWidth }
+  const south = latitude - degrees(arc)
+  const north = latitude + degrees(arc)
+  const halfWidth = degrees(Math.asin(Math.min(1, Math.sin(arc) / Math.cos((latitude * Math.PI) / 180))))
+  const west = longitude - halfWidth
+  const east = longitude + halfWidth
+  const spansAll = south <= -90 || north >= 90 || west < -180 || east > 180
+  return { south, north, west: spansAll ? -180 : west, east: spansAll ? 180 : east }
 }
 
 /** Translates a filter into conditions and the values of their parameters. */
