@@ -154,18 +154,14 @@ export const TicketSupplementRef = builder
     }),
   })
 
-type Priced = Pick<
-  Ticket,
-  | 'currency'
-  | 'priceAmount'
-  | 'discountAmount'
-  | 'supplementsAmount'
-  | 'organizationFeeAmount'
-  | 'warrantyAmount'
-  | 'totalAmount'
->
+/** Amounts of a ticket that make its total, and the total. */
+export const partsOfTotal = [
+  ...(['priceAmount', 'discountAmount', 'supplementsAmount'] as const),
+  ...(['organizationFeeAmount', 'warrantyAmount', 'totalAmount'] as const),
+]
+type Amounts = Pick<Ticket, 'currency' | (typeof partsOfTotal)[number]>
 
-export const AmountsRef = builder.objectRef<Priced>('Amounts').implement({
+export const AmountsRef = builder.objectRef<Amounts>('Amounts').implement({
   description: 'Cost of a ticket, or of all tickets of a quote, part by part.',
   fields: (t) => ({
     price: t.field(amountOf('Price before the discount.', 'priceAmount')),

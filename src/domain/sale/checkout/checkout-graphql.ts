@@ -11,7 +11,7 @@ import { id, personalDocumentType } from '../../../shared/input-types.ts'
 import { parseRequest } from '../../../shared/parse.ts'
 import { PaymentRef } from '../../payment/graphql.ts'
 import { TicketRef } from '../../ticket/graphql.ts'
-import { AmountsRef, DocumentTypeRef } from '../../ticket/parts-graphql.ts'
+import { AmountsRef, DocumentTypeRef, partsOfTotal } from '../../ticket/parts-graphql.ts'
 import { TicketRateRef } from '../../ticket-rate/graphql.ts'
 import { ticketRateById } from '../../ticket-rate/loaders.ts'
 import { PriceRef } from '../../ticket-rate/parts-graphql.ts'
@@ -91,11 +91,6 @@ const QuotedItemRef = builder.objectRef<CheckoutPlan>('QuotedItem').implement({
     }),
   }),
 })
-
-const partsOfTotal = [
-  ...(['priceAmount', 'discountAmount', 'supplementsAmount'] as const),
-  ...(['organizationFeeAmount', 'warrantyAmount', 'totalAmount'] as const),
-]
 
 const CheckoutQuoteRef = builder.objectRef<CheckoutPlan>('CheckoutQuote').implement({
   description: 'Quote for a checkout, which holds nothing.',
