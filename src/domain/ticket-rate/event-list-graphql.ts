@@ -14,18 +14,18 @@ import { OrganizationRef } from '../organization/graphql.ts'
 import {
   circle,
   countEvents,
-  type EventCount,
   type EventFilter,
   type EventOrder,
   eventFilter,
   eventOrders,
+  maxCounted,
   readCursor,
   searchEvents,
   toCursor,
 } from './search-events.ts'
 
 /** Two fields share the count. */
-type EventList = Page<Event> & { count: () => Promise<EventCount> }
+type EventList = Page<Event> & { count: () => Promise<number> }
 
 const { connection: EventConnectionRef } = connectionOf<Event, Event, EventList>('Event', EventRef, {
   things: 'events',
@@ -39,13 +39,13 @@ builder.objectFields(EventConnectionRef, (t) => ({
     complexity: 100,
     description:
       'Number of events that match the filter, counted up to 10000 (see `totalCountIsCapped`). The count runs only if this field is selected.',
-    resolve: async (list) => (await list.count()).count,
+    resolve: async (list) => Math.min(await list.count(), maxCounted),
   }),
   totalCountIsCapped: t.boolean({
     complexity: 100,
     description:
       'True if more than 10000 events match, so that `totalCount` is a lower bound. Pagination still reaches all of them.',
-    resolve: async (list) => (await list.count()).isCapped,
+    resolve: async (list) => (await list.count()) > maxCounted,
   }),
 }))
 

@@ -60,8 +60,6 @@ const findOfRates =
 const isPriceListed = async ({ id }: Price, rate: TicketRate, { loaders, now }: Context) =>
   rate.showAllPrices || currentPrice(await loaders.load(pricesByTicketRateId, rate.id), now)?.id === id
 
-const feeOfPrice = (price: Price) => feeOf(price, price.amount)
-
 export const PriceRef = builder.objectRef<Price>('Price').implement({
   description: 'Price step of a ticket rate, such as early bird, regular or late.',
   interfaces: [NodeRef],
@@ -69,7 +67,7 @@ export const PriceRef = builder.objectRef<Price>('Price').implement({
   fields: (t) => ({
     name: t.exposeString('name', { description: 'Display name.' }),
     price: t.field(amountOf('Amount without the fee.', 'amount')),
-    fee: t.field(amount('Fee on top of the price.', feeOfPrice)),
+    fee: t.field(amount('Fee on top of the price.', (price) => feeOf(price, price.amount))),
     total: t.field(
       amount(
         'Amount that the buyer pays for a ticket without supplements, warranty and discount: price and fee.',

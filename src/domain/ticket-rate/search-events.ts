@@ -1,7 +1,7 @@
 import { and, asc, between, desc, eq, gte, inArray, lte, not, type SQL, sql } from 'drizzle-orm'
 import { z } from 'zod'
 import { rowsOf } from '../../data/json-rows.ts'
-import { anyOf, type Find, runNamed } from '../../data/query.ts'
+import { anyOf, runNamed, type Select } from '../../data/query.ts'
 import { type Context, requireCaller } from '../../request/context.ts'
 import { decodeCursor, encodeCursor } from '../../shared/cursor.ts'
 import { identifierPattern } from '../../shared/ids.ts'
@@ -157,9 +157,9 @@ const where = (names: Condition[]) =>
 
 // Only ids and revisions: the loader usually has the rest of the rows cached.
 const pageRows = rowsOf({ id: events.id, revision: events.revision })
-const eventPage = (names: Condition[], isDescending: boolean): Find<{ id: string; revision: string }> => ({
+const eventPage = (names: Condition[], isDescending: boolean) => ({
   rows: pageRows,
-  query: (select) =>
+  query: (select: Select) =>
     select
       .from(events)
       .where(where(names))
@@ -168,15 +168,8 @@ const eventPage = (names: Condition[], isDescending: boolean): Find<{ id: string
       .offset(parameter('offset')),
 })
 
-// Counting a row costs as much as reading it, and nobody pages further than this.
-const maxCounted = 10_000
-
-/** Number of events, up to 10,000; `isCapped` if there are more. */
-export type EventCount = { count: number; isCapped: boolean }
-
-const eventCount = (names: Condition[]) => () =>
-  sql`select count(*)::integer as count from (
-  select 1 from ${events} where ${where(names)} limit ${maxCounted + 1}) "counted"`
+/** Maximum number of events that are counted: a row costs as much as reading it, and nobody pages further than this. */
+export const maxCounted = 10_000
 
 /** Finds events that the caller may see, ordered by `startDate` and id. Returns one more than `first` if the
  *  list continues. Without a date, finds only events that have not ended (DECISIONS 3). */
@@ -196,15 +189,12 @@ export async function searchEvents(filter: EventFilter, page: EventPage, ctx: Co
   return loaded.filter((event) => event !== null)
 }
 
-/** Counts the events that a filter finds, up to 10,000. */
-export async function countEvents(filter: EventFilter, ctx: Context): Promise<EventCount> {
+/** Counts the events that a filter finds. A number above `maxCounted` means that there are more. */
+export async function countEvents(filter: EventFilter, ctx: Context): Promise<number> {
   const { names, values } = readFilter(filter, ctx)
-  const [row] = await runNamed<{ count: number }>(
-    ctx.catalogue,
-    `count_events_${names.join('_')}`,
-    eventCount(names),
-    values,
-  )
-  const count = row?.count ?? 0
-  return { count: Math.min(count, maxCounted), isCapped: count > maxCounted }
+  const count = () => sql`select count(*)::integer as count from (
+    select 1 from ${events} where ${where(names)} limit ${maxCounted + 1}) "counted"`
+  const name = `count_events_${names.join('_')}`
+  const [row] = await runNamed<{ count: number }>(ctx.catalogue, name, count, values)
+  return row?.count ?? 0
 }
