@@ -22,8 +22,6 @@ const shown = ([name, value]: [string, unknown]) => [
   facts[name as FactName][0] === 'amount' ? Number((value as Money).amount) : value,
 ]
 
-const shownFacts = (facts: object) => Object.fromEntries(Object.entries(facts).map(shown))
-
 const problemBody = z
   .looseObject({
     code: errorCode.describe('Code of this error.'),
@@ -54,7 +52,7 @@ const toProblemBody = (problem: Problem): z.output<typeof problemBody> => ({
   code: problem.code,
   message: problem.message,
   ...(problem.path && problem.path.length > 0 && { path: toPath(problem) }),
-  ...shownFacts(problem.facts ?? {}),
+  ...Object.fromEntries(Object.entries(problem.facts ?? {}).map(shown)),
 })
 
 /** Shapes a refusal with all its errors. */
