@@ -2,7 +2,7 @@ import type { ArgBuilder, ObjectRef } from '@pothos/core'
 import { z } from 'zod'
 import { pageSize } from '../shared/input-types.ts'
 import { parse } from '../shared/parse.ts'
-import { builder } from './builder.ts'
+import { builder, type Types } from './builder.ts'
 
 type PageInfo = Required<Omit<Page<unknown>, 'nodes' | 'after'>>
 
@@ -47,8 +47,6 @@ export const toPage = <Node>(found: Node[], first: number, after: string | null 
   after: after || null,
   hasNextPage: found.length > first,
 })
-
-type Types = typeof builder.$inferSchemaTypes
 
 /** Arguments of a list that is read forward. `after` describes its cursor. */
 export const forwardArgs = (t: { arg: ArgBuilder<Types> }, after: string) => ({
