@@ -90,7 +90,6 @@ const address = /(?<==")\/docs\/static\/[^"?]+/g
 async function read(app: FastifyInstance, url: string): Promise<Answer> {
   const { headers, rawPayload } = await app.inject(url)
   return {
-    status: 200,
     headers: {
       'content-type': String(headers['content-type']),
       'content-security-policy': String(headers['content-security-policy']),
@@ -142,7 +141,6 @@ async function open(
   const files = await readPageFiles(app)
   await app.close()
   const bytes = new Representation({
-    status: 200,
     headers: { 'content-type': 'application/json; charset=utf-8' },
     body: Buffer.from(JSON.stringify(document)),
     isShareable: true,
