@@ -12,6 +12,7 @@ import { type Loader, type PromiseOrValue, whenKnown } from '../data/loader.ts'
 import type { Context } from '../request/context.ts'
 import type { LoaderDefinition } from '../request/loaders.ts'
 import { isFast } from '../shared/fast.ts'
+import { groupBy } from '../shared/group-by.ts'
 
 declare module 'graphql' {
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
@@ -125,11 +126,10 @@ function* fieldsOf(
 
 function stepsOf(type: unknown, nodes: readonly FieldNode[], fragments: Fragments): Step[] {
   if (!isObjectType(type)) return []
-  const byName = new Map<string, FieldNode[]>()
-  for (const { selectionSet } of nodes)
-    for (const field of selectionSet ? fieldsOf(type, selectionSet, fragments) : [])
-      byName.set(field.name.value, [...(byName.get(field.name.value) ?? []), field])
-  return [...byName].flatMap(([name, below]) => {
+  const selected = nodes.flatMap(({ selectionSet }) =>
+    selectionSet ? [...fieldsOf(type, selectionSet, fragments)] : [],
+  )
+  return [...groupBy(selected, (field) => field.name.value)].flatMap(([name, below]) => {
     const field = type.getFields()[name]
     const { preload, knownFields } = field?.extensions ?? {}
     if (knownFields && asksOnly(knownFields, below)) return []

@@ -42,8 +42,6 @@ export const errorBody = z
   })
   .meta({ id: 'Error', description: 'Refused request.' })
 
-type ErrorBody = z.output<typeof errorBody>
-
 // An unknown field keeps the client's spelling: ticketRateId is not ticket_rate_id.
 const toPath = ({ code, path = [] }: Problem) =>
   path.map((key) => (typeof key === 'string' && code !== 'UNKNOWN_FIELD' ? toSnakeCase(key) : key)).join('.')
@@ -56,7 +54,7 @@ const toProblemBody = (problem: Problem): z.output<typeof problemBody> => ({
 })
 
 /** Shapes a refusal with all its errors. */
-export const toErrorBody = ({ problems, code }: Refusal, requestId: string): ErrorBody => ({
+export const toErrorBody = ({ problems, code }: Refusal, requestId: string): z.output<typeof errorBody> => ({
   success: false,
   code,
   message: problems[0].message,
