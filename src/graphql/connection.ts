@@ -81,8 +81,6 @@ type Options<Node> = {
   things: string
   description: string
   toCursor(node: Node): string
-  /** Whether an empty page has the cursor that it was requested with; by default it has. */
-  emptyHasCursor?: boolean
 }
 
 /** Defines the type of a list's pages, `<name>Connection`, and that of its edges. A node may carry more than `Shape`, such
@@ -91,11 +89,7 @@ export function connectionOf<
   Shape extends object,
   Node extends Shape = Shape,
   OnePage extends Page<Node> = Page<Node>,
->(
-  name: string,
-  node: ObjectRef<Types, Shape>,
-  { things, description, toCursor, emptyHasCursor = true }: Options<Node>,
-) {
+>(name: string, node: ObjectRef<Types, Shape>, { things, description, toCursor }: Options<Node>) {
   const edge = builder.objectRef<Node>(`${name}Edge`).implement({
     description: `Item of a list of ${things}, with its cursor.`,
     fields: (t) => ({
@@ -132,12 +126,11 @@ export function connectionOf<
         description: 'Cursors of the page, and whether more pages follow.',
         resolve: ({ nodes, after, hasNextPage, ...page }) => {
           const [first, last] = [nodes[0], nodes.at(-1)]
-          const ofEmpty = emptyHasCursor ? after : null
           return {
             hasNextPage,
             hasPreviousPage: page.hasPreviousPage ?? after !== null,
-            startCursor: page.startCursor ?? (first ? toCursor(first) : ofEmpty),
-            endCursor: page.endCursor ?? (last ? toCursor(last) : ofEmpty),
+            startCursor: page.startCursor ?? (first ? toCursor(first) : after),
+            endCursor: page.endCursor ?? (last ? toCursor(last) : after),
           }
         },
       }),

@@ -65,16 +65,12 @@ export const viaLoader = <Parent, Value, Key extends string | null, Result = Val
   },
 })
 
-/** Resolves an edge: by `load`, or without it where nothing is asked for but the row's identifier and fields that its
- *  parent has the columns of. */
+/** Resolves an edge: by `load`, or without it where nothing is asked for but the row's identifier. */
 export const toRow = <Row>(
   id: string,
   { fieldNodes }: GraphQLResolveInfo,
   load: () => PromiseOrValue<Row>,
-  knownFields: readonly string[] = [],
-  known: Partial<Row> | null = null,
-): PromiseOrValue<Row> =>
-  asksOnly(known ? knownFields : [], fieldNodes) ? ({ ...known, id } as Row) : load()
+): PromiseOrValue<Row> => (asksOnly([], fieldNodes) ? ({ id } as Row) : load())
 
 /** Fields of a row that its parent was read with, and the columns that they resolve from; null if it was read without.
  *  `read` makes the row that is shown of the one that is loaded. */
@@ -85,7 +81,7 @@ type Known<Parent, Row> = {
 }
 
 /** Defines an edge to a row by its identifier, which the parent has, or null. The row is there whenever the parent is
- *  visible. */
+ *  visible. It is not loaded where nothing is asked for but its identifier and `known` fields. */
 export const viaId = <Parent, Row, Id extends string | null>(
   definition: LoaderDefinition<Loader<Row | null>>,
   idOf: (parent: Parent) => Id,
@@ -96,8 +92,10 @@ export const viaId = <Parent, Row, Id extends string | null>(
     extensions: { ...extensions, knownFields: fields },
     resolve(parent: Parent, args: object, ctx: Context, info: GraphQLResolveInfo) {
       const id = idOf(parent)
-      const load = () => resolve(parent, args, ctx) as PromiseOrValue<Row | (Id & null)>
-      return id === null ? load() : toRow(id, info, load, fields, rowOf(parent))
+      const known = rowOf(parent)
+      const isKnown = id !== null && asksOnly(known ? fields : [], info.fieldNodes)
+      const row = isKnown ? ({ ...known, id } as Row) : resolve(parent, args, ctx)
+      return row as PromiseOrValue<Row | (Id & null)>
     },
   }
 }

@@ -31,7 +31,6 @@ const { connection: EventConnectionRef } = connectionOf<Event, Event, EventList>
   things: 'events',
   description: 'Page of events.',
   toCursor,
-  emptyHasCursor: false,
 })
 
 builder.objectFields(EventConnectionRef, (t) => ({
@@ -101,7 +100,9 @@ async function listEvents(args: object, ctx: Context, info: GraphQLResolveInfo, 
   const filter: EventFilter = { ...given, ...(within && { within }) }
   const found = await searchEvents(filter, { first, after: after ? readCursor(after) : null, orderBy }, ctx)
   const count = makeOnce(() => countEvents(filter, ctx))
-  const list: EventList = { ...toPage(found, first, after), count }
+  // An empty page of events has no cursor.
+  const page = toPage(found, first, found.length > 0 ? after : null)
+  const list: EventList = { ...page, hasPreviousPage: Boolean(after), count }
   await preload([list], info, ctx)
   return list
 }

@@ -55,6 +55,7 @@ const RateTypeRef = enumOf<TicketRate['type']>(
 )
 
 const idOf = ({ id }: { id: string }) => id
+const organizationOf = ({ organizationId }: TicketRate) => organizationId
 const eventIdOf = ({ eventId }: TicketRate) => eventId
 
 const pricesOf = ({ id }: TicketRate, { loaders }: Context) => loaders.get(pricesByTicketRateId).get(id)
@@ -91,13 +92,7 @@ TicketRateRef.implement({
   description:
     'Kind of ticket for an event, such as general admission or VIP, with its own places and prices.',
   interfaces: [NodeRef],
-  extensions: {
-    node: {
-      scope: 'catalogue',
-      load: ticketRateById,
-      organizationOf: ({ organizationId }: TicketRate) => organizationId,
-    },
-  },
+  extensions: { node: { scope: 'catalogue', load: ticketRateById, organizationOf } },
   fields: (t) => ({
     name: t.exposeString('name', { description: 'Display name.' }),
     slug: t.exposeString('slug', { description: 'URL-friendly name.' }),

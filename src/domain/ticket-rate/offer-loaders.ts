@@ -29,7 +29,6 @@ import {
   prices,
   type Question,
   questions,
-  type Stock,
   type Supplement,
   stock,
   supplements,
@@ -37,10 +36,8 @@ import {
   ticketRates,
 } from './table.ts'
 
-type StockRow = Left & Pick<Stock, 'id'>
-
 /** Query for the counters of rates and prices, whose identifiers differ, in the mode of the caller. */
-const stockById: NamedFind<StockRow> = {
+const stockById: NamedFind<Left & { id: string }> = {
   name: 'stock_by_id',
   rows: rowsOf({ id: stock.id, ...leftColumns }),
   query: (select, keys) =>
