@@ -5,35 +5,38 @@ import { toMajor } from '../shared/money.ts'
 // of a row, and its value in examples. A body names its fields in their order, and has nothing else: its code
 // shows all that its reader may see. Fields that several bodies have are defined beside the first of them.
 
-/** Value that a field shows of a row: a column, or what is read of the row. */
-type From<Value> = string | ((row: never) => Value)
+/** Value that a field shows of a row: a column, or what is read of the row, and of what is given beside it. */
+type From<Value> = string | ((row: never, beside: never) => Value)
 
 type RowOf<F, Value> = F extends string
   ? Record<F, Value>
-  : F extends (row: infer Row) => unknown
+  : F extends (row: infer Row, beside: never) => unknown
     ? Row
     : never
+type BesideOf<F> = F extends (row: never, beside: infer Beside) => unknown ? Beside : unknown
 
 /** One field of a body. */
-type Field<Row = never, Schema extends z.ZodType = z.ZodType> = {
+type Field<Row = never, Beside = never, Schema extends z.ZodType = z.ZodType> = {
   schema: Schema
   from: From<unknown>
   /** Code that makes the value of what `from` returns; `row` is in scope. */
   as: (value: string) => string
   example: z.output<Schema>
   /** Rows that have the field. */
-  reads?: (row: Row) => void
+  reads?: (row: Row, beside: Beside) => void
 }
 
 type Fields = Record<string, Field>
-type RowOfAll<Of extends Fields> =
-  NonNullable<Of[keyof Of]['reads']> extends (row: infer Row) => void ? Row : never
+type ReadsOf<Of extends Fields> = NonNullable<Of[keyof Of]['reads']>
+type RowOfAll<Of extends Fields> = ReadsOf<Of> extends (row: infer Row, beside: never) => void ? Row : never
+type BesideOfAll<Of extends Fields> =
+  ReadsOf<Of> extends (row: never, beside: infer Beside) => void ? Beside : never
 
 /** JSON body of a row. */
-type Body<Row = never, Shape extends z.ZodRawShape = z.ZodRawShape> = {
+type Body<Row = never, Beside = never, Shape extends z.ZodRawShape = z.ZodRawShape> = {
   schema: z.ZodObject<Shape>
   /** Makes the body of a row. */
-  of: (row: Row) => z.output<z.ZodObject<Shape>>
+  of: (row: Row, ...beside: unknown extends Beside ? [] : [beside: Beside]) => z.output<z.ZodObject<Shape>>
   /** The body in the examples of the documentation. */
   example: z.output<z.ZodObject<Shape>>
 }
@@ -43,10 +46,10 @@ function makerOf(fields: Fields) {
   const readers = Object.entries(fields).filter(([, { from }]) => typeof from === 'function')
   const properties = Object.entries(fields).map(
     ([name, { from, as }]) =>
-      `${name}: ${as(typeof from === 'string' ? `row.${from}` : `read_${name}(row)`)}`,
+      `${name}: ${as(typeof from === 'string' ? `row.${from}` : `read_${name}(row, beside)`)}`,
   )
   const names = ['toMajor', ...readers.map(([name]) => `read_${name}`)]
-  const make = new Function(...names, `return (row) => ({ ${properties.join(', ')} })`)
+  const make = new Function(...names, `return (row, beside) => ({ ${properties.join(', ')} })`)
   return make(toMajor, ...readers.map(([, { from }]) => from))
 }
 
@@ -57,7 +60,7 @@ export function body<Of extends Fields>(id: string, description: string, fields:
   type Shape = { [Name in keyof Of]: Of[Name]['schema'] }
   const schema = z.object(each('schema') as Shape).meta({ id, description })
   const made = { schema, of: makerOf(fields), example: each('example') }
-  return made as unknown as Body<RowOfAll<Of>, Shape>
+  return made as unknown as Body<RowOfAll<Of>, BesideOfAll<Of>, Shape>
 }
 
 const asIs = (value: string) => value
@@ -67,7 +70,7 @@ export const field = <const F extends From<z.output<Schema>>, Schema extends z.Z
   from: F,
   schema: Schema,
   example: z.output<Schema>,
-): Field<RowOf<F, z.output<Schema>>, Schema> => ({ schema, from, as: asIs, example })
+): Field<RowOf<F, z.output<Schema>>, BesideOf<F>, Schema> => ({ schema, from, as: asIs, example })
 
 // Makes the functions that define fields of one kind: of columns with such a value, in rows that also have `Needed`.
 const kind =
@@ -76,7 +79,7 @@ const kind =
     from: F,
     text: string,
     example: z.output<Schema>,
-  ): Field<RowOf<F, Value> & Needed, Schema> => ({
+  ): Field<RowOf<F, Value> & Needed, BesideOf<F>, Schema> => ({
     schema: type().describe(text),
     from,
     as,
@@ -88,6 +91,7 @@ export const optionalText = kind<string | null, z.ZodNullable<z.ZodString>>(() =
 export const integer = kind<number, z.ZodInt>(z.int)
 export const optionalInteger = kind<number | null, z.ZodNullable<z.ZodInt>>(() => z.int().nullable())
 export const number = kind<number, z.ZodNumber>(z.number)
+export const optionalNumber = kind<number | null, z.ZodNullable<z.ZodNumber>>(() => z.number().nullable())
 export const texts = kind<string[], z.ZodArray<z.ZodString>>(() => z.array(z.string()))
 export const flag = kind<boolean, z.ZodBoolean>(z.boolean)
 export const link = kind<string | null, z.ZodNullable<z.ZodURL>>(() => z.url().nullable())
@@ -110,30 +114,29 @@ export const amount = kind<number, z.ZodNumber, { currency: string }>(
   z.number,
   (value) => `toMajor(${value}, row.currency)`,
 )
-export const optionalAmount = kind<number | null, z.ZodNullable<z.ZodNumber>, { currency: string }>(
-  () => z.number().nullable(),
-  (value) => `${value} === null ? null : toMajor(${value}, row.currency)`,
-)
 
 /** Defines a body within the body of the same row. */
-export const part = <Row, Shape extends z.ZodRawShape>({ schema, of, example }: Body<Row, Shape>) =>
-  field(of, schema, example)
+export const part = <Row, Beside, Shape extends z.ZodRawShape>({
+  schema,
+  of,
+  example,
+}: Body<Row, Beside, Shape>) =>
+  field(of as (row: Row, beside: Beside) => z.output<z.ZodObject<Shape>>, schema, example)
 
-/** Defines a list of bodies. Amounts of its rows are in the currency of the row that has the list. */
-export const list = <const F extends string, Row, Shape extends z.ZodRawShape>(
+/** Defines a list of bodies; each is made beside the row that has the list. */
+export const list = <const F extends string, Row, Beside, Shape extends z.ZodRawShape>(
   from: F,
-  { schema, of }: Body<Row, Shape>,
+  { schema, of }: Body<Row, Beside, Shape>,
   text: string,
   example: z.output<z.ZodObject<Shape>>[] = [],
-) =>
-  field(
-    (row: Record<F, Omit<Row, 'currency'>[]> & Pick<Row, keyof Row & 'currency'>) => {
-      const { currency } = row as { currency?: string }
-      return row[from].map((one) => of({ ...one, currency } as Row))
-    },
+) => {
+  const make = of as (row: Row, beside: Beside) => z.output<z.ZodObject<Shape>>
+  return field(
+    (row: Record<F, Row[]> & Beside) => row[from].map((one) => make(one, row)),
     z.array(schema).describe(text),
     example,
   )
+}
 
 /** True in the body of a test sale; absent from any other. */
 export const isTest = (text: string) =>

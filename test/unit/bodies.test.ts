@@ -57,7 +57,7 @@ test('a body has the values of its fields, in their order', () => {
   const item = body('Item', 'Item.', {
     label: field.text('label', 'Display name.', 'Drink'),
     price: field.text(
-      (one: { price: number; currency: string }) => `${one.price} ${one.currency}`,
+      (one: { price: number }, { currency }: { currency: string }) => `${one.price} ${currency}`,
       'Price.',
       '5 EUR',
     ),

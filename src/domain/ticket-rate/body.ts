@@ -2,6 +2,7 @@ import { z } from 'zod'
 import * as field from '../../rest/body.ts'
 import { body } from '../../rest/body.ts'
 import { exampleIds } from '../../rest/openapi/example-ids.ts'
+import { toMajor } from '../../shared/money.ts'
 import type { Event } from '../event/table.ts'
 import { isAvailable, leftOf, shownFee, soldOf, visiblePrices } from './sale-rules.ts'
 import {
@@ -54,7 +55,11 @@ export const supplementBody = body('RateSupplement', 'Extra that can be bought w
   label: field.text('label', 'Display name.', 'Three drinks'),
   price: field.amount('amount', 'Price in major units.', 12),
   has_fake_price: field.flag('hasFakePrice', 'True if `fake_price` is to be shown struck through.', true),
-  fake_price: field.optionalAmount('fakeAmount', 'Price to show struck through, in major units.', 15),
+  fake_price: field.optionalNumber(
+    ({ fakeAmount, currency }: Supplement) => (fakeAmount === null ? null : toMajor(fakeAmount, currency)),
+    'Price to show struck through, in major units.',
+    15,
+  ),
 })
 
 export const questionBody = body('Question', 'Question that the buyer answers for each ticket.', {
@@ -78,13 +83,13 @@ export const questionBody = body('Question', 'Question that the buyer answers fo
   ]),
 })
 
-/** A rate, and what it is shown with. */
-type ShownRate = TicketRate & {
+/** Values that a rate is shown with. */
+type Beside = {
   event: Pick<Event, 'startDate' | 'endDate'>
   /** All listed prices of the rate, in order. `show_all_prices` is applied here. */
   prices: readonly Price[]
-  supplements: Supplement[]
-  questions: Question[]
+  supplements: readonly Supplement[]
+  questions: readonly Question[]
   now: Date
   withCapacity: boolean
 }
@@ -97,7 +102,7 @@ const availability = body('Availability', 'Number of places sold and left.', {
     80,
   ),
   capacity: field.field(
-    ({ capacity, withCapacity }: ShownRate) => (withCapacity ? capacity : undefined),
+    ({ capacity }: TicketRate, { withCapacity }: Beside) => (withCapacity ? capacity : undefined),
     z
       .int()
       .nullish()
@@ -150,7 +155,7 @@ export const ticketRateBody = body('TicketRate', 'Kind of ticket of an event, wi
     'limited',
   ),
   prices: field.field(
-    (rate: ShownRate) => visiblePrices(rate, rate.prices, rate.now).map(priceBody.of),
+    (rate: TicketRate, { prices, now }: Beside) => visiblePrices(rate, prices, now).map(priceBody.of),
     z
       .array(priceBody.schema)
       .describe(
@@ -159,12 +164,12 @@ export const ticketRateBody = body('TicketRate', 'Kind of ticket of an event, wi
     [priceBody.example],
   ),
   supplements: field.field(
-    ({ supplements }: ShownRate) => supplements.map(supplementBody.of),
+    (_rate: TicketRate, { supplements }: Beside) => supplements.map(supplementBody.of),
     z.array(supplementBody.schema).describe('Extras that can be bought with a ticket.'),
     [supplementBody.example],
   ),
   available: field.flag(
-    (rate: ShownRate) => isAvailable(rate, rate.event, rate.prices, rate.now),
+    (rate: TicketRate, { event, prices, now }: Beside) => isAvailable(rate, event, prices, now),
     'True if the rate can be bought now.',
     true,
   ),
@@ -175,9 +180,11 @@ export const ticketRateBody = body('TicketRate', 'Kind of ticket of an event, wi
     'Maximum number of tickets per checkout; never more than 50, which null means.',
     10,
   ),
-  questions: field.list('questions', questionBody, 'Questions that the buyer answers for each ticket.', [
-    questionBody.example,
-  ]),
+  questions: field.field(
+    (_rate: TicketRate, { questions }: Beside) => questions.map(questionBody.of),
+    z.array(questionBody.schema).describe('Questions that the buyer answers for each ticket.'),
+    [questionBody.example],
+  ),
   show_all_prices: field.flag(
     'showAllPrices',
     'True if `prices` lists all prices; false if it lists only the current one.',

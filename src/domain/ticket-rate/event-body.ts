@@ -3,7 +3,7 @@ import * as field from '../../rest/body.ts'
 import { body } from '../../rest/body.ts'
 import { exampleIds } from '../../rest/openapi/example-ids.ts'
 import type { Event } from '../event/table.ts'
-import { ticketRateBody } from './body.ts'
+import { type TicketRateBody, ticketRateBody } from './body.ts'
 
 const artist = body('Artist', 'Performer at an event.', {
   name: field.text('name', 'Stage name.', 'Marisol Peña'),
@@ -15,7 +15,7 @@ const iframe = body('SalesWidget', 'Embeddable sales widget of an event.', {
   script_url: field.link('iframeScriptUrl', 'URL of the script.', null),
 })
 
-/** Event, with its ticket rates, unless they are undefined (INTERFACE, Event). */
+/** Event, with its ticket rates beside it, unless they are undefined (INTERFACE, Event). */
 export const eventBody = body('Event', 'Event of an organization.', {
   _id: field.text('id', 'Event identifier.', exampleIds.eventId),
   name: field.text('name', 'Display name.', 'Noche de vermut'),
@@ -41,7 +41,7 @@ export const eventBody = body('Event', 'Event of an organization.', {
   image_url: field.link('imageUrl', 'URL of the poster.', 'https://pictures.example/noche-de-vermut.jpg'),
   location_id: field.optionalText('locationId', 'Identifier of the venue.', 'loc_demo_1'),
   ticket_rates: field.field(
-    'ticketRates',
+    (_event: Event, ticketRates: TicketRateBody[] | undefined) => ticketRates,
     z
       .array(ticketRateBody.schema)
       .optional()

@@ -79,11 +79,10 @@ function nearOf({ lat, lng, radius }: Pick<Query, 'lat' | 'lng' | 'radius'>): Ev
 
 /** Makes the bodies of events, with the ticket rates that `populate` asks for and everything that is shown of them. */
 async function toBodies(events: Event[], populate: Query['populate'], { loaders, now }: Context) {
-  if (!populate) return events.map((event) => eventBody.of({ ...event, ticketRates: undefined }))
+  if (!populate) return events.map((event) => eventBody.of(event, undefined))
   const withCapacity = populate.includes('capacity')
   const toRateBody = async (rate: TicketRate, event: Event) =>
-    ticketRateBody.of({
-      ...rate,
+    ticketRateBody.of(rate, {
       event,
       prices: await loaders.load(pricesByTicketRateId, rate.id),
       supplements: await loaders.load(supplementsByTicketRateId, rate.id),
@@ -93,10 +92,7 @@ async function toBodies(events: Event[], populate: Query['populate'], { loaders,
     })
   const toBody = async (event: Event) => {
     const rates = await loaders.load(ticketRatesByEventId, event.id)
-    return eventBody.of({
-      ...event,
-      ticketRates: await Promise.all(rates.map((rate) => toRateBody(rate, event))),
-    })
+    return eventBody.of(event, await Promise.all(rates.map((rate) => toRateBody(rate, event))))
   }
   return Promise.all(events.map(toBody))
 }

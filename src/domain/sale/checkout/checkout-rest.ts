@@ -9,6 +9,7 @@ import { route } from '../../../rest/route.ts'
 import { inSnakeCase } from '../../../rest/snake-case.ts'
 import * as scalars from '../../../shared/input-types.ts'
 import { paymentUrl } from '../../payment/payment-url.ts'
+import type { Payment } from '../../payment/table.ts'
 import type { Ticket } from '../../ticket/table.ts'
 import { priceById } from '../../ticket-rate/loaders.ts'
 import { checkoutBody } from './checkout-input.ts'
@@ -16,20 +17,23 @@ import { checkoutTickets } from './checkout-tickets.ts'
 import { issuedTicketBody } from './issued-body.ts'
 import { createCheckoutContext } from './terms-loaders.ts'
 
+/** Values that a checkout is shown with, beside its payment. */
+type Beside = { url: string; tickets: z.output<typeof issuedTicketBody.schema>[] }
+
 const checkoutData = body(
   'Checkout',
   'Successful checkout. The tickets are held until the payment expires. With a total of 0 they are paid already.',
   {
     payment_id: field.text('id', 'Payment identifier.', 'pay_01jd8s2w7b6d2f9h5k7n1q4s6v'),
     payment_url: field.field(
-      'url',
+      (_payment: Payment, { url }: Beside) => url,
       z.url().describe('Payment page to send the buyer to.'),
       'https://tickets.example/pay/Qm3c7R1xV9tY5nK2w8Zp4sLh',
     ),
     test: field.isTest('True with a test key; absent otherwise.'),
     total_amount: field.amount('totalAmount', 'Amount that the buyer pays, in major units.', 21.6),
     tickets: field.field(
-      'tickets',
+      (_payment: Payment, { tickets }: Beside) => tickets,
       z
         .array(issuedTicketBody.schema)
         .describe('Tickets, one per entry of the request; empty with a publishable key.'),
@@ -90,7 +94,7 @@ async function guessTicketRateId({ raw, credentials }: FastifyRequest): Promise<
 async function loadIssuedTicket(ticket: Ticket, { loaders }: Context) {
   const price = await loaders.load(priceById, ticket.priceId)
   if (!price) throw new Error(`price of ticket ${ticket.id} not found`)
-  return issuedTicketBody.of({ ...ticket, soldAt: price })
+  return issuedTicketBody.of(ticket, price)
 }
 
 /** Serves POST /tickets/checkout (INTERFACE, checkout; DECISIONS 4). */
@@ -133,6 +137,6 @@ export const checkoutRoute = route({
     if (replayed) reply.header('idempotent-replayed', 'true')
     const issued = await Promise.all(tickets.map((ticket) => loadIssuedTicket(ticket, ctx)))
     const url = paymentUrl(payment, ctx.services.publicUrl())
-    return { data: checkoutData.of({ ...payment, url, tickets: issued }) }
+    return { data: checkoutData.of(payment, { url, tickets: issued }) }
   },
 })

@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import * as field from '../../../rest/body.ts'
 import { body } from '../../../rest/body.ts'
+import { toMajor } from '../../../shared/money.ts'
 import { lookupFields as lookup, supplementFields } from '../../ticket/body.ts'
-import type { Answer, Ticket } from '../../ticket/table.ts'
+import type { Answer, Refund, Ticket } from '../../ticket/table.ts'
 import * as views from '../../ticket/views.ts'
 import { priceBody } from '../../ticket-rate/body.ts'
 import type { Price } from '../../ticket-rate/table.ts'
@@ -36,7 +37,11 @@ const supplement = body('IssuedSupplement', 'Supplement bought with a ticket, as
 
 const refund = body('Refund', 'Completed refund of a ticket.', {
   channel_id: lookup.channel_id,
-  amount: field.amount('amount', 'Amount in major units.', 20),
+  amount: field.number(
+    ({ amount }: Refund, { currency }: Ticket) => toMajor(amount, currency),
+    'Amount in major units.',
+    20,
+  ),
   at: field.field('at', z.iso.datetime().describe('Time of the refund.'), '2026-11-23T10:00:00.000Z'),
 })
 
@@ -49,7 +54,7 @@ const warranty = body('TicketWarranty', 'Warranty bought with the ticket; zeros 
   ),
 })
 
-/** Ticket in a checkout response, with the price that it was sold at. Amounts in major units of the ticket's currency. */
+/** Ticket in a checkout response, with its price beside it. Amounts in major units of the ticket's currency. */
 export const issuedTicketBody = body('IssuedTicket', 'Ticket, as the checkout that created it shows it.', {
   _id: lookup._id,
   test: lookup.test,
@@ -63,7 +68,7 @@ export const issuedTicketBody = body('IssuedTicket', 'Ticket, as the checkout th
     'active',
   ),
   price: field.field(
-    (ticket: Ticket & { soldAt: Price }) => priceBody.of(views.priceAsSold(ticket.soldAt, ticket)),
+    (ticket: Ticket, price: Price) => priceBody.of(views.priceAsSold(price, ticket)),
     priceBody.schema.describe('Price that the ticket was sold at.'),
     priceBody.example,
   ),
