@@ -1,5 +1,5 @@
 import DataLoader from 'dataloader'
-import { and, type SQL } from 'drizzle-orm'
+import { and, getTableColumns, type SQL } from 'drizzle-orm'
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
 import { type Database, isOutage, perDatabase } from '../database/database.ts'
 import { isFast } from '../shared/fast.ts'
@@ -7,6 +7,7 @@ import { groupBy } from '../shared/group-by.ts'
 import { isIdentifier } from '../shared/ids.ts'
 import { inSpan } from '../shared/instruments.ts'
 import { findSold, type OrganizationOf, organizationOfSold } from './by-organization.ts'
+import { type Rows, rowsOf } from './json-rows.ts'
 import { Loader } from './loader.ts'
 import {
   anyOf,
@@ -158,3 +159,12 @@ export const loadMany = <Row>(reader: keyof Readers, batch: Batch<Row>) =>
 /** Defines a loader of rows by their identifiers. */
 export const loadById = <Row extends { id: string }>(reader: keyof Readers, find: NamedFind<Row>) =>
   loadOne<Row>(reader, { ...find, key: ({ id }) => id })
+
+/** Defines a loader of rows of the catalogue by their identifiers, whoever may see them: what a caller names goes through
+ *  `loadNamed`, or `node`. */
+export const loadRow = <Table extends PgTable & { id: PgColumn }>(name: string, table: Table) =>
+  loadById<Table['$inferSelect'] & { id: string }>('catalogue', {
+    name,
+    rows: rowsOf(getTableColumns<PgTable>(table)) as Rows<never>,
+    query: (select, keys) => select.from(table as PgTable).where(anyOf(table.id, keys)),
+  })

@@ -7,12 +7,20 @@ import {
   pgEnum,
   timestamp,
 } from 'drizzle-orm/pg-core'
+import { nowMs } from './clock.ts'
 
 /** `timestamptz(3)`: to the millisecond, as a JavaScript Date, so that a value reads back as it was
  *  written. */
 export const timestampMs = (name: string) => timestamp(name, { withTimezone: true, precision: 3 })
 
 export const createdAt = () => timestampMs('created_at').notNull().defaultNow()
+
+/** Time of the last change of a row. Updates through Drizzle set it; a statement in SQL must. */
+export const updatedAt = () =>
+  timestampMs('updated_at')
+    .notNull()
+    .defaultNow()
+    .$onUpdate(() => nowMs)
 
 /** An amount of money in minor units. */
 export const minorUnits = (name: string) => bigint(name, { mode: 'number' })

@@ -29,6 +29,9 @@ export const builder = new SchemaBuilder<{
   },
 })
 
+/** Types of the schema, for what is generic over them. */
+export type Types = typeof builder.$inferSchemaTypes
+
 builder.scalarType('DateTime', {
   description:
     'Time as a date and a time of day with its time zone, such as `2026-12-31T20:00:00.000Z`. In UTC with milliseconds in answers.',
@@ -170,10 +173,11 @@ export const amountOf = <Column extends string>(description: string, column: Col
   amount(description, (parent: Record<Column, number> & { currency: string }) => parent[column])
 
 /** Options of a field that shows a part of its parent as an object of its own. */
-export const part = <Parent>(
-  type: ObjectRef<typeof builder.$inferSchemaTypes, Parent>,
-  description: string,
-) => ({ type, description, resolve: (parent: Parent) => parent })
+export const part = <Parent>(type: ObjectRef<Types, Parent>, description: string) => ({
+  type,
+  description,
+  resolve: (parent: Parent) => parent,
+})
 
 /** Options of a field that may be null. */
 export const nullable = (description: string) => ({ nullable: true as const, description })

@@ -2,7 +2,7 @@ import type { ArgBuilder, ObjectRef } from '@pothos/core'
 import { z } from 'zod'
 import { pageSize } from '../shared/input-types.ts'
 import { parse } from '../shared/parse.ts'
-import { builder } from './builder.ts'
+import { builder, type Types } from './builder.ts'
 
 type PageInfo = Required<Omit<Page<unknown>, 'nodes' | 'after'>>
 
@@ -48,8 +48,6 @@ export const toPage = <Node>(found: Node[], first: number, after: string | null 
   hasNextPage: found.length > first,
 })
 
-type Types = typeof builder.$inferSchemaTypes
-
 /** Arguments of a list that is read forward. `after` describes its cursor. */
 export const forwardArgs = (t: { arg: ArgBuilder<Types> }, after: string) => ({
   first: t.arg.int({ required: true, defaultValue: 50, description: 'Page size, 1 to 100.' }),
@@ -83,8 +81,6 @@ type Options<Node> = {
   things: string
   description: string
   toCursor(node: Node): string
-  /** Whether an empty page has the cursor that it was requested with; by default it has. */
-  emptyHasCursor?: boolean
 }
 
 /** Defines the type of a list's pages, `<name>Connection`, and that of its edges. A node may carry more than `Shape`, such
@@ -93,11 +89,7 @@ export function connectionOf<
   Shape extends object,
   Node extends Shape = Shape,
   OnePage extends Page<Node> = Page<Node>,
->(
-  name: string,
-  node: ObjectRef<Types, Shape>,
-  { things, description, toCursor, emptyHasCursor = true }: Options<Node>,
-) {
+>(name: string, node: ObjectRef<Types, Shape>, { things, description, toCursor }: Options<Node>) {
   const edge = builder.objectRef<Node>(`${name}Edge`).implement({
     description: `Item of a list of ${things}, with its cursor.`,
     fields: (t) => ({
@@ -134,12 +126,11 @@ export function connectionOf<
         description: 'Cursors of the page, and whether more pages follow.',
         resolve: ({ nodes, after, hasNextPage, ...page }) => {
           const [first, last] = [nodes[0], nodes.at(-1)]
-          const ofEmpty = emptyHasCursor ? after : null
           return {
             hasNextPage,
             hasPreviousPage: page.hasPreviousPage ?? after !== null,
-            startCursor: page.startCursor ?? (first ? toCursor(first) : ofEmpty),
-            endCursor: page.endCursor ?? (last ? toCursor(last) : ofEmpty),
+            startCursor: page.startCursor ?? (first ? toCursor(first) : after),
+            endCursor: page.endCursor ?? (last ? toCursor(last) : after),
           }
         },
       }),

@@ -2,9 +2,7 @@ import type { ArgBuilder, ArgumentRef, InputType, InputTypeParam } from '@pothos
 import { z } from 'zod'
 import * as scalars from '../shared/input-types.ts'
 import { metadata } from '../shared/metadata.ts'
-import { builder } from './builder.ts'
-
-type Types = typeof builder.$inferSchemaTypes
+import { builder, type Types } from './builder.ts'
 
 /** GraphQL types of zod schemas that their kind doesn't tell: identifiers, enums, and the objects of `inputOf`. */
 export const inputTypes = z

@@ -8,10 +8,11 @@ import {
   Kind,
   type SelectionSetNode,
 } from 'graphql'
-import type { Loader, PromiseOrValue } from '../data/loader.ts'
+import { type Loader, type PromiseOrValue, whenKnown } from '../data/loader.ts'
 import type { Context } from '../request/context.ts'
 import type { LoaderDefinition } from '../request/loaders.ts'
 import { isFast } from '../shared/fast.ts'
+import { groupBy } from '../shared/group-by.ts'
 
 declare module 'graphql' {
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
@@ -21,9 +22,6 @@ declare module 'graphql' {
     knownFields?: readonly string[]
   }
 }
-
-/** Fields of a row that its parent was read with, and the columns that they resolve from; null if it was read without. */
-export type Known<Parent, Row> = { fields: readonly string[]; rowOf: (parent: Parent) => Partial<Row> | null }
 
 const askedOf = new WeakMap<FieldNode, string[] | null>()
 
@@ -46,49 +44,59 @@ function asked([node, another]: readonly FieldNode[]): string[] | null {
 const asksOnly = (fields: readonly string[], nodes: readonly FieldNode[]): boolean =>
   asked(nodes)?.every((name) => fields.includes(name)) === true
 
+/** Makes the value of a field of what was loaded for its parent. */
+type Read<Parent, Value, Result> = (value: Value, parent: Parent, ctx: Context) => PromiseOrValue<Result>
+
 /** Defines a field that is resolved from a loader by a key of its parent, with its lookahead; null without a key. */
-export const viaLoader = <Parent, Value, Key extends string | null>(
+export const viaLoader = <Parent, Value, Key extends string | null, Result = Value>(
   definition: LoaderDefinition<Loader<Value>>,
   keyOf: (parent: Parent) => Key,
+  read?: Read<Parent, Value, Result>,
 ) => ({
   extensions: {
     preload: (parents: Parent[], { loaders }: Context) =>
       loaders.get(definition).loadAll(parents.flatMap((parent): string[] | string => keyOf(parent) ?? [])),
   },
-  resolve(parent: Parent, _args: object, { loaders }: Context) {
+  resolve(parent: Parent, _args: object, ctx: Context) {
     const key = keyOf(parent)
-    return (key === null ? null : loaders.get(definition).get(key)) as PromiseOrValue<Value | (Key & null)>
+    if (key === null) return null as Key & null
+    const value = ctx.loaders.get(definition).get(key)
+    return (read ? whenKnown(value, (value) => read(value, parent, ctx)) : value) as PromiseOrValue<Result>
   },
 })
 
-/** Resolves an edge: by `load`, or without it where nothing is asked for but the row's identifier and fields that its
- *  parent has the columns of. */
+/** Resolves an edge: by `load`, or without it where nothing is asked for but the row's identifier. */
 export const toRow = <Row>(
   id: string,
   { fieldNodes }: GraphQLResolveInfo,
   load: () => PromiseOrValue<Row>,
-  knownFields: readonly string[] = [],
-  known: Partial<Row> | null = null,
-): PromiseOrValue<Row> =>
-  asksOnly(known ? knownFields : [], fieldNodes) ? ({ ...known, id } as Row) : load()
+): PromiseOrValue<Row> => (asksOnly([], fieldNodes) ? ({ id } as Row) : load())
 
-/** Defines an edge to a row by its identifier, which the parent has. The row is there whenever the parent is visible. */
-export const viaId = <Parent, Row>(
+/** Fields of a row that its parent was read with, and the columns that they resolve from; null if it was read without.
+ *  `read` makes the row that is shown of the one that is loaded. */
+type Known<Parent, Row> = {
+  fields: readonly string[]
+  rowOf: (parent: Parent) => Partial<Row> | null
+  read?: Read<Parent, Row | null, Row | null>
+}
+
+/** Defines an edge to a row by its identifier, which the parent has, or null. The row is there whenever the parent is
+ *  visible. It is not loaded where nothing is asked for but its identifier and `known` fields. */
+export const viaId = <Parent, Row, Id extends string | null>(
   definition: LoaderDefinition<Loader<Row | null>>,
-  idOf: (parent: Parent) => string,
-  known: Known<Parent, Row> = { fields: [], rowOf: () => null },
+  idOf: (parent: Parent) => Id,
+  { fields, rowOf, read }: Known<Parent, Row> = { fields: [], rowOf: () => null },
 ) => {
-  const { extensions, resolve } = viaLoader(definition, idOf)
+  const { extensions, resolve } = viaLoader(definition, idOf, read)
   return {
-    extensions: { ...extensions, knownFields: known.fields },
-    resolve: (parent: Parent, args: object, ctx: Context, info: GraphQLResolveInfo) =>
-      toRow(
-        idOf(parent),
-        info,
-        () => resolve(parent, args, ctx) as PromiseOrValue<Row>,
-        known.fields,
-        known.rowOf(parent),
-      ),
+    extensions: { ...extensions, knownFields: fields },
+    resolve(parent: Parent, args: object, ctx: Context, info: GraphQLResolveInfo) {
+      const id = idOf(parent)
+      const known = rowOf(parent)
+      const isKnown = id !== null && asksOnly(known ? fields : [], info.fieldNodes)
+      const row = isKnown ? ({ ...known, id } as Row) : resolve(parent, args, ctx)
+      return row as PromiseOrValue<Row | (Id & null)>
+    },
   }
 }
 
@@ -116,11 +124,10 @@ function* fieldsOf(
 
 function stepsOf(type: unknown, nodes: readonly FieldNode[], fragments: Fragments): Step[] {
   if (!isObjectType(type)) return []
-  const byName = new Map<string, FieldNode[]>()
-  for (const { selectionSet } of nodes)
-    for (const field of selectionSet ? fieldsOf(type, selectionSet, fragments) : [])
-      byName.set(field.name.value, [...(byName.get(field.name.value) ?? []), field])
-  return [...byName].flatMap(([name, below]) => {
+  const selected = nodes.flatMap(({ selectionSet }) =>
+    selectionSet ? [...fieldsOf(type, selectionSet, fragments)] : [],
+  )
+  return [...groupBy(selected, (field) => field.name.value)].flatMap(([name, below]) => {
     const field = type.getFields()[name]
     const { preload, knownFields } = field?.extensions ?? {}
     if (knownFields && asksOnly(knownFields, below)) return []

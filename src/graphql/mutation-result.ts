@@ -3,12 +3,10 @@ import type { GraphQLResolveInfo } from 'graphql'
 import type { z } from 'zod'
 import type { Context } from '../request/context.ts'
 import { parse } from '../shared/parse.ts'
-import { builder } from './builder.ts'
+import { builder, type Types } from './builder.ts'
 import { inputOf, shapeOf } from './input-of.ts'
 import type { FieldNeeds } from './needs.ts'
 import { catchRefusal, type Refused, RefusedRef } from './problems.ts'
-
-type Types = typeof builder.$inferSchemaTypes
 
 /** Defines `<name>Result`: what a field returns, or `Refused`. */
 export const resultOf = <Payload extends object>(name: string, payload: ObjectRef<Types, Payload>) =>

@@ -2,7 +2,7 @@ import type { ObjectFieldsShape } from '@pothos/core'
 import { limitProblems, type Problem, type ProblemWith, Refusal } from '../shared/errors.ts'
 import type { Money } from '../shared/money.ts'
 import { type Code, type FactsByCode, problemCodes } from '../shared/problem-codes.ts'
-import { builder, enumOf, MoneyRef, nullable, nullableTime } from './builder.ts'
+import { builder, enumOf, MoneyRef, nullable, nullableTime, type Types } from './builder.ts'
 
 // Refusals as data of GraphQL: one type of refusal, whose errors have a code, and the facts of that code.
 
@@ -80,7 +80,7 @@ function errorOf<C extends keyof FactsByCode>(
   name: string,
   codes: C[],
   description: string,
-  fields?: ObjectFieldsShape<typeof builder.$inferSchemaTypes, ProblemWith<C>>,
+  fields?: ObjectFieldsShape<Types, ProblemWith<C>>,
 ) {
   for (const code of codes) typeNames.set(code, name)
   // Each of these problems is one, which the type of an open `C` does not tell.

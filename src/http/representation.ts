@@ -33,7 +33,8 @@ const compress = {
 
 /** An HTTP response before content coding. */
 export type Answer = {
-  status: number
+  /** 200 if it is absent. */
+  status?: number
   headers: Record<string, string>
   body: Buffer
   /** True if other callers with the same view may receive it: it is complete, and contains nothing specific
@@ -110,7 +111,7 @@ async function send(
   reply: FastifyReply,
   representation: Representation,
 ): Promise<void> {
-  const { isShareable, status, headers: answered, body: bytes } = representation.answer
+  const { isShareable, status = 200, headers: answered, body: bytes } = representation.answer
   if (!isShareable) return void reply.code(status).headers(answered).send(bytes)
   const isSmall = bytes.length < minCompressedBytes
   const coding = isSmall ? 'identity' : chooseCoding(headers['accept-encoding'])

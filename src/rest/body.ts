@@ -91,7 +91,6 @@ export const optionalText = kind<string | null, z.ZodNullable<z.ZodString>>(() =
 export const integer = kind<number, z.ZodInt>(z.int)
 export const optionalInteger = kind<number | null, z.ZodNullable<z.ZodInt>>(() => z.int().nullable())
 export const number = kind<number, z.ZodNumber>(z.number)
-export const optionalNumber = kind<number | null, z.ZodNullable<z.ZodNumber>>(() => z.number().nullable())
 export const texts = kind<string[], z.ZodArray<z.ZodString>>(() => z.array(z.string()))
 export const flag = kind<boolean, z.ZodBoolean>(z.boolean)
 export const link = kind<string | null, z.ZodNullable<z.ZodURL>>(() => z.url().nullable())
@@ -109,10 +108,17 @@ export const oneOf = <const F extends From<Value>, Value extends string>(
   example: NoInfer<Value>,
 ) => field(from as F & From<Value>, z.enum(values).describe(text), example as never)
 
+// A row of a list may have none of its own.
+const currency = 'row.currency ?? beside?.currency'
+
 /** Defines an amount, which is in minor units of the row's currency, and in major units in the body. */
 export const amount = kind<number, z.ZodNumber, { currency: string }>(
   z.number,
-  (value) => `toMajor(${value}, row.currency)`,
+  (value) => `toMajor(${value}, ${currency})`,
+)
+export const optionalAmount = kind<number | null, z.ZodNullable<z.ZodNumber>, { currency: string }>(
+  () => z.number().nullable(),
+  (value) => `${value} === null ? null : toMajor(${value}, ${currency})`,
 )
 
 /** Defines a body within the body of the same row. */
@@ -123,16 +129,17 @@ export const part = <Row, Beside, Shape extends z.ZodRawShape>({
 }: Body<Row, Beside, Shape>) =>
   field(of as (row: Row, beside: Beside) => z.output<z.ZodObject<Shape>>, schema, example)
 
-/** Defines a list of bodies; each is made beside the row that has the list. */
-export const list = <const F extends string, Row, Beside, Shape extends z.ZodRawShape>(
+/** Defines a list of bodies. Amounts of its rows are in the currency of the row that has the list. */
+export const list = <const F extends string, Row, Shape extends z.ZodRawShape>(
   from: F,
-  { schema, of }: Body<Row, Beside, Shape>,
+  { schema, of }: Body<Row, unknown, Shape>,
   text: string,
   example: z.output<z.ZodObject<Shape>>[] = [],
 ) => {
-  const make = of as (row: Row, beside: Beside) => z.output<z.ZodObject<Shape>>
+  const make = of as (row: never, list: unknown) => z.output<z.ZodObject<Shape>>
   return field(
-    (row: Record<F, Row[]> & Beside) => row[from].map((one) => make(one, row)),
+    (row: Record<F, Omit<Row, 'currency'>[]> & Pick<Row, keyof Row & 'currency'>) =>
+      row[from].map((one) => make(one as never, row)),
     z.array(schema).describe(text),
     example,
   )

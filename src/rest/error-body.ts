@@ -22,8 +22,6 @@ const shown = ([name, value]: [string, unknown]) => [
   facts[name as FactName][0] === 'amount' ? Number((value as Money).amount) : value,
 ]
 
-const shownFacts = (facts: object) => Object.fromEntries(Object.entries(facts).map(shown))
-
 const problemBody = z
   .looseObject({
     code: errorCode.describe('Code of this error.'),
@@ -44,8 +42,6 @@ export const errorBody = z
   })
   .meta({ id: 'Error', description: 'Refused request.' })
 
-type ErrorBody = z.output<typeof errorBody>
-
 // An unknown field keeps the client's spelling: ticketRateId is not ticket_rate_id.
 const toPath = ({ code, path = [] }: Problem) =>
   path.map((key) => (typeof key === 'string' && code !== 'UNKNOWN_FIELD' ? toSnakeCase(key) : key)).join('.')
@@ -54,11 +50,11 @@ const toProblemBody = (problem: Problem): z.output<typeof problemBody> => ({
   code: problem.code,
   message: problem.message,
   ...(problem.path && problem.path.length > 0 && { path: toPath(problem) }),
-  ...shownFacts(problem.facts ?? {}),
+  ...Object.fromEntries(Object.entries(problem.facts ?? {}).map(shown)),
 })
 
 /** Shapes a refusal with all its errors. */
-export const toErrorBody = ({ problems, code }: Refusal, requestId: string): ErrorBody => ({
+export const toErrorBody = ({ problems, code }: Refusal, requestId: string): z.output<typeof errorBody> => ({
   success: false,
   code,
   message: problems[0].message,

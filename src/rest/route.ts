@@ -119,7 +119,6 @@ export function answerRead(
     json.start()
     json.value(body)
     return {
-      status: 200,
       headers: { 'content-type': 'application/json; charset=utf-8', ...(link && { link }) },
       body: json.take(),
       isShareable: true,

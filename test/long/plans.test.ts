@@ -40,7 +40,7 @@ test('a search uses the text index', async () => {
 })
 
 test('a circle uses the index of coordinates', async () => {
-  const plan = await planOf({ near: { lat: 40.4168, lng: -3.7038, radius: 5 } })
+  const plan = await planOf({ near: { latitude: 40.4168, longitude: -3.7038, radius: 5 } })
   expect(plan).toContain('locations_latitude_longitude_index')
   expect(plan).not.toContain('Seq Scan')
 })

@@ -56,11 +56,8 @@ test.each(
 test('a body has the values of its fields, in their order', () => {
   const item = body('Item', 'Item.', {
     label: field.text('label', 'Display name.', 'Drink'),
-    price: field.text(
-      (one: { price: number }, { currency }: { currency: string }) => `${one.price} ${currency}`,
-      'Price.',
-      '5 EUR',
-    ),
+    price: field.amount('price', 'Price in major units, in the currency of the sale.', 5),
+    before: field.optionalAmount('priceBefore', 'Former price; null if there is none.', null),
   })
   const sale = body('Sale', 'Sale.', {
     _id: field.text('id', 'Identifier.', 'sale_1'),
@@ -71,10 +68,10 @@ test('a body has the values of its fields, in their order', () => {
   })
   const row = {
     ...{ id: 'sale_2', totalAmount: 1050, currency: 'EUR', mode: 'test' as const, secret: 'never shown' },
-    ...{ paidAt: new Date(0), items: [{ label: 'Beer', price: 4 }] },
+    ...{ paidAt: new Date(0), items: [{ label: 'Beer', price: 400, priceBefore: null }] },
   }
   const shown =
-    '{"_id":"sale_2","total":10.5,"paid_at":"1970-01-01T00:00:00.000Z","items":[{"label":"Beer","price":"4 EUR"}]'
+    '{"_id":"sale_2","total":10.5,"paid_at":"1970-01-01T00:00:00.000Z","items":[{"label":"Beer","price":4,"before":null}]'
   expect(JSON.stringify(sale.of(row))).toBe(`${shown},"test":true}`)
   expect(JSON.stringify(sale.of({ ...row, mode: 'live' }))).toBe(`${shown}}`)
   expect(sale.of({ ...row, paidAt: null }).paid_at).toBe(null)
@@ -82,6 +79,6 @@ test('a body has the values of its fields, in their order', () => {
     _id: 'sale_1',
     total: 10.5,
     paid_at: null,
-    items: [{ label: 'Drink', price: '5 EUR' }],
+    items: [{ label: 'Drink', price: 5, before: null }],
   })
 })

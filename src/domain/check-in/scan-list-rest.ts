@@ -102,7 +102,6 @@ function toAnswer(page: ScanListPage, link: string): Answer {
   const head = JSON.stringify(facts).slice(1, -1)
   const tail = JSON.stringify({ cursor, has_more: hasMore }).slice(1)
   return {
-    status: 200,
     headers: { 'content-type': 'application/json; charset=utf-8', ...(hasMore && { link }) },
     body: Buffer.from(`{"success":true,${head},"data":[${entries}],${tail}`),
     // Holds no secret and nothing of a person.

@@ -82,29 +82,19 @@ export async function exportTickets(
       while (page.hasNextPage && page.endCursor) {
         if (performance.now() > end) throw new Error('an export took too long')
         page = await readAfter(page.endCursor)
+        timer.refresh()
         if (page.rows.length > 0) yield toLines(page, false)
       }
     }
     const stream = Readable.from(pages(), { objectMode: true, highWaterMark: 1 })
-    return watchReader(stream, leave)
+    const tooLong = new Error('the reader of an export paused for too long')
+    const timer = setTimeout(() => stream.destroy(tooLong), maxPauseMs).unref()
+    return stream.once('close', () => {
+      clearTimeout(timer)
+      leave()
+    })
   } catch (error) {
     leave()
     throw error
   }
-}
-
-// Destroys the stream of a reader that pauses for too long.
-function watchReader(stream: Readable, leave: () => void): Readable {
-  const tooLong = new Error('the reader of an export paused for too long')
-  const timer = setTimeout(() => stream.destroy(tooLong), maxPauseMs).unref()
-  const push = stream.push.bind(stream)
-  stream.push = (...chunk) => {
-    timer.refresh()
-    return push(...chunk)
-  }
-  stream.once('close', () => {
-    clearTimeout(timer)
-    leave()
-  })
-  return stream
 }

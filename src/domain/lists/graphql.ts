@@ -1,6 +1,6 @@
 import type { ObjectRef } from '@pothos/core'
 import { z } from 'zod'
-import { builder, enumOf } from '../../graphql/builder.ts'
+import { builder, enumOf, type Types } from '../../graphql/builder.ts'
 import { connectionOf, costOfPage } from '../../graphql/connection.ts'
 import { argsOf, inputOf, inputTypes } from '../../graphql/input-of.ts'
 import { preload } from '../../graphql/lookahead.ts'
@@ -29,7 +29,7 @@ type List<Row, Filter> = (
  *  orders. Refuses: INVALID, for `first` with `last`. */
 function defineList<Row extends object, Filter>(
   name: 'Ticket' | 'Payment',
-  node: ObjectRef<typeof builder.$inferSchemaTypes, Row>,
+  node: ObjectRef<Types, Row>,
   filterType: z.ZodType<Filter, object>,
   list: List<Row, Filter>,
   orderBy: z.ZodType<ListOrder | null | undefined>,

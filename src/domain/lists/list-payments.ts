@@ -6,15 +6,8 @@ import { type Context, requireConfidential } from '../../request/context.ts'
 import * as scalars from '../../shared/input-types.ts'
 import { type Payment, paymentStatus, payments } from '../payment/table.ts'
 import { tickets } from '../ticket/table.ts'
-import { type ListOrder, type ListPage, type PageRequest, readPage, someOf } from './request.ts'
-import {
-  hasInvoice,
-  ifGiven,
-  isOneOf,
-  type ListedKind,
-  positionColumns,
-  type SearchPathName,
-} from './search.ts'
+import { type ListOrder, type ListPage, type PageRequest, type Plan, readPage, someOf } from './request.ts'
+import { hasInvoice, ifGiven, isOneOf, type ListedKind, positionColumns, searchPaths } from './search.ts'
 
 const only = scalars.filtersOf('payments')
 
@@ -65,13 +58,8 @@ const shown: ListedKind<Payment> = {
 const isEnded = (status: Payment['status']) =>
   status === 'failed' || status === 'expired' || status === 'cancelled'
 
-function pathOf({ email, invoiceReference, ticketRateIds, eventIds, status }: PaymentFilter): SearchPathName {
-  if (email) return 'email'
-  if (invoiceReference) return 'invoice'
-  if (ticketRateIds) return 'rate'
-  if (eventIds) return 'event'
-  return status?.every(isEnded) ? 'expired' : 'created'
-}
+// Ways to find what a filter names, the one that finds the fewest payments first.
+const fewestFirst = ['email', 'invoice', 'rate', 'event'] as const
 
 /** Lists payments, by the time of their checkouts, newest first by default: those of a channel's checkouts,
  *  or all of an integration's organization. Refuses: FORBIDDEN for a publishable key, INVALID for a cursor of
@@ -83,7 +71,6 @@ export function listPayments(
   ctx: Context,
 ): Promise<ListPage<Payment>> {
   requireConfidential(ctx)
-  const plan = { path: pathOf(filter), isDescending: orderBy !== 'CREATED_ASC', ...filter.created }
   const filters = {
     eventId: filter.eventIds ?? null,
     ticketRateId: filter.ticketRateIds ?? null,
@@ -92,5 +79,8 @@ export function listPayments(
     email: filter.email ?? null,
     saleType: null,
   }
+  const ofStatus = filter.status?.every(isEnded) ? 'expired' : 'created'
+  const path = fewestFirst.find((path) => filters[searchPaths[path].serves]) ?? ofStatus
+  const plan: Plan = { path, isDescending: orderBy !== 'CREATED_ASC', ...filter.created }
   return readPage(shown, plan, filters, page, ctx)
 }

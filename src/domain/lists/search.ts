@@ -29,17 +29,16 @@ export const toCursor = ({ positionKey, positionId }: ListPosition): string =>
   encodeCursor(`${positionId} ${positionKey}`)
 
 // A name has 200 characters, each of which folds into a few at most.
-const maxCursor = 4_000
 const shape = new RegExp(`^(${identifierPattern}) ((\\w)([^\\p{Cc}]{1,3000}))$`, 'u')
 
 const isKeyOf = (sortKey: SortKey, key: string): boolean =>
-  isTime(sortKey) ? /^-?\d{1,15}$/.test(key) && isStorableDate(new Date(Number(key))) : key.isWellFormed()
+  !isTime(sortKey) || (/^-?\d{1,15}$/.test(key) && isStorableDate(new Date(Number(key))))
 
 /** Decodes a cursor of a list with this order. `name` is the argument that holds it. Refuses: INVALID, for a
  *  text that is no such cursor. */
 export function readCursor(sortKey: SortKey, cursor: string, name: string): ListPosition {
-  const text = cursor.length > maxCursor ? '' : Buffer.from(cursor, 'base64url').toString()
-  const [, positionId, positionKey, letter, key] = shape.exec(text) ?? []
+  const [, positionId, positionKey, letter, key] =
+    shape.exec(Buffer.from(cursor, 'base64url').toString()) ?? []
   if (letter !== sortKeys[sortKey].prefix || !positionId || !positionKey || !key || !isKeyOf(sortKey, key))
     throw refusal('INVALID', `${name} must be a cursor of a list in this order.`, [name])
   return { positionKey, positionId }
@@ -66,8 +65,8 @@ const channels = sql`(
     where ${channelOrganizations.channelId} = ${text('channelId')}
   union select ${channelOrganizations.organizationId}, ${channelOrganizations.channelId}
     from ${channelOrganizations}
-    where ${channelOrganizations.organizationId} = any(${parameter('ownOrganizationIds', 'text[]')})
-  union select id, id from unnest(${parameter('ownOrganizationIds', 'text[]')}) as own(id)
+    where ${channelOrganizations.organizationId} = any(${texts('ownOrganizationIds')})
+  union select id, id from unnest(${texts('ownOrganizationIds')}) as own(id)
 )`
 // Online sales are those of other channels than the organization's own.
 const ofSaleType = sql`(${texts('saleType')} is null or (channels.organization_id <> channels.channel_id)
@@ -75,7 +74,7 @@ const ofSaleType = sql`(${texts('saleType')} is null or (channels.organization_i
 const isPart = sql`${inOrganizationIfNamed(sql`channels.organization_id`)} and ${ofSaleType}`
 const allParts = sql`select channels.organization_id, channels.channel_id, null::text as ticket_rate_id
   from ${channels} as channels where ${isPart}`
-const isOfPayment = sql`${tickets.paymentId} = ${text('paymentId')}`
+const isFor = (column: PgColumn, name: string) => sql`${column} = ${text(name)}`
 const hasEmail = sql`lower(${tickets.email}) = lower(${text('email')})`
 // Invoices have an index by their place in a series, whose year and number the reference tells.
 export const hasInvoice = sql`${tickets.paymentId} = (select ${invoices.paymentId} from ${invoices}
@@ -83,7 +82,6 @@ export const hasInvoice = sql`${tickets.paymentId} = (select ${invoices.paymentI
     and ${invoices.kind} = any(enum_range(null::invoice_kind)) and ${invoices.reference} = ${text('invoiceReference')}
     and ${invoices.year} = substring(${text('invoiceReference')} from '(\\d{4})-')::integer
     and ${invoices.number} = substring(${text('invoiceReference')} from '\\d+$')::integer)`
-const isReferred = sql`${tickets.referralId} = ${text('referralId')}`
 const hasCode = sql`${tickets.qrCode} = ${text('code')} and ${isCodeTaken}`
 
 /** Way to find tickets: the parts of the list, and the condition that an index serves in order of the sort
@@ -113,12 +111,16 @@ export const searchPaths = {
   name: { ...inOrderOf('name', 'name'), where: sql`true` },
   phone: { ...inOrderOf('phone', 'phone'), where: sql`${tickets.phone} is not null` },
   email: { ...inOrderOf('created', 'email'), where: hasEmail },
-  referral: { ...inOrderOf('created', 'referralId'), where: isReferred },
+  referral: { ...inOrderOf('created', 'referralId'), where: isFor(tickets.referralId, 'referralId') },
   rate: ofRates('ticketRateId', sql`${ticketRates.id} = any(${texts('ticketRateId')})`),
   event: ofRates('eventId', sql`${ticketRates.eventId} = any(${texts('eventId')})`),
   cancelled: { ...inOrderOf('created', 'status'), where: sql`${tickets.ended} = 'cancelled'` },
   expired: { ...inOrderOf('created', 'status'), where: sql`${tickets.ended} = 'expired'` },
-  payment: { ...inOrderOf('created', 'paymentId'), where: isOfPayment, isSmall: true },
+  payment: {
+    ...inOrderOf('created', 'paymentId'),
+    where: isFor(tickets.paymentId, 'paymentId'),
+    isSmall: true,
+  },
   code: { ...inOrderOf('created', 'code'), where: hasCode, isSmall: true },
   invoice: { ...inOrderOf('created', 'invoiceReference'), where: hasInvoice, isSmall: true },
 } satisfies Record<string, SearchPath>
@@ -128,8 +130,6 @@ export type SearchPathName = keyof typeof searchPaths
 /** Condition for a filter that is null if it is absent. */
 export const ifGiven = (name: string, condition: SQL, type = 'text') =>
   sql`(${parameter(name, type)} is null or ${condition})`
-/** Condition that a column has the value of a filter, if that is given. */
-const matches = (column: PgColumn, name: string) => ifGiven(name, sql`${column} = ${text(name)}`)
 /** Condition that a column has one of the values of a filter, if they are given. */
 export const isOneOf = (column: PgColumn, name: string, type = 'text') =>
   ifGiven(name, sql`${column} = any(${texts(name)}::${sql.raw(type)}[])`, 'text[]')
@@ -139,10 +139,10 @@ const time = (name: string) => sql`${text(name)}::timestamptz`
  *  there is one statement for each path. */
 export const remainingFilter = sql`${isOneOf(tickets.eventId, 'eventId')}
   and ${isOneOf(tickets.ticketRateId, 'ticketRateId')}
-  and ${matches(tickets.paymentId, 'paymentId')}
+  and ${ifGiven('paymentId', isFor(tickets.paymentId, 'paymentId'))}
   and ${isOneOf(tickets.status, 'status', 'ticket_status')}
   and ${isOneOf(tickets.saleType, 'saleType', 'sale_type')}
-  and ${matches(tickets.referralId, 'referralId')}
+  and ${ifGiven('referralId', isFor(tickets.referralId, 'referralId'))}
   and ${ifGiven('email', hasEmail)}
   and ${ifGiven('code', hasCode)}
   and ${ifGiven('name', sql`starts_with(${tickets.searchName}, ${text('name')})`)}

@@ -28,15 +28,11 @@ OrganizationRef.implement({
   }),
 })
 
-const { connection: OrganizationConnectionRef } = connectionOf<Organization>(
-  'Organization',
-  OrganizationRef,
-  {
-    things: 'organizations',
-    description: 'Page of organizations, ordered by id.',
-    toCursor: ({ id }) => encodeCursor(id),
-  },
-)
+const { connection: OrganizationConnectionRef } = connectionOf('Organization', OrganizationRef, {
+  things: 'organizations',
+  description: 'Page of organizations, ordered by id.',
+  toCursor: ({ id }) => encodeCursor(id),
+})
 
 builder.queryField('organizations', (t) =>
   t.field({

@@ -1,27 +1,19 @@
 import { and, asc, eq, getTableColumns, sql } from 'drizzle-orm'
 import { channelOrganizations, channels, integrations } from '../../auth/table.ts'
-import { loadById } from '../../data/batch-loader.ts'
-import { type Rows, rowsOf } from '../../data/json-rows.ts'
+import { loadRow } from '../../data/batch-loader.ts'
+import { rowsOf } from '../../data/json-rows.ts'
 import { anyOf, inOrganization, query } from '../../data/query.ts'
 import type { Database } from '../../database/database.ts'
 import { type Context, requireCaller } from '../../request/context.ts'
 import { isIdentifier } from '../../shared/ids.ts'
 import { type Organization, organizations } from './table.ts'
 
-type Named = typeof organizations | typeof channels | typeof integrations
-
-const loadNamedRows = <Table extends Named>(name: string, table: Table) =>
-  loadById<Table['$inferSelect']>('catalogue', {
-    name,
-    rows: rowsOf(getTableColumns<Named>(table)) as Rows<Table['$inferSelect']>,
-    query: (select, keys) => select.from<Named>(table).where(anyOf(table.id, keys)),
-  })
-/** Loads organizations that a visible row leads to. What a caller names goes through `loadNamed`. */
-export const organizationById = loadNamedRows('organization_by_id', organizations)
+/** Loads organizations that a visible row leads to. */
+export const organizationById = loadRow('organization_by_id', organizations)
 /** Loads channels that a visible row leads to. */
-export const channelById = loadNamedRows('channel_by_id', channels)
+export const channelById = loadRow('channel_by_id', channels)
 /** Loads integrations that a visible row, or the caller's own key, leads to. */
-export const integrationById = loadNamedRows('integration_by_id', integrations)
+export const integrationById = loadRow('integration_by_id', integrations)
 
 /** Lists the organizations among `organizationIds`, ordered by id: those after `after`, at most `limit`. */
 export const listOrganizations = query('organizations', {

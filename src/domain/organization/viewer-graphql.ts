@@ -2,7 +2,7 @@ import type { IntegrationScope } from '../../auth/api-key.ts'
 import type { Caller } from '../../auth/caller.ts'
 import type { channels, integrations } from '../../auth/table.ts'
 import { builder, enumOf, ModeRef, NodeRef, nullable } from '../../graphql/builder.ts'
-import { viaId } from '../../graphql/lookahead.ts'
+import { viaId, viaLoader } from '../../graphql/lookahead.ts'
 import { requireCaller } from '../../request/context.ts'
 import { OrganizationRef } from './graphql.ts'
 import { channelById, findChannels, findIntegrations, integrationById, organizationById } from './loaders.ts'
@@ -59,14 +59,16 @@ const ViewerRef = builder.objectRef<Caller>('Viewer').implement({
     channel: t.field({
       type: ChannelRef,
       ...nullable('Channel that the credentials are of; null for an integration.'),
-      resolve: (caller, _args, { loaders }) =>
-        caller.kind === 'integration' ? null : loaders.load(channelById, caller.channelId),
+      ...viaLoader(channelById, (caller: Caller) =>
+        caller.kind === 'integration' ? null : caller.channelId,
+      ),
     }),
     integration: t.field({
       type: IntegrationRef,
       ...nullable('Integration that the credentials are of; null for a channel.'),
-      resolve: (caller, _args, { loaders }) =>
-        caller.kind === 'integration' ? loaders.load(integrationById, caller.integrationId) : null,
+      ...viaLoader(integrationById, (caller: Caller) =>
+        caller.kind === 'integration' ? caller.integrationId : null,
+      ),
     }),
     scopes: t.field({
       type: [ScopeRef],

@@ -2,7 +2,6 @@ import { z } from 'zod'
 import * as field from '../../rest/body.ts'
 import { body } from '../../rest/body.ts'
 import { exampleIds } from '../../rest/openapi/example-ids.ts'
-import { toMajor } from '../../shared/money.ts'
 import type { Event } from '../event/table.ts'
 import { isAvailable, leftOf, shownFee, soldOf, visiblePrices } from './sale-rules.ts'
 import {
@@ -55,11 +54,7 @@ export const supplementBody = body('RateSupplement', 'Extra that can be bought w
   label: field.text('label', 'Display name.', 'Three drinks'),
   price: field.amount('amount', 'Price in major units.', 12),
   has_fake_price: field.flag('hasFakePrice', 'True if `fake_price` is to be shown struck through.', true),
-  fake_price: field.optionalNumber(
-    ({ fakeAmount, currency }: Supplement) => (fakeAmount === null ? null : toMajor(fakeAmount, currency)),
-    'Price to show struck through, in major units.',
-    15,
-  ),
+  fake_price: field.optionalAmount('fakeAmount', 'Price to show struck through, in major units.', 15),
 })
 
 export const questionBody = body('Question', 'Question that the buyer answers for each ticket.', {

@@ -14,24 +14,23 @@ import { OrganizationRef } from '../organization/graphql.ts'
 import {
   circle,
   countEvents,
-  type EventCount,
   type EventFilter,
   type EventOrder,
   eventFilter,
   eventOrders,
+  maxCounted,
   readCursor,
   searchEvents,
   toCursor,
 } from './search-events.ts'
 
 /** Two fields share the count. */
-type EventList = Page<Event> & { count: () => Promise<EventCount> }
+type EventList = Page<Event> & { count: () => Promise<number> }
 
 const { connection: EventConnectionRef } = connectionOf<Event, Event, EventList>('Event', EventRef, {
   things: 'events',
   description: 'Page of events.',
   toCursor,
-  emptyHasCursor: false,
 })
 
 builder.objectFields(EventConnectionRef, (t) => ({
@@ -39,27 +38,19 @@ builder.objectFields(EventConnectionRef, (t) => ({
     complexity: 100,
     description:
       'Number of events that match the filter, counted up to 10000 (see `totalCountIsCapped`). The count runs only if this field is selected.',
-    resolve: async (list) => (await list.count()).count,
+    resolve: async (list) => Math.min(await list.count(), maxCounted),
   }),
   totalCountIsCapped: t.boolean({
     complexity: 100,
     description:
       'True if more than 10000 events match, so that `totalCount` is a lower bound. Pagination still reaches all of them.',
-    resolve: async (list) => (await list.count()).isCapped,
+    resolve: async (list) => (await list.count()) > maxCounted,
   }),
 }))
 
-const near = z
-  .object({
-    latitude: circle.shape.lat,
-    longitude: circle.shape.lng,
-    radius: circle.shape.radius,
-  })
-  .transform(({ latitude: lat, longitude: lng, radius }) => ({ lat, lng, radius }))
-  .describe(circle.description ?? '')
-inputOf('NearInput', near)
+inputOf('NearInput', circle)
 
-const { organizationId, locationId, search, city, countryCode, genre, onSale } = eventFilter.shape
+const { organizationId, locationId, search, near, city, countryCode, genre, onSale } = eventFilter.shape
 
 const filter = z
   .object({
@@ -69,8 +60,7 @@ const filter = z
       .describe(
         'Returns only events within these times: that start at or after `from`, and end at or before `until`. Without it, only events that have not ended.',
       ),
-    near: near.nullish().describe('Returns only events at locations within this circle.'),
-    ...{ city, countryCode, locationId, organizationId },
+    ...{ near, city, countryCode, locationId, organizationId },
     musicGenre: genre,
     onSale,
   })
@@ -110,7 +100,9 @@ async function listEvents(args: object, ctx: Context, info: GraphQLResolveInfo, 
   const filter: EventFilter = { ...given, ...(within && { within }) }
   const found = await searchEvents(filter, { first, after: after ? readCursor(after) : null, orderBy }, ctx)
   const count = makeOnce(() => countEvents(filter, ctx))
-  const list: EventList = { ...toPage(found, first, after), count }
+  // An empty page of events has no cursor.
+  const page = toPage(found, first, found.length > 0 ? after : null)
+  const list: EventList = { ...page, hasPreviousPage: Boolean(after), count }
   await preload([list], info, ctx)
   return list
 }

@@ -13,6 +13,7 @@ import { eventBody } from './event-body.ts'
 import { pricesByTicketRateId, questionsByTicketRateId, supplementsByTicketRateId } from './loaders.ts'
 import { ticketRatesByEventId } from './offer-loaders.ts'
 import { type EventFilter, eventFilter, readCursor, searchEvents, toCursor } from './search-events.ts'
+import type { TicketRate } from './table.ts'
 
 const number = scalars.fromQuery
 
@@ -70,7 +71,7 @@ const page = z
   .meta({ id: 'EventPage', description: 'Page of events; empty past the end.' })
 
 function nearOf({ lat, lng, radius }: Pick<Query, 'lat' | 'lng' | 'radius'>): EventFilter['near'] {
-  if (lat !== undefined && lng !== undefined) return { lat, lng, radius: radius ?? 5 }
+  if (lat !== undefined && lng !== undefined) return { latitude: lat, longitude: lng, radius: radius ?? 5 }
   if (lat === undefined && lng === undefined && radius === undefined) return null
   const missing = lat === undefined ? 'lat' : 'lng'
   throw refusal('REQUIRED', 'lat and lng go together, and radius needs both.', [missing])
@@ -80,28 +81,20 @@ function nearOf({ lat, lng, radius }: Pick<Query, 'lat' | 'lng' | 'radius'>): Ev
 async function toBodies(events: Event[], populate: Query['populate'], { loaders, now }: Context) {
   if (!populate) return events.map((event) => eventBody.of(event, undefined))
   const withCapacity = populate.includes('capacity')
-  const rates = await loaders.get(ticketRatesByEventId).loadAll(events.map(({ id }) => id))
-  const ids = rates.flat().map(({ id }) => id)
-  const [prices, supplements, questions] = await Promise.all([
-    loaders.get(pricesByTicketRateId).loadAll(ids),
-    loaders.get(supplementsByTicketRateId).loadAll(ids),
-    loaders.get(questionsByTicketRateId).loadAll(ids),
-  ])
-  let next = 0
-  return events.map((event, index) => {
-    const bodies = (rates[index] ?? []).map((rate) => {
-      const place = next++
-      return ticketRateBody.of(rate, {
-        event,
-        prices: prices[place] ?? [],
-        supplements: supplements[place] ?? [],
-        questions: questions[place] ?? [],
-        now,
-        withCapacity,
-      })
+  const toRateBody = async (rate: TicketRate, event: Event) =>
+    ticketRateBody.of(rate, {
+      event,
+      prices: await loaders.load(pricesByTicketRateId, rate.id),
+      supplements: await loaders.load(supplementsByTicketRateId, rate.id),
+      questions: await loaders.load(questionsByTicketRateId, rate.id),
+      now,
+      withCapacity,
     })
-    return eventBody.of(event, bodies)
-  })
+  const toBody = async (event: Event) => {
+    const rates = await loaders.load(ticketRatesByEventId, event.id)
+    return eventBody.of(event, await Promise.all(rates.map((rate) => toRateBody(rate, event))))
+  }
+  return Promise.all(events.map(toBody))
 }
 
 // Links to the next and previous pages.

@@ -55,21 +55,10 @@ const RateTypeRef = enumOf<TicketRate['type']>(
 )
 
 const idOf = ({ id }: { id: string }) => id
-
-const loadPrices = (rates: TicketRate[], { loaders }: Context) =>
-  loaders.get(pricesByTicketRateId).loadAll(rates.map(idOf))
+const organizationOf = ({ organizationId }: TicketRate) => organizationId
+const eventIdOf = ({ eventId }: TicketRate) => eventId
 
 const pricesOf = ({ id }: TicketRate, { loaders }: Context) => loaders.get(pricesByTicketRateId).get(id)
-
-const loadRates = (events: Event[], { loaders }: Context) =>
-  loaders.get(ticketRatesByEventId).loadAll(events.map(idOf))
-
-const loadEvents = (rates: TicketRate[], { loaders }: Context) =>
-  loaders.get(eventById).loadAll(rates.map(({ eventId }) => eventId))
-
-// A rate is visible with its event alone.
-const eventOf = ({ eventId }: TicketRate, { loaders }: Context) =>
-  whenKnown(loaders.get(eventById).get(eventId), (event) => event as Event)
 
 const WarrantyRef = builder.objectRef<TicketRate>('Warranty').implement({
   description:
@@ -80,44 +69,30 @@ const WarrantyRef = builder.objectRef<TicketRate>('Warranty').implement({
     }),
     endsAt: t.field({
       ...time('Time until which a ticket can be returned.'),
-      extensions: { preload: loadEvents },
-      resolve: (rate, _args, ctx) => whenKnown(eventOf(rate, ctx), (event) => warrantyEnd(event, rate)),
+      ...viaLoader(eventById, eventIdOf, (event, rate) => warrantyEnd(event as Event, rate)),
     }),
   }),
 })
 
 export const TicketRateRef = builder.objectRef<TicketRate>('TicketRate')
 
-/** Resolves a field from the prices of a rate, with its lookahead. */
-const fromPrices = <Value>(read: (rate: TicketRate, prices: Price[], now: Date) => Value) => ({
-  extensions: { preload: loadPrices },
-  resolve: (rate: TicketRate, _args: object, ctx: Context) =>
-    whenKnown(pricesOf(rate, ctx), (prices) => read(rate, prices, ctx.now)),
-})
-
 /** Resolves a field from whatever decides if a rate can be bought, with its lookahead. */
-const fromSale = <Value>(read: (...sale: Parameters<typeof rateStatus>) => Value) => ({
-  extensions: {
-    preload: (rates: TicketRate[], ctx: Context) =>
-      Promise.all([loadEvents(rates, ctx), loadPrices(rates, ctx)]),
-  },
-  resolve: (rate: TicketRate, _args: object, ctx: Context) =>
-    whenKnown(eventOf(rate, ctx), (event) =>
-      whenKnown(pricesOf(rate, ctx), (prices) => read(rate, event, prices, ctx.now)),
-    ),
-})
+function fromSale<Value>(read: (...sale: Parameters<typeof rateStatus>) => Value) {
+  const prices = viaLoader(pricesByTicketRateId, idOf)
+  // A rate is visible with its event alone.
+  const { extensions, resolve } = viaLoader(eventById, eventIdOf, (event, rate, ctx) =>
+    whenKnown(pricesOf(rate, ctx), (prices) => read(rate, event as Event, prices, ctx.now)),
+  )
+  const preload = (rates: TicketRate[], ctx: Context) =>
+    Promise.all([extensions.preload(rates, ctx), prices.extensions.preload(rates, ctx)])
+  return { extensions: { preload }, resolve }
+}
 
 TicketRateRef.implement({
   description:
     'Kind of ticket for an event, such as general admission or VIP, with its own places and prices.',
   interfaces: [NodeRef],
-  extensions: {
-    node: {
-      scope: 'catalogue',
-      load: ticketRateById,
-      organizationOf: ({ organizationId }: TicketRate) => organizationId,
-    },
-  },
+  extensions: { node: { scope: 'catalogue', load: ticketRateById, organizationOf } },
   fields: (t) => ({
     name: t.exposeString('name', { description: 'Display name.' }),
     slug: t.exposeString('slug', { description: 'URL-friendly name.' }),
@@ -161,19 +136,21 @@ TicketRateRef.implement({
       description: 'Event of the ticket rate.',
       // Leads back up the graph, so the selection below it repeats for each rate of the event.
       complexity: { field: 1, multiplier: 10 },
-      ...viaId(eventById, (rate: TicketRate) => rate.eventId),
+      ...viaId(eventById, eventIdOf),
     }),
     prices: t.field({
       type: [PriceRef],
       description: 'Prices in order of position; only the current one unless `showAllPrices`.',
-      ...fromPrices(visiblePrices),
+      ...viaLoader(pricesByTicketRateId, idOf, (prices, rate: TicketRate, { now }) =>
+        visiblePrices(rate, prices, now),
+      ),
     }),
     currentPrice: t.field({
       type: PriceRef,
       nullable: true,
       description:
         'First price by position that has not passed `validUntil` and is not used up; null if there is none.',
-      ...fromPrices((_rate, prices, now) => currentPrice(prices, now)),
+      ...viaLoader(pricesByTicketRateId, idOf, (prices, _rate, { now }) => currentPrice(prices, now)),
     }),
     supplements: t.field({
       type: [SupplementRef],
@@ -193,9 +170,9 @@ builder.objectField(EventRef, 'ticketRates', (t) =>
     type: [TicketRateRef],
     description:
       'Ticket rates of the event; none once the organization has withdrawn the access of the calling channel.',
-    extensions: { preload: loadRates },
-    resolve: (event, _args, ctx) =>
-      reaches(ctx, event.organizationId) ? ctx.loaders.get(ticketRatesByEventId).get(event.id) : [],
+    ...viaLoader(ticketRatesByEventId, idOf, (rates, { organizationId }: Event, ctx) =>
+      reaches(ctx, organizationId) ? rates : [],
+    ),
   }),
 )
 
@@ -247,20 +224,15 @@ builder.objectField(EventRef, 'priceRange', (t) =>
   t.field({
     type: PriceRangeRef,
     ...nullable('Range of the current prices of the rates that are on sale; null if none is.'),
-    extensions: { preload: loadRates },
-    resolve: (event, _args, ctx) =>
-      whenKnown(ctx.loaders.get(ticketRatesByEventId).get(event.id), async (rates) => {
-        if (!reaches(ctx, event.organizationId)) return null
-        const current = await Promise.all(
-          rates.map(async (rate) => {
-            const prices = await pricesOf(rate, ctx)
-            return isAvailable(rate, event, prices, ctx.now) ? currentPrice(prices, ctx.now) : null
-          }),
-        )
-        const [min, ...others] = current
-          .flatMap((price) => price ?? [])
-          .sort((one, other) => totalAmountOf(one) - totalAmountOf(other))
-        return min ? { min, max: others.at(-1) ?? min } : null
-      }),
+    ...viaLoader(ticketRatesByEventId, idOf, async (rates, event: Event, ctx) => {
+      if (!reaches(ctx, event.organizationId)) return null
+      const prices = await ctx.loaders.get(pricesByTicketRateId).loadAll(rates.map(idOf))
+      const current = rates.flatMap((rate, index) => {
+        const price = currentPrice(prices[index] ?? [], ctx.now)
+        return price && isAvailable(rate, event, prices[index] ?? [], ctx.now) ? price : []
+      })
+      const [min, ...others] = current.sort((one, other) => totalAmountOf(one) - totalAmountOf(other))
+      return min ? { min, max: others.at(-1) ?? min } : null
+    }),
   }),
 )

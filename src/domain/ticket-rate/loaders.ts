@@ -1,5 +1,5 @@
-import { and, asc, eq, getTableColumns, not, type SQL, sql } from 'drizzle-orm'
-import { type Batch, loadById, loadMany, loadOne } from '../../data/batch-loader.ts'
+import { and, asc, getTableColumns, not, type SQL, sql } from 'drizzle-orm'
+import { type Batch, loadMany, loadOne, loadRow } from '../../data/batch-loader.ts'
 import { organizationsBy, remembered } from '../../data/by-organization.ts'
 import { fewRowsOf, type Rows, rowsOf } from '../../data/json-rows.ts'
 import { anyOf, type Find, inOrganizationIfNamed, type Select } from '../../data/query.ts'
@@ -9,7 +9,6 @@ import {
   leftColumns,
   type Price,
   prices,
-  type Question,
   questions,
   stock,
   supplements,
@@ -99,42 +98,8 @@ export const priceById = loadOne<Price>('catalogue', {
   ),
 })
 
-export const questionById = loadById<Question>('catalogue', {
-  name: 'question_by_id',
-  rows: fewRowsOf(getTableColumns(questions)),
-  query: (select, keys) => select.from(questions).where(anyOf(questions.id, keys)),
-})
-
-// Parts of rates by their own identifiers, within the organizations whose catalogue the caller sees.
-
-export const partRows = <Child extends Part>(child: Child) =>
-  rowsOf(getTableColumns<Part>(child)) as Rows<Child['$inferSelect']>
-
-const isVisible = (child: Part, keys: string) =>
-  and(anyOf(child.id, keys), anyOf(ticketRates.organizationId, 'organizationIds'))
-
-/** Loads prices with the setting of their rates that decides whether they are listed. */
-export const visiblePriceById = loadById<Price & { showAllPrices: boolean }>('catalogue', {
-  name: 'visible_price_by_id',
-  rows: rowsOf({ ...getTableColumns(prices), ...leftColumns, showAllPrices: ticketRates.showAllPrices }),
-  query: (select, keys) =>
-    countedPrices(select)
-      .innerJoin(ticketRates, eq(ticketRates.id, prices.ticketRateId))
-      .where(isVisible(prices, keys)),
-})
-
-const partById = <Child extends Part>(name: string, child: Child) =>
-  loadById<Child['$inferSelect']>('catalogue', {
-    name,
-    rows: partRows(child),
-    query: (select, keys) =>
-      select
-        .from<Part>(child)
-        .innerJoin(ticketRates, eq(ticketRates.id, child.ticketRateId))
-        .where(isVisible(child, keys)),
-  })
-export const supplementById = partById('supplement_by_id', supplements)
-export const visibleQuestionById = partById('visible_question_by_id', questions)
+export const supplementById = loadRow('supplement_by_id', supplements)
+export const questionById = loadRow('question_by_id', questions)
 
 /** Reads the organization of a rate. Null if there is no such rate. */
 export const readOrganizationOfRate = organizationsBy(

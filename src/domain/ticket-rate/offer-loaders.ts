@@ -4,7 +4,7 @@
 import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import type { NamedFind, Readers } from '../../data/batch-loader.ts'
 import { findSold } from '../../data/by-organization.ts'
-import { rowJoiner, rowsOf } from '../../data/json-rows.ts'
+import { type Rows, rowJoiner, rowsOf } from '../../data/json-rows.ts'
 import { Loader } from '../../data/loader.ts'
 import { anyOf, type Find, inOrganizationIfNamed, isInMode, queryTogether } from '../../data/query.ts'
 import { versionedLoaders } from '../../data/versioned-loader.ts'
@@ -16,7 +16,6 @@ import {
   byRate,
   listed,
   type Part,
-  partRows,
   pricesByTicketRateId,
   questionsByTicketRateId,
   supplementsByTicketRateId,
@@ -30,7 +29,6 @@ import {
   prices,
   type Question,
   questions,
-  type Stock,
   type Supplement,
   stock,
   supplements,
@@ -38,10 +36,8 @@ import {
   ticketRates,
 } from './table.ts'
 
-type StockRow = Left & Pick<Stock, 'id'>
-
 /** Query for the counters of rates and prices, whose identifiers differ, in the mode of the caller. */
-const stockById: NamedFind<StockRow> = {
+const stockById: NamedFind<Left & { id: string }> = {
   name: 'stock_by_id',
   rows: rowsOf({ id: stock.id, ...leftColumns }),
   query: (select, keys) =>
@@ -54,14 +50,11 @@ const joinPrice = rowJoiner<ListedPrice, Left>(getTableColumns(prices), leftColu
 const joinRate = rowJoiner<ListedRate, Left>(getTableColumns(ticketRates), leftColumns)
 
 /** Joins prices with their counters. Leaves out those that have none. */
-function withStock(prices: ListedPrice[], stockOf: Map<string, Left>): Price[] {
-  const counted: Price[] = []
-  for (const price of prices) {
+const withStock = (prices: ListedPrice[], stockOf: Map<string, Left>): Price[] =>
+  prices.flatMap((price) => {
     const left = stockOf.get(price.id)
-    if (left) counted.push(joinPrice(price, left))
-  }
-  return counted
-}
+    return left ? joinPrice(price, left) : []
+  })
 
 type OfferedRate = {
   rate: ListedRate
@@ -90,7 +83,7 @@ const offerRates: Find<ListedRate> = {
 
 /** Query for what is listed under the rates of the events `keys`. */
 const findListed = <Child extends Part>(child: Child): Find<Child['$inferSelect']> => ({
-  rows: partRows(child),
+  rows: rowsOf(getTableColumns<Part>(child)) as Rows<Child['$inferSelect']>,
   query: listed(child, (keys) => {
     const rateIds = sql`array(select ${ticketRates.id} from ${ticketRates}
       where ${anyOf(ticketRates.eventId, keys)} and not ${ticketRates.removed})`
@@ -137,9 +130,9 @@ export function ticketRatesByEventId({ catalogue }: Readers, loaders: Loaders): 
   const offerByEventId = loadOffers(catalogue, (eventIds) => readOffers(catalogue.db, eventIds))
   return new Loader(async (eventIds) => {
     const offers = await offerByEventId.loadAll(eventIds)
-    const owners = new Map<string, string>()
-    for (const offer of offers)
-      for (const id of offer?.stockIds ?? []) owners.set(id, offer?.organizationId ?? '')
+    const owners = new Map(
+      offers.flatMap((offer) => offer?.stockIds.map((id) => [id, offer.organizationId] as const) ?? []),
+    )
     const rows = await findSold(
       catalogue.db,
       [...owners.keys()],
@@ -147,18 +140,16 @@ export function ticketRatesByEventId({ catalogue }: Readers, loaders: Loaders): 
       async (id) => owners.get(id) ?? null,
     )
     const stockOf = byId(rows)
-    return offers.map((offer) => {
-      const rates: TicketRate[] = []
-      for (const { rate, prices, supplements, questions } of offer?.rates ?? []) {
+    return offers.map((offer) =>
+      (offer?.rates ?? []).flatMap(({ rate, prices, supplements, questions }) => {
         const { id } = rate
         const left = stockOf.get(id)
-        if (!left) continue
-        rates.push(joinRate(rate, left))
+        if (!left) return []
         loaders.get(pricesByTicketRateId).prime(id, withStock(prices, stockOf))
         loaders.get(supplementsByTicketRateId).prime(id, supplements)
         loaders.get(questionsByTicketRateId).prime(id, questions)
-      }
-      return rates
-    })
+        return joinRate(rate, left)
+      }),
+    )
   })
 }

@@ -1,3 +1,4 @@
+import type { Loader, PromiseOrValue } from '../../data/loader.ts'
 import {
   amount,
   amountOf,
@@ -8,10 +9,11 @@ import {
   nullableAmount,
   nullableTime,
 } from '../../graphql/builder.ts'
-import type { Context } from '../../request/context.ts'
-import { pricesByTicketRateId, supplementById, visiblePriceById, visibleQuestionById } from './loaders.ts'
+import { type Context, loadNamed } from '../../request/context.ts'
+import type { LoaderDefinition } from '../../request/loaders.ts'
+import { priceById, pricesByTicketRateId, questionById, supplementById, ticketRateById } from './loaders.ts'
 import { currentPrice, feeOf, leftOf, soldOf, totalAmountOf } from './sale-rules.ts'
-import type { Left, Price, Question, QuestionOption, Supplement } from './table.ts'
+import type { Left, Price, Question, QuestionOption, Supplement, TicketRate } from './table.ts'
 
 export const AvailabilityRef = builder.objectRef<Left>('Availability').implement({
   description: 'Number of places sold and left.',
@@ -37,27 +39,35 @@ const QuestionTypeRef = enumOf<Question['type']>(
   },
 )
 
-// A rate that doesn't show all prices lists the current one alone.
-const findPrices = (ids: string[], { loaders, now }: Context) =>
-  Promise.all(
-    ids.map(async (id) => {
-      const price = await loaders.load(visiblePriceById, id)
-      if (!price || price.showAllPrices) return price
-      const prices = await loaders.load(pricesByTicketRateId, price.ticketRateId)
-      return currentPrice(prices, now)?.id === id ? price : null
-    }),
-  )
+type Part = Price | Supplement | Question
 
-const feeOfPrice = (price: Price) => feeOf(price, price.amount)
+/** Makes the function that finds parts of rates that the caller may see. */
+const findOfRates =
+  <One extends Part>(
+    definition: LoaderDefinition<Loader<One | null>>,
+    isListed: (part: One, rate: TicketRate, ctx: Context) => PromiseOrValue<boolean> = () => true,
+  ) =>
+  (ids: string[], ctx: Context): Promise<(One | null)[]> =>
+    Promise.all(
+      ids.map(async (id) => {
+        const part = await ctx.loaders.load(definition, id)
+        const rate = part && (await loadNamed(ctx, ticketRateById, part.ticketRateId))
+        return rate && (await isListed(part, rate, ctx)) ? part : null
+      }),
+    )
+
+// A rate that doesn't show all prices lists the current one alone.
+const isPriceListed = async ({ id }: Price, rate: TicketRate, { loaders, now }: Context) =>
+  rate.showAllPrices || currentPrice(await loaders.load(pricesByTicketRateId, rate.id), now)?.id === id
 
 export const PriceRef = builder.objectRef<Price>('Price').implement({
   description: 'Price step of a ticket rate, such as early bird, regular or late.',
   interfaces: [NodeRef],
-  extensions: { node: { scope: 'catalogue', find: findPrices } },
+  extensions: { node: { scope: 'catalogue', find: findOfRates(priceById, isPriceListed) } },
   fields: (t) => ({
     name: t.exposeString('name', { description: 'Display name.' }),
     price: t.field(amountOf('Amount without the fee.', 'amount')),
-    fee: t.field(amount('Fee on top of the price.', feeOfPrice)),
+    fee: t.field(amount('Fee on top of the price.', (price) => feeOf(price, price.amount))),
     total: t.field(
       amount(
         'Amount that the buyer pays for a ticket without supplements, warranty and discount: price and fee.',
@@ -94,7 +104,7 @@ export const compareAt = ({
 export const SupplementRef = builder.objectRef<Supplement>('Supplement').implement({
   description: 'Extra that can be bought with a ticket, such as three drinks.',
   interfaces: [NodeRef],
-  extensions: { node: { scope: 'catalogue', load: supplementById } },
+  extensions: { node: { scope: 'catalogue', find: findOfRates(supplementById) } },
   fields: (t) => ({
     name: t.exposeString('label', { description: 'Display name.' }),
     description: t.exposeString('description', nullable('Description; null if it has none.')),
@@ -121,7 +131,7 @@ export const QuestionOptionRef = builder.objectRef<QuestionOption>('QuestionOpti
 export const QuestionRef = builder.objectRef<Question>('Question').implement({
   description: 'Question that the buyer answers for each ticket.',
   interfaces: [NodeRef],
-  extensions: { node: { scope: 'catalogue', load: visibleQuestionById } },
+  extensions: { node: { scope: 'catalogue', find: findOfRates(questionById) } },
   fields: (t) => ({
     label: t.exposeString('label', { description: 'Question text.' }),
     type: t.expose('type', { type: QuestionTypeRef, description: 'Kind of answer.' }),

@@ -5,26 +5,23 @@ import type { Code } from '../../shared/problem-codes.ts'
 import { type Event, events } from '../event/table.ts'
 import {
   isStockOf,
+  type Left,
   maxWarrantyHours,
   type Price,
   prices,
-  type Stock,
   stock,
   type TicketRate,
   ticketRates,
 } from './table.ts'
 
-type Counted = Pick<Stock, 'capacity' | 'soldBefore' | 'sold' | 'held'>
-
 /** Places left after sales and holds; null if unlimited. */
-export const leftOf = ({ capacity, soldBefore, sold, held }: Counted): number | null =>
+export const leftOf = ({ capacity, soldBefore, sold, held }: Left): number | null =>
   capacity === null ? null : capacity - soldBefore - sold - held
 
 /** Places sold, here and elsewhere before the import. */
-export const soldOf = ({ soldBefore, sold }: Pick<Counted, 'soldBefore' | 'sold'>): number =>
-  soldBefore + sold
+export const soldOf = ({ soldBefore, sold }: Pick<Left, 'soldBefore' | 'sold'>): number => soldBefore + sold
 
-const isUsedUp = (stock: Counted) => leftOf(stock) === 0
+const isUsedUp = (stock: Left) => leftOf(stock) === 0
 
 /** Reports whether a price can be bought: not removed, not past `validUntil`, not used up (DECISIONS 3). */
 export const isBuyable = (price: Price, now: Date): boolean =>

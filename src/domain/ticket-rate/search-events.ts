@@ -1,7 +1,7 @@
 import { and, asc, between, desc, eq, gte, inArray, lte, not, type SQL, sql } from 'drizzle-orm'
 import { z } from 'zod'
 import { rowsOf } from '../../data/json-rows.ts'
-import { anyOf, type Find, runNamed } from '../../data/query.ts'
+import { anyOf, runNamed, type Select } from '../../data/query.ts'
 import { type Context, requireCaller } from '../../request/context.ts'
 import { decodeCursor, encodeCursor } from '../../shared/cursor.ts'
 import { identifierPattern } from '../../shared/ids.ts'
@@ -32,8 +32,8 @@ export const readCursor = (cursor: string, name?: string): Position => decodeCur
 /** Circle in degrees and kilometres. */
 export const circle = z
   .object({
-    lat: scalars.latitude.describe('Latitude of the centre, in degrees.'),
-    lng: scalars.longitude.describe('Longitude of the centre, in degrees.'),
+    latitude: scalars.latitude.describe('Latitude of the centre, in degrees.'),
+    longitude: scalars.longitude.describe('Longitude of the centre, in degrees.'),
     radius: scalars.radius.default(5).describe('Radius in kilometres, more than 0 and at most 500.'),
   })
   .describe('Circle around a point, measured along the great circle.')
@@ -98,9 +98,9 @@ const conditions = {
       between(locations.latitude, parameter('south'), parameter('north')),
       between(locations.longitude, parameter('west'), parameter('east')),
       sql`${2 * earthRadius} * asin(least(1, sqrt(
-        power(sin(radians(${locations.latitude} - ${parameter('lat')}) / 2), 2)
-        + cos(radians(${parameter('lat')})) * cos(radians(${locations.latitude}))
-          * power(sin(radians(${locations.longitude} - ${parameter('lng')}) / 2), 2)
+        power(sin(radians(${locations.latitude} - ${parameter('latitude')}) / 2), 2)
+        + cos(radians(${parameter('latitude')})) * cos(radians(${locations.latitude}))
+          * power(sin(radians(${locations.longitude} - ${parameter('longitude')}) / 2), 2)
       ))) <= ${parameter('radius')}`,
     ),
   ),
@@ -113,13 +113,15 @@ const conditions = {
 type Condition = keyof typeof conditions
 
 // Bounding box of the circle. Near a pole or across the date line it spans all longitudes.
-function boxAround({ lat, lng, radius }: { lat: number; lng: number; radius: number }) {
+function boxAround({ latitude, longitude, radius }: z.output<typeof circle>) {
   const arc = radius / earthRadius
-  const south = lat - degrees(arc)
-  const north = lat + degrees(arc)
-  const halfWidth = degrees(Math.asin(Math.min(1, Math.sin(arc) / Math.cos((lat * Math.PI) / 180))))
-  const spansAll = south <= -90 || north >= 90 || lng - halfWidth < -180 || lng + halfWidth > 180
-  return { south, north, west: spansAll ? -180 : lng - halfWidth, east: spansAll ? 180 : lng + halfWidth }
+  const south = latitude - degrees(arc)
+  const north = latitude + degrees(arc)
+  const halfWidth = degrees(Math.asin(Math.min(1, Math.sin(arc) / Math.cos((latitude * Math.PI) / 180))))
+  const west = longitude - halfWidth
+  const east = longitude + halfWidth
+  const spansAll = south <= -90 || north >= 90 || west < -180 || east > 180
+  return { south, north, west: spansAll ? -180 : west, east: spansAll ? 180 : east }
 }
 
 /** Translates a filter into conditions and the values of their parameters. */
@@ -155,9 +157,9 @@ const where = (names: Condition[]) =>
 
 // Only ids and revisions: the loader usually has the rest of the rows cached.
 const pageRows = rowsOf({ id: events.id, revision: events.revision })
-const eventPage = (names: Condition[], isDescending: boolean): Find<{ id: string; revision: string }> => ({
+const eventPage = (names: Condition[], isDescending: boolean) => ({
   rows: pageRows,
-  query: (select) =>
+  query: (select: Select) =>
     select
       .from(events)
       .where(where(names))
@@ -166,15 +168,8 @@ const eventPage = (names: Condition[], isDescending: boolean): Find<{ id: string
       .offset(parameter('offset')),
 })
 
-// Counting a row costs as much as reading it, and nobody pages further than this.
-const maxCounted = 10_000
-
-/** Number of events, up to 10,000; `isCapped` if there are more. */
-export type EventCount = { count: number; isCapped: boolean }
-
-const eventCount = (names: Condition[]) => () =>
-  sql`select count(*)::integer as count from (
-  select 1 from ${events} where ${where(names)} limit ${maxCounted + 1}) "counted"`
+/** Maximum number of events that are counted: a row costs as much as reading it, and nobody pages further than this. */
+export const maxCounted = 10_000
 
 /** Finds events that the caller may see, ordered by `startDate` and id. Returns one more than `first` if the
  *  list continues. Without a date, finds only events that have not ended (DECISIONS 3). */
@@ -194,15 +189,12 @@ export async function searchEvents(filter: EventFilter, page: EventPage, ctx: Co
   return loaded.filter((event) => event !== null)
 }
 
-/** Counts the events that a filter finds, up to 10,000. */
-export async function countEvents(filter: EventFilter, ctx: Context): Promise<EventCount> {
+/** Counts the events that a filter finds. A number above `maxCounted` means that there are more. */
+export async function countEvents(filter: EventFilter, ctx: Context): Promise<number> {
   const { names, values } = readFilter(filter, ctx)
-  const [row] = await runNamed<{ count: number }>(
-    ctx.catalogue,
-    `count_events_${names.join('_')}`,
-    eventCount(names),
-    values,
-  )
-  const count = row?.count ?? 0
-  return { count: Math.min(count, maxCounted), isCapped: count > maxCounted }
+  const count = () => sql`select count(*)::integer as count from (
+    select 1 from ${events} where ${where(names)} limit ${maxCounted + 1}) "counted"`
+  const name = `count_events_${names.join('_')}`
+  const [row] = await runNamed<{ count: number }>(ctx.catalogue, name, count, values)
+  return row?.count ?? 0
 }

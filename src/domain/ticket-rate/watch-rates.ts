@@ -22,8 +22,8 @@ import { type Price, rateInMode, stock, type TicketRate, ticketRates } from './t
 /** A rate as it was read last, with its prices, and when that was by the database's clock. */
 export type WatchedRate = TicketRate & { prices: Price[]; status: RateStatus; readAt: Date }
 
-/** A reader of some rates. `onMoved` gets each one that has changed. */
-type RateWatcher = { rateIds: string[]; onMoved(rateId: string): void }
+/** Told of a rate that has changed. */
+type OnMoved = (rateId: string) => void
 
 const rows = fewRowsOf({
   ...rateColumns,
@@ -61,7 +61,7 @@ const readRate = perMode((mode) =>
 const isSame = (one: WatchedRate, other: WatchedRate | null) =>
   one.status === other?.status && soldOf(one) === soldOf(other) && leftOf(one) === leftOf(other)
 
-type Watched = { current: WatchedRate | null; readers: Set<RateWatcher>; close(): void }
+type Watched = { current: WatchedRate | null; readers: Set<OnMoved>; close(): void }
 
 // Pause between two reads of rates that keep moving.
 const readEveryMs = 100
@@ -93,16 +93,6 @@ function createRateWatch(db: Database, mode: Mode) {
     return watched
   }
 
-  function unwatch(reader: RateWatcher): void {
-    for (const id of reader.rateIds) {
-      const watched = watchedOf.get(id)
-      watched?.readers.delete(reader)
-      if (watched?.readers.size !== 0) continue
-      watched.close()
-      watchedOf.delete(id)
-    }
-  }
-
   // One read at a time: what moves meanwhile is read together by the next one.
   function readSoon(id: string): void {
     moved.add(id)
@@ -125,25 +115,28 @@ function createRateWatch(db: Database, mode: Mode) {
   async function read(id: string): Promise<void> {
     const rate = await readRate[mode](db, id)
     const watched = watchedOf.get(id)
+    if (!rate || !watched || isSame(rate, watched.current)) return
     // Statements may overtake each other.
-    if (
-      !rate ||
-      !watched ||
-      isSame(rate, watched.current) ||
-      rate.readAt < (watched.current?.readAt ?? rate.readAt)
-    )
-      return
+    if (watched.current && rate.readAt < watched.current.readAt) return
     watched.current = rate
-    for (const { onMoved } of watched.readers) onMoved(id)
+    for (const onMoved of watched.readers) onMoved(id)
   }
 
   return {
     /** Reads the current state of rates, and watches them for as long as the returned function isn't called.
      *  Rates that don't exist have none. */
-    async watch(reader: RateWatcher): Promise<() => void> {
-      for (const id of reader.rateIds) (watchedOf.get(id) ?? open(id)).readers.add(reader)
-      const stop = () => unwatch(reader)
-      await Promise.all(reader.rateIds.map(read)).catch((error) => {
+    async watch(rateIds: string[], onMoved: OnMoved): Promise<() => void> {
+      for (const id of rateIds) (watchedOf.get(id) ?? open(id)).readers.add(onMoved)
+      const stop = () => {
+        for (const id of rateIds) {
+          const watched = watchedOf.get(id)
+          watched?.readers.delete(onMoved)
+          if (watched?.readers.size !== 0) continue
+          watched.close()
+          watchedOf.delete(id)
+        }
+      }
+      await Promise.all(rateIds.map(read)).catch((error) => {
         stop()
         throw error
       })
@@ -198,13 +191,11 @@ export async function watchRates({ eventId, ids }: z.output<typeof watchedRates>
     moved.delete(rateId)
     return watch.current(rateId) ?? undefined
   }
-  const onMoved = (rateId: string) => {
+  const stream = new PullStream<WatchedRate>(take, () => stop())
+  const stop = await watch.watch(rateIds, (rateId) => {
     moved.add(rateId)
     stream.wake()
-  }
-  let stop = () => {}
-  const stream = new PullStream<WatchedRate>(take, () => stop())
-  stop = await watch.watch({ rateIds, onMoved })
+  })
   const problems = rateIds.flatMap((id, index) => {
     const isVisible = organizationIds.includes(watch.current(id)?.organizationId ?? '')
     return isVisible ? [] : [problem('NOT_FOUND', 'There is no such ticket rate.', ['of', 'ids', index])]

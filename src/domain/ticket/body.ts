@@ -2,10 +2,9 @@ import { z } from 'zod'
 import * as field from '../../rest/body.ts'
 import { body } from '../../rest/body.ts'
 import { exampleIds } from '../../rest/openapi/example-ids.ts'
-import { toMajor } from '../../shared/money.ts'
 import { changeOf, type NewChange } from '../change/table.ts'
 import { minimumAge } from '../event/minimum-age.ts'
-import { type LookupTicket, type SoldSupplement, saleType, type Ticket } from './table.ts'
+import { type LookupTicket, saleType, type Ticket } from './table.ts'
 import * as views from './views.ts'
 
 // JSON bodies of a ticket (INTERFACE, Ticket): in the lookup, in lists, and in changes. Amounts are in major units of
@@ -28,17 +27,12 @@ const priceInfo = body('PriceInfo', 'Price that the ticket was sold at.', {
 /** Fields of a supplement in the lookup; the checkout takes its own from here. */
 export const supplementFields = {
   _id: field.text('supplementId', 'Supplement identifier.', 'sup_01jd8r6t6a2c4e6g8j1m3p5r7t'),
-  price: field.number(
-    ({ amount }: SoldSupplement, { currency }: Ticket) => toMajor(amount, currency),
-    'Price paid, in major units.',
-    12,
-  ),
+  price: field.amount('amount', 'Price paid, in major units.', 12),
   label: field.text('label', 'Display name.', 'Three drinks'),
   description: field.optionalText('description', 'Description; null if it has none.', null),
   has_fake_price: field.flag('hasFakePrice', 'True if `fake_price` was shown struck through.', false),
-  fake_price: field.optionalNumber(
-    ({ fakeAmount }: SoldSupplement, { currency }: Ticket) =>
-      fakeAmount === null ? null : toMajor(fakeAmount, currency),
+  fake_price: field.optionalAmount(
+    'fakeAmount',
     'Price that was shown struck through, in major units.',
     null,
   ),

@@ -1,6 +1,7 @@
 import { builder, ModeRef, NodeRef, nullable, nullableTime, part, time } from '../../graphql/builder.ts'
-import { toRow, viaId } from '../../graphql/lookahead.ts'
+import { viaId, viaLoader } from '../../graphql/lookahead.ts'
 import { TransitionErrorRef } from '../../graphql/problems.ts'
+import type { Problem } from '../../shared/errors.ts'
 import { DiscountRef } from '../discount/graphql.ts'
 import { discountById } from '../discount/loaders.ts'
 import { EventRef } from '../event/graphql.ts'
@@ -70,30 +71,26 @@ TicketRef.implement({
     price: t.field({
       type: PriceRef,
       description: 'Price that the ticket was sold at, with the amounts of that time.',
-      resolve(ticket, _args, { loaders }, info) {
-        const load = async () => {
-          const price = await loaders.get(priceById).get(ticket.priceId)
-          if (!price) throw new Error(`price ${ticket.priceId} not found`)
-          return views.priceAsSold(price, ticket)
-        }
-        const known = isLookup(ticket)
-          ? {
-              amount: ticket.priceAmount,
-              currency: ticket.currency,
-              includes: ticket.priceIncludes,
-              additionalInfo: ticket.priceAdditionalInfo,
-            }
-          : null
-        return toRow(ticket.priceId, info, load, ['price', 'includes', 'additionalInfo'], known)
-      },
+      ...viaId(priceById, ({ priceId }: Ticket) => priceId, {
+        fields: ['price', 'includes', 'additionalInfo'],
+        rowOf: (ticket) =>
+          isLookup(ticket)
+            ? {
+                amount: ticket.priceAmount,
+                currency: ticket.currency,
+                includes: ticket.priceIncludes,
+                additionalInfo: ticket.priceAdditionalInfo,
+              }
+            : null,
+        read: (price, ticket) => price && views.priceAsSold(price, ticket),
+      }),
     }),
     channel: t.field({
       type: ChannelRef,
       ...nullable('Channel that sold it; null if the organization did itself.'),
-      resolve: ({ channelId, organizationId }, _args, { loaders }, info) =>
-        channelId === organizationId
-          ? null
-          : toRow(channelId, info, () => loaders.load(channelById, channelId)),
+      ...viaId(channelById, ({ channelId, organizationId }: Ticket) =>
+        channelId === organizationId ? null : channelId,
+      ),
     }),
     admits: t.exposeInt('admits', { description: 'Number of people that the ticket admits.' }),
     inside: t.exposeInt('entered', { description: 'Number of people inside now.' }),
@@ -140,16 +137,14 @@ TicketRef.implement({
       nullable: true,
       description:
         'Discount that the ticket was sold with; null if there was none, and to channels: codes are for integrations.',
-      resolve: ({ discountId }, _args, { loaders }) =>
-        discountId === null ? null : loaders.load(discountById, discountId),
+      ...viaLoader(discountById, ({ discountId }: Ticket) => discountId),
     }),
     payment: t.field({
       type: PaymentRef,
       ...nullable('Payment of the checkout.'),
       // Leads back up the graph, so the selection below it repeats for each ticket of the payment.
       complexity: { field: 1, multiplier: 10 },
-      resolve: (ticket, _args, { loaders }, info) =>
-        toRow(ticket.paymentId, info, () => loaders.get(paymentById).get(ticket.paymentId)),
+      ...viaId(paymentById, ({ paymentId }: Ticket) => paymentId),
     }),
     invoiceReference: t.exposeString(
       'invoiceReference',
@@ -202,13 +197,11 @@ builder.objectFields(TransitionErrorRef, (t) => ({
   ticket: t.field({
     type: TicketRef,
     ...nullable('Ticket that it is about, as it is now; null if it is about a payment.'),
-    resolve: ({ about }, _args, { loaders }) =>
-      about?.ticketId ? loaders.load(ticketById, about.ticketId) : null,
+    ...viaLoader(ticketById, ({ about }: Problem) => about?.ticketId ?? null),
   }),
   payment: t.field({
     type: PaymentRef,
     ...nullable('Payment that it is about, as it is now; null if it is about a ticket.'),
-    resolve: ({ about }, _args, { loaders }) =>
-      about?.paymentId ? loaders.load(paymentById, about.paymentId) : null,
+    ...viaLoader(paymentById, ({ about }: Problem) => about?.paymentId ?? null),
   }),
 }))

@@ -1,6 +1,5 @@
-import { whenKnown } from '../../data/loader.ts'
 import { amount, amountOf, builder, enumOf, nullable, nullableAmount, time } from '../../graphql/builder.ts'
-import { toRow, viaId } from '../../graphql/lookahead.ts'
+import { toRow, viaId, viaLoader } from '../../graphql/lookahead.ts'
 import { personalDocumentTypes } from '../../shared/input-types.ts'
 import { eventById } from '../event/loaders.ts'
 import type { Event } from '../event/table.ts'
@@ -127,8 +126,11 @@ export const TicketWarrantyRef = builder.objectRef<Ticket>('TicketWarranty').imp
     price: t.field(amountOf('Price of the warranty.', 'warrantyAmount')),
     endsAt: t.field({
       ...time('Time until which the ticket can be returned.'),
-      resolve: (ticket, _args, { loaders }) =>
-        whenKnown(loaders.get(eventById).get(ticket.eventId), (event) => warrantyEnd(event as Event, ticket)),
+      ...viaLoader(
+        eventById,
+        ({ eventId }: Ticket) => eventId,
+        (event, ticket) => warrantyEnd(event as Event, ticket),
+      ),
     }),
   }),
 })
@@ -152,18 +154,14 @@ export const TicketSupplementRef = builder
     }),
   })
 
-type Priced = Pick<
-  Ticket,
-  | 'currency'
-  | 'priceAmount'
-  | 'discountAmount'
-  | 'supplementsAmount'
-  | 'organizationFeeAmount'
-  | 'warrantyAmount'
-  | 'totalAmount'
->
+/** Amounts of a ticket that make its total, and the total. */
+export const partsOfTotal = [
+  ...(['priceAmount', 'discountAmount', 'supplementsAmount'] as const),
+  ...(['organizationFeeAmount', 'warrantyAmount', 'totalAmount'] as const),
+]
+type Amounts = Pick<Ticket, 'currency' | (typeof partsOfTotal)[number]>
 
-export const AmountsRef = builder.objectRef<Priced>('Amounts').implement({
+export const AmountsRef = builder.objectRef<Amounts>('Amounts').implement({
   description: 'Cost of a ticket, or of all tickets of a quote, part by part.',
   fields: (t) => ({
     price: t.field(amountOf('Price before the discount.', 'priceAmount')),

@@ -15,8 +15,7 @@ import {
   uniqueIndex,
 } from 'drizzle-orm/pg-core'
 import { modeColumn } from '../../auth/table.ts'
-import { nowMs } from '../../database/clock.ts'
-import { createdAt, minorUnits, timestampMs } from '../../database/columns.ts'
+import { createdAt, minorUnits, timestampMs, updatedAt } from '../../database/columns.ts'
 import { discounts } from '../discount/table.ts'
 import { isPaymentOf, payments } from '../payment/table.ts'
 import { prices, type QuestionOption, type Supplement, ticketRates } from '../ticket-rate/table.ts'
@@ -120,11 +119,7 @@ export const tickets = pgTable(
     activatedAt: timestampMs('activated_at'),
     /** Day of `activatedAt` on the venue's clock as it was then. */
     soldOn: date('sold_on', { mode: 'string' }),
-    /** Time of the last change of the row. Updates through Drizzle set it; a statement in SQL must. */
-    updatedAt: timestampMs('updated_at')
-      .notNull()
-      .defaultNow()
-      .$onUpdate(() => nowMs),
+    updatedAt: updatedAt(),
   },
   (ticket) => [
     primaryKey({ columns: [ticket.id, ticket.organizationId] }),

@@ -1,9 +1,13 @@
 import { isoDecimals } from '../../shared/money.ts'
 import { anonymized } from '../ticket/anonymized.ts'
 
+// Condition that a row belongs to one of another table: to a payment by its `payment_id`.
+const belong = (rows: string, others: string) =>
+  `${rows}.organization_id = ${others}.organization_id and ${rows}.${others.slice(0, -1)}_id = ${others}.id`
+
 // Rows of a table, each with the payment that it belongs to.
-const withPayment = (table: 'tickets' | 'charges' | 'refunds' | 'invoices') =>
-  `${table} join payments on payments.organization_id = ${table}.organization_id and payments.id = ${table}.payment_id`
+const withPayment = (rows: string) => `${rows} join payments on ${belong(rows, 'payments')}`
+const refundsWithCharge = `refunds join charges on ${belong('refunds', 'charges')}`
 
 /** Rules of counters and holds. */
 export const stockRules = {
@@ -21,10 +25,9 @@ export const stockRules = {
     select tickets.id from ${withPayment('tickets')}
     where (tickets.status = 'held') <> (payments.status in ('pending', 'processing'))`,
   'an unpaid payment is not queued to expire when its hold ends': `
-    select payments.id from payments
-    join tickets on tickets.organization_id = payments.organization_id and tickets.payment_id = payments.id
+    select payments.id from ${withPayment('tickets')}
     where payments.status in ('pending', 'processing') and not exists (select from holds
-      where holds.organization_id = payments.organization_id and holds.payment_id = payments.id
+      where ${belong('holds', 'payments')}
         and holds.ticket_rate_id = tickets.ticket_rate_id and holds.expires_at <= payments.expires_at)`,
   'held and sold exceed the capacity': `
     select id from stock where sold_before + sold + held > capacity`,
@@ -37,6 +40,8 @@ export const stockRules = {
     select tickets.id from tickets left join discounts on discounts.id = discount_id
     where (discount_id is null) <> (discount_amount = 0) or discounts.organization_id <> tickets.organization_id`,
 }
+
+const isFarOff = `status = 'pending' and due_at > now() + interval '2 days'`
 
 // Old changes are deleted: then less is known than happened.
 const hasDropped = (organizationId: string) =>
@@ -61,14 +66,10 @@ export const invariants = {
     where payments.mode = 'test' and charges.provider not in ('sandbox', 'box_office')`,
   'a charge has neither a ticket nor a refund': `
     select charges.id from ${withPayment('charges')}
-    where not exists (select from refunds
-        where refunds.organization_id = charges.organization_id and refunds.charge_id = charges.id)
-      and (paid_at is null or not exists (select from tickets where activated_at is not null
-        and tickets.organization_id = payments.organization_id and payment_id = payments.id))`,
+    where not exists (select from refunds where ${belong('refunds', 'charges')}) and (paid_at is null
+      or not exists (select from tickets where activated_at is not null and ${belong('tickets', 'payments')}))`,
   'refunds exceed the charge': `
-    select charge_id from refunds
-    join charges on charges.organization_id = refunds.organization_id and charges.id = charge_id
-    where status <> 'failed'
+    select charge_id from ${refundsWithCharge} where status <> 'failed'
     group by refunds.organization_id, charge_id, charges.amount having sum(refunds.amount) > charges.amount`,
   'refunded amount of a ticket differs from its refund attempts': `
     select tickets.id from tickets left join (
@@ -78,20 +79,17 @@ export const invariants = {
     where refunded_amount <> coalesce(refunded.amount, 0)`,
   'refunded amount of a payment differs from its refund attempts': `
     select payments.id from payments
-    left join refunds on refunds.organization_id = payments.organization_id and refunds.payment_id = payments.id
-      and refunds.status = 'succeeded' and reason not in ('PAID_TWICE', 'AMOUNT_MISMATCH')
+    left join refunds on ${belong('refunds', 'payments')} and refunds.status = 'succeeded' and reason not in ('PAID_TWICE', 'AMOUNT_MISMATCH')
       and (ticket_id is not null or paid_at is null)
     group by payments.organization_id, payments.id, refunded_amount, total_amount
     having refunded_amount <> least(total_amount, coalesce(sum(refunds.amount), 0))`,
   'the box office has taken money without a charge, or has a charge of another amount': `
     select payments.id from payments
-    left join charges on charges.organization_id = payments.organization_id
-      and charges.payment_id = payments.id and charges.provider = 'box_office'
+    left join charges on ${belong('charges', 'payments')} and charges.provider = 'box_office'
     where case when method is not null and total_amount > 0 then charges.amount is distinct from total_amount
       else charges.id is not null end`,
   'a refund by hand is not settled': `
-    select refunds.id from refunds
-    join charges on charges.organization_id = refunds.organization_id and charges.id = charge_id
+    select refunds.id from ${refundsWithCharge}
     where charges.provider = 'box_office' and refunds.status <> 'succeeded'`,
   'a sale of the organization itself was not paid at once, or is open at a provider': `
     select id from payments where channel_id = organization_id
@@ -113,8 +111,7 @@ export const invariants = {
     where paid_at is not null and total_amount > 0 and invoices is distinct from 1`,
   'a ticket refund has no corrective invoice': `
     select id from refunds where ticket_id is not null and status = 'succeeded' and not exists (
-      select from invoices where invoices.organization_id = refunds.organization_id
-        and refund_id = refunds.id and kind in ('corrective', 'test_corrective'))`,
+      select from invoices where ${belong('invoices', 'refunds')} and kind in ('corrective', 'test_corrective'))`,
 
   // Tickets and what is done with them.
   'a paid checkout has a ticket that was never activated': `
@@ -153,8 +150,7 @@ export const invariants = {
   'requested tickets are not to be sent': `
     select tickets.id from ${withPayment('tickets')}
     where send_resourcers and tickets.status = 'active' and tickets.email <> '${anonymized}'
-      and not exists (select from deliveries where deliveries.organization_id = payments.organization_id
-        and deliveries.payment_id = payments.id and medium = 'email'
+      and not exists (select from deliveries where ${belong('deliveries', 'payments')} and medium = 'email'
         and (recipient = email or occasion = 'public') and deliveries.status in ('sent', 'pending', 'dead'))
       -- An address that was corrected after payment gets nothing by itself.
       and not exists (select from changes as corrected
@@ -194,11 +190,11 @@ export const invariants = {
     select id from changes join dropped_sequences using (organization_id, mode, subject_id)
     where changes.sequence <= dropped_sequences.sequence`,
   'a delivery to a webhook has no change': `
-    select change_id from webhook_deliveries where not exists (select from changes
-      where changes.organization_id = webhook_deliveries.organization_id and id = change_id)`,
+    select change_id from webhook_deliveries where not exists (
+      select from changes where ${belong('webhook_deliveries', 'changes')})`,
   'a webhook hears of another mode': `
     select change_id from webhook_deliveries join webhooks on webhooks.id = webhook_id
-      join changes on changes.organization_id = webhook_deliveries.organization_id and changes.id = change_id
+      join changes on ${belong('webhook_deliveries', 'changes')}
     where webhooks.mode <> changes.mode`,
   // A webhook takes what began after its last change. A minute is more than a transaction takes to see it, and
   // deliveries are kept for a day at least.
@@ -207,16 +203,12 @@ export const invariants = {
     join changes on changes.created_at > greatest(updated_at + interval '1 minute', now() - interval '20 hours')
       and changes.mode = webhooks.mode and type = any(types)
       and (changes.channel_id = webhooks.channel_id or changes.organization_id = integrations.organization_id)
-    where webhooks.status = 'enabled' and not exists (
-      select from webhook_deliveries where webhook_deliveries.organization_id = changes.organization_id
-        and webhook_id = webhooks.id and change_id = changes.id)`,
+    where webhooks.status = 'enabled' and not exists (select from webhook_deliveries
+      where ${belong('webhook_deliveries', 'changes')} and webhook_id = webhooks.id)`,
   'pending work is not due within two days': `
-    ${['refunds', 'deliveries', 'webhook_deliveries']
-      .map(
-        (table) =>
-          `select due_at from ${table} where status = 'pending' and due_at > now() + interval '2 days'`,
-      )
-      .join(' union all ')}`,
+    select due_at from refunds where ${isFarOff}
+    union all select due_at from deliveries where ${isFarOff}
+    union all select due_at from webhook_deliveries where ${isFarOff}`,
   'completed work lacks its completion fields': `
     select id from refunds where (status = 'succeeded') <> (succeeded_at is not null and reference is not null)
     union all select id from deliveries where (status = 'sent') <> (sent_at is not null)

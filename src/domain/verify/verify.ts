@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import type { Connection, Database } from '../../database/database.ts'
+import { type Connection, type Database, runSql } from '../../database/database.ts'
 import { errorCode } from '../../shared/errors.ts'
 import { instruments } from '../../shared/instruments.ts'
 import { invariants } from './rules.ts'
@@ -10,9 +10,8 @@ export type Checked = { rule: string; broken: number | null; code?: string | und
 
 /** Counts the rows that a query returns. */
 export async function countRows(connection: Connection, query: string): Promise<number> {
-  const [row] = await connection
-    .select({ count: sql<number>`count(*)::integer` })
-    .from(sql`(${sql.raw(query)}) as found`)
+  const count = `select count(*)::integer as count from (${query}) as found`
+  const [row] = await runSql<{ count: number }>(connection, count)
   return row?.count ?? 0
 }
 

@@ -2,8 +2,7 @@ import { sql } from 'drizzle-orm'
 import { check, index, integer, pgEnum, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
 import { channels, integrations, modeColumn } from '../../auth/table.ts'
 import { dueColumns } from '../../data/leased-jobs.ts'
-import { nowMs } from '../../database/clock.ts'
-import { createdAt, describedEnum, timestampMs } from '../../database/columns.ts'
+import { createdAt, describedEnum, timestampMs, updatedAt } from '../../database/columns.ts'
 import { changeType } from '../change/table.ts'
 
 /** A deleted webhook keeps its row, because a transaction in progress may still refer to it. */
@@ -44,10 +43,7 @@ export const webhooks = pgTable(
     pausedUntil: timestampMs('paused_until'),
     createdAt: createdAt(),
     /** Time of the last change of the row through Drizzle, such as another choice of types. */
-    updatedAt: timestampMs('updated_at')
-      .notNull()
-      .defaultNow()
-      .$onUpdate(() => nowMs),
+    updatedAt: updatedAt(),
   },
   (webhook) => [
     index().on(webhook.channelId),

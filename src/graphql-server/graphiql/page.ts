@@ -68,7 +68,6 @@ async function render(findExamples: FindExampleValues | undefined): Promise<Repr
     .replace('</head>', () => `${style}${script(examples?.key ?? '', tabs[0])}</head>`)
     .replace('<div id="root"></div>', '<header><h1>Boxoffice GraphiQL</h1></header><main id="root"></main>')
   return new Representation({
-    status: 200,
     headers: {
       'content-type': 'text/html; charset=utf-8',
       'content-security-policy': policyOfEditor(html),

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import fastify, { type FastifyInstance } from 'fastify'
 import { icon } from '../../http/html.ts'
@@ -91,7 +90,6 @@ const address = /(?<==")\/docs\/static\/[^"?]+/g
 async function read(app: FastifyInstance, url: string): Promise<Answer> {
   const { headers, rawPayload } = await app.inject(url)
   return {
-    status: 200,
     headers: {
       'content-type': String(headers['content-type']),
       'content-security-policy': String(headers['content-security-policy']),
@@ -101,23 +99,24 @@ async function read(app: FastifyInstance, url: string): Promise<Answer> {
   }
 }
 
-/** Reads a page of the library and the files that it loads, which are then compressed once. The page names each
- *  file with a hash of its content, so that browsers may keep it for good. */
-async function readPageFiles(app: FastifyInstance) {
+// Part of the hash of a file's content, by which the page names it.
+const versionOf = (file: Representation | undefined) => file?.etag('identity').slice(1, 17)
+
+/** Reads a page of the library and the files that it loads, by their paths, which are then compressed once. The page
+ *  names each file with a hash of its content, so that browsers may keep it for good. */
+async function readPageFiles(app: FastifyInstance): Promise<Map<string, Representation>> {
   const page = await read(app, '/docs')
   const given = page.body.toString()
-  const files = new Map<string, { version: string; file: Representation }>()
+  const files = new Map<string, Representation>()
   // The page asks for the document by itself.
-  for (const path of ['/docs/json', ...(given.match(address) ?? [])]) {
-    const file = await read(app, path)
-    const version = createHash('sha256').update(file.body).digest('base64url').slice(0, 16)
-    files.set(path, { version, file: new Representation(file) })
-  }
+  for (const path of ['/docs/json', ...(given.match(address) ?? [])])
+    files.set(path, new Representation(await read(app, path)))
   const html = given
-    .replace(address, (path) => `${path}?v=${files.get(path)?.version}`)
+    .replace(address, (path) => `${path}?v=${versionOf(files.get(path))}`)
     .replace('<head>', '<head><meta name="viewport" content="width=device-width, initial-scale=1">')
     .replace('<div id="swagger-ui"></div>', '<main id="swagger-ui"></main>')
-  return { page: new Representation({ ...page, body: Buffer.from(html) }), files }
+  const named = new Representation({ ...page, body: Buffer.from(html) })
+  return files.set('/docs', named).set('/docs/', named)
 }
 
 type DocumentationOptions = {
@@ -130,6 +129,7 @@ type DocumentationOptions = {
 
 const packageFile = new URL('../../../package.json', import.meta.url)
 
+/** Makes the document and its page, by their paths. */
 async function open(
   routes: readonly DocumentedRoute[],
   { webhooks, publicUrl, findExamples }: DocumentationOptions,
@@ -137,16 +137,15 @@ async function open(
   const [text, examples] = await Promise.all([readFile(packageFile, 'utf8'), findExamples?.()])
   const { version }: { version: string } = JSON.parse(text)
   const document = toOpenApiDocument({ routes, webhooks, publicUrl: publicUrl(), version, examples })
+  const app = await openPage(document, examples)
+  const files = await readPageFiles(app)
+  await app.close()
   const bytes = new Representation({
-    status: 200,
     headers: { 'content-type': 'application/json; charset=utf-8' },
     body: Buffer.from(JSON.stringify(document)),
     isShareable: true,
   })
-  const app = await openPage(document, examples)
-  const files = await readPageFiles(app)
-  await app.close()
-  return { document: bytes, ...files }
+  return files.set('/openapi.json', bytes)
 }
 
 /** Adds `/openapi.json`, made from the zod schemas that validate requests, and `/docs`, its page, which loads
@@ -159,18 +158,12 @@ export function addDocumentation(app: FastifyInstance, options: DocumentationOpt
     if (!route.schema?.hide && route.method !== 'HEAD') routes.push(route)
   })
   const hidden = { schema: { hide: true } }
-  app.get('/openapi.json', hidden, (request, reply) => {
-    const pending = documentation().then(({ document }) => document)
-    sendRepresentation(request, reply, pending)
-  })
-  for (const url of ['/docs', '/docs/*'])
+  for (const url of ['/openapi.json', '/docs', '/docs/*'])
     app.get<{ Querystring: { v?: string } }>(url, hidden, async (request, reply) => {
-      const { page, files } = await documentation()
       const [path = ''] = request.url.split('?')
-      const known = files.get(path)
-      const file = known?.file ?? (/^\/docs\/?$/.test(path) ? page : null)
+      const file = (await documentation()).get(path)
       if (!file) return reply.callNotFound()
-      if (known && known.version === request.query.v)
+      if (versionOf(file) === request.query.v)
         reply.header('cache-control', 'public, max-age=31536000, immutable')
       sendRepresentation(request, reply, Promise.resolve(file))
       return reply

@@ -71,8 +71,7 @@ const toPath = (url: string) => url.replace(/:(\w+)/g, '{$1}')
 function toPaths(routes: readonly DocumentedRoute[], toOne: (schema: FastifySchema) => Operation) {
   const paths: Record<string, Record<string, Operation>> = {}
   for (const { method, url, schema } of routes)
-    for (const name of [method].flat())
-      if (schema) paths[toPath(url)] = { ...paths[toPath(url)], [name.toLowerCase()]: toOne(schema) }
+    if (schema) paths[toPath(url)] = { ...paths[toPath(url)], [String(method).toLowerCase()]: toOne(schema) }
   return paths
 }
 

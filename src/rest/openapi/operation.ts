@@ -65,30 +65,29 @@ function parametersOf(schema: FastifySchema, schemas: Schemas): Operation[] {
 
 // Fastify's form of a response with media types of its own.
 type WithContent = { description: string; content: Record<string, { schema: z.ZodType; example?: unknown }> }
-const hasContent = (answer: unknown): answer is WithContent =>
-  typeof answer === 'object' && answer !== null && 'content' in answer
 
-function contentOf(answer: unknown, example: unknown, schemas: Schemas) {
-  if (hasContent(answer)) {
-    const media = Object.entries(answer.content).map(([type, { schema, example: own }]) => {
-      const shown = own ?? (type === 'application/json' ? example : undefined)
-      return [type, { schema: schemas.convert(schema, 'output'), example: shown }]
-    })
-    return { description: answer.description, content: Object.fromEntries(media) }
+function contentOf(answer: z.ZodType | WithContent, example: unknown, schemas: Schemas) {
+  if (answer instanceof z.ZodType) {
+    const { description: _description, ...schema } = schemas.convert(answer, 'output')
+    return { description: answer.description ?? '', content: { 'application/json': { schema, example } } }
   }
-  if (!(answer instanceof z.ZodType)) throw new Error('a documented response is a zod schema, or has content')
-  const { description: _description, ...schema } = schemas.convert(answer, 'output')
-  return { description: answer.description ?? '', content: { 'application/json': { schema, example } } }
+  const media = Object.entries(answer.content).map(([type, { schema, example: own }]) => {
+    const shown = own ?? (type === 'application/json' ? example : undefined)
+    return [type, { schema: schemas.convert(schema, 'output'), example: shown }]
+  })
+  return { description: answer.description, content: Object.fromEntries(media) }
 }
 
 function responsesOf(schema: FastifySchema, schemas: Schemas): Record<string, unknown> {
   const { response = {}, sends = [], isConditional = false, example } = schema
   const tags: HeaderName[] = isConditional ? ['ETag', 'Cache-Control'] : []
   const headers = refersToHeaders([...usualHeaders, ...tags, ...sends])
-  const answered = Object.entries(response as Record<string, unknown>).map(([status, answer]) => {
-    const { description, content } = contentOf(answer, example?.answer, schemas)
-    return [status, { description, headers, content }]
-  })
+  const answered = Object.entries(response as Record<string, z.ZodType | WithContent>).map(
+    ([status, answer]) => {
+      const { description, content } = contentOf(answer, example?.answer, schemas)
+      return [status, { description, headers, content }]
+    },
+  )
   // Has the headers of the page, `Link` among them, because another page may follow by now.
   const notModified = { description: 'The response that the client has still holds.', headers }
   return {

@@ -11,7 +11,7 @@ import { id, personalDocumentType } from '../../../shared/input-types.ts'
 import { parseRequest } from '../../../shared/parse.ts'
 import { PaymentRef } from '../../payment/graphql.ts'
 import { TicketRef } from '../../ticket/graphql.ts'
-import { AmountsRef, DocumentTypeRef } from '../../ticket/parts-graphql.ts'
+import { AmountsRef, DocumentTypeRef, partsOfTotal } from '../../ticket/parts-graphql.ts'
 import { TicketRateRef } from '../../ticket-rate/graphql.ts'
 import { ticketRateById } from '../../ticket-rate/loaders.ts'
 import { PriceRef } from '../../ticket-rate/parts-graphql.ts'
@@ -100,17 +100,12 @@ const CheckoutQuoteRef = builder.objectRef<CheckoutPlan>('CheckoutQuote').implem
       type: AmountsRef,
       description: 'Cost of all tickets together, part by part.',
       resolve({ tickets, rate }) {
-        const sumOf = (part: `${string}Amount` & keyof PricedTicket) =>
-          tickets.reduce((sum, ticket) => sum + ticket[part], 0)
-        return {
-          currency: rate.currency,
-          priceAmount: sumOf('priceAmount'),
-          discountAmount: sumOf('discountAmount'),
-          supplementsAmount: sumOf('supplementsAmount'),
-          organizationFeeAmount: sumOf('organizationFeeAmount'),
-          warrantyAmount: sumOf('warrantyAmount'),
-          totalAmount: sumOf('totalAmount'),
-        }
+        const sums = partsOfTotal.map((part) => [
+          part,
+          tickets.reduce((sum, ticket) => sum + ticket[part], 0),
+        ])
+        const parts = Object.fromEntries(sums) as Record<(typeof partsOfTotal)[number], number>
+        return { currency: rate.currency, ...parts }
       },
     }),
     conditionsChanged: t.exposeBoolean('conditionsChanged', {

@@ -1,9 +1,8 @@
 import { z } from 'zod'
 import * as field from '../../../rest/body.ts'
 import { body } from '../../../rest/body.ts'
-import { toMajor } from '../../../shared/money.ts'
 import { lookupFields as lookup, supplementFields } from '../../ticket/body.ts'
-import type { Answer, Refund, Ticket } from '../../ticket/table.ts'
+import type { Answer, Ticket } from '../../ticket/table.ts'
 import * as views from '../../ticket/views.ts'
 import { priceBody } from '../../ticket-rate/body.ts'
 import type { Price } from '../../ticket-rate/table.ts'
@@ -37,11 +36,7 @@ const supplement = body('IssuedSupplement', 'Supplement bought with a ticket, as
 
 const refund = body('Refund', 'Completed refund of a ticket.', {
   channel_id: lookup.channel_id,
-  amount: field.number(
-    ({ amount }: Refund, { currency }: Ticket) => toMajor(amount, currency),
-    'Amount in major units.',
-    20,
-  ),
+  amount: field.amount('amount', 'Amount in major units.', 20),
   at: field.field('at', z.iso.datetime().describe('Time of the refund.'), '2026-11-23T10:00:00.000Z'),
 })
 

@@ -9,7 +9,6 @@ import { queueTicketNotices } from '../../delivery/queue-notices.ts'
 import { ticketChange } from '../../ticket/body.ts'
 import { requireUnused } from '../../ticket/require-ticket.ts'
 import { type Ticket, ticketColumns, tickets } from '../../ticket/table.ts'
-import { ticketMayBecome, whereTicketMayBecome } from '../../ticket/transitions.ts'
 import { lookupStatus } from '../../ticket/views.ts'
 import { moveStock, stockMoves } from '../../ticket-rate/move-stock.ts'
 import { recordAvailability, recordChanges } from '../../webhook/record-changes.ts'
@@ -24,7 +23,7 @@ export async function recordCancelled(tx: Connection, active: Ticket[]): Promise
   const [first] = active
   if (!first) return []
   for (const ticket of active) {
-    if (!ticketMayBecome(ticket.status, 'cancelled'))
+    if (ticket.status !== 'active')
       throw new Refusal(illegalTransition('ticket', { ...ticket, status: lookupStatus(ticket) }, 'cancelled'))
     requireUnused(ticket)
     if (ticket.supplements.some(({ used }) => used > 0))
@@ -36,7 +35,7 @@ export async function recordCancelled(tx: Connection, active: Ticket[]): Promise
   const cancelled = await tx
     .update(tickets)
     .set({ status: 'cancelled', cancelledAt: sql`now()` })
-    .where(and(areTheirs, whereTicketMayBecome('cancelled')))
+    .where(and(areTheirs, eq(tickets.status, 'active')))
     .returning(ticketColumns)
   if (cancelled.length < ids.length)
     throw new Error(`a ticket of payment ${paymentId} was not cancelled under its lock`)
