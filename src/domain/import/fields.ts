@@ -98,8 +98,8 @@ type Availability = Partial<NonNullable<z.output<typeof availability>>>
  *  it says nothing of it. */
 export function capacityIn(given: Availability | null | undefined): number | null | undefined {
   if (!given) return given
-  if (given.capacity !== undefined || given.available == null) return given.capacity ?? given.available
-  return (given.sold ?? 0) + given.available
+  if (given.capacity !== undefined) return given.capacity
+  return given.available == null ? given.available : (given.sold ?? 0) + given.available
 }
 
 /** Type of a rate, which follows from its capacity; undefined if the file says nothing of it. */

@@ -98,6 +98,8 @@ test('what was sold elsewhere, and a capacity, are what a file says, in both dir
   expect(await countersAfter({ sold_elsewhere: null })).toEqual({ ...kept, capacity: 4, soldBefore: 0 })
   expect(await countersOf(rate._id, 'test')).toMatchObject({ capacity: 4, soldBefore: 0 })
   expect(await countersAfter({ available: null })).toEqual({ ...kept, capacity: null, soldBefore: 0 })
+  expect(await countersAfter({ capacity: 30 })).toEqual({ ...kept, capacity: 30, soldBefore: 0 })
+  expect(await countersAfter({ capacity: null })).toEqual({ ...kept, capacity: null, soldBefore: 0 })
 
   const at = 'events.0.ticket_rates.0'
   const tooFew = (capacity: number, used: number) =>
