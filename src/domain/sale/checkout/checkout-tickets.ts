@@ -1,6 +1,6 @@
 import type { Caller } from '../../../auth/caller.ts'
 import { includesOrigin } from '../../../auth/credentials.ts'
-import { hashIdempotency, nameInMode } from '../../../data/idempotency.ts'
+import { hashRequest, nameInMode } from '../../../data/idempotency.ts'
 import { type Context, requireSelling } from '../../../request/context.ts'
 import { type Problem, problem, refuseIf } from '../../../shared/errors.ts'
 import { providerOf } from '../../payment/open-provider.ts'
@@ -42,11 +42,12 @@ export async function checkoutTickets(input: CheckoutInput, ctx: Context): Promi
   if (isPublic) checkPublicInput(input, caller)
   // Anybody has a publishable key, so nobody tests what it mails to strangers.
   const sendResourcers = isPublic && mode === 'test' ? false : input.sendResourcers
+  const { idempotencyKey } = input
   // Browsers have idempotency keys of their own, so that none takes or tries those of the channel.
   const owner = nameInMode(ctx, isPublic ? `public ${channelId}` : channelId)
   const order: CheckoutOrder = {
     input: { ...input, sendResourcers },
-    idempotency: hashIdempotency(owner, input.idempotencyKey, inOneForm(input)),
+    idempotency: idempotencyKey ? hashRequest(owner, idempotencyKey, inOneForm(input)) : null,
     seller: { channelId, mode, saleType: 'online', provider: providerOf(ctx.services, ctx).name, isPublic },
     plan: (terms) => planCheckout(input, terms, ctx),
   }

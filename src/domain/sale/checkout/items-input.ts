@@ -53,8 +53,16 @@ const places: Record<string, string[]> = {
 }
 
 /** Columns of a ticket for an attendee. */
-export const attendeeColumns = ({ birthDate, address, identityDocument, ...columns }: Attendee) => ({
-  ...columns,
+export const attendeeColumns = ({
+  fullName,
+  email,
+  phone,
+  language,
+  birthDate,
+  address,
+  identityDocument,
+}: Attendee) => ({
+  ...{ fullName, email, phone, language },
   birthday: birthDate ?? null,
   address: address?.street ?? null,
   postalCode: address?.postalCode ?? null,
@@ -125,13 +133,13 @@ export const quotedItems = itemsOf(quotedItem)
 
 type Item = z.output<typeof item>
 
-// Returns the rate and the flat tickets of items.
+// Returns the rate and the flat tickets of items. Tickets are spelled out, because the rest of an object takes long to copy.
 function readItems([first]: (Item | z.output<typeof quotedItem>)[]) {
   if (!first) throw refusal('REQUIRED', 'items must not be empty.', ['items'])
   const tickets = first.tickets.map((ticket): CheckoutEntry => {
     if (!('attendee' in ticket)) return ticket as CheckoutEntry
-    const { attendee, ...rest } = ticket
-    return { ...rest, ...attendeeColumns(attendee) }
+    const { priceId, answers, supplements, warranty, qrCode, attendee } = ticket
+    return { priceId, answers, supplements, warranty, qrCode, ...attendeeColumns(attendee) }
   })
   return { ticketRateId: first.ticketRateId, tickets }
 }
