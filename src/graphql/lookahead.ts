@@ -55,7 +55,7 @@ export const viaLoader = <Parent, Value, Key extends string | null, Result = Val
 ) => ({
   extensions: {
     preload: (parents: Parent[], { loaders }: Context) =>
-      loaders.get(definition).loadAll(parents.flatMap((parent): string[] | string => keyOf(parent) ?? [])),
+      loaders.get(definition).loadAll(parents.map(keyOf).filter((key) => key !== null)),
   },
   resolve(parent: Parent, _args: object, ctx: Context) {
     const key = keyOf(parent)

@@ -15,7 +15,7 @@ type Weight = {
   payment: number
   checkIn: number
 }
-const decided: Weight = { files: 371, lines: 35_756, code: 25_154, checkout: 108, payment: 83, checkIn: 66 }
+const decided: Weight = { files: 371, lines: 35_774, code: 25_172, checkout: 108, payment: 83, checkIn: 66 }
 
 const entries = {
   checkout: 'domain/sale/checkout/checkout-rest.ts',

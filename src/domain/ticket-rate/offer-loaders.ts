@@ -50,11 +50,14 @@ const joinPrice = rowJoiner<ListedPrice, Left>(getTableColumns(prices), leftColu
 const joinRate = rowJoiner<ListedRate, Left>(getTableColumns(ticketRates), leftColumns)
 
 /** Joins prices with their counters. Leaves out those that have none. */
-const withStock = (prices: ListedPrice[], stockOf: Map<string, Left>): Price[] =>
-  prices.flatMap((price) => {
+function withStock(prices: ListedPrice[], stockOf: Map<string, Left>): Price[] {
+  const counted: Price[] = []
+  for (const price of prices) {
     const left = stockOf.get(price.id)
-    return left ? joinPrice(price, left) : []
-  })
+    if (left) counted.push(joinPrice(price, left))
+  }
+  return counted
+}
 
 type OfferedRate = {
   rate: ListedRate
@@ -140,16 +143,22 @@ export function ticketRatesByEventId({ catalogue }: Readers, loaders: Loaders): 
       async (id) => owners.get(id) ?? null,
     )
     const stockOf = byId(rows)
-    return offers.map((offer) =>
-      (offer?.rates ?? []).flatMap(({ rate, prices, supplements, questions }) => {
-        const { id } = rate
-        const left = stockOf.get(id)
-        if (!left) return []
-        loaders.get(pricesByTicketRateId).prime(id, withStock(prices, stockOf))
-        loaders.get(supplementsByTicketRateId).prime(id, supplements)
-        loaders.get(questionsByTicketRateId).prime(id, questions)
-        return joinRate(rate, left)
-      }),
-    )
+    const [ofPrices, ofSupplements, ofQuestions] = [
+      loaders.get(pricesByTicketRateId),
+      loaders.get(supplementsByTicketRateId),
+      loaders.get(questionsByTicketRateId),
+    ]
+    return offers.map((offer) => {
+      const rates: TicketRate[] = []
+      for (const { rate, prices, supplements, questions } of offer?.rates ?? []) {
+        const left = stockOf.get(rate.id)
+        if (!left) continue
+        ofPrices.prime(rate.id, withStock(prices, stockOf))
+        ofSupplements.prime(rate.id, supplements)
+        ofQuestions.prime(rate.id, questions)
+        rates.push(joinRate(rate, left))
+      }
+      return rates
+    })
   })
 }
