@@ -1,5 +1,6 @@
 import { and, eq, sql } from 'drizzle-orm'
 import type { Connection } from '../../../database/database.ts'
+import { groupBy } from '../../../shared/group-by.ts'
 import { newQrCode } from '../../../shared/ids.ts'
 import type { Payment } from '../../payment/table.ts'
 import { paymentMayBecome } from '../../payment/transitions.ts'
@@ -46,9 +47,13 @@ async function loadPayables(tx: Connection, open: LockedSettlement[], from: 'hel
   const { organizationId } = first.payment
   const keys = open.map(({ payment }) => payment.id)
   const found = await findTicketsOfPayments(tx, { organizationId, keys })
+  const due = groupBy(
+    found.filter(({ status }) => status === from),
+    ({ paymentId }) => paymentId,
+  )
   return open.map((locked) => ({
     payment: locked.payment,
-    tickets: found.filter(({ paymentId, status }) => paymentId === locked.payment.id && status === from),
+    tickets: due.get(locked.payment.id) ?? [],
     endsSession: endsSession(locked.settlement) && isOfCurrentSession(locked),
   }))
 }
