@@ -91,7 +91,7 @@ export function catalogueContext({ services, caller, ...ctx }: Context): Context
 
 const forbidden = (message: string) => refusal('FORBIDDEN', message)
 
-// What a caller is told who is none of those that an operation is for.
+// Messages of refusals, by the kind of the caller, for operations that are not for that kind.
 const refusedAs: Record<Caller['kind'], string> = {
   channel: 'This is for integrations; the credentials are of a channel.',
   publishable: 'A publishable key may not do this.',

@@ -22,10 +22,10 @@ const takeNumbers = query<{ year: number; last: number }>(
 
 const insert = insertRows('insert_invoices', invoices, { key: 'id' })
 
-/** Issues invoices for payments, or corrective ones for refunds of them (amounts in minor units), with the next numbers of an organization's series for
- *  the mode and the current year, in order. Locks the series until the transaction ends, so that a rollback leaves no
- *  gap. Call it last in a transaction, after the stock counters, to keep locks in one order. Returns the references by
- *  the identifier of the refund, or else of the payment. */
+/** Issues invoices for payments, or corrective ones for refunds of them (amounts in minor units), with the next numbers
+ *  of an organization's series for the mode and the current year, in order. Locks the series until the transaction ends,
+ *  so that a rollback leaves no gap. Call it last in a transaction, after the stock counters, to keep locks in one order.
+ *  Returns the references by the identifier of the refund, or else of the payment. */
 export async function issueInvoices(
   tx: Connection,
   { organizationId, mode }: Pick<Payment, 'organizationId' | 'mode'>,
