@@ -49,6 +49,12 @@ async function bodyOf(request: GraphqlRequest, { headers }: Caller): Promise<str
   return answer.body
 }
 
+/** Hides the start cursors of empty lists of scans: each is the time of its request. */
+const withoutTimes = (body: string): string =>
+  body.replace(/"[\w-]{19}"/g, (text) =>
+    /^\d{13} $/.test(Buffer.from(text, 'base64url').toString()) ? '"now"' : text,
+  )
+
 let compared = 0
 
 async function compare(request: GraphqlRequest, caller: Caller): Promise<void> {
@@ -56,7 +62,7 @@ async function compare(request: GraphqlRequest, caller: Caller): Promise<void> {
   if (!first.startsWith('{"data":') || first.includes('"errors":')) return
   const expected = await expectedBody(request, caller)
   if (expected === null) return
-  expect(first, JSON.stringify(request)).toBe(expected)
+  expect(withoutTimes(first), JSON.stringify(request)).toBe(withoutTimes(expected))
   compared++
 }
 
