@@ -106,12 +106,16 @@ export function compareTotal(minor: number, major: number, currency: string): nu
 }
 
 // A percentage has at most four decimals, so it is an integer number of millionths.
-const perMillion = 1_000_000n
+const perMillion = 1_000_000
 
 /** Computes a percentage of an amount in minor units, rounded half up once to a multiple of `step`, in integers
  *  (DECISIONS 1). */
 export function percentageOf(minor: number, percentage: number, step = 1): number {
-  const millionths = BigInt(minor) * BigInt(Math.round(percentage * 10_000))
-  const unit = perMillion * BigInt(step)
-  return Number((millionths * 2n + unit) / (unit * 2n)) * step
+  const rate = Math.round(percentage * 10_000)
+  const unit = perMillion * step
+  const doubled = 2 * minor * rate + unit
+  // Exact, as the whole part of a quotient of safe integers is.
+  if (doubled <= Number.MAX_SAFE_INTEGER) return Math.trunc(doubled / (2 * unit)) * step
+  const bigUnit = BigInt(unit)
+  return Number((2n * BigInt(minor) * BigInt(rate) + bigUnit) / (2n * bigUnit)) * step
 }
