@@ -96,6 +96,20 @@ export function readSold<Row>(
   }
 }
 
+/** Finds rows by keys, a group of them for each organization: in one statement for all, or on a distributed database
+ *  in one for each. */
+export async function findOwned<Row>(
+  db: Database,
+  owned: { organizationId: string; keys: string[] }[],
+  find: (keys: string[], organizationId?: string) => Promise<Row[]>,
+): Promise<Row[]> {
+  const keysOf = (groups: typeof owned) => groups.flatMap(({ keys }) => keys)
+  if (!isDistributed(db)) return find(keysOf(owned))
+  const groups = groupBy(owned, ({ organizationId }) => organizationId)
+  const found = await fewAtOnce().map(groups, ([organizationId, own]) => find(keysOf(own), organizationId))
+  return found.flat()
+}
+
 /** Finds rows by keys as `readSold` does, for a caller that combines its reads in its own way. */
 export async function findSold<Row>(
   db: Database,
@@ -104,13 +118,11 @@ export async function findSold<Row>(
   organizationOf: (key: string) => Promise<string | null>,
 ): Promise<Row[]> {
   if (!isDistributed(db)) return find(keys)
-  const owners = new Map(
-    await Promise.all(keys.map(async (key) => [key, await organizationOf(key)] as const)),
+  const found = await Promise.all(
+    keys.map(async (key) => ({ organizationId: (await organizationOf(key)) ?? '', keys: [key] })),
   )
-  const groups = groupBy(keys, (key) => owners.get(key) ?? '')
-  groups.delete('')
-  const found = await fewAtOnce().map(groups, ([organizationId, own]) => find(own, organizationId))
-  return found.flat()
+  const owned = found.filter(({ organizationId }) => organizationId)
+  return findOwned(db, owned, find)
 }
 
 /** Reads a part of a list that several organizations have rows in: as one statement finds it, or on a distributed

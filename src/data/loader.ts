@@ -3,11 +3,13 @@ import DataLoader from 'dataloader'
 /** A value, or a promise of it. */
 export type PromiseOrValue<Value> = Value | Promise<Value>
 
-/** Applies `use` to a value: synchronously if the value is known, else once its promise resolves. */
-export const whenKnown = <Value, Result>(
+/** Applies `use` to a value and `more`: synchronously if the value is known, else once its promise resolves. */
+export const whenKnown = <Value, More extends unknown[], Result>(
   value: PromiseOrValue<Value>,
-  use: (value: Value) => PromiseOrValue<Result>,
-): PromiseOrValue<Result> => (value instanceof Promise ? value.then(use) : use(value))
+  use: (value: Value, ...more: More) => PromiseOrValue<Result>,
+  ...more: More
+): PromiseOrValue<Result> =>
+  value instanceof Promise ? value.then((value) => use(value, ...more)) : use(value, ...more)
 
 /** Loads values by DataLoader, returns those that are loaded synchronously, and loads a whole level of a query at once:
  *  loaders that ask each other still share statements. */

@@ -61,7 +61,7 @@ export const viaLoader = <Parent, Value, Key extends string | null, Result = Val
     const key = keyOf(parent)
     if (key === null) return null as Key & null
     const value = ctx.loaders.get(definition).get(key)
-    return (read ? whenKnown(value, (value) => read(value, parent, ctx)) : value) as PromiseOrValue<Result>
+    return (read ? whenKnown(value, read, parent, ctx) : value) as PromiseOrValue<Result>
   },
 })
 

@@ -1,6 +1,9 @@
 /** Maps rows by their ids. */
-export const byId = <Row extends { id: string }>(rows: Row[]): Map<string, Row> =>
-  new Map(rows.map((row) => [row.id, row]))
+export function byId<Row extends { id: string }>(rows: Row[]): Map<string, Row> {
+  const found = new Map<string, Row>()
+  for (const row of rows) found.set(row.id, row)
+  return found
+}
 
 /** Groups rows by a key, in their order. */
 export function groupBy<Row>(rows: Row[], key: (row: Row) => string): Map<string, Row[]> {

@@ -3,7 +3,7 @@
 
 import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import type { NamedFind, Readers } from '../../data/batch-loader.ts'
-import { findSold } from '../../data/by-organization.ts'
+import { findOwned } from '../../data/by-organization.ts'
 import { type Rows, rowJoiner, rowsOf } from '../../data/json-rows.ts'
 import { Loader } from '../../data/loader.ts'
 import { anyOf, type Find, inOrganizationIfNamed, isInMode, queryTogether } from '../../data/query.ts'
@@ -133,14 +133,11 @@ export function ticketRatesByEventId({ catalogue }: Readers, loaders: Loaders): 
   const offerByEventId = loadOffers(catalogue, (eventIds) => readOffers(catalogue.db, eventIds))
   return new Loader(async (eventIds) => {
     const offers = await offerByEventId.loadAll(eventIds)
-    const owners = new Map(
-      offers.flatMap((offer) => offer?.stockIds.map((id) => [id, offer.organizationId] as const) ?? []),
+    const owned = offers.flatMap((offer) =>
+      offer ? { organizationId: offer.organizationId, keys: offer.stockIds } : [],
     )
-    const rows = await findSold(
-      catalogue.db,
-      [...owners.keys()],
-      (keys, organizationId) => catalogue.find(stockById, keys, organizationId),
-      async (id) => owners.get(id) ?? null,
+    const rows = await findOwned(catalogue.db, owned, (keys, organizationId) =>
+      catalogue.find(stockById, keys, organizationId),
     )
     const stockOf = byId(rows)
     const [ofPrices, ofSupplements, ofQuestions] = [
