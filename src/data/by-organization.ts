@@ -98,7 +98,7 @@ export function readSold<Row>(
 
 /** Finds rows by keys, a group of them for each organization: in one statement for all, or on a distributed database
  *  in one for each. */
-export async function findOwned<Row>(
+export async function findByOrganization<Row>(
   db: Database,
   owned: { organizationId: string; keys: string[] }[],
   find: (keys: string[], organizationId?: string) => Promise<Row[]>,
@@ -122,7 +122,7 @@ export async function findSold<Row>(
     keys.map(async (key) => ({ organizationId: (await organizationOf(key)) ?? '', keys: [key] })),
   )
   const owned = found.filter(({ organizationId }) => organizationId)
-  return findOwned(db, owned, find)
+  return findByOrganization(db, owned, find)
 }
 
 /** Reads a part of a list that several organizations have rows in: as one statement finds it, or on a distributed

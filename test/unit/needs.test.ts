@@ -32,7 +32,7 @@ const neverCalled = () => {
   route({
     method: 'GET',
     url: '/things',
-    // @ts-expect-error: a scope that there is not
+    // @ts-expect-error: a scope that does not exist
     needs: { caller: 'integration', scope: 'things' },
     schema: {},
     handler: async () => '',

@@ -2,6 +2,7 @@ import { and, asc, eq, gt, inArray, isNotNull, type SQL, sql } from 'drizzle-orm
 import { arrayRows } from '../../data/array-params.ts'
 import { nowMs } from '../../database/clock.ts'
 import type { Connection, Database } from '../../database/database.ts'
+import { byId } from '../../shared/group-by.ts'
 import { modes } from '../../shared/mode.ts'
 import { events } from '../event/table.ts'
 import { tickets } from '../ticket/table.ts'
@@ -27,7 +28,7 @@ export async function markMoved(
   notify: boolean,
 ): Promise<void> {
   if (before.length === 0) return
-  const known = new Map(before.map((event) => [event.id, event]))
+  const known = byId(before)
   const differ = (one: Date | null | undefined, other: Date | null) => one?.getTime() !== other?.getTime()
   const isAhead = sql<boolean>`${startDate} > ${nowMs}`
   const now = await tx

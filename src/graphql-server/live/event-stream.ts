@@ -47,10 +47,12 @@ export class EventStream {
   #writtenAt = performance.now()
 
   /** Takes over a response, and sends its headers. Refuses: BAD_REQUEST behind a request that is not answered
-   *  yet, because the stream has no end. */
+   *  yet, because the stream has no end; BAD_REQUEST if the client left meanwhile, because nothing would tell of the
+   *  stream's end. */
   constructor(reply: FastifyReply) {
     const { raw: response } = reply
     const { socket } = response
+    if (response.closed) throw refusal('BAD_REQUEST', 'The client has left.')
     if (!socket) throw refusal('BAD_REQUEST', 'Open an event stream on a connection of its own.')
     this.#response = response
     this.#socket = socket

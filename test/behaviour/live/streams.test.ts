@@ -1,3 +1,5 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { changeGrant } from '../../../src/auth/change-grant.ts'
 import { issueChannelKey } from '../../../src/auth/issue-key.ts'
@@ -28,11 +30,12 @@ async function newChannel(...organizationIds: string[]) {
   return { ...issued, headers: { 'x-api-key': issued.key } }
 }
 
-const post = (query: string, headers: Record<string, string>) =>
+const post = (query: string, headers: Record<string, string>, signal?: AbortSignal) =>
   fetch(`${sale.url}/graphql`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...sale.channel, ...headers },
     body: JSON.stringify({ query }),
+    signal: signal ?? null,
   })
 const codeOf = async (response: Response) =>
   ((await response.json()) as { errors: { extensions: { code: string; path?: string } }[] }).errors[0]
@@ -204,6 +207,36 @@ describe('limits', () => {
       })
       .toBe(200)
   })
+
+  test('streams whose clients leave while they are opened count no more', async () => {
+    const { headers } = await newChannel('org_1')
+    const query = 'subscription { changes(from: { at: OLDEST }) { cursor } }'
+    const { server } = sale.app
+    let left = 0
+    const countLeaving = (_request: IncomingMessage, response: ServerResponse) =>
+      response.once('close', () => left++)
+    server.on('request', countLeaving)
+    onTestFinished(() => void server.off('request', countLeaving))
+    await sale.db.transaction(async (tx) => {
+      await tx.execute(sql`lock table changes in access exclusive mode`)
+      sale.statements.reset()
+      const controller = new AbortController()
+      const open = () => post(query, { accept: 'text/event-stream', ...headers }, controller.signal)
+      const answers = [open(), open()]
+      await expect.poll(() => sale.statements.some((text) => text.includes('"changes"'))).toBe(true)
+      controller.abort()
+      await Promise.allSettled(answers)
+      await expect.poll(() => left).toBe(2)
+    })
+    await expect
+      .poll(async () => {
+        const again = await openStream(sale.url, headers, { query })
+        again.close()
+        return again.response.status
+      })
+      .toBe(200)
+  })
+
   test('streams of changes and check-ins of a key; those of rates are not among them', async () => {
     const { headers } = await newChannel('org_1')
     const open = (query: string) => openStream(sale.url, headers, { query })
