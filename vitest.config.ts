@@ -54,6 +54,8 @@ const files = testsIn('test').map((path) => {
 
 // Long enough to end only tests that hang: a busy machine must not fail a test.
 const limits = { testTimeout: 300_000, hookTimeout: 300_000, expect: { poll: { timeout: 60_000 } } }
+// A report shows the values that were compared, and not their number alone.
+const reports = { chaiConfig: { truncateThreshold: 1_000 } }
 
 const project = (name: string, test: { env?: Record<string, string>; globalSetup?: string[] } = {}) => ({
   // Avoids two copies of graphql: `instanceof GraphQLError` fails across them.
@@ -65,6 +67,7 @@ const project = (name: string, test: { env?: Record<string, string>; globalSetup
     // its state per database, and each test file has its own database.
     isolate: false,
     ...limits,
+    ...reports,
     ...test,
   },
 })

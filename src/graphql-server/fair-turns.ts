@@ -4,6 +4,8 @@ import { setImmediate, setTimeout } from 'node:timers/promises'
 // of the process at most, as the rounds of `live/fan-out.ts` do.
 const sliceMs = 4
 const pausesPerSlice = 5
+// Counts no slice for longer: one takes longer only if the process was held up, and its pause would be as many seconds.
+const longestSliceMs = 100
 
 /** Work of which there may be any amount, such as documents of strangers. It has a share of the processor's time, as work
  *  in a bulkhead has of connections, and its owners take turns: one with a thousand pieces keeps no other waiting for all. */
@@ -40,7 +42,7 @@ export class FairTurns {
       await setImmediate()
       const busyMs = performance.now() - start
       if (busyMs < sliceMs && this.#waiting.size > 0) continue
-      await setTimeout(busyMs * pausesPerSlice, undefined, { ref: false })
+      await setTimeout(Math.min(busyMs, longestSliceMs) * pausesPerSlice, undefined, { ref: false })
       start = performance.now()
     }
     this.#isRunning = false

@@ -1,7 +1,7 @@
 import type { LightMyRequestResponse as Answer, FastifyInstance } from 'fastify'
 import type { Ask } from './matrix-row.ts'
 
-// Time for the first event of a stream that may have none.
+// Time for the first event of a stream that may have none. Another answer has an end.
 const waitMs = 1_000
 
 const addressOf = async (app: FastifyInstance): Promise<string> => {
@@ -25,7 +25,8 @@ export async function sendStream(
     signal: controller.signal,
   })
   let text = ''
-  const timer = setTimeout(() => controller.abort(), waitMs)
+  const isStream = response.headers.get('content-type')?.startsWith('text/event-stream')
+  const timer = isStream ? setTimeout(() => controller.abort(), waitMs) : undefined
   try {
     for await (const chunk of response.body ?? []) {
       text += Buffer.from(chunk as Uint8Array).toString()
