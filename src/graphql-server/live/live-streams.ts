@@ -63,11 +63,13 @@ function liveSources(services: Services) {
       forget()
       for (const stream of audience.streams) stream.end(last)
     })
-    const drop = () => {
-      if (audience.streams.size > 0) return
-      forget()
-      void events.return?.()
-    }
+    // Ends later, because another stream may be about to join.
+    const drop = () =>
+      queueMicrotask(() => {
+        if (audience.streams.size > 0) return
+        forget()
+        void events.return?.()
+      })
     return {
       drop,
       join: ({ stream }) => {

@@ -208,33 +208,65 @@ describe('limits', () => {
       .toBe(200)
   })
 
-  test('streams whose clients leave while they are opened count no more', async () => {
-    const { headers } = await newChannel('org_1')
-    const query = 'subscription { changes(from: { at: OLDEST }) { cursor } }'
-    const { server } = sale.app
-    let left = 0
-    const countLeaving = (_request: IncomingMessage, response: ServerResponse) =>
-      response.once('close', () => left++)
-    server.on('request', countLeaving)
-    onTestFinished(() => void server.off('request', countLeaving))
-    await sale.db.transaction(async (tx) => {
-      await tx.execute(sql`lock table changes in access exclusive mode`)
-      sale.statements.reset()
-      const controller = new AbortController()
-      const open = () => post(query, { accept: 'text/event-stream', ...headers }, controller.signal)
-      const answers = [open(), open()]
-      await expect.poll(() => sale.statements.some((text) => text.includes('"changes"'))).toBe(true)
-      controller.abort()
-      await Promise.allSettled(answers)
-      await expect.poll(() => left).toBe(2)
-    })
-    await expect
-      .poll(async () => {
-        const again = await openStream(sale.url, headers, { query })
-        again.close()
-        return again.response.status
+  describe('a client that leaves while its stream is opened', () => {
+    // Two such clients: a table that their source reads is locked until the gateway knows that they have left.
+    async function leaveEarly(
+      table: 'changes' | 'stock',
+      query: string,
+      headers: Record<string, string>,
+      meanwhile = async () => {},
+    ) {
+      const { server } = sale.app
+      let left = 0
+      const countLeaving = (_request: IncomingMessage, response: ServerResponse) =>
+        response.once('close', () => left++)
+      server.on('request', countLeaving)
+      await sale.db.transaction(async (tx) => {
+        await tx.execute(sql`lock table ${sql.identifier(table)} in access exclusive mode`)
+        const controller = new AbortController()
+        const open = () => post(query, { accept: 'text/event-stream', ...headers }, controller.signal)
+        sale.statements.reset()
+        const answers = [open(), open()]
+        await hasRead(table)
+        await meanwhile()
+        controller.abort()
+        await Promise.allSettled(answers)
+        await expect.poll(() => left).toBe(2)
       })
-      .toBe(200)
+      server.off('request', countLeaving)
+    }
+
+    const hasRead = (table: string) =>
+      expect.poll(() => sale.statements.some((text) => text.includes(`"${table}"`))).toBe(true)
+
+    test('takes no place among the streams of its key', async () => {
+      const { headers } = await newChannel('org_1')
+      const query = 'subscription { changes(from: { at: OLDEST }) { cursor } }'
+      await leaveEarly('changes', query, headers)
+      await expect
+        .poll(async () => {
+          const again = await openStream(sale.url, headers, { query })
+          again.close()
+          return again.response.status
+        })
+        .toBe(200)
+    })
+
+    test('leaves the source to the others', async () => {
+      const { headers } = await newChannel('org_1')
+      let staying: ReturnType<typeof openStream> | undefined
+      await leaveEarly('stock', rates, headers, async () => {
+        sale.statements.reset()
+        staying = openStream(sale.url, headers, { query: rates })
+        await hasRead('keys')
+      })
+      const stream = await staying
+      await expect.poll(() => stream?.text()).toContain('event: next')
+      expect(stream?.isOver()).toBe(false)
+      const before = stream?.text()
+      await mustCheckOut(sale, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] })
+      await expect.poll(() => stream?.text()).not.toBe(before)
+    })
   })
 
   test('streams of changes and check-ins of a key; those of rates are not among them', async () => {
