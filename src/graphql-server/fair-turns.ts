@@ -4,7 +4,8 @@ import { setImmediate, setTimeout } from 'node:timers/promises'
 // of the process at most, as the rounds of `live/fan-out.ts` do.
 const sliceMs = 4
 const pausesPerSlice = 5
-// Counts no slice for longer: one takes longer only if the process was held up, and its pause would be as many seconds.
+// Counts no slice for longer, because one takes longer only if the process was held up: the pause would be five times
+// as long as that.
 const longestSliceMs = 100
 
 /** Work of which there may be any amount, such as documents of strangers. It has a share of the processor's time, as work

@@ -16,7 +16,7 @@ const invalidField = (path: Path, field: string, message: string) =>
 // A longer list would bury the first mistakes.
 const maxMistakes = 1_000
 
-/** Refuses a file with its mistakes, if it has any: the first thousand of them, and the number of the others. */
+/** Refuses a file that has mistakes, with the first thousand of them and the number of the others. */
 export function refuseMistakes(problems: Problem[]): void {
   const more = problems.length - maxMistakes
   const rest = problem('INVALID', `There are ${more} more mistakes, which are not listed.`)

@@ -184,6 +184,15 @@ test('subscribers of the same operation share its statements', async () => {
 })
 
 describe('limits', () => {
+  const isOpenedAgain = (headers: Record<string, string>, query: string) =>
+    expect
+      .poll(async () => {
+        const again = await openStream(sale.url, headers, { query })
+        again.close()
+        return again.response.status
+      })
+      .toBe(200)
+
   test('streams of a key, and of an address; those that are over count no more', async () => {
     const keys = await Promise.all(Array.from({ length: 4 }, () => newChannel('org_1')))
     const [{ headers = {} } = {}, ...others] = keys
@@ -199,13 +208,7 @@ describe('limits', () => {
     const tooMany = more.filter(({ response }) => response.status === 429)
     await expect.poll(() => tooMany[0]?.text()).toContain('"path":"address"')
     for (const stream of [...ofKey, ...more]) stream.close()
-    await expect
-      .poll(async () => {
-        const again = await open(headers)
-        again.close()
-        return again.response.status
-      })
-      .toBe(200)
+    await isOpenedAgain(headers, rates)
   })
 
   describe('a client that leaves while its stream is opened', () => {
@@ -243,13 +246,7 @@ describe('limits', () => {
       const { headers } = await newChannel('org_1')
       const query = 'subscription { changes(from: { at: OLDEST }) { cursor } }'
       await leaveEarly('changes', query, headers)
-      await expect
-        .poll(async () => {
-          const again = await openStream(sale.url, headers, { query })
-          again.close()
-          return again.response.status
-        })
-        .toBe(200)
+      await isOpenedAgain(headers, query)
     })
 
     test('leaves the source to the others', async () => {
