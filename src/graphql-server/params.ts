@@ -13,6 +13,10 @@ const hasFewLines = (query: string) =>
   query.length <= maxDocumentLines ||
   query.split(/\r\n|[\n\r]/, maxDocumentLines + 1).length <= maxDocumentLines
 
+// Clients write an empty text for what they lack.
+const given = <Type extends z.ZodType>(type: Type) =>
+  z.preprocess((value) => (value === '' ? undefined : value), type.nullish())
+
 const object = z.record(z.string(), z.unknown(), 'must be a JSON object').nullish()
 
 /** Text of a GraphQL document, within the limits that are checked before it is parsed. */
@@ -42,25 +46,24 @@ const extensions = z
   )
   .nullish()
 
-const parameters = z.strictObject({
-  query: documentText.nullish(),
+// Ignores unknown members, as GraphQL over HTTP demands.
+const parameters = z.object({
+  query: given(documentText),
   variables: object,
-  operationName: z.string().nullish(),
+  operationName: given(z.string()),
   extensions,
-  // Names of a document that was registered: of GraphQL over HTTP, and of usual clients.
-  documentId: documentId.nullish(),
-  id: documentId.nullish(),
-  doc_id: documentId.nullish(),
+  // Names of a document that was registered: of GraphQL over HTTP, and of usual clients, which also use them for
+  // something else beside a document. So they are read only where they name one.
+  documentId: z.unknown().optional(),
+  id: z.unknown().optional(),
+  doc_id: z.unknown().optional(),
 })
 
 /** Parameters as sent, where a document may be named by an identifier. */
 export type SentParameters = z.output<typeof parameters>
 
-/** Parameters of a request, with the text of its document. `isNamed`: the client named it by an identifier. */
-export type Parameters = Pick<SentParameters, 'variables' | 'operationName'> & {
-  query: string
-  isNamed: boolean
-}
+/** Parameters of a request, with the text of its document. */
+export type Parameters = Pick<SentParameters, 'variables' | 'operationName'> & { query: string }
 
 // JSON text in a query string. JSON in a body is checked against the limits when the body is read.
 const json = z.string().transform((text, issues): unknown => {
@@ -72,13 +75,11 @@ const json = z.string().transform((text, issues): unknown => {
 })
 
 const inQuery = parameters.extend({
-  variables: json.pipe(object).optional(),
-  extensions: json.pipe(extensions).optional(),
+  variables: given(json.pipe(object)),
+  extensions: given(json.pipe(extensions)),
 })
 
-/** Validates the parameters of a GraphQL request before Yoga sees them. Yoga answers malformed variables with
- *  a 500, ignores unknown query parameters, and caches documents of any length.
- *  Refuses: BAD_REQUEST, REQUIRED, INVALID, UNKNOWN_FIELD. */
+/** Reads the parameters of a GraphQL request. Refuses: BAD_REQUEST, INVALID. */
 export function readParameters({ method, query, body }: FastifyRequest): SentParameters {
   if (method === 'GET') return parse(inQuery, query)
   if (typeof body !== 'object' || body === null || Array.isArray(body))
