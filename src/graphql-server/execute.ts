@@ -54,12 +54,10 @@ export function createExecutor(documents: PreparedDocuments) {
     const { request, mediaType, parameters, prepared, ctx, isShared } = graphqlRequest
     const told: Told = { measured: {}, codes: [] }
     const skipsYoga = yogaPlugins.length === 0 && isFast('skip-yoga') && ctx.caller
-    const operation = skipsYoga ? prepared.operationOf(parameters.operationName) : null
+    const named = skipsYoga ? prepared.operationOf(parameters.operationName) : null
     // Yoga refuses a mutation by GET.
-    const isRun = request.method === 'POST' || operation?.isQuery
-    const executed = isRun
-      ? await operation?.execute(ctx, parameters.variables ?? {}, told.measured)
-      : undefined
+    const operation = named?.isQuery || request.method === 'POST' ? named : null
+    const executed = await operation?.execute(ctx, parameters.variables ?? {}, told.measured)
     const answered = Buffer.isBuffer(executed)
       ? { status: 200, headers: { 'content-type': `${mediaType}; charset=utf-8` }, body: executed }
       : await executeByYoga(graphqlRequest, told, executed)

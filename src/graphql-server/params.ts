@@ -13,18 +13,15 @@ const hasFewLines = (query: string) =>
   query.length <= maxDocumentLines ||
   query.split(/\r\n|[\n\r]/, maxDocumentLines + 1).length <= maxDocumentLines
 
-// Clients write an empty text for what they lack.
-const given = <Type extends z.ZodType>(type: Type) =>
-  z.preprocess((value) => (value === '' ? undefined : value), type.nullish())
-
 const object = z.record(z.string(), z.unknown(), 'must be a JSON object').nullish()
 
-/** Text of a GraphQL document, within the limits that are checked before it is parsed. */
-export const documentText = z
+const text = z
   .string('must be text')
-  .min(1, 'must not be empty')
   .max(maxDocumentLength, { error: `must be at most ${maxDocumentLength} characters`, abort: true })
   .refine(hasFewLines, `must have at most ${maxDocumentLines} lines`)
+
+/** Text of a GraphQL document, within the limits that are checked before it is parsed. */
+export const documentText = text.min(1, 'must not be empty')
 
 /** Identifier of a document. */
 export const documentId = z
@@ -46,11 +43,11 @@ const extensions = z
   )
   .nullish()
 
-// Ignores unknown members, as GraphQL over HTTP demands.
+// Ignores unknown members, as GraphQL over HTTP demands. Takes empty texts, which clients send for what they lack.
 const parameters = z.object({
-  query: given(documentText),
+  query: text.nullish(),
   variables: object,
-  operationName: given(z.string()),
+  operationName: z.string().nullish(),
   extensions,
   // Names of a document that was registered: of GraphQL over HTTP, and of usual clients, which also use them for
   // something else beside a document. So they are read only where they name one.
@@ -63,11 +60,14 @@ const parameters = z.object({
 export type SentParameters = z.output<typeof parameters>
 
 /** Parameters of a request, with the text of its document. */
-export type Parameters = Pick<SentParameters, 'variables' | 'operationName'> & { query: string }
+export type Parameters = Pick<SentParameters, 'variables'> & {
+  query: string
+  operationName: string | undefined
+}
 
 // JSON text in a query string. JSON in a body is checked against the limits when the body is read.
 const json = z.string().transform((text, issues): unknown => {
-  const value: unknown = tryParse(() => JSON.parse(text))
+  const value: unknown = tryParse(() => JSON.parse(text || 'null'))
   const mistake = value === undefined ? 'must be JSON' : findExcess(value)
   if (mistake === null) return value
   issues.addIssue({ code: 'custom', message: mistake })
@@ -75,8 +75,8 @@ const json = z.string().transform((text, issues): unknown => {
 })
 
 const inQuery = parameters.extend({
-  variables: given(json.pipe(object)),
-  extensions: given(json.pipe(extensions)),
+  variables: json.pipe(object).optional(),
+  extensions: json.pipe(extensions).optional(),
 })
 
 /** Reads the parameters of a GraphQL request. Refuses: BAD_REQUEST, INVALID. */

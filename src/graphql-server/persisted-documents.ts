@@ -52,20 +52,21 @@ export function persistDocuments(trusted: ReadonlyMap<string, string>, trustedOn
      *  for its hash. Refuses: PERSISTED_QUERY_NOT_FOUND, UNTRUSTED_DOCUMENT, REQUIRED without a document, INVALID for a
      *  hash of another document. */
     resolve(sent: SentParameters): Parameters {
-      const { variables, operationName } = sent
-      const query = sent.query ?? find(sent)
-      const hash = sent.query == null ? null : hashIn(sent)
+      const { variables } = sent
+      const operationName = sent.operationName || undefined
+      const query = sent.query || find(sent)
       if (trustedOnly && !trustedTexts.has(query)) {
         const message = 'Only documents that were registered beforehand are executed.'
         throw refusal('UNTRUSTED_DOCUMENT', message, ['query'])
       }
-      if (hash != null) register(hash, query)
+      const hash = hashIn(sent)
+      if (sent.query && hash != null) register(hash, query)
       return { query, variables, operationName }
     },
     /** Keeps a document that a caller with confidential credentials has sent with its hash. A publishable key is
      *  everybody's. */
     keep({ query, extensions }: SentParameters, caller: Caller | null): void {
-      if (caller && caller.kind !== 'publishable' && query != null && extensions?.persistedQuery)
+      if (caller && caller.kind !== 'publishable' && query && extensions?.persistedQuery)
         automatic.keep(extensions.persistedQuery.sha256Hash)
     },
   }

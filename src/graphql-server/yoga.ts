@@ -37,7 +37,7 @@ const clientErrors: Plugin<Context, ServerContext> = {
 const checkedOperation: Plugin<ServerContext, ServerContext> = {
   onRequestParse({ serverContext: { parameters }, setRequestParser }) {
     const { query, variables, operationName } = parameters
-    setRequestParser(() => ({ query, variables: variables ?? {}, operationName: operationName ?? undefined }))
+    setRequestParser(() => ({ query, variables: variables ?? {}, operationName }))
   },
   onParse({ context: { prepared }, setParseFn }) {
     setParseFn(() => {
