@@ -153,7 +153,7 @@ test('an absolute target is answered as its path, whatever it is', async () => {
       const [absolute, plain] = await Promise.all([ask(`http://shop.example${path}`), ask(asPath)])
       expect(facts(absolute.split('\r\n\r\n'))).toEqual(facts(plain.split('\r\n\r\n')))
     }),
-    { numRuns: 40 },
+    { numRuns: 25 },
   )
 })
 
