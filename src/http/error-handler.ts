@@ -25,13 +25,14 @@ function fromFastify(error: unknown): Refusal | null {
   return refusal(ours, message)
 }
 
-/** Gives an answer the status of a refusal and its `Retry-After`, and logs its codes. */
+/** Gives an answer the status of a refusal and its `Retry-After`, and logs its codes. Nobody keeps it, whatever was said of
+ *  the answer that it replaces. */
 export function applyRefusal(reply: FastifyReply, { problems, code }: Refusal): FastifyReply {
   const codes = problems.map(({ code }) => code)
   logCodes(reply.request, codes)
   const retryAfter = retryAfterOf(problems[0])
   if (retryAfter) reply.header('retry-after', retryAfter)
-  return reply.code(problemCodes[code].status)
+  return reply.code(problemCodes[code].status).header('cache-control', noStore)
 }
 
 export type SendRefusal = (reply: FastifyReply, refusal: Refusal) => FastifyReply

@@ -27,7 +27,8 @@ function timeOut(reply: FastifyReply): void {
 }
 
 /** Answers BUSY with Retry-After to a request that has had no response for `timeoutMs` since its head, or its body if it
- *  has one, was read, whatever it waits for; `inTime` bounds a single wait. The work continues: a checkout that is retried with its idempotency key happens once. */
+ *  has one, was read, whatever it waits for; `inTime` bounds a single wait. The work continues: a checkout that is retried
+ *  with its idempotency key happens once. */
 export function limitResponseTime(app: FastifyInstance, timeoutMs = defaultTimeoutMs): void {
   app.decorateReply('deadline')
   app.addHook('onRequest', (_request, reply, done) => {

@@ -5,6 +5,8 @@ import { tryParse } from '../shared/parse.ts'
 // No identifier in a path is longer.
 const maxParamLength = 200
 
+const absolute = /^https?:\/\/([^/?]*)(.*)$/i
+
 // A slash at the end, below any base path, unless an identifier is missing behind it: that is a lookup and no list.
 const slashAtEnd = /^(\/[^?]*[^/?])(?<!\/(?:tickets|payments|pay))\/(?=\?|$)/
 
@@ -20,10 +22,13 @@ const isHost = (text: string): boolean =>
 /** Reads a request target (RFC 9112, 3.2): returns its path, without a slash at the end, and its query. The authority of
  *  an absolute target is left out. */
 export function readTarget(target: string): string {
-  const [, authority, rest = target] = /^https?:\/\/([^/?]*)(.*)$/i.exec(target) ?? []
-  const url = authority !== undefined && !rest.startsWith('/') ? `/${rest}` : rest
-  const isReadable = url.startsWith('/') && isDecodable(url.replace(/\?.*/, ''))
-  return isReadable && isHost(authority ?? 'none') ? url.replace(slashAtEnd, '$1') : unreadable
+  const [, authority = null, rest = target] = target.startsWith('/') ? [] : (absolute.exec(target) ?? [])
+  const url = authority !== null && !rest.startsWith('/') ? `/${rest}` : rest
+  const isReadable =
+    url.startsWith('/') &&
+    (!url.includes('%') || isDecodable(url.replace(/\?.*/, ''))) &&
+    (authority === null || isHost(authority))
+  return isReadable ? url.replace(slashAtEnd, '$1') : unreadable
 }
 
 const isLong = (params: unknown): boolean =>

@@ -71,6 +71,7 @@ async function render(findExamples: FindExampleValues | undefined): Promise<Repr
     headers: {
       'content-type': 'text/html; charset=utf-8',
       'content-security-policy': policyOfEditor(html),
+      vary: 'accept, accept-encoding',
     },
     body: Buffer.from(html),
     isShareable: true,
