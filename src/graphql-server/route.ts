@@ -4,7 +4,7 @@ import { unauthenticated } from '../auth/caller.ts'
 import type { Config } from '../config/config.ts'
 import { answerErrors, applyRefusal, type SendRefusal } from '../http/error-handler.ts'
 import { logFailure } from '../http/mask-error.ts'
-import { acceptsEventStream, chooseMediaType, type MediaType } from '../http/media-type.ts'
+import { acceptsEventStream, chooseMediaType, type MediaType, prefersPage } from '../http/media-type.ts'
 import { answerUnknownRoutes } from '../http/not-found.ts'
 import { Representation, sendRepresentation } from '../http/representation.ts'
 import { logCaller, logCodes, logOperation } from '../http/request-log.ts'
@@ -30,9 +30,6 @@ const sendErrors: SendRefusal = (reply, refusal) =>
 // variables must have been checked before.
 const cacheKeyOf = (mediaType: MediaType, { operationName, variables, query }: Parameters): string =>
   JSON.stringify([mediaType, operationName, variables, query])
-
-const wantsPage = ({ method, headers }: FastifyRequest) =>
-  method === 'GET' && (headers.accept ?? '').includes('text/html')
 
 /** Options of the GraphQL API. */
 type Options = {
@@ -136,9 +133,10 @@ export async function addGraphql(app: FastifyInstance, services: Services, confi
         exposeHeadRoute: false,
         schema: { hide: true },
         handler(request, reply) {
-          if (wantsPage(request) && !config.trustedDocumentsOnly)
+          const { method, headers } = request
+          if (method === 'GET' && !config.trustedDocumentsOnly && prefersPage(headers.accept))
             return sendRepresentation(request, reply, page())
-          if (acceptsEventStream(request.headers.accept)) return answerStream(request, reply)
+          if (acceptsEventStream(headers.accept)) return answerStream(request, reply)
           const pending = read(request).then((asked) => answer(request, asked))
           return sendRepresentation(request, reply, pending)
         },
