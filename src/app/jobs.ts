@@ -6,12 +6,16 @@ import { type Senders, sendDeliveries } from '../domain/delivery/send-deliveries
 import type { PaymentProvider } from '../domain/payment/provider.ts'
 import { type Mismatch, processDueRefunds } from '../domain/sale/refund/request-provider-refund.ts'
 import { sweepHolds } from '../domain/sale/release/expire-holds.ts'
+import { findTroubles, type Trouble } from '../domain/sale/report/count-backlog.ts'
 import { closeSessions } from '../domain/sale/settle/provider-session.ts'
+import { dropOfDeleted } from '../domain/webhook/manage-webhook.ts'
 import { sendWebhooks } from '../domain/webhook/send/send-webhooks.ts'
 import { instruments } from '../shared/instruments.ts'
 import { repeat } from '../shared/timers.ts'
 
 type Job = (stopping: AbortSignal) => Promise<unknown>
+/** Jobs by their names. */
+type Jobs = Record<string, Job>
 
 /** Dependencies of the background jobs. */
 type JobOptions = {
@@ -23,22 +27,25 @@ type JobOptions = {
   retention?: Job
   /** Reports money that does not match its payment, once each, for the operator. */
   onMismatch?: (mismatch: Mismatch) => void
+  /** Reports once a minute, in one process of all, what is late and why. */
+  onTrouble?: (trouble: Trouble) => void
   /** True if no other process uses the database, so that nobody has to be elected. */
   isAlone?: boolean
 }
 
 // Jobs that many processes do no faster than one: each run is a statement or two over all organizations. The
 // others claim a few rows each and wait for somebody else, so more processes do more of them.
-const jobsOfLeader = new Set(['sweep', 'feed', 'notices'])
+const jobsOfLeader = new Set(['sweep', 'feed', 'notices', 'troubles', 'deleted webhooks'])
 const pauseMs = 1_000
+const minuteMs = 60_000
 
 /** Starts the background jobs. Of all processes on a database one is elected to run those that gain nothing from
  *  more. `onError` receives each error and the name of its job. The returned function stops them, and resolves
  *  once running work has finished. */
 export function startJobs(options: JobOptions, onError: (error: unknown, job: string) => void) {
-  const { db, provider, senders, privateWebhooks, retention, onMismatch, isAlone } = options
+  const { db, provider, senders, privateWebhooks, retention, onMismatch, onTrouble, isAlone } = options
   // Leases and locks keep processes from doing the same work twice, so every process may run every job.
-  const jobs: Record<string, Job> = {
+  const jobs: Jobs = {
     sweep: () => sweepHolds(db),
     'ending sessions': () => closeSessions({ db, provider }),
     refunds: () => processDueRefunds(db, provider, onMismatch),
@@ -48,10 +55,16 @@ export function startJobs(options: JobOptions, onError: (error: unknown, job: st
     webhooks: (stopping) => sendWebhooks(db, { privateWebhooks, stopping }),
     ...(retention && { retention }),
   }
+  const jobsOfMinute: Jobs = {
+    'deleted webhooks': () => dropOfDeleted(db),
+    ...(onTrouble && {
+      troubles: async () => (await findTroubles(db, { provider: provider.name })).forEach(onTrouble),
+    }),
+  }
   const candidate = isAlone
     ? null
     : electLeader(db, { role: 'jobs', onError: (error) => onError(error, 'election') })
-  const stops = Object.entries(jobs).map(([name, run]) => {
+  const stops = Object.entries({ ...jobs, ...jobsOfMinute }).map(([name, run]) => {
     const measured: Job = async (stopping) => {
       if (jobsOfLeader.has(name) && candidate?.isLeader() === false) return
       const began = performance.now()
@@ -63,7 +76,8 @@ export function startJobs(options: JobOptions, onError: (error: unknown, job: st
         instruments.observer?.onJob(name, (performance.now() - began) / 1000, isOk)
       }
     }
-    return repeat(measured, { pauseMs }, (error) => onError(error, name))
+    const pauses = { pauseMs: name in jobsOfMinute ? minuteMs : pauseMs, firstMs: pauseMs }
+    return repeat(measured, pauses, (error) => onError(error, name))
   })
   return async () => {
     await Promise.all(stops.map((stop) => stop()))

@@ -1,8 +1,10 @@
 import { setTimeout } from 'node:timers/promises'
 import { and, eq, isNull, lte, sql } from 'drizzle-orm'
+import type { PgUpdateSetSource } from 'drizzle-orm/pg-core'
 import type { RetentionConfig } from '../../config/database.ts'
 import { inSeconds, nowMs } from '../../database/clock.ts'
 import type { Database } from '../../database/database.ts'
+import { errorCode } from '../../shared/errors.ts'
 import { removeMails, removeOldMails } from '../delivery/mail-folder.ts'
 import { organizations } from '../organization/table.ts'
 import { anonymizeEvent, listPastEvents } from './anonymize-events.ts'
@@ -90,13 +92,20 @@ export async function applyRetention(run: Run): Promise<void> {
     const isTheirs = eq(retentionTurns.organizationId, organizationId)
     const claimed = await db
       .update(retentionTurns)
-      .set({ dueAt: inSeconds(turnSeconds) })
+      .set({ dueAt: inSeconds(turnSeconds), attempts: sql`${retentionTurns.attempts} + 1` })
       .where(and(isTheirs, isDue))
       .returning()
     // Another process was first.
     if (claimed.length === 0) continue
-    await retainOrganization(organizationId, run)
-    if (stopping.aborted) await db.update(retentionTurns).set({ dueAt: sql`now()` }).where(isTheirs)
+    const note = (set: PgUpdateSetSource<typeof retentionTurns>) =>
+      db.update(retentionTurns).set(set).where(isTheirs)
+    try {
+      await retainOrganization(organizationId, run)
+    } catch (error) {
+      await note({ lastError: errorCode(error) ?? 'INTERNAL' })
+      throw error
+    }
+    await note({ attempts: 0, lastError: null, dueAt: stopping.aborted ? sql`now()` : undefined })
   }
 }
 
