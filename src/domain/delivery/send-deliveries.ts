@@ -16,8 +16,8 @@ export type Sender = (
   documents: [TicketDocument, ...TicketDocument[]],
 ) => Promise<void>
 
-/** Delivery failure, whose message is a code without personal data. A permanent failure is not retried, unless the
- *  server refuses all alike. */
+/** Delivery failure, whose message is a code without personal data. A permanent failure is final once it is confirmed
+ *  (`isFinal`). */
 export class Undelivered extends Error {
   readonly isPermanent: boolean
 
@@ -41,16 +41,25 @@ const maxAttempts = 24
 const maxPutOff = 5_000
 const pauses = { first: 30, max: 7200 }
 
-// Deliveries of the last minute that a server answered for good, by medium: true if it took them.
-const recentOf = perDatabase(() => {
-  const ofMinute = () => new LRUCache<string, boolean>({ max: 1_000, ttl: 60_000 })
-  return { email: ofMinute(), whatsapp: ofMinute() }
+// The last deliveries that each medium's server took or refused for good: when it first refused one, and its last answer.
+type Answer = { since: number; at: number; isTaken: boolean }
+const answersOf = perDatabase(() => {
+  const ofSome = () => new LRUCache<string, Answer>({ max: 1_000 })
+  return { email: ofSome(), whatsapp: ofSome() }
 })
 
-// A bad recipient is one among good ones. Where most are refused, it is the sender that is not wanted.
-function isAloneIn(recent: LRUCache<string, boolean>): boolean {
-  const taken = [...recent.values()]
-  return taken.filter(Boolean).length * 2 >= taken.length
+/** Notes a refusal, and reports whether it ends the delivery: if it was refused before, and most others were taken since.
+ *  A server that refuses all of them doesn't want the sender, and a person must act. */
+function isFinal(answers: LRUCache<string, Answer>, id: string): boolean {
+  const at = performance.now()
+  const before = answers.get(id)
+  answers.set(id, { since: before?.since ?? at, at, isTaken: false })
+  if (!before) return false
+  const since = [...answers].flatMap(([other, answer]) =>
+    other !== id && answer.at > before.since ? [answer] : [],
+  )
+  const taken = since.filter(({ isTaken }) => isTaken).length
+  return taken > 0 && taken * 2 >= since.length
 }
 
 /** Postpones deliveries beyond an organization's hourly limit, and its others that are due, by up to 68 minutes
@@ -84,8 +93,8 @@ async function withinHour(db: Database, claimed: Delivery[], perHour: number): P
 /** Sends due deliveries for some seconds at most, at least once. Any number of processes may run it: each
  *  claims its own rows, and a claim of a process that died expires after some minutes. A mail whose process
  *  died before it could record success is sent again under the same Message-ID. Paid tickets go first, and each
- *  organization has its share. Failures are retried with backoff; a delivery is `dead` after `maxAttempts` or a permanent
- *  refusal that most of the last minute's did not meet. */
+ *  organization has its share. Failures are retried with backoff; a delivery is `dead` after `maxAttempts`, or a second
+ *  permanent refusal while others were taken. */
 export async function sendDeliveries(db: Database, senders: Senders): Promise<void> {
   const limit = pLimit(limits.concurrency)
   // One connection is enough here, and leaves the others to checkouts.
@@ -93,7 +102,7 @@ export async function sendDeliveries(db: Database, senders: Senders): Promise<vo
   const inTurn = pLimit(1)
   const deliver = async (delivery: Delivery) => {
     const send = senders[delivery.medium]
-    const recent = recentOf(db)[delivery.medium]
+    const answers = answersOf(db)[delivery.medium]
     await inTurn(yieldToRequests)
     const [first, ...rest] = send ? await onDatabase(() => documentsToSend(db, delivery)) : []
     const isStillPending = and(
@@ -112,15 +121,15 @@ export async function sendDeliveries(db: Database, senders: Senders): Promise<vo
     } catch (error) {
       const failure = error instanceof Undelivered ? error : new Undelivered('INTERNAL', false)
       const { message: lastError, isPermanent } = failure
-      if (isPermanent) recent.set(delivery.id, false)
-      const isDead = (isPermanent && isAloneIn(recent)) || delivery.attempts >= maxAttempts
+      const isDead = (isPermanent && isFinal(answers, delivery.id)) || delivery.attempts >= maxAttempts
       const dueAt = inSeconds(backoff(delivery.attempts, pauses))
       await finish(isDead ? { status: 'dead', lastError } : { dueAt, lastError })
       if (isDead) senders.onDead(delivery.id, lastError)
       if (failure !== error) throw error
       return
     }
-    recent.set(delivery.id, true)
+    const at = performance.now()
+    answers.set(delivery.id, { since: at, at, isTaken: true })
     await finish({ status: 'sent', sentAt: sql`now()`, lastError: null })
   }
   const end = Date.now() + limits.runSeconds * 1000

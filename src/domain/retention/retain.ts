@@ -92,20 +92,22 @@ export async function applyRetention(run: Run): Promise<void> {
     const isTheirs = eq(retentionTurns.organizationId, organizationId)
     const claimed = await db
       .update(retentionTurns)
-      .set({ dueAt: inSeconds(turnSeconds), attempts: sql`${retentionTurns.attempts} + 1` })
+      .set({ dueAt: inSeconds(turnSeconds) })
       .where(and(isTheirs, isDue))
       .returning()
+    const [turn] = claimed
     // Another process was first.
-    if (claimed.length === 0) continue
+    if (!turn) continue
     const note = (set: PgUpdateSetSource<typeof retentionTurns>) =>
       db.update(retentionTurns).set(set).where(isTheirs)
     try {
       await retainOrganization(organizationId, run)
     } catch (error) {
-      await note({ lastError: errorCode(error) ?? 'INTERNAL' })
+      await note({ attempts: turn.attempts + 1, lastError: errorCode(error) ?? 'INTERNAL' })
       throw error
     }
-    await note({ attempts: 0, lastError: null, dueAt: stopping.aborted ? sql`now()` : undefined })
+    if (turn.attempts > 0) await note({ attempts: 0, lastError: null })
+    if (stopping.aborted) await note({ dueAt: sql`now()` })
   }
 }
 

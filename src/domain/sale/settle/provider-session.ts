@@ -75,6 +75,7 @@ const retryAt = secondsFromNow(
 )
 
 const { id, organizationId, status } = payments
+const { sessionId, attempts } = openSessions
 
 async function claimSessions(db: Database, provider: string) {
   const isDue = sql`${openSessions.provider} = ${provider} and ${openSessions.dueAt} <= ${nowMs}`
@@ -88,10 +89,10 @@ async function claimSessions(db: Database, provider: string) {
       const isOpen = and(eq(payments.organizationId, ofOrganization), isOfSession, payments.sessionOpen)
       return db
         .update(openSessions)
-        .set({ dueAt: retryAt, attempts: sql`${openSessions.attempts} + 1` })
+        .set({ dueAt: retryAt })
         .from(payments)
         .where(and(isOwnDue, isOpen, isFree))
-        .returning({ id, organizationId, status, sessionId: openSessions.sessionId })
+        .returning({ id, organizationId, status, sessionId, attempts })
     },
   )
 }
@@ -100,10 +101,10 @@ async function claimSessions(db: Database, provider: string) {
 // settled; null if the call failed, which is noted.
 async function closeAtProvider(
   { db, provider }: Pick<Services, 'db' | 'provider'>,
-  { id, organizationId, status, sessionId }: Awaited<ReturnType<typeof claimSessions>>[number],
+  { id, organizationId, status, sessionId, attempts }: Awaited<ReturnType<typeof claimSessions>>[number],
 ): Promise<(() => Promise<unknown>) | null> {
   const isThis = and(eq(openSessions.organizationId, organizationId), eq(openSessions.sessionId, sessionId))
-  const note = (set: { attempts?: number; lastError: string | null }) =>
+  const note = (set: { attempts: number; lastError: string | null }) =>
     db
       .update(openSessions)
       .set(set)
@@ -112,12 +113,12 @@ async function closeAtProvider(
     status === 'processing' ? provider.getSession(sessionId) : provider.expireSession(sessionId)
   const [answer] = await Promise.allSettled([ask()])
   if (answer.status === 'rejected') {
-    await note({ lastError: failureCode(answer.reason) })
+    await note({ attempts: attempts + 1, lastError: failureCode(answer.reason) })
     return null
   }
   const { value: outcome } = answer
   return async () => {
-    if (!outcome || outcome.kind === 'processing') await note({ attempts: 0, lastError: null })
+    if (attempts > 0) await note({ attempts: 0, lastError: null })
     const payment = outcome && (await findPaymentToSettle(db, organizationId, id))
     return payment && settlePayment(db, { payment, outcome, sessionId })
   }
