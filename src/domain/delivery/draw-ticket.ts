@@ -3,10 +3,11 @@ import { setImmediate, setTimeout } from 'node:timers/promises'
 import pLimit from 'p-limit'
 import type { TicketDocument } from './find-documents.ts'
 
-// Share of time that requests may use before deliveries pause. A pause is four times as long as the drawing before it, so
-// that paid tickets go out while people buy: deliveries have a fifth of the time of a process, however busy it is.
+// Share of time that requests may use before deliveries pause. A pause is four times as long as the drawing before it, a
+// tenth of a second at most, so that paid tickets go out while people buy: deliveries have a fifth of the time of a
+// process, however busy it is.
 const maxBusy = 0.6
-const pauses = { perDrawing: 4, minMs: 20, maxMs: 200 }
+const pauses = { perDrawing: 4, minMs: 20, maxMs: 100 }
 // Shorter intervals are too noisy to measure.
 const minMilliseconds = 50
 

@@ -95,5 +95,10 @@ export async function findTroubles(db: Connection, asked: Asked): Promise<Troubl
   return [...late, ...failing].filter(({ count }) => count > 0)
 }
 
+const codesForPerson = new Set([
+  ...['HTTP_401', 'HTTP_403', 'EAUTH'],
+  ...['SMTP_530', 'SMTP_534', 'SMTP_535', 'SMTP_538'],
+])
+
 /** Reports whether a person must act before a job can succeed: credentials are refused, or lack a right. */
-export const needsPerson = (code: string): boolean => /^(HTTP_40[13]|SMTP_53[0458]|EAUTH)$/.test(code)
+export const needsPerson = (code: string): boolean => codesForPerson.has(code)
