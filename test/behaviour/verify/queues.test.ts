@@ -1,7 +1,10 @@
+// Runs in: postgres, citus
+
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runSql } from '../../../src/database/database.ts'
 import { deliveries } from '../../../src/domain/delivery/table.ts'
+import { events } from '../../../src/domain/event/table.ts'
 import { importCatalogue } from '../../../src/domain/import/import-catalogue.ts'
 import { openSessions } from '../../../src/domain/payment/queue/table.ts'
 import { refunds as refundTable } from '../../../src/domain/refund/table.ts'
@@ -114,7 +117,7 @@ const causes: Record<QueueName, Cause> = {
     async happens() {
       await sale.checkOut()
       await endHolds(sale.db, sql`status = 'pending'`)
-      await sale.db.execute(sql`update holds set expires_at = expires_at - interval '11 minutes'`)
+      await sale.db.execute(sql`update holds set expires_at = now() - interval '11 minutes'`)
     },
   },
   retention: {
@@ -151,8 +154,10 @@ const causes: Record<QueueName, Cause> = {
       const [event] = deliveryCatalogue.events ?? []
       const start_date = '2099-07-11T23:30:00.000Z'
       await importCatalogue(sale.db, { ...deliveryCatalogue, events: [{ ...event, start_date }] })
-      const earlier = sql`to_jsonb(((moved_from ->> 'since')::timestamptz - interval '11 minutes')::text)`
-      await sale.db.execute(sql`update events set moved_from = jsonb_set(moved_from, '{since}', ${earlier})`)
+      const [moved] = await sale.db.select({ from: events.movedFrom }).from(events)
+      expect(moved?.from).toMatchObject({ since: expect.any(String) })
+      const since = new Date(Date.now() - 660_000).toISOString()
+      await sale.db.update(events).set({ movedFrom: Object.assign({ ...moved?.from }, { since }) as never })
     },
   },
 }
