@@ -14,8 +14,6 @@ import { instruments } from '../shared/instruments.ts'
 import { repeat } from '../shared/timers.ts'
 
 type Job = (stopping: AbortSignal) => Promise<unknown>
-/** Jobs by their names. */
-type Jobs = Record<string, Job>
 
 /** Dependencies of the background jobs. */
 type JobOptions = {
@@ -35,7 +33,8 @@ type JobOptions = {
 
 // Jobs that many processes do no faster than one: each run is a statement or two over all organizations. The
 // others claim a few rows each and wait for somebody else, so more processes do more of them.
-const jobsOfLeader = new Set(['sweep', 'feed', 'notices', 'troubles', 'deleted webhooks'])
+const jobsOfMinute = new Set(['troubles', 'deleted webhooks'])
+const jobsOfLeader = new Set(['sweep', 'feed', 'notices', ...jobsOfMinute])
 const pauseMs = 1_000
 const minuteMs = 60_000
 
@@ -45,7 +44,7 @@ const minuteMs = 60_000
 export function startJobs(options: JobOptions, onError: (error: unknown, job: string) => void) {
   const { db, provider, senders, privateWebhooks, retention, onMismatch, onTrouble, isAlone } = options
   // Leases and locks keep processes from doing the same work twice, so every process may run every job.
-  const jobs: Jobs = {
+  const jobs: Record<string, Job> = {
     sweep: () => sweepHolds(db),
     'ending sessions': () => closeSessions({ db, provider }),
     refunds: () => processDueRefunds(db, provider, onMismatch),
@@ -54,8 +53,6 @@ export function startJobs(options: JobOptions, onError: (error: unknown, job: st
     delivery: () => sendDeliveries(db, senders),
     webhooks: (stopping) => sendWebhooks(db, { privateWebhooks, stopping }),
     ...(retention && { retention }),
-  }
-  const jobsOfMinute: Jobs = {
     'deleted webhooks': () => dropOfDeleted(db),
     ...(onTrouble && {
       troubles: async () => (await findTroubles(db, { provider: provider.name })).forEach(onTrouble),
@@ -64,7 +61,7 @@ export function startJobs(options: JobOptions, onError: (error: unknown, job: st
   const candidate = isAlone
     ? null
     : electLeader(db, { role: 'jobs', onError: (error) => onError(error, 'election') })
-  const stops = Object.entries({ ...jobs, ...jobsOfMinute }).map(([name, run]) => {
+  const stops = Object.entries(jobs).map(([name, run]) => {
     const measured: Job = async (stopping) => {
       if (jobsOfLeader.has(name) && candidate?.isLeader() === false) return
       const began = performance.now()
@@ -76,7 +73,7 @@ export function startJobs(options: JobOptions, onError: (error: unknown, job: st
         instruments.observer?.onJob(name, (performance.now() - began) / 1000, isOk)
       }
     }
-    const pauses = { pauseMs: name in jobsOfMinute ? minuteMs : pauseMs, firstMs: pauseMs }
+    const pauses = { pauseMs: jobsOfMinute.has(name) ? minuteMs : pauseMs, firstMs: pauseMs }
     return repeat(measured, pauses, (error) => onError(error, name))
   })
   return async () => {

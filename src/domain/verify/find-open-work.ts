@@ -38,6 +38,7 @@ const questionsOf = (provider: string): Record<string, Question> => ({
   },
 })
 
+const nobodyWorks = 'no process does its background work, or they are too few: look at their logs'
 const ofProvider = 'the provider is out of reach, or refuses the key or its rights: docs/payments.md'
 const ofDatabase = 'the log says why a background job failed'
 
@@ -58,12 +59,7 @@ const lateMinutes = 10
 
 function workOf({ queue, code, count }: Trouble): Work {
   const [jobs, ifFailing] = queueTexts[queue]
-  if (code === 'LATE')
-    return {
-      name: `${jobs}, late`,
-      count,
-      advice: 'no process does its background work, or they are too few: look at their logs',
-    }
+  if (code === 'LATE') return { name: `${jobs}, late`, count, advice: nobodyWorks }
   const advice = needsPerson(code) ? `it is refused until a person acts: ${ifFailing}` : ifFailing
   return { name: `${jobs}, failing with ${code}`, count, advice }
 }

@@ -4,7 +4,7 @@ import { nowMs } from '../../../database/clock.ts'
 import type { Connection } from '../../../database/database.ts'
 import { holds, isOfHold } from '../../payment/queue/table.ts'
 import { isHolding, payments } from '../../payment/table.ts'
-import { isOverdue, type Queue, type QueueName, queueEntries, queues } from './queues.ts'
+import { before, type Queue, type QueueName, queueEntries, queues } from './queues.ts'
 
 /** Work that waits for the background jobs, counted up to 10,000 of each kind, by queue: jobs that are due, those that are
  *  late, those that fail again and again, and those that were given up. Of holds also those of payments by status, and of
@@ -27,7 +27,7 @@ const ordered = new Set<QueueName>(['sessions', 'holds'])
 
 function due([name, { table, dueAt, waits, failing = sql`false` }]: [QueueName, Queue]): SQL {
   const order = ordered.has(name) ? sql`order by ${dueAt}` : sql``
-  const isLate = sql`${isOverdue({ dueAt })} and not (${failing})`
+  const isLate = sql`${dueAt} <= ${before} and not (${failing})`
   const rows = sql`select (${isLate}) as is_late from ${sql.raw(table)} where ${waits} and ${dueAt} <= ${nowMs} ${order}`
   return row(name, `'due', count(*), 'late', count(*) filter (where is_late)`, rows)
 }
@@ -75,10 +75,9 @@ async function read(db: Connection, { provider, minutes = 1 }: Asked) {
 }
 
 /** Counts work that waits for the background jobs, for an operator: open sessions of the provider that money
- *  is taken through, and everything else of all providers. A job that is due is late after `minutes`, one by default.
- *  Works on all organizations. */
-export async function countBacklog(db: Connection, provider: string, minutes?: number): Promise<Backlog> {
-  const { backlog, failing } = await read(db, { provider, minutes })
+ *  is taken through, and everything else of all providers. Works on all organizations. */
+export async function countBacklog(db: Connection, provider: string): Promise<Backlog> {
+  const { backlog, failing } = await read(db, { provider })
   for (const [name, { failing: canFail, isTheirs }] of queueEntries) {
     if (!canFail) continue
     const own = failing.filter(({ queue }) => queue === name).reduce((sum, { count }) => sum + count, 0)
@@ -88,7 +87,8 @@ export async function countBacklog(db: Connection, provider: string, minutes?: n
   return backlog
 }
 
-/** Lists what is late, by queue and code, and how much. */
+/** Lists what is late or fails, by queue and code, and how much. A job that is due is late after `minutes`, one by
+ *  default. */
 export async function findTroubles(db: Connection, asked: Asked): Promise<Trouble[]> {
   const { backlog, failing } = await read(db, asked)
   const late = queueEntries.map(([queue]) => ({ queue, code: 'LATE', count: backlog[queue].late ?? 0 }))

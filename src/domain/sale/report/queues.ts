@@ -19,11 +19,8 @@ export type Queue = {
   isTheirs?: boolean
 }
 
-/** Parameter: minutes after which a job that is due is late. */
-const since = sql`now() - ${placeholder('minutes')}::float8 * interval '1 minute'`
-
-/** Condition that a queue's job is late by its time alone. */
-export const isOverdue = ({ dueAt }: Pick<Queue, 'dueAt'>) => sql`${dueAt} <= ${since}`
+/** Time before which a job must have been due to be late: as many minutes ago as the parameter `minutes` says. */
+export const before = sql`now() - ${placeholder('minutes')}::float8 * interval '1 minute'`
 
 const wasTried = sql.raw(`attempts >= ${triesOfFailing}`)
 
@@ -47,7 +44,7 @@ export const queues = {
   webhooks: {
     ...toWebhooks,
     waits: toThose(sql`failing_since is null and (paused_until is null or paused_until <= ${nowMs})`),
-    failing: sql`(${toThose(sql`failing_since <= ${since}`)} or ${toThose(sql`true`)} and ${wasTried})`,
+    failing: sql`(${toThose(sql`failing_since <= ${before}`)} or ${toThose(sql`true`)} and ${wasTried})`,
     isTheirs: true,
   },
   // A provider that has taken a refund may decide for days.
