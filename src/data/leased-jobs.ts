@@ -58,18 +58,16 @@ export async function claimByOrganization<Row>(
   return claimed
 }
 
-type Found = { organizationId: string; isLess: boolean; turn: number; since: number }
-
 // Finds due rows of all organizations in turns: the first of each, then the second of each, and those that are `isLess`
 // after all others. Walks from one organization to the next by an index on (organization, `isLess`, `due_at`), so that it
 // reads as many rows of each as it may return, however many are due.
-async function findInTurns(db: Database, table: DueTable, isLess: SQL, limit: number): Promise<Found[]> {
+function findInTurns(db: Database, table: DueTable, isLess: SQL, limit: number) {
   const { organizationId, dueAt } = table
   const waits = sql`${table.status} = 'pending'`
-  const rows = (from: SQL, isOf: SQL, partition: SQL) => sql`
-    select ${organizationId} as "organizationId", ${isLess} as "isLess", extract(epoch from ${dueAt})::float8 as since,
-      (row_number() over (${partition} order by ${dueAt}))::integer as turn
-    from ${from} where ${isOf} and ${waits} and ${dueAt} <= ${nowMs}`
+  const rows = (isOf: SQL, partition: SQL) => sql`
+    select ${organizationId} as "organizationId", ${isLess} as "isLess", ${dueAt} as since,
+      row_number() over (${partition} order by ${dueAt}) as turn
+    from ${table} where ${isOf} and ${waits} and ${dueAt} <= ${nowMs}`
   const next = (condition: SQL) =>
     sql`(select ${organizationId} from ${table} where ${waits} and ${condition} order by 1 limit 1)`
   const walk = sql`
@@ -78,15 +76,18 @@ async function findInTurns(db: Database, table: DueTable, isLess: SQL, limit: nu
       union all select ${next(sql`${organizationId} > owner`)} from owners where owner is not null
     )
     select due.* from owners cross join unnest(array[false, true]) as less cross join lateral (
-      ${rows(sql`${table}`, sql`${organizationId} = owner and ${isLess} = less`, sql``)}
+      ${rows(sql`${organizationId} = owner and ${isLess} = less`, sql``)}
       order by ${dueAt} limit ${limit}) as due`
   // No statement walks over several servers: each reads all that is due there.
-  const found = await findEverywhere<Found>(db, table, (from) => {
-    const all = rows(from, sql`true`, sql`partition by ${organizationId}, ${isLess}`)
-    return sql`select * from (${mustClaimByOrganization(db) ? all : walk}) as due where turn <= ${limit}
-      order by "isLess", turn, since limit ${limit}`
-  })
-  return found.sort((a, b) => +a.isLess - +b.isLess || a.turn - b.turn || a.since - b.since).slice(0, limit)
+  const all = (isAsked: SQL) => rows(isAsked, sql`partition by ${organizationId}, ${isLess}`)
+  return findEverywhere<{ organizationId: string }>(
+    db,
+    organizationId,
+    (
+      isAsked,
+    ) => sql`select "organizationId" from (${mustClaimByOrganization(db) ? all(isAsked) : walk}) as due
+      where turn <= ${limit} order by "isLess", turn, since limit ${limit}`,
+  )
 }
 
 /** Claims up to `limit` due rows under a lease of `leaseSeconds`: a share of each organization, so that a large backlog of

@@ -152,8 +152,9 @@ export async function dropOfDeleted(db: Database): Promise<void> {
     and ${webhookId} = any(array(select ${webhooks.id} from ${webhooks} where ${webhooks.status} = 'deleted'))`
   const found = await findEverywhere<{ organizationId: string }>(
     db,
-    webhookDeliveries,
-    (from) => sql`select distinct ${organizationId} as "organizationId" from ${from} where ${isOfDeleted}`,
+    organizationId,
+    (isAsked) => sql`
+      select distinct ${organizationId} as "organizationId" from ${webhookDeliveries} where ${isAsked} and ${isOfDeleted}`,
   )
   for (const own of found)
     await db.delete(webhookDeliveries).where(and(eq(organizationId, own.organizationId), isOfDeleted))
