@@ -8,6 +8,7 @@ import { requireWritable } from '../shared/files.ts'
 import { type DatabaseOptions, logger, type OpenDatabase, readiness } from './database.ts'
 import { type FolderLock, lockFolder } from './lock-folder.ts'
 import { migrate, type RunStatement } from './migrate.ts'
+import { unusable } from './pool/failures.ts'
 
 // Every statement passes this method, closing as well.
 function requireHeldBeforeEach(client: PGlite, lock: FolderLock): void {
@@ -87,8 +88,9 @@ async function load(backup: Buffer, folder: string): Promise<void> {
   // Unpacked here, because PGlite lets a damaged archive end the process.
   const loadDataDir = new Blob([await promisify(gunzip)(backup)], { type: 'application/x-tar' })
   const client = await PGlite.create(folder, { loadDataDir })
-  // Fails where it is a backup of something else.
-  await client.query('select from drizzle.__drizzle_migrations').finally(() => client.close())
+  const unready = await readiness(drizzle(client))().finally(() => client.close())
+  // Missing tables have a code: it is a backup of something else. An older release's are brought up to date later.
+  if (unready?.code || unready?.reason === 'TABLES_OLDER') throw unusable(unready)
 }
 
 /** Puts a backup into the folder of the embedded database. Refuses a folder that a process has open, one that is not

@@ -17,6 +17,8 @@ const problems = {
   POOLER_UNDECLARED:
     'DATABASE_URL leads to a pooler: set DATABASE_POOLER=transaction, and DIRECT_DATABASE_URL to the address of the database itself',
   MIGRATIONS_MISSING: 'the tables are missing or not up to date: run npm run migrate',
+  TABLES_OLDER:
+    'the tables of this database are older than the first release, and there is no way on from them: begin with an empty database, and import the catalogue again',
   DISTRIBUTING: 'the tables are being distributed, or were in part: run npm run distribute again, to its end',
   READ_ONLY: 'the database is read-only: see DATABASE_URL',
 }
@@ -24,6 +26,12 @@ const problems = {
 /** Describes a reason with the setting to look at: the one that has the address. */
 export const problemOf = (reason: Unready['reason'], setting = 'DATABASE_URL'): string =>
   problems[reason].replace(/\bDATABASE_URL/, setting)
+
+/** Creates an error that says why a database can't be used, and which setting to look at. */
+export function unusable({ reason, code }: Unready, setting?: string): Error {
+  const problem = problemOf(reason, setting)
+  return new Error(`${problem.charAt(0).toUpperCase()}${problem.slice(1)}${code ? ` (${code})` : ''}`)
+}
 
 // A certificate that isn't accepted, or a peer that speaks no TLS, in the words of Node and OpenSSL.
 const tlsFailure =
