@@ -45,7 +45,7 @@ async function askService(args: string[]): Promise<CommandResult | null> {
   // The command reports settings that are wrong.
   const config = tryParse(readConfig)
   if (!config || config.databaseUrl || args[0] === 'restore') return null
-  return askServingProcess(config.dataDir, args)
+  return askServingProcess(config.dataDir, args, process.getuid?.())
 }
 
 const access = {
