@@ -10,6 +10,9 @@ export type Unready = {
  *  address was tried. */
 const problems = {
   UNREACHABLE: 'the database is out of reach: see DATABASE_URL',
+  TOO_MANY_CONNECTIONS:
+    'the database has no connection left for this role: raise its limit (max_connections), or run fewer processes',
+  STARTING: 'the database starts or shuts down, and takes no connections',
   ACCESS_REFUSED:
     'the database refuses the role, its password, its certificate or the name of the database: see DATABASE_URL',
   TLS_FAILED:
@@ -38,6 +41,7 @@ const tlsFailure =
   /^ERR_(SSL|TLS|OSSL)_|CERT|CRL|^UNABLE_TO_VERIFY|^INVALID_(CA|PURPOSE)$|^(HOSTNAME_MISMATCH|PATH_LENGTH_EXCEEDED|EPROTO)$/
 const tablesMissing = /^(42P01|3F000)$/
 const accessRefused = /^(28\w{3}|3D000|42501)$/
+const starting = /^57P0[1-3]$/
 
 /** Creates an error with a code, like the driver's own. */
 export const connectionError = (message: string, code: string, cause?: unknown) =>
@@ -62,6 +66,8 @@ export function unreadyBecause(error: unknown): Unready {
   const code = errorCode(error)
   if (tablesMissing.test(code ?? '')) return { reason: 'MIGRATIONS_MISSING', code }
   if (accessRefused.test(code ?? '')) return { reason: 'ACCESS_REFUSED', code }
+  if (code === '53300') return { reason: 'TOO_MANY_CONNECTIONS', code }
+  if (starting.test(code ?? '')) return { reason: 'STARTING', code }
   if (isTlsFailure(error)) return { reason: 'TLS_FAILED', code }
   return { reason: isFromPooler(error) ? 'POOLER_UNDECLARED' : 'UNREACHABLE', code }
 }

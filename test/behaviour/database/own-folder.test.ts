@@ -120,3 +120,20 @@ test('a backup is for its user alone, though somebody left an open file for it',
   await localFiles.write(file, Buffer.from('backup'))
   expect([(await stat(file)).mode & 0o777, await readFile(file, 'utf8')]).toEqual([0o600, 'backup'])
 })
+
+test('a full disk is told with the folder and its setting', async () => {
+  await mkdir(folder)
+  const isMounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', folder]).status === 0
+  console.log(isMounted ? 'a file system of 64 kB is full' : 'no file system can be mounted')
+  if (!isMounted) return
+  try {
+    await chmod(folder, 0o700)
+    await writeFile(join(folder, 'letters'), Buffer.alloc(60_000)).catch(() => {})
+    await writeFile(join(folder, 'more'), Buffer.alloc(60_000)).catch(() => {})
+    await expect(open()).rejects.toThrow(
+      `The folder ${folder} (DATA_DIR) can't be written (ENOSPC): make room on its disk, or name another.`,
+    )
+  } finally {
+    spawnSync('umount', ['-l', folder])
+  }
+})
