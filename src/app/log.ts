@@ -36,7 +36,8 @@ function openLines(fd: number): Log {
     if (waiting === '' && rest.length === 0) return
     // After a line whose end was dropped.
     const isTorn = rest.length === 0 && lastByte !== lineBreak
-    const bytes = Buffer.concat([rest, Buffer.from(isTorn ? `\n${waiting}` : waiting)])
+    const added = Buffer.from(isTorn ? `\n${waiting}` : waiting)
+    const bytes = added.length > 0 ? Buffer.concat([rest, added]) : rest
     waiting = ''
     rest = Buffer.alloc(0)
     let done = 0
@@ -54,6 +55,7 @@ function openLines(fd: number): Log {
   }
   return {
     write(line) {
+      if (rest.length === 0 && waiting.length > maxWaiting) flush()
       if (rest.length + waiting.length > maxWaiting) return drop(1)
       waiting += line
       if (!isScheduled) setImmediate(flush)

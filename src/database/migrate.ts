@@ -108,10 +108,9 @@ async function applyStatement(run: RunStatement, statement: string): Promise<voi
  *  before it stay. A file with the line `-- migrate: no transaction` runs statement by statement instead, for
  *  statements that PostgreSQL allows in no transaction (`concurrently`) or that should be committed in parts.
  *  Each of its statements must be safe to repeat, because the file starts over if the process dies in the
- *  middle. An unfinished index is recreated. Tables without the first file, or with another
- *  text of any, are refused. Throws with the name of
- *  the file if a lock can't be taken in `maxTries`. The caller must hold a lock that keeps other processes from
- *  migrating at the same time. */
+ *  middle. An unfinished index is recreated. Tables without the first file, or with another text of any, are
+ *  refused. Throws with the name of the file if a lock can't be taken in `maxTries`. The caller must hold a lock
+ *  that keeps other processes from migrating at the same time. */
 export async function migrate(run: RunStatement, options: MigrateOptions = {}): Promise<void> {
   const { onWait = () => {}, folder = migrations.migrationsFolder } = options
   const { maxTries = defaultMaxTries, backoffMs = defaultBackoffMs } = options

@@ -131,8 +131,9 @@ async function load(backup: Buffer, folder: string): Promise<void> {
   const loadDataDir = new Blob([await promisify(gunzip)(backup)], { type: 'application/x-tar' })
   const client = await createIn(folder, { loadDataDir })
   const unready = await readiness(drizzle(client))().finally(() => client.close())
-  // Missing tables have a code: it is a backup of something else. An older release's are brought up to date later.
-  if (unready?.code || unready?.reason === 'TABLES_OLDER') throw unusable(unready)
+  // An older release's tables are brought up to date later: without any, there is a code.
+  if (unready?.code) throw new Error(`no tables of this service are in it: ${unready.code}`)
+  if (unready?.reason === 'TABLES_OLDER') throw unusable(unready)
 }
 
 /** Puts a backup into the folder of the embedded database. Refuses a folder that a process has open, one that is not

@@ -109,9 +109,8 @@ export function createRateLimits(db: Database, { rateLimit, publishableRateLimit
       })
       let isTold = trustProxy !== false
       app.addHook('onResponse', (request, reply, done) => {
-        const isOfProxy =
-          request.headers['x-forwarded-for'] !== undefined && request.limitKey.includes('address ')
-        if (!isTold && reply.statusCode === 429 && isOfProxy) {
+        const isTelling = !isTold && reply.statusCode === 429 && request.limitKey.includes('address ')
+        if (isTelling && request.headers['x-forwarded-for'] !== undefined) {
           isTold = true
           app.log.warn(behindProxy)
         }

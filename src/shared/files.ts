@@ -48,13 +48,8 @@ export async function makeOwnFolder(folder: string, setting: string, isOwn: (nam
   if ((mode & 0o077) === 0) return
   // Never a folder that users share, such as /tmp, nor one that serves something else.
   const isTaken = (mode & 0o1000) === 0 && isOwn(await readdir(folder))
-  const isClosed =
-    isTaken &&
-    (await chmod(folder, 0o700).then(
-      () => true,
-      () => false,
-    ))
-  if (!isClosed && (mode & 0o022) !== 0)
+  const isRefused = !isTaken || (await chmod(folder, 0o700).catch(() => true))
+  if (isRefused && (mode & 0o022) !== 0)
     throw new Error(`Others may write in the folder ${folder}: set ${setting} to one of this user alone.`)
 }
 

@@ -24,7 +24,12 @@ const opened: Gateway[] = []
 async function open(settings: Record<string, string> = {}): Promise<Gateway> {
   lines = []
   const onLog = (line: string) => lines.push(line)
-  const gateway = await startGateway({ database, companion, settings: { LOG_LEVEL: 'warn', ...settings }, onLog })
+  const gateway = await startGateway({
+    database,
+    companion,
+    settings: { LOG_LEVEL: 'warn', ...settings },
+    onLog,
+  })
   opened.push(gateway)
   return gateway
 }
