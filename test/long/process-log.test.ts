@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { createTestDatabase, type TestDatabase } from '../support/harness.ts'
 import { parseMetrics, sumOf } from '../support/metrics.ts'
 import { mustStartServer } from '../support/processes.ts'
@@ -72,6 +72,7 @@ test.each([
 test('a service whose database is away says so a few times a minute, and when it is told to shut down', async () => {
   const DATABASE_URL = `postgres://nobody@127.0.0.1:${await freePort()}/none`
   const service = await mustStartServer({ DATABASE_URL, DRAIN_SECONDS: '1' })
+  onTestFinished(() => void service.child.kill('SIGKILL'))
   const lines = () =>
     service
       .output()

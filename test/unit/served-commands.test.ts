@@ -75,15 +75,21 @@ test('a backup writes its file, and reads none', async () => {
   expect(await readFile(file, 'utf8')).toBe('junk')
 })
 
-test.each([
-  ['doctor', '/etc/hostname'],
-  ['key', 'issue', 'channel', '--name', '/etc/hostname', '--organization', '/etc/hostname'],
-  ['--nonsense', '/etc/hostname'],
-  ['key', 'revoke', '/etc/hostname'],
-])('words that are no files are none: %s', async (...args) => {
-  const answers = await serve([{ read: '/etc/hostname' }, { write: '/etc/hostname', bytes }])
-  await askServingProcess(folder, args, uid)
-  expect(answers).toEqual([refused, refused])
+test('words that are no files are none', async () => {
+  const file = join(folder, 'other')
+  await writeFile(file, 'secret')
+  for (const args of [
+    ['doctor', file],
+    ['key', 'issue', 'channel', '--name', file, '--organization', file],
+    ['--nonsense', file],
+    ['key', 'revoke', file],
+  ]) {
+    const answers = await serve([{ read: file }, { write: file, bytes }])
+    await askServingProcess(folder, args, uid)
+    expect([args, answers]).toEqual([args, [refused, refused]])
+    await new Promise((done) => server.close(done))
+  }
+  expect(await readFile(file, 'utf8')).toBe('secret')
 })
 
 test('a socket of another user is told of no command', async () => {
