@@ -10,7 +10,7 @@ import {
   stat,
   writeFile,
 } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { dirname, join } from 'node:path'
 import { errorCode } from './errors.ts'
 
 /** Files of whoever runs a command. */
@@ -50,7 +50,9 @@ export async function makeOwnFolder(folder: string, setting: string, isOwn: (nam
   const isTaken = (mode & 0o1000) === 0 && isOwn(await readdir(folder))
   const isRefused = !isTaken || (await chmod(folder, 0o700).catch(() => true))
   if (isRefused && (mode & 0o022) !== 0)
-    throw new Error(`Others may write in the folder ${folder}: set ${setting} to one of this user alone.`)
+    throw new Error(
+      `Others may write in the folder ${folder}: set ${setting} to one of this user alone, such as ${join(folder, 'boxoffice')}.`,
+    )
 }
 
 /** Throws an error that names the setting unless this process may write in a folder, or make it. Makes

@@ -104,7 +104,7 @@ test('a folder that users share is refused, and left as it is', async () => {
     await mkdir(join(folder, name), { recursive: true })
     await chmod(folder, mode)
     await expect(open()).rejects.toThrow(
-      `Others may write in the folder ${folder}: set DATA_DIR to one of this user alone.`,
+      `Others may write in the folder ${folder}: set DATA_DIR to one of this user alone, such as ${join(folder, 'boxoffice')}.`,
     )
     expect((await stat(folder)).mode & 0o7777).toBe(mode)
     expect(await readdir(folder)).toEqual([name])
