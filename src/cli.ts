@@ -4,18 +4,12 @@ import { showProgress } from './app/show-progress.ts'
 import { parseConfig } from './config/config.ts'
 import type { MigrationWait, OpenDatabase } from './database/database.ts'
 import { openDatabase, openReplicas } from './database/open.ts'
-import { isConnectionFailure, problemOf, type Unready, unreadyBecause } from './database/pool/failures.ts'
+import { isConnectionFailure, unreadyBecause, unusable } from './database/pool/failures.ts'
 import { tryParse } from './shared/parse.ts'
 
 // Written to standard error, because standard output may be JSON.
 const reportWait = ({ file, tries, pauseMs }: MigrationWait) =>
   console.error(`${file} waits for a lock (try ${tries}): again in ${pauseMs / 1000} s`)
-
-// Says which setting to look at where the database can't be used, instead of what the driver says.
-const unusable = ({ reason, code }: Unready, setting?: string) => {
-  const problem = problemOf(reason, setting)
-  return new Error(`${problem.charAt(0).toUpperCase()}${problem.slice(1)}${code ? ` (${code})` : ''}`)
-}
 
 // Commands take no payments and send no mails, so what production asks of those does not apply.
 const readConfig = () => parseConfig({ ...process.env, NODE_ENV: undefined })
@@ -51,7 +45,7 @@ async function askService(args: string[]): Promise<CommandResult | null> {
   // The command reports settings that are wrong.
   const config = tryParse(readConfig)
   if (!config || config.databaseUrl || args[0] === 'restore') return null
-  return askServingProcess(config.dataDir, args)
+  return askServingProcess(config.dataDir, args, process.getuid?.())
 }
 
 const access = {

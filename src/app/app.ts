@@ -20,7 +20,7 @@ import { limitResponseTime } from '../http/limit-response-time.ts'
 import { serializeError } from '../http/mask-error.ts'
 import { answerUnknownRoutes } from '../http/not-found.ts'
 import { addCors } from '../http/public-cors.ts'
-import { publicUrlOf } from '../http/public-url.ts'
+import { localRequests, publicUrlOf } from '../http/public-url.ts'
 import { requestIdOf } from '../http/request-id.ts'
 import { logRequests } from '../http/request-log.ts'
 import { readTarget, refuseMalformedRequests } from '../http/request-target.ts'
@@ -29,7 +29,9 @@ import type { Services } from '../request/context.ts'
 import { createRateLimits } from '../request/rate-limits.ts'
 import { sendRefusal } from '../rest/error-body.ts'
 import { addDocumentation } from '../rest/openapi/add-documentation.ts'
+import { examplesFor } from '../rest/openapi/example-ids.ts'
 import { addRoute, validatorCompiler } from '../rest/route.ts'
+import { makeOnce } from '../shared/make-once.ts'
 import { requestLimits } from '../shared/request-limits.ts'
 import type { Companion } from './companion.ts'
 import { logFormatters } from './log.ts'
@@ -143,13 +145,16 @@ export async function createApp({
     return app
   }
   const { publicUrl } = services
-  const findExamples = companion?.findExamples
+  const warnOfOthers = makeOnce(async () =>
+    app.log.warn('a page was asked for by a name that is not of this machine alone: it shows no secret keys'),
+  )
+  const examplesOf = examplesFor(companion?.findExamples, localRequests(config), warnOfOthers)
   // First, because the documentation is of the routes after it.
   await companion?.addTo(app, publicUrl)
-  addDocumentation(app, { webhooks: sentMessages, publicUrl, findExamples })
+  addDocumentation(app, { webhooks: sentMessages, publicUrl, examplesOf })
   addHealth(app, whyUnready)
   addHome(app, printedSchema, { isOpen: !config.trustedDocumentsOnly, first: companion?.link })
-  await addGraphql(app, services, config, { findExamples, isLeaving })
+  await addGraphql(app, services, config, { examplesOf, isLeaving })
   for (const route of channelRoutes) addRoute(app, services, config.channelsBasePath, route)
   for (const route of integrationRoutes) addRoute(app, services, config.integrationsBasePath, route)
   // These need no API key: the URL contains a secret token, or the request is signed.

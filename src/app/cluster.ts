@@ -25,7 +25,8 @@ async function exitCodeOf(worker: Worker): Promise<number> {
 export async function runWorkers(config: Config): Promise<void> {
   const { webConcurrency, logLevel, logFormat, shutdownSeconds, drainSeconds, metricsPort, host } = config
   const options = { level: logLevel, base: { pid: process.pid }, formatters: logFormatters }
-  const logTo = await openLog(logFormat, process.stdout.isTTY)
+  const logTo = await openLog(logFormat, process.stdout)
+  process.once('exit', logTo.flush)
   const log = pino(options, logTo)
   if (metricsPort !== undefined) {
     const { serveMetrics } = await import('../telemetry/metrics-server.ts')
@@ -75,6 +76,10 @@ export async function runWorkers(config: Config): Promise<void> {
   }
 
   // The workers drain, so the primary itself stops at once.
-  onShutdown({ drainSeconds: 0, leave: () => {}, stop: () => void stop() })
+  onShutdown({
+    drainSeconds: 0,
+    leave: () => log.info({ workers: workers.size }, 'told to shut down: so are its processes'),
+    stop: () => void stop(),
+  })
   start(0)
 }

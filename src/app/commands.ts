@@ -6,6 +6,7 @@ import { catalogueCommands } from '../domain/import/commands.ts'
 import { retentionCommands } from '../domain/retention/commands.ts'
 import { type Problem, Refusal } from '../shared/errors.ts'
 import { type Files, localFiles } from '../shared/files.ts'
+import { tryParse } from '../shared/parse.ts'
 import { databaseCommands } from './database-commands.ts'
 import type { Access } from './doctor.ts'
 import { describeError } from './log.ts'
@@ -117,6 +118,13 @@ function prepare(words: string[], input: Record<string, unknown>) {
     if (!(error instanceof Refusal)) throw error
     throw new UsageError(error.problems.map((problem) => usageMistake(name, problem)).join('\n'))
   }
+}
+
+/** Files that a command reads and writes, as its arguments name them. */
+export function filesIn(args: string[]): Record<'read' | 'write', string[]> {
+  const [name = '', ...paths] = tryParse(() => readArguments(args))?.positionals ?? []
+  const named = positionalNames[name] === 'file' ? paths : []
+  return name === 'backup' ? { read: [], write: named } : { read: named, write: [] }
 }
 
 async function run(args: string[], access: Access, files: Files) {

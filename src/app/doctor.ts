@@ -53,7 +53,7 @@ const judgeVersion = ({ version, versionNumber }: Inspection): Finding =>
     : ok('database', `it answers, takes writes, and is PostgreSQL ${version}`)
 
 function judgeUnready({ reason, code }: Unready): Finding {
-  const check = reason === 'MIGRATIONS_MISSING' ? 'migrations' : 'database'
+  const check = /^(MIGRATIONS|TABLES)_/.test(reason) ? 'migrations' : 'database'
   return broken(check, problemOf(reason) + (code === undefined ? '' : ` (${code})`))
 }
 

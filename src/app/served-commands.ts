@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { chmod, mkdtemp, rename, rm } from 'node:fs/promises'
+import { chmod, lstat, mkdtemp, rename, rm, stat } from 'node:fs/promises'
 import { createConnection, createServer, type Socket } from 'node:net'
 import { join, resolve } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
@@ -7,7 +7,7 @@ import type { Config } from '../config/config.ts'
 import type { OpenDatabase } from '../database/database.ts'
 import { errorCode } from '../shared/errors.ts'
 import { type Files, localFiles } from '../shared/files.ts'
-import { type CommandResult, runCommand } from './commands.ts'
+import { type CommandResult, filesIn, runCommand } from './commands.ts'
 
 // Commands reach the process that has the embedded database by a socket in its folder, which its user alone may
 // open. That process runs them; whoever asked reads and writes the files. Each message is JSON in a line.
@@ -53,10 +53,21 @@ function filesOver(socket: Socket, messages: AsyncGenerator<Message, undefined>)
   }
 }
 
-async function answer({ read, write, bytes = '' }: Message): Promise<Message> {
+// Each file that is named may be asked for once: whoever answers is trusted with the command, not with its user's files.
+function take(named: string[], path: string): string {
+  const [taken] = named.includes(path) ? named.splice(named.indexOf(path), 1) : []
+  if (taken === undefined) throw new Error('The service asked for a file that the command does not name.')
+  return taken
+}
+
+async function answer(
+  { read, write, bytes = '' }: Message,
+  named: ReturnType<typeof filesIn>,
+): Promise<Message> {
   try {
-    if (read) return { bytes: (await localFiles.read(read)).toString('base64') }
-    if (write) await localFiles.write(write, Buffer.from(bytes, 'base64'))
+    if (read !== undefined)
+      return { bytes: (await localFiles.read(take(named.read, read))).toString('base64') }
+    if (write !== undefined) await localFiles.write(take(named.write, write), Buffer.from(bytes, 'base64'))
     return {}
   } catch (error) {
     return { failed: error instanceof Error ? error.message : String(error) }
@@ -86,10 +97,11 @@ export async function serveCommands(config: Config, database: OpenDatabase, log:
       socket.destroy()
     }
   })
-  // Made in a folder that nobody else may enter, until its mode is set.
-  const hidden = await mkdtemp(join(folder, 'commands-'))
-  const made = join(hidden, 'socket')
+  let hidden = ''
   try {
+    // Made in a folder that nobody else may enter, until its mode is set.
+    hidden = await mkdtemp(join(folder, 'commands-'))
+    const made = join(hidden, 'socket')
     await new Promise<void>((done, fail) => server.once('error', fail).listen(made, done))
     await chmod(made, 0o600)
     await rename(made, socketOf(folder))
@@ -107,8 +119,20 @@ export async function serveCommands(config: Config, database: OpenDatabase, log:
   }
 }
 
-/** Has the process that serves the embedded database in a folder run a command. Null if none does. */
-export async function askServingProcess(folder: string, args: string[]): Promise<CommandResult | null> {
+/** Has the process that serves the embedded database in a folder run a command of this user. Null if none does. Asks
+ *  no socket of another user, nor in a folder of another's, who would be told of the command and answer it. */
+export async function askServingProcess(
+  folder: string,
+  args: string[],
+  uid: number | undefined,
+): Promise<CommandResult | null> {
+  const found = await Promise.all([stat(folder), lstat(socketOf(folder))]).catch(() => null)
+  if (!found) return null
+  if (uid !== undefined && found.some((each) => each.uid !== uid)) {
+    const errors = `${folder} (DATA_DIR) is served by another user of this machine: run the command as that user.`
+    return { code: 1, output: '', errors }
+  }
+  const named = filesIn(args)
   const socket = createConnection(socketOf(folder))
   const connected = await once(socket, 'connect').catch(() => null)
   if (!connected) return null
@@ -116,7 +140,7 @@ export async function askServingProcess(folder: string, args: string[]): Promise
     send(socket, { args })
     for await (const message of messagesOf(socket)) {
       if (message.result) return message.result
-      send(socket, await answer(message))
+      send(socket, await answer(message, named))
     }
   } catch {}
   return { code: 1, output: '', errors: 'The service ended before the command did.' }

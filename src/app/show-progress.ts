@@ -3,33 +3,37 @@ import { instruments } from '../shared/instruments.ts'
 
 const lineMs = 10_000
 
-/** Shows how far the work of this process is, until the returned function is called: on a terminal as a bar with rate
- *  and time left, elsewhere as a line every ten seconds. */
+/** Shows how far the work of this process is, until the returned function is called: on a terminal as a bar, elsewhere as
+ *  a line every ten seconds; with rate and time left as soon as they can be told. */
 export function showProgress(stream: NodeJS.WriteStream): () => void {
   const bar = new SingleBar({
     stream,
-    format: '{step} [{bar}] {value} of {total}, {rate}, {eta_formatted} left',
+    format: '{step} [{bar}] {value} of {total}{figures}',
     clearOnComplete: true,
-    etaBuffer: 50,
   })
-  let line = ''
   let step = ''
+  let done = 0
+  let total = 0
   let beganAt = 0
-  instruments.progress = (name, done, total) => {
-    if (name !== step) {
-      step = name
+  function figures(): string {
+    const seconds = (performance.now() - beganAt) / 1000
+    if (done === 0 || seconds < 1) return ''
+    const [rate, left] = [Math.round(done / seconds), Math.ceil((seconds / done) * (total - done))]
+    return `${rate > 0 ? `, ${rate}/s` : ''}${left > 0 ? `, ${left} s left` : ''}`
+  }
+  instruments.progress = (...given) => {
+    const isNew = given[0] !== step
+    ;[step, done, total] = given
+    if (isNew) {
       beganAt = performance.now()
       bar.stop()
-      if (stream.isTTY) bar.start(total, done, { step, rate: '0/s' })
+      if (stream.isTTY) bar.start(total, done, { step, figures: '' })
     }
-    const seconds = (performance.now() - beganAt) / 1000
-    const rate = `${Math.round(done / Math.max(seconds, 0.001))}/s`
-    bar.update(done, { rate })
-    const left = done > 0 ? `, ${Math.ceil((seconds / done) * (total - done))} s left` : ''
-    line = `${step}: ${done} of ${total}, ${rate}${left}\n`
+    bar.update(done, { figures: figures() })
   }
   // A statement that takes long reports nothing meanwhile: the line is then repeated.
-  const timer = stream.isTTY ? undefined : setInterval(() => line && stream.write(line), lineMs)
+  const writeLine = () => step && stream.write(`${step}: ${done} of ${total}${figures()}\n`)
+  const timer = stream.isTTY ? undefined : setInterval(writeLine, lineMs)
   return () => {
     clearInterval(timer)
     bar.stop()

@@ -9,7 +9,7 @@ import { openProvider } from '../domain/payment/open-provider.ts'
 import type { PaymentProvider } from '../domain/payment/provider.ts'
 import { createRetention } from '../domain/retention/retain.ts'
 import { countBacklog, needsPerson } from '../domain/sale/report/count-backlog.ts'
-import { logFailure } from '../http/mask-error.ts'
+import { logFailure, repetitions } from '../http/mask-error.ts'
 import { explainListening, publicUrlOf } from '../http/public-url.ts'
 import { requireWritable } from '../shared/files.ts'
 import { makeOnce } from '../shared/make-once.ts'
@@ -50,6 +50,8 @@ async function startBackground(
   const { mail } = config.delivery
   if (mail.smtpUrl === undefined) await requireWritable(mail.folder, 'MAIL_DIR')
   const { senders, close } = openSenders(config.delivery, publicUrlOf(app, config), app.log)
+  // Each runs every second, also while the database is away.
+  const isRepeated = repetitions(60_000)
   const stop = startJobs(
     {
       db,
@@ -66,7 +68,9 @@ async function startBackground(
       onTrouble: (trouble) => app.log[needsPerson(trouble.code) ? 'error' : 'warn'](trouble, 'jobs are late'),
       onMismatch: (mismatch) => app.log.error(mismatch, 'money does not match its payment, and is refunded'),
     },
-    (error, job) => logFailure(app.log, error, 'a background job failed', { job }),
+    (error, job) => {
+      if (!isRepeated(error, job)) logFailure(app.log, error, 'a background job failed', { job })
+    },
   )
   return async () => {
     await stop()
@@ -88,6 +92,8 @@ export async function serve(config: Config, database: OpenDatabase, openCompanio
     countBacklog: () => countBacklog(db, provider.name),
     inspectServers: () => inspectServers(db),
   })
+  const log = await openLog(config.logFormat, process.stdout)
+  process.once('exit', log.flush)
   const app = await createApp({
     db,
     replica: database.replica,
@@ -96,7 +102,7 @@ export async function serve(config: Config, database: OpenDatabase, openCompanio
     whyUnready: async () => (isLeaving ? 'LEAVING' : ((await database.whyUnready())?.reason ?? null)),
     isLeaving: () => isLeaving,
     companion,
-    logTo: await openLog(config.logFormat, process.stdout.isTTY),
+    logTo: log,
     logFacts: config.webConcurrency > 1 ? { pid: process.pid } : undefined,
     instrument: telemetry.instrument,
   })
@@ -133,11 +139,13 @@ export async function serve(config: Config, database: OpenDatabase, openCompanio
     logFailure(app.log, error, 'closing failed')
     process.exit(1)
   }
-  const leave = () => {
-    isLeaving = true
-  }
   // Nobody sends requests to a process of background jobs, so nobody has to learn that it leaves.
   const drainSeconds = config.background === 'only' ? 0 : config.drainSeconds
+  const leave = () => {
+    if (!isLeaving)
+      app.log.info({ seconds: drainSeconds }, 'told to shut down: the port stays open for some seconds')
+    isLeaving = true
+  }
   const { port, host } = config
   const listening = app.listen({ port, host }).catch((error: unknown) => {
     throw explainListening(error, { host, port, setting: 'PORT' })

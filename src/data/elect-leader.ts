@@ -5,16 +5,20 @@ import { repeat } from '../shared/timers.ts'
 import { query } from './query.ts'
 import { leaders } from './table.ts'
 
+const length = sql`${parameter('leaseMs')}::integer * interval '1 ms'`
+
 // One statement, and a row instead of an advisory lock: those belong to sessions, which a pooler of
 // transactions hands from one client to the next. The loser of a race waits for the winner's commit, and then
-// finds its lease.
+// finds its lease. A lease that ends later than any that begins at this moment was given before a failover to a
+// server whose clock is behind, or before the clock was set back.
 const claim = query<{ holder: string }>(
   'claim_leadership',
   () => sql`
   insert into ${leaders} (role, holder, expires_at)
-  values (${parameter('role')}, ${parameter('holder')}, now() + ${parameter('leaseMs')}::integer * interval '1 ms')
+  values (${parameter('role')}, ${parameter('holder')}, now() + ${length})
   on conflict (role) do update set holder = excluded.holder, expires_at = excluded.expires_at
   where ${leaders.holder} = excluded.holder or ${leaders.expiresAt} <= now()
+    or ${leaders.expiresAt} > clock_timestamp() + ${length} + interval '1 ms'
   returning holder`,
 )
 
@@ -27,7 +31,7 @@ const resign = query(
 type ElectionOptions = {
   role: string
   onError(error: unknown): void
-  /** Time until others take over from a leader that died. */
+  /** Time until others take over from a leader that died; the same in all processes, of whatever version. */
   leaseMs?: number
   /** Time between two attempts to take the role or to keep it. */
   pauseMs?: number

@@ -97,7 +97,27 @@ export const migrations = { migrationsFolder: fileURLToPath(new URL('../../drizz
 export const logger = ({ onStatement }: DatabaseOptions) =>
   onStatement && { logQuery: (text: string, parameters: unknown[]) => void onStatement(text, parameters) }
 
-type Status = { isMigrated: boolean; isReadOnly: boolean; comment: string | null }
+/** Statement that reads the migrations of a database, as `compareMigrations` takes them. */
+export const readJournal = `select created_at || ' ' || hash as migration from drizzle.__drizzle_migrations`
+
+/** Compares migrations of this version with those of a database: which are missing there, and how many only a later
+ *  version has. Tables are older if the first is missing beside others, or if one had another text when it ran. */
+export function compareMigrations<File extends { folderMillis: number; hash: string }>(
+  own: File[],
+  applied: string[],
+) {
+  const hashes = new Map(applied.map((migration) => migration.split(' ') as [time: string, hash: string]))
+  const known = own.filter(({ folderMillis }) => hashes.has(`${folderMillis}`))
+  return {
+    missing: own.filter((file) => !known.includes(file)),
+    unknown: hashes.size - known.length,
+    areOlder:
+      (hashes.size > 0 && own[0] !== known[0]) ||
+      known.some(({ folderMillis, hash }) => hash !== hashes.get(`${folderMillis}`)),
+  }
+}
+
+type Status = { migrations: string[]; isReadOnly: boolean; comment: string | null }
 
 /** Creates a readiness check: the database answers, has all migrations of this version, and accepts writes
  *  unless it is only read. Migrations of later versions don't matter, because each version must run on the
@@ -107,16 +127,17 @@ export function readiness(
   db: Database,
   { isOnlyRead = false, onDistributed = () => {} } = {},
 ): () => Promise<Unready | null> {
-  const needed = readMigrationFiles(migrations).map(({ folderMillis }) => folderMillis)
-  const query = sql`select (select count(distinct created_at) = ${needed.length} from drizzle.__drizzle_migrations
-      where created_at in ${needed}) as "isMigrated",
+  const own = readMigrationFiles(migrations)
+  const query = sql`select array(${sql.raw(readJournal)})::text[] as migrations,
     current_setting('transaction_read_only') = 'on' as "isReadOnly",
-    obj_description('payments'::regclass, 'pg_class') as comment`
+    obj_description(to_regclass('payments'), 'pg_class') as comment`
   return async () => {
     try {
       const [status] = await runSql<Status>(db, query)
       if (status?.comment === distributedComment) onDistributed()
-      if (!status?.isMigrated) return { reason: 'MIGRATIONS_MISSING', code: undefined }
+      const { missing, areOlder } = compareMigrations(own, status?.migrations ?? [])
+      if (areOlder) return { reason: 'TABLES_OLDER', code: undefined }
+      if (!status || missing.length > 0) return { reason: 'MIGRATIONS_MISSING', code: undefined }
       if (status.comment === distributingComment) return { reason: 'DISTRIBUTING', code: undefined }
       return status.isReadOnly && !isOnlyRead ? { reason: 'READ_ONLY', code: undefined } : null
     } catch (error) {

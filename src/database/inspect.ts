@@ -1,6 +1,13 @@
 import { sql } from 'drizzle-orm'
 import { readMigrationFiles } from 'drizzle-orm/migrator'
-import { type Database, isDistributed, migrations, runSql } from './database.ts'
+import {
+  compareMigrations,
+  type Database,
+  isDistributed,
+  migrations,
+  readJournal,
+  runSql,
+} from './database.ts'
 
 type Facts = {
   /** Such as 18.1. */
@@ -9,7 +16,7 @@ type Facts = {
   versionNumber: number
   /** Installed extensions and their versions, such as `plpgsql 1.0`. */
   extensions: string[]
-  /** Migrations by their time in milliseconds. */
+  /** Migrations as `readJournal` reads them. */
   applied: string[]
   /** Seconds that a replica is behind; null on a primary. */
   lagSeconds: number | null
@@ -18,7 +25,7 @@ type Facts = {
 const facts = sql`select current_setting('server_version') as version,
   current_setting('server_version_num')::integer as "versionNumber",
   array(select extname || ' ' || extversion from pg_extension order by extname)::text[] as extensions,
-  array(select created_at::text from drizzle.__drizzle_migrations)::text[] as applied,
+  array(${sql.raw(readJournal)})::text[] as applied,
   case when pg_is_in_recovery() then extract(epoch from now() - pg_last_xact_replay_timestamp())::float8 end as "lagSeconds"`
 
 const clock = sql`select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms`
@@ -31,14 +38,11 @@ export async function inspectDatabase(db: Database) {
   const askedAt = Date.now()
   const [{ ms }] = (await runSql(db, clock)) as [{ ms: number }]
   const roundTripMs = Date.now() - askedAt
-  const own = readMigrationFiles(migrations).map(({ folderMillis }) => String(folderMillis))
+  const { missing, unknown } = compareMigrations(readMigrationFiles(migrations), applied)
   return {
     ...found,
     /** Migrations of this version that are missing, and ones that only a later version has. */
-    migrations: {
-      missing: own.filter((file) => !applied.includes(file)).length,
-      unknown: applied.filter((file) => !own.includes(file)).length,
-    },
+    migrations: { missing: missing.length, unknown },
     /** Time of the database minus time of this process, in milliseconds, give or take half of the round trip. */
     clockMs: Math.round(ms - (askedAt + roundTripMs / 2)),
     roundTripMs,

@@ -56,7 +56,9 @@ async function isRenewed(lock: string, mine: string, staleMs: number): Promise<b
   for (let waited = 0; ; waited += pauseMs) {
     await writeFile(mine, ownLine)
     if ((await modifiedAt(lock)) !== renewedAt) return true
-    if (waited > renewMsOf(staleMs) && (await modifiedAt(mine)) - renewedAt > staleMs) return false
+    // Ahead of that clock, it is from before the clock was set back.
+    const ageMs = (await modifiedAt(mine)) - renewedAt
+    if (waited > renewMsOf(staleMs) && Math.abs(ageMs) > staleMs) return false
     await setTimeout(pauseMs)
   }
 }

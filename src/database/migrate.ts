@@ -4,7 +4,8 @@ import { setTimeout } from 'node:timers/promises'
 import { readMigrationFiles } from 'drizzle-orm/migrator'
 import { errorCode } from '../shared/errors.ts'
 import { instruments } from '../shared/instruments.ts'
-import { isUnavailable, type MigrationWait, migrations } from './database.ts'
+import { compareMigrations, isUnavailable, type MigrationWait, migrations, readJournal } from './database.ts'
+import { unusable } from './pool/failures.ts'
 
 /** Runs one statement without parameters on an exclusive connection, and wraps it in no transaction. Resolves to its
  *  rows. */
@@ -61,7 +62,7 @@ const journal = 'drizzle.__drizzle_migrations'
 const journalInsert = ({ hash, folderMillis }: Migration) =>
   `insert into ${journal} (hash, created_at) values ('${hash}', ${folderMillis})`
 
-async function readApplied(run: RunStatement): Promise<Set<number>> {
+async function readApplied(run: RunStatement): Promise<string[]> {
   const [found] = await run(`select to_regclass('${journal}') is not null as there`)
   if (!found?.there) {
     await run('create schema if not exists drizzle')
@@ -69,12 +70,9 @@ async function readApplied(run: RunStatement): Promise<Set<number>> {
       `create table if not exists ${journal} (id serial primary key, hash text not null, created_at bigint)`,
     )
   }
-  const rows = await run(`select created_at from ${journal}`)
-  return new Set(rows.map(({ created_at }) => Number(created_at)))
+  const rows = await run(readJournal)
+  return rows.map(({ migration }) => String(migration))
 }
-
-const olderTables =
-  'The tables of this database are older than the first release, and there is no way on from them: begin with an empty database, and import the catalogue again.'
 
 async function applyWhole(run: RunStatement, migration: Migration): Promise<void> {
   await run('begin')
@@ -110,9 +108,9 @@ async function applyStatement(run: RunStatement, statement: string): Promise<voi
  *  before it stay. A file with the line `-- migrate: no transaction` runs statement by statement instead, for
  *  statements that PostgreSQL allows in no transaction (`concurrently`) or that should be committed in parts.
  *  Each of its statements must be safe to repeat, because the file starts over if the process dies in the
- *  middle. An unfinished index is recreated. Tables without the first file are refused. Throws with the name of
- *  the file if a lock can't be taken in `maxTries`. The caller must hold a lock that keeps other processes from
- *  migrating at the same time. */
+ *  middle. An unfinished index is recreated. Tables without the first file, or with another text of any, are
+ *  refused. Throws with the name of the file if a lock can't be taken in `maxTries`. The caller must hold a lock
+ *  that keeps other processes from migrating at the same time. */
 export async function migrate(run: RunStatement, options: MigrateOptions = {}): Promise<void> {
   const { onWait = () => {}, folder = migrations.migrationsFolder } = options
   const { maxTries = defaultMaxTries, backoffMs = defaultBackoffMs } = options
@@ -137,11 +135,10 @@ export async function migrate(run: RunStatement, options: MigrateOptions = {}): 
   }
 
   const files = readMigrations(folder)
-  const applied = await readApplied(run)
-  if (applied.size > 0 && files[0] && !applied.has(files[0].folderMillis)) throw new Error(olderTables)
-  for (const migration of files) {
-    const { name, folderMillis, isWhole, sql: statements } = migration
-    if (applied.has(folderMillis)) continue
+  const { missing, areOlder } = compareMigrations(files, await readApplied(run))
+  if (areOlder) throw unusable({ reason: 'TABLES_OLDER', code: undefined })
+  for (const migration of missing) {
+    const { name, isWhole, sql: statements } = migration
     instruments.progress?.('migrations', files.indexOf(migration), files.length)
     if (isWhole) await retry(name, () => applyWhole(run, migration))
     else {

@@ -1,13 +1,16 @@
-import { mkdir, readdir, rename, rm } from 'node:fs/promises'
+import { chmod, mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
-import { PGlite } from '@electric-sql/pglite'
+import { PGlite, type PGliteOptions } from '@electric-sql/pglite'
+import { NodeFS } from '@electric-sql/pglite/nodefs'
 import { drizzle } from 'drizzle-orm/pglite'
-import { requireWritable } from '../shared/files.ts'
+import { errorCode } from '../shared/errors.ts'
+import { makeOwnFolder } from '../shared/files.ts'
 import { type DatabaseOptions, logger, type OpenDatabase, readiness } from './database.ts'
 import { type FolderLock, lockFolder } from './lock-folder.ts'
 import { migrate, type RunStatement } from './migrate.ts'
+import { unusable } from './pool/failures.ts'
 
 // Every statement passes this method, closing as well.
 function requireHeldBeforeEach(client: PGlite, lock: FolderLock): void {
@@ -25,6 +28,48 @@ export const foldersIn = (folder: string) => ({
   former: join(folder, 'postgres.former'),
 })
 
+/** Tells a folder that is new, or of the embedded database, by the names in it. */
+export const isDataFolder = (names: string[]) =>
+  names.length === 0 || names.some((name) => /^(postgres|lock\.\d+)$/.test(name))
+
+async function takeFolder(folder: string): Promise<FolderLock> {
+  await makeOwnFolder(folder, 'DATA_DIR', isDataFolder)
+  return lockFolder(folder).catch((error) => {
+    const code = errorCode(error)
+    if (code === undefined) throw error
+    throw new Error(
+      `The folder ${folder} (DATA_DIR) can't be written (${code}): make room on its disk, or name another.`,
+    )
+  })
+}
+
+type FileOperations = {
+  mknod(parent: object, name: string, mode: number, device: number): object
+  setattr(node: object, changes: { mode?: number }): void
+}
+
+// What is sold holds addresses and secrets. PGlite gives its files a mode of its own, whatever the umask.
+const forOwner = (mode: number) => mode & ~0o077
+class OwnFiles extends NodeFS {
+  override init(...[client, options]: Parameters<NodeFS['init']>) {
+    const closeToOthers = ({ NODEFS }: { NODEFS: { node_ops: FileOperations } }) => {
+      const { mknod, setattr } = NODEFS.node_ops
+      Object.assign(NODEFS.node_ops, {
+        mknod: (parent, name, mode, device) => mknod(parent, name, forOwner(mode), device),
+        setattr: (node, { mode, ...changes }) =>
+          setattr(node, mode === undefined ? changes : { ...changes, mode: forOwner(mode) }),
+      } satisfies FileOperations)
+    }
+    return super.init(client, { ...options, preRun: [...(options.preRun ?? []), closeToOthers] })
+  }
+}
+
+async function createIn(folder: string, options: PGliteOptions = {}): Promise<PGlite> {
+  await mkdir(folder, { recursive: true })
+  await chmod(folder, 0o700)
+  return PGlite.create({ ...options, fs: new OwnFiles(folder) })
+}
+
 // A folder without a version is what an aborted start or a damaged disk left: PGlite would wait for it for ever.
 async function requireWhole(folder: string): Promise<void> {
   const names: string[] = await readdir(folder).catch(() => [])
@@ -37,7 +82,7 @@ async function openIn(folder: string): Promise<PGlite> {
   await rename(former, current).catch(() => {})
   try {
     await requireWhole(current)
-    return await PGlite.create(current)
+    return await createIn(current)
   } catch (error) {
     const reason = error instanceof Error && error.message ? ` (${error.message})` : ''
     throw new Error(
@@ -50,9 +95,7 @@ async function openIn(folder: string): Promise<PGlite> {
 /** Opens the embedded database in a folder, exclusively for this process. Refuses a folder that another
  *  process has open, and names that process's pid. */
 export async function openEmbedded(folder: string, options: DatabaseOptions): Promise<OpenDatabase> {
-  await requireWritable(folder, 'DATA_DIR')
-  await mkdir(folder, { recursive: true })
-  const lock = await lockFolder(folder)
+  const lock = await takeFolder(folder)
   try {
     const client = await openIn(folder)
     requireHeldBeforeEach(client, lock)
@@ -86,9 +129,11 @@ export async function openEmbedded(folder: string, options: DatabaseOptions): Pr
 async function load(backup: Buffer, folder: string): Promise<void> {
   // Unpacked here, because PGlite lets a damaged archive end the process.
   const loadDataDir = new Blob([await promisify(gunzip)(backup)], { type: 'application/x-tar' })
-  const client = await PGlite.create(folder, { loadDataDir })
-  // Fails where it is a backup of something else.
-  await client.query('select from drizzle.__drizzle_migrations').finally(() => client.close())
+  const client = await createIn(folder, { loadDataDir })
+  const unready = await readiness(drizzle(client))().finally(() => client.close())
+  // An older release's tables are brought up to date later: without any, there is a code.
+  if (unready?.code) throw new Error(`no tables of this service are in it: ${unready.code}`)
+  if (unready?.reason === 'TABLES_OLDER') throw unusable(unready)
 }
 
 /** Puts a backup into the folder of the embedded database. Refuses a folder that a process has open, one that is not
@@ -98,9 +143,7 @@ export async function restoreEmbedded(
   folder: string,
   { backup, name, replace }: { backup: Buffer; name: string; replace: boolean },
 ): Promise<void> {
-  await requireWritable(folder, 'DATA_DIR')
-  await mkdir(folder, { recursive: true })
-  const lock = await lockFolder(folder)
+  const lock = await takeFolder(folder)
   const { current, former, restored } = foldersIn(folder)
   try {
     const names = await readdir(folder)

@@ -9,9 +9,10 @@ import { answerUnknownRoutes } from '../http/not-found.ts'
 import { Representation, sendRepresentation } from '../http/representation.ts'
 import { logCaller, logCodes, logOperation } from '../http/request-log.ts'
 import { catalogueContext, createContext, type Services } from '../request/context.ts'
-import type { FindExampleValues } from '../rest/openapi/example-ids.ts'
+import type { ExamplesOf } from '../rest/openapi/example-ids.ts'
 import { refusal } from '../shared/errors.ts'
 import { instruments } from '../shared/instruments.ts'
+import { perOwner } from '../shared/make-once.ts'
 import { toErrorResult } from './errors.ts'
 import { createExecutor } from './execute.ts'
 import { graphiqlPage } from './graphiql/page.ts'
@@ -33,15 +34,15 @@ const cacheKeyOf = (mediaType: MediaType, { operationName, variables, query }: P
 
 /** Options of the GraphQL API. */
 type Options = {
-  /** Fills the example queries of GraphiQL. */
-  findExamples?: FindExampleValues
+  /** Tells what fills the example queries of GraphiQL. */
+  examplesOf: ExamplesOf
   /** Reports whether the process is shutting down: no stream is opened then, and those that are open end. */
   isLeaving(): boolean
 }
 
 /** Adds `/graphql`: the GraphQL API, and GraphiQL for browsers, unless only trusted documents are executed. */
 export async function addGraphql(app: FastifyInstance, services: Services, config: Config, options: Options) {
-  const { findExamples, isLeaving } = options
+  const { examplesOf, isLeaving } = options
   const { responseCache } = services
   const trusted = await readTrustedDocuments(config.trustedDocuments)
   const persisted = persistDocuments(trusted, config.trustedDocumentsOnly)
@@ -49,7 +50,7 @@ export async function addGraphql(app: FastifyInstance, services: Services, confi
   const checkDocument = checkStrangersDocuments(services.db, documents, config.rateLimit !== null)
   const streams = liveStreams(services, app.log, config, isLeaving)
   const { execute, load } = createExecutor(documents)
-  const page = graphiqlPage(findExamples)
+  const pageWith = perOwner(graphiqlPage)
 
   async function read(request: FastifyRequest) {
     const { accept } = request.headers
@@ -135,7 +136,7 @@ export async function addGraphql(app: FastifyInstance, services: Services, confi
         handler(request, reply) {
           const { method, headers } = request
           if (method === 'GET' && !config.trustedDocumentsOnly && prefersPage(headers.accept))
-            return sendRepresentation(request, reply, page())
+            return sendRepresentation(request, reply, pageWith(examplesOf(request))())
           if (acceptsEventStream(headers.accept)) return answerStream(request, reply)
           const pending = read(request).then((asked) => answer(request, asked))
           return sendRepresentation(request, reply, pending)

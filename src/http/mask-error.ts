@@ -1,4 +1,5 @@
 import { isUnavailable } from '../database/database.ts'
+import { isConnectionFailure } from '../database/pool/failures.ts'
 import { busy, causesOf, errorCode, Refusal, refusal } from '../shared/errors.ts'
 
 export type Log = { error(facts: Record<string, unknown>, message: string): void }
@@ -46,23 +47,26 @@ export function logFailure(log: Log, error: unknown, message: string, facts: { j
   log.error({ ...facts, ...found }, message)
 }
 
-// A database that starts or ends refuses each request alike: a line a second is enough to know.
-const repeatMs = 1000
-let lastRefusedAt = Number.NEGATIVE_INFINITY
-
-function isRepetition(error: unknown): boolean {
-  if (!/^57P0[1-3]$/.test(errorCode(error) ?? '')) return false
-  const isSoon = performance.now() - lastRefusedAt < repeatMs
-  if (!isSoon) lastRefusedAt = performance.now()
-  return isSoon
+/** Creates the check whether what failed has failed alike, with the same code, less than `everyMs` ago. */
+export function repetitions(everyMs: number): (error: unknown, what: string) => boolean {
+  const loggedAt = new Map<string, number>()
+  return (error, what) => {
+    const kind = `${what} ${errorCode(error) ?? (error instanceof Error ? error.name : '')}`
+    const isSoon = performance.now() - (loggedAt.get(kind) ?? Number.NEGATIVE_INFINITY) < everyMs
+    if (!isSoon) loggedAt.set(kind, performance.now())
+    return isSoon
+  }
 }
 
+// A database that is away refuses each request alike: a line a second is enough to know.
+const isRepeated = repetitions(1_000)
+
 /** Converts anything thrown into a Refusal for the client. Anything but a Refusal is logged and masked; the
- *  client gets the request id, which the log line contains too. Refusals of a database that starts or ends are
- *  logged once a second. */
+ *  client gets the request id, which the log line contains too. Failures of connections to the database are logged
+ *  once a second. */
 export function toRefusal(error: unknown, requestId: string, log: Log): Refusal {
   if (error instanceof Refusal) return error
-  if (!isRepetition(error)) logFailure(log, error, 'request failed')
+  if (!isConnectionFailure(error) || !isRepeated(error, 'request')) logFailure(log, error, 'request failed')
   return isUnavailable(error)
     ? busy()
     : refusal('INTERNAL', `Something went wrong on our side. Request id: ${requestId}`)

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Config } from '../config/config.ts'
 import { errorCode } from '../shared/errors.ts'
 
@@ -15,6 +15,20 @@ export function publicUrlOf(app: FastifyInstance, { publicUrl, host, port }: Con
     known = `http://${name}:${address.port}`
     return known
   }
+}
+
+const loopback = /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)(:\d+)?$/i
+const ofProxies = /^(via|forwarded|x-forwarded-.+|x-real-ip)$/
+
+/** Creates the check whether what a request is answered stays on this machine: the service is there for this machine
+ *  alone, and was asked by its name. A page of a name that its owner lets point to loopback asks by that name, which
+ *  proves nothing of who sees the answer; neither does a proxy. */
+export function localRequests({ publicUrl, host, trustProxy }: Config): (request: FastifyRequest) => boolean {
+  const isLocal =
+    trustProxy === false &&
+    [host, new URL(publicUrl ?? 'http://localhost').host].every((name) => loopback.test(name))
+  return ({ headers }) =>
+    isLocal && loopback.test(headers.host ?? '') && !Object.keys(headers).some((name) => ofProxies.test(name))
 }
 
 /** Replaces an error in listening on a port by one that says which setting to change; returns any other error

@@ -31,6 +31,10 @@ const noLimit = Number.MAX_SAFE_INTEGER
 const maxLookups = 8
 const maxTokens = 20_000
 
+// Once: anybody can send the header.
+const behindProxy =
+  'requests that name a client behind a proxy (X-Forwarded-For) were limited by the address of the proxy: if it is yours, set TRUST_PROXY'
+
 const addressKey = (request: FastifyRequest) => `address ${clientAddress(request)}`
 const failuresKey = (request: FastifyRequest) => `failures ${clientAddress(request)}`
 const tokenPrefix = 'token '
@@ -52,7 +56,7 @@ function limitKeyOf(request: FastifyRequest): string {
  *  tokens, wrong signatures. Credentials count as a failure until they prove valid, so that any number of concurrent guesses costs no more SQL than the limit.
  *  An address with too many failures is still accepted with valid credentials, even if this process sees them
  *  for the first time. Null means no limit. */
-export function createRateLimits(db: Database, { rateLimit, publishableRateLimit }: Config) {
+export function createRateLimits(db: Database, { rateLimit, publishableRateLimit, trustProxy }: Config) {
   const perSecond = rateLimit ?? noLimit
   const perPublishable = publishableRateLimit ?? noLimit
   const counters = createLimitCounters(windowMs)
@@ -107,7 +111,13 @@ export function createRateLimits(db: Database, { rateLimit, publishableRateLimit
         if (!hasCredentials || isRememberedValid(db, credentials.hash) || isUsedUp(key)) return done()
         requireTrust(request).then(() => done(), done)
       })
-      app.addHook('onResponse', (request, _reply, done) => {
+      let isTold = trustProxy !== false
+      app.addHook('onResponse', (request, reply, done) => {
+        const isTelling = !isTold && reply.statusCode === 429 && request.limitKey.includes('address ')
+        if (isTelling && request.headers['x-forwarded-for'] !== undefined) {
+          isTold = true
+          app.log.warn(behindProxy)
+        }
         if (request.isUnproven && isRememberedValid(db, request.credentials.hash))
           counters.takeBack(failuresKey(request))
         done()

@@ -1,5 +1,16 @@
-import { access, constants, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import {
+  access,
+  chmod,
+  constants,
+  mkdir,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { errorCode } from './errors.ts'
 
 /** Files of whoever runs a command. */
@@ -17,13 +28,31 @@ export const localFiles: Files = {
   async write(path, bytes) {
     const part = unfinishedOf(path)
     try {
-      await writeFile(part, bytes, { mode: 0o600 })
+      // Made anew: one that is there already may be open to others.
+      await rm(part, { force: true })
+      await writeFile(part, bytes, { mode: 0o600, flag: 'wx' })
       await rename(part, path)
     } catch (error) {
       await rm(part, { force: true })
       throw error
     }
   },
+}
+
+/** Makes a folder for this user alone, or makes one that is there its own if `isOwn` says so of the names in it. Refuses a
+ *  folder in which others may write. */
+export async function makeOwnFolder(folder: string, setting: string, isOwn: (names: string[]) => boolean) {
+  await requireWritable(folder, setting)
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const { mode } = await stat(folder)
+  if ((mode & 0o077) === 0) return
+  // Never a folder that users share, such as /tmp, nor one that serves something else.
+  const isTaken = (mode & 0o1000) === 0 && isOwn(await readdir(folder))
+  const isRefused = !isTaken || (await chmod(folder, 0o700).catch(() => true))
+  if (isRefused && (mode & 0o022) !== 0)
+    throw new Error(
+      `Others may write in the folder ${folder}: set ${setting} to one of this user alone, such as ${join(folder, 'boxoffice')}.`,
+    )
 }
 
 /** Throws an error that names the setting unless this process may write in a folder, or make it. Makes

@@ -13,6 +13,8 @@ export type Observer = {
   onJob(job: string, seconds: number, isOk: boolean): void
   /** Changes of the outbox were committed. */
   onChanges(changes: readonly { type: string; mode?: string }[]): void
+  /** Lines of the log could not be written. */
+  onLogDropped(lines: number): void
 }
 
 /** Span of a request, which shared work is linked to. Opaque. */

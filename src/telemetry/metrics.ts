@@ -20,6 +20,7 @@ const helpOf = {
   boxoffice_cache_lookups_total: 'Keys looked up in a cache',
   boxoffice_changes_total: 'Changes of payments, tickets and rates that this process has committed',
   boxoffice_job_duration_seconds: 'Runs of background jobs',
+  boxoffice_log_lines_dropped_total: 'Lines of the log that could not be written',
 }
 
 /** Creates the metrics of this process: Node's, those of its work, and those that are read from the database
@@ -52,6 +53,7 @@ export function createMetrics(sources: DatabaseSources) {
     ...described('boxoffice_job_duration_seconds', 'name', 'outcome'),
     buckets: jobBuckets,
   })
+  const dropped = new Counter(described('boxoffice_log_lines_dropped_total'))
   for (const queue of ['holds', 'payments', 'check-ins']) {
     waiting.set({ queue }, 0)
     batches.zero({ queue })
@@ -66,6 +68,7 @@ export function createMetrics(sources: DatabaseSources) {
     onChanges(committed) {
       for (const { type, mode = 'live' } of committed) changes.inc({ type, mode })
     },
+    onLogDropped: (lines) => dropped.inc(lines),
     onJob: (name, seconds, isOk) => jobs.observe({ name, outcome: isOk ? 'done' : 'failed' }, seconds),
   }
   return {

@@ -47,7 +47,7 @@ test('the service is not ready without database connections, and recovers', asyn
     await fault.admin`alter role box connection limit 0`
     await terminateAll(fault.admin)
     await pause(1_500)
-    expect(await ready()).toEqual({ status: 'not ready', reason: 'UNREACHABLE' })
+    expect(await ready()).toEqual({ status: 'not ready', reason: 'TOO_MANY_CONNECTIONS' })
     await fault.admin`alter role box connection limit -1`
   })
   expect(busy(load.answers)).toBeGreaterThan(0)

@@ -169,7 +169,7 @@ test('a damaged folder ends with an error that names it and its setting', async 
 test('a full disk ends with an error that names the folder and its setting', async () => {
   const small = join(parent, 'small')
   await mkdir(small)
-  const isMounted = await run('mount', ['-t', 'tmpfs', '-o', 'size=8m', 'tmpfs', small]).then(
+  const isMounted = await run('mount', ['-t', 'tmpfs', '-o', 'size=8m,mode=0700', 'tmpfs', small]).then(
     () => true,
     () => false,
   )

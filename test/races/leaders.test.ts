@@ -1,6 +1,6 @@
 // Runs in: postgres
 
-import { eq, sql } from 'drizzle-orm'
+import { eq, type SQL, sql } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { startJobs } from '../../src/app/jobs.ts'
 import { electLeader } from '../../src/data/elect-leader.ts'
@@ -63,11 +63,28 @@ test('a leader that stops is succeeded at once, and one that died once its lease
   await db()
     .insert(leaders)
     .values({ role: 'next', holder: 'dead', expiresAt: sql`now() + interval '1 hour'` })
-  const third = stand(2, 'next')
+  const third = stand(2, 'next', { leaseMs: 3_600_000 })
   await new Promise((resolve) => setTimeout(resolve, 200))
   expect(third.isLeader()).toBe(false)
   await db().update(leaders).set({ expiresAt: sql`now()` }).where(eq(leaders.role, 'next'))
   await expect.poll(() => third.isLeader()).toBe(true)
+})
+
+test('a lease of before the clock was set back is taken over, and one that another has just got is not', async () => {
+  const set = (expiresAt: SQL) =>
+    db()
+      .insert(leaders)
+      .values({ role: 'back', holder: 'dead', expiresAt })
+      .onConflictDoUpdate({ target: leaders.role, set: { holder: 'dead', expiresAt } })
+  await set(sql`now() + interval '1 hour'`)
+  const candidates = Array.from({ length: 8 }, (_, process) => stand(process, 'back', { pauseMs: 10 }))
+  await expect.poll(() => leadersOf(candidates).length).toBe(1)
+  const [leader] = leadersOf(candidates)
+  // As many times as a race would need in which somebody takes the lease that another has begun since.
+  for (let look = 0; look < 40; look++) {
+    await new Promise((resolve) => setTimeout(resolve, 10))
+    expect(leadersOf(candidates)).toEqual([leader])
+  }
 })
 
 test('a leader that can no longer renew its lease leads no longer than that', async () => {
@@ -86,9 +103,8 @@ test('a leader that can no longer renew its lease leads no longer than that', as
 
 test('a process that is not elected runs the jobs that several share, and no other', async () => {
   shortenPauses()
-  await db()
-    .insert(leaders)
-    .values({ role: 'jobs', holder: 'other', expiresAt: sql`now() + interval '1 hour'` })
+  const other = stand(1, 'jobs')
+  await expect.poll(() => other.isLeader()).toBe(true)
   const statements: string[] = []
   const watched = await database.open({ onStatement: (text) => void statements.push(text) })
   const senders = { email: async () => {}, whatsapp: null, perHour: 1000, onDead: () => {} }
@@ -100,7 +116,7 @@ test('a process that is not elected runs the jobs that several share, and no oth
   await expect.poll(() => ran('"deliveries"') && ran('"webhook_deliveries"') && ran('"refunds"')).toBe(true)
   await expect.poll(() => statements.length, { interval: 100 }).toBeGreaterThan(12)
   expect([ran('"idempotency_keys"'), ran('feed_position')]).toEqual([false, false])
-  await db().update(leaders).set({ expiresAt: sql`now()` }).where(eq(leaders.role, 'jobs'))
+  await other.stop()
   await expect.poll(() => ran('"idempotency_keys"') && ran('feed_position')).toBe(true)
   await stop()
   expect(await db().select().from(leaders).where(eq(leaders.role, 'jobs'))).toEqual([])

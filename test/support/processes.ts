@@ -38,7 +38,7 @@ function run(
 export type ExitResult = { code: number | null; output: string; errors: string }
 
 // What a command says about its progress where the machine is too busy to end it within ten seconds.
-const progressLine = /^\S+: \d+ of \d+, \d+\/s.*\n/gm
+const progressLine = /^[\w ]+: \d+ of \d+.*\n/gm
 
 /** Runs a CLI command to its end, or another program that ends. Leaves out what it says about its progress. */
 export async function runCli(

@@ -2,7 +2,7 @@
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -210,6 +210,16 @@ describe.concurrent(`containers: ${how}`, () => {
     expect(performance.now() - since).toBeLessThan(staleMs + 10_000)
     await second.unlock()
     expect(await (await contained()).lock()).toBe('locked')
+  })
+
+  test('the folder of a killed one opens though its lock is of before the clock was set back', async () => {
+    const on = await makeFolder()
+    const [first, second] = await Promise.all([startChild({ on, isContained: true }), startChild({ on })])
+    await first.lock()
+    await first.die()
+    const later = new Date(Date.now() + 3_600_000)
+    await utimes(join(on, 'lock.1'), later, later)
+    expect(await second.lock()).toBe('locked')
   })
 
   test('one that stood still and lost the folder ends before it writes', async () => {

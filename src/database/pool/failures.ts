@@ -10,6 +10,9 @@ export type Unready = {
  *  address was tried. */
 const problems = {
   UNREACHABLE: 'the database is out of reach: see DATABASE_URL',
+  TOO_MANY_CONNECTIONS:
+    'the database has no connection left for this role: raise its limit (max_connections), or run fewer processes',
+  STARTING: 'the database starts or shuts down, and takes no connections',
   ACCESS_REFUSED:
     'the database refuses the role, its password, its certificate or the name of the database: see DATABASE_URL',
   TLS_FAILED:
@@ -17,6 +20,8 @@ const problems = {
   POOLER_UNDECLARED:
     'DATABASE_URL leads to a pooler: set DATABASE_POOLER=transaction, and DIRECT_DATABASE_URL to the address of the database itself',
   MIGRATIONS_MISSING: 'the tables are missing or not up to date: run npm run migrate',
+  TABLES_OLDER:
+    'the tables of this database are older than the first release, and there is no way on from them: begin with an empty database, and import the catalogue again',
   DISTRIBUTING: 'the tables are being distributed, or were in part: run npm run distribute again, to its end',
   READ_ONLY: 'the database is read-only: see DATABASE_URL',
 }
@@ -25,11 +30,18 @@ const problems = {
 export const problemOf = (reason: Unready['reason'], setting = 'DATABASE_URL'): string =>
   problems[reason].replace(/\bDATABASE_URL/, setting)
 
+/** Creates an error that says why a database can't be used, and which setting to look at. */
+export function unusable({ reason, code }: Unready, setting?: string): Error {
+  const problem = problemOf(reason, setting)
+  return new Error(`${problem.charAt(0).toUpperCase()}${problem.slice(1)}${code ? ` (${code})` : ''}`)
+}
+
 // A certificate that isn't accepted, or a peer that speaks no TLS, in the words of Node and OpenSSL.
 const tlsFailure =
   /^ERR_(SSL|TLS|OSSL)_|CERT|CRL|^UNABLE_TO_VERIFY|^INVALID_(CA|PURPOSE)$|^(HOSTNAME_MISMATCH|PATH_LENGTH_EXCEEDED|EPROTO)$/
 const tablesMissing = /^(42P01|3F000)$/
 const accessRefused = /^(28\w{3}|3D000|42501)$/
+const starting = /^57P0[1-3]$/
 
 /** Creates an error with a code, like the driver's own. */
 export const connectionError = (message: string, code: string, cause?: unknown) =>
@@ -54,6 +66,8 @@ export function unreadyBecause(error: unknown): Unready {
   const code = errorCode(error)
   if (tablesMissing.test(code ?? '')) return { reason: 'MIGRATIONS_MISSING', code }
   if (accessRefused.test(code ?? '')) return { reason: 'ACCESS_REFUSED', code }
+  if (code === '53300') return { reason: 'TOO_MANY_CONNECTIONS', code }
+  if (starting.test(code ?? '')) return { reason: 'STARTING', code }
   if (isTlsFailure(error)) return { reason: 'TLS_FAILED', code }
   return { reason: isFromPooler(error) ? 'POOLER_UNDECLARED' : 'UNREACHABLE', code }
 }

@@ -23,9 +23,10 @@ export function refuseMistakes(problems: Problem[]): void {
   refuseIf([...problems.slice(0, maxMistakes), ...(more > 0 ? [rest] : [])])
 }
 
-/** Finds mistakes that need the whole file and the database: identifiers, references, currencies. */
-export function checkCatalogue(catalogue: Catalogue, existing: Existing): Problem[] {
+/** Finds the mistakes of a file that need nothing else: malformed objects, and names that are there twice. */
+export function checkCatalogue(catalogue: Catalogue): Problem[] {
   return [
+    ...catalogue.problems,
     ...[
       catalogue.organizations,
       catalogue.locations,
@@ -34,10 +35,16 @@ export function checkCatalogue(catalogue: Catalogue, existing: Existing): Proble
       catalogue.supplements,
       catalogue.questions,
     ].flatMap(findDuplicates),
+    ...findDuplicateCodes(catalogue),
+  ]
+}
+
+/** Finds mistakes that need the database as well: identifiers, references, currencies. */
+export function compareCatalogue(catalogue: Catalogue, existing: Existing): Problem[] {
+  return [
     ...findTakenIds(catalogue, existing),
     ...findWrongReferences(catalogue, existing),
     ...findWrongAmounts(catalogue, existing),
-    ...findDuplicateCodes(catalogue),
     // A malformed event hides its rates.
     ...(catalogue.problems.length === 0 ? findForeignRates(catalogue, existing) : []),
   ]

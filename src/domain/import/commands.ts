@@ -3,7 +3,6 @@ import type { OpenTables } from '../../database/database.ts'
 import { toSnakeCase } from '../../rest/snake-case.ts'
 import { refusal } from '../../shared/errors.ts'
 import type { Files } from '../../shared/files.ts'
-import { instruments } from '../../shared/instruments.ts'
 import { command } from '../../shared/parse.ts'
 import { catalogueJsonSchema } from './catalogue-file.ts'
 import { type Imported, importCatalogue } from './import-catalogue.ts'
@@ -62,7 +61,6 @@ const importFile = command(
     }
     const [file] = given.file
     const json = await readJson(file, files)
-    instruments.progress?.('check', 0, 1)
     const imported = await importCatalogue(await open(), json, {
       notify: !given['no-notify'],
       plan: given.plan === true,

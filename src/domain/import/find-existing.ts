@@ -2,6 +2,7 @@ import { and, eq, isNotNull, or, type SQL, sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
 import { type Connection, type Database, runSql } from '../../database/database.ts'
 import { byId } from '../../shared/group-by.ts'
+import { instruments } from '../../shared/instruments.ts'
 import { discounts } from '../discount/table.ts'
 import { events } from '../event/table.ts'
 import { locations } from '../location/table.ts'
@@ -36,29 +37,42 @@ export async function findTimezones(db: Database, json: unknown): Promise<Set<st
   return new Set(zones.map(({ name }) => name))
 }
 
-/** Reads the time zones of the venues of a file's events, if any has plain dates: of the location that the
- *  file names, else of the location that the event has already; UTC without one. */
-export async function readZones(tx: Connection, json: unknown): Promise<(event: unknown) => string> {
-  const listed = itemsOf(json, 'events').filter(({ raw }) => /"\d{4}-\d\d-\d\d"/.test(JSON.stringify(raw)))
-  if (listed.length === 0) return () => 'UTC'
-  const ids = listed.map(({ raw }) => ({ id: eventIdOf(raw) }))
-  const named = listed.map(({ raw }) => ({ id: textIn(raw, 'location_id') }))
+/** Finds the events of a file that have plain dates, which are days at their venues. */
+export const datedEvents = (json: unknown) =>
+  itemsOf(json, 'events')
+    .filter(({ raw }) => /"\d{4}-\d\d-\d\d"/.test(JSON.stringify(raw)))
+    .map(({ raw }) => ({ id: eventIdOf(raw), locationId: textIn(raw, 'location_id') }))
+
+/** Reads the locations that these events name, and those that they have already, with their time zones. */
+export async function findVenues(db: Connection, dated: ReturnType<typeof datedEvents>) {
+  if (dated.length === 0) return []
+  const named = dated.map(({ locationId }) => ({ id: locationId }))
   const { id, timezone } = locations
-  const known = await tx
+  return db
     .select({ id, timezone, eventId: events.id })
     .from(locations)
-    .leftJoin(events, and(eq(events.locationId, id), isOneOf(events.id, ids)))
+    .leftJoin(events, and(eq(events.locationId, id), isOneOf(events.id, dated)))
     .where(or(isOneOf(id, named), isNotNull(events.id)))
-  const placeOf = new Map(known.map(({ eventId, id }) => [eventId, id]))
-  const zones = new Map<string, unknown>(known.map(({ id, timezone }) => [id, timezone]))
-  for (const { raw } of itemsOf(json, 'locations')) {
+    .orderBy(id, events.id)
+}
+
+/** Says the time zone of an event of a file: that of the location that the file names, else of the one that the event
+ *  has already; UTC without one. */
+export function zonesOf(json: unknown, venues: Awaited<ReturnType<typeof findVenues>>) {
+  const placeOf = new Map(venues.map(({ eventId, id }) => [eventId, id]))
+  const given = itemsOf(json, 'locations').flatMap(({ raw }): [string, unknown][] => {
     const timezone = fieldOf(raw, 'timezone')
-    if (timezone !== undefined) zones.set(textIn(raw, '_id'), timezone)
-  }
-  return (raw) => {
+    return timezone === undefined ? [] : [[textIn(raw, '_id'), timezone]]
+  })
+  const known = new Map<string, unknown>([
+    ...venues.map(({ id, timezone }) => [id, timezone] as const),
+    ...given,
+  ])
+  const zones = new Map([...known].filter(([, zone]) => typeof zone === 'string' && isTimezone(zone)))
+  return (raw: unknown): string => {
     const isAbsent = fieldOf(raw, 'location_id') === undefined
-    const zone = zones.get((isAbsent ? placeOf.get(eventIdOf(raw)) : textIn(raw, 'location_id')) ?? '')
-    return typeof zone === 'string' && isTimezone(zone) ? zone : 'UTC'
+    const place = isAbsent ? placeOf.get(eventIdOf(raw)) : textIn(raw, 'location_id')
+    return String(zones.get(place ?? '') ?? 'UTC')
   }
 }
 
@@ -86,19 +100,27 @@ export async function findExisting(tx: Connection, catalogue: Catalogue, timezon
     const rows = tx.select({ id, parentId: sql<string>`${parent}`, position, removed }).from(table)
     return rows.where(or(isOneOf(id, named), isOneOf(parent, parents)))
   }
+  let found = 0
+  async function indexed<Row extends Named>(rows: PromiseLike<Row[]>): Promise<Map<string, Row>> {
+    const index = byId(await rows)
+    instruments.progress?.('compare', ++found, 9)
+    return index
+  }
   const { organizationId } = discounts
   const { events: parents, ticketRates: rates } = catalogue
   return {
     timezones,
-    organizations: byId(await tx.select({ id, currency, decimals }).from(organizations).where(isTheirs)),
-    locations: byId(await findOwned(locations, [...catalogue.locations, ...venues])),
-    events: byId(await findOwned(events, catalogue.events)),
+    organizations: await indexed(tx.select({ id, currency, decimals }).from(organizations).where(isTheirs)),
+    locations: await indexed(findOwned(locations, [...catalogue.locations, ...venues])),
+    events: await indexed(findOwned(events, catalogue.events)),
     /** Rates that a discount of the file is for, under their organizations. */
-    discounted: byId(await findOwned(ticketRates, discounted)),
-    discounts: byId(await findListed(discounts, organizationId, stocked, catalogue.organizations)),
-    ticketRates: byId(await findListed(ticketRates, ticketRates.eventId, stocked, parents)),
-    prices: byId(await findListed(prices, prices.ticketRateId, stocked, rates)),
-    supplements: byId(await findListed(supplements, supplements.ticketRateId, catalogue.supplements, rates)),
-    questions: byId(await findListed(questions, questions.ticketRateId, catalogue.questions, rates)),
+    discounted: await indexed(findOwned(ticketRates, discounted)),
+    discounts: await indexed(findListed(discounts, organizationId, stocked, catalogue.organizations)),
+    ticketRates: await indexed(findListed(ticketRates, ticketRates.eventId, stocked, parents)),
+    prices: await indexed(findListed(prices, prices.ticketRateId, stocked, rates)),
+    supplements: await indexed(
+      findListed(supplements, supplements.ticketRateId, catalogue.supplements, rates),
+    ),
+    questions: await indexed(findListed(questions, questions.ticketRateId, catalogue.questions, rates)),
   }
 }

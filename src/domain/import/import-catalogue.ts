@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import { sql, TransactionRollbackError } from 'drizzle-orm'
 import { hasTriggers, writeSequentially } from '../../data/by-organization.ts'
 import type { Database } from '../../database/database.ts'
 import { announceOnCommit, changesCatalogue, transaction } from '../../database/transaction.ts'
 import { markMoved, readDates } from '../delivery/move-dates.ts'
 import { events } from '../event/table.ts'
-import { checkCatalogue, refuseMistakes } from './check-catalogue.ts'
-import { findExisting, findTimezones, isOneOf, readZones } from './find-existing.ts'
+import { checkCatalogue, compareCatalogue, refuseMistakes } from './check-catalogue.ts'
+import { datedEvents, findExisting, findTimezones, findVenues, isOneOf, zonesOf } from './find-existing.ts'
 import type { ImportReport } from './import-report.ts'
 import { checkStock, writeStock } from './import-stock.ts'
 import { readCatalogue } from './read-catalogue.ts'
@@ -19,27 +20,34 @@ export type Imported = Awaited<ReturnType<typeof writeCatalogue>> & { stock: Imp
 // Key of the advisory lock. No other lock of this service uses this number.
 const importLock = 7_264_338
 
-/** Imports a catalogue file: organizations, locations, and events in the shape of `GET /events?populate=*`.
- *  Updates rows with the same identifiers, keeps sales and holds, and removes from sale what a list no longer
- *  names. What is absent stays as it is, and null clears. Attendees are told of an event that begins at another
- *  time, unless `notify` is false. Atomic: a file with any mistake is refused whole. A `plan` changes nothing, and
- *  returns what the import would.
- *  Refuses: REQUIRED, INVALID, UNKNOWN_FIELD, each with the path in the file. */
-export async function importCatalogue(db: Database, json: unknown, { notify = true, plan = false } = {}) {
-  const report: ImportReport = { changes: plan ? [] : null, warnings: [] }
-  const imported = {} as Imported
+// Reads and checks a file before the transaction: a large one takes the processor for longer than that may stand still.
+async function read(db: Database, json: unknown) {
   const timezones = await findTimezones(db, json)
+  const dated = datedEvents(json)
+  const venues = await findVenues(db, dated)
+  const catalogue = await readCatalogue(json, zonesOf(json, venues))
+  return { catalogue, mistakes: checkCatalogue(catalogue), timezones, dated, venues }
+}
+
+// Null if the venues have got other time zones since, by which the file is to be read again.
+async function write(
+  db: Database,
+  { catalogue, mistakes, timezones, dated, venues }: Awaited<ReturnType<typeof read>>,
+  { notify, plan }: { notify: boolean; plan: boolean },
+): Promise<Imported | null> {
+  const report: ImportReport = { changes: plan ? [] : null, warnings: [] }
+  let imported: Imported | null = null
   const importing = transaction(db, async (tx) => {
     changesCatalogue(tx)
     announceOnCommit(tx, 'stock', null)
     // One import at a time: two that add the same objects would both insert them.
     await tx.execute(sql`select pg_advisory_xact_lock(${importLock})`)
     await writeSequentially(db, tx)
-    const catalogue = readCatalogue(json, await readZones(tx, json))
+    if (!isDeepStrictEqual(await findVenues(tx, dated), venues)) return
     const existing = await findExisting(tx, catalogue, timezones)
     refuseMistakes([
-      ...catalogue.problems,
-      ...checkCatalogue(catalogue, existing),
+      ...mistakes,
+      ...compareCatalogue(catalogue, existing),
       ...(await checkStock(tx, catalogue)),
     ])
     const isKnown = isOneOf(events.id, [...existing.events.values()])
@@ -50,11 +58,23 @@ export async function importCatalogue(db: Database, json: unknown, { notify = tr
     if (!hasTriggers(db) && catalogue.events.length > 0)
       await tx.update(events).set({ revision: randomUUID() }).where(isOneOf(events.id, catalogue.events))
     // Sales continue during the import, so stock is checked again under the lock.
-    Object.assign(imported, written, { stock: await writeStock(tx, catalogue, report) }, report)
+    imported = { ...written, stock: await writeStock(tx, catalogue, report), ...report }
     if (plan) throw new TransactionRollbackError()
   })
   await importing.catch((error: unknown) => {
     if (!(error instanceof TransactionRollbackError)) throw error
   })
+  return imported
+}
+
+/** Imports a catalogue file: organizations, locations, and events in the shape of `GET /events?populate=*`.
+ *  Updates rows with the same identifiers, keeps sales and holds, and removes from sale what a list no longer
+ *  names. What is absent stays as it is, and null clears. Attendees are told of an event that begins at another
+ *  time, unless `notify` is false. Atomic: a file with any mistake is refused whole. A `plan` changes nothing, and
+ *  returns what the import would.
+ *  Refuses: REQUIRED, INVALID, UNKNOWN_FIELD, each with the path in the file. */
+export async function importCatalogue(db: Database, json: unknown, { notify = true, plan = false } = {}) {
+  let imported: Imported | null = null
+  while (!imported) imported = await write(db, await read(db, json), { notify, plan })
   return imported
 }

@@ -1,15 +1,22 @@
+import { setImmediate } from 'node:timers/promises'
 import { z } from 'zod'
 import type { Problem } from '../../shared/errors.ts'
 import { derivedId } from '../../shared/ids.ts'
 import { isStorableDate } from '../../shared/input-types.ts'
+import { instruments } from '../../shared/instruments.ts'
 import { parseOptions, problemsIn } from '../../shared/parse.ts'
 import { hourMs } from '../event/local-time.ts'
 import { searchWords } from '../event/search-words.ts'
 import * as file from './catalogue-file.ts'
 
+// Made once for each zone, which takes long.
+const formats = new Map<string, Intl.DateTimeFormat>()
+
 // Moment that the clocks of a time zone show, as if it were in UTC. Swedish writes 2027-06-01 20:00:00.
 function clockAt(moment: number, timeZone: string): number {
-  const format = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' })
+  const options = { timeZone, dateStyle: 'short', timeStyle: 'medium' } as const
+  const format = formats.get(timeZone) ?? new Intl.DateTimeFormat('sv-SE', options)
+  formats.set(timeZone, format)
   return Date.parse(`${format.format(moment).replace(' ', 'T')}Z`)
 }
 
@@ -30,9 +37,10 @@ function withMoments(raw: unknown, timeZone: string): unknown {
   if (typeof raw !== 'object' || raw === null) return raw
   const momentOf = ([field, value]: [string, unknown]) => {
     const isEnd = ends.includes(field)
-    const day = isEnd || begins.includes(field) ? z.iso.date().safeParse(value).data : undefined
-    if (day === undefined) return [field, withMoments(value, timeZone)]
-    const start = startOfDay(Date.parse(day) + (isEnd ? 24 * hourMs : 0), timeZone)
+    const isDate =
+      typeof value === 'string' && (isEnd || begins.includes(field)) && z.regexes.date.test(value)
+    if (!isDate) return [field, withMoments(value, timeZone)]
+    const start = startOfDay(Date.parse(value) + (isEnd ? 24 * hourMs : 0), timeZone)
     const moment = new Date(isEnd ? start - 1 : start)
     return [field, isStorableDate(moment) ? moment.toISOString() : value]
   }
@@ -56,7 +64,7 @@ export type Entry<Input> = {
 }
 
 /** A catalogue file, flattened into lists of its well-formed objects, with its mistakes. */
-export type Catalogue = ReturnType<typeof readCatalogue>
+export type Catalogue = Awaited<ReturnType<typeof readCatalogue>>
 
 export const fieldOf = (raw: unknown, name: string): unknown =>
   typeof raw === 'object' && raw !== null && name in raw ? (raw as Record<string, unknown>)[name] : undefined
@@ -102,9 +110,12 @@ function entryOf<Input extends Named>(
   return { path, id, key, parentId, organizationId, position: Number(path.at(-1)), input }
 }
 
+// Objects that are read in one turn of the event loop: the process may serve the database meanwhile.
+const turnSize = 50
+
 /** Flattens a file. Parses each object of its three lists by itself, with all that is in it, so that a malformed one
  *  hides no mistakes of others. `zoneOf` says the time zone of an event, whose plain dates are days there. */
-export function readCatalogue(json: unknown, zoneOf: (event: unknown) => string) {
+export async function readCatalogue(json: unknown, zoneOf: (event: unknown) => string) {
   const problems: Problem[] = []
 
   function parse<Type extends z.ZodType>(type: Type, raw: unknown, path: Path): z.output<Type>[] {
@@ -116,20 +127,28 @@ export function readCatalogue(json: unknown, zoneOf: (event: unknown) => string)
   }
 
   // Entries of a list of the file.
-  const listed = <Input extends Named>(
+  async function listed<Input extends Named>(
     list: 'organizations' | 'locations' | 'events',
     prefix: Prefix,
     type: z.ZodType<Input>,
     keyOf: (input: Input) => string,
     organizationOf: (input: Input) => string,
     zoneOf: (raw: unknown) => string = () => 'UTC',
-  ): Entry<Input>[] =>
-    itemsOf(json, list).flatMap(({ raw, path }) =>
-      parse(type, withMoments(raw, zoneOf(raw)), path).map((input) => {
+  ): Promise<Entry<Input>[]> {
+    const items = itemsOf(json, list)
+    const entries: Entry<Input>[] = []
+    for (const [done, { raw, path }] of items.entries()) {
+      if (done % turnSize === 0) {
+        instruments.progress?.(`read ${list}`, done, items.length)
+        await setImmediate()
+      }
+      for (const input of parse(type, withMoments(raw, zoneOf(raw)), path)) {
         const organizationId = organizationOf(input)
-        return entryOf(prefix, keyOf(input), input, path, { id: organizationId, organizationId })
-      }),
-    )
+        entries.push(entryOf(prefix, keyOf(input), input, path, { id: organizationId, organizationId }))
+      }
+    }
+    return entries
+  }
 
   // Entries of the lists of this name within objects.
   const within = <List extends string, Of extends Holder<List>>(
@@ -147,9 +166,9 @@ export function readCatalogue(json: unknown, zoneOf: (event: unknown) => string)
   parse(file.topOfFile, json, [])
   const idsOf = (list: string) => new Set(itemsOf(json, list).map(({ raw }) => textIn(raw, '_id')))
   const ownerOf = ({ organization_id }: { organization_id: string }) => organization_id
-  const organizations = listed('organizations', 'org', file.organizationFile, slugOf, ({ _id }) => _id)
-  const locations = listed('locations', 'loc', file.locationFile, ({ name }) => name, ownerOf)
-  const events = listed('events', 'evt', file.eventFile, slugOf, ownerOf, zoneOf)
+  const organizations = await listed('organizations', 'org', file.organizationFile, slugOf, ({ _id }) => _id)
+  const locations = await listed('locations', 'loc', file.locationFile, ({ name }) => name, ownerOf)
+  const events = await listed('events', 'evt', file.eventFile, slugOf, ownerOf, zoneOf)
   const ticketRates = within(events, 'ticket_rates', 'rate', slugOf)
   return {
     organizations,

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { and, eq, isNull, lte, sql } from 'drizzle-orm'
+import { and, eq, gt, isNull, lte, or, sql } from 'drizzle-orm'
 import type { PgUpdateSetSource } from 'drizzle-orm/pg-core'
 import type { RetentionConfig } from '../../config/database.ts'
 import { inSeconds, nowMs } from '../../database/clock.ts'
@@ -85,8 +85,10 @@ export async function applyRetention(run: Run): Promise<void> {
     .leftJoin(retentionTurns, eq(retentionTurns.organizationId, organizations.id))
     .where(isNull(retentionTurns.organizationId))
   if (added.length > 0) await db.insert(retentionTurns).values(added).onConflictDoNothing()
-  const isDue = lte(retentionTurns.dueAt, nowMs)
-  const due = await db.select().from(retentionTurns).where(isDue).orderBy(retentionTurns.dueAt)
+  const { dueAt } = retentionTurns
+  // Later than an hour from now, a turn was claimed by a clock that was set back since.
+  const isDue = or(lte(dueAt, nowMs), gt(dueAt, inSeconds(turnSeconds + lookSeconds)))
+  const due = await db.select().from(retentionTurns).where(isDue).orderBy(dueAt)
   for (const { organizationId } of due) {
     if (stopping.aborted) return
     const isTheirs = eq(retentionTurns.organizationId, organizationId)

@@ -56,8 +56,8 @@ const policyOfEditor = (html: string) =>
     "form-action 'none'",
   )
 
-async function render(findExamples: FindExampleValues | undefined): Promise<Representation> {
-  const examples = await findExamples?.()
+async function render(findExamples: FindExampleValues): Promise<Representation> {
+  const examples = await findExamples()
   // Imported on demand: nine megabytes of text.
   const { renderGraphiQL } = await import('@graphql-yoga/render-graphiql')
   const logo = `<img src="${iconUrl}" alt="" width="32" height="32">`
@@ -79,6 +79,6 @@ async function render(findExamples: FindExampleValues | undefined): Promise<Repr
 }
 
 /** Returns GraphiQL as one self-contained page, rendered on the first request. */
-export function graphiqlPage(findExamples: FindExampleValues | undefined): () => Promise<Representation> {
+export function graphiqlPage(findExamples: FindExampleValues): () => Promise<Representation> {
   return makeOnce(() => render(findExamples))
 }

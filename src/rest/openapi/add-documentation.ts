@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises'
 import fastify, { type FastifyInstance } from 'fastify'
 import { icon } from '../../http/html.ts'
 import { type Answer, Representation, sendRepresentation } from '../../http/representation.ts'
-import { makeOnce } from '../../shared/make-once.ts'
-import type { ExampleValues, FindExampleValues } from './example-ids.ts'
+import { makeOnce, perOwner } from '../../shared/make-once.ts'
+import type { ExamplesOf, ExampleValues, FindExampleValues } from './example-ids.ts'
 import { type DocumentedRoute, type OpenApiDocument, toOpenApiDocument } from './openapi-document.ts'
 import type { DocumentedWebhook } from './webhooks.ts'
 
@@ -47,7 +47,7 @@ const js = `new MutationObserver(() => {
 /** Returns a function that the library writes into the page's script, beside the variable `ui`, as text. It
  *  fills in the keys. */
 function fillInKeys({ key, integrationKey }: ExampleValues): () => void {
-  const keys = Object.entries({ channelKey: key, integrationKey })
+  const keys = Object.entries({ channelKey: key, integrationKey }).filter(([, key]) => key !== '')
   const calls = keys.map((given) => `ui.preauthorizeApiKey(${given.map((text) => JSON.stringify(text))})`)
   return Object.assign(() => {}, { toString: () => `() => { ${calls.join('; ')} }` })
 }
@@ -123,8 +123,8 @@ type DocumentationOptions = {
   /** Messages that the service sends. */
   webhooks: readonly DocumentedWebhook[]
   publicUrl: () => string
-  /** Finds what fills the examples, in place of identifiers that nothing has. */
-  findExamples?: FindExampleValues
+  /** Tells what fills the examples, in place of identifiers that nothing has. */
+  examplesOf: ExamplesOf
 }
 
 const packageFile = new URL('../../../package.json', import.meta.url)
@@ -132,9 +132,10 @@ const packageFile = new URL('../../../package.json', import.meta.url)
 /** Makes the document and its page, by their paths. */
 async function open(
   routes: readonly DocumentedRoute[],
-  { webhooks, publicUrl, findExamples }: DocumentationOptions,
+  { webhooks, publicUrl }: DocumentationOptions,
+  findExamples: FindExampleValues,
 ) {
-  const [text, examples] = await Promise.all([readFile(packageFile, 'utf8'), findExamples?.()])
+  const [text, examples] = await Promise.all([readFile(packageFile, 'utf8'), findExamples()])
   const { version }: { version: string } = JSON.parse(text)
   const document = toOpenApiDocument({ routes, webhooks, publicUrl: publicUrl(), version, examples })
   const app = await openPage(document, examples)
@@ -153,7 +154,7 @@ async function open(
  *  routes are added. */
 export function addDocumentation(app: FastifyInstance, options: DocumentationOptions): void {
   const routes: DocumentedRoute[] = []
-  const documentation = makeOnce(() => open(routes, options))
+  const documentationWith = perOwner((find: FindExampleValues) => makeOnce(() => open(routes, options, find)))
   app.addHook('onRoute', (route) => {
     if (!route.schema?.hide && route.method !== 'HEAD') routes.push(route)
   })
@@ -161,7 +162,7 @@ export function addDocumentation(app: FastifyInstance, options: DocumentationOpt
   for (const url of ['/openapi.json', '/docs', '/docs/*'])
     app.get<{ Querystring: { v?: string } }>(url, hidden, async (request, reply) => {
       const [path = ''] = request.url.split('?')
-      const file = (await documentation()).get(path)
+      const file = (await documentationWith(options.examplesOf(request))()).get(path)
       if (!file) return reply.callNotFound()
       if (versionOf(file) === request.query.v)
         reply.header('cache-control', 'public, max-age=31536000, immutable')

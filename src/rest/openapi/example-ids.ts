@@ -1,3 +1,5 @@
+import type { FastifyRequest } from 'fastify'
+
 /** Identifiers in examples, by which the document's examples refer to one sale. Where others are known that work, the
  *  document shows those instead. */
 export const exampleIds = {
@@ -14,6 +16,29 @@ export type ExampleValues = Record<'key' | 'publishableKey' | 'integrationKey', 
 
 /** Finds values that work; undefined if nothing is on sale. */
 export type FindExampleValues = () => Promise<ExampleValues | undefined>
+
+/** Tells what fills the examples of a page for a request. */
+export type ExamplesOf = (request: FastifyRequest) => FindExampleValues
+
+/** Shows secret keys to requests alone whose answers stay on this machine. To others the publishable key stands for that of
+ *  its channel, and `onOthers` is called. */
+export function examplesFor(
+  find: FindExampleValues | undefined,
+  isLocal: (request: FastifyRequest) => boolean,
+  onOthers: () => void,
+): ExamplesOf {
+  const none: FindExampleValues = async () => undefined
+  if (!find) return () => none
+  const findPublic: FindExampleValues = async () => {
+    const found = await find()
+    return found && { ...found, key: found.publishableKey, integrationKey: '' }
+  }
+  return (request) => {
+    if (isLocal(request)) return find
+    onOthers()
+    return findPublic
+  }
+}
 
 /** Replaces the identifiers of examples by those that work. */
 export function withExampleIds<Document>(document: Document, values: ExampleValues): Document {

@@ -7,9 +7,15 @@ import { type Gateway, startGateway } from '../../support/harness.ts'
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }))
 afterEach(() => void vi.useRealTimers())
 
+const warnings: string[] = []
+const onLog = (line: string) => {
+  if (line.includes('TRUST_PROXY')) warnings.push(line)
+}
+
 async function behind(trust: string | null, work: (gateway: Gateway) => Promise<void>): Promise<void> {
-  const settings = { RATE_LIMIT: '1', ...(trust !== null && { TRUST_PROXY: trust }) }
-  const gateway = await startGateway({ settings })
+  const settings = { RATE_LIMIT: '1', LOG_LEVEL: 'warn', ...(trust !== null && { TRUST_PROXY: trust }) }
+  const gateway = await startGateway({ settings, onLog })
+  warnings.length = 0
   await work(gateway).finally(() => gateway.close())
 }
 
@@ -32,6 +38,24 @@ test('client address without TRUST_PROXY is the address of the connection', () =
     expect(await areSame(gateway, '192.0.2.1', '192.0.2.2')).toBe(true)
     expect(await areSame(gateway, '192.0.2.1', '192.0.2.1', ['127.0.0.1', '127.0.0.2'])).toBe(false)
   }))
+
+test('limits of addresses behind a proxy that is not trusted are warned of once, and no others', async () => {
+  await behind(null, async (gateway) => {
+    const limited = async (headers: Record<string, string> = {}) => {
+      for (let sent = 0; sent < 3; sent++) await gateway.rest('GET', '/', { headers })
+      vi.setSystemTime(Date.now() + 2000)
+    }
+    await limited()
+    expect(warnings).toEqual([])
+    await limited({ 'x-forwarded-for': '192.0.2.1' })
+    await limited({ 'x-forwarded-for': '192.0.2.2' })
+    expect(warnings).toHaveLength(1)
+  })
+  await behind('1', async (gateway) => {
+    expect(await areSame(gateway, '192.0.2.1', '192.0.2.1')).toBe(true)
+    expect(warnings).toEqual([])
+  })
+})
 
 test('client address with TRUST_PROXY 1 is the last entry of the header', () =>
   behind('1', async (gateway) => {
