@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify'
+import { GraphQLError } from 'graphql'
 import type { Plugin } from 'graphql-yoga'
 import type { MediaType } from '../http/media-type.ts'
 import { costHeader } from '../http/public-cors.ts'
@@ -45,6 +46,17 @@ type Told = { measured: Measured; codes: string[] }
 /** Further plugins of Yoga. With any, every request goes through Yoga, so that they see it. */
 export const yogaPlugins: Plugin[] = []
 
+// Counts the cost of an operation once, however often it is measured: compiled, and then by Yoga.
+function refuseOnce(request: FastifyRequest): Measured['refuse'] {
+  let refused: GraphQLError | null | undefined
+  return (cost) => {
+    if (refused !== undefined) return refused
+    const refusal = request.spend(cost)
+    refused = refusal && new GraphQLError(refusal.message, { originalError: refusal })
+    return refused
+  }
+}
+
 // Requests that Yoga takes as they are: their body is JSON, and their parameters and document have been checked.
 const isPlain = ({ method, url, headers }: FastifyRequest): boolean =>
   method === 'POST' && url === graphqlPath && /^application\/json(;|$)/.test(headers['content-type'] ?? '')
@@ -70,7 +82,7 @@ export function createExecutor(documents: PreparedDocuments) {
 
   async function executeAlone(graphqlRequest: GraphqlRequest): Promise<Answer> {
     const { request, mediaType, parameters, prepared, ctx, isShared } = graphqlRequest
-    const told: Told = { measured: {}, codes: [] }
+    const told: Told = { measured: { refuse: refuseOnce(request) }, codes: [] }
     const skipsYoga = yogaPlugins.length === 0 && isFast('skip-yoga') && ctx.caller && isPlain(request)
     const operation = skipsYoga ? prepared.operationOf(parameters.operationName) : null
     const executed = await operation?.execute(ctx, parameters.variables ?? {}, told.measured)

@@ -53,7 +53,7 @@ async function walk(): Promise<void> {
 }
 
 test('two thousand statements that a page chose are not kept, and those in use are', async () => {
-  const before = heldBytes()
+  const before = await heldBytes()
   sale.statements.reset()
   const isUsed = setInterval(() => void sale.graphql('{ events { nodes { id } } }', {}, page), 20)
   await walk()
@@ -61,7 +61,7 @@ test('two thousand statements that a page chose are not kept, and those in use a
   // Control: so many different statements.
   const sent = new Set(sale.statements.splice(0)).size
   expect(sent).toBeGreaterThan(1_900)
-  const grownBytes = heldBytes() - before
+  const grownBytes = (await heldBytes()) - before
   const kept = await preparedIn(sale.db)
   const chosen = kept.map((texts) => texts.filter((text) => text.includes('from "events"')))
   console.log(

@@ -17,6 +17,10 @@ import type { TicketRate } from './table.ts'
 
 const number = scalars.fromQuery
 
+// Cost of an event of a page, as GraphQL counts it.
+const costOfEvent = 70
+const costOfEventWithRates = 650
+
 const populate = z
   .string()
   .transform((list) =>
@@ -136,6 +140,8 @@ export const eventListRoute = route({
     answerRead(request, reply, async (ctx) => {
       const { query } = request
       const { populate, limit, offset, cursor, lat, lng, radius, ...filter } = query
+      const refused = request.spend(limit * (populate ? costOfEventWithRates : costOfEvent))
+      if (refused) throw refused
       const near = nearOf({ lat, lng, radius })
       const found = await searchEvents({ ...filter, near }, pageOf({ limit, offset, cursor }), ctx)
       const shown = found.slice(0, limit)
