@@ -69,7 +69,7 @@ export async function addGraphql(app: FastifyInstance, services: Services, confi
   const strangers = boundStrangers(services.db, config.rateLimit !== null)
   const descriptions = new LRUCache<string, Answer>({
     maxSize: maxDescribedBytes,
-    sizeCalculation: ({ body }, key) => body.length + key.length + 1_024,
+    sizeCalculation: ({ body }, key) => body.length + 2 * key.length + 1_024,
   })
   const streams = liveStreams(services, app.log, config, isLeaving)
   const { execute, load } = createExecutor(documents)
@@ -119,22 +119,20 @@ export async function addGraphql(app: FastifyInstance, services: Services, confi
         ctx: isShared ? catalogueContext(ctx) : ctx,
         isShared,
       })
+    const runInTurn = (isShared: boolean) =>
+      ctx.caller ? run(isShared) : strangers.run(request, () => run(isShared))
     if (facts?.isIntrospection && prepared.isValid) {
-      const { operationName, query } = parameters
-      const key = JSON.stringify([mediaType, operationName, query])
-      const describe = () => run(true)
-      const answered =
-        descriptions.get(key) ?? (await (ctx.caller ? describe() : strangers.run(request, describe)))
-      if (answered.isShareable) descriptions.set(key, answered)
-      return new Representation({ ...answered, isShareable: false })
+      const key = JSON.stringify([mediaType, parameters.operationName, parameters.query])
+      const known = descriptions.get(key)
+      // A shareable one holds no more than its own bytes.
+      const { answer } = known ? { answer: known } : new Representation(await runInTurn(true))
+      if (!known && answer.isShareable) descriptions.set(key, answer)
+      return new Representation({ ...answer, isShareable: false })
     }
-    if (!ctx.caller) {
-      const fields = prepared.isValid && request.method === 'POST' && facts?.forCallers()
-      if (fields) return new Representation(refuseStranger(request, mediaType, fields))
-      return new Representation(await strangers.run(request, () => run(false)))
-    }
-    if (!isShared) {
-      const answered = await run(false)
+    const fields = !ctx.caller && prepared.isValid && request.method === 'POST' && facts?.forCallers()
+    if (fields) return new Representation(refuseStranger(request, mediaType, fields))
+    if (!ctx.caller || !isShared) {
+      const answered = await runInTurn(false)
       logCodes(request, ctx.refusals)
       return new Representation(answered)
     }

@@ -42,7 +42,7 @@ export function boundStrangers(db: Database, isLimited: boolean) {
     if (credentials.areWellFormed && !credentials.isPublishable && (await isListedValid(db, credentials)))
       return
     const message =
-      'Requests without credentials from this address took too long. Send fewer, or with credentials.'
+      'Requests without credentials, or with new documents, took this address too long. Send fewer of them.'
     const retryAfter = Math.ceil(leftMs / 1_000)
     throw refusal('RATE_LIMITED', message, undefined, { limit: budgetMs, retryAfter })
   }

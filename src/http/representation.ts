@@ -47,7 +47,7 @@ export type Answer = {
 
 // A small buffer is cut from a slab, and a compressed one from the buffer of its stream: a cache would hold all of that.
 const alone = (bytes: Buffer): Buffer =>
-  bytes.buffer.byteLength > bytes.length ? Buffer.from(Uint8Array.from(bytes).buffer) : bytes
+  bytes.buffer.byteLength > bytes.length ? Buffer.from(new Uint8Array(bytes).buffer) : bytes
 
 /** A response with its body in every content coding requested so far. `onGrown` is called whenever another coding adds to
  *  its size. */

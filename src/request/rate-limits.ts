@@ -36,8 +36,8 @@ const noLimit = Number.MAX_SAFE_INTEGER
 // Bounds the cost of many guesses at once: the failures of the first ones stop the others.
 const maxLookups = 8
 const maxTokens = 20_000
-// Cost that counts as a request: a second's requests of a publishable key, as they are by default, are one operation
-// of the highest cost, or twenty pages of a shop.
+// Cost that counts as a request: as many requests a second as a publishable key has by default are one operation of the
+// highest cost.
 const costOfRequest = requestLimits.maxComplexity / 50
 
 const addressKey = (request: FastifyRequest) => `address ${clientAddress(request)}`

@@ -17,8 +17,8 @@ export type Run = (statement: Statement, isRaw: boolean, since?: number) => Prom
 const textArray = 1009
 
 // A session keeps what it has prepared until it ends, tens of kilobytes each, and clients choose among thousands of
-// statements (DECISIONS 205). So only what is used again is prepared, and a connection that has prepared this many
-// is replaced; the service's own statements are half as many.
+// statements (DECISIONS 205). So only what is used again is prepared, and a connection that has prepared this many is
+// replaced: the service's own statements are some hundred.
 const usesToPrepare = 5
 const maxPrepared = 300
 
