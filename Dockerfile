@@ -9,8 +9,9 @@ RUN npx tsc -p tsconfig.build.json && rm dist/.tsbuildinfo
 FROM node:24.21.0-bookworm-slim
 WORKDIR /app
 ENV NODE_ENV=production HOST=0.0.0.0
-COPY package.json package-lock.json ./
-RUN --mount=type=cache,target=/root/.npm npm ci --omit=dev --ignore-scripts --no-audit --no-fund
+COPY package.json package-lock.json deploy/trim-packages.mjs ./
+RUN --mount=type=cache,target=/root/.npm npm ci --omit=dev --ignore-scripts --no-audit --no-fund && \
+  node trim-packages.mjs
 COPY --from=build /app/dist ./dist
 COPY drizzle ./drizzle
 # Neither root nor with anything to write: the root file system may be read-only.

@@ -456,7 +456,7 @@ create table tickets (
   metadata jsonb,
   admits integer default 1 not null,
   entered integer default 0 not null,
-  most_inside integer default 0 not null,
+  peak_attendance integer default 0 not null,
   last_entry_at timestamptz(3),
   first_entry_at timestamptz(3),
   document_token text not null,

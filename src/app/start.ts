@@ -104,7 +104,7 @@ export async function serve(config: Config, database: OpenDatabase, openCompanio
   await database.followReplicas?.(({ isUp, ...facts }) =>
     isUp
       ? app.log.info(facts, 'the catalogue is read from a replica')
-      : app.log.warn(facts, 'a replica is out of reach: the primary answers for it'),
+      : app.log.warn(facts, 'a replica is not read: the primary answers for it'),
   )
   const stopJobs = await startBackground(config, app, db, provider)
   const stopCommands = config.databaseUrl ? async () => {} : await serveCommands(config, database, app.log)

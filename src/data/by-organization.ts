@@ -3,8 +3,8 @@
 // the form of the statement that names it (`inOrganizationIfNamed` of query.ts). Rows are inserted in another form, too:
 // see `insertRows`.
 
-import { getTableName, type SQL, sql } from 'drizzle-orm'
-import { PgDialect, type PgTable } from 'drizzle-orm/pg-core'
+import { type SQL, sql } from 'drizzle-orm'
+import type { PgColumn } from 'drizzle-orm/pg-core'
 import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
 import { type Connection, type Database, isDistributed, perDatabase, runSql } from '../database/database.ts'
@@ -12,6 +12,7 @@ import { isOfOtherServer } from '../database/pool/failures.ts'
 import { byId, groupBy } from '../shared/group-by.ts'
 import { organizationNumberOf } from '../shared/ids.ts'
 import { coalesceReads } from './coalesce.ts'
+import { livingOrganizations } from './living-organizations.ts'
 import { type Find, query, textArrayParam } from './query.ts'
 
 /** Reads the organization of a key of sales; null if there is no such row. */
@@ -137,23 +138,18 @@ export async function readMerged<Found>(
   return merge(await fewAtOnce().map(await organizationIds(), read))
 }
 
-/** Finds what waits for a job in a table of sales, of all organizations, by a query that `write` writes from
- *  the table as it is told. On a distributed database a server that is away hides its own rows and no others. */
-export async function findEverywhere<Row>(db: Database, table: PgTable, write: (from: SQL) => SQL) {
+/** Finds what waits for a job in tables of sales, of all organizations, by a query that `write` writes with a condition
+ *  on the column of the organization. On a distributed database a server that is away hides its own rows and no others. */
+export async function findEverywhere<Row>(db: Database, column: PgColumn, write: (isAsked: SQL) => SQL) {
+  const living = livingOrganizations(db)
+  const find = () => runSql<Row>(db, write(living.areOn(column)))
   try {
-    return await runSql<Row>(db, write(sql`${table}`))
+    return await find()
   } catch (error) {
     if (!isOfOtherServer(error)) throw error
+    await living.askAgain()
+    return find()
   }
-  const name = getTableName(table)
-  // Each server puts the name of its part in the place of %s. A connection for each part, so only where it must be.
-  const { sql: text } = new PgDialect().sqlToQuery(write(sql.raw(`%s as ${name}`)).inlineParams())
-  const found = await runSql<{ rows: string }>(
-    db,
-    sql`select result as rows from run_command_on_shards(${name}::regclass,
-      ${`select coalesce(json_agg(found), '[]') from (${text}) as found`}::text) where success`,
-  )
-  return found.flatMap(({ rows }) => JSON.parse(rows) as Row[])
 }
 
 /** Writes rows of several organizations together, or on a distributed database those of each by themselves: then the

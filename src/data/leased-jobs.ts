@@ -31,10 +31,10 @@ export async function findDue(
 ): Promise<{ id: string; organizationId: string }[]> {
   const found = await findEverywhere<{ id: string; organizationId: string; since: number }>(
     db,
-    table,
-    (from) => sql`
+    table.organizationId,
+    (isAsked) => sql`
       select ${id} as id, ${table.organizationId} as "organizationId", extract(epoch from ${dueAt})::float8 as since
-      from ${from} where ${isDue} order by ${dueAt} limit ${limit}`,
+      from ${table} where ${isAsked} and ${isDue} order by ${dueAt} limit ${limit}`,
   )
   return found.sort((one, other) => one.since - other.since).slice(0, limit)
 }

@@ -12,9 +12,9 @@ export const invalidatedAt = (db: Database): number => invalidationOf(db).at
 export const wasJustInvalidated = (db: Database): boolean =>
   performance.now() - invalidatedAt(db) < maxReplicaLagMs
 
-/** Invalidates the cached catalogue of this process; the next reads go to the primary. Call it after
- *  committing a change that must be visible at once: a rate or price that sells out or becomes available
- *  again, an import, a change of a grant or key. */
+/** Invalidates the cached catalogue of this process; the next reads go to the primary. `transaction` calls it once a
+ *  change is committed that must be visible at once and was marked by `changesCatalogue`: a rate or price that sells out
+ *  or becomes available again, an import, a change of a grant or key. */
 export function invalidateCatalogue(db: Database): void {
   invalidationOf(db).at = performance.now()
 }

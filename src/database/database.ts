@@ -51,7 +51,8 @@ export type OpenDatabase = {
   close(): Promise<void>
 }
 
-/** Status of a replica, numbered by its position in the setting. `code` is that of the error, if any. */
+/** Status of a replica, numbered by its position in the setting. `code` says why it is not read: that of an error, the
+ *  reason why it is unready, LATE, NO_REPLICA (it was promoted, or never was one) or BEHIND. */
 export type ReplicaStatus = { replica: number; isUp: boolean; code: string | undefined }
 
 /** A migration that waits for a lock: its file, the tries so far, and the milliseconds until the next try. */

@@ -1,10 +1,14 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { sql } from 'drizzle-orm'
 import type { PreparedQueryConfig } from 'drizzle-orm/pg-core'
 import { errorCode } from '../shared/errors.ts'
 import { withTimeout } from '../shared/timers.ts'
-import type { Database, OpenDatabase, ReplicaStatus } from './database.ts'
+import { type Database, type OpenDatabase, type ReplicaStatus, runSql } from './database.ts'
 
 // A query that takes longer goes to the primary, and the replica is not used again until a check succeeds.
 const timeoutMs = 2_000
+// Time that a replica has to replay what the primary had written when the check began.
+const maxLagMs = 2_000
 const checkMs = 5_000
 // Minimum interval between two reports that a replica is still down.
 const reportMs = 60_000
@@ -13,6 +17,29 @@ type Replica = { db: Database; isUp: boolean; markDown(error: unknown): void }
 
 const late = (): never => {
   throw new Error('a replica does not answer')
+}
+
+const findPosition = sql`select pg_current_wal_lsn()::text as position`
+const compare = (position: string | null) => sql`select pg_is_in_recovery() as "isReplica",
+  coalesce(pg_last_wal_replay_lsn() < ${position}::text::pg_lsn, false) as "isBehind"`
+
+/** Finds the reason why a replica is not to be read; null if there is none. How far it is behind is judged by what the
+ *  primary has written, and not at all while that doesn't answer: a primary that rests makes no replica late. */
+async function findFault(primary: Database, { db, whyUnready }: OpenDatabase): Promise<string | null> {
+  const unready = await whyUnready()
+  if (unready) return unready.reason
+  const found = runSql<{ position: string }>(primary, findPosition).catch(() => [])
+  const [written] = await withTimeout(timeoutMs, found, () => [])
+  for (const waitMs of [0, maxLagMs]) {
+    await pause(waitMs)
+    const [is] = await runSql<{ isReplica: boolean; isBehind: boolean }>(
+      db,
+      compare(written?.position ?? null),
+    )
+    if (!is?.isReplica) return 'NO_REPLICA'
+    if (!is.isBehind) return null
+  }
+  return 'BEHIND'
 }
 
 /** Makes the primary answer queries that fail on the replica, for whatever reason. If the statement itself is
@@ -45,29 +72,32 @@ function fallBackTo(primary: Database, replica: Replica): void {
 
 /** Adds replicas to a primary, for reads of the catalogue. Drizzle's own `withReplicas` picks a replica when
  *  a statement is built, and ours are built only once. A replica is used once it has answered with its tables
- *  up to date. */
+ *  up to date, as a replica that is not behind. */
 export function withReplicas(primary: OpenDatabase, opened: OpenDatabase[]): OpenDatabase {
   let onStatus: (status: ReplicaStatus) => void = () => {}
   let nextReplica = 0
   let closed = false
 
-  const follow = ({ db, whyUnready }: OpenDatabase, number: number): Replica & { check(): Promise<void> } => {
+  const follow = (opened: OpenDatabase, number: number): Replica & { check(): Promise<void> } => {
     let reportedAt = 0
     const report = (isUp: boolean, code?: string) => {
       reportedAt = Date.now()
       onStatus({ replica: number, isUp, code })
     }
     const replica = {
-      db,
+      db: opened.db,
       isUp: false,
       markDown(error: unknown) {
         if (replica.isUp) report(false, errorCode(error))
         replica.isUp = false
       },
       async check() {
-        const isUp = (await withTimeout(timeoutMs, whyUnready(), () => 'LATE')) === null
+        const asked = findFault(primary.db, opened).catch((error) => errorCode(error) ?? 'FAILED')
+        const fault = await withTimeout(2 * timeoutMs + maxLagMs, asked, () => 'LATE')
         if (closed) return
-        if (isUp !== replica.isUp || (!isUp && Date.now() - reportedAt > reportMs)) report(isUp)
+        const isUp = fault === null
+        if (isUp !== replica.isUp || (!isUp && Date.now() - reportedAt > reportMs))
+          report(isUp, fault ?? undefined)
         replica.isUp = isUp
         setTimeout(replica.check, checkMs).unref()
       },
@@ -88,7 +118,9 @@ export function withReplicas(primary: OpenDatabase, opened: OpenDatabase[]): Ope
     },
     poolUsage() {
       const usages = opened.flatMap((replica) => Object.values(replica.poolUsage()))
-      const named = usages.map((usage, index) => [`replica_${index + 1}`, usage])
+      const named = usages.map((usage, index) => {
+        return [`replica_${index + 1}`, { ...usage, isRead: replicas[index]?.isUp }]
+      })
       return { ...primary.poolUsage(), ...Object.fromEntries(named) }
     },
     async close() {

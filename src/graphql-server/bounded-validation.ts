@@ -187,6 +187,7 @@ function unconditionalSubscription(context: ValidationContext): ASTVisitor {
 const countingRules = [
   maxAliasesRule({
     n: maxAliases,
+    allowList: [],
     propagateOnRejection: false,
     onReject: [
       (context, { message }) => context?.reportError(tooComplex(message.replace('Syntax Error', excess))),

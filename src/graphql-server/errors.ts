@@ -41,7 +41,8 @@ const withoutValues = (message: string): string =>
     .replace(/^((?:\w+|Enum "\w+") cannot represent [^:]*?): .*$/s, '$1.')
     .replace(/^Value ".*" does not exist in ("\w+" enum).*$/s, 'The value does not exist in the $1.')
     .replace(/^(Expected value of type "[^"]+"), found .*$/s, '$1.')
-    .replace(/\b((?:Block)?String|Int|Float) ".*"/s, '$1')
+    .replace(/^(Argument "\w+" has invalid value) .*$/s, '$1.')
+    .replace(/\b((?:Block)?String|Int|Float|found Name) ".*"/s, '$1')
 
 const ofVariable = /^Variable "\$(\w+)" (?:of (?:required|non-null) type|got invalid value) /
 
@@ -53,7 +54,8 @@ function readMessage({ message, originalError }: GraphQLError): { message: strin
   // The message is «… got invalid value …; reason», and the reason is the original error.
   const reason = originalError.message
   const [, at = variable] = / at "([^"]*)"$/.exec(message.slice(0, -`; ${reason}`.length)) ?? []
-  const field = /^Field "([^"]*)"/.exec(reason)?.[1]
+  // Other reasons that name a field are at its place already.
+  const field = /^Field "([^"]*)" (?:of required|is not defined)/.exec(reason)?.[1]
   const path = [...at.split(/[.[\]]+/).filter(Boolean), ...(field === undefined ? [] : [field])]
   return { message: `Variable "$${variable}" is not valid: ${withoutValues(reason)}`, path: path.join('.') }
 }

@@ -11,7 +11,7 @@ import { inSpan } from '../shared/instruments.ts'
 import { makeOnce } from '../shared/make-once.ts'
 import type { Outcomes } from './compiler/execute-fields.ts'
 import type { Measured } from './operation-cost.ts'
-import { graphqlPath, type Parameters } from './params.ts'
+import type { Parameters } from './params.ts'
 import type { PreparedDocument, PreparedDocuments } from './prepared-document.ts'
 
 /** A GraphQL request with everything needed to execute it. */
@@ -24,20 +24,6 @@ type GraphqlRequest = {
   ctx: Context
   /** True if a complete response may be shared. */
   isShared: boolean
-}
-
-// Omits the parsed query string, because Yoga would append it to the URL again. Sets `accept` to the
-// negotiated media type, because Yoga would also offer multipart and event streams.
-// Yoga knows nothing of named documents: it gets their text.
-function toYogaRequest({
-  request: { raw, method, headers, body },
-  mediaType,
-  parameters: { isNamed, query, variables, operationName },
-}: GraphqlRequest) {
-  const sent = { raw, method, headers: { ...headers, accept: mediaType }, body }
-  if (!isNamed) return sent
-  if (method === 'GET') return { ...sent, query: { query } }
-  return { ...sent, body: { query, variables, operationName } }
 }
 
 /** Cost of an execution, and codes of the errors in its response, as they become known. */
@@ -57,23 +43,19 @@ function refuseOnce(request: FastifyRequest): Measured['refuse'] {
   }
 }
 
-// Requests that Yoga takes as they are: their body is JSON, and their parameters and document have been checked.
-const isPlain = ({ method, url, headers }: FastifyRequest): boolean =>
-  method === 'POST' && url === graphqlPath && /^application\/json(;|$)/.test(headers['content-type'] ?? '')
-
 /** Creates an executor. A valid operation of an authenticated caller runs in compiled form, without Yoga, whose request
  *  and response objects cost more than a small response. Yoga answers everything else: what is not valid, what fails,
  *  what the compiler does not support, and all requests if there are further plugins.
  *  Slow form: every request goes through Yoga, and graphql-js executes it. */
 export function createExecutor(documents: PreparedDocuments) {
   // Imports Yoga on the first request, or ahead of it: it and its plugins are a fifth of all code that the service loads.
-  const load = makeOnce(async () => (await import('./yoga.ts')).createGateway(documents, yogaPlugins))
+  const load = makeOnce(async () => (await import('./yoga.ts')).createGateway(yogaPlugins))
 
   async function executeByYoga(graphqlRequest: GraphqlRequest, told: Told, outcomes?: Outcomes) {
-    const { request, ctx } = graphqlRequest
-    const context = { requestId: request.id, log: request.log, ctx, outcomes, ...told }
-    const gateway = await load()
-    const response = await gateway.handleNodeRequest(toYogaRequest(graphqlRequest), context)
+    const { request, mediaType, parameters, prepared, ctx } = graphqlRequest
+    const context = { requestId: request.id, log: request.log, ctx, parameters, prepared, outcomes, ...told }
+    const runByYoga = await load()
+    const response = await runByYoga(request.method, mediaType, context)
     const named = [...response.headers].map(([name, value]) => [name.toLowerCase(), value] as const)
     // The length is that of these bytes, which may be sent compressed.
     const { 'content-length': _length, ...headers } = Object.fromEntries(named)
@@ -83,8 +65,10 @@ export function createExecutor(documents: PreparedDocuments) {
   async function executeAlone(graphqlRequest: GraphqlRequest): Promise<Answer> {
     const { request, mediaType, parameters, prepared, ctx, isShared } = graphqlRequest
     const told: Told = { measured: { refuse: refuseOnce(request) }, codes: [] }
-    const skipsYoga = yogaPlugins.length === 0 && isFast('skip-yoga') && ctx.caller && isPlain(request)
-    const operation = skipsYoga ? prepared.operationOf(parameters.operationName) : null
+    const skipsYoga = yogaPlugins.length === 0 && isFast('skip-yoga') && ctx.caller
+    const named = skipsYoga ? prepared.operationOf(parameters.operationName) : null
+    // Yoga refuses a mutation by GET.
+    const operation = named?.isQuery || request.method === 'POST' ? named : null
     const executed = await operation?.execute(ctx, parameters.variables ?? {}, told.measured)
     const answered = Buffer.isBuffer(executed)
       ? { status: 200, headers: { 'content-type': `${mediaType}; charset=utf-8` }, body: executed }

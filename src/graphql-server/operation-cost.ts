@@ -4,7 +4,9 @@ import {
   type DocumentNode,
   type GraphQLError,
   GraphQLIncludeDirective,
+  type GraphQLSchema,
   GraphQLSkipDirective,
+  getArgumentValues,
   getDirectiveValues,
   Kind,
   type SelectionNode,
@@ -12,6 +14,7 @@ import {
   visit,
   visitWithTypeInfo,
 } from 'graphql'
+import { tryParse } from '../shared/parse.ts'
 import { requestLimits } from '../shared/request-limits.ts'
 import { tooComplex } from './bounded-validation.ts'
 import type { OperationSource } from './compiler/resolve-info.ts'
@@ -21,14 +24,33 @@ const limit = { complexity: maxComplexity, depth: maxDepth, breadth: maxBreadth 
 
 type Variables = Record<string, unknown>
 
-// The library counts what @skip and @include leave out.
+const isSkipped = (node: SelectionNode, variables: Variables): boolean =>
+  getDirectiveValues(GraphQLSkipDirective, node, variables)?.if === true ||
+  getDirectiveValues(GraphQLIncludeDirective, node, variables)?.if === false
+
+// The library counts what @skip and @include leave out. With a condition of null, what it stands in fails.
 const withoutSkipped = (document: DocumentNode, variables: Variables): DocumentNode => {
   const leaveOut = (node: SelectionNode) =>
-    getDirectiveValues(GraphQLSkipDirective, node, variables)?.if === true ||
-    getDirectiveValues(GraphQLIncludeDirective, node, variables)?.if === false
-      ? null
-      : undefined
+    (tryParse(() => isSkipped(node, variables)) ?? true) ? null : undefined
   return visit(document, { Field: leaveOut, FragmentSpread: leaveOut, InlineFragment: leaveOut })
+}
+
+// The library fails where arguments do, such as those with a variable of null. Such a field fails before it is resolved.
+const withoutFailing = (
+  document: DocumentNode,
+  schema: GraphQLSchema,
+  variables: Variables,
+): DocumentNode => {
+  const types = new TypeInfo(schema)
+  return visit(
+    document,
+    visitWithTypeInfo(types, {
+      Field(node) {
+        const field = types.getFieldDef()
+        return field && !tryParse(() => getArgumentValues(field, node, variables)) ? null : undefined
+      },
+    }),
+  )
 }
 
 /** Cost of an operation, and the error if it is too complex. */
@@ -66,7 +88,8 @@ export function costCheck({ schema, operation, fragments }: Omit<OperationSource
   )
   const measure = (variables: Variables, coerced: Variables): Cost => {
     const measured = hasDirectives ? withoutSkipped(document, coerced) : document
-    const cost = complexityFromQuery(measured, { schema, variables })
+    const costOf = (document: DocumentNode) => complexityFromQuery(document, { schema, variables })
+    const cost = tryParse(() => costOf(measured)) ?? costOf(withoutFailing(measured, schema, coerced))
     const { complexity, depth, breadth } = cost
     const kind = (['depth', 'breadth', 'complexity'] as const).find((kind) => cost[kind] > limit[kind])
     if (!kind) return { complexity, excess: null }

@@ -15,12 +15,13 @@ const hasFewLines = (query: string) =>
 
 const object = z.record(z.string(), z.unknown(), 'must be a JSON object').nullish()
 
-/** Text of a GraphQL document, within the limits that are checked before it is parsed. */
-export const documentText = z
+const text = z
   .string('must be text')
-  .min(1, 'must not be empty')
   .max(maxDocumentLength, { error: `must be at most ${maxDocumentLength} characters`, abort: true })
   .refine(hasFewLines, `must have at most ${maxDocumentLines} lines`)
+
+/** Text of a GraphQL document, within the limits that are checked before it is parsed. */
+export const documentText = text.min(1, 'must not be empty')
 
 /** Identifier of a document. */
 export const documentId = z
@@ -42,29 +43,31 @@ const extensions = z
   )
   .nullish()
 
-const parameters = z.strictObject({
-  query: documentText.nullish(),
+// Ignores unknown members, as GraphQL over HTTP demands. Takes empty texts, which clients send for what they lack.
+const parameters = z.object({
+  query: text.nullish(),
   variables: object,
   operationName: z.string().nullish(),
   extensions,
-  // Names of a document that was registered: of GraphQL over HTTP, and of usual clients.
-  documentId: documentId.nullish(),
-  id: documentId.nullish(),
-  doc_id: documentId.nullish(),
+  // Names of a document that was registered: of GraphQL over HTTP, and of usual clients, which also use them for
+  // something else beside a document. So they are read only where they name one.
+  documentId: z.unknown().optional(),
+  id: z.unknown().optional(),
+  doc_id: z.unknown().optional(),
 })
 
 /** Parameters as sent, where a document may be named by an identifier. */
 export type SentParameters = z.output<typeof parameters>
 
-/** Parameters of a request, with the text of its document. `isNamed`: the client named it by an identifier. */
-export type Parameters = Pick<SentParameters, 'variables' | 'operationName'> & {
+/** Parameters of a request, with the text of its document. */
+export type Parameters = Pick<SentParameters, 'variables'> & {
   query: string
-  isNamed: boolean
+  operationName: string | undefined
 }
 
 // JSON text in a query string. JSON in a body is checked against the limits when the body is read.
 const json = z.string().transform((text, issues): unknown => {
-  const value: unknown = tryParse(() => JSON.parse(text))
+  const value: unknown = tryParse(() => JSON.parse(text || 'null'))
   const mistake = value === undefined ? 'must be JSON' : findExcess(value)
   if (mistake === null) return value
   issues.addIssue({ code: 'custom', message: mistake })
@@ -76,9 +79,7 @@ const inQuery = parameters.extend({
   extensions: json.pipe(extensions).optional(),
 })
 
-/** Validates the parameters of a GraphQL request before Yoga sees them. Yoga answers malformed variables with
- *  a 500, ignores unknown query parameters, and caches documents of any length.
- *  Refuses: BAD_REQUEST, REQUIRED, INVALID, UNKNOWN_FIELD. */
+/** Reads the parameters of a GraphQL request. Refuses: BAD_REQUEST, INVALID. */
 export function readParameters({ method, query, body }: FastifyRequest): SentParameters {
   if (method === 'GET') return parse(inQuery, query)
   if (typeof body !== 'object' || body === null || Array.isArray(body))

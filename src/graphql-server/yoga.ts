@@ -1,12 +1,12 @@
-import type { DocumentNode } from 'graphql'
 import { createYoga, type Plugin } from 'graphql-yoga'
 import type { Log } from '../http/mask-error.ts'
+import type { MediaType } from '../http/media-type.ts'
 import type { Context } from '../request/context.ts'
 import { requestLimits } from '../shared/request-limits.ts'
-import { type ExecutionContext, limitedExecution } from './compiler/plugin.ts'
+import { type ExecutionContext, limitedExecution, standardExecution } from './compiler/plugin.ts'
 import { toClientError } from './errors.ts'
-import { graphqlPath } from './params.ts'
-import type { PreparedDocument, PreparedDocuments } from './prepared-document.ts'
+import { graphqlPath, type Parameters } from './params.ts'
+import type { PreparedDocument } from './prepared-document.ts'
 import { schema } from './schema.ts'
 
 /** Context that the HTTP server passes to Yoga with each request. */
@@ -14,6 +14,9 @@ type ServerContext = ExecutionContext & {
   requestId: string
   log: Log
   ctx: Context
+  /** The operation that was checked, which alone is executed. */
+  parameters: Parameters
+  prepared: PreparedDocument
   /** Takes the codes of the errors, if the result contains any. */
   codes: string[]
 }
@@ -30,31 +33,28 @@ const clientErrors: Plugin<Context, ServerContext> = {
   },
 }
 
-// Takes documents from the cache of prepared ones, with the errors of their validation and with their operations.
-function reuseDocuments(documents: PreparedDocuments): Plugin<ExecutionContext>[] {
-  const preparedOf = new WeakMap<DocumentNode, PreparedDocument>()
-  return [
-    {
-      onParse({ params, setParseFn }) {
-        const prepared = documents.prepare(String(params.source))
-        setParseFn(() => {
-          if (!prepared.document) throw prepared.errors[0]
-          preparedOf.set(prepared.document, prepared)
-          return prepared.document
-        })
-      },
-      onValidate({ params: { documentAST }, setResult }) {
-        const prepared = preparedOf.get(documentAST)
-        if (prepared) setResult(prepared.errors)
-      },
-    },
-    limitedExecution((document, name) => preparedOf.get(document)?.operationOf(name) ?? null),
-  ]
+// Executes the operation that was checked, with the errors of its validation: nothing is read from a request.
+const checkedOperation: Plugin<ServerContext, ServerContext> = {
+  onRequestParse({ serverContext: { parameters }, setRequestParser }) {
+    const { query, variables, operationName } = parameters
+    setRequestParser(() => ({ query, variables: variables ?? {}, operationName }))
+  },
+  onParse({ context: { prepared }, setParseFn }) {
+    setParseFn(() => {
+      if (!prepared.document) throw prepared.errors[0]
+      return prepared.document
+    })
+  },
+  onValidate({ context: { prepared }, setResult }) {
+    setResult(prepared.errors)
+  },
 }
 
-/** Creates the GraphQL server: schema, limits, errors, and further plugins. */
-export const createGateway = (documents: PreparedDocuments, plugins: Plugin[]) =>
-  createYoga<ServerContext, Context>({
+/** Creates the GraphQL server: schema, limits, errors, and further plugins. The returned function executes a checked
+ *  operation, of which Yoga learns the method and the media type of the response, and nothing else of its request: text
+ *  of `Host` or of the target could lead it to another operation. */
+export function createGateway(plugins: Plugin[]) {
+  const { fetch } = createYoga<ServerContext, Context>({
     schema,
     context: ({ ctx }) => ctx,
     graphqlEndpoint: graphqlPath,
@@ -68,5 +68,14 @@ export const createGateway = (documents: PreparedDocuments, plugins: Plugin[]) =
     maskedErrors: false,
     maxRequestBodySize: false,
     parserAndValidationCache: false,
-    plugins: [...reuseDocuments(documents), clientErrors, ...plugins],
+    plugins: [
+      checkedOperation,
+      standardExecution,
+      limitedExecution(({ prepared }: ServerContext, name) => prepared.operationOf(name)),
+      clientErrors,
+      ...plugins,
+    ],
   })
+  return (method: string, accept: MediaType, context: ServerContext) =>
+    fetch(`http://localhost${graphqlPath}`, { method, headers: { accept } }, context)
+}

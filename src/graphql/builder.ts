@@ -47,6 +47,12 @@ builder.scalarType('DateTime', {
   },
 })
 
+// JSON bodies hold no such name, but a literal of a document may.
+const holdsPrototype = (value: unknown): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  (Object.hasOwn(value, '__proto__') || Object.values(value).some(holdsPrototype))
+
 builder.scalarType('JSON', {
   description: 'A JSON object.',
   specifiedByURL: 'https://www.rfc-editor.org/rfc/rfc8259',
@@ -54,6 +60,7 @@ builder.scalarType('JSON', {
   parseValue: (input) => {
     if (typeof input !== 'object' || input === null || Array.isArray(input))
       throw new GraphQLError('JSON must be an object.')
+    if (holdsPrototype(input)) throw new GraphQLError('JSON must have no field named __proto__.')
     return input as Record<string, unknown>
   },
 })

@@ -2,10 +2,11 @@ import { z } from 'zod'
 
 const maxMetadataBytes = 1024
 
-// A value that survives a round trip through jsonb: no infinity (1e400), no NUL, no lone surrogate.
+// A value that survives a round trip through JSON and jsonb: no infinity (1e400), no integer that may have lost digits
+// when it was read, no NUL, no lone surrogate.
 const isStorable = (part: unknown) =>
   typeof part === 'number'
-    ? Number.isFinite(part)
+    ? Number.isFinite(part) && (Number.isSafeInteger(part) || !Number.isInteger(part))
     : typeof part !== 'string' || (part.isWellFormed() && !part.includes('\0'))
 
 /** An object of at most 1024 bytes as UTF-8 JSON. Other JSON values are refused, because a text that looks
@@ -25,5 +26,10 @@ export const metadata = z
         message: `must be at most ${maxMetadataBytes} bytes as JSON`,
         params: { code: 'METADATA_TOO_LARGE', facts: { limit: maxMetadataBytes } },
       })
-    if (!storable) issues.addIssue({ code: 'custom', message: 'must hold printable text and finite numbers' })
+    if (!storable)
+      issues.addIssue({
+        code: 'custom',
+        message:
+          'must hold printable text, finite numbers and integers of at most 2^53 - 1 (send longer ones as text)',
+      })
   })

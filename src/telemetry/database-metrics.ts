@@ -50,6 +50,7 @@ const helpOf = {
   boxoffice_pool_connections: 'Open connections: idle, running statements, or reserved by a transaction',
   boxoffice_pool_waiting: 'Statements and transactions that wait for a connection',
   boxoffice_pool_max_connections: 'Connections that the pool may open',
+  boxoffice_replica_read: '1 if the catalogue is read from this replica, 0 if the primary answers for it',
   boxoffice_database_ready: '1 if the database answers, accepts writes and is migrated',
   boxoffice_shards_unreachable: 'Parts of the tables of sales on servers of a cluster that are out of reach',
   boxoffice_prepared_transactions:
@@ -94,6 +95,12 @@ export function addDatabaseMetrics(registers: Registry[], sources: DatabaseSourc
   gaugeOf('boxoffice_pool_waiting', ['database', 'kind'], 'sum', ofPools(waitingFor))
   gaugeOf('boxoffice_pool_max_connections', ['database'], 'sum', () =>
     Object.entries(sources.poolUsage()).map(([database, { max }]) => [[database], max]),
+  )
+
+  gaugeOf('boxoffice_replica_read', ['database'], 'min', () =>
+    Object.entries(sources.poolUsage()).flatMap(([database, { isRead }]): Sample[] =>
+      isRead === undefined ? [] : [[[database], Number(isRead)]],
+    ),
   )
 
   const ready = sampled(sources.isReady, limits)

@@ -91,8 +91,8 @@ afterAll(async () => {
 })
 
 /** Runs a command of the image, as its user, in its folder. */
-const inImage = ([program = '', ...args]: string[]) => {
-  const env = { PATH: process.env.PATH ?? '', ...settings }
+const inImage = ([program = '', ...args]: string[], given = settings) => {
+  const env = { PATH: process.env.PATH ?? '', ...given }
   const file = program === 'node' ? process.execPath : program
   const child = spawn(file, args, { cwd: folders.image, env, ...user, stdio: ['ignore', 'pipe', 'pipe'] })
   let output = ''
@@ -120,6 +120,24 @@ test('the image has no package that only the compiler and the tests need', async
 test('the image has no examples, and no shop of theirs', async () => {
   expect(await readdir(folders.image)).not.toContain('examples')
   expect(isInContext('examples/shop/start.js')).toBe(false)
+})
+
+test('the image opens each font of a ticket, and has no others', async () => {
+  const load = "import('./dist/domain/delivery/load-fonts.js').then(({ loadFonts }) => loadFonts())"
+  expect(await inImage(['node', '-e', load]).ended).toEqual({ code: 0, output: '' })
+  const names = await readdir(join(folders.image, 'node_modules'), { recursive: true })
+  const fonts = names.filter((name) => /\.(ttf|woff2?)$/.test(name))
+  // Ten scripts in two weights, Japanese in two, and the fallback.
+  expect(fonts.filter((name) => /noto-sans|vazirmatn|unifont/.test(name)).length).toBeLessThan(60)
+  expect(fonts.filter((name) => name.endsWith('.ttf') && name.includes('noto-sans-jp'))).toHaveLength(2)
+})
+
+test('the image opens the embedded database, too', async () => {
+  const data = join(folders.demo, 'data')
+  const { DATABASE_URL: _, ...embedded } = settings
+  const { code, output } = await inImage(['node', 'dist/cli.js', 'migrate'], { ...embedded, DATA_DIR: data })
+    .ended
+  expect([code, output]).toEqual([0, expect.stringContaining('up to date')])
 })
 
 test('the image migrates, sells a ticket, mails it, and ends', async () => {

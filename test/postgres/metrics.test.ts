@@ -35,7 +35,12 @@ beforeAll(async () => {
   opened = await database.open()
   await importCatalogue(opened.db, aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(4)] })] }))
   channel = await channelHeaders(opened.db)
-  service = await mustStartServer({ ...settings(), TRUSTED_DOCUMENTS: manifest })
+  service = await mustStartServer({
+    ...settings(),
+    TRUSTED_DOCUMENTS: manifest,
+    // The primary itself, which is no replica.
+    DATABASE_REPLICA_URLS: database.settings.DATABASE_URL ?? '',
+  })
   metrics = metricsUrlOf(service)
 })
 afterAll(async () => {
@@ -197,6 +202,12 @@ test('failures of the payment page are counted by their code, as alerts ask for 
   })
 })
 
+test('a replica that the primary answers for shows', async () => {
+  const samples = parseMetrics(await (await fetch(metrics)).text())
+  const found = samples.filter(({ name }) => name === 'boxoffice_replica_read')
+  expect(found).toMatchObject([{ labels: { database: 'replica_1' }, value: 0 }])
+})
+
 test('the port of the metrics answers nothing else, and many scrapes at once', async () => {
   const { origin } = new URL(metrics)
   expect((await fetch(`${origin}/`)).status).toBe(404)
@@ -230,7 +241,7 @@ test('alerts and the dashboard use metrics and labels that are exported; each al
   const ownRules = rules.filter(({ expr }) => /\b(boxoffice|nodejs|process)_|up\{/.test(expr))
   expect(rules.filter((rule) => !ownRules.includes(rule)).map(({ alert }) => alert)).toEqual([
     ...['BoxofficeBackupOld', 'BoxofficeRestoreDrillOld', 'BoxofficeArchiveFails', 'BoxofficeReplicaLags'],
-    ...['BoxofficeReplicationSlotHeld', 'BoxofficeDiskFull'],
+    ...['BoxofficeTransactionOld', 'BoxofficeReplicationSlotHeld', 'BoxofficeDiskFull'],
   ])
   const shown = panels.flatMap(({ targets = [] }) => targets)
   const expressions = [...rules, ...shown].map(({ expr }) => expr)

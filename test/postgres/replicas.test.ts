@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { type Database, runSql } from '../../src/database/database.ts'
 import { openDatabase } from '../../src/database/open.ts'
 import { importCatalogue } from '../../src/domain/import/import-catalogue.ts'
 import { anEntry, checkOut, checkOutOverGraphql, mustCheckOut } from '../support/checkouts.ts'
@@ -62,6 +63,17 @@ const openOver = (databaseReplicaUrls: string[]) =>
     },
   })
 
+/** Lets a database answer by functions that come before PostgreSQL's own of the same name: in its next session. */
+async function answerBy(db: Database, ...functions: string[]): Promise<void> {
+  const [row] = await runSql<{ name: string }>(db, 'select current_database() as name')
+  await runSql(db, 'create schema if not exists instead')
+  await runSql(db, `alter database ${row?.name} set search_path = instead, pg_catalog, public`)
+  for (const text of functions) await runSql(db, `create or replace function instead.${text}`)
+}
+const replayedUntil = (position: string) =>
+  `pg_last_wal_replay_lsn() returns pg_lsn return '${position}'::pg_lsn`
+const aStandby = ['pg_is_in_recovery() returns boolean return true', replayedUntil('FFFFFFFF/0')]
+
 const addressOf = ({ settings }: TestDatabase) => settings.DATABASE_URL ?? ''
 
 beforeEach(async () => {
@@ -70,6 +82,7 @@ beforeEach(async () => {
   replica = await createTestDatabase()
   const { db, close } = await replica.open()
   await importCatalogue(db, aCatalogue({ events: [event('Replica', 1)] }))
+  await answerBy(db, ...aStandby)
   await close()
 })
 afterEach(async () => {
@@ -200,6 +213,39 @@ test('an unreachable or outdated replica is not used', async () => {
   sale = await openOver([addressOf(replica), 'postgres://nobody:x@127.0.0.1:1/none'])
   await follow()
   expect(news).toHaveLength(2)
-  for (const replica of [1, 2]) expect(news).toContainEqual({ replica, isUp: false, code: undefined })
+  expect(news).toContainEqual({ replica: 1, isUp: false, code: 'MIGRATIONS_MISSING' })
+  expect(news).toContainEqual({ replica: 2, isUp: false, code: 'UNREACHABLE' })
   expect(await listed()).toMatchObject([['Primary', {}]])
+})
+
+// Of a standby that was promoted, and of one that no longer replays what the primary writes.
+test.each([
+  ['NO_REPLICA', 'pg_is_in_recovery() returns boolean return false'],
+  ['BEHIND', replayedUntil('0/0')],
+])('a replica that the check finds to be %s is not read, and is told', async (code, answer) => {
+  sale = await openOver([addressOf(replica)])
+  await follow()
+  expect(await listed()).toMatchObject([['Replica', {}]])
+  const { db, close } = await replica.open()
+  await answerBy(db, answer)
+  await close()
+  await vi.advanceTimersByTimeAsync(5_000)
+  await expect.poll(() => news).toHaveLength(2)
+  expect(news[1]).toEqual({ replica: 1, isUp: false, code })
+  expect(await listed()).toMatchObject([['Primary', {}]])
+  expect(sale.database.poolUsage()).toMatchObject({ replica_1: { isRead: false } })
+})
+
+test('a replica is read on while the primary does not say what it has written', async () => {
+  for (const [each, answer] of [
+    [primary, 'pg_current_wal_lsn() returns pg_lsn return (1 / 0)::text::pg_lsn'],
+    [replica, replayedUntil('0/0')],
+  ] as const) {
+    const { db, close } = await each.open()
+    await answerBy(db, answer)
+    await close()
+  }
+  sale = await openOver([addressOf(replica)])
+  await follow()
+  expect(news).toEqual([{ replica: 1, isUp: true, code: undefined }])
 })

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { payments } from '../../src/domain/payment/table.ts'
+import { issued, localhost, rolePostgres } from '../support/certificates.ts'
 import { cursorRefusal, readChanges } from '../support/change-feed.ts'
 import { anEntry, mustCheckOut } from '../support/checkouts.ts'
 import { aCatalogueOfTwo } from '../support/factories.ts'
@@ -227,6 +228,55 @@ test('a base backup and an archive are restored to a point in time, and to no ot
   const refused = await startDrill(['--base', damaged, '--wal', archive, ...check]).ended
   expect(refused).toMatchObject({ code: 1, errors: expect.stringContaining('not as it was written') })
   expect(await leftOvers()).toEqual([])
+})
+
+test('a drill reaches a server that speaks TLS alone, as the settings of the service say', async () => {
+  const user = await findUser()
+  const certificates = await mkdtemp(join(folder, 'tls-'))
+  const write = async (name: string, text: string) => {
+    const path = join(certificates, name)
+    await writeFile(path, text, { mode: 0o600 })
+    if (user) for (const each of [certificates, path]) await chown(each, user.uid, user.gid)
+    return path
+  }
+  const tls = await startPostgres(
+    {
+      ssl: 'on',
+      ssl_cert_file: await write('certificate.pem', issued.certificate),
+      ssl_key_file: await write('key.pem', issued.key),
+      ssl_ca_file: await write('clients.pem', rolePostgres.certificate),
+      hba_file: await write('hba.conf', 'hostssl all,replication all all password clientcert=verify-ca\n'),
+    },
+    undefined,
+    debian,
+  )
+  // Nobody but the user who starts the drill may enter their home, or read their files.
+  const home = await mkdtemp(join(folder, 'home-'))
+  const own = async (name: string, text: string) => {
+    await writeFile(join(home, name), text, { mode: 0o600 })
+    return join(home, name)
+  }
+  const address = tls.url.replace('127.0.0.1', 'localhost')
+  const shown = {
+    DATABASE_SSL_CERT_FILE: await own('cert.pem', rolePostgres.certificate),
+    DATABASE_SSL_KEY_FILE: await own('key.pem', rolePostgres.key),
+  }
+  const authority = { DATABASE_SSL_CA_FILE: await own('ca.pem', issued.authority) }
+  try {
+    const verified = await startDrill(['--', 'node', 'dist/cli.js', 'migrate'], {
+      ...{ HOME: home, DATABASE_URL: address, ...shown, ...authority },
+    }).ended
+    expectSuccess(verified)
+    expect(verified.output).toContain('The tables are up to date.')
+    const unverified = { HOME: home, DATABASE_URL: `${address}?sslmode=require`, ...shown }
+    expectSuccess(await startDrill(['--', 'true'], unverified).ended)
+    const strange = await startDrill(['--', 'true'], {
+      ...{ HOME: home, DATABASE_URL: address, ...shown, DATABASE_SSL_CA: localhost.certificate },
+    }).ended
+    expect(strange).toMatchObject({ code: 1, errors: expect.stringContaining('certificate verify failed') })
+  } finally {
+    await tls.stop()
+  }
 })
 
 test('a drill without an address, or with half of a backup, says how it is used', async () => {

@@ -68,7 +68,10 @@ export type Pool = ReturnType<typeof openPool>
 
 /** Use of a pool of connections at a moment: connections that are open and idle, that run statements, and that
  *  transactions have reserved; statements and transactions that wait for one. */
-export type PoolUsage = ReturnType<Pool['usage']>
+export type PoolUsage = ReturnType<Pool['usage']> & {
+  /** Of a replica: whether it is read, or the primary answers for it. */
+  isRead?: boolean
+}
 
 /** Opens a pool that connects on demand. */
 export function openPool(options: PoolOptions) {

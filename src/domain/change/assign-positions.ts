@@ -12,8 +12,9 @@ const maxAtOnce = 5_000
 const findWithoutPositions = (db: Database) =>
   findEverywhere<{ id: string }>(
     db,
-    changes,
-    (from) => sql`select distinct organization_id as id from ${from} where feed_position is null`,
+    changes.organizationId,
+    (isAsked) =>
+      sql`select distinct organization_id as id from ${changes} where ${isAsked} and feed_position is null`,
   )
 
 // The lock lasts to the commit, so only one process at a time assigns positions in a feed; others skip a locked one.

@@ -93,7 +93,7 @@ const attendance = {
   eventId: ticketRates.eventId,
   sold: sql<number>`coalesce(sum(${tickets.admits}) filter (where ${tickets.status} = 'active'), 0)`,
   inside: sql<number>`sum(${tickets.entered})`,
-  entered: sql<number>`sum(${tickets.mostInside})`,
+  entered: sql<number>`sum(${tickets.peakAttendance})`,
 }
 
 /** Numbers of people of an event, null if no ticket was ever paid. */

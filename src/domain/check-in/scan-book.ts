@@ -65,20 +65,20 @@ const notFound = {
 } as const
 
 /** A ticket under its lock; the most people inside and the last entry among the scans so far. */
-type Tally = { ticket: ScannedTicket; mostInside: number; lastEntryAt: Date | null }
+type Tally = { ticket: ScannedTicket; peakAttendance: number; lastEntryAt: Date | null }
 
 // In the order of nonces, so that two batches that share some can't wait for each other.
 const insert = insertRows('insert_check_ins', checkIns, { key: 'nonce' })
 
-const { id, entered, mostInside, firstEntryAt, lastEntryAt } = tickets
-const counted = arrayRows('counted', { id, entered, mostInside, firstEntryAt, lastEntryAt })
+const { id, entered, peakAttendance, firstEntryAt, lastEntryAt } = tickets
+const counted = arrayRows('counted', { id, entered, peakAttendance, firstEntryAt, lastEntryAt })
 
 // Scans may arrive in any order.
 const writeCounts = query(
   'count_entries',
   () => sql`
   update ${tickets} set entered = counted.entered,
-    most_inside = greatest(${mostInside}, counted."mostInside"),
+    peak_attendance = greatest(${peakAttendance}, counted."peakAttendance"),
     first_entry_at = least(${firstEntryAt}, counted."firstEntryAt"),
     last_entry_at = greatest(${lastEntryAt}, counted."lastEntryAt"), updated_at = ${nowMs}
   from ${counted.typed}
@@ -107,7 +107,7 @@ export async function openScanBook(
     input.at && ticket && found.get(ticket.id)?.firstEntryAt ? [{ place, at, ticketId: ticket.id }] : [],
   )
   const ranges = await findLater(tx, organizationId, uploaded)
-  const nobody = { mostInside: 0, lastEntryAt: null }
+  const nobody = { peakAttendance: 0, lastEntryAt: null }
   const tallies = new Map([...found].map(([id, ticket]): [string, Tally] => [id, { ticket, ...nobody }]))
   const moved = new Set<Tally>()
   const made: NewCheckIn[] = []
@@ -122,7 +122,7 @@ export async function openScanBook(
       ticket.firstEntryAt = first && first < at ? first : at
       // Scans come in the order of their times.
       tally.lastEntryAt = at
-      tally.mostInside = Math.max(tally.mostInside, ticket.entered)
+      tally.peakAttendance = Math.max(tally.peakAttendance, ticket.entered)
       changes.push(ticketChange('ticket.entered', ticket, { people }))
     } else {
       ticket.entered -= people

@@ -1,5 +1,6 @@
 import { and, asc, eq, gt, inArray, isNotNull, type SQL, sql } from 'drizzle-orm'
 import { arrayRows } from '../../data/array-params.ts'
+import { livingOrganizations } from '../../data/living-organizations.ts'
 import { nowMs } from '../../database/clock.ts'
 import type { Connection, Database } from '../../database/database.ts'
 import { byId } from '../../shared/group-by.ts'
@@ -58,7 +59,7 @@ export async function queueMoved(db: Database): Promise<void> {
   const moved = await db
     .select({ id, organizationId, sequence, former })
     .from(events)
-    .where(isNotNull(former))
+    .where(and(isNotNull(former), livingOrganizations(db).areOn(organizationId)))
   for (const event of moved) {
     const rates = db.select({ id: ticketRates.id }).from(ticketRates).where(eq(ticketRates.eventId, event.id))
     const isHeld = and(

@@ -107,7 +107,7 @@ export const tickets = pgTable(
     /** Number of people inside now: a scan out decrements it. */
     entered: integer().notNull().default(0),
     /** Largest number of people that were ever inside at once. */
-    mostInside: integer('most_inside').notNull().default(0),
+    peakAttendance: integer('peak_attendance').notNull().default(0),
     lastEntryAt: timestampMs('last_entry_at'),
     firstEntryAt: timestampMs('first_entry_at'),
     /** Unguessable part of the URL of its PDF, which is told once it is paid. */
@@ -190,7 +190,7 @@ export const tickets = pgTable(
   ],
 )
 
-const { ended, soldOn: _soldOn, mostInside: _mostInside, ...columns } = getTableColumns(tickets)
+const { ended, soldOn: _soldOn, peakAttendance: _peakAttendance, ...columns } = getTableColumns(tickets)
 
 /** Columns of a ticket, without those that serve its indexes or sums alone. */
 export const ticketColumns = columns
@@ -221,7 +221,7 @@ export const retiredDocuments = pgTable(
   ],
 )
 
-export type Ticket = Omit<typeof tickets.$inferSelect, 'ended' | 'soldOn' | 'mostInside'>
+export type Ticket = Omit<typeof tickets.$inferSelect, 'ended' | 'soldOn' | 'peakAttendance'>
 
 /** Ticket with what the REST lookup shows of rate, event and price: null if not set, or not for the caller to see. */
 export type LookupTicket = Ticket & {

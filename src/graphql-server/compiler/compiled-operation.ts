@@ -58,6 +58,7 @@ export function compiledOperation(
 
   return {
     document,
+    isQuery: operation.operation === 'query',
     /** Number of compiled variants. */
     countVariants: () => variants.size,
     /** Returns the errors with which the operation must not be executed: a few of invalid variables, because graphql-js

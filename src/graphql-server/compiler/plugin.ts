@@ -1,4 +1,4 @@
-import type { DocumentNode, ExecutionArgs, GraphQLSchema } from 'graphql'
+import { type ExecutionArgs, execute, type GraphQLSchema } from 'graphql'
 import type { Plugin } from 'graphql-yoga'
 import type { Measured } from '../operation-cost.ts'
 import type { CompiledOperation } from './compiled-operation.ts'
@@ -24,14 +24,21 @@ export function replayOutcomes(schema: GraphQLSchema): void {
   }
 }
 
+/** Lets graphql-js execute operations. Yoga's own executor fails on some response keys, such as `then`. */
+export const standardExecution: Plugin = {
+  onExecute({ setExecuteFn }) {
+    setExecuteFn(execute)
+  },
+}
+
 /** Checks variables and cost of what graphql-js is to execute, and lets it continue from outcomes. `operationOf` finds
- *  the operation of a document. */
-export const limitedExecution = (
-  operationOf: (document: DocumentNode, name: string | null | undefined) => CompiledOperation | null,
-): Plugin<ExecutionContext> => ({
+ *  the operation of a request. */
+export const limitedExecution = <Asked extends ExecutionContext>(
+  operationOf: (context: Asked, name: string | null | undefined) => CompiledOperation | null,
+): Plugin<Asked> => ({
   onExecute({ context, executeFn, setExecuteFn }) {
     setExecuteFn((args: ExecutionArgs) => {
-      const operation = operationOf(args.document, args.operationName)
+      const operation = operationOf(context, args.operationName)
       if (!operation) return executeFn(args)
       const errors = operation.errorsWith(args.variableValues ?? {}, context.measured)
       if (errors) return { errors }

@@ -61,8 +61,7 @@ export const toFieldGroups = (
 ): FieldGroup[] =>
   [...collected].map(([responseKey, nodes]) => {
     const [node, ...others] = nodes
-    // In an object literal `__proto__` sets the prototype instead of a property.
-    if (!node || responseKey === '__proto__') return fallBack('the response key __proto__')
+    if (!node) return fallBack('a response key without a field')
     const name = node.name.value
     const definition =
       name === TypeNameMetaFieldDef.name ? TypeNameMetaFieldDef : parentType.getFields()[name]

@@ -1,6 +1,6 @@
 import { isNotNull, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { demoCatalogue } from '../../../examples/shop/src/demo/catalogue.ts'
+import { demoCatalogue, posterPath } from '../../../examples/shop/src/demo/catalogue.ts'
 import { events } from '../../../src/domain/event/table.ts'
 import { type Imported, importCatalogue } from '../../../src/domain/import/import-catalogue.ts'
 import { dumpCatalogue, seedDemo } from '../../support/imports.ts'
@@ -22,6 +22,14 @@ test('demo events lie in the future and have four rates each', () => {
     expect(new Date(start_date).getTime()).toBeGreaterThan(now.getTime() + 86_400_000)
     expect(ticket_rates).toHaveLength(4)
   }
+})
+
+test('no link of the demo leads to anything but its posters, which the service has', () => {
+  const url = 'https://tickets.example'
+  const text = JSON.stringify(demoCatalogue({ events: 300, now, url }))
+  const links = [...text.matchAll(/"(https?:[^"]*)"/g)].map(([, link]) => link)
+  expect(links.length).toBeGreaterThan(300)
+  expect(links.filter((link) => !link?.startsWith(`${url}${posterPath}/evt_demo_`))).toEqual([])
 })
 
 let sale: Sale

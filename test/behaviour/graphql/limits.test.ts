@@ -132,6 +132,11 @@ test.each([
     `{ events { nodes { ...F0 } } } ${times(20, (index) => `fragment F${index} on Event { a: ticketRates { event { ${index === 19 ? 'id' : `...F${index + 1}`} } } b: ticketRates { event { ${index === 19 ? 'id' : `...F${index + 1}`} } } }`)}`,
   ],
   ['31 aliases', `{ ${times(31, (index) => `a${index}: event(by: { id: "x" }) { id }`)} }`],
+  ['31 aliases of __typename', `{ ${times(31, (index) => `a${index}: __typename`)} }`],
+  [
+    '31 aliases of __typename in fragments',
+    `{ ${times(30, (index) => `a${index}: __typename`)} ...F } fragment F on Query { a: __typename }`,
+  ],
   ['31 aliases of introspection', `{ ${times(31, (index) => `a${index}: __schema { types { name } }`)} }`],
   ['2001 tokens', `{ ${times(1999, () => '__typename')} }`],
   ['a flood of directives', `{ __typename ${times(400, () => '@skip(if: false)')} }`],

@@ -191,15 +191,29 @@ test('a trusted document takes variables, and obeys the rights of the caller', a
 test.each([
   [{ documentId: 'unknown' }, 'PERSISTED_QUERY_NOT_FOUND', 'documentId'],
   [{ id: '__proto__' }, 'PERSISTED_QUERY_NOT_FOUND', 'id'],
-  [{ documentId: '' }, 'INVALID', 'documentId'],
+  [{ documentId: '' }, 'REQUIRED', 'query'],
+  [{ documentId: 7, id: 'b' }, 'INVALID', 'documentId'],
   [{ doc_id: 7 }, 'INVALID', 'doc_id'],
   [{ id: 'x'.repeat(257) }, 'INVALID', 'id'],
-  [{ documentId: 'a', id: 'b' }, 'INVALID', 'id'],
-  [{ documentId: hash(byCodegen), query: byCodegen }, 'INVALID', 'documentId'],
+  [{ documentId: 'a', id: hash(byCodegen) }, 'PERSISTED_QUERY_NOT_FOUND', 'documentId'],
   [{}, 'REQUIRED', 'query'],
   [{ query: null, documentId: null }, 'REQUIRED', 'query'],
 ])('%j is refused as %s', async (body, code, path) => {
   expect((await post(body)).errors[0].extensions).toMatchObject({ code, path })
+})
+
+test.each([
+  [
+    'a document beside any name',
+    { query: byCodegen, documentId: hash(cancel), id: hash(byRelay), doc_id: 7 },
+  ],
+  ['documentId beside an operation of a client', { documentId: hash(byCodegen), id: 'AppQuery', doc_id: {} }],
+  ['a hash beside other names', { ...persisted(byCodegen), documentId: hash(cancel), id: 'AppQuery' }],
+  ['an identifier beside empty ones', { query: '', documentId: '', id: '', doc_id: hash(byCodegen) }],
+])('one names the document, and the rest is ignored: %s', async (_what, body) => {
+  for (const at of [sale, strict])
+    for (const answer of [await post(body, { at }), await get(body, at)])
+      expect(answer).toEqual({ status: 200, data: { events: { nodes: [{ id: 'evt_1' }] } } })
 })
 
 test('only trusted documents are executed where the operator says so', async () => {

@@ -1,5 +1,7 @@
+import fc from 'fast-check'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { aCatalogue, anEvent, aRateOf } from '../../support/factories.ts'
+import { fuzzRuns, seed } from '../../support/fuzz/seed.ts'
 import { countCheckoutRows, graphqlRefusal, noRows } from '../../support/refusals.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 
@@ -103,3 +105,112 @@ test.each([
   expect(answer.body).not.toMatch(/secretia|1234567/i)
   expect(graphqlRefusal(answer)).toMatch(/^200( BAD_REQUEST)+$/)
 })
+
+test.each([
+  [
+    'a scan beside an idempotency key',
+    '$v: String = "x"',
+    'ticket: { qrCode: "secretia" }, idempotencyKey: $v',
+  ],
+  ['a ticket beside another', '$v: ID', 'ticket: { qrCode: "secretia", ticketId: $v }, idempotencyKey: "k"'],
+  ['a block string', '$v: String = "x"', 'ticket: { qrCode: """secretia\n"""}, idempotencyKey: $v'],
+  ['a number', '$v: String = "x"', 'ticket: { ticketId: 12345678 }, idempotencyKey: $v'],
+])('a literal with a variable of null is refused without quoting it: %s', async (_what, declared, input) => {
+  const answer = await ask(`mutation (${declared}) { checkInTicket(input: { ${input} }) { __typename } }`, {
+    v: null,
+  })
+  expect(answer.json().errors).toHaveLength(1)
+  expect(answer.body).not.toMatch(/secretia|1234567/i)
+})
+
+// Tokens of a checkout, and of what may stand in the place of one: texts and numbers that must not come back.
+const tokens =
+  `mutation ( $v : String = "secretia" $b : Boolean = true ) { checkout ( input : { items : [ { ticketRateId : "secretia" ,
+  tickets : [ { priceId : "secretia" , warranty : $b , attendee : { fullName : "secretia" , email : $v , birthday : "secretia" ,
+  identityDocument : { type : PASSPORT , number : "12345678Z" } } } ] } ] , redirectUrl : "secretia" , expectedTotal : { amount : 1234567 ,
+  currency : "secretia" } , metadata : { a : "secretia" , b : [ 1234567 , 12345.67e3 ] } } ) { __typename } }`.split(
+    /\s+/,
+  )
+const substitutes = [
+  ...[
+    '"secretia"',
+    '"""secretia"""',
+    '"""\nsecretia\n  x"""',
+    '1234567',
+    '-1234567.5',
+    '12345678901234567890',
+    '$v',
+    '$b',
+  ],
+  ...[
+    'null',
+    'true',
+    'PASSPORT',
+    '',
+    '{',
+    '}',
+    '[',
+    ']',
+    ':',
+    '(',
+    '@skip(if: $b)',
+    '"secretia',
+    '01234567',
+    '"\\q secretia"',
+  ],
+]
+
+test(`no document quotes the values that are wrong in it (FUZZ_SEED=${seed})`, async () => {
+  const changes = fc.array(fc.tuple(fc.nat({ max: tokens.length - 1 }), fc.constantFrom(...substitutes)), {
+    minLength: 1,
+    maxLength: 2,
+  })
+  let refused = 0
+  const property = fc.asyncProperty(
+    changes,
+    fc.constantFrom(null, undefined, 'x'),
+    async (changes, value) => {
+      const changed = [...tokens]
+      for (const [place, text] of changes) changed[place] = text
+      const { body } = await ask(changed.join(' '), { v: value, b: value === 'x' ? true : value })
+      expect(body).not.toMatch(/secretia|1234567/i)
+      if (body.includes('"errors"')) refused++
+    },
+  )
+  await fc.assert(property, fuzzRuns(150, 3))
+  expect(refused).toBeGreaterThan(20)
+})
+
+test.each([
+  ['id and slug', { id: 'x', slug: { organizationSlug: 'a', eventSlug: 'b' } }, 'by'],
+  ['nothing', {}, 'by'],
+  ['a null', { id: null }, 'by.id'],
+  ['a null within it', { slug: { organizationSlug: null, slug: 'x' } }, 'by.slug.organizationSlug'],
+  ['something missing within it', { slug: { slug: 'x' } }, 'by.slug.organizationSlug'],
+  ['an unknown field', { name: 'x' }, 'by.name'],
+  ['a value of another type', { id: {} }, 'by.id'],
+])('a variable of one field with %s is refused at its place', async (_what, by, path) => {
+  const { errors } = (await ask('query ($by: EventBy!) { event(by: $by) { id } }', { by })).json()
+  expect(errors.map(({ extensions }: { extensions: { path: string } }) => extensions.path)).toContain(path)
+})
+
+const withMetadata = (metadata: string) =>
+  ask(`mutation { checkout(input: { items: [{ ticketRateId: "rate_1", tickets: [{ priceId: "price_1", attendee: { fullName: "A", email: "a@example.com" } }] }],
+    metadata: ${metadata} }) { __typename ... on Refused { errors { code message path } } } }`)
+
+test.each(['{ __proto__: { a: 1 } }', '{ a: { __proto__: 1 } }', '{ a: [[{ __proto__: null }]] }'])(
+  'a literal of JSON with %s is refused, and not taken without it',
+  async (metadata) => {
+    const answer = await withMetadata(metadata)
+    expect(graphqlRefusal(answer)).toBe('200 BAD_REQUEST')
+    expect(answer.body).toContain('JSON must have no field named __proto__.')
+  },
+)
+
+test.each(['{ a: 12345678901234567890 }', '{ a: [{ b: -9007199254740993 }] }'])(
+  'a literal of JSON with integers that lose digits is refused: %s',
+  async (metadata) => {
+    const { data } = (await withMetadata(metadata)).json()
+    expect(data.checkout.errors).toMatchObject([{ code: 'INVALID', path: 'metadata' }])
+  },
+)

@@ -217,6 +217,8 @@ const asText = (metadata: string) =>
 test.each([
   ['nested past any stack', `{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`, '400 BAD_REQUEST'],
   ['an infinite number', '{"a":1e400}', '400 INVALID metadata'],
+  ['an integer whose last digit is lost', '{"a":9007199254740993}', '400 INVALID metadata'],
+  ['a long negative integer in a list', '{"a":[{"b":-12345678901234567890}]}', '400 INVALID metadata'],
   ['a prototype', '{"__proto__":{"a":1}}', '400 BAD_REQUEST'],
 ])('a checkout with metadata that is %s is refused', async (_what, metadata, answer) => {
   expect(refusal(await asText(metadata))).toBe(answer)

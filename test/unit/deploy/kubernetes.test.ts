@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { parseAllDocuments } from 'yaml'
+import { parse, parseAllDocuments } from 'yaml'
 import { parseConfig, secretSettings, settingNames } from '../../../src/config/config.ts'
 import { requestLimits } from '../../../src/shared/request-limits.ts'
 import { localhost } from '../../support/certificates.ts'
@@ -22,6 +22,7 @@ type Container = {
   command?: string[]
   env?: { name: string; value: string }[]
   ports?: { name: string; containerPort: number }[]
+  startupProbe?: Probe
   livenessProbe?: Probe
   readinessProbe?: Probe
   securityContext: object
@@ -38,6 +39,7 @@ type Manifest = {
     selector?: Labels & { matchLabels?: Labels }
     podSelector?: { matchLabels: Labels }
     template?: { metadata: { labels: Labels }; spec: PodSpec }
+    jobTemplate?: { spec: NonNullable<Manifest['spec']> }
     ports?: { name: string; targetPort: string }[]
     rules?: { host: string; http: { paths: { backend: { service: object } }[] } }[]
     replicas?: number
@@ -60,9 +62,13 @@ const image = parseDockerfile(readFromRepository('Dockerfile')).at(-1) as Stage
 const ofKind = (kind: string) => manifests.filter((manifest) => manifest.kind === kind)
 const named = (kind: string, name: string) => ofKind(kind).find(({ metadata }) => metadata.name === name)
 const settings = named('ConfigMap', 'boxoffice')
-const workloads = [...ofKind('Job'), ...ofKind('Deployment')]
-const podOf = ({ spec }: Manifest) => spec?.template?.spec ?? expect.fail('there is no pod')
-const labelsOf = ({ spec }: Manifest): Labels => spec?.template?.metadata.labels ?? {}
+const templateOf = ({ spec }: Manifest) => (spec?.jobTemplate?.spec ?? spec)?.template
+const podOf = (workload: Manifest) => templateOf(workload)?.spec ?? expect.fail('there is no pod')
+const labelsOf = (workload: Manifest): Labels => templateOf(workload)?.metadata.labels ?? {}
+const isOurs = (manifest: Manifest) => labelsOf(manifest).app === 'boxoffice'
+const deployments = ofKind('Deployment').filter(isOurs)
+/** Processes of the service: all but PgBouncer. */
+const workloads = [...ofKind('Job'), ...ofKind('CronJob'), ...deployments]
 const environmentIn = (workload: Manifest) => ({
   ...environmentOf(image),
   ...settings?.data,
@@ -98,18 +104,25 @@ async function validate(manifest: Manifest): Promise<void> {
 test('each manifest is valid', async () => {
   expect(manifests.map(({ kind, metadata }) => `${kind} ${metadata.name}`).sort()).toEqual([
     'ConfigMap boxoffice',
+    'ConfigMap boxoffice-pgbouncer',
     'ConfigMap ingress-nginx-controller',
+    'CronJob boxoffice-doctor',
     'Deployment boxoffice-background',
+    'Deployment boxoffice-pgbouncer',
     'Deployment boxoffice-web',
     'HorizontalPodAutoscaler boxoffice-web',
     'Ingress boxoffice',
     'Job boxoffice-migrate',
     'NetworkPolicy boxoffice',
     'NetworkPolicy boxoffice-background',
+    'NetworkPolicy boxoffice-doctor',
+    'NetworkPolicy boxoffice-pgbouncer',
     'NetworkPolicy boxoffice-web',
     'PodDisruptionBudget boxoffice-background',
+    'PodDisruptionBudget boxoffice-pgbouncer',
     'PodDisruptionBudget boxoffice-web',
     'Service boxoffice',
+    'Service boxoffice-pgbouncer',
   ])
   for (const manifest of manifests) await validate(manifest)
 })
@@ -154,10 +167,7 @@ test('each process starts with its settings, of which all exist, and secrets are
 })
 
 test('web and background are apart, and each outlives the loss of a node', () => {
-  const roles = ofKind('Deployment').map((workload) => [
-    workload.metadata.name,
-    environmentIn(workload).BACKGROUND,
-  ])
+  const roles = deployments.map((workload) => [workload.metadata.name, environmentIn(workload).BACKGROUND])
   expect(roles.sort()).toEqual([
     ['boxoffice-background', 'only'],
     ['boxoffice-web', 'off'],
@@ -165,7 +175,7 @@ test('web and background are apart, and each outlives the loss of a node', () =>
   for (const {
     metadata: { name },
     spec,
-  } of ofKind('Deployment')) {
+  } of deployments) {
     const budget = ofKind('PodDisruptionBudget').find(
       (each) => each.spec?.selector?.matchLabels?.role === spec?.selector?.matchLabels?.role,
     )
@@ -193,27 +203,34 @@ test('each process runs its command with no rights and nothing to write', () => 
     expect(securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: 1000 })
     // A pod without a command runs the image's.
     const command = container.command ?? commandOf(image, 'CMD')
-    expect(command.at(-1)).toBe(container.command ? 'migrate' : 'dist/server.js')
+    const name = workload.metadata.name.replace('boxoffice-', '')
+    expect(command.slice(0, 3)).toEqual(
+      container.command ? ['node', 'dist/cli.js', name] : commandOf(image, 'CMD'),
+    )
   }
 })
 
 test('selectors match the pods that they are meant for, and ports those that are served', () => {
-  const pods = workloads.map(labelsOf)
+  const pods = manifests.filter((manifest) => templateOf(manifest)).map(labelsOf)
   const matches = (wanted: Labels) =>
     pods.filter((labels) => Object.entries(wanted).every(([name, value]) => labels[name] === value))
   for (const { kind, metadata, spec } of manifests) {
     const { matchLabels, ...plain } = spec?.selector ?? {}
     const wanted = spec?.podSelector?.matchLabels ?? matchLabels ?? plain
+    const isOne = wanted.role ?? wanted.app !== 'boxoffice'
     if (kind !== 'Job' && Object.keys(wanted).length > 0)
-      expect([metadata.name, matches(wanted).length]).toEqual([metadata.name, wanted.role ? 1 : 3])
+      expect([metadata.name, matches(wanted).length]).toEqual([metadata.name, isOne ? 1 : 4])
   }
-  const served = ofKind('Deployment').flatMap((workload) => podOf(workload).containers[0].ports ?? [])
-  const config = parseConfig(environmentIn(ofKind('Deployment')[0] as Manifest), readSecret)
+  const served = deployments.flatMap((workload) => podOf(workload).containers[0].ports ?? [])
+  const config = parseConfig(environmentIn(deployments[0] as Manifest), readSecret)
   expect(new Set(served.map(({ containerPort }) => containerPort))).toEqual(new Set([config.port, 9464]))
   expect(settings?.data?.METRICS_PORT).toBe('9464')
-  const [service] = ofKind('Service')
-  expect(served.map(({ name }) => name)).toContain(service?.spec?.ports?.[0]?.targetPort)
-  const admitted = ofKind('NetworkPolicy').flatMap(({ spec }) => spec?.ingress ?? [])
+  const portOf = (name: string) => named('Service', name)?.spec?.ports?.[0]
+  expect(served.map(({ name }) => name)).toContain(portOf('boxoffice')?.targetPort)
+  const isOfService = ({ spec }: Manifest) => spec?.podSelector?.matchLabels.app === 'boxoffice'
+  const admitted = ofKind('NetworkPolicy')
+    .filter(isOfService)
+    .flatMap(({ spec }) => spec?.ingress ?? [])
   expect(new Set(admitted.flatMap(({ ports }) => ports.map(({ port }) => port)))).toEqual(
     new Set([4000, 9464]),
   )
@@ -236,16 +253,67 @@ test('a collector of traces may be reached, at the port of OTLP over HTTP', () =
   expect(policy?.spec?.egress?.flatMap(({ ports }) => ports.map(({ port }) => port))).toContain(4318)
 })
 
-test('a pod leaves before it is killed, and is asked whether it is ready while it leaves', () => {
-  for (const workload of ofKind('Deployment')) {
+test('a pod leaves before it is killed, and the failures that all pods share take none of them out', () => {
+  for (const workload of deployments) {
     const { containers, terminationGracePeriodSeconds } = podOf(workload)
-    const [{ readinessProbe, livenessProbe }] = containers
-    const { drainSeconds, shutdownSeconds } = parseConfig(environmentIn(workload), readSecret)
+    const [{ startupProbe, readinessProbe, livenessProbe }] = containers
+    const { drainSeconds, shutdownSeconds, background } = parseConfig(environmentIn(workload), readSecret)
     expect(terminationGracePeriodSeconds).toBeGreaterThan(drainSeconds + shutdownSeconds)
-    expect(readinessProbe?.httpGet).toEqual({ path: '/ready', port: 'http' })
     expect(livenessProbe?.httpGet).toEqual({ path: '/health', port: 'http' })
+    // Who serves is ready once, and then for as long as it is healthy. Who serves nobody only shows that it is ready.
+    const [first, later] = background === 'off' ? ['/ready', '/health'] : ['/health', '/ready']
+    expect(startupProbe?.httpGet).toEqual({ path: first, port: 'http' })
+    expect(readinessProbe?.httpGet).toEqual({ path: later, port: 'http' })
     const { periodSeconds = 0, failureThreshold = 0 } = readinessProbe ?? {}
     expect(failureThreshold).toBeGreaterThanOrEqual(2)
     expect(periodSeconds * failureThreshold).toBeLessThanOrEqual(drainSeconds)
   }
+})
+
+/** Settings of a file of PgBouncer, by section. */
+const iniOf = (text: string) =>
+  Object.fromEntries([...text.matchAll(/^(\w+) *= *(.*)$/gm)].map(([, ...pair]) => pair))
+
+test('PgBouncer has the settings of the one that is tried, reaches the database and is reached by TLS', () => {
+  const tried = iniOf(readFromRepository('deploy/pgbouncer/pgbouncer.ini'))
+  const { boxoffice, auth_file, ...given } = iniOf(
+    named('ConfigMap', 'boxoffice-pgbouncer')?.data?.['pgbouncer.ini'] ?? '',
+  )
+  expect(boxoffice).toMatch(/^host=\S+ port=5432 dbname=boxoffice$/)
+  const { boxoffice: _, auth_file: file, ...same } = tried
+  expect(file).toBeDefined()
+  expect(given).toMatchObject(same)
+  expect(given).toMatchObject({ client_tls_sslmode: 'require', server_tls_sslmode: 'verify-full' })
+  const documented = readFromRepository('docs/operations.md')
+  const files = [auth_file, given.client_tls_cert_file, given.client_tls_key_file, given.server_tls_ca_file]
+  for (const path of files) {
+    expect(path).toMatch(/^\/etc\/pgbouncer\/secrets\//)
+    expect(documented).toContain(`--from-file=${path?.split('/').at(-1)}`)
+  }
+  const [port] = named('Service', 'boxoffice-pgbouncer')?.spec?.ports ?? []
+  expect(port).toMatchObject({ port: Number(given.listen_port), targetPort: 'postgres' })
+  const egress = named('NetworkPolicy', 'boxoffice')?.spec?.egress?.flatMap(({ ports }) => ports) ?? []
+  expect(egress.map(({ port }) => port)).toContain(Number(given.listen_port))
+})
+
+test('the metrics of all processes are scraped under the job that the alerts ask for, and those of nobody else', () => {
+  const [job] = parse(readFromRepository('deploy/prometheus/kubernetes.yaml')).scrape_configs
+  const alerts = readFromRepository('deploy/prometheus/alerts.yaml')
+  expect(new Set([...alerts.matchAll(/\bup\{job="(\w+)"/g)].map(([, name]) => name))).toEqual(
+    new Set([job.job_name]),
+  )
+  const [{ source_labels: sources, regex, action }] = job.relabel_configs
+  expect(action).toBe('keep')
+  const targets = manifests.flatMap((manifest) =>
+    (templateOf(manifest)?.spec.containers[0].ports ?? []).map(({ name }): [string, string] => {
+      const labels: Record<string, string> = { container_port_name: name }
+      for (const [label, value] of Object.entries(labelsOf(manifest))) labels[`label_${label}`] = value
+      const values = sources.map((source: string) => labels[source.replace('__meta_kubernetes_pod_', '')])
+      return [`${manifest.metadata.name} ${name}`, values.join(';')]
+    }),
+  )
+  // Prometheus anchors an expression at both ends.
+  const kept = targets.filter(([, value]) => new RegExp(`^(?:${regex})$`).test(value)).map(([name]) => name)
+  expect(kept.sort()).toEqual(['boxoffice-background metrics', 'boxoffice-web metrics'])
+  expect(targets.length).toBeGreaterThan(kept.length)
 })

@@ -70,8 +70,8 @@ function demoEvent(n: number, today: Date, url = 'http://127.0.0.1:4000') {
   const start = new Date(today.getTime() + (day * 24 + random.between(18, 22) - place.hours) * hour)
   const sale = { random, currency: place.organization.currency, euros: show.euros, start, today }
   const odd = oddRates[n % oddRates.length] ?? oddRates[0]
-  const images = `https://images.example/demo/${n + 1}`
   const _id = `evt_demo_${n + 1}`
+  const poster = `${url}${posterPath}/${_id}.svg`
   return {
     _id,
     name: show.name,
@@ -80,14 +80,15 @@ function demoEvent(n: number, today: Date, url = 'http://127.0.0.1:4000') {
     outfit: show.outfit ?? null,
     ambiences: show.ambiences,
     music_genres: show.genres,
-    artists: show.artists.map((name, i) => ({ name, image_url: `${images}/artist-${i + 1}.jpg` })),
+    artists: show.artists.map((name) => ({ name, image_url: poster })),
     display_date: start.toISOString(),
     start_date: start.toISOString(),
     end_date: new Date(start.getTime() + random.between(2, 6) * hour).toISOString(),
     organization_id: place.organization._id,
-    image_url: `${url}${posterPath}/${_id}.svg`,
+    image_url: poster,
     location_id: place._id,
-    iframe: n % 3 === 0 ? { tag_url: `${images}/tag.html`, script_url: `${images}/tag.js` } : null,
+    // Nothing serves a widget of the demo yet.
+    iframe: null,
     ticket_rates: [entrance(sale), front(sale), n % 2 === 0 ? table(sale) : group(sale), odd(sale)].map(
       (rate, i) => withIds(rate, `${n + 1}_${i + 1}`),
     ),

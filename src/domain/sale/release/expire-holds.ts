@@ -76,9 +76,10 @@ const batchSize = 100
  *  processes. */
 export async function sweepHolds(db: Database): Promise<void> {
   while ((await expireHolds(db, batchSize)) === batchSize);
-  const withOldKeys = (from: SQL) =>
-    sql`select distinct ${idempotencyKeys.organizationId} as "organizationId" from ${from} where ${not(isFresh)}`
-  const old = await findEverywhere<{ organizationId: string }>(db, idempotencyKeys, withOldKeys)
+  const { organizationId } = idempotencyKeys
+  const withOldKeys = (isAsked: SQL) =>
+    sql`select distinct ${organizationId} as "organizationId" from ${idempotencyKeys} where ${isAsked} and ${not(isFresh)}`
+  const old = await findEverywhere<{ organizationId: string }>(db, organizationId, withOldKeys)
   await writeByOrganization(db, old, (_, id) => {
     const isOwn = id === undefined ? undefined : eq(idempotencyKeys.organizationId, id)
     return db.delete(idempotencyKeys).where(and(isOwn, not(isFresh)))

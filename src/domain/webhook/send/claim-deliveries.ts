@@ -91,12 +91,12 @@ type Due = { organizationId: string; webhookId: string; isFailing: boolean; coun
 const findDue = (db: Database, except: string[], limit: number) =>
   findEverywhere<Due>(
     db,
-    webhookDeliveries,
-    (from) => sql`
+    organizationId,
+    (isAsked) => sql`
     select ${organizationId} as "organizationId", ${webhookId} as "webhookId",
       ${webhooks.failingSince} is not null as "isFailing", count(*)::integer as count
-    from ${from} join ${webhooks} on ${webhooks.id} = ${webhookId}
-    where ${isDue} and ${isReady} and ${notInArray(webhooks.id, except)} group by 1, 2, 3 limit ${limit}`,
+    from ${webhookDeliveries} join ${webhooks} on ${webhooks.id} = ${webhookId}
+    where ${isAsked} and ${isDue} and ${isReady} and ${notInArray(webhooks.id, except)} group by 1, 2, 3 limit ${limit}`,
   )
 
 async function claimEach(db: Database, { leaseSeconds, limit, batches, except }: Limits) {
