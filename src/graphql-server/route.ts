@@ -119,6 +119,8 @@ export async function addGraphql(app: FastifyInstance, services: Services, confi
         ctx: isShared ? catalogueContext(ctx) : ctx,
         isShared,
       })
+    if (ctx.caller && isShared)
+      return responseCache.read(ctx.caller, cacheKeyOf(mediaType, parameters), () => run(true))
     const runInTurn = (isShared: boolean) =>
       ctx.caller ? run(isShared) : strangers.run(request, () => run(isShared))
     if (facts?.isIntrospection && prepared.isValid) {
@@ -131,12 +133,9 @@ export async function addGraphql(app: FastifyInstance, services: Services, confi
     }
     const fields = !ctx.caller && prepared.isValid && request.method === 'POST' && facts?.forCallers()
     if (fields) return new Representation(refuseStranger(request, mediaType, fields))
-    if (!ctx.caller || !isShared) {
-      const answered = await runInTurn(false)
-      logCodes(request, ctx.refusals)
-      return new Representation(answered)
-    }
-    return responseCache.read(ctx.caller, cacheKeyOf(mediaType, parameters), () => run(true))
+    const answered = await runInTurn(false)
+    logCodes(request, ctx.refusals)
+    return new Representation(answered)
   }
 
   // Answers a client that accepts event streams. A document that is not valid is left to Yoga, which says why.
