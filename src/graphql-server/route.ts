@@ -110,7 +110,7 @@ export async function addGraphql(app: FastifyInstance, services: Services, confi
       createContext(services, credentials, isShared))
     logCaller(request, ctx.caller)
     persisted.keep(sent, ctx.caller)
-    const run = (isShared: boolean) =>
+    const executed = (isShared: boolean) =>
       execute({
         request,
         mediaType,
@@ -120,22 +120,22 @@ export async function addGraphql(app: FastifyInstance, services: Services, confi
         isShared,
       })
     if (ctx.caller && isShared)
-      return responseCache.read(ctx.caller, cacheKeyOf(mediaType, parameters), () => run(true))
-    const runInTurn = (isShared: boolean) =>
-      ctx.caller ? run(isShared) : strangers.run(request, () => run(isShared))
-    if (facts?.isIntrospection && prepared.isValid) {
-      const key = JSON.stringify([mediaType, parameters.operationName, parameters.query])
-      const known = descriptions.get(key)
-      // A shareable one holds no more than its own bytes.
-      const { answer } = known ? { answer: known } : new Representation(await runInTurn(true))
-      if (!known && answer.isShareable) descriptions.set(key, answer)
-      return new Representation({ ...answer, isShareable: false })
+      return responseCache.read(ctx.caller, cacheKeyOf(mediaType, parameters), () => executed(true))
+    const run = async () => {
+      if (facts?.isIntrospection && prepared.isValid) {
+        const key = JSON.stringify([mediaType, parameters.operationName, parameters.query])
+        const known = descriptions.get(key)
+        // A shareable one holds no more than its own bytes.
+        const { answer } = known ? { answer: known } : new Representation(await executed(true))
+        if (!known && answer.isShareable) descriptions.set(key, answer)
+        return new Representation({ ...answer, isShareable: false })
+      }
+      const fields = !ctx.caller && prepared.isValid && request.method === 'POST' && facts?.forCallers()
+      const answered = fields ? refuseStranger(request, mediaType, fields) : await executed(false)
+      logCodes(request, ctx.refusals)
+      return new Representation(answered)
     }
-    const fields = !ctx.caller && prepared.isValid && request.method === 'POST' && facts?.forCallers()
-    if (fields) return new Representation(refuseStranger(request, mediaType, fields))
-    const answered = await runInTurn(false)
-    logCodes(request, ctx.refusals)
-    return new Representation(answered)
+    return ctx.caller ? run() : strangers.run(request, run)
   }
 
   // Answers a client that accepts event streams. A document that is not valid is left to Yoga, which says why.

@@ -47,34 +47,39 @@ export function boundStrangers(db: Database, isLimited: boolean) {
     throw refusal('RATE_LIMITED', message, undefined, { limit: budgetMs, retryAfter })
   }
 
+  /** Runs work for a stranger at the turn of its address. Refuses: RATE_LIMITED, BUSY. */
+  async function run<Result>(request: FastifyRequest, work: () => Result): Promise<Awaited<Result>> {
+    await requireBudget(request)
+    if (turns.size >= maxWaiting) throw busy('Too many requests without credentials at once. Try again.')
+    return turns.run(clientAddress(request), async () => {
+      await requireBudget(request)
+      const start = performance.now()
+      try {
+        return await work()
+      } finally {
+        count(request, start)
+      }
+    })
+  }
+
   return {
     isStranger,
     countParsing,
-    /** Refuses strangers over their budget before their bodies are read, and counts the parsing of bodies. */
+    run,
+    /** Lets strangers wait for a turn, and refuses those over their budget, before their bodies are read; counts the
+     *  parsing of these. Credentials that may be good are kept waiting, but never refused for the others that wait. */
     addTo(scope: FastifyInstance): void {
       scope.addHook('preParsing', (request, _reply, body, done) => {
         if (!isStranger(request)) return done(null, body)
         body.once('end', () => arrived.set(request, performance.now()))
-        requireBudget(request).then(() => done(null, body), done)
+        const isFull = turns.size >= maxWaiting && request.credentials.areWellFormed
+        const turn = isFull ? requireBudget(request) : run(request, () => {})
+        turn.then(() => done(null, body), done)
       })
       // Of bodies that were refused: others are counted before.
       scope.addHook('onSend', (request, _reply, payload, done) => {
         countParsing(request)
         done(null, payload)
-      })
-    },
-    /** Runs work for a stranger at the turn of its address. Refuses: RATE_LIMITED, BUSY. */
-    async run<Result>(request: FastifyRequest, work: () => Result): Promise<Awaited<Result>> {
-      await requireBudget(request)
-      if (turns.size >= maxWaiting) throw busy('Too many requests without credentials at once. Try again.')
-      return turns.run(clientAddress(request), async () => {
-        await requireBudget(request)
-        const start = performance.now()
-        try {
-          return await work()
-        } finally {
-          count(request, start)
-        }
       })
     },
   }

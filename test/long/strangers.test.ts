@@ -78,7 +78,7 @@ const floods: Record<string, FloodRequest[]> = {
   'new unknown fields': many(500, (id) => post(`{ ${times(900, (index) => `f${id}x${index}`)} }`)),
   'large variables that nothing uses': [post('{ __typename }', { a: times(80, () => 'x'.repeat(3_000)) })],
   'large bodies that are no JSON': [{ ...post(''), body: `[${times(9_000, () => '"ä"', ',')}` }],
-  'what is answered from memory': [post('{ __typename }'), { method: 'GET', path: '/' }],
+  'what is answered from memory': [post('{ __typename }')],
   'keys that nobody has': many(500, (id) =>
     post(checkout, items, { 'x-api-key': `box_live_${String(id).padStart(50, 'a')}` }),
   ),
