@@ -400,11 +400,14 @@ create table open_sessions (
   provider text not null,
   session_id text not null,
   payment_id text not null,
-  due_at timestamptz(3) not null,
+  attempts integer default 0 not null,
+  due_at timestamptz(3) default now() not null,
+  last_error text,
   constraint open_sessions_session_id_provider_organization_id_pk primary key (session_id, provider, organization_id)
 );
 alter table open_sessions set (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
 create index open_sessions_provider_due_at_index on open_sessions (provider, due_at);
+create index open_sessions_failing on open_sessions (provider) where attempts >= 3;
 
 -- Tickets
 
@@ -549,7 +552,8 @@ create table refunds (
 create index refunds_payment_id_index on refunds (payment_id);
 create index refunds_ticket_id_index on refunds (ticket_id);
 create unique index refunds_idempotency_key_of_organization on refunds (idempotency_key, organization_id);
-create index refunds_due on refunds (due_at) where status = 'pending';
+create index refunds_due on refunds (organization_id, due_at) where status = 'pending';
+create index refunds_failing on refunds (due_at) where status = 'pending' and attempts >= 3;
 create index refunds_failed on refunds (created_at) where status = 'failed';
 
 create type invoice_kind as enum ('invoice', 'corrective', 'test_invoice', 'test_corrective');
@@ -673,7 +677,8 @@ create unique index deliveries_once on deliveries (payment_id, medium, recipient
 create index deliveries_of_ticket on deliveries (ticket_id, created_at) where ticket_id is not null;
 create index deliveries_recipient on deliveries (lower(recipient));
 create index deliveries_bounded on deliveries (organization_id, sent_at) where occasion <> '';
-create index deliveries_due on deliveries (due_at) where status = 'pending';
+create index deliveries_due on deliveries (organization_id, (occasion <> ''), due_at) where status = 'pending';
+create index deliveries_failing on deliveries (due_at) where status = 'pending' and attempts >= 3;
 create index deliveries_dead on deliveries (created_at) where status = 'dead';
 
 -- Changes and webhooks
@@ -798,7 +803,9 @@ create table leaders (
 -- takes over if that one dies.
 create table retention_turns (
   organization_id text primary key,
+  attempts integer default 0 not null,
   due_at timestamptz(3) default now() not null,
+  last_error text,
   constraint retention_turns_organization_id_organizations_id_fk foreign key (organization_id)
     references organizations (id)
 );

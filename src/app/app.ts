@@ -1,3 +1,4 @@
+import { maxHeaderSize } from 'node:http'
 import fastify, { type FastifyInstance, LogController } from 'fastify'
 import { isPublishableOrigin, readCredentials } from '../auth/credentials.ts'
 import { createResponseCache } from '../cache/response-cache.ts'
@@ -11,24 +12,24 @@ import { sentMessages } from '../domain/webhook/messages-rest.ts'
 import { addGraphql } from '../graphql-server/route.ts'
 import { printedSchema } from '../graphql-server/schema.ts'
 import { defaultTimeouts, manageConnections, type RequestTimeouts } from '../http/connection-limits.ts'
-import { answerClientError, answerErrors } from '../http/error-handler.ts'
+import { answerClientError, answerErrors, watchAnswers } from '../http/error-handler.ts'
 import { addHealth, type WhyUnready } from '../http/health.ts'
 import { addHome } from '../http/home.ts'
 import { readJsonStrictly } from '../http/json-body.ts'
 import { limitResponseTime } from '../http/limit-response-time.ts'
 import { serializeError } from '../http/mask-error.ts'
 import { answerUnknownRoutes } from '../http/not-found.ts'
+import { addCors } from '../http/public-cors.ts'
 import { publicUrlOf } from '../http/public-url.ts'
 import { requestIdOf } from '../http/request-id.ts'
 import { logRequests } from '../http/request-log.ts'
+import { readTarget, refuseMalformedRequests } from '../http/request-target.ts'
 import { addSecurity } from '../http/security.ts'
 import type { Services } from '../request/context.ts'
 import { createRateLimits } from '../request/rate-limits.ts'
 import { sendRefusal } from '../rest/error-body.ts'
 import { addDocumentation } from '../rest/openapi/add-documentation.ts'
 import { addRoute, validatorCompiler } from '../rest/route.ts'
-import { refusal } from '../shared/errors.ts'
-import { tryParse } from '../shared/parse.ts'
 import { requestLimits } from '../shared/request-limits.ts'
 import type { Companion } from './companion.ts'
 import { logFormatters } from './log.ts'
@@ -62,22 +63,6 @@ const compilersFactory = {
   buildSerializer: () => () => (body: unknown) => JSON.stringify(body),
 }
 
-const malformedUrl = () => refusal('BAD_REQUEST', 'The address is malformed.')
-
-const isDecodable = (text: string): boolean =>
-  !text.includes('%') || tryParse(() => decodeURIComponent(text)) !== undefined
-
-// Fastify would otherwise take a query that is not percent-encoded UTF-8 literally, and route an asterisk
-// (RFC 9112, 3.2.4) to the home page.
-function refuseMalformedUrls(app: FastifyInstance): void {
-  app.addHook('onRequest', ({ url }, _reply, done) => {
-    done(/^(\/|https?:)/i.test(url) && isDecodable(url) ? undefined : malformedUrl())
-  })
-}
-
-// Ignores a slash at the end, below any base path, unless an identifier is missing behind it: that is a lookup and no list.
-const slashAtEnd = /^(\/[^?]*[^/?])(?<!\/(?:tickets|payments|pay))\/(?=\?|$)/
-
 /** Creates the HTTP application: GraphQL, REST, the payment page and the documentation, or `/health` and
  *  `/ready` alone for a process of background jobs. Opens no port or connection, and reads no environment
  *  variables. */
@@ -109,18 +94,20 @@ export async function createApp({
     forceCloseConnections: 'idle',
     // Requests that arrived before the port closed are answered normally.
     return503OnClosing: false,
-    routerOptions: { maxParamLength: 200 },
-    rewriteUrl: ({ url = '/' }) => url.replace(slashAtEnd, '$1'),
+    // Fastify would refuse a long identifier without any hook: `refuseMalformedRequests` does instead.
+    routerOptions: { maxParamLength: maxHeaderSize },
+    rewriteUrl: ({ url = '/' }) => readTarget(url),
     schemaController: { compilersFactory },
     requestTimeout: requestMs,
-    http: { headersTimeout: headersMs, connectionsCheckingInterval: checkMs },
+    http: {
+      headersTimeout: headersMs,
+      connectionsCheckingInterval: checkMs,
+      // A request without a `Host`, or with two, is refused like any other.
+      requireHostHeader: false,
+      joinDuplicateHeaders: true,
+    },
     trustProxy: config.trustProxy,
     clientErrorHandler: answerClientError,
-    frameworkErrors: (_error, request, reply) => {
-      // No hook runs for a URL that can't be parsed.
-      reply.headers({ 'x-request-id': request.id, 'x-content-type-options': 'nosniff' })
-      sendRefusal(reply, malformedUrl())
-    },
   })
   const services: Services = {
     ...config,
@@ -132,6 +119,7 @@ export async function createApp({
   }
   const rateLimits = createRateLimits(db, config)
   answerErrors(app, sendRefusal)
+  watchAnswers(app)
   answerUnknownRoutes(app)
   readJsonStrictly(app)
   instrument(app)
@@ -142,12 +130,13 @@ export async function createApp({
   manageConnections(app, { total: maxConnections, perAddress, isLeaving })
   limitResponseTime(app, answerTimeoutMs)
   readCredentials(app)
-  await addSecurity(app, config.corsOrigins, {
+  addSecurity(app)
+  addCors(app, config.corsOrigins, {
     isKnown: (origin) => isPublishableOrigin(db, origin),
     isPublic: ({ credentials }) => credentials.isPublishable,
   })
   await rateLimits.addTo(app)
-  refuseMalformedUrls(app)
+  refuseMalformedRequests(app)
   if (config.background === 'only') {
     addHealth(app, whyUnready)
     await app.ready()

@@ -2,6 +2,7 @@ import type { Config } from '../config/config.ts'
 import type { OpenDatabase } from '../database/database.ts'
 import { type Inspection, inspectDatabase, inspectServers } from '../database/inspect.ts'
 import { problemOf, type Unready } from '../database/pool/failures.ts'
+import { tryMailServer } from '../domain/delivery/send-mail.ts'
 import { findOpenWork } from '../domain/verify/find-open-work.ts'
 import { type Checked, verify } from '../domain/verify/verify.ts'
 import { describeError } from './log.ts'
@@ -116,9 +117,9 @@ export async function examineInvariants({ primary, replicas }: Opened): Promise<
   return wrong.length > 0 ? wrong : [ok('invariants', `all ${checked.length} hold, checked on ${where}`)]
 }
 
-async function examineWork({ db }: OpenDatabase): Promise<Finding[]> {
+async function examineWork({ db }: OpenDatabase, { paymentProvider }: Config): Promise<Finding[]> {
   try {
-    const found = await findOpenWork(db, timeoutMs)
+    const found = await findOpenWork(db, timeoutMs, paymentProvider)
     return found.length === 0
       ? [ok('work', 'nothing needs a person')]
       : found.map(({ name, count, advice }) => attention('work', `${name}: ${count} (${advice})`))
@@ -127,7 +128,7 @@ async function examineWork({ db }: OpenDatabase): Promise<Finding[]> {
   }
 }
 
-async function examineOpened(opened: Opened): Promise<Finding[]> {
+async function examineOpened(opened: Opened, config: Config): Promise<Finding[]> {
   const { primary, replicas } = opened
   const findings = [
     ...(await examineDatabase(primary)),
@@ -135,7 +136,17 @@ async function examineOpened(opened: Opened): Promise<Finding[]> {
   ]
   // The rest would fail for the same reason.
   if (findings.some(({ level, check }) => level === 'broken' && check !== 'clocks')) return findings
-  return [...findings, ...(await examineInvariants(opened)), ...(await examineWork(primary))]
+  return [...findings, ...(await examineInvariants(opened)), ...(await examineWork(primary, config))]
+}
+
+// Greets the mail server and logs in, as a mail would, and sends none.
+async function examineMail({ delivery: { mail } }: Config): Promise<Finding[]> {
+  if (mail.smtpUrl === undefined) return []
+  const code = await tryMailServer(mail.smtpUrl)
+  const wrong = `the mail server refuses us, or is out of reach: see SMTP_URL (${code})`
+  return [
+    code === null ? ok('mail', 'the mail server answers and takes the login') : attention('mail', wrong),
+  ]
 }
 
 /** Examines the databases, or finds that they can't be opened. */
@@ -150,15 +161,17 @@ export async function examineDatabases({ open, openReplicas }: Access, examineAl
   }
 }
 
-/** Examines settings, database, migrations, clocks, extensions, timeouts, replicas and invariants, and counts
+/** Examines settings, mail server, database, migrations, clocks, extensions, timeouts, replicas and invariants, and counts
  *  what needs a person. Changes nothing. Stops at what the rest depends on. */
 export async function examine(access: Access): Promise<Finding[]> {
   try {
-    const { databaseUrl, misspelt } = access.readConfig('service')
+    const config = access.readConfig('service')
+    const { databaseUrl, misspelt } = config
     const settings = misspelt.map((mistake) => attention('settings', mistake))
     if (settings.length === 0)
       settings.push(ok('settings', `in order, with ${databaseUrl ? 'PostgreSQL' : 'the embedded database'}`))
-    return [...settings, ...(await examineDatabases(access, examineOpened))]
+    const databases = await examineDatabases(access, (opened) => examineOpened(opened, config))
+    return [...settings, ...(await examineMail(config)), ...databases]
   } catch (error) {
     return [broken('settings', describeError(error))]
   }

@@ -6,7 +6,9 @@ import { type Senders, sendDeliveries } from '../domain/delivery/send-deliveries
 import type { PaymentProvider } from '../domain/payment/provider.ts'
 import { type Mismatch, processDueRefunds } from '../domain/sale/refund/request-provider-refund.ts'
 import { sweepHolds } from '../domain/sale/release/expire-holds.ts'
+import { findTroubles, type Trouble } from '../domain/sale/report/count-backlog.ts'
 import { closeSessions } from '../domain/sale/settle/provider-session.ts'
+import { dropOfDeleted } from '../domain/webhook/manage-webhook.ts'
 import { sendWebhooks } from '../domain/webhook/send/send-webhooks.ts'
 import { instruments } from '../shared/instruments.ts'
 import { repeat } from '../shared/timers.ts'
@@ -23,20 +25,24 @@ type JobOptions = {
   retention?: Job
   /** Reports money that does not match its payment, once each, for the operator. */
   onMismatch?: (mismatch: Mismatch) => void
+  /** Reports once a minute, in one process of all, what is late and why. */
+  onTrouble?: (trouble: Trouble) => void
   /** True if no other process uses the database, so that nobody has to be elected. */
   isAlone?: boolean
 }
 
 // Jobs that many processes do no faster than one: each run is a statement or two over all organizations. The
 // others claim a few rows each and wait for somebody else, so more processes do more of them.
-const jobsOfLeader = new Set(['sweep', 'feed', 'notices'])
+const jobsOfMinute = new Set(['troubles', 'deleted webhooks'])
+const jobsOfLeader = new Set(['sweep', 'feed', 'notices', ...jobsOfMinute])
 const pauseMs = 1_000
+const minuteMs = 60_000
 
 /** Starts the background jobs. Of all processes on a database one is elected to run those that gain nothing from
  *  more. `onError` receives each error and the name of its job. The returned function stops them, and resolves
  *  once running work has finished. */
 export function startJobs(options: JobOptions, onError: (error: unknown, job: string) => void) {
-  const { db, provider, senders, privateWebhooks, retention, onMismatch, isAlone } = options
+  const { db, provider, senders, privateWebhooks, retention, onMismatch, onTrouble, isAlone } = options
   // Leases and locks keep processes from doing the same work twice, so every process may run every job.
   const jobs: Record<string, Job> = {
     sweep: () => sweepHolds(db),
@@ -47,6 +53,10 @@ export function startJobs(options: JobOptions, onError: (error: unknown, job: st
     delivery: () => sendDeliveries(db, senders),
     webhooks: (stopping) => sendWebhooks(db, { privateWebhooks, stopping }),
     ...(retention && { retention }),
+    'deleted webhooks': () => dropOfDeleted(db),
+    ...(onTrouble && {
+      troubles: async () => (await findTroubles(db, { provider: provider.name })).forEach(onTrouble),
+    }),
   }
   const candidate = isAlone
     ? null
@@ -63,7 +73,8 @@ export function startJobs(options: JobOptions, onError: (error: unknown, job: st
         instruments.observer?.onJob(name, (performance.now() - began) / 1000, isOk)
       }
     }
-    return repeat(measured, { pauseMs }, (error) => onError(error, name))
+    const pauses = { pauseMs: jobsOfMinute.has(name) ? minuteMs : pauseMs, firstMs: pauseMs }
+    return repeat(measured, pauses, (error) => onError(error, name))
   })
   return async () => {
     await Promise.all(stops.map((stop) => stop()))

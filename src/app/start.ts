@@ -8,7 +8,7 @@ import { organizations } from '../domain/organization/table.ts'
 import { openProvider } from '../domain/payment/open-provider.ts'
 import type { PaymentProvider } from '../domain/payment/provider.ts'
 import { createRetention } from '../domain/retention/retain.ts'
-import { countBacklog } from '../domain/sale/report/count-backlog.ts'
+import { countBacklog, needsPerson } from '../domain/sale/report/count-backlog.ts'
 import { logFailure } from '../http/mask-error.ts'
 import { explainListening, publicUrlOf } from '../http/public-url.ts'
 import { requireWritable } from '../shared/files.ts'
@@ -63,6 +63,7 @@ async function startBackground(
         mailFolder: mail.folder,
         onDone: (facts) => app.log.info(facts, 'data that was kept long enough is gone'),
       }),
+      onTrouble: (trouble) => app.log[needsPerson(trouble.code) ? 'error' : 'warn'](trouble, 'jobs are late'),
       onMismatch: (mismatch) => app.log.error(mismatch, 'money does not match its payment, and is refunded'),
     },
     (error, job) => logFailure(app.log, error, 'a background job failed', { job }),

@@ -1,10 +1,10 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { integer, type PgColumn, type PgTable, text } from 'drizzle-orm/pg-core'
+import { type AnyPgColumn, integer, type PgColumn, type PgTable, text } from 'drizzle-orm/pg-core'
 import { inSeconds, nowMs } from '../database/clock.ts'
 import { timestampMs } from '../database/columns.ts'
 import type { Database } from '../database/database.ts'
 import { groupBy } from '../shared/group-by.ts'
-import { findEverywhere } from './by-organization.ts'
+import { findEverywhere, mustClaimByOrganization } from './by-organization.ts'
 
 /** Columns that make a table a job queue. A row is a job while its status is `pending`. */
 export const dueColumns = () => ({
@@ -16,6 +16,13 @@ export const dueColumns = () => ({
   /** Code or status of the last failure. Never personal data. */
   lastError: text('last_error'),
 })
+
+/** Number of tries from which on a job counts as failing. */
+export const triesOfFailing = 3
+
+/** Condition that a job was tried that often in vain: those that are done leave their queue, or begin anew. */
+export const isFailing = ({ attempts }: Record<'attempts', AnyPgColumn>): SQL =>
+  sql`${attempts} >= ${sql.raw(String(triesOfFailing))}`
 
 type DueTable = PgTable & Record<'organizationId' | 'id' | 'status' | 'dueAt' | 'attempts', PgColumn>
 
@@ -51,19 +58,53 @@ export async function claimByOrganization<Row>(
   return claimed
 }
 
-/** Claims up to `limit` due rows, longest overdue first, under a lease of `leaseSeconds`. Until the lease
- *  ends, no other process claims them. Rows that are locked are skipped. Returns the claimed rows. */
+// Finds due rows of all organizations in turns: the first of each, then the second of each, and those that are `isLess`
+// after all others. Walks from one organization to the next by an index on (organization, `isLess`, `due_at`), so that it
+// reads as many rows of each as it may return, however many are due.
+function findInTurns(db: Database, table: DueTable, isLess: SQL, limit: number) {
+  const { organizationId, dueAt } = table
+  const waits = sql`${table.status} = 'pending'`
+  const rows = (isOf: SQL, partition: SQL) => sql`
+    select ${organizationId} as "organizationId", ${isLess} as "isLess", ${dueAt} as since,
+      row_number() over (${partition} order by ${dueAt}) as turn
+    from ${table} where ${isOf} and ${waits} and ${dueAt} <= ${nowMs}`
+  const next = (condition: SQL) =>
+    sql`(select ${organizationId} from ${table} where ${waits} and ${condition} order by 1 limit 1)`
+  const walk = sql`
+    with recursive owners as (
+      select ${next(sql`true`)} as owner
+      union all select ${next(sql`${organizationId} > owner`)} from owners where owner is not null
+    )
+    select due.* from owners cross join unnest(array[false, true]) as less cross join lateral (
+      ${rows(sql`${organizationId} = owner and ${isLess} = less`, sql``)}
+      order by ${dueAt} limit ${limit}) as due`
+  // No statement walks over several servers: each reads all that is due there.
+  const all = (isAsked: SQL) => rows(isAsked, sql`partition by ${organizationId}, ${isLess}`)
+  return findEverywhere<{ organizationId: string }>(
+    db,
+    organizationId,
+    (
+      isAsked,
+    ) => sql`select "organizationId" from (${mustClaimByOrganization(db) ? all(isAsked) : walk}) as due
+      where turn <= ${limit} order by "isLess", turn, since limit ${limit}`,
+  )
+}
+
+/** Claims up to `limit` due rows under a lease of `leaseSeconds`: a share of each organization, so that a large backlog of
+ *  one delays no other, longest overdue first, and those that are `isLess` after all others. Needs an index on
+ *  (organization, `isLess`, `due_at`) of pending rows. Until the lease ends, no other process claims them. Rows that are
+ *  locked are skipped. Returns the claimed rows. */
 export async function claimDue<Table extends DueTable>(
   db: Database,
   table: Table,
-  { limit, leaseSeconds }: { limit: number; leaseSeconds: number },
+  { limit, leaseSeconds, isLess = sql`not true` }: { limit: number; leaseSeconds: number; isLess?: SQL },
 ): Promise<Table['$inferSelect'][]> {
-  const isDue = sql`${table.status} = 'pending' and ${table.dueAt} <= ${nowMs}`
-  return claimByOrganization(await findDue(db, table, table.dueAt, isDue, limit), (organizationId, limit) => {
+  return claimByOrganization(await findInTurns(db, table, isLess, limit), (organizationId, limit) => {
     const isOfOrganization = sql`${table.organizationId} = ${organizationId}`
     // An array, so that the subquery runs once.
-    const free = sql`array(select ${table.id} from ${table} where ${isOfOrganization} and ${isDue}
-      order by ${table.dueAt} limit ${limit} for update skip locked)`
+    const free = sql`array(select ${table.id} from ${table}
+      where ${isOfOrganization} and ${table.status} = 'pending' and ${table.dueAt} <= ${nowMs}
+      order by ${isLess}, ${table.dueAt} limit ${limit} for update skip locked)`
     return db
       .update(table)
       .set({ attempts: sql`${table.attempts} + 1`, dueAt: inSeconds(leaseSeconds) } as never)

@@ -6,7 +6,7 @@ import { unauthenticated } from '../auth/caller.ts'
 import type { Config } from '../config/config.ts'
 import { answerErrors, applyRefusal, type SendRefusal } from '../http/error-handler.ts'
 import { logFailure } from '../http/mask-error.ts'
-import { acceptsEventStream, chooseMediaType, type MediaType } from '../http/media-type.ts'
+import { acceptsEventStream, chooseMediaType, type MediaType, prefersPage } from '../http/media-type.ts'
 import { answerUnknownRoutes } from '../http/not-found.ts'
 import { type Answer, Representation, sendRepresentation } from '../http/representation.ts'
 import { logCaller, logCodes, logOperation } from '../http/request-log.ts'
@@ -32,9 +32,6 @@ const sendErrors: SendRefusal = (reply, refusal) =>
 // variables must have been checked before.
 const cacheKeyOf = (mediaType: MediaType, { operationName, variables, query }: Parameters): string =>
   JSON.stringify([mediaType, operationName, variables, query])
-
-const wantsPage = ({ method, headers }: FastifyRequest) =>
-  method === 'GET' && (headers.accept ?? '').includes('text/html')
 
 // Answers an operation for callers alone to a client without credentials, without a look at its variables.
 function refuseStranger(request: FastifyRequest, mediaType: MediaType, fields: Map<string, FieldNode>) {
@@ -179,9 +176,10 @@ export async function addGraphql(app: FastifyInstance, services: Services, confi
         exposeHeadRoute: false,
         schema: { hide: true },
         handler(request, reply) {
-          if (wantsPage(request) && !config.trustedDocumentsOnly)
+          const { method, headers } = request
+          if (method === 'GET' && !config.trustedDocumentsOnly && prefersPage(headers.accept))
             return sendRepresentation(request, reply, page())
-          if (acceptsEventStream(request.headers.accept)) return answerStream(request, reply)
+          if (acceptsEventStream(headers.accept)) return answerStream(request, reply)
           const pending = read(request).then((asked) => answer(request, asked))
           return sendRepresentation(request, reply, pending)
         },

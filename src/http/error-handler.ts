@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto'
+import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Refusal, refusal, retryAfterOf } from '../shared/errors.ts'
 import { type CodeWithoutFacts, problemCodes } from '../shared/problem-codes.ts'
 import { toRefusal } from './mask-error.ts'
 import { logCodes } from './request-log.ts'
+import { noStore } from './security.ts'
 
 const messages: Partial<Record<number, [CodeWithoutFacts, string]>> = {
   404: ['NOT_FOUND', 'There is no such path.'],
@@ -23,13 +25,14 @@ function fromFastify(error: unknown): Refusal | null {
   return refusal(ours, message)
 }
 
-/** Gives an answer the status of a refusal and its `Retry-After`, and logs its codes. */
+/** Gives an answer the status of a refusal and its `Retry-After`, and logs its codes. Nobody keeps it, whatever was said of
+ *  the answer that it replaces. */
 export function applyRefusal(reply: FastifyReply, { problems, code }: Refusal): FastifyReply {
   const codes = problems.map(({ code }) => code)
   logCodes(reply.request, codes)
   const retryAfter = retryAfterOf(problems[0])
   if (retryAfter) reply.header('retry-after', retryAfter)
-  return reply.code(problemCodes[code].status)
+  return reply.code(problemCodes[code].status).header('cache-control', noStore)
 }
 
 export type SendRefusal = (reply: FastifyReply, refusal: Refusal) => FastifyReply
@@ -44,20 +47,39 @@ export function answerErrors(app: FastifyInstance, send: SendRefusal): void {
 const clientErrors: Record<string, [status: string, message: string]> = {
   HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'The headers are too large.'],
   ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'The request took too long to arrive.'],
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: ['413 Content Too Large', 'The extensions of a chunk are too large.'],
+  UNKNOWN_EXPECTATION: ['417 Expectation Failed', 'The header Expect may be 100-continue only.'],
 }
 
 // Time for a client to read the error. Without it, a client could keep the connection open.
 const lingerMs = 1_000
 
-/** Answers input that never becomes a request, because it is not HTTP or arrives too slowly, with the
- *  documented error body. */
+// The newest response of each connection.
+const responses = new WeakMap<Socket, ServerResponse>()
+
+// Only a request that is broken itself, or has not begun, may be answered: the bytes would be taken for a part of another
+// answer, or for the answer of another request.
+function mayBeAnswered(socket: Socket): boolean {
+  const response = responses.get(socket)
+  if (response?.req.complete) return response.closed
+  return response === undefined || (response.socket !== null && !response.headersSent)
+}
+
+/** Answers input that never becomes a request, because it is not HTTP or arrives too slowly, with the documented error
+ *  body, and ends the connection; without an answer where one is in progress. */
 export function answerClientError({ code = '' }: { code?: string }, socket: Socket): void {
-  if (code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
+  if (code === 'ECONNRESET' || !socket.writable || !mayBeAnswered(socket)) return void socket.destroy()
   const [status, message] = clientErrors[code] ?? ['400 Bad Request', 'The request is not valid HTTP.']
   const problem = { code: 'BAD_REQUEST' satisfies CodeWithoutFacts, message }
   setTimeout(() => socket.destroy(), lingerMs).unref()
   const body = JSON.stringify({ success: false, ...problem, errors: [problem], request_id: randomUUID() })
   socket.end(
-    `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\nX-Content-Type-Options: nosniff\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+    `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\nX-Content-Type-Options: nosniff\r\nCache-Control: ${noStore}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   )
+}
+
+/** Lets `answerClientError` know of answers in progress, and answers what Node would answer without a body. */
+export function watchAnswers({ server }: FastifyInstance): void {
+  server.on('request', ({ socket }, response) => responses.set(socket, response))
+  server.on('checkExpectation', ({ socket }) => answerClientError({ code: 'UNKNOWN_EXPECTATION' }, socket))
 }

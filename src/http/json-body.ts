@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { FastifyInstance } from 'fastify'
 import { findExcess } from '../json/json-bounds.ts'
+import { readAcceptHeader } from '../shared/accept-header.ts'
 import { refusal } from '../shared/errors.ts'
 import { tryParse } from '../shared/parse.ts'
 
@@ -18,9 +19,8 @@ export function readJsonStrictly(app: FastifyInstance): void {
   const parseText = app.getDefaultJsonParser('error', 'error')
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
-    const charset = /;\s*charset="?([^";\s]+)/i.exec(request.headers['content-type'] ?? '')?.[1]
-    if (charset && !/^utf-?8$/i.test(charset))
-      return done(unsupported(`Send the body in UTF-8, not in ${charset}.`))
+    const [type] = readAcceptHeader(request.headers['content-type'])
+    if (type?.charset !== 'utf-8') return done(unsupported('Send the body in UTF-8.'))
     const encoding = request.headers['content-encoding'] ?? 'identity'
     if (encoding !== 'identity') return done(unsupported('Send the body uncompressed.'))
     if (!isUtf8(body)) return done(malformed('The body is not valid UTF-8.'))

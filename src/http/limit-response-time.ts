@@ -16,19 +16,28 @@ declare module 'fastify' {
 const defaultTimeoutMs = 15_500
 
 function timeOut(reply: FastifyReply): void {
+  const { raw } = reply.request
+  // The time begins once the body has arrived, for which Node has a limit of its own.
+  if (raw.readableFlowing && !raw.readableEnded) return
   if (reply.sent || reply.raw.headersSent) return
   reply.send(busy())
-  // Ignores the late response: Fastify would log it with the URL.
+  // Ignores the late response, or the late error: Fastify would log the one with the URL, the other as a fault.
   reply.send = () => reply
+  reply.log = reply.log.child({}, { level: 'silent' })
 }
 
-/** Answers BUSY with Retry-After to a request that has had no response for `timeoutMs`, whatever it waits for; `inTime`
- *  bounds a single wait. The work continues: a checkout that is retried with its idempotency key happens once. */
+/** Answers BUSY with Retry-After to a request that has had no response for `timeoutMs` since its head, or its body if it
+ *  has one, was read, whatever it waits for; `inTime` bounds a single wait. The work continues: a checkout that is retried
+ *  with its idempotency key happens once. */
 export function limitResponseTime(app: FastifyInstance, timeoutMs = defaultTimeoutMs): void {
   app.decorateReply('deadline')
   app.addHook('onRequest', (_request, reply, done) => {
     // Node keeps timers of one length in a list: one more costs a ten-thousandth of a millisecond.
     reply.deadline = setTimeout(timeOut, timeoutMs, reply).unref()
+    done()
+  })
+  app.addHook('preValidation', ({ body }, { deadline }, done) => {
+    if (body !== undefined) deadline?.refresh()
     done()
   })
   app.addHook('onResponse', (_request, { deadline }, done) => {

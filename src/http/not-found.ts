@@ -13,7 +13,7 @@ const patternOf = (url: string) => new RegExp(`^${url.replace(/\*/g, '.*').repla
 export function answerUnknownRoutes(app: FastifyInstance): void {
   const known: { path: RegExp; methods: string[] }[] = []
   app.addHook('onRoute', ({ url, method }) => {
-    if (url !== '*') known.push({ path: patternOf(url), methods: [method].flat() })
+    known.push({ path: patternOf(url), methods: [method].flat() })
   })
   app.setNotFoundHandler((request, reply) => {
     const [path = ''] = request.url.split('?')

@@ -12,13 +12,13 @@ export type PublicCors = {
 export const costHeader = 'x-operation-cost'
 
 /** Response headers that pages may read. */
-export const exposedHeaders = [
+const exposedHeaders = [
   ...['etag', 'link', 'retry-after', 'idempotent-replayed', 'x-request-id', costHeader],
   ...['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset'],
-]
+].join(', ')
 
 /** Time for which a browser may remember a preflight. Short, so that a revoked origin is soon forgotten. */
-export const maxAgeSeconds = 600
+const maxAgeSeconds = 600
 
 const allowedHeaders = [
   'x-api-key',
@@ -32,7 +32,7 @@ const allowedHeaders = [
   ...['traceparent', 'tracestate', 'baggage', 'sentry-trace'],
   ...['apollographql-client-name', 'apollographql-client-version', 'apollo-require-preflight'],
   ...['x-apollo-operation-name', 'x-apollo-operation-type'],
-]
+].join(', ')
 
 // No page has a longer one, because a host name has at most 253 characters.
 const maxOriginCharacters = 300
@@ -45,27 +45,29 @@ export const addVary = (reply: FastifyReply, name: string): void => {
 const isPreflight = ({ method, headers }: FastifyRequest) =>
   method === 'OPTIONS' && headers['access-control-request-method'] !== undefined
 
-/** Answers preflights from known origins, and lets pages of them read the answers to requests with public
- *  credentials, each with exactly its own origin and never with cookies. A request of a known origin with any
- *  other credentials is answered without these headers, so that no browser shows the answer to the page.
- *  Origins in `except` are left to their own rules. Costs no more SQL than `isKnown` does. */
-export function addPublicCors(app: FastifyInstance, except: string[], { isKnown, isPublic }: PublicCors) {
+/** Answers preflights, and lets pages of known origins read the answers to requests with public credentials, each with
+ *  exactly its own origin and never with cookies; those of `trusted` origins to any request. A request of any other
+ *  origin, or with other credentials, is answered without these headers, so that no browser shows the answer to the
+ *  page. Costs no more SQL than `isKnown` does. */
+export function addCors(app: FastifyInstance, trusted: string[], { isKnown, isPublic }: PublicCors): void {
   app.addHook('onRequest', async (request, reply) => {
-    const { origin } = request.headers
-    if (origin === undefined || except.includes(origin)) return
-    if (!isPreflight(request) && !isPublic(request)) return
-    addVary(reply, 'Origin')
-    if (origin.length > maxOriginCharacters || !(await isKnown(origin))) return
-    reply.header('access-control-allow-origin', origin)
+    const { origin, 'access-control-request-headers': asked = '' } = request.headers
+    const isTrusted = origin !== undefined && trusted.includes(origin)
+    const mayDepend = isTrusted || isPreflight(request) || isPublic(request)
+    if (trusted.length > 0 || (origin !== undefined && mayDepend)) addVary(reply, 'Origin')
+    if (origin === undefined || !mayDepend) return
+    const isAllowed = isTrusted || (origin.length <= maxOriginCharacters && (await isKnown(origin)))
+    if (isAllowed) reply.header('access-control-allow-origin', origin)
     if (!isPreflight(request)) {
-      reply.header('access-control-expose-headers', exposedHeaders.join(', '))
+      if (isAllowed) reply.header('access-control-expose-headers', exposedHeaders)
       return
     }
-    reply.headers({
-      'access-control-allow-methods': 'GET, HEAD, POST',
-      'access-control-allow-headers': allowedHeaders.join(', '),
-      'access-control-max-age': maxAgeSeconds,
-    })
-    return reply.code(204).send()
+    if (isAllowed)
+      reply.headers({
+        'access-control-allow-methods': 'GET, HEAD, POST',
+        'access-control-allow-headers': isTrusted ? asked : allowedHeaders,
+        'access-control-max-age': maxAgeSeconds,
+      })
+    if (isAllowed || trusted.length > 0) return reply.code(204).send()
   })
 }

@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto'
+import { Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { readAcceptHeader } from '../shared/accept-header.ts'
 import { addVary } from './public-cors.ts'
+import { noStore } from './security.ts'
 
 /** Content codings that are offered. `identity` is uncompressed. */
 type Coding = 'br' | 'gzip' | 'identity'
@@ -120,13 +122,15 @@ async function send(
   const isSmall = bytes.length < minCompressedBytes
   const coding = isSmall ? 'identity' : chooseCoding(headers['accept-encoding'])
   const { 'content-type': type = '', ...otherHeaders } = answered
-  const kept = reply.getHeader('cache-control') ?? 'private, no-cache'
+  if (reply.getHeader('cache-control') === noStore) reply.header('cache-control', 'private, no-cache')
   addVary(reply, varyHeaders)
-  reply.headers({ 'cache-control': kept, ...otherHeaders })
+  reply.headers(otherHeaders)
   if (method !== 'POST') {
     const etag = representation.etag(coding)
     reply.header('etag', etag)
-    if (matches(headers['if-none-match'], etag)) return void reply.code(304).send()
+    // To HEAD Fastify adds a length of nothing, except to a stream.
+    if (matches(headers['if-none-match'], etag))
+      return void reply.code(304).send(method === 'HEAD' ? Readable.from([]) : undefined)
   }
   const encoded = representation.encoded(coding)
   const body = Buffer.isBuffer(encoded) ? encoded : await encoded

@@ -1,35 +1,26 @@
 import { IncomingMessage, type OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
-import cors from '@fastify/cors'
 import type { FastifyInstance } from 'fastify'
 import helmet from 'helmet'
-import { addPublicCors, exposedHeaders, maxAgeSeconds, type PublicCors } from './public-cors.ts'
 
 /** Headers of a page whose address is a secret. */
 export const secretAddress = { 'referrer-policy': 'no-referrer', 'x-robots-tag': 'noindex' }
 
+/** Caching of every response that doesn't allow more itself (decision 220). */
+export const noStore = 'private, no-store'
+
 // Computed once, because they are the same for every response.
-function securityHeaders(): OutgoingHttpHeaders {
+function usualHeaders(): OutgoingHttpHeaders {
   const response = new ServerResponse(new IncomingMessage(new Socket()))
   helmet({ hsts: false })(response.req, response, () => {})
-  return { ...response.getHeaders() }
+  return { ...response.getHeaders(), 'cache-control': noStore }
 }
 
-/** Sends security headers with every response, and allows cross-origin requests from these origins with any
- *  credentials, and from those of `publicCors` with public ones. */
-export async function addSecurity(app: FastifyInstance, corsOrigins: string[], publicCors: PublicCors) {
-  const headers = securityHeaders()
+/** Sends security headers with every response, and keeps it from being stored unless it allows that itself. */
+export function addSecurity(app: FastifyInstance): void {
+  const headers = usualHeaders()
   app.addHook('onRequest', (_request, reply, done) => {
     reply.headers(headers)
     done()
   })
-  addPublicCors(app, corsOrigins, publicCors)
-  if (corsOrigins.length > 0)
-    await app.register(cors, {
-      origin: corsOrigins,
-      // If strict, the plugin would answer OPTIONS without preflight headers with an error body of its own.
-      strictPreflight: false,
-      exposedHeaders,
-      maxAge: maxAgeSeconds,
-    })
 }

@@ -72,6 +72,8 @@ export function createRateLimits(db: Database, { rateLimit, publishableRateLimit
 
   const tooMany = (source: string, limit = perSecond) =>
     refusal('RATE_LIMITED', `Too many requests ${source}.`, undefined, { limit, retryAfter: 1 })
+  const tooManyBy = (key: string) =>
+    tooMany(key.startsWith('address ') ? 'from this address' : 'with this key')
   const tooManyFailures = () => tooMany('from this address, with invalid credentials or links')
 
   async function requireTrust(request: FastifyRequest): Promise<void> {
@@ -121,6 +123,8 @@ export function createRateLimits(db: Database, { rateLimit, publishableRateLimit
           reply.header('retry-after', 1)
           return done(tooManyWithKey())
         }
+        // The library's hook is added to each route, and these requests have none.
+        if (isLimited && request.is404 && counters.add(key).count > perSecond) return done(tooManyBy(key))
         const hasCredentials = !tokenOf && !key.startsWith('address ')
         // A request over its own limit is refused by that limit, without SQL.
         if (!hasCredentials || isRememberedValid(db, credentials.hash) || isUsedUp(key)) return done()
@@ -142,8 +146,7 @@ export function createRateLimits(db: Database, { rateLimit, publishableRateLimit
         timeWindow: windowMs,
         keyGenerator: ({ limitKey }) => limitKey,
         store: Store,
-        errorResponseBuilder: ({ limitKey }) =>
-          tooMany(limitKey.startsWith('address ') ? 'from this address' : 'with this key'),
+        errorResponseBuilder: ({ limitKey }) => tooManyBy(limitKey),
       })
     },
     /** Runs the lookup of the token of a route with `config.tokenOf`. An unknown token counts as a failure of

@@ -56,7 +56,8 @@ const helpOf = {
   boxoffice_prepared_transactions:
     'Transactions that have been prepared for more than a minute, and hold their locks',
   boxoffice_jobs_due: 'Jobs that are due, at most 10000',
-  boxoffice_jobs_late: 'Jobs due for more than a minute, at most 10000',
+  boxoffice_jobs_late: 'Jobs first due more than a minute ago and not done, at most 10000 of each reason',
+  boxoffice_jobs_failing: 'Jobs that are tried again and again in vain, at most 10000 of each code',
   boxoffice_jobs_dead: 'Jobs that were given up, at most 10000',
   boxoffice_payments: 'Payments that hold places, at most 10000 together',
   boxoffice_refunds: 'Refunds that are not done, at most 10000 of each status',
@@ -119,12 +120,13 @@ export function addDatabaseMetrics(registers: Registry[], sources: DatabaseSourc
     const counted = await backlog()
     return counted ? samplesOf(valuesOf(counted)) : []
   }
-  const ofQueues = (column: 'due' | 'late' | 'dead') =>
+  const ofQueues = (column: 'due' | 'late' | 'failing' | 'dead') =>
     ofBacklog((queues) =>
       Object.fromEntries(Object.entries(queues).map(([queue, counts]) => [queue, counts[column]])),
     )
   gaugeOf('boxoffice_jobs_due', ['queue'], 'max', ofQueues('due'))
   gaugeOf('boxoffice_jobs_late', ['queue'], 'max', ofQueues('late'))
+  gaugeOf('boxoffice_jobs_failing', ['queue'], 'max', ofQueues('failing'))
   gaugeOf('boxoffice_jobs_dead', ['queue'], 'max', ofQueues('dead'))
   const ofPayments = ofBacklog(({ holds }) => ({ pending: holds?.pending, processing: holds?.processing }))
   const ofRefunds = ofBacklog(({ refunds }) => ({ pending: refunds?.pending, failed: refunds?.dead }))

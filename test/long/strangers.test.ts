@@ -79,6 +79,7 @@ const floods: Record<string, FloodRequest[]> = {
   'large variables that nothing uses': [post('{ __typename }', { a: times(80, () => 'x'.repeat(3_000)) })],
   'large bodies that are no JSON': [{ ...post(''), body: `[${times(9_000, () => '"ä"', ',')}` }],
   'what is answered from memory': [post('{ __typename }')],
+  'pages that nobody has': [{ method: 'GET', path: '/nothing' }],
   'keys that nobody has': many(500, (id) =>
     post(checkout, items, { 'x-api-key': `box_live_${String(id).padStart(50, 'a')}` }),
   ),

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { parse } from 'yaml'
 import type { OpenDatabase } from '../../src/database/database.ts'
 import { importCatalogue } from '../../src/domain/import/import-catalogue.ts'
+import { queues as allQueues } from '../../src/domain/sale/report/queues.ts'
 import { anEntry } from '../support/checkouts.ts'
 import { aCatalogue, anEvent, aRateOf, channelHeaders } from '../support/factories.ts'
 import { createTestDatabase, type TestDatabase } from '../support/harness.ts'
@@ -124,7 +125,7 @@ test('the database tells what holds places and what waits; the pool, its connect
   const queues = samples
     .filter(({ name }) => name === 'boxoffice_jobs_late')
     .map(({ labels }) => labels.queue)
-  expect(queues.sort()).toEqual(['deliveries', 'feed', 'holds', 'refunds', 'sessions', 'webhooks'])
+  expect(queues).toEqual(Object.keys(allQueues))
   expect(sumOf(samples, 'boxoffice_jobs_late')).toBe(0)
   expect(sumOf(samples, 'boxoffice_pool_max_connections', { database: 'primary' })).toBe(10)
   expect(sumOf(samples, 'boxoffice_pool_connections')).toBeGreaterThan(0)

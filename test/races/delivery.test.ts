@@ -1,5 +1,6 @@
 // Runs in: postgres, citus
 
+import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { deliveries } from '../../src/domain/delivery/table.ts'
 import { buyDeliverable, deliveryCatalogue, sendDeliveriesOnce } from '../support/deliveries.ts'
@@ -39,6 +40,34 @@ test('processes that send at the same time send each mail once', async () => {
   const ended = await sale.db.select().from(deliveries)
   expect(new Set(ended.map(({ status, attempts }) => `${status} ${attempts}`))).toEqual(new Set(['sent 1']))
   await other.close()
+})
+
+test('service tells of mails that fail, by code and count, and of nobody', async () => {
+  await buyDeliverable(sale, [{ email: 'failing@example.com' }])
+  const failing = { attempts: 5, lastError: 'SMTP_535', dueAt: sql`now() + interval '1 hour'` }
+  const isThis = eq(deliveries.recipient, 'failing@example.com')
+  await sale.db.update(deliveries).set(failing).where(isThis)
+  const started = await mustStartServer({
+    ...database.settings,
+    SMTP_URL: server.url,
+    MAIL_FROM: 'tickets@shop.example',
+    PUBLIC_URL: 'https://tickets.example',
+  })
+  const lines = () =>
+    started
+      .output()
+      .split('\n')
+      .filter((line) => line.includes('jobs are late'))
+  await expect.poll(lines, { timeout: 10_000 }).toHaveLength(1)
+  expect(JSON.parse(lines()[0] ?? '')).toMatchObject({
+    level: 'error',
+    queue: 'deliveries',
+    code: 'SMTP_535',
+    count: 1,
+  })
+  await started.stop()
+  expect(started.output()).not.toContain('failing@example.com')
+  await sale.db.delete(deliveries).where(isThis)
 })
 
 test('service sends due mails when it starts, and exits with 0', async () => {

@@ -9,21 +9,37 @@ export type MailServer = {
   mails: { to: string[]; mail: Email }[]
   /** Returns the SMTP error code for a recipient, or null to accept the mail. */
   answer: (recipient: string) => number | null
+  /** Returns the SMTP error code for the sender, or null to go on. */
+  answerSender: () => number | null
   /** Called for each mail before the sender gets its response. */
   onMail: () => void
   close(): Promise<void>
 }
 
-/** Starts a mail server on the loopback, on the given port or on a free one. */
-export async function startMailServer(port = 0): Promise<MailServer> {
+const refuse = (code: number | null, words: string) =>
+  code === null ? null : Object.assign(new Error(words), { responseCode: code })
+
+/** Starts a mail server on the loopback, on the given port or on a free one. With `login` it takes that user and password
+ *  alone. */
+export async function startMailServer(
+  port = 0,
+  login?: { user: string; password: string },
+): Promise<MailServer> {
   const mails: MailServer['mails'] = []
   const smtp = new SMTPServer({
-    disabledCommands: ['AUTH', 'STARTTLS'],
+    disabledCommands: login ? ['STARTTLS'] : ['AUTH', 'STARTTLS'],
+    allowInsecureAuth: true,
+    onAuth({ username, password }, _session, callback) {
+      const isTheirs = username === login?.user && password === login?.password
+      callback(refuse(isTheirs ? null : 535, 'Wrong password'), isTheirs ? { user: username } : undefined)
+    },
+    onMailFrom(_address, _session, callback) {
+      callback(refuse(server.answerSender(), 'No sender'))
+    },
     disableReverseLookup: true,
     closeTimeout: 100,
     onRcptTo({ address }, _session, callback) {
-      const code = server.answer(address)
-      callback(code === null ? null : Object.assign(new Error(`No ${address} here`), { responseCode: code }))
+      callback(refuse(server.answer(address), `No ${address} here`))
     },
     onData(stream, { envelope }, callback) {
       text(stream)
@@ -44,6 +60,7 @@ export async function startMailServer(port = 0): Promise<MailServer> {
     url: `smtp://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`,
     mails,
     answer: () => null,
+    answerSender: () => null,
     onMail: () => {},
     close: () => new Promise((resolve) => smtp.close(() => resolve())),
   }

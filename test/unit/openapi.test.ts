@@ -52,8 +52,8 @@ test('codes follow from credentials and input, and are listed once with those of
     408: ['BAD_REQUEST'],
     429: ['RATE_LIMITED'],
     431: ['BAD_REQUEST'],
+    500: ['INTERNAL'],
     503: ['BUSY'],
-    '5XX': ['INTERNAL'],
   })
   expect(codesOf({ security, params: z.object({ thingId: z.string() }) })).toMatchObject({
     401: ['UNAUTHENTICATED'],

@@ -120,7 +120,7 @@ export async function addShop(
     const language = languagesOf(request.headers['accept-language']).find((code) => textsOf.has(code)) ?? 'en'
     const page = pageOf({ language, texts: textsOf.get(language), key, origin }, style, [...code.keys()])
     addVary(reply, 'accept-language').headers({
-      'cache-control': 'no-cache',
+      'cache-control': 'private, no-cache',
       'content-security-policy': policyOf(style, origin),
     })
     reply.code(id !== undefined && (await isMissing(id, key, origin)) ? 404 : 200)

@@ -1,6 +1,7 @@
 import { and, asc, eq, inArray, sql } from 'drizzle-orm'
 import { z } from 'zod'
-import type { OpenTables } from '../../database/database.ts'
+import type { Connection, OpenTables } from '../../database/database.ts'
+import { refusal } from '../../shared/errors.ts'
 import { identifier } from '../../shared/input-types.ts'
 import { command } from '../../shared/parse.ts'
 import { deliveries, deliveryStatus } from './table.ts'
@@ -44,12 +45,19 @@ const list = command(listing, async ({ status }, open: OpenTables) => {
   return { json: found, text: lines.join('\n') || `No delivery is ${status}.` }
 })
 
+async function requireDeliveries(db: Connection, ids: string[]): Promise<void> {
+  const known = await db.select({ id: deliveries.id }).from(deliveries).where(inArray(deliveries.id, ids))
+  const unknown = ids.filter((id) => !known.some((delivery) => delivery.id === id))
+  if (unknown.length > 0) throw refusal('NOT_FOUND', `There is no delivery ${unknown.join(', ')}.`)
+}
+
 /** Makes dead deliveries due again with a fresh set of attempts: those with the given identifiers, or all.
- *  Leaves other deliveries alone. */
+ *  Leaves other deliveries alone. Refuses: NOT_FOUND if one of them doesn't exist. */
 const retry = command(
   (args) => ('all' in args ? retryingAll : retrying),
   async (which, open: OpenTables) => {
     const db = await open()
+    if ('id' in which) await requireDeliveries(db, which.id)
     const queued = await db
       .update(deliveries)
       .set({ status: 'pending', attempts: 0, dueAt: sql`now()` })

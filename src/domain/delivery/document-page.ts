@@ -36,7 +36,7 @@ export async function addDocumentPage(app: FastifyInstance, { db }: Services, li
   await app.register(async (scope) => {
     answerErrors(scope, sendApology)
     scope.addHook('onRequest', async (_request, reply) => {
-      reply.headers({ 'cache-control': 'private, no-store', ...secretAddress })
+      reply.headers(secretAddress)
     })
     const tokenOf = (request: FastifyRequest) => readToken(request)?.token ?? null
     const options = { schema: { hide: true }, config: { tokenOf } }

@@ -33,15 +33,17 @@ export async function markMoved(
   const differ = (one: Date | null | undefined, other: Date | null) => one?.getTime() !== other?.getTime()
   const isAhead = sql<boolean>`${startDate} > ${nowMs}`
   const now = await tx
-    .select({ ...dates, isAhead })
+    .select({ ...dates, isAhead, since: sql<string>`${nowMs}::text` })
     .from(events)
     .where(areThese)
-  const moved = now.flatMap(({ id, start, end, display, isAhead }) => {
+  const moved = now.flatMap(({ id, start, end, display, isAhead, since }) => {
     const former = known.get(id)
     if (!former) return []
     const isOther = differ(former.start, start) || differ(former.display, display)
     if (!isOther && !differ(former.end, end)) return []
-    return [{ id, former: notify && isAhead && isOther ? former : null, now: { start, display } }]
+    return [
+      { id, former: notify && isAhead && isOther ? { ...former, since } : null, now: { start, display } },
+    ]
   })
   if (moved.length > 0)
     await tx.execute(sql`update ${events}

@@ -68,10 +68,26 @@ const sendSeconds = 60
 // Loaded on the first mail, to keep startup fast.
 const nodemailer = () => import('nodemailer')
 
+const timeouts = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 30_000 }
+
 async function openPool(url: string) {
   const { createTransport } = await nodemailer()
-  const timeouts = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 30_000 }
   return createTransport({ url, pool: true, maxConnections: 4, maxRequeues: 0, ...timeouts })
+}
+
+/** Connects to a mail server, greets it and logs in. Returns the code of a failure, null if there is none. */
+export async function tryMailServer(url: string): Promise<string | null> {
+  const { createTransport } = await nodemailer()
+  const smtp = createTransport({ url, ...timeouts } as { url: string })
+  try {
+    await smtp.verify()
+    return null
+  } catch (error) {
+    const failure = toUndelivered(error)
+    return failure instanceof Undelivered ? failure.message : 'UNKNOWN'
+  } finally {
+    smtp.close()
+  }
 }
 
 /** Sends mails over SMTP. */

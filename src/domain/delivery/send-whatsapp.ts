@@ -55,7 +55,8 @@ async function refusalOf(response: Response): Promise<Undelivered> {
   const code = body.data?.error.code
   const isPermanent =
     status >= 400 && status < 500 && !temporaryStatuses.has(status) && !temporaryCodes.has(code ?? 0)
-  return new Undelivered(code === undefined ? `HTTP_${status}` : `WHATSAPP_${code}`, isPermanent)
+  const isOurs = status === 401 || status === 403
+  return new Undelivered(code === undefined || isOurs ? `HTTP_${status}` : `WHATSAPP_${code}`, isPermanent)
 }
 
 const networkCode = (error: unknown): string =>

@@ -1,6 +1,15 @@
 import { sql } from 'drizzle-orm'
-import { index, jsonb, pgEnum, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
-import { dueColumns } from '../../data/leased-jobs.ts'
+import {
+  type AnyPgColumn,
+  index,
+  jsonb,
+  pgEnum,
+  pgTable,
+  primaryKey,
+  text,
+  uniqueIndex,
+} from 'drizzle-orm/pg-core'
+import { dueColumns, isFailing } from '../../data/leased-jobs.ts'
 import { createdAt, organizationForeignKey, timestampMs } from '../../database/columns.ts'
 import type { FormerDates } from '../event/table.ts'
 import { payments } from '../payment/table.ts'
@@ -20,6 +29,9 @@ export type Notice = {
   byHand?: boolean
   former?: FormerDates | null
 }
+
+/** Condition that a delivery counts against `MAILS_PER_HOUR`, and goes after the paid tickets, which don't. */
+export const isBounded = ({ occasion }: Record<'occasion', AnyPgColumn>) => sql`(${occasion} <> '')`
 
 /** Job queue: tickets of one payment, or a notice about them, to be sent to one recipient. */
 export const deliveries = pgTable(
@@ -63,7 +75,12 @@ export const deliveries = pgTable(
     index('deliveries_bounded')
       .on(delivery.organizationId, delivery.sentAt)
       .where(sql`${delivery.occasion} <> ''`),
-    index('deliveries_due').on(delivery.dueAt).where(sql`${delivery.status} = 'pending'`),
+    index('deliveries_due')
+      .on(delivery.organizationId, isBounded(delivery), delivery.dueAt)
+      .where(sql`${delivery.status} = 'pending'`),
+    index('deliveries_failing')
+      .on(delivery.dueAt)
+      .where(sql`${delivery.status} = 'pending' and ${isFailing(delivery)}`),
     index('deliveries_dead').on(delivery.createdAt).where(sql`${delivery.status} = 'dead'`),
   ],
 )

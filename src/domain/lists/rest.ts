@@ -76,7 +76,6 @@ async function sendExport(format: ExportFormat, query: ListQuery, ctx: Context, 
     .headers({
       'content-type': contentTypes[format],
       'content-disposition': `attachment; filename="tickets.${format}"`,
-      'cache-control': 'private, no-store',
     })
     .send(stream)
 }
@@ -88,9 +87,8 @@ async function sendPage(request: FastifyRequest<{ Querystring: ListQuery }>, rep
   const asked = { after: cursor, afterName: 'cursor', before, size: limit, isBackward: before !== undefined }
   const found = await listTickets(filter, orderBy, asked, ctx)
   const link = linksOf(request, found)
-  return reply
-    .headers({ 'cache-control': 'private, no-store', ...(link && { link }) })
-    .send({ success: true as const, data: found.rows.map(listedTicketBody.of) })
+  if (link) reply.header('link', link)
+  return reply.send({ success: true as const, data: found.rows.map(listedTicketBody.of) })
 }
 
 type Kind = { needs: Needs } & Record<'path' | 'operationId' | 'tag' | 'of', string>
@@ -132,7 +130,9 @@ const listRoutes = ({ path, needs, operationId, tag, of }: Kind): Route[] => [
       },
     },
     handler: (request, reply) => {
-      const format = formats[preferredType(request.headers.accept, mediaTypes)]
+      const type = preferredType(request.headers.accept, mediaTypes)
+      if (!type) throw refusal('NOT_ACCEPTABLE', `Tickets are answered as ${mediaTypes.join(', ')}.`)
+      const format = formats[type]
       if (format) return sendExport(format, request.query, request.ctx, reply)
       return sendPage(request, reply)
     },

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { errorCode } from '../../shared/errors.ts'
 import type { Charge, Payment } from './table.ts'
 
 /** Name in `payments.provider` and `charges.provider` of what an organization sells and gives away itself. It
@@ -48,6 +49,11 @@ export type ProviderEvent = {
     | { kind: 'refund'; id: string; organizationId: string; outcome: RefundOutcome }
     | null
 }
+
+/** Code of a call that failed, for the operator: the network's, the provider's, or the name of the error. `HTTP_401` and
+ *  `HTTP_403` refuse our credentials, or a right that they lack. */
+export const failureCode = (error: unknown): string =>
+  errorCode(error) ?? (error instanceof Error ? error.name : 'UNKNOWN')
 
 /** Payment provider. Called outside any transaction, because it may be slow, and never with personal data.
  *  Charges and refunds must be idempotent by id: a buyer may click twice, and another process may take over.

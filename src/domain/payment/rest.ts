@@ -27,9 +27,8 @@ export const paymentRoute = route({
       answer: { success: true, data: paymentBody.example },
     },
   },
-  handler: async ({ params, ctx }, reply) => {
+  handler: async ({ params, ctx }) => {
     const payment = await requirePayment(params.paymentId, ctx)
-    reply.header('cache-control', 'private, no-store')
     return { success: true as const, data: paymentBody.of(payment) }
   },
 })

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { check, index, pgEnum, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
 import { channelId, modeColumn } from '../../auth/table.ts'
-import { dueColumns } from '../../data/leased-jobs.ts'
+import { dueColumns, isFailing } from '../../data/leased-jobs.ts'
 import {
   createdAt,
   describedEnum,
@@ -62,7 +62,10 @@ export const refunds = pgTable(
     index().on(refund.paymentId),
     index().on(refund.ticketId),
     uniqueIndex('refunds_idempotency_key_of_organization').on(refund.idempotencyKey, refund.organizationId),
-    index('refunds_due').on(refund.dueAt).where(sql`${refund.status} = 'pending'`),
+    index('refunds_due').on(refund.organizationId, refund.dueAt).where(sql`${refund.status} = 'pending'`),
+    index('refunds_failing')
+      .on(refund.dueAt)
+      .where(sql`${refund.status} = 'pending' and ${isFailing(refund)}`),
     // Money that a person has to give back.
     index('refunds_failed').on(refund.createdAt).where(sql`${refund.status} = 'failed'`),
     check('refunds_positive', sql`${refund.amount} > 0`),

@@ -1,8 +1,10 @@
 import { setTimeout } from 'node:timers/promises'
 import { and, eq, isNull, lte, sql } from 'drizzle-orm'
+import type { PgUpdateSetSource } from 'drizzle-orm/pg-core'
 import type { RetentionConfig } from '../../config/database.ts'
 import { inSeconds, nowMs } from '../../database/clock.ts'
 import type { Database } from '../../database/database.ts'
+import { errorCode } from '../../shared/errors.ts'
 import { removeMails, removeOldMails } from '../delivery/mail-folder.ts'
 import { organizations } from '../organization/table.ts'
 import { anonymizeEvent, listPastEvents } from './anonymize-events.ts'
@@ -93,10 +95,19 @@ export async function applyRetention(run: Run): Promise<void> {
       .set({ dueAt: inSeconds(turnSeconds) })
       .where(and(isTheirs, isDue))
       .returning()
+    const [turn] = claimed
     // Another process was first.
-    if (claimed.length === 0) continue
-    await retainOrganization(organizationId, run)
-    if (stopping.aborted) await db.update(retentionTurns).set({ dueAt: sql`now()` }).where(isTheirs)
+    if (!turn) continue
+    const note = (set: PgUpdateSetSource<typeof retentionTurns>) =>
+      db.update(retentionTurns).set(set).where(isTheirs)
+    try {
+      await retainOrganization(organizationId, run)
+    } catch (error) {
+      await note({ attempts: turn.attempts + 1, lastError: errorCode(error) ?? 'INTERNAL' })
+      throw error
+    }
+    if (turn.attempts > 0) await note({ attempts: 0, lastError: null })
+    if (stopping.aborted) await note({ dueAt: sql`now()` })
   }
 }
 

@@ -1,4 +1,5 @@
 import { pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
+import { dueColumns } from '../../data/leased-jobs.ts'
 import { timestampMs } from '../../database/columns.ts'
 import { events } from '../event/table.ts'
 import { organizationId } from '../organization/table.ts'
@@ -7,7 +8,7 @@ import { organizationId } from '../organization/table.ts'
  *  process takes over if that one dies. */
 export const retentionTurns = pgTable('retention_turns', {
   organizationId: organizationId().primaryKey(),
-  dueAt: timestampMs('due_at').notNull().defaultNow(),
+  ...dueColumns(),
 })
 
 /** Events whose attendees are anonymized, so that their tickets are not looked at again. */

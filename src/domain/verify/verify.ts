@@ -15,13 +15,16 @@ export async function countRows(connection: Connection, query: string): Promise<
   return row?.count ?? 0
 }
 
-/** Counts the rows that a query returns in a read-only transaction, which takes no lock that a sale waits for.
- *  The statement is ended after `timeoutMs`. */
-export const countQuietly = (db: Database, query: string, timeoutMs: number): Promise<number> =>
+/** Reads in a read-only transaction, which takes no lock that a sale waits for. A statement is ended after `timeoutMs`. */
+export const readQuietly = <Result>(
+  db: Database,
+  timeoutMs: number,
+  read: (tx: Connection) => Promise<Result>,
+): Promise<Result> =>
   db.transaction(
     async (tx) => {
       await tx.execute(sql.raw(`set local statement_timeout = ${Math.round(timeoutMs)}`))
-      return countRows(tx, query)
+      return read(tx)
     },
     { accessMode: 'read only' },
   )
@@ -33,7 +36,7 @@ export async function verify(db: Database, timeoutMs: number): Promise<Checked[]
   for (const [rule, query] of rules) {
     instruments.progress?.('invariants', checked.length, rules.length)
     checked.push(
-      await countQuietly(db, query, timeoutMs).then(
+      await readQuietly(db, timeoutMs, (tx) => countRows(tx, query)).then(
         (broken) => ({ rule, broken }),
         (error: unknown) => ({ rule, broken: null, code: errorCode(error) }),
       ),

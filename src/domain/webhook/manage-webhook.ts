@@ -2,9 +2,10 @@ import { createHmac, randomBytes } from 'node:crypto'
 import { and, eq, sql } from 'drizzle-orm'
 import type { z } from 'zod'
 import { channels, integrations } from '../../auth/table.ts'
+import { findEverywhere } from '../../data/by-organization.ts'
 import { checkReplay, hashIdempotency, nameInMode } from '../../data/idempotency.ts'
 import { inSeconds, nowMs } from '../../database/clock.ts'
-import type { Connection } from '../../database/database.ts'
+import type { Connection, Database } from '../../database/database.ts'
 import { type Context, requireConfidential } from '../../request/context.ts'
 import { refusal } from '../../shared/errors.ts'
 import { newId } from '../../shared/ids.ts'
@@ -140,12 +141,24 @@ export const deleteWebhook = (id: string, ctx: Context): Promise<{ id: string }>
   ctx.db.transaction(async (tx) => {
     const noSecrets = { secret: '', previousSecret: null, previousSecretUntil: null }
     const webhook = await updateOwnWebhook(tx, id, { status: 'deleted', ...noSecrets }, ctx)
-    await tx
-      .update(webhookDeliveries)
-      .set({ status: 'dead', lastError: 'DELETED' })
-      .where(isPendingFor(webhook))
+    await tx.delete(webhookDeliveries).where(isPendingFor(webhook))
     return { id: webhook.id }
   })
+
+/** Drops pending deliveries of deleted webhooks: a sale that saw a webhook may commit after its deletion. */
+export async function dropOfDeleted(db: Database): Promise<void> {
+  const { organizationId, webhookId, status } = webhookDeliveries
+  const isOfDeleted = sql`${status} = 'pending'
+    and ${webhookId} = any(array(select ${webhooks.id} from ${webhooks} where ${webhooks.status} = 'deleted'))`
+  const found = await findEverywhere<{ organizationId: string }>(
+    db,
+    organizationId,
+    (isAsked) => sql`
+      select distinct ${organizationId} as "organizationId" from ${webhookDeliveries} where ${isAsked} and ${isOfDeleted}`,
+  )
+  for (const own of found)
+    await db.delete(webhookDeliveries).where(and(eq(organizationId, own.organizationId), isOfDeleted))
+}
 
 /** Replaces the secret of a webhook. The previous one also signs for another day, so that the receiver can
  *  switch at its own time; older ones stop signing. Refuses: NOT_FOUND, IDEMPOTENCY_KEY_REUSED. */

@@ -71,7 +71,6 @@ async function render(findExamples: FindExampleValues | undefined): Promise<Repr
     headers: {
       'content-type': 'text/html; charset=utf-8',
       'content-security-policy': policyOfEditor(html),
-      'cache-control': 'no-cache',
       vary: 'accept, accept-encoding',
     },
     body: Buffer.from(html),

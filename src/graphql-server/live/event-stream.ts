@@ -23,7 +23,6 @@ export const sendOneEvent = (reply: FastifyReply, json: string): FastifyReply =>
   reply
     .code(200)
     .header('content-type', contentType)
-    .header('cache-control', 'no-store')
     .send(nextEvent(json) + completeEvent)
 
 // Clients that lose their connections together come back spread over this time.
@@ -63,7 +62,6 @@ export class EventStream {
     response.writeHead(200, {
       ...headers,
       'content-type': contentType,
-      'cache-control': 'no-store',
       // Keeps nginx from buffering.
       'x-accel-buffering': 'no',
       connection: 'close',

@@ -66,10 +66,7 @@ export function refusalsOf(schema: FastifySchema, schemas: Schemas): Record<stri
   const refused = [...byStatus].map(([status, codes]) => {
     const retries = codes.some(canRetry) ? (['Retry-After'] as const) : []
     const { description, content } = responseOf(STATUS_CODES[status] ?? '', codes, schemas)
-    return [
-      status === '500' ? '5XX' : status,
-      { description, headers: refersToHeaders([...usualHeaders, ...retries]), content },
-    ]
+    return [status, { description, headers: refersToHeaders([...usualHeaders, ...retries]), content }]
   })
   const raw = Object.entries(rawStatuses).map(([status, summary]) => [
     status,

@@ -100,10 +100,26 @@ describe('with CORS_ORIGINS', () => {
     expect(answer.headers['access-control-expose-headers']).toContain('x-request-id')
   })
 
-  test('CORS: OPTIONS that is not a preflight is 204 without a body', async () => {
-    const answer = await open.rest('OPTIONS', '/events', {})
-    expect([answer.statusCode, answer.body]).toEqual([204, ''])
-  })
+  test.each([
+    ['of nobody', {}],
+    ['of a known origin', { origin: 'https://shop.example' }],
+    ['with the method of a preflight alone', { 'access-control-request-method': 'POST' }],
+  ])(
+    'CORS: OPTIONS %s is no preflight, and is answered like any method that a path lacks',
+    async (_whose, headers) => {
+      for (const [url, allow] of [
+        ['/events', 'GET, HEAD'],
+        ['/graphql', 'GET, POST'],
+        ['/health', 'GET, HEAD'],
+      ] as const) {
+        const answer = await open.rest('OPTIONS', url, { headers })
+        expect([url, answer.statusCode, answer.headers.allow]).toEqual([url, 405, allow])
+        const { code, errors } = answer.json()
+        expect(code ?? errors[0].extensions.code).toBe('METHOD_NOT_ALLOWED')
+      }
+      expect((await open.rest('OPTIONS', '/nothing', { headers })).statusCode).toBe(404)
+    },
+  )
 })
 
 /** Sends raw bytes and returns the response, split into head and body. */

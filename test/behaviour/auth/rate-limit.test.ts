@@ -70,6 +70,31 @@ test('requests without valid credentials share the limit of their address', asyn
   expect((await list({ 'x-api-key': 'malformed' })).statusCode).toBe(429)
 })
 
+let addresses = 0
+test.each([
+  ['an unknown path', 'GET', '/nothing'],
+  ['an unknown path below a known one', 'GET', '/events/a/b'],
+  ['an unknown path of GraphQL', 'POST', '/graphql/nothing'],
+  ['an unknown file', 'GET', '/docs/static/nothing'],
+  ['a method that a path lacks', 'PUT', '/events'],
+  ['a method that GraphQL lacks', 'DELETE', '/graphql'],
+  ['OPTIONS that is no preflight', 'OPTIONS', '/events'],
+  ['a malformed path', 'GET', '/%zz'],
+  ['a malformed query', 'GET', '/events?limit=%zz'],
+  ['a malformed identifier', 'GET', `/payments/${'x'.repeat(300)}`],
+  ['no path', 'GET', '*'],
+] as const)('%s counts against the limit of its address, and of its key', async (_what, method, url) => {
+  const remoteAddress = `198.51.100.${++addresses}`
+  for (const headers of [{}, await channelHeaders(sale.db)]) {
+    const refused = await burst(
+      (headers) => sale.app.inject({ method, url, headers, remoteAddress }),
+      headers,
+    )
+    expect(refused.map((answer) => answer.headers['retry-after'])).toEqual(['1', '1'])
+    expect(JSON.stringify(refused[0]?.json())).toContain('RATE_LIMITED')
+  }
+})
+
 test('/health and /ready have no rate limit', async () => {
   const answers = await Promise.all(
     Array.from({ length: 10 }, (_, index) => sale.rest('GET', index % 2 ? '/health' : '/ready')),

@@ -218,6 +218,29 @@ test.each([
   expect(await fail(...args.split(' '))).toEqual({ code: 1, errors })
 })
 
+// Each command with a word or an identifier that leads nowhere; a person of whom nothing is held is an answer.
+test.each([
+  ...[
+    'deliveries retry nix',
+    'deliveries list nix',
+    'deliveries list --status nix',
+    'deliveries retry --all nix',
+  ],
+  ...['key list nix', 'key revoke nix', 'key revoke secret nix', 'key issue secret --organization nix'],
+  ...['key issue channel --channel nix', 'key issue channel --name A --organization nix'],
+  ...['key issue integration --integration nix', 'key issue integration --name A --organization nix'],
+  'key issue publishable --channel nix --origin https://shop.example',
+  ...['grant add --channel CHANNEL --organization nix', 'grant revoke --channel CHANNEL --organization nix'],
+  ...['erase --ticket nix', 'erase nix --email ana@example.com', 'export-person nix --email ana@example.com'],
+  ...['doctor nix', 'verify nix', 'migrate nix', 'distribute nix', 'import nix', 'restore nix'],
+  ...['import nix --schema', 'backup nix nix', 'nix'],
+])('cli %s does not end with 0', async (line) => {
+  const { channel_id } = await issueToChannel()
+  const { code, errors } = await fail(...line.replace('CHANNEL', channel_id).split(' '))
+  expect(code).toBeGreaterThan(0)
+  expect(errors).not.toBe('')
+})
+
 test('cli on a database not migrated fails, or migrates PGlite', async () => {
   const empty = await createTestDatabase({ empty: true })
   const cli = (...args: string[]) => runCli(args, empty.settings)

@@ -29,7 +29,11 @@ test('cli deliveries list and retry show dead deliveries, without recipients, an
   expect(JSON.stringify(listed)).not.toMatch(/secretia|34600000001/)
   const retry = (...which: string[]) => succeed('deliveries', 'retry', ...which)
   const [first = ''] = ids
-  expect(await retry(first, 'dlv_none')).toBe(`Due again: ${first}.`)
+  expect(await fail('deliveries', 'retry', first, 'dlv_none')).toEqual({
+    code: 1,
+    errors: 'There is no delivery dlv_none.',
+  })
+  expect(await retry(first)).toBe(`Due again: ${first}.`)
   expect(await retry('--all')).toBe(`Due again: ${ids[1]}.`)
   expect(await retry(first)).toBe('None of them is dead.')
   expect(await succeed('deliveries', 'list')).toBe('No delivery is dead.')

@@ -8,6 +8,7 @@ import { tickets } from '../../../src/domain/ticket/table.ts'
 import {
   buyDeliverable,
   deliveryCatalogue,
+  makeDeliveriesDue,
   publicUrl,
   readDeliveries,
   sendDeliveriesOnce,
@@ -156,16 +157,25 @@ test.each<[status: number, body: unknown, becomes: string, lastError: string]>([
   [404, refusal(132001), 'dead', 'WHATSAPP_132001'],
   [400, refusal(131056), 'pending', 'WHATSAPP_131056'],
   [429, refusal(130429), 'pending', 'WHATSAPP_130429'],
-  [401, refusal(190), 'pending', 'WHATSAPP_190'],
+  [401, refusal(190), 'pending', 'HTTP_401'],
   [500, refusal(131000), 'pending', 'WHATSAPP_131000'],
   [503, '<h1>Busy</h1>', 'pending', 'HTTP_503'],
   [422, '', 'dead', 'HTTP_422'],
   [302, '', 'pending', 'ECONNECTION'],
 ])('whatsapp delivery after a response of %i %j is %s', async (status, body, becomes, lastError) => {
+  const other = '+34600000009'
   answer = { status, body }
   await boughtFor(phone)
   await send()
-  expect(await readDeliveries(sale)).toEqual({ [phone]: { status: becomes, attempts: 1, lastError } })
+  expect(await readDeliveries(sale)).toEqual({ [phone]: { status: 'pending', attempts: 1, lastError } })
+  // A refusal is final if another message was taken before it is repeated.
+  answer = accepted
+  await boughtFor(other)
+  await send()
+  answer = { status, body }
+  await makeDeliveriesDue(sale)
+  await send()
+  expect(await readDeliveries(sale)).toMatchObject({ [phone]: { status: becomes, attempts: 2, lastError } })
 })
 
 test('whatsapp delivery is retried when the API is unreachable', async () => {

@@ -182,6 +182,9 @@ test.each([
 ])('mail refused %s with %i is %s, and other mails are sent', async (_name, code, status) => {
   server.answer = (recipient) => (recipient.startsWith('gone') ? code : null)
   await buyDeliverable(sale, [{ email: 'gone@example.com' }, {}])
+  expect(await send()).toEqual([])
+  // The refusal is repeated, and the other mail was taken meanwhile.
+  await makeDeliveriesDue(sale)
   const log = await send()
   expect(log).toEqual(
     status === 'dead'
@@ -196,7 +199,7 @@ test.each([
   )
   expect(await readDeliveries(sale)).toEqual({
     'ana@example.com': { status: 'sent', attempts: 1, lastError: null },
-    'gone@example.com': { status, attempts: 1, lastError: `SMTP_${code}` },
+    'gone@example.com': { status, attempts: 2, lastError: `SMTP_${code}` },
   })
 })
 

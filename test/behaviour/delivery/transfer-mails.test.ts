@@ -152,10 +152,12 @@ test('a cancelled ticket is not sent to its new holder, and the former one still
   ])
 })
 
-test('a notice that fails for good is dead, without another', async () => {
+test('a notice that is refused again while others are taken is dead, without another', async () => {
   const { id } = await aSentTicket()
   server.answer = (recipient) => (recipient === 'ana@example.com' ? 550 : null)
   await transferTicket(sale, id)
+  await send()
+  await makeDeliveriesDue(sale)
   await send()
   expect(await statusOf('ana@example.com')).toEqual(['tickets sent null', 'transfer dead SMTP_550'])
   expect(await statusOf('berta@example.com')).toEqual(['tickets sent null'])

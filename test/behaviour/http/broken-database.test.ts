@@ -137,6 +137,21 @@ test('a database that cancels statements is 503 with Retry-After', async () => {
   })
 })
 
+test('a mutation that meets such a database is null beside its error, and so 200', async () => {
+  const { payment_id } = (await checkOut(sale, body)).json<{ data: { payment_id: string } }>().data
+  await withBroken('payments', refusing('payments'), async () => {
+    const answer = await ask(
+      `mutation { cancelPayment(input: { paymentId: "${payment_id}" }) { __typename } }`,
+    )
+    expect(answer.statusCode).toBe(200)
+    expect(answer.json()).toMatchObject({
+      data: { cancelPayment: null },
+      errors: [{ extensions: { code: 'BUSY', retryAfter: 1 } }],
+    })
+    failedLine(answer)
+  })
+})
+
 test('a database that starts or ends is told of once a second, however many it refuses', async () => {
   const linesOf = async (code: string) => {
     await sale.db.execute(

@@ -49,7 +49,7 @@ test('payment page: Pay activates the tickets and redirects to redirect_url', as
   expect(answer.statusCode).toBe(303)
   expect(answer.headers).toMatchObject({
     location: `https://shop.example/thanks?order=7&payment_id=${checkout.payment_id}&status=paid#top`,
-    'cache-control': 'no-store',
+    'cache-control': 'private, no-store',
     'referrer-policy': 'no-referrer',
   })
   expect(await buyer.statusesOf(checkout)).toEqual(['paid', 'active', 'active'])

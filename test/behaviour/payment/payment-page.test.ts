@@ -122,7 +122,7 @@ test('payment page has no scripts or external files, is never cached and refresh
   const { headers, body } = await buyer.view(await ofRate('rate_1', redirectUrls))
   const [, style = ''] = /<style>(.*)<\/style>/s.exec(body) ?? []
   expect(headers).toMatchObject({
-    'cache-control': 'no-store',
+    'cache-control': 'private, no-store',
     'referrer-policy': 'no-referrer',
     'x-robots-tag': 'noindex',
     'content-security-policy': [
@@ -181,7 +181,7 @@ test.each([
     const { statusCode, headers, body } = await answer()
     expect(statusCode).toBe(404)
     expect(headers['content-type']).toBe('text/html; charset=utf-8')
-    expect(headers['cache-control']).toBe('no-store')
+    expect(headers['cache-control']).toBe('private, no-store')
     expect(body).toContain('No such payment')
     expect(sale.statements).toHaveLength(statements)
   }

@@ -233,7 +233,8 @@ test('stripe session cancelled while Stripe is out of reach is expired later', a
   const { id } = await sale.goToStripe(checkout)
   sale.fake.setFault('cut')
   expect((await sale.buyer.cancel(checkout)).headers.location).toContain('PAYMENT_CANCELLED')
-  await expect(closeSessions(sale)).rejects.toThrow()
+  await closeSessions(sale)
+  expect(sale.fake.sessions.get(id)?.status).toBe('open')
   sale.fake.setFault(null)
   // Nothing is retried at once.
   await closeSessions(sale)
@@ -296,7 +297,7 @@ test('stripe session that fails to expire does not block others, and its hold st
   const sessions = await Promise.all(checkouts.map((checkout) => sale.goToStripe(checkout)))
   const [stuck] = sessions
   sale.fake.setFault(({ path }) => (path.includes(`${stuck?.id}/`) ? 500 : null))
-  await expect(sale.closeDue()).rejects.toThrow()
+  await sale.closeDue()
   // The job's next run, a second later.
   await closeSessions(sale)
   expect(sessions.map(({ id }) => sale.fake.sessions.get(id)?.status)).toEqual([

@@ -84,9 +84,9 @@ test.each([
     'mails and messages that were given up: 1 (npm run deliveries -- list, then correct the address or retry)',
   ],
   [
-    `update deliveries set due_at = now() - interval '61 minutes'`,
+    `update deliveries set due_at = now() - interval '11 minutes'`,
     `update deliveries set due_at = now()`,
-    /^mails and messages that wait for an hour: 1 /,
+    /^mails and messages, late: 1 /,
   ],
   [
     `update keys set expires_at = now() + interval '13 days'`,
@@ -94,9 +94,9 @@ test.each([
     /^keys that expire within two weeks: 2 /,
   ],
   [
-    `update changes set created_at = now() - interval '6 minutes'`,
+    `update changes set created_at = now() - interval '11 minutes'`,
     `update changes set created_at = now()`,
-    /^changes that wait for their place in the feed: 2 /,
+    /^changes that wait for their place in the feed, late: 2 /,
   ],
 ])('what needs a person ends with 1: %s', (change, undo, text) =>
   afterChange(change, undo, async () => {

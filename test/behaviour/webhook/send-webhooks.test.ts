@@ -6,6 +6,8 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { startJobs } from '../../../src/app/jobs.ts'
 import { changes } from '../../../src/domain/change/table.ts'
 import { sandboxProvider } from '../../../src/domain/payment/sandbox.ts'
+import { countBacklog } from '../../../src/domain/sale/report/count-backlog.ts'
+import { dropOfDeleted } from '../../../src/domain/webhook/manage-webhook.ts'
 import { recordChanges } from '../../../src/domain/webhook/record-changes.ts'
 import { claimDeliveries } from '../../../src/domain/webhook/send/claim-deliveries.ts'
 import { recordAttempts } from '../../../src/domain/webhook/send/send-webhooks.ts'
@@ -465,6 +467,32 @@ test('webhook changes can be put in order by subject and sequence', async () => 
       types,
     )
   }
+})
+
+test('deliveries to a deleted webhook are dropped, also of a sale that commits after its end, and none is dead', async () => {
+  const { id } = await queueOne()
+  const ofWebhook = () => sale.db.$count(webhookDeliveries, eq(webhookDeliveries.webhookId, id))
+  const [channel] = await sale.db.select({ id: webhooks.channelId }).from(webhooks).where(eq(webhooks.id, id))
+  await sale.db.transaction(async (tx) => {
+    const change = { type: 'payment.paid' as const, subjectId: 'pay_1', organizationId: 'org_1', data: {} }
+    await recordChanges(tx, [{ ...change, channelId: channel?.id ?? null }])
+    await own.call('deleteWebhook', { webhookId: id })
+    expect(await ofWebhook()).toBe(0)
+  })
+  // Control: the sale saw it, and queued its change.
+  expect(await ofWebhook()).toBe(1)
+  const { webhooks: counted } = await countBacklog(sale.db, 'sandbox')
+  expect(counted).toMatchObject({ due: 0, late: 0, failing: 0 })
+  await dropOfDeleted(sale.db)
+  expect(await ofWebhook()).toBe(0)
+  expect((await countBacklog(sale.db, 'sandbox')).webhooks.dead).toBe(counted.dead)
+  expect(await sale.db.$count(webhookDeliveries, eq(webhookDeliveries.lastError, 'DELETED'))).toBe(0)
+})
+
+test('dropping leaves the deliveries of other webhooks', async () => {
+  const { id } = await queueOne()
+  await dropOfDeleted(sale.db)
+  expect((await own.deliveries(id))?.nodes).toHaveLength(1)
 })
 
 test('webhook deliveries are claimed in one statement and saved in one', async () => {

@@ -143,7 +143,6 @@ export const routeKinds: Record<string, RouteKind> = Object.fromEntries([
   ...both('/docs', 'public'),
   ...both('/docs/*', 'public'),
   ...both('/openapi.json', 'public'),
-  ['OPTIONS *', 'public'],
   ['GET /graphql', 'graphql'],
   ['POST /graphql', 'graphql'],
   ...both('/events', 'keyed'),

@@ -1,4 +1,5 @@
 import { index, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
+import { dueColumns, isFailing } from '../../../data/leased-jobs.ts'
 import { timestampMs } from '../../../database/columns.ts'
 import { isPaymentOf } from '../table.ts'
 
@@ -31,12 +32,13 @@ export const openSessions = pgTable(
     provider: text().notNull(),
     sessionId: text('session_id').notNull(),
     paymentId: text('payment_id').notNull(),
-    /** Time when it is to be closed, or looked at again. Claiming it moves this on. */
-    dueAt: timestampMs('due_at').notNull(),
+    /** Of calls that failed since its last answer. It is due to be closed, or looked at again. */
+    ...dueColumns(),
   },
   (session) => [
     primaryKey({ columns: [session.sessionId, session.provider, session.organizationId] }),
     index().on(session.provider, session.dueAt),
+    index('open_sessions_failing').on(session.provider).where(isFailing(session)),
   ],
 )
 

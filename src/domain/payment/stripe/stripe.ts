@@ -21,9 +21,13 @@ async function throwStripeFailure<T>(call: () => Promise<T>): Promise<T> {
     return await call()
   } catch (error) {
     if (!(error instanceof StripeError)) throw error
-    const { type: name, code, detail } = error
+    const { type: name, code, detail, statusCode } = error
+    const refusedKey = statusCode === 401 || statusCode === 403 ? `HTTP_${statusCode}` : undefined
     // A network error's code makes it pass for an unavailable service instead of a fault of ours.
-    throw Object.assign(new Error('Stripe call failed'), { name, code: code ?? errorCode(detail) })
+    throw Object.assign(new Error('Stripe call failed'), {
+      name,
+      code: refusedKey ?? code ?? errorCode(detail),
+    })
   }
 }
 

@@ -95,7 +95,7 @@ export async function addPaymentPage(app: FastifyInstance, services: Services, l
     scope.removeAllContentTypeParsers()
     await scope.register(formBody)
     scope.addHook('onRequest', async (_request, reply) => {
-      reply.headers({ 'cache-control': 'no-store', ...secretAddress })
+      reply.headers(secretAddress)
     })
     // A wildcard, so that addresses of the wrong length or depth get an error page, too.
     const tokenOf = (request: FastifyRequest) => {

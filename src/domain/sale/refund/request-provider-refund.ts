@@ -4,10 +4,9 @@ import { backoff, claimDue } from '../../../data/leased-jobs.ts'
 import { anyOf, inOrganization, query } from '../../../data/query.ts'
 import { inSeconds } from '../../../database/clock.ts'
 import type { Database } from '../../../database/database.ts'
-import { errorCode } from '../../../shared/errors.ts'
 import { withTimeout } from '../../../shared/timers.ts'
 import { providerOf } from '../../payment/open-provider.ts'
-import type { PaymentProvider } from '../../payment/provider.ts'
+import { failureCode, type PaymentProvider } from '../../payment/provider.ts'
 import { charges } from '../../payment/table.ts'
 import { type RefundAttempt, refunds } from '../../refund/table.ts'
 import { isRefund, settleRefund } from './settle-refund.ts'
@@ -47,7 +46,7 @@ export async function requestProviderRefund(
       ? provider.refund({ id, organizationId, charge: charge.reference, amount, currency })
       : undecided('OTHER_PROVIDER')
   const outcome = await withTimeout(maxSeconds * 1000, call(), () => undecided('TIMEOUT')).catch(
-    (error: unknown) => undecided(errorCode(error) ?? 'UNKNOWN'),
+    (error: unknown) => undecided(failureCode(error)),
   )
   if (outcome.kind === 'pending') {
     const { kind: _, ...known } = outcome

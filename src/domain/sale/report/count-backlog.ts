@@ -1,62 +1,45 @@
-import { eq, isNull, type SQL, sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import { query } from '../../../data/query.ts'
 import { nowMs } from '../../../database/clock.ts'
 import type { Connection } from '../../../database/database.ts'
-import { holds, isOfHold, openSessions } from '../../payment/queue/table.ts'
+import { holds, isOfHold } from '../../payment/queue/table.ts'
 import { isHolding, payments } from '../../payment/table.ts'
-import { webhookDeliveries, webhooks } from '../../webhook/table.ts'
-import { queues } from './queues.ts'
+import { before, type Queue, type QueueName, queueEntries, queues } from './queues.ts'
 
-type Name = keyof typeof queues
+/** Work that waits for the background jobs, counted up to 10,000 of each kind, by queue: jobs that are due, those that are
+ *  late, those that fail again and again, and those that were given up. Of holds also those of payments by status, and of
+ *  refunds all that are pending. */
+export type Backlog = Record<QueueName, Record<string, number>>
 
-/** Work that waits for the background jobs, counted up to 10,000 of each kind, by queue: jobs that are due, those due
- *  for more than a minute, and those that were given up. Of holds also those of payments by status, and of refunds all that
- *  are pending. */
-export type Backlog = Partial<Record<Name, Record<string, number>>>
+/** Jobs of a queue that are late for the same reason: the code of their last failure, or `LATE` if nobody tries them. */
+export type Trouble = { queue: QueueName; code: string; count: number }
+
+type Asked = { provider: string; minutes?: number }
 
 // Each count reads the part of an index that it counts, and stops at the limit: its cost does not grow with
 // what was sold.
-const row = (name: Name, counts: string, rows: SQL) =>
+const row = (name: QueueName, counts: string, rows: SQL) =>
   sql`select ${sql.raw(`'${name}'`)} as name, json_build_object(${sql.raw(counts)}) as counts
     from (${rows} limit 10000) as found`
 
-const waits = (name: Name) => sql.raw(queues[name].waits)
-const isDue = (name: Name) => sql`${waits(name)} and ${sql.raw(queues[name].dueAt)} <= ${nowMs}`
-const dueAndLate = `'due', count(*), 'late', count(*) filter (where due_at <= now() - interval '1 minute')`
+// In the order of time where an index has it.
+const ordered = new Set<QueueName>(['sessions', 'holds'])
 
-// Counts what is due, in its order where an index has it.
-function due(name: Name, condition = isDue(name), isOrdered = true): SQL {
-  const { table, dueAt } = queues[name]
-  const order = isOrdered ? `order by ${dueAt}` : ''
-  const rows = sql`select ${sql.raw(dueAt)} as due_at from ${sql.raw(table)} where ${condition} ${sql.raw(order)}`
-  return row(name, dueAndLate, rows)
+function due([name, { table, dueAt, waits, failing = sql`false` }]: [QueueName, Queue]): SQL {
+  const order = ordered.has(name) ? sql`order by ${dueAt}` : sql``
+  const isLate = sql`${dueAt} <= ${before} and not (${failing})`
+  const rows = sql`select (${isLate}) as is_late from ${sql.raw(table)} where ${waits} and ${dueAt} <= ${nowMs} ${order}`
+  return row(name, `'due', count(*), 'late', count(*) filter (where is_late)`, rows)
 }
 
-const dead = (name: 'deliveries' | 'webhooks' | 'refunds') => {
-  const { table, dead } = queues[name]
-  return row(name, `'dead', count(*)`, sql.raw(`select 1 from ${table} where ${dead}`))
-}
+const dead = ([name, { table, dead }]: [QueueName, Queue]) =>
+  dead ? [row(name, `'dead', count(*)`, sql`select 1 from ${sql.raw(table)} where ${dead}`)] : []
 
-// Those of a receiver that fails or asked for a pause wait for it, and not for us.
-const workingWebhooks = sql`array(select ${webhooks.id} from ${webhooks}
-  where ${webhooks.status} = 'enabled' and ${isNull(webhooks.failingSince)}
-    and (${webhooks.pausedUntil} is null or ${webhooks.pausedUntil} <= ${nowMs}))`
-const isForWorking = sql`${webhookDeliveries.webhookId} = any(${workingWebhooks})`
-
-const isOfProvider = eq(openSessions.provider, sql.placeholder('provider'))
-
-const count = query<{ name: Name; counts: Record<string, number> }>('count_backlog', () =>
+const count = query<{ name: QueueName; counts: Record<string, number> }>('count_backlog', () =>
   sql.join(
     [
-      due('deliveries'),
-      dead('deliveries'),
-      due('webhooks', sql`${isForWorking} and ${isDue('webhooks')}`, false),
-      dead('webhooks'),
-      due('refunds'),
-      dead('refunds'),
-      due('sessions', sql`${isOfProvider} and ${isDue('sessions')}`),
-      due('holds'),
-      due('feed', waits('feed'), false),
+      ...queueEntries.map(due),
+      ...queueEntries.flatMap(dead),
       row(
         'holds',
         `'pending', count(*) filter (where status = 'pending'),
@@ -65,21 +48,57 @@ const count = query<{ name: Name; counts: Record<string, number> }>('count_backl
             select ${payments.status} from ${payments} where ${isOfHold} and ${isHolding} limit 1) as payment
           order by ${holds.expiresAt} desc`,
       ),
-      row(
-        'refunds',
-        `'pending', count(*)`,
-        sql`select 1 from refunds where ${waits('refunds')} order by due_at`,
-      ),
+      row('refunds', `'pending', count(*)`, sql`select 1 from refunds where ${queues.refunds.waits}`),
     ],
     sql` union all `,
   ),
 )
 
+const countFailing = query<Trouble>('count_failing_jobs', () =>
+  sql.join(
+    queueEntries.flatMap(([name, { table, failing }]) => {
+      if (!failing) return []
+      const rows = sql`select last_error from ${sql.raw(table)} where ${failing} limit 10000`
+      return [
+        sql`select ${sql.raw(`'${name}'`)} as queue, coalesce(last_error, 'UNKNOWN') as code, count(*)::integer as count
+          from (${rows}) as found group by 2`,
+      ]
+    }),
+    sql` union all `,
+  ),
+)
+
+async function read(db: Connection, { provider, minutes = 1 }: Asked) {
+  const backlog = Object.fromEntries(queueEntries.map(([name]) => [name, {}])) as Backlog
+  for (const { name, counts } of await count(db, { provider, minutes })) Object.assign(backlog[name], counts)
+  return { backlog, failing: await countFailing(db, { provider, minutes }) }
+}
+
 /** Counts work that waits for the background jobs, for an operator: open sessions of the provider that money
  *  is taken through, and everything else of all providers. Works on all organizations. */
 export async function countBacklog(db: Connection, provider: string): Promise<Backlog> {
-  const backlog: Backlog = {}
-  for (const { name, counts } of await count(db, { provider }))
-    backlog[name] = { ...backlog[name], ...counts }
+  const { backlog, failing } = await read(db, { provider })
+  for (const [name, { failing: canFail, isTheirs }] of queueEntries) {
+    if (!canFail) continue
+    const own = failing.filter(({ queue }) => queue === name).reduce((sum, { count }) => sum + count, 0)
+    const late = (backlog[name].late ?? 0) + (isTheirs ? 0 : own)
+    backlog[name] = { ...backlog[name], late, failing: own }
+  }
   return backlog
 }
+
+/** Lists what is late or fails, by queue and code, and how much. A job that is due is late after `minutes`, one by
+ *  default. */
+export async function findTroubles(db: Connection, asked: Asked): Promise<Trouble[]> {
+  const { backlog, failing } = await read(db, asked)
+  const late = queueEntries.map(([queue]) => ({ queue, code: 'LATE', count: backlog[queue].late ?? 0 }))
+  return [...late, ...failing].filter(({ count }) => count > 0)
+}
+
+const codesForPerson = new Set([
+  ...['HTTP_401', 'HTTP_403', 'EAUTH'],
+  ...['SMTP_530', 'SMTP_534', 'SMTP_535', 'SMTP_538'],
+])
+
+/** Reports whether a person must act before a job can succeed: credentials are refused, or lack a right. */
+export const needsPerson = (code: string): boolean => codesForPerson.has(code)

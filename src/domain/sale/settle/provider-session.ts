@@ -5,7 +5,7 @@ import type { Database } from '../../../database/database.ts'
 import { transaction } from '../../../database/transaction.ts'
 import type { Services } from '../../../request/context.ts'
 import { isPayment, type PaymentName } from '../../payment/lock-payment.ts'
-import type { PaymentProvider, PaymentSession } from '../../payment/provider.ts'
+import { failureCode, type PaymentProvider, type PaymentSession } from '../../payment/provider.ts'
 import { queueSession } from '../../payment/queue/follow-payments.ts'
 import { isOfSession, openSessions } from '../../payment/queue/table.ts'
 import { type Payment, type PaymentOfRate, payments } from '../../payment/table.ts'
@@ -75,6 +75,7 @@ const retryAt = secondsFromNow(
 )
 
 const { id, organizationId, status } = payments
+const { sessionId, attempts } = openSessions
 
 async function claimSessions(db: Database, provider: string) {
   const isDue = sql`${openSessions.provider} = ${provider} and ${openSessions.dueAt} <= ${nowMs}`
@@ -91,20 +92,33 @@ async function claimSessions(db: Database, provider: string) {
         .set({ dueAt: retryAt })
         .from(payments)
         .where(and(isOwnDue, isOpen, isFree))
-        .returning({ id, organizationId, status, sessionId: openSessions.sessionId })
+        .returning({ id, organizationId, status, sessionId, attempts })
     },
   )
 }
 
 // Returns a function that settles the outcome, so that all calls to the provider end before anything is
-// settled.
+// settled; null if the call failed, which is noted.
 async function closeAtProvider(
   { db, provider }: Pick<Services, 'db' | 'provider'>,
-  { id, organizationId, status, sessionId }: Awaited<ReturnType<typeof claimSessions>>[number],
-): Promise<() => Promise<unknown>> {
-  const outcome =
-    status === 'processing' ? await provider.getSession(sessionId) : await provider.expireSession(sessionId)
+  { id, organizationId, status, sessionId, attempts }: Awaited<ReturnType<typeof claimSessions>>[number],
+): Promise<(() => Promise<unknown>) | null> {
+  const isThis = and(eq(openSessions.organizationId, organizationId), eq(openSessions.sessionId, sessionId))
+  const note = (set: { attempts: number; lastError: string | null }) =>
+    db
+      .update(openSessions)
+      .set(set)
+      .where(and(isThis, eq(openSessions.provider, provider.name)))
+  const ask = () =>
+    status === 'processing' ? provider.getSession(sessionId) : provider.expireSession(sessionId)
+  const [answer] = await Promise.allSettled([ask()])
+  if (answer.status === 'rejected') {
+    await note({ attempts: attempts + 1, lastError: failureCode(answer.reason) })
+    return null
+  }
+  const { value: outcome } = answer
   return async () => {
+    if (attempts > 0) await note({ attempts: 0, lastError: null })
     const payment = outcome && (await findPaymentToSettle(db, organizationId, id))
     return payment && settlePayment(db, { payment, outcome, sessionId })
   }
@@ -112,16 +126,17 @@ async function closeAtProvider(
 
 /** Closes the sessions of payments that have ended or are about to expire, and settles what the provider
  *  says: a buyer who paid at the last moment has paid. A session that a bank is still deciding is looked up,
- *  not closed. Retries failed calls with a growing backoff; the hold expires in the meantime, and a charge
- *  after that is late. Safe to run in many processes. */
+ *  not closed. Retries failed calls with a growing backoff, and calls no more in a run in which one has failed; the hold
+ *  expires in the meantime, and a charge after that is late. Safe to run in many processes. */
 export async function closeSessions(services: Pick<Services, 'db' | 'provider'>): Promise<void> {
   for (;;) {
     const claimed = await claimSessions(services.db, services.provider.name)
     const answers = await Promise.allSettled(claimed.map((session) => closeAtProvider(services, session)))
     const settled = await Promise.allSettled(
-      answers.map((answer) => answer.status === 'fulfilled' && answer.value()),
+      answers.map((answer) => answer.status === 'fulfilled' && answer.value?.()),
     )
     for (const result of [...settled, ...answers]) if (result.status === 'rejected') throw result.reason
-    if (claimed.length < batchSize) return
+    const hasFailed = answers.some((answer) => 'value' in answer && answer.value === null)
+    if (hasFailed || claimed.length < batchSize) return
   }
 }
