@@ -1,6 +1,7 @@
 import DataLoader from 'dataloader'
 import { and, getTableColumns, type SQL } from 'drizzle-orm'
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
+import { LRUCache } from 'lru-cache'
 import { type Database, isOutage, perDatabase } from '../database/database.ts'
 import { isFast } from '../shared/fast.ts'
 import { groupBy } from '../shared/group-by.ts'
@@ -44,20 +45,21 @@ export type Readers = { readonly own: Reader; readonly catalogue: Reader }
 
 const keysParam = (index: number) => `keys_${index}`
 
-// Limit per database. Combined statements stay prepared on every connection, and a client could request
-// thousands of different combinations. Further combinations run as separate statements.
+type Joined = ReturnType<typeof queryTogether<unknown[]>>
+
+// Limit per database: a client could request thousands of different combinations. Those that were used last are kept.
 const maxJoinedStatements = 100
-const joinedOf = perDatabase(() => new Map<string, ReturnType<typeof queryTogether<unknown[]>>>())
+const joinedOf = perDatabase(() => new LRUCache<string, Joined>({ max: maxJoinedStatements }))
 
 // Each kind has its own keys; the reach is shared.
-function joined(db: Database, lookups: readonly Lookup[]) {
-  const known = joinedOf(db)
+function joined(db: Database, lookups: readonly Lookup[]): Joined {
   const name = lookups.map(({ find }) => find.name).join('_and_')
-  if (!known.has(name) && known.size < maxJoinedStatements) {
-    const finds = lookups.map(({ find }, index) => withKeysParam(keysParam(index), find))
-    known.set(name, queryTogether(name, finds))
-  }
-  return known.get(name)
+  const known = joinedOf(db).get(name)
+  if (known) return known
+  const finds = lookups.map(({ find }, index) => withKeysParam(keysParam(index), find))
+  const run = queryTogether(name, finds)
+  joinedOf(db).set(name, run)
+  return run
 }
 
 // If the combined statement fails, each lookup is retried alone, so that one failure does not spread to the
@@ -71,7 +73,6 @@ async function findEach(db: Database, reach: Reach, lookups: readonly Lookup[]) 
   // Sorted, so that the same kinds always make the same statement.
   const sorted = [...lookups].sort((one, other) => (one.find.name < other.find.name ? -1 : 1))
   const run = joined(db, sorted)
-  if (!run) return findSeparately()
   try {
     const values = Object.fromEntries(sorted.map(({ keys }, index) => [keysParam(index), keys]))
     const found = await run(db, { ...reach, ...values })

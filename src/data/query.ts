@@ -6,6 +6,7 @@ import {
   QueryBuilder,
   type SelectedFields,
 } from 'drizzle-orm/pg-core'
+import { LRUCache } from 'lru-cache'
 import { type Connection, type Database, perDatabase, resultRows } from '../database/database.ts'
 import type { Mode } from '../shared/mode.ts'
 import type { Rows } from './json-rows.ts'
@@ -91,14 +92,16 @@ export function queryTogether<All extends unknown[]>(name: string, finds: Finds<
   }
 }
 
-const namedOf = perDatabase(() => new Map<string, unknown>())
+// Those that were used last, because clients choose among thousands (DECISIONS 205).
+const maxNamed = 300
+const namedOf = perDatabase(() => new LRUCache<string, Run<never[]>>({ max: maxNamed }))
 
-/** Runs a query that is put together at run time, or given as a value. Its statement is created once per database, by
- *  its name. */
+/** Runs a query that is put together at run time, or given as a value. Its statement is kept per database, by its name,
+ *  while it is used. */
 export function runNamed<Row>(db: Database, name: string, asked: Find<Row> | (() => SQL), values: Values) {
   const named = namedOf(db)
-  const run = (named.get(name) as Run<Row[]> | undefined) ?? query(name, asked)
-  named.set(name, run)
+  const run = (named.get(name) as Run<Row[]> | undefined) ?? query<Row>(name, asked)
+  named.set(name, run as Run<never[]>)
   return run(db, values)
 }
 

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify'
+import { GraphQLError } from 'graphql'
 import type { Plugin } from 'graphql-yoga'
 import type { MediaType } from '../http/media-type.ts'
 import { costHeader } from '../http/public-cors.ts'
@@ -31,6 +32,17 @@ type Told = { measured: Measured; codes: string[] }
 /** Further plugins of Yoga. With any, every request goes through Yoga, so that they see it. */
 export const yogaPlugins: Plugin[] = []
 
+// Counts the cost of an operation once, however often it is measured: compiled, and then by Yoga.
+function refuseOnce(request: FastifyRequest): Measured['refuse'] {
+  let refused: GraphQLError | null | undefined
+  return (cost) => {
+    if (refused !== undefined) return refused
+    const refusal = request.spend(cost)
+    refused = refusal && new GraphQLError(refusal.message, { originalError: refusal })
+    return refused
+  }
+}
+
 /** Creates an executor. A valid operation of an authenticated caller runs in compiled form, without Yoga, whose request
  *  and response objects cost more than a small response. Yoga answers everything else: what is not valid, what fails,
  *  what the compiler does not support, and all requests if there are further plugins.
@@ -52,7 +64,7 @@ export function createExecutor(documents: PreparedDocuments) {
 
   async function executeAlone(graphqlRequest: GraphqlRequest): Promise<Answer> {
     const { request, mediaType, parameters, prepared, ctx, isShared } = graphqlRequest
-    const told: Told = { measured: {}, codes: [] }
+    const told: Told = { measured: { refuse: refuseOnce(request) }, codes: [] }
     const skipsYoga = yogaPlugins.length === 0 && isFast('skip-yoga') && ctx.caller
     const named = skipsYoga ? prepared.operationOf(parameters.operationName) : null
     // Yoga refuses a mutation by GET.

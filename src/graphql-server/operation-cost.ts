@@ -56,8 +56,8 @@ const withoutFailing = (
 /** Cost of an operation, and the error if it is too complex. */
 export type Cost = { complexity: number; excess: GraphQLError | null }
 
-/** Told the complexity of an operation once it is measured. */
-export type Measured = { cost?: number }
+/** Told the complexity of an operation once it is measured, by which `refuse` may refuse it. */
+export type Measured = { cost?: number; refuse?: (cost: number) => GraphQLError | null }
 
 /** Measures an operation before it is executed: once, if its cost is the same for all variables. The returned function
  *  takes valid variables, as given and coerced. An operation that is too complex with them is QUERY_TOO_COMPLEX. */

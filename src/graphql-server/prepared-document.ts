@@ -1,5 +1,6 @@
 import {
   type DocumentNode,
+  type FieldNode,
   GraphQLError,
   getOperationAST,
   Kind,
@@ -50,6 +51,22 @@ function prefetchOf({ operation, selectionSet }: OperationDefinitionNode) {
   }
 }
 
+// Lists the root fields by their names in the response, if each needs a caller, and is there whatever the variables are;
+// else null.
+function fieldsForCallers({
+  operation,
+  selectionSet,
+}: OperationDefinitionNode): Map<string, FieldNode> | null {
+  const fields = new Map<string, FieldNode>()
+  for (const field of selectionSet.selections) {
+    const isForCallers = field.kind === Kind.FIELD && needsOf(operation, field.name.value)
+    const name = field.kind === Kind.FIELD ? (field.alias ?? field.name).value : ''
+    if (!isForCallers || field.directives?.length || fields.has(name)) return null
+    fields.set(name, field)
+  }
+  return fields
+}
+
 function labelOf({ operation, name, selectionSet }: OperationDefinitionNode, isTrusted: boolean): string {
   if (isTrusted && name) return `${operation} ${name.value}`
   const fields = selectionSet.selections.map((selection) =>
@@ -74,6 +91,13 @@ function factsOf(operation: OperationDefinitionNode, fragments: Fragments, isTru
     /** True for a query whose root fields are all `shared`. Its response then contains nothing that another caller
      *  with the same view may not see. */
     isShared: type === OperationTypeNode.QUERY && needs.every((needs) => needs?.shared === true),
+    /** True for a query of the schema alone that takes no variables: its answer is always the same. */
+    isIntrospection:
+      type === OperationTypeNode.QUERY &&
+      fields.every((name) => name.startsWith('__')) &&
+      !operation.variableDefinitions?.length,
+    /** Returns the root fields by their names in the response, if each needs a caller; null if that depends. */
+    forCallers: () => fieldsForCallers(operation),
     /** Way that a subscription sends its events: by an event stream alone. Null for other operations. */
     stream: type === OperationTypeNode.SUBSCRIPTION ? ((needs[0]?.stream ?? {}) as Streaming<unknown>) : null,
     /** Creates the context of a request with the row that its variables name; null for an operation that prefetches
@@ -82,53 +106,75 @@ function factsOf(operation: OperationDefinitionNode, fragments: Fragments, isTru
   }
 }
 
-// A parsed document can take up a thousand times the bytes of its text. Measured: bytes per token, with the
-// nodes and locations made from it, and per comment.
-const bytesOfToken = 600
-const bytesOfComment = 100
-const bytesOfOperation = 1_024
-// Measured: the functions of one compiled variant take up about as much as the document, or less.
-const functionsPerDocument = 2
+// A parsed document can take up a thousand times the bytes of its text. Measured: bytes per token, with the nodes and
+// locations made from it; of a name there are more.
+const bytesOfName = 450
+const bytesOfToken = 150
+const bytesOfComment = 90
+// Facts of a document, and of each operation. The functions of a compiled variant take up a part of the document.
+const bytesOfFacts = 1_024
+const bytesOfVariant = 4_096
+const functionsPart = 5
 
 /** Estimates the bytes that a parsed document holds. */
-export function bytesOf({ loc }: DocumentNode): number {
+function bytesOf({ loc }: DocumentNode): number {
   let bytes = 2 * (loc?.source.body.length ?? 0)
   for (let token: Token | null | undefined = loc?.startToken; token; token = token.next)
-    bytes += token.kind === TokenKind.COMMENT ? bytesOfComment : bytesOfToken
+    if (token.kind === TokenKind.COMMENT) bytes += bytesOfComment
+    else bytes += token.kind === TokenKind.NAME ? bytesOfName : bytesOfToken
   return bytes
 }
 
+/** An error of a document, without its stack: until that is read, it keeps the whole validation alive. */
+type KeptError = Pick<GraphQLError, 'message' | 'source' | 'positions' | 'extensions'>
+
+const bytesOfError = 512
+
+const kept = ({ message, source, positions, extensions }: GraphQLError): KeptError => ({
+  message,
+  source,
+  positions: positions?.slice(0, requestLimits.maxLocations),
+  extensions,
+})
+
+// Locations are those of the response alone, because each is found by scanning the text.
+const thrown = ({ message, extensions, ...at }: KeptError): GraphQLError =>
+  Object.assign(new GraphQLError(message, { extensions }), at)
+
 type OperationFacts = ReturnType<typeof factsOf>
 type PreparedOperation = { facts: OperationFacts; compiled?: CompiledOperation }
+
+function parseAndValidate(text: string): { document: DocumentNode | null; errors: readonly GraphQLError[] } {
+  const { maxDocumentTokens: maxTokens } = requestLimits
+  try {
+    const document = parse(text, { maxTokens })
+    return { document, errors: validateBounded(schema, document) }
+  } catch (error) {
+    if (!(error instanceof GraphQLError)) throw error
+    const isLong = / tokens\. Parsing aborted\.$/.test(error.message)
+    const message = `The query is too complex: Token limit of ${maxTokens} exceeded.`
+    return { document: null, errors: [isLong ? tooComplex(message) : error] }
+  }
+}
 
 /** A GraphQL document, parsed, validated and analysed once. */
 export class PreparedDocument {
   /** Null if the text has a syntax error. */
   readonly document: DocumentNode | null
   readonly #operations = new Map<OperationDefinitionNode, PreparedOperation>()
-  #errors: readonly GraphQLError[] | undefined
+  readonly #errors: readonly KeptError[]
   /** Number of compiled variants when it was last kept; null if no caller has used it. */
   keptVariants: number | null = null
 
   constructor(text: string, isTrusted: boolean) {
-    this.document = this.#parse(text)
-    if (!this.document) return
-    const fragments = fragmentsOf(this.document)
-    for (const definition of this.document.definitions)
+    const { document, errors } = parseAndValidate(text)
+    this.document = document
+    this.#errors = errors.map(kept)
+    if (!document) return
+    const fragments = fragmentsOf(document)
+    for (const definition of document.definitions)
       if (definition.kind === Kind.OPERATION_DEFINITION)
         this.#operations.set(definition, { facts: factsOf(definition, fragments, isTrusted) })
-  }
-
-  #parse(text: string): DocumentNode | null {
-    const { maxDocumentTokens: maxTokens } = requestLimits
-    try {
-      return parse(text, { maxTokens })
-    } catch (error) {
-      const isLong = error instanceof GraphQLError && / tokens\. Parsing aborted\.$/.test(error.message)
-      const message = `The query is too complex: Token limit of ${maxTokens} exceeded.`
-      this.#errors = [isLong ? tooComplex(message) : (error as GraphQLError)]
-      return null
-    }
   }
 
   /** Returns the facts of an operation; null if there is no such operation. */
@@ -137,9 +183,13 @@ export class PreparedDocument {
     return (operation && this.#operations.get(operation)?.facts) ?? null
   }
 
+  get isValid(): boolean {
+    return this.#errors.length === 0
+  }
+
   /** Returns an operation in the form that is executed; null if the document is not valid or has no such operation. */
   operationOf(operationName: string | null | undefined): CompiledOperation | null {
-    if (!this.document || this.errors.length > 0) return null
+    if (!this.document || !this.isValid) return null
     const operation = getOperationAST(this.document, operationName)
     const prepared = operation && this.#operations.get(operation)
     if (!prepared) return null
@@ -147,15 +197,9 @@ export class PreparedDocument {
     return prepared.compiled
   }
 
-  /** Its syntax error, or those of its validation, which is made once. */
+  /** Its syntax error, or those of its validation. */
   get errors(): readonly GraphQLError[] {
-    this.#errors ??= this.document ? validateBounded(schema, this.document) : []
-    return this.#errors
-  }
-
-  /** True if it was validated, whatever came of it. */
-  get isKnown(): boolean {
-    return this.#errors !== undefined
+    return this.#errors.map(thrown)
   }
 
   /** Number of compiled variants of its operations. */
@@ -167,13 +211,16 @@ export class PreparedDocument {
   /** Estimated size in memory. */
   get bytes(): number {
     const document = this.document ? bytesOf(this.document) : 0
-    return document * (1 + functionsPerDocument * this.variants) + bytesOfOperation * this.#operations.size
+    const errors = this.#errors.reduce((sum, { message }) => sum + 2 * message.length + bytesOfError, 0)
+    const { variants } = this
+    const facts = bytesOfFacts * (1 + this.#operations.size)
+    return facts + errors + document + variants * (bytesOfVariant + Math.ceil(document / functionsPart))
   }
 }
 
 const maxBytes = 96 * 2 ** 20
 
-/** Cache of prepared documents by text, limited in bytes: enough for some 1,000 typical documents. Documents
+/** Cache of prepared documents by text, limited in bytes: enough for some thousand typical documents. Documents
  *  of strangers do not evict those of callers. */
 export type PreparedDocuments = ReturnType<typeof prepareDocuments>
 
@@ -181,8 +228,8 @@ export type PreparedDocuments = ReturnType<typeof prepareDocuments>
 export function prepareDocuments(trusted: ReadonlySet<string> = new Set()) {
   const documents = new TrialCache<PreparedDocument>({ maxBytes, bytesOf: ({ bytes }) => bytes })
   return {
-    /** Reports whether a document was validated before. */
-    isKnown: (text: string): boolean => documents.get(text)?.isKnown ?? false,
+    /** Reports whether a document was prepared before. */
+    isKnown: (text: string): boolean => documents.get(text) !== undefined,
     prepare(text: string): PreparedDocument {
       const cached = documents.get(text)
       instruments.observer?.onCache('documents', cached ? 1 : 0, cached ? 0 : 1)

@@ -1,4 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { type FieldNode, locatedError } from 'graphql'
+import { LRUCache } from 'lru-cache'
 import { authenticate } from '../auth/authenticate.ts'
 import { unauthenticated } from '../auth/caller.ts'
 import type { Config } from '../config/config.ts'
@@ -6,14 +8,14 @@ import { answerErrors, applyRefusal, type SendRefusal } from '../http/error-hand
 import { logFailure } from '../http/mask-error.ts'
 import { acceptsEventStream, chooseMediaType, type MediaType, prefersPage } from '../http/media-type.ts'
 import { answerUnknownRoutes } from '../http/not-found.ts'
-import { Representation, sendRepresentation } from '../http/representation.ts'
+import { type Answer, Representation, sendRepresentation } from '../http/representation.ts'
 import { logCaller, logCodes, logOperation } from '../http/request-log.ts'
 import { catalogueContext, createContext, type Services } from '../request/context.ts'
 import type { ExamplesOf } from '../rest/openapi/example-ids.ts'
 import { refusal } from '../shared/errors.ts'
 import { instruments } from '../shared/instruments.ts'
 import { perOwner } from '../shared/make-once.ts'
-import { toErrorResult } from './errors.ts'
+import { toClientError, toErrorResult } from './errors.ts'
 import { createExecutor } from './execute.ts'
 import { graphiqlPage } from './graphiql/page.ts'
 import { sendOneEvent } from './live/event-stream.ts'
@@ -21,7 +23,7 @@ import { liveStreams } from './live/live-streams.ts'
 import { graphqlPath, type Parameters, readParameters } from './params.ts'
 import { persistDocuments } from './persisted-documents.ts'
 import { prepareDocuments } from './prepared-document.ts'
-import { checkStrangersDocuments } from './strangers-documents.ts'
+import { boundStrangers } from './strangers.ts'
 import { readTrustedDocuments } from './trusted-documents.ts'
 
 const sendErrors: SendRefusal = (reply, refusal) =>
@@ -31,6 +33,21 @@ const sendErrors: SendRefusal = (reply, refusal) =>
 // variables must have been checked before.
 const cacheKeyOf = (mediaType: MediaType, { operationName, variables, query }: Parameters): string =>
   JSON.stringify([mediaType, operationName, variables, query])
+
+// Answers an operation for callers alone to a client without credentials, without a look at its variables.
+function refuseStranger(request: FastifyRequest, mediaType: MediaType, fields: Map<string, FieldNode>) {
+  const origin = { requestId: request.id, log: request.log }
+  const errors = [...fields].map(([name, node]) =>
+    toClientError(locatedError(unauthenticated(), node, [name]), false, origin),
+  )
+  const data = Object.fromEntries([...fields.keys()].map((name) => [name, null]))
+  logCodes(request, ['UNAUTHENTICATED'])
+  const headers = { 'content-type': `${mediaType}; charset=utf-8` }
+  return { headers, body: Buffer.from(JSON.stringify({ errors, data })), isShareable: false }
+}
+
+// Answers about the schema that are kept, of which few are asked for.
+const maxDescribedBytes = 8 * 2 ** 20
 
 /** Options of the GraphQL API. */
 type Options = {
@@ -47,7 +64,11 @@ export async function addGraphql(app: FastifyInstance, services: Services, confi
   const trusted = await readTrustedDocuments(config.trustedDocuments)
   const persisted = persistDocuments(trusted, config.trustedDocumentsOnly)
   const documents = prepareDocuments(new Set(trusted.values()))
-  const checkDocument = checkStrangersDocuments(services.db, documents, config.rateLimit !== null)
+  const strangers = boundStrangers(services.db, config.rateLimit !== null)
+  const descriptions = new LRUCache<string, Answer>({
+    maxSize: maxDescribedBytes,
+    sizeCalculation: ({ body }, key) => body.length + 2 * key.length + 1_024,
+  })
   const streams = liveStreams(services, app.log, config, isLeaving)
   const { execute, load } = createExecutor(documents)
   const pageWith = perOwner(graphiqlPage)
@@ -62,8 +83,11 @@ export async function addGraphql(app: FastifyInstance, services: Services, confi
       )
     const sent = readParameters(request)
     const parameters = persisted.resolve(sent)
-    await checkDocument(request, parameters.query)
-    const prepared = documents.prepare(parameters.query)
+    strangers.countParsing(request)
+    const prepare = () => documents.prepare(parameters.query)
+    const isOurs = !request.credentials.isPublishable && !strangers.isStranger(request)
+    const prepared =
+      isOurs || documents.isKnown(parameters.query) ? prepare() : await strangers.run(request, prepare)
     const facts = prepared.factsOf(parameters.operationName)
     logOperation(request, facts)
     return { mediaType, sent, parameters, prepared, facts }
@@ -84,14 +108,32 @@ export async function addGraphql(app: FastifyInstance, services: Services, confi
       createContext(services, credentials, isShared))
     logCaller(request, ctx.caller)
     persisted.keep(sent, ctx.caller)
-    if (!ctx.caller || !isShared) {
-      const answered = await execute({ request, mediaType, parameters, prepared, ctx, isShared: false })
+    const executed = (isShared: boolean) =>
+      execute({
+        request,
+        mediaType,
+        parameters,
+        prepared,
+        ctx: isShared ? catalogueContext(ctx) : ctx,
+        isShared,
+      })
+    if (ctx.caller && isShared)
+      return responseCache.read(ctx.caller, cacheKeyOf(mediaType, parameters), () => executed(true))
+    const run = async () => {
+      if (facts?.isIntrospection && prepared.isValid) {
+        const key = JSON.stringify([mediaType, parameters.operationName, parameters.query])
+        const known = descriptions.get(key)
+        // A shareable one holds no more than its own bytes.
+        const { answer } = known ? { answer: known } : new Representation(await executed(true))
+        if (!known && answer.isShareable) descriptions.set(key, answer)
+        return new Representation({ ...answer, isShareable: false })
+      }
+      const fields = !ctx.caller && prepared.isValid && request.method === 'POST' && facts?.forCallers()
+      const answered = fields ? refuseStranger(request, mediaType, fields) : await executed(false)
       logCodes(request, ctx.refusals)
       return new Representation(answered)
     }
-    return responseCache.read(ctx.caller, cacheKeyOf(mediaType, parameters), () =>
-      execute({ request, mediaType, parameters, prepared, ctx: catalogueContext(ctx), isShared }),
-    )
+    return ctx.caller ? run() : strangers.run(request, run)
   }
 
   // Answers a client that accepts event streams. A document that is not valid is left to Yoga, which says why.
@@ -128,6 +170,7 @@ export async function addGraphql(app: FastifyInstance, services: Services, confi
     async (scope) => {
       answerErrors(scope, sendErrors)
       answerUnknownRoutes(scope)
+      strangers.addTo(scope)
       scope.route({
         method: ['GET', 'POST'],
         url: '',

@@ -47,6 +47,10 @@ export type Answer = {
   weakTag?: string
 }
 
+// A small buffer is cut from a slab, and a compressed one from the buffer of its stream: a cache would hold all of that.
+const alone = (bytes: Buffer): Buffer =>
+  bytes.buffer.byteLength > bytes.length ? Buffer.from(new Uint8Array(bytes).buffer) : bytes
+
 /** A response with its body in every content coding requested so far. `onGrown` is called whenever another coding adds to
  *  its size. */
 export class Representation {
@@ -57,7 +61,7 @@ export class Representation {
   #bodies: Map<Coding, Promise<Buffer>> | undefined
 
   constructor(answer: Answer, onGrown = () => {}) {
-    this.answer = answer
+    this.answer = answer.isShareable ? { ...answer, body: alone(answer.body) } : answer
     this.#size = answer.body.length
     this.#onGrown = onGrown
   }
@@ -84,7 +88,7 @@ export class Representation {
   }
 
   async #encode(coding: keyof typeof compress): Promise<Buffer> {
-    const bytes = await compress[coding](this.body)
+    const bytes = alone(await compress[coding](this.body))
     this.#size += bytes.length
     this.#onGrown()
     return bytes

@@ -7,7 +7,8 @@ import type { Config } from '../config/config.ts'
 import type { Database } from '../database/database.ts'
 import { clientAddress } from '../http/connection-limits.ts'
 import { createLimitCounters } from '../http/limit-counters.ts'
-import { refusal } from '../shared/errors.ts'
+import { type Refusal, refusal } from '../shared/errors.ts'
+import { requestLimits } from '../shared/request-limits.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -15,6 +16,9 @@ declare module 'fastify' {
     limitKey: string
     /** True while the request counts as a failure of its address, until its credentials prove valid. */
     isUnproven: boolean
+    /** Counts work for a publishable key by its cost, as so many requests. Returns the refusal once those of this second
+     *  are used up: RATE_LIMITED. */
+    spend(cost: number): Refusal | null
   }
   interface FastifyContextConfig {
     /** Returns the unguessable token in the URL that grants access to the route; null if it is malformed. */
@@ -26,10 +30,15 @@ declare module 'fastify' {
 export type RateLimits = ReturnType<typeof createRateLimits>
 
 const windowMs = 1000
+// Answers 429 are sent this late: a client that sends its next request on each would keep the process busy with refusals.
+const refusalMs = 200
 const noLimit = Number.MAX_SAFE_INTEGER
 // Bounds the cost of many guesses at once: the failures of the first ones stop the others.
 const maxLookups = 8
 const maxTokens = 20_000
+// Cost that counts as a request: as many requests a second as a publishable key has by default are one operation of the
+// highest cost.
+const costOfRequest = requestLimits.maxComplexity / 50
 
 // Once: anybody can send the header.
 const behindProxy =
@@ -76,6 +85,17 @@ export function createRateLimits(db: Database, { rateLimit, publishableRateLimit
     else if (!(await isListedValid(db, request.credentials))) throw tooManyFailures()
   }
 
+  const tooManyWithKey = () => tooMany('with this key from this address', perPublishable)
+
+  function spend({ credentials, limitKey }: FastifyRequest, cost: number): Refusal | null {
+    if (!credentials.isPublishable || perPublishable === noLimit) return null
+    const key = `cost ${limitKey}`
+    // What begins within the limit may go beyond it, so that everything can be asked for.
+    if (counters.read(key).count >= perPublishable) return tooManyWithKey()
+    counters.add(key, Math.ceil(cost / costOfRequest))
+    return null
+  }
+
   // The library's own stores count separately for each set of options, and cannot take back a count.
   class Store {
     incr(key: string, done: (error: null, result: { current: number; ttl: number }) => void): void {
@@ -92,6 +112,9 @@ export function createRateLimits(db: Database, { rateLimit, publishableRateLimit
     async addTo(app: FastifyInstance): Promise<void> {
       app.decorateRequest('limitKey', '')
       app.decorateRequest('isUnproven', false)
+      app.decorateRequest('spend', function (this: FastifyRequest, cost: number) {
+        return spend(this, cost)
+      })
       // Runs before the library's hook, which is added to each route.
       app.addHook('onRequest', (request, reply, done) => {
         const { credentials, routeOptions } = request
@@ -102,7 +125,7 @@ export function createRateLimits(db: Database, { rateLimit, publishableRateLimit
         const isPublishable = !tokenOf && credentials.isPublishable
         if (isPublishable && counters.add(`publishable ${key}`).count > perPublishable) {
           reply.header('retry-after', 1)
-          return done(tooMany('with this key from this address', perPublishable))
+          return done(tooManyWithKey())
         }
         // The library's hook is added to each route, and these requests have none.
         if (isLimited && request.is404 && counters.add(key).count > perSecond) return done(tooManyBy(key))
@@ -121,6 +144,10 @@ export function createRateLimits(db: Database, { rateLimit, publishableRateLimit
         if (request.isUnproven && isRememberedValid(db, request.credentials.hash))
           counters.takeBack(failuresKey(request))
         done()
+      })
+      app.addHook('onSend', (_request, reply, payload, done) => {
+        if (reply.statusCode !== 429) done(null, payload)
+        else setTimeout(() => done(null, payload), refusalMs)
       })
       // Without a limit there are no headers that tell it.
       if (!isLimited) return

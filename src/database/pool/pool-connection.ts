@@ -1,5 +1,7 @@
 import { connect, type Socket } from 'node:net'
+import { LRUCache } from 'lru-cache'
 import postgres from 'postgres'
+import { perOwner } from '../../shared/make-once.ts'
 import { connectionError, isConnectionFailure, isOfOtherServer } from './failures.ts'
 import type { FindHost } from './find-host.ts'
 
@@ -13,6 +15,15 @@ export type Run = (statement: Statement, isRaw: boolean, since?: number) => Prom
 
 // OID of text[].
 const textArray = 1009
+
+// A session keeps what it has prepared until it ends, tens of kilobytes each, and clients choose among thousands of
+// statements (DECISIONS 205). So only what is used again is prepared, and a connection that has prepared this many is
+// replaced: the service's own statements are some hundred.
+const usesToPrepare = 5
+const maxPrepared = 300
+
+// Uses of texts before they are prepared, by the settings that all connections of a pool share.
+const usesOf = perOwner((_: Settings) => new LRUCache<string, number>({ max: 500 }))
 
 const lost = () => connectionError('the connection to the database is closed', 'CONNECTION_CLOSED')
 
@@ -41,6 +52,7 @@ export class PoolConnection {
   readonly #options: PoolConnectionOptions
   /** Statements without an answer yet, in the order in which they will be answered. */
   readonly #unanswered: { since: number; reject(error: unknown): void }[] = []
+  readonly #prepared = new Set<string>()
   #socket: Socket | null = null
 
   constructor(options: PoolConnectionOptions) {
@@ -71,7 +83,8 @@ export class PoolConnection {
 
   readonly execute: Run = ([text, parameters, options], isRaw, since = performance.now()) => {
     if (this.isOver) return Promise.reject(lost())
-    const query = this.#client.unsafe(text, parameters, options)
+    const prepare = options?.prepare === true && this.#prepares(text)
+    const query = this.#client.unsafe(text, parameters, { ...options, prepare })
     const answer: Promise<unknown> = isRaw ? query.values() : query
     return new Promise((resolve, reject) => {
       this.#unanswered.push({ since, reject })
@@ -113,6 +126,18 @@ export class PoolConnection {
     await this.#client.end({ timeout: 1 })
     this.#socket?.destroy()
     for (const { reject } of this.#unanswered.splice(0)) reject(lost())
+  }
+
+  #prepares(text: string): boolean {
+    const { settings } = this.#options
+    if (this.#prepared.has(text) || !settings.prepare) return true
+    const uses = usesOf(settings)
+    const count = (uses.get(text) ?? 0) + 1
+    uses.set(text, count)
+    if (count < usesToPrepare) return false
+    this.#prepared.add(text)
+    if (this.#prepared.size === maxPrepared) this.isRetiring = true
+    return true
   }
 
   async #connect(): Promise<Socket> {

@@ -17,6 +17,11 @@ import type { TicketRate } from './table.ts'
 
 const number = scalars.fromQuery
 
+// Cost of a page, of an event in it, and of one with its rates, as GraphQL counts them.
+const costOfPage = 5_000
+const costOfEvent = 20
+const costOfEventWithRates = 607
+
 const populate = z
   .string()
   .transform((list) =>
@@ -136,6 +141,8 @@ export const eventListRoute = route({
     answerRead(request, reply, async (ctx) => {
       const { query } = request
       const { populate, limit, offset, cursor, lat, lng, radius, ...filter } = query
+      const refused = request.spend(costOfPage + limit * (populate ? costOfEventWithRates : costOfEvent))
+      if (refused) throw refused
       const near = nearOf({ lat, lng, radius })
       const found = await searchEvents({ ...filter, near }, pageOf({ limit, offset, cursor }), ctx)
       const shown = found.slice(0, limit)

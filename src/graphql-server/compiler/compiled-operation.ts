@@ -39,11 +39,12 @@ export function compiledOperation(
   const coerce = (variables: Variables, maxErrors: number) =>
     getVariableValues(schema, operation.variableDefinitions ?? [], variables, { maxErrors })
 
-  // Measures the operation with these variables, which are valid. Returns the error if it is too complex.
+  // Measures the operation with these variables, which are valid. Returns the error if it is too complex, or costs more
+  // than its caller may spend.
   function excessWith(variables: Variables, coerced: Variables, measured?: Measured): GraphQLError | null {
     const { complexity, excess } = checkCost(variables, coerced)
     if (measured) measured.cost = complexity
-    return excess
+    return excess ?? measured?.refuse?.(complexity) ?? null
   }
 
   function variantFor(key: string, variables: Variables): RootField[] | null {

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { anEntry, type Checkout } from '../../support/checkouts.ts'
 import { aCatalogue, anEvent, anOrganization, aRateOf } from '../../support/factories.ts'
 import { publishableHeaders } from '../../support/modes.ts'
@@ -127,4 +127,41 @@ test('fifty unknown discount codes in a minute, and no code of that address is l
   expect(await heldBy(1, stranger)).toBe('held')
   expect(await quote('SECRET', from('192.0.2.2'))).toBe('CheckoutQuote')
   for (let times = 0; times < 60; times++) expect(await quote('NONE', sale.channel)).toBe('DISCOUNT_UNKNOWN')
+})
+
+test('what an operation of a page costs counts among the requests of its second', async () => {
+  const limited = await openSale(aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(467)] })] }), {
+    settings: { PUBLISHABLE_RATE_LIMIT: '50' },
+  })
+  onTestFinished(() => limited.close())
+  vi.useFakeTimers({ toFake: ['Date'], now: 1_000_000_000_000 })
+  onTestFinished(() => void vi.useRealTimers())
+  const publishable = await publishableHeaders(limited)
+  const nextSecond = () => vi.setSystemTime(Date.now() + 1_000)
+  const rates = 'ticketRates { id name prices { id } supplements { id } questions { id } }'
+  const pageOf = (id: number) => ({ query: `{ events(first: 100) { nodes { n${id}: id ${rates} } } }` })
+  type Asked = { query: string } | string
+  const ask = async (asked: Asked, headers = publishable) =>
+    typeof asked === 'string'
+      ? limited.rest('GET', asked, { headers })
+      : limited.rest('POST', '/graphql', { headers, body: asked })
+  const forms: [string, (id: number) => Asked][] = [
+    ['a page', pageOf],
+    ['by GET', (id) => `/graphql?query=${encodeURIComponent(pageOf(id).query)}`],
+    ['over REST', (id) => `/events?limit=100&populate=*&offset=${id}`],
+    ['a small one', (id) => ({ query: `{ event(by: { id: "${id}" }) { id } }` })],
+  ]
+  for (const [what, asked] of forms) {
+    nextSecond()
+    const first = await ask(asked(0))
+    const cost = Number(first.headers['x-operation-cost'] ?? 65_000)
+    nextSecond()
+    const answers = await Promise.all(Array.from({ length: 60 }, (_, id) => ask(asked(id))))
+    const served = answers.filter(({ statusCode }) => statusCode === 200)
+    expect(served.length, what).toBe(Math.ceil(50 / Math.ceil(cost / 3_000)))
+    const refused = answers.find(({ statusCode }) => statusCode === 429)
+    expect(refused?.headers['retry-after'], what).toBe('1')
+    expect(refused?.body, what).toContain('RATE_LIMITED')
+    expect(refused?.body, what).toContain('"limit":50')
+  }
 })

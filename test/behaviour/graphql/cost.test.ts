@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import { TrialCache } from '../../../src/cache/trial-cache.ts'
 import { PreparedDocument } from '../../../src/graphql-server/prepared-document.ts'
 import { aCatalogue } from '../../support/factories.ts'
 import { mockClock } from '../../support/mock-clock.ts'
+import { publishableHeaders } from '../../support/modes.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 
 // Cost of operations and of documents, as clients are told it.
@@ -65,40 +67,117 @@ test.each([
   expect((await accept('application/json')).statusCode).toBe(200)
 })
 
-test('new documents of strangers have a budget of time for each address; known ones and callers have not', async () => {
+test('work for strangers has a budget of time for each address; that for callers has none', async () => {
   const limited = await openSale(aCatalogue(), { settings: { RATE_LIMIT: '100000' } })
   onTestFinished(() => limited.close())
-  const ask = (number: number, remoteAddress: string, headers: Record<string, string> = {}) =>
+  const ask = (number: number, remoteAddress: string, headers: Headers = {}) =>
     limited.app.inject({
       ...{ method: 'POST', url: '/graphql', remoteAddress, headers },
       payload: { query: `query Q${number} { ${times(90, () => 'viewer { kind }')} }` },
     })
-  // Frozen time, in which each new document takes 25 ms: however fast or slow this machine is.
   vi.useFakeTimers({ toFake: ['Date'] })
   onTestFinished(() => void vi.useRealTimers())
   const clock = mockClock({ isFrozen: true })
   onTestFinished(clock.restore)
-  const errorsOf = Object.getOwnPropertyDescriptor(PreparedDocument.prototype, 'errors')?.get
-  const validated = vi.spyOn(PreparedDocument.prototype, 'errors', 'get')
-  onTestFinished(() => validated.mockRestore())
-  validated.mockImplementation(function (this: PreparedDocument) {
-    if (!this.isKnown) clock.advance(25)
-    return errorsOf?.call(this)
+  // Frozen time, in which each new document takes 25 ms: however fast or slow this machine is.
+  const { set } = TrialCache.prototype
+  const kept = vi.spyOn(TrialCache.prototype, 'set').mockImplementation(function (
+    this: TrialCache<object>,
+    ...entry
+  ) {
+    clock.advance(25)
+    set.apply(this, entry)
   })
+  onTestFinished(() => kept.mockRestore())
   let number = 0
   let refused = await ask(0, '192.0.2.1')
   while (refused.statusCode === 200 && number < 100) refused = await ask(++number, '192.0.2.1')
-  expect(number).toBe(20)
+  // The twentieth has used up the budget once it is checked, and is not executed.
+  expect(number).toBe(19)
   expect(refused.statusCode).toBe(429)
   expect(refused.json().errors[0].extensions).toMatchObject({ code: 'RATE_LIMITED', limit: 500 })
   expect(Number(refused.headers['retry-after'])).toBeLessThanOrEqual(10)
-  const statuses = [
-    await ask(0, '192.0.2.1'),
-    await ask(9_001, '192.0.2.2'),
-    await ask(9_002, '192.0.2.1', { 'x-api-key': 'box_pub_x' }),
-  ].map(({ statusCode }) => statusCode)
-  expect(statuses).toEqual([200, 200, 429])
-  // A caller who has proven who it is.
-  await ask(0, '192.0.2.1', limited.channel)
-  expect((await ask(9_003, '192.0.2.1', limited.channel)).statusCode).toBe(200)
+  const publishable = await publishableHeaders(limited)
+  await ask(0, '192.0.2.3', publishable)
+  const statusOf = async (...asked: Parameters<typeof ask>) => (await ask(...asked)).statusCode
+  expect([
+    // What is known, without a key; another address; keys that nobody has.
+    await statusOf(0, '192.0.2.1'),
+    await statusOf(9_001, '192.0.2.2'),
+    await statusOf(0, '192.0.2.1', { 'x-api-key': 'box_pub_x' }),
+    // A publishable key, with what is known and what is new.
+    await statusOf(0, '192.0.2.1', publishable),
+    await statusOf(9_002, '192.0.2.1', publishable),
+    // Callers whom this process has not seen before.
+    await statusOf(9_003, '192.0.2.1', limited.channel),
+    await statusOf(9_004, '192.0.2.1', limited.integration.v1),
+  ]).toEqual([429, 200, 429, 200, 429, 200, 200])
+})
+
+test.each([
+  ['a document that is not valid', { query: '{ nothing }' }],
+  [
+    'variables that are not valid',
+    { query: 'query ($id: ID!) { __typename ticket(id: $id) { id } }', variables: { id: {} } },
+  ],
+  [
+    'a question about the schema, by a variable',
+    { query: 'query ($n: String!) { __type(name: $n) { name } }', variables: { n: 'Event' } },
+  ],
+  ['a body that is no JSON', '{"query": '],
+  [
+    'a body that is too wide',
+    {
+      query: '{ __typename }',
+      variables: Object.fromEntries(Array.from({ length: 1_001 }, (_, index) => [`v${index}`, 1])),
+    },
+  ],
+])('%s counts each time it is sent', async (_what, payload) => {
+  const limited = await openSale(aCatalogue(), { settings: { RATE_LIMIT: '100000' } })
+  onTestFinished(() => limited.close())
+  const send = async () => {
+    const headers = { 'content-type': 'application/json' }
+    return (await limited.app.inject({ method: 'POST', url: '/graphql', headers, payload })).statusCode
+  }
+  const first = await send()
+  // Each look at the clock takes 30 ms, and so does all between two of them.
+  vi.useFakeTimers({ toFake: ['Date'] })
+  onTestFinished(() => void vi.useRealTimers())
+  let now = performance.now()
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => (now += 30))
+  onTestFinished(() => clock.mockRestore())
+  const statuses: number[] = []
+  for (let time = 0; time < 20 && !statuses.includes(429); time++) statuses.push(await send())
+  expect(statuses.slice(0, -1)).toEqual(Array(statuses.length - 1).fill(first))
+  expect(statuses.at(-1)).toBe(429)
+})
+
+test('the schema is described from memory, and what needs a caller is refused without a look at its variables', async () => {
+  const spied = vi.spyOn(PreparedDocument.prototype, 'operationOf')
+  onTestFinished(() => spied.mockRestore())
+  const query = 'query Q { __schema { queryType { name } } a: __type(name: "Event") { name } }'
+  const answers = []
+  for (let time = 0; time < 3; time++) answers.push(await post(query, {}, {}))
+  expect(new Set(answers.map(({ body }) => body)).size).toBe(1)
+  expect(answers[0]?.json()).toEqual({
+    data: { __schema: { queryType: { name: 'Query' } }, a: { name: 'Event' } },
+  })
+  // Of the first alone, by whoever is asked for it.
+  const asked = spied.mock.calls.length
+  expect((await post(query)).body).toBe(answers[0]?.body)
+  expect(spied.mock.calls.length).toBe(asked)
+  const refused = await post(
+    'mutation ($i: CheckoutInput!) { a: checkout(input: $i) { __typename } b: cancelPayment(input: { paymentId: "x" }) { __typename } }',
+    { i: { items: 'wrong' } },
+    {},
+  )
+  expect(spied.mock.calls.length).toBe(asked)
+  expect(refused.statusCode).toBe(200)
+  expect(refused.json()).toMatchObject({
+    data: { a: null, b: null },
+    errors: [
+      { path: ['a'], locations: [{ line: 1, column: 33 }], extensions: { code: 'UNAUTHENTICATED' } },
+      { path: ['b'], extensions: { code: 'UNAUTHENTICATED' } },
+    ],
+  })
 })
