@@ -159,7 +159,7 @@ test('a failed refund can be retried although Stripe stores the error under its 
 
 test.each([
   ['cut', 'StripeConnectionError', 'ECONNRESET'],
-  [401, 'StripeAuthenticationError', 'api_error'],
+  [401, 'StripeAuthenticationError', 'HTTP_401'],
   [429, 'StripeRateLimitError', 'rate_limit'],
   [503, 'StripeAPIError', 'api_error'],
 ] as const)(
