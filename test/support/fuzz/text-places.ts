@@ -2,7 +2,9 @@ import type { InjectOptions } from 'fastify'
 import {
   type GraphQLArgument,
   type GraphQLField,
+  type GraphQLInputObjectType,
   type GraphQLInputType,
+  type GraphQLObjectType,
   type GraphQLSchema,
   getNamedType,
   getNullableType,
@@ -17,6 +19,7 @@ import type { Needs } from '../../../src/request/context.ts'
 import type { Route } from '../openapi/document.ts'
 import type { Sale } from '../sale.ts'
 import type { JsonSchema } from './from-json-schema.ts'
+import { literal } from './graphql-operation.ts'
 
 /** A place of a request that takes a text of a client, and the request with a text there; null where HTTP can't carry
  *  the text. */
@@ -27,102 +30,138 @@ export type TextPlace = {
   send(text: string): InjectOptions | null
 }
 
+/** A place of the arguments of a GraphQL field, with the name of its scalar or enum: the operation with a value there, in
+ *  its variables or in its document. */
+export type ArgumentPlace = {
+  name: string
+  type: string
+  send(value: unknown): InjectOptions
+  sendLiteral(value: unknown): InjectOptions
+}
+
 type Headers = Record<string, string>
 type Values = Record<string, unknown>
-/** A value with a hole: what it is with a text in the hole. */
-type Hole = { at: string; fill(text: string): unknown }
+/** A value with a hole, and what it is with something in the hole. */
+type Hole = { at: string; type: string; fill(value: unknown): unknown }
 
-// The least value of a type: nothing that a client may leave out.
-function leastOf(type: GraphQLInputType): unknown {
-  if (!isNonNullType(type)) return undefined
-  const inner = type.ofType
+const valid: Values = {
+  ...{ Int: 1, Float: 1, Boolean: true, JSON: {}, CurrencyCode: 'EUR' },
+  ...{ Date: '1990-01-02', DateTime: '2026-01-01T00:00:00Z' },
+}
+
+// The least value of a type that is accepted: nothing that a client may leave out.
+function leastOf(type: GraphQLInputType, isNeeded = isNonNullType(type)): unknown {
+  if (!isNeeded) return undefined
+  const inner = getNullableType(type)
   if (isListType(inner)) return [leastOf(inner.ofType)]
   if (isEnumType(inner)) return inner.getValues()[0]?.name
-  if (isInputObjectType(inner)) {
-    const given = Object.values(inner.getFields()).map(({ name, type }) => [name, leastOf(type)])
-    return Object.fromEntries(given)
-  }
-  return { Int: 1, Float: 1, Boolean: true, JSON: {}, DateTime: '2026-01-01T00:00:00Z' }[inner.name] ?? '1'
+  return isInputObjectType(inner) ? leastObject(inner) : (valid[inner.name] ?? '1')
 }
+
+const leastObject = (type: GraphQLInputObjectType): Values =>
+  Object.fromEntries(
+    Object.values(type.getFields())
+      .filter((field, index) => (type.isOneOf ? index === 0 : isNonNullType(field.type)))
+      .map((field) => [field.name, leastOf(field.type, true)]),
+  )
 
 function holesIn(type: GraphQLInputType, above: string[] = []): Hole[] {
   const inner = getNullableType(type)
   if (isListType(inner))
-    return holesIn(inner.ofType, above).map(({ at, fill }) => ({
-      at: `[]${at}`,
-      fill: (text) => [fill(text)],
+    return holesIn(inner.ofType, above).map((hole) => ({
+      ...hole,
+      at: `[]${hole.at}`,
+      fill: (value) => [hole.fill(value)],
     }))
-  if (isInputObjectType(inner)) {
-    if (above.includes(inner.name)) return []
-    const fields = Object.values(inner.getFields())
-    const least = inner.isOneOf
-      ? {}
-      : Object.fromEntries(fields.map(({ name, type }) => [name, leastOf(type)]))
-    return fields.flatMap(({ name, type }) =>
-      holesIn(type, [...above, inner.name]).map(({ at, fill }) => ({
-        at: `.${name}${at}`,
-        fill: (text) => ({ ...least, [name]: fill(text) }),
-      })),
-    )
-  }
-  const whole = { at: '', fill: (text: string) => text }
-  return inner.name === 'JSON' ? [{ at: '{}', fill: (text) => ({ a: text }) }] : [whole]
+  if (!isInputObjectType(inner)) return [{ at: '', type: inner.name, fill: (value) => value }]
+  if (above.includes(inner.name)) return []
+  const least = inner.isOneOf ? {} : leastObject(inner)
+  return Object.values(inner.getFields()).flatMap(({ name, type }) =>
+    holesIn(type, [...above, inner.name]).map((hole) => ({
+      ...hole,
+      at: `.${name}${hole.at}`,
+      fill: (value) => ({ ...least, [name]: hole.fill(value) }),
+    })),
+  )
 }
 
-/** How a field below the root is reached: the operation around it. */
-export type Above = Record<string, (field: string) => string>
+// Operations around the fields below the root that take arguments, for a catalogue with these rows.
+const aroundFieldsOf: Record<string, (field: string) => string> = {
+  Organization: (field) => `{ organization(by: { id: "org_1" }) { ${field} } }`,
+  Event: (field) => `{ event(by: { id: "event_1" }) { ${field} } }`,
+  Ticket: (field) => `{ ticket(id: "tkt_1") { ${field} } }`,
+  Webhook: (field) => `{ webhooks { ${field} } }`,
+}
 
 const callerOf = ({ extensions }: GraphQLField<unknown, unknown>, sale: Sale): Headers => {
   const { caller } = (extensions.needs ?? { caller: 'integration' }) as Needs
   return caller === 'integration' ? sale.integration.v2 : sale.channel
 }
 
-/** Lists the places of all arguments of a schema. Throws if a field below the root takes arguments that `above` does not
- *  lead to. */
-export function placesOfSchema(schema: GraphQLSchema, above: Above, sale: Sale): TextPlace[] {
+/** Lists the places of all arguments of a schema. Throws if a field below the root takes some that no operation
+ *  above leads to. */
+export function argumentPlaces(schema: GraphQLSchema, sale: Sale): ArgumentPlace[] {
   const roots = new Map([
     [schema.getQueryType(), 'query'],
     [schema.getMutationType(), 'mutation'],
     [schema.getSubscriptionType(), 'subscription'],
   ])
-  return Object.values(schema.getTypeMap()).flatMap((type) => {
-    if (!isObjectType(type) || type.name.startsWith('__')) return []
-    return Object.values(type.getFields()).flatMap((field) => {
-      if (field.args.length === 0) return []
-      const kind = roots.get(type)
-      const around = above[type.name]
-      if (!kind && !around) throw new Error(`add how to reach ${type.name}.${field.name}`)
-      const below = isLeafType(getNamedType(field.type)) ? '' : ' { __typename }'
-      const selected = `${field.name}(${field.args.map(({ name }) => `${name}: $${name}`).join(', ')})${below}`
-      const declared = field.args.map(({ name, type }) => `$${name}: ${type}`).join(', ')
-      const query = kind ? `{ ${selected} }` : (around?.(selected) ?? '')
-      const least = Object.fromEntries(
-        field.args.map(({ name, type, defaultValue }) => [
-          name,
-          defaultValue === undefined ? leastOf(type) : undefined,
-        ]),
-      )
-      const send = (arg: GraphQLArgument, fill: Hole['fill']) => (text: string) => ({
-        method: 'POST' as const,
-        url: '/graphql',
-        headers: {
-          accept: kind === 'subscription' ? 'text/event-stream' : 'application/json',
-          ...callerOf(field, sale),
-        },
-        payload: {
-          query: `${kind ?? 'query'} (${declared}) ${query}`,
-          variables: { ...least, [arg.name]: fill(text) },
-        },
-      })
-      return field.args.flatMap((arg) =>
-        holesIn(arg.type).map(({ at, fill }) => ({
-          name: `${type.name}.${field.name}(${arg.name}${at})`,
-          send: send(arg, fill),
-        })),
-      )
-    })
-  })
+  const placesOf = (type: GraphQLObjectType, field: GraphQLField<unknown, unknown>) => {
+    if (field.args.length === 0) return []
+    const kind = roots.get(type)
+    const around = kind ? (selected: string) => `{ ${selected} }` : aroundFieldsOf[type.name]
+    if (!around) throw new Error(`add how to reach ${type.name}.${field.name}`)
+    const accept = kind === 'subscription' ? 'text/event-stream' : 'application/graphql-response+json'
+    const below = isLeafType(getNamedType(field.type)) ? '' : ' { __typename }'
+    const least = Object.fromEntries(
+      field.args.map(({ name, type, defaultValue }) => [
+        name,
+        defaultValue === undefined ? leastOf(type) : undefined,
+      ]),
+    )
+    // A request with these values of arguments, each written in this way.
+    const ask = (
+      values: Values,
+      written: (arg: GraphQLArgument) => string,
+      declared = '',
+      variables: Values = {},
+    ) => {
+      const args = field.args.filter(({ name }) => values[name] !== undefined)
+      const named = args.map((arg) => `${arg.name}: ${written(arg)}`).join(', ')
+      const query = `${kind ?? 'query'} ${declared} ${around(`${field.name}(${named})${below}`)}`
+      const headers = { accept, ...callerOf(field, sale) }
+      return { method: 'POST' as const, url: '/graphql', headers, payload: { query, variables } }
+    }
+    return field.args.flatMap((place) =>
+      holesIn(place.type).map((hole): ArgumentPlace => {
+        const withValue = (value: unknown): Values => ({ ...least, [place.name]: hole.fill(value) })
+        return {
+          name: `${type.name}.${field.name}(${place.name}${hole.at})`,
+          type: hole.type,
+          send(value) {
+            const values = withValue(value)
+            const args = field.args.filter(({ name }) => values[name] !== undefined)
+            const declared = args.map(({ name, type }) => `$${name}: ${type}`).join(', ')
+            return ask(values, ({ name }) => `$${name}`, `(${declared})`, values)
+          },
+          sendLiteral(value) {
+            const values = withValue(value)
+            return ask(values, ({ name, type }) => literal(values[name], type))
+          },
+        }
+      }),
+    )
+  }
+  return Object.values(schema.getTypeMap()).flatMap((type) =>
+    isObjectType(type) && !type.name.startsWith('__')
+      ? Object.values(type.getFields()).flatMap((field) => placesOf(type, field))
+      : [],
+  )
 }
+
+/** Lists those places as places of texts. */
+export const textPlacesOf = (places: ArgumentPlace[]): TextPlace[] =>
+  places.map(({ name, type, send }) => ({ name, send: (text) => send(type === 'JSON' ? { a: text } : text) }))
 
 function leastJson({ type, anyOf, enum: values, properties, required = [], items }: JsonSchema): unknown {
   if (values) return values[0]
@@ -133,21 +172,21 @@ function leastJson({ type, anyOf, enum: values, properties, required = [], items
   return { integer: 1, number: 1, boolean: true, object: {} }[only ?? ''] ?? '1'
 }
 
-function holesInJson(schema: JsonSchema): Hole[] {
+function holesInJson(schema: JsonSchema): Omit<Hole, 'type'>[] {
   const { anyOf, properties, items, type } = schema
   if (anyOf) return anyOf.flatMap(holesInJson)
   if (items)
-    return holesInJson(items).map(({ at, fill }) => ({ at: `[]${at}`, fill: (text) => [fill(text)] }))
+    return holesInJson(items).map(({ at, fill }) => ({ at: `[]${at}`, fill: (value) => [fill(value)] }))
   if (properties)
     return Object.entries(properties).flatMap(([name, inner]) =>
       holesInJson(inner).map(({ at, fill }) => ({
         at: `.${name}${at}`,
-        fill: (text) => ({ ...(leastJson(schema) as Values), [name]: fill(text) }),
+        fill: (value: unknown) => ({ ...(leastJson(schema) as Values), [name]: fill(value) }),
       })),
     )
   return [type].flat().includes('object')
-    ? [{ at: '{}', fill: (text) => ({ a: text }) }]
-    : [{ at: '', fill: (text) => text }]
+    ? [{ at: '{}', fill: (value: unknown) => ({ a: value }) }]
+    : [{ at: '', fill: (value: unknown) => value }]
 }
 
 // As much as Node takes of a request before its body.
