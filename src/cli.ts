@@ -12,9 +12,10 @@ const reportWait = ({ file, tries, pauseMs }: MigrationWait) =>
   console.error(`${file} waits for a lock (try ${tries}): again in ${pauseMs / 1000} s`)
 
 // Says which setting to look at where the database can't be used, instead of what the driver says.
-const unusable = ({ reason, code }: Unready, setting?: string) => {
-  const problem = problemOf(reason, setting)
-  return new Error(`${problem.charAt(0).toUpperCase()}${problem.slice(1)}${code ? ` (${code})` : ''}`)
+const unusable = (unready: Unready, setting?: string) => {
+  const problem = problemOf(unready, setting)
+  const code = unready.code ? ` (${unready.code})` : ''
+  return new Error(`${problem.charAt(0).toUpperCase()}${problem.slice(1)}${code}`)
 }
 
 // Commands take no payments and send no mails, so what production asks of those does not apply.

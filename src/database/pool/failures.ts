@@ -4,6 +4,8 @@ import { causesOf, errorCode } from '../../shared/errors.ts'
 export type Unready = {
   reason: keyof typeof problems
   code: string | undefined
+  /** Parameter of the address that the server refuses. */
+  parameter?: string | undefined
 }
 
 /** Reasons in the words of an operator, with the settings to look at. `DATABASE_URL` stands for the one whose
@@ -12,6 +14,7 @@ const problems = {
   UNREACHABLE: 'the database is out of reach: see DATABASE_URL',
   ACCESS_REFUSED:
     'the database refuses the role, its password, its certificate or the name of the database: see DATABASE_URL',
+  PARAMETER_REFUSED: 'the server refuses a parameter at the end of DATABASE_URL',
   TLS_FAILED:
     'the database and this process agree on no TLS, or one refuses the certificate of the other: see DATABASE_SSL, DATABASE_SSL_CA, DATABASE_SSL_CERT and the sslmode of DATABASE_URL',
   POOLER_UNDECLARED:
@@ -21,9 +24,12 @@ const problems = {
   READ_ONLY: 'the database is read-only: see DATABASE_URL',
 }
 
-/** Describes a reason with the setting to look at: the one that has the address. */
-export const problemOf = (reason: Unready['reason'], setting = 'DATABASE_URL'): string =>
-  problems[reason].replace(/\bDATABASE_URL/, setting)
+/** Describes why a database can't be used, with the setting to look at: the one that has the address. */
+export const problemOf = (
+  { reason, parameter }: Pick<Unready, 'reason' | 'parameter'>,
+  setting = 'DATABASE_URL',
+): string =>
+  problems[reason].replace(/\bDATABASE_URL/, setting) + (parameter === undefined ? '' : `: ${parameter}`)
 
 // A certificate that isn't accepted, or a peer that speaks no TLS, in the words of Node and OpenSSL.
 const tlsFailure =
@@ -49,11 +55,20 @@ export const isTlsFailure = (error: unknown): boolean =>
 const isFromPooler = (error: unknown): boolean =>
   errorCode(error) === '08P01' && someCause(error, ({ message }) => message.includes('startup parameter'))
 
+// Unknown, of a wrong value, or fixed. Its name is quoted first, in whatever language the server speaks.
+const parameterRefused = /^(42704|22023|55P02)$/
+const parameterIn = (error: unknown): string | undefined =>
+  [...causesOf(error)]
+    .flatMap(({ message }) => /["\u00ab\u00bb\u201c\u201e]([\w.]+)/.exec(message)?.[1] ?? [])
+    .at(-1)
+
 /** Finds the reason why a statement failed on a database that was just opened. */
 export function unreadyBecause(error: unknown): Unready {
   const code = errorCode(error)
   if (tablesMissing.test(code ?? '')) return { reason: 'MIGRATIONS_MISSING', code }
   if (accessRefused.test(code ?? '')) return { reason: 'ACCESS_REFUSED', code }
+  if (parameterRefused.test(code ?? '') && isConnectionFailure(error))
+    return { reason: 'PARAMETER_REFUSED', code, parameter: parameterIn(error) }
   if (isTlsFailure(error)) return { reason: 'TLS_FAILED', code }
   return { reason: isFromPooler(error) ? 'POOLER_UNDECLARED' : 'UNREACHABLE', code }
 }

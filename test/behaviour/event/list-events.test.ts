@@ -170,11 +170,11 @@ function formsOf(moment: string, offset: number): string[] {
 test.each([0, 330, -210, 600, -720])(
   'a moment at an offset of %i minutes is the same in every form',
   async (offset) => {
+    // As browsers encode it, and as people write it in an address.
     for (const [shift, ids] of [
       [0, ['evt_tie_1', 'evt_tie_2', 'evt_pole']],
       [1, ['evt_pole']],
     ] as const)
-      // As browsers encode it, and as people write it in an address.
       for (const form of formsOf(new Date(Date.parse(sameMoment) + shift).toISOString(), offset))
         for (const sent of [encodeURIComponent(form), form])
           expect(await idsOverRest(`start_date=${sent}`), sent).toEqual(ids)
