@@ -14,8 +14,8 @@ const reportWait = ({ file, tries, pauseMs }: MigrationWait) =>
 // Says which setting to look at where the database can't be used, instead of what the driver says.
 const unusable = (unready: Unready, setting?: string) => {
   const problem = problemOf(unready, setting)
-  const code = unready.code ? ` (${unready.code})` : ''
-  return new Error(`${problem.charAt(0).toUpperCase()}${problem.slice(1)}${code}`)
+  const code = unready.code && ` (${unready.code})`
+  return new Error(`${problem.charAt(0).toUpperCase()}${problem.slice(1)}${code ?? ''}`)
 }
 
 // Commands take no payments and send no mails, so what production asks of those does not apply.

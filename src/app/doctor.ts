@@ -51,10 +51,9 @@ const judgeVersion = ({ version, versionNumber }: Inspection): Finding =>
     ? broken('database', `PostgreSQL ${version} is too old: 15 is the oldest that the service runs on`)
     : ok('database', `it answers, takes writes, and is PostgreSQL ${version}`)
 
-function judgeUnready(unready: Unready): Finding {
-  const { reason, code } = unready
+function judgeUnready({ reason, code, parameter }: Unready): Finding {
   const check = reason === 'MIGRATIONS_MISSING' ? 'migrations' : 'database'
-  return broken(check, problemOf(unready) + (code === undefined ? '' : ` (${code})`))
+  return broken(check, problemOf({ reason, parameter }) + (code === undefined ? '' : ` (${code})`))
 }
 
 async function examineDatabase(database: OpenDatabase): Promise<Finding[]> {

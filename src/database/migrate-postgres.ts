@@ -22,9 +22,8 @@ function openSession(url: string, { host, ssl }: Server) {
   let isLost = false
   const client = postgres(url, {
     // Lists, because the driver takes an address of IPv6 for a name and a port; its types know none.
-    ...((host && !host.path
-      ? { host: [host.host], port: [host.port], target_session_attrs: undefined }
-      : {}) as object),
+    ...((host &&
+      !host.path && { host: [host.host], port: [host.port], target_session_attrs: null }) as object),
     ...(ssl !== undefined && { ssl }),
     connection: noTimeouts as object,
     max: 1,

@@ -109,9 +109,8 @@ function settingsOf(
 ): postgres.Sql['options'] {
   const hosts = hostsOf(url)
   // The driver takes an address of IPv6 for a name and a port. Its types know no lists.
-  const named: object = hosts.some(({ host }) => isIPv6(host))
-    ? { host: hosts.map(({ host }) => host), port: hosts.map(({ port }) => port) }
-    : {}
+  const lists: object = { host: hosts.map(({ host }) => host), port: hosts.map(({ port }) => port) }
+  const named = hosts.some(({ host }) => isIPv6(host)) && lists
   const { options: settings } = postgres(url, { ...driver, ...options, ...named, max: 1 })
   const wanted =
     settings.target_session_attrs ?? (settings.host.length > 1 && !isOnlyRead ? 'read-write' : null)

@@ -113,6 +113,7 @@ function textScalar(
   what: string,
   isNumber = false,
 ) {
+  const kinds: string[] = isNumber ? [Kind.STRING, Kind.INT, Kind.FLOAT] : [Kind.STRING]
   const read = (input: unknown) => {
     const text = isNumber && typeof input === 'number' ? String(input) : input
     if (typeof text === 'string' && shape.test(text)) return text
@@ -124,12 +125,7 @@ function textScalar(
     extensions: { isText: true },
     parseValue: read,
     // A number in a document is read by its digits as well.
-    parseLiteral: (node) =>
-      read(
-        node.kind === Kind.STRING || (isNumber && (node.kind === Kind.INT || node.kind === Kind.FLOAT))
-          ? node.value
-          : null,
-      ),
+    parseLiteral: (node) => read('value' in node && kinds.includes(node.kind) ? node.value : null),
   })
 }
 

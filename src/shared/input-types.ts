@@ -72,10 +72,7 @@ export const email = trimmed(254, withAsciiDomain)
     error: 'must have only ASCII letters before the @, because many mail servers take no others',
     abort: true,
   })
-  .refine((given) => given.lastIndexOf('@') <= 64, {
-    error: 'must have at most 64 characters before the @',
-    abort: true,
-  })
+  .refine((given) => given.lastIndexOf('@') <= 64, 'must have at most 64 characters before the @')
   .refine((given) => address.test(given), 'must be an e-mail address')
   .meta({ format: 'email' })
 

@@ -25,10 +25,7 @@ const problems = {
 }
 
 /** Describes why a database can't be used, with the setting to look at: the one that has the address. */
-export const problemOf = (
-  { reason, parameter }: Pick<Unready, 'reason' | 'parameter'>,
-  setting = 'DATABASE_URL',
-): string =>
+export const problemOf = ({ reason, parameter }: Omit<Unready, 'code'>, setting = 'DATABASE_URL'): string =>
   problems[reason].replace(/\bDATABASE_URL/, setting) + (parameter === undefined ? '' : `: ${parameter}`)
 
 // A certificate that isn't accepted, or a peer that speaks no TLS, in the words of Node and OpenSSL.
