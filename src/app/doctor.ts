@@ -52,9 +52,9 @@ const judgeVersion = ({ version, versionNumber }: Inspection): Finding =>
     ? broken('database', `PostgreSQL ${version} is too old: 15 is the oldest that the service runs on`)
     : ok('database', `it answers, takes writes, and is PostgreSQL ${version}`)
 
-function judgeUnready({ reason, code }: Unready): Finding {
+function judgeUnready({ reason, code, parameter }: Unready): Finding {
   const check = /^(MIGRATIONS|TABLES)_/.test(reason) ? 'migrations' : 'database'
-  return broken(check, problemOf(reason) + (code === undefined ? '' : ` (${code})`))
+  return broken(check, problemOf({ reason, parameter }) + (code === undefined ? '' : ` (${code})`))
 }
 
 async function examineDatabase(database: OpenDatabase): Promise<Finding[]> {
@@ -85,7 +85,7 @@ async function judgeServers({ db }: OpenDatabase): Promise<Finding[]> {
 async function examineReplica(replica: OpenDatabase, number: number): Promise<Finding> {
   const check = `replica ${number}`
   const unready = await replica.whyUnready()
-  if (unready) return attention(check, `${problemOf(unready.reason)}; the primary answers for it`)
+  if (unready) return attention(check, `${problemOf(unready)}; the primary answers for it`)
   const { version, lagSeconds } = await inspectDatabase(replica.db)
   // Without writes a replica seems to lag for as long as nothing was written.
   const lag = lagSeconds === null ? 'it is no replica' : `last change ${lagSeconds.toFixed(1)} s ago`

@@ -116,11 +116,11 @@ export async function serve(config: Config, database: OpenDatabase, openCompanio
   const stopJobs = await startBackground(config, app, db, provider)
   const stopCommands = config.databaseUrl ? async () => {} : await serveCommands(config, database, app.log)
   const unready = await database.whyUnready()
-  if (unready) app.log.warn({ ...unready }, problemOf(unready.reason))
+  if (unready) app.log.warn({ ...unready }, problemOf(unready))
   else if (!(await database.hasStatementTimeouts()))
     app.log.warn(
       config.databasePooler === 'none'
-        ? problemOf('POOLER_UNDECLARED')
+        ? problemOf({ reason: 'POOLER_UNDECLARED' })
         : 'the database sets no statement timeout: run npm run migrate',
     )
   await telemetry.listen(app.log)

@@ -64,6 +64,25 @@ function isDatabaseUrl(address: string): boolean {
  *  before a scheme separates. */
 const splitDatabaseUrls = (list: string): string[] => list.split(/,\s*(?=\w+:\/\/|$)/).filter(Boolean)
 
+// Parameters of other clients that change nothing here: the service has timeouts, pools and keepalive of its own, speaks
+// UTF-8, and takes the certificate's proof instead of the channel's.
+const ignored =
+  /^(channel_binding|keepalives\w*|client_encoding|fallback_application_name|load_balance_hosts|sslcompression|sslsni|uselibpqcompat|gssdelegation|gsslib|krbsrvname|pgbouncer|connection_limit|pool_timeout|socket_timeout|statement_cache_size)=|^gssencmode=(disable|prefer)$|^schema=public$/
+
+// The driver would send them to the server, which refuses what it doesn't know.
+function withoutIgnored(url: string): string {
+  const [, address = '', query = ''] = /^([^?]*)\??(.*)$/s.exec(url) ?? []
+  const kept = query.split('&').filter((parameter) => !ignored.test(parameter))
+  return kept.join('&') ? `${address}?${kept.join('&')}` : address
+}
+
+/** Hosts of a PostgreSQL URL with their ports, without the brackets of IPv6. */
+export const hostsOf = (url: string): { host: string; port: number }[] =>
+  (hostList.exec(url)?.[2] ?? '').split(',').map((named) => {
+    const [, host = '', port = '5432'] = /^\[?(.*?)\]?(?::(\d+))?$/.exec(named) ?? []
+    return { host, port: Number(port) }
+  })
+
 const databaseUrl = z
   .string()
   .refine(isDatabaseUrl, 'must be a postgres:// address')
@@ -71,6 +90,7 @@ const databaseUrl = z
     namesNoCertificate,
     'must name no certificate: set DATABASE_SSL_CA, or DATABASE_SSL_CERT and DATABASE_SSL_KEY',
   )
+  .transform(withoutIgnored)
 
 /** Environment variables for the database, used under their names in camel case. */
 export const databaseSettings = z.object({

@@ -50,6 +50,8 @@ export const httpSettings = {
   PUBLISHABLE_RATE_LIMIT: rateLimit(50),
   /** Unpaid places that an address may hold with the publishable keys of a channel; null for no limit. */
   PUBLISHABLE_HELD_PLACES: rateLimit(100),
+  /** Hours for which free places count among these. */
+  PUBLISHABLE_FREE_HOURS: wholeNumber(0, 24 * 365).default(6),
   /** Maximum of open event streams per set of credentials, in each process. */
   STREAMS_PER_KEY: wholeNumber(1, 1_000_000).default(10_000),
   /** Maximum of those that are sent every change or check-in, per set of credentials, in each process. */

@@ -21,7 +21,9 @@ const noTimeouts = { statement_timeout: '0', lock_timeout: '0', idle_in_transact
 function openSession(url: string, { host, ssl }: Server) {
   let isLost = false
   const client = postgres(url, {
-    ...(host && !host.path && { host: host.host, port: host.port, target_session_attrs: undefined }),
+    // Lists, because the driver takes an address of IPv6 for a name and a port; its types know none.
+    ...((host &&
+      !host.path && { host: [host.host], port: [host.port], target_session_attrs: null }) as object),
     ...(ssl !== undefined && { ssl }),
     connection: noTimeouts as object,
     max: 1,

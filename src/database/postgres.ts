@@ -1,10 +1,10 @@
-import { isIP } from 'node:net'
+import { isIP, isIPv6 } from 'node:net'
 import { type ConnectionOptions, checkServerIdentity, type PeerCertificate } from 'node:tls'
 import { sql } from 'drizzle-orm'
 import { drizzle } from 'drizzle-orm/postgres-js'
 import postgres from 'postgres'
 import type { Config } from '../config/config.ts'
-import type { DatabaseTls } from '../config/database.ts'
+import { type DatabaseTls, hostsOf } from '../config/database.ts'
 import { announcementsOf } from './announcements.ts'
 import { type DatabaseOptions, logger, markDistributed, type OpenDatabase, readiness } from './database.ts'
 import { distribute } from './distribute.ts'
@@ -107,7 +107,11 @@ function settingsOf(
   { isOnlyRead, tls }: { isOnlyRead: boolean; tls: DatabaseTls | null },
   options: object = {},
 ): postgres.Sql['options'] {
-  const { options: settings } = postgres(url, { ...driver, ...options, max: 1 })
+  const hosts = hostsOf(url)
+  // The driver takes an address of IPv6 for a name and a port. Its types know no lists.
+  const lists: object = { host: hosts.map(({ host }) => host), port: hosts.map(({ port }) => port) }
+  const named = hosts.some(({ host }) => isIPv6(host)) && lists
+  const { options: settings } = postgres(url, { ...driver, ...options, ...named, max: 1 })
   const wanted =
     settings.target_session_attrs ?? (settings.host.length > 1 && !isOnlyRead ? 'read-write' : null)
   return Object.assign(settings, { target_session_attrs: wanted, ssl: tlsOf(url, settings, tls) })

@@ -1,6 +1,6 @@
 import SchemaBuilder, { type ObjectRef } from '@pothos/core'
 import ComplexityPlugin from '@pothos/plugin-complexity'
-import { GraphQLError } from 'graphql'
+import { GraphQLError, Kind } from 'graphql'
 import type { Context } from '../request/context.ts'
 import { timestamp } from '../shared/input-types.ts'
 import type { Mode } from '../shared/mode.ts'
@@ -111,17 +111,19 @@ export const ModeRef = enumOf<Mode>(
   },
 )
 
-/** Defines a scalar whose values are texts of one shape. `what` tells what a mistaken one must be. */
+/** Defines a scalar whose values are texts of one shape. `what` tells what a mistaken one must be. With `isNumber` a
+ *  number of JSON is taken by its digits. */
 function textScalar(
   name: 'CurrencyCode' | 'Date' | 'Decimal',
   description: string,
   shape: RegExp,
   what: string,
+  isNumber = false,
 ) {
+  const kinds: string[] = isNumber ? [Kind.STRING, Kind.INT, Kind.FLOAT] : [Kind.STRING]
   const read = (input: unknown) => {
-    // A number of JSON, for those that are written in digits.
-    const text = String(input)
-    if (shape.test(text)) return text
+    const text = isNumber && typeof input === 'number' ? String(input) : input
+    if (typeof text === 'string' && shape.test(text)) return text
     throw new GraphQLError(`${name} must be ${what}.`)
   }
   builder.scalarType(name, {
@@ -129,8 +131,8 @@ function textScalar(
     serialize: (text) => text,
     extensions: { isText: true },
     parseValue: read,
-    // A number in a document is read by its digits.
-    parseLiteral: (node) => read('value' in node ? node.value : null),
+    // A number in a document is read by its digits as well.
+    parseLiteral: (node) => read('value' in node && kinds.includes(node.kind) ? node.value : null),
   })
 }
 
@@ -139,14 +141,15 @@ textScalar(
   'Decimal number as text, such as `"19.44"`, with as many decimals as its currency has. In input a JSON number is taken too, if it is exact. Neither takes an exponent.',
   /^-?\d{1,15}(\.\d{1,15})?$/,
   'a decimal number as text, such as "19.44"',
+  true,
 )
 // Takes any text: one that is no day is refused where it is used, with its place.
-textScalar('Date', 'Day, as `YYYY-MM-DD`.', /^/, 'a day')
+textScalar('Date', 'Day, as `YYYY-MM-DD`.', /^/, 'a day as text, such as "2026-12-31"')
 textScalar(
   'CurrencyCode',
   'Currency, as an ISO 4217 code in upper case, such as `EUR`.',
   /^[A-Z]{3}$/,
-  'an ISO 4217 code, such as EUR',
+  'an ISO 4217 code as text, such as "EUR"',
 )
 
 // Counted with the field that shows it.

@@ -1,11 +1,15 @@
+import { isIPv6 } from 'node:net'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Config } from '../config/config.ts'
 import { errorCode } from '../shared/errors.ts'
 
+/** Writes an address or a name as the host of a URL: IPv6 in brackets (RFC 3986). */
+export const hostInUrl = (host: string): string => (isIPv6(host) ? `[${host}]` : host)
+
 /** Returns a getter of the service's public base URL: PUBLIC_URL if it is set, else the address that it
  *  listens on. */
 export function publicUrlOf(app: FastifyInstance, { publicUrl, host, port }: Config): () => string {
-  const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host
+  const name = host === '0.0.0.0' || host === '::' ? 'localhost' : hostInUrl(host)
   let known = publicUrl
   return () => {
     if (known !== undefined) return known

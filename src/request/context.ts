@@ -17,7 +17,12 @@ import { type LoaderDefinition, Loaders } from './loaders.ts'
 /** Services that all requests share, and the settings that their verbs read. */
 export type Services = Pick<
   Config,
-  'admissionHours' | 'holdMinutes' | 'privateWebhooks' | 'publishableHeldPlaces' | 'rememberedEvents'
+  | 'admissionHours'
+  | 'holdMinutes'
+  | 'privateWebhooks'
+  | 'publishableFreeHours'
+  | 'publishableHeldPlaces'
+  | 'rememberedEvents'
 > & {
   db: Database
   /** Returns the database for catalogue reads that may be slightly stale: a replica, or `db` if none

@@ -84,7 +84,7 @@ const named = new RegExp(`^((?:pay|tkt)_[0-9a-z]{26,33})/(${identifierPattern})$
 /** Returns the reader of tokens with secrets of a form, which all have the same length. It returns null for
  *  any other text. */
 export function addressTokenReader(secret: RegExp) {
-  const form = new RegExp(`^(${secret.source})([\\w-]{43,127})$`)
+  const form = new RegExp(`^(${secret.source})([\\w-]{43,136})$`)
   return (token: string): AddressToken | null => {
     const [, secret, encoded] = form.exec(token) ?? []
     if (secret === undefined || encoded === undefined) return null

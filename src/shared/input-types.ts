@@ -10,32 +10,42 @@ import { isOneLine } from './printable.ts'
 
 const printable = (text: string) => text.isWellFormed() && !/\p{Cc}/u.test(text.replace(/[\n\r\t]/g, ''))
 
-const trimmed = (max: number, given = z.string()) =>
-  given.trim().min(1, 'must not be empty').max(max, `must be at most ${max} characters`)
+const tooLong = (max: number) => ({ error: `must be at most ${max} characters`, abort: true })
+
+// Characters that a text may lose when it is composed and tidied, as a factor. Beyond that its length ends the checks
+// before anything reads it: to compose a text, to encode a domain and to parse a URL may take time quadratic in it.
+const slack = 8
+
+/** Text of 1 to `max` characters, trimmed, and composed or tidied by `tidy`. Nothing but `trim` sees a longer one. */
+const trimmed = (max: number, tidy = (given: string) => given) =>
+  z
+    .string()
+    .trim()
+    .max(max * slack, tooLong(max))
+    .overwrite((given) => tidy(given).trim())
+    .min(1, { error: 'must not be empty', abort: true })
+    .max(max, tooLong(max))
+
+/** Composes a text (NFC), so that it is the same however it was typed. */
+export const composed = (given: string): string => given.normalize('NFC')
 
 /** Text of 1 to `max` characters, trimmed, without control characters (PostgreSQL accepts no NUL). */
-export const multilineText = (max: number) => trimmed(max).refine(printable, 'must be printable text')
+export const multilineText = (max: number, tidy?: (given: string) => string) =>
+  trimmed(max, tidy).refine(printable, 'must be printable text')
 
 /** The same on one line, as names are shown: without line breaks and characters that nobody sees. */
-export const text = (max: number, given?: z.ZodString) =>
-  trimmed(max, given).refine(isOneLine, 'must be one line of printable text, without invisible characters')
+export const text = (max: number, tidy?: (given: string) => string) =>
+  trimmed(max, tidy).refine(isOneLine, 'must be one line of printable text, without invisible characters')
 
 /** Name of a person, composed, without marks of direction, and with one space where there are several. */
-export const personName = text(
-  200,
-  z.string().overwrite((name) =>
-    name
-      .normalize('NFC')
-      .replace(/[\u00ad\u061c\u200e\u200f]/g, '')
-      .replace(/\p{Zs}{2,}/gu, ' '),
-  ),
+export const personName = text(200, (name) =>
+  composed(name)
+    .replace(/[\u00ad\u061c\u200e\u200f]/g, '')
+    .replace(/\p{Zs}{2,}/gu, ' '),
 )
 
 /** Text that is found as it is typed: composed (NFC). */
-export const composedText = text(
-  200,
-  z.string().overwrite((given) => given.normalize('NFC')),
-)
+export const composedText = text(200, composed)
 
 /** Name in an address. */
 export const slug = composedText
@@ -46,26 +56,30 @@ export const identifier = z.string().regex(new RegExp(`^${identifierPattern}$`),
  *  more than a refused format. */
 export const id = z.string()
 
-const address = z.email()
+// As zod's, with the bounds of DNS, and with names of countries in other scripts.
+const address =
+  /^(?:[\w'+-]+\.)*[\w'+-]*[\w+-]@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+(?:[A-Za-z]{2,63}|xn--[A-Za-z0-9-]{1,59})$/
 
-/** E-mail address, trimmed, with an international domain in its ASCII form (IDNA), as mail servers look it up. */
-export const email = z
-  .string()
-  .trim()
-  .overwrite((given) =>
-    given.replace(/(?<=@)[^@]*[^@\0-\x7f][^@]*$/, (domain) => domainToASCII(domain) || domain),
-  )
-  .max(254, 'must be at most 254 characters')
-  .refine((given) => !/[^\0-\x7f].*@/s.test(given), {
+// The domain in its ASCII form (IDNA), as mail servers look it up.
+function withAsciiDomain(given: string): string {
+  const [, local = '', domain = ''] = /^(.*@)(.*)$/s.exec(given) ?? []
+  return /[^\0-\x7f]/.test(domain) ? local + (domainToASCII(domain) || domain) : given
+}
+
+/** E-mail address, trimmed, with an international domain in its ASCII form (IDNA). */
+export const email = trimmed(254, withAsciiDomain)
+  .refine((given) => !/[^\0-\x7f]/.test(given.slice(0, given.lastIndexOf('@') + 1)), {
     error: 'must have only ASCII letters before the @, because many mail servers take no others',
     abort: true,
   })
-  .refine((given) => address.safeParse(given).success, 'must be an e-mail address')
+  .refine((given) => given.lastIndexOf('@') <= 64, 'must have at most 64 characters before the @')
+  .refine((given) => address.test(given), 'must be an e-mail address')
   .meta({ format: 'email' })
 
 /** Phone number in E.164, without the spaces, dashes, dots, brackets and the `(0)` that people write in it. */
 export const phone = z
   .string()
+  .max(100, tooLong(100))
   .overwrite((number) => number.replace(/\(0\)|[\s\p{Pd}().\u202a\u202c]/gu, ''))
   .refine(
     (number) => /^\+[1-9]\d{6,14}$/.test(number),
@@ -90,7 +104,7 @@ export const countryCode = z
 /** Types of an identity document. */
 export const personalDocumentTypes = ['dni', 'nie', 'passport', 'other'] as const
 /** Type of an identity document, without case. Others than those above are kept as they are named. */
-export const personalDocumentType = text(50, z.string().toLowerCase())
+export const personalDocumentType = text(50, (name) => name.toLowerCase())
 
 const visible = (max: number) =>
   [new RegExp(`^[\\x21-\\x7e]{1,${max}}$`), `must be 1 to ${max} visible ASCII characters`] as const
@@ -98,8 +112,9 @@ const visible = (max: number) =>
 export const qrCode = z.string().regex(...visible(64))
 
 export const httpUrl = z
-  .url({ protocol: /^https?$/, error: 'must be an http(s) address', abort: true })
-  .max(2048, 'must be at most 2048 characters')
+  .string()
+  .max(2048, tooLong(2048))
+  .check(z.url({ protocol: /^https?$/, error: 'must be an http(s) address', abort: true }))
   // The URL parser accepts these characters, but the database does not.
   .refine((url) => url.isWellFormed() && !/[\p{Cc}\s]/u.test(url), 'must be an http(s) address')
 
@@ -109,7 +124,7 @@ const hasTwoLetters = (code: string) => /^[a-z]{2}$/.test(code)
 
 const anyLanguage = z
   .string()
-  .max(35, 'must be at most 35 characters')
+  .max(35, tooLong(35))
   .refine((tag) => tryParse(() => new Intl.Locale(tag)) !== undefined, { error: languageError, abort: true })
   .transform((tag) => new Intl.Locale(tag).language)
 
@@ -171,15 +186,23 @@ export const timestamp = z.iso
   .transform((text) => new Date(text))
   .refine(...storable)
 
+const isoForm =
+  /^(\d{4})-?(\d\d)-?(\d\d)T(\d\d):?(\d\d)(?::?(\d\d)(?:[.,](\d+))?)?(?:Z|([+ -])(\d\d)(?::?(\d\d))?)?$/i
+
+// Writes a time of ISO 8601 in the form of RFC 3339. A plus that was not encoded arrives as a space.
+const inRfc3339 = (given: string) =>
+  given.replace(isoForm, (...[, year, month, day, hour, minute, second, fraction, sign, offset, minutes]) => {
+    const zone = sign ? `${sign === '-' ? '-' : '+'}${offset}:${minutes ?? '00'}` : 'Z'
+    return `${year}-${month}-${day}T${hour}:${minute}:${second ?? '00'}.${fraction ?? '0'}${zone}`
+  })
+
 /** Timestamp in ISO 8601, in UTC if it has no zone, as REST takes it. A plain date means midnight UTC (DECISIONS 3). */
 export const isoTime = z
-  .union(
-    [z.iso.date(), z.iso.datetime({ offset: true, local: true }).meta({ format: 'date-time' })],
-    'must be an ISO 8601 date or timestamp',
+  .preprocess(
+    (given: string) => (typeof given === 'string' ? inRfc3339(given) : given),
+    z.union([z.iso.date(), z.iso.datetime({ offset: true })], 'must be an ISO 8601 date or timestamp'),
   )
-  .transform(
-    (text) => new Date(/T.*(Z|[+-]\d\d:?\d\d)$/.test(text) || !text.includes('T') ? text : `${text}Z`),
-  )
+  .transform((text) => new Date(text))
   .refine(...storable)
 
 // Rounds to a tenth of a millimetre: the square of a tiny number underflows, which PostgreSQL refuses.
@@ -189,10 +212,7 @@ export const latitude = inRange(z.number(), -90, 90).transform(roundDegrees)
 export const longitude = inRange(z.number(), -180, 180).transform(roundDegrees)
 /** Kilometres. */
 export const radius = z.number().gt(0, 'must be more than 0').max(500, 'must be at most 500')
-export const search = z
-  .string()
-  .max(200, 'must be at most 200 characters')
-  .refine(printable, 'must be printable text')
+export const search = z.string().max(200, tooLong(200)).refine(printable, 'must be printable text')
 export const pageSize = integer(1, 100)
 /** Maximum offset of a page, because the database reads all skipped rows. Clients page through longer lists
  *  by dates, or by cursors over GraphQL. */

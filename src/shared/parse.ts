@@ -108,7 +108,7 @@ export function parseRequest<T extends z.ZodType>(type: T, input: unknown): z.ou
   const again = blank.size > 0 ? type.safeParse(copy, parseOptions) : parsed
   if (again.success) return again.data
   // A required field is told as blank, not as missing.
-  const asGiven = (issue: Issue) =>
-    (blank.has(placeOf(issue)) && issues.find((given) => placeOf(given) === placeOf(issue))) || issue
+  const given = new Map(issues.map((issue) => [placeOf(issue), issue] as const))
+  const asGiven = (issue: Issue) => (blank.has(placeOf(issue)) && given.get(placeOf(issue))) || issue
   throw refusalOf(problemsIn({ issues: again.error.issues.map(asGiven) }))
 }

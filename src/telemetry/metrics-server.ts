@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Registry } from 'prom-client'
-import { explainListening } from '../http/public-url.ts'
+import { explainListening, hostInUrl } from '../http/public-url.ts'
 
 // A scraper needs one connection. Each request of this server is small, and none may linger.
 const limits = {
@@ -40,7 +40,7 @@ export async function serveMetrics(host: string, port: number, collect: () => Pr
     server.listen(port, host, resolve)
   })
   const { port: bound } = server.address() as AddressInfo
-  log.info(`Metrics at http://${host.includes(':') ? `[${host}]` : host}:${bound}/metrics`)
+  log.info(`Metrics at http://${hostInUrl(host)}:${bound}/metrics`)
   return () => {
     server.close()
     server.closeAllConnections()

@@ -10,6 +10,7 @@ export const testServices = (db: Database): Services => ({
   provider: sandboxProvider,
   holdMinutes: 15,
   publishableHeldPlaces: null,
+  publishableFreeHours: 6,
   rememberedEvents: 100,
   admissionHours: 12,
   privateWebhooks: false,

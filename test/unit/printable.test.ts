@@ -35,6 +35,7 @@ test.each([
   ['A\u2060na', 'Ana'],
   ['A\ufeffna', 'Ana'],
   ['Ana\u{e0041}\u{e0042}', 'Ana'],
+  [`🏴${'\u{e0061}'.repeat(20)}`, `🏴${'\u{e0061}'.repeat(8)}`],
   ['Ana \u200d Núñez', 'Ana Núñez'],
   ['Ana\u200d', 'Ana'],
 ])('%j is not, and shown as %j', (name, shown) => {
@@ -46,7 +47,7 @@ test.each([
 test('half a character is refused, and a long text takes no time', () => {
   expect(isOneLine('\ud83d')).toBe(false)
   const begun = performance.now()
-  expect(isOneLine('\u{1f3f4}'.repeat(100) + '\u{e0061}'.repeat(2000))).toBe(true)
+  expect(isOneLine('\u{1f3f4}'.repeat(100) + '\u{e0061}'.repeat(100_000))).toBe(false)
   expect(isOneLine('a\u200d'.repeat(10_000))).toBe(false)
   expect(performance.now() - begun).toBeLessThan(200)
 })

@@ -4,6 +4,8 @@ import { causesOf, errorCode } from '../../shared/errors.ts'
 export type Unready = {
   reason: keyof typeof problems
   code: string | undefined
+  /** Parameter of the address that the server refuses. */
+  parameter?: string | undefined
 }
 
 /** Reasons in the words of an operator, with the settings to look at. `DATABASE_URL` stands for the one whose
@@ -15,6 +17,7 @@ const problems = {
   STARTING: 'the database starts or shuts down, and takes no connections',
   ACCESS_REFUSED:
     'the database refuses the role, its password, its certificate or the name of the database: see DATABASE_URL',
+  PARAMETER_REFUSED: 'the server refuses a parameter at the end of DATABASE_URL',
   TLS_FAILED:
     'the database and this process agree on no TLS, or one refuses the certificate of the other: see DATABASE_SSL, DATABASE_SSL_CA, DATABASE_SSL_CERT and the sslmode of DATABASE_URL',
   POOLER_UNDECLARED:
@@ -26,14 +29,15 @@ const problems = {
   READ_ONLY: 'the database is read-only: see DATABASE_URL',
 }
 
-/** Describes a reason with the setting to look at: the one that has the address. */
-export const problemOf = (reason: Unready['reason'], setting = 'DATABASE_URL'): string =>
-  problems[reason].replace(/\bDATABASE_URL/, setting)
+/** Describes why a database can't be used, with the setting to look at: the one that has the address. */
+export const problemOf = ({ reason, parameter }: Omit<Unready, 'code'>, setting = 'DATABASE_URL'): string =>
+  problems[reason].replace(/\bDATABASE_URL/, setting) + (parameter === undefined ? '' : `: ${parameter}`)
 
 /** Creates an error that says why a database can't be used, and which setting to look at. */
-export function unusable({ reason, code }: Unready, setting?: string): Error {
-  const problem = problemOf(reason, setting)
-  return new Error(`${problem.charAt(0).toUpperCase()}${problem.slice(1)}${code ? ` (${code})` : ''}`)
+export function unusable(unready: Unready, setting?: string): Error {
+  const problem = problemOf(unready, setting)
+  const code = unready.code ? ` (${unready.code})` : ''
+  return new Error(`${problem.charAt(0).toUpperCase()}${problem.slice(1)}${code}`)
 }
 
 // A certificate that isn't accepted, or a peer that speaks no TLS, in the words of Node and OpenSSL.
@@ -61,6 +65,13 @@ export const isTlsFailure = (error: unknown): boolean =>
 const isFromPooler = (error: unknown): boolean =>
   errorCode(error) === '08P01' && someCause(error, ({ message }) => message.includes('startup parameter'))
 
+// Unknown, of a wrong value, or fixed. Its name is quoted first, in whatever language the server speaks.
+const parameterRefused = /^(42704|22023|55P02)$/
+const parameterIn = (error: unknown): string | undefined =>
+  [...causesOf(error)]
+    .flatMap(({ message }) => /["\u00ab\u00bb\u201c\u201e]([\w.]+)/.exec(message)?.[1] ?? [])
+    .at(-1)
+
 /** Finds the reason why a statement failed on a database that was just opened. */
 export function unreadyBecause(error: unknown): Unready {
   const code = errorCode(error)
@@ -68,6 +79,8 @@ export function unreadyBecause(error: unknown): Unready {
   if (accessRefused.test(code ?? '')) return { reason: 'ACCESS_REFUSED', code }
   if (code === '53300') return { reason: 'TOO_MANY_CONNECTIONS', code }
   if (starting.test(code ?? '')) return { reason: 'STARTING', code }
+  if (parameterRefused.test(code ?? '') && isConnectionFailure(error))
+    return { reason: 'PARAMETER_REFUSED', code, parameter: parameterIn(error) }
   if (isTlsFailure(error)) return { reason: 'TLS_FAILED', code }
   return { reason: isFromPooler(error) ? 'POOLER_UNDECLARED' : 'UNREACHABLE', code }
 }

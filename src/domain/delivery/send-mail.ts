@@ -11,6 +11,10 @@ import { writeCalendar, writeMail, writeNotice } from './write-mail.ts'
 type Sent = Parameters<Sender>
 type Transport = { deliver(id: string, mail: SendMailOptions): Promise<void>; close(): void }
 
+// Encodes a text that looks encoded (RFC 2047): as it is, a mail program would show what it means decoded.
+const asSubject = async (text: string) =>
+  text.includes('=?') ? (await import('nodemailer/lib/mime-funcs')).encodeWord(text, 'B', 52) : text
+
 /** Writes the mail of a delivery. Tickets come as PDFs; they and a new date come with a file for the calendar. `publicUrl`
  *  is the base URL of links. */
 export async function composeMail(
@@ -34,10 +38,15 @@ export async function composeMail(
       // Base64 keeps the CRLF line ends that iCalendar requires.
       contentTransferEncoding: 'base64',
     })
+  const { subject, ...written } = notice
+    ? writeNotice(notice, ticketId, documents)
+    : writeMail(documents, publicUrl)
   return {
-    ...(notice ? writeNotice(notice, ticketId, documents) : writeMail(documents, publicUrl)),
+    ...written,
+    subject: await asSubject(subject),
     attachments,
-    from: { name: from.name || first.organizationName, address: from.address },
+    // Within quotes, where nothing should be decoded but is by some.
+    from: { name: (from.name || first.organizationName).replaceAll('=?', '= ?'), address: from.address },
     to: { name: '', address: recipient },
     // Stable across attempts, so that mail clients can drop duplicates.
     messageId: `<${id}@${domain}>`,

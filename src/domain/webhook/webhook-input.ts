@@ -62,8 +62,11 @@ const isAllowedPort = ({ port }: URL) => port === '' || port === '443' || Number
 // A name without a domain resolves only inside our own network.
 const isSingleLabel = ({ hostname }: URL) => !hostname.replace(/\.$/, '').includes('.')
 
-// Names that lead nowhere outside of a network or a cluster.
-const isLocalName = ({ hostname }: URL) => /(^|\.)(localhost|local|internal|svc)\.?$/.test(hostname)
+// Names that lead nowhere outside of a network or a cluster: those reserved for special use (RFC 6761, 6762, 7686, 8375,
+// 9476), but `.example`, and those that ICANN delegates to nobody, because networks use them. By their last label.
+const localNames =
+  /(^|\.)(alt|arpa|corp|home|internal|intranet|invalid|lan|local|localdomain|localhost|mail|onion|private|svc|test)\.?$/
+const isLocalName = ({ hostname }: URL) => localNames.test(hostname)
 
 const refused = (code: CodeWithoutFacts, message: string) => refusal(code, message, ['url'])
 

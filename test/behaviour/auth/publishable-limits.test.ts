@@ -1,12 +1,22 @@
+import { eq } from 'drizzle-orm'
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
+import { tickets } from '../../../src/domain/ticket/table.ts'
 import { anEntry, type Checkout } from '../../support/checkouts.ts'
-import { aCatalogue, anEvent, anOrganization, aRateOf } from '../../support/factories.ts'
+import { aCatalogue, anEvent, anOrganization, aPrice, aRate, aRateOf } from '../../support/factories.ts'
+import { mockClock } from '../../support/mock-clock.ts'
 import { publishableHeaders } from '../../support/modes.ts'
 import { openPageBuyer } from '../../support/payment-page-buyer.ts'
 import { cancelPayment } from '../../support/refunds.ts'
 import { openSale, restProblems, type Sale } from '../../support/sale.ts'
 
 // Bounds of what a stranger with a publishable key holds and guesses, from one address.
+
+const freeRate = () =>
+  aRate({
+    _id: 'rate_free',
+    prices: [aPrice({ _id: 'price_free', price: 0, fee_quantity: 0 })],
+    availability: { sold: 0, available: 500 },
+  })
 
 let sale: Sale
 let page: Record<string, string>
@@ -15,9 +25,9 @@ beforeEach(async () => {
   sale = await openSale(
     aCatalogue({
       organizations: [anOrganization({ discounts })],
-      events: [anEvent({ ticket_rates: [aRateOf(467)] })],
+      events: [anEvent({ ticket_rates: [aRateOf(467), freeRate()] })],
     }),
-    { settings: { PUBLISHABLE_HELD_PLACES: '60', TRUST_PROXY: '1' } },
+    { settings: { PUBLISHABLE_HELD_PLACES: '60', PUBLISHABLE_FREE_HOURS: '5', TRUST_PROXY: '1' } },
   )
   page = await publishableHeaders(sale)
 })
@@ -36,6 +46,12 @@ const checkOut = (places: number, headers: Record<string, string>, more = {}) =>
       ...more,
     },
   })
+const freely = (places: number) => ({
+  ticket_rate_id: 'rate_free',
+  tickets: Array.from({ length: places }, (_, index) =>
+    anEntry('price_free', { email: `to${index}@example.com` }),
+  ),
+})
 const heldBy = async (places: number, headers: Record<string, string>, more = {}) => {
   const answer = await checkOut(places, headers, more)
   return answer.statusCode === 200 ? 'held' : restProblems(answer).join()
@@ -93,6 +109,42 @@ test('an address holds so many unpaid places, and others none the fewer', async 
   await openPageBuyer(sale).pay(first)
   expect(await heldBy(50, stranger)).toBe('held')
   expect(await heldBy(1, stranger)).toBe('RATE_LIMITED')
+})
+
+test('free places count for hours, beside the unpaid ones, even if they are given back', async () => {
+  const clock = mockClock()
+  try {
+    const stranger = from('192.0.2.3')
+    const repeated = { ...stranger, 'idempotency-key': 'free' }
+    const taken = async (places: number) => heldBy(places, stranger, freely(places))
+    const first = (await checkOut(40, repeated, freely(40))).json<{ data: Checkout }>().data
+    expect(await openPageBuyer(sale).statusesOf(first)).toContain('paid')
+    expect(await heldBy(40, repeated, freely(40))).toBe('RATE_LIMITED')
+    // At once as well.
+    const answers = await Promise.all(Array.from({ length: 6 }, () => taken(5)))
+    expect(answers.filter((answer) => answer === 'held')).toHaveLength(4)
+    const [ticket] = await sale.db.select().from(tickets).where(eq(tickets.paymentId, first.payment_id))
+    const cancel = `mutation { cancelTickets(input: { of: { paymentId: "${ticket?.paymentId}" } }) { __typename } }`
+    expect((await sale.graphql(cancel, {}, sale.integration.v2)).errors).toBeUndefined()
+    expect(await heldBy(1, stranger)).toBe('RATE_LIMITED')
+    const refused = await checkOut(1, stranger, freely(1))
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(4.9 * 3600)
+    expect(await heldBy(50, from('192.0.2.4'), freely(50))).toBe('held')
+    expect(await heldBy(50, sale.channel, freely(50))).toBe('held')
+    clock.advance(4.9 * 3_600_000)
+    expect(await taken(1)).toBe('RATE_LIMITED')
+    clock.advance(0.2 * 3_600_000)
+    expect(await heldBy(50, stranger)).toBe('held')
+    // What is unpaid counts until it is paid, cancelled or expired: 50 of 60.
+    expect(await taken(11)).toBe('RATE_LIMITED')
+    expect(await taken(10)).toBe('held')
+    const answer = await checkOut(1, stranger, freely(1))
+    expect(answer.headers['retry-after']).toBe('60')
+    const more = await checkOut(61, from('192.0.2.5'))
+    expect(more.headers['retry-after'] ?? '60').toBe('60')
+  } finally {
+    clock.restore()
+  }
 })
 
 test('a cancelled checkout, a refused one and a repeated one hold nothing', async () => {

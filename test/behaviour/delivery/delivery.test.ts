@@ -7,6 +7,8 @@ import PostalMime from 'postal-mime'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { claimDue } from '../../../src/data/leased-jobs.ts'
 import { deliveries } from '../../../src/domain/delivery/table.ts'
+import { events } from '../../../src/domain/event/table.ts'
+import { organizations } from '../../../src/domain/organization/table.ts'
 import { tickets } from '../../../src/domain/ticket/table.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import {
@@ -94,6 +96,36 @@ test('mail delivery sends each address one mail with its tickets', async () => {
     'ana@example.com': { status: 'sent', attempts: 1, lastError: null },
     'lukasz@example.com': { status: 'sent', attempts: 1, lastError: null },
   })
+})
+
+test('a name that looks encoded is shown as it is, and not decoded', async () => {
+  const [before] = await sale.db.select().from(events).where(eq(events.id, 'evt_1'))
+  const rename = async (name: string) => {
+    await sale.db.update(events).set({ name }).where(eq(events.id, 'evt_1'))
+    await sale.db.update(organizations).set({ name })
+  }
+  onTestFinished(async () => {
+    await rename(before?.name ?? '')
+    await sale.db.update(organizations).set({ name: 'Sala Ñ' })
+  })
+  for (const name of [
+    ...[
+      '=?utf-8?B?aGFjaw==?=',
+      '=?UTF-8?Q?a=0D=0Ab?=',
+      '=?iso-8859-1?q?a?= night',
+      'x=?utf-8?B?aGFjaw==?=y',
+      '=?',
+    ],
+    `${'=?utf-8?B?aGFjaw==?= '.repeat(9)}end`,
+    '=?utf-8?B?aGFjaw==?= Ñandú "live"',
+  ]) {
+    await rename(name)
+    await buyDeliverable(sale, [{}])
+    await send()
+    const mail = server.mails.at(-1)?.mail
+    expect(mail?.subject).toBe(`Your ticket for ${name}`)
+    expect(mail?.from?.name).toBe(name.replaceAll('=?', '= ?').trim())
+  }
 })
 
 test('mail attachments are a PDF of the ticket and a calendar event', async () => {

@@ -153,6 +153,48 @@ test('event list takes a date, a timestamp and a timestamp with a zone for the s
   expect((await list('start_date=2000-01-01T02:00:00%2B02:00')).json().data).toEqual(data)
 })
 
+// A moment in the forms of ISO 8601 that programs write, at an offset in minutes.
+function formsOf(moment: string, offset: number): string[] {
+  const local = new Date(Date.parse(moment) + offset * 60_000).toISOString().slice(0, -1)
+  const size = new Date(Math.abs(offset) * 60_000).toISOString().slice(11, 16)
+  const zone = `${offset < 0 ? '-' : '+'}${size}`
+  const basic = local.replace(/[-:]/g, '')
+  return [
+    ...[`${local}${zone}`, `${local}${zone.replace(':', '')}`, `${local.replace('.', ',')}${zone}`],
+    ...[`${local.toLowerCase()}${zone}`, `${basic}${zone.replace(':', '')}`],
+    ...(offset % 60 === 0 ? [`${local}${zone.slice(0, 3)}`] : []),
+    ...(offset === 0 ? [`${local}Z`, `${local}z`, `${basic}Z`, local] : []),
+  ]
+}
+
+test.each([0, 330, -210, 600, -720])(
+  'a moment at an offset of %i minutes is the same in every form',
+  async (offset) => {
+    // As browsers encode it, and as people write it in an address.
+    for (const [shift, ids] of [
+      [0, ['evt_tie_1', 'evt_tie_2', 'evt_pole']],
+      [1, ['evt_pole']],
+    ] as const)
+      for (const form of formsOf(new Date(Date.parse(sameMoment) + shift).toISOString(), offset))
+        for (const sent of [encodeURIComponent(form), form])
+          expect(await idsOverRest(`start_date=${sent}`), sent).toEqual(ids)
+  },
+)
+
+test('a time without seconds is taken over REST, and GraphQL takes the forms of RFC 3339 alone', async () => {
+  for (const form of [
+    '2000-01-01T10:00Z',
+    '2000-01-01T10:00+05',
+    '20000101T1000+0530',
+    '2000-01-01T10:00 0530',
+  ]) {
+    expect((await list(`start_date=${form}`)).statusCode, form).toBe(200)
+    const query = `{ events(filter: { during: { from: "${form}" } }) { totalCount } }`
+    const { errors } = await sale.graphql(query, {}, sale.channel)
+    expect(errors?.[0]?.message, form).toMatch(/^DateTime must be a date and a time with its time zone/)
+  }
+})
+
 test('event list by limit and offset links to the pages around', async () => {
   const first = await list('limit=3')
   expect(first.headers.link).toBe('<http://127.0.0.1:4000/events?limit=3&offset=3>; rel="next"')
@@ -241,6 +283,10 @@ test.each([
   ['lat=0&lng=0&radius=500.1', 'INVALID radius'],
   ['start_date=2026-02-30', 'INVALID start_date'],
   ['end_date=tomorrow', 'INVALID end_date'],
+  ['end_date=20261127', 'INVALID end_date'],
+  ['end_date=2026-11-27T10Z', 'INVALID end_date'],
+  ['end_date=2026-11-27T10:00:60Z', 'INVALID end_date'],
+  ['end_date=2026-11-27T10:00.5Z', 'INVALID end_date'],
   ['populate=prices', 'INVALID populate.0'],
   ['colour=red', 'UNKNOWN_FIELD colour'],
   ['limit=1&limit=2', 'INVALID limit'],

@@ -55,6 +55,29 @@ test('payment page: Pay activates the tickets and redirects to redirect_url', as
   expect(await buyer.statusesOf(checkout)).toEqual(['paid', 'active', 'active'])
 })
 
+test.each([
+  ["/a%20b?c=d%20e+f&g=%2B%7E~*()!'", 'c=d%20e+f&g=%2B%7E~*()!%27&'],
+  ['/?', ''],
+  ['/?a&b=&&=c&d=e=f', 'a&b=&&=c&d=e=f&'],
+  ['/?%', '%&'],
+  ['/?q=%ff%C3%BC&ü=ü', 'q=%ff%C3%BC&%C3%BC=%C3%BC&'],
+  ['/?payment_id=x&a=1&status=y&status=z&payment%5Fid=1&code=own', 'a=1&code=own&'],
+])('payment page: the parameters of a redirect_url %s stay as they are written', async (path, kept) => {
+  const checkout = await checkOut({ redirect_url: `https://shop.example${path}#top` })
+  const { headers } = await buyer.pay(checkout)
+  const { pathname } = new URL(`https://shop.example${path}`)
+  expect(headers.location).toBe(
+    `https://shop.example${pathname}?${kept}payment_id=${checkout.payment_id}&status=paid#top`,
+  )
+})
+
+test('payment page: a parameter of error_url that is ours is replaced', async () => {
+  const checkout = await checkOut({ error_url: 'https://shop.example/?code=own&b=%20&status=' })
+  expect((await buyer.cancel(checkout)).headers.location).toBe(
+    `https://shop.example/?b=%20&payment_id=${checkout.payment_id}&status=cancelled&code=PAYMENT_CANCELLED`,
+  )
+})
+
 test('payment page: ?tickets shows the tickets of a paid payment in place of the redirect', async () => {
   const checkout = await checkOut(redirectUrls)
   const look = () => sale.rest('GET', `${new URL(checkout.payment_url).pathname}?tickets`)

@@ -33,6 +33,9 @@ const ticketOf = async (entry: Fields, more?: Fields) =>
 test.each([
   ['email', ' ana@example.com ', 'ana@example.com'],
   ['email', 'info@münchen.de', 'info@xn--mnchen-3ya.de'],
+  ['email', 'a@почта.рф', 'a@xn--80a1acny.xn--p1ai'],
+  ['email', `${'a'.repeat(64)}@example.com`, `${'a'.repeat(64)}@example.com`],
+  ['email', `a@${'b'.repeat(63)}.example`, `a@${'b'.repeat(63)}.example`],
   ['email', 'Info@Example.COM', 'Info@Example.COM'],
   ['phone', '+34 600-00 (00)\u00a000', '+34600000000'],
   ['phone', '+44 (0)20 7946.0958', '+442079460958'],
@@ -65,6 +68,20 @@ test('empty addresses, codes and languages count as absent, and an empty name is
 test('an address with other letters before the @ is refused in words that say why', async () => {
   const refused = await checkOut(sale, bodyOf({ email: 'peña@example.com' }))
   expect(refused.json().message).toContain('only ASCII letters before the @')
+})
+
+test.each([
+  ['a'.repeat(65), 'example.com', 'at most 64 characters before the @'],
+  ['a', `${'b'.repeat(64)}.example`, 'an e-mail address'],
+  ['a', 'b-.example', 'an e-mail address'],
+  ['a', '-b.example', 'an e-mail address'],
+  ['a', 'example.c0m', 'an e-mail address'],
+  ['a', `${'b.'.repeat(126)}example`, 'at most 254 characters'],
+])('an address that no mail server may have is refused: %s@%s', async (local, domain, why) => {
+  const body = bodyOf({ email: `${local}@${domain}` })
+  const refused = await checkOut(sale, body)
+  expect(refusal(refused)).toBe('400 INVALID tickets.0.email')
+  expect(refused.json().message).toContain(why)
 })
 
 test.each(['fil-PH', 'gsw-CH', 'yue-HK', 'und'])('the language %s counts as absent', async (language) => {

@@ -87,6 +87,18 @@ test.each([
     'api.svc.cluster.local',
     'printer.local.',
     'a.INTERNAL',
+    ...[
+      'foo.lan',
+      'foo.home.arpa',
+      'foo.lan.',
+      'FOO.Lan',
+      'foo.ｌａｎ',
+      '1.0.0.10.in-addr.arpa',
+      'foo.home',
+      'foo.corp',
+    ],
+    ...['foo.mail', 'foo.intranet', 'foo.private', 'foo.localdomain', 'foo.test', 'foo.invalid', 'foo.alt'],
+    'a2d4.onion',
   ].map((host) => [`https://${host}/`, 'ADDRESS_NOT_ALLOWED url']),
   ['https://receiver.example:22/', 'ADDRESS_NOT_ALLOWED url'],
   ['https://receiver.example:80/', 'ADDRESS_NOT_ALLOWED url'],
@@ -105,6 +117,9 @@ test.each([
   'https://receiver.example:8443/',
   'https://a.b.',
   'https://internal.example/',
+  'https://lan.home.example.com/',
+  'https://a.homes/',
+  'https://a.email/',
 ])('webhook URL %s is accepted', async (url) => {
   const { id } = await own.register(url)
   expect((await own.list()).map((webhook) => webhook.url)).toContain(new URL(url).href)

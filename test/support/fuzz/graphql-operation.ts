@@ -160,7 +160,7 @@ class Operations {
 }
 
 /** Prints a value as a GraphQL literal. */
-function literal(value: unknown, type: GraphQLInputType): string {
+export function literal(value: unknown, type: GraphQLInputType): string {
   const nullable = isNonNullType(type) ? type.ofType : type
   if (Array.isArray(value)) {
     const itemType = isListType(nullable) ? nullable.ofType : nullable

@@ -242,6 +242,10 @@ const bodies: Hostile[] = [
     restEntries(() => '{}'),
   ),
   checkout(
+    'blank fields that are required',
+    `{"ticket_rate_id":"rate_1","tickets":[${times(1_000, () => '{"price_id":"","full_name":" ","email":""}', ',')}]}`,
+  ),
+  checkout(
     'thousands of entries',
     restEntries(() => restEntry),
   ),

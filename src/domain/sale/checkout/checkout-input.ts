@@ -8,8 +8,7 @@ export const answerInput = z
   .strictObject({
     questionId: scalars.identifier.describe('Question identifier.'),
     answer: scalars
-      .multilineText(500)
-      .overwrite((answer) => answer.normalize('NFC'))
+      .multilineText(500, scalars.composed)
       .describe(
         'Answer: an item of a dropdown, `true` or `false` for a checkbox, else text of at most 500 characters.',
       ),

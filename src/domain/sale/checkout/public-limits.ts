@@ -8,8 +8,13 @@ import type { CheckoutAnswer } from './sell-tickets.ts'
 
 // Bounds of what one address does with the publishable keys of a channel, in this process (DECISIONS 145).
 
-/** Places of a checkout; `payment` is null while it is being made. */
-type HeldPlaces = { places: number; payment: { id: string; organizationId: string } | null }
+/** Places of a checkout; `payment` is null while it is being made. Free ones count until a time by the clock of this
+ *  process. */
+type HeldPlaces = {
+  places: number
+  payment: { id: string; organizationId: string } | null
+  freeUntil?: number | undefined
+}
 
 const maxUnknownCodes = 50
 const holdsOf = perOwner((_: Services) => new LRUCache<string, Set<HeldPlaces>>({ max: 20_000 }))
@@ -26,30 +31,37 @@ const placesIn = (holds: Set<HeldPlaces>) => [...holds].reduce((sum, { places })
 
 async function forgetEnded(holds: Set<HeldPlaces>, { db }: Context): Promise<void> {
   const check = async (hold: HeldPlaces) => {
-    if (!hold.payment) return
+    if (!hold.payment || (hold.freeUntil ?? 0) > performance.now()) return
     const payment = await findPayment(db, hold.payment.organizationId, hold.payment.id)
     if (payment?.status !== 'pending' && payment?.status !== 'processing') holds.delete(hold)
   }
   await Promise.all([...holds].map(check))
 }
 
-/** Makes a checkout of so many places, unless its address then held more unpaid ones than
- *  `PUBLISHABLE_HELD_PLACES`. Refuses: RATE_LIMITED. */
+// Seconds until some of the places may count no more.
+function retryAfterOf(holds: Set<HeldPlaces>): number {
+  const next = Math.min(...[...holds].map(({ freeUntil }) => freeUntil ?? 0))
+  return Number.isFinite(next) ? Math.max(60, Math.ceil((next - performance.now()) / 1000)) : 60
+}
+
+/** Makes a checkout of so many places, unless its address then held more than `PUBLISHABLE_HELD_PLACES` that are unpaid,
+ *  or were free within `PUBLISHABLE_FREE_HOURS`. Refuses: RATE_LIMITED. */
 export async function holdWithinLimit(places: number, ctx: Context, sell: () => Promise<CheckoutAnswer>) {
-  const limit = ctx.services.publishableHeldPlaces
+  const { publishableHeldPlaces: limit, publishableFreeHours } = ctx.services
   const who = countedAs(ctx)
   if (who === null || limit === null) return sell()
   const holds = holdsOf(ctx.services).get(who) ?? new Set()
   holdsOf(ctx.services).set(who, holds)
   if (placesIn(holds) + places > limit) await forgetEnded(holds, ctx)
   if (placesIn(holds) + places > limit)
-    throw tooMany('Too many unpaid places are held from this address.', limit, 60)
+    throw tooMany('Too many places, unpaid or free, are held from this address.', limit, retryAfterOf(holds))
   const hold: HeldPlaces = { places, payment: null }
   holds.add(hold)
   const answer = await sell().finally(() => holds.delete(hold))
-  const { id, organizationId } = answer.payment
+  const { id, organizationId, totalAmount } = answer.payment
+  const freeUntil = totalAmount === 0 ? performance.now() + publishableFreeHours * 3_600_000 : undefined
   // A repetition costs nothing: the checkout that it repeats is counted already.
-  if (!answer.replayed) holds.add({ places, payment: { id, organizationId } })
+  if (!answer.replayed) holds.add({ places, payment: { id, organizationId }, freeUntil })
   return answer
 }
 

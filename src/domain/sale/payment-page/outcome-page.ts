@@ -99,8 +99,17 @@ export function buyerUrl(found: FoundPayment): string | null {
   const target = paidAt ? redirectUrl : errorUrl
   if (!target) return null
   const url = new URL(target)
-  url.searchParams.set('payment_id', id)
-  url.searchParams.set('status', status)
-  if (refundReason || !paidAt) url.searchParams.set('code', refundReason ?? `PAYMENT_${status.toUpperCase()}`)
+  const isDetailed = refundReason || !paidAt
+  const outcome = new URLSearchParams({
+    payment_id: id,
+    status,
+    ...(isDetailed && { code: refundReason ?? `PAYMENT_${status.toUpperCase()}` }),
+  })
+  // The channel's own parameters stay as they are written: a form's encoding would make a plus of `%20`.
+  const given = url.search === '' ? [] : url.search.slice(1).split('&')
+  const kept = given.filter(
+    (pair) => ![...new URLSearchParams(pair).keys()].some((name) => outcome.has(name)),
+  )
+  url.search = [...kept, outcome].join('&')
   return url.href
 }
