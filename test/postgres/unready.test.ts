@@ -37,5 +37,5 @@ test.each([
   ['CONNECT_TIMEOUT', /out of reach/],
 ])('%s is told in its own words', (code, words) => {
   const { reason } = unreadyBecause(connectionError('no', code))
-  expect(problemOf({ reason: reason })).toMatch(words)
+  expect(problemOf({ reason })).toMatch(words)
 })
