@@ -77,7 +77,6 @@ test('others are shown the publishable key alone, and the log says so once', asy
     '192.168.1.4:4000',
     '[::ffff:192.168.1.4]:4000',
     '0.0.0.0:4000',
-    'localhost:4000.example',
   ])
     expect(await secretsIn(gateway, { host }), host).toEqual([])
   const forwarded: Headers[] = [
