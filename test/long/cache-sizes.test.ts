@@ -53,7 +53,10 @@ const documents: Record<string, Filled> = {
   },
 }
 
-describe('prepared documents', () => {
+// Again where what was loaded before goes meanwhile.
+const again = { retry: 2 }
+
+describe('prepared documents', again, () => {
   test.each(Object.entries(documents))('%s', async (_what, { isKept, count, make }) => {
     const share = await shareHeld((isKept ? 72 : 24) * MB, async () => {
       const cache = prepareDocuments()
@@ -74,7 +77,7 @@ describe('prepared documents', () => {
 const db = {} as Database
 const headers = { 'content-type': 'application/json; charset=utf-8' }
 
-describe('shared answers', () => {
+describe('shared answers', again, () => {
   const caller: Caller = { kind: 'channel', channelId: 'c', organizationIds: ['org_1'], mode: 'live' }
   test.each([
     ['small ones', 14_000, 40],

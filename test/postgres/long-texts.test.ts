@@ -24,7 +24,7 @@ const isLong = Number(process.env.FUZZ_TIMES ?? 1) > 1
 const bytes = isLong ? 250_000 : 64_000
 const maxMs = 20
 // A retry excludes chance delays, such as a garbage collection.
-const tries = 10
+const tries = 40
 
 const run = (part: string, before = '', after = '') => {
   const count = Math.floor((bytes - Buffer.byteLength(before + after)) / Buffer.byteLength(part))
