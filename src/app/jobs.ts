@@ -23,6 +23,8 @@ type JobOptions = {
   retention?: Job
   /** Reports money that does not match its payment, once each, for the operator. */
   onMismatch?: (mismatch: Mismatch) => void
+  /** Short steps of the database's own upkeep, where no server does them. */
+  upkeep?: Job | undefined
   /** True if no other process uses the database, so that nobody has to be elected. */
   isAlone?: boolean
 }
@@ -36,7 +38,7 @@ const pauseMs = 1_000
  *  more. `onError` receives each error and the name of its job. The returned function stops them, and resolves
  *  once running work has finished. */
 export function startJobs(options: JobOptions, onError: (error: unknown, job: string) => void) {
-  const { db, provider, senders, privateWebhooks, retention, onMismatch, isAlone } = options
+  const { db, provider, senders, privateWebhooks, retention, upkeep, onMismatch, isAlone } = options
   // Leases and locks keep processes from doing the same work twice, so every process may run every job.
   const jobs: Record<string, Job> = {
     sweep: () => sweepHolds(db),
@@ -47,6 +49,7 @@ export function startJobs(options: JobOptions, onError: (error: unknown, job: st
     delivery: () => sendDeliveries(db, senders),
     webhooks: (stopping) => sendWebhooks(db, { privateWebhooks, stopping }),
     ...(retention && { retention }),
+    ...(upkeep && { upkeep }),
   }
   const candidate = isAlone
     ? null

@@ -5,9 +5,10 @@ import { gunzip } from 'node:zlib'
 import { PGlite } from '@electric-sql/pglite'
 import { drizzle } from 'drizzle-orm/pglite'
 import { requireWritable } from '../shared/files.ts'
-import { type DatabaseOptions, logger, type OpenDatabase, readiness } from './database.ts'
+import { type DatabaseOptions, logger, type OpenDatabase, planning, readiness } from './database.ts'
 import { type FolderLock, lockFolder } from './lock-folder.ts'
 import { migrate, type RunStatement } from './migrate.ts'
+import { keepUp, upkeepSettings } from './upkeep.ts'
 
 // Every statement passes this method, closing as well.
 function requireHeldBeforeEach(client: PGlite, lock: FolderLock): void {
@@ -57,6 +58,8 @@ export async function openEmbedded(folder: string, options: DatabaseOptions): Pr
     const client = await openIn(folder)
     requireHeldBeforeEach(client, lock)
     const run: RunStatement = async (statement) => (await client.exec(statement)).at(-1)?.rows ?? []
+    for (const [name, value] of Object.entries({ ...planning, ...upkeepSettings }))
+      await run(`set ${name} = ${value}`)
     const db = drizzle(client, { logger: logger(options) })
     return {
       db,
@@ -68,6 +71,7 @@ export async function openEmbedded(folder: string, options: DatabaseOptions): Pr
         return Buffer.from(await (await client.dumpDataDir('gzip')).arrayBuffer())
       },
       migrate: (onWait) => migrate(run, { onWait }),
+      keepUp: () => keepUp(run),
       whyUnready: readiness(db),
       // PGlite ignores statement timeouts, and needs none: it serves one process only.
       hasStatementTimeouts: async () => true,

@@ -11,10 +11,6 @@ type Settings = postgres.Sql['options']
  *  default. */
 export type Run = (statement: Statement, isRaw: boolean, since?: number) => Promise<unknown>
 
-// Number of statements after which a session plans anew what it has prepared, and again after twice as many. A plan that
-// was made while a table was empty reads all of it, and nothing but an analysis tells the session that it has grown.
-const firstReplan = 32
-
 // OID of text[].
 const textArray = 1009
 
@@ -46,8 +42,6 @@ export class PoolConnection {
   /** Statements without an answer yet, in the order in which they will be answered. */
   readonly #unanswered: { since: number; reject(error: unknown): void }[] = []
   #socket: Socket | null = null
-  #executed = 0
-  #replanAt = firstReplan
 
   constructor(options: PoolConnectionOptions) {
     this.#options = options
@@ -77,7 +71,6 @@ export class PoolConnection {
 
   readonly execute: Run = ([text, parameters, options], isRaw, since = performance.now()) => {
     if (this.isOver) return Promise.reject(lost())
-    if (++this.#executed === this.#replanAt) this.#replan()
     const query = this.#client.unsafe(text, parameters, options)
     const answer: Promise<unknown> = isRaw ? query.values() : query
     return new Promise((resolve, reject) => {
@@ -93,11 +86,6 @@ export class PoolConnection {
         },
       )
     })
-  }
-
-  #replan(): void {
-    this.#replanAt = this.#executed * 2
-    this.execute(['discard plans', [], {}], false).catch(() => {})
   }
 
   /** Accepts no more statements, and ends after those that are running. */

@@ -10,12 +10,21 @@ import { type PostgresServer, startPostgres } from '../setup/postgres-server.ts'
 /** A PostgreSQL of a test's own that counts the blocks that statements read. It never analyzes or vacuums by itself. */
 export type ReadingServer = { createDatabase(): Promise<TestDatabase>; stop(): Promise<void> }
 
-/** Starts it. */
+/** Starts it. With `PLANS=1`, sessions send the plan of each statement as a notice. */
 export async function startReadingServer(): Promise<ReadingServer> {
   const server: PostgresServer = await startPostgres({
-    shared_preload_libraries: 'pg_stat_statements',
+    shared_preload_libraries: 'pg_stat_statements,auto_explain',
     'pg_stat_statements.track': 'top',
     'pg_stat_statements.max': '5000',
+    track_io_timing: 'off',
+    ...(process.env.PLANS && {
+      'auto_explain.log_min_duration': '0',
+      'auto_explain.log_analyze': 'on',
+      'auto_explain.log_buffers': 'on',
+      'auto_explain.log_timing': 'off',
+      'auto_explain.log_nested_statements': 'on',
+      'auto_explain.log_level': 'notice',
+    }),
   })
   const admin = postgres(server.url, { max: 1, onnotice: () => {} })
   return {
