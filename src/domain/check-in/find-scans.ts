@@ -42,9 +42,9 @@ const isOfDoor = (table: string) => sql`${sql.raw(table)}.organization_id = ${pa
   and ${sql.raw(table)}.mode = ${parameter('mode')}::text::key_mode`
 
 // A code is unique only within its event: a ticket of the event at the door comes first, or one with the supplement
-// at the bar, then an active one, then that of the event nearest in time. The code of an expired ticket may have been reused. `offset 0`
-// keeps the planner from looking for the ticket again for each row that it joins.
-const chosen = sql`(
+// at the bar, then an active one, then that of the event nearest in time. The code of an expired ticket may have been reused. Chosen once,
+// where a join could look for each ticket of a batch once more for each row that it joins it with.
+const chosen = sql`(with chosen as materialized (
   select ${place} as place, case
     when ${ticketId} is not null then (
       select id from ${tickets} where id = ${ticketId} and ${isOfDoor('tickets')})
@@ -58,8 +58,8 @@ const chosen = sql`(
         abs(extract(epoch from shown.start_date - now())), scanned.id
       limit 1)
     end as id
-  from ${asked.rows} offset 0
-) as chosen`
+  from ${asked.rows}
+) select * from chosen) as chosen`
 
 const scannedColumns = {
   place: sql<number>`chosen.place`,
