@@ -1,12 +1,12 @@
 import type { FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
-import pLimit from 'p-limit'
 import type { Caller } from '../auth/caller.ts'
 import { invalidatedAt } from '../database/catalogue-invalidation.ts'
 import type { Database } from '../database/database.ts'
 import { type Answer, Representation } from '../http/representation.ts'
 import { logCaller } from '../http/request-log.ts'
 import { instruments } from '../shared/instruments.ts'
+import { createBulkhead } from '../shared/turns.ts'
 import { createCallerCache, viewKeyOf } from './caller-cache.ts'
 
 export type ResponseCache = ReturnType<typeof createResponseCache>
@@ -18,7 +18,7 @@ const maxBytes = 16 * 2 ** 20
 // Enough concurrent reads to hide some milliseconds of database latency, few enough to leave connections for
 // purchases. A page takes megabytes while it is built: without a limit, pages outlive the young generation
 // and cost a quarter more.
-const maxAtOnce = 6
+const limits = { maxAtOnce: 8, maxOfOwner: 6, maxWaiting: Number.POSITIVE_INFINITY }
 // Bytes of an entry besides its body, so that many small entries count too.
 const overhead = 1024
 
@@ -38,7 +38,8 @@ export function createResponseCache(db: Database, ms: number) {
   })
   const keyOf = (view: string, request: string) => `${view}\n${request}`
   const callers = createCallerCache(db, ms)
-  const limit = pLimit(maxAtOnce)
+  // Callers with the same view are one owner.
+  const inTurn = createBulkhead(limits)
   let emptiedAt = invalidatedAt(db)
 
   // Clearing `running` also keeps reads that began before the invalidation from being stored when they end.
@@ -49,8 +50,8 @@ export function createResponseCache(db: Database, ms: number) {
     entries.clear()
   }
 
-  function start(key: string, began: number, run: Run): Promise<Representation> {
-    const outcome = limit(run).then((answer) => {
+  function start(view: string, key: string, began: number, run: Run): Promise<Representation> {
+    const outcome = inTurn(view, run).then((answer) => {
       const representation = new Representation(answer, () => {
         if (entries.peek(key) !== representation) return
         // Deleted first, because the LRU measures the size of a value only when it is new.
@@ -68,7 +69,7 @@ export function createResponseCache(db: Database, ms: number) {
     })
   }
 
-  const readUncached = async (run: Run) => new Representation(await limit(run))
+  const readUncached = async (view: string, run: Run) => new Representation(await inTurn(view, run))
 
   return {
     /** Returns the cached response to a request without any SQL, and logs its caller; `name` makes what `read` is given
@@ -91,9 +92,10 @@ export function createResponseCache(db: Database, ms: number) {
      *  still running or began within the maximum age; otherwise calls `run`. A response that is not shareable
      *  goes to its own request only. */
     async read(caller: Caller, request: string, run: Run): Promise<Representation> {
-      if (ms === 0) return readUncached(run)
+      const view = viewKeyOf(caller)
+      if (ms === 0) return readUncached(view, run)
       dropStaleEntries()
-      const key = keyOf(viewKeyOf(caller), request)
+      const key = keyOf(view, request)
       const found = entries.get(key)
       if (found) {
         countHit()
@@ -103,12 +105,12 @@ export function createResponseCache(db: Database, ms: number) {
       const other = running.get(key)
       if (!other || now - other.began >= ms) {
         countMiss()
-        return start(key, now, run)
+        return start(view, key, now, run)
       }
       const joined = await other.outcome.catch(() => null)
       if (!joined?.answer.isShareable) {
         countMiss()
-        return readUncached(run)
+        return readUncached(view, run)
       }
       countHit()
       return joined

@@ -1,15 +1,15 @@
-import { type Database, isOutage, perDatabase } from '../database/database.ts'
+import { type Database, isOutage, ownedBy, perDatabase } from '../database/database.ts'
 import { busy } from '../shared/errors.ts'
 import { isFast } from '../shared/fast.ts'
 import { instruments, type Origin } from '../shared/instruments.ts'
-import { createBulkhead } from './bulkhead.ts'
+import { createBulkhead, everybody, takeTurn } from '../shared/turns.ts'
 
 type BatchLimits = {
   /** Jobs per run. */
   maxTogether: number
   /** Concurrent runs that mix keys; 0 if every run has a single key. */
   maxMixed: number
-  /** Concurrent runs of a single key, which may wait for row locks. */
+  /** Concurrent runs of a single key, which may wait for row locks. One owner has half of them. */
   maxAlone: number
   /** Concurrent runs of the same key: one writes while another, a full one, waits for its row locks. Also concurrent
    *  mixed runs of the same family. */
@@ -26,7 +26,9 @@ type BatchRuns<Job, Outcome> = {
   name: string
   /** Runs jobs of any keys of a family without waiting for row locks. Required unless `maxMixed` is 0. */
   mixed?(jobs: Job[]): Promise<(Outcome | typeof deferred)[]>
-  /** Returns the family of a job's key; all keys are of one if it is absent. */
+  /** Returns the owner of a job's key. Owners take turns, however many keys each has. */
+  ownerOf(job: Job): string
+  /** Returns the family of a job's key, which is of one owner; all keys of an owner are of one if it is absent. */
   familyOf?(job: Job): string
   /** Runs jobs of one key. */
   alone(jobs: Job[]): Promise<Outcome[]>
@@ -44,17 +46,19 @@ type WaitingJob<Job, Outcome> = {
   /** Span of the request that waits; undefined without traces. */
   origin: Origin | undefined
 }
+type Owner<Job, Outcome> = { name: string; lines: Map<string, Line<Job, Outcome>>; alone: number }
 /** Jobs of one key. `isAlone` is set once a mixed run defers one of them, until none is waiting. */
 type Line<Job, Outcome> = {
   key: string
-  family: string | undefined
+  owner: Owner<Job, Outcome>
+  family: string
   waiting: WaitingJob<Job, Outcome>[]
   running: number
   isAlone: boolean
 }
 
 /** Batches jobs by key: jobs that arrive while others run wait for that run and then run together, first come,
- *  first served. Unlike a coalesced read, a job may be refused, deferred or fail by itself. Knows nothing about the jobs.
+ *  first served; owners take turns. Unlike a coalesced read, a job may be refused, deferred or fail by itself. Knows nothing about the jobs.
  *
  *      arrives ──► waits in the line of its key ──► mixed run, with idle keys ──► done
  *          │                    │    of its family       │ deferred
@@ -70,9 +74,9 @@ export function batchByKey<Job, Outcome>(
   { maxTogether, maxMixed, maxAlone, maxOfKey, maxWaiting }: BatchLimits,
 ): (key: string, job: Job) => Promise<Outcome> {
   type Group = WaitingJob<Job, Outcome>[]
-  const lines = new Map<string, Line<Job, Outcome>>()
+  const owners = new Map<string, Owner<Job, Outcome>>()
   const running = { mixed: 0, alone: 0 }
-  const familiesRunning: Line<Job, Outcome>['family'][] = []
+  const familiesRunning: string[] = []
   let isScheduled = false
 
   // In a span that is linked to the requests of all jobs, if traces are on.
@@ -105,7 +109,7 @@ export function batchByKey<Job, Outcome>(
 
   async function runMixed(group: Group): Promise<void> {
     const unfinished: Group = []
-    const family = group[0]?.line.family
+    const family = group[0]?.line.family ?? ''
     familiesRunning.push(family)
     try {
       const outcomes = (await traced(group, async () => runs.mixed?.(group.map(({ job }) => job)))) ?? []
@@ -132,9 +136,9 @@ export function batchByKey<Job, Outcome>(
     return line.waiting.splice(0, max)
   }
 
-  function takeMixed(): Group {
+  function takeMixed({ lines }: Owner<Job, Outcome>): Group | null {
     const group: Group = []
-    const mayRun = (family: string | undefined) =>
+    const mayRun = (family: string) =>
       group[0]
         ? group[0].line.family === family
         : familiesRunning.filter((other) => other === family).length < maxOfKey
@@ -143,26 +147,29 @@ export function batchByKey<Job, Outcome>(
       if (line.running === 0 && !line.isAlone && mayRun(line.family))
         group.push(...takeFrom(line, maxTogether - group.length))
     }
-    return group
+    return group.length > 0 ? group : null
   }
 
-  function takeAlone(): Group {
-    for (const line of lines.values()) {
+  function takeAlone(owner: Owner<Job, Outcome>): Group | null {
+    if (owner.name !== everybody && owner.alone >= Math.ceil(maxAlone / 2)) return null
+    for (const line of owner.lines.values()) {
       // A second run of a key only waits for the row locks of the first, so it starts only when full.
       const minJobs = line.running > 0 ? maxTogether : 1
       const isSeparate = maxMixed === 0 || line.isAlone || line.running > 0
       if (isSeparate && line.running < maxOfKey && line.waiting.length >= minJobs)
         return takeFrom(line, maxTogether)
     }
-    return []
+    return null
   }
 
   function finish(group: Group): void {
     for (const line of new Set(group.map(({ line }) => line))) {
+      const { key, owner } = line
       line.running--
-      lines.delete(line.key)
+      owner.lines.delete(key)
       // If jobs still wait in the line, it moves behind those that have not run yet.
-      if (line.waiting.length > 0 || line.running > 0) lines.set(line.key, line)
+      if (line.waiting.length > 0 || line.running > 0) owner.lines.set(key, line)
+      else if (owner.lines.size === 0) owners.delete(owner.name)
     }
     schedule()
   }
@@ -170,17 +177,20 @@ export function batchByKey<Job, Outcome>(
   function startUpTo(
     max: number,
     kind: keyof typeof running,
-    take: () => Group,
+    take: (owner: Owner<Job, Outcome>) => Group | null,
     run: (group: Group) => Promise<void>,
   ): void {
     while (running[kind] < max) {
-      const group = take()
-      if (group.length === 0) return
+      const group = takeTurn(owners, take)
+      const owner = group?.[0]?.line.owner
+      if (!group || !owner) return
       running[kind]++
+      if (kind === 'alone') owner.alone++
       instruments.observer?.onWaiting(runs.name, -group.length)
       instruments.observer?.onBatch(runs.name, group.length)
       void run(group).finally(() => {
         running[kind]--
+        if (kind === 'alone') owner.alone--
         finish(group)
       })
     }
@@ -201,9 +211,12 @@ export function batchByKey<Job, Outcome>(
 
   return (key, job) =>
     new Promise((resolve, reject) => {
-      const family = runs.familyOf?.(job)
-      const line = lines.get(key) ?? { key, family, waiting: [], running: 0, isAlone: false }
-      lines.set(key, line)
+      const name = runs.ownerOf(job)
+      const owner = owners.get(name) ?? { name, lines: new Map(), alone: 0 }
+      const family = runs.familyOf?.(job) ?? name
+      const line = owner.lines.get(key) ?? { key, owner, family, waiting: [], running: 0, isAlone: false }
+      owners.set(name, owner)
+      owner.lines.set(key, line)
       if (line.waiting.length >= maxWaiting) throw runs.busy()
       line.waiting.push({ job, line, resolve, reject, origin: instruments.tracer?.origin() })
       instruments.observer?.onWaiting(runs.name, 1)
@@ -214,6 +227,8 @@ export function batchByKey<Job, Outcome>(
 type JoinedWrites<Job, Outcome> = Pick<BatchLimits, 'maxAlone' | 'maxOfKey' | 'maxWaiting'> & {
   /** Words for whoever is refused because too many wait. */
   words: string
+  /** Organization in its mode, or caller, whose turns a job takes. */
+  ownerOf(job: Job): string
   /** Optimisation without which each is written alone. */
   ifFast?: Parameters<typeof isFast>[0]
   /** Joins those of all keys of a family, in up to two runs at once. Each key of a run that is deferred goes on by itself. */
@@ -229,25 +244,32 @@ type JoinedWrites<Job, Outcome> = Pick<BatchLimits, 'maxAlone' | 'maxOfKey' | 'm
 export function writesByKey<Job, Outcome>(
   name: string,
   write: (db: Database, jobs: Job[], onLocked: 'wait' | 'skip') => Promise<(Outcome | typeof deferred)[]>,
-  { words, ifFast, mixed, ...limits }: JoinedWrites<Job, Outcome>,
+  { words, ownerOf, ifFast, mixed, ...limits }: JoinedWrites<Job, Outcome>,
 ): (db: Database, key: string, job: Job) => Promise<Outcome> {
+  // Those of a run are of one owner.
+  const ofOwner = (db: Database, [job]: Job[]) => (job === undefined ? db : ownedBy(db, ownerOf(job)))
   const queueOf = perDatabase((db) =>
     batchByKey<Job, Outcome | typeof deferred>(
       {
         name,
-        ...(mixed && { familyOf: mixed.familyOf, mixed: (jobs) => mixed.write(db, jobs) }),
-        alone: (jobs) => write(db, jobs, 'skip'),
+        ownerOf,
+        ...(mixed && {
+          familyOf: mixed.familyOf,
+          mixed: (jobs) => mixed.write(ofOwner(db, jobs), jobs),
+        }),
+        alone: (jobs) => write(ofOwner(db, jobs), jobs, 'skip'),
         concernsAll: isOutage,
         busy: () => busy(words),
       },
       { maxTogether: 64, maxMixed: mixed ? 2 : 0, ...limits },
     ),
   )
-  const aloneOf = perDatabase(() => createBulkhead({ maxAtOnce: 1, maxWaiting: limits.maxWaiting }))
+  const { maxWaiting } = limits
+  const aloneOf = perDatabase(() => createBulkhead({ maxAtOnce: 2, maxOfOwner: 1, maxWaiting, words }))
   return async (db, key, job) => {
     const outcome = !ifFast || isFast(ifFast) ? await queueOf(db)(key, job) : deferred
     if (outcome !== deferred) return outcome
-    const [exact] = await aloneOf(db)(() => write(db, [job], 'wait'))
+    const [exact] = await aloneOf(db)(ownerOf(job), () => write(ofOwner(db, [job]), [job], 'wait'))
     if (exact === undefined || exact === deferred) throw new Error(`${name}: deferred although written alone`)
     return exact
   }

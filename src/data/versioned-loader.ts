@@ -1,7 +1,7 @@
 // Slow form: new Loader(read)
 
 import { LRUCache } from 'lru-cache'
-import type { Database } from '../database/database.ts'
+import { type Database, wholeOf } from '../database/database.ts'
 import { isFast } from '../shared/fast.ts'
 import { instruments } from '../shared/instruments.ts'
 import { Loader } from './loader.ts'
@@ -76,8 +76,8 @@ export function versionedLoaders<Value extends Versioned>(
     const maxSize = maxSizeOf(rememberedEvents)
     if (maxSize === 0 || !isFast('versioned-loader')) return null
     const cache: Cache<Value> =
-      caches.get(db) ?? new LRUCache({ maxSize, sizeCalculation: sizeOf, ttl: ttlMs })
-    caches.set(db, cache)
+      caches.get(wholeOf(db)) ?? new LRUCache({ maxSize, sizeCalculation: sizeOf, ttl: ttlMs })
+    caches.set(wholeOf(db), cache)
     return cache
   }
   return (source: Source & { revisions: Revisions }, read: Read<Value>) =>

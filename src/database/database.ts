@@ -2,8 +2,10 @@ import { fileURLToPath } from 'node:url'
 import { type SQL, sql } from 'drizzle-orm'
 import { readMigrationFiles } from 'drizzle-orm/migrator'
 import type { PgDatabase, PgQueryResultHKT } from 'drizzle-orm/pg-core'
+import { LRUCache } from 'lru-cache'
 import { errorCode } from '../shared/errors.ts'
 import { perOwner } from '../shared/make-once.ts'
+import { everybody } from '../shared/turns.ts'
 import { isConnectionFailure, type Unready, unreadyBecause } from './pool/failures.ts'
 import type { PoolUsage } from './pool/pool.ts'
 
@@ -67,10 +69,49 @@ export type DatabaseOptions = {
   statementTimeoutMs?: number
 }
 
-/** Creates one value per database, as `perOwner` does. Several services in one process therefore share
+// Handles of a database that take the turns of an owner.
+type Handle = Database & { owner: string; whole: Database }
+const isHandle = (db: Connection): db is Handle => 'whole' in db
+
+/** Returns the database itself, whoever's turns are taken on it. */
+export const wholeOf = <Whole extends Connection>(db: Whole): Whole | Database =>
+  isHandle(db) ? db.whole : db
+
+// Owners whose handles are kept; others get new ones.
+const maxHandles = 10_000
+
+// Databases on which owners take turns, and the clients through which they do.
+const clientsOf = new WeakMap<Database, (owner: string) => object>()
+const handlesOf = perOwner((_: Database) => new LRUCache<string, Handle>({ max: maxHandles }))
+
+/** Lets owners take turns on a database, each through a client of its own. */
+export const takeTurns = (db: Database, clientOf: (owner: string) => object): void =>
+  void clientsOf.set(db, clientOf)
+
+/** Returns the owner whose turns are taken: see `ownedBy`. */
+export const ownerOf = (db: Database): string => (isHandle(db) ? db.owner : everybody)
+
+/** Returns the same database for an owner, whose statements and transactions take its turns: an organization in a mode,
+ *  which every run of a queue works for, or a caller. */
+export function ownedBy(db: Database, owner: string): Database {
+  const whole = wholeOf(db)
+  const handles = handlesOf(whole)
+  const known = handles.get(owner)
+  if (known) return known
+  const client = clientsOf.get(whole)?.(owner)
+  const session = client ? Object.assign(Object.create(whole._.session), { client }) : whole._.session
+  const own = { owner, whole, session, _: { ...whole._, session } }
+  const handle: Handle = Object.assign(Object.create(whole), own)
+  handles.set(owner, handle)
+  return handle
+}
+
+/** Creates one value per database, as `perOwner` does, for whatever owner. Several services in one process therefore share
  *  nothing. */
-export const perDatabase = <Value>(create: (db: Database) => Value): ((db: Database) => Value) =>
-  perOwner(create)
+export function perDatabase<Value>(create: (db: Database) => Value): (db: Database) => Value {
+  const made = perOwner(create)
+  return (db) => made(wholeOf(db))
+}
 
 const distributed = new WeakSet<Connection>()
 
@@ -79,7 +120,7 @@ export const markDistributed = (db: Connection): void => void distributed.add(db
 
 /** Reports whether a database is spread over several servers. Statements about one organization are the same
  *  then; those about several read each by itself, or ask every server. */
-export const isDistributed = (db: Connection): boolean => distributed.has(db)
+export const isDistributed = (db: Connection): boolean => distributed.has(wholeOf(db))
 
 /** Returns the rows of a driver's result: postgres.js returns the rows, PGlite an object that holds them. */
 export const resultRows = <Row>(result: unknown): Row[] =>

@@ -7,7 +7,8 @@ import { NodeFS } from '@electric-sql/pglite/nodefs'
 import { drizzle } from 'drizzle-orm/pglite'
 import { errorCode } from '../shared/errors.ts'
 import { makeOwnFolder } from '../shared/files.ts'
-import { type DatabaseOptions, logger, type OpenDatabase, readiness } from './database.ts'
+import { createBulkhead } from '../shared/turns.ts'
+import { type DatabaseOptions, logger, type OpenDatabase, readiness, takeTurns } from './database.ts'
 import { type FolderLock, lockFolder } from './lock-folder.ts'
 import { migrate, type RunStatement } from './migrate.ts'
 import { unusable } from './pool/failures.ts'
@@ -99,8 +100,15 @@ export async function openEmbedded(folder: string, options: DatabaseOptions): Pr
   try {
     const client = await openIn(folder)
     requireHeldBeforeEach(client, lock)
+    // It does one thing at a time, first come, first served.
+    const inTurn = createBulkhead({ maxAtOnce: 1, maxOfOwner: 1, maxWaiting: Number.POSITIVE_INFINITY })
     const run: RunStatement = async (statement) => (await client.exec(statement)).at(-1)?.rows ?? []
     const db = drizzle(client, { logger: logger(options) })
+    takeTurns(db, (owner) => ({
+      query: (...asked: Parameters<PGlite['query']>) => inTurn(owner, () => client.query(...asked)),
+      transaction: (...asked: Parameters<PGlite['transaction']>) =>
+        inTurn(owner, () => client.transaction(...asked)),
+    }))
     return {
       db,
       distribute: async () => {

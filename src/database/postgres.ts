@@ -6,12 +6,19 @@ import postgres from 'postgres'
 import type { Config } from '../config/config.ts'
 import { type DatabaseTls, hostsOf } from '../config/database.ts'
 import { announcementsOf } from './announcements.ts'
-import { type DatabaseOptions, logger, markDistributed, type OpenDatabase, readiness } from './database.ts'
+import {
+  type DatabaseOptions,
+  logger,
+  markDistributed,
+  type OpenDatabase,
+  readiness,
+  takeTurns,
+} from './database.ts'
 import { distribute } from './distribute.ts'
 import { migrate, type RunStatement } from './migrate.ts'
 import { migratePostgres } from './migrate-postgres.ts'
 import { noLink, openNotifyLink } from './notify-link.ts'
-import { driverOver } from './pool/drizzle-driver.ts'
+import { clientOver, driverOver } from './pool/drizzle-driver.ts'
 import { hostFinder } from './pool/find-host.ts'
 import { openPool } from './pool/pool.ts'
 
@@ -152,6 +159,7 @@ export function openPostgres(
     timeoutMs: statementTimeoutMs + roundTripMs,
   })
   const db = drizzle(driverOver(settings, pool), { logger: logger(options) })
+  takeTurns(db, (owner) => clientOver(pool, owner))
   // A connection of their own, so that readiness checks never wait behind other statements.
   const single = { max: 1, maxReserved: 1, maxPipeline: 1, timeoutMs: readinessTimeoutMs }
   const readinessPool = openPool({ settings, findHost, ...single })

@@ -1,7 +1,15 @@
 import { sql } from 'drizzle-orm'
+import { createBulkhead, type TurnLimits } from '../shared/turns.ts'
 import { announce, type Topic } from './announcements.ts'
 import { invalidateCatalogue } from './catalogue-invalidation.ts'
-import { type Connection, type Database, isDistributed, markDistributed } from './database.ts'
+import {
+  type Connection,
+  type Database,
+  isDistributed,
+  markDistributed,
+  ownerOf,
+  perDatabase,
+} from './database.ts'
 
 /** Work to be done once each of these transactions is committed. */
 const afterCommit = new WeakMap<Connection, ((db: Database) => void)[]>()
@@ -34,6 +42,24 @@ export async function transaction<Result>(db: Database, work: (tx: Connection) =
   })
   for (const callback of callbacks) callback(db)
   return result
+}
+
+const lineOfRow = perDatabase(() =>
+  createBulkhead({ maxAtOnce: Number.POSITIVE_INFINITY, maxOfOwner: 1, maxWaiting: 500 }),
+)
+
+/** Runs work that begins by locking a row, alone of all that its owner does to that row in this process: what would wait
+ *  for the lock waits here, and takes no connection. `row` is the row's identifier, or what the caller names it by. Refuses:
+ *  BUSY if too much waits for the same row. */
+export const aloneOnRow = <Result>(db: Database, row: string, work: () => Promise<Result>): Promise<Result> =>
+  lineOfRow(db)(`${ownerOf(db)} ${row}`, work)
+
+/** Creates transactions of one kind, which run through a bulkhead of each database: a rush of this kind leaves
+ *  connections to the others, of the same owner as well. */
+export function boundedTransactions(limits: TurnLimits) {
+  const inTurn = perDatabase(() => createBulkhead(limits))
+  return <Result>(db: Database, work: (tx: Connection) => Promise<Result>): Promise<Result> =>
+    inTurn(db)(ownerOf(db), () => transaction(db, work))
 }
 
 /** Awaits reads and writes of one transaction that need no results of each other, so that their statements go to the

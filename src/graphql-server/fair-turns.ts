@@ -1,4 +1,5 @@
 import { setImmediate, setTimeout } from 'node:timers/promises'
+import { Turns } from '../shared/turns.ts'
 
 // Time after which requests have their turn, and the pause that follows in proportion to it: this work takes a sixth
 // of the process at most, as the rounds of `live/fan-out.ts` do.
@@ -11,19 +12,22 @@ const longestSliceMs = 100
 /** Work of which there may be any amount, such as documents of strangers. It has a share of the processor's time, as work
  *  in a bulkhead has of connections, and its owners take turns: one with a thousand pieces keeps no other waiting for all. */
 export class FairTurns {
-  readonly #waiting = new Map<string, (() => void)[]>()
+  readonly #turns = new Turns<() => void>({
+    maxAtOnce: 1,
+    maxOfOwner: 1,
+    maxWaiting: Number.POSITIVE_INFINITY,
+  })
   #isRunning = false
 
   /** Number of pieces that wait. */
-  size = 0
+  get size(): number {
+    return this.#turns.size
+  }
 
   /** Runs a piece of work at its owner's turn. */
   async run<Result>(owner: string, work: () => Result): Promise<Awaited<Result>> {
     await new Promise<void>((resolve) => {
-      this.size++
-      const others = this.#waiting.get(owner)
-      if (others) others.push(resolve)
-      else this.#waiting.set(owner, [resolve])
+      this.#turns.wait(owner, resolve)
       if (!this.#isRunning) void this.#takeTurns()
     })
     return await work()
@@ -32,17 +36,14 @@ export class FairTurns {
   async #takeTurns(): Promise<void> {
     this.#isRunning = true
     let start = performance.now()
-    // An owner that is set again is visited again, behind the others.
-    for (const [owner, pieces] of this.#waiting) {
-      this.#waiting.delete(owner)
-      const [begin, ...others] = pieces
-      if (others.length > 0) this.#waiting.set(owner, others)
-      this.size--
-      begin?.()
+    const next = () => this.#turns.next(() => true)
+    for (let turn = next(); turn; turn = next()) {
+      turn.piece()
+      this.#turns.end(turn.name)
       // Whatever else the process does meanwhile counts too: a process that is busy does less of this.
       await setImmediate()
       const busyMs = performance.now() - start
-      if (busyMs < sliceMs && this.#waiting.size > 0) continue
+      if (busyMs < sliceMs && this.size > 0) continue
       await setTimeout(Math.min(busyMs, longestSliceMs) * pausesPerSlice, undefined, { ref: false })
       start = performance.now()
     }

@@ -65,7 +65,8 @@ const isRepeated = repetitions(1_000)
  *  client gets the request id, which the log line contains too. Failures of connections to the database are logged
  *  once a second. */
 export function toRefusal(error: unknown, requestId: string, log: Log): Refusal {
-  if (error instanceof Refusal) return error
+  // A statement that is refused reports it as the cause of its own error.
+  for (const cause of causesOf(error)) if (cause instanceof Refusal) return cause
   if (!isConnectionFailure(error) || !isRepeated(error, 'request')) logFailure(log, error, 'request failed')
   return isUnavailable(error)
     ? busy()

@@ -4,10 +4,11 @@ import { type Authenticated, type Caller, unauthenticated } from '../auth/caller
 import type { Credentials } from '../auth/credentials.ts'
 import type { ResponseCache } from '../cache/response-cache.ts'
 import type { Config } from '../config/config.ts'
+import { nameInMode } from '../data/idempotency.ts'
 import type { Loader } from '../data/loader.ts'
 import type { Reach } from '../data/query.ts'
 import { wasJustInvalidated } from '../database/catalogue-invalidation.ts'
-import type { Database } from '../database/database.ts'
+import { type Database, ownedBy } from '../database/database.ts'
 import type { PaymentProvider } from '../domain/payment/provider.ts'
 import { refusal } from '../shared/errors.ts'
 import type { Mode } from '../shared/mode.ts'
@@ -37,7 +38,7 @@ export type Services = Pick<
 
 export type Context = {
   services: Services
-  /** Primary database, for everything but the catalogue. */
+  /** Primary database, for everything but the catalogue; its statements and transactions take turns with other callers'. */
   db: Database
   /** Null without credentials: such a client sees nothing but the schema. */
   caller: Caller | null
@@ -67,11 +68,22 @@ export const reachOf = (caller: Caller | null): Reach => ({
   mode: modeOf(caller),
 })
 
+// Whoever sends a request, and takes turns with the others: an organization in a mode, as in all queues; a channel in a
+// mode; and a person on a channel's pages.
+function ownerNameOf(caller: Caller, address: string): string {
+  const [organizationId = ''] = caller.organizationIds
+  if (caller.kind === 'integration') return nameInMode(caller, organizationId)
+  return nameInMode(
+    caller,
+    caller.kind === 'publishable' ? `${caller.channelId} ${address}` : caller.channelId,
+  )
+}
+
 /** Creates the context for an authenticated caller; for null, that of a client without credentials. */
 export function contextOf(services: Services, authenticated: Authenticated | null, address = ''): Context {
-  const { db } = services
   const { caller, now } = authenticated ?? { caller: null, now: new Date() }
-  const loaders = new Loaders(services, db, reachOf(caller))
+  const db = caller ? ownedBy(services.db, ownerNameOf(caller, address)) : services.db
+  const loaders = new Loaders({ db, rememberedEvents: services.rememberedEvents }, db, reachOf(caller))
   return { services, db, caller, address, mode: modeOf(caller), now, catalogue: db, loaders, refusals: [] }
 }
 
@@ -90,7 +102,11 @@ export async function createContext(services: Services, credentials: Credentials
 export function catalogueContext({ services, caller, ...ctx }: Context): Context {
   const { db, replica } = services
   const catalogue = wasJustInvalidated(db) ? db : replica()
-  const loaders = new Loaders(services, catalogue, reachOf(caller))
+  const loaders = new Loaders(
+    { db: ctx.db, rememberedEvents: services.rememberedEvents },
+    catalogue,
+    reachOf(caller),
+  )
   return { ...ctx, services, caller, catalogue, loaders, refusals: [] }
 }
 

@@ -1,7 +1,6 @@
 import rateLimits from '@fastify/rate-limit'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
-import pLimit from 'p-limit'
 import { isListedValid, isRememberedValid } from '../auth/credentials.ts'
 import type { Config } from '../config/config.ts'
 import type { Database } from '../database/database.ts'
@@ -9,6 +8,7 @@ import { clientAddress } from '../http/connection-limits.ts'
 import { createLimitCounters } from '../http/limit-counters.ts'
 import { type Refusal, refusal } from '../shared/errors.ts'
 import { requestLimits } from '../shared/request-limits.ts'
+import { createBulkhead } from '../shared/turns.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -34,7 +34,7 @@ const windowMs = 1000
 const refusalMs = 200
 const noLimit = Number.MAX_SAFE_INTEGER
 // Bounds the cost of many guesses at once: the failures of the first ones stop the others.
-const maxLookups = 8
+const lookups = { maxAtOnce: 8, maxOfOwner: 4, maxWaiting: Number.POSITIVE_INFINITY }
 const maxTokens = 20_000
 // Cost that counts as a request: as many requests a second as a publishable key has by default are one operation of the
 // highest cost.
@@ -70,7 +70,7 @@ export function createRateLimits(db: Database, { rateLimit, publishableRateLimit
   const perPublishable = publishableRateLimit ?? noLimit
   const counters = createLimitCounters(windowMs)
   const knownTokens = new LRUCache<string, true>({ max: maxTokens })
-  const limitLookups = pLimit(maxLookups)
+  const limitLookups = createBulkhead(lookups)
   const isLimited = perSecond !== noLimit
   const isUsedUp = (key: string) => counters.read(key).count >= perSecond
 
@@ -165,7 +165,7 @@ export function createRateLimits(db: Database, { rateLimit, publishableRateLimit
       const key = request.limitKey
       // A malformed token counts as a request of its address, and costs no SQL.
       if (!key.startsWith(tokenPrefix) || knownTokens.has(key)) return find()
-      return limitLookups(async () => {
+      return limitLookups(clientAddress(request), async () => {
         if (isUsedUp(failuresKey(request))) throw tooManyFailures()
         const found = await find()
         if (found === null) counters.add(failuresKey(request))

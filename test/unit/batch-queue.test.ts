@@ -31,7 +31,7 @@ function controlled(more: Partial<typeof limits> = {}, familyOf?: (job: Job) => 
     {
       name: 'jobs',
       mixed: start('mixed'),
-      ...(familyOf && { familyOf }),
+      ownerOf: (job) => familyOf?.(job) ?? '',
       alone: async (jobs) => (await start('alone')(jobs)).map(String),
       concernsAll: ({ message }: Error) => message === 'down',
       busy: () => new Error('busy'),

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import postgres from 'postgres'
 import { inSpan, instruments } from '../../shared/instruments.ts'
+import { everybody } from '../../shared/turns.ts'
 import type { Pool } from './pool.ts'
 import type { Run, Statement } from './pool-connection.ts'
 
@@ -59,14 +60,17 @@ const unsafeOver =
     return Object.assign(answer, { values })
   }
 
-/** Creates a driver for Drizzle that runs its statements and transactions on our pool: the part that Drizzle uses. No
- *  transaction is nested. The driver's own pool stays unused, and opens no connection. */
-export function driverOver(settings: object, pool: Pool) {
-  return Object.assign(postgres(settings), {
-    unsafe: unsafeOver(pool.execute),
-    begin: <Result>(run: (transaction: object) => Promise<Result>) =>
-      inSpan('transaction', { 'db.system.name': 'postgresql' }, () =>
-        pool.begin((execute) => run({ unsafe: unsafeOver(execute) })),
-      ),
-  })
-}
+/** Creates the part of a driver that Drizzle uses: runs the statements and transactions of an owner on our pool. No
+ *  transaction is nested. */
+export const clientOver = (pool: Pool, owner: string) => ({
+  unsafe: unsafeOver((...statement) => pool.execute(owner, ...statement)),
+  begin: <Result>(run: (transaction: object) => Promise<Result>) =>
+    inSpan('transaction', { 'db.system.name': 'postgresql' }, () =>
+      pool.begin(owner, (execute) => run({ unsafe: unsafeOver(execute) })),
+    ),
+})
+
+/** Creates a driver for Drizzle over our pool, for everybody. The driver's own pool stays unused, and opens no
+ *  connection. */
+export const driverOver = (settings: object, pool: Pool) =>
+  Object.assign(postgres(settings), clientOver(pool, everybody))

@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import type postgres from 'postgres'
 import { errorCode } from '../../shared/errors.ts'
+import { Turns } from '../../shared/turns.ts'
 import { connectionError, isReadOnly } from './failures.ts'
 import type { FindHost } from './find-host.ts'
 import { PoolConnection, type Run } from './pool-connection.ts'
@@ -40,6 +41,9 @@ async function runTransaction<Result>(execute: Run, run: (inside: Run) => Promis
 
 type QueueEntry = { since: number; start(connection: PoolConnection): void; reject(error: unknown): void }
 
+// Transactions of one owner that wait for a connection.
+const maxWaiting = 1_000
+
 const checkMs = 250
 const firstRetryMs = 50
 const maxRetryMs = 1_000
@@ -77,9 +81,12 @@ export type PoolUsage = ReturnType<Pool['usage']> & {
 export function openPool(options: PoolOptions) {
   const { max, maxReserved, maxPipeline, timeoutMs, findHost } = options
   const connections = new Set<PoolConnection>()
-  const waitingStatements: QueueEntry[] = []
-  const waitingTransactions: QueueEntry[] = []
-  let reserved = 0
+  // Half of what transactions may reserve, and as many statements at once: so an owner whose statements wait for locks, or
+  // are slow, leaves connections to the others.
+  const maxOfOwner = Math.ceil(maxReserved / 2)
+  const unbounded = Number.POSITIVE_INFINITY
+  const statements = new Turns<QueueEntry>({ maxAtOnce: unbounded, maxOfOwner, maxWaiting: unbounded })
+  const transactions = new Turns<QueueEntry>({ maxAtOnce: maxReserved, maxOfOwner, maxWaiting })
   /** Last error in connecting, and the time of the next attempt. */
   let down: { error: unknown; until: number; pauseMs: number } | null = null
   let isClosing = false
@@ -122,35 +129,28 @@ export function openPool(options: PoolOptions) {
   }
 
   function reserve(): PoolConnection | null {
-    const connection = reserved < maxReserved ? pick() : null
-    if (connection) {
-      connection.isReserved = true
-      reserved++
-    }
+    const connection = pick()
+    if (connection) connection.isReserved = true
     return connection
   }
 
-  function release(connection: PoolConnection): void {
-    reserved--
+  function release(connection: PoolConnection, owner: string): void {
+    transactions.end(owner)
     connection.isReserved = false
     if (connection.isRetiring) connection.retire()
     dispatch()
   }
 
-  function serve(waiting: QueueEntry[], take: () => PoolConnection | null): void {
-    while (waiting.length > 0) {
-      const connection = take()
-      if (!connection) return
-      waiting.shift()?.start(connection)
-    }
+  function serve(waiting: Turns<QueueEntry>, take: () => PoolConnection | null): void {
+    for (let next = waiting.next(take); next; next = waiting.next(take)) next.piece.start(next.got)
   }
 
   function dispatch(): void {
-    serve(waitingTransactions, reserve)
-    serve(waitingStatements, pick)
+    serve(transactions, reserve)
+    serve(statements, pick)
     // Fails fast while the database is known to be unreachable.
     if (down && connections.size === 0) refuse(() => true, outOfReach)
-    if (isClosing && reserved === 0 && [...connections].every(({ load }) => load === 0)) onIdle()
+    if (isClosing && transactions.atWork === 0 && [...connections].every(({ load }) => load === 0)) onIdle()
   }
 
   // A new error for each statement: the driver adds parameters to the errors that it throws. Its cause shows
@@ -161,28 +161,38 @@ export function openPool(options: PoolOptions) {
   }
 
   function refuse(isRefused: (waiting: QueueEntry) => boolean, error: () => unknown): void {
-    for (const waiting of [waitingStatements, waitingTransactions])
-      while (waiting[0] && isRefused(waiting[0])) waiting.shift()?.reject(error())
+    for (const waiting of [statements, transactions])
+      for (const { reject } of waiting.giveUp(isRefused)) reject(error())
   }
 
-  const execute: Run = (statement, isRaw) => {
+  /** Runs a statement at its owner's turn. */
+  const execute = (owner: string, ...[statement, isRaw]: Parameters<Run>): Promise<unknown> => {
     if (isClosing) return Promise.reject(ended())
     return new Promise((resolve, reject) => {
       const since = performance.now()
-      const start = (free: PoolConnection) => void free.execute(statement, isRaw, since).then(resolve, reject)
-      waitingStatements.push({ since, start, reject })
+      const end = () => {
+        statements.end(owner)
+        if (statements.size > 0) dispatch()
+      }
+      const start = (free: PoolConnection) => {
+        void free.execute(statement, isRaw, since).then(resolve, reject).then(end)
+      }
+      const free = statements.size === 0 ? statements.begin(owner, pick) : null
+      if (free) return start(free)
+      statements.wait(owner, { since, start, reject })
       dispatch()
     })
   }
 
-  /** Runs a transaction on a connection of its own. If any of its statements fails, the transaction fails. */
-  async function begin<Result>(run: (inside: Run) => Promise<Result>): Promise<Result> {
+  /** Runs a transaction on a connection of its own, at its owner's turn. If any of its statements fails, the transaction
+   *  fails. Refuses: BUSY if too many of its owner wait. */
+  async function begin<Result>(owner: string, run: (inside: Run) => Promise<Result>): Promise<Result> {
     if (isClosing) throw ended()
-    const connection = await new Promise<PoolConnection>((resolve, reject) => {
-      waitingTransactions.push({ since: performance.now(), start: resolve, reject })
+    const connection = await new Promise<PoolConnection>((start, reject) => {
+      transactions.wait(owner, { since: performance.now(), start, reject })
       dispatch()
     })
-    return runTransaction(connection.execute, run).finally(() => release(connection))
+    return runTransaction(connection.execute, run).finally(() => release(connection, owner))
   }
 
   /** Replaces connections as they become idle, except very recent ones. */
@@ -225,9 +235,9 @@ export function openPool(options: PoolOptions) {
       max,
       idle: open.filter(({ isReserved, load }) => !isReserved && load === 0).length,
       busy: open.filter(({ isReserved, load }) => !isReserved && load > 0).length,
-      reserved,
-      waitingStatements: waitingStatements.length,
-      waitingTransactions: waitingTransactions.length,
+      reserved: transactions.atWork,
+      waitingStatements: statements.size,
+      waitingTransactions: transactions.size,
     }
   }
 

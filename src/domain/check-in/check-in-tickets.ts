@@ -1,7 +1,7 @@
 import { writesByKey } from '../../data/batch-queue.ts'
-import { boundedTransactions } from '../../data/bulkhead.ts'
 import { nameInMode, retryOnDuplicate } from '../../data/idempotency.ts'
-import { type Connection, isDuplicate } from '../../database/database.ts'
+import { type Connection, isDuplicate, ownerOf } from '../../database/database.ts'
+import { boundedTransactions } from '../../database/transaction.ts'
 import { type Context, requireIntegration } from '../../request/context.ts'
 import { busy, type Problem, problem } from '../../shared/errors.ts'
 import { clockMarginMs, sha256 } from '../../shared/ids.ts'
@@ -15,7 +15,7 @@ import { type BookedScan, type NewCheckIn, openScanBook } from './scan-book.ts'
 type ScanOutcome = { checkIn: NewCheckIn; replayed: boolean } | { refused: Problem[] }
 
 // Many scanners work at the same time: a bound leaves the other connections to everybody else.
-const checkInTransaction = boundedTransactions({ maxAtOnce: 3, maxWaiting: 500 })
+const checkInTransaction = boundedTransactions({ maxAtOnce: 4, maxOfOwner: 2, maxWaiting: 500 })
 
 // Tolerance for inexact clocks of scanners, in milliseconds.
 const maxAhead = 5 * 60_000
@@ -103,7 +103,8 @@ async function decideOnce(asked: Asked[]): Promise<ScanOutcome[]> {
 
 // Single scans of an integration that arrive while others are written are then written together.
 const decideTogether = writesByKey<Asked, ScanOutcome>('check-ins', (_, asked) => decideOnce(asked), {
-  ...{ maxAlone: 3, maxOfKey: 2, maxWaiting: 500 },
+  ...{ maxAlone: 4, maxOfKey: 2, maxWaiting: 500 },
+  ownerOf: ({ ctx }) => ownerOf(ctx.db),
   words: 'Too many scans at once. Try again.',
 })
 

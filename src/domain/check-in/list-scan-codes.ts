@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { type SQL, sql } from 'drizzle-orm'
-import { createBulkhead } from '../../data/bulkhead.ts'
 import { query, textArrayParam } from '../../data/query.ts'
-import { perDatabase } from '../../database/database.ts'
+import { ownerOf, perDatabase } from '../../database/database.ts'
 import { type Context, loadNamed, requireIntegration } from '../../request/context.ts'
 import { Refusal, refusal } from '../../shared/errors.ts'
+import { createBulkhead } from '../../shared/turns.ts'
 import { toDigest } from '../change/cursor.ts'
 import { listChanges, readFeedHead } from '../change/list-changes.ts'
 import { maxChanges } from '../change/read-feed.ts'
@@ -49,7 +49,7 @@ const parameter = sql.placeholder
 export const maxScanListPage = 5_000
 
 // A page of 5,000 tickets is a megabyte. Few at once leave memory and connections to everybody else.
-const pageBulkhead = perDatabase(() => createBulkhead({ maxAtOnce: 2, maxWaiting: 200 }))
+const pageBulkhead = perDatabase(() => createBulkhead({ maxAtOnce: 2, maxOfOwner: 1, maxWaiting: 200 }))
 
 // PostgreSQL hashes the codes, so that they never leave it.
 const entry = sql`json_build_object(
@@ -163,7 +163,7 @@ export async function listScanCodes(
     return { entries, position: { feed, lastTicketId: more ? last : null }, hasMore: more }
   }
 
-  const { position: next, ...page } = await pageBulkhead(ctx.db)(read)
+  const { position: next, ...page } = await pageBulkhead(ctx.db)(ownerOf(ctx.db), read)
   const opensAt = doorsOpenAt(event.startDate, ctx.services.admissionHours)
   const cursor = [digestOf(salt, next), next.feed, next.lastTicketId ?? ''].join(separator)
   return { event, opensAt, salt, ...page, cursor }

@@ -1,7 +1,7 @@
 import { and, eq } from 'drizzle-orm'
-import { boundedTransactions } from '../../data/bulkhead.ts'
 import { checkReplay, nameInMode, retryOnDuplicate } from '../../data/idempotency.ts'
 import type { Connection } from '../../database/database.ts'
+import { aloneOnRow, boundedTransactions } from '../../database/transaction.ts'
 import { type Context, requireIntegration } from '../../request/context.ts'
 import { sha256 } from '../../shared/ids.ts'
 import { ticketChange } from '../ticket/body.ts'
@@ -13,7 +13,7 @@ import { findScans } from './find-scans.ts'
 import { type Redemption, redemptions } from './table.ts'
 
 // Many bars work at the same time: a bound leaves the other connections to everybody else.
-const redemptionTransaction = boundedTransactions({ maxAtOnce: 2, maxWaiting: 500 })
+const redemptionTransaction = boundedTransactions({ maxAtOnce: 4, maxOfOwner: 2, maxWaiting: 500 })
 
 type Decided = Pick<Redemption, 'result' | 'redeemed' | 'left'>
 
@@ -81,5 +81,6 @@ export async function redeemSupplement(input: RedeemInput, ctx: Context) {
       if (!redemption) throw new Error('the insert returned no redemption')
       return { ...redemption, replayed: false }
     })
-  return retryOnDuplicate(redeem).finally(() => ctx.loaders.clear())
+  const row = `redeem ${organizationId} ${input.ticketId ?? input.qrCode}`
+  return aloneOnRow(ctx.db, row, () => retryOnDuplicate(redeem)).finally(() => ctx.loaders.clear())
 }

@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream'
 import { stringify } from 'csv-stringify/sync'
-import { createBulkhead } from '../../data/bulkhead.ts'
-import { perDatabase } from '../../database/database.ts'
+import { ownerOf, perDatabase } from '../../database/database.ts'
 import { type Context, requireConfidential } from '../../request/context.ts'
 import { busy } from '../../shared/errors.ts'
+import { createBulkhead } from '../../shared/turns.ts'
 import { listedTicketBody } from '../ticket/body.ts'
 import type { LookupTicket } from '../ticket/table.ts'
 import { listTickets, type TicketFilter } from './list-tickets.ts'
@@ -23,7 +23,7 @@ const maxDurationMs = 30 * 60_000
 const stateOf = perDatabase(() => ({
   /** Callers of the exports that run, one for each. */
   owners: [] as string[],
-  read: createBulkhead({ maxAtOnce: 2, maxWaiting: maxExports }),
+  read: createBulkhead({ maxAtOnce: 2, maxOfOwner: 1, maxWaiting: maxExports }),
 }))
 
 // Takes a place among the exports. Refuses: BUSY.
@@ -69,7 +69,7 @@ export async function exportTickets(
   const { read } = stateOf(ctx.db)
   const asked = { afterName: 'cursor', size: pageSize, isBackward: false }
   const readAfter = (after: string | undefined) =>
-    read(() => listTickets(filter, orderBy, { ...asked, after }, ctx))
+    read(ownerOf(ctx.db), () => listTickets(filter, orderBy, { ...asked, after }, ctx))
   const toLines = (page: ListPage<LookupTicket>, isFirst: boolean) =>
     format === 'csv'
       ? toCsv(page.rows.map(listedTicketBody.of), isFirst, isFirst && bom)

@@ -3,6 +3,7 @@ import { type PgUpdateSetSource, unionAll } from 'drizzle-orm/pg-core'
 import type { Readers } from '../../data/batch-loader.ts'
 import { Loader } from '../../data/loader.ts'
 import type { Connection } from '../../database/database.ts'
+import { aloneOnRow, transaction } from '../../database/transaction.ts'
 import { type Context, requireConfidential } from '../../request/context.ts'
 import { decodeCursor, encodeCursor } from '../../shared/cursor.ts'
 import { refusal } from '../../shared/errors.ts'
@@ -36,6 +37,10 @@ export async function updateOwnWebhook(
   if (!webhook) throw refusal('NOT_FOUND', 'There is no such webhook.', ['webhookId'])
   return webhook
 }
+
+/** Runs a transaction that locks a row of the caller's: a webhook, or the caller itself. */
+export const lockingRow = <Result>(id: string, ctx: Context, work: (tx: Connection) => Promise<Result>) =>
+  aloneOnRow(ctx.db, id, () => transaction(ctx.db, work))
 
 /** Finds webhooks of the caller, in the order of the identifiers; a publishable key has none. */
 export async function findOwnWebhooks(ids: string[], ctx: Context): Promise<(Webhook | null)[]> {
@@ -112,7 +117,7 @@ export const redeliverWebhook = (
   { webhookId, changeId }: { webhookId: string; changeId: string },
   ctx: Context,
 ): Promise<DeliveryWithChange> =>
-  ctx.db.transaction(async (tx) => {
+  lockingRow(webhookId, ctx, async (tx) => {
     const webhook = await updateOwnWebhook(tx, webhookId, { pausedUntil: null }, ctx)
     if (webhook.status === 'disabled')
       throw refusal('ILLEGAL_TRANSITION', 'The webhook is disabled: enable it first.', ['webhookId'], {

@@ -9,7 +9,7 @@ import type { Connection, Database } from '../../database/database.ts'
 import { type Context, requireConfidential } from '../../request/context.ts'
 import { refusal } from '../../shared/errors.ts'
 import { newId } from '../../shared/ids.ts'
-import { isOwnWebhook, updateOwnWebhook } from './find-webhooks.ts'
+import { isOwnWebhook, lockingRow, updateOwnWebhook } from './find-webhooks.ts'
 import { type Webhook, webhookDeliveries, webhooks } from './table.ts'
 import {
   readWebhookUrl,
@@ -56,7 +56,7 @@ function makeSecret(
   const [owners, ownerId] =
     caller.kind === 'channel' ? [channels, caller.channelId] : [integrations, caller.integrationId]
   const key = hashIdempotency(nameInMode(ctx, ownerId), idempotencyKey, request)
-  return ctx.db.transaction(async (tx) => {
+  return lockingRow(ownerId, ctx, async (tx) => {
     await tx.select({ id: owners.id }).from(owners).where(eq(owners.id, ownerId)).for('no key update')
     if (key) {
       const isFresh = sql`coalesce(${webhooks.previousSecretUntil}, ${webhooks.createdAt} + interval '1 day') > ${nowMs}`
@@ -103,7 +103,7 @@ const isPendingFor = ({ id }: Webhook) =>
 /** Updates a webhook that is then tried as if it had never failed. Its pending deliveries are due now, so that a
  *  repaired receiver skips the backoff. */
 const updateAndResume = (id: string, values: Parameters<typeof updateOwnWebhook>[2], ctx: Context) =>
-  ctx.db.transaction(async (tx) => {
+  lockingRow(id, ctx, async (tx) => {
     const webhook = await updateOwnWebhook(tx, id, { ...values, failingSince: null, pausedUntil: null }, ctx)
     await tx
       .update(webhookDeliveries)
@@ -120,7 +120,7 @@ export async function updateWebhook(
 ): Promise<Webhook> {
   // An update must set a column, even if nothing changes.
   const chosen = { types: types === undefined ? sql`${webhooks.types}` : types }
-  if (url === undefined) return updateOwnWebhook(ctx.db, id, chosen, ctx)
+  if (url === undefined) return lockingRow(id, ctx, (tx) => updateOwnWebhook(tx, id, chosen, ctx))
   return updateAndResume(id, { ...chosen, url: readWebhookUrl(url, ctx.services.privateWebhooks) }, ctx)
 }
 
@@ -133,12 +133,12 @@ export const enableWebhook = (id: string, ctx: Context): Promise<Webhook> =>
  *  Refuses: NOT_FOUND. */
 export async function disableWebhook(id: string, ctx: Context): Promise<Webhook> {
   const disabledReason = sql`coalesce(${webhooks.disabledReason}, 'REQUESTED')`
-  return updateOwnWebhook(ctx.db, id, { status: 'disabled', disabledReason }, ctx)
+  return lockingRow(id, ctx, (tx) => updateOwnWebhook(tx, id, { status: 'disabled', disabledReason }, ctx))
 }
 
 /** Deletes a webhook with its secrets, and drops pending deliveries. Returns its id. Refuses: NOT_FOUND. */
 export const deleteWebhook = (id: string, ctx: Context): Promise<{ id: string }> =>
-  ctx.db.transaction(async (tx) => {
+  lockingRow(id, ctx, async (tx) => {
     const noSecrets = { secret: '', previousSecret: null, previousSecretUntil: null }
     const webhook = await updateOwnWebhook(tx, id, { status: 'deleted', ...noSecrets }, ctx)
     await tx.delete(webhookDeliveries).where(isPendingFor(webhook))

@@ -2,7 +2,7 @@ import { and, eq, not, sql } from 'drizzle-orm'
 import type { z } from 'zod'
 import { checkReplay, hashIdempotency, type Idempotency, nameInMode } from '../../../data/idempotency.ts'
 import type { Connection } from '../../../database/database.ts'
-import { transaction } from '../../../database/transaction.ts'
+import { aloneOnRow, transaction } from '../../../database/transaction.ts'
 import { type Context, requireConfidential } from '../../../request/context.ts'
 import { newId } from '../../../shared/ids.ts'
 import { findResent, queueAgain, requireResends } from '../../delivery/queue-deliveries.ts'
@@ -50,7 +50,7 @@ export async function resendTickets({ of, idempotencyKey }: z.output<typeof tick
   // Its keys lie among those of checkouts, for which no checkout is to wait.
   const key = hashIdempotency(`resend ${nameInMode(ctx, owner)}`, idempotencyKey, of)
   const named = await findNamed(of, ctx)
-  return transaction(ctx.db, async (tx) => {
+  const write = async (tx: Connection) => {
     const { tickets } = await lockNamed(tx, named)
     const unnamed = { occasion: `resend:${newId('dlv')}`, replayed: false }
     const { occasion, replayed } = key ? await takeKey(tx, named, key) : unnamed
@@ -64,5 +64,8 @@ export async function resendTickets({ of, idempotencyKey }: z.output<typeof tick
     if (active.length === 0 && first) throw statusRefusal(first, 'resent')
     await requireResends(tx, active)
     return { tickets: active, deliveries: await queueAgain(tx, active, occasion), replayed }
-  }).finally(() => ctx.loaders.clear())
+  }
+  return aloneOnRow(ctx.db, named.paymentId, () => transaction(ctx.db, write)).finally(() =>
+    ctx.loaders.clear(),
+  )
 }

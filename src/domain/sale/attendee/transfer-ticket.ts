@@ -1,6 +1,6 @@
 import { retryOnDuplicate } from '../../../data/idempotency.ts'
 import type { Connection } from '../../../database/database.ts'
-import { transaction } from '../../../database/transaction.ts'
+import { aloneOnRow, transaction } from '../../../database/transaction.ts'
 import { type Context, requireConfidential } from '../../../request/context.ts'
 import { refusal } from '../../../shared/errors.ts'
 import { newDocumentToken, newQrCode } from '../../../shared/ids.ts'
@@ -68,5 +68,5 @@ export async function transferTicket(to: TicketTransfer, ctx: Context): Promise<
       return giveTo(tx, locked, to, language)
     })
   // Runs again with another code if the event has one that is the same.
-  return retryOnDuplicate(transfer).finally(() => ctx.loaders.clear())
+  return aloneOnRow(ctx.db, paymentId, () => retryOnDuplicate(transfer)).finally(() => ctx.loaders.clear())
 }

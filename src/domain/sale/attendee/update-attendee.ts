@@ -1,7 +1,7 @@
 import { and, eq, sql } from 'drizzle-orm'
 import { arrayRows, quoteName } from '../../../data/array-params.ts'
 import type { Connection } from '../../../database/database.ts'
-import { transaction } from '../../../database/transaction.ts'
+import { aloneOnRow, transaction } from '../../../database/transaction.ts'
 import { type Context, requireConfidential } from '../../../request/context.ts'
 import { type Problem, Refusal, refusal, refuseIf } from '../../../shared/errors.ts'
 import { searchNameOf } from '../../event/search-words.ts'
@@ -88,9 +88,9 @@ export async function updateAttendees(corrections: AttendeeChanges[], ctx: Conte
   })
   const ids = named.map(({ id }) => id)
   const organizationId = named[0]?.organizationId ?? ''
-  return transaction(ctx.db, async (tx) => {
+  const paymentIds = [...new Set(named.map(({ paymentId }) => paymentId))].sort()
+  const write = async (tx: Connection) => {
     // A settlement reads the addresses that it queues mails for under these locks.
-    const paymentIds = [...new Set(named.map(({ paymentId }) => paymentId))]
     await lockPayments(tx, organizationId, paymentIds, 'wait')
     const locked = await lockTickets(tx, { organizationId, keys: ids })
     const current = new Map<string, Ticket>(locked.map((ticket) => [ticket.id, ticket]))
@@ -111,5 +111,7 @@ export async function updateAttendees(corrections: AttendeeChanges[], ctx: Conte
     await recordChanges(tx, changes)
     for (const ticket of written) current.set(ticket.id, ticket)
     return ids.flatMap((id) => current.get(id) ?? [])
-  }).finally(() => ctx.loaders.clear())
+  }
+  const [first = ''] = paymentIds
+  return aloneOnRow(ctx.db, first, () => transaction(ctx.db, write)).finally(() => ctx.loaders.clear())
 }

@@ -1,7 +1,7 @@
 import { and, eq, inArray, sql } from 'drizzle-orm'
 import type { z } from 'zod'
 import type { Connection } from '../../../database/database.ts'
-import { transaction } from '../../../database/transaction.ts'
+import { aloneOnRow, transaction } from '../../../database/transaction.ts'
 import { type Context, requireConfidential } from '../../../request/context.ts'
 import { illegalTransition, Refusal, refusal } from '../../../shared/errors.ts'
 import { byId } from '../../../shared/group-by.ts'
@@ -53,7 +53,7 @@ export async function recordCancelled(tx: Connection, active: Ticket[]): Promise
 export async function cancelTickets({ of, notify }: z.output<typeof cancellationInput>, ctx: Context) {
   requireConfidential(ctx)
   const named = await findNamed(of, ctx)
-  return transaction(ctx.db, async (tx) => {
+  const write = async (tx: Connection) => {
     // Notices refer to the payment, which is locked before the tickets.
     const { tickets } = await lockNamed(tx, named)
     const active = tickets.filter(({ status }) => status !== 'cancelled')
@@ -61,5 +61,8 @@ export async function cancelTickets({ of, notify }: z.output<typeof cancellation
     if (notify) await queueTicketNotices(tx, 'cancellation', told)
     const cancelled = byId(await recordCancelled(tx, active))
     return tickets.map((ticket) => cancelled.get(ticket.id) ?? ticket)
-  }).finally(() => ctx.loaders.clear())
+  }
+  return aloneOnRow(ctx.db, named.paymentId, () => transaction(ctx.db, write)).finally(() =>
+    ctx.loaders.clear(),
+  )
 }

@@ -127,9 +127,9 @@ export type Opened = { refunds: RefundAttempt[]; isNew: boolean }
  *  the refund as pending instead of failing: its row is committed, so a background job settles it and the client must
  *  not repeat the request. Returns the refunds' current rows. */
 export async function attemptRefunds({ refunds, isNew }: Opened, ctx: Context): Promise<RefundAttempt[]> {
-  const { db, provider } = ctx.services
+  const { db, services } = ctx
   const attempt = (refund: RefundAttempt) =>
-    requestProviderRefund(db, provider, refund).catch((error: unknown) => {
+    requestProviderRefund(db, services.provider, refund).catch((error: unknown) => {
       if (isUnavailable(error) || error instanceof Refusal) return refund
       throw error
     })

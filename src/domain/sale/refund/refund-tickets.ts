@@ -70,7 +70,13 @@ function toMinorAmount({ amount }: RefundInput, currency: string): number | unde
   return minor
 }
 
-type Asked = { named: NamedTickets; amount: number | undefined; key: Idempotency; notify: boolean }
+type Asked = {
+  owner: string
+  named: NamedTickets
+  amount: number | undefined
+  key: Idempotency
+  notify: boolean
+}
 
 // Finds what requests have made before. The first refund of a request has its key, which is unique, and all have its
 // hash, which names the key as well.
@@ -136,7 +142,7 @@ const openRefunds = writesByKey<Asked, Opened | Refusal>(
   'refund-requests',
   (db, asked, onLocked) =>
     retryOnDuplicate(() => refundTransaction(db, (tx) => openTogether(tx, asked, onLocked))),
-  refundLimits,
+  { ...refundLimits, ownerOf: ({ owner }) => owner },
 )
 
 /** Refunds all or part of the amount paid for a ticket of the integration's organization, or all that is left of
@@ -150,8 +156,8 @@ export async function refundTickets(input: RefundInput, ctx: Context) {
   const named = await findNamed(of, ctx)
   const amount = toMinorAmount(input, named.currency)
   const key = hashRequest(caller, idempotencyKey, [caller, idempotencyKey, of, amount ?? null])
-  const asked = { named, amount, key, notify }
-  const opened = await openRefunds(ctx.db, nameInMode(ctx, named.organizationId), asked)
+  const owner = nameInMode(ctx, named.organizationId)
+  const opened = await openRefunds(ctx.db, owner, { owner, named, amount, key, notify })
   if (opened instanceof Refusal) throw opened
   return { refunds: await attemptRefunds(opened, ctx), replayed: !opened.isNew }
 }

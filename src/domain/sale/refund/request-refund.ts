@@ -1,6 +1,7 @@
 import { and, desc, eq, sql } from 'drizzle-orm'
 import { nowMs } from '../../../database/clock.ts'
 import type { Connection } from '../../../database/database.ts'
+import { aloneOnRow } from '../../../database/transaction.ts'
 import { type Context, requireChannel } from '../../../request/context.ts'
 import { refusal } from '../../../shared/errors.ts'
 import { queueTicketNotices } from '../../delivery/queue-notices.ts'
@@ -50,7 +51,7 @@ async function checkWarranty(tx: Connection, ticket: Ticket): Promise<void> {
 export async function requestRefund(ticketId: string, notify: boolean, ctx: Context): Promise<RefundAttempt> {
   requireChannel(ctx)
   const found = await requireTicket(ticketId, ctx)
-  const opened = await refundTransaction(ctx.db, async (tx) => {
+  const write = async (tx: Connection) => {
     const { payment, tickets } = await lockNamed(tx, { ...found, ids: [ticketId] })
     const [ticket] = tickets
     if (!ticket) throw new Error(`ticket ${ticketId} not found`)
@@ -63,7 +64,8 @@ export async function requestRefund(ticketId: string, notify: boolean, ctx: Cont
     if (!earlier && notify) await queueTicketNotices(tx, 'cancellation', opened)
     if (!earlier) await recordCancelled(tx, tickets)
     return { refunds: await settleByHand(tx, new Map([[payment.id, payment]]), opened), isNew: true }
-  })
+  }
+  const opened = await aloneOnRow(ctx.db, found.paymentId, () => refundTransaction(ctx.db, write))
   const [refund] = await attemptRefunds(opened, ctx)
   if (!refund) throw new Error(`the refund of ticket ${ticketId} was not returned`)
   return refund

@@ -1,13 +1,12 @@
 import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import { arrayRows } from '../../../data/array-params.ts'
 import { deferred, writesByKey } from '../../../data/batch-queue.ts'
-import { boundedTransactions } from '../../../data/bulkhead.ts'
 import { nameInMode } from '../../../data/idempotency.ts'
 import { rowsOf } from '../../../data/json-rows.ts'
 import { anyOf, inOrganization, query } from '../../../data/query.ts'
 import { nowMs } from '../../../database/clock.ts'
 import type { Connection, Database } from '../../../database/database.ts'
-import { announceOnCommit, atOnce } from '../../../database/transaction.ts'
+import { announceOnCommit, atOnce, boundedTransactions } from '../../../database/transaction.ts'
 import { byId, groupBy } from '../../../shared/group-by.ts'
 import { issueInvoices } from '../../invoice/issue-invoice.ts'
 import { paymentChange } from '../../payment/body.ts'
@@ -27,8 +26,8 @@ export const refundLimits = {
   words: 'Too many refunds at once. Try again.',
 }
 
-/** Runs transactions that write refunds, two at a time per process. Never call a provider inside of one. */
-export const refundTransaction = boundedTransactions({ maxAtOnce: 2, maxWaiting: 500 })
+/** Runs transactions that write refunds, two at a time of an owner. Never call a provider inside of one. */
+export const refundTransaction = boundedTransactions({ maxAtOnce: 4, maxOfOwner: 2, maxWaiting: 500 })
 
 /** Condition that matches a refund by its primary key. */
 export const isRefund = ({ id, organizationId }: Pick<RefundAttempt, 'id' | 'organizationId'>) =>
@@ -194,7 +193,7 @@ const settleTogether = writesByKey<DecidedRefund, RefundAttempt>(
     const settled = await refundTransaction(db, (tx) => settleRefunds(tx, given, onLocked))
     return given.map(({ refund }) => settled.get(refund.id) ?? deferred)
   },
-  refundLimits,
+  { ...refundLimits, ownerOf: ({ refund }) => nameInMode(refund, refund.organizationId) },
 )
 
 /** Settles a refund by itself. Those of an organization that arrive while others are written are written together.

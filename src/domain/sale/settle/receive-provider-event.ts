@@ -1,4 +1,5 @@
-import type { Database } from '../../../database/database.ts'
+import { nameInMode } from '../../../data/idempotency.ts'
+import { type Database, ownedBy } from '../../../database/database.ts'
 import type { ProviderEvent } from '../../payment/provider.ts'
 import { refunds } from '../../refund/table.ts'
 import { isRefund, refundTransaction, settleRefunds } from '../refund/settle-refund.ts'
@@ -18,7 +19,7 @@ export async function receiveProviderEvent(db: Database, provider: string, recei
   if (about.kind === 'refund') {
     const [refund] = await db.select().from(refunds).where(isRefund(about))
     if (!refund) return 'unknown'
-    return refundTransaction(db, async (tx) => {
+    return refundTransaction(ownedBy(db, nameInMode(refund, organizationId)), async (tx) => {
       const recorded = await recordProviderEvents(tx, [{ ...event, organizationId, paymentId: null }])
       if (!recorded.has(id)) return 'repeated'
       await settleRefunds(tx, [{ refund, outcome: about.outcome }])

@@ -161,10 +161,11 @@ async function settleManyRates(db: Database, group: Settlement[]): Promise<Settl
 const inKind = (name: string, { outcome }: Settlement) =>
   `${name} ${outcome.kind === 'paid' ? 'paid' : 'ended'}`
 
-// Two groups of organizations, two of rates and one deferred settlement at a time: a rush of payments leaves the other
+// Two groups of organizations, four of rates and two deferred settlements at a time: a rush of payments leaves the other
 // connections to everybody else.
 const settleTogether = writesByKey<Settlement, SettlementResult>('payments', settleGroup, {
-  ...{ maxAlone: 2, maxOfKey: 1, maxWaiting: 2_000 },
+  ...{ maxAlone: 4, maxOfKey: 1, maxWaiting: 2_000 },
+  ownerOf: ({ payment }) => nameInMode(payment, payment.organizationId),
   mixed: {
     write: settleManyRates,
     familyOf: (settlement) =>

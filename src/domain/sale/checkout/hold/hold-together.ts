@@ -19,12 +19,14 @@
 // rate has done.
 
 import { batchByKey, deferred } from '../../../../data/batch-queue.ts'
+import { nameInMode } from '../../../../data/idempotency.ts'
 import { announce } from '../../../../database/announcements.ts'
 import {
   type Connection,
   type Database,
   isDuplicate,
   isOutage,
+  ownedBy,
   perDatabase,
 } from '../../../../database/database.ts'
 import { announceOnCommit, transaction } from '../../../../database/transaction.ts'
@@ -108,14 +110,19 @@ async function holdManyRates(db: Database, jobs: HoldJob[]): Promise<HoldOutcome
   return jobs.map((job) => outcomes.get(job) ?? deferred)
 }
 
+function ofOwner(db: Database, jobs: HoldJob[]): Database {
+  const { organizationId, mode } = organizationAndModeOf(jobs)
+  return ownedBy(db, nameInMode({ mode }, organizationId))
+}
+
 const queueOf = perDatabase((db) =>
   perMode((mode) =>
     batchByKey<HoldJob, HoldOutcome>(
       {
         name: 'holds',
-        mixed: (jobs) => holdManyRates(db, jobs),
-        familyOf: ({ plan }) => plan.rate.organizationId,
-        alone: (jobs) => holdOneRate(db, jobs),
+        ownerOf: ({ plan }) => plan.rate.organizationId,
+        mixed: (jobs) => holdManyRates(ofOwner(db, jobs), jobs),
+        alone: (jobs) => holdOneRate(ofOwner(db, jobs), jobs),
         concernsAll: isOutage,
         busy: () => busy('Too many checkouts of this rate at once. Try again.'),
       },
