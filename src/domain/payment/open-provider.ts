@@ -1,5 +1,7 @@
 import type { Config } from '../../config/config.ts'
+import { perOwner } from '../../shared/make-once.ts'
 import type { Mode } from '../../shared/mode.ts'
+import { createBulkhead } from '../../shared/turns.ts'
 import type { PaymentProvider } from './provider.ts'
 import { sandboxProvider } from './sandbox.ts'
 
@@ -16,3 +18,20 @@ export async function openProvider({ paymentProvider, stripe }: Pick<Config, 'pa
  *  whatever the service is configured with, so that a test never takes money (DECISIONS 10). */
 export const providerOf = ({ provider }: { provider: PaymentProvider }, { mode }: { mode: Mode }) =>
   mode === 'test' ? sandboxProvider : provider
+
+// Those of an organization that sells at its best take some 100 a second, which is a provider's own limit.
+const callsOf = perOwner((_: PaymentProvider) =>
+  createBulkhead({
+    maxAtOnce: 50,
+    maxOfOwner: 40,
+    maxWaiting: 500,
+    words: 'Too many payments at once. Try again.',
+  }),
+)
+
+/** Calls a provider for somebody who waits, at the turn of the organization. Refuses: BUSY if too many of its wait. */
+export const askProvider = <Answer>(
+  provider: PaymentProvider,
+  { organizationId }: { organizationId: string },
+  call: () => Promise<Answer>,
+): Promise<Answer> => callsOf(provider)(organizationId, call)

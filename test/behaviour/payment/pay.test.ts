@@ -1,5 +1,6 @@
 // Runs in: postgres, slow-forms
 
+import { setTimeout } from 'node:timers/promises'
 import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { PaymentOrder, PaymentOutcome } from '../../../src/domain/payment/provider.ts'
@@ -165,6 +166,29 @@ test('payment page: Pay and Cancel at once settle once, with one answer for all'
     sold: sold + (status === 'paid' ? 3 : 0),
     held: held - 3,
   })
+})
+
+test('however often Pay is pressed at once, the provider is called once for a payment, and for all a bounded number of times', async () => {
+  const checkouts = await Promise.all(Array.from({ length: 45 }, () => checkOut()))
+  charges = []
+  let decide = () => {}
+  const decided = new Promise<void>((resolve) => {
+    decide = resolve
+  })
+  outcome = (order) => decided.then(() => takes(order))
+  const [first] = checkouts
+  if (!first) return expect.unreachable()
+  const presses = [...Array.from({ length: 400 }, () => first), ...checkouts]
+  const answers = Promise.all(presses.map((checkout) => buyer.pay(checkout)))
+  // Of one organization: the calls that are left are for the others.
+  await expect.poll(() => charges.length).toBe(40)
+  await setTimeout(200)
+  expect(charges).toHaveLength(40)
+  decide()
+  expect(new Set((await answers).map(({ statusCode }) => statusCode))).toEqual(new Set([200]))
+  outcome = takes
+  expect(charges).toHaveLength(checkouts.length)
+  expect(new Set(charges).size).toBe(checkouts.length)
 })
 
 test('a failed payment frees the places and redirects to error_url', async () => {

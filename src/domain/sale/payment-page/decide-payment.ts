@@ -1,4 +1,8 @@
+import { nameInMode } from '../../../data/idempotency.ts'
+import { ownedBy, perDatabase } from '../../../database/database.ts'
+import { aloneOnRow } from '../../../database/transaction.ts'
 import type { Services } from '../../../request/context.ts'
+import { askProvider } from '../../payment/open-provider.ts'
 import { paymentUrl } from '../../payment/payment-url.ts'
 import type { PaymentOrder, PaymentOutcome } from '../../payment/provider.ts'
 import { declinedEmail } from '../../payment/sandbox.ts'
@@ -41,14 +45,16 @@ async function pay(services: PaymentServices, found: FoundPayment, action: Buyer
   const order = toOrder(found, publicUrl())
   if (provider.name === 'sandbox') order.testEmail = action === 'decline' ? declinedEmail : found.testEmail
   // Outside any transaction: a slow provider must not hold a row lock.
-  const outcome = await provider.charge(order)
+  const outcome = await askProvider(provider, found, () => provider.charge(order))
   if (outcome.kind === 'declined') return { status, isDeclined: true }
   if (outcome.kind !== 'session') return settlePayment(db, { payment: found, outcome })
   const saved = await saveSession(db, found, provider.name, outcome)
   const decision = { status: saved.status, sendTo: saved.sessionUrl ?? outcome.url }
   if (saved.sessionId === outcome.id) return decision
   // Another request saved its session first: close this one, which no buyer is sent to.
-  const [answer] = await Promise.allSettled([provider.expireSession(outcome.id)])
+  const [answer] = await Promise.allSettled([
+    askProvider(provider, found, () => provider.expireSession(outcome.id)),
+  ])
   return answer.status === 'rejected' ? { ...decision, failure: answer.reason } : decision
 }
 
@@ -57,7 +63,9 @@ async function end(services: PaymentServices, payment: PaymentOfRate, status: 'e
   const outcome: PaymentOutcome = { kind: 'ended', status }
   const sessionId = openSessionOf(payment, provider)
   if (!sessionId) return settlePayment(db, { payment, outcome })
-  const [answer] = await Promise.allSettled([provider.expireSession(sessionId)])
+  const [answer] = await Promise.allSettled([
+    askProvider(provider, payment, () => provider.expireSession(sessionId)),
+  ])
   // The payment ends in any case. A background job closes the session later, and a charge until then is late.
   if (answer.status === 'rejected')
     return { ...(await settlePayment(db, { payment, outcome })), failure: answer.reason }
@@ -65,12 +73,7 @@ async function end(services: PaymentServices, payment: PaymentOfRate, status: 'e
   return settlePayment(db, { payment, outcome: agreed, sessionId })
 }
 
-/** Applies the buyer's action to an open payment: charges it and activates the tickets, sends the buyer to
- *  the provider's session, or cancels it and releases the places. An overdue payment expires whatever the
- *  action, even before the sweeper runs, unless the provider says that it was paid. One that has ended is
- *  only refreshed. A buyer who clicks twice may cause two calls to the provider, which identifies them by the
- *  payment's id. */
-export async function decidePayment(
+async function decide(
   services: PaymentServices,
   found: FoundPayment,
   action: BuyerAction,
@@ -81,4 +84,29 @@ export async function decidePayment(
   if (found.secondsLeft <= 0) return end(services, found, 'expired')
   if (action === 'cancel') return end(services, found, 'cancelled')
   return action === 'view' ? refreshSession(services, found) : pay(services, found, action)
+}
+
+// Buttons that are pressed at the moment, by payment.
+const pressedOf = perDatabase(() => new Map<string, Promise<Decision>>())
+
+/** Applies the buyer's action to an open payment: charges it and activates the tickets, sends the buyer to
+ *  the provider's session, or cancels it and releases the places. An overdue payment expires whatever the
+ *  action, even before the sweeper runs, unless the provider says that it was paid. One that has ended is
+ *  only refreshed. However often a button is pressed at once, this process calls the provider once; several processes may
+ *  call it once each, and it identifies them by the payment's id. Refuses: BUSY. */
+export function decidePayment(
+  services: PaymentServices,
+  found: FoundPayment,
+  action: BuyerAction,
+): Promise<Decision> {
+  const db = ownedBy(services.db, nameInMode(found, found.organizationId))
+  const own = { ...services, db }
+  if (action === 'view') return decide(own, found, action)
+  const pressed = pressedOf(db)
+  const key = `${action} ${found.id}`
+  const joined = pressed.get(key)
+  if (joined) return joined
+  const decision = aloneOnRow(db, `page ${found.id}`, () => decide(own, found, action))
+  pressed.set(key, decision)
+  return decision.finally(() => pressed.delete(key))
 }

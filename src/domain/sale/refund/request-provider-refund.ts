@@ -5,7 +5,7 @@ import { anyOf, inOrganization, query } from '../../../data/query.ts'
 import { inSeconds } from '../../../database/clock.ts'
 import type { Database } from '../../../database/database.ts'
 import { withTimeout } from '../../../shared/timers.ts'
-import { providerOf } from '../../payment/open-provider.ts'
+import { askProvider, providerOf } from '../../payment/open-provider.ts'
 import { failureCode, type PaymentProvider } from '../../payment/provider.ts'
 import { charges } from '../../payment/table.ts'
 import { type RefundAttempt, refunds } from '../../refund/table.ts'
@@ -43,7 +43,9 @@ export async function requestProviderRefund(
   // pretend to.
   const call = async () =>
     charge.provider === provider.name
-      ? provider.refund({ id, organizationId, charge: charge.reference, amount, currency })
+      ? askProvider(provider, refund, () =>
+          provider.refund({ id, organizationId, charge: charge.reference, amount, currency }),
+        )
       : undecided('OTHER_PROVIDER')
   const outcome = await withTimeout(maxSeconds * 1000, call(), () => undecided('TIMEOUT')).catch(
     (error: unknown) => undecided(failureCode(error)),
@@ -72,7 +74,7 @@ async function postpone(
   return decided ?? refund
 }
 
-// Refunds at a time: as many as refundTransaction allows.
+// Refunds at a time: as many of an owner as refundTransaction allows.
 const batchSize = 2
 // Bounds a run, so that a shutdown does not wait long for it.
 const maxBatches = 8

@@ -5,6 +5,7 @@ import type { Database } from '../../../database/database.ts'
 import { transaction } from '../../../database/transaction.ts'
 import type { Services } from '../../../request/context.ts'
 import { isPayment, type PaymentName } from '../../payment/lock-payment.ts'
+import { askProvider } from '../../payment/open-provider.ts'
 import { failureCode, type PaymentProvider, type PaymentSession } from '../../payment/provider.ts'
 import { queueSession } from '../../payment/queue/follow-payments.ts'
 import { isOfSession, openSessions } from '../../payment/queue/table.ts'
@@ -59,7 +60,9 @@ export async function refreshSession(
     .returning({ id: payments.id })
   if (!claimed) return { status, isOpen: false }
   // Settled outside, so that an error of ours does not pass for a failure of the provider.
-  const [answer] = await Promise.allSettled([provider.getSession(sessionId)])
+  const [answer] = await Promise.allSettled([
+    askProvider(provider, payment, () => provider.getSession(sessionId)),
+  ])
   if (answer.status === 'rejected') return { status, isOpen: false, failure: answer.reason }
   if (!answer.value) return { status, isOpen: true }
   const settled = await settlePayment(db, { payment, outcome: answer.value, sessionId })
