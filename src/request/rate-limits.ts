@@ -9,6 +9,7 @@ import { createLimitCounters } from '../http/limit-counters.ts'
 import { type Refusal, refusal } from '../shared/errors.ts'
 import { requestLimits } from '../shared/request-limits.ts'
 import { createBulkhead } from '../shared/turns.ts'
+import { RequestTurns } from './request-turns.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -70,6 +71,7 @@ export function createRateLimits(db: Database, { rateLimit, publishableRateLimit
   const perPublishable = publishableRateLimit ?? noLimit
   const counters = createLimitCounters(windowMs)
   const knownTokens = new LRUCache<string, true>({ max: maxTokens })
+  const turns = new RequestTurns()
   const limitLookups = createBulkhead(lookups)
   const isLimited = perSecond !== noLimit
   const isUsedUp = (key: string) => counters.read(key).count >= perSecond
@@ -96,6 +98,14 @@ export function createRateLimits(db: Database, { rateLimit, publishableRateLimit
     return null
   }
 
+  // A stranger may send any token and any key: until they prove good, its address is what takes turns.
+  function ownerOf(request: FastifyRequest, key: string): string {
+    const isProven = key.startsWith(tokenPrefix)
+      ? knownTokens.has(key)
+      : isRememberedValid(db, request.credentials.hash)
+    return isProven ? key : addressKey(request)
+  }
+
   // The library's own stores count separately for each set of options, and cannot take back a count.
   class Store {
     incr(key: string, done: (error: null, result: { current: number; ttl: number }) => void): void {
@@ -115,13 +125,24 @@ export function createRateLimits(db: Database, { rateLimit, publishableRateLimit
       app.decorateRequest('spend', function (this: FastifyRequest, cost: number) {
         return spend(this, cost)
       })
+      app.addHook('onRequest', (request, reply, done) => {
+        if (request.routeOptions.config.rateLimit === false) return done()
+        request.limitKey = limitKeyOf(request)
+        try {
+          turns.take(ownerOf(request, request.limitKey), () => {
+            // Its time may be over.
+            if (!reply.sent) done()
+          })
+        } catch (error) {
+          done(error as Error)
+        }
+      })
       // Runs before the library's hook, which is added to each route.
       app.addHook('onRequest', (request, reply, done) => {
         const { credentials, routeOptions } = request
         const { rateLimit, tokenOf } = routeOptions.config
+        const { limitKey: key } = request
         if (rateLimit === false || (!isLimited && !credentials.isPublishable)) return done()
-        const key = limitKeyOf(request)
-        request.limitKey = key
         const isPublishable = !tokenOf && credentials.isPublishable
         if (isPublishable && counters.add(`publishable ${key}`).count > perPublishable) {
           reply.header('retry-after', 1)

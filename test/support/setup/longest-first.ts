@@ -5,6 +5,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 // the largest files: a short one that takes minutes, begun last, leaves a worker idle.
 const longest = [
   'long/authorization-matrix',
+  'long/floods',
   'long/documents',
   'long/faults',
   'long/embedded-commands',
