@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { deliveries } from '../../../src/domain/delivery/table.ts'
-import { deliveriesOf, transferTicket } from '../../support/attendees.ts'
+import { deliveriesOf, resendTickets, transferTicket } from '../../support/attendees.ts'
 import {
   buyDeliverable,
   deliveryCatalogue,
@@ -157,8 +157,11 @@ test('a notice that is refused again while others are taken is dead, without ano
   server.answer = (recipient) => (recipient === 'ana@example.com' ? 550 : null)
   await transferTicket(sale, id)
   await send()
+  // The first mail to the new holder may have been taken before the notice was refused.
+  await resendTickets(sale, { ticketId: id })
+  await send()
   await makeDeliveriesDue(sale)
   await send()
   expect(await statusOf('ana@example.com')).toEqual(['tickets sent null', 'transfer dead SMTP_550'])
-  expect(await statusOf('berta@example.com')).toEqual(['tickets sent null'])
+  expect(await statusOf('berta@example.com')).toEqual(['tickets sent null', 'tickets sent null'])
 })
