@@ -32,8 +32,6 @@ type BatchRuns<Job, Outcome> = {
   familyOf?(job: Job): string
   /** Runs jobs of one key. */
   alone(jobs: Job[]): Promise<Outcome[]>
-  /** Reports whether an error is unrelated to the jobs, so that retrying them one by one would fail too. */
-  concernsAll(error: unknown): boolean
   /** Creates the error for a job whose key has too many jobs waiting. */
   busy(): Error
 }
@@ -80,20 +78,12 @@ export function batchByKey<Job, Outcome>(
   let isScheduled = false
 
   // In a span that is linked to the requests of all jobs, if traces are on.
-  function traced<Result>(group: Group, run: () => Promise<Result>): Promise<Result> {
-    const { tracer } = instruments
-    if (!tracer) return run()
-    const origins = group.map(({ origin }) => origin)
-    return tracer.inBatch(runs.name, origins, run)
-  }
-
-  async function runEach(group: Group): Promise<void> {
-    for (const waiting of group)
-      await traced([waiting], () => runs.alone([waiting.job])).then(
-        ([outcome]) => waiting.resolve(outcome as Outcome),
-        waiting.reject,
-      )
-  }
+  const traced = <Result>(group: Group, run: () => Promise<Result>): Promise<Result> =>
+    instruments.tracer?.inBatch(
+      runs.name,
+      group.map(({ origin }) => origin),
+      run,
+    ) ?? run()
 
   async function runAlone(group: Group): Promise<void> {
     try {
@@ -102,8 +92,8 @@ export function batchByKey<Job, Outcome>(
         resolve(outcomes[index] as Outcome)
       })
     } catch (error) {
-      if (group.length > 1 && !runs.concernsAll(error)) return runEach(group)
-      for (const { reject } of group) reject(error)
+      if (group.length === 1 || isOutage(error)) for (const { reject } of group) reject(error)
+      else for (const waiting of group) await runAlone([waiting])
     }
   }
 
@@ -119,7 +109,7 @@ export function batchByKey<Job, Outcome>(
         else waiting.resolve(outcome)
       })
     } catch (error) {
-      if (!runs.concernsAll(error)) unfinished.push(...group)
+      if (!isOutage(error)) unfinished.push(...group)
       else for (const { reject } of group) reject(error)
     }
     familiesRunning.splice(familiesRunning.indexOf(family), 1)
@@ -258,7 +248,6 @@ export function writesByKey<Job, Outcome>(
           mixed: (jobs) => mixed.write(ofOwner(db, jobs), jobs),
         }),
         alone: (jobs) => write(ofOwner(db, jobs), jobs, 'skip'),
-        concernsAll: isOutage,
         busy: () => busy(words),
       },
       { maxTogether: 64, maxMixed: mixed ? 2 : 0, ...limits },

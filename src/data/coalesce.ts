@@ -22,9 +22,8 @@ export function coalesceReads<Row>(
     // Spans of the requests of the next batch, if traces are on.
     const origins: (Origin | undefined)[] = []
     const readBatch = async (keys: readonly string[]) => {
-      const { tracer } = instruments
       const readAll = () => read(db, [...new Set(keys)])
-      const reading = tracer ? tracer.inBatch('read together', origins.splice(0), readAll) : readAll()
+      const reading = instruments.tracer?.inBatch('read together', origins.splice(0), readAll) ?? readAll()
       const end = () => {
         if (running === ended) running = null
       }

@@ -62,9 +62,9 @@ export function boundedTransactions(limits: TurnLimits) {
     inTurn(db)(ownerOf(db), () => transaction(db, work))
 }
 
-/** Awaits reads and writes of one transaction that need no results of each other, so that their statements go to the
- *  database together, in this order. Waits for all of them, because a statement that comes after the end of its transaction
- *  would be no part of it, and throws what failed first. */
+/** Awaits reads and writes that need no results of each other, such as those of one transaction, so that their statements
+ *  go to the database together, in this order. Waits for all of them, because a statement that comes after the end of its
+ *  transaction would be no part of it, and throws what failed first. */
 export async function atOnce<Results extends unknown[]>(
   ...writes: { [Index in keyof Results]: Promise<Results[Index]> }
 ): Promise<Results> {

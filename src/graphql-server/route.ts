@@ -94,7 +94,8 @@ export async function addGraphql(app: FastifyInstance, services: Services, confi
   }
   type Asked = Awaited<ReturnType<typeof read>>
 
-  async function answer(request: FastifyRequest, { mediaType, sent, parameters, prepared, facts }: Asked) {
+  async function answer(request: FastifyRequest, asked: Asked) {
+    const { mediaType, sent, parameters, prepared, facts } = asked
     const { credentials, headers } = request
     if (facts?.stream && !acceptsEventStream(headers.accept))
       throw refusal(
@@ -109,14 +110,7 @@ export async function addGraphql(app: FastifyInstance, services: Services, confi
     logCaller(request, ctx.caller)
     persisted.keep(sent, ctx.caller)
     const executed = (isShared: boolean) =>
-      execute({
-        request,
-        mediaType,
-        parameters,
-        prepared,
-        ctx: isShared ? catalogueContext(ctx) : ctx,
-        isShared,
-      })
+      execute({ ...asked, request, ctx: isShared ? catalogueContext(ctx) : ctx, isShared })
     if (ctx.caller && isShared)
       return responseCache.read(ctx.caller, cacheKeyOf(mediaType, parameters), () => executed(true))
     const run = async () => {

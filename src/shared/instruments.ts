@@ -48,7 +48,5 @@ export const instruments: {
 } = { observer: null, tracer: null, progress: null }
 
 /** Runs work in a child of the current span, if traces are on. */
-export function inSpan<Result>(name: string, facts: Facts, work: () => Promise<Result>): Promise<Result> {
-  const { tracer } = instruments
-  return tracer ? tracer.inSpan(name, facts, work) : work()
-}
+export const inSpan = <Result>(name: string, facts: Facts, work: () => Promise<Result>): Promise<Result> =>
+  instruments.tracer?.inSpan(name, facts, work) ?? work()

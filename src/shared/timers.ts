@@ -9,21 +9,18 @@ export function repeat(
   onError: (error: unknown) => void,
 ): () => Promise<void> {
   const stopping = new AbortController()
-  let running: Promise<unknown> = Promise.resolve()
-  let timer: NodeJS.Timeout | undefined
-  const startIn = (ms: number) => {
-    if (stopping.signal.aborted) return
-    timer = setTimeout(() => {
-      running = work(stopping.signal)
-        .catch(onError)
-        .finally(() => startIn(pauseMs))
-    }, ms).unref()
+  const { signal } = stopping
+  async function run(): Promise<void> {
+    for (let ms = firstMs; !signal.aborted; ms = pauseMs) {
+      // Rejects if it is stopped meanwhile.
+      await pause(ms, undefined, { signal, ref: false }).catch(() => {})
+      if (!signal.aborted) await work(signal).catch(onError)
+    }
   }
-  startIn(firstMs)
-  return async () => {
+  const running = run()
+  return () => {
     stopping.abort()
-    clearTimeout(timer)
-    await running
+    return running
   }
 }
 

@@ -76,9 +76,9 @@ export class Turns<Piece> {
 
   /** Adds a piece to those that wait. Refuses: BUSY if its owner has too many. */
   wait(name: string, piece: Piece): void {
-    const { waiting } = this.#ownerOf(name)
-    if (waiting.length >= this.#limits.maxWaiting) throw busy(this.#limits.words)
-    waiting.push(piece)
+    const { maxWaiting, words } = this.#limits
+    if ((this.#owners.get(name)?.waiting.length ?? 0) >= maxWaiting) throw busy(words)
+    this.#ownerOf(name).waiting.push(piece)
     this.size++
   }
 

@@ -33,7 +33,6 @@ function controlled(more: Partial<typeof limits> = {}, familyOf?: (job: Job) => 
       mixed: start('mixed'),
       ownerOf: (job) => familyOf?.(job) ?? '',
       alone: async (jobs) => (await start('alone')(jobs)).map(String),
-      concernsAll: ({ message }: Error) => message === 'down',
       busy: () => new Error('busy'),
     },
     { ...limits, ...more },
@@ -185,10 +184,10 @@ test('an error that concerns all jobs rejects them all without a retry', async (
   const { add, run, seen } = controlled()
   const answers = Promise.allSettled(add('a1', 'a2', 'b1'))
   ;(await run(0)).end('a')
-  ;(await run(1)).fail(new Error('down'))
+  ;(await run(1)).fail(Object.assign(new Error('down'), { code: 'CONNECTION_LOST' }))
   const [failed] = await Promise.all([
     Promise.allSettled(add('c1', 'd1')),
-    run(2).then((last) => last.fail(new Error('down'))),
+    run(2).then((last) => last.fail(Object.assign(new Error('down'), { code: 'CONNECTION_LOST' }))),
   ])
   expect([...(await answers), ...failed].map(({ status }) => status)).toEqual([
     'rejected',

@@ -5,6 +5,7 @@ import pLimit from 'p-limit'
 import { backoff, claimDue } from '../../data/leased-jobs.ts'
 import { inSeconds } from '../../database/clock.ts'
 import { type Database, perDatabase } from '../../database/database.ts'
+import { atOnce } from '../../database/transaction.ts'
 import { groupBy } from '../../shared/group-by.ts'
 import { yieldToRequests } from './draw-ticket.ts'
 import { documentsToSend, type TicketDocument } from './find-documents.ts'
@@ -137,8 +138,6 @@ export async function sendDeliveries(db: Database, senders: Senders): Promise<vo
   do {
     claimed = await claimDue(db, deliveries, { ...limits, isLess: isBounded(deliveries) })
     const now = await withinHour(db, claimed, senders.perHour)
-    const results = await Promise.allSettled(now.map((delivery) => limit(() => deliver(delivery))))
-    const failed = results.find((result) => result.status === 'rejected')
-    if (failed) throw failed.reason
+    await atOnce(...now.map((delivery) => limit(() => deliver(delivery))))
   } while (claimed.length === limits.limit && Date.now() < end)
 }

@@ -2,7 +2,6 @@ import { Readable } from 'node:stream'
 import { stringify } from 'csv-stringify/sync'
 import { ownerOf, perDatabase } from '../../database/database.ts'
 import { type Context, requireConfidential } from '../../request/context.ts'
-import { busy } from '../../shared/errors.ts'
 import { createBulkhead } from '../../shared/turns.ts'
 import { listedTicketBody } from '../ticket/body.ts'
 import type { LookupTicket } from '../ticket/table.ts'
@@ -20,25 +19,14 @@ const maxOfCaller = 4
 const maxPauseMs = 30_000
 const maxDurationMs = 30 * 60_000
 
-const stateOf = perDatabase(() => ({
-  /** Callers of the exports that run, one for each. */
-  owners: [] as string[],
+const words = 'Too many exports at once. Try again.'
+
+const limitsOf = perDatabase(() => ({
+  /** Runs exports to their ends. */
+  run: createBulkhead({ maxAtOnce: maxExports, maxOfOwner: maxOfCaller, maxWaiting: 0, words }),
+  /** Reads a page of one. */
   read: createBulkhead({ maxAtOnce: 2, maxOfOwner: 1, maxWaiting: maxExports }),
 }))
-
-// Takes a place among the exports. Refuses: BUSY.
-function enter(ctx: Context): () => void {
-  const caller = requireConfidential(ctx)
-  const { owners } = stateOf(ctx.db)
-  const owner = caller.kind === 'channel' ? caller.channelId : caller.integrationId
-  const own = owners.filter((other) => other === owner)
-  if (owners.length >= maxExports || own.length >= maxOfCaller)
-    throw busy('Too many exports at once. Try again.')
-  owners.push(owner)
-  return () => {
-    owners.splice(owners.indexOf(owner), 1)
-  }
-}
 
 const columns = Object.keys(listedTicketBody.schema.shape).filter((name) => name !== 'price_info')
 
@@ -59,14 +47,15 @@ const toNdjson = (bodies: object[]): string => bodies.map((body) => `${JSON.stri
  *  the one before: no connection is held meanwhile. With `bom` CSV begins with U+FEFF. The stream is destroyed if
  *  a page can't be read, or if the reader takes too long. Refuses: BUSY with too many exports, and as
  *  `listTickets` does. */
-export async function exportTickets(
+export function exportTickets(
   format: ExportFormat,
   filter: TicketFilter,
   { orderBy, after, bom }: { orderBy: ListOrder | undefined; after: string | undefined; bom: boolean },
   ctx: Context,
 ): Promise<Readable> {
-  const leave = enter(ctx)
-  const { read } = stateOf(ctx.db)
+  const caller = requireConfidential(ctx)
+  const owner = caller.kind === 'channel' ? caller.channelId : caller.integrationId
+  const { run, read } = limitsOf(ctx.db)
   const asked = { afterName: 'cursor', size: pageSize, isBackward: false }
   const readAfter = (after: string | undefined) =>
     read(ownerOf(ctx.db), () => listTickets(filter, orderBy, { ...asked, after }, ctx))
@@ -74,7 +63,7 @@ export async function exportTickets(
     format === 'csv'
       ? toCsv(page.rows.map(listedTicketBody.of), isFirst, isFirst && bom)
       : toNdjson(page.rows.map(listedTicketBody.of))
-  try {
+  async function open(): Promise<Readable> {
     let page = await readAfter(after)
     const end = performance.now() + maxDurationMs
     const pages = async function* () {
@@ -89,12 +78,13 @@ export async function exportTickets(
     const stream = Readable.from(pages(), { objectMode: true, highWaterMark: 1 })
     const tooLong = new Error('the reader of an export paused for too long')
     const timer = setTimeout(() => stream.destroy(tooLong), maxPauseMs).unref()
-    return stream.once('close', () => {
-      clearTimeout(timer)
-      leave()
-    })
-  } catch (error) {
-    leave()
-    throw error
+    return stream.once('close', () => clearTimeout(timer))
   }
+  return new Promise((resolve, reject) => {
+    run(owner, async () => {
+      const stream = await open()
+      resolve(stream)
+      await new Promise((end) => stream.once('close', end))
+    }).catch(reject)
+  })
 }

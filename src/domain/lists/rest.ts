@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { preferredType } from '../../http/media-type.ts'
 import type { Context, Needs } from '../../request/context.ts'
+import { answerOf } from '../../rest/body.ts'
 import { exampleIds } from '../../rest/openapi/example-ids.ts'
 import { linkTo, type Route, route } from '../../rest/route.ts'
 import { inQuery } from '../../rest/snake-case.ts'
@@ -39,15 +40,9 @@ const listQuery = inQuery(
 )
 type ListQuery = z.output<typeof listQuery>
 
-const page = z
-  .object({
-    success: z.literal(true).describe('Always true for a page.'),
-    data: z.array(listedTicketBody.schema).describe('Tickets of the page.'),
-  })
-  .meta({
-    id: 'TicketPage',
-    description: 'Page of tickets. It may hold fewer than asked for, even none, while `Link` has a next one.',
-  })
+const pageText = 'Page of tickets. It may hold fewer than asked for, even none, while `Link` has a next one.'
+const bodies = z.array(listedTicketBody.schema).describe('Tickets of the page.')
+const page = answerOf('TicketPage', pageText, 'a page', bodies)
 
 const mediaTypes = ['application/json', 'text/csv', 'application/x-ndjson'] as const
 const formats: Record<string, ExportFormat> = { 'text/csv': 'csv', 'application/x-ndjson': 'ndjson' }

@@ -1,12 +1,11 @@
 import { z } from 'zod'
+import { answerOf } from '../../rest/body.ts'
 import { exampleIds } from '../../rest/openapi/example-ids.ts'
 import { route } from '../../rest/route.ts'
 import { paymentBody } from './body.ts'
 import { requirePayment } from './loaders.ts'
 
-const paymentAnswer = z
-  .object({ success: z.literal(true).describe('Always true for a payment.'), data: paymentBody.schema })
-  .meta({ id: 'PaymentResponse', description: 'The payment.' })
+const paymentAnswer = answerOf('PaymentResponse', 'The payment.', 'a payment', paymentBody.schema)
 
 /** Serves GET /payments/{paymentId}, `payment` of GraphQL for clients of REST (DECISIONS 119). */
 export const paymentRoute = route({

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { type Context, loadNamed } from '../../request/context.ts'
+import { answerOf } from '../../rest/body.ts'
 import { exampleIds } from '../../rest/openapi/example-ids.ts'
 import { answerRead, linkTo, route } from '../../rest/route.ts'
 import { inQuery } from '../../rest/snake-case.ts'
@@ -68,12 +69,8 @@ const query = inQuery(
 
 type Query = z.output<typeof query>
 
-const page = z
-  .object({
-    success: z.literal(true).describe('Always true for a page.'),
-    data: z.array(eventBody.schema).describe('Events of the page, at most `limit`.'),
-  })
-  .meta({ id: 'EventPage', description: 'Page of events; empty past the end.' })
+const bodies = z.array(eventBody.schema).describe('Events of the page, at most `limit`.')
+const page = answerOf('EventPage', 'Page of events; empty past the end.', 'a page', bodies)
 
 function nearOf({ lat, lng, radius }: Pick<Query, 'lat' | 'lng' | 'radius'>): EventFilter['near'] {
   if (lat !== undefined && lng !== undefined) return { latitude: lat, longitude: lng, radius: radius ?? 5 }
@@ -152,9 +149,7 @@ export const eventListRoute = route({
     }),
 })
 
-const eventAnswer = z
-  .object({ success: z.literal(true).describe('Always true for an event.'), data: eventBody.schema })
-  .meta({ id: 'EventResponse', description: 'The event.' })
+const eventAnswer = answerOf('EventResponse', 'The event.', 'an event', eventBody.schema)
 
 /** Serves GET /events/{eventId}, `event` of GraphQL for clients of REST (DECISIONS 119). */
 export const eventRoute = route({

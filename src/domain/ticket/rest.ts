@@ -1,14 +1,13 @@
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { answerOf } from '../../rest/body.ts'
 import { exampleIds } from '../../rest/openapi/example-ids.ts'
 import { route } from '../../rest/route.ts'
 import { ticketBody } from './body.ts'
 import { createLookupContext } from './loaders.ts'
 import { requireTicket } from './require-ticket.ts'
 
-const ticketAnswer = z
-  .object({ success: z.literal(true).describe('Always true for a ticket.'), data: ticketBody.schema })
-  .meta({ id: 'TicketResponse', description: 'The ticket.' })
+const ticketAnswer = answerOf('TicketResponse', 'The ticket.', 'a ticket', ticketBody.schema)
 
 /** GET /integrations/tickets/{ticketId} (INTERFACE, ticket lookup; DECISIONS 2). */
 export const lookupRoute = route({

@@ -53,23 +53,18 @@ const places: Record<string, string[]> = {
 }
 
 /** Columns of a ticket for an attendee. */
-export const attendeeColumns = ({
-  fullName,
-  email,
-  phone,
-  language,
-  birthDate,
-  address,
-  identityDocument,
-}: Attendee) => ({
-  ...{ fullName, email, phone, language },
-  birthday: birthDate ?? null,
-  address: address?.street ?? null,
-  postalCode: address?.postalCode ?? null,
-  countryCode: address?.countryCode ?? null,
-  personalDocumentType: identityDocument?.type ?? null,
-  personalDocumentNumber: identityDocument?.number ?? null,
-})
+export function attendeeColumns(attendee: Attendee) {
+  const { fullName, email, phone, language, birthDate, address, identityDocument } = attendee
+  return {
+    ...{ fullName, email, phone, language },
+    birthday: birthDate ?? null,
+    address: address?.street ?? null,
+    postalCode: address?.postalCode ?? null,
+    countryCode: address?.countryCode ?? null,
+    personalDocumentType: identityDocument?.type ?? null,
+    personalDocumentNumber: identityDocument?.number ?? null,
+  }
+}
 
 const { priceId, qrCode, supplements, warranty } = flat
 const given = answerInput.shape

@@ -4,6 +4,7 @@ import { backoff, claimDue } from '../../../data/leased-jobs.ts'
 import { anyOf, inOrganization, query } from '../../../data/query.ts'
 import { inSeconds } from '../../../database/clock.ts'
 import type { Database } from '../../../database/database.ts'
+import { atOnce } from '../../../database/transaction.ts'
 import { withTimeout } from '../../../shared/timers.ts'
 import { askProvider, providerOf } from '../../payment/open-provider.ts'
 import { failureCode, type PaymentProvider } from '../../payment/provider.ts'
@@ -98,13 +99,8 @@ export async function processDueRefunds(
     for (const { id, reason, attempts, paymentId, chargeId, amount, currency } of due)
       if (reason === 'AMOUNT_MISMATCH' && attempts === 1)
         onMismatch({ refundId: id, paymentId, chargeId, amount, currency })
-    const attempts = await Promise.allSettled(
-      due.map((refund) => requestProviderRefund(db, provider, refund)),
-    )
-    // Database errors are thrown once all attempts have ended; their refunds are due again when the lease
-    // ends.
-    for (const attempt of attempts) if (attempt.status === 'rejected') throw attempt.reason
-    const decided = attempts.filter((attempt) => 'value' in attempt && attempt.value.status !== 'pending')
-    if (decided.length < batchSize) return
+    // Refunds whose attempts fail by an error of the database are due again when the lease ends.
+    const attempted = await atOnce(...due.map((refund) => requestProviderRefund(db, provider, refund)))
+    if (attempted.filter(({ status }) => status !== 'pending').length < batchSize) return
   }
 }

@@ -25,7 +25,6 @@ import {
   type Connection,
   type Database,
   isDuplicate,
-  isOutage,
   ownedBy,
   perDatabase,
 } from '../../../../database/database.ts'
@@ -123,7 +122,6 @@ const queueOf = perDatabase((db) =>
         ownerOf: ({ plan }) => plan.rate.organizationId,
         mixed: (jobs) => holdManyRates(ofOwner(db, jobs), jobs),
         alone: (jobs) => holdOneRate(ofOwner(db, jobs), jobs),
-        concernsAll: isOutage,
         busy: () => busy('Too many checkouts of this rate at once. Try again.'),
       },
       limits[mode],
