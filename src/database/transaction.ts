@@ -74,6 +74,14 @@ export async function atOnce<Results extends unknown[]>(
   return results as Results
 }
 
+/** Reads a page of rows in the order of an index, however few of them the planner expects: otherwise it would read and sort
+ *  all that are left, for each page. */
+export const inIndexOrder = <Rows>(db: Database, read: (tx: Connection) => Promise<Rows>): Promise<Rows> =>
+  transaction(db, async (tx) => {
+    await tx.execute(sql`set local enable_bitmapscan = off`)
+    return read(tx)
+  })
+
 /** Lets the statements of a transaction that follow wait for a lock this long at most, also on the servers of a cluster.
  *  Then they fail: see `isLockTimeout`. */
 export async function limitLockWaits(tx: Connection, milliseconds: number): Promise<void> {
