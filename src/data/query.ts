@@ -10,7 +10,7 @@ import { LRUCache } from 'lru-cache'
 import {
   type Connection,
   type Database,
-  isDistributed,
+  isOfOneServer,
   perDatabase,
   resultRows,
 } from '../database/database.ts'
@@ -35,7 +35,7 @@ const encode = <Row>({ rows, query }: Find<Row>, prefix?: string): SQL =>
 
 /** Form of a statement: about all organizations, or about one, which its values name. On a distributed database the
  *  organization leads to a server; on one server rows are found by their keys, and it is a filter. */
-type Form = 'all' | 'filtered' | 'routed'
+type Form = 'all' | 'all filtered' | 'one' | 'one filtered'
 
 // Form of the statement that is being written. It is global because writing is synchronous.
 let writing: Form | null = null
@@ -53,8 +53,8 @@ function write(form: Form, text: () => SQL): Query {
 function prepared<Row>(name: string, text: () => SQL): Run<Row[]> {
   const written: Partial<Record<Form, Query>> = {}
   return async (connection, values) => {
-    const ofOne = isDistributed(connection) ? 'routed' : 'filtered'
-    const form = values.organizationId === undefined ? 'all' : ofOne
+    const about = values.organizationId === undefined ? 'all' : 'one'
+    const form: Form = isOfOneServer(connection) ? `${about} filtered` : about
     written[form] ??= write(form, text)
     // Drizzle maps nothing if it is given no fields.
     const statement = connection._.session.prepareQuery(written[form], undefined, name, false)
@@ -138,26 +138,25 @@ function writtenForm(): Form {
   return writing
 }
 
+const filtered = (column: PgColumn | SQL) => (writing?.endsWith('filtered') ? unindexed(column) : column)
+
 /** Condition that rows that are found by a key are of the organization that a statement is about. A distributed
  *  database finds their server by it; on one server no index is chosen by it. */
 export const inOrganization = (column: PgColumn | SQL): SQLWrapper => ({
-  getSQL: () => ofOrganization(writtenForm() === 'filtered' ? unindexed(column) : column),
+  getSQL: () => ofOrganization(filtered(column)),
 })
 
 /** Condition that two rows, of which one names the other, are of one organization: joined by it on a distributed database,
  *  and by that name alone on one server. */
 export const areOfOneOrganization = (one: PgColumn, other: PgColumn): SQLWrapper => ({
-  getSQL: () =>
-    writing === 'all' || writing === 'filtered'
-      ? sql`${unindexed(one)} = ${unindexed(other)}`
-      : sql`${one} = ${other}`,
+  getSQL: () => sql`${filtered(one)} = ${filtered(other)}`,
 })
 
 /** Condition that a row is of the organization that the values of a statement name, as `inOrganization`; of
  *  any, if they name none. Every table of sales that the statement reads needs the condition, so that a distributed
  *  database finds their rows on one server. */
 export const inOrganizationIfNamed = (column: PgColumn | SQL): SQLWrapper => ({
-  getSQL: () => (writtenForm() === 'all' ? sql`true` : inOrganization(column).getSQL()),
+  getSQL: () => (writtenForm().startsWith('all') ? sql`true` : inOrganization(column).getSQL()),
 })
 
 /** Parameters that limit a loader to rows that the caller may see. A statement uses those it needs. */

@@ -9,7 +9,7 @@ import { announcementsOf } from './announcements.ts'
 import {
   type DatabaseOptions,
   logger,
-  markDistributed,
+  markServers,
   type OpenDatabase,
   readiness,
   takeTurns,
@@ -167,7 +167,7 @@ export function openPostgres(
   const readinessPool = openPool({ settings, findHost, ...single })
   const check = readiness(drizzle(driverOver(settings, readinessPool)), {
     isOnlyRead,
-    onDistributed: () => markDistributed(db),
+    onServers: (servers) => markServers(db, servers),
   })
   let running: ReturnType<typeof check> | null = null
   const directSettings = isPooled && directUrl ? settingsOf(directUrl, { isOnlyRead, tls }) : settings

@@ -2,14 +2,7 @@ import { sql } from 'drizzle-orm'
 import { createBulkhead, type TurnLimits } from '../shared/turns.ts'
 import { announce, type Topic } from './announcements.ts'
 import { invalidateCatalogue } from './catalogue-invalidation.ts'
-import {
-  type Connection,
-  type Database,
-  isDistributed,
-  markDistributed,
-  ownerOf,
-  perDatabase,
-} from './database.ts'
+import { type Connection, type Database, isDistributed, markLike, ownerOf, perDatabase } from './database.ts'
 
 /** Work to be done once each of these transactions is committed. */
 const afterCommit = new WeakMap<Connection, ((db: Database) => void)[]>()
@@ -37,7 +30,7 @@ export async function transaction<Result>(db: Database, work: (tx: Connection) =
   const callbacks: ((db: Database) => void)[] = []
   const result = await db.transaction(async (tx) => {
     afterCommit.set(tx, callbacks)
-    if (isDistributed(db)) markDistributed(tx)
+    markLike(tx, db)
     return work(tx)
   })
   for (const callback of callbacks) callback(db)

@@ -3,6 +3,7 @@ import { channelOrganizations, integrations } from '../../auth/table.ts'
 import type { RetentionConfig } from '../../config/database.ts'
 import { anyOf, inOrganization, ofOrganization, query } from '../../data/query.ts'
 import type { Database } from '../../database/database.ts'
+import { transaction } from '../../database/transaction.ts'
 import { idsFrom } from '../../shared/ids.ts'
 import { changes, droppedChanges, droppedSequences } from '../change/table.ts'
 import { checkIns } from '../check-in/table.ts'
@@ -113,7 +114,7 @@ const keepSequences = query(
 const deleteThese = query('delete_changes', () => sql`delete from ${changes} where ${areThese}`)
 
 const deleteChanges = (db: Database, old: { organizationId: string; before: string }): Promise<unknown[]> =>
-  db.transaction(async (tx) => {
+  transaction(db, async (tx) => {
     const found = await lockOldChanges(tx, old)
     if (found.length === 0) return found
     const these = { organizationId: old.organizationId, ids: found.map(({ id }) => id) }
