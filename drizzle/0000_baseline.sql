@@ -489,15 +489,15 @@ create table tickets (
 alter table tickets set (fillfactor = 75, autovacuum_vacuum_scale_factor = 0.02,
   autovacuum_vacuum_insert_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.02);
 create index tickets_payment_id_position_index on tickets (payment_id, "position");
-create index tickets_channel_created on tickets (organization_id, mode, channel_id, created_at);
-create index tickets_ended_created on tickets (organization_id, mode, channel_id, ended, created_at)
-  where ended is not null;
-create index tickets_rate_created on tickets (organization_id, mode, ticket_rate_id, channel_id, created_at);
-create index tickets_email_created on tickets (organization_id, mode, channel_id, lower(email), created_at);
-create index tickets_name on tickets (organization_id, mode, channel_id, search_name collate "C", id);
-create index tickets_phone on tickets (organization_id, mode, channel_id, phone collate "C", id)
+create index tickets_created on tickets (('created ' || organization_id || ' ' || channel_id), mode, created_at);
+create index tickets_name on tickets (('name ' || organization_id || ' ' || channel_id), mode, search_name collate "C", id);
+create index tickets_phone on tickets (('phone ' || organization_id || ' ' || channel_id), mode, phone collate "C", id)
   where phone is not null;
-create index tickets_referral_created on tickets (organization_id, mode, channel_id, referral_id, created_at)
+create index tickets_ended_created on tickets (ended, organization_id, mode, channel_id, created_at)
+  where ended is not null;
+create index tickets_rate_created on tickets (ticket_rate_id, mode, channel_id, created_at);
+create index tickets_email_created on tickets (lower(email), organization_id, mode, channel_id, created_at);
+create index tickets_referral_created on tickets (referral_id, organization_id, mode, channel_id, created_at)
   where referral_id is not null;
 create unique index tickets_code_of_event on tickets (qr_code, event_id, mode, organization_id)
   where ended is distinct from 'expired';
@@ -624,7 +624,7 @@ create table check_ins (
   constraint check_ins_of_tickets foreign key (organization_id, ticket_id) references tickets (organization_id, id)
 );
 create index check_ins_ticket_id_created_at_index on check_ins (ticket_id, created_at);
-create index check_ins_of_event on check_ins (organization_id, event_id, mode, created_at, id);
+create index check_ins_of_event on check_ins (event_id, mode, created_at, id);
 create index check_ins_organization_id_created_at_index on check_ins (organization_id, created_at);
 
 create type redemption_result as enum ('OK', 'USED_UP', 'NOT_BOUGHT', 'UNPAID', 'CANCELLED', 'NOT_FOUND');
@@ -716,7 +716,7 @@ create table changes (
 create unique index changes_of_subject_in_order on changes (subject_id, mode, sequence, organization_id);
 create unique index changes_in_feed_by_mode on changes (organization_id, mode, feed_position)
   where feed_position is not null;
-create index changes_of_audience_by_mode on changes (organization_id, mode, coalesce(channel_id, ''), feed_position)
+create index changes_of_audience_by_mode on changes ((organization_id || ' ' || coalesce(channel_id, '')), mode, feed_position)
   where feed_position is not null;
 create index changes_without_position on changes (organization_id, sequence) where feed_position is null;
 

@@ -7,7 +7,13 @@ import {
   type SelectedFields,
 } from 'drizzle-orm/pg-core'
 import { LRUCache } from 'lru-cache'
-import { type Connection, type Database, perDatabase, resultRows } from '../database/database.ts'
+import {
+  type Connection,
+  type Database,
+  isOfOneServer,
+  perDatabase,
+  resultRows,
+} from '../database/database.ts'
 import type { Mode } from '../shared/mode.ts'
 import type { Rows } from './json-rows.ts'
 
@@ -27,8 +33,9 @@ export type Find<Row> = { rows: Rows<Row>; query: (select: Select, keys: string)
 const encode = <Row>({ rows, query }: Find<Row>, prefix?: string): SQL =>
   rows.wrap(query(new QueryBuilder().select(rows.fields), 'keys').getSQL(), prefix)
 
-/** Form of a statement: about one organization, which its values name, or about all. */
-type Form = 'one' | 'all'
+/** Form of a statement: about all organizations, or about one, which its values name. On a distributed database the
+ *  organization leads to a server; on one server rows are found by their keys, and it is a filter. */
+type Form = 'all' | 'all filtered' | 'one' | 'one filtered'
 
 // Form of the statement that is being written. It is global because writing is synchronous.
 let writing: Form | null = null
@@ -46,7 +53,8 @@ function write(form: Form, text: () => SQL): Query {
 function prepared<Row>(name: string, text: () => SQL): Run<Row[]> {
   const written: Partial<Record<Form, Query>> = {}
   return async (connection, values) => {
-    const form = values.organizationId === undefined ? 'all' : 'one'
+    const about = values.organizationId === undefined ? 'all' : 'one'
+    const form: Form = isOfOneServer(connection) ? `${about} filtered` : about
     written[form] ??= write(form, text)
     // Drizzle maps nothing if it is given no fields.
     const statement = connection._.session.prepareQuery(written[form], undefined, name, false)
@@ -114,19 +122,41 @@ export const textArrayParam = (name: string): SQL => sql`(select ${sql.placehold
  *  connection. */
 export const anyOf = (column: PgColumn, name: string): SQL => sql`${column} = any(${textArrayParam(name)})`
 
-/** Condition that a row is of the organization that a statement is about: its rows lie together, however many
- *  servers the database is spread over. The parameter is `organizationId`. */
-export const inOrganization = (column: PgColumn | SQL): SQL =>
+/** Value of a column that no index serves, for a condition that filters what others have found. The planner believes that
+ *  an organization, a channel or a mode has few rows, as long as it is not told otherwise, and would look through all of
+ *  them for one that it could find by its key. */
+export const unindexed = (column: PgColumn | SQL): SQL => sql`(${column}::text || '')`
+
+/** Condition that finds the rows of the organization that a statement is about, by an index that begins with it. The
+ *  parameter is `organizationId`. */
+export const ofOrganization = (column: PgColumn | SQL): SQL =>
   sql`${column} = ${sql.placeholder('organizationId')}`
 
+// A statement that is written elsewhere than by `query` has one form.
+function writtenForm(): Form {
+  if (!writing) throw new Error('only a statement of `query` or `queryTogether` has several forms')
+  return writing
+}
+
+const filtered = (column: PgColumn | SQL) => (writing?.endsWith('filtered') ? unindexed(column) : column)
+
+/** Condition that rows that are found by a key are of the organization that a statement is about. A distributed
+ *  database finds their server by it; on one server no index is chosen by it. */
+export const inOrganization = (column: PgColumn | SQL): SQLWrapper => ({
+  getSQL: () => ofOrganization(filtered(column)),
+})
+
+/** Condition that two rows, of which one names the other, are of one organization: joined by it on a distributed database,
+ *  and by that name alone on one server. */
+export const areOfOneOrganization = (one: PgColumn, other: PgColumn): SQLWrapper => ({
+  getSQL: () => sql`${filtered(one)} = ${filtered(other)}`,
+})
+
 /** Condition that a row is of the organization that the values of a statement name, as `inOrganization`; of
- *  any, if they name none. The statement has one form for each case: every table of sales that it reads needs
- *  the condition, so that a distributed database finds their rows on one server. */
+ *  any, if they name none. Every table of sales that the statement reads needs the condition, so that a distributed
+ *  database finds their rows on one server. */
 export const inOrganizationIfNamed = (column: PgColumn | SQL): SQLWrapper => ({
-  getSQL() {
-    if (!writing) throw new Error('only a statement of `query` or `queryTogether` has two forms')
-    return writing === 'one' ? inOrganization(column) : sql`true`
-  },
+  getSQL: () => (writtenForm().startsWith('all') ? sql`true` : inOrganization(column).getSQL()),
 })
 
 /** Parameters that limit a loader to rows that the caller may see. A statement uses those it needs. */
@@ -146,8 +176,9 @@ export type Reach = {
 /** Condition that a payment, a ticket or a refund is the caller's own: a channel's, even if its grant was
  *  revoked, or one of an integration's organization; and of the caller's mode. */
 export const isOwn = (row: { channelId: PgColumn; organizationId: PgColumn; mode: PgColumn }): SQL =>
-  sql`((${row.channelId} = ${sql.placeholder('channelId')} or ${anyOf(row.organizationId, 'ownOrganizationIds')})
-    and ${isInMode(row.mode)})`
+  sql`((${unindexed(row.channelId)} = ${sql.placeholder('channelId')}
+      or ${unindexed(row.organizationId)} = any(${textArrayParam('ownOrganizationIds')}))
+    and ${unindexed(row.mode)} = ${sql.placeholder('mode')})`
 
 /** Condition that a row is of the caller's mode. */
 export const isInMode = (mode: PgColumn): SQL => sql`${mode} = ${sql.placeholder('mode')}::text::key_mode`

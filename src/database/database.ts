@@ -113,14 +113,22 @@ export function perDatabase<Value>(create: (db: Database) => Value): (db: Databa
   return (db) => made(wholeOf(db))
 }
 
-const distributed = new WeakSet<Connection>()
+type Servers = 'one' | 'several' | 'unknown'
+const serversOf = new WeakMap<Connection, Servers>()
 
-/** Marks a database as spread over several servers, each of which has some organizations' sales. */
-export const markDistributed = (db: Connection): void => void distributed.add(db)
+/** Marks a database as of one server, or as spread over several, each of which has some organizations' sales. */
+export const markServers = (db: Connection, servers: Servers): void => void serversOf.set(db, servers)
 
-/** Reports whether a database is spread over several servers. Statements about one organization are the same
- *  then; those about several read each by itself, or ask every server. */
-export const isDistributed = (db: Connection): boolean => distributed.has(wholeOf(db))
+/** Marks a transaction as its database is. */
+export const markLike = (tx: Connection, db: Database): void =>
+  markServers(tx, serversOf.get(wholeOf(db)) ?? 'unknown')
+
+/** Reports whether a database is spread over several servers: statements about several organizations read each by itself
+ *  then, or ask every server. */
+export const isDistributed = (db: Connection): boolean => serversOf.get(wholeOf(db)) === 'several'
+
+/** Reports whether a database is known to be of one server. As long as it isn't known, statements are as for several. */
+export const isOfOneServer = (db: Connection): boolean => serversOf.get(wholeOf(db)) === 'one'
 
 /** Returns the rows of a driver's result: postgres.js returns the rows, PGlite an object that holds them. */
 export const resultRows = <Row>(result: unknown): Row[] =>
@@ -160,13 +168,18 @@ export function compareMigrations<File extends { folderMillis: number; hash: str
 
 type Status = { migrations: string[]; isReadOnly: boolean; comment: string | null }
 
+const serversBy: Record<string, Servers> = {
+  [distributedComment]: 'several',
+  [distributingComment]: 'unknown',
+}
+
 /** Creates a readiness check: the database answers, has all migrations of this version, and accepts writes
  *  unless it is only read. Migrations of later versions don't matter, because each version must run on the
- *  tables of the next. Tells that the database is distributed. The check resolves to the reason if it is not
+ *  tables of the next. Tells of how many servers the database is. The check resolves to the reason if it is not
  *  ready. */
 export function readiness(
   db: Database,
-  { isOnlyRead = false, onDistributed = () => {} } = {},
+  { isOnlyRead = false, onServers = (_: Servers) => {} } = {},
 ): () => Promise<Unready | null> {
   const own = readMigrationFiles(migrations)
   const query = sql`select array(${sql.raw(readJournal)})::text[] as migrations,
@@ -175,7 +188,7 @@ export function readiness(
   return async () => {
     try {
       const [status] = await runSql<Status>(db, query)
-      if (status?.comment === distributedComment) onDistributed()
+      if (status) onServers(serversBy[status.comment ?? ''] ?? 'one')
       const { missing, areOlder } = compareMigrations(own, status?.migrations ?? [])
       if (areOlder) return { reason: 'TABLES_OLDER', code: undefined }
       if (!status || missing.length > 0) return { reason: 'MIGRATIONS_MISSING', code: undefined }

@@ -8,7 +8,14 @@ import { drizzle } from 'drizzle-orm/pglite'
 import { errorCode } from '../shared/errors.ts'
 import { makeOwnFolder } from '../shared/files.ts'
 import { createBulkhead } from '../shared/turns.ts'
-import { type DatabaseOptions, logger, type OpenDatabase, readiness, takeTurns } from './database.ts'
+import {
+  type DatabaseOptions,
+  logger,
+  markServers,
+  type OpenDatabase,
+  readiness,
+  takeTurns,
+} from './database.ts'
 import { type FolderLock, lockFolder } from './lock-folder.ts'
 import { migrate, type RunStatement } from './migrate.ts'
 import { unusable } from './pool/failures.ts'
@@ -104,6 +111,7 @@ export async function openEmbedded(folder: string, options: DatabaseOptions): Pr
     const inTurn = createBulkhead({ maxAtOnce: 1, maxOfOwner: 1, maxWaiting: Number.POSITIVE_INFINITY })
     const run: RunStatement = async (statement) => (await client.exec(statement)).at(-1)?.rows ?? []
     const db = drizzle(client, { logger: logger(options) })
+    markServers(db, 'one')
     takeTurns(db, (owner) => ({
       query: (...asked: Parameters<PGlite['query']>) => inTurn(owner, () => client.query(...asked)),
       transaction: (...asked: Parameters<PGlite['transaction']>) =>

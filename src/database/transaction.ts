@@ -2,14 +2,7 @@ import { sql } from 'drizzle-orm'
 import { createBulkhead, type TurnLimits } from '../shared/turns.ts'
 import { announce, type Topic } from './announcements.ts'
 import { invalidateCatalogue } from './catalogue-invalidation.ts'
-import {
-  type Connection,
-  type Database,
-  isDistributed,
-  markDistributed,
-  ownerOf,
-  perDatabase,
-} from './database.ts'
+import { type Connection, type Database, isDistributed, markLike, ownerOf, perDatabase } from './database.ts'
 
 /** Work to be done once each of these transactions is committed. */
 const afterCommit = new WeakMap<Connection, ((db: Database) => void)[]>()
@@ -37,7 +30,7 @@ export async function transaction<Result>(db: Database, work: (tx: Connection) =
   const callbacks: ((db: Database) => void)[] = []
   const result = await db.transaction(async (tx) => {
     afterCommit.set(tx, callbacks)
-    if (isDistributed(db)) markDistributed(tx)
+    markLike(tx, db)
     return work(tx)
   })
   for (const callback of callbacks) callback(db)
@@ -73,6 +66,14 @@ export async function atOnce<Results extends unknown[]>(
   if (failures.length > 0) throw failures[0]
   return results as Results
 }
+
+/** Reads a page of rows in the order of an index, however few of them the planner expects: otherwise it would read and sort
+ *  all that are left, for each page. */
+export const inIndexOrder = <Rows>(db: Database, read: (tx: Connection) => Promise<Rows>): Promise<Rows> =>
+  transaction(db, async (tx) => {
+    await tx.execute(sql`set local enable_bitmapscan = off`)
+    return read(tx)
+  })
 
 /** Lets the statements of a transaction that follow wait for a lock this long at most, also on the servers of a cluster.
  *  Then they fail: see `isLockTimeout`. */

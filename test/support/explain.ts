@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
-import type { Connection, DatabaseOptions } from '../../src/database/database.ts'
+import type { Connection, Database, DatabaseOptions } from '../../src/database/database.ts'
+import { inIndexOrder } from '../../src/database/transaction.ts'
 import { aCatalogue, anEvent, aRateNamed } from './factories.ts'
 import { openTestDatabase } from './harness.ts'
 import { openSale, type Sale } from './sale.ts'
@@ -22,6 +23,18 @@ export async function explain(
   const rows = (await db.execute(statement)) as unknown as { 'QUERY PLAN': string }[]
   return rows.map((row) => row['QUERY PLAN']).join('\n')
 }
+
+/** Returns the plan within a transaction that reads in the order of an index. */
+export const explainInIndexOrder = (db: Database, statement: SeenStatement): Promise<string> =>
+  inIndexOrder(db, (tx) => explain(tx, statement))
+
+/** Returns the plan that PostgreSQL would make with the settings of the server, which allow a look through a whole table. */
+export const explainByDefaults = (db: Database, statement: SeenStatement): Promise<string> =>
+  db.transaction(async (tx) => {
+    await tx.execute(sql`set local enable_seqscan = on`)
+    await tx.execute(sql`set local random_page_cost = 4`)
+    return explain(tx, statement)
+  })
 
 /** Opens a sale of events `evt_0`, `evt_1`, …, each with one rate and price of its number, and collects the
  *  statements that it sends. `available` is null for any number of places. */

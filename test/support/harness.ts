@@ -29,6 +29,13 @@ export type TestDatabase = {
 // A connection costs PostgreSQL more than a copy of the template: this process keeps one until it ends.
 let server: postgres.Sql | undefined
 
+async function openPostgres(databaseUrl: string, options?: DatabaseOptions): Promise<OpenDatabase> {
+  const opened = await openDatabase({ databaseUrl, dataDir: '' }, options)
+  // A service that starts asks this too, and learns of how many servers the database is.
+  await opened.whyUnready()
+  return opened
+}
+
 /** Creates a copy of the migrated template, or an empty database. */
 export async function createTestDatabase({ empty = false } = {}): Promise<TestDatabase> {
   const given = inject('database')
@@ -48,12 +55,7 @@ export async function createTestDatabase({ empty = false } = {}): Promise<TestDa
     const databaseUrl = await createCitusDatabase(given, name, from || undefined)
     return {
       settings: { DATABASE_URL: databaseUrl },
-      async open(options) {
-        const opened = await openDatabase({ databaseUrl, dataDir: '' }, options)
-        // A service that starts asks this too, and learns that the database is distributed.
-        await opened.whyUnready()
-        return opened
-      },
+      open: (options) => openPostgres(databaseUrl, options),
       drop: () => dropCitusDatabase(given, name),
     }
   }
@@ -62,7 +64,7 @@ export async function createTestDatabase({ empty = false } = {}): Promise<TestDa
   await server.unsafe(`create database ${name} template ${from} strategy file_copy`)
   return {
     settings: { DATABASE_URL: databaseUrl },
-    open: (options) => openDatabase({ databaseUrl, dataDir: '' }, options),
+    open: (options) => openPostgres(databaseUrl, options),
     drop: async () => void (await server?.unsafe(`drop database if exists ${name} with (force)`)),
   }
 }

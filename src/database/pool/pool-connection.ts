@@ -13,6 +13,10 @@ type Settings = postgres.Sql['options']
  *  default. */
 export type Run = (statement: Statement, isRaw: boolean, since?: number) => Promise<unknown>
 
+// Number of statements after which a session plans anew what it has prepared, and again after twice as many. A plan that
+// was made while a table was empty reads all of it, and nothing but an analysis tells the session that it has grown.
+const firstReplan = 32
+
 // OID of text[].
 const textArray = 1009
 
@@ -54,6 +58,8 @@ export class PoolConnection {
   readonly #unanswered: { since: number; reject(error: unknown): void }[] = []
   readonly #prepared = new Set<string>()
   #socket: Socket | null = null
+  #executed = 0
+  #replanAt = firstReplan
 
   constructor(options: PoolConnectionOptions) {
     this.#options = options
@@ -83,6 +89,7 @@ export class PoolConnection {
 
   readonly execute: Run = ([text, parameters, options], isRaw, since = performance.now()) => {
     if (this.isOver) return Promise.reject(lost())
+    if (++this.#executed === this.#replanAt) this.#replan()
     const prepare = options?.prepare === true && this.#prepares(text)
     const query = this.#client.unsafe(text, parameters, { ...options, prepare })
     const answer: Promise<unknown> = isRaw ? query.values() : query
@@ -99,6 +106,11 @@ export class PoolConnection {
         },
       )
     })
+  }
+
+  #replan(): void {
+    this.#replanAt = this.#executed * 2
+    this.execute(['discard plans', [], {}], false).catch(() => {})
   }
 
   /** Accepts no more statements, and ends after those that are running. */

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { arrayRows } from '../../data/array-params.ts'
 import { findEverywhere } from '../../data/by-organization.ts'
-import { anyOf, inOrganization, query } from '../../data/query.ts'
+import { anyOf, inOrganization, ofOrganization, query } from '../../data/query.ts'
 import type { Database } from '../../database/database.ts'
 import { transaction } from '../../database/transaction.ts'
 import { changeFeeds, changes } from './table.ts'
@@ -22,7 +22,7 @@ const lockFeed = query<{ last: number }>(
   'lock_feed',
   () => sql`
   select ${changeFeeds.lastPosition}::float8 as last from ${changeFeeds}
-  where ${inOrganization(changeFeeds.organizationId)} for update skip locked`,
+  where ${ofOrganization(changeFeeds.organizationId)} for update skip locked`,
 )
 
 const openFeed = query<{ opened: boolean }>(
@@ -41,7 +41,7 @@ const take = query<{ id: string }>(
     select id, sequence, max(created_at) over subject as begun, max(id) over subject as latest
     from (
       select id, subject_id, sequence, created_at from ${changes}
-      where ${inOrganization(changes.organizationId)} and ${changes.feedPosition} is null
+      where ${ofOrganization(changes.organizationId)} and ${changes.feedPosition} is null
       order by ${changes.sequence} limit ${sql.raw(String(maxAtOnce))}
     ) as taken window subject as (partition by subject_id order by sequence)
   ) as ordered order by begun, latest, sequence`,
@@ -61,7 +61,7 @@ const moveFeed = query(
   'move_feed',
   () => sql`
   update ${changeFeeds} set last_position = ${sql.placeholder('last')}::bigint + ${sql.placeholder('count')}::integer
-  where ${inOrganization(changeFeeds.organizationId)}`,
+  where ${ofOrganization(changeFeeds.organizationId)}`,
 )
 
 // Returns true if there may be more.

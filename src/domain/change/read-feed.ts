@@ -12,7 +12,7 @@ import {
   textArrayParam,
 } from '../../data/query.ts'
 import type { Database } from '../../database/database.ts'
-import { type Change, changes, droppedChanges } from './table.ts'
+import { type Change, changes, droppedChanges, feedPart } from './table.ts'
 
 // A feed consists of parts, each ordered by one organization's positions. A channel has two parts per
 // organization that ever granted it: its own changes, and, while granted, changes for every channel. They are
@@ -38,9 +38,19 @@ const isOfMode = sql`mode = ${parameter('mode')}::text::key_mode`
 
 /** Feed that a statement reads: its parts, the condition for changes of a part, which an index supports, and whether it
  *  `merges` many organizations. A statement for each costs less than one for all. */
-type Feed = { parts: SQL; isOfPart: SQL; merges?: boolean }
-const ofChannel: Feed = { parts: partsOfChannel, isOfPart: sql`coalesce(channel_id, '') = parts.audience` }
-const ofIntegration: Feed = { parts: partOfIntegration, isOfPart: sql`true` }
+type Feed = { parts: SQL; isOfPart: SQL; isForPart: SQL; merges?: boolean }
+const audience = sql`coalesce(${changes.channelId}, '')`
+const isOfOrganization = sql`${changes.organizationId} = parts.organization_id`
+const ofChannel: Feed = {
+  parts: partsOfChannel,
+  isOfPart: sql`${feedPart(changes.organizationId, audience)} = ${feedPart(sql`parts.organization_id`, sql`parts.audience`)}`,
+  isForPart: sql`${isOfOrganization} and ${audience} = parts.audience`,
+}
+const ofIntegration: Feed = {
+  parts: partOfIntegration,
+  isOfPart: isOfOrganization,
+  isForPart: isOfOrganization,
+}
 
 /** Maximum number of changes that are read at a time. */
 export const maxChanges = 1_000
@@ -52,7 +62,7 @@ const maxFew = 8
 const changesAfter = (from: SQL, limit: SQL, feed: Feed) => sql`(
   select found.*, parts.part from ${from} left join ${cursorPositions} on given.part = parts.part cross join lateral (
     select * from (
-      select * from ${changes} where organization_id = parts.organization_id and ${inOrganizationIfNamed(changes.organizationId)}
+      select * from ${changes} where ${inOrganizationIfNamed(changes.organizationId)}
         and ${isOfMode} and ${feed.isOfPart} and feed_position > coalesce(given.position, 0)
       order by feed_position limit ${sql.raw(String(maxChanges))}
     ) as next order by feed_position limit ${limit}
@@ -126,8 +136,8 @@ const lastChanges = (feed: Feed): Find<CursorChange> => ({
   query: (select) =>
     select.from(sql`(
       select parts.part, last.feed_position as position, last.id from ${feed.parts} cross join lateral (
-        select id, feed_position from ${changes} where organization_id = parts.organization_id
-          and ${inOrganizationIfNamed(changes.organizationId)} and ${isOfMode} and ${feed.isOfPart} and feed_position is not null
+        select id, feed_position from ${changes} where ${inOrganizationIfNamed(changes.organizationId)}
+          and ${isOfMode} and ${feed.isOfPart} and feed_position is not null
         order by feed_position desc limit 1
       ) as last where parts.is_open) as newest`),
 })
@@ -137,8 +147,8 @@ const withoutPosition = (feed: Feed): Find<{ organizationId: string }> => ({
   rows: rowsOf({ organizationId: sql<string>`organization_id` }),
   query: (select) =>
     select.from(sql`(select distinct organization_id from ${feed.parts} where is_open and exists (
-      select from ${changes} where organization_id = parts.organization_id and ${inOrganizationIfNamed(changes.organizationId)}
-        and feed_position is null and ${isOfMode} and ${feed.isOfPart})) as waiting`),
+      select from ${changes} where ${inOrganizationIfNamed(changes.organizationId)}
+        and feed_position is null and ${isOfMode} and ${feed.isForPart})) as waiting`),
 })
 
 type Read = [CursorChange, NextChange, { organizationId: string }]

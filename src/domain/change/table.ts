@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { type SQLWrapper, sql } from 'drizzle-orm'
 import { bigint, index, integer, jsonb, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
 import { channels, modeColumn } from '../../auth/table.ts'
 import { createdAt, describedEnum } from '../../database/columns.ts'
@@ -30,6 +30,11 @@ export const changeFeeds = pgTable('change_feeds', {
     .references(() => organizations.id),
   lastPosition: bigint('last_position', { mode: 'number' }).notNull().default(0),
 })
+
+/** Part of a feed: changes of an organization for an audience, a channel or '' for all. Only feeds of channels name it, so
+ *  that each reads the index in its order. */
+export const feedPart = (organizationId: SQLWrapper, audience: SQLWrapper) =>
+  sql`(${organizationId} || ' ' || ${audience})`
 
 /** Outbox: changes, written in the transaction that makes them. Contains no personal data. */
 export const changes = pgTable(
@@ -69,7 +74,11 @@ export const changes = pgTable(
       .on(change.organizationId, change.mode, change.feedPosition)
       .where(sql`${change.feedPosition} is not null`),
     index('changes_of_audience_by_mode')
-      .on(change.organizationId, change.mode, sql`coalesce(${change.channelId}, '')`, change.feedPosition)
+      .on(
+        feedPart(change.organizationId, sql`coalesce(${change.channelId}, '')`),
+        change.mode,
+        change.feedPosition,
+      )
       .where(sql`${change.feedPosition} is not null`),
     index('changes_without_position')
       .on(change.organizationId, change.sequence)

@@ -2,7 +2,14 @@ import { and, asc, getTableColumns, not, type SQL, sql } from 'drizzle-orm'
 import { loadById } from '../../data/batch-loader.ts'
 import { readByOrganization } from '../../data/by-organization.ts'
 import { rowsOf } from '../../data/json-rows.ts'
-import { anyOf, inOrganization, query, type Select, textArrayParam } from '../../data/query.ts'
+import {
+  anyOf,
+  inOrganization,
+  ofOrganization,
+  query,
+  type Select,
+  textArrayParam,
+} from '../../data/query.ts'
 import type { Database } from '../../database/database.ts'
 import { decodeCursor, encodeCursor } from '../../shared/cursor.ts'
 import { identifierPattern } from '../../shared/ids.ts'
@@ -18,7 +25,7 @@ const countedDiscounts = (select: Select) =>
 
 // Discounts that an organization offers and that match a condition.
 function offeredWhere(select: Select, condition: SQL) {
-  const areItsOwn = and(inOrganization(discounts.organizationId), inOrganization(stock.organizationId))
+  const areItsOwn = and(ofOrganization(discounts.organizationId), inOrganization(stock.organizationId))
   return countedDiscounts(select).where(and(areItsOwn, not(discounts.removed), condition))
 }
 

@@ -9,7 +9,7 @@ import { refusal } from '../../shared/errors.ts'
 import { identifierPattern } from '../../shared/ids.ts'
 import { isStorableDate } from '../../shared/input-types.ts'
 import { invoices } from '../invoice/table.ts'
-import { isCodeTaken, tickets } from '../ticket/table.ts'
+import { isCodeTaken, listPart, tickets } from '../ticket/table.ts'
 import { ticketRates } from '../ticket-rate/table.ts'
 
 /** Property that a list is ordered by, ties by identifier. */
@@ -89,10 +89,14 @@ const hasCode = sql`${tickets.qrCode} = ${text('code')} and ${isCodeTaken}`
  *  nothing. */
 export type SearchPath = { sortKey: SortKey; parts: SQL; where: SQL; serves?: string; isSmall?: true }
 
-const inOrderOf = <const Filter extends string>(sortKey: SortKey, serves: Filter) => ({
-  sortKey,
+const ofPart = { organizationId: sql`parts.organization_id`, channelId: sql`parts.channel_id` }
+const isInListOf = (sortKey: SortKey) => sql`${listPart(sortKey, tickets)} = ${listPart(sortKey, ofPart)}`
+const isOfChannel = sql`${organizationId} = ${ofPart.organizationId} and ${channelId} = ${ofPart.channelId}`
+const inOrderOf = <const Filter extends string>(serves: Filter, condition: SQL) => ({
+  sortKey: 'created' as const,
   serves,
   parts: allParts,
+  where: sql`${isOfChannel} and ${condition}`,
 })
 const ofRates = <const Filter extends string>(serves: Filter, isRate: SQL) => ({
   sortKey: 'created' as const,
@@ -102,27 +106,28 @@ const ofRates = <const Filter extends string>(serves: Filter, isRate: SQL) => ({
   from ${channels} as channels join ${ticketRates} on ${ticketRates.organizationId} = channels.organization_id
     and ${isRate}
   where ${isPart}`,
-  where: sql`${tickets.ticketRateId} = parts.ticket_rate_id`,
+  where: sql`${tickets.ticketRateId} = parts.ticket_rate_id and ${channelId} = ${ofPart.channelId}`,
 })
 
-/** Ways to find tickets, by name. Each has an index that begins with organization and channel. */
+/** Ways to find tickets, by name. Each has an index of its own. */
 export const searchPaths = {
-  created: { sortKey: 'created', parts: allParts, where: sql`true` },
-  name: { ...inOrderOf('name', 'name'), where: sql`true` },
-  phone: { ...inOrderOf('phone', 'phone'), where: sql`${tickets.phone} is not null` },
-  email: { ...inOrderOf('created', 'email'), where: hasEmail },
-  referral: { ...inOrderOf('created', 'referralId'), where: isFor(tickets.referralId, 'referralId') },
+  created: { sortKey: 'created', parts: allParts, where: isInListOf('created') },
+  name: { sortKey: 'name', serves: 'name', parts: allParts, where: isInListOf('name') },
+  phone: {
+    sortKey: 'phone',
+    serves: 'phone',
+    parts: allParts,
+    where: sql`${isInListOf('phone')} and ${tickets.phone} is not null`,
+  },
+  email: inOrderOf('email', hasEmail),
+  referral: inOrderOf('referralId', isFor(tickets.referralId, 'referralId')),
   rate: ofRates('ticketRateId', sql`${ticketRates.id} = any(${texts('ticketRateId')})`),
   event: ofRates('eventId', sql`${ticketRates.eventId} = any(${texts('eventId')})`),
-  cancelled: { ...inOrderOf('created', 'status'), where: sql`${tickets.ended} = 'cancelled'` },
-  expired: { ...inOrderOf('created', 'status'), where: sql`${tickets.ended} = 'expired'` },
-  payment: {
-    ...inOrderOf('created', 'paymentId'),
-    where: isFor(tickets.paymentId, 'paymentId'),
-    isSmall: true,
-  },
-  code: { ...inOrderOf('created', 'code'), where: hasCode, isSmall: true },
-  invoice: { ...inOrderOf('created', 'invoiceReference'), where: hasInvoice, isSmall: true },
+  cancelled: inOrderOf('status', sql`${tickets.ended} = 'cancelled'`),
+  expired: inOrderOf('status', sql`${tickets.ended} = 'expired'`),
+  payment: { ...inOrderOf('paymentId', isFor(tickets.paymentId, 'paymentId')), isSmall: true },
+  code: { ...inOrderOf('code', hasCode), isSmall: true },
+  invoice: { ...inOrderOf('invoiceReference', hasInvoice), isSmall: true },
 } satisfies Record<string, SearchPath>
 
 export type SearchPathName = keyof typeof searchPaths
@@ -197,9 +202,7 @@ function pageStatement<Row>(
   const ordered = orderBy(sql`key`, sql`id`)
   const limited = sql`limit ${sql.placeholder('limit')}::integer`
   const position = sql`(${key}, ${id})`
-  const inRange = sql`where ${organizationId} = parts.organization_id
-    and ${inOrganizationIfNamed(organizationId)} and ${isInMode(mode)}
-    and ${channelId} = parts.channel_id and ${where}
+  const inRange = sql`where ${inOrganizationIfNamed(organizationId)} and ${isInMode(mode)} and ${where}
     and ${position} > (${keyOf('lower')}, ${idOf('lower')}) and ${position} < (${keyOf('upper')}, ${idOf('upper')})`
   const inOrder = orderBy(key, sql`${id}`)
   const isBounded = isFiltered && !isSmall

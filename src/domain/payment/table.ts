@@ -11,7 +11,7 @@ import {
   uniqueIndex,
 } from 'drizzle-orm/pg-core'
 import { channelId, modeColumn } from '../../auth/table.ts'
-import { inOrganizationIfNamed } from '../../data/query.ts'
+import { areOfOneOrganization, inOrganizationIfNamed } from '../../data/query.ts'
 import { nowMs } from '../../database/clock.ts'
 import {
   createdAt,
@@ -179,7 +179,7 @@ export type Charge = typeof charges.$inferSelect
 
 /** Condition that a payment is that of a row which names one. */
 export const isPaymentOf = (row: Record<'organizationId' | 'paymentId', PgColumn>) =>
-  and(eq(payments.organizationId, row.organizationId), eq(payments.id, row.paymentId))
+  and(areOfOneOrganization(payments.organizationId, row.organizationId), eq(payments.id, row.paymentId))
 
 /** Matches idempotency keys that are still valid. */
 export const isFresh = sql`${idempotencyKeys.createdAt} > ${nowMs} - interval '24 hours'`

@@ -1,7 +1,7 @@
 import { and, asc, eq, inArray, ne, type SQL, sql } from 'drizzle-orm'
 import { nowMs } from '../../database/clock.ts'
 import type { Database } from '../../database/database.ts'
-import { transaction } from '../../database/transaction.ts'
+import { inIndexOrder, transaction } from '../../database/transaction.ts'
 import { modes } from '../../shared/mode.ts'
 import { events } from '../event/table.ts'
 import { isOfPayments, lockPayments } from '../payment/lock-payment.ts'
@@ -63,12 +63,15 @@ export async function* anonymizeEvent(db: Database, organizationId: string, even
       const ofRate = and(isKnown, eq(tickets.mode, mode), eq(tickets.ticketRateId, rate.id))
       let last: Position | undefined
       do {
-        const found: (Position & Pick<Ticket, 'paymentId'>)[] = await db
-          .select({ id, paymentId, channelId, createdAt })
-          .from(tickets)
-          .where(and(ofRate, last && isAfter(last)))
-          .orderBy(asc(channelId), asc(createdAt), asc(id))
-          .limit(batchSize)
+        const isNext = and(ofRate, last && isAfter(last))
+        const found: (Position & Pick<Ticket, 'paymentId'>)[] = await inIndexOrder(db, (tx) =>
+          tx
+            .select({ id, paymentId, channelId, createdAt })
+            .from(tickets)
+            .where(isNext)
+            .orderBy(asc(channelId), asc(createdAt), asc(id))
+            .limit(batchSize),
+        )
         last = found.length === batchSize ? found.at(-1) : undefined
         const ids = [...new Set(found.map((ticket) => ticket.paymentId))]
         if (ids.length > 0) yield anonymizePayments(db, organizationId, ids)

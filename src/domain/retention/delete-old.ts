@@ -1,8 +1,9 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { channelOrganizations, integrations } from '../../auth/table.ts'
 import type { RetentionConfig } from '../../config/database.ts'
-import { anyOf, inOrganization, query } from '../../data/query.ts'
+import { anyOf, inOrganization, ofOrganization, query } from '../../data/query.ts'
 import type { Database } from '../../database/database.ts'
+import { transaction } from '../../database/transaction.ts'
 import { idsFrom } from '../../shared/ids.ts'
 import { changes, droppedChanges, droppedSequences } from '../change/table.ts'
 import { checkIns } from '../check-in/table.ts'
@@ -24,7 +25,7 @@ const deletingByTime = (name: string, table: typeof checkIns | typeof providerEv
     () => sql`
     delete from ${table} where ${inOrganization(table.organizationId)} and (${key}) in (
       select ${key} from ${table}
-      where ${inOrganization(table.organizationId)} and ${table.createdAt} < ${before}::text::timestamptz
+      where ${ofOrganization(table.organizationId)} and ${table.createdAt} < ${before}::text::timestamptz
       order by ${table.createdAt} limit ${batchSize} for update skip locked)
     returning ${table.createdAt}`,
   )
@@ -41,9 +42,9 @@ const { organizationId, webhookId, changeId, status } = webhookDeliveries
 // Webhooks that may have heard of the organization: of channels that it ever granted, and of its integrations.
 const hearsOfIt = sql`(${webhooks.channelId} = any(array(
     select ${channelOrganizations.channelId} from ${channelOrganizations}
-    where ${inOrganization(channelOrganizations.organizationId)}))
+    where ${ofOrganization(channelOrganizations.organizationId)}))
   or ${webhooks.integrationId} = any(array(
-    select ${integrations.id} from ${integrations} where ${inOrganization(integrations.organizationId)})))`
+    select ${integrations.id} from ${integrations} where ${ofOrganization(integrations.organizationId)})))`
 
 // Deliveries of old changes to a webhook, by its key, which is ordered by their time.
 const oldDeliveries = (condition: SQL, limit: SQL) => sql`(
@@ -72,7 +73,7 @@ const lockOldChanges = query<{ id: string }>(
   'lock_old_changes',
   () => sql`
   select ${changes.id} from ${changes}
-  where ${inOrganization(changes.organizationId)} and ${changes.id} < ${before} and ${changes.feedPosition} is not null
+  where ${ofOrganization(changes.organizationId)} and ${changes.id} < ${before} and ${changes.feedPosition} is not null
     and ${changes.id} < coalesce((
       select min(old.change_id) from ${webhooks} cross join lateral ${oldDeliveries(sql`true`, sql`1`)}
       where ${hearsOfIt}), ${before})
@@ -113,7 +114,7 @@ const keepSequences = query(
 const deleteThese = query('delete_changes', () => sql`delete from ${changes} where ${areThese}`)
 
 const deleteChanges = (db: Database, old: { organizationId: string; before: string }): Promise<unknown[]> =>
-  db.transaction(async (tx) => {
+  transaction(db, async (tx) => {
     const found = await lockOldChanges(tx, old)
     if (found.length === 0) return found
     const these = { organizationId: old.organizationId, ids: found.map(({ id }) => id) }

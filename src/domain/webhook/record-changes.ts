@@ -1,7 +1,7 @@
 import { inArray, type SQL, sql } from 'drizzle-orm'
 import { grants, integrations } from '../../auth/table.ts'
 import { arrayRows, insertRows } from '../../data/array-params.ts'
-import { inOrganization, query } from '../../data/query.ts'
+import { inOrganization, ofOrganization, query } from '../../data/query.ts'
 import type { Connection } from '../../database/database.ts'
 import { announceOnCommit, atOnce, changesCatalogue, onCommit } from '../../database/transaction.ts'
 import { groupBy } from '../../shared/group-by.ts'
@@ -50,9 +50,9 @@ const findRecipients = query<{ webhookId: string; changeId: string }>(
   'webhooks_of_changes',
   () => sql`
   ${toWebhooks(sql`join ${webhooks} on ${webhooks.channelId} = ${cells.channelId}`)}
-  union all ${toWebhooks(sql`join ${grants} on ${cells.channelId} is null and ${inOrganization(grants.organizationId)}
+  union all ${toWebhooks(sql`join ${grants} on ${cells.channelId} is null and ${ofOrganization(grants.organizationId)}
     join ${webhooks} on ${webhooks.channelId} = ${grants.channelId}`)}
-  union all ${toWebhooks(sql`join ${integrations} on ${inOrganization(integrations.organizationId)}
+  union all ${toWebhooks(sql`join ${integrations} on ${ofOrganization(integrations.organizationId)}
     join ${webhooks} on ${webhooks.integrationId} = ${integrations.id}`)}`,
 )
 

@@ -1,7 +1,7 @@
 import { and, asc, eq, getTableColumns, inArray, isNull, sql } from 'drizzle-orm'
 import { readByIds, readByOrganization } from '../../../data/by-organization.ts'
 import { fewRowsOf } from '../../../data/json-rows.ts'
-import { anyOf, inOrganization, query } from '../../../data/query.ts'
+import { anyOf, inOrganization, query, unindexed } from '../../../data/query.ts'
 import { nowMs } from '../../../database/clock.ts'
 import type { Database } from '../../../database/database.ts'
 import { groupBy } from '../../../shared/group-by.ts'
@@ -41,7 +41,7 @@ const pageOfPayment = readByIds('pages_of_payments', {
   query: (select, keys) =>
     select
       .from(payments)
-      .innerJoin(tickets, and(isPaymentOfTicket, eq(tickets.position, 0)))
+      .innerJoin(tickets, and(isPaymentOfTicket, eq(unindexed(tickets.position), '0')))
       .innerJoin(ticketRates, eq(ticketRates.id, tickets.ticketRateId))
       .innerJoin(events, eq(events.id, ticketRates.eventId))
       .innerJoin(organizations, eq(organizations.id, payments.organizationId))
