@@ -15,6 +15,8 @@ export type DatabaseProxy = {
   reset(): void
   /** Number of connections accepted so far. */
   connectionCount(): number
+  /** Number of bytes that PostgreSQL has sent so far. */
+  bytesRead(): number
   close(): Promise<void>
 }
 
@@ -25,6 +27,7 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
   const unheard = new Set<Socket>()
   let way: ProxyMode = 'open'
   let made = 0
+  let read = 0
   const keep = (socket: Socket) => {
     sockets.add(socket)
     socket.on('error', () => {})
@@ -41,6 +44,9 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
     keep(client)
     if (way === 'closed') return void client.destroy()
     const upstream = keep(connect(Number(to.port), to.hostname))
+    upstream.on('data', (chunk) => {
+      read += chunk.length
+    })
     link(client, upstream)
     link(upstream, client)
   })
@@ -63,6 +69,7 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
     },
     reset: destroyAll,
     connectionCount: () => made,
+    bytesRead: () => read,
     async close() {
       destroyAll()
       server.close()

@@ -5,22 +5,29 @@ import { aloneOnRow, boundedTransactions } from '../../database/transaction.ts'
 import { type Context, requireIntegration } from '../../request/context.ts'
 import { sha256 } from '../../shared/ids.ts'
 import { ticketChange } from '../ticket/body.ts'
-import { isTicket, lockTicket } from '../ticket/require-ticket.ts'
+import { isTicket, ticketLock } from '../ticket/require-ticket.ts'
 import { type Ticket, tickets } from '../ticket/table.ts'
 import { recordChanges } from '../webhook/record-changes.ts'
 import type { RedeemInput } from './check-in-input.ts'
-import { findScans } from './find-scans.ts'
+import { findScans, type ScannedTicket } from './find-scans.ts'
 import { type Redemption, redemptions } from './table.ts'
 
 // Many bars work at the same time: a bound leaves the other connections to everybody else.
 const redemptionTransaction = boundedTransactions({ maxAtOnce: 4, maxOfOwner: 2, maxWaiting: 500 })
+
+const { id, status, qrCode, entered, supplements } = tickets
+
+// What others may have changed of a ticket since it was found, and what is left at the bar.
+const lockAtBar = ticketLock('lock_ticket_at_bar', { id, status, qrCode, entered, supplements })
+
+type LockedTicket = ScannedTicket & Pick<Ticket, 'supplements'>
 
 type Decided = Pick<Redemption, 'result' | 'redeemed' | 'left'>
 
 const nothing = (result: Redemption['result'], left = 0): Decided => ({ result, redeemed: 0, left })
 
 /** Decides what a bar may hand out: all items or none, never more than were bought and not yet redeemed. */
-function decideOutcome(ticket: Ticket, { supplementId, quantity }: RedeemInput): Decided {
+function decideOutcome(ticket: LockedTicket, { supplementId, quantity }: RedeemInput): Decided {
   if (ticket.status === 'cancelled') return nothing('CANCELLED')
   if (ticket.status !== 'active') return nothing('UNPAID')
   const sold = ticket.supplements.find((supplement) => supplement.supplementId === supplementId)
@@ -34,7 +41,7 @@ function decideOutcome(ticket: Ticket, { supplementId, quantity }: RedeemInput):
 /** Counts items as redeemed and records the change. Requires this transaction to hold the ticket's row lock. */
 async function handOut(
   tx: Connection,
-  ticket: Ticket,
+  ticket: LockedTicket,
   { supplementId, redeemed, left }: Pick<Redemption, 'supplementId' | 'redeemed' | 'left'>,
 ): Promise<void> {
   const supplements = ticket.supplements.map((sold) =>
@@ -68,9 +75,10 @@ export async function redeemSupplement(input: RedeemInput, ctx: Context) {
       const earlier = checkReplay(made, requestHash, 'This key was used for another redemption.')
       if (earlier) return { ...earlier, replayed: true }
       const scanned = (await findScans(tx, [input], ctx)).tickets.get(0)
-      const locked = scanned && (await lockTicket(tx, scanned))
+      const [locked] = scanned ? await lockAtBar(tx, { organizationId, keys: [scanned.id] }) : []
       // A code that was transferred meanwhile is nobody's any more.
-      const ticket = locked && (input.ticketId || locked.qrCode === input.qrCode) ? locked : null
+      const isSold = scanned && locked && (input.ticketId || locked.qrCode === input.qrCode)
+      const ticket = isSold ? { ...scanned, ...locked } : null
       const outcome = ticket ? decideOutcome(ticket, input) : nothing('NOT_FOUND')
       if (ticket && outcome.result === 'OK') await handOut(tx, ticket, { supplementId, ...outcome })
       const sent = { organizationId, integrationId, nonce, requestHash, supplementId }

@@ -1,4 +1,5 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
+import type { PgColumn } from 'drizzle-orm/pg-core'
 import { rowsOf } from '../../data/json-rows.ts'
 import { anyOf, inOrganization, query } from '../../data/query.ts'
 import type { Connection } from '../../database/database.ts'
@@ -30,17 +31,21 @@ export const wasTransferred = ({ id, organizationId }: TicketName): SQL<boolean>
   sql`exists (select from ${retiredDocuments}
     where ${retiredDocuments.organizationId} = ${organizationId} and ${retiredDocuments.ticketId} = ${id})`
 
-/** Reads tickets of an organization by their ids and locks their rows until the transaction ends, in the order of their
- *  ids. If their payments are locked too, lock the payments first. */
-export const lockTickets = query('lock_tickets', {
-  rows: rowsOf(ticketColumns),
-  query: (select, keys) =>
-    select
-      .from(tickets)
-      .where(and(inOrganization(tickets.organizationId), anyOf(tickets.id, keys)))
-      .orderBy(tickets.id)
-      .for('update'),
-})
+/** Creates a statement that reads these columns of tickets of an organization by their ids and locks their rows until the
+ *  transaction ends, in the order of their ids. If their payments are locked too, lock the payments first. */
+export const ticketLock = <Columns extends Record<string, PgColumn>>(name: string, columns: Columns) =>
+  query(name, {
+    rows: rowsOf(columns),
+    query: (select, keys) =>
+      select
+        .from(tickets)
+        .where(and(inOrganization(tickets.organizationId), anyOf(tickets.id, keys)))
+        .orderBy(tickets.id)
+        .for('update'),
+  })
+
+/** Locks tickets and reads all of their columns. */
+export const lockTickets = ticketLock('lock_tickets', ticketColumns)
 
 /** Locks one ticket, which must exist. */
 export async function lockTicket(tx: Connection, { id, organizationId }: TicketName): Promise<Ticket> {
