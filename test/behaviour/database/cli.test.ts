@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { demoCatalogue } from '../../../examples/shop/src/demo/catalogue.ts'
+import { organizations } from '../../../src/domain/organization/table.ts'
 import { commandRunner } from '../../support/commands.ts'
 import { aCatalogue, anEvent, anOrganization, aPrice, aRate } from '../../support/factories.ts'
 import { createTestDatabase, type Gateway, startGateway } from '../../support/harness.ts'
@@ -205,6 +206,22 @@ test('cli grant add and revoke change the organizations of a channel', async () 
   const ours = listed.find((key) => key.channel_id === channel_id)
   expect(ours).toMatchObject({ status: 'active', name: 'Shop', organization_ids: ['org_1', 'org_2'] })
   expect(await change('revoke')).toBe(`Channel ${channel_id} does not sell for org_2 from now on.`)
+})
+
+test('cli names all organizations that there are now by --all', async () => {
+  const issued = await json<ChannelKey>('key', 'issue', 'channel', '--name', 'Portal', '--all')
+  const listed = async () => {
+    const keys = await json<{ channel_id?: string; organization_ids: string[] }[]>('key', 'list')
+    return keys.find(({ channel_id }) => channel_id === issued.channel_id)?.organization_ids
+  }
+  const all = (await gateway.db.select().from(organizations)).map(({ id }) => id).sort()
+  expect(await listed()).toEqual(all)
+  const change = (what: string) => succeed('grant', what, '--channel', issued.channel_id, '--all')
+  expect(await change('add')).toBe(`Channel ${issued.channel_id} sells for all organizations, as before.`)
+  expect(await change('revoke')).toContain('does not sell for any organization from now on')
+  expect(await listed()).toEqual([])
+  expect(await change('add')).toContain('sells for all organizations from now on')
+  expect(await listed()).toEqual(all)
 })
 
 test.each([
