@@ -85,7 +85,7 @@ async function judgeServers({ db }: OpenDatabase): Promise<Finding[]> {
 
 async function judgeTables({ db }: OpenDatabase): Promise<Finding[]> {
   const neglected = await inspectTables(db)
-  const text = `nobody keeps up ${neglected.join(', ')}: see Autovacuum in docs/operations.md`
+  const text = `tables in need of vacuum or analyze: ${neglected.join(', ')} (docs/operations.md, Autovacuum)`
   return neglected.length > 0 ? [attention('tables', text)] : []
 }
 

@@ -35,13 +35,10 @@ export async function changeGrant(
     changesCatalogue(tx)
     await refuseUnknownIds(tx, 'channel', channelId)
     const ids = organizationId === null ? null : [organizationId]
-    if (granted) return (await addGrants(tx, channelId, ids)).size > 0
+    if (granted) return (await addGrants(tx, channelId, ids)).length > 0
     if (ids) await refuseUnknownIds(tx, 'organization', ...ids)
-    const ofThese = ids ? inArray(grants.organizationId, ids) : undefined
-    const revoked = await tx
-      .delete(grants)
-      .where(and(eq(grants.channelId, channelId), ofThese))
-      .returning()
-    return revoked.length > 0
+    const areThese = ids ? inArray(grants.organizationId, ids) : undefined
+    const areRevoked = and(eq(grants.channelId, channelId), areThese)
+    return (await tx.delete(grants).where(areRevoked).returning()).length > 0
   })
 }

@@ -1,5 +1,4 @@
 import { and, eq, inArray, notExists, sql } from 'drizzle-orm'
-import { insertRows } from '../data/array-params.ts'
 import { type Connection, type Database, runSql } from '../database/database.ts'
 import { organizations } from '../domain/organization/table.ts'
 import { refusal, refuseIf } from '../shared/errors.ts'
@@ -36,25 +35,20 @@ export async function refuseUnknownIds(tx: Connection, kind: keyof typeof tables
   )
 }
 
-async function allOrganizations(tx: Connection): Promise<string[]> {
-  return (await tx.select({ id: organizations.id }).from(organizations)).map(({ id }) => id)
-}
-
-const insertEverGranted = insertRows('ever_granted', channelOrganizations, {
-  key: 'organizationId',
-  skip: true,
-  columns: ['channelId', 'organizationId'],
-})
-const insertGrants = insertRows('grants', grants, { key: 'organizationId', skip: true })
-
-/** Adds the grants that a channel lacks: of these organizations, or with null of all there are now. Resolves to the
- *  organizations of the new ones. Refuses: NOT_FOUND. */
+/** Adds the grants that a channel lacks: of these organizations, or with null of all there are now. Resolves to the new
+ *  ones. Refuses: NOT_FOUND. */
 export async function addGrants(tx: Connection, channelId: string, organizationIds: string[] | null) {
-  if (organizationIds) await refuseUnknownIds(tx, 'organization', ...organizationIds)
-  const ids = new Set(organizationIds ?? (await allOrganizations(tx)))
-  const pairs = [...ids].map((organizationId) => ({ channelId, organizationId }))
-  await insertEverGranted(tx, pairs)
-  return insertGrants(tx, pairs)
+  if (organizationIds) await refuseUnknownIds(tx, 'organization', ...new Set(organizationIds))
+  const areThese = organizationIds ? inArray(organizations.id, organizationIds) : sql`true`
+  const insertInto = (table: typeof grants | typeof channelOrganizations) =>
+    runSql(
+      tx,
+      sql`insert into ${table} (channel_id, organization_id)
+        select ${channelId}::text, ${organizations.id} from ${organizations} where ${areThese} order by 2
+        on conflict do nothing returning organization_id`,
+    )
+  await insertInto(channelOrganizations)
+  return insertInto(grants)
 }
 
 /** Writes credentials that must work at once, even for an address that has failed too often. Refuses: INVALID, if they
@@ -87,8 +81,8 @@ async function insertKey(
 /** Issues a key to a new channel with grants from these organizations, or with null from all there are now. With
  *  `channelId`, issues another key to an existing channel, so that the old key can be revoked once nobody uses it; with
  *  `origins`, a publishable one for pages of these origins, which is no secret: it lists, quotes and checks out, and sees
- *  neither persons nor codes. The key is never returned again. Refuses: NOT_FOUND; INVALID if `expiresAt` is past by the database's
- *  clock (DECISIONS 2, 10). */
+ *  neither persons nor codes. The key is never returned again. Refuses: NOT_FOUND; INVALID if `expiresAt` is past by the
+ *  database's clock (DECISIONS 2, 10). */
 export const issueChannelKey = (
   db: Database,
   input: Issue &

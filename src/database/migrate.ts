@@ -108,7 +108,7 @@ async function applyStatement(run: RunStatement, statement: string): Promise<voi
 async function analyzeNew(run: RunStatement): Promise<void> {
   const [found] = await run(`select string_agg(oid::regclass::text, ', ') as names from pg_class
     where relkind = 'r' and relnamespace = 'public'::regnamespace and reltuples < 0 and pg_relation_size(oid) > 0`)
-  if (found?.names) await run(`analyze ${found.names}`)
+  if (found?.names) await run(`analyze (skip_locked) ${found.names}`)
 }
 
 /** Applies pending files in order, each in its own transaction: a file that fails is rolled back, and those

@@ -49,7 +49,9 @@ test('doctor names a table that was never analyzed, and migrate analyzes it', as
   await fillHolds()
   await expect
     .poll(examineTables)
-    .toEqual(['attention: nobody keeps up holds (never analyzed): see Autovacuum in docs/operations.md'])
+    .toEqual([
+      'attention: tables in need of vacuum or analyze: holds (never analyzed) (docs/operations.md, Autovacuum)',
+    ])
   await database.migrate()
   expect(await isAnalyzed()).toBe(true)
   await expect.poll(examineTables).toEqual([])
