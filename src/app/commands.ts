@@ -17,9 +17,10 @@ const usage = `Usage: npm run COMMAND -- ARGUMENTS    (or: node dist/cli.js COMM
   distribute                     spread the tables over a Citus cluster, by organization
   import FILE [--no-notify]      import a catalogue, all or nothing; holders are told of another date by mail
   import --schema | --plan FILE  print the JSON Schema of a catalogue file, or what a file would change
-  key issue channel --name NAME --organization ID… [--expires DATE] [--test]
+  key issue channel --name NAME (--organization ID… | --all) [--expires DATE] [--test]
   key issue channel --channel ID [--expires DATE] [--test]
-                                 issue a key to a new channel, or another key to an existing one
+                                 issue a key to a new channel, or another key to an existing one;
+                                 --all: of all organizations that there are now
   key issue integration --name NAME --organization ID [--scope SCOPE]… [--expires DATE] [--test]
   key issue integration --integration ID [--scope SCOPE]… [--expires DATE] [--test]
                                  the same for an integration; a new one also gets a secret; scopes are
@@ -31,7 +32,7 @@ const usage = `Usage: npm run COMMAND -- ARGUMENTS    (or: node dist/cli.js COMM
   key list                       list all issued keys
   key revoke secret ID           revoke a secret of an organization
   key revoke ID                  revoke a key, or all keys of a channel or an integration
-  grant add|revoke --channel ID --organization ID
+  grant add|revoke --channel ID (--organization ID | --all)
                                  let a channel sell for an organization, or stop it from doing so
   deliveries list [--status S]   list dead deliveries to buyers (or sent, pending, skipped ones)
   deliveries retry ID…           send dead deliveries again; --all for all of them

@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.ts'
 import type { OpenDatabase } from '../database/database.ts'
-import { type Inspection, inspectDatabase, inspectServers } from '../database/inspect.ts'
+import { type Inspection, inspectDatabase, inspectServers, inspectTables } from '../database/inspect.ts'
 import { problemOf, type Unready } from '../database/pool/failures.ts'
 import { tryMailServer } from '../domain/delivery/send-mail.ts'
 import { findOpenWork } from '../domain/verify/find-open-work.ts'
@@ -69,6 +69,7 @@ async function examineDatabase(database: OpenDatabase): Promise<Finding[]> {
   return [
     ...[judgeVersion(found), judgeMigrations(found), judgeClock(found), extensions, timeouts],
     ...(await judgeServers(database)),
+    ...(await judgeTables(database)),
   ]
 }
 
@@ -80,6 +81,12 @@ async function judgeServers({ db }: OpenDatabase): Promise<Finding[]> {
     ...(shards > 0 ? [broken('servers', away)] : []),
     ...(prepared > 0 ? [attention('prepared', left)] : []),
   ]
+}
+
+async function judgeTables({ db }: OpenDatabase): Promise<Finding[]> {
+  const neglected = await inspectTables(db)
+  const text = `tables in need of vacuum or analyze: ${neglected.join(', ')} (docs/operations.md, Autovacuum)`
+  return neglected.length > 0 ? [attention('tables', text)] : []
 }
 
 async function examineReplica(replica: OpenDatabase, number: number): Promise<Finding> {

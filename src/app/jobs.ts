@@ -27,6 +27,8 @@ type JobOptions = {
   onMismatch?: (mismatch: Mismatch) => void
   /** Reports once a minute, in one process of all, what is late and why. */
   onTrouble?: (trouble: Trouble) => void
+  /** Short steps of the database's own upkeep, where no server does them. */
+  upkeep?: Job | undefined
   /** True if no other process uses the database, so that nobody has to be elected. */
   isAlone?: boolean
 }
@@ -42,7 +44,8 @@ const minuteMs = 60_000
  *  more. `onError` receives each error and the name of its job. The returned function stops them, and resolves
  *  once running work has finished. */
 export function startJobs(options: JobOptions, onError: (error: unknown, job: string) => void) {
-  const { db, provider, senders, privateWebhooks, retention, onMismatch, onTrouble, isAlone } = options
+  const { db, provider, senders, privateWebhooks, retention, upkeep, onMismatch, onTrouble, isAlone } =
+    options
   // Leases and locks keep processes from doing the same work twice, so every process may run every job.
   const jobs: Record<string, Job> = {
     sweep: () => sweepHolds(db),
@@ -53,6 +56,7 @@ export function startJobs(options: JobOptions, onError: (error: unknown, job: st
     delivery: () => sendDeliveries(db, senders),
     webhooks: (stopping) => sendWebhooks(db, { privateWebhooks, stopping }),
     ...(retention && { retention }),
+    ...(upkeep && { upkeep }),
     'deleted webhooks': () => dropOfDeleted(db),
     ...(onTrouble && {
       troubles: async () => (await findTroubles(db, { provider: provider.name })).forEach(onTrouble),

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../config/config.ts'
-import type { Database, OpenDatabase } from '../database/database.ts'
+import type { OpenDatabase } from '../database/database.ts'
 import { inspectServers } from '../database/inspect.ts'
 import { problemOf } from '../database/pool/failures.ts'
 import { openSenders } from '../domain/delivery/open-senders.ts'
@@ -43,7 +43,7 @@ async function openBeside(config: Config, database: OpenDatabase, openCompanion?
 async function startBackground(
   config: Config,
   app: FastifyInstance,
-  db: Database,
+  { db, keepUp }: OpenDatabase,
   provider: PaymentProvider,
 ) {
   if (config.background === 'off') return async () => {}
@@ -58,6 +58,7 @@ async function startBackground(
       provider,
       senders,
       privateWebhooks: config.privateWebhooks,
+      upkeep: keepUp,
       isAlone: config.databaseUrl === undefined,
       retention: createRetention({
         db,
@@ -113,7 +114,7 @@ export async function serve(config: Config, database: OpenDatabase, openCompanio
       ? app.log.info(facts, 'the catalogue is read from a replica')
       : app.log.warn(facts, 'a replica is not read: the primary answers for it'),
   )
-  const stopJobs = await startBackground(config, app, db, provider)
+  const stopJobs = await startBackground(config, app, database, provider)
   const stopCommands = config.databaseUrl ? async () => {} : await serveCommands(config, database, app.log)
   const unready = await database.whyUnready()
   if (unready) app.log.warn({ ...unready }, problemOf(unready))

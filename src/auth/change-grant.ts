@@ -1,4 +1,4 @@
-import { and, eq, sql } from 'drizzle-orm'
+import { and, eq, inArray, sql } from 'drizzle-orm'
 import { query, type Reach } from '../data/query.ts'
 import type { Database } from '../database/database.ts'
 import { changesCatalogue, transaction } from '../database/transaction.ts'
@@ -21,23 +21,24 @@ export async function reachedOrganizations(
   return (await ofChannel(db, { channelId })).map(({ id }) => id)
 }
 
+type Change = { channelId: string; organizationId: string | null; granted: boolean }
+
 /** Grants an organization's catalogue to a channel, or revokes the grant: the channel then neither sells nor
- *  sees that organization's events. Takes effect at once in this process, and in others once their caller
- *  cache expires. Resolves to true if anything changed. Refuses: NOT_FOUND (DECISIONS 2). */
+ *  sees that organization's events. Null stands for all organizations that there are now. Takes effect at once in this
+ *  process, and in others once their caller cache expires. Resolves to true if anything changed. Refuses: NOT_FOUND
+ *  (DECISIONS 2). */
 export async function changeGrant(
   db: Database,
-  { channelId, organizationId, granted }: { channelId: string; organizationId: string; granted: boolean },
+  { channelId, organizationId, granted }: Change,
 ): Promise<boolean> {
   return transaction(db, async (tx) => {
     changesCatalogue(tx)
     await refuseUnknownIds(tx, 'channel', channelId)
-    await refuseUnknownIds(tx, 'organization', organizationId)
-    const changed = granted
-      ? await addGrants(tx, channelId, [organizationId])
-      : await tx
-          .delete(grants)
-          .where(and(eq(grants.channelId, channelId), eq(grants.organizationId, organizationId)))
-          .returning()
-    return changed.length > 0
+    const ids = organizationId === null ? null : [organizationId]
+    if (granted) return (await addGrants(tx, channelId, ids)).length > 0
+    if (ids) await refuseUnknownIds(tx, 'organization', ...ids)
+    const areThese = ids ? inArray(grants.organizationId, ids) : undefined
+    const areRevoked = and(eq(grants.channelId, channelId), areThese)
+    return (await tx.delete(grants).where(areRevoked).returning()).length > 0
   })
 }

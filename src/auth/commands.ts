@@ -58,7 +58,9 @@ const origin = z
     (origin) => isOrigin(origin) || loopbackOrigins.includes(origin),
     'must be an origin such as https://shop.example',
   )
+const all = z.literal(true)
 const newChannel = z.strictObject({ name: text(200), organization: z.array(identifier), ...key })
+const newChannelOfAll = z.strictObject({ name: text(200), all, ...key })
 const existingChannel = z.strictObject({ channel: identifier, ...key })
 const newIntegration = z.strictObject({
   name: text(200),
@@ -73,6 +75,7 @@ const publishable = z.strictObject({
   ...key,
 })
 const grant = z.strictObject({ channel: identifier, organization: once(identifier) })
+const grantOfAll = z.strictObject({ channel: identifier, all })
 const byId = z.strictObject({ id: once(z.string()) })
 // Secrets are those of method v1.
 const organizationSecret = z.strictObject({ organization: once(identifier), expires: isoTime.optional() })
@@ -109,12 +112,12 @@ const channelKey = ({ channelId, key }: { channelId: string; key: string }, use:
 })
 
 const issueToChannel = command(
-  (input) => ('channel' in input ? existingChannel : newChannel),
+  (input) => ('channel' in input ? existingChannel : 'all' in input ? newChannelOfAll : newChannel),
   async (options, open: OpenTables) => {
     const owner =
       'channel' in options
         ? { channelId: options.channel }
-        : { name: options.name, organizationIds: options.organization }
+        : { name: options.name, organizationIds: 'all' in options ? null : options.organization }
     const issued = await issueChannelKey(await open(), { ...owner, ...issueOf(options) })
     return channelKey(issued, 'The key goes in the header X-Api-Key')
   },
@@ -198,14 +201,18 @@ const revoke = command(byId, async ({ id: [id] }, open: OpenTables) => {
 })
 
 const grantCommand = (granted: boolean) =>
-  command(grant, async ({ channel: channelId, organization: [organizationId] }, open: OpenTables) => {
-    const changed = await changeGrant(await open(), { channelId, organizationId, granted })
-    const now = granted ? 'sells' : 'does not sell'
-    return {
-      json: { channel_id: channelId, organization_id: organizationId, granted, changed },
-      text: `Channel ${channelId} ${now} for ${organizationId}${changed ? ' from now on' : ', as before'}.`,
-    }
-  })
+  command(
+    (input) => ('all' in input ? grantOfAll : grant),
+    async ({ channel: channelId, ...given }, open: OpenTables) => {
+      const organizationId = 'all' in given ? null : given.organization[0]
+      const changed = await changeGrant(await open(), { channelId, organizationId, granted })
+      const [now, all] = granted ? ['sells', 'all organizations'] : ['does not sell', 'any organization']
+      return {
+        json: { channel_id: channelId, organization_id: organizationId, granted, changed },
+        text: `Channel ${channelId} ${now} for ${organizationId ?? all}${changed ? ' from now on' : ', as before'}.`,
+      }
+    },
+  )
 
 export const authCommands = {
   'key issue channel': issueToChannel,

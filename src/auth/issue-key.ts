@@ -35,12 +35,20 @@ export async function refuseUnknownIds(tx: Connection, kind: keyof typeof tables
   )
 }
 
-/** Adds the grants that a channel lacks. Resolves to the new ones. */
-export async function addGrants(tx: Connection, channelId: string, organizationIds: string[]) {
-  if (organizationIds.length === 0) return []
-  const pairs = organizationIds.map((organizationId) => ({ channelId, organizationId }))
-  await tx.insert(channelOrganizations).values(pairs).onConflictDoNothing()
-  return tx.insert(grants).values(pairs).onConflictDoNothing().returning()
+/** Adds the grants that a channel lacks: of these organizations, or with null of all there are now. Resolves to the new
+ *  ones. Refuses: NOT_FOUND. */
+export async function addGrants(tx: Connection, channelId: string, organizationIds: string[] | null) {
+  if (organizationIds) await refuseUnknownIds(tx, 'organization', ...new Set(organizationIds))
+  const areThese = organizationIds ? inArray(organizations.id, organizationIds) : sql`true`
+  const insertInto = (table: typeof grants | typeof channelOrganizations) =>
+    runSql(
+      tx,
+      sql`insert into ${table} (channel_id, organization_id)
+        select ${channelId}::text, ${organizations.id} from ${organizations} where ${areThese} order by 2
+        on conflict do nothing returning organization_id`,
+    )
+  await insertInto(channelOrganizations)
+  return insertInto(grants)
 }
 
 /** Writes credentials that must work at once, even for an address that has failed too often. Refuses: INVALID, if they
@@ -70,14 +78,15 @@ async function insertKey(
   return key
 }
 
-/** Issues a key to a new channel with grants from these organizations. With `channelId`, issues another key
- *  to an existing channel, so that the old key can be revoked once nobody uses it; with `origins`, a publishable one
- *  for pages of these origins, which is no secret: it lists, quotes and checks out, and sees neither persons nor
- *  codes. The key is never returned again. Refuses: NOT_FOUND; INVALID if `expiresAt` is past by the database's
- *  clock (DECISIONS 2, 10). */
+/** Issues a key to a new channel with grants from these organizations, or with null from all there are now. With
+ *  `channelId`, issues another key to an existing channel, so that the old key can be revoked once nobody uses it; with
+ *  `origins`, a publishable one for pages of these origins, which is no secret: it lists, quotes and checks out, and sees
+ *  neither persons nor codes. The key is never returned again. Refuses: NOT_FOUND; INVALID if `expiresAt` is past by the
+ *  database's clock (DECISIONS 2, 10). */
 export const issueChannelKey = (
   db: Database,
-  input: Issue & ({ name: string; organizationIds: string[] } | { channelId: string; origins?: string[] }),
+  input: Issue &
+    ({ name: string; organizationIds: string[] | null } | { channelId: string; origins?: string[] }),
 ): Promise<{ channelId: string; key: string }> =>
   issueNow(db, input.expiresAt, async (tx) => {
     if ('channelId' in input) {
@@ -87,10 +96,8 @@ export const issueChannelKey = (
       return { channelId, key: await insertKey(tx, input, owner) }
     }
     const channelId = newId('chn')
-    const organizationIds = [...new Set(input.organizationIds)]
-    await refuseUnknownIds(tx, 'organization', ...organizationIds)
     await tx.insert(channels).values({ id: channelId, name: input.name })
-    await addGrants(tx, channelId, organizationIds)
+    await addGrants(tx, channelId, input.organizationIds)
     return { channelId, key: await insertKey(tx, input, { channelId }) }
   })
 

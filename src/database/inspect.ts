@@ -70,3 +70,16 @@ export async function inspectServers(db: Database): Promise<Servers> {
   const [servers] = (await runSql(db, isDistributed(db) ? ofServers : ownPrepared)) as [Servers]
   return servers
 }
+
+// Autovacuum would have analyzed such a table within a minute, and vacuumed it at half as many dead rows.
+const neglected = `select string_agg(relid::regclass
+      || case when reltuples < 0 then ' (never analyzed)' else ' (dead rows: ' || n_dead_tup || ')' end, ', ') as tables
+  from pg_stat_user_tables join pg_class on oid = relid
+  where reltuples < 0 and pg_relation_size(relid) > 1e6 or n_dead_tup > 10000 + 0.4 * n_live_tup`
+
+/** Names the tables that nobody vacuums or analyzes, and why it seems so, for each server that has any. */
+export async function inspectTables(db: Database): Promise<string[]> {
+  const ofEach = sql`select result as tables from run_command_on_all_nodes(${neglected}) where success`
+  const found = await runSql<{ tables: string | null }>(db, isDistributed(db) ? ofEach : neglected)
+  return found.flatMap(({ tables }) => tables || [])
+}

@@ -104,13 +104,21 @@ async function applyStatement(run: RunStatement, statement: string): Promise<voi
   await run(statement)
 }
 
+// Plans would be those of empty tables until somebody analyzes them, as after a restore.
+async function analyzeNew(run: RunStatement): Promise<void> {
+  const [found] = await run(`select string_agg(oid::regclass::text, ', ') as names from pg_class
+    where relkind = 'r' and relnamespace = 'public'::regnamespace and reltuples < 0 and pg_relation_size(oid) > 0`)
+  if (found?.names) await run(`analyze (skip_locked) ${found.names}`)
+}
+
 /** Applies pending files in order, each in its own transaction: a file that fails is rolled back, and those
  *  before it stay. A file with the line `-- migrate: no transaction` runs statement by statement instead, for
  *  statements that PostgreSQL allows in no transaction (`concurrently`) or that should be committed in parts.
  *  Each of its statements must be safe to repeat, because the file starts over if the process dies in the
  *  middle. An unfinished index is recreated. Tables without the first file, or with another text of any, are
- *  refused. Throws with the name of the file if a lock can't be taken in `maxTries`. The caller must hold a lock
- *  that keeps other processes from migrating at the same time. */
+ *  refused. Throws with the name of the file if a lock can't be taken in `maxTries`. Then analyzes tables with rows
+ *  that nobody has analyzed. The caller must hold a lock that keeps other processes from migrating at the same
+ *  time. */
 export async function migrate(run: RunStatement, options: MigrateOptions = {}): Promise<void> {
   const { onWait = () => {}, folder = migrations.migrationsFolder } = options
   const { maxTries = defaultMaxTries, backoffMs = defaultBackoffMs } = options
@@ -150,4 +158,5 @@ export async function migrate(run: RunStatement, options: MigrateOptions = {}): 
       await run(journalInsert(migration))
     }
   }
+  await analyzeNew(run)
 }

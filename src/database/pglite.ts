@@ -13,12 +13,14 @@ import {
   logger,
   markServers,
   type OpenDatabase,
+  planning,
   readiness,
   takeTurns,
 } from './database.ts'
 import { type FolderLock, lockFolder } from './lock-folder.ts'
 import { migrate, type RunStatement } from './migrate.ts'
 import { unusable } from './pool/failures.ts'
+import { keepUp, upkeepSettings } from './upkeep.ts'
 
 // Every statement passes this method, closing as well.
 function requireHeldBeforeEach(client: PGlite, lock: FolderLock): void {
@@ -110,6 +112,8 @@ export async function openEmbedded(folder: string, options: DatabaseOptions): Pr
     // It does one thing at a time, first come, first served.
     const inTurn = createBulkhead({ maxAtOnce: 1, maxOfOwner: 1, maxWaiting: Number.POSITIVE_INFINITY })
     const run: RunStatement = async (statement) => (await client.exec(statement)).at(-1)?.rows ?? []
+    for (const [name, value] of Object.entries({ ...planning, ...upkeepSettings }))
+      await run(`set ${name} = ${value}`)
     const db = drizzle(client, { logger: logger(options) })
     markServers(db, 'one')
     takeTurns(db, (owner) => ({
@@ -127,6 +131,7 @@ export async function openEmbedded(folder: string, options: DatabaseOptions): Pr
         return Buffer.from(await (await client.dumpDataDir('gzip')).arrayBuffer())
       },
       migrate: (onWait) => migrate(run, { onWait }),
+      keepUp: () => keepUp(run),
       whyUnready: readiness(db),
       // PGlite ignores statement timeouts, and needs none: it serves one process only.
       hasStatementTimeouts: async () => true,

@@ -11,6 +11,7 @@ import {
   logger,
   markServers,
   type OpenDatabase,
+  planning,
   readiness,
   takeTurns,
 } from './database.ts'
@@ -72,13 +73,6 @@ const readinessTimeoutMs = 2_000
 
 // Two connections never run transactions, so that reads don't wait behind those that wait for row locks.
 const limits = { max: 10, maxReserved: 8, maxPipeline: 16 }
-
-// Index lookups as cheap as they are in memory and on an SSD: by the server's 4, a checkout or a lookup reads whole tables
-// of a catalogue of some hundred rates. No table is read whole where an index serves, and tables are joined in the order
-// in which a statement names them, those first that its keys find: otherwise a plan made while a table was empty, or by
-// the statistics of others, would look through all that an organization has sold. An address may say otherwise
-// (`?random_page_cost=4`).
-const planning = { random_page_cost: 1.1, enable_seqscan: 'off', join_collapse_limit: 1 }
 
 // Overrides the settings of the role, the database and the server.
 const formats = { TimeZone: 'UTC', DateStyle: 'ISO' }

@@ -3,6 +3,7 @@ import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/p
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { metricsUrlOf, scrape, sumOf } from '../support/metrics.ts'
 import {
   mustStartDemo,
   mustStartServer,
@@ -25,7 +26,7 @@ let demo: { key: string; channel_id: string; integration_key: string }
 beforeAll(async () => {
   parent = await makeDatabaseFolder('commands')
   folder = join(parent, 'data')
-  server = await mustStartDemo({ DATA_DIR: folder, RATE_LIMIT: 'off' })
+  server = await mustStartDemo({ DATA_DIR: folder, RATE_LIMIT: 'off', METRICS_PORT: '0' })
   demo = JSON.parse(await readFile(join(folder, 'demo.json'), 'utf8'))
 })
 afterAll(async () => {
@@ -57,6 +58,13 @@ test('a key is issued, used and revoked while the service runs, and nobody else 
   expect((await cli(`key revoke ${key}`)).code).toBe(0)
   expect(await statusWith(key)).toBe(401)
   expect((await stat(join(folder, 'commands.sock'))).mode & 0o777).toBe(0o600)
+})
+
+test('the service keeps up its database', async () => {
+  const isDone = { name: 'upkeep', outcome: 'done' }
+  const runs = async () =>
+    sumOf(await scrape(metricsUrlOf(server)), 'boxoffice_job_duration_seconds_count', isDone)
+  await expect.poll(runs).toBeGreaterThan(0)
 })
 
 test('the key of the shop is good in a page that somebody develops on this machine', async () => {

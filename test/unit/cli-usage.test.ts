@@ -25,6 +25,12 @@ test.each<[args: string, errors: string]>([
   ['key list all', `key list takes no further words${usage}`],
   ['import', `import needs FILE${usage}`],
   ['key issue channel --name x', `key issue channel needs --organization${usage}`],
+  [
+    'key issue channel --organization org_1 --name x --all',
+    `key issue channel takes no --organization here${usage}`,
+  ],
+  ['grant add --channel chn_1', `grant add needs --organization${usage}`],
+  ['grant add --channel chn_1 --organization org_1 --all', `grant add takes no --organization here${usage}`],
   ['key issue channel --organization a/b --name x', `--organization must be an identifier.${usage}`],
   [
     'key issue channel --organization org_1 --name x\u202ey',

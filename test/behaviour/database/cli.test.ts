@@ -3,11 +3,13 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { eq, sql } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { demoCatalogue } from '../../../examples/shop/src/demo/catalogue.ts'
+import { grants } from '../../../src/auth/table.ts'
 import { commandRunner } from '../../support/commands.ts'
 import { aCatalogue, anEvent, anOrganization, aPrice, aRate } from '../../support/factories.ts'
-import { createTestDatabase, type Gateway, startGateway } from '../../support/harness.ts'
+import { createTestDatabase, type Gateway, openTestDatabase, startGateway } from '../../support/harness.ts'
 import { runCli } from '../../support/processes.ts'
 
 // Effects of each command, run in this process.
@@ -205,6 +207,27 @@ test('cli grant add and revoke change the organizations of a channel', async () 
   const ours = listed.find((key) => key.channel_id === channel_id)
   expect(ours).toMatchObject({ status: 'active', name: 'Shop', organization_ids: ['org_1', 'org_2'] })
   expect(await change('revoke')).toBe(`Channel ${channel_id} does not sell for org_2 from now on.`)
+})
+
+test('cli names all organizations that there are now by --all, also thousands', async () => {
+  const opened = await openTestDatabase()
+  onTestFinished(() => opened.close())
+  const { json, succeed } = commandRunner(() => opened)
+  const found = (from: number, to: number) =>
+    opened.db.execute(sql`insert into organizations (id, name, slug, currency, decimals)
+      select 'org_' || n, 'Club ' || n, 'club-' || n, 'EUR', 2 from generate_series(${from}::integer, ${to}::integer) as n`)
+  await found(1, 10_000)
+  const issued = await json<ChannelKey>('key', 'issue', 'channel', '--name', 'Portal', '--all')
+  const granted = () => opened.db.$count(grants, eq(grants.channelId, issued.channel_id))
+  expect(await granted()).toBe(10_000)
+  const change = (what: string) => succeed('grant', what, '--channel', issued.channel_id, '--all')
+  expect(await change('add')).toBe(`Channel ${issued.channel_id} sells for all organizations, as before.`)
+  await found(10_001, 10_001)
+  expect(await granted()).toBe(10_000)
+  expect(await change('add')).toContain('sells for all organizations from now on')
+  expect(await granted()).toBe(10_001)
+  expect(await change('revoke')).toContain('does not sell for any organization from now on')
+  expect(await granted()).toBe(0)
 })
 
 test.each([
