@@ -29,9 +29,10 @@ export type TestDatabase = {
 // A connection costs PostgreSQL more than a copy of the template: this process keeps one until it ends.
 let server: postgres.Sql | undefined
 
-async function openPostgres(databaseUrl: string, options?: DatabaseOptions): Promise<OpenDatabase> {
+/** Opens a database of PostgreSQL as a service does that starts. */
+export async function openPostgres(databaseUrl: string, options?: DatabaseOptions): Promise<OpenDatabase> {
   const opened = await openDatabase({ databaseUrl, dataDir: '' }, options)
-  // A service that starts asks this too, and learns of how many servers the database is.
+  // So it learns of how many servers the database is.
   await opened.whyUnready()
   return opened
 }

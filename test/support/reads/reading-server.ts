@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm'
 import postgres from 'postgres'
 import type { Database } from '../../../src/database/database.ts'
 import { openDatabase } from '../../../src/database/open.ts'
-import type { TestDatabase } from '../harness.ts'
+import { openPostgres, type TestDatabase } from '../harness.ts'
 import { inDatabase } from '../setup/database.ts'
 import { type PostgresServer, startPostgres } from '../setup/postgres-server.ts'
 
@@ -29,7 +29,7 @@ export async function startReadingServer(): Promise<ReadingServer> {
       await migrated.close()
       return {
         settings: { DATABASE_URL: databaseUrl },
-        open: (options) => openDatabase({ databaseUrl, dataDir: '' }, options),
+        open: (options) => openPostgres(databaseUrl, options),
         drop: async () => void (await admin.unsafe(`drop database if exists ${name} with (force)`)),
       }
     },
