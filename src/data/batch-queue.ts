@@ -214,16 +214,18 @@ export function batchByKey<Job, Outcome>(
     })
 }
 
-type JoinedWrites<Job, Outcome> = Pick<BatchLimits, 'maxAlone' | 'maxOfKey' | 'maxWaiting'> & {
+type JoinedWrites<Job, Outcome> = Omit<BatchLimits, 'maxTogether' | 'maxMixed'> & {
+  /** Runs of several keys at once, if those are joined; two by default. */
+  maxMixed?: number
   /** Words for whoever is refused because too many wait. */
   words: string
   /** Organization in its mode, or caller, whose turns a job takes. */
   ownerOf(job: Job): string
   /** Optimisation without which each is written alone. */
   ifFast?: Parameters<typeof isFast>[0]
-  /** Joins those of all keys of a family, in up to two runs at once. Each key of a run that is deferred goes on by itself. */
+  /** Joins those of all keys of a family. Each key of a run that is deferred goes on by itself. */
   mixed?: {
-    familyOf(job: Job): string
+    familyOf?(job: Job): string
     write(db: Database, jobs: Job[]): Promise<(Outcome | typeof deferred)[]>
   }
 }
@@ -243,10 +245,8 @@ export function writesByKey<Job, Outcome>(
       {
         name,
         ownerOf,
-        ...(mixed && {
-          familyOf: mixed.familyOf,
-          mixed: (jobs) => mixed.write(ofOwner(db, jobs), jobs),
-        }),
+        familyOf: mixed?.familyOf,
+        mixed: mixed && ((jobs) => mixed.write(ofOwner(db, jobs), jobs)),
         alone: (jobs) => write(ofOwner(db, jobs), jobs, 'skip'),
         busy: () => busy(words),
       },

@@ -33,11 +33,10 @@ export async function watchPayment(url: string, ctx: Context): Promise<PullStrea
     rows: [first],
     watch: (wake) => paymentWatch(ctx.db).add({ names: [id], wake }),
     async readPage() {
-      const found = await findPayment(ctx.db, organizationId, id)
-      if (!found || (found.status === last.status && found.refundedAmount === last.refundedAmount))
-        return { rows: [], hasMore: false }
+      const found = (await findPayment(ctx.db, organizationId, id)) ?? last
+      const isSame = found.status === last.status && found.refundedAmount === last.refundedAmount
       last = found
-      return { rows: [found], hasMore: false }
+      return { rows: isSame ? [] : [found], hasMore: false }
     },
   })
 }

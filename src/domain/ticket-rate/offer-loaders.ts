@@ -59,21 +59,7 @@ function withStock(prices: ListedPrice[], stockOf: Map<string, Left>): Price[] {
   return counted
 }
 
-type OfferedRate = {
-  rate: ListedRate
-  prices: ListedPrice[]
-  supplements: Supplement[]
-  questions: Question[]
-}
-
 type Revision = { id: string; organizationId: string; revision: string }
-
-/** Everything listed under an event, in order, without the stock counters. */
-type Offer = Revision & {
-  rates: OfferedRate[]
-  /** Identifiers of the rates and of their prices. */
-  stockIds: string[]
-}
 
 const revisions: Find<Revision> = {
   rows: rowsOf({ id: events.id, organizationId: events.organizationId, revision: events.revision }),
@@ -99,13 +85,17 @@ const findOffers = queryTogether<[Revision, ListedRate, ListedPrice, Supplement,
   [revisions, offerRates, findListed(prices), findListed(supplements), findListed(questions)],
 )
 
+/** Everything listed under an event, in order, without the stock counters. `stockIds` are those of the rates and of their
+ *  prices. */
+type Offer = Awaited<ReturnType<typeof readOffers>>[number]
+
 // One statement, and so one snapshot: offers and revisions match.
-async function readOffers(db: Database, eventIds: string[]): Promise<Map<string, Offer>> {
+async function readOffers(db: Database, eventIds: string[]) {
   const found = await findOffers(db, { keys: eventIds })
   const [eventRevisions, rates] = found
   const ratesOf = groupBy(rates, (rate) => rate.eventId)
   const [prices, supplements, questions] = [byRate(found[2]), byRate(found[3]), byRate(found[4])]
-  const offers = eventRevisions.map((event): Offer => {
+  return eventRevisions.map((event) => {
     const rows = ratesOf.get(event.id) ?? []
     const offered = rows.map((rate) => ({
       rate,
@@ -116,7 +106,6 @@ async function readOffers(db: Database, eventIds: string[]): Promise<Map<string,
     const stockIds = offered.flatMap(({ rate, prices }) => [rate, ...prices].map(({ id }) => id))
     return { ...event, rates: offered, stockIds }
   })
-  return byId(offers)
 }
 
 // Counts at least 1, because an empty offer is cached too.
@@ -130,7 +119,9 @@ const rowsPerEvent = 10
 const loadOffers = versionedLoaders<Offer>((rememberedEvents) => rowsPerEvent * rememberedEvents, sizeOf)
 
 export function ticketRatesByEventId({ catalogue }: Readers, loaders: Loaders): Loader<TicketRate[]> {
-  const offerByEventId = loadOffers(catalogue, (eventIds) => readOffers(catalogue.db, eventIds))
+  const offerByEventId = loadOffers(catalogue, async (eventIds) =>
+    byId(await readOffers(catalogue.db, eventIds)),
+  )
   return new Loader(async (eventIds) => {
     const offers = await offerByEventId.loadAll(eventIds)
     const owned = offers.flatMap((offer) =>

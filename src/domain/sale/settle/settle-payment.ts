@@ -148,14 +148,11 @@ export const settleGroup = (db: Database, group: Settlement[], onLocked: OnLocke
 // Settles payments of any rates of an organization. Checkouts lock a counter for some milliseconds; if somebody locks one
 // for longer, the payments of all other rates must not wait for it, so that all are deferred, and those of each rate are
 // settled by themselves.
-async function settleManyRates(db: Database, group: Settlement[]): Promise<Settled[]> {
-  try {
-    return await settleGroup(db, group, 'skip', 100)
-  } catch (error) {
+const settleManyRates = (db: Database, group: Settlement[]): Promise<Settled[]> =>
+  settleGroup(db, group, 'skip', 100).catch((error: unknown) => {
     if (isLockTimeout(error)) return group.map(() => deferred)
     throw error
-  }
-}
+  })
 
 // Paying takes its locks in another order than ending.
 const inKind = (name: string, { outcome }: Settlement) =>

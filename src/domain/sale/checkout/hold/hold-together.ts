@@ -18,18 +18,12 @@
 // A rule across checkouts (tickets per buyer, say) belongs in the function, which sees what every other checkout of the
 // rate has done.
 
-import { batchByKey, deferred } from '../../../../data/batch-queue.ts'
+import { deferred, writesByKey } from '../../../../data/batch-queue.ts'
 import { nameInMode } from '../../../../data/idempotency.ts'
 import { announce } from '../../../../database/announcements.ts'
-import {
-  type Connection,
-  type Database,
-  isDuplicate,
-  ownedBy,
-  perDatabase,
-} from '../../../../database/database.ts'
+import { type Connection, type Database, isDuplicate } from '../../../../database/database.ts'
 import { announceOnCommit, transaction } from '../../../../database/transaction.ts'
-import { busy, Refusal } from '../../../../shared/errors.ts'
+import { Refusal } from '../../../../shared/errors.ts'
 import { isFast } from '../../../../shared/fast.ts'
 import { perMode } from '../../../../shared/mode.ts'
 import { rateInMode } from '../../../ticket-rate/table.ts'
@@ -42,7 +36,7 @@ import { type Checkout, type HoldJob, isPaidAtOnce, organizationAndModeOf } from
 // Two mixed runs write while the process prepares the next one. More would only make each of them smaller,
 // and the fixed cost of a run equals that of eight rows. Runs of one rate may wait for a lock: four of them
 // leave connections for everybody else.
-const live = { maxTogether: 64, maxMixed: 2, maxAlone: 4, maxOfKey: 2, maxWaiting: 2_000 }
+const live = { maxMixed: 2, maxAlone: 4, maxOfKey: 2, maxWaiting: 2_000 }
 // Test checkouts wait in a queue of their own, because a statement holds jobs of one mode, and take fewer connections.
 const limits = { live, test: { ...live, maxMixed: 1, maxAlone: 1, maxOfKey: 1 } }
 
@@ -109,23 +103,16 @@ async function holdManyRates(db: Database, jobs: HoldJob[]): Promise<HoldOutcome
   return jobs.map((job) => outcomes.get(job) ?? deferred)
 }
 
-function ofOwner(db: Database, jobs: HoldJob[]): Database {
-  const { organizationId, mode } = organizationAndModeOf(jobs)
-  return ownedBy(db, nameInMode({ mode }, organizationId))
-}
-
-const queueOf = perDatabase((db) =>
-  perMode((mode) =>
-    batchByKey<HoldJob, HoldOutcome>(
-      {
-        name: 'holds',
-        ownerOf: ({ plan }) => plan.rate.organizationId,
-        mixed: (jobs) => holdManyRates(ofOwner(db, jobs), jobs),
-        alone: (jobs) => holdOneRate(ofOwner(db, jobs), jobs),
-        busy: () => busy('Too many checkouts of this rate at once. Try again.'),
-      },
-      limits[mode],
-    ),
+const holdInMode = perMode((mode) =>
+  writesByKey<HoldJob, HoldOutcome>(
+    'holds',
+    (db, jobs, onLocked) => (onLocked === 'wait' ? holdExactly(db, jobs) : holdOneRate(db, jobs)),
+    {
+      ...limits[mode],
+      ownerOf: ({ plan, seller }) => nameInMode(seller, plan.rate.organizationId),
+      mixed: { write: holdManyRates },
+      words: 'Too many checkouts of this rate at once. Try again.',
+    },
   ),
 )
 
@@ -133,7 +120,7 @@ const queueOf = perDatabase((db) =>
  *  that the job could have by itself. Refuses: BUSY if too many wait for its rate, and whatever holdExactly
  *  refuses. */
 export async function holdTogether(db: Database, job: HoldJob): Promise<HoldOutcome> {
-  if (isFast('hold-together')) return queueOf(db)[job.seller.mode](job.plan.rate.id, job)
+  if (isFast('hold-together')) return holdInMode[job.seller.mode](db, job.plan.rate.id, job)
   const [outcome = 'plan again'] = await holdExactly(db, [job])
   return outcome
 }
