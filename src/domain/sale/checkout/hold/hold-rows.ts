@@ -25,11 +25,18 @@ type Seller = Pick<Payment, 'channelId' | 'mode' | 'provider'> & {
 
 export type Checkout = { payment: Payment; tickets: Ticket[] }
 
+// Rows with what `hold` is told beside their columns.
+type Asked = { ticketRateId: string; holdMinutes: number; keyId: string | null; requestHash: string | null }
+type HeldPayment = Payment & Asked
+type HeldTicket = Ticket & { isCodeAsked: boolean }
+
 // Placeholder until `setTimes`: the database's clock decides.
 const unsetTime = new Date(0)
 
-function toPayment(job: HoldJob): Payment {
-  const { plan, input, seller } = job
+// Spelled out column by column, like its tickets: put together from spread parts, these were a fifth of all that a checkout
+// allocated, and copies of them a tenth of its processor time.
+function toPayment(job: HoldJob): HeldPayment {
+  const { plan, input, seller, idempotency } = job
   const id = newSoldId('pay', plan.rate.organizationNumber)
   return {
     id,
@@ -57,11 +64,14 @@ function toPayment(job: HoldJob): Payment {
     createdAt: unsetTime,
     expiresAt: unsetTime,
     paidAt: null,
+    ticketRateId: plan.rate.id,
+    holdMinutes: job.holdMinutes,
+    keyId: idempotency?.id ?? null,
+    requestHash: idempotency?.requestHash ?? null,
   }
 }
 
-// Spelled out column by column: put together from spread parts, these were a fifth of all that a checkout allocated.
-function toTicket(job: HoldJob, payment: Payment, ticket: PricedTicket, position: number): Ticket {
+function toTicket(job: HoldJob, payment: Payment, ticket: PricedTicket, position: number): HeldTicket {
   const { plan, input, seller } = job
   const id = newSoldId('tkt', plan.rate.organizationNumber)
   return {
@@ -117,12 +127,13 @@ function toTicket(job: HoldJob, payment: Payment, ticket: PricedTicket, position
     createdAt: unsetTime,
     activatedAt: null,
     updatedAt: unsetTime,
+    isCodeAsked: !!ticket.entry.qrCode,
   }
 }
 
 /** Builds the rows of a checkout, complete but for their times. The checkout returns these same rows: nothing
  *  is read back. */
-export function toCheckout(job: HoldJob): Checkout {
+export function toCheckout(job: HoldJob) {
   const payment = toPayment(job)
   const tickets = job.plan.tickets.map((ticket, position) => toTicket(job, payment, ticket, position))
   return { payment, tickets }

@@ -66,25 +66,18 @@ export async function hold(
   { waits, mayUseUp }: { waits: boolean; mayUseUp: boolean },
 ): Promise<{ outcomes: HoldOutcome[]; usedUp: StockFlip[] }> {
   const drafts = jobs.map((job) => ({ job, checkout: toCheckout(job) }))
-  const payments = drafts.map(({ job: { plan, idempotency, holdMinutes }, checkout }) => ({
-    ...checkout.payment,
-    ticketRateId: plan.rate.id,
-    holdMinutes,
-    keyId: idempotency?.id,
-    requestHash: idempotency?.requestHash,
-  }))
-  const tickets = drafts.flatMap(({ job: { plan }, checkout }) =>
-    checkout.tickets.map((ticket) => ({
-      ...ticket,
-      isCodeAsked: !!plan.tickets[ticket.position]?.entry.qrCode,
-    })),
-  )
   const [row] = await call(connection, {
     ...organizationAndModeOf(jobs),
     waits,
     mayUseUp,
-    payments: rowsLiteral(paymentAttributes, payments),
-    tickets: rowsLiteral(ticketAttributes, tickets),
+    payments: rowsLiteral(
+      paymentAttributes,
+      drafts.map(({ checkout }) => checkout.payment),
+    ),
+    tickets: rowsLiteral(
+      ticketAttributes,
+      drafts.flatMap(({ checkout }) => checkout.tickets),
+    ),
   })
   if (!row) throw new Error('the function that holds returned nothing')
   const at = new Date(row.held.at)
