@@ -4,11 +4,12 @@ import { nameInMode } from '../../../data/idempotency.ts'
 import { inSeconds } from '../../../database/clock.ts'
 import { type Connection, type Database, isLockTimeout } from '../../../database/database.ts'
 import { announceOnCommit, atOnce, limitLockWaits, transaction } from '../../../database/transaction.ts'
-import { arePayments, lockPayments, type OnLocked } from '../../payment/lock-payment.ts'
+import { arePayments, isOfPayments, lockPayments, type OnLocked } from '../../payment/lock-payment.ts'
 import { closeSessionsNow, dropSessions } from '../../payment/queue/follow-payments.ts'
 import { holds } from '../../payment/queue/table.ts'
 import { payments } from '../../payment/table.ts'
 import { paymentMayBecome, wherePaymentMayBecome } from '../../payment/transitions.ts'
+import { tickets } from '../../ticket/table.ts'
 import { rateInMode } from '../../ticket-rate/table.ts'
 import { type Ending, releaseHolds } from '../release/release-holds.ts'
 import { receiveMoney } from './receive-money.ts'
@@ -42,12 +43,20 @@ async function startProcessing(tx: Connection, undecided: LockedSettlement[]): P
   const moved = processing.map(({ id }) => id)
   announceOnCommit(tx, 'payments', moved)
   const formerEnds = undecided.map(({ payment }) => payment.expiresAt)
-  const rateIds = undecided.map(({ settlement }) => settlement.payment.ticketRateId)
-  const areOfRates = and(eq(holds.organizationId, organizationId), inArray(holds.ticketRateId, rateIds))
+  const areQueued = and(eq(holds.organizationId, organizationId), inArray(holds.expiresAt, formerEnds))
+  const isOfTicket = and(eq(holds.priceId, tickets.priceId), eq(holds.mode, tickets.mode))
   await tx
     .update(holds)
     .set({ expiresAt })
-    .where(and(areOfRates, inArray(holds.expiresAt, formerEnds), inArray(holds.paymentId, moved)))
+    .from(tickets)
+    .where(
+      and(
+        isOfPayments(tickets, organizationId, moved),
+        areQueued,
+        isOfTicket,
+        eq(holds.paymentId, tickets.paymentId),
+      ),
+    )
   return moved
 }
 
