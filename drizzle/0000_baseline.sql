@@ -63,6 +63,7 @@ create table integrations (
   constraint integrations_organization_id_organizations_id_fk foreign key (organization_id)
     references organizations (id)
 );
+create index integrations_organization_id_index on integrations (organization_id);
 
 -- Secrets of method v1 that an organization has, good with each of its integrations that is not revoked. It may have
 -- several, so that rotation needs no downtime.
@@ -209,7 +210,7 @@ create table prices (
   constraint prices_not_negative check (amount >= 0 and fee_quantity >= 0),
   constraint prices_ticket_rate_id_ticket_rates_id_fk foreign key (ticket_rate_id) references ticket_rates (id)
 );
-create index prices_ticket_rate_id_position_id_index on prices (ticket_rate_id, "position", id);
+create index prices_listed on prices (ticket_rate_id, removed, "position", id);
 
 -- Things that are sold along with a ticket, such as a drink.
 create table supplements (
@@ -227,7 +228,7 @@ create table supplements (
   constraint supplements_not_negative check (amount >= 0 and product_quantity >= 1),
   constraint supplements_ticket_rate_id_ticket_rates_id_fk foreign key (ticket_rate_id) references ticket_rates (id)
 );
-create index supplements_ticket_rate_id_position_id_index on supplements (ticket_rate_id, "position", id);
+create index supplements_listed on supplements (ticket_rate_id, removed, "position", id);
 
 -- Questions that each attendee is asked.
 create table questions (
@@ -241,7 +242,7 @@ create table questions (
   options jsonb default '[]' not null,
   constraint questions_ticket_rate_id_ticket_rates_id_fk foreign key (ticket_rate_id) references ticket_rates (id)
 );
-create index questions_ticket_rate_id_position_id_index on questions (ticket_rate_id, "position", id);
+create index questions_listed on questions (ticket_rate_id, removed, "position", id);
 
 -- Discounts that a checkout can claim by their code. Their uses are counted in `stock`, under the same `id`.
 create table discounts (

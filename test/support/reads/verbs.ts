@@ -214,6 +214,17 @@ export const verbs: Record<string, Verb> = {
       of: { paymentId: payment_id },
     })
   },
+  // Many keys at once, for which a planner that knows nothing may read all of an organization.
+  'Mutation.resendTickets of twenty tickets': async (world) => {
+    const { payment_id } = await buy(world, 20)
+    return mutate(world, 'channel', 'resendTickets', 'tickets { id }', { of: { paymentId: payment_id } })
+  },
+  'Mutation.cancelTickets of twenty tickets': async (world) => {
+    const { payment_id } = await buy(world, 20)
+    return mutate(world, 'channel', 'cancelTickets', 'tickets { id status }', {
+      of: { paymentId: payment_id },
+    })
+  },
   'Mutation.checkInTicket': async (world) => {
     const [ticketId = ''] = ticketIds(await buy(world))
     return mutate(world, 'integration', 'checkInTicket', 'checkIn { outcome ticket { id inside } }', {
@@ -410,6 +421,12 @@ export const verbs: Record<string, Verb> = {
   'job sweep': async (world) => {
     const sold = await hold(world)
     await openPageBuyer(world.sale).expire(sold)
+    return () => sweepHolds(world.sale.db)
+  },
+  'job sweep of twenty holds': async (world) => {
+    await sweepHolds(world.sale.db)
+    for (const sold of await Promise.all(Array.from({ length: 20 }, () => hold(world))))
+      await openPageBuyer(world.sale).expire(sold)
     return () => sweepHolds(world.sale.db)
   },
   'job ending sessions':

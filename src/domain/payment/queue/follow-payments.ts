@@ -1,6 +1,6 @@
-import { and, eq, inArray, sql } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import { arrayRows } from '../../../data/array-params.ts'
-import { inOrganization, query } from '../../../data/query.ts'
+import { hasKey, inOrganization, query } from '../../../data/query.ts'
 import type { Connection } from '../../../database/database.ts'
 import type { Mode } from '../../../shared/mode.ts'
 import type { Payment } from '../table.ts'
@@ -41,11 +41,11 @@ export async function dropHolds(
 type InSession = Pick<Payment, 'organizationId' | 'sessionId'>
 
 // Condition that matches the queued sessions of payments; null if none was ever sent to one.
-function areSessionsOf(payments: InSession[]) {
+function areSessionsOf(tx: Connection, payments: InSession[]) {
   const ids = payments.flatMap(({ sessionId }) => sessionId ?? [])
   const [first] = payments
   if (!first || ids.length === 0) return null
-  return and(eq(openSessions.organizationId, first.organizationId), inArray(openSessions.sessionId, ids))
+  return hasKey(tx, openSessions.sessionId, first.organizationId, ids)
 }
 
 /** Puts the session of a payment into the queue of open ones, due to be closed shortly before its hold ends, so that
@@ -59,12 +59,12 @@ export async function queueSession(tx: Connection, payment: Payment): Promise<vo
 
 /** Takes the open sessions of payments out of the queue. */
 export async function dropSessions(tx: Connection, payments: InSession[]): Promise<void> {
-  const areTheirs = areSessionsOf(payments)
+  const areTheirs = areSessionsOf(tx, payments)
   if (areTheirs) await tx.delete(openSessions).where(areTheirs)
 }
 
 /** Makes the open sessions of payments due to be closed at once. */
 export async function closeSessionsNow(tx: Connection, payments: InSession[]): Promise<void> {
-  const areTheirs = areSessionsOf(payments)
+  const areTheirs = areSessionsOf(tx, payments)
   if (areTheirs) await tx.update(openSessions).set({ dueAt: sql`now()` }).where(areTheirs)
 }

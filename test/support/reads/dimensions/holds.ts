@@ -30,9 +30,13 @@ async function openHolds(world: ReadWorld, discountCode?: string) {
   const { db } = world.sale
   return async (to: number) => {
     const ids = { payment_id: `'pay_' || n`, id: `'tkt_' || n || '_' || position` }
+    const place = `n || '_' || position`
     const unique = {
-      qr_code: `'qr_' || n || '_' || position`,
-      document_token: `'doc_' || n || '_' || position`,
+      qr_code: `'qr_' || ${place}`,
+      document_token: `'doc_' || ${place}`,
+      search_name: `'ana ' || ${place}`,
+      email: `'ana' || ${place} || '@example.com'`,
+      created_at: `now() + n * interval '1 millisecond'`,
     }
     const expires_at = `timestamptz '2026-01-01 00:00Z' + n * interval '1 millisecond'`
     const missing = await fillUp(world, {
