@@ -63,6 +63,7 @@ create table integrations (
   constraint integrations_organization_id_organizations_id_fk foreign key (organization_id)
     references organizations (id)
 );
+create index integrations_organization_id_index on integrations (organization_id);
 
 -- Secrets of method v1 that an organization has, good with each of its integrations that is not revoked. It may have
 -- several, so that rotation needs no downtime.
@@ -209,7 +210,7 @@ create table prices (
   constraint prices_not_negative check (amount >= 0 and fee_quantity >= 0),
   constraint prices_ticket_rate_id_ticket_rates_id_fk foreign key (ticket_rate_id) references ticket_rates (id)
 );
-create index prices_ticket_rate_id_position_id_index on prices (ticket_rate_id, "position", id);
+create index prices_listed on prices (ticket_rate_id, removed, "position", id);
 
 -- Things that are sold along with a ticket, such as a drink.
 create table supplements (
@@ -227,7 +228,7 @@ create table supplements (
   constraint supplements_not_negative check (amount >= 0 and product_quantity >= 1),
   constraint supplements_ticket_rate_id_ticket_rates_id_fk foreign key (ticket_rate_id) references ticket_rates (id)
 );
-create index supplements_ticket_rate_id_position_id_index on supplements (ticket_rate_id, "position", id);
+create index supplements_listed on supplements (ticket_rate_id, removed, "position", id);
 
 -- Questions that each attendee is asked.
 create table questions (
@@ -241,7 +242,7 @@ create table questions (
   options jsonb default '[]' not null,
   constraint questions_ticket_rate_id_ticket_rates_id_fk foreign key (ticket_rate_id) references ticket_rates (id)
 );
-create index questions_ticket_rate_id_position_id_index on questions (ticket_rate_id, "position", id);
+create index questions_listed on questions (ticket_rate_id, removed, "position", id);
 
 -- Discounts that a checkout can claim by their code. Their uses are counted in `stock`, under the same `id`.
 create table discounts (
@@ -377,20 +378,23 @@ create table provider_events (
 create index provider_events_organization_id_created_at_index on provider_events (organization_id, created_at);
 create index provider_events_payment on provider_events (payment_id) where payment_id is not null;
 
--- Unpaid payments by the end of their holds: a queue for those who look for overdue ones, so that no index of
--- payments changes when one is paid. A row is a hint, and the payment decides. It is inserted with its payment, moved
--- with the end of its hold, and deleted by the statement that pays or ends it.
+-- Unpaid payments by the end of their holds, a row for each price that they hold places at: a queue for those who look
+-- for overdue ones, so that no index of payments changes when one is paid. A row is a hint, and the payment decides. It is
+-- inserted with its payment, moved with the end of its hold, and deleted by the statement that pays or ends it.
 create table holds (
   organization_id text not null,
-  ticket_rate_id text not null,
+  price_id text not null,
+  mode key_mode default 'live' not null,
   payment_id text not null,
   expires_at timestamptz(3) not null,
-  constraint holds_ticket_rate_id_expires_at_payment_id_organization_id_pk primary key (ticket_rate_id, expires_at, payment_id, organization_id)
+  discount_id text,
+  constraint holds_pk primary key (price_id, mode, expires_at, payment_id, organization_id)
 );
 -- Queues: as many rows die as are inserted, and their readers begin at the end where the dead ones are. A fixed number,
 -- because few are alive.
 alter table holds set (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
 create index holds_expires_at_index on holds (expires_at);
+create index holds_with_discount on holds (discount_id, mode, expires_at) where discount_id is not null;
 
 -- Provider sessions that may still lead to a charge: a queue for the job that closes them. A row is inserted with its
 -- session and deleted when the session has ended; `session_open` of the payment decides. No two payments have the
@@ -623,7 +627,7 @@ create table check_ins (
   constraint check_ins_integration_id_integrations_id_fk foreign key (integration_id) references integrations (id),
   constraint check_ins_of_tickets foreign key (organization_id, ticket_id) references tickets (organization_id, id)
 );
-create index check_ins_ticket_id_created_at_index on check_ins (ticket_id, created_at);
+create index check_ins_ticket_id_created_at_id_index on check_ins (ticket_id, created_at, id);
 create index check_ins_of_event on check_ins (event_id, mode, created_at, id);
 create index check_ins_organization_id_created_at_index on check_ins (organization_id, created_at);
 
@@ -1015,9 +1019,10 @@ begin
     p.conditions_changed, p.page_token, p.redirect_url, p.error_url, p.send_resourcers, p.language, p.method,
     p.method_reference, held_at, held_at + p.hold_minutes * interval '1 minute'
   from unnest(new_payments) with ordinality as p where outcomes[p.ordinality] = 'HELD';
-  insert into holds (organization_id, ticket_rate_id, payment_id, expires_at)
-  select org, p.ticket_rate_id, p.id, held_at + p.hold_minutes * interval '1 minute'
-  from unnest(new_payments) with ordinality as p where outcomes[p.ordinality] = 'HELD';
+  insert into holds (organization_id, price_id, mode, payment_id, expires_at, discount_id)
+  select org, t.price_id, in_mode, p.id, held_at + p.hold_minutes * interval '1 minute', max(t.discount_id)
+  from unnest(new_tickets) as t join unnest(new_payments) with ordinality as p on p.id = t.payment_id
+  where outcomes[p.ordinality] = 'HELD' group by p.id, p.hold_minutes, t.price_id;
   -- In the order of their codes, so that two transactions can't deadlock.
   insert into tickets (id, payment_id, position, organization_id, channel_id, event_id, ticket_rate_id, price_id,
     sale_type, mode, qr_code, currency, price_amount, discount_id, discount_amount, supplements_amount,

@@ -66,17 +66,21 @@ export const grants = pgTable(
 )
 
 /** Clients that read one organization's tickets. */
-export const integrations = pgTable('integrations', {
-  id: text().primaryKey(),
-  organizationId: organizationId(),
-  name: text().notNull(),
-  /** SHA-256 of the secret of method v1 that it has for itself; null if it was given none, or once it is
-   *  revoked. */
-  secretHash: text('secret_hash'),
-  createdAt: createdAt(),
-  /** Time of its revocation: since then no secret is good with it. */
-  revokedAt: timestampMs('revoked_at'),
-})
+export const integrations = pgTable(
+  'integrations',
+  {
+    id: text().primaryKey(),
+    organizationId: organizationId(),
+    name: text().notNull(),
+    /** SHA-256 of the secret of method v1 that it has for itself; null if it was given none, or once it is
+     *  revoked. */
+    secretHash: text('secret_hash'),
+    createdAt: createdAt(),
+    /** Time of its revocation: since then no secret is good with it. */
+    revokedAt: timestampMs('revoked_at'),
+  },
+  (integration) => [index().on(integration.organizationId)],
+)
 
 /** Secrets of method v1 that an organization has, good with each of its integrations that is not revoked. It
  *  may have several, so that rotation needs no downtime. */

@@ -1,4 +1,4 @@
-import { type Query, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
+import { getTableColumns, type Query, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import {
   type PgColumn,
   PgDialect,
@@ -145,6 +145,20 @@ const filtered = (column: PgColumn | SQL) => (writing?.endsWith('filtered') ? un
 export const inOrganization = (column: PgColumn | SQL): SQLWrapper => ({
   getSQL: () => ofOrganization(filtered(column)),
 })
+
+/** Condition that a row is of an organization and has one of these keys, for a statement that is written where it runs:
+ *  as `inOrganization` and `anyOf`. */
+export const hasKey = (
+  connection: Connection,
+  key: PgColumn,
+  organizationId: string,
+  keys: string[],
+): SQL => {
+  const { organizationId: column } = getTableColumns(key.table)
+  if (!column) throw new Error('a key of no organization')
+  return sql`(${isDistributed(connection) ? column : unindexed(column)} = ${organizationId}
+    and ${key} = any(${sql.param(keys)}::text[]))`
+}
 
 /** Condition that two rows, of which one names the other, are of one organization: joined by it on a distributed database,
  *  and by that name alone on one server. */

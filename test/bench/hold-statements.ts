@@ -65,8 +65,8 @@ export const hold = {
       from bench_targets where number = ${target}
       returning organization_id, id, expires_at
     )
-    insert into holds (organization_id, ticket_rate_id, payment_id, expires_at)
-    select held.organization_id, rate_id, id, expires_at from held join bench_targets on number = ${target}`,
+    insert into holds (organization_id, price_id, payment_id, expires_at)
+    select held.organization_id, price_id, id, expires_at from held join bench_targets on number = ${target}`,
   insertTicket: (target: string, client: string) => `
     insert into tickets (id, payment_id, position, organization_id, channel_id, event_id, ticket_rate_id, price_id,
       status, qr_code, currency, price_amount, supplements_amount, organization_fee_amount, platform_fee_amount,

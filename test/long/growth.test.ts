@@ -33,8 +33,8 @@ const hold = `
   insert into payments (id, channel_id, organization_id, provider, total_amount, currency, page_token, expires_at)
     select 'pay_' || ${wide('n')}, 'org_1', 'org_1', 'sandbox', 0, 'EUR', ${pageToken},
       now() + interval '1 day' from generate_series(first, last) as n;
-  insert into holds (organization_id, ticket_rate_id, payment_id, expires_at)
-    select 'org_1', 'rate_' || n % ${rateCount}, id, expires_at
+  insert into holds (organization_id, price_id, payment_id, expires_at)
+    select 'org_1', 'price_' || n % ${rateCount}, id, expires_at
     from generate_series(first, last) as n join payments on id = 'pay_' || ${wide('n')};
   insert into tickets (id, payment_id, position, organization_id, channel_id, event_id, ticket_rate_id, price_id, sale_type,
       qr_code, currency, price_amount, supplements_amount, organization_fee_amount, platform_fee_amount, warranty_amount,
@@ -43,18 +43,18 @@ const hold = `
       'rate_' || n % ${rateCount}, 'price_' || n % ${rateCount}, 'invitation', substr(${hash(`n || '_' || m`)}, 1, 12), 'EUR',
       0, 0, 0, 0, 0, 0, 0, 'Ana ' || n, 'ana ' || n, 'ana' || n || '@example.com', '+34' || 600000000 + n, ${documentToken}
     from generate_series(first, last) as n, generate_series(0, ${perPayment - 1}) as m;`
-const rateOf = (payments: string) =>
-  `select ticket_rate_id from tickets where payment_id = ${payments}.id and position = 0`
+const priceOf = (payments: string) =>
+  `select price_id from tickets where payment_id = ${payments}.id and position = 0`
 const pay = `
   with paid as (
     update payments set status = 'paid', paid_at = now(), invoice_reference = 'F2026-000001' where id = any(ids) returning *),
-  dropped as (delete from holds using paid where holds.ticket_rate_id = (${rateOf('paid')})
+  dropped as (delete from holds using paid where holds.price_id = (${priceOf('paid')})
     and holds.expires_at = paid.expires_at and payment_id = paid.id)
   update tickets set status = 'active', activated_at = now(), invoice_reference = 'F2026-000001', updated_at = now()
     from paid where payment_id = paid.id;`
 const expire = `
   with ended as (update payments set status = 'expired' where id = any(ids) returning *),
-  dropped as (delete from holds using ended where holds.ticket_rate_id = (${rateOf('ended')})
+  dropped as (delete from holds using ended where holds.price_id = (${priceOf('ended')})
     and holds.expires_at = ended.expires_at and payment_id = ended.id)
   update tickets set status = 'expired', updated_at = now() from ended where payment_id = ended.id;`
 const scan = `

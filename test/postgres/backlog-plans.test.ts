@@ -52,14 +52,14 @@ beforeAll(async () => {
     select 'org_1', 'whk_' || hook, 'chg_000' || n,
       (case when n <= 7 then 'pending' when n <= 8 then 'dead' else 'delivered' end)::webhook_delivery_status,
       now() - interval '2 minutes' ${rows(done)}, generate_series(1, 2) as hook`)
-  await db.execute(sql`insert into holds (organization_id, ticket_rate_id, payment_id, expires_at)
-    select organization_id, 'rate_1', id, expires_at from payments where status in ('pending', 'processing')`)
+  await db.execute(sql`insert into holds (organization_id, price_id, payment_id, expires_at)
+    select organization_id, 'price_1', id, expires_at from payments where status in ('pending', 'processing')`)
   await db.execute(sql`insert into open_sessions (organization_id, provider, session_id, payment_id, due_at)
     select organization_id, provider, session_id, id, now() - interval '5 seconds' from payments where session_open`)
   // Hints of what is not due.
   const later = sql`now() + n * interval '1 minute'`
-  await db.execute(sql`insert into holds (organization_id, ticket_rate_id, payment_id, expires_at)
-    select 'org_1', 'rate_1', 'pay_' || n, ${later} ${rows(5_000)}`)
+  await db.execute(sql`insert into holds (organization_id, price_id, payment_id, expires_at)
+    select 'org_1', 'price_1', 'pay_' || n, ${later} ${rows(5_000)}`)
   await db.execute(sql`insert into open_sessions (organization_id, provider, session_id, payment_id, due_at)
     select 'org_1', 'sandbox', 'later_' || n, 'pay_' || n, ${later} ${rows(5_000)}`)
   await db.execute(sql`vacuum analyze`)
@@ -113,6 +113,7 @@ test('it is read from indexes, whatever was done before', async () => {
       'holds_expires_at_index',
       'payments',
       'changes_without_position',
+      'events_moved',
     ]),
   )
 })

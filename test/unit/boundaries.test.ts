@@ -84,7 +84,7 @@ const mayTouchProcess = [
 ]
 // The seam of a distributed database: everything else gets or names an organization.
 const mayAskIfDistributed = [
-  ...['data/array-params', 'data/by-organization', 'database/inspect', 'database/transaction'],
+  ...['data/array-params', 'data/by-organization', 'data/query', 'database/inspect', 'database/transaction'],
 ]
 const maxLines = 350
 

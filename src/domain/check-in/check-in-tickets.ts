@@ -7,7 +7,7 @@ import { busy, type Problem, problem } from '../../shared/errors.ts'
 import { clockMarginMs, sha256 } from '../../shared/ids.ts'
 import { hourMs } from '../event/local-time.ts'
 import type { BatchedScan, CheckInInput } from './check-in-input.ts'
-import { findScans } from './find-scans.ts'
+import { findScans, maxAhead } from './find-scans.ts'
 import { type BookedScan, type NewCheckIn, openScanBook } from './scan-book.ts'
 
 /** Outcome of one scan: its check-in, which is `replayed` if the nonce was used before, or the reasons why it was
@@ -16,9 +16,6 @@ type ScanOutcome = { checkIn: NewCheckIn; replayed: boolean } | { refused: Probl
 
 // Many scanners work at the same time: a bound leaves the other connections to everybody else.
 const checkInTransaction = boundedTransactions({ maxAtOnce: 4, maxOfOwner: 2, maxWaiting: 500 })
-
-// Tolerance for inexact clocks of scanners, in milliseconds.
-const maxAhead = 5 * 60_000
 
 // Maximum age of a scan that is sent later and matches no ticket. A scan of a ticket is bounded by the ticket's sale.
 const maxAge = 366 * 24 * hourMs

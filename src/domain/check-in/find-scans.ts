@@ -129,23 +129,33 @@ const late = arrayRows('late', { place: 'integer', ticketId: 'text', at: 'timest
  *  present one. */
 export type LaterRange = { rise: number; fall: number }
 
-// Later entries and exits of a ticket that are looked at, the last ones first.
+/** Tolerance for inexact clocks of scanners, in milliseconds. */
+export const maxAhead = 5 * 60_000
+
+// Entries and exits of a ticket that are looked at, those that were recorded last.
 const maxLater = 1_000
 
-// `undone` is the sum of a later scan and of those after it: before these, so many fewer people were inside.
+// Those of a ticket are read once for all of its late scans, in the order in which they were recorded: none before its
+// time, but for a scanner whose clock was ahead. `undone` is the sum of a scan and of those after it: before these, so
+// many fewer people were inside.
 const laterRanges = query('later_check_ins', {
   rows: rowsOf({ place: sql<number>`place`, rise: sql<number>`rise`, fall: sql<number>`fall` }),
   query: (select) =>
     select.from(sql`(
+      with undoing as materialized (
+        select scanned.ticket_id, recent.at, sum(case direction when 'in' then people else -people end)
+          over (partition by scanned.ticket_id order by recent.at desc, recent.created_at desc) as undone
+        from (select ${late.cells.ticketId} as ticket_id, min(${late.cells.at}) as since from ${late.rows} group by 1) as scanned
+        cross join lateral (
+          select * from ${checkIns}
+          where ${inOrganization(checkIns.organizationId)} and check_ins.ticket_id = scanned.ticket_id
+            and created_at > since - interval '${sql.raw(String(maxAhead / 60_000))} minutes'
+          order by created_at desc, id desc limit ${sql.raw(String(maxLater))}
+        ) as recent
+        where result = 'OK' and recent.at > since
+      )
       select ${late.cells.place} as place, greatest(0, -min(undone)) as rise, least(0, -max(undone)) as fall
-      from ${late.rows} cross join lateral (
-        select sum(case direction when 'in' then people else -people end) over (order by at desc, created_at desc) as undone
-        from (
-          select at, created_at, direction, people from ${checkIns}
-          where ${inOrganization(checkIns.organizationId)} and ticket_id = ${late.cells.ticketId} and result = 'OK' and at > ${late.cells.at}
-          order by at desc, created_at desc limit ${sql.raw(String(maxLater))}
-        ) as last
-      ) as later
+      from ${late.rows} join undoing on undoing.ticket_id = ${late.cells.ticketId} and undoing.at > ${late.cells.at}
       group by 1
     ) as ranges`),
 })

@@ -73,7 +73,7 @@ export const checkIns = pgTable(
     primaryKey({ columns: [checkIn.id, checkIn.organizationId] }),
     unique('check_ins_once').on(checkIn.integrationId, checkIn.nonce, checkIn.organizationId),
     organizationForeignKey('check_ins_of_tickets', checkIn, checkIn.ticketId, tickets),
-    index().on(checkIn.ticketId, checkIn.createdAt),
+    index().on(checkIn.ticketId, checkIn.createdAt, checkIn.id),
     index('check_ins_of_event').on(checkIn.eventId, checkIn.mode, checkIn.createdAt, checkIn.id),
     // Finds the rows that are to be deleted by age.
     index().on(checkIn.organizationId, checkIn.createdAt),

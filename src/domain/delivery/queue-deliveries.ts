@@ -1,4 +1,5 @@
-import { and, eq, inArray, type SQL, sql } from 'drizzle-orm'
+import { and, inArray, type SQL, sql } from 'drizzle-orm'
+import { hasKey } from '../../data/query.ts'
 import type { Connection } from '../../database/database.ts'
 import { refusal } from '../../shared/errors.ts'
 import { newId } from '../../shared/ids.ts'
@@ -103,8 +104,7 @@ export async function requireResends(tx: Connection, tickets: Addressed[]): Prom
     .from(deliveries)
     .where(
       and(
-        eq(deliveries.organizationId, tickets[0]?.organizationId ?? ''),
-        inArray(deliveries.ticketId, ids),
+        hasKey(tx, deliveries.ticketId, tickets[0]?.organizationId ?? '', ids),
         // Each time there is one mail with the ticket.
         sql`${deliveries.medium} = 'email' and ${deliveries.notice} is null
           and (${deliveries.occasion} like 'resend:%' or ${deliveries.occasion} like 'transfer:%')`,

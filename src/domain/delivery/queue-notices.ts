@@ -1,8 +1,8 @@
 import { asc, sql } from 'drizzle-orm'
+import { hasKey } from '../../data/query.ts'
 import type { Connection } from '../../database/database.ts'
 import { groupBy } from '../../shared/group-by.ts'
 import { newId } from '../../shared/ids.ts'
-import { isOfPayments } from '../payment/lock-payment.ts'
 import { ownProvider } from '../payment/provider.ts'
 import { payments } from '../payment/table.ts'
 import { anonymized } from '../ticket/anonymized.ts'
@@ -27,7 +27,7 @@ const ofPayments = (tx: Connection, organizationId: string, paymentIds: string[]
     })
     .from(tickets)
     .innerJoin(payments, isPaymentOfTicket)
-    .where(isOfPayments(tickets, organizationId, paymentIds))
+    .where(hasKey(tx, tickets.paymentId, organizationId, paymentIds))
     .orderBy(asc(tickets.paymentId), asc(tickets.position))
 
 type Tickets = Awaited<ReturnType<typeof ofPayments>>

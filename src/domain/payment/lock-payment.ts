@@ -1,7 +1,6 @@
-import { and, asc, eq, getTableColumns, inArray, type SQL, sql } from 'drizzle-orm'
-import type { PgColumn } from 'drizzle-orm/pg-core'
+import { and, asc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import { rowsOf } from '../../data/json-rows.ts'
-import { anyOf, inOrganization, query } from '../../data/query.ts'
+import { anyOf, hasKey, inOrganization, query } from '../../data/query.ts'
 import { nowMs } from '../../database/clock.ts'
 import type { Connection } from '../../database/database.ts'
 import { byId } from '../../shared/group-by.ts'
@@ -51,15 +50,8 @@ export const isPayment = ({ id, organizationId }: PaymentName): SQL | undefined 
   and(eq(payments.organizationId, organizationId), eq(payments.id, id))
 
 /** Condition that matches payments of an organization. */
-export const arePayments = (organizationId: string, ids: string[]): SQL | undefined =>
-  and(eq(payments.organizationId, organizationId), inArray(payments.id, ids))
-
-/** Condition that a row is of one of these payments of an organization. */
-export const isOfPayments = (
-  table: { organizationId: PgColumn; paymentId: PgColumn },
-  organizationId: string,
-  paymentIds: string[],
-) => and(eq(table.organizationId, organizationId), inArray(table.paymentId, paymentIds))
+export const arePayments = (connection: Connection, organizationId: string, ids: string[]): SQL =>
+  hasKey(connection, payments.id, organizationId, ids)
 
 /** Locks one payment, which must exist. */
 export async function lockPayment(tx: Connection, { id, organizationId }: PaymentName) {

@@ -1,10 +1,11 @@
 import { and, asc, eq, inArray, ne, type SQL, sql } from 'drizzle-orm'
+import { hasKey } from '../../data/query.ts'
 import { nowMs } from '../../database/clock.ts'
 import type { Database } from '../../database/database.ts'
 import { inIndexOrder, transaction } from '../../database/transaction.ts'
 import { modes } from '../../shared/mode.ts'
 import { events } from '../event/table.ts'
-import { isOfPayments, lockPayments } from '../payment/lock-payment.ts'
+import { lockPayments } from '../payment/lock-payment.ts'
 import { anonymized } from '../ticket/anonymized.ts'
 import { type Ticket, tickets } from '../ticket/table.ts'
 import { ticketRates } from '../ticket-rate/table.ts'
@@ -45,7 +46,7 @@ const anonymizePayments = (db: Database, organizationId: string, paymentIds: str
     const found = await tx
       .select({ id: tickets.id })
       .from(tickets)
-      .where(isOfPayments(tickets, organizationId, locked))
+      .where(hasKey(tx, tickets.paymentId, organizationId, locked))
     const ticketIds = found.map(({ id }) => id)
     return anonymizeTickets(tx, organizationId, ticketIds)
   })

@@ -1,9 +1,10 @@
-import { and, asc, eq, inArray, isNull, ne, or, type SQL, sql } from 'drizzle-orm'
+import { and, asc, inArray, isNull, ne, or, type SQL, sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
+import { hasKey } from '../../data/query.ts'
 import type { Connection } from '../../database/database.ts'
 import { anonymizedRecipient, hasRecipient } from '../delivery/queue-deliveries.ts'
 import { deliveries } from '../delivery/table.ts'
-import { arePayments, isOfPayments } from '../payment/lock-payment.ts'
+import { arePayments } from '../payment/lock-payment.ts'
 import { payments } from '../payment/table.ts'
 import { anonymized, clearedAttendee } from '../ticket/anonymized.ts'
 import { type Ticket, ticketColumns, tickets } from '../ticket/table.ts'
@@ -35,7 +36,7 @@ async function clearPayments({ tx, organizationId, paymentIds }: Locked, ticketI
     })
     .where(
       and(
-        arePayments(organizationId, paymentIds),
+        arePayments(tx, organizationId, paymentIds),
         sql`num_nonnulls(${redirectUrl}, ${errorUrl}, ${sessionUrl}, ${reference}) > 0`,
       ),
     )
@@ -53,7 +54,7 @@ async function clearOthers({ tx, organizationId, paymentIds }: Locked, names: st
       metadata: sql`case when not ${inMetadata} then ${metadata} end`,
       referralId: sql`case when not ${inReferral} then ${referralId} end`,
     })
-    .where(and(isOfPayments(tickets, organizationId, paymentIds), or(inMetadata, inReferral)))
+    .where(and(hasKey(tx, tickets.paymentId, organizationId, paymentIds), or(inMetadata, inReferral)))
 }
 
 // Clears recipients that no ticket of the payment bears any more, such as former attendees. Leaves what is
@@ -78,7 +79,7 @@ export async function clearRecipients(
     })
     .where(
       and(
-        isOfPayments(deliveries, organizationId, paymentIds),
+        hasKey(tx, deliveries.paymentId, organizationId, paymentIds),
         hasRecipient,
         sql`not ${isBorne}`,
         or(inArray(recipient, recipients), isOver),
@@ -93,11 +94,7 @@ export async function clearRecipients(
  *  sent to them. Codes, statuses, amounts, invoices and counts stay. Tickets that were anonymized before are left out. Requires this
  *  transaction to hold the row locks of their payments (DECISIONS 170). */
 export async function anonymizeTickets(tx: Connection, organizationId: string, ticketIds: string[]) {
-  const areThese = and(
-    eq(tickets.organizationId, organizationId),
-    inArray(tickets.id, ticketIds),
-    ne(tickets.email, anonymized),
-  )
+  const areThese = and(hasKey(tx, tickets.id, organizationId, ticketIds), ne(tickets.email, anonymized))
   const { paymentId, email, phone, fullName } = tickets
   const former = await tx
     .select({ paymentId, email, phone, fullName })
@@ -132,7 +129,7 @@ export async function anonymizeTickets(tx: Connection, organizationId: string, t
     .from(deliveries)
     .where(
       and(
-        isOfPayments(deliveries, organizationId, paymentIds),
+        hasKey(tx, deliveries.paymentId, organizationId, paymentIds),
         or(inArray(deliveries.ticketId, ticketIds), inArray(deliveries.recipient, recipients)),
       ),
     )

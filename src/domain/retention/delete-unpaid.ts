@@ -1,11 +1,12 @@
 import { and, asc, eq, isNull, notInArray, or, type SQL, sql } from 'drizzle-orm'
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
+import { hasKey } from '../../data/query.ts'
 import type { Connection, Database } from '../../database/database.ts'
 import { transaction } from '../../database/transaction.ts'
 import { checkIns, redemptions } from '../check-in/table.ts'
 import { deliveries } from '../delivery/table.ts'
 import { invoices } from '../invoice/table.ts'
-import { arePayments, isOfPayments } from '../payment/lock-payment.ts'
+import { arePayments } from '../payment/lock-payment.ts'
 import { charges, idempotencyKeys, payments, providerEvents } from '../payment/table.ts'
 import { refunds } from '../refund/table.ts'
 import { anonymized } from '../ticket/anonymized.ts'
@@ -43,7 +44,7 @@ async function lockUnpaid(tx: Connection, organizationId: string, days: number):
   const locked = await tx
     .select({ id: payments.id })
     .from(payments)
-    .where(and(arePayments(organizationId, found), isOver))
+    .where(and(arePayments(tx, organizationId, found), isOver))
     .orderBy(asc(payments.id))
     .for('update', { skipLocked: true })
   return locked.map(({ id }) => id)
@@ -77,7 +78,7 @@ export const deleteUnpaid = (db: Database, organizationId: string, days: number)
         isKept: sql<boolean>`${isReferredTo(organizationId)}`,
       })
       .from(tickets)
-      .where(isOfPayments(tickets, organizationId, ids))
+      .where(hasKey(tx, tickets.paymentId, organizationId, ids))
       .orderBy(asc(tickets.id))
       .for('update')
     const kept = new Set(sold.flatMap(({ paymentId, isKept }) => (isKept ? [paymentId] : [])))
@@ -85,13 +86,13 @@ export const deleteUnpaid = (db: Database, organizationId: string, days: number)
     const done = await anonymizeTickets(tx, organizationId, keptTickets)
     const gone = ids.filter((id) => !kept.has(id))
     if (gone.length > 0) {
-      await tx.delete(idempotencyKeys).where(isOfPayments(idempotencyKeys, organizationId, gone))
+      await tx.delete(idempotencyKeys).where(hasKey(tx, idempotencyKeys.paymentId, organizationId, gone))
       await tx
         .update(providerEvents)
         .set({ paymentId: null })
-        .where(isOfPayments(providerEvents, organizationId, gone))
-      await tx.delete(tickets).where(isOfPayments(tickets, organizationId, gone))
-      await tx.delete(payments).where(arePayments(organizationId, gone))
+        .where(hasKey(tx, providerEvents.paymentId, organizationId, gone))
+      await tx.delete(tickets).where(hasKey(tx, tickets.paymentId, organizationId, gone))
+      await tx.delete(payments).where(arePayments(tx, organizationId, gone))
     }
     return { payments: ids.length, ...done }
   })

@@ -1,4 +1,5 @@
 import { and, asc, eq, inArray, sql } from 'drizzle-orm'
+import { hasKey } from '../../data/query.ts'
 import type { Database } from '../../database/database.ts'
 import { transaction } from '../../database/transaction.ts'
 import { refusal } from '../../shared/errors.ts'
@@ -36,8 +37,7 @@ async function refuseAhead(db: Database, pages: AsyncIterable<Ticket[]> | Ticket
   for await (const page of pages) {
     const ids = page.map(({ id }) => id)
     const isAhead = and(
-      eq(tickets.organizationId, page[0]?.organizationId ?? ''),
-      inArray(tickets.id, ids),
+      hasKey(db, tickets.id, page[0]?.organizationId ?? '', ids),
       inArray(tickets.status, ['held', 'active']),
       sql`${events.endDate} > now()`,
     )

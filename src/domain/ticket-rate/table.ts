@@ -142,7 +142,7 @@ export const prices = pgTable(
   },
   (price) => [
     unique('prices_of_ticket_rates').on(price.id, price.ticketRateId),
-    index().on(price.ticketRateId, price.position, price.id),
+    index('prices_listed').on(price.ticketRateId, price.removed, price.position, price.id),
     check('prices_not_negative', sql`${price.amount} >= 0 and ${price.feeQuantity} >= 0`),
   ],
 )
@@ -162,7 +162,12 @@ export const supplements = pgTable(
     fakeAmount: minorUnits('fake_amount'),
   },
   (supplement) => [
-    index().on(supplement.ticketRateId, supplement.position, supplement.id),
+    index('supplements_listed').on(
+      supplement.ticketRateId,
+      supplement.removed,
+      supplement.position,
+      supplement.id,
+    ),
     check('supplements_not_negative', sql`${supplement.amount} >= 0 and ${supplement.productQuantity} >= 1`),
   ],
 )
@@ -183,7 +188,9 @@ export const questions = pgTable(
     required: boolean().notNull().default(false),
     options: jsonb().$type<QuestionOption[]>().notNull().default([]),
   },
-  (question) => [index().on(question.ticketRateId, question.position, question.id)],
+  (question) => [
+    index('questions_listed').on(question.ticketRateId, question.removed, question.position, question.id),
+  ],
 )
 
 export type Stock = typeof stock.$inferSelect

@@ -28,7 +28,7 @@ export const stockRules = {
     select payments.id from ${withPayment('tickets')}
     where payments.status in ('pending', 'processing') and not exists (select from holds
       where ${belong('holds', 'payments')}
-        and holds.ticket_rate_id = tickets.ticket_rate_id and holds.expires_at <= payments.expires_at)`,
+        and holds.price_id = tickets.price_id and holds.expires_at <= payments.expires_at)`,
   'held and sold exceed the capacity': `
     select id from stock where sold_before + sold + held > capacity`,
   'the uses of a discount exceed its quantity': `

@@ -1,29 +1,35 @@
-import { and, eq, inArray, sql } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import { arrayRows } from '../../../data/array-params.ts'
-import { inOrganization, query } from '../../../data/query.ts'
+import { hasKey, inOrganization, query } from '../../../data/query.ts'
 import type { Connection } from '../../../database/database.ts'
+import type { Mode } from '../../../shared/mode.ts'
 import type { Payment } from '../table.ts'
 import { holds, openSessions } from './table.ts'
 
 // Both queues follow payments of one organization, in the transaction that writes them.
 
-const ended = arrayRows('ended', { paymentId: 'text', ticketRateId: 'text', expiresAt: 'float8' })
+const ended = arrayRows('ended', {
+  paymentId: 'text',
+  priceId: 'text',
+  mode: 'key_mode',
+  expiresAt: 'float8',
+})
 
 // Times in milliseconds: a Citus cluster refuses to delete by a function of a column that depends on the session's time zone.
 const drop = query(
   'drop_holds',
   () => sql`
-  delete from ${holds} using ${ended.rows}
-  where ${inOrganization(holds.organizationId)} and ${holds.ticketRateId} = ${ended.cells.ticketRateId}
-    and ${holds.expiresAt} = to_timestamp(${ended.cells.expiresAt} / 1000)::timestamptz(3) and ${holds.paymentId} = ${ended.cells.paymentId}`,
+  delete from ${holds} using ${ended.typed}
+  where ${inOrganization(holds.organizationId)} and ${holds.priceId} = ended."priceId" and ${holds.mode} = ended.mode
+    and ${holds.expiresAt} = to_timestamp(ended."expiresAt" / 1000)::timestamptz(3) and ${holds.paymentId} = ended."paymentId"`,
 )
 
-/** Takes payments of one organization that are paid or have ended, and the rates of their tickets, out of the queue of
+/** Takes payments of one organization that are paid or have ended, and the prices of their tickets, out of the queue of
  *  holds. `payments` have the ends of their holds. */
 export async function dropHolds(
   tx: Connection,
   payments: Pick<Payment, 'id' | 'organizationId' | 'expiresAt'>[],
-  tickets: { paymentId: string; ticketRateId: string }[],
+  tickets: { paymentId: string; priceId: string; mode: Mode }[],
 ): Promise<void> {
   const [first] = payments
   if (!first) return
@@ -35,11 +41,11 @@ export async function dropHolds(
 type InSession = Pick<Payment, 'organizationId' | 'sessionId'>
 
 // Condition that matches the queued sessions of payments; null if none was ever sent to one.
-function areSessionsOf(payments: InSession[]) {
+function areSessionsOf(tx: Connection, payments: InSession[]) {
   const ids = payments.flatMap(({ sessionId }) => sessionId ?? [])
   const [first] = payments
   if (!first || ids.length === 0) return null
-  return and(eq(openSessions.organizationId, first.organizationId), inArray(openSessions.sessionId, ids))
+  return hasKey(tx, openSessions.sessionId, first.organizationId, ids)
 }
 
 /** Puts the session of a payment into the queue of open ones, due to be closed shortly before its hold ends, so that
@@ -53,12 +59,12 @@ export async function queueSession(tx: Connection, payment: Payment): Promise<vo
 
 /** Takes the open sessions of payments out of the queue. */
 export async function dropSessions(tx: Connection, payments: InSession[]): Promise<void> {
-  const areTheirs = areSessionsOf(payments)
+  const areTheirs = areSessionsOf(tx, payments)
   if (areTheirs) await tx.delete(openSessions).where(areTheirs)
 }
 
 /** Makes the open sessions of payments due to be closed at once. */
 export async function closeSessionsNow(tx: Connection, payments: InSession[]): Promise<void> {
-  const areTheirs = areSessionsOf(payments)
+  const areTheirs = areSessionsOf(tx, payments)
   if (areTheirs) await tx.update(openSessions).set({ dueAt: sql`now()` }).where(areTheirs)
 }

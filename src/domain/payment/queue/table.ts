@@ -1,24 +1,36 @@
+import { isNotNull } from 'drizzle-orm'
 import { index, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
+import { modeColumn } from '../../../auth/table.ts'
 import { dueColumns, isFailing } from '../../../data/leased-jobs.ts'
 import { timestampMs } from '../../../database/columns.ts'
 import { isPaymentOf } from '../table.ts'
 
-/** Unpaid payments by the end of their holds: a queue for those who look for overdue ones, so that no index of
- *  payments changes when one is paid. A row is a hint, and the payment decides. It is inserted with its payment,
- *  moved with the end of its hold, and deleted by the statement that pays or ends it. */
+/** Unpaid payments by the end of their holds, a row for each price that they hold places at: a queue for those who look
+ *  for overdue ones, so that no index of payments changes when one is paid. A row is a hint, and the payment decides. It
+ *  is inserted with its payment, moved with the end of its hold, and deleted by the statement that pays or ends it. */
 export const holds = pgTable(
   'holds',
   {
     organizationId: text('organization_id').notNull(),
-    ticketRateId: text('ticket_rate_id').notNull(),
+    priceId: text('price_id').notNull(),
+    mode: modeColumn(),
     paymentId: text('payment_id').notNull(),
     expiresAt: timestampMs('expires_at').notNull(),
+    /** Discount of any of the tickets: a payment has one at most. */
+    discountId: text('discount_id'),
   },
   (hold) => [
-    // Serves checkouts that find a rate full, and, by the whole key, the payment itself.
-    primaryKey({ columns: [hold.ticketRateId, hold.expiresAt, hold.paymentId, hold.organizationId] }),
+    // Serves checkouts that find a rate or a price full, and, by the whole key, the payment itself.
+    primaryKey({
+      name: 'holds_pk',
+      columns: [hold.priceId, hold.mode, hold.expiresAt, hold.paymentId, hold.organizationId],
+    }),
     // Serves the sweeper.
     index().on(hold.expiresAt),
+    // Serves checkouts that find a discount used up.
+    index('holds_with_discount')
+      .on(hold.discountId, hold.mode, hold.expiresAt)
+      .where(isNotNull(hold.discountId)),
   ],
 )
 

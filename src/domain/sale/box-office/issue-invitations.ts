@@ -49,5 +49,7 @@ function planInvitations({ guests }: InvitationsInput, terms: Terms, now: Date):
  *  take places, cost nothing and are active at once; `sendResourcers` sends them.
  *  Refuses: FORBIDDEN, NOT_FOUND, whatever planInvitations and holdExactly refuse, IDEMPOTENCY_KEY_REUSED, BUSY
  *  (DECISIONS 9). */
-export const issueInvitations = (input: InvitationsInput, ctx: Context): Promise<CheckoutAnswer> =>
-  sellThroughOwnChannel('invitation', input, (terms) => planInvitations(input, terms, ctx.now), ctx)
+export function issueInvitations(input: InvitationsInput, ctx: Context): Promise<CheckoutAnswer> {
+  const plan = (terms: Terms) => planInvitations(input, terms, ctx.now)
+  return sellThroughOwnChannel('invitation', input, { plan, count: input.guests.length }, ctx)
+}

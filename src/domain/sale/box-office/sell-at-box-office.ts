@@ -17,7 +17,7 @@ type BoxOfficeInput = CheckoutInput & {
 export async function sellThroughOwnChannel(
   saleType: 'box_office' | 'invitation',
   input: CheckoutOrder['input'],
-  plan: CheckoutOrder['plan'],
+  tickets: Pick<CheckoutOrder, 'plan' | 'count'>,
   ctx: Context,
   taken: Partial<Pick<Payment, 'method' | 'methodReference'>> = {},
 ): Promise<CheckoutAnswer> {
@@ -26,7 +26,7 @@ export async function sellThroughOwnChannel(
   const owner = nameInMode(ctx, integrationId)
   const idempotency = hashIdempotency(owner, idempotencyKey, { saleType, ...request })
   const seller = { channelId: organizationIds[0], mode: ctx.mode, saleType, provider: ownProvider, ...taken }
-  return sellTickets({ input, idempotency, seller, plan }, ctx)
+  return sellTickets({ input, idempotency, seller, ...tickets }, ctx)
 }
 
 /** Sells tickets of one rate at the door of the integration's organization, all or none, paid at once by what
@@ -37,5 +37,5 @@ export async function sellThroughOwnChannel(
 export async function sellAtBoxOffice(input: BoxOfficeInput, ctx: Context): Promise<CheckoutAnswer> {
   const plan = (terms: Terms) => planCheckout(input, terms, ctx, 'box_office')
   const taken = { method: input.method, methodReference: input.reference ?? null }
-  return sellThroughOwnChannel('box_office', input, plan, ctx, taken)
+  return sellThroughOwnChannel('box_office', input, { plan, count: input.tickets.length }, ctx, taken)
 }

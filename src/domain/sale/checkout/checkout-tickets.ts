@@ -50,6 +50,7 @@ export async function checkoutTickets(input: CheckoutInput, ctx: Context): Promi
     idempotency: idempotencyKey ? hashRequest(owner, idempotencyKey, inOneForm(input)) : null,
     seller: { channelId, mode, saleType: 'online', provider: providerOf(ctx.services, ctx).name, isPublic },
     plan: (terms) => planCheckout(input, terms, ctx),
+    count: input.tickets.length,
   }
   const answer = await withoutGuessing(input.discountCode, ctx, () =>
     holdWithinLimit(input.tickets.length, ctx, () => sellTickets(order, ctx)),

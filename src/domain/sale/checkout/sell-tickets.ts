@@ -12,11 +12,12 @@ import { idempotencyKeys, isFresh } from '../../payment/table.ts'
 import { findTicketsOf } from '../../ticket/loaders.ts'
 import { priceById, readOrganizationOfRate } from '../../ticket-rate/loaders.ts'
 import { leftOf } from '../../ticket-rate/sale-rules.ts'
-import { expireHoldsOf, expireHoldsWith } from '../release/expire-holds.ts'
+import type { Left, Price } from '../../ticket-rate/table.ts'
+import { expireHoldsBy, hasOverdueUses } from '../release/expire-holds.ts'
 import type { Checkout, HoldJob } from './hold/hold-rows.ts'
 import { holdTogether } from './hold/hold-together.ts'
 import type { CheckoutPlan } from './plan-checkout.ts'
-import { rateNotFound, readTerms, type Terms } from './terms-loaders.ts'
+import { rateNotFound, readStock, readTerms, type Terms } from './terms-loaders.ts'
 
 /** Checkout that a client receives. `replayed` if it was made by an earlier request under the same
  *  idempotency key. */
@@ -26,6 +27,8 @@ export type CheckoutAnswer = Checkout & { replayed: boolean }
  *  for each attempt. */
 export type CheckoutOrder = Pick<HoldJob, 'input' | 'idempotency' | 'seller'> & {
   plan(terms: Terms): CheckoutPlan | Promise<CheckoutPlan>
+  /** Number of tickets. */
+  count: number
 }
 
 const findCompletedKey = readByIds('idempotency_keys', {
@@ -56,33 +59,44 @@ async function replay(
   return { payment, tickets, replayed: true }
 }
 
-// Frees what overdue holds take up of what was refused: places of the rate, or uses of the discount, which holds of
-// other rates have as well. The refusal is final if there were none, and nobody has freed any since its stock was read.
+const isMore = (now: Left, before: Left) =>
+  (leftOf(now) ?? Number.POSITIVE_INFINITY) > (leftOf(before) ?? Number.POSITIVE_INFINITY)
+
+// Frees what overdue holds take up of what was refused: places of the rate or of prices, or uses of the discount, which
+// holds of other rates have as well. The refusal is final if there were none, and nobody has freed any since its stock
+// was read.
 async function mayFitAfterExpiry(
   [reason]: Refusal['problems'],
-  { rate }: Terms,
-  { discountCode }: CheckoutOrder['input'],
+  { rate, prices }: Terms,
+  { count, input: { discountCode } }: CheckoutOrder,
   ctx: Context,
 ): Promise<boolean> {
+  const { db, mode } = ctx
+  const sale = { organizationId: rate.organizationId, mode, count }
   if (reason.code === 'SOLD_OUT' || reason.code === 'INSUFFICIENT_AVAILABILITY') {
-    ctx.loaders.clear()
-    const current = await readTerms(rate.id, ctx)
+    const current = await readStock[mode](db, rate.id)
     if (!current) return false
-    if (!current.hasOverdueHolds) return (leftOf(current.rate) ?? 0) > (leftOf(rate) ?? 0)
-    await expireHoldsOf(ctx.db, rate)
+    const isShort = (counter: Left) => (leftOf(counter) ?? count) < count
+    const short = new Set(current.prices.filter(isShort).map(({ id }) => id))
+    // If the rate is full, a place at any price will do.
+    const keys = isShort(current.rate) ? current.overdueAt : current.overdueAt.filter((id) => short.has(id))
+    if (keys.length > 0) await expireHoldsBy(db, 'priceId', { ...sale, keys })
+    const isFreed = (price: Price) => prices.some((before) => before.id === price.id && isMore(price, before))
     // Even if another process was faster and this call expired nothing.
-    return true
+    return keys.length > 0 || isMore(current.rate, rate) || current.prices.some(isFreed)
   }
   if (reason.code !== 'DISCOUNT_USED_UP' || !discountCode) return false
   const discount = await findDiscount(ctx, rate.organizationId, discountCode)
   if (!discount) return false
-  if (await expireHoldsWith(ctx.db, discount)) return true
-  return (leftOf(discount) ?? Number.POSITIVE_INFINITY) > reason.facts.available
+  const isOverdue = await hasOverdueUses[mode](db, rate.organizationId, discount.id)
+  if (isOverdue) await expireHoldsBy(db, 'discountId', { ...sale, keys: [discount.id] })
+  return isOverdue || (leftOf(discount) ?? Number.POSITIVE_INFINITY) > reason.facts.available
 }
 
 /** Tries an order once. Returns its answer, and the prices that its tickets were planned by; null if it should be
  *  retried: another one was faster, or overdue holds took up places. */
-async function trySale({ input, idempotency, seller, plan: planTickets }: CheckoutOrder, ctx: Context) {
+async function trySale(order: CheckoutOrder, ctx: Context) {
+  const { input, idempotency, seller, plan: planTickets } = order
   const terms = await readTerms(input.ticketRateId, ctx)
   const replayed = idempotency && (await replay(idempotency, terms, input, ctx))
   if (replayed) return { answer: replayed, prices: [] }
@@ -97,7 +111,7 @@ async function trySale({ input, idempotency, seller, plan: planTickets }: Checko
     return { answer: { ...outcome, replayed: false }, prices }
   } catch (error) {
     if (isTransient(error) || isDuplicate(error)) return null
-    if (error instanceof Refusal && (await mayFitAfterExpiry(error.problems, terms, input, ctx))) return null
+    if (error instanceof Refusal && (await mayFitAfterExpiry(error.problems, terms, order, ctx))) return null
     throw error
   }
 }

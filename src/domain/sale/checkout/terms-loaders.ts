@@ -1,10 +1,10 @@
-import { and, eq, lte, sql } from 'drizzle-orm'
+import { and, eq, sql } from 'drizzle-orm'
 import type { KeyRow } from '../../../auth/authenticate.ts'
 import type { Readers } from '../../../data/batch-loader.ts'
 import { readSold } from '../../../data/by-organization.ts'
 import { fewRowsOf } from '../../../data/json-rows.ts'
 import { Loader } from '../../../data/loader.ts'
-import { anyOf, type Find, inOrganizationIfNamed, queryTogether } from '../../../data/query.ts'
+import { anyOf, type Find, inOrganizationIfNamed, isInMode, queryTogether } from '../../../data/query.ts'
 import { nowMs } from '../../../database/clock.ts'
 import type { Database } from '../../../database/database.ts'
 import type { Context } from '../../../request/context.ts'
@@ -14,8 +14,7 @@ import { type Mode, perMode } from '../../../shared/mode.ts'
 import { ageText, events } from '../../event/table.ts'
 import { locations } from '../../location/table.ts'
 import { organizations } from '../../organization/table.ts'
-import { holds, isOfHold } from '../../payment/queue/table.ts'
-import { isOverdue, payments } from '../../payment/table.ts'
+import { holds } from '../../payment/queue/table.ts'
 import {
   byRate,
   countedRates,
@@ -25,7 +24,14 @@ import {
   rateQuestions,
   rateSupplements,
 } from '../../ticket-rate/loaders.ts'
-import { type Price, type Question, type Supplement, stock, ticketRates } from '../../ticket-rate/table.ts'
+import {
+  type Price,
+  prices,
+  type Question,
+  type Supplement,
+  stock,
+  ticketRates,
+} from '../../ticket-rate/table.ts'
 
 const saleRows = fewRowsOf({
   ...rateColumns,
@@ -48,8 +54,6 @@ export type Terms = {
   prices: Price[]
   supplements: Supplement[]
   questions: Question[]
-  /** True if overdue unpaid holds still take up places of the rate. */
-  hasOverdueHolds: boolean
 }
 
 /** Query for rates by id, with their counters. */
@@ -63,28 +67,12 @@ const sales: Find<Terms['rate']> = {
       .where(and(inOrganizationIfNamed(stock.organizationId), anyOf(ticketRates.id, keys))),
 }
 
-/** Query for the rates whose places overdue unpaid holds still take up, of those with the ids `keys`. A subquery is
- *  asked for each hold that is due: a join might read all payments. */
-const overdueHolds: Find<{ ticketRateId: string }> = {
-  rows: fewRowsOf({ ticketRateId: holds.ticketRateId }),
-  query: (select, keys) => {
-    const isOfRate = and(inOrganizationIfNamed(holds.organizationId), anyOf(holds.ticketRateId, keys))
-    const isPaymentOverdue = and(inOrganizationIfNamed(payments.organizationId), isOfHold, isOverdue)
-    const stillHolds = sql`(select true from ${payments} where ${isPaymentOverdue} limit 1)`
-    return select
-      .from(holds)
-      .where(and(isOfRate, lte(holds.expiresAt, nowMs), stillHolds))
-      .groupBy(holds.ticketRateId)
-  },
-}
-
 const findAll = queryTogether('keys_and_terms', [
   keysByKeyId,
   sales,
   ratePrices,
   rateSupplements,
   rateQuestions,
-  overdueHolds,
 ])
 
 // Finds API keys by id and the terms of rates by id, in one statement and so in one snapshot.
@@ -96,17 +84,15 @@ async function findTerms(
   organizationId?: string,
 ): Promise<[keys: KeyRow[], terms: Map<string, Terms>]> {
   const found = await findAll(db, { keyIds, keys: ids, mode, organizationId })
-  const [keys, rates, prices, supplements, questions, overdue] = found
+  const [keys, rates, prices, supplements, questions] = found
   const pricesOf = byRate(prices)
   const supplementsOf = byRate(supplements)
   const questionsOf = byRate(questions)
-  const overdueOf = byRate(overdue)
   const termsOf = (rate: Terms['rate']): Terms => ({
     rate,
     prices: pricesOf.get(rate.id) ?? [],
     supplements: supplementsOf.get(rate.id) ?? [],
     questions: questionsOf.get(rate.id) ?? [],
-    hasOverdueHolds: overdueOf.has(rate.id),
   })
   return [keys, new Map(rates.map((rate) => [rate.id, termsOf(rate)]))]
 }
@@ -116,6 +102,39 @@ const findTermsOf = perMode((mode) =>
   readSold<Terms>(async (db, { keys: ids, organizationId }) => {
     const [, terms] = await findTerms(db, [], ids, mode, organizationId)
     return terms
+  }, organizationOfRate),
+)
+
+/** Query for the prices of the rates `keys`, removed ones too, at which overdue unpaid holds still take up places. A
+ *  subquery is asked for each price: a join might read all holds. */
+const overduePrices: Find<Pick<Price, 'id' | 'ticketRateId'>> = {
+  rows: fewRowsOf({ id: prices.id, ticketRateId: prices.ticketRateId }),
+  query: (select, keys) => {
+    const isHeldAt = and(
+      inOrganizationIfNamed(holds.organizationId),
+      eq(holds.priceId, prices.id),
+      isInMode(holds.mode),
+    )
+    const isHeld = sql`(select true from ${holds} where ${isHeldAt} and ${holds.expiresAt} <= ${nowMs} limit 1)`
+    return select.from(prices).where(and(anyOf(prices.ticketRateId, keys), isHeld))
+  },
+}
+
+const findStock = queryTogether('stock_and_overdue_holds', [sales, ratePrices, overduePrices])
+
+/** What is left of a rate and its prices, as one statement found it, and the prices at which overdue holds still take
+ *  up places, by a checkout that found too little. */
+export const readStock = perMode((mode) =>
+  readSold(async (db, values) => {
+    const [rates, prices, overdue] = await findStock(db, { ...values, mode })
+    const pricesOf = byRate(prices)
+    const overdueOf = byRate(overdue)
+    const stockOf = (rate: Terms['rate']) => ({
+      rate,
+      prices: pricesOf.get(rate.id) ?? [],
+      overdueAt: (overdueOf.get(rate.id) ?? []).map(({ id }) => id),
+    })
+    return new Map(rates.map((rate) => [rate.id, stockOf(rate)]))
   }, organizationOfRate),
 )
 

@@ -1,5 +1,6 @@
-import { and, eq, inArray, sql } from 'drizzle-orm'
+import { and, eq, sql } from 'drizzle-orm'
 import type { z } from 'zod'
+import { hasKey } from '../../../data/query.ts'
 import type { Connection } from '../../../database/database.ts'
 import { aloneOnRow, transaction } from '../../../database/transaction.ts'
 import { type Context, requireConfidential } from '../../../request/context.ts'
@@ -31,11 +32,10 @@ export async function recordCancelled(tx: Connection, active: Ticket[]): Promise
   }
   const { organizationId, mode, paymentId } = first
   const ids = active.map(({ id }) => id)
-  const areTheirs = and(eq(tickets.organizationId, organizationId), inArray(tickets.id, ids))
   const cancelled = await tx
     .update(tickets)
     .set({ status: 'cancelled', cancelledAt: sql`now()` })
-    .where(and(areTheirs, eq(tickets.status, 'active')))
+    .where(and(hasKey(tx, tickets.id, organizationId, ids), eq(tickets.status, 'active')))
     .returning(ticketColumns)
   if (cancelled.length < ids.length)
     throw new Error(`a ticket of payment ${paymentId} was not cancelled under its lock`)

@@ -1,28 +1,29 @@
 import { and, eq, lte, not, type SQL, sql } from 'drizzle-orm'
 import { findEverywhere, readByOrganization, writeByOrganization } from '../../../data/by-organization.ts'
 import { findDue } from '../../../data/leased-jobs.ts'
-import { anyOf, inOrganization, query } from '../../../data/query.ts'
+import { inOrganization, isInMode, query, textArrayParam } from '../../../data/query.ts'
 import { nowMs } from '../../../database/clock.ts'
 import type { Database } from '../../../database/database.ts'
 import { transaction } from '../../../database/transaction.ts'
 import { groupBy } from '../../../shared/group-by.ts'
-import type { Discount } from '../../discount/table.ts'
-import { lockPayments, type OnLocked, type PaymentName } from '../../payment/lock-payment.ts'
+import { type Mode, perMode } from '../../../shared/mode.ts'
+import { lockPayments, type OnLocked } from '../../payment/lock-payment.ts'
 import { holds, isOfHold } from '../../payment/queue/table.ts'
 import { idempotencyKeys, isFresh, isOverdue, payments } from '../../payment/table.ts'
 import { paymentMayBecome } from '../../payment/transitions.ts'
-import { tickets } from '../../ticket/table.ts'
-import type { TicketRate } from '../../ticket-rate/table.ts'
 import { type Ending, releaseHolds } from './release-holds.ts'
 
-// Locks these payments, and expires those that are still overdue, organization by organization: the queue may be behind.
-// Resolves to their number.
-async function expireFound(db: Database, found: PaymentName[], onLocked: OnLocked): Promise<number> {
+/** Expires up to `limit` overdue payments, in a transaction for each organization, and returns their number.
+ *  Safe to run in many processes: each skips rows that another has locked (DECISIONS 5). */
+export async function expireHolds(db: Database, limit: number): Promise<number> {
+  const isDue = lte(holds.expiresAt, nowMs)
+  const found = await findDue(db, holds, holds.expiresAt, isDue, limit, holds.paymentId)
   let expired = 0
   for (const [organizationId, own] of groupBy(found, ({ organizationId }) => organizationId)) {
     const ids = own.map(({ id }) => id)
     expired += await transaction(db, async (tx) => {
-      const locked = await lockPayments(tx, organizationId, ids, onLocked)
+      const locked = await lockPayments(tx, organizationId, ids, 'skip')
+      // The queue may be behind.
       const endings = [...locked.values()].flatMap(({ id, status, isOverdue }): Ending[] =>
         isOverdue && paymentMayBecome(status, 'expired') ? [{ id, organizationId, status: 'expired' }] : [],
       )
@@ -33,49 +34,70 @@ async function expireFound(db: Database, found: PaymentName[], onLocked: OnLocke
   return expired
 }
 
-/** Expires up to `limit` overdue payments, in a transaction for each organization, and returns their number.
- *  Safe to run in many processes: each skips rows that another has locked (DECISIONS 5). */
-export async function expireHolds(db: Database, limit: number): Promise<number> {
-  const isDue = lte(holds.expiresAt, nowMs)
-  return expireFound(db, await findDue(db, holds, holds.expiresAt, isDue, limit, holds.paymentId), 'skip')
+/** What overdue holds take up: places at prices, or uses of discounts. */
+export type HeldBy = 'priceId' | 'discountId'
+
+// Locks the payments of overdue holds, the longest overdue ones first, `limit` of each price or discount.
+const lockOverdue = (by: HeldBy, onLocked: OnLocked) =>
+  query<{ id: string }>(
+    `lock_overdue_by_${by}_${onLocked}`,
+    () => sql`select locked.id from unnest(${textArrayParam('keys')}) as key cross join lateral (
+      select ${payments.id} from ${holds} join ${payments} on ${isOfHold}
+      where ${inOrganization(holds.organizationId)} and ${inOrganization(payments.organizationId)}
+        and ${holds[by]} = key and ${isInMode(holds.mode)} and ${holds.expiresAt} <= ${nowMs} and ${isOverdue}
+      order by ${holds.expiresAt} limit ${sql.placeholder('limit')}::integer
+      for update of ${payments} ${sql.raw(onLocked === 'skip' ? 'skip locked' : '')}) as locked`,
+  )
+const locks = {
+  priceId: { skip: lockOverdue('priceId', 'skip'), wait: lockOverdue('priceId', 'wait') },
+  discountId: { skip: lockOverdue('discountId', 'skip'), wait: lockOverdue('discountId', 'wait') },
 }
 
-/** Expires the overdue holds of one rate, for a checkout that finds it full. Waits for other processes that
- *  are expiring them already. */
-export async function expireHoldsOf(db: Database, { id, organizationId }: TicketRate) {
-  const overdue = db.select({ id: holds.paymentId, organizationId: holds.organizationId }).from(holds)
-  const isOfRate = and(eq(holds.organizationId, organizationId), eq(holds.ticketRateId, id))
-  await expireFound(db, await overdue.where(and(isOfRate, lte(holds.expiresAt, nowMs))), 'wait')
+// So few that nobody waits for them, and more than most checkouts need, so that the next ones find places.
+const leastAtOnce = 5
+
+/** Expires overdue holds for a checkout that finds too little left of prices or discounts: of each as many as it has
+ *  tickets, or a few more, those that no other process is expiring. If there are no others, it waits for one of those.
+ *  Each frees a place at its price and in its rate, or a use of its discount. */
+export function expireHoldsBy(
+  db: Database,
+  by: HeldBy,
+  { count, ...values }: { organizationId: string; mode: Mode; keys: string[]; count: number },
+): Promise<void> {
+  const { organizationId, keys } = values
+  return transaction(db, async (tx) => {
+    let found = await locks[by].skip(tx, { ...values, limit: Math.max(count, leastAtOnce) })
+    // One, so that whoever waits has locked nothing that another may wait for.
+    if (found.length === 0) found = await locks[by].wait(tx, { ...values, keys: keys.slice(0, 1), limit: 1 })
+    await releaseHolds(
+      tx,
+      found.map(({ id }) => ({ id, organizationId, status: 'expired' })),
+    )
+  })
 }
 
-const overdueUses = query<PaymentName & { discountId: string }>(
-  'overdue_holds_of_discounts',
-  () => sql`select distinct ${tickets.discountId} as "discountId", ${payments.id},
-      ${payments.organizationId} as "organizationId"
-    from ${holds} join ${payments} on ${isOfHold} and ${isOverdue}
-      join ${tickets} on ${tickets.organizationId} = ${payments.organizationId} and ${tickets.paymentId} = ${payments.id}
-    where ${inOrganization(holds.organizationId)} and ${holds.expiresAt} <= ${nowMs} and ${anyOf(tickets.discountId, 'keys')}`,
+const overdueUses = query<{ discountId: string }>(
+  'discounts_with_overdue_holds',
+  () => sql`select key as "discountId" from unnest(${textArrayParam('keys')}) as key where (
+    select true from ${holds} where ${inOrganization(holds.organizationId)} and ${holds.discountId} = key
+      and ${isInMode(holds.mode)} and ${holds.expiresAt} <= ${nowMs} limit 1)`,
 )
 
-// Checkouts of one turn of the event loop that find discounts used up share one statement.
-const findOverdueUses = readByOrganization<PaymentName[]>(async (db, values) =>
-  groupBy(await overdueUses(db, values), ({ discountId }) => discountId),
+/** Reports whether overdue holds still take up uses of a discount. Checkouts of one turn of the event loop that find
+ *  discounts used up share one statement. */
+export const hasOverdueUses = perMode((mode) =>
+  readByOrganization<boolean>(async (db, values) => {
+    const found = await overdueUses(db, { ...values, mode })
+    return new Map(found.map(({ discountId }) => [discountId, true]))
+  }),
 )
-
-/** Expires the overdue holds of any rate that take up uses of a discount, for a checkout that finds it used
- *  up. Waits for other processes that are expiring them already. Returns false if there were none. */
-export async function expireHoldsWith(db: Database, { id, organizationId }: Discount) {
-  const found = await findOverdueUses(db, organizationId, id)
-  if (found) await expireFound(db, found, 'wait')
-  return found !== null
-}
 
 const batchSize = 100
 
 /** Expires all overdue holds, and deletes idempotency keys older than 24 hours. Safe to run in many
  *  processes. */
 export async function sweepHolds(db: Database): Promise<void> {
-  while ((await expireHolds(db, batchSize)) === batchSize);
+  while ((await expireHolds(db, batchSize)) > 0);
   const { organizationId } = idempotencyKeys
   const withOldKeys = (isAsked: SQL) =>
     sql`select distinct ${organizationId} as "organizationId" from ${idempotencyKeys} where ${isAsked} and ${not(isFresh)}`

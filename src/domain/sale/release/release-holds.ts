@@ -1,10 +1,11 @@
 import { and, eq } from 'drizzle-orm'
+import { hasKey } from '../../../data/query.ts'
 import type { Connection } from '../../../database/database.ts'
 import { announceOnCommit } from '../../../database/transaction.ts'
 import { groupBy } from '../../../shared/group-by.ts'
 import { modes } from '../../../shared/mode.ts'
 import { paymentChange } from '../../payment/body.ts'
-import { arePayments, isOfPayments, type PaymentName } from '../../payment/lock-payment.ts'
+import { arePayments, type PaymentName } from '../../payment/lock-payment.ts'
 import { closeSessionsNow, dropHolds } from '../../payment/queue/follow-payments.ts'
 import { type Payment, payments } from '../../payment/table.ts'
 import { wherePaymentMayBecome } from '../../payment/transitions.ts'
@@ -24,7 +25,7 @@ export async function releaseHolds(tx: Connection, endings: Ending[]): Promise<v
   const ended: Payment[] = []
   for (const status of ['failed', 'expired', 'cancelled'] as const) {
     const ids = endings.filter((ending) => ending.status === status).map(({ id }) => id)
-    const areEnding = and(arePayments(organizationId, ids), wherePaymentMayBecome(status))
+    const areEnding = and(arePayments(tx, organizationId, ids), wherePaymentMayBecome(status))
     if (ids.length > 0)
       ended.push(...(await tx.update(payments).set({ status }).where(areEnding).returning()))
   }
@@ -33,7 +34,7 @@ export async function releaseHolds(tx: Connection, endings: Ending[]): Promise<v
   const released = await tx
     .update(tickets)
     .set({ status: 'expired' })
-    .where(and(isOfPayments(tickets, organizationId, ids), eq(tickets.status, 'held')))
+    .where(and(hasKey(tx, tickets.paymentId, organizationId, ids), eq(tickets.status, 'held')))
     .returning()
   const ticketsOf = groupBy(released, ({ paymentId }) => paymentId)
   // No change for cancelled payments: the client that cancels knows.

@@ -44,9 +44,10 @@ const count = query<{ name: QueueName; counts: Record<string, number> }>('count_
         'holds',
         `'pending', count(*) filter (where status = 'pending'),
           'processing', count(*) filter (where status = 'processing')`,
-        sql`select payment.status from ${holds} cross join lateral (
-            select ${payments.status} from ${payments} where ${isOfHold} and ${isHolding} limit 1) as payment
-          order by ${holds.expiresAt} desc`,
+        sql`select distinct id, status from (
+          select payment.* from ${holds} cross join lateral (
+            select ${payments.id}, ${payments.status} from ${payments} where ${isOfHold} and ${isHolding} limit 1) as payment
+          order by ${holds.expiresAt} desc limit 10000) as newest`,
       ),
       row('refunds', `'pending', count(*)`, sql`select 1 from refunds where ${queues.refunds.waits}`),
     ],

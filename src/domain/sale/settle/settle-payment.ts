@@ -1,6 +1,7 @@
 import { and, eq, inArray } from 'drizzle-orm'
 import { deferred, writesByKey } from '../../../data/batch-queue.ts'
 import { nameInMode } from '../../../data/idempotency.ts'
+import { hasKey } from '../../../data/query.ts'
 import { inSeconds } from '../../../database/clock.ts'
 import { type Connection, type Database, isLockTimeout } from '../../../database/database.ts'
 import { announceOnCommit, atOnce, limitLockWaits, transaction } from '../../../database/transaction.ts'
@@ -9,6 +10,7 @@ import { closeSessionsNow, dropSessions } from '../../payment/queue/follow-payme
 import { holds } from '../../payment/queue/table.ts'
 import { payments } from '../../payment/table.ts'
 import { paymentMayBecome, wherePaymentMayBecome } from '../../payment/transitions.ts'
+import { tickets } from '../../ticket/table.ts'
 import { rateInMode } from '../../ticket-rate/table.ts'
 import { type Ending, releaseHolds } from '../release/release-holds.ts'
 import { receiveMoney } from './receive-money.ts'
@@ -37,17 +39,28 @@ async function startProcessing(tx: Connection, undecided: LockedSettlement[]): P
   const processing = await tx
     .update(payments)
     .set({ status: 'processing', expiresAt })
-    .where(and(arePayments(organizationId, ids), wherePaymentMayBecome('processing')))
+    .where(and(arePayments(tx, organizationId, ids), wherePaymentMayBecome('processing')))
     .returning({ id: payments.id })
   const moved = processing.map(({ id }) => id)
   announceOnCommit(tx, 'payments', moved)
   const formerEnds = undecided.map(({ payment }) => payment.expiresAt)
-  const rateIds = undecided.map(({ settlement }) => settlement.payment.ticketRateId)
-  const areOfRates = and(eq(holds.organizationId, organizationId), inArray(holds.ticketRateId, rateIds))
+  const areQueued = and(
+    eq(holds.organizationId, tickets.organizationId),
+    inArray(holds.expiresAt, formerEnds),
+  )
+  const isOfTicket = and(eq(holds.priceId, tickets.priceId), eq(holds.mode, tickets.mode))
   await tx
     .update(holds)
     .set({ expiresAt })
-    .where(and(areOfRates, inArray(holds.expiresAt, formerEnds), inArray(holds.paymentId, moved)))
+    .from(tickets)
+    .where(
+      and(
+        hasKey(tx, tickets.paymentId, organizationId, moved),
+        areQueued,
+        isOfTicket,
+        eq(holds.paymentId, tickets.paymentId),
+      ),
+    )
   return moved
 }
 
@@ -114,7 +127,7 @@ async function closeSessionsOf(
   const ids = ended.filter(isOfCurrentSession).map(({ payment }) => payment.id)
   const own = ids.filter((id) => statuses.get(id) !== 'paid')
   if (own.length > 0) {
-    const areOpen = and(arePayments(organizationId, own), payments.sessionOpen)
+    const areOpen = and(arePayments(tx, organizationId, own), payments.sessionOpen)
     await dropSessions(tx, await tx.update(payments).set({ sessionOpen: false }).where(areOpen).returning())
   }
   const others = ended.filter((locked) => !isOfCurrentSession(locked)).map(({ payment }) => payment)
