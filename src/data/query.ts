@@ -156,7 +156,7 @@ export const hasKey = (
 ): SQL => {
   const { organizationId: column } = getTableColumns(key.table)
   if (!column) throw new Error('a key of no organization')
-  return sql`(${isDistributed(connection) ? column : unindexed(column)} = ${organizationId}
+  return sql`(${isOfOneServer(connection) ? unindexed(column) : column} = ${organizationId}
     and ${key} = any(${sql.param(keys)}::text[]))`
 }
 
