@@ -19,12 +19,13 @@ import type { Sale } from '../sale.ts'
 /** A sale with a rate of any number of places, `rate_1` at `price_1` with `sup_1`, and keys of all kinds of callers. */
 export type ReadWorld = { sale: Sale; publishable: Record<string, string> }
 
-type Act = () => Promise<unknown>
+export type Act = () => Promise<unknown>
 /** Prepares a request of a verb, uncounted, and returns it. */
-type Verb = (world: ReadWorld) => Act | Promise<Act>
+export type Verb = (world: ReadWorld) => Act | Promise<Act>
 
 let number = 0
-const unique = () => `reads_${++number}`
+/** A name that no other has. */
+export const unique = () => `reads_${++number}`
 const later = () => new Date(Date.now() - 1_000).toISOString()
 
 const aTicket = () => {
@@ -50,14 +51,14 @@ export async function buy(world: ReadWorld, count = 2): Promise<Checkout> {
   expect(answer.statusCode, answer.body).toBeLessThan(400)
   return checkout
 }
-const ticketIds = ({ tickets }: Checkout) => tickets.map(({ _id }) => _id)
+export const ticketIds = ({ tickets }: Checkout) => tickets.map(({ _id }) => _id)
 
 type Caller = 'channel' | 'integration' | 'publishable'
 const headersOf = ({ sale, publishable }: ReadWorld, caller: Caller) =>
   caller === 'integration' ? sale.integration.v2 : caller === 'channel' ? sale.channel : publishable
 
-// Asks GraphQL, and fails the test if it is refused.
-const ask =
+/** Asks GraphQL, and fails the test if it is refused. */
+export const ask =
   (world: ReadWorld, caller: Caller, query: string, variables: Record<string, unknown> = {}): Act =>
   async () => {
     const { data, errors } = await world.sale.graphql<Record<string, { errors?: unknown } | null>>(
@@ -71,7 +72,7 @@ const ask =
   }
 
 /** A mutation with its input; `fields` of its payload. */
-const mutate = (
+export const mutate = (
   world: ReadWorld,
   caller: Caller,
   name: string,
@@ -84,8 +85,8 @@ const mutate = (
   return ask(world, caller, query, { input })
 }
 
-const attendee = () => ({ fullName: `Luz ${unique()}`, email: `${unique()}@example.com` })
-const items = () => [
+export const attendee = () => ({ fullName: `Luz ${unique()}`, email: `${unique()}@example.com` })
+export const items = () => [
   {
     ticketRateId: 'rate_1',
     tickets: [
@@ -118,7 +119,7 @@ const withWebhook =
     return mutate(world, 'integration', name, fields, { webhookId, ...more })
   }
 
-const scan = (ticketId: string) => ({
+export const scan = (ticketId: string) => ({
   ticket: { ticketId },
   idempotencyKey: unique(),
   scannedAt: new Date().toISOString(),

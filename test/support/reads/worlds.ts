@@ -1,6 +1,7 @@
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import { issueChannelKey } from '../../../src/auth/issue-key.ts'
 import { channels } from '../../../src/auth/table.ts'
+import type { Database } from '../../../src/database/database.ts'
 import { importCatalogue } from '../../../src/domain/import/import-catalogue.ts'
 import { anEventAtDoor, openDoors, scanTicket } from '../door.ts'
 import {
@@ -81,6 +82,29 @@ const copied = {
   },
 }
 
+/** Inserts copies of one row of a table that is `like` this condition, `each` with other values, without triggers and
+ *  foreign keys. */
+export async function copyRows(
+  db: Database,
+  table: string,
+  values: Record<string, string>,
+  { each, like = sql`true` }: { each: SQL; like?: SQL },
+): Promise<void> {
+  const columns = await db
+    .select({ name: sql<string>`column_name` })
+    .from(sql`information_schema.columns`)
+    .where(
+      sql`table_name = ${table} and table_schema = 'public' and is_generated = 'NEVER' and is_identity = 'NO'`,
+    )
+  const names = columns.map(({ name }) => `"${name}"`)
+  const copies = columns.map(({ name }) => values[name] ?? `"${name}"`)
+  const named = sql.identifier(table)
+  await db.execute(sql`alter table ${named} disable trigger all`)
+  await db.execute(sql`insert into ${named} (${sql.raw(names.join(', '))}) select ${sql.raw(copies.join(', '))}
+    from (select * from ${named} where ${like} limit 1) as one, ${each}`)
+  await db.execute(sql`alter table ${named} enable trigger all`)
+}
+
 /** Fills tables of sales with those of thousands of small organizations, as copies of one row, and analyzes them. */
 export async function fillWithOthers(world: ReadWorld): Promise<void> {
   const { db } = world.sale
@@ -99,19 +123,7 @@ export async function fillWithOthers(world: ReadWorld): Promise<void> {
   // One row of each table, to copy.
   const [ticket] = (await buy(world)).tickets
   await scanTicket(world.sale, { ticketId: ticket?._id })
-  for (const [table, values] of Object.entries(copied)) {
-    const columns = await db
-      .select({ name: sql<string>`column_name` })
-      .from(sql`information_schema.columns`)
-      .where(sql`table_name = ${table} and is_generated = 'NEVER'`)
-    const names = columns.map(({ name }) => name)
-    const given: Record<string, string> = values
-    await db.execute(sql.raw(`alter table ${table} disable trigger all`))
-    await db.execute(
-      sql.raw(`insert into ${table} (${names.join(', ')}) select ${names.map((name) => given[name] ?? name).join(', ')}
-        from (select * from ${table} limit 1) as one, generate_series(1, ${others}) as o, generate_series(1, ${ofEach}) as n`),
-    )
-    await db.execute(sql.raw(`alter table ${table} enable trigger all`))
-  }
+  const each = sql.raw(`generate_series(1, ${others}) as o, generate_series(1, ${ofEach}) as n`)
+  for (const [table, values] of Object.entries(copied)) await copyRows(db, table, values, { each })
   await db.execute(sql`analyze`)
 }
