@@ -762,6 +762,7 @@ create table webhooks (
   previous_secret_until timestamptz(3),
   failing_since timestamptz(3),
   paused_until timestamptz(3),
+  resumes_until timestamptz(3),
   created_at timestamptz(3) default now() not null,
   updated_at timestamptz(3) default now() not null,
   constraint webhooks_have_one_owner check (num_nonnulls(channel_id, integration_id) = 1),
@@ -770,6 +771,7 @@ create table webhooks (
 );
 create index webhooks_channel_id_index on webhooks (channel_id);
 create index webhooks_integration_id_index on webhooks (integration_id);
+create index webhooks_resuming on webhooks (id) where resumes_until is not null;
 
 create type webhook_delivery_status as enum ('pending', 'delivered', 'dead');
 -- Job queue: the delivery of one change to one webhook, written with it, and deleted before it.
@@ -787,8 +789,8 @@ create table webhook_deliveries (
   constraint webhook_deliveries_webhook_id_change_id_organization_id_pk primary key (webhook_id, change_id, organization_id),
   constraint webhook_deliveries_webhook_id_webhooks_id_fk foreign key (webhook_id) references webhooks (id)
 );
-create index webhook_deliveries_due on webhook_deliveries (webhook_id, due_at) where status = 'pending';
-create index webhook_deliveries_dead on webhook_deliveries (webhook_id, change_id) where status = 'dead';
+create index webhook_deliveries_due on webhook_deliveries (webhook_id, due_at, change_id) where status = 'pending';
+create index webhook_deliveries_status on webhook_deliveries (status, webhook_id, change_id);
 
 -- Jobs
 
