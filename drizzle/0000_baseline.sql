@@ -23,6 +23,7 @@ create table organizations (
 create table channels (
   id text primary key,
   name text not null,
+  revision uuid default gen_random_uuid() not null,
   created_at timestamptz(3) default now() not null
 );
 
@@ -496,6 +497,7 @@ create index tickets_phone on tickets (('phone ' || organization_id || ' ' || ch
 create index tickets_ended_created on tickets (ended, organization_id, mode, channel_id, created_at)
   where ended is not null;
 create index tickets_rate_created on tickets (ticket_rate_id, mode, channel_id, created_at);
+create index tickets_event_created on tickets (event_id, mode, channel_id, created_at);
 create index tickets_email_created on tickets (lower(email), organization_id, mode, channel_id, created_at);
 create index tickets_referral_created on tickets (referral_id, organization_id, mode, channel_id, created_at)
   where referral_id is not null;
@@ -1122,3 +1124,18 @@ create trigger renew_events_on_update after update on questions
   referencing old table as former new table as touched for each statement execute function renew_events_of_children();
 create trigger renew_events_on_delete after delete on questions
   referencing old table as touched for each statement execute function renew_events_of_children();
+
+-- Revisions of channels
+-- A channel's revision changes with its grants, whoever writes them, so that processes know whether the organizations
+-- that they remember are still those.
+
+create function renew_channels() returns trigger language plpgsql as $$
+begin
+  update channels set revision = default where id in (select channel_id from touched);
+  return null;
+end
+$$;
+create trigger renew_channels_on_insert after insert on grants
+  referencing new table as touched for each statement execute function renew_channels();
+create trigger renew_channels_on_delete after delete on grants
+  referencing old table as touched for each statement execute function renew_channels();

@@ -100,7 +100,7 @@ export function registerWebhook(input: z.output<typeof webhookInput>, ctx: Conte
 }
 
 // Deliveries that a step makes due or drops, in a request and in a job. It locks them for some milliseconds.
-const fewAtOnce = 20
+const fewAtOnce = 10
 const manyAtOnce = 1_000
 
 const { organizationId, webhookId, changeId, dueAt, status } = webhookDeliveries

@@ -502,7 +502,7 @@ test('webhook with many deliveries is enabled at once, and a job makes those due
   const { id } = await queueOne()
   const waiting = await waitForLater(id)
   await own.call('enableWebhook', { webhookId: id })
-  expect(await waiting()).toBe(2_480)
+  expect(await waiting()).toBe(2_490)
   // One fails meanwhile, and another one's outcome is being recorded.
   await sale.db.execute(sql`update webhook_deliveries set attempts = 4, due_at = now() + interval '25 hours'
     where webhook_id = ${id} and change_id = 'chg_2500'`)

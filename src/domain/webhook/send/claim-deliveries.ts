@@ -46,7 +46,7 @@ const isReady = sql`${webhooks.status} = 'enabled'
   and (${webhooks.pausedUntil} is null or ${webhooks.pausedUntil} <= ${nowMs})`
 
 /** Webhooks of which a pending delivery matches a condition on its time: a table of the column `id`. Looks at the first of
- *  each, by the index of pending deliveries, of which it reads 500 entries at a time and goes on behind their last
+ *  each, by the index of pending deliveries, of which it reads a hundred entries at a time and goes on behind their last
  *  webhook: webhooks for which nothing waits cost nothing. For one server. */
 export const webhooksWithPending = (condition: SQL) => sql`(
   with recursive walk as (
@@ -55,7 +55,7 @@ export const webhooksWithPending = (condition: SQL) => sql`(
     select step.* from walk cross join lateral (
       select max(webhook_id) as last, array_agg(distinct webhook_id) filter (where ${condition}) as found from (
         select webhook_id, due_at from ${webhookDeliveries} where ${status} = 'pending' and ${webhookId} > walk.last
-        order by ${webhookId}, ${dueAt} limit 500) as entries
+        order by ${webhookId}, ${dueAt} limit 100) as entries
     ) as step where step.last is not null
   )
   select distinct unnest(found) as id from walk)`

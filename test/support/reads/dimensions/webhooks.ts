@@ -1,7 +1,9 @@
 import { type SQL, sql } from 'drizzle-orm'
+import { expect } from 'vitest'
 import { assignPositions } from '../../../../src/domain/change/assign-positions.ts'
 import { dropOfDeleted } from '../../../../src/domain/webhook/manage-webhook.ts'
 import { claimDeliveries } from '../../../../src/domain/webhook/send/claim-deliveries.ts'
+import { webhookDeliveries } from '../../../../src/domain/webhook/table.ts'
 import { type Dimension, fillUp, named } from '../dimensions.ts'
 import { ask, buy, mutate, type ReadWorld, unique } from '../verbs.ts'
 import { copyRows } from '../worlds.ts'
@@ -17,7 +19,7 @@ async function register(world: ReadWorld): Promise<string> {
 const poll =
   ({ sale: { db } }: ReadWorld) =>
   () =>
-    claimDeliveries(db, { limit: 100, leaseSeconds: 3_600, except: [], batches: [] })
+    claimDeliveries(db, { limit: 10, leaseSeconds: 3_600, except: [], batches: [] })
 const drop =
   ({ sale: { db } }: ReadWorld) =>
   () =>
@@ -38,9 +40,9 @@ const deliveriesThat = (
     const webhookId = await register(world)
     await buy(world, 1)
     await assignPositions(db)
-    await db.execute(sql`delete from webhook_deliveries where change_id <> (select min(id) from changes)`)
+    const first = sql`insert into webhook_deliveries (organization_id, webhook_id, change_id)
+      select organization_id, ${webhookId}, min(id) from changes group by 1 on conflict do nothing`
     const ofIt = sql`webhook_id = ${webhookId}`
-    await db.execute(restore)
     const list = (status: string) => (world: ReadWorld) =>
       ask(
         world,
@@ -58,6 +60,7 @@ const deliveriesThat = (
         await db.execute(
           sql`update webhooks set status = 'enabled', secret = 'whsec_AAAA' where id = ${webhookId}`,
         )
+        await db.execute(first)
         await db.execute(restore)
         const change_id = `'chg_0' || lpad(n::text, 25, '0')`
         const filled = await fillUp(world, {
@@ -68,6 +71,7 @@ const deliveriesThat = (
         })
         const change = { id: change_id, subject_id: `'tkt_' || n`, feed_position: '1000000 + n' }
         if (filled) await copyRows(db, 'changes', change, { each: filled.each })
+        expect(await db.$count(webhookDeliveries, ofIt)).toBeGreaterThanOrEqual(to)
       },
       verbs: {
         'a poll': poll,
