@@ -1,9 +1,11 @@
 import { getTableColumns, placeholder as parameter, type SQL, sql } from 'drizzle-orm'
-import { reachedOrganizations } from '../../auth/change-grant.ts'
+import type { PgColumn } from 'drizzle-orm/pg-core'
+import { isOfNextReached, reachedOrganizations } from '../../auth/change-grant.ts'
 import { channelOrganizations } from '../../auth/table.ts'
 import { readMerged } from '../../data/by-organization.ts'
 import { rowsOf } from '../../data/json-rows.ts'
 import {
+  distinctValues,
   type Find,
   type Found,
   inOrganizationIfNamed,
@@ -18,16 +20,19 @@ import { type Change, changeFeeds, changes, droppedChanges, feedPart } from './t
 // organization that ever granted it: its own changes, and, while granted, changes for every channel. They are
 // separate so that the second does not advance while the grant is revoked. An integration has one part, with
 // all changes of its organization.
-const partsOfChannel = (isAsked = sql`true`) => sql`(
-  select ${channelOrganizations.number}::bigint * 2 + kind as part, ${channelOrganizations.organizationId} as organization_id,
-    case kind when 0 then ${channelOrganizations.channelId} else '' end as audience,
-    kind = 0 or ${channelOrganizations.organizationId} = any(${parameter('organizationIds')}::text[]) as is_open
-  from ${channelOrganizations} cross join (values (0), (1)) as kinds(kind)
-  where ${channelOrganizations.channelId} = ${parameter('channelId')} and ${inOrganizationIfNamed(channelOrganizations.organizationId)}
-    and ${isAsked}
+const partsOf = (organizations: SQL) => sql`(
+  select number::bigint * 2 + kind as part, organization_id, case kind when 0 then channel_id else '' end as audience,
+    kind = 0 or organization_id = any(${parameter('organizationIds')}::text[]) as is_open
+  from ${organizations} as reached cross join (values (0), (1)) as kinds(kind)
 ) as parts`
-// Not a join, so that the organizations are read once, and none is looked up.
-const isAmong = (found: SQL) => sql`(${channelOrganizations.organizationId} in (${found})) is true`
+const isReached = sql`${channelOrganizations.channelId} = ${parameter('channelId')} and ${inOrganizationIfNamed(channelOrganizations.organizationId)}`
+const partsOfChannel = partsOf(sql`(select * from ${channelOrganizations} where ${isReached})`)
+// Those of organizations that have rows under a condition: of a channel with thousands, most have none.
+const partsWith = (column: PgColumn, condition: SQL) =>
+  partsOf(sql`(
+    select one.* from ${distinctValues(column, condition, isOfNextReached(column))} as walked cross join lateral (
+      select * from ${channelOrganizations} where ${isReached} and ${channelOrganizations.organizationId} = walked.found limit 1
+    ) as one)`)
 const partOfIntegration = sql`(
   select 0::bigint as part, id as organization_id, null::text as audience, true as is_open
   from unnest(${textArrayParam('ownOrganizationIds')}) as own(id)
@@ -46,18 +51,15 @@ type Feed = { parts: SQL; waiting: SQL; isOfPart: SQL; isForPart: SQL; merges?: 
 const audience = sql`coalesce(${changes.channelId}, '')`
 const isOfOrganization = sql`${changes.organizationId} = parts.organization_id`
 const ofChannel: Feed = {
-  parts: partsOfChannel(),
-  waiting: partsOfChannel(),
+  parts: partsOfChannel,
+  waiting: partsOfChannel,
   isOfPart: sql`${feedPart(changes.organizationId, audience)} = ${feedPart(sql`parts.organization_id`, sql`parts.audience`)}`,
   isForPart: sql`${isOfOrganization} and ${audience} = parts.audience`,
 }
-// Of many organizations, those are read that have changes at all.
 const ofLargeChannel: Feed = {
   ...ofChannel,
-  parts: partsOfChannel(isAmong(sql`select ${changeFeeds.organizationId} from ${changeFeeds}`)),
-  waiting: partsOfChannel(
-    isAmong(sql`select ${changes.organizationId} from ${changes} where ${changes.feedPosition} is null`),
-  ),
+  parts: partsWith(changeFeeds.organizationId, sql`true`),
+  waiting: partsWith(changes.organizationId, sql`${changes.feedPosition} is null`),
   merges: true,
 }
 const ofIntegration: Feed = {

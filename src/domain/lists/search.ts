@@ -1,8 +1,9 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
+import { isOfNextReached } from '../../auth/change-grant.ts'
 import { channelOrganizations } from '../../auth/table.ts'
 import type { Rows } from '../../data/json-rows.ts'
-import { inOrganizationIfNamed, isInMode, isOwn, runNamed } from '../../data/query.ts'
+import { distinctValues, inOrganizationIfNamed, isInMode, isOwn, runNamed } from '../../data/query.ts'
 import type { Database } from '../../database/database.ts'
 import { encodeCursor } from '../../shared/cursor.ts'
 import { refusal } from '../../shared/errors.ts'
@@ -105,30 +106,17 @@ const inOrderOf = <const Filter extends string>(serves: Filter, condition: SQL, 
   where: sql`${isOfChannel} and ${condition}`,
 })
 
-// Values of a column that tickets under a condition have, by an index that goes on with this column: from each to the next.
-// Those from `from` on, of which the last one found is `walk.found`.
-function valuesOf(column: PgColumn, condition: SQL, from = sql`${column} > walk.found`) {
-  const next = sql`(select ${column} from ${tickets} where ${inOrganizationIfNamed(organizationId)} and ${condition} and ${from}
-    order by ${column} limit 1)`
-  return sql`(with recursive walk as (
-    select '' as found union all select ${next} from walk where walk.found is not null
-  ) select found from walk where found <> '')`
-}
 const isChannel = sql`${text('channelId')} <> ''`
+const valuesOf = (column: PgColumn, condition: SQL, from?: SQL) =>
+  distinctValues(column, sql`${inOrganizationIfNamed(organizationId)} and ${condition}`, from)
 const channelsWith = (condition: SQL) => valuesOf(channelId, sql`${condition} and ${isInMode(mode)}`)
-// Organization of the channel behind the last one that was found: of those in which it sells, others are passed over.
-const isNextOfChannel = sql`${organizationId} >= (
-  select ${channelOrganizations.organizationId} from ${channelOrganizations}
-  where ${channelOrganizations.channelId} = ${text('channelId')} and ${channelOrganizations.organizationId} > walk.found
-  order by 1 limit 1)`
-
 // What is found by a person or a referral has parts where there are such tickets alone.
 const ofPerson = <const Filter extends string>(serves: Filter, condition: SQL) =>
   inOrderOf(
     serves,
     condition,
     partsOf(sql`
-    select found, ${text('channelId')}, null::text from ${valuesOf(organizationId, condition, isNextOfChannel)} as sold where ${isChannel}
+    select found, ${text('channelId')}, null::text from ${valuesOf(organizationId, condition, isOfNextReached(organizationId))} as sold where ${isChannel}
     union all select own.id, found, null from unnest(${texts('ownOrganizationIds')}) as own(id)
       cross join lateral ${channelsWith(sql`${condition} and ${organizationId} = own.id`)} as sold`),
   )
