@@ -1,10 +1,11 @@
 import { and, eq, isNull, sql } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
+import { hasTriggers } from '../data/by-organization.ts'
 import { coalesceReads } from '../data/coalesce.ts'
 import { fewRowsOf } from '../data/json-rows.ts'
 import { anyOf, type Find, query, textArrayParam } from '../data/query.ts'
 import { nowMs } from '../database/clock.ts'
-import { type Database, isDistributed, perDatabase } from '../database/database.ts'
+import { type Database, perDatabase } from '../database/database.ts'
 import { Refusal, refusal } from '../shared/errors.ts'
 import { isIdentifier, sha256 } from '../shared/ids.ts'
 import type { Mode } from '../shared/mode.ts'
@@ -48,15 +49,10 @@ const remembered = perDatabase(
     }),
 )
 
-/** Returns the values by which `findKeys` finds keys: their public ids, and the revisions that this process remembers the
- *  organizations of. A list of thousands is read again only when it has changed. */
-export const namedKeys = (db: Database, ids: string[]): string[] => [
-  ...ids,
-  ...ids.flatMap((id) => {
-    const known = remembered(db).get(id)
-    return known ? [`${id} ${known.revision}`] : []
-  }),
-]
+/** Returns the values by which `findKeys` finds keys: their public ids, and for each of those whose organizations this
+ *  process remembers their revision. A list of thousands is read again only once it has changed. */
+export const namedKeys = (db: Database, ids: string[]): string[] =>
+  ids.flatMap((id) => [id, `${id} ${remembered(db).get(id)?.revision}`])
 
 /** Query for keys by `namedKeys`. */
 export const findKeys: Find<KeyRow> = {
@@ -108,8 +104,8 @@ export function knownKeys(db: Database, rows: KeyRow[], since: number): Map<stri
   const known = new Map<string, KnownKey>()
   for (const row of rows) {
     const { id, revision, granted = null } = row
-    // No trigger renews revisions on a distributed database.
-    if (granted && revision && !isDistributed(db)) remembered(db).set(id, { revision, granted })
+    // Triggers renew revisions.
+    if (granted && revision && hasTriggers(db)) remembered(db).set(id, { revision, granted })
     const organizationIds = granted ?? remembered(db).get(id)?.granted
     if (!organizationIds) return null
     known.set(id, toKnownKey(row, organizationIds, since))

@@ -170,19 +170,19 @@ const updateAndResume = (id: string, values: Parameters<typeof updateOwnWebhook>
 /** Makes the deliveries due that webhooks still waited for when they were enabled. A delivery that fails meanwhile keeps its
  *  pause: it is due later than it was, and steps go from the latest ones to the next. */
 export async function resumeWebhooks(db: Database): Promise<void> {
-  const { id, resumesUntil } = webhooks
-  for (let { id: webhookId, until } of await db
-    .select({ id, until: resumesUntil })
-    .from(webhooks)
-    .where(isNotNull(resumesUntil)))
-    while (until) {
-      const left = await takeStep(db, db, makeDue, { webhookId, until: until.getTime(), limit: manyAtOnce })
-      const next = left ? new Date(left) : null
-      // Another end was set if it was enabled again, or deleted.
-      const isSame = and(eq(id, webhookId), eq(resumesUntil, until))
-      const moved = await db.update(webhooks).set({ resumesUntil: next }).where(isSame).returning({ id })
-      until = moved.length > 0 ? next : null
-    }
+  const { id, resumesUntil: until } = webhooks
+  const resume = async (resumed: { id: string; until: Date | null }): Promise<void> => {
+    if (!resumed.until) return
+    const values = { webhookId: resumed.id, until: resumed.until.getTime(), limit: manyAtOnce }
+    const left = await takeStep(db, db, makeDue, values)
+    // Another time was set if it was enabled again, or deleted.
+    const isSame = and(eq(id, resumed.id), eq(until, resumed.until))
+    const resumesUntil = left ? new Date(left) : null
+    const [next] = await db.update(webhooks).set({ resumesUntil }).where(isSame).returning({ id, until })
+    if (next) await resume(next)
+  }
+  for (const resumed of await db.select({ id, until }).from(webhooks).where(isNotNull(until)))
+    await resume(resumed)
 }
 
 /** Changes the URL or the types of a webhook, which may be disabled. Pending deliveries go to the new URL.
