@@ -23,6 +23,7 @@ create table organizations (
 create table channels (
   id text primary key,
   name text not null,
+  revision uuid default gen_random_uuid() not null,
   created_at timestamptz(3) default now() not null
 );
 
@@ -500,6 +501,7 @@ create index tickets_phone on tickets (('phone ' || organization_id || ' ' || ch
 create index tickets_ended_created on tickets (ended, organization_id, mode, channel_id, created_at)
   where ended is not null;
 create index tickets_rate_created on tickets (ticket_rate_id, mode, channel_id, created_at);
+create index tickets_event_created on tickets (event_id, mode, channel_id, created_at);
 create index tickets_email_created on tickets (lower(email), organization_id, mode, channel_id, created_at);
 create index tickets_referral_created on tickets (referral_id, organization_id, mode, channel_id, created_at)
   where referral_id is not null;
@@ -766,6 +768,7 @@ create table webhooks (
   previous_secret_until timestamptz(3),
   failing_since timestamptz(3),
   paused_until timestamptz(3),
+  resumes_until timestamptz(3),
   created_at timestamptz(3) default now() not null,
   updated_at timestamptz(3) default now() not null,
   constraint webhooks_have_one_owner check (num_nonnulls(channel_id, integration_id) = 1),
@@ -774,6 +777,7 @@ create table webhooks (
 );
 create index webhooks_channel_id_index on webhooks (channel_id);
 create index webhooks_integration_id_index on webhooks (integration_id);
+create index webhooks_resuming on webhooks (id) where resumes_until is not null;
 
 create type webhook_delivery_status as enum ('pending', 'delivered', 'dead');
 -- Job queue: the delivery of one change to one webhook, written with it, and deleted before it.
@@ -791,8 +795,8 @@ create table webhook_deliveries (
   constraint webhook_deliveries_webhook_id_change_id_organization_id_pk primary key (webhook_id, change_id, organization_id),
   constraint webhook_deliveries_webhook_id_webhooks_id_fk foreign key (webhook_id) references webhooks (id)
 );
-create index webhook_deliveries_due on webhook_deliveries (webhook_id, due_at) where status = 'pending';
-create index webhook_deliveries_dead on webhook_deliveries (webhook_id, change_id) where status = 'dead';
+create index webhook_deliveries_due on webhook_deliveries (webhook_id, due_at, change_id) where status = 'pending';
+create index webhook_deliveries_status on webhook_deliveries (status, webhook_id, change_id);
 
 -- Jobs
 
@@ -1125,3 +1129,18 @@ create trigger renew_events_on_update after update on questions
   referencing old table as former new table as touched for each statement execute function renew_events_of_children();
 create trigger renew_events_on_delete after delete on questions
   referencing old table as touched for each statement execute function renew_events_of_children();
+
+-- Revisions of channels
+-- A channel's revision changes with its grants, whoever writes them, so that processes know whether the organizations
+-- that they remember are still those.
+
+create function renew_channels() returns trigger language plpgsql as $$
+begin
+  update channels set revision = default where id in (select channel_id from touched);
+  return null;
+end
+$$;
+create trigger renew_channels_on_insert after insert on grants
+  referencing new table as touched for each statement execute function renew_channels();
+create trigger renew_channels_on_delete after delete on grants
+  referencing old table as touched for each statement execute function renew_channels();

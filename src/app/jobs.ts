@@ -8,7 +8,7 @@ import { type Mismatch, processDueRefunds } from '../domain/sale/refund/request-
 import { sweepHolds } from '../domain/sale/release/expire-holds.ts'
 import { findTroubles, type Trouble } from '../domain/sale/report/count-backlog.ts'
 import { closeSessions } from '../domain/sale/settle/provider-session.ts'
-import { dropOfDeleted } from '../domain/webhook/manage-webhook.ts'
+import { dropOfDeleted, resumeWebhooks } from '../domain/webhook/manage-webhook.ts'
 import { sendWebhooks } from '../domain/webhook/send/send-webhooks.ts'
 import { instruments } from '../shared/instruments.ts'
 import { repeat } from '../shared/timers.ts'
@@ -36,7 +36,7 @@ type JobOptions = {
 // Jobs that many processes do no faster than one: each run is a statement or two over all organizations. The
 // others claim a few rows each and wait for somebody else, so more processes do more of them.
 const jobsOfMinute = new Set(['troubles', 'deleted webhooks'])
-const jobsOfLeader = new Set(['sweep', 'feed', 'notices', ...jobsOfMinute])
+const jobsOfLeader = new Set(['sweep', 'feed', 'notices', 'resumed webhooks', ...jobsOfMinute])
 const pauseMs = 1_000
 const minuteMs = 60_000
 
@@ -57,6 +57,7 @@ export function startJobs(options: JobOptions, onError: (error: unknown, job: st
     webhooks: (stopping) => sendWebhooks(db, { privateWebhooks, stopping }),
     ...(retention && { retention }),
     ...(upkeep && { upkeep }),
+    'resumed webhooks': () => resumeWebhooks(db),
     'deleted webhooks': () => dropOfDeleted(db),
     ...(onTrouble && {
       troubles: async () => (await findTroubles(db, { provider: provider.name })).forEach(onTrouble),

@@ -1,16 +1,18 @@
 import { and, eq, isNull, sql } from 'drizzle-orm'
+import { LRUCache } from 'lru-cache'
+import { hasTriggers } from '../data/by-organization.ts'
 import { coalesceReads } from '../data/coalesce.ts'
 import { fewRowsOf } from '../data/json-rows.ts'
-import { anyOf, type Find, query } from '../data/query.ts'
+import { anyOf, type Find, query, textArrayParam } from '../data/query.ts'
 import { nowMs } from '../database/clock.ts'
-import type { Database } from '../database/database.ts'
+import { type Database, perDatabase } from '../database/database.ts'
 import { Refusal, refusal } from '../shared/errors.ts'
 import { isIdentifier, sha256 } from '../shared/ids.ts'
 import type { Mode } from '../shared/mode.ts'
 import { integrationScopes, isSameHash } from './api-key.ts'
 import { type Authenticated, type Caller, unauthenticated } from './caller.ts'
 import { type Credentials, includesOrigin, rememberValidity } from './credentials.ts'
-import { grants, integrations, isValid, keys, organizationSecrets } from './table.ts'
+import { channels, grants, integrations, isValid, keys, organizationSecrets } from './table.ts'
 
 // Milliseconds since 1970.
 const now = sql<number>`(extract(epoch from now()) * 1000)::double precision`
@@ -27,9 +29,9 @@ const keyRows = fewRowsOf({
   origins: keys.origins,
   scopes: keys.scopes,
   organizationId: integrations.organizationId,
-  granted: sql<
-    string[]
-  >`array(select ${grants.organizationId} from ${grants} where ${grants.channelId} = ${keys.channelId} order by 1)`,
+  revision: channels.revision,
+  // Null if the process remembers them.
+  granted: sql<string[] | null>`reached.granted`,
   now,
 })
 
@@ -38,13 +40,34 @@ export type KeyRow = ReturnType<typeof keyRows.read>[number]
 /** Reads a key by its public id. */
 type FindKey = (db: Database, id: string) => Promise<KnownKey | null>
 
-/** Query for keys by their public ids. */
+// By key, the organizations that its channel reaches, and the revision that says whether they are still those.
+const remembered = perDatabase(
+  () =>
+    new LRUCache<string, { revision: string; granted: string[] }>({
+      maxSize: 100_000,
+      sizeCalculation: ({ granted }) => granted.length + 1,
+    }),
+)
+
+/** Returns the values by which `findKeys` finds keys: their public ids, and for each of those whose organizations this
+ *  process remembers their revision. A list of thousands is read again only once it has changed. */
+export const namedKeys = (db: Database, ids: string[]): string[] =>
+  ids.flatMap((id) => [id, `${id} ${remembered(db).get(id)?.revision}`])
+
+/** Query for keys by `namedKeys`. */
 export const findKeys: Find<KeyRow> = {
   rows: keyRows,
   query: (select, keyIds) =>
     select
       .from(keys)
       .leftJoin(integrations, eq(integrations.id, keys.integrationId))
+      .leftJoin(channels, eq(channels.id, keys.channelId))
+      .leftJoin(
+        sql`lateral (select case when ${keys.id} || ' ' || ${channels.revision} = any(${textArrayParam(keyIds)}) then null else
+          array(select ${grants.organizationId} from ${grants} where ${grants.channelId} = ${keys.channelId} order by 1)
+          end as granted) as reached`,
+        sql`true`,
+      )
       .where(anyOf(keys.id, keyIds)),
 }
 
@@ -55,10 +78,13 @@ const integrationOf = (
   scopes = [...integrationScopes],
 ): Caller => ({ kind: 'integration', integrationId, organizationIds: [organizationId], mode, scopes })
 
-function ownerOf({ mode, channelId, integrationId, organizationId, ...row }: KeyRow): Caller {
+function ownerOf(
+  { mode, channelId, integrationId, organizationId, ...row }: KeyRow,
+  organizationIds: string[],
+): Caller {
   if (integrationId) return integrationOf(integrationId, organizationId, mode, row.scopes ?? undefined)
   if (!channelId) throw new Error('a key belongs to a channel or an integration')
-  const { granted: organizationIds, origins } = row
+  const { origins } = row
   const seller = { channelId, organizationIds, mode }
   return origins ? { kind: 'publishable', ...seller, origin: '', origins } : { kind: 'channel', ...seller }
 }
@@ -66,24 +92,35 @@ function ownerOf({ mode, channelId, integrationId, organizationId, ...row }: Key
 /** A stored key: the facts that a presented key is checked against, and the result if it passes. */
 export type KnownKey = ReturnType<typeof toKnownKey>
 
-function toKnownKey(row: KeyRow, since: number) {
+function toKnownKey(row: KeyRow, granted: string[], since: number) {
   const { mode, hash, revoked, expiresIn } = row
   const until = since + (expiresIn ?? Number.POSITIVE_INFINITY)
-  const authenticated: Authenticated = { caller: ownerOf(row), now: new Date(row.now), since, until }
+  const authenticated: Authenticated = { caller: ownerOf(row, granted), now: new Date(row.now), since, until }
   return { mode, hash, revoked, expired: expiresIn !== null && expiresIn <= 0, authenticated }
 }
 
-/** Maps key rows by public id. `since` is when their lookup began. */
-export const knownKeys = (rows: KeyRow[], since: number): Map<string, KnownKey> =>
-  new Map(rows.map((row) => [row.id, toKnownKey(row, since)]))
+/** Maps key rows by public id. `since` is when their lookup began. Null if what it relied on was forgotten meanwhile. */
+export function knownKeys(db: Database, rows: KeyRow[], since: number): Map<string, KnownKey> | null {
+  const known = new Map<string, KnownKey>()
+  for (const row of rows) {
+    const { id, revision, granted = null } = row
+    // Triggers renew revisions.
+    if (granted && revision && hasTriggers(db)) remembered(db).set(id, { revision, granted })
+    const organizationIds = granted ?? remembered(db).get(id)?.granted
+    if (!organizationIds) return null
+    known.set(id, toKnownKey(row, organizationIds, since))
+  }
+  return known
+}
 
 const keysById = query('keys_by_id', findKeys)
 
-// Requests that arrive together share one statement, and those with the same key one Authenticated. Nothing
-// is cached: a revoked key is refused from the next request on.
+// Requests that arrive together share one statement, and those with the same key one Authenticated. No key is
+// cached: a revoked one is refused from the next request on.
 const keyById = coalesceReads<KnownKey>(async (db, ids) => {
   const since = performance.now()
-  return knownKeys(await keysById(db, { keys: ids }), since)
+  const read = async (keys: string[]) => knownKeys(db, await keysById(db, { keys }), since)
+  return (await read(namedKeys(db, ids))) ?? (await read(ids)) ?? new Map()
 })
 
 // A browser states the origin of the page, and lets no page state another one. A program can: so a publishable

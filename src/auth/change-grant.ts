@@ -1,4 +1,5 @@
 import { and, eq, inArray, sql } from 'drizzle-orm'
+import type { PgColumn } from 'drizzle-orm/pg-core'
 import { query, type Reach } from '../data/query.ts'
 import type { Database } from '../database/database.ts'
 import { changesCatalogue, transaction } from '../database/transaction.ts'
@@ -20,6 +21,13 @@ export async function reachedOrganizations(
   if (!channelId) return ownOrganizationIds
   return (await ofChannel(db, { channelId })).map(({ id }) => id)
 }
+
+/** Condition by which `distinctValues` goes to the organization behind its last one that the channel has sales of, and
+ *  passes over others. */
+export const isOfNextReached = (organizationId: PgColumn) => sql`${organizationId} >= (
+  select ${channelOrganizations.organizationId} from ${channelOrganizations}
+  where ${channelOrganizations.channelId} = ${sql.placeholder('channelId')}::text
+    and ${channelOrganizations.organizationId} > walk.found order by 1 limit 1)`
 
 type Change = { channelId: string; organizationId: string | null; granted: boolean }
 

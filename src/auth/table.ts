@@ -9,6 +9,7 @@ import {
   primaryKey,
   text,
   uniqueIndex,
+  uuid,
 } from 'drizzle-orm/pg-core'
 import { nowMs } from '../database/clock.ts'
 import { createdAt, timestampMs } from '../database/columns.ts'
@@ -20,6 +21,8 @@ import { integrationScopes } from './api-key.ts'
 export const channels = pgTable('channels', {
   id: text().primaryKey(),
   name: text().notNull(),
+  /** Changes with its grants: a process that remembers those of this revision knows them. */
+  revision: uuid().notNull().defaultRandom(),
   createdAt: createdAt(),
 })
 

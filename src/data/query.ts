@@ -196,3 +196,13 @@ export const isOwn = (row: { channelId: PgColumn; organizationId: PgColumn; mode
 
 /** Condition that a row is of the caller's mode. */
 export const isInMode = (mode: PgColumn): SQL => sql`${mode} = ${sql.placeholder('mode')}::text::key_mode`
+
+/** Table of the values that a column has in rows under a condition, each once, in the column `found`: read by an index that
+ *  goes on with this column, from each value to the next. `from` chooses the rows of which the first has the next value;
+ *  `walk.found` is the last one. */
+export function distinctValues(column: PgColumn, condition: SQL, from = sql`${column} > walk.found`): SQL {
+  const next = sql`(select ${column} from ${column.table} where ${condition} and ${from} order by ${column} limit 1)`
+  return sql`(with recursive walk as (
+    select '' as found union all select ${next} from walk where walk.found is not null
+  ) select found from walk where found <> '')`
+}

@@ -1,6 +1,6 @@
 // Slow form: createContext, by which a lookup takes 1.3 times as long, and a checkout 1.1 (docs/performance.md).
 
-import { authenticate, findKeys, type KeyRow, knownKeys } from '../auth/authenticate.ts'
+import { authenticate, findKeys, type KeyRow, knownKeys, namedKeys } from '../auth/authenticate.ts'
 import type { Credentials } from '../auth/credentials.ts'
 import { canFindByKeyAlone } from '../data/by-organization.ts'
 import { coalesceReads } from '../data/coalesce.ts'
@@ -44,8 +44,9 @@ const readPairs = <Row>(find: Prefetch<Row>['find'], mode: Mode) =>
     const keyIds = new Set(ids.map(([keyId]) => keyId))
     const rowIds = new Set(ids.map(([, rowId]) => rowId))
     const since = performance.now()
-    const [keyRows, rows] = await find(db, [...keyIds], [...rowIds], mode)
-    const keys = knownKeys(keyRows, since)
+    const [keyRows, rows] = await find(db, namedKeys(db, [...keyIds]), [...rowIds], mode)
+    const keys = knownKeys(db, keyRows, since)
+    if (!keys) throw new Error('organizations of a key were forgotten')
     return new Map(
       ids.map(([keyId, rowId]) => [
         pairOf(keyId, rowId),

@@ -104,7 +104,7 @@ test('it is read from indexes, whatever was done before', async () => {
       'deliveries_failing',
       'deliveries_dead',
       'webhook_deliveries_due',
-      'webhook_deliveries_dead',
+      'webhook_deliveries_status',
       'refunds_due',
       'refunds_failing',
       'refunds_failed',

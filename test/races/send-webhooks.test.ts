@@ -104,7 +104,7 @@ testOnOneServer('webhook deliveries due and listed are found by index among many
     await load(page)
     expect(await plan()).toMatch(/Index Scan Backward using webhook_deliveries_webhook_id/)
     await load({ ...page, status: 'dead' })
-    expect(await plan()).toContain('webhook_deliveries_dead')
+    expect(await plan()).toContain('webhook_deliveries_status')
   } finally {
     await watched.close()
     await sale.close()

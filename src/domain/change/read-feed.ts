@@ -1,9 +1,11 @@
 import { getTableColumns, placeholder as parameter, type SQL, sql } from 'drizzle-orm'
-import { reachedOrganizations } from '../../auth/change-grant.ts'
+import type { PgColumn } from 'drizzle-orm/pg-core'
+import { isOfNextReached, reachedOrganizations } from '../../auth/change-grant.ts'
 import { channelOrganizations } from '../../auth/table.ts'
 import { readMerged } from '../../data/by-organization.ts'
 import { rowsOf } from '../../data/json-rows.ts'
 import {
+  distinctValues,
   type Find,
   type Found,
   inOrganizationIfNamed,
@@ -12,19 +14,25 @@ import {
   textArrayParam,
 } from '../../data/query.ts'
 import type { Database } from '../../database/database.ts'
-import { type Change, changes, droppedChanges, feedPart } from './table.ts'
+import { type Change, changeFeeds, changes, droppedChanges, feedPart } from './table.ts'
 
 // A feed consists of parts, each ordered by one organization's positions. A channel has two parts per
 // organization that ever granted it: its own changes, and, while granted, changes for every channel. They are
 // separate so that the second does not advance while the grant is revoked. An integration has one part, with
 // all changes of its organization.
-const partsOfChannel = sql`(
-  select ${channelOrganizations.number}::bigint * 2 + kind as part, ${channelOrganizations.organizationId} as organization_id,
-    case kind when 0 then ${channelOrganizations.channelId} else '' end as audience,
-    kind = 0 or ${channelOrganizations.organizationId} = any(${parameter('organizationIds')}::text[]) as is_open
-  from ${channelOrganizations} cross join (values (0), (1)) as kinds(kind)
-  where ${channelOrganizations.channelId} = ${parameter('channelId')} and ${inOrganizationIfNamed(channelOrganizations.organizationId)}
+const partsOf = (organizations: SQL) => sql`(
+  select number::bigint * 2 + kind as part, organization_id, case kind when 0 then channel_id else '' end as audience,
+    kind = 0 or organization_id = any(${parameter('organizationIds')}::text[]) as is_open
+  from ${organizations} as reached cross join (values (0), (1)) as kinds(kind)
 ) as parts`
+const isReached = sql`${channelOrganizations.channelId} = ${parameter('channelId')} and ${inOrganizationIfNamed(channelOrganizations.organizationId)}`
+const partsOfChannel = partsOf(sql`(select * from ${channelOrganizations} where ${isReached})`)
+// Those of organizations that have rows under a condition: of a channel with thousands, most have none.
+const partsWith = (column: PgColumn, condition: SQL) =>
+  partsOf(sql`(
+    select one.* from ${distinctValues(column, condition, isOfNextReached(column))} as walked cross join lateral (
+      select * from ${channelOrganizations} where ${isReached} and ${channelOrganizations.organizationId} = walked.found limit 1
+    ) as one)`)
 const partOfIntegration = sql`(
   select 0::bigint as part, id as organization_id, null::text as audience, true as is_open
   from unnest(${textArrayParam('ownOrganizationIds')}) as own(id)
@@ -36,18 +44,27 @@ const cursorPositions = sql`jsonb_to_recordset(${parameter('positions')}::text::
 // Mode of the caller: the index that orders a feed begins with the organization and the mode.
 const isOfMode = sql`mode = ${parameter('mode')}::text::key_mode`
 
-/** Feed that a statement reads: its parts, the condition for changes of a part, which an index supports, and whether it
- *  `merges` many organizations. A statement for each costs less than one for all. */
-type Feed = { parts: SQL; isOfPart: SQL; isForPart: SQL; merges?: boolean }
+/** Feed that a statement reads: its parts, those that may have changes without a position, the condition for changes of a
+ *  part, which an index supports, and whether it `merges` many organizations. A statement for each costs less than one for
+ *  all. */
+type Feed = { parts: SQL; waiting: SQL; isOfPart: SQL; isForPart: SQL; merges?: boolean }
 const audience = sql`coalesce(${changes.channelId}, '')`
 const isOfOrganization = sql`${changes.organizationId} = parts.organization_id`
 const ofChannel: Feed = {
   parts: partsOfChannel,
+  waiting: partsOfChannel,
   isOfPart: sql`${feedPart(changes.organizationId, audience)} = ${feedPart(sql`parts.organization_id`, sql`parts.audience`)}`,
   isForPart: sql`${isOfOrganization} and ${audience} = parts.audience`,
 }
+const ofLargeChannel: Feed = {
+  ...ofChannel,
+  parts: partsWith(changeFeeds.organizationId, sql`true`),
+  waiting: partsWith(changes.organizationId, sql`${changes.feedPosition} is null`),
+  merges: true,
+}
 const ofIntegration: Feed = {
   parts: partOfIntegration,
+  waiting: partOfIntegration,
   isOfPart: isOfOrganization,
   isForPart: isOfOrganization,
 }
@@ -146,7 +163,7 @@ const lastChanges = (feed: Feed): Find<CursorChange> => ({
 const withoutPosition = (feed: Feed): Find<{ organizationId: string }> => ({
   rows: rowsOf({ organizationId: sql<string>`organization_id` }),
   query: (select) =>
-    select.from(sql`(select distinct organization_id from ${feed.parts} where is_open and exists (
+    select.from(sql`(select distinct organization_id from ${feed.waiting} where is_open and exists (
       select from ${changes} where ${inOrganizationIfNamed(changes.organizationId)}
         and feed_position is null and ${isOfMode} and ${feed.isForPart})) as waiting`),
 })
@@ -162,7 +179,7 @@ const statementsOf = (name: string, feed: Feed) => ({
   findHead: queryTogether<Head>(`head_of_${name}`, [lastChanges(feed), withoutPosition(feed)]),
 })
 const channel = statementsOf('channel', ofChannel)
-const largeChannel = statementsOf('large_channel', { ...ofChannel, merges: true })
+const largeChannel = statementsOf('large_channel', ofLargeChannel)
 const integration = statementsOf('integration', ofIntegration)
 
 type Values = Reach & { limit: number; positions: string }
@@ -183,29 +200,27 @@ const merge = (read: Found<Read>[], limit: number): Found<Read> => [
   read.flatMap(([, , waiting]) => waiting),
 ]
 
+// On a distributed database, each organization is asked by itself.
+function statementsFor(reach: Reach, organizationId: string | undefined) {
+  if (isIntegration(reach)) return integration
+  return reach.organizationIds.length > maxFew && organizationId === undefined ? largeChannel : channel
+}
+
 /** Reads the changes at the positions of a cursor, the next ones after it, and the organizations that have
  *  changes without a position. */
-export function readFeed(db: Database, values: Values): Promise<Found<Read>> {
-  const isLarge = values.organizationIds.length > maxFew
-  return readMerged(
+export const readFeed = (db: Database, values: Values): Promise<Found<Read>> =>
+  readMerged(
     db,
     () => reachedOrganizations(db, values),
-    (organizationId) => {
-      const merges = isLarge && organizationId === undefined
-      const ofChannel = merges ? largeChannel : channel
-      const { find } = isIntegration(values) ? integration : ofChannel
-      return find(db, { ...values, organizationId })
-    },
+    (organizationId) => statementsFor(values, organizationId).find(db, { ...values, organizationId }),
     (read) => merge(read, values.limit),
   )
-}
 
 /** Reads the newest change of each part of a feed, and the organizations that have changes without a position. */
 export const readHead = (db: Database, reach: Reach): Promise<Found<Head>> =>
   readMerged(
     db,
     () => reachedOrganizations(db, reach),
-    (organizationId) =>
-      (isIntegration(reach) ? integration : channel).findHead(db, { ...reach, organizationId }),
+    (organizationId) => statementsFor(reach, organizationId).findHead(db, { ...reach, organizationId }),
     (read) => [read.flatMap(([last]) => last), read.flatMap(([, waiting]) => waiting)],
   )

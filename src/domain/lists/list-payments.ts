@@ -1,7 +1,8 @@
 import { getTableColumns, sql } from 'drizzle-orm'
+import { alias } from 'drizzle-orm/pg-core'
 import { z } from 'zod'
 import { rowsOf } from '../../data/json-rows.ts'
-import { inOrganizationIfNamed } from '../../data/query.ts'
+import { areOfOneOrganization, inOrganizationIfNamed, unindexed } from '../../data/query.ts'
 import { type Context, requireConfidential } from '../../request/context.ts'
 import * as scalars from '../../shared/input-types.ts'
 import { type Payment, paymentStatus, payments } from '../payment/table.ts'
@@ -32,9 +33,11 @@ export const paymentFilter = z
 export type PaymentFilter = z.output<typeof paymentFilter>
 
 const email = sql`lower(${sql.placeholder('email')}::text)`
-const isFirstWithEmail = sql`not exists (select from ${tickets} as other
-  where other.organization_id = ${tickets.organizationId} and other.payment_id = ${tickets.paymentId}
-  and lower(other.email) = ${email} and other.id < ${tickets.id})`
+const other = alias(tickets, 'other')
+// The few tickets of the payment are looked through, and not all with this address.
+const isFirstWithEmail = sql`(select true from ${tickets} as other
+  where ${areOfOneOrganization(other.organizationId, tickets.organizationId)} and ${other.paymentId} = ${tickets.paymentId}
+  and ${unindexed(sql`lower(${other.email})`)} = ${email} and ${other.id} < ${tickets.id} limit 1) is null`
 
 // A payment is found by one of its tickets, which have its times: payments need no index for lists.
 const shown: ListedKind<Payment> = {
@@ -47,9 +50,9 @@ const shown: ListedKind<Payment> = {
     and ${ifGiven('invoiceReference', hasInvoice)}
     and ${ifGiven(
       'paymentStatus',
-      sql`exists (select from ${payments} where ${payments.organizationId} = ${tickets.organizationId}
-        and ${inOrganizationIfNamed(payments.organizationId)} and ${payments.id} = ${tickets.paymentId}
-        and ${isOneOf(payments.status, 'paymentStatus', 'payment_status')})`,
+      sql`(select ${isOneOf(payments.status, 'paymentStatus', 'payment_status')} from ${payments}
+        where ${payments.organizationId} = ${tickets.organizationId} and ${inOrganizationIfNamed(payments.organizationId)}
+        and ${payments.id} = ${tickets.paymentId} limit 1)`,
       'text[]',
     )}`,
   where: (path) => (path === 'email' ? isFirstWithEmail : sql`${tickets.position} = 0`),

@@ -1,13 +1,15 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
+import { isOfNextReached } from '../../auth/change-grant.ts'
 import { channelOrganizations } from '../../auth/table.ts'
 import type { Rows } from '../../data/json-rows.ts'
-import { inOrganizationIfNamed, isInMode, runNamed } from '../../data/query.ts'
+import { distinctValues, inOrganizationIfNamed, isInMode, isOwn, runNamed } from '../../data/query.ts'
 import type { Database } from '../../database/database.ts'
 import { encodeCursor } from '../../shared/cursor.ts'
 import { refusal } from '../../shared/errors.ts'
 import { identifierPattern } from '../../shared/ids.ts'
 import { isStorableDate } from '../../shared/input-types.ts'
+import { events } from '../event/table.ts'
 import { invoices } from '../invoice/table.ts'
 import { isCodeTaken, listPart, tickets } from '../ticket/table.ts'
 import { ticketRates } from '../ticket-rate/table.ts'
@@ -69,11 +71,17 @@ const channels = sql`(
   union select id, id from unnest(${texts('ownOrganizationIds')}) as own(id)
 )`
 // Online sales are those of other channels than the organization's own.
-const ofSaleType = sql`(${texts('saleType')} is null or (channels.organization_id <> channels.channel_id)
+const ofSaleType = (organizationId: PgColumn | SQL, channelId: PgColumn | SQL) =>
+  sql`(${texts('saleType')} is null or (${organizationId} <> ${channelId})
   = any(array(select sale_type = 'online' from unnest(${texts('saleType')}) as sale_type)))`
-const isPart = sql`${inOrganizationIfNamed(sql`channels.organization_id`)} and ${ofSaleType}`
-const allParts = sql`select channels.organization_id, channels.channel_id, null::text as ticket_rate_id
-  from ${channels} as channels where ${isPart}`
+const ofPart = {
+  organizationId: sql`parts.organization_id`,
+  channelId: sql`parts.channel_id`,
+  key: sql`parts.key`,
+}
+const partsOf = (rows: SQL) => sql`select * from (${rows}) as parts(organization_id, channel_id, key)
+  where ${inOrganizationIfNamed(ofPart.organizationId)} and ${ofSaleType(ofPart.organizationId, ofPart.channelId)}`
+const allParts = partsOf(sql`select organization_id, channel_id, null::text from ${channels} as channels`)
 const isFor = (column: PgColumn, name: string) => sql`${column} = ${text(name)}`
 const hasEmail = sql`lower(${tickets.email}) = lower(${text('email')})`
 // Invoices have an index by their place in a series, whose year and number the reference tells.
@@ -89,24 +97,56 @@ const hasCode = sql`${tickets.qrCode} = ${text('code')} and ${isCodeTaken}`
  *  nothing. */
 export type SearchPath = { sortKey: SortKey; parts: SQL; where: SQL; serves?: string; isSmall?: true }
 
-const ofPart = { organizationId: sql`parts.organization_id`, channelId: sql`parts.channel_id` }
 const isInListOf = (sortKey: SortKey) => sql`${listPart(sortKey, tickets)} = ${listPart(sortKey, ofPart)}`
 const isOfChannel = sql`${organizationId} = ${ofPart.organizationId} and ${channelId} = ${ofPart.channelId}`
-const inOrderOf = <const Filter extends string>(serves: Filter, condition: SQL) => ({
+const inOrderOf = <const Filter extends string>(serves: Filter, condition: SQL, parts = allParts) => ({
   sortKey: 'created' as const,
   serves,
-  parts: allParts,
+  parts,
   where: sql`${isOfChannel} and ${condition}`,
 })
-const ofRates = <const Filter extends string>(serves: Filter, isRate: SQL) => ({
+
+const isChannel = sql`${text('channelId')} <> ''`
+const valuesOf = (column: PgColumn, condition: SQL, from?: SQL) =>
+  distinctValues(column, sql`${inOrganizationIfNamed(organizationId)} and ${condition}`, from)
+const channelsWith = (condition: SQL) => valuesOf(channelId, sql`${condition} and ${isInMode(mode)}`)
+// What is found by a person or a referral has parts where there are such tickets alone.
+const ofPerson = <const Filter extends string>(serves: Filter, condition: SQL) =>
+  inOrderOf(
+    serves,
+    condition,
+    partsOf(sql`
+    select found, ${text('channelId')}, null::text from ${valuesOf(organizationId, condition, isOfNextReached(organizationId))} as sold where ${isChannel}
+    union all select own.id, found, null from unnest(${texts('ownOrganizationIds')}) as own(id)
+      cross join lateral ${channelsWith(sql`${condition} and ${organizationId} = own.id`)} as sold`),
+  )
+// Of rates and events, parts are the channels that have sold them.
+const ofKeys = <const Filter extends string>(
+  serves: Filter,
+  table: typeof ticketRates | typeof events,
+  column: PgColumn,
+) => ({
   sortKey: 'created' as const,
   serves,
-  parts: sql`
-  select channels.organization_id, channels.channel_id, ${ticketRates.id} as ticket_rate_id
-  from ${channels} as channels join ${ticketRates} on ${ticketRates.organizationId} = channels.organization_id
-    and ${isRate}
-  where ${isPart}`,
-  where: sql`${tickets.ticketRateId} = parts.ticket_rate_id and ${channelId} = ${ofPart.channelId}`,
+  parts: partsOf(sql`
+  select ${table.organizationId}, sold.found, ${table.id} from ${table} cross join lateral (
+    select ${text('channelId')} as found where ${isChannel}
+    union all select found from ${channelsWith(sql`${column} = ${table.id}`)} as sold where not ${isChannel}) as sold
+  where ${table.id} = any(${texts(serves)})
+    and (${isChannel} or ${table.organizationId} = any(${texts('ownOrganizationIds')}))`),
+  where: sql`${column} = ${ofPart.key} and ${channelId} = ${ofPart.channelId}`,
+})
+// What has few tickets has one part.
+const ofFew = <const Filter extends string>(
+  serves: Filter,
+  condition: SQL,
+  parts = sql`select null::text as organization_id`,
+) => ({
+  sortKey: 'created' as const,
+  serves,
+  parts,
+  where: sql`${condition} and ${isOwn(tickets)} and ${ofSaleType(organizationId, channelId)}`,
+  isSmall: true as const,
 })
 
 /** Ways to find tickets, by name. Each has an index of its own. */
@@ -119,15 +159,20 @@ export const searchPaths = {
     parts: allParts,
     where: sql`${isInListOf('phone')} and ${tickets.phone} is not null`,
   },
-  email: inOrderOf('email', hasEmail),
-  referral: inOrderOf('referralId', isFor(tickets.referralId, 'referralId')),
-  rate: ofRates('ticketRateId', sql`${ticketRates.id} = any(${texts('ticketRateId')})`),
-  event: ofRates('eventId', sql`${ticketRates.eventId} = any(${texts('eventId')})`),
+  email: ofPerson('email', hasEmail),
+  referral: ofPerson('referralId', isFor(tickets.referralId, 'referralId')),
+  rate: ofKeys('ticketRateId', ticketRates, tickets.ticketRateId),
+  event: ofKeys('eventId', events, tickets.eventId),
   cancelled: inOrderOf('status', sql`${tickets.ended} = 'cancelled'`),
   expired: inOrderOf('status', sql`${tickets.ended} = 'expired'`),
-  payment: { ...inOrderOf('paymentId', isFor(tickets.paymentId, 'paymentId')), isSmall: true },
-  code: { ...inOrderOf('code', hasCode), isSmall: true },
-  invoice: { ...inOrderOf('invoiceReference', hasInvoice), isSmall: true },
+  payment: ofFew('paymentId', isFor(tickets.paymentId, 'paymentId')),
+  code: ofFew('code', hasCode),
+  // Each organization counts its invoices by itself.
+  invoice: ofFew(
+    'invoiceReference',
+    hasInvoice,
+    sql`select distinct organization_id from (${allParts}) as parts`,
+  ),
 } satisfies Record<string, SearchPath>
 
 export type SearchPathName = keyof typeof searchPaths
@@ -206,32 +251,40 @@ function pageStatement<Row>(
     and ${position} > (${keyOf('lower')}, ${idOf('lower')}) and ${position} < (${keyOf('upper')}, ${idOf('upper')})`
   const inOrder = orderBy(key, sql`${id}`)
   const isBounded = isFiltered && !isSmall
-  // Position beyond which a page looks no further, whatever it has found.
-  const stop = isBounded
-    ? sql`select key, id from parts cross join lateral (
-        select ${key} as key, ${id} from ${tickets} ${inRange} ${inOrder}
-        offset ${sql.placeholder('maxScanned')}::integer limit 1
-      ) as scanned ${ordered} limit 1`
-    : sql`select ${keyOf('lower')} as key, null::text as id where false`
   const side = isDescending ? 'lower' : 'upper'
+  const maxScanned = sql`${sql.placeholder('maxScanned')}::integer`
+  // Position beyond which a page looks no further, whatever it has found: that of the first part which has looked through
+  // as many as it may, and has no page of its own.
+  const stop = isBounded
+    ? sql`select scanned.key, scanned.id from parts
+      left join (select part, count(*) as count from found group by part) as counted on counted.part = parts.part
+      cross join lateral (
+        select ${key} as key, ${id} from ${tickets} ${inRange} ${inOrder} offset ${maxScanned} limit 1
+      ) as scanned where coalesce(counted.count, 0) < ${sql.placeholder('limit')}::integer
+      ${orderBy(sql`scanned.key`, sql`scanned.id`)} limit 1`
+    : sql`select ${keyOf('lower')} as key, null::text as id where false`
   const beforeStop = isBounded
-    ? sql`and ${position} ${sql.raw(isDescending ? '>=' : '<=')}
+    ? sql`where (key, id) ${sql.raw(isDescending ? '>=' : '<=')}
         ((select coalesce((select key from stop), ${keyOf(side)})),
           (select coalesce((select id from stop), ${idOf(side)})))`
     : sql``
+  const scanned = isBounded
+    ? sql`(select * from ${tickets} ${inRange} ${inOrder} limit ${maxScanned} + 1) as "tickets" where true`
+    : sql`${tickets} ${inRange}`
   const columns = Object.entries(shown.rows.fields).map(
     ([name, field]) => sql`${field.sql} as ${sql.identifier(name)}`,
   )
   const selected = sql`select ${sql.join(columns, sql`, `)} from ${shown.from}`
-  return sql`with parts as materialized (${parts}), stop as materialized (${stop}),
-    page as materialized (
-      select key, organization_id, id, payment_id, ${sql.raw(`'${prefix}'`)} || ${positionKeyOf(sortKey)} as position_key from (
-        select found.* from parts cross join lateral (
-          select ${key} as key, ${organizationId}, ${id}, ${paymentId} from ${tickets} ${inRange} ${beforeStop}
-            ${shown.where ? sql`and ${shown.where(path)}` : sql``} ${isFiltered ? sql`and ${shown.remaining}` : sql``}
-          ${inOrder} ${limited}
-        ) as found ${ordered} ${limited}
+  return sql`with parts as materialized (select row_number() over () as part, * from (${parts}) as parts),
+    found as materialized (
+      select parts.part, found.* from parts cross join lateral (
+        select ${key} as key, ${organizationId}, ${id}, ${paymentId} from ${scanned}
+          ${shown.where ? sql`and ${shown.where(path)}` : sql``} ${isFiltered ? sql`and ${shown.remaining}` : sql``}
+        ${inOrder} ${limited}
       ) as found
+    ), stop as materialized (${stop}), page as materialized (
+      select key, organization_id, id, payment_id, ${sql.raw(`'${prefix}'`)} || ${positionKeyOf(sortKey)} as position_key
+      from (select * from found ${beforeStop} ${ordered} ${limited}) as found
     )
     select wrapped.*, (select ${positionKeyOf(sortKey)} from stop) as "stopKey", (select id from stop) as "stopId"
     from (${shown.rows.wrap(sql`${selected} ${orderBy(sql`page.key`, sql`page.id`)}`)}) as wrapped`

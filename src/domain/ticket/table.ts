@@ -167,6 +167,7 @@ export const tickets = pgTable(
       .on(ticket.ended, ...ofChannel(ticket), ticket.createdAt)
       .where(sql`${ticket.ended} is not null`),
     index('tickets_rate_created').on(ticket.ticketRateId, ticket.mode, ticket.channelId, ticket.createdAt),
+    index('tickets_event_created').on(ticket.eventId, ticket.mode, ticket.channelId, ticket.createdAt),
     index('tickets_email_created').on(sql`lower(${ticket.email})`, ...ofChannel(ticket), ticket.createdAt),
     index('tickets_referral_created')
       .on(ticket.referralId, ...ofChannel(ticket), ticket.createdAt)

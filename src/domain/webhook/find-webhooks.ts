@@ -1,4 +1,4 @@
-import { and, desc, eq, getTableColumns, lt, ne, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, getTableColumns, getTableName, lt, ne, type SQL, sql } from 'drizzle-orm'
 import { type PgUpdateSetSource, unionAll } from 'drizzle-orm/pg-core'
 import type { Readers } from '../../data/batch-loader.ts'
 import { Loader } from '../../data/loader.ts'
@@ -60,11 +60,19 @@ export const listWebhooks = (ctx: Context): Promise<Webhook[]> =>
 /** A delivery and the change that it delivers. */
 export type DeliveryWithChange = WebhookDelivery & { change: Change }
 
-// `page` numbers the rows of one list among several.
-const selectDeliveries = (db: Connection, page = 0) =>
+// Finds a page of deliveries before their changes. `page` numbers the rows of one list among several.
+const selectDeliveries = (db: Connection, condition: SQL | undefined, limit = 1, page = 0) =>
   db
     .select({ ...getTableColumns(webhookDeliveries), change: changes, page: sql<number>`${page}::integer` })
-    .from(webhookDeliveries)
+    .from(
+      db
+        .select()
+        .from(webhookDeliveries)
+        .where(condition)
+        .orderBy(desc(webhookDeliveries.changeId))
+        .limit(limit)
+        .as(getTableName(webhookDeliveries)),
+    )
     .innerJoin(
       changes,
       and(
@@ -88,24 +96,21 @@ export type DeliveryPage = {
   limit: number
 }
 
-const selectPage = (db: Connection, { webhookId, status, after, limit }: DeliveryPage, index: number) =>
-  selectDeliveries(db, index)
-    .where(
-      and(
-        eq(webhookDeliveries.webhookId, webhookId),
-        status ? eq(webhookDeliveries.status, status) : undefined,
-        after ? lt(webhookDeliveries.changeId, after) : undefined,
-      ),
-    )
-    .orderBy(desc(webhookDeliveries.changeId))
-    .limit(limit)
+const selectPage = (db: Connection, { webhookId, status, after, limit }: DeliveryPage, index: number) => {
+  const isOfPage = and(
+    eq(webhookDeliveries.webhookId, webhookId),
+    status ? eq(webhookDeliveries.status, status) : undefined,
+    after ? lt(webhookDeliveries.changeId, after) : undefined,
+  )
+  return selectDeliveries(db, isOfPage, limit, index)
+}
 
 /** Loads pages of deliveries to webhooks of the caller by one statement, newest change first, as change identifiers are
  *  ordered by time. A key is the JSON of a page. */
 export const deliveryPages = ({ own: { db } }: Readers) =>
   new Loader<DeliveryWithChange[]>(async (keys) => {
     const [first, second, ...others] = keys.map((key, index) => selectPage(db, JSON.parse(key), index))
-    if (!first || !second) return [(await first) ?? []]
+    if (!first || !second) return [(await first?.orderBy(desc(webhookDeliveries.changeId))) ?? []]
     const found = await unionAll(first, second, ...others).orderBy(desc(webhookDeliveries.changeId))
     return keys.map((_key, index) => found.filter(({ page }) => page === index))
   })
@@ -132,7 +137,7 @@ export const redeliverWebhook = (
       .update(webhookDeliveries)
       .set({ status: 'pending', attempts: 0, dueAt: sql`now()`, deliveredAt: null })
       .where(isThisDelivery)
-    const [delivery] = await selectDeliveries(tx).where(isThisDelivery)
+    const [delivery] = await selectDeliveries(tx, isThisDelivery)
     if (!delivery) throw refusal('NOT_FOUND', 'This webhook has no delivery of this change.', ['changeId'])
     return delivery
   })

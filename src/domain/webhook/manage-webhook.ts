@@ -1,15 +1,17 @@
 import { createHmac, randomBytes } from 'node:crypto'
-import { and, eq, sql } from 'drizzle-orm'
+import { and, eq, isNotNull, type SQL, sql } from 'drizzle-orm'
 import type { z } from 'zod'
 import { channels, integrations } from '../../auth/table.ts'
-import { findEverywhere } from '../../data/by-organization.ts'
+import { findEverywhere, mustClaimByOrganization, readMerged } from '../../data/by-organization.ts'
 import { checkReplay, hashIdempotency, nameInMode } from '../../data/idempotency.ts'
+import { inOrganizationIfNamed, query } from '../../data/query.ts'
 import { inSeconds, nowMs } from '../../database/clock.ts'
-import type { Connection, Database } from '../../database/database.ts'
+import { type Connection, type Database, runSql } from '../../database/database.ts'
 import { type Context, requireConfidential } from '../../request/context.ts'
 import { refusal } from '../../shared/errors.ts'
 import { newId } from '../../shared/ids.ts'
 import { isOwnWebhook, lockingRow, updateOwnWebhook } from './find-webhooks.ts'
+import { webhooksWithPending } from './send/claim-deliveries.ts'
 import { type Webhook, webhookDeliveries, webhooks } from './table.ts'
 import {
   readWebhookUrl,
@@ -97,20 +99,91 @@ export function registerWebhook(input: z.output<typeof webhookInput>, ctx: Conte
   })
 }
 
-const isPendingFor = ({ id }: Webhook) =>
-  and(eq(webhookDeliveries.webhookId, id), eq(webhookDeliveries.status, 'pending'))
+// Deliveries that a step makes due or drops, in a request and in a job. It locks them for some milliseconds.
+const fewAtOnce = 10
+const manyAtOnce = 1_000
+
+const { organizationId, webhookId, changeId, dueAt, status } = webhookDeliveries
+const named = sql.placeholder('webhookId')
+const limit = sql`${sql.placeholder('limit')}::integer`
+// The latest ones first. Those whose outcome is being recorded are left alone.
+const partOf = (condition: SQL) => sql`(
+  select ${organizationId}, ${webhookId}, ${changeId}, ${dueAt} from ${webhookDeliveries}
+  where ${inOrganizationIfNamed(organizationId)} and ${webhookId} = ${named} and ${status} = 'pending' and ${condition}
+  order by ${dueAt} desc limit ${limit} for update skip locked) as part`
+const isInPart = sql`${inOrganizationIfNamed(organizationId)} and ${organizationId} = part.organization_id
+  and ${webhookId} = part.webhook_id and ${changeId} = part.change_id`
+const isLater = sql`${dueAt} > ${nowMs} and ${dueAt} <= to_timestamp(${sql.placeholder('until')}::float8 / 1000)`
+
+// What a step leaves: milliseconds since 1970 up to which that is due, or 0 for nothing.
+const stepOf = (name: string, write: () => SQL) =>
+  query<{ left: number }>(
+    name,
+    () => sql`with done as (${write()} returning part.due_at)
+    select case when count(*) < ${limit} then 0 else extract(epoch from min(due_at)) * 1000 end::float8 as left from done`,
+  )
+const makeDue = stepOf(
+  'make_webhook_deliveries_due',
+  () => sql`update ${webhookDeliveries} set due_at = now() from ${partOf(isLater)} where ${isInPart}`,
+)
+const drop = stepOf(
+  'drop_webhook_deliveries',
+  () => sql`delete from ${webhookDeliveries} using ${partOf(sql`true`)} where ${isInPart}`,
+)
+
+// Takes a step, on a distributed database one of each organization.
+const takeStep = (
+  db: Database,
+  tx: Connection,
+  step: typeof drop,
+  values: { webhookId: string; until?: number; limit: number },
+) =>
+  readMerged(
+    db,
+    async () => {
+      const find = (isAsked: SQL) => sql`select distinct ${organizationId} as id from ${webhookDeliveries}
+        where ${isAsked} and ${webhookId} = ${values.webhookId} and ${status} = 'pending'`
+      return (await findEverywhere<{ id: string }>(db, organizationId, find)).map(({ id }) => id)
+    },
+    async (organizationId) => (await step(tx, { ...values, organizationId }))[0]?.left ?? 0,
+    (left) => Math.max(0, ...left),
+  )
+
+// Later than any delivery is due.
+const farthest = 8.64e15
 
 /** Updates a webhook that is then tried as if it had never failed. Its pending deliveries are due now, so that a
- *  repaired receiver skips the backoff. */
+ *  repaired receiver skips the backoff: the first of them with the update, the others by `resumeWebhooks`. */
 const updateAndResume = (id: string, values: Parameters<typeof updateOwnWebhook>[2], ctx: Context) =>
   lockingRow(id, ctx, async (tx) => {
-    const webhook = await updateOwnWebhook(tx, id, { ...values, failingSince: null, pausedUntil: null }, ctx)
-    await tx
-      .update(webhookDeliveries)
-      .set({ dueAt: sql`now()` })
-      .where(and(isPendingFor(webhook), sql`${webhookDeliveries.dueAt} > ${nowMs}`))
+    const begun = { ...values, failingSince: null, pausedUntil: null, resumesUntil: null }
+    const webhook = await updateOwnWebhook(tx, id, begun, ctx)
+    const left = await takeStep(ctx.db, tx, makeDue, {
+      webhookId: webhook.id,
+      until: farthest,
+      limit: fewAtOnce,
+    })
+    if (left) await updateOwnWebhook(tx, id, { resumesUntil: new Date(left) }, ctx)
     return webhook
   })
+
+/** Makes the deliveries due that webhooks still waited for when they were enabled. A delivery that fails meanwhile keeps its
+ *  pause: it is due later than it was, and steps go from the latest ones to the next. */
+export async function resumeWebhooks(db: Database): Promise<void> {
+  const { id, resumesUntil: until } = webhooks
+  const resume = async (resumed: { id: string; until: Date | null }): Promise<void> => {
+    if (!resumed.until) return
+    const values = { webhookId: resumed.id, until: resumed.until.getTime(), limit: manyAtOnce }
+    const left = await takeStep(db, db, makeDue, values)
+    // Another time was set if it was enabled again, or deleted.
+    const isSame = and(eq(id, resumed.id), eq(until, resumed.until))
+    const resumesUntil = left ? new Date(left) : null
+    const [next] = await db.update(webhooks).set({ resumesUntil }).where(isSame).returning({ id, until })
+    if (next) await resume(next)
+  }
+  for (const resumed of await db.select({ id, until }).from(webhooks).where(isNotNull(until)))
+    await resume(resumed)
+}
 
 /** Changes the URL or the types of a webhook, which may be disabled. Pending deliveries go to the new URL.
  *  Refuses: NOT_FOUND, INVALID, ADDRESS_NOT_ALLOWED. */
@@ -136,28 +209,28 @@ export async function disableWebhook(id: string, ctx: Context): Promise<Webhook>
   return lockingRow(id, ctx, (tx) => updateOwnWebhook(tx, id, { status: 'disabled', disabledReason }, ctx))
 }
 
-/** Deletes a webhook with its secrets, and drops pending deliveries. Returns its id. Refuses: NOT_FOUND. */
+/** Deletes a webhook with its secrets, and drops pending deliveries: the first with the deletion, the others by
+ *  `dropOfDeleted`. Returns its id. Refuses: NOT_FOUND. */
 export const deleteWebhook = (id: string, ctx: Context): Promise<{ id: string }> =>
   lockingRow(id, ctx, async (tx) => {
-    const noSecrets = { secret: '', previousSecret: null, previousSecretUntil: null }
-    const webhook = await updateOwnWebhook(tx, id, { status: 'deleted', ...noSecrets }, ctx)
-    await tx.delete(webhookDeliveries).where(isPendingFor(webhook))
+    const nothing = { secret: '', previousSecret: null, previousSecretUntil: null, resumesUntil: null }
+    const webhook = await updateOwnWebhook(tx, id, { status: 'deleted', ...nothing }, ctx)
+    await takeStep(ctx.db, tx, drop, { webhookId: webhook.id, limit: fewAtOnce })
     return { id: webhook.id }
   })
 
 /** Drops pending deliveries of deleted webhooks: a sale that saw a webhook may commit after its deletion. */
 export async function dropOfDeleted(db: Database): Promise<void> {
-  const { organizationId, webhookId, status } = webhookDeliveries
-  const isOfDeleted = sql`${status} = 'pending'
-    and ${webhookId} = any(array(select ${webhooks.id} from ${webhooks} where ${webhooks.status} = 'deleted'))`
-  const found = await findEverywhere<{ organizationId: string }>(
-    db,
-    organizationId,
-    (isAsked) => sql`
-      select distinct ${organizationId} as "organizationId" from ${webhookDeliveries} where ${isAsked} and ${isOfDeleted}`,
-  )
-  for (const own of found)
-    await db.delete(webhookDeliveries).where(and(eq(organizationId, own.organizationId), isOfDeleted))
+  const find = (waited: SQL) => sql`select distinct waited.id from ${waited} as waited
+    where (select ${webhooks.status} = 'deleted' from ${webhooks} where ${webhooks.id} = waited.id)`
+  const found = mustClaimByOrganization(db)
+    ? await findEverywhere<{ id: string }>(db, organizationId, (isAsked) =>
+        find(
+          sql`(select ${webhookId} as id from ${webhookDeliveries} where ${isAsked} and ${status} = 'pending')`,
+        ),
+      )
+    : await runSql<{ id: string }>(db, find(webhooksWithPending(sql`true`)))
+  for (const { id } of found) while (await takeStep(db, db, drop, { webhookId: id, limit: manyAtOnce }));
 }
 
 /** Replaces the secret of a webhook. The previous one also signs for another day, so that the receiver can

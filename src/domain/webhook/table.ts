@@ -41,6 +41,9 @@ export const webhooks = pgTable(
     failingSince: timestampMs('failing_since'),
     /** End of the pause that the receiver asked for (`Retry-After`). */
     pausedUntil: timestampMs('paused_until'),
+    /** Once it is enabled, time up to which deliveries that wait for a later try are still to be made due; null once all
+     *  are. Those that were due after that have been, or have failed again since. */
+    resumesUntil: timestampMs('resumes_until'),
     createdAt: createdAt(),
     /** Time of the last change of the row through Drizzle, such as another choice of types. */
     updatedAt: updatedAt(),
@@ -48,6 +51,7 @@ export const webhooks = pgTable(
   (webhook) => [
     index().on(webhook.channelId),
     index().on(webhook.integrationId),
+    index('webhooks_resuming').on(webhook.id).where(sql`${webhook.resumesUntil} is not null`),
     check('webhooks_have_one_owner', sql`num_nonnulls(${webhook.channelId}, ${webhook.integrationId}) = 1`),
   ],
 )
@@ -79,11 +83,9 @@ export const webhookDeliveries = pgTable(
   (delivery) => [
     primaryKey({ columns: [delivery.webhookId, delivery.changeId, delivery.organizationId] }),
     index('webhook_deliveries_due')
-      .on(delivery.webhookId, delivery.dueAt)
+      .on(delivery.webhookId, delivery.dueAt, delivery.changeId)
       .where(sql`${delivery.status} = 'pending'`),
-    index('webhook_deliveries_dead')
-      .on(delivery.webhookId, delivery.changeId)
-      .where(sql`${delivery.status} = 'dead'`),
+    index('webhook_deliveries_status').on(delivery.status, delivery.webhookId, delivery.changeId),
   ],
 )
 

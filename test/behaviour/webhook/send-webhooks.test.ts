@@ -7,7 +7,7 @@ import { startJobs } from '../../../src/app/jobs.ts'
 import { changes } from '../../../src/domain/change/table.ts'
 import { sandboxProvider } from '../../../src/domain/payment/sandbox.ts'
 import { countBacklog } from '../../../src/domain/sale/report/count-backlog.ts'
-import { dropOfDeleted } from '../../../src/domain/webhook/manage-webhook.ts'
+import { dropOfDeleted, resumeWebhooks } from '../../../src/domain/webhook/manage-webhook.ts'
 import { recordChanges } from '../../../src/domain/webhook/record-changes.ts'
 import { claimDeliveries } from '../../../src/domain/webhook/send/claim-deliveries.ts'
 import { recordAttempts } from '../../../src/domain/webhook/send/send-webhooks.ts'
@@ -487,6 +487,48 @@ test('deliveries to a deleted webhook are dropped, also of a sale that commits a
   expect(await ofWebhook()).toBe(0)
   expect((await countBacklog(sale.db, 'sandbox')).webhooks.dead).toBe(counted.dead)
   expect(await sale.db.$count(webhookDeliveries, eq(webhookDeliveries.lastError, 'DELETED'))).toBe(0)
+})
+
+/** Gives a disabled webhook 2,500 deliveries that wait for a later try, and returns how many of them wait still. */
+async function waitForLater(id: string) {
+  await own.call('disableWebhook', { webhookId: id })
+  await sale.db.execute(sql`insert into webhook_deliveries (organization_id, webhook_id, change_id, attempts, due_at)
+    select 'org_1', ${id}, 'chg_' || n, 3, now() + n * interval '30 seconds' from generate_series(1, 2500) as n`)
+  return () =>
+    sale.db.$count(webhookDeliveries, sql`webhook_id = ${id} and due_at > now() and change_id like 'chg_%'`)
+}
+
+test('webhook with many deliveries is enabled at once, and a job makes those due that are left', async () => {
+  const { id } = await queueOne()
+  const waiting = await waitForLater(id)
+  await own.call('enableWebhook', { webhookId: id })
+  expect(await waiting()).toBe(2_490)
+  // One fails meanwhile, and another one's outcome is being recorded.
+  await sale.db.execute(sql`update webhook_deliveries set attempts = 4, due_at = now() + interval '25 hours'
+    where webhook_id = ${id} and change_id = 'chg_2500'`)
+  await sale.db.transaction(async (tx) => {
+    await tx.execute(
+      sql`select from webhook_deliveries where webhook_id = ${id} and change_id = 'chg_7' for update`,
+    )
+    await resumeWebhooks(sale.db)
+  })
+  expect(await waiting()).toBe(2)
+  const left = await sale.db.select().from(webhooks).where(isNotNull(webhooks.resumesUntil))
+  expect(left).toEqual([])
+  // Nothing is left of it to do, or to do again.
+  await resumeWebhooks(sale.db)
+  expect(await waiting()).toBe(2)
+})
+
+test('webhook that is deleted before all of its deliveries were made due has none of them', async () => {
+  const { id } = await queueOne()
+  const waiting = await waitForLater(id)
+  await own.call('enableWebhook', { webhookId: id })
+  await own.call('deleteWebhook', { webhookId: id })
+  expect(await waiting()).toBeGreaterThan(2_000)
+  await resumeWebhooks(sale.db)
+  await dropOfDeleted(sale.db)
+  expect(await sale.db.$count(webhookDeliveries, eq(webhookDeliveries.webhookId, id))).toBe(0)
 })
 
 test('dropping leaves the deliveries of other webhooks', async () => {

@@ -45,9 +45,25 @@ const share = sql`case when ${webhooks.failingSince} is null then
 const isReady = sql`${webhooks.status} = 'enabled'
   and (${webhooks.pausedUntil} is null or ${webhooks.pausedUntil} <= ${nowMs})`
 
+/** Webhooks of which a pending delivery matches a condition on its time: a table of the column `id`. Looks at the first of
+ *  each, by the index of pending deliveries, of which it reads a hundred entries at a time and goes on behind their last
+ *  webhook: webhooks for which nothing waits cost nothing. For one server. */
+export const webhooksWithPending = (condition: SQL) => sql`(
+  with recursive walk as (
+    select '' as last, '{}'::text[] as found
+    union all
+    select step.* from walk cross join lateral (
+      select max(webhook_id) as last, array_agg(distinct webhook_id) filter (where ${condition}) as found from (
+        select webhook_id, due_at from ${webhookDeliveries} where ${status} = 'pending' and ${webhookId} > walk.last
+        order by ${webhookId}, ${dueAt} limit 100) as entries
+    ) as step where step.last is not null
+  )
+  select distinct unnest(found) as id from walk)`
+
 // Random order, so that no webhook is always last when there is more than the limit.
-const ready = sql`(select ${webhooks.id}, ${share} as share from ${webhooks} where ${isReady}
-  and not ${webhooks.id} = any(${textArrayParam('except')}) order by random()) as asked`
+const ready = sql`(select ready.* from ${webhooksWithPending(sql`due_at <= ${nowMs}`)} as waited cross join lateral (
+    select ${webhooks.id}, ${share} as share from ${webhooks} where ${webhooks.id} = waited.id and ${isReady} limit 1) as ready
+  where not waited.id = any(${textArrayParam('except')}) order by random()) as asked`
 
 // Takes a share of each of some webhooks, oldest first. Rows that another process is claiming are left to it.
 const claimOf = (asked: SQL, limit: SQL) => sql`
