@@ -26,7 +26,7 @@ export const gatewaySettings = {
 }
 
 /** The service as `npm start` runs it. */
-export const service = ['--max-old-space-size=1024', 'dist/server.js']
+export const service = ['--max-old-space-size=1024', '--max-semi-space-size=64', 'dist/server.js']
 
 /** Memoizes a start function: runs it once and returns the same promise afterwards. */
 export function once<Result>(start: () => Promise<Result>): () => Promise<Result> {
