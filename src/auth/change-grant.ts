@@ -43,7 +43,7 @@ export async function changeGrant(
     changesCatalogue(tx)
     await refuseUnknownIds(tx, 'channel', channelId)
     const ids = organizationId === null ? null : [organizationId]
-    if (granted) return (await addGrants(tx, channelId, ids)).length > 0
+    if (granted) return addGrants(tx, channelId, ids)
     if (ids) await refuseUnknownIds(tx, 'organization', ...ids)
     const areThese = ids ? inArray(grants.organizationId, ids) : undefined
     const areRevoked = and(eq(grants.channelId, channelId), areThese)

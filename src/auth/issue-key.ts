@@ -35,20 +35,31 @@ export async function refuseUnknownIds(tx: Connection, kind: keyof typeof tables
   )
 }
 
-/** Adds the grants that a channel lacks: of these organizations, or with null of all there are now. Resolves to the new
- *  ones. Refuses: NOT_FOUND. */
-export async function addGrants(tx: Connection, channelId: string, organizationIds: string[] | null) {
-  if (organizationIds) await refuseUnknownIds(tx, 'organization', ...new Set(organizationIds))
-  const areThese = organizationIds ? inArray(organizations.id, organizationIds) : sql`true`
-  const insertInto = (table: typeof grants | typeof channelOrganizations) =>
-    runSql(
-      tx,
-      sql`insert into ${table} (channel_id, organization_id)
-        select ${channelId}::text, ${organizations.id} from ${organizations} where ${areThese} order by 2
-        on conflict do nothing returning organization_id`,
-    )
-  await insertInto(channelOrganizations)
-  return insertInto(grants)
+async function allOrganizations(tx: Connection): Promise<string[]> {
+  const rows = await tx.select({ id: organizations.id }).from(organizations).orderBy(organizations.id)
+  return rows.map(({ id }) => id)
+}
+
+// A statement has 65,535 parameters at most.
+const maxAtOnce = 10_000
+
+/** Adds the grants that a channel lacks: of these organizations, or with null of all there are now. Resolves to whether it
+ *  lacked any. Refuses: NOT_FOUND. */
+export async function addGrants(
+  tx: Connection,
+  channelId: string,
+  organizationIds: string[] | null,
+): Promise<boolean> {
+  const ids = [...new Set(organizationIds ?? (await allOrganizations(tx)))]
+  if (organizationIds) await refuseUnknownIds(tx, 'organization', ...ids)
+  let hasNew = false
+  for (let from = 0; from < ids.length; from += maxAtOnce) {
+    const pairs = ids.slice(from, from + maxAtOnce).map((organizationId) => ({ channelId, organizationId }))
+    await tx.insert(channelOrganizations).values(pairs).onConflictDoNothing()
+    const added = await tx.insert(grants).values(pairs).onConflictDoNothing().returning()
+    hasNew ||= added.length > 0
+  }
+  return hasNew
 }
 
 /** Writes credentials that must work at once, even for an address that has failed too often. Refuses: INVALID, if they

@@ -12,6 +12,8 @@ const tables = [
   'changes',
   'webhook_deliveries',
   'check_ins',
+  'charges',
+  'invoices',
   'idempotency_keys',
 ] as const
 
@@ -24,8 +26,8 @@ type Copy = (from: number, to: number) => string
 const text = (value: string) => `'${value.replaceAll("'", "''")}'`
 
 // Values that no two sales share: identifiers, which ascend, and tokens, which are random.
-const identifier = /\b(?:pay|tkt|chg|dlv|chk)_[0-9a-z]{26,}/g
-const tokens = ['page_token', 'document_token', 'qr_code', 'nonce'] as const
+const identifier = /\b(?:pay|tkt|cha|inv|chg|dlv|chk)_[0-9a-z]{26,}/g
+const tokens = ['page_token', 'document_token', 'qr_code', 'nonce', 'reference', 'invoice_reference'] as const
 
 /** Returns an expression of the row of copy `n`, as JSON. */
 function copyOf(row: Row): string {
@@ -41,7 +43,10 @@ function copyOf(row: Row): string {
     const hash = `encode(sha256((${text(token)} || n)::bytea), 'hex')`
     return [[token, `substr(${hash} || ${hash} || ${hash}, 1, ${Math.max(token.length, 12)})`]]
   })
-  return [...ids, ...random].reduce(
+  // Numbers of a series ascend.
+  const { number } = row
+  const ascending = typeof number === 'number' ? [[`"number":${number}`, `'"number":' || ${number} + n`]] : []
+  return [...ids, ...random, ...ascending].reduce(
     (copied, [value = '', other]) => `replace(${copied}, ${text(value)}, ${other})`,
     text(written),
   )
