@@ -156,11 +156,11 @@ create table events (
 create index events_start_date_id_index on events (start_date, id);
 create index events_organization_id_start_date_id_index on events (organization_id, start_date, id);
 create index events_slug on events (organization_id, slug, start_date, id);
-create index events_music_genres on events using gin (music_genres);
+create index events_music_genres on events using gin (music_genres) with (fastupdate=false);
 create index events_location_id_start_date_id_index on events (location_id, start_date, id);
-create index events_search_words_index on events using gin (search_words);
+create index events_search_words_index on events using gin (search_words) with (fastupdate=false);
 create index events_moved on events (id) where moved_from is not null;
-create index events_duration on events ((extract(epoch from (end_date - start_date))));
+create index events_long on events (organization_id, end_date) where extract(epoch from (end_date - start_date)) > 604800;
 
 -- Ticket rates of events, with the rules of their sale. Those that a catalogue removes stay, because sold tickets
 -- refer to them; so do prices, supplements and questions.
@@ -265,6 +265,7 @@ create table discounts (
   constraint discounts_organization_id_organizations_id_fk foreign key (organization_id)
     references organizations (id)
 );
+create index discounts_listed on discounts (organization_id, position, id) where not removed;
 create index discounts_code on discounts (organization_id, lower(code));
 
 -- Stock: what sales count

@@ -171,6 +171,9 @@ export const canFindByKeyAlone = (db: Database): boolean => !isDistributed(db)
 /** Reports whether no statement can count a share over the organizations that it claims rows of. */
 export const mustClaimByOrganization = (db: Database): boolean => isDistributed(db)
 
+/** Reports whether a subquery of sold rows may refer to a row outside of it. */
+export const canCorrelate = (db: Database): boolean => !isDistributed(db)
+
 /** Reports whether triggers run. Where they don't, an import does what those of revisions do. */
 export const hasTriggers = (db: Database): boolean => !isDistributed(db)
 

@@ -24,7 +24,7 @@ const PageInfoRef = builder.objectRef<PageInfo>('PageInfo').implement({
     endCursor: t.exposeString('endCursor', {
       nullable: true,
       description:
-        'Cursor of the last item of the page; pass it as `after` to get the next page. An empty page of `events` has null; an empty page of any other list has the cursor to go on from, or null if it is the first and has none.',
+        'Cursor of the last item of the page, or where a short page has stopped; pass it as `after` to get the next page. An empty page at the end of `events` has null; an empty page of any other list has the cursor to go on from, or null if it is the first and has none.',
     }),
   }),
 })

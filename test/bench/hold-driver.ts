@@ -1,11 +1,17 @@
 import postgres from 'postgres'
-import { hold } from './hold-statements.ts'
+import { callHold, hold } from './hold-statements.ts'
 import { runTransactions } from './transactions.ts'
 import { answerTasks } from './worker.ts'
 
-export type HoldTask = { clients: number; seconds: number; targets: number }
+export type HoldTask = {
+  clients: number
+  seconds: number
+  targets: number
+  /** Number of holds of a call of the product's own function; without it, a transaction is one bare hold. */
+  ofCall?: number
+}
 
-// The yardstick of checkouts without pgbench: the transaction run directly by the driver.
+// The yardsticks of checkouts without pgbench: the transaction or the call, run directly by the driver.
 
 const sql = postgres(process.env.DATABASE_URL ?? '', { max: 64, onnotice: () => {} })
 
@@ -18,6 +24,12 @@ async function holdOnce(target: number, client: number): Promise<void> {
   })
 }
 
+const holdMany = (target: number, ofCall: number) =>
+  sql.unsafe(callHold('$1::integer', ofCall), [target], { prepare: true })
+
 answerTasks((task: HoldTask) =>
-  runTransactions(task, (client) => holdOnce(1 + Math.floor(Math.random() * task.targets), client)),
+  runTransactions(task, async (client) => {
+    const target = 1 + Math.floor(Math.random() * task.targets)
+    await (task.ofCall ? holdMany(target, task.ofCall) : holdOnce(target, client))
+  }),
 )

@@ -1,12 +1,13 @@
 import type { HoldTask } from './hold-driver.ts'
-import { hold } from './hold-statements.ts'
+import { callHold, hold } from './hold-statements.ts'
 import { runPgbench } from './pgbench.ts'
 import type { Transactions } from './transactions.ts'
 
-// The yardstick of checkouts: pgbench running the bare hold.
+// The yardsticks of checkouts: pgbench running the bare hold, or the product's own.
 
-const script = `
-\\set target random(1, :targets)
+const chooseTarget = `\\set target random(1, :targets)`
+const bareScript = `
+${chooseTarget}
 begin;
 ${hold.insertPayment(':target', ':client_id')};
 ${hold.insertTicket(':target', ':client_id')};
@@ -17,5 +18,8 @@ commit;
 /** Runs holds for some seconds with one connection per client. */
 export const holdWithPgbench = (
   databaseUrl: string,
-  { clients, seconds, targets }: HoldTask,
-): Promise<Transactions> => runPgbench(databaseUrl, { script, variables: { targets }, clients, seconds })
+  { clients, seconds, targets, ofCall }: HoldTask,
+): Promise<Transactions> => {
+  const script = ofCall ? `${chooseTarget}\n${callHold(':target', ofCall)};\n` : bareScript
+  return runPgbench(databaseUrl, { script, variables: { targets }, clients, seconds })
+}

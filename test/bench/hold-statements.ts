@@ -85,3 +85,96 @@ export const hold = {
     update stock set held = held + 1 from locked
     where stock.mode = 'live' and stock.id = locked.id and stock.kind = locked.kind`,
 }
+
+// Attributes of the types `new_payment` and `new_ticket` (drizzle/0000_baseline.sql), in their order. An attribute without
+// a value is null.
+const paymentAttributes = [
+  ...['id', 'channel_id', 'ticket_rate_id', 'provider', 'total_amount', 'currency', 'conditions_changed'],
+  ...['page_token', 'redirect_url', 'error_url', 'send_resourcers', 'language', 'method', 'method_reference'],
+  ...['hold_minutes', 'key_id', 'request_hash'],
+]
+const ticketAttributes = [
+  ...['id', 'payment_id', 'position', 'event_id', 'ticket_rate_id', 'price_id', 'sale_type', 'qr_code'],
+  ...['is_code_asked', 'currency', 'price_amount', 'discount_id', 'discount_amount', 'supplements_amount'],
+  ...['organization_fee_amount', 'platform_fee_amount', 'warranty_amount', 'total_amount', 'warranty_hours'],
+  ...[
+    'full_name',
+    'search_name',
+    'email',
+    'phone',
+    'gender',
+    'birthday',
+    'address',
+    'postal_code',
+    'country_code',
+  ],
+  ...[
+    'personal_document_type',
+    'personal_document_number',
+    'answers',
+    'supplements',
+    'language',
+    'referral_id',
+  ],
+  ...['metadata', 'admits', 'document_token'],
+]
+
+const rowOf = (type: string, attributes: string[], values: Record<string, string>) =>
+  `array_agg(row(${attributes.map((name) => values[name] ?? 'null').join(', ')})::${type})`
+
+const made = `ids.key || '_' || n`
+const payment = {
+  id: `'pay_' || ${made}`,
+  channel_id: 'ids.channel_id',
+  ticket_rate_id: 'rate_id',
+  provider: `'sandbox'`,
+  total_amount: 'amount',
+  currency: 'currency',
+  conditions_changed: 'false',
+  page_token: `rpad(md5(${made}), 43, '0') || 'cGF5Xz' || md5(${made})`,
+  redirect_url: `'https://shop.example/done'`,
+  error_url: `'https://shop.example/failed'`,
+  send_resourcers: 'false',
+  hold_minutes: '1380',
+}
+const ticket = {
+  id: `'tkt_' || ${made}`,
+  payment_id: payment.id,
+  position: '0',
+  event_id: 'event_id',
+  ticket_rate_id: 'rate_id',
+  price_id: 'price_id',
+  sale_type: `'online'`,
+  qr_code: `left(md5(${made}), 12)`,
+  is_code_asked: 'false',
+  currency: 'currency',
+  price_amount: 'amount',
+  ...{
+    discount_amount: '0',
+    supplements_amount: '0',
+    organization_fee_amount: '0',
+    platform_fee_amount: '0',
+  },
+  warranty_amount: '0',
+  total_amount: 'amount',
+  warranty_hours: '0',
+  full_name: `'Ada Lovelace'`,
+  search_name: `'ada lovelace'`,
+  email: `'ada@example.com'`,
+  phone: `'+34600000000'`,
+  ...{ answers: `'[]'::jsonb`, supplements: `'[]'::jsonb` },
+  language: `'en'`,
+  admits: '1',
+  document_token: `'doc_' || ${made}`,
+}
+
+/** The product's own statement of a flash sale, in a transaction of its own: one call of its function `hold` for this
+ *  many checkouts of one ticket of a rate. `target` is the placeholder of the rate's number. */
+export const callHold = (target: string, count: number): string => `
+  select hold(organization_id, 'live', true, false,
+    ${rowOf('new_payment', paymentAttributes, payment)}, ${rowOf('new_ticket', ticketAttributes, ticket)})
+  from bench_targets
+  cross join (select to_hex((extract(epoch from now()) * 1000000)::bigint) as key,
+    (select id from channels limit 1) as channel_id) as ids
+  cross join generate_series(1, ${count}) as n
+  where number = ${target} group by organization_id`

@@ -39,7 +39,7 @@ export type Stage = {
   load: Worker<Load, LoadResult>
   sample: Sample
   targets: Target[]
-  /** Runs the bare hold transaction, and its name. */
+  /** Runs the bare hold transaction or the product's own call, and the name of the program that does. */
   hold: { name: string; run(task: HoldTask): Promise<Transactions> }
   countHolds(): Promise<Holds>
   countScans(): Promise<Holds>
@@ -174,6 +174,28 @@ const checkoutJob = (
   },
 })
 
+/** Holds of a call: about as many as the service holds at once in a flash sale. */
+const ofCall = 60
+
+// The wall that a flash sale runs against: what one session of PostgreSQL holds by the same function, call after call,
+// while nobody asks, checks or waits. More sessions would wait for the lock of the same counters.
+const flashJob = (buyers: number, reach: Reach | null): Plan => ({
+  name: `flash-${buyers}`,
+  description: 'flash sale: checkout of one rate, REST',
+  reach,
+  async on({ keys: [key = ''], targets, gateway, load, hold, countHolds, holdProblem }) {
+    const asks = checkoutAsks(key, 'rest', targets.slice(0, 1))
+    const wall = holdSide(`the wall: \`hold\` by ${hold.name}, ${ofCall} a call`, hold.run, {
+      ...{ clients: 1, targets: 1, ofCall },
+    })
+    return {
+      gateway: withHoldCheck(requestSide('gateway', gateway, load, { clients: buyers, asks }), countHolds),
+      yardstick: withHoldCheck(wall, countHolds),
+      disagreement: async () => holdProblem,
+    }
+  },
+})
+
 const anewJob = (surface: Surface): Plan =>
   pageJob(
     surface,
@@ -215,6 +237,8 @@ export const plans: Plan[] = [
   checkoutJob('one', 'rest', 64, { atLeast: 4 }),
   checkoutJob('one', 'graphql', 16, null),
   checkoutJob('one', 'graphql', 64, { atLeast: 2 }),
+  flashJob(64, null),
+  flashJob(256, { atLeast: 0.4 }),
   checkoutJob('discount', 'rest', 16, null),
   checkoutJob('discount', 'rest', 64, null),
   checkoutJob('discount', 'graphql', 64, null),

@@ -37,18 +37,18 @@ export const requestSide = (
   },
 })
 
-/** A side that repeats the bare hold transaction. */
+/** A side that repeats the bare hold transaction, or a call that holds many. Latencies are those of a transaction. */
 export const holdSide = (
   name: string,
   hold: (task: HoldTask) => Promise<Transactions>,
-  task: { clients: number; targets: number },
+  task: Omit<HoldTask, 'seconds'>,
 ): Side => ({
   name,
   clients: task.clients,
   residentMegabytes: async () => null,
   async run(seconds) {
     const { transactions, ...result } = await hold({ ...task, seconds })
-    return { ...result, requests: transactions, cpuSeconds: null, problem: null }
+    return { ...result, requests: transactions * (task.ofCall ?? 1), cpuSeconds: null, problem: null }
   },
 })
 

@@ -27,7 +27,7 @@ async function planOf(filter: EventFilter): Promise<string> {
   const ids = await db.select({ id: organizations.id }).from(organizations)
   const headers = await channelHeaders(db, ...ids.map(({ id }) => id))
   const ctx = await createContext(testServices(db), new Credentials(headers))
-  const found = await searchEvents(filter, { first: 50 }, ctx)
+  const { found } = await searchEvents(filter, { first: 50 }, ctx)
   expect(found.length).toBeGreaterThan(0)
   const ofPage = seen.findLast(({ text }) => text.includes('limit'))
   return explain(db, ofPage ?? { text: '', parameters: [] })
@@ -51,12 +51,12 @@ test('the first page is read in index order', async () => {
   expect(plan).not.toContain('Sort')
   // The scan starts at the first event that may not have ended, not at the oldest one.
   expect(plan).toMatch(/Index Cond: \(start_date >= /)
-  expect(plan).toMatch(/(Index|Bitmap Index) Scan (using|on) events_duration/)
+  expect(plan).toMatch(/(Index|Bitmap Index) Scan (using|on) events_long/)
 })
 
 test('what is on sale is read in index order, with rates and counters by their keys', async () => {
   await database.db.execute(sql`update ticket_rates set complete = true
-    where event_id in (select id from events order by start_date limit 1000)`)
+    where event_id in (select id from events order by start_date limit 100)`)
   await database.db.execute(sql`analyze ticket_rates`)
   const plan = await planOf({ onSale: true })
   expect(plan).toContain('events_start_date_id_index')

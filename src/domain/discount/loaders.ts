@@ -75,15 +75,19 @@ export const readCursor = (cursor: string): Position =>
     return id ? { position: Number(position), id } : null
   })
 
+const listed = sql`(select * from ${discounts} where ${ofOrganization(discounts.organizationId)} and not ${discounts.removed}
+  and (${discounts.position}, ${discounts.id}) > (${sql.placeholder('position')}::integer, ${sql.placeholder('id')}::text)
+  order by ${discounts.position}, ${discounts.id} limit ${sql.placeholder('limit')}) as ${discounts}`
+
 /** Lists discounts of an organization behind a position that can be claimed or will be, in the order of the catalogue,
  *  with the counters of their uses as they are now. */
 export const listDiscounts = query<Discount>('list_discounts', {
   rows,
+  // The page first: what is left of each is then found by its key, however many there are.
   query: (select) =>
-    offeredWhere(
-      select,
-      sql`(${discounts.position}, ${discounts.id}) > (${sql.placeholder('position')}::integer, ${sql.placeholder('id')}::text)`,
-    )
-      .orderBy(asc(discounts.position), asc(discounts.id))
-      .limit(sql.placeholder('limit')),
+    select
+      .from(listed)
+      .innerJoin(stock, isStockOf('discount', discounts.id))
+      .where(and(inOrganization(stock.organizationId)))
+      .orderBy(asc(discounts.position), asc(discounts.id)),
 })

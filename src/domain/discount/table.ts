@@ -30,6 +30,9 @@ export const discounts = pgTable(
     removed: boolean().notNull().default(false),
   },
   (discount) => [
+    index('discounts_listed')
+      .on(discount.organizationId, discount.position, discount.id)
+      .where(sql`not ${discount.removed}`),
     index('discounts_code').on(discount.organizationId, sql`lower(${discount.code})`),
     check('discounts_take_one_kind_off', sql`num_nonnulls(${discount.percentage}, ${discount.amount}) = 1`),
     check(

@@ -18,14 +18,13 @@ import {
   type EventOrder,
   eventFilter,
   eventOrders,
-  maxCounted,
   readCursor,
   searchEvents,
   toCursor,
 } from './search-events.ts'
 
 /** Two fields share the count. */
-type EventList = Page<Event> & { count: () => Promise<number> }
+type EventList = Page<Event> & { count: () => ReturnType<typeof countEvents> }
 
 const { connection: EventConnectionRef } = connectionOf<Event, Event, EventList>('Event', EventRef, {
   things: 'events',
@@ -38,13 +37,13 @@ builder.objectFields(EventConnectionRef, (t) => ({
     complexity: 100,
     description:
       'Number of events that match the filter, counted up to 10000 (see `totalCountIsCapped`). The count runs only if this field is selected.',
-    resolve: async (list) => Math.min(await list.count(), maxCounted),
+    resolve: async (list) => (await list.count()).count,
   }),
   totalCountIsCapped: t.boolean({
     complexity: 100,
     description:
-      'True if more than 10000 events match, so that `totalCount` is a lower bound. Pagination still reaches all of them.',
-    resolve: async (list) => (await list.count()) > maxCounted,
+      'True if more than 10000 events match, or with `onSale` were to be looked through, so that `totalCount` is a lower bound. Pagination still reaches all of them.',
+    resolve: async (list) => (await list.count()).isCapped,
   }),
 }))
 
@@ -98,11 +97,13 @@ const list = { type: EventConnectionRef, nullable: true as const, complexity: co
 async function listEvents(args: object, ctx: Context, info: GraphQLResolveInfo, within?: string) {
   const { first, after, orderBy, filter: given } = parse(input, args)
   const filter: EventFilter = { ...given, ...(within && { within }) }
-  const found = await searchEvents(filter, { first, after: after ? readCursor(after) : null, orderBy }, ctx)
+  const place = { first, after: after ? readCursor(after) : null, orderBy }
+  const { found, stoppedAt } = await searchEvents(filter, place, ctx)
   const count = makeOnce(() => countEvents(filter, ctx))
-  // An empty page of events has no cursor.
+  // An empty page of events has no cursor, unless the list goes on.
   const page = toPage(found, first, found.length > 0 ? after : null)
-  const list: EventList = { ...page, hasPreviousPage: Boolean(after), count }
+  const more = stoppedAt && { hasNextPage: true, endCursor: toCursor(stoppedAt) }
+  const list: EventList = { ...page, ...more, hasPreviousPage: Boolean(after), count }
   await preload([list], info, ctx)
   return list
 }

@@ -141,7 +141,7 @@ export const eventListRoute = route({
       const refused = request.spend(costOfPage + limit * (populate ? costOfEventWithRates : costOfEvent))
       if (refused) throw refused
       const near = nearOf({ lat, lng, radius })
-      const found = await searchEvents({ ...filter, near }, pageOf({ limit, offset, cursor }), ctx)
+      const { found } = await searchEvents({ ...filter, near }, pageOf({ limit, offset, cursor }), ctx)
       const shown = found.slice(0, limit)
       const data = await toBodies(shown, populate, ctx)
       const link = linksOf(request, query, found.length > limit ? shown.at(-1) : undefined)

@@ -1,4 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
+import type { PgColumn } from 'drizzle-orm/pg-core'
 import { type Problem, problem } from '../../shared/errors.ts'
 import { percentageOf, smallestCharge, toMajor } from '../../shared/money.ts'
 import type { Code } from '../../shared/problem-codes.ts'
@@ -9,6 +10,7 @@ import {
   maxWarrantyHours,
   type Price,
   prices,
+  type StockKind,
   stock,
   type TicketRate,
   ticketRates,
@@ -129,11 +131,22 @@ export const isAvailable = (...sale: Parameters<typeof rateStatus>): boolean =>
 
 const isLeft = sql`${stock.capacity} - ${stock.soldBefore} - ${stock.sold} - ${stock.held} is distinct from 0`
 
-/** Condition that `rateStatus` is `ON_SALE` for a rate of an event, in the mode of the statement. Its subqueries are not
+/** Condition that `rateStatus` is `ON_SALE` for a rate of an event, in the mode of the statement. With `exists` it reads the
+ *  rates of each event that it is asked about, whatever the planner expects; with `in` its subqueries are not
  *  correlated, which a distributed database would refuse. */
-export const isOnSale: SQL = sql`(${events.startDate} > now() and ${events.id} in (
-  select ${ticketRates.eventId} from ${ticketRates} join ${stock} on ${isStockOf('rate', ticketRates.id)}
-  where not ${ticketRates.complete} and not ${ticketRates.removed} and ${isLeft}
-    and coalesce(${ticketRates.validFrom} <= now(), true) and ${ticketRates.id} in (
-      select ${prices.ticketRateId} from ${prices} join ${stock} on ${isStockOf('price', prices.id)}
-      where not ${prices.removed} and ${isLeft} and coalesce(${prices.validUntil} > now(), true))))`
+export const isOnSale = (by: 'exists' | 'in'): SQL => {
+  const has = (id: PgColumn, parent: PgColumn, rows: SQL) =>
+    by === 'in'
+      ? sql`${id} in (select ${parent} ${rows})`
+      : sql`exists (select ${rows} and ${parent} = ${id} offset 0)`
+  const counters = (kind: StockKind, id: PgColumn) =>
+    by === 'in'
+      ? sql`join ${stock} on ${isStockOf(kind, id)}`
+      : sql`cross join lateral (select * from ${stock} where ${isStockOf(kind, id)} offset 0) as ${stock}`
+  const isPriced = sql`from ${prices} ${counters('price', prices.id)}
+    where not ${prices.removed} and ${isLeft} and coalesce(${prices.validUntil} > now(), true)`
+  const isSold = sql`from ${ticketRates} ${counters('rate', ticketRates.id)}
+    where not ${ticketRates.complete} and not ${ticketRates.removed} and ${isLeft}
+      and coalesce(${ticketRates.validFrom} <= now(), true) and ${has(ticketRates.id, prices.ticketRateId, isPriced)}`
+  return sql`(${events.startDate} > now() and ${has(events.id, ticketRates.eventId, isSold)})`
+}

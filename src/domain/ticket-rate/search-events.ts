@@ -1,14 +1,15 @@
 import { and, asc, between, desc, eq, gte, inArray, lte, not, type SQL, sql } from 'drizzle-orm'
 import { z } from 'zod'
+import { canCorrelate } from '../../data/by-organization.ts'
 import { rowsOf } from '../../data/json-rows.ts'
-import { anyOf, runNamed, type Select } from '../../data/query.ts'
+import { anyOf, runNamed, type Select, textArrayParam, unindexed } from '../../data/query.ts'
 import { type Context, requireCaller } from '../../request/context.ts'
 import { decodeCursor, encodeCursor } from '../../shared/cursor.ts'
 import { identifierPattern } from '../../shared/ids.ts'
 import * as scalars from '../../shared/input-types.ts'
 import { eventById } from '../event/loaders.ts'
 import { searchWords, toQuery } from '../event/search-words.ts'
-import { durationSeconds, type Event, events } from '../event/table.ts'
+import { type Event, events, isLong } from '../event/table.ts'
 import { foldedCity, locations } from '../location/table.ts'
 import { isOnSale } from './sale-rules.ts'
 
@@ -54,7 +55,10 @@ export const eventFilter = z.object({
   countryCode: only(scalars.countryCode, 'at locations in this country, a two-letter ISO 3166 code'),
   genre: only(scalars.text(100), 'with this music genre, as it is written'),
   near: only(circle, 'at locations within this circle'),
-  onSale: only(z.boolean(), 'with a ticket rate whose `status` is `ON_SALE`; if false, only those without'),
+  onSale: only(
+    z.boolean(),
+    'with a ticket rate whose `status` is `ON_SALE`; if false, only those without. A page looks through ten events for each that it may show, so it may be short or empty and `hasNextPage` true',
+  ),
 })
 /** Filter of the list. All that it finds is `within` an organization, if that is given. */
 export type EventFilter = z.output<typeof eventFilter> & { within?: string }
@@ -71,44 +75,55 @@ const earthRadius = 6371.0088
 const degrees = (radians: number) => (radians * 180) / Math.PI
 const parameter = sql.placeholder
 
-// Condition that an event is at a location that has this one.
-const isAt = (has: SQL | undefined) =>
-  inArray(events.locationId, sql`(select ${locations.id} from ${locations} where ${has})`)
+// Condition that an index of its own serves, but not the order of the list: where it finds no event, nothing is looked
+// through in that order.
+const has = (condition: SQL) => and(sql`exists (select from ${events} where ${condition})`, condition)
+
+// Condition that an event is at a location that has an indexed condition, and another.
+const isAt = (indexed: SQL | undefined, exact?: SQL) =>
+  and(
+    sql`exists (select from ${locations} join ${events} on ${events.locationId} = ${locations.id} where ${indexed})`,
+    inArray(events.locationId, sql`(select ${locations.id} from ${locations} where ${and(indexed, exact)})`),
+  )
 
 // In the order in which they make the names of statements.
 const conditions = {
-  within: eq(events.organizationId, parameter('within')),
-  organizationId: eq(events.organizationId, parameter('organizationId')),
+  // One organization has an index in the order of the list; what is at a location needs none but the location's.
+  ofOne: eq(events.organizationId, parameter('organizationId')),
+  ofSome: anyOf(events.organizationId, 'organizationIds'),
+  ofLocated: sql`${unindexed(events.organizationId)} = any(${textArrayParam('organizationIds')})`,
   locationId: eq(events.locationId, parameter('locationId')),
   startDate: gte(events.startDate, parameter('startDate')),
-  endDate: lte(events.endDate, parameter('endDate')),
+  // No event ends before it starts, and only the start is in the order of the list.
+  endDate: and(lte(events.endDate, parameter('endDate')), lte(events.startDate, parameter('endDate'))),
   // An event that has not ended began at most a week ago, unless it lasts longer: then no earlier than the
   // first such event that the caller sees. This bound lets the index on `start_date` skip past events,
   // however many there are. The offset keeps the planner from looking for the first one by that very index.
   notEnded: sql`${events.endDate} > now() and ${events.startDate} >= least(now() - interval '7 days',
-    (select min(start_date) from (select ${events.startDate} from ${events} where ${durationSeconds(events)} > 7 * 86400
+    (select min(start_date) from (select ${events.startDate} from ${events} where ${isLong(events)}
       and ${events.endDate} > now() and ${anyOf(events.organizationId, 'organizationIds')} offset 0) as long))`,
-  search: sql`${events.searchWords} @@ ${parameter('search')}::tsquery`,
+  search: has(sql`${events.searchWords} @@ ${parameter('search')}::tsquery`),
   city: isAt(sql`${foldedCity(locations.city)} = ${foldedCity(parameter('city'))}`),
   countryCode: isAt(sql`${locations.countryCode} = ${parameter('countryCode')}`),
-  genre: sql`${events.musicGenres} @> array[${parameter('genre')}::text]`,
+  genre: has(sql`${events.musicGenres} @> array[${parameter('genre')}::text]`),
   near: isAt(
+    // The box can use the index; the distance is exact.
     and(
-      // The box can use the index; the distance is exact.
       between(locations.latitude, parameter('south'), parameter('north')),
       between(locations.longitude, parameter('west'), parameter('east')),
-      sql`${2 * earthRadius} * asin(least(1, sqrt(
-        power(sin(radians(${locations.latitude} - ${parameter('latitude')}) / 2), 2)
-        + cos(radians(${parameter('latitude')})) * cos(radians(${locations.latitude}))
-          * power(sin(radians(${locations.longitude} - ${parameter('longitude')}) / 2), 2)
-      ))) <= ${parameter('radius')}`,
     ),
+    sql`${2 * earthRadius} * asin(least(1, sqrt(
+      power(sin(radians(${locations.latitude} - ${parameter('latitude')}) / 2), 2)
+      + cos(radians(${parameter('latitude')})) * cos(radians(${locations.latitude}))
+        * power(sin(radians(${locations.longitude} - ${parameter('longitude')}) / 2), 2)
+    ))) <= ${parameter('radius')}`,
   ),
-  onSale: isOnSale,
-  notOnSale: not(isOnSale),
+  // Of a distributed database. Others look at one event after the other.
+  onSale: isOnSale('in'),
+  notOnSale: not(isOnSale('in')),
   after: sql`(${events.startDate}, ${events.id}) > (${parameter('afterDate')}::timestamptz, ${parameter('afterId')})`,
   afterDown: sql`(${events.startDate}, ${events.id}) < (${parameter('afterDate')}::timestamptz, ${parameter('afterId')})`,
-} satisfies Record<string, SQL>
+} satisfies Record<string, SQL | undefined>
 
 type Condition = keyof typeof conditions
 
@@ -124,14 +139,27 @@ function boxAround({ latitude, longitude, radius }: z.output<typeof circle>) {
   return { south, north, west: spansAll ? -180 : west, east: spansAll ? 180 : east }
 }
 
-/** Translates a filter into conditions and the values of their parameters. */
-function readFilter(filter: EventFilter, ctx: Context) {
+// Events that a page looks through for each that it may show, if what is on sale is asked for: only each event's rates
+// and their counters can tell.
+const lookedThrough = 10
+
+/** Translates a filter into conditions, with the values of their parameters, and whether only what is on sale or what is
+ *  not is to be kept of the events that they find. */
+function readFilter({ within, organizationId, ...filter }: EventFilter, ctx: Context) {
   const words = searchWords(filter.search ?? '')
   const { near, startDate, endDate, onSale, ...plain } = filter
+  const organizationIds = requireCaller(ctx).organizationIds.filter(
+    (id) => id === (organizationId ?? id) && id === (within ?? id),
+  )
+  const isSet = !canCorrelate(ctx.catalogue)
   const given: Partial<Record<Condition, unknown>> = {
     ...filter,
+    ofLocated: filter.locationId,
+    ofOne: !filter.locationId && organizationIds.length <= 1,
+    ofSome: !filter.locationId && organizationIds.length > 1,
     notEnded: !startDate && !endDate,
-    notOnSale: onSale === false,
+    onSale: isSet && onSale,
+    notOnSale: isSet && onSale === false,
     search: words.length,
   }
   const names = (Object.keys(conditions) as Condition[]).filter((name) => given[name])
@@ -139,62 +167,104 @@ function readFilter(filter: EventFilter, ctx: Context) {
   const timestamps = { startDate: startDate?.toISOString(), endDate: endDate?.toISOString() }
   return {
     names,
+    kept: isSet ? null : (onSale ?? null),
     values: {
       ...plain,
       ...timestamps,
       ...near,
       ...(near && boxAround(near)),
       search: toQuery(words),
-      organizationIds: requireCaller(ctx).organizationIds,
+      organizationIds,
+      organizationId: organizationIds[0] ?? '',
       mode: ctx.mode,
     },
   }
 }
 
 // One named statement per set of conditions, so that each has its own plan.
-const where = (names: Condition[]) =>
-  and(anyOf(events.organizationId, 'organizationIds'), ...names.map((name) => conditions[name]))
+const where = (names: Condition[]) => and(...names.map((name) => conditions[name]))
+
+const nameOf = (names: Condition[], kept: boolean | null) =>
+  [...names, ...(kept === null ? [] : ['keeping', kept])].join('_')
 
 // Only ids and revisions: the loader usually has the rest of the rows cached.
 const pageRows = rowsOf({ id: events.id, revision: events.revision })
+const inOrder = (isDescending: boolean) =>
+  [events.startDate, events.id].map((column) => (isDescending ? desc(column) : asc(column)))
 const eventPage = (names: Condition[], isDescending: boolean) => ({
   rows: pageRows,
   query: (select: Select) =>
     select
       .from(events)
       .where(where(names))
-      .orderBy(...[events.startDate, events.id].map(isDescending ? desc : asc))
+      .orderBy(...inOrder(isDescending))
       .limit(parameter('limit'))
       .offset(parameter('offset')),
 })
 
+const isOnSaleNow = isOnSale('exists')
+const isKept = (kept: boolean) => (kept ? isOnSaleNow : not(isOnSaleNow))
+const isLast = sql`events.number = ${parameter('looked')}::integer`
+const keptRows = rowsOf({
+  ...{ id: events.id, revision: events.revision, startDate: events.startDate },
+  isLast: sql<boolean>`(${isLast})`,
+  isKept: sql<boolean>`told.kept`,
+})
+// What is kept of the events that a page looks through, and the last of these, from which the next page goes on.
+const keptPage = (names: Condition[], isDescending: boolean, kept: boolean) => ({
+  rows: keptRows,
+  query(select: Select) {
+    const order = sql`order by ${sql.join(inOrder(isDescending), sql`, `)}`
+    const looked = sql`(select *, row_number() over (${order}) as number from (
+      select * from ${events} where ${where(names)} ${order} limit ${parameter('looked')}) as events) as events
+      cross join lateral (select ${isKept(kept)} as kept offset 0) as told`
+    return select
+      .from(looked)
+      .where(sql`(${isLast} or told.kept)`)
+      .orderBy(...inOrder(isDescending))
+      .limit(parameter('limit'))
+  },
+})
+
 /** Maximum number of events that are counted: a row costs as much as reading it, and nobody pages further than this. */
-export const maxCounted = 10_000
+const maxCounted = 10_000
 
 /** Finds events that the caller may see, ordered by `startDate` and id. Returns one more than `first` if the
- *  list continues. Without a date, finds only events that have not ended (DECISIONS 3). */
-export async function searchEvents(filter: EventFilter, page: EventPage, ctx: Context): Promise<Event[]> {
-  const { names, values } = readFilter(filter, ctx)
+ *  list continues. Without a date, finds only events that have not ended (DECISIONS 3). With `onSale` it may stop before it
+ *  has found so many, and the list goes on behind the last event that it has looked at (`stoppedAt`). */
+export async function searchEvents(filter: EventFilter, page: EventPage, ctx: Context) {
+  const { names: filters, kept, values } = readFilter(filter, ctx)
   const isDescending = page.orderBy === 'START_DATE_DESC'
-  const conditions: Condition[] = page.after ? [...names, isDescending ? 'afterDown' : 'after'] : names
-  const name = `events_${conditions.join('_')}${isDescending ? '_down' : ''}`
-  const found = await runNamed(ctx.catalogue, name, eventPage(conditions, isDescending), {
+  const names: Condition[] = page.after ? [...filters, isDescending ? 'afterDown' : 'after'] : filters
+  const name = `events_${nameOf(names, kept)}${isDescending ? '_down' : ''}`
+  const given = {
     ...values,
     afterDate: page.after?.startDate.toISOString(),
     afterId: page.after?.id,
+    looked: lookedThrough * page.first,
     limit: page.first + 1,
     offset: page.offset ?? 0,
-  })
-  const loaded = await ctx.loaders.get(eventById).loadRevisions(found)
-  return loaded.filter((event) => event !== null)
+  }
+  const load = async (rows: { id: string; revision: string }[]) =>
+    (await ctx.loaders.get(eventById).loadRevisions(rows)).filter((event) => event !== null)
+  if (kept === null) {
+    const rows = await runNamed(ctx.catalogue, name, eventPage(names, isDescending), given)
+    return { found: await load(rows), stoppedAt: null }
+  }
+  const rows = await runNamed(ctx.catalogue, name, keptPage(names, isDescending, kept), given)
+  const found = rows.filter(({ isKept }) => isKept)
+  const last = found.length <= page.first ? rows.find(({ isLast }) => isLast) : undefined
+  return { found: await load(found), stoppedAt: last ?? null }
 }
 
-/** Counts the events that a filter finds. A number above `maxCounted` means that there are more. */
-export async function countEvents(filter: EventFilter, ctx: Context): Promise<number> {
-  const { names, values } = readFilter(filter, ctx)
-  const count = () => sql`select count(*)::integer as count from (
-    select 1 from ${events} where ${where(names)} limit ${maxCounted + 1}) "counted"`
-  const name = `count_events_${names.join('_')}`
-  const [row] = await runNamed<{ count: number }>(ctx.catalogue, name, count, values)
-  return row?.count ?? 0
+/** Counts the events that a filter finds. If there are more than `maxCounted` to look at, counts those of that many. */
+export async function countEvents(filter: EventFilter, ctx: Context) {
+  const { names, kept, values } = readFilter(filter, ctx)
+  const count = () => sql`
+    select least(count(*) filter (where ${kept === null ? sql`true` : isKept(kept)}), ${sql.raw(`${maxCounted}`)})::integer as count,
+      count(*) > ${sql.raw(`${maxCounted}`)} as "isCapped"
+    from (select * from ${events} where ${where(names)} limit ${sql.raw(`${maxCounted + 1}`)}) as events`
+  const name = `count_events_${nameOf(names, kept)}`
+  const [row] = await runNamed<{ count: number; isCapped: boolean }>(ctx.catalogue, name, count, values)
+  return row ?? { count: 0, isCapped: false }
 }

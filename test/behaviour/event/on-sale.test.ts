@@ -66,26 +66,40 @@ beforeAll(async () => {
 afterAll(() => sale.close())
 
 type Shown = { id: string; startDate: string; ticketRates: { status: string }[] }
-type Page = { totalCount: number; nodes: Shown[]; pageInfo: { endCursor: string | null } }
+type PageInfo = { hasNextPage: boolean; endCursor: string | null }
+type Page = { totalCount?: number; nodes: Shown[]; pageInfo: PageInfo }
 
-/** Lists all events that a filter finds. */
-async function list(filter: string, headers: Record<string, string>): Promise<Shown[]> {
-  const query = `query ($after: String) { events(first: 100, after: $after, filter: {
-    during: { from: "2000-01-01T00:00:00Z" } ${filter} }) { totalCount nodes { id startDate ticketRates { status } } pageInfo { endCursor } } }`
-  const found: Shown[] = []
-  let after: string | null = null
-  for (;;) {
+/** Lists all events that a filter finds, page by page. */
+async function pagesOf(
+  filter: string,
+  headers: Record<string, string>,
+  first = 100,
+  order = 'START_DATE_ASC',
+) {
+  const query = `query ($after: String) { events(first: ${first}, after: $after, orderBy: ${order}, filter: {
+    during: { from: "2000-01-01T00:00:00Z" } ${filter} }) {
+      ${first === 100 ? 'totalCount' : ''} nodes { id startDate ticketRates { status } } pageInfo { hasNextPage endCursor } } }`
+  const pages: Page[] = []
+  let info: PageInfo = { hasNextPage: true, endCursor: null }
+  while (info.hasNextPage) {
     const { data, errors }: { data?: { events: Page } | null; errors?: unknown } = await sale.graphql(
       query,
-      { after },
+      { after: info.endCursor },
       headers,
     )
     expect(errors).toBeUndefined()
-    if (!data?.events.nodes.length) break
-    found.push(...data.events.nodes)
-    after = data.events.pageInfo.endCursor
-    expect(data.events.totalCount).toBeGreaterThanOrEqual(found.length)
+    if (!data) break
+    pages.push(data.events)
+    info = data.events.pageInfo
+    expect(data.events.nodes.length).toBeLessThanOrEqual(first)
+    if (info.hasNextPage) expect(info.endCursor).not.toBeNull()
   }
+  return pages
+}
+async function list(filter: string, headers: Record<string, string>): Promise<Shown[]> {
+  const pages = await pagesOf(filter, headers)
+  const found = pages.flatMap(({ nodes }) => nodes)
+  for (const { totalCount } of pages) expect(totalCount).toBe(found.length)
   return found
 }
 
@@ -112,4 +126,19 @@ test('what is sold out in live mode is on sale in test mode', async () => {
     await list('onSale: true', tester.channel),
   ]
   expect(asTest.length).toBeGreaterThan(live.length)
+})
+
+test('a page looks through ten events for each that it may show, and the list goes on behind them', async () => {
+  for (const [filter, first, order] of [
+    ['onSale: true', 2, 'START_DATE_ASC'],
+    ['onSale: true', 9, 'START_DATE_DESC'],
+    ['onSale: false', 9, 'START_DATE_ASC'],
+  ] as const) {
+    const expected = idsOf(await list(filter, sale.channel))
+    const pages = await pagesOf(filter, sale.channel, first, order)
+    const found = idsOf(pages.flatMap(({ nodes }) => nodes))
+    expect(found).toEqual(order === 'START_DATE_ASC' ? expected : expected.toReversed())
+    // Most rates are not on sale: some pages are short, and some are empty.
+    if (first === 2) expect(new Set(pages.map(({ nodes }) => nodes.length))).toEqual(new Set([0, 1, 2]))
+  }
 })

@@ -6,7 +6,7 @@ import { organizations } from '../../../src/domain/organization/table.ts'
 import { lookupEnvelope, lookupStatements } from '../../bench/bare-lookups-sql.ts'
 import { envelope, type Page, pageStatements } from '../../bench/bare-pages-sql.ts'
 import { growCatalogue } from '../../bench/grow-catalogue.ts'
-import { countHolds, createTargets, hold, openTargets } from '../../bench/hold-statements.ts'
+import { callHold, countHolds, createTargets, hold, openTargets } from '../../bench/hold-statements.ts'
 import type { Ask } from '../../bench/http-client.ts'
 import { checkoutAsks, lookupAsks, nestedPageAsk, pageAsks, pageParameters } from '../../bench/requests.ts'
 import { disagreement } from '../../bench/same-answer.ts'
@@ -76,6 +76,33 @@ test('a bare hold writes the same rows as a checkout of one ticket', async () =>
       await tx.execute(sql.raw(statement))
   })
   expect(await held()).toEqual([3, 3, 3, 3])
+})
+
+test('a call of the product’s own function writes the same rows as as many checkouts', async () => {
+  const [target] = await rowsOf('select rate_id, price_id from bench_targets where number = 2')
+  const targets = [{ rateId: String(target?.rate_id), priceId: String(target?.price_id) }]
+  const held = async () => {
+    const [counts] = await rowsOf(countHolds)
+    return Object.values(counts ?? {}).map(Number)
+  }
+  const before = await held()
+  for (const asked of checkoutAsks(apiKey, 'rest', targets)) await ask(asked)
+  const [called] = await rowsOf(callHold('2', 60))
+  expect(called?.hold).toMatchObject({ outcomes: Array(60).fill('HELD'), used_up: [] })
+  expect(await held()).toEqual(before.map((count) => count + 61))
+  // The service's checkout and the call: all that is no identifier, amount or time of their own, and which columns are null.
+  const own = `'id', 'payment_id', 'channel_id', 'qr_code', 'document_token', 'page_token', 'total_amount',
+    'organization_fee_amount', 'platform_fee_amount', 'created_at', 'updated_at', 'expires_at', 'language'`
+  for (const table of ['payments', 'tickets', 'holds']) {
+    const key = table === 'payments' ? 'id' : 'payment_id'
+    const rows = await rowsOf(`select count(*)::integer as count, to_jsonb(row) - array[${own}] as row,
+        (select array_agg(name order by name) from jsonb_each(to_jsonb(row)) as field(name, value)
+          where value <> 'null' and name <> 'language') as given
+      from ${table} as row join holds as hold on hold.payment_id = row.${key}
+      where hold.ticket_rate_id = '${target?.rate_id}' group by 2, 3`)
+    expect(rows, table).toHaveLength(1)
+    expect(rows[0]?.count, table).toBe(61)
+  }
 })
 
 /** Runs the statements in one transaction, as the bench does. */

@@ -13,7 +13,7 @@ import { parseOptions } from '../../bench/options.ts'
 import { tableOf } from '../../bench/report.ts'
 import { nestedPageAsk } from '../../bench/requests.ts'
 import { disagreement } from '../../bench/same-answer.ts'
-import { requestSide, withDrainCheck, withHoldCheck } from '../../bench/sides.ts'
+import { holdSide, requestSide, withDrainCheck, withHoldCheck } from '../../bench/sides.ts'
 import { median, percentile } from '../../bench/statistics.ts'
 import { mockClock } from '../../support/mock-clock.ts'
 import { temporaryParents } from '../../support/setup/temporary-folder.ts'
@@ -113,6 +113,22 @@ test('a side that writes less than it acknowledges has no ratio', async () => {
     ratio: null,
     problem: 'gateway: 1 done, but written: tickets 5',
   })
+})
+
+test.each([
+  [60, 180, null],
+  [undefined, 3, 'the wall: 3 done, but written: tickets 180'],
+])('a call counts as all that it holds: %s', async (ofCall, requests, problem) => {
+  const called: object[] = []
+  const hold = async (task: object) => {
+    called.push(task)
+    return { transactions: 3, seconds: 1, p50: 7, p99: 9 }
+  }
+  const task = { clients: 1, targets: 1, ...(ofCall && { ofCall }) }
+  const counts = [20, 200]
+  const side = withHoldCheck(holdSide('the wall', hold, task), async () => ({ tickets: counts.shift() ?? 0 }))
+  expect(await side.run(2)).toMatchObject({ requests, p50: 7, problem })
+  expect(called).toEqual([{ ...task, seconds: 2 }])
 })
 
 test('responses with equal rows and values agree in any field order', () => {
