@@ -28,8 +28,8 @@ const fillHolds = (then = '') =>
   database.db.execute(
     sql.raw(`do $$ begin
       perform pg_stat_force_next_flush();
-      insert into holds (organization_id, ticket_rate_id, payment_id, expires_at)
-        select 'org_1', 'rate_1', 'pay_' || n, now() + interval '1 day' from generate_series(1, ${rows}) as n;
+      insert into holds (organization_id, price_id, payment_id, expires_at)
+        select 'org_1', 'price_1', 'pay_' || n, now() + interval '1 day' from generate_series(1, ${rows}) as n;
       ${then} end $$`),
   )
 
@@ -88,14 +88,14 @@ const pages = `pg_relation_size('holds') / 8192`
 
 test('a job vacuums, analyzes and checkpoints the embedded database, and leaves PostgreSQL to itself', async () => {
   if (!isEmbedded) return expect(database.keepUp).toBeUndefined()
-  await fillHolds(`update holds set ticket_rate_id = 'rate_2';`)
+  await fillHolds(`update holds set price_id = 'price_2';`)
   expect(await read<number>(written)).toBeGreaterThan(8e6)
   const before = await read<number>(pages)
   const stop = runJobs()
   await expect.poll(() => read(kept)).toBe(true)
   await expect.poll(() => read<number>(written)).toBeLessThan(8e6)
   // New rows take the place of dead ones.
-  await database.db.execute(sql`update holds set ticket_rate_id = 'rate_1'`)
+  await database.db.execute(sql`update holds set price_id = 'price_1'`)
   expect(await read(pages)).toBe(before)
   await stop()
 })

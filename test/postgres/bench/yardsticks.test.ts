@@ -99,7 +99,7 @@ test('a call of the product’s own function writes the same rows as as many che
         (select array_agg(name order by name) from jsonb_each(to_jsonb(row)) as field(name, value)
           where value <> 'null' and name <> 'language') as given
       from ${table} as row join holds as hold on hold.payment_id = row.${key}
-      where hold.ticket_rate_id = '${target?.rate_id}' group by 2, 3`)
+      join prices on prices.id = hold.price_id where prices.ticket_rate_id = '${target?.rate_id}' group by 2, 3`)
     expect(rows, table).toHaveLength(1)
     expect(rows[0]?.count, table).toBe(61)
   }
