@@ -82,7 +82,7 @@ const events = (name: string, rate: Record<string, string> = {}): Dimension => (
         'events at a location': list('{ locationId: "loc_1" }'),
         'events on sale': list('{ onSale: true }', 1),
         'events that are not on sale': list('{ onSale: false }', 1),
-        ...named('Query.event'),
+        ...named('Query.event', 'Mutation.checkout', 'Query.quoteCheckout'),
         'GET /events':
           ({ sale }) =>
           () =>
