@@ -904,7 +904,7 @@ create function hold(org text, in_mode key_mode, waits boolean, may_use_up boole
 declare
   held_at constant timestamptz(3) := now();
   outcomes text[] := array_fill(null::text, array[cardinality(new_payments)]);
-  used_up text[] := '{}';
+  used_up json[] := '{}';
   least_left constant integer := case when may_use_up then 0 else 1 end;
   unlimited constant bigint := 9223372036854775807;
   has_keys constant boolean := exists (select from unnest(new_payments) where key_id is not null);
@@ -1045,7 +1045,7 @@ begin
   ) as moved
   where organization_id = org and mode = in_mode and kind = kinds[moved.counter] and id = ids[moved.counter];
   if may_use_up then
-    used_up := array(select kind || ' ' || id from stock
+    used_up := array(select json_build_object('kind', kind, 'id', id, 'usedUp', true) from stock
       where organization_id = org and mode = in_mode and capacity = sold_before + sold + held and (kind, id) in (
         select kinds[counter], ids[counter] from unnest(move_payments, move_counters) as moves(payment, counter)
         where outcomes[payment] = 'HELD'));
