@@ -1,8 +1,9 @@
-import { type Query, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
+import { and, type Query, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import {
   type PgColumn,
   PgDialect,
   type PgSelectBuilder,
+  type PgTable,
   QueryBuilder,
   type SelectedFields,
 } from 'drizzle-orm/pg-core'
@@ -145,6 +146,11 @@ const filtered = (column: PgColumn | SQL) => (writing?.endsWith('filtered') ? un
 export const inOrganization = (column: PgColumn | SQL): SQLWrapper => ({
   getSQL: () => ofOrganization(filtered(column)),
 })
+
+/** Query for rows of a table by their identifiers, of the organization that a statement is about. */
+export const ownById =
+  (table: PgTable & Record<'organizationId' | 'id', PgColumn>) => (select: Select, keys: string) =>
+    select.from(table as PgTable).where(and(inOrganization(table.organizationId), anyOf(table.id, keys)))
 
 /** Condition that two rows, of which one names the other, are of one organization: joined by it on a distributed database,
  *  and by that name alone on one server. */

@@ -1,7 +1,7 @@
 import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
 import { arrayRows } from '../../data/array-params.ts'
-import { loadOne, type Readers } from '../../data/batch-loader.ts'
+import { loadById, loadOne, type Readers } from '../../data/batch-loader.ts'
 import { rowsOf } from '../../data/json-rows.ts'
 import { Loader } from '../../data/loader.ts'
 import { anyOf, inOrganization, inOrganizationIfNamed, isInMode, query } from '../../data/query.ts'
@@ -18,14 +18,13 @@ const columns = getTableColumns(checkIns)
 const ofIntegration = (column: PgColumn) =>
   and(inOrganizationIfNamed(column), anyOf(column, 'ownOrganizationIds'))
 
-export const checkInById = loadOne<CheckIn>('own', {
+export const checkInById = loadById<CheckIn>('own', {
   name: 'check_in_by_id',
   rows: rowsOf(columns),
   query: (select, keys) =>
     select
       .from(checkIns)
       .where(and(ofIntegration(checkIns.organizationId), anyOf(checkIns.id, keys), isInMode(checkIns.mode))),
-  key: ({ id }) => id,
   organizationOf,
 })
 
