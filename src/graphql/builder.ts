@@ -1,4 +1,10 @@
-import SchemaBuilder, { type ObjectRef } from '@pothos/core'
+import SchemaBuilder, {
+  type FieldNullability,
+  type FieldOptionsFromKind,
+  type InputFieldMap,
+  type ObjectRef,
+  type TypeParam,
+} from '@pothos/core'
 import ComplexityPlugin from '@pothos/plugin-complexity'
 import { GraphQLError, Kind } from 'graphql'
 import type { Context } from '../request/context.ts'
@@ -81,6 +87,34 @@ export function enumOf<Value extends string>(
     values: Object.fromEntries(values) as Record<string, { value: Value; description: string }>,
   })
 }
+
+type NoArgs = Record<never, never>
+
+/** Defines a query. */
+export const queryField = <
+  Type extends TypeParam<Types>,
+  Resolved,
+  Returned,
+  Nullable extends FieldNullability<Type> = false,
+  Args extends InputFieldMap = NoArgs,
+>(
+  name: string,
+  options: FieldOptionsFromKind<Types, Types['Root'], Type, Nullable, Args, 'Query', Resolved, Returned>,
+): void => builder.queryField(name, (t) => t.field(options))
+
+/** Defines a field of a type that is defined elsewhere. */
+export const fieldOf = <
+  Parent,
+  Type extends TypeParam<Types>,
+  Resolved,
+  Returned,
+  Nullable extends FieldNullability<Type> = false,
+  Args extends InputFieldMap = NoArgs,
+>(
+  ref: ObjectRef<Types, unknown, Parent>,
+  name: string,
+  options: FieldOptionsFromKind<Types, Parent, Type, Nullable, Args, 'Object', Resolved, Returned>,
+): void => builder.objectField(ref, name, (t) => t.field(options) as never)
 
 /** Types that `node(id:)` can return. */
 export const NodeRef = builder.interfaceRef<{ id: string }>('Node').implement({

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { builder, enumOf, ModeRef, NodeRef, time } from '../../graphql/builder.ts'
+import { builder, enumOf, ModeRef, NodeRef, queryField, time } from '../../graphql/builder.ts'
 import { connectionOf, costOfPage } from '../../graphql/connection.ts'
 import { argsOf, inputOf, inputTypes } from '../../graphql/input-of.ts'
 import { preload, viaId } from '../../graphql/lookahead.ts'
@@ -68,22 +68,20 @@ const list = connectionOf('Change', ChangeRef, {
     'Page of changes, oldest first. With `types` it looks through 100 changes, and may hold fewer than asked for, even none, although `hasNextPage` is true.',
 })
 
-builder.queryField('changes', (t) =>
-  t.field({
-    type: list.connection,
-    nullable: true,
-    description:
-      "Lists the changes that concern the caller, oldest first: those of a channel's payments and tickets and of the rates that it may sell, or all of an integration's organization. Keep `endCursor`, also of an empty page, and start after it next time: no change is missed or repeated. An unknown cursor is refused with `CURSOR_UNKNOWN`: then start from `OLDEST`, and skip changes whose `id` you know.",
-    extensions: { needs: { caller: 'confidential', scope: 'tickets:read' } },
-    complexity: costOfPage(1_000),
-    args: argsOf(t.arg, pageInput),
-    resolve: async (_root, args, ctx, info) => {
-      const page = await readFeedPage(parse(pageInput, args), ctx)
-      await preload([page], info, ctx)
-      return page
-    },
-  }),
-)
+queryField('changes', {
+  type: list.connection,
+  nullable: true,
+  description:
+    "Lists the changes that concern the caller, oldest first: those of a channel's payments and tickets and of the rates that it may sell, or all of an integration's organization. Keep `endCursor`, also of an empty page, and start after it next time: no change is missed or repeated. An unknown cursor is refused with `CURSOR_UNKNOWN`: then start from `OLDEST`, and skip changes whose `id` you know.",
+  extensions: { needs: { caller: 'confidential', scope: 'tickets:read' } },
+  complexity: costOfPage(1_000),
+  args: argsOf(pageInput),
+  resolve: async (_root, args, ctx, info) => {
+    const page = await readFeedPage(parse(pageInput, args), ctx)
+    await preload([page], info, ctx)
+    return page
+  },
+})
 
 builder.subscriptionField('changes', (t) =>
   t.field({
@@ -94,7 +92,7 @@ builder.subscriptionField('changes', (t) =>
       needs: { caller: 'confidential', scope: 'tickets:read', stream: { eventIdOf: toCursor } },
     },
     complexity: { field: 1_000, multiplier: 1 },
-    args: argsOf(t.arg, streamInput),
+    args: argsOf(streamInput),
     subscribe(_root, args, ctx) {
       const { from, types } = parse(streamInput, args)
       return watchChanges(ctx.lastEventId ? { after: ctx.lastEventId } : from, types, ctx)
