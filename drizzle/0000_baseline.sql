@@ -892,7 +892,7 @@ create type new_ticket as (
 -- of arrival, so that a small one may fit where a large one before it did not. Locks counters in the order of their
 -- ids; without `waits` it passes by those that others have locked. Without `may_use_up` it takes the last of nothing,
 -- and holds all payments of a rate or none. Returns the time of the rows as `at`, in milliseconds since 1970, the
--- counters that it left nothing of as `used_up`, as in `rate rate_1`, and `outcomes`, in the order of the payments:
+-- counters that it left nothing of as `used_up`, and `outcomes`, in the order of the payments:
 --   HELD
 --   LATER         nothing of its rate is held: to be asked again, with `waits` and `may_use_up`
 --   FULL          places or uses are gone

@@ -35,7 +35,6 @@ const maxNodes = 100
 
 queryField('node', {
   type: NodeRef,
-  nullable: true,
   extensions: { needs: { caller: 'any', scope: 'none' } },
   complexity: () => ({ field: costOf(lookups), multiplier: 1 }),
   description:

@@ -90,17 +90,17 @@ export function enumOf<Value extends string>(
 
 type NoArgs = Record<never, never>
 
-/** Defines a query. */
+/** Defines a query, which is nullable: one that fails leaves the others. */
 export const queryField = <
   Type extends TypeParam<Types>,
   Resolved,
   Returned,
-  Nullable extends FieldNullability<Type> = false,
+  Nullable extends FieldNullability<Type> = true,
   Args extends InputFieldMap = NoArgs,
 >(
   name: string,
   options: FieldOptionsFromKind<Types, Types['Root'], Type, Nullable, Args, 'Query', Resolved, Returned>,
-): void => builder.queryField(name, (t) => t.field(options))
+): void => builder.queryField(name, (t) => t.field({ nullable: true, ...options } as typeof options))
 
 /** Defines a field of a type that is defined elsewhere. */
 export const fieldOf = <

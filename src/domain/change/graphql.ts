@@ -70,7 +70,6 @@ const list = connectionOf('Change', ChangeRef, {
 
 queryField('changes', {
   type: list.connection,
-  nullable: true,
   description:
     "Lists the changes that concern the caller, oldest first: those of a channel's payments and tickets and of the rates that it may sell, or all of an integration's organization. Keep `endCursor`, also of an empty page, and start after it next time: no change is missed or repeated. An unknown cursor is refused with `CURSOR_UNKNOWN`: then start from `OLDEST`, and skip changes whose `id` you know.",
   extensions: { needs: { caller: 'confidential', scope: 'tickets:read' } },

@@ -69,7 +69,7 @@ const { connection: DiscountConnectionRef } = connectionOf('Discount', DiscountR
 
 queryField('discounts', {
   type: DiscountConnectionRef,
-  ...nullable("Lists the discounts that the integration's organization offers."),
+  description: "Lists the discounts that the integration's organization offers.",
   extensions: { needs: { caller: 'integration', scope: 'catalogue' } },
   complexity: costOfPage(1_000),
   args: forwardArgs('Returns discounts after this cursor; from the first if omitted.'),

@@ -112,7 +112,7 @@ inputOf('EventBy', eventBy, { isOneOf: true })
 
 queryField('event', {
   type: EventRef,
-  ...nullable('Finds an event. Null if it does not exist or the caller does not see it.'),
+  description: 'Finds an event. Null if it does not exist or the caller does not see it.',
   extensions: { needs: { caller: 'any', scope: 'catalogue', shared: true } },
   args: argsOf(eventArgs),
   resolve(_root, args, ctx) {

@@ -57,7 +57,6 @@ function defineList<Row extends object, Filter>(
   })
   queryField(things, {
     type: connection,
-    nullable: true,
     description: texts.list,
     extensions: { needs: { caller: 'confidential', scope: 'tickets:read' } },
     complexity: costOfPage(1_000),

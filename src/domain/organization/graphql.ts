@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { builder, NodeRef, nullable, queryField } from '../../graphql/builder.ts'
+import { builder, NodeRef, queryField } from '../../graphql/builder.ts'
 import { connectionOf, costOfPage, forwardArgs, readForward } from '../../graphql/connection.ts'
 import { argsOf, inputOf } from '../../graphql/input-of.ts'
 import { requireCaller } from '../../request/context.ts'
@@ -36,7 +36,6 @@ const { connection: OrganizationConnectionRef } = connectionOf('Organization', O
 
 queryField('organizations', {
   type: OrganizationConnectionRef,
-  nullable: true,
   extensions: { needs: { caller: 'any', scope: 'catalogue', shared: true } },
   description:
     "Lists the organizations that have given the channel access, or the integration's own, ordered by id.",
@@ -62,7 +61,7 @@ inputOf('OrganizationBy', organizationBy, { isOneOf: true })
 
 queryField('organization', {
   type: OrganizationRef,
-  ...nullable('Finds an organization. Null if it does not exist or the caller does not see it.'),
+  description: 'Finds an organization. Null if it does not exist or the caller does not see it.',
   extensions: { needs: { caller: 'any', scope: 'catalogue', shared: true } },
   args: argsOf(organizationArgs),
   async resolve(_root, args, ctx) {

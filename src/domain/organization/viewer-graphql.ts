@@ -81,7 +81,7 @@ const ViewerRef = builder.objectRef<Caller>('Viewer').implement({
 
 queryField('viewer', {
   type: ViewerRef,
-  ...nullable('Tells who is calling, in which mode and with which rights.'),
+  description: 'Tells who is calling, in which mode and with which rights.',
   extensions: { needs: { caller: 'any', scope: 'none' } },
   resolve: (_root, _args, ctx) => requireCaller(ctx),
 })

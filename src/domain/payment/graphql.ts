@@ -99,7 +99,6 @@ export const PaymentRef = builder.objectRef<Payment>('Payment').implement({
 
 queryField('payment', {
   type: PaymentRef,
-  nullable: true,
   extensions: { needs: { caller: 'any', scope: 'tickets:read' } },
   description:
     'Finds a payment by its identifier: a channel finds those of its checkouts, an integration those of its organization, a publishable key none. Null if there is none.',
@@ -113,7 +112,6 @@ const urlArgs = z.object({
 
 queryField('paymentByUrl', {
   type: PaymentRef,
-  nullable: true,
   extensions: { needs: { caller: 'selling', scope: 'none' } },
   description:
     'Finds a payment of the channel by the address of its page, which only the buyer and the channel know. Null if there is none.',

@@ -178,7 +178,6 @@ fieldOf(EventRef, 'ticketRates', {
 
 queryField('ticketRate', {
   type: TicketRateRef,
-  nullable: true,
   extensions: { needs: { caller: 'any', scope: 'catalogue', shared: true } },
   description:
     'Finds a ticket rate by its identifier. Null if it does not exist or is not visible to the caller.',

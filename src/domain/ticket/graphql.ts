@@ -185,7 +185,6 @@ fieldOf(PaymentRef, 'tickets', {
 
 queryField('ticket', {
   type: TicketRef,
-  nullable: true,
   extensions: {
     needs: {
       caller: 'any',

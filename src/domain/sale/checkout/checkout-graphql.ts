@@ -153,7 +153,7 @@ const QuoteCheckoutInputRef = inputOf('QuoteCheckoutInput', inputs.quoteInput)
 
 queryField('quoteCheckout', {
   type: QuoteCheckoutResultRef,
-  ...nullable('Tells what a checkout would cost, by its rules and prices, and holds nothing.'),
+  description: 'Tells what a checkout would cost, by its rules and prices, and holds nothing.',
   extensions: { needs },
   args: builder.args((t) => ({
     input: t.field({ type: QuoteCheckoutInputRef, required: true, description: 'Tickets to quote.' }),
