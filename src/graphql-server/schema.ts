@@ -35,7 +35,7 @@ const maxNodes = 100
 
 queryField('node', {
   type: NodeRef,
-  extensions: { needs: { caller: 'any', scope: 'none' } },
+  needs: { caller: 'any', scope: 'none' },
   complexity: () => ({ field: costOf(lookups), multiplier: 1 }),
   description:
     'Finds an object of any type that implements `Node`. Null if there is none or the caller may not see it.',
@@ -46,7 +46,7 @@ queryField('node', {
 queryField('nodes', {
   type: [NodeRef],
   nullable: { list: false, items: true },
-  extensions: { needs: { caller: 'any', scope: 'none' } },
+  needs: { caller: 'any', scope: 'none' },
   // The number of identifiers counts as those of a page do.
   complexity: ({ ids }) => ({
     field: costOf(lookups),

@@ -11,8 +11,11 @@ import type { Context } from '../request/context.ts'
 import { timestamp } from '../shared/input-types.ts'
 import type { Mode } from '../shared/mode.ts'
 import { type Money, toMoney } from '../shared/money.ts'
+import type { FieldNeeds } from './needs.ts'
 
-export const builder = new SchemaBuilder<{
+/** Builder of the schema with its root fields, each of which says what it needs: see `queryField`, `subscriptionField` and
+ *  `mutation`. */
+export const rootBuilder = new SchemaBuilder<{
   Context: Context
   DefaultFieldNullability: false
   Scalars: {
@@ -34,6 +37,9 @@ export const builder = new SchemaBuilder<{
     disabled: true,
   },
 })
+
+export const builder: Omit<typeof rootBuilder, 'queryField' | 'mutationField' | 'subscriptionField'> =
+  rootBuilder
 
 /** Types of the schema, for what is generic over them. */
 export type Types = typeof builder.$inferSchemaTypes
@@ -89,8 +95,9 @@ export function enumOf<Value extends string>(
 }
 
 type NoArgs = Record<never, never>
+type Needing = { needs: FieldNeeds }
 
-/** Defines a query, which is nullable: one that fails leaves the others. */
+/** Defines a query, which is nullable: one that fails leaves the others. The server enforces its needs. */
 export const queryField = <
   Type extends TypeParam<Types>,
   Resolved,
@@ -99,8 +106,27 @@ export const queryField = <
   Args extends InputFieldMap = NoArgs,
 >(
   name: string,
-  options: FieldOptionsFromKind<Types, Types['Root'], Type, Nullable, Args, 'Query', Resolved, Returned>,
-): void => builder.queryField(name, (t) => t.field({ nullable: true, ...options } as typeof options))
+  {
+    needs,
+    ...options
+  }: FieldOptionsFromKind<Types, Types['Root'], Type, Nullable, Args, 'Query', Resolved, Returned> & Needing,
+): void =>
+  rootBuilder.queryField(name, (t) => t.field({ nullable: true, extensions: { needs }, ...options } as never))
+
+/** Defines a subscription. The server enforces its needs. */
+export const subscriptionField = <
+  Type extends TypeParam<Types>,
+  Resolved,
+  Returned,
+  Args extends InputFieldMap = NoArgs,
+>(
+  name: string,
+  {
+    needs,
+    ...options
+  }: FieldOptionsFromKind<Types, Types['Root'], Type, false, Args, 'Subscription', Resolved, Returned> &
+    Needing,
+): void => rootBuilder.subscriptionField(name, (t) => t.field({ extensions: { needs }, ...options } as never))
 
 /** Defines a field of a type that is defined elsewhere. */
 export const fieldOf = <

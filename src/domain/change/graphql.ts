@@ -1,5 +1,13 @@
 import { z } from 'zod'
-import { builder, enumOf, ModeRef, NodeRef, queryField, time } from '../../graphql/builder.ts'
+import {
+  builder,
+  enumOf,
+  ModeRef,
+  NodeRef,
+  queryField,
+  subscriptionField,
+  time,
+} from '../../graphql/builder.ts'
 import { connectionOf, costOfPage } from '../../graphql/connection.ts'
 import { argsOf, inputOf, inputTypes } from '../../graphql/input-of.ts'
 import { preload, viaId } from '../../graphql/lookahead.ts'
@@ -72,7 +80,7 @@ queryField('changes', {
   type: list.connection,
   description:
     "Lists the changes that concern the caller, oldest first: those of a channel's payments and tickets and of the rates that it may sell, or all of an integration's organization. Keep `endCursor`, also of an empty page, and start after it next time: no change is missed or repeated. An unknown cursor is refused with `CURSOR_UNKNOWN`: then start from `OLDEST`, and skip changes whose `id` you know.",
-  extensions: { needs: { caller: 'confidential', scope: 'tickets:read' } },
+  needs: { caller: 'confidential', scope: 'tickets:read' },
   complexity: costOfPage(1_000),
   args: argsOf(pageInput),
   resolve: async (_root, args, ctx, info) => {
@@ -82,20 +90,16 @@ queryField('changes', {
   },
 })
 
-builder.subscriptionField('changes', (t) =>
-  t.field({
-    type: list.edge,
-    description:
-      'Streams the changes that concern the caller, as the query `changes` lists them, and then each new one. The cursor is also the `id` of the message, which a client may send as `Last-Event-ID` to go on. An unknown cursor is refused with `CURSOR_UNKNOWN`.',
-    extensions: {
-      needs: { caller: 'confidential', scope: 'tickets:read', stream: { eventIdOf: toCursor } },
-    },
-    complexity: { field: 1_000, multiplier: 1 },
-    args: argsOf(streamInput),
-    subscribe(_root, args, ctx) {
-      const { from, types } = parse(streamInput, args)
-      return watchChanges(ctx.lastEventId ? { after: ctx.lastEventId } : from, types, ctx)
-    },
-    resolve: (change) => change,
-  }),
-)
+subscriptionField('changes', {
+  type: list.edge,
+  description:
+    'Streams the changes that concern the caller, as the query `changes` lists them, and then each new one. The cursor is also the `id` of the message, which a client may send as `Last-Event-ID` to go on. An unknown cursor is refused with `CURSOR_UNKNOWN`.',
+  needs: { caller: 'confidential', scope: 'tickets:read', stream: { eventIdOf: toCursor } },
+  complexity: { field: 1_000, multiplier: 1 },
+  args: argsOf(streamInput),
+  subscribe(_root, args, ctx) {
+    const { from, types } = parse(streamInput, args)
+    return watchChanges(ctx.lastEventId ? { after: ctx.lastEventId } : from, types, ctx)
+  },
+  resolve: (change) => change,
+})

@@ -6,6 +6,7 @@ import {
   NodeRef,
   nullable,
   nullableTime,
+  subscriptionField,
   type Types,
   time,
 } from '../../graphql/builder.ts'
@@ -157,23 +158,21 @@ const list = connectionOf<NewCheckIn, CheckIn>('CheckIn', CheckInRef, {
   toCursor,
 })
 
-builder.subscriptionField('checkIns', (t) =>
-  t.field({
-    type: list.edge,
-    description:
-      'Streams the scans of an event, as `Event.checkIns` lists them. After a cursor it begins with those since then, of which some may come again: their `id` tells. The cursor is also the `id` of the message, which a client may send as `Last-Event-ID` to go on.',
-    extensions: { needs: { caller: 'integration', scope: 'door', stream: { eventIdOf: toCursor } } },
-    args: {
-      eventId: t.arg.id({ required: true, description: "Event of the integration's organization." }),
-      after: t.arg.string({
-        description:
-          'Streams scans after this cursor, such as the `startCursor` of the first page of `Event.checkIns`; those made from now on if omitted.',
-      }),
-    },
-    subscribe: (_root, { eventId, after }, ctx) => watchCheckIns(eventId, after, ctx),
-    resolve: (checkIn) => checkIn,
-  }),
-)
+subscriptionField('checkIns', {
+  type: list.edge,
+  description:
+    'Streams the scans of an event, as `Event.checkIns` lists them. After a cursor it begins with those since then, of which some may come again: their `id` tells. The cursor is also the `id` of the message, which a client may send as `Last-Event-ID` to go on.',
+  needs: { caller: 'integration', scope: 'door', stream: { eventIdOf: toCursor } },
+  args: builder.args((t) => ({
+    eventId: t.id({ required: true, description: "Event of the integration's organization." }),
+    after: t.string({
+      description:
+        'Streams scans after this cursor, such as the `startCursor` of the first page of `Event.checkIns`; those made from now on if omitted.',
+    }),
+  })),
+  subscribe: (_root, { eventId, after }, ctx) => watchCheckIns(eventId, after, ctx),
+  resolve: (checkIn) => checkIn,
+})
 
 /** Defines the list of check-ins of an event or a ticket. */
 const defineCheckIns = <Parent extends { id: string }>(

@@ -70,7 +70,7 @@ const { connection: DiscountConnectionRef } = connectionOf('Discount', DiscountR
 queryField('discounts', {
   type: DiscountConnectionRef,
   description: "Lists the discounts that the integration's organization offers.",
-  extensions: { needs: { caller: 'integration', scope: 'catalogue' } },
+  needs: { caller: 'integration', scope: 'catalogue' },
   complexity: costOfPage(1_000),
   args: forwardArgs('Returns discounts after this cursor; from the first if omitted.'),
   resolve(_root, args, ctx) {

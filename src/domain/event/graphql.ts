@@ -113,7 +113,7 @@ inputOf('EventBy', eventBy, { isOneOf: true })
 queryField('event', {
   type: EventRef,
   description: 'Finds an event. Null if it does not exist or the caller does not see it.',
-  extensions: { needs: { caller: 'any', scope: 'catalogue', shared: true } },
+  needs: { caller: 'any', scope: 'catalogue', shared: true },
   args: argsOf(eventArgs),
   resolve(_root, args, ctx) {
     const { id, slug } = parse(eventArgs, args).by

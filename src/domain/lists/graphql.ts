@@ -58,7 +58,7 @@ function defineList<Row extends object, Filter>(
   queryField(things, {
     type: connection,
     description: texts.list,
-    extensions: { needs: { caller: 'confidential', scope: 'tickets:read' } },
+    needs: { caller: 'confidential', scope: 'tickets:read' },
     complexity: costOfPage(1_000),
     args: argsOf(input),
     resolve: async (_root, args, ctx, info) => {

@@ -36,7 +36,7 @@ const { connection: OrganizationConnectionRef } = connectionOf('Organization', O
 
 queryField('organizations', {
   type: OrganizationConnectionRef,
-  extensions: { needs: { caller: 'any', scope: 'catalogue', shared: true } },
+  needs: { caller: 'any', scope: 'catalogue', shared: true },
   description:
     "Lists the organizations that have given the channel access, or the integration's own, ordered by id.",
   complexity: costOfPage(100),
@@ -62,7 +62,7 @@ inputOf('OrganizationBy', organizationBy, { isOneOf: true })
 queryField('organization', {
   type: OrganizationRef,
   description: 'Finds an organization. Null if it does not exist or the caller does not see it.',
-  extensions: { needs: { caller: 'any', scope: 'catalogue', shared: true } },
+  needs: { caller: 'any', scope: 'catalogue', shared: true },
   args: argsOf(organizationArgs),
   async resolve(_root, args, ctx) {
     const { organizationIds } = requireCaller(ctx)

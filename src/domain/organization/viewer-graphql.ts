@@ -82,6 +82,6 @@ const ViewerRef = builder.objectRef<Caller>('Viewer').implement({
 queryField('viewer', {
   type: ViewerRef,
   description: 'Tells who is calling, in which mode and with which rights.',
-  extensions: { needs: { caller: 'any', scope: 'none' } },
+  needs: { caller: 'any', scope: 'none' },
   resolve: (_root, _args, ctx) => requireCaller(ctx),
 })

@@ -109,7 +109,7 @@ async function listEvents(args: object, ctx: Context, info: GraphQLResolveInfo, 
 
 queryField('events', {
   ...list,
-  extensions: { needs },
+  needs,
   description:
     "Lists the events of the organizations that have given the channel access, or of the integration's own.",
   args: argsOf(input),

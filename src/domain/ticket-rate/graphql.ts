@@ -10,6 +10,7 @@ import {
   nullableTime,
   part,
   queryField,
+  subscriptionField,
   time,
 } from '../../graphql/builder.ts'
 import { argsOf, inputOf } from '../../graphql/input-of.ts'
@@ -178,7 +179,7 @@ fieldOf(EventRef, 'ticketRates', {
 
 queryField('ticketRate', {
   type: TicketRateRef,
-  extensions: { needs: { caller: 'any', scope: 'catalogue', shared: true } },
+  needs: { caller: 'any', scope: 'catalogue', shared: true },
   description:
     'Finds a ticket rate by its identifier. Null if it does not exist or is not visible to the caller.',
   args: builder.args((t) => ({ id: t.id({ required: true, description: 'Ticket rate identifier.' }) })),
@@ -188,24 +189,20 @@ queryField('ticketRate', {
 const watchArgs = z.object({ of: watchedRates.describe('Which to stream.') })
 inputOf('RatesBy', watchedRates, { isOneOf: true })
 
-builder.subscriptionField('ticketRates', (t) =>
-  t.field({
-    type: TicketRateRef,
-    description:
-      'Streams ticket rates with what is left of them: each as it is at once, and again whenever its places or its status change. A later state replaces an earlier one that was not sent yet. Refuses rates that the caller does not see with `NOT_FOUND`.',
-    extensions: {
-      needs: { caller: 'any', scope: 'catalogue', stream: { latestBy: ({ id }: WatchedRate) => id } },
-    },
-    args: argsOf(watchArgs),
-    subscribe: (_root, args, ctx) => watchRates(parse(watchArgs, args).of, ctx),
-    resolve(rate: WatchedRate, _args, ctx) {
-      // Each state has a context of its own, whose time is that of its read.
-      ctx.now = rate.readAt
-      ctx.loaders.get(pricesByTicketRateId).prime(rate.id, rate.prices)
-      return rate
-    },
-  }),
-)
+subscriptionField('ticketRates', {
+  type: TicketRateRef,
+  description:
+    'Streams ticket rates with what is left of them: each as it is at once, and again whenever its places or its status change. A later state replaces an earlier one that was not sent yet. Refuses rates that the caller does not see with `NOT_FOUND`.',
+  needs: { caller: 'any', scope: 'catalogue', stream: { latestBy: ({ id }: WatchedRate) => id } },
+  args: argsOf(watchArgs),
+  subscribe: (_root, args, ctx) => watchRates(parse(watchArgs, args).of, ctx),
+  resolve(rate: WatchedRate, _args, ctx) {
+    // Each state has a context of its own, whose time is that of its read.
+    ctx.now = rate.readAt
+    ctx.loaders.get(pricesByTicketRateId).prime(rate.id, rate.prices)
+    return rate
+  },
+})
 
 const totalOf = (price: Price) => toMoney(totalAmountOf(price), price.currency)
 

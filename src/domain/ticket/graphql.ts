@@ -185,12 +185,10 @@ fieldOf(PaymentRef, 'tickets', {
 
 queryField('ticket', {
   type: TicketRef,
-  extensions: {
-    needs: {
-      caller: 'any',
-      scope: 'tickets:read',
-      prefetch: { context: createLookupContext, idAt: ['id'] },
-    },
+  needs: {
+    caller: 'any',
+    scope: 'tickets:read',
+    prefetch: { context: createLookupContext, idAt: ['id'] },
   },
   description:
     'Finds a ticket by its identifier: a channel finds those that it sold, an integration those of its organization, a publishable key none. Null if there is none.',

@@ -98,7 +98,7 @@ const webhookFields = oneObject('webhook', WebhookRef, 'Webhook as it is now.')
 queryField('webhooks', {
   type: [WebhookRef],
   description: 'Lists the webhooks of the caller, oldest first.',
-  extensions: { needs: { caller: 'confidential', scope: 'tickets:read' } },
+  needs: { caller: 'confidential', scope: 'tickets:read' },
   complexity: { field: 100, multiplier: 10 },
   resolve: (_root, _args, ctx) => listWebhooks(ctx),
 })

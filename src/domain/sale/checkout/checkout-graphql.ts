@@ -154,7 +154,7 @@ const QuoteCheckoutInputRef = inputOf('QuoteCheckoutInput', inputs.quoteInput)
 queryField('quoteCheckout', {
   type: QuoteCheckoutResultRef,
   description: 'Tells what a checkout would cost, by its rules and prices, and holds nothing.',
-  extensions: { needs },
+  needs,
   args: builder.args((t) => ({
     input: t.field({ type: QuoteCheckoutInputRef, required: true, description: 'Tickets to quote.' }),
   })),
