@@ -38,6 +38,7 @@ export const rootBuilder = new SchemaBuilder<{
   },
 })
 
+/** Builder of all else. */
 export const builder: Omit<typeof rootBuilder, 'queryField' | 'mutationField' | 'subscriptionField'> =
   rootBuilder
 
