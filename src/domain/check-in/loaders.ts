@@ -95,6 +95,9 @@ const attendance = {
   entered: sql<number>`sum(${tickets.peakAttendance})`,
 }
 
+const isPaid = and(isInMode(tickets.mode), sql`${tickets.activatedAt} is not null`)
+const isOfRate = and(ofIntegration(tickets.organizationId), eq(tickets.ticketRateId, ticketRates.id))
+
 /** Numbers of people of an event, null if no ticket was ever paid. */
 export const attendanceByEventId = loadOne('own', {
   name: 'attendance_by_event_id',
@@ -102,15 +105,7 @@ export const attendanceByEventId = loadOne('own', {
   query: (select, keys) =>
     select
       .from(ticketRates)
-      .innerJoin(
-        tickets,
-        and(
-          ofIntegration(tickets.organizationId),
-          isInMode(tickets.mode),
-          eq(tickets.ticketRateId, ticketRates.id),
-          sql`${tickets.activatedAt} is not null`,
-        ),
-      )
+      .innerJoin(tickets, and(isOfRate, isPaid))
       .where(anyOf(ticketRates.eventId, keys))
       .groupBy(ticketRates.eventId),
   key: ({ eventId }) => eventId,

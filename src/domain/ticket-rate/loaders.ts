@@ -29,19 +29,15 @@ export const countedRates = (select: Select) =>
   select.from(ticketRates).innerJoin(stock, isStockOf('rate', ticketRates.id))
 const countedPrices = (select: Select) => select.from(prices).innerJoin(stock, isStockOf('price', prices.id))
 
+const isOfNamed = inOrganizationIfNamed(stock.organizationId)
+
 /** Query for prices of the rates `keys`, in order, with their counters. Visible to anybody who may see the rate. */
 export const ratePrices: Batch<Price> = {
   name: 'prices_by_ticket_rate_id',
   rows: priceRows,
   query: (select, keys) =>
     countedPrices(select)
-      .where(
-        and(
-          inOrganizationIfNamed(stock.organizationId),
-          anyOf(prices.ticketRateId, keys),
-          not(prices.removed),
-        ),
-      )
+      .where(and(isOfNamed, anyOf(prices.ticketRateId, keys), not(prices.removed)))
       .orderBy(asc(prices.position), asc(prices.id)),
   key: rateIdOf,
 }
@@ -77,16 +73,14 @@ export const questionsByTicketRateId = loadMany('catalogue', rateQuestions)
 export const ticketRateById = loadById<TicketRate>('catalogue', {
   name: 'ticket_rate_by_id',
   rows: rowsOf(rateColumns),
-  query: (select, keys) =>
-    countedRates(select).where(and(inOrganizationIfNamed(stock.organizationId), anyOf(ticketRates.id, keys))),
+  query: (select, keys) => countedRates(select).where(and(isOfNamed, anyOf(ticketRates.id, keys))),
   organizationOf: (db, id) => organizationOfRate(db, id),
 })
 
 export const priceById = loadById<Price>('catalogue', {
   name: 'price_by_id',
   rows: priceRows,
-  query: (select, keys) =>
-    countedPrices(select).where(and(inOrganizationIfNamed(stock.organizationId), anyOf(prices.id, keys))),
+  query: (select, keys) => countedPrices(select).where(and(isOfNamed, anyOf(prices.id, keys))),
   organizationOf: remembered(
     organizationsBy(
       'organization_of_price',
