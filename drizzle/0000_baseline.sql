@@ -901,7 +901,7 @@ create type new_ticket as (
 -- of arrival, so that a small one may fit where a large one before it did not. Locks counters in the order of their
 -- ids; without `waits` it passes by those that others have locked. Without `may_use_up` it takes the last of nothing,
 -- and holds all payments of a rate or none. Returns the time of the rows as `at`, in milliseconds since 1970, the
--- counters that it left nothing of as `used_up`, as in `rate rate_1`, and `outcomes`, in the order of the payments:
+-- counters that it left nothing of as `used_up`, and `outcomes`, in the order of the payments:
 --   HELD
 --   LATER         nothing of its rate is held: to be asked again, with `waits` and `may_use_up`
 --   FULL          places or uses are gone
@@ -913,7 +913,7 @@ create function hold(org text, in_mode key_mode, waits boolean, may_use_up boole
 declare
   held_at constant timestamptz(3) := now();
   outcomes text[] := array_fill(null::text, array[cardinality(new_payments)]);
-  used_up text[] := '{}';
+  used_up json[] := '{}';
   least_left constant integer := case when may_use_up then 0 else 1 end;
   unlimited constant bigint := 9223372036854775807;
   has_keys constant boolean := exists (select from unnest(new_payments) where key_id is not null);
@@ -1055,7 +1055,7 @@ begin
   ) as moved
   where organization_id = org and mode = in_mode and kind = kinds[moved.counter] and id = ids[moved.counter];
   if may_use_up then
-    used_up := array(select kind || ' ' || id from stock
+    used_up := array(select json_build_object('kind', kind, 'id', id, 'usedUp', true) from stock
       where organization_id = org and mode = in_mode and capacity = sold_before + sold + held and (kind, id) in (
         select kinds[counter], ids[counter] from unnest(move_payments, move_counters) as moves(payment, counter)
         where outcomes[payment] = 'HELD'));

@@ -20,15 +20,11 @@ export async function revokeKey(db: Database, id: string) {
       .union(tx.select({ id: channels.id }).from(channels).where(eq(channels.id, id)))
       .union(tx.select({ id: integrations.id }).from(integrations).where(eq(integrations.id, id)))
     if (!known) throw refusal('NOT_FOUND', 'There is no key, channel or integration of that id.')
+    const isTheirs = or(eq(keys.id, keyId), eq(keys.channelId, id), eq(keys.integrationId, id))
     const revokedKeys = await tx
       .update(keys)
       .set({ revokedAt: sql`now()` })
-      .where(
-        and(
-          isNull(keys.revokedAt),
-          or(eq(keys.id, keyId), eq(keys.channelId, id), eq(keys.integrationId, id)),
-        ),
-      )
+      .where(and(isNull(keys.revokedAt), isTheirs))
       .returning({ id: keys.id })
     // Secrets of its organization are not good with it any more either.
     await tx

@@ -7,7 +7,12 @@ import { isFast } from '../shared/fast.ts'
 import { groupBy } from '../shared/group-by.ts'
 import { isIdentifier } from '../shared/ids.ts'
 import { inSpan } from '../shared/instruments.ts'
-import { findSold, type OrganizationOf, organizationOfSold } from './by-organization.ts'
+import {
+  byOrganization,
+  canFindByKeyAlone,
+  type OrganizationOf,
+  organizationOfSold,
+} from './by-organization.ts'
 import { type Rows, rowsOf } from './json-rows.ts'
 import { Loader } from './loader.ts'
 import {
@@ -132,13 +137,19 @@ export const soldBatch = <Row>({ table, column, order = [], ...batch }: Sold<Row
   organizationOf: organizationOfSold,
 })
 
-function findRows<Row>(reader: Reader, batch: Batch<Row>, given: readonly string[]): Promise<Row[]> {
+async function findRows<Row>(reader: Reader, batch: Batch<Row>, given: readonly string[]): Promise<Row[]> {
   const keys = given.filter(isIdentifier)
   const { organizationOf } = batch
-  const find = (keys: string[], organizationId?: string) => reader.find(batch, keys, organizationId)
-  if (!organizationOf) return find(keys)
+  if (!organizationOf || canFindByKeyAlone(reader.db)) return reader.find(batch, keys)
   const [own] = reader.reach.ownOrganizationIds
-  return findSold(reader.db, keys, find, async (key) => own ?? organizationOf(reader.db, key))
+  const owned = await Promise.all(
+    keys.map(async (id) => ({ id, organizationId: own ?? (await organizationOf(reader.db, id)) ?? '' })),
+  )
+  const known = owned.filter(({ organizationId }) => organizationId)
+  return byOrganization(reader.db, known, (rows, organizationId) => {
+    const ids = rows.map(({ id }) => id)
+    return reader.find(batch, ids, organizationId)
+  })
 }
 
 const loadBy =
@@ -158,8 +169,8 @@ export const loadMany = <Row>(reader: keyof Readers, batch: Batch<Row>) =>
   loadBy(reader, batch, (rows) => rows)
 
 /** Defines a loader of rows by their identifiers. */
-export const loadById = <Row extends { id: string }>(reader: keyof Readers, find: NamedFind<Row>) =>
-  loadOne<Row>(reader, { ...find, key: ({ id }) => id })
+export const loadById = <Row extends { id: string }>(reader: keyof Readers, batch: Omit<Batch<Row>, 'key'>) =>
+  loadOne<Row>(reader, { ...batch, key: ({ id }) => id })
 
 /** Defines a loader of rows of the catalogue by their identifiers, whoever may see them: what a caller names goes through
  *  `loadNamed`, or `node`. */

@@ -97,33 +97,18 @@ export function readSold<Row>(
   }
 }
 
-/** Finds rows by keys, a group of them for each organization: in one statement for all, or on a distributed database
- *  in one for each. */
-export async function findByOrganization<Row>(
+/** Runs a statement for items of several organizations together, or on a distributed database for those of each by
+ *  themselves: then the statement of `run` names their organization. Runs none without items. */
+export async function byOrganization<Item extends { organizationId: string }, Row>(
   db: Database,
-  owned: { organizationId: string; keys: string[] }[],
-  find: (keys: string[], organizationId?: string) => Promise<Row[]>,
+  items: Item[],
+  run: (items: Item[], organizationId?: string) => Promise<Row[]>,
 ): Promise<Row[]> {
-  const keysOf = (groups: typeof owned) => groups.flatMap(({ keys }) => keys)
-  if (!isDistributed(db)) return find(keysOf(owned))
-  const groups = groupBy(owned, ({ organizationId }) => organizationId)
-  const found = await fewAtOnce().map(groups, ([organizationId, own]) => find(keysOf(own), organizationId))
+  if (items.length === 0) return []
+  if (!isDistributed(db)) return run(items)
+  const groups = groupBy(items, ({ organizationId }) => organizationId)
+  const found = await fewAtOnce().map(groups, ([organizationId, own]) => run(own, organizationId))
   return found.flat()
-}
-
-/** Finds rows by keys as `readSold` does, for a caller that combines its reads in its own way. */
-export async function findSold<Row>(
-  db: Database,
-  keys: string[],
-  find: (keys: string[], organizationId?: string) => Promise<Row[]>,
-  organizationOf: (key: string) => Promise<string | null>,
-): Promise<Row[]> {
-  if (!isDistributed(db)) return find(keys)
-  const found = await Promise.all(
-    keys.map(async (key) => ({ organizationId: (await organizationOf(key)) ?? '', keys: [key] })),
-  )
-  const owned = found.filter(({ organizationId }) => organizationId)
-  return findByOrganization(db, owned, find)
 }
 
 /** Reads a part of a list that several organizations have rows in: as one statement finds it, or on a distributed
@@ -150,19 +135,6 @@ export async function findEverywhere<Row>(db: Database, column: PgColumn, write:
     await living.askAgain()
     return find()
   }
-}
-
-/** Writes rows of several organizations together, or on a distributed database those of each by themselves: then the
- *  statement of `write` names their organization. */
-export async function writeByOrganization<Row extends { organizationId: string }>(
-  db: Database,
-  rows: Row[],
-  write: (rows: Row[], organizationId?: string) => Promise<unknown>,
-): Promise<void> {
-  if (rows.length === 0) return
-  if (!isDistributed(db)) return void (await write(rows))
-  const groups = groupBy(rows, ({ organizationId }) => organizationId)
-  await fewAtOnce().map(groups, ([organizationId, own]) => write(own, organizationId))
 }
 
 /** Reports whether a row of sales is found by its key alone, in one statement with rows of every server. */

@@ -1,8 +1,9 @@
-import { getTableColumns, type Query, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
+import { and, getTableColumns, type Query, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import {
   type PgColumn,
   PgDialect,
   type PgSelectBuilder,
+  type PgTable,
   QueryBuilder,
   type SelectedFields,
 } from 'drizzle-orm/pg-core'
@@ -159,6 +160,11 @@ export const hasKey = (
   return sql`(${isOfOneServer(connection) ? unindexed(column) : column} = ${organizationId}
     and ${key} = any(${sql.param(keys)}::text[]))`
 }
+
+/** Query for rows of a table by their identifiers, of the organization that a statement is about. */
+export const ownById =
+  (table: PgTable & Record<'organizationId' | 'id', PgColumn>) => (select: Select, keys: string) =>
+    select.from(table as PgTable).where(and(inOrganization(table.organizationId), anyOf(table.id, keys)))
 
 /** Condition that two rows, of which one names the other, are of one organization: joined by it on a distributed database,
  *  and by that name alone on one server. */

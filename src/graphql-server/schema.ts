@@ -26,45 +26,42 @@ import {
   isObjectType,
   printSchema,
 } from 'graphql'
-import { builder, NodeRef } from '../graphql/builder.ts'
+import { builder, NodeRef, queryField } from '../graphql/builder.ts'
 import { refusal } from '../shared/errors.ts'
 import { replayOutcomes } from './compiler/plugin.ts'
 import { costOf, findNodes, hideFields, lookupsIn, requireAtRoots } from './enforce-needs.ts'
 
 const maxNodes = 100
 
-builder.queryField('node', (t) =>
-  t.field({
-    type: NodeRef,
-    nullable: true,
-    extensions: { needs: { caller: 'any', scope: 'none' } },
-    complexity: () => ({ field: costOf(lookups), multiplier: 1 }),
-    description:
-      'Finds an object of any type that implements `Node`. Null if there is none or the caller may not see it.',
-    args: { id: t.arg.id({ required: true, description: 'Identifier.' }) },
-    resolve: async (_root, { id }, ctx) => (await findNodes([id], lookups, ctx))[0] ?? null,
-  }),
-)
+queryField('node', {
+  type: NodeRef,
+  needs: { caller: 'any', scope: 'none' },
+  complexity: () => ({ field: costOf(lookups), multiplier: 1 }),
+  description:
+    'Finds an object of any type that implements `Node`. Null if there is none or the caller may not see it.',
+  args: builder.args((t) => ({ id: t.id({ required: true, description: 'Identifier.' }) })),
+  resolve: async (_root, { id }, ctx) => (await findNodes([id], lookups, ctx))[0] ?? null,
+})
 
-builder.queryField('nodes', (t) =>
-  t.field({
-    type: [NodeRef],
-    nullable: { list: false, items: true },
-    extensions: { needs: { caller: 'any', scope: 'none' } },
-    // The number of identifiers counts as those of a page do.
-    complexity: ({ ids }) => ({
-      field: costOf(lookups),
-      multiplier: Math.min(maxNodes, Math.max(1, ids.length)),
-    }),
-    description: `Finds objects by their identifiers, at most ${maxNodes}, in the same order, as \`node\` does. Null in the place of each that does not exist or that the caller may not see.`,
-    args: { ids: t.arg.idList({ required: true, description: `Identifiers, at most ${maxNodes}.` }) },
-    resolve: (_root, { ids }, ctx) => {
-      if (ids.length > maxNodes)
-        throw refusal('INVALID', `ids must be at most ${maxNodes} identifiers.`, ['ids'])
-      return findNodes(ids, lookups, ctx)
-    },
+queryField('nodes', {
+  type: [NodeRef],
+  nullable: { list: false, items: true },
+  needs: { caller: 'any', scope: 'none' },
+  // The number of identifiers counts as those of a page do.
+  complexity: ({ ids }) => ({
+    field: costOf(lookups),
+    multiplier: Math.min(maxNodes, Math.max(1, ids.length)),
   }),
-)
+  description: `Finds objects by their identifiers, at most ${maxNodes}, in the same order, as \`node\` does. Null in the place of each that does not exist or that the caller may not see.`,
+  args: builder.args((t) => ({
+    ids: t.idList({ required: true, description: `Identifiers, at most ${maxNodes}.` }),
+  })),
+  resolve: (_root, { ids }, ctx) => {
+    if (ids.length > maxNodes)
+      throw refusal('INVALID', `ids must be at most ${maxNodes} identifiers.`, ['ids'])
+    return findNodes(ids, lookups, ctx)
+  },
+})
 
 // The roots and then objects first, as a reader looks for them; each kind in the order of the imports above, room by room.
 const laterKinds = [GraphQLInputObjectType, GraphQLEnumType, GraphQLScalarType]

@@ -1,12 +1,21 @@
-import SchemaBuilder, { type ObjectRef } from '@pothos/core'
+import SchemaBuilder, {
+  type FieldNullability,
+  type FieldOptionsFromKind,
+  type InputFieldMap,
+  type ObjectRef,
+  type TypeParam,
+} from '@pothos/core'
 import ComplexityPlugin from '@pothos/plugin-complexity'
 import { GraphQLError, Kind } from 'graphql'
 import type { Context } from '../request/context.ts'
 import { timestamp } from '../shared/input-types.ts'
 import type { Mode } from '../shared/mode.ts'
 import { type Money, toMoney } from '../shared/money.ts'
+import type { FieldNeeds } from './needs.ts'
 
-export const builder = new SchemaBuilder<{
+/** Builder of the schema with its root fields, each of which says what it needs: see `queryField`, `subscriptionField` and
+ *  `mutation`. */
+export const rootBuilder = new SchemaBuilder<{
   Context: Context
   DefaultFieldNullability: false
   Scalars: {
@@ -28,6 +37,10 @@ export const builder = new SchemaBuilder<{
     disabled: true,
   },
 })
+
+/** Builder of all else. */
+export const builder: Omit<typeof rootBuilder, 'queryField' | 'mutationField' | 'subscriptionField'> =
+  rootBuilder
 
 /** Types of the schema, for what is generic over them. */
 export type Types = typeof builder.$inferSchemaTypes
@@ -81,6 +94,54 @@ export function enumOf<Value extends string>(
     values: Object.fromEntries(values) as Record<string, { value: Value; description: string }>,
   })
 }
+
+type NoArgs = Record<never, never>
+type Needing = { needs: FieldNeeds }
+
+/** Defines a query, which is nullable: one that fails leaves the others. The server enforces its needs. */
+export const queryField = <
+  Type extends TypeParam<Types>,
+  Resolved,
+  Returned,
+  Nullable extends FieldNullability<Type> = true,
+  Args extends InputFieldMap = NoArgs,
+>(
+  name: string,
+  {
+    needs,
+    ...options
+  }: FieldOptionsFromKind<Types, Types['Root'], Type, Nullable, Args, 'Query', Resolved, Returned> & Needing,
+): void =>
+  rootBuilder.queryField(name, (t) => t.field({ nullable: true, extensions: { needs }, ...options } as never))
+
+/** Defines a subscription. The server enforces its needs. */
+export const subscriptionField = <
+  Type extends TypeParam<Types>,
+  Resolved,
+  Returned,
+  Args extends InputFieldMap = NoArgs,
+>(
+  name: string,
+  {
+    needs,
+    ...options
+  }: FieldOptionsFromKind<Types, Types['Root'], Type, false, Args, 'Subscription', Resolved, Returned> &
+    Needing,
+): void => rootBuilder.subscriptionField(name, (t) => t.field({ extensions: { needs }, ...options } as never))
+
+/** Defines a field of a type that is defined elsewhere. */
+export const fieldOf = <
+  Parent,
+  Type extends TypeParam<Types>,
+  Resolved,
+  Returned,
+  Nullable extends FieldNullability<Type> = false,
+  Args extends InputFieldMap = NoArgs,
+>(
+  ref: ObjectRef<Types, unknown, Parent>,
+  name: string,
+  options: FieldOptionsFromKind<Types, Parent, Type, Nullable, Args, 'Object', Resolved, Returned>,
+): void => builder.objectField(ref, name, (t) => t.field(options) as never)
 
 /** Types that `node(id:)` can return. */
 export const NodeRef = builder.interfaceRef<{ id: string }>('Node').implement({

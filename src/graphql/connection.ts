@@ -1,4 +1,4 @@
-import type { ArgBuilder, ObjectRef } from '@pothos/core'
+import type { ObjectRef } from '@pothos/core'
 import { z } from 'zod'
 import { pageSize } from '../shared/input-types.ts'
 import { parse } from '../shared/parse.ts'
@@ -49,10 +49,11 @@ export const toPage = <Node>(found: Node[], first: number, after: string | null 
 })
 
 /** Arguments of a list that is read forward. `after` describes its cursor. */
-export const forwardArgs = (t: { arg: ArgBuilder<Types> }, after: string) => ({
-  first: t.arg.int({ required: true, defaultValue: 50, description: 'Page size, 1 to 100.' }),
-  after: t.arg.string({ description: after }),
-})
+export const forwardArgs = (after: string) =>
+  builder.args((t) => ({
+    first: t.int({ required: true, defaultValue: 50, description: 'Page size, 1 to 100.' }),
+    after: t.string({ description: after }),
+  }))
 
 /** Cost of a field that reads a page. The size is clamped, so that one out of range is refused as invalid, and not as
  *  too complex. */

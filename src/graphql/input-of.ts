@@ -1,4 +1,4 @@
-import type { ArgBuilder, ArgumentRef, InputType, InputTypeParam } from '@pothos/core'
+import type { ArgumentRef, InputType, InputTypeParam } from '@pothos/core'
 import { z } from 'zod'
 import * as scalars from '../shared/input-types.ts'
 import { metadata } from '../shared/metadata.ts'
@@ -65,9 +65,9 @@ inputTypes.add(scalars.birthday, { type: 'Date' })
 
 /** Makes arguments of the fields of a schema. */
 export const argsOf = <Shape extends z.ZodRawShape>(
-  arg: ArgBuilder<Types>,
   schema: z.ZodObject<Shape>,
-): { [Name in keyof Shape]: ArgumentRef<Types, z.input<Shape[Name]>> } => mapFields(shapeOf(schema), arg)
+): { [Name in keyof Shape]: ArgumentRef<Types, z.input<Shape[Name]>> } =>
+  builder.args((t) => mapFields(shapeOf(schema), (field) => t.field(field)))
 
 /** Fields of the schema of an object, inside what zod makes of it. */
 export const shapeOf = (schema: z.ZodType): FieldSchemas =>

@@ -3,7 +3,7 @@ import type { GraphQLResolveInfo } from 'graphql'
 import type { z } from 'zod'
 import type { Context } from '../request/context.ts'
 import { parse } from '../shared/parse.ts'
-import { builder, type Types } from './builder.ts'
+import { builder, rootBuilder, type Types } from './builder.ts'
 import { inputOf, shapeOf } from './input-of.ts'
 import type { FieldNeeds } from './needs.ts'
 import { catchRefusal, type Refused, RefusedRef } from './problems.ts'
@@ -70,7 +70,7 @@ export function mutation<Input extends z.ZodType<unknown, object>, Payload exten
     }),
   })
   const result = resultOf(typeName, payload)
-  builder.mutationField(name, (t) =>
+  rootBuilder.mutationField(name, (t) =>
     t.field({
       type: result,
       nullable: true,

@@ -1,4 +1,4 @@
-import type { FieldNullability, InputFieldMap, SchemaTypes, TypeParam } from '@pothos/core'
+import type { SchemaTypes } from '@pothos/core'
 import type { IntegrationScope } from '../auth/api-key.ts'
 import type { Loader } from '../data/loader.ts'
 import type { Context, Needs } from '../request/context.ts'
@@ -45,34 +45,6 @@ declare global {
   namespace PothosSchemaTypes {
     interface ObjectTypeOptions<Types extends SchemaTypes = SchemaTypes, Shape = unknown> {
       extensions?: { node?: NodeLookup; needs?: TypeNeeds }
-    }
-    interface QueryFieldOptions<
-      Types extends SchemaTypes,
-      Type extends TypeParam<Types>,
-      Nullable extends FieldNullability<Type>,
-      Args extends InputFieldMap,
-      ResolveReturnShape,
-    > {
-      extensions: { needs: FieldNeeds }
-    }
-    interface MutationFieldOptions<
-      Types extends SchemaTypes,
-      Type extends TypeParam<Types>,
-      Nullable extends FieldNullability<Type>,
-      Args extends InputFieldMap,
-      ResolveReturnShape,
-    > {
-      extensions: { needs: FieldNeeds }
-    }
-    interface SubscriptionFieldOptions<
-      Types extends SchemaTypes,
-      Type extends TypeParam<Types>,
-      Nullable extends FieldNullability<Type>,
-      Args extends InputFieldMap,
-      ResolveShape,
-      ResolveReturnShape,
-    > {
-      extensions: { needs: FieldNeeds }
     }
   }
 }

@@ -4,13 +4,13 @@ import type {
   FastifyReply,
   FastifyRequest,
   FastifySchema,
+  FastifyTypeProvider,
   RawReplyDefaultExpression,
   RawRequestDefaultExpression,
   RawServerDefault,
   RouteGenericInterface,
   RouteOptions,
 } from 'fastify'
-import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { z } from 'zod'
 import { sendRepresentation } from '../http/representation.ts'
 import { logCaller } from '../http/request-log.ts'
@@ -56,6 +56,12 @@ const securityOf: Record<Needs['caller'], Security> = {
   integration: ofIntegration,
 }
 
+// Types that a schema of zod gives to a handler.
+interface ZodTypes extends FastifyTypeProvider {
+  validator: this['schema'] extends z.ZodType ? z.output<this['schema']> : unknown
+  serializer: this['schema'] extends z.ZodType ? z.output<this['schema']> : unknown
+}
+
 type TypedRoute<Schema extends FastifySchema> = RouteOptions<
   RawServerDefault,
   RawRequestDefaultExpression,
@@ -63,7 +69,7 @@ type TypedRoute<Schema extends FastifySchema> = RouteOptions<
   RouteGenericInterface,
   ContextConfigDefault,
   Schema,
-  ZodTypeProvider
+  ZodTypes
 > & { needs: RouteNeeds }
 
 /** An authenticated route. */

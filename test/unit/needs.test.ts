@@ -1,7 +1,7 @@
 import { isInterfaceType } from 'graphql'
 import { expect, expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
-import { builder } from '../../src/graphql/builder.ts'
+import { builder, queryField, subscriptionField } from '../../src/graphql/builder.ts'
 import { mutation, oneObject } from '../../src/graphql/mutation-result.ts'
 import type { NodeLookup } from '../../src/graphql/needs.ts'
 import { prepareDocuments } from '../../src/graphql-server/prepared-document.ts'
@@ -15,18 +15,25 @@ const neverCalled = () => {
   const input = z.strictObject({})
   const rest = { payload: '', fields: oneObject('thing', ref, '') }
 
-  // @ts-expect-error: a query says what it needs.
-  builder.queryField('thing', (t) => t.string({ resolve: () => '' }))
-  builder.queryField('thing', (t) =>
-    t.string({ extensions: { needs: { caller: 'any', scope: 'none' } }, resolve: () => '' }),
-  )
+  // @ts-expect-error: a query says what it needs,
+  queryField('thing', { type: 'String', description: '', resolve: () => '' })
+  queryField('thing', {
+    type: 'String',
+    description: '',
+    needs: { caller: 'any', scope: 'none' },
+    resolve: () => '',
+  })
   // @ts-expect-error: and so does a mutation by the helper,
   mutation('thing', { description: '', input, run, ...rest })
   mutation('thing', { description: '', input, needs: { caller: 'any', scope: 'none' }, run, ...rest })
-  // @ts-expect-error: a mutation by the builder alone,
+  // @ts-expect-error: no root field is defined by the builder alone,
+  builder.queryField('thing', (t) => t.string({ resolve: () => '' }))
+  // @ts-expect-error: none
   builder.mutationField('thing', (t) => t.string({ resolve: () => '' }))
-  // @ts-expect-error: a subscription,
+  // @ts-expect-error: of them,
   builder.subscriptionField('thing', (t) => t.string({ subscribe: async function* () {}, resolve: () => '' }))
+  // @ts-expect-error: a subscription,
+  subscriptionField('thing', { type: 'String', subscribe: async function* () {}, resolve: () => '' })
   // @ts-expect-error: and a route.
   route({ method: 'GET', url: '/things', schema: {}, handler: async () => '' })
   route({

@@ -1,5 +1,13 @@
 import { z } from 'zod'
-import { builder, enumOf, ModeRef, NodeRef, time } from '../../graphql/builder.ts'
+import {
+  builder,
+  enumOf,
+  ModeRef,
+  NodeRef,
+  queryField,
+  subscriptionField,
+  time,
+} from '../../graphql/builder.ts'
 import { connectionOf, costOfPage } from '../../graphql/connection.ts'
 import { argsOf, inputOf, inputTypes } from '../../graphql/input-of.ts'
 import { preload, viaId } from '../../graphql/lookahead.ts'
@@ -68,37 +76,30 @@ const list = connectionOf('Change', ChangeRef, {
     'Page of changes, oldest first. With `types` it looks through 100 changes, and may hold fewer than asked for, even none, although `hasNextPage` is true.',
 })
 
-builder.queryField('changes', (t) =>
-  t.field({
-    type: list.connection,
-    nullable: true,
-    description:
-      "Lists the changes that concern the caller, oldest first: those of a channel's payments and tickets and of the rates that it may sell, or all of an integration's organization. Keep `endCursor`, also of an empty page, and start after it next time: no change is missed or repeated. An unknown cursor is refused with `CURSOR_UNKNOWN`: then start from `OLDEST`, and skip changes whose `id` you know.",
-    extensions: { needs: { caller: 'confidential', scope: 'tickets:read' } },
-    complexity: costOfPage(1_000),
-    args: argsOf(t.arg, pageInput),
-    resolve: async (_root, args, ctx, info) => {
-      const page = await readFeedPage(parse(pageInput, args), ctx)
-      await preload([page], info, ctx)
-      return page
-    },
-  }),
-)
+queryField('changes', {
+  type: list.connection,
+  description:
+    "Lists the changes that concern the caller, oldest first: those of a channel's payments and tickets and of the rates that it may sell, or all of an integration's organization. Keep `endCursor`, also of an empty page, and start after it next time: no change is missed or repeated. An unknown cursor is refused with `CURSOR_UNKNOWN`: then start from `OLDEST`, and skip changes whose `id` you know.",
+  needs: { caller: 'confidential', scope: 'tickets:read' },
+  complexity: costOfPage(1_000),
+  args: argsOf(pageInput),
+  resolve: async (_root, args, ctx, info) => {
+    const page = await readFeedPage(parse(pageInput, args), ctx)
+    await preload([page], info, ctx)
+    return page
+  },
+})
 
-builder.subscriptionField('changes', (t) =>
-  t.field({
-    type: list.edge,
-    description:
-      'Streams the changes that concern the caller, as the query `changes` lists them, and then each new one. The cursor is also the `id` of the message, which a client may send as `Last-Event-ID` to go on. An unknown cursor is refused with `CURSOR_UNKNOWN`.',
-    extensions: {
-      needs: { caller: 'confidential', scope: 'tickets:read', stream: { eventIdOf: toCursor } },
-    },
-    complexity: { field: 1_000, multiplier: 1 },
-    args: argsOf(t.arg, streamInput),
-    subscribe(_root, args, ctx) {
-      const { from, types } = parse(streamInput, args)
-      return watchChanges(ctx.lastEventId ? { after: ctx.lastEventId } : from, types, ctx)
-    },
-    resolve: (change) => change,
-  }),
-)
+subscriptionField('changes', {
+  type: list.edge,
+  description:
+    'Streams the changes that concern the caller, as the query `changes` lists them, and then each new one. The cursor is also the `id` of the message, which a client may send as `Last-Event-ID` to go on. An unknown cursor is refused with `CURSOR_UNKNOWN`.',
+  needs: { caller: 'confidential', scope: 'tickets:read', stream: { eventIdOf: toCursor } },
+  complexity: { field: 1_000, multiplier: 1 },
+  args: argsOf(streamInput),
+  subscribe(_root, args, ctx) {
+    const { from, types } = parse(streamInput, args)
+    return watchChanges(ctx.lastEventId ? { after: ctx.lastEventId } : from, types, ctx)
+  },
+  resolve: (change) => change,
+})

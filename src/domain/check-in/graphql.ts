@@ -1,5 +1,15 @@
-import type { ObjectFieldBuilder } from '@pothos/core'
-import { builder, enumOf, NodeRef, nullable, nullableTime, time } from '../../graphql/builder.ts'
+import type { ObjectRef } from '@pothos/core'
+import {
+  builder,
+  enumOf,
+  fieldOf,
+  NodeRef,
+  nullable,
+  nullableTime,
+  subscriptionField,
+  type Types,
+  time,
+} from '../../graphql/builder.ts'
 import { connectionOf, costOfPage, forwardArgs, readForward } from '../../graphql/connection.ts'
 import { inputOf, inputTypes } from '../../graphql/input-of.ts'
 import { viaLoader } from '../../graphql/lookahead.ts'
@@ -148,33 +158,33 @@ const list = connectionOf<NewCheckIn, CheckIn>('CheckIn', CheckInRef, {
   toCursor,
 })
 
-builder.subscriptionField('checkIns', (t) =>
-  t.field({
-    type: list.edge,
-    description:
-      'Streams the scans of an event, as `Event.checkIns` lists them. After a cursor it begins with those since then, of which some may come again: their `id` tells. The cursor is also the `id` of the message, which a client may send as `Last-Event-ID` to go on.',
-    extensions: { needs: { caller: 'integration', scope: 'door', stream: { eventIdOf: toCursor } } },
-    args: {
-      eventId: t.arg.id({ required: true, description: "Event of the integration's organization." }),
-      after: t.arg.string({
-        description:
-          'Streams scans after this cursor, such as the `startCursor` of the first page of `Event.checkIns`; those made from now on if omitted.',
-      }),
-    },
-    subscribe: (_root, { eventId, after }, ctx) => watchCheckIns(eventId, after, ctx),
-    resolve: (checkIn) => checkIn,
-  }),
-)
+subscriptionField('checkIns', {
+  type: list.edge,
+  description:
+    'Streams the scans of an event, as `Event.checkIns` lists them. After a cursor it begins with those since then, of which some may come again: their `id` tells. The cursor is also the `id` of the message, which a client may send as `Last-Event-ID` to go on.',
+  needs: { caller: 'integration', scope: 'door', stream: { eventIdOf: toCursor } },
+  args: builder.args((t) => ({
+    eventId: t.id({ required: true, description: "Event of the integration's organization." }),
+    after: t.string({
+      description:
+        'Streams scans after this cursor, such as the `startCursor` of the first page of `Event.checkIns`; those made from now on if omitted.',
+    }),
+  })),
+  subscribe: (_root, { eventId, after }, ctx) => watchCheckIns(eventId, after, ctx),
+  resolve: (checkIn) => checkIn,
+})
 
-type ListBuilder = ObjectFieldBuilder<typeof builder.$inferSchemaTypes, { id: string }>
-
-/** Defines a list of check-ins of an event or a ticket. */
-const checkInsOf = (t: ListBuilder, load: typeof checkInsByEventId, what: string) =>
-  t.field({
+/** Defines the list of check-ins of an event or a ticket. */
+const defineCheckIns = <Parent extends { id: string }>(
+  ref: ObjectRef<Types, Parent>,
+  load: typeof checkInsByEventId,
+  what: string,
+) =>
+  fieldOf(ref, 'checkIns', {
     type: list.connection,
     ...nullable(`${what} Null unless the caller is an integration with \`DOOR\`.`),
     complexity: costOfPage(20),
-    args: forwardArgs(t, 'Returns check-ins before that of this cursor; from the newest if omitted.'),
+    args: forwardArgs('Returns check-ins before that of this cursor; from the newest if omitted.'),
     resolve: async ({ id }, args, ctx) => {
       if (!isIntegrationWith(ctx, 'door')) return null
       const page = await readForward(args, readCursor, (before, limit) =>
@@ -186,17 +196,12 @@ const checkInsOf = (t: ListBuilder, load: typeof checkInsByEventId, what: string
     },
   })
 
-builder.objectField(EventRef, 'checkIns', (t) =>
-  checkInsOf(
-    t,
-    checkInsByEventId,
-    "Scans at the event's doors in the mode of the key, newest first, also of those who were turned away.",
-  ),
+defineCheckIns(
+  EventRef,
+  checkInsByEventId,
+  "Scans at the event's doors in the mode of the key, newest first, also of those who were turned away.",
 )
-
-builder.objectField(TicketRef, 'checkIns', (t) =>
-  checkInsOf(t, checkInsByTicketId, 'Scans of the ticket at any door, newest first.'),
-)
+defineCheckIns(TicketRef, checkInsByTicketId, 'Scans of the ticket at any door, newest first.')
 
 const AttendanceRef = builder
   .objectRef<{ sold: number; inside: number; entered: number }>('Attendance')
@@ -214,27 +219,23 @@ const AttendanceRef = builder
     }),
   })
 
-builder.objectField(EventRef, 'attendance', (t) =>
-  t.field({
-    type: AttendanceRef,
-    ...nullable(
-      'Numbers of people with a ticket, inside, and who have entered. Null unless the caller is an integration with `DOOR` or `SALES`.',
-    ),
-    // Adds up the tickets of the event.
-    complexity: { field: 200, multiplier: 1 },
-    resolve: async ({ id }, _args, ctx) => {
-      if (!isIntegrationWith(ctx, 'door', 'sales')) return null
-      return (await ctx.loaders.load(attendanceByEventId, id)) ?? { sold: 0, inside: 0, entered: 0 }
-    },
-  }),
-)
+fieldOf(EventRef, 'attendance', {
+  type: AttendanceRef,
+  ...nullable(
+    'Numbers of people with a ticket, inside, and who have entered. Null unless the caller is an integration with `DOOR` or `SALES`.',
+  ),
+  // Adds up the tickets of the event.
+  complexity: { field: 200, multiplier: 1 },
+  resolve: async ({ id }, _args, ctx) => {
+    if (!isIntegrationWith(ctx, 'door', 'sales')) return null
+    return (await ctx.loaders.load(attendanceByEventId, id)) ?? { sold: 0, inside: 0, entered: 0 }
+  },
+})
 
-builder.objectField(EventRef, 'doorsOpenAt', (t) =>
-  t.field({
-    ...time('Time at which the doors open. Scans before it are `TOO_EARLY`.'),
-    resolve: ({ startDate }, _args, { services }) => doorsOpenAt(startDate, services.admissionHours),
-  }),
-)
+fieldOf(EventRef, 'doorsOpenAt', {
+  ...time('Time at which the doors open. Scans before it are `TOO_EARLY`.'),
+  resolve: ({ startDate }, _args, { services }) => doorsOpenAt(startDate, services.admissionHours),
+})
 
 const RedemptionOutcomeRef = enumOf(
   'RedemptionOutcome',

@@ -1,7 +1,7 @@
 import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
 import { arrayRows } from '../../data/array-params.ts'
-import { loadOne, type Readers } from '../../data/batch-loader.ts'
+import { loadById, loadOne, type Readers } from '../../data/batch-loader.ts'
 import { rowsOf } from '../../data/json-rows.ts'
 import { Loader } from '../../data/loader.ts'
 import { anyOf, inOrganization, inOrganizationIfNamed, isInMode, query } from '../../data/query.ts'
@@ -18,14 +18,13 @@ const columns = getTableColumns(checkIns)
 const ofIntegration = (column: PgColumn) =>
   and(inOrganizationIfNamed(column), anyOf(column, 'ownOrganizationIds'))
 
-export const checkInById = loadOne<CheckIn>('own', {
+export const checkInById = loadById<CheckIn>('own', {
   name: 'check_in_by_id',
   rows: rowsOf(columns),
   query: (select, keys) =>
     select
       .from(checkIns)
       .where(and(ofIntegration(checkIns.organizationId), anyOf(checkIns.id, keys), isInMode(checkIns.mode))),
-  key: ({ id }) => id,
   organizationOf,
 })
 
@@ -96,6 +95,9 @@ const attendance = {
   entered: sql<number>`sum(${tickets.peakAttendance})`,
 }
 
+const isPaid = and(isInMode(tickets.mode), sql`${tickets.activatedAt} is not null`)
+const isOfRate = and(ofIntegration(tickets.organizationId), eq(tickets.ticketRateId, ticketRates.id))
+
 /** Numbers of people of an event, null if no ticket was ever paid. */
 export const attendanceByEventId = loadOne('own', {
   name: 'attendance_by_event_id',
@@ -103,15 +105,7 @@ export const attendanceByEventId = loadOne('own', {
   query: (select, keys) =>
     select
       .from(ticketRates)
-      .innerJoin(
-        tickets,
-        and(
-          ofIntegration(tickets.organizationId),
-          isInMode(tickets.mode),
-          eq(tickets.ticketRateId, ticketRates.id),
-          sql`${tickets.activatedAt} is not null`,
-        ),
-      )
+      .innerJoin(tickets, and(isOfRate, isPaid))
       .where(anyOf(ticketRates.eventId, keys))
       .groupBy(ticketRates.eventId),
   key: ({ eventId }) => eventId,

@@ -96,21 +96,17 @@ const maxResends = 5
  *  which all of them may be sent once more. */
 export async function requireResends(tx: Connection, tickets: Addressed[]): Promise<void> {
   const ids = tickets.map(({ id }) => id)
+  const areTheirs = hasKey(tx, deliveries.ticketId, tickets[0]?.organizationId ?? '', ids)
+  // Each time there is one mail with the ticket.
+  const isAgain = sql`${deliveries.medium} = 'email' and ${deliveries.notice} is null
+    and (${deliveries.occasion} like 'resend:%' or ${deliveries.occasion} like 'transfer:%')`
   const exhausted = await tx
     .select({
       // There are never more than the maximum within a day, so the oldest one is the next to drop out.
       seconds: sql<number>`ceil(extract(epoch from min(${deliveries.createdAt}) + interval '24 hours' - now()))::float8`,
     })
     .from(deliveries)
-    .where(
-      and(
-        hasKey(tx, deliveries.ticketId, tickets[0]?.organizationId ?? '', ids),
-        // Each time there is one mail with the ticket.
-        sql`${deliveries.medium} = 'email' and ${deliveries.notice} is null
-          and (${deliveries.occasion} like 'resend:%' or ${deliveries.occasion} like 'transfer:%')`,
-        isToday,
-      ),
-    )
+    .where(and(areTheirs, isAgain, isToday))
     .groupBy(deliveries.ticketId)
     .having(sql`count(*) >= ${maxResends}`)
   if (exhausted.length === 0) return

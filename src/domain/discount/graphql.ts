@@ -1,4 +1,12 @@
-import { builder, NodeRef, nullable, nullableAmount, nullableTime, part } from '../../graphql/builder.ts'
+import {
+  builder,
+  NodeRef,
+  nullable,
+  nullableAmount,
+  nullableTime,
+  part,
+  queryField,
+} from '../../graphql/builder.ts'
 import { connectionOf, costOfPage, forwardArgs, readForward } from '../../graphql/connection.ts'
 import { toRow } from '../../graphql/lookahead.ts'
 import { requireIntegration } from '../../request/context.ts'
@@ -59,23 +67,21 @@ const { connection: DiscountConnectionRef } = connectionOf('Discount', DiscountR
   toCursor,
 })
 
-builder.queryField('discounts', (t) =>
-  t.field({
-    type: DiscountConnectionRef,
-    ...nullable("Lists the discounts that the integration's organization offers."),
-    extensions: { needs: { caller: 'integration', scope: 'catalogue' } },
-    complexity: costOfPage(1_000),
-    args: forwardArgs(t, 'Returns discounts after this cursor; from the first if omitted.'),
-    resolve(_root, args, ctx) {
-      const [organizationId] = requireIntegration(ctx).organizationIds
-      return readForward(args, readCursor, (after, limit) =>
-        listDiscounts(ctx.db, {
-          organizationId,
-          mode: ctx.mode,
-          limit,
-          ...(after ?? { position: -1, id: '' }),
-        }),
-      )
-    },
-  }),
-)
+queryField('discounts', {
+  type: DiscountConnectionRef,
+  description: "Lists the discounts that the integration's organization offers.",
+  needs: { caller: 'integration', scope: 'catalogue' },
+  complexity: costOfPage(1_000),
+  args: forwardArgs('Returns discounts after this cursor; from the first if omitted.'),
+  resolve(_root, args, ctx) {
+    const [organizationId] = requireIntegration(ctx).organizationIds
+    return readForward(args, readCursor, (after, limit) =>
+      listDiscounts(ctx.db, {
+        organizationId,
+        mode: ctx.mode,
+        limit,
+        ...(after ?? { position: -1, id: '' }),
+      }),
+    )
+  },
+})

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { builder, enumOf, NodeRef, nullable, nullableTime, time } from '../../graphql/builder.ts'
+import { builder, enumOf, NodeRef, nullable, nullableTime, queryField, time } from '../../graphql/builder.ts'
 import { argsOf, inputOf } from '../../graphql/input-of.ts'
 import { viaId, viaLoader } from '../../graphql/lookahead.ts'
 import { loadNamed } from '../../request/context.ts'
@@ -110,15 +110,13 @@ const eventBy = z
 const eventArgs = z.object({ by: eventBy.describe('Its identifier or slugs.') })
 inputOf('EventBy', eventBy, { isOneOf: true })
 
-builder.queryField('event', (t) =>
-  t.field({
-    type: EventRef,
-    ...nullable('Finds an event. Null if it does not exist or the caller does not see it.'),
-    extensions: { needs: { caller: 'any', scope: 'catalogue', shared: true } },
-    args: argsOf(t.arg, eventArgs),
-    resolve(_root, args, ctx) {
-      const { id, slug } = parse(eventArgs, args).by
-      return slug ? findEventBySlug(slug, ctx) : loadNamed(ctx, eventById, id ?? '')
-    },
-  }),
-)
+queryField('event', {
+  type: EventRef,
+  description: 'Finds an event. Null if it does not exist or the caller does not see it.',
+  needs: { caller: 'any', scope: 'catalogue', shared: true },
+  args: argsOf(eventArgs),
+  resolve(_root, args, ctx) {
+    const { id, slug } = parse(eventArgs, args).by
+    return slug ? findEventBySlug(slug, ctx) : loadNamed(ctx, eventById, id ?? '')
+  },
+})

@@ -28,19 +28,18 @@ const load = versionedLoaders<VersionedEvent>(
 export const eventById = ({ catalogue }: Readers) =>
   load(catalogue, async (keys) => byId(await catalogue.find(findEvents, keys.filter(isIdentifier))))
 
+const isNamed = and(
+  eq(organizations.slug, sql.placeholder('organizationSlug')),
+  eq(events.slug, sql.placeholder('slug')),
+)
+
 const bySlug = query('event_by_slug', {
   rows: rowsOf({ id: events.id, revision: events.revision }),
   query: (select) =>
     select
       .from(events)
       .innerJoin(organizations, eq(organizations.id, events.organizationId))
-      .where(
-        and(
-          eq(organizations.slug, sql.placeholder('organizationSlug')),
-          eq(events.slug, sql.placeholder('slug')),
-          anyOf(events.organizationId, 'organizationIds'),
-        ),
-      )
+      .where(and(isNamed, anyOf(events.organizationId, 'organizationIds')))
       // The next one that has not ended; else the last one that has.
       .orderBy(
         sql`${events.endDate} <= now()`,

@@ -1,6 +1,6 @@
 import type { ObjectRef } from '@pothos/core'
 import { z } from 'zod'
-import { builder, enumOf, type Types } from '../../graphql/builder.ts'
+import { enumOf, queryField, type Types } from '../../graphql/builder.ts'
 import { connectionOf, costOfPage } from '../../graphql/connection.ts'
 import { argsOf, inputOf, inputTypes } from '../../graphql/input-of.ts'
 import { preload } from '../../graphql/lookahead.ts'
@@ -55,26 +55,23 @@ function defineList<Row extends object, Filter>(
     filter: filterType.nullish().describe(`Filter; all ${things} if omitted.`),
     orderBy,
   })
-  builder.queryField(things, (t) =>
-    t.field({
-      type: connection,
-      nullable: true,
-      description: texts.list,
-      extensions: { needs: { caller: 'confidential', scope: 'tickets:read' } },
-      complexity: costOfPage(1_000),
-      args: argsOf(t.arg, input),
-      resolve: async (_root, args, ctx, info) => {
-        const { first, last, filter, orderBy, ...asked } = parse(input, args)
-        if (first && last) throw refusal('INVALID', 'last goes without first.', ['last'])
-        const [after, before] = [asked.after || null, asked.before || null]
-        const request = { after, before, size: first ?? last ?? 50, isBackward: Boolean(last) }
-        const { rows: nodes, ...found } = await list(filter ?? ({} as Filter), orderBy, request, ctx)
-        const page = { ...found, nodes, after: after ?? before }
-        await preload([page], info, ctx)
-        return page
-      },
-    }),
-  )
+  queryField(things, {
+    type: connection,
+    description: texts.list,
+    needs: { caller: 'confidential', scope: 'tickets:read' },
+    complexity: costOfPage(1_000),
+    args: argsOf(input),
+    resolve: async (_root, args, ctx, info) => {
+      const { first, last, filter, orderBy, ...asked } = parse(input, args)
+      if (first && last) throw refusal('INVALID', 'last goes without first.', ['last'])
+      const [after, before] = [asked.after || null, asked.before || null]
+      const request = { after, before, size: first ?? last ?? 50, isBackward: Boolean(last) }
+      const { rows: nodes, ...found } = await list(filter ?? ({} as Filter), orderBy, request, ctx)
+      const page = { ...found, nodes, after: after ?? before }
+      await preload([page], info, ctx)
+      return page
+    },
+  })
 }
 
 inputTypes.add(tickets.listedStatus, { type: TicketStatusRef })

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { builder, NodeRef, nullable } from '../../graphql/builder.ts'
+import { builder, NodeRef, queryField } from '../../graphql/builder.ts'
 import { connectionOf, costOfPage, forwardArgs, readForward } from '../../graphql/connection.ts'
 import { argsOf, inputOf } from '../../graphql/input-of.ts'
 import { requireCaller } from '../../request/context.ts'
@@ -34,24 +34,21 @@ const { connection: OrganizationConnectionRef } = connectionOf('Organization', O
   toCursor: ({ id }) => encodeCursor(id),
 })
 
-builder.queryField('organizations', (t) =>
-  t.field({
-    type: OrganizationConnectionRef,
-    nullable: true,
-    extensions: { needs: { caller: 'any', scope: 'catalogue', shared: true } },
-    description:
-      "Lists the organizations that have given the channel access, or the integration's own, ordered by id.",
-    complexity: costOfPage(100),
-    args: forwardArgs(t, 'Returns organizations after this cursor; from the first if omitted.'),
-    resolve(_root, args, ctx) {
-      const { organizationIds } = requireCaller(ctx)
-      const readCursor = (cursor: string) => decodeCursor(cursor, (id) => (isIdentifier(id) ? id : null))
-      return readForward(args, readCursor, (after, limit) =>
-        listOrganizations(ctx.catalogue, { organizationIds, after: after ?? '', limit }),
-      )
-    },
-  }),
-)
+queryField('organizations', {
+  type: OrganizationConnectionRef,
+  needs: { caller: 'any', scope: 'catalogue', shared: true },
+  description:
+    "Lists the organizations that have given the channel access, or the integration's own, ordered by id.",
+  complexity: costOfPage(100),
+  args: forwardArgs('Returns organizations after this cursor; from the first if omitted.'),
+  resolve(_root, args, ctx) {
+    const { organizationIds } = requireCaller(ctx)
+    const readCursor = (cursor: string) => decodeCursor(cursor, (id) => (isIdentifier(id) ? id : null))
+    return readForward(args, readCursor, (after, limit) =>
+      listOrganizations(ctx.catalogue, { organizationIds, after: after ?? '', limit }),
+    )
+  },
+})
 
 const organizationBy = z
   .object({
@@ -62,17 +59,15 @@ const organizationBy = z
 const organizationArgs = z.object({ by: organizationBy.describe('Its identifier or slug.') })
 inputOf('OrganizationBy', organizationBy, { isOneOf: true })
 
-builder.queryField('organization', (t) =>
-  t.field({
-    type: OrganizationRef,
-    ...nullable('Finds an organization. Null if it does not exist or the caller does not see it.'),
-    extensions: { needs: { caller: 'any', scope: 'catalogue', shared: true } },
-    args: argsOf(t.arg, organizationArgs),
-    async resolve(_root, args, ctx) {
-      const { organizationIds } = requireCaller(ctx)
-      const { id, slug } = parse(organizationArgs, args).by
-      if (slug) return findOrganizationBySlug(ctx.catalogue, organizationIds, slug)
-      return organizationIds.includes(id ?? '') ? ctx.loaders.load(organizationById, id ?? '') : null
-    },
-  }),
-)
+queryField('organization', {
+  type: OrganizationRef,
+  description: 'Finds an organization. Null if it does not exist or the caller does not see it.',
+  needs: { caller: 'any', scope: 'catalogue', shared: true },
+  args: argsOf(organizationArgs),
+  async resolve(_root, args, ctx) {
+    const { organizationIds } = requireCaller(ctx)
+    const { id, slug } = parse(organizationArgs, args).by
+    if (slug) return findOrganizationBySlug(ctx.catalogue, organizationIds, slug)
+    return organizationIds.includes(id ?? '') ? ctx.loaders.load(organizationById, id ?? '') : null
+  },
+})

@@ -15,18 +15,15 @@ export const channelById = loadRow('channel_by_id', channels)
 /** Loads integrations that a visible row, or the caller's own key, leads to. */
 export const integrationById = loadRow('integration_by_id', integrations)
 
+const isAfter = sql`${organizations.id} > ${sql.placeholder('after')}::text`
+
 /** Lists the organizations among `organizationIds`, ordered by id: those after `after`, at most `limit`. */
 export const listOrganizations = query('organizations', {
   rows: rowsOf(getTableColumns(organizations)),
   query: (select) =>
     select
       .from(organizations)
-      .where(
-        and(
-          anyOf(organizations.id, 'organizationIds'),
-          sql`${organizations.id} > ${sql.placeholder('after')}::text`,
-        ),
-      )
+      .where(and(anyOf(organizations.id, 'organizationIds'), isAfter))
       .orderBy(asc(organizations.id))
       .limit(sql.placeholder('limit')),
 })

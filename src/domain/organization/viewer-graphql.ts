@@ -1,7 +1,7 @@
 import type { IntegrationScope } from '../../auth/api-key.ts'
 import type { Caller } from '../../auth/caller.ts'
 import type { channels, integrations } from '../../auth/table.ts'
-import { builder, enumOf, ModeRef, NodeRef, nullable } from '../../graphql/builder.ts'
+import { builder, enumOf, ModeRef, NodeRef, nullable, queryField } from '../../graphql/builder.ts'
 import { viaId, viaLoader } from '../../graphql/lookahead.ts'
 import { requireCaller } from '../../request/context.ts'
 import { OrganizationRef } from './graphql.ts'
@@ -79,11 +79,9 @@ const ViewerRef = builder.objectRef<Caller>('Viewer').implement({
   }),
 })
 
-builder.queryField('viewer', (t) =>
-  t.field({
-    type: ViewerRef,
-    ...nullable('Tells who is calling, in which mode and with which rights.'),
-    extensions: { needs: { caller: 'any', scope: 'none' } },
-    resolve: (_root, _args, ctx) => requireCaller(ctx),
-  }),
-)
+queryField('viewer', {
+  type: ViewerRef,
+  description: 'Tells who is calling, in which mode and with which rights.',
+  needs: { caller: 'any', scope: 'none' },
+  resolve: (_root, _args, ctx) => requireCaller(ctx),
+})

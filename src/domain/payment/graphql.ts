@@ -7,6 +7,8 @@ import {
   NodeRef,
   nullable,
   nullableTime,
+  queryField,
+  subscriptionField,
   time,
 } from '../../graphql/builder.ts'
 import { argsOf } from '../../graphql/input-of.ts'
@@ -96,44 +98,34 @@ export const PaymentRef = builder.objectRef<Payment>('Payment').implement({
   }),
 })
 
-builder.queryField('payment', (t) =>
-  t.field({
-    type: PaymentRef,
-    nullable: true,
-    extensions: { needs: { caller: 'any', scope: 'tickets:read' } },
-    description:
-      'Finds a payment by its identifier: a channel finds those of its checkouts, an integration those of its organization, a publishable key none. Null if there is none.',
-    args: { id: t.arg.id({ required: true, description: 'Payment identifier.' }) },
-    resolve: (_root, { id }, ctx) => ctx.loaders.load(paymentById, id),
-  }),
-)
+queryField('payment', {
+  type: PaymentRef,
+  needs: { caller: 'any', scope: 'tickets:read' },
+  description:
+    'Finds a payment by its identifier: a channel finds those of its checkouts, an integration those of its organization, a publishable key none. Null if there is none.',
+  args: builder.args((t) => ({ id: t.id({ required: true, description: 'Payment identifier.' }) })),
+  resolve: (_root, { id }, ctx) => ctx.loaders.load(paymentById, id),
+})
 
 const urlArgs = z.object({
   url: z.string().describe('Address of the page, `Payment.pageUrl` of the checkout.'),
 })
 
-builder.queryField('paymentByUrl', (t) =>
-  t.field({
-    type: PaymentRef,
-    nullable: true,
-    extensions: { needs: { caller: 'selling', scope: 'none' } },
-    description:
-      'Finds a payment of the channel by the address of its page, which only the buyer and the channel know. Null if there is none.',
-    args: argsOf(t.arg, urlArgs),
-    resolve: (_root, { url }, ctx) => findPaymentByUrl(url, ctx),
-  }),
-)
+queryField('paymentByUrl', {
+  type: PaymentRef,
+  needs: { caller: 'selling', scope: 'none' },
+  description:
+    'Finds a payment of the channel by the address of its page, which only the buyer and the channel know. Null if there is none.',
+  args: argsOf(urlArgs),
+  resolve: (_root, { url }, ctx) => findPaymentByUrl(url, ctx),
+})
 
-builder.subscriptionField('payment', (t) =>
-  t.field({
-    type: PaymentRef,
-    extensions: {
-      needs: { caller: 'selling', scope: 'none', stream: { latestBy: ({ id }: Payment) => id } },
-    },
-    description:
-      'Streams a payment of the channel by the address of its page: as it is at once, and again whenever its status changes or more of it is refunded. It goes on until the client ends it, because late money pays an expired payment. Refuses an address that `paymentByUrl` does not find with `NOT_FOUND`.',
-    args: argsOf(t.arg, urlArgs),
-    subscribe: (_root, { url }, ctx) => watchPayment(url, ctx),
-    resolve: (payment: Payment) => payment,
-  }),
-)
+subscriptionField('payment', {
+  type: PaymentRef,
+  needs: { caller: 'selling', scope: 'none', stream: { latestBy: ({ id }: Payment) => id } },
+  description:
+    'Streams a payment of the channel by the address of its page: as it is at once, and again whenever its status changes or more of it is refunded. It goes on until the client ends it, because late money pays an expired payment. Refuses an address that `paymentByUrl` does not find with `NOT_FOUND`.',
+  args: argsOf(urlArgs),
+  subscribe: (_root, { url }, ctx) => watchPayment(url, ctx),
+  resolve: (payment: Payment) => payment,
+})

@@ -1,8 +1,8 @@
-import { and, getTableColumns } from 'drizzle-orm'
+import { getTableColumns } from 'drizzle-orm'
 import { loadOne, soldBatch } from '../../data/batch-loader.ts'
 import { readByIds } from '../../data/by-organization.ts'
 import { fewRowsOf, rowsOf } from '../../data/json-rows.ts'
-import { anyOf, type Find, inOrganization, query } from '../../data/query.ts'
+import { ownById, query } from '../../data/query.ts'
 import type { Context } from '../../request/context.ts'
 import { refusal } from '../../shared/errors.ts'
 import { type Payment, type PaymentOfRate, payments, rateOfPayment } from './table.ts'
@@ -26,13 +26,10 @@ export async function requirePayment(id: string, { loaders }: Context, path = ['
   return payment
 }
 
-const ofOrganization: Find<unknown>['query'] = (select, keys) =>
-  select.from(payments).where(and(inOrganization(payments.organizationId), anyOf(payments.id, keys)))
-
 /** Finds a payment of an organization without permission checks. */
 export const findPayment = readByIds<Payment>('any_payment_by_id', {
   rows: rowsOf(getTableColumns(payments)),
-  query: ofOrganization,
+  query: ownById(payments),
 })
 
 /** Finds payments of an organization with the rates of their tickets, without what else they have. */
@@ -43,5 +40,5 @@ export const ratesOfPayments = query('rates_of_payments', {
     ticketRateId: rateOfPayment,
     mode: payments.mode,
   }),
-  query: ofOrganization,
+  query: ownById(payments),
 })

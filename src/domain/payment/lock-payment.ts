@@ -1,6 +1,6 @@
 import { and, asc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import { rowsOf } from '../../data/json-rows.ts'
-import { anyOf, hasKey, inOrganization, query } from '../../data/query.ts'
+import { hasKey, ownById, query } from '../../data/query.ts'
 import { nowMs } from '../../database/clock.ts'
 import type { Connection } from '../../database/database.ts'
 import { byId } from '../../shared/group-by.ts'
@@ -21,10 +21,8 @@ export type OnLocked = 'wait' | 'skip'
 const locking = (name: string, onLocked: OnLocked) =>
   query(name, {
     rows,
-    query: (select) =>
-      select
-        .from(payments)
-        .where(and(inOrganization(payments.organizationId), anyOf(payments.id, 'ids')))
+    query: (select, keys) =>
+      ownById(payments)(select, keys)
         .orderBy(asc(payments.id))
         .for('update', onLocked === 'skip' ? { skipLocked: true } : {}),
   })
@@ -39,7 +37,7 @@ export async function lockPayments(
   ids: string[],
   onLocked: OnLocked,
 ) {
-  return byId<LockedPayment>(await lock[onLocked](tx, { organizationId, ids }))
+  return byId<LockedPayment>(await lock[onLocked](tx, { organizationId, keys: ids }))
 }
 
 /** Primary key of a payment. */

@@ -5,8 +5,6 @@ import { route } from '../../rest/route.ts'
 import { paymentBody } from './body.ts'
 import { requirePayment } from './loaders.ts'
 
-const paymentAnswer = answerOf('PaymentResponse', 'The payment.', 'a payment', paymentBody.schema)
-
 /** Serves GET /payments/{paymentId}, `payment` of GraphQL for clients of REST (DECISIONS 119). */
 export const paymentRoute = route({
   method: 'GET',
@@ -20,7 +18,7 @@ export const paymentRoute = route({
     tags: ['Channels', 'Integrations'],
     params: z.object({ paymentId: z.string().describe('Payment identifier.') }),
     querystring: z.strictObject({}),
-    response: { 200: paymentAnswer },
+    response: { 200: answerOf('PaymentResponse', 'The payment.', 'a payment', paymentBody.schema) },
     example: {
       params: { paymentId: exampleIds.paymentId },
       answer: { success: true, data: paymentBody.example },

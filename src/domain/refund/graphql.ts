@@ -1,4 +1,13 @@
-import { amountOf, builder, enumOf, NodeRef, nullable, nullableTime, time } from '../../graphql/builder.ts'
+import {
+  amountOf,
+  builder,
+  enumOf,
+  fieldOf,
+  NodeRef,
+  nullable,
+  nullableTime,
+  time,
+} from '../../graphql/builder.ts'
 import { viaLoader } from '../../graphql/lookahead.ts'
 import { PaymentRef } from '../payment/graphql.ts'
 import { TicketRef } from '../ticket/graphql.ts'
@@ -47,23 +56,19 @@ export const RefundRef = builder.objectRef<RefundAttempt>('Refund').implement({
   }),
 })
 
-builder.objectField(TicketRef, 'refunds', (t) =>
-  t.field({
-    type: [RefundRef],
-    description: 'Refunds of this ticket, pending and failed ones included, oldest first.',
-    resolve: (ticket, _args, { loaders }) => loaders.get(refundsByTicketId).get(ticket.id),
-  }),
-)
+fieldOf(TicketRef, 'refunds', {
+  type: [RefundRef],
+  description: 'Refunds of this ticket, pending and failed ones included, oldest first.',
+  resolve: (ticket, _args, { loaders }) => loaders.get(refundsByTicketId).get(ticket.id),
+})
 
-builder.objectField(PaymentRef, 'refunds', (t) =>
-  t.field({
-    type: [RefundRef],
-    // A payment rarely has more than two refunds, but each can lead back to the payment.
-    complexity: { field: 1, multiplier: 2 },
-    ...nullable(
-      'Refunds of this payment and its tickets, pending and failed ones included, oldest first; null for a publishable key.',
-    ),
-    resolve: (payment, _args, { caller, loaders }) =>
-      caller?.kind === 'publishable' ? null : loaders.get(refundsByPaymentId).get(payment.id),
-  }),
-)
+fieldOf(PaymentRef, 'refunds', {
+  type: [RefundRef],
+  // A payment rarely has more than two refunds, but each can lead back to the payment.
+  complexity: { field: 1, multiplier: 2 },
+  ...nullable(
+    'Refunds of this payment and its tickets, pending and failed ones included, oldest first; null for a publishable key.',
+  ),
+  resolve: (payment, _args, { caller, loaders }) =>
+    caller?.kind === 'publishable' ? null : loaders.get(refundsByPaymentId).get(payment.id),
+})

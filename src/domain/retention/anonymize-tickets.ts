@@ -25,6 +25,7 @@ async function clearPayments({ tx, organizationId, paymentIds }: Locked, ticketI
     where ${tickets.organizationId} = ${organizationId} and ${tickets.paymentId} = ${payments.id}
       and ${inArray(tickets.id, ticketIds)}
       and (${contains(reference, tickets.fullName)} or ${contains(reference, tickets.email)}))`
+  const hasAny = sql`num_nonnulls(${redirectUrl}, ${errorUrl}, ${sessionUrl}, ${reference}) > 0`
   await tx
     .update(payments)
     .set({
@@ -34,12 +35,7 @@ async function clearPayments({ tx, organizationId, paymentIds }: Locked, ticketI
       sessionUrl: sql`case when ${payments.sessionOpen} then ${sessionUrl} end`,
       methodReference: sql`case when not ${namesAttendee} then ${reference} end`,
     })
-    .where(
-      and(
-        arePayments(tx, organizationId, paymentIds),
-        sql`num_nonnulls(${redirectUrl}, ${errorUrl}, ${sessionUrl}, ${reference}) > 0`,
-      ),
-    )
+    .where(and(arePayments(tx, organizationId, paymentIds), hasAny))
 }
 
 // Metadata and a referral are the checkout's, on all of its tickets: those of others may name the attendee.
@@ -70,6 +66,7 @@ export async function clearRecipients(
     and (${tickets.email} = ${recipient} or ${tickets.phone} = ${recipient}))`
   const isUnsent = sql`${status} in ('pending', 'dead')`
   const isOver = and(ne(status, 'pending'), or(isNull(ticketId), inArray(ticketId, ticketIds)))
+  const isToClear = and(hasRecipient, sql`not ${isBorne}`, or(inArray(recipient, recipients), isOver))
   const cleared = await tx
     .update(deliveries)
     .set({
@@ -77,14 +74,7 @@ export async function clearRecipients(
       status: sql`case when ${isUnsent} then 'skipped' else ${status} end`,
       lastError: sql`case when ${isUnsent} then 'ANONYMIZED' else ${lastError} end`,
     })
-    .where(
-      and(
-        hasKey(tx, deliveries.paymentId, organizationId, paymentIds),
-        hasRecipient,
-        sql`not ${isBorne}`,
-        or(inArray(recipient, recipients), isOver),
-      ),
-    )
+    .where(and(hasKey(tx, deliveries.paymentId, organizationId, paymentIds), isToClear))
     .returning({ id: deliveries.id })
   return cleared.map(({ id }) => id)
 }
@@ -124,15 +114,11 @@ export async function anonymizeTickets(tx: Connection, organizationId: string, t
   // Shorter names stand in almost any text.
   const names = former.flatMap(({ fullName }) => (fullName.length > 2 ? [fullName] : []))
   await clearOthers(locked, [...recipients, ...names])
+  const namesThem = or(inArray(deliveries.ticketId, ticketIds), inArray(deliveries.recipient, recipients))
   const mails = await tx
     .select({ id: deliveries.id })
     .from(deliveries)
-    .where(
-      and(
-        hasKey(tx, deliveries.paymentId, organizationId, paymentIds),
-        or(inArray(deliveries.ticketId, ticketIds), inArray(deliveries.recipient, recipients)),
-      ),
-    )
+    .where(and(hasKey(tx, deliveries.paymentId, organizationId, paymentIds), namesThem))
   const cleared = await clearRecipients(locked, recipients, ticketIds)
   return { tickets: changed, deliveryIds: [...new Set([...mails.map(({ id }) => id), ...cleared])] }
 }

@@ -24,20 +24,13 @@ const isOver = and(
 )
 
 async function lockUnpaid(tx: Connection, organizationId: string, days: number): Promise<string[]> {
+  const isOld = sql`${tickets.ended} = 'expired' and ${tickets.email} <> ${anonymized}
+    and ${tickets.createdAt} < now() - ${days} * interval '1 day'`
   const old = tx
     .select({ paymentId: tickets.paymentId })
     .from(tickets)
     .innerJoin(payments, isPaymentOfTicket)
-    .where(
-      and(
-        isOfOrganization(organizationId),
-        eq(payments.organizationId, organizationId),
-        sql`${tickets.ended} = 'expired'`,
-        sql`${tickets.createdAt} < now() - ${days} * interval '1 day'`,
-        sql`${tickets.email} <> ${anonymized}`,
-        isOver,
-      ),
-    )
+    .where(and(isOfOrganization(organizationId), eq(payments.organizationId, organizationId), isOld, isOver))
     .limit(batchSize)
   const found = [...new Set((await old).map(({ paymentId }) => paymentId))]
   if (found.length === 0) return []

@@ -1,6 +1,6 @@
 import type { GraphQLResolveInfo } from 'graphql'
 import { z } from 'zod'
-import { builder, enumOf } from '../../graphql/builder.ts'
+import { builder, enumOf, fieldOf, queryField } from '../../graphql/builder.ts'
 import { connectionOf, costOfPage, type Page, toPage } from '../../graphql/connection.ts'
 import { argsOf, inputOf, inputTypes } from '../../graphql/input-of.ts'
 import { preload } from '../../graphql/lookahead.ts'
@@ -108,26 +108,22 @@ async function listEvents(args: object, ctx: Context, info: GraphQLResolveInfo, 
   return list
 }
 
-builder.queryField('events', (t) =>
-  t.field({
-    ...list,
-    extensions: { needs },
-    description:
-      "Lists the events of the organizations that have given the channel access, or of the integration's own.",
-    args: argsOf(t.arg, input),
-    resolve: (_root, args, ctx, info) => listEvents(args, ctx, info),
-  }),
-)
+queryField('events', {
+  ...list,
+  needs,
+  description:
+    "Lists the events of the organizations that have given the channel access, or of the integration's own.",
+  args: argsOf(input),
+  resolve: (_root, args, ctx, info) => listEvents(args, ctx, info),
+})
 
-builder.objectField(OrganizationRef, 'events', (t) =>
-  t.field({
-    ...list,
-    description:
-      'Events of the organization, as the query `events` lists them; none once it has withdrawn the access of the calling channel. Null for an integration without `CATALOGUE`.',
-    args: argsOf(t.arg, input),
-    resolve(organization, args, ctx, info) {
-      requireNeeds(ctx, needs)
-      return listEvents(args, ctx, info, organization.id)
-    },
-  }),
-)
+fieldOf(OrganizationRef, 'events', {
+  ...list,
+  description:
+    'Events of the organization, as the query `events` lists them; none once it has withdrawn the access of the calling channel. Null for an integration without `CATALOGUE`.',
+  args: argsOf(input),
+  resolve(organization, args, ctx, info) {
+    requireNeeds(ctx, needs)
+    return listEvents(args, ctx, info, organization.id)
+  },
+})

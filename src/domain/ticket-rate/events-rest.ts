@@ -149,8 +149,6 @@ export const eventListRoute = route({
     }),
 })
 
-const eventAnswer = answerOf('EventResponse', 'The event.', 'an event', eventBody.schema)
-
 /** Serves GET /events/{eventId}, `event` of GraphQL for clients of REST (DECISIONS 119). */
 export const eventRoute = route({
   method: 'GET',
@@ -164,7 +162,7 @@ export const eventRoute = route({
     tags: ['Channels', 'Integrations'],
     params: z.object({ eventId: z.string().describe('Event identifier.') }),
     querystring: z.strictObject({ populate }),
-    response: { 200: eventAnswer },
+    response: { 200: answerOf('EventResponse', 'The event.', 'an event', eventBody.schema) },
     refuses: ['ORIGIN_NOT_ALLOWED'],
     isConditional: true,
     example: {

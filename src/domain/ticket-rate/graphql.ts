@@ -3,11 +3,14 @@ import { whenKnown } from '../../data/loader.ts'
 import {
   builder,
   enumOf,
+  fieldOf,
   MoneyRef,
   NodeRef,
   nullable,
   nullableTime,
   part,
+  queryField,
+  subscriptionField,
   time,
 } from '../../graphql/builder.ts'
 import { argsOf, inputOf } from '../../graphql/input-of.ts'
@@ -165,50 +168,41 @@ TicketRateRef.implement({
   }),
 })
 
-builder.objectField(EventRef, 'ticketRates', (t) =>
-  t.field({
-    type: [TicketRateRef],
-    description:
-      'Ticket rates of the event; none once the organization has withdrawn the access of the calling channel.',
-    ...viaLoader(ticketRatesByEventId, idOf, (rates, { organizationId }: Event, ctx) =>
-      reaches(ctx, organizationId) ? rates : [],
-    ),
-  }),
-)
+fieldOf(EventRef, 'ticketRates', {
+  type: [TicketRateRef],
+  description:
+    'Ticket rates of the event; none once the organization has withdrawn the access of the calling channel.',
+  ...viaLoader(ticketRatesByEventId, idOf, (rates, { organizationId }: Event, ctx) =>
+    reaches(ctx, organizationId) ? rates : [],
+  ),
+})
 
-builder.queryField('ticketRate', (t) =>
-  t.field({
-    type: TicketRateRef,
-    nullable: true,
-    extensions: { needs: { caller: 'any', scope: 'catalogue', shared: true } },
-    description:
-      'Finds a ticket rate by its identifier. Null if it does not exist or is not visible to the caller.',
-    args: { id: t.arg.id({ required: true, description: 'Ticket rate identifier.' }) },
-    resolve: (_root, { id }, ctx) => loadNamed(ctx, ticketRateById, id),
-  }),
-)
+queryField('ticketRate', {
+  type: TicketRateRef,
+  needs: { caller: 'any', scope: 'catalogue', shared: true },
+  description:
+    'Finds a ticket rate by its identifier. Null if it does not exist or is not visible to the caller.',
+  args: builder.args((t) => ({ id: t.id({ required: true, description: 'Ticket rate identifier.' }) })),
+  resolve: (_root, { id }, ctx) => loadNamed(ctx, ticketRateById, id),
+})
 
 const watchArgs = z.object({ of: watchedRates.describe('Which to stream.') })
 inputOf('RatesBy', watchedRates, { isOneOf: true })
 
-builder.subscriptionField('ticketRates', (t) =>
-  t.field({
-    type: TicketRateRef,
-    description:
-      'Streams ticket rates with what is left of them: each as it is at once, and again whenever its places or its status change. A later state replaces an earlier one that was not sent yet. Refuses rates that the caller does not see with `NOT_FOUND`.',
-    extensions: {
-      needs: { caller: 'any', scope: 'catalogue', stream: { latestBy: ({ id }: WatchedRate) => id } },
-    },
-    args: argsOf(t.arg, watchArgs),
-    subscribe: (_root, args, ctx) => watchRates(parse(watchArgs, args).of, ctx),
-    resolve(rate: WatchedRate, _args, ctx) {
-      // Each state has a context of its own, whose time is that of its read.
-      ctx.now = rate.readAt
-      ctx.loaders.get(pricesByTicketRateId).prime(rate.id, rate.prices)
-      return rate
-    },
-  }),
-)
+subscriptionField('ticketRates', {
+  type: TicketRateRef,
+  description:
+    'Streams ticket rates with what is left of them: each as it is at once, and again whenever its places or its status change. A later state replaces an earlier one that was not sent yet. Refuses rates that the caller does not see with `NOT_FOUND`.',
+  needs: { caller: 'any', scope: 'catalogue', stream: { latestBy: ({ id }: WatchedRate) => id } },
+  args: argsOf(watchArgs),
+  subscribe: (_root, args, ctx) => watchRates(parse(watchArgs, args).of, ctx),
+  resolve(rate: WatchedRate, _args, ctx) {
+    // Each state has a context of its own, whose time is that of its read.
+    ctx.now = rate.readAt
+    ctx.loaders.get(pricesByTicketRateId).prime(rate.id, rate.prices)
+    return rate
+  },
+})
 
 const totalOf = (price: Price) => toMoney(totalAmountOf(price), price.currency)
 
@@ -220,19 +214,17 @@ const PriceRangeRef = builder.objectRef<{ min: Price; max: Price }>('PriceRange'
   }),
 })
 
-builder.objectField(EventRef, 'priceRange', (t) =>
-  t.field({
-    type: PriceRangeRef,
-    ...nullable('Range of the current prices of the rates that are on sale; null if none is.'),
-    ...viaLoader(ticketRatesByEventId, idOf, async (rates, event: Event, ctx) => {
-      if (!reaches(ctx, event.organizationId)) return null
-      const prices = await ctx.loaders.get(pricesByTicketRateId).loadAll(rates.map(idOf))
-      const current = rates.flatMap((rate, index) => {
-        const price = currentPrice(prices[index] ?? [], ctx.now)
-        return price && isAvailable(rate, event, prices[index] ?? [], ctx.now) ? price : []
-      })
-      const [min, ...others] = current.sort((one, other) => totalAmountOf(one) - totalAmountOf(other))
-      return min ? { min, max: others.at(-1) ?? min } : null
-    }),
+fieldOf(EventRef, 'priceRange', {
+  type: PriceRangeRef,
+  ...nullable('Range of the current prices of the rates that are on sale; null if none is.'),
+  ...viaLoader(ticketRatesByEventId, idOf, async (rates, event: Event, ctx) => {
+    if (!reaches(ctx, event.organizationId)) return null
+    const prices = await ctx.loaders.get(pricesByTicketRateId).loadAll(rates.map(idOf))
+    const current = rates.flatMap((rate, index) => {
+      const price = currentPrice(prices[index] ?? [], ctx.now)
+      return price && isAvailable(rate, event, prices[index] ?? [], ctx.now) ? price : []
+    })
+    const [min, ...others] = current.sort((one, other) => totalAmountOf(one) - totalAmountOf(other))
+    return min ? { min, max: others.at(-1) ?? min } : null
   }),
-)
+})

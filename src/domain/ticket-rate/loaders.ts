@@ -1,5 +1,5 @@
 import { and, asc, getTableColumns, not, type SQL, sql } from 'drizzle-orm'
-import { type Batch, loadMany, loadOne, loadRow } from '../../data/batch-loader.ts'
+import { type Batch, loadById, loadMany, loadRow } from '../../data/batch-loader.ts'
 import { organizationsBy, remembered } from '../../data/by-organization.ts'
 import { fewRowsOf, type Rows, rowsOf } from '../../data/json-rows.ts'
 import { anyOf, type Find, inOrganizationIfNamed, type Select } from '../../data/query.ts'
@@ -29,19 +29,15 @@ export const countedRates = (select: Select) =>
   select.from(ticketRates).innerJoin(stock, isStockOf('rate', ticketRates.id))
 const countedPrices = (select: Select) => select.from(prices).innerJoin(stock, isStockOf('price', prices.id))
 
+const isOfNamed = inOrganizationIfNamed(stock.organizationId)
+
 /** Query for prices of the rates `keys`, in order, with their counters. Visible to anybody who may see the rate. */
 export const ratePrices: Batch<Price> = {
   name: 'prices_by_ticket_rate_id',
   rows: priceRows,
   query: (select, keys) =>
     countedPrices(select)
-      .where(
-        and(
-          inOrganizationIfNamed(stock.organizationId),
-          anyOf(prices.ticketRateId, keys),
-          not(prices.removed),
-        ),
-      )
+      .where(and(isOfNamed, anyOf(prices.ticketRateId, keys), not(prices.removed)))
       .orderBy(asc(prices.position), asc(prices.id)),
   key: rateIdOf,
 }
@@ -74,21 +70,17 @@ export const questionsByTicketRateId = loadMany('catalogue', rateQuestions)
 
 // These find removed rows too, because sold tickets may refer to them, and those of any organization: what a caller
 // names goes through `loadNamed`.
-export const ticketRateById = loadOne<TicketRate>('catalogue', {
+export const ticketRateById = loadById<TicketRate>('catalogue', {
   name: 'ticket_rate_by_id',
   rows: rowsOf(rateColumns),
-  query: (select, keys) =>
-    countedRates(select).where(and(inOrganizationIfNamed(stock.organizationId), anyOf(ticketRates.id, keys))),
-  key: ({ id }) => id,
+  query: (select, keys) => countedRates(select).where(and(isOfNamed, anyOf(ticketRates.id, keys))),
   organizationOf: (db, id) => organizationOfRate(db, id),
 })
 
-export const priceById = loadOne<Price>('catalogue', {
+export const priceById = loadById<Price>('catalogue', {
   name: 'price_by_id',
   rows: priceRows,
-  query: (select, keys) =>
-    countedPrices(select).where(and(inOrganizationIfNamed(stock.organizationId), anyOf(prices.id, keys))),
-  key: ({ id }) => id,
+  query: (select, keys) => countedPrices(select).where(and(isOfNamed, anyOf(prices.id, keys))),
   organizationOf: remembered(
     organizationsBy(
       'organization_of_price',

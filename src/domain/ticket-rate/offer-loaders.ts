@@ -3,7 +3,7 @@
 
 import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import type { NamedFind, Readers } from '../../data/batch-loader.ts'
-import { findByOrganization } from '../../data/by-organization.ts'
+import { byOrganization } from '../../data/by-organization.ts'
 import { type Rows, rowJoiner, rowsOf } from '../../data/json-rows.ts'
 import { Loader } from '../../data/loader.ts'
 import { anyOf, type Find, inOrganizationIfNamed, isInMode, queryTogether } from '../../data/query.ts'
@@ -127,9 +127,10 @@ export function ticketRatesByEventId({ catalogue }: Readers, loaders: Loaders): 
     const owned = offers.flatMap((offer) =>
       offer ? { organizationId: offer.organizationId, keys: offer.stockIds } : [],
     )
-    const rows = await findByOrganization(catalogue.db, owned, (keys, organizationId) =>
-      catalogue.find(stockById, keys, organizationId),
-    )
+    const rows = await byOrganization(catalogue.db, owned, (own, organizationId) => {
+      const keys = own.flatMap(({ keys }) => keys)
+      return catalogue.find(stockById, keys, organizationId)
+    })
     const stockOf = byId(rows)
     const [ofPrices, ofSupplements, ofQuestions] = [
       loaders.get(pricesByTicketRateId),

@@ -1,4 +1,14 @@
-import { builder, ModeRef, NodeRef, nullable, nullableTime, part, time } from '../../graphql/builder.ts'
+import {
+  builder,
+  fieldOf,
+  ModeRef,
+  NodeRef,
+  nullable,
+  nullableTime,
+  part,
+  queryField,
+  time,
+} from '../../graphql/builder.ts'
 import { viaId, viaLoader } from '../../graphql/lookahead.ts'
 import { TransitionErrorRef } from '../../graphql/problems.ts'
 import type { Problem } from '../../shared/errors.ts'
@@ -164,34 +174,27 @@ TicketRef.implement({
   }),
 })
 
-builder.objectField(PaymentRef, 'tickets', (t) =>
-  t.field({
-    type: [TicketRef],
-    // As many as a checkout has; a payment of invitations may have twice as many.
-    complexity: { field: 1, multiplier: maxTickets },
-    ...nullable('Tickets of this payment; null for a publishable key.'),
-    resolve: (payment, _args, { caller, loaders }) =>
-      caller?.kind === 'publishable' ? null : loaders.get(ticketsByPaymentId).get(payment.id),
-  }),
-)
+fieldOf(PaymentRef, 'tickets', {
+  type: [TicketRef],
+  // As many as a checkout has; a payment of invitations may have twice as many.
+  complexity: { field: 1, multiplier: maxTickets },
+  ...nullable('Tickets of this payment; null for a publishable key.'),
+  resolve: (payment, _args, { caller, loaders }) =>
+    caller?.kind === 'publishable' ? null : loaders.get(ticketsByPaymentId).get(payment.id),
+})
 
-builder.queryField('ticket', (t) =>
-  t.field({
-    type: TicketRef,
-    nullable: true,
-    extensions: {
-      needs: {
-        caller: 'any',
-        scope: 'tickets:read',
-        prefetch: { context: createLookupContext, idAt: ['id'] },
-      },
-    },
-    description:
-      'Finds a ticket by its identifier: a channel finds those that it sold, an integration those of its organization, a publishable key none. Null if there is none.',
-    args: { id: t.arg.id({ required: true, description: 'Ticket identifier.' }) },
-    resolve: (_root, { id }, ctx) => ctx.loaders.get(ticketById).get(id),
-  }),
-)
+queryField('ticket', {
+  type: TicketRef,
+  needs: {
+    caller: 'any',
+    scope: 'tickets:read',
+    prefetch: { context: createLookupContext, idAt: ['id'] },
+  },
+  description:
+    'Finds a ticket by its identifier: a channel finds those that it sold, an integration those of its organization, a publishable key none. Null if there is none.',
+  args: builder.args((t) => ({ id: t.id({ required: true, description: 'Ticket identifier.' }) })),
+  resolve: (_root, { id }, ctx) => ctx.loaders.get(ticketById).get(id),
+})
 
 builder.objectFields(TransitionErrorRef, (t) => ({
   ticket: t.field({

@@ -1,7 +1,7 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
 import { rowsOf } from '../../data/json-rows.ts'
-import { anyOf, inOrganization, query } from '../../data/query.ts'
+import { ownById, query } from '../../data/query.ts'
 import type { Connection } from '../../database/database.ts'
 import type { Context } from '../../request/context.ts'
 import { refusal } from '../../shared/errors.ts'
@@ -36,12 +36,7 @@ export const wasTransferred = ({ id, organizationId }: TicketName): SQL<boolean>
 export const ticketLock = <Columns extends Record<string, PgColumn>>(name: string, columns: Columns) =>
   query(name, {
     rows: rowsOf(columns),
-    query: (select, keys) =>
-      select
-        .from(tickets)
-        .where(and(inOrganization(tickets.organizationId), anyOf(tickets.id, keys)))
-        .orderBy(tickets.id)
-        .for('update'),
+    query: (select, keys) => ownById(tickets)(select, keys).orderBy(tickets.id).for('update'),
   })
 
 /** Locks tickets and reads all of their columns. */

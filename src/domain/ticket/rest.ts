@@ -7,8 +7,6 @@ import { ticketBody } from './body.ts'
 import { createLookupContext } from './loaders.ts'
 import { requireTicket } from './require-ticket.ts'
 
-const ticketAnswer = answerOf('TicketResponse', 'The ticket.', 'a ticket', ticketBody.schema)
-
 /** GET /integrations/tickets/{ticketId} (INTERFACE, ticket lookup; DECISIONS 2). */
 export const lookupRoute = route({
   method: 'GET',
@@ -29,7 +27,7 @@ export const lookupRoute = route({
     tags: ['Integrations'],
     params: z.object({ ticketId: z.string().describe('Ticket identifier.') }),
     querystring: z.strictObject({}),
-    response: { 200: ticketAnswer },
+    response: { 200: answerOf('TicketResponse', 'The ticket.', 'a ticket', ticketBody.schema) },
     example: {
       params: { ticketId: exampleIds.ticketId },
       answer: { success: true, data: ticketBody.example },

@@ -1,5 +1,5 @@
 import { type PromiseOrValue, whenKnown } from '../../data/loader.ts'
-import { builder } from '../../graphql/builder.ts'
+import { builder, fieldOf } from '../../graphql/builder.ts'
 import { toRow } from '../../graphql/lookahead.ts'
 import { type Context, loadNamed } from '../../request/context.ts'
 import { ChangeRef } from '../change/graphql.ts'
@@ -30,19 +30,17 @@ const subjects: Record<string, { __typename: string; find: Find }> = {
   rate: { __typename: 'TicketRate', find: (id, ctx) => loadNamed(ctx, ticketRateById, id) },
 }
 
-builder.objectField(ChangeRef, 'subject', (t) =>
-  t.field({
-    type: ChangeSubjectRef,
-    nullable: true,
-    description:
-      'Payment, ticket or rate that changed, as it is now; null if the caller may not see it any more, unless only its `id` is asked for.',
-    resolve(change, _args, ctx, info) {
-      const { subjectId, type } = change
-      const subject = subjects[type.split('.')[0] ?? '']
-      if (!subject) throw new Error(`nothing has changes of type ${type}`)
-      const { __typename, find } = subject
-      const row = toRow(subjectId, info, () => find(subjectId, ctx))
-      return whenKnown(row, (row) => row && { ...row, __typename })
-    },
-  }),
-)
+fieldOf(ChangeRef, 'subject', {
+  type: ChangeSubjectRef,
+  nullable: true,
+  description:
+    'Payment, ticket or rate that changed, as it is now; null if the caller may not see it any more, unless only its `id` is asked for.',
+  resolve(change, _args, ctx, info) {
+    const { subjectId, type } = change
+    const subject = subjects[type.split('.')[0] ?? '']
+    if (!subject) throw new Error(`nothing has changes of type ${type}`)
+    const { __typename, find } = subject
+    const row = toRow(subjectId, info, () => find(subjectId, ctx))
+    return whenKnown(row, (row) => row && { ...row, __typename })
+  },
+})

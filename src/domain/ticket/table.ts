@@ -15,7 +15,13 @@ import {
   uniqueIndex,
 } from 'drizzle-orm/pg-core'
 import { modeColumn } from '../../auth/table.ts'
-import { createdAt, minorUnits, timestampMs, updatedAt } from '../../database/columns.ts'
+import {
+  createdAt,
+  minorUnits,
+  organizationForeignKey,
+  timestampMs,
+  updatedAt,
+} from '../../database/columns.ts'
 import { discounts } from '../discount/table.ts'
 import { isPaymentOf, payments } from '../payment/table.ts'
 import { prices, type QuestionOption, type Supplement, ticketRates } from '../ticket-rate/table.ts'
@@ -219,11 +225,7 @@ export const retiredDocuments = pgTable(
   },
   (document) => [
     primaryKey({ columns: [document.token, document.organizationId] }),
-    foreignKey({
-      name: 'retired_documents_of_tickets',
-      columns: [document.organizationId, document.ticketId],
-      foreignColumns: [tickets.organizationId, tickets.id],
-    }),
+    organizationForeignKey('retired_documents_of_tickets', document, document.ticketId, tickets),
     index().on(document.ticketId),
   ],
 )

@@ -1,5 +1,15 @@
 import type { z } from 'zod'
-import { builder, enumOf, ModeRef, NodeRef, nullable, nullableTime, time } from '../../graphql/builder.ts'
+import {
+  builder,
+  enumOf,
+  fieldOf,
+  ModeRef,
+  NodeRef,
+  nullable,
+  nullableTime,
+  queryField,
+  time,
+} from '../../graphql/builder.ts'
 import { connectionOf, costOfPage, forwardArgs, readForward } from '../../graphql/connection.ts'
 import { mutation, oneObject } from '../../graphql/mutation-result.ts'
 import { ChangeRef, ChangeTypeRef } from '../change/graphql.ts'
@@ -85,15 +95,13 @@ const WebhookRef = builder.objectRef<Webhook>('Webhook').implement({
 
 const webhookFields = oneObject('webhook', WebhookRef, 'Webhook as it is now.')
 
-builder.queryField('webhooks', (t) =>
-  t.field({
-    type: [WebhookRef],
-    ...nullable('Lists the webhooks of the caller, oldest first.'),
-    extensions: { needs: { caller: 'confidential', scope: 'tickets:read' } },
-    complexity: { field: 100, multiplier: 10 },
-    resolve: (_root, _args, ctx) => listWebhooks(ctx),
-  }),
-)
+queryField('webhooks', {
+  type: [WebhookRef],
+  description: 'Lists the webhooks of the caller, oldest first.',
+  needs: { caller: 'confidential', scope: 'tickets:read' },
+  complexity: { field: 100, multiplier: 10 },
+  resolve: (_root, _args, ctx) => listWebhooks(ctx),
+})
 
 const secretFields: Parameters<typeof mutation<z.ZodType<unknown, object>, WebhookWithSecret>>[1]['fields'] =
   (t) => ({
@@ -195,25 +203,23 @@ const { connection: WebhookDeliveryConnectionRef } = connectionOf('WebhookDelive
   toCursor,
 })
 
-builder.objectField(WebhookRef, 'deliveries', (t) =>
-  t.field({
-    type: WebhookDeliveryConnectionRef,
-    ...nullable('Deliveries to this webhook, newest change first; null if an argument is refused.'),
-    complexity: costOfPage(1_000),
-    args: {
-      status: t.arg({
-        type: WebhookDeliveryStatusRef,
-        description: 'Returns only deliveries with this status.',
-      }),
-      ...forwardArgs(t, 'Returns deliveries after this cursor; from the newest if omitted.'),
-    },
-    resolve: ({ id: webhookId }, { status, ...args }, { loaders }) =>
-      readForward(args, readCursor, (after, limit) => {
-        const page: DeliveryPage = { webhookId, status, after, limit }
-        return loaders.load(deliveryPages, JSON.stringify(page))
-      }),
-  }),
-)
+fieldOf(WebhookRef, 'deliveries', {
+  type: WebhookDeliveryConnectionRef,
+  ...nullable('Deliveries to this webhook, newest change first; null if an argument is refused.'),
+  complexity: costOfPage(1_000),
+  args: builder.args((t) => ({
+    status: t.field({
+      type: WebhookDeliveryStatusRef,
+      description: 'Returns only deliveries with this status.',
+    }),
+    ...forwardArgs('Returns deliveries after this cursor; from the newest if omitted.'),
+  })),
+  resolve: ({ id: webhookId }, { status, ...args }, { loaders }) =>
+    readForward(args, readCursor, (after, limit) => {
+      const page: DeliveryPage = { webhookId, status, after, limit }
+      return loaders.load(deliveryPages, JSON.stringify(page))
+    }),
+})
 
 mutation('redeliverWebhook', {
   description:

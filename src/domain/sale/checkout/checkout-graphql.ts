@@ -1,6 +1,6 @@
 import { type GraphQLResolveInfo, Kind, visit } from 'graphql'
 import { z } from 'zod'
-import { builder, nullable, part } from '../../../graphql/builder.ts'
+import { builder, fieldOf, nullable, part, queryField } from '../../../graphql/builder.ts'
 import { inputOf, inputTypes } from '../../../graphql/input-of.ts'
 import { mutation, oneObject, resultOf } from '../../../graphql/mutation-result.ts'
 import type { FieldNeeds } from '../../../graphql/needs.ts'
@@ -115,18 +115,16 @@ const CheckoutQuoteRef = builder.objectRef<CheckoutPlan>('CheckoutQuote').implem
   }),
 })
 
-builder.objectField(AvailabilityErrorRef, 'ticketRate', (t) =>
-  t.field({
-    type: TicketRateRef,
-    nullable: true,
-    description:
-      'Ticket rate that has too few places left, as it is now; null if it is the discount that has too few uses left.',
-    resolve: ({ code, about }, _args, { loaders }) =>
-      code !== 'DISCOUNT_USED_UP' && about?.ticketRateId
-        ? loaders.load(ticketRateById, about.ticketRateId)
-        : null,
-  }),
-)
+fieldOf(AvailabilityErrorRef, 'ticketRate', {
+  type: TicketRateRef,
+  nullable: true,
+  description:
+    'Ticket rate that has too few places left, as it is now; null if it is the discount that has too few uses left.',
+  resolve: ({ code, about }, _args, { loaders }) =>
+    code !== 'DISCOUNT_USED_UP' && about?.ticketRateId
+      ? loaders.load(ticketRateById, about.ticketRateId)
+      : null,
+})
 
 const needs: FieldNeeds = {
   caller: 'selling',
@@ -153,21 +151,21 @@ function requireOneSale({ caller }: Context, { operation, fragments }: GraphQLRe
 const QuoteCheckoutResultRef = resultOf('QuoteCheckout', CheckoutQuoteRef)
 const QuoteCheckoutInputRef = inputOf('QuoteCheckoutInput', inputs.quoteInput)
 
-builder.queryField('quoteCheckout', (t) =>
-  t.field({
-    type: QuoteCheckoutResultRef,
-    ...nullable('Tells what a checkout would cost, by its rules and prices, and holds nothing.'),
-    extensions: { needs },
-    args: { input: t.arg({ type: QuoteCheckoutInputRef, required: true, description: 'Tickets to quote.' }) },
-    resolve: (_root, args, ctx: Context, info) => {
-      requireOneSale(ctx, info)
-      return catchRefusal(() => {
-        const { items, discountCode } = parseRequest(inputs.quoteInput, args.input)
-        return inputs.sellItems(items, (asked) => quoteCheckout({ ...asked, discountCode }, ctx))
-      })
-    },
-  }),
-)
+queryField('quoteCheckout', {
+  type: QuoteCheckoutResultRef,
+  description: 'Tells what a checkout would cost, by its rules and prices, and holds nothing.',
+  needs,
+  args: builder.args((t) => ({
+    input: t.field({ type: QuoteCheckoutInputRef, required: true, description: 'Tickets to quote.' }),
+  })),
+  resolve: (_root, args, ctx: Context, info) => {
+    requireOneSale(ctx, info)
+    return catchRefusal(() => {
+      const { items, discountCode } = parseRequest(inputs.quoteInput, args.input)
+      return inputs.sellItems(items, (asked) => quoteCheckout({ ...asked, discountCode }, ctx))
+    })
+  },
+})
 
 mutation('checkout', {
   description:

@@ -1,7 +1,7 @@
 import { and, eq } from 'drizzle-orm'
 import { rowsOf } from '../../../data/json-rows.ts'
 import { backoff, claimDue } from '../../../data/leased-jobs.ts'
-import { anyOf, inOrganization, query } from '../../../data/query.ts'
+import { ownById, query } from '../../../data/query.ts'
 import { inSeconds } from '../../../database/clock.ts'
 import type { Database } from '../../../database/database.ts'
 import { atOnce } from '../../../database/transaction.ts'
@@ -20,8 +20,7 @@ const retrySeconds = { first: 5, max: 3600 }
 
 const findCharge = query('charge_of_refund', {
   rows: rowsOf({ provider: charges.provider, reference: charges.reference }),
-  query: (select, keys) =>
-    select.from(charges).where(and(inOrganization(charges.organizationId), anyOf(charges.id, keys))),
+  query: ownById(charges),
 })
 
 // Outcome of a call that has decided nothing.

@@ -3,7 +3,7 @@ import { arrayRows } from '../../../data/array-params.ts'
 import { deferred, writesByKey } from '../../../data/batch-queue.ts'
 import { nameInMode } from '../../../data/idempotency.ts'
 import { rowsOf } from '../../../data/json-rows.ts'
-import { anyOf, inOrganization, query } from '../../../data/query.ts'
+import { inOrganization, ownById, query } from '../../../data/query.ts'
 import { nowMs } from '../../../database/clock.ts'
 import type { Connection, Database } from '../../../database/database.ts'
 import { announceOnCommit, atOnce, boundedTransactions } from '../../../database/transaction.ts'
@@ -38,8 +38,7 @@ export type DecidedRefund = { refund: RefundAttempt; outcome: RefundOutcome }
 
 const findRefunds = query('refunds_to_settle', {
   rows: rowsOf({ ...getTableColumns(refunds), now: sql<string>`${nowMs}` }),
-  query: (select, keys) =>
-    select.from(refunds).where(and(inOrganization(refunds.organizationId), anyOf(refunds.id, keys))),
+  query: ownById(refunds),
 })
 
 const { id, status, reference, lastError, succeededAt } = refunds

@@ -1,9 +1,9 @@
 import { and, eq, lte, not, type SQL, sql } from 'drizzle-orm'
-import { findEverywhere, readByOrganization, writeByOrganization } from '../../../data/by-organization.ts'
+import { byOrganization, findEverywhere, readByOrganization } from '../../../data/by-organization.ts'
 import { findDue } from '../../../data/leased-jobs.ts'
 import { inOrganization, isInMode, query, textArrayParam } from '../../../data/query.ts'
 import { nowMs } from '../../../database/clock.ts'
-import type { Database } from '../../../database/database.ts'
+import { type Database, runSql } from '../../../database/database.ts'
 import { transaction } from '../../../database/transaction.ts'
 import { groupBy } from '../../../shared/group-by.ts'
 import { type Mode, perMode } from '../../../shared/mode.ts'
@@ -102,8 +102,8 @@ export async function sweepHolds(db: Database): Promise<void> {
   const withOldKeys = (isAsked: SQL) =>
     sql`select distinct ${organizationId} as "organizationId" from ${idempotencyKeys} where ${isAsked} and ${not(isFresh)}`
   const old = await findEverywhere<{ organizationId: string }>(db, organizationId, withOldKeys)
-  await writeByOrganization(db, old, (_, id) => {
+  await byOrganization(db, old, (_, id) => {
     const isOwn = id === undefined ? undefined : eq(idempotencyKeys.organizationId, id)
-    return db.delete(idempotencyKeys).where(and(isOwn, not(isFresh)))
+    return runSql(db, sql`delete from ${idempotencyKeys} where ${and(isOwn, not(isFresh))}`)
   })
 }

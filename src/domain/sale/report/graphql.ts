@@ -1,6 +1,6 @@
 import type { GraphQLResolveInfo } from 'graphql'
 import type { Loader } from '../../../data/loader.ts'
-import { amountOf, builder, enumOf, nullable } from '../../../graphql/builder.ts'
+import { amountOf, builder, enumOf, fieldOf, nullable } from '../../../graphql/builder.ts'
 import { connectionOf, costOfPage, forwardArgs, readForward } from '../../../graphql/connection.ts'
 import { toRow } from '../../../graphql/lookahead.ts'
 import { type Context, isIntegrationWith } from '../../../request/context.ts'
@@ -92,28 +92,26 @@ const { connection: SalesRowConnectionRef } = connectionOf('SalesRow', SalesRowR
   toCursor,
 })
 
-builder.objectField(EventRef, 'sales', (t) =>
-  t.field({
-    type: SalesRowConnectionRef,
-    ...nullable(
-      "Sums of the event's sales, a row per group. Null unless the caller is an integration with `SALES`.",
-    ),
-    complexity: costOfPage(1_000),
-    args: {
-      groupBy: t.arg({
-        type: SalesGroupingRef,
-        required: true,
-        description: 'Property that sales are summed by.',
-      }),
-      ...forwardArgs(t, 'Returns rows after this cursor; from the first if omitted.'),
-    },
-    resolve: ({ id }, { groupBy, ...args }, ctx) =>
-      isIntegrationWith(ctx, 'sales')
-        ? readForward(args, readCursor, (after, first) =>
-            ctx.loaders
-              .get(salesByEventId)({ groupBy, first, after: after ?? '' })
-              .load(id),
-          )
-        : null,
-  }),
-)
+fieldOf(EventRef, 'sales', {
+  type: SalesRowConnectionRef,
+  ...nullable(
+    "Sums of the event's sales, a row per group. Null unless the caller is an integration with `SALES`.",
+  ),
+  complexity: costOfPage(1_000),
+  args: builder.args((t) => ({
+    groupBy: t.field({
+      type: SalesGroupingRef,
+      required: true,
+      description: 'Property that sales are summed by.',
+    }),
+    ...forwardArgs('Returns rows after this cursor; from the first if omitted.'),
+  })),
+  resolve: ({ id }, { groupBy, ...args }, ctx) =>
+    isIntegrationWith(ctx, 'sales')
+      ? readForward(args, readCursor, (after, first) =>
+          ctx.loaders
+            .get(salesByEventId)({ groupBy, first, after: after ?? '' })
+            .load(id),
+        )
+      : null,
+})

@@ -9,7 +9,7 @@ import { isTicket } from '../../ticket/require-ticket.ts'
 import { isNotExpired, tickets } from '../../ticket/table.ts'
 import { queueRefunds, type UnearnedCharge } from '../refund/open-refunds.ts'
 import { type Ending, releaseHolds } from '../release/release-holds.ts'
-import { recordPaid } from './record-paid.ts'
+import { markPaid } from './mark-paid.ts'
 import { type NewCharge, recordCharges } from './record-reported.ts'
 import {
   endsSession,
@@ -79,7 +79,7 @@ export async function receiveMoney(tx: Connection, settlements: LockedSettlement
   const open = charged.filter(({ reason }) => !reason)
   const from = open.some(isLate) ? 'expired' : 'held'
   for (const { payment } of from === 'expired' ? open : []) await renewTakenCodes(tx, payment)
-  const paid = await recordPaid(tx, await loadPayables(tx, open, from), from)
+  const paid = await markPaid(tx, await loadPayables(tx, open, from), from)
   const unearned = charged.flatMap(({ payment, charge, reason }): UnearnedCharge[] => {
     if (reason) return [{ payment, charge, reason }]
     if (!paid) return [{ payment, charge, reason: 'LATE_NO_CAPACITY' }]

@@ -1,10 +1,6 @@
 import { notInArray, placeholder, type SQL, sql } from 'drizzle-orm'
 import { arrayRows } from '../../../data/array-params.ts'
-import {
-  findEverywhere,
-  mustClaimByOrganization,
-  writeByOrganization,
-} from '../../../data/by-organization.ts'
+import { byOrganization, findEverywhere, mustClaimByOrganization } from '../../../data/by-organization.ts'
 import { inOrganizationIfNamed, query, textArrayParam } from '../../../data/query.ts'
 import { nowMs } from '../../../database/clock.ts'
 import type { Database } from '../../../database/database.ts'
@@ -155,7 +151,7 @@ const release = query('give_back_webhook_deliveries', () => {
 
 /** Returns claimed but unsent deliveries to the queue before their lease ends. Counts no attempt. */
 export async function releaseDeliveries(db: Database, claimed: ClaimedDelivery[]): Promise<void> {
-  await writeByOrganization(db, claimed, (own, organizationId) =>
+  await byOrganization(db, claimed, (own, organizationId) =>
     release(db, { organizationId, ...unsent.values(own) }),
   )
 }

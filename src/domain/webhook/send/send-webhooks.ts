@@ -4,7 +4,7 @@ import { sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
 import pLimit from 'p-limit'
 import { arrayRows } from '../../../data/array-params.ts'
-import { writeByOrganization } from '../../../data/by-organization.ts'
+import { byOrganization } from '../../../data/by-organization.ts'
 import { inOrganizationIfNamed, query } from '../../../data/query.ts'
 import { secondsFromNow } from '../../../database/clock.ts'
 import type { Database } from '../../../database/database.ts'
@@ -82,7 +82,7 @@ const webhookOf = (attempts: Attempt[]) => ({
  *  for five days, is disabled with a reason that its owner can read (Standard Webhooks). One to which nothing
  *  got through is paused, for longer the longer it fails. */
 export async function recordAttempts(db: Database, tried: Attempt[]): Promise<void> {
-  await writeByOrganization(db, tried, (own, organizationId) =>
+  await byOrganization(db, tried, (own, organizationId) =>
     recordDeliveries(db, { organizationId, ...outcomes.values(own) }),
   )
   // Usually nothing fails and nothing did before, so no webhook needs an update.

@@ -28,7 +28,7 @@ import { isFast } from '../../../../shared/fast.ts'
 import { perMode } from '../../../../shared/mode.ts'
 import { rateInMode } from '../../../ticket-rate/table.ts'
 import { recordAvailability } from '../../../webhook/record-changes.ts'
-import { recordPaid } from '../../settle/record-paid.ts'
+import { markPaid } from '../../settle/mark-paid.ts'
 import { chargeAtBoxOffice } from '../../settle/record-reported.ts'
 import { type HoldOutcome, hold } from './hold.ts'
 import { type Checkout, type HoldJob, isPaidAtOnce, organizationAndModeOf } from './hold-rows.ts'
@@ -63,7 +63,7 @@ async function payAtOnce(tx: Connection, jobs: HoldJob[], outcomes: HoldOutcome[
   })
   const payments = due.map(({ payment }) => payment)
   await chargeAtBoxOffice(tx, payments)
-  const recorded = await recordPaid(tx, due, 'held')
+  const recorded = await markPaid(tx, due, 'held')
   const paid = new Map(recorded?.map((checkout) => [checkout.payment.id, checkout]))
   return outcomes.map((outcome) =>
     isCheckout(outcome) ? (paid.get(outcome.payment.id) ?? outcome) : outcome,

@@ -5,7 +5,6 @@ import { query } from '../../../../data/query.ts'
 import type { Connection } from '../../../../database/database.ts'
 import { problem, type Refusal, refusal, refusalOf } from '../../../../shared/errors.ts'
 import type { StockFlip } from '../../../ticket-rate/move-stock.ts'
-import type { StockKind } from '../../../ticket-rate/table.ts'
 import { type Checkout, type HoldJob, organizationAndModeOf, setTimes, toCheckout } from './hold-rows.ts'
 
 /** Attributes of the types `new_payment` and `new_ticket` (drizzle/0000_baseline.sql), in their order. */
@@ -25,7 +24,7 @@ export const ticketAttributes = [
 ]
 
 const parameter = sql.placeholder
-const call = query<{ held: { outcomes: string[]; used_up: string[]; at: number } }>(
+const call = query<{ held: { outcomes: string[]; used_up: StockFlip[]; at: number } }>(
   'hold',
   () => sql`select hold(${parameter('organizationId')}::text, ${parameter('mode')}::key_mode,
     ${parameter('waits')}::boolean, ${parameter('mayUseUp')}::boolean, ${parameter('payments')}::new_payment[],
@@ -49,11 +48,6 @@ function toOutcome(outcome: string, checkout: Checkout): HoldOutcome {
       'idempotencyKey',
     ])
   return kind === 'LATER' ? deferred : 'plan again'
-}
-
-const toFlip = (name: string): StockFlip => {
-  const [kind, id = ''] = name.split(' ')
-  return { kind: kind as StockKind, id, usedUp: true }
 }
 
 /** Holds planned checkouts of one organization and mode by the database's function of this name (see there): each whole
@@ -85,5 +79,5 @@ export async function hold(
     setTimes(checkout, job.holdMinutes, at)
     return toOutcome(row.held.outcomes[index] ?? '', checkout)
   })
-  return { outcomes, usedUp: row.held.used_up.map(toFlip) }
+  return { outcomes, usedUp: row.held.used_up }
 }

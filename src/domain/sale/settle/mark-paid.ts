@@ -60,7 +60,7 @@ const moveOf = { held: { held: -1, sold: 1 }, expired: { sold: 1 } }
  *  invoices (none for a total of 0), records changes and queues the delivery of tickets. Takes as many statements for
  *  one payment as for many. Null if the tickets had expired and there are not enough places left for
  *  all; nothing is changed then (DECISIONS 5). */
-export async function recordPaid(tx: Connection, payables: Payable[], from: 'held' | 'expired') {
+export async function markPaid(tx: Connection, payables: Payable[], from: 'held' | 'expired') {
   const [first] = payables
   if (!first) return []
   const { organizationId, mode } = first.payment
@@ -85,16 +85,7 @@ export async function recordPaid(tx: Connection, payables: Payable[], from: 'hel
   if (from === 'held' && !(await moveStock(tx, organizationId, mode, moves)))
     throw new Error('stock of held tickets could not be sold')
   await recordAvailability(tx, organizationId, mode, claimed)
-  return writePaid(tx, first.payment, payables, from)
-}
-
-async function writePaid(
-  tx: Connection,
-  { organizationId, mode }: Payment,
-  payables: Payable[],
-  from: 'held' | 'expired',
-): Promise<Payable[]> {
-  const invoiced = payables.flatMap(({ payment: { id, totalAmount, currency } }) =>
+  const invoiced = paid.flatMap(({ id, totalAmount, currency }) =>
     totalAmount > 0 ? [{ paymentId: id, amount: totalAmount, currency }] : [],
   )
   const references = await issueInvoices(tx, { organizationId, mode }, 'invoice', invoiced)
@@ -102,15 +93,14 @@ async function writePaid(
     return { id, endsSession, invoiceReference: references.get(id) }
   })
   const values = { organizationId, ...marked.values(rows) }
-  const [paid, activated] = await atOnce(markPayments(tx, values), activateTickets(tx, { ...values, from }))
-  const [first] = activated
-  const count = payables.reduce((sum, { tickets }) => sum + tickets.length, 0)
-  if (!first || paid.length < payables.length || activated.length < count)
+  const [marks, activated] = await atOnce(markPayments(tx, values), activateTickets(tx, { ...values, from }))
+  const [ticket] = activated
+  if (!ticket || marks.length < paid.length || activated.length < sold.length)
     throw new Error('a payment or one of its tickets was not marked as paid')
-  const ids = paid.map(({ id }) => id)
+  const ids = marks.map(({ id }) => id)
   announceOnCommit(tx, 'payments', ids)
-  const at = new Date(first.at)
-  return payables.map(({ payment, tickets }) => {
+  const at = new Date(ticket.at)
+  return payables.map(({ payment, tickets }): Payable => {
     const invoiceReference = references.get(payment.id) ?? null
     return {
       payment: { ...payment, status: 'paid', paidAt: at, invoiceReference },
