@@ -304,6 +304,12 @@ test('neither the contracts nor the pages nor the sources tell of a version that
   expect(told).toEqual([])
 })
 
+test('each decision has a number of its own', () => {
+  const numbers = [...read('docs/decisions.md').matchAll(/^### (\d+)\./gm)].map(([, number]) => number)
+  expect(numbers.length).toBeGreaterThan(200)
+  expect(numbers.filter((number, index) => numbers.indexOf(number) !== index)).toEqual([])
+})
+
 test('headline numbers name the commits that they are of', () => {
   const sections = [
     /^## Speed\n[\s\S]*?(?=^## )/m,
