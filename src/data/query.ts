@@ -205,10 +205,16 @@ export const isInMode = (mode: PgColumn): SQL => sql`${mode} = ${sql.placeholder
 
 /** Table of the values that a column has in rows under a condition, each once, in the column `found`: read by an index that
  *  goes on with this column, from each value to the next. `from` chooses the rows of which the first has the next value;
- *  `walk.found` is the last one. */
-export function distinctValues(column: PgColumn, condition: SQL, from = sql`${column} > walk.found`): SQL {
+ *  `walk.found` is the last one. A cluster can't do this, and reads `all`, a table of those that there may be. */
+export function distinctValues(
+  column: PgColumn,
+  condition: SQL,
+  all: SQL,
+  from = sql`${column} > walk.found`,
+): SQLWrapper {
   const next = sql`(select ${column} from ${column.table} where ${condition} and ${from} order by ${column} limit 1)`
-  return sql`(with recursive walk as (
+  const walked = sql`(with recursive walk as (
     select '' as found union all select ${next} from walk where walk.found is not null
   ) select found from walk where found <> '')`
+  return { getSQL: () => (writing?.endsWith('filtered') ? walked : all) }
 }

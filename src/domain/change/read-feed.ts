@@ -27,10 +27,11 @@ const partsOf = (organizations: SQL) => sql`(
 ) as parts`
 const isReached = sql`${channelOrganizations.channelId} = ${parameter('channelId')} and ${inOrganizationIfNamed(channelOrganizations.organizationId)}`
 const partsOfChannel = partsOf(sql`(select * from ${channelOrganizations} where ${isReached})`)
+const allReached = sql`(select organization_id as found from ${channelOrganizations} where ${isReached})`
 // Those of organizations that have rows under a condition: of a channel with thousands, most have none.
 const partsWith = (column: PgColumn, condition: SQL) =>
   partsOf(sql`(
-    select one.* from ${distinctValues(column, condition, isOfNextReached(column))} as walked cross join lateral (
+    select one.* from ${distinctValues(column, condition, allReached, isOfNextReached(column))} as walked cross join lateral (
       select * from ${channelOrganizations} where ${isReached} and ${channelOrganizations.organizationId} = walked.found limit 1
     ) as one)`)
 const partOfIntegration = sql`(

@@ -36,8 +36,9 @@ const email = sql`lower(${sql.placeholder('email')}::text)`
 const other = alias(tickets, 'other')
 // The few tickets of the payment are looked through, and not all with this address.
 const isFirstWithEmail = sql`(select true from ${tickets} as other
-  where ${areOfOneOrganization(other.organizationId, tickets.organizationId)} and ${other.paymentId} = ${tickets.paymentId}
-  and ${unindexed(sql`lower(${other.email})`)} = ${email} and ${other.id} < ${tickets.id} limit 1) is null`
+  where ${areOfOneOrganization(other.organizationId, tickets.organizationId)} and ${inOrganizationIfNamed(other.organizationId)}
+  and ${other.paymentId} = ${tickets.paymentId} and ${unindexed(sql`lower(${other.email})`)} = ${email}
+  and ${other.id} < ${tickets.id} limit 1) is null`
 
 // A payment is found by one of its tickets, which have its times: payments need no index for lists.
 const shown: ListedKind<Payment> = {

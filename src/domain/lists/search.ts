@@ -107,18 +107,27 @@ const inOrderOf = <const Filter extends string>(serves: Filter, condition: SQL, 
 })
 
 const isChannel = sql`${text('channelId')} <> ''`
-const valuesOf = (column: PgColumn, condition: SQL, from?: SQL) =>
-  distinctValues(column, sql`${inOrganizationIfNamed(organizationId)} and ${condition}`, from)
-const channelsWith = (condition: SQL) => valuesOf(channelId, sql`${condition} and ${isInMode(mode)}`)
+const valuesOf = (column: PgColumn, condition: SQL, all: SQL, from?: SQL) =>
+  distinctValues(column, sql`${inOrganizationIfNamed(organizationId)} and ${condition}`, all, from)
+const allOf = (found: SQL, condition: SQL) =>
+  sql`(select ${found} as found from ${channels} as channels where ${condition})`
+const organizationsWith = (condition: SQL) =>
+  valuesOf(organizationId, condition, allOf(sql`organization_id`, isChannel), isOfNextReached(organizationId))
+const channelsWith = (condition: SQL, organization: SQL | PgColumn) =>
+  valuesOf(
+    channelId,
+    sql`${condition} and ${isInMode(mode)}`,
+    allOf(sql`channel_id`, sql`channels.organization_id = ${organization}`),
+  )
 // What is found by a person or a referral has parts where there are such tickets alone.
 const ofPerson = <const Filter extends string>(serves: Filter, condition: SQL) =>
   inOrderOf(
     serves,
     condition,
     partsOf(sql`
-    select found, ${text('channelId')}, null::text from ${valuesOf(organizationId, condition, isOfNextReached(organizationId))} as sold where ${isChannel}
+    select found, ${text('channelId')}, null::text from ${organizationsWith(condition)} as sold where ${isChannel}
     union all select own.id, found, null from unnest(${texts('ownOrganizationIds')}) as own(id)
-      cross join lateral ${channelsWith(sql`${condition} and ${organizationId} = own.id`)} as sold`),
+      cross join lateral ${channelsWith(sql`${condition} and ${organizationId} = own.id`, sql`own.id`)} as sold`),
   )
 // Of rates and events, parts are the channels that have sold them.
 const ofKeys = <const Filter extends string>(
@@ -131,7 +140,7 @@ const ofKeys = <const Filter extends string>(
   parts: partsOf(sql`
   select ${table.organizationId}, sold.found, ${table.id} from ${table} cross join lateral (
     select ${text('channelId')} as found where ${isChannel}
-    union all select found from ${channelsWith(sql`${column} = ${table.id}`)} as sold where not ${isChannel}) as sold
+    union all select found from ${channelsWith(sql`${column} = ${table.id}`, table.organizationId)} as sold where not ${isChannel}) as sold
   where ${table.id} = any(${texts(serves)})
     and (${isChannel} or ${table.organizationId} = any(${texts('ownOrganizationIds')}))`),
   where: sql`${column} = ${ofPart.key} and ${channelId} = ${ofPart.channelId}`,
