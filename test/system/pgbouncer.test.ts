@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import postgres from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { DatabaseOptions } from '../../src/database/database.ts'
+import { type DatabaseOptions, planning } from '../../src/database/database.ts'
 import { openDatabase } from '../../src/database/open.ts'
 import { aCatalogue, anEvent, aRateOf } from '../support/factories.ts'
 import type { TestDatabase } from '../support/harness.ts'
@@ -95,7 +95,7 @@ test('a pooler that is not declared is named, where it refuses timeouts and wher
   // Settings that a client asks for, and that apply to none of its statements.
   const ignored = [
     ...['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout', 'tcp_user_timeout'],
-    'random_page_cost',
+    ...Object.keys(planning),
     ...['idle', 'interval', 'count'].map((name) => `tcp_keepalives_${name}`),
   ]
   const lax = await startPgbouncer(inDatabase(server.url, 'box'), 4, {
@@ -137,7 +137,8 @@ test('a migration sets the timeouts and planning of the role in its database onl
     sql`select current_user as "user", current_setting('statement_timeout') as statement,
       current_setting('lock_timeout') as lock,
       current_setting('idle_in_transaction_session_timeout') as idle,
-      current_setting('random_page_cost') as "randomPage"`,
+      current_setting('random_page_cost') as "randomPage",
+      current_setting('enable_seqscan') as "wholeTables", current_setting('join_collapse_limit') as "joins"`,
   )) as unknown as Record<string, string>[]
   expect(found).toEqual({
     user: 'box',
@@ -145,6 +146,8 @@ test('a migration sets the timeouts and planning of the role in its database onl
     lock: '10s',
     idle: '15s',
     randomPage: '1.1',
+    wholeTables: 'off',
+    joins: '1',
   })
 })
 

@@ -89,7 +89,8 @@ export class PoolConnection {
 
   readonly execute: Run = ([text, parameters, options], isRaw, since = performance.now()) => {
     if (this.isOver) return Promise.reject(lost())
-    if (++this.#executed === this.#replanAt) this.#replan()
+    // Behind a pooler nothing is prepared, and two statements in the pipeline would be one too many.
+    if (this.#options.settings.prepare && ++this.#executed === this.#replanAt) this.#replan()
     const prepare = options?.prepare === true && this.#prepares(text)
     const query = this.#client.unsafe(text, parameters, { ...options, prepare })
     const answer: Promise<unknown> = isRaw ? query.values() : query
