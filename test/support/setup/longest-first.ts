@@ -4,8 +4,10 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 // The files that take longest, by what they took. A fresh clone has no durations yet, and Vitest would begin with
 // the largest files: a short one that takes minutes, begun last, leaves a worker idle.
 const longest = [
-  'long/authorization-matrix',
   'long/floods',
+  'long/reads',
+  'long/authorization-matrix',
+  'long/embedded-growth',
   'long/documents',
   'long/faults',
   'long/embedded-commands',
