@@ -56,7 +56,8 @@ type Line<Job, Outcome> = {
 }
 
 /** Batches jobs by key: jobs that arrive while others run wait for that run and then run together, first come,
- *  first served; owners take turns. Unlike a coalesced read, a job may be refused, deferred or fail by itself. Knows nothing about the jobs.
+ *  first served; owners take turns. Unlike a coalesced read, a job may be refused, deferred or fail by itself. Knows nothing
+ *  about the jobs.
  *
  *      arrives ──► waits in the line of its key ──► mixed run, with idle keys ──► done
  *          │                    │    of its family       │ deferred
@@ -238,7 +239,7 @@ export function writesByKey<Job, Outcome>(
   write: (db: Database, jobs: Job[], onLocked: 'wait' | 'skip') => Promise<(Outcome | typeof deferred)[]>,
   { words, ownerOf, ifFast, mixed, ...limits }: JoinedWrites<Job, Outcome>,
 ): (db: Database, key: string, job: Job) => Promise<Outcome> {
-  // Those of a run are of one owner.
+  // Jobs of a run are of one owner.
   const ofOwner = (db: Database, [job]: Job[]) => (job === undefined ? db : ownedBy(db, ownerOf(job)))
   const queueOf = perDatabase((db) =>
     batchByKey<Job, Outcome | typeof deferred>(

@@ -139,7 +139,8 @@ function writtenForm(): Form {
   return writing
 }
 
-const filtered = (column: PgColumn | SQL) => (writing?.endsWith('filtered') ? unindexed(column) : column)
+const isFiltered = () => writing?.endsWith('filtered') ?? false
+const filtered = (column: PgColumn | SQL) => (isFiltered() ? unindexed(column) : column)
 
 /** Condition that rows that are found by a key are of the organization that a statement is about. A distributed
  *  database finds their server by it; on one server no index is chosen by it. */
@@ -216,5 +217,5 @@ export function distinctValues(
   const walked = sql`(with recursive walk as (
     select '' as found union all select ${next} from walk where walk.found is not null
   ) select found from walk where found <> '')`
-  return { getSQL: () => (writing?.endsWith('filtered') ? walked : all) }
+  return { getSQL: () => (isFiltered() ? walked : all) }
 }

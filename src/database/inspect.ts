@@ -77,7 +77,7 @@ const neglected = `select string_agg(relid::regclass
   from pg_stat_user_tables join pg_class on oid = relid
   where reltuples < 0 and pg_relation_size(relid) > 1e6 or n_dead_tup > 10000 + 0.4 * n_live_tup`
 
-/** Names the tables that nobody vacuums or analyzes, and why it seems so, for each server that has any. */
+/** Names the tables that nobody vacuums or analyzes, each with what shows it, for each server that has any. */
 export async function inspectTables(db: Database): Promise<string[]> {
   const ofEach = sql`select result as tables from run_command_on_all_nodes(${neglected}) where success`
   const found = await runSql<{ tables: string | null }>(db, isDistributed(db) ? ofEach : neglected)

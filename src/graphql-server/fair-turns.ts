@@ -1,5 +1,5 @@
 import { setImmediate, setTimeout } from 'node:timers/promises'
-import { Turns } from '../shared/turns.ts'
+import { nothing, Turns } from '../shared/turns.ts'
 
 // Time after which requests have their turn, and the pause that follows in proportion to it: this work takes a sixth
 // of the process at most, as the rounds of `live/fan-out.ts` do.
@@ -36,7 +36,7 @@ export class FairTurns {
   async #takeTurns(): Promise<void> {
     this.#isRunning = true
     let start = performance.now()
-    const next = () => this.#turns.next(() => true)
+    const next = () => this.#turns.next(nothing)
     for (let turn = next(); turn; turn = next()) {
       turn.piece()
       this.#turns.end(turn.name)

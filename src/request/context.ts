@@ -68,7 +68,7 @@ export const reachOf = (caller: Caller | null): Reach => ({
   mode: modeOf(caller),
 })
 
-// Whoever sends a request, and takes turns with the others: an organization in a mode, as in all queues; a channel in a
+// Owner of a request, who takes turns with the others: an organization in a mode, as in all queues; a channel in a
 // mode; and a person on a channel's pages.
 function ownerNameOf(caller: Caller, address: string): string {
   const [organizationId = ''] = caller.organizationIds

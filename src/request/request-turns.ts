@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks'
 import { setTimeout } from 'node:timers/promises'
-import { Turns } from '../shared/turns.ts'
+import { nothing, Turns } from '../shared/turns.ts'
 
 // Time for which an owner is minded after its last request.
 const recentMs = 1_000
@@ -13,7 +13,6 @@ const maxAtOnce = 64
 const maxBusy = 0.8
 const longestPauseMs = 20
 
-const nothing = () => true
 const within = (low: number, value: number, high: number) => Math.min(Math.max(low, value), high)
 
 /** Turns of requests on the one thread of this process. Requests begin at once, unless their owner sends several at a time
@@ -22,7 +21,9 @@ const within = (low: number, value: number, high: number) => Math.min(Math.max(l
  *  in each turn of the event loop that this takes. */
 export class RequestTurns {
   readonly #turns = new Turns<() => void>({
-    ...{ maxAtOnce: Number.POSITIVE_INFINITY, maxOfOwner: Number.POSITIVE_INFINITY, maxWaiting },
+    maxAtOnce: Number.POSITIVE_INFINITY,
+    maxOfOwner: Number.POSITIVE_INFINITY,
+    maxWaiting,
     words: 'Too many requests at once. Try again.',
   })
   /** Owners that have begun a request in this turn of the event loop. */

@@ -35,6 +35,9 @@ export type TurnLimits = {
   words?: string
 }
 
+/** Need of pieces that need nothing besides their turn. */
+export const nothing = () => true
+
 /** Work that waits, each owner's in order of arrival. Owners take turns, and each has a bounded share of what is done at
  *  once and of what waits, so that no owner's wait is the fault of another. */
 export class Turns<Piece> {
@@ -126,7 +129,6 @@ const maxWaitMs = 15_000
  *  to an owner: BUSY if too much of its own waits, or has waited for as long as a request may. */
 export function createBulkhead(limits: TurnLimits) {
   const turns = new Turns<{ since: number; start(): void; reject(error: unknown): void }>(limits)
-  const nothing = () => true
   function startNext(): void {
     for (let next = turns.next(nothing); next; next = turns.next(nothing)) {
       const { name, piece } = next

@@ -28,7 +28,7 @@ const partsOf = (organizations: SQL) => sql`(
 const isReached = sql`${channelOrganizations.channelId} = ${parameter('channelId')} and ${inOrganizationIfNamed(channelOrganizations.organizationId)}`
 const partsOfChannel = partsOf(sql`(select * from ${channelOrganizations} where ${isReached})`)
 const allReached = sql`(select organization_id as found from ${channelOrganizations} where ${isReached})`
-// Those of organizations that have rows under a condition: of a channel with thousands, most have none.
+// Parts of organizations that have rows under a condition: of a channel with thousands, most have none.
 const partsWith = (column: PgColumn, condition: SQL) =>
   partsOf(sql`(
     select one.* from ${distinctValues(column, condition, allReached, isOfNextReached(column))} as walked cross join lateral (

@@ -135,7 +135,7 @@ export const maxAhead = 5 * 60_000
 // Entries and exits of a ticket that are looked at, those that were recorded last.
 const maxLater = 1_000
 
-// Those of a ticket are read once for all of its late scans, in the order in which they were recorded: none before its
+// Scans of a ticket are read once for all of its late ones, in the order in which they were recorded: none before its
 // time, but for a scanner whose clock was ahead. `undone` is the sum of a scan and of those after it: before these, so
 // many fewer people were inside.
 const laterRanges = query('later_check_ins', {

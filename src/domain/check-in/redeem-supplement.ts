@@ -17,7 +17,7 @@ const redemptionTransaction = boundedTransactions({ maxAtOnce: 4, maxOfOwner: 2,
 
 const { id, status, qrCode, entered, supplements } = tickets
 
-// What others may have changed of a ticket since it was found, and what is left at the bar.
+// Columns of a ticket that others may have changed since it was found, with those that are left at the bar.
 const lockAtBar = ticketLock('lock_ticket_at_bar', { id, status, qrCode, entered, supplements })
 
 type LockedTicket = ScannedTicket & Pick<Ticket, 'supplements'>

@@ -72,7 +72,7 @@ const insert = insertRows('insert_check_ins', checkIns, { key: 'nonce' })
 
 const { id, status, qrCode, entered, peakAttendance, firstEntryAt, lastEntryAt } = tickets
 
-// What others may have changed of a ticket since it was found. Nobody else's work changes what else a decision needs.
+// Columns of a ticket that others may have changed since it was found. Nobody else's work changes what else a decision needs.
 const lockAtDoor = ticketLock('lock_tickets_at_door', { id, status, qrCode, entered, firstEntryAt })
 
 const counted = arrayRows('counted', { id, entered, peakAttendance, firstEntryAt, lastEntryAt })

@@ -119,7 +119,7 @@ const channelsWith = (condition: SQL, organization: SQL | PgColumn) =>
     sql`${condition} and ${isInMode(mode)}`,
     allOf(sql`channel_id`, sql`channels.organization_id = ${organization}`),
   )
-// What is found by a person or a referral has parts where there are such tickets alone.
+// Ways by a person or a referral, with parts where there are such tickets alone.
 const ofPerson = <const Filter extends string>(serves: Filter, condition: SQL) =>
   inOrderOf(
     serves,
@@ -129,7 +129,7 @@ const ofPerson = <const Filter extends string>(serves: Filter, condition: SQL) =
     union all select own.id, found, null from unnest(${texts('ownOrganizationIds')}) as own(id)
       cross join lateral ${channelsWith(sql`${condition} and ${organizationId} = own.id`, sql`own.id`)} as sold`),
   )
-// Of rates and events, parts are the channels that have sold them.
+// Ways by rates and events, whose parts are the channels that have sold them.
 const ofKeys = <const Filter extends string>(
   serves: Filter,
   table: typeof ticketRates | typeof events,
@@ -145,7 +145,7 @@ const ofKeys = <const Filter extends string>(
     and (${isChannel} or ${table.organizationId} = any(${texts('ownOrganizationIds')}))`),
   where: sql`${column} = ${ofPart.key} and ${channelId} = ${ofPart.channelId}`,
 })
-// What has few tickets has one part.
+// Ways to few tickets, in one part.
 const ofFew = <const Filter extends string>(
   serves: Filter,
   condition: SQL,

@@ -19,7 +19,7 @@ export async function openProvider({ paymentProvider, stripe }: Pick<Config, 'pa
 export const providerOf = ({ provider }: { provider: PaymentProvider }, { mode }: { mode: Mode }) =>
   mode === 'test' ? sandboxProvider : provider
 
-// Those of an organization that sells at its best take some 100 a second, which is a provider's own limit.
+// Calls of an organization that sells at its best are some 100 a second, which is a provider's own limit.
 const callsOf = perOwner((_: PaymentProvider) =>
   createBulkhead({
     maxAtOnce: 50,

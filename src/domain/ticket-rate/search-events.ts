@@ -118,7 +118,7 @@ const conditions = {
         * power(sin(radians(${locations.longitude} - ${parameter('longitude')}) / 2), 2)
     ))) <= ${parameter('radius')}`,
   ),
-  // Of a distributed database. Others look at one event after the other.
+  // Form for a distributed database. Others look at one event after the other.
   onSale: isOnSale('in'),
   notOnSale: not(isOnSale('in')),
   after: sql`(${events.startDate}, ${events.id}) > (${parameter('afterDate')}::timestamptz, ${parameter('afterId')})`,
@@ -210,7 +210,7 @@ const keptRows = rowsOf({
   isLast: sql<boolean>`(${isLast})`,
   isKept: sql<boolean>`told.kept`,
 })
-// What is kept of the events that a page looks through, and the last of these, from which the next page goes on.
+// Query for the events that a page keeps of those it looks through, and the last of these, from which the next page goes on.
 const keptPage = (names: Condition[], isDescending: boolean, kept: boolean) => ({
   rows: keptRows,
   query(select: Select) {

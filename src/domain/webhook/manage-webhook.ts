@@ -115,7 +115,7 @@ const isInPart = sql`${inOrganizationIfNamed(organizationId)} and ${organization
   and ${webhookId} = part.webhook_id and ${changeId} = part.change_id`
 const isLater = sql`${dueAt} > ${nowMs} and ${dueAt} <= to_timestamp(${sql.placeholder('until')}::float8 / 1000)`
 
-// What a step leaves: milliseconds since 1970 up to which that is due, or 0 for nothing.
+// Step that returns what it leaves: milliseconds since 1970 up to which that is due, or 0 for nothing.
 const stepOf = (name: string, write: () => SQL) =>
   query<{ left: number }>(
     name,

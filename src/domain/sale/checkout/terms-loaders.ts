@@ -122,8 +122,8 @@ const overduePrices: Find<Pick<Price, 'id' | 'ticketRateId'>> = {
 
 const findStock = queryTogether('stock_and_overdue_holds', [sales, ratePrices, overduePrices])
 
-/** What is left of a rate and its prices, as one statement found it, and the prices at which overdue holds still take
- *  up places, by a checkout that found too little. */
+/** Reads the counters of a rate and its prices for a checkout that found too little, with the prices at which overdue
+ *  holds still take up places, by one statement. */
 export const readStock = perMode((mode) =>
   readSold(async (db, values) => {
     const [rates, prices, overdue] = await findStock(db, { ...values, mode })

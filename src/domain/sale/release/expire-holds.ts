@@ -34,7 +34,7 @@ export async function expireHolds(db: Database, limit: number): Promise<number> 
   return expired
 }
 
-/** What overdue holds take up: places at prices, or uses of discounts. */
+/** Column that says whose places or uses overdue holds take up: those of prices, or of discounts. */
 export type HeldBy = 'priceId' | 'discountId'
 
 // Locks the payments of overdue holds, the longest overdue ones first, `limit` of each price or discount.
