@@ -1,11 +1,11 @@
 import { type CommandResult, runCommand } from './app/commands.ts'
 import { askServingProcess } from './app/served-commands.ts'
+import { parseConfig } from './app/settings.ts'
 import { showProgress } from './app/show-progress.ts'
-import { parseConfig } from './config/config.ts'
-import type { MigrationWait, OpenDatabase } from './database/database.ts'
-import { openDatabase, openReplicas } from './database/open.ts'
-import { isConnectionFailure, unreadyBecause, unusable } from './database/pool/failures.ts'
-import { tryParse } from './shared/parse.ts'
+import { tryParse } from './engine/base/parse.ts'
+import type { MigrationWait, OpenDatabase } from './engine/database/database.ts'
+import { openDatabase, openReplicas } from './engine/database/open.ts'
+import { isConnectionFailure, unreadyBecause, unusable } from './engine/database/pool/failures.ts'
 
 // Written to standard error, because standard output may be JSON.
 const reportWait = ({ file, tries, pauseMs }: MigrationWait) =>

@@ -1,8 +1,8 @@
 import cluster, { type Worker } from 'node:cluster'
 import { once } from 'node:events'
 import { pino } from 'pino'
-import type { Config } from '../config/config.ts'
 import { logFormatters, openLog } from './log.ts'
+import type { Config } from './settings.ts'
 import { createDrainer, onShutdown } from './shutdown.ts'
 
 // Milliseconds until a worker that exited is replaced. Doubled after each run that was short.
@@ -29,8 +29,8 @@ export async function runWorkers(config: Config): Promise<void> {
   process.once('exit', logTo.flush)
   const log = pino(options, logTo)
   if (metricsPort !== undefined) {
-    const { serveMetrics } = await import('../telemetry/metrics-server.ts')
-    const { collectFromWorkers } = await import('../telemetry/cluster-metrics.ts')
+    const { serveMetrics } = await import('../engine/telemetry/metrics-server.ts')
+    const { collectFromWorkers } = await import('../engine/telemetry/cluster-metrics.ts')
     await serveMetrics(host, metricsPort, collectFromWorkers, log)
   }
   const workers = new Map<Worker, () => void>()

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
-import type { Link } from '../http/home.ts'
-import type { FindExampleValues } from '../rest/openapi/example-ids.ts'
+import type { FindExampleValues } from '../domain/contract/example-ids.ts'
+import type { Link } from './home.ts'
 
 /** Companion of the service in its process, such as a shop on a catalogue to try it with. */
 export type Companion = {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import type { OpenDatabase } from '../database/database.ts'
-import type { Files } from '../shared/files.ts'
-import { command } from '../shared/parse.ts'
+import type { Files } from '../engine/base/files.ts'
+import { command } from '../engine/base/parse.ts'
+import type { OpenDatabase } from '../engine/database/database.ts'
 import { type Access, examine, examineDatabases, examineInvariants, type Finding } from './doctor.ts'
 
 // Commands for the database as a whole. Exit codes of those that examine the service are 0 if all is well, 1 if
@@ -44,7 +44,7 @@ const restore = command(
   z.strictObject({ file, force: z.boolean().default(false) }),
   async ({ file: [name], force: replace }, _open: Open, access: Access, files: Files) => {
     const folder = requireEmbedded(access, 'pg_restore')
-    const { restoreEmbedded } = await import('../database/pglite.ts')
+    const { restoreEmbedded } = await import('../engine/database/pglite.ts')
     await restoreEmbedded(folder, { backup: await files.read(name), name, replace })
     return { json: { restored: folder }, text: `The database of ${name} is in ${folder}.` }
   },

@@ -1,11 +1,16 @@
-import type { Config } from '../config/config.ts'
-import type { OpenDatabase } from '../database/database.ts'
-import { type Inspection, inspectDatabase, inspectServers, inspectTables } from '../database/inspect.ts'
-import { problemOf, type Unready } from '../database/pool/failures.ts'
 import { tryMailServer } from '../domain/delivery/send-mail.ts'
 import { findOpenWork } from '../domain/verify/find-open-work.ts'
 import { type Checked, verify } from '../domain/verify/verify.ts'
+import type { OpenDatabase } from '../engine/database/database.ts'
+import {
+  type Inspection,
+  inspectDatabase,
+  inspectServers,
+  inspectTables,
+} from '../engine/database/inspect.ts'
+import { problemOf, type Unready } from '../engine/database/pool/failures.ts'
 import { describeError } from './log.ts'
+import type { Config } from './settings.ts'
 
 /** Result of an examination: `attention` needs a person, `broken` must not be. */
 export type Finding = { check: string; level: 'ok' | 'attention' | 'broken'; text: string }

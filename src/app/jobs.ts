@@ -1,5 +1,3 @@
-import { electLeader } from '../data/elect-leader.ts'
-import type { Database } from '../database/database.ts'
 import { assignPositions } from '../domain/change/assign-positions.ts'
 import { queueMoved } from '../domain/delivery/move-dates.ts'
 import { type Senders, sendDeliveries } from '../domain/delivery/send-deliveries.ts'
@@ -10,8 +8,10 @@ import { findTroubles, type Trouble } from '../domain/sale/report/count-backlog.
 import { closeSessions } from '../domain/sale/settle/provider-session.ts'
 import { dropOfDeleted, resumeWebhooks } from '../domain/webhook/manage-webhook.ts'
 import { sendWebhooks } from '../domain/webhook/send/send-webhooks.ts'
-import { instruments } from '../shared/instruments.ts'
-import { repeat } from '../shared/timers.ts'
+import { instruments } from '../engine/base/instruments.ts'
+import { repeat } from '../engine/base/timers.ts'
+import { electLeader } from '../engine/data/elect-leader.ts'
+import type { Database } from '../engine/database/database.ts'
 
 type Job = (stopping: AbortSignal) => Promise<unknown>
 

@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs'
-import type { Config } from '../config/config.ts'
-import { causesOf, errorCode } from '../shared/errors.ts'
-import { instruments } from '../shared/instruments.ts'
+import { causesOf, errorCode } from '../engine/base/errors.ts'
+import { instruments } from '../engine/base/instruments.ts'
+import type { Config } from './settings.ts'
 
 /** Formatters of all loggers: levels are words. */
 export const logFormatters = { level: (level: string) => ({ level }) }

@@ -1,6 +1,6 @@
 import cluster from 'node:cluster'
-import { parseConfig } from '../config/config.ts'
 import type { OpenCompanion } from './companion.ts'
+import { parseConfig } from './settings.ts'
 
 async function start(openCompanion?: OpenCompanion): Promise<void> {
   const config = parseConfig(process.env)
@@ -9,7 +9,7 @@ async function start(openCompanion?: OpenCompanion): Promise<void> {
     const { runWorkers } = await import('./cluster.ts')
     await runWorkers(config)
   } else {
-    const { openDatabase } = await import('../database/open.ts')
+    const { openDatabase } = await import('../engine/database/open.ts')
     // Opened while the modules of the service load.
     const [database, { serve }] = await Promise.all([openDatabase(config), import('./start.ts')])
     await serve(config, database, openCompanion)

@@ -3,11 +3,11 @@ import { chmod, lstat, mkdtemp, rename, rm, stat } from 'node:fs/promises'
 import { createConnection, createServer, type Socket } from 'node:net'
 import { join, resolve } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
-import type { Config } from '../config/config.ts'
-import type { OpenDatabase } from '../database/database.ts'
-import { errorCode } from '../shared/errors.ts'
-import { type Files, localFiles } from '../shared/files.ts'
+import { errorCode } from '../engine/base/errors.ts'
+import { type Files, localFiles } from '../engine/base/files.ts'
+import type { OpenDatabase } from '../engine/database/database.ts'
 import { type CommandResult, filesIn, runCommand } from './commands.ts'
+import type { Config } from './settings.ts'
 
 // Commands reach the process that has the embedded database by a socket in its folder, which its user alone may
 // open. That process runs them; whoever asked reads and writes the files. Each message is JSON in a line.

@@ -1,5 +1,5 @@
 import { SingleBar } from 'cli-progress'
-import { instruments } from '../shared/instruments.ts'
+import { instruments } from '../engine/base/instruments.ts'
 
 const lineMs = 10_000
 

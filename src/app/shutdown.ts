@@ -1,7 +1,7 @@
 import cluster, { type Worker } from 'node:cluster'
-import { isConnectionFailure } from '../database/pool/failures.ts'
-import { type Log, logFailure } from '../http/mask-error.ts'
-import { errorCode } from '../shared/errors.ts'
+import { errorCode } from '../engine/base/errors.ts'
+import { isConnectionFailure } from '../engine/database/pool/failures.ts'
+import { type Log, logFailure } from '../engine/http/mask-error.ts'
 
 // Messages between the primary of a cluster and its workers. If a worker closed the port itself, it would
 // return connections in transit to the primary, and Node drops those that the last worker returns: they stay

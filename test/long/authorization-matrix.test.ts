@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { schema } from '../../src/graphql-server/schema.ts'
+import { schema } from '../../src/app/schema.ts'
 import { boxOfficeRows } from '../support/authorization/box-office-rows.ts'
 import { badCredentialNames } from '../support/authorization/callers.ts'
 import { catalogueRows, refusedRows, salesRows } from '../support/authorization/catalogue-rows.ts'

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { issueChannelKey } from '../../src/auth/issue-key.ts'
+import { issueChannelKey } from '../../src/domain/caller/issue-key.ts'
 import { assignPositions } from '../../src/domain/change/assign-positions.ts'
 import { anEntry } from '../support/checkouts.ts'
 import { type CrowdSocket, type Medians, mediansOf, openCrowd } from '../support/crowd.ts'

@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm'
 import postgres from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { isUnavailable, type OpenDatabase } from '../../src/database/database.ts'
-import { openDatabase } from '../../src/database/open.ts'
-import { errorCode } from '../../src/shared/errors.ts'
+import { errorCode } from '../../src/engine/base/errors.ts'
+import { isUnavailable, type OpenDatabase } from '../../src/engine/database/database.ts'
+import { openDatabase } from '../../src/engine/database/open.ts'
 import { freePort } from '../support/setup/managed-process.ts'
 import { type PostgresServer, startPostgres } from '../support/setup/postgres-server.ts'
 

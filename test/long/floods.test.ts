@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { RequestTurns } from '../../src/request/request-turns.ts'
+import { RequestTurns } from '../../src/engine/request/request-turns.ts'
 import { duringFlood, type FloodRequest } from '../support/flood/flood.ts'
 import { mutationNames, openFloodedSale } from '../support/flood/floods.ts'
 import { type Measured, medianOf, openNeighbour } from '../support/flood/neighbour.ts'

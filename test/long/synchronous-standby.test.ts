@@ -1,6 +1,6 @@
 import postgres from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openDatabase } from '../../src/database/open.ts'
+import { openDatabase } from '../../src/engine/database/open.ts'
 import { anEntry, type Checkout, checkOut } from '../support/checkouts.ts'
 import { aCatalogueOfTwo } from '../support/factories.ts'
 import { brokenInvariants } from '../support/invariants.ts'

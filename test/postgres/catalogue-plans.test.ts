@@ -2,8 +2,8 @@
 
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { runSql } from '../../src/database/database.ts'
-import { openDatabase } from '../../src/database/open.ts'
+import { runSql } from '../../src/engine/database/database.ts'
+import { openDatabase } from '../../src/engine/database/open.ts'
 import { anEntry, mustCheckOut } from '../support/checkouts.ts'
 import { explain, explainByDefaults, openSeenSale, type SeenStatement } from '../support/explain.ts'
 import { createTestDatabase } from '../support/harness.ts'

@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Server } from 'node:net'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { parseConfig } from '../../src/config/config.ts'
-import { openDatabase } from '../../src/database/open.ts'
-import { problemOf } from '../../src/database/pool/failures.ts'
+import { parseConfig } from '../../src/app/settings.ts'
+import { openDatabase } from '../../src/engine/database/open.ts'
+import { problemOf } from '../../src/engine/database/pool/failures.ts'
 import { createTestDatabase, type TestDatabase } from '../support/harness.ts'
 
 // Addresses of a database, as providers and other clients write them.

@@ -2,8 +2,8 @@
 
 import { inArray } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openDatabase } from '../../src/database/open.ts'
 import { tickets } from '../../src/domain/ticket/table.ts'
+import { openDatabase } from '../../src/engine/database/open.ts'
 import { type DatabaseProxy, startDatabaseProxy } from '../support/database-proxy.ts'
 import { aLargeRate, anEventAtDoor } from '../support/door.ts'
 import { aCatalogue, aSupplement } from '../support/factories.ts'

@@ -2,9 +2,9 @@
 
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { claimDue } from '../../src/data/leased-jobs.ts'
 import { deliveries, isBounded } from '../../src/domain/delivery/table.ts'
 import { refunds } from '../../src/domain/refund/table.ts'
+import { claimDue } from '../../src/engine/data/leased-jobs.ts'
 import { explain, type SeenStatement } from '../support/explain.ts'
 import { aCatalogue, anEvent, anOrganization, aRateOf } from '../support/factories.ts'
 import { openTestDatabase } from '../support/harness.ts'

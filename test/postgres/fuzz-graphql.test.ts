@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { schema } from '../../src/graphql-server/schema.ts'
+import { schema } from '../../src/app/schema.ts'
 import type { Caller } from '../support/authorization/callers.ts'
 import { openWorld, type World } from '../support/authorization/world.ts'
 import { expectSafe, findLogLeaks } from '../support/fuzz/answer-checks.ts'

@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { createTestDatabase } from '../support/harness.ts'
 
-const built = fileURLToPath(new URL('../../dist/database/open.js', import.meta.url))
+const built = fileURLToPath(new URL('../../dist/engine/database/open.js', import.meta.url))
 const program = `
   const { openDatabase } = await import(process.argv[1])
   const database = await openDatabase({ databaseUrl: process.env.DATABASE_URL, dataDir: '' })

@@ -2,9 +2,9 @@
 
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Database, ownedBy } from '../../src/database/database.ts'
-import { aloneOnRow, transaction } from '../../src/database/transaction.ts'
-import { Refusal } from '../../src/shared/errors.ts'
+import { Refusal } from '../../src/engine/base/errors.ts'
+import { type Database, ownedBy } from '../../src/engine/database/database.ts'
+import { aloneOnRow, transaction } from '../../src/engine/database/transaction.ts'
 import { floodInputs, mutationNames, openFloodedSale } from '../support/flood/floods.ts'
 import { openTestDatabase } from '../support/harness.ts'
 

@@ -1,8 +1,8 @@
 // Runs in: postgres
 
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import type { OpenDatabase } from '../../src/database/database.ts'
 import { importCatalogue } from '../../src/domain/import/import-catalogue.ts'
+import type { OpenDatabase } from '../../src/engine/database/database.ts'
 import { anEntry } from '../support/checkouts.ts'
 import { type Collector, type ReceivedSpan, startCollector } from '../support/collector.ts'
 import { toItems } from '../support/contract-input.ts'

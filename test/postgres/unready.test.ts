@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import postgres from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openDatabase } from '../../src/database/open.ts'
-import { connectionError, problemOf, unreadyBecause } from '../../src/database/pool/failures.ts'
+import { openDatabase } from '../../src/engine/database/open.ts'
+import { connectionError, problemOf, unreadyBecause } from '../../src/engine/database/pool/failures.ts'
 import { createTestDatabase, type TestDatabase } from '../support/harness.ts'
 
 // Reasons why a database can't be used, as an operator reads them.

@@ -3,10 +3,10 @@
 import { eq, type SQL, sql } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { startJobs } from '../../src/app/jobs.ts'
-import { electLeader } from '../../src/data/elect-leader.ts'
-import { leaders } from '../../src/data/table.ts'
-import type { OpenDatabase } from '../../src/database/database.ts'
 import { sandboxProvider } from '../../src/domain/payment/sandbox.ts'
+import { electLeader } from '../../src/engine/data/elect-leader.ts'
+import { leaders } from '../../src/engine/data/table.ts'
+import type { OpenDatabase } from '../../src/engine/database/database.ts'
 import { createTestDatabase, type TestDatabase } from '../support/harness.ts'
 import { shortenPauses } from '../support/quick-pauses.ts'
 

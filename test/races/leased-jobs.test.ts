@@ -2,10 +2,10 @@
 
 import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { claimDue } from '../../src/data/leased-jobs.ts'
 import { lockPayment } from '../../src/domain/payment/lock-payment.ts'
 import { isOverdue, payments } from '../../src/domain/payment/table.ts'
 import { refunds as table } from '../../src/domain/refund/table.ts'
+import { claimDue } from '../../src/engine/data/leased-jobs.ts'
 import { anEntry, mustCheckOut } from '../support/checkouts.ts'
 import { aCatalogue, anEvent, aRateOf } from '../support/factories.ts'
 import { movePayments } from '../support/queued-payments.ts'

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { type Database, runSql } from '../../src/database/database.ts'
+import { type Database, runSql } from '../../src/engine/database/database.ts'
 import { aLargeRate } from './door.ts'
 import { aCatalogue, anEvent, anOrganization, aSupplement } from './factories.ts'
 import { createTestDatabase, type GatewayOptions } from './harness.ts'

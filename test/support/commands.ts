@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { type CommandResult, runCommand } from '../../src/app/commands.ts'
-import { parseConfig } from '../../src/config/config.ts'
-import type { OpenDatabase } from '../../src/database/database.ts'
+import { parseConfig } from '../../src/app/settings.ts'
+import type { OpenDatabase } from '../../src/engine/database/database.ts'
 
 type Settings = Record<string, string>
 

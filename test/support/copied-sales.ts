@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { type Database, runSql } from '../../src/database/database.ts'
+import { type Database, runSql } from '../../src/engine/database/database.ts'
 
 // Sales by the thousand: copies of one or two that the product itself has made, step by step. A step is what it changed in the
 // tables of sales between two moments: rows that it wrote, columns that it set, and rows that it deleted.

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { parseConfig } from '../../src/config/config.ts'
+import { parseConfig } from '../../src/app/settings.ts'
 import { openSenders } from '../../src/domain/delivery/open-senders.ts'
 import { sendDeliveries } from '../../src/domain/delivery/send-deliveries.ts'
 import { deliveries } from '../../src/domain/delivery/table.ts'

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
-import type { Connection, Database, DatabaseOptions } from '../../src/database/database.ts'
-import { inIndexOrder } from '../../src/database/transaction.ts'
+import type { Connection, Database, DatabaseOptions } from '../../src/engine/database/database.ts'
+import { inIndexOrder } from '../../src/engine/database/transaction.ts'
 import { aCatalogue, anEvent, aRateNamed } from './factories.ts'
 import { openTestDatabase } from './harness.ts'
 import { openSale, type Sale } from './sale.ts'

@@ -1,13 +1,13 @@
 import { asc } from 'drizzle-orm'
 import { expect } from 'vitest'
 import { demoCatalogue } from '../../examples/shop/src/demo/catalogue.ts'
-import type { Database } from '../../src/database/database.ts'
 import { events } from '../../src/domain/event/table.ts'
 import { importCatalogue } from '../../src/domain/import/import-catalogue.ts'
 import { locations } from '../../src/domain/location/table.ts'
 import { organizations } from '../../src/domain/organization/table.ts'
 import { prices, questions, stock, supplements, ticketRates } from '../../src/domain/ticket-rate/table.ts'
-import { Refusal } from '../../src/shared/errors.ts'
+import { Refusal } from '../../src/engine/base/errors.ts'
+import type { Database } from '../../src/engine/database/database.ts'
 
 const tables = { organizations, locations, events, ticketRates, prices, supplements, questions, stock }
 

@@ -1,6 +1,6 @@
-import type { Connection } from '../../src/database/database.ts'
 import { invariants } from '../../src/domain/verify/rules.ts'
 import { countRows } from '../../src/domain/verify/verify.ts'
+import type { Connection } from '../../src/engine/database/database.ts'
 import { wrongSums } from './sales-sums.ts'
 
 // Invariants of the database, those of `npm run verify` and some of tests. Each query returns the rows that

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { expect } from 'vitest'
-import { type Database, isDistributed } from '../../src/database/database.ts'
+import { type Database, isDistributed } from '../../src/engine/database/database.ts'
 
 /** Resolves once exactly one connection to the database waits for a lock, or as many as `count`. */
 export async function waitForBlockedStatement(db: Database, count = 1): Promise<void> {

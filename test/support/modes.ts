@@ -1,9 +1,9 @@
 import { eq } from 'drizzle-orm'
-import type { IntegrationScope } from '../../src/auth/api-key.ts'
-import { issueChannelKey, issueIntegrationKey } from '../../src/auth/issue-key.ts'
-import { channels, integrations } from '../../src/auth/table.ts'
+import type { IntegrationScope } from '../../src/domain/caller/api-key.ts'
+import { issueChannelKey, issueIntegrationKey } from '../../src/domain/caller/issue-key.ts'
+import type { Mode } from '../../src/domain/caller/mode.ts'
+import { channels, integrations } from '../../src/domain/caller/table.ts'
 import { organizations } from '../../src/domain/organization/table.ts'
-import type { Mode } from '../../src/shared/mode.ts'
 import type { Sale } from './sale.ts'
 
 type Headers = Record<string, string>

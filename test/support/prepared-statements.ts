@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { type Database, resultRows } from '../../src/database/database.ts'
+import { type Database, resultRows } from '../../src/engine/database/database.ts'
 
 // Connections of a pool.
 const connections = 10

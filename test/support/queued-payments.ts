@@ -1,8 +1,8 @@
 import { and, ne, type SQL, sql } from 'drizzle-orm'
 import type { PgUpdateSetSource } from 'drizzle-orm/pg-core'
-import type { Database } from '../../src/database/database.ts'
 import { holds, isOfHold, openSessions } from '../../src/domain/payment/queue/table.ts'
 import { payments } from '../../src/domain/payment/table.ts'
+import type { Database } from '../../src/engine/database/database.ts'
 
 /** Sets columns of payments that match a condition. Where the end of their holds is moved, what is queued of them
  *  follows, as the service does it. */

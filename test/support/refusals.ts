@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { idempotencyKeys, payments } from '../../src/domain/payment/table.ts'
 import { tickets } from '../../src/domain/ticket/table.ts'
 import { stock } from '../../src/domain/ticket-rate/table.ts'
-import { type Code, problemCodes } from '../../src/shared/problem-codes.ts'
+import { type Code, problemCodes } from '../../src/engine/base/problem-codes.ts'
 import type { Gateway } from './harness.ts'
 
 type Answer = {

@@ -1,6 +1,6 @@
 import { minimumAge } from '../../src/domain/event/minimum-age.ts'
 import { feeOf } from '../../src/domain/ticket-rate/sale-rules.ts'
-import { toMajor, toMinor } from '../../src/shared/money.ts'
+import { toMajor, toMinor } from '../../src/engine/base/money.ts'
 import { type Amount, attendeeFields, fromAttendee } from './contract-input.ts'
 
 // Facts that both surfaces state, in REST's names: from what GraphQL selects, and from bodies of REST.

@@ -1,11 +1,11 @@
 import { eq } from 'drizzle-orm'
-import type { Connection } from '../../src/database/database.ts'
+import { modes } from '../../src/domain/caller/mode.ts'
 import { events } from '../../src/domain/event/table.ts'
 import { locations } from '../../src/domain/location/table.ts'
 import { type SalesGrouping, type SalesRow, sumSales } from '../../src/domain/sale/report/sales-loaders.ts'
 import { type Ticket, tickets } from '../../src/domain/ticket/table.ts'
 import { isPaid, raised, totalPaid } from '../../src/domain/ticket/views.ts'
-import { modes } from '../../src/shared/mode.ts'
+import type { Connection } from '../../src/engine/database/database.ts'
 import { amountsOf } from './contract-input.ts'
 
 // Sums of sales, added up here ticket by ticket, in integers, and by nothing of the gateway's SQL.

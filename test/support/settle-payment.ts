@@ -1,9 +1,9 @@
 import { and, eq, getTableColumns } from 'drizzle-orm'
-import type { Database } from '../../src/database/database.ts'
 import type { PaymentOutcome } from '../../src/domain/payment/provider.ts'
 import { type Payment, payments } from '../../src/domain/payment/table.ts'
 import { settlePayment as settle } from '../../src/domain/sale/settle/settle-payment.ts'
 import { tickets } from '../../src/domain/ticket/table.ts'
+import type { Database } from '../../src/engine/database/database.ts'
 
 /** Settles the payment with this ID and returns its new status. */
 export async function settlePaymentById(

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { expect, vi } from 'vitest'
-import type { Database } from '../../src/database/database.ts'
+import type { Database } from '../../src/engine/database/database.ts'
 import { endHolds, endSessions } from './queued-payments.ts'
 
 /** Condition for queued work that is not done, in each table that holds any. */

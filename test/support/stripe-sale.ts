@@ -1,5 +1,5 @@
 import { eq } from 'drizzle-orm'
-import { parseConfig } from '../../src/config/config.ts'
+import { parseConfig } from '../../src/app/settings.ts'
 import type { CatalogueFile } from '../../src/domain/import/catalogue-file.ts'
 import { openProvider } from '../../src/domain/payment/open-provider.ts'
 import { charges, payments } from '../../src/domain/payment/table.ts'

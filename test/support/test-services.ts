@@ -1,7 +1,7 @@
-import { createResponseCache } from '../../src/cache/response-cache.ts'
-import type { Database } from '../../src/database/database.ts'
+import type { Services } from '../../src/domain/caller/context.ts'
 import { sandboxProvider } from '../../src/domain/payment/sandbox.ts'
-import type { Services } from '../../src/request/context.ts'
+import { createResponseCache } from '../../src/engine/cache/response-cache.ts'
+import type { Database } from '../../src/engine/database/database.ts'
 
 /** Services of a request context, for tests that call domain functions directly. */
 export const testServices = (db: Database): Services => ({

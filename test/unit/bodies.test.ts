@@ -6,8 +6,8 @@ import { listedTicketBody, ticketBody, ticketChangeBody } from '../../src/domain
 import { rateChangeBody, ticketRateBody } from '../../src/domain/ticket-rate/body.ts'
 import { eventBody } from '../../src/domain/ticket-rate/event-body.ts'
 import { sentMessages } from '../../src/domain/webhook/messages-rest.ts'
-import * as field from '../../src/rest/body.ts'
-import { body } from '../../src/rest/body.ts'
+import * as field from '../../src/engine/rest/body.ts'
+import { body } from '../../src/engine/rest/body.ts'
 
 /** Lists the columns that a body reads of a row. */
 function columnsOf({ of }: { of: (row: never) => unknown }): unknown[] {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { TrialCache } from '../../src/cache/trial-cache.ts'
-import { PreparedDocument, prepareDocuments } from '../../src/graphql-server/prepared-document.ts'
-import { Representation } from '../../src/http/representation.ts'
+import { TrialCache } from '../../src/engine/cache/trial-cache.ts'
+import { PreparedDocument, prepareDocuments } from '../../src/engine/graphql-server/prepared-document.ts'
+import { Representation } from '../../src/engine/http/representation.ts'
 import { heldBytes } from '../support/heap.ts'
 
 const times = (count: number, part: (index: number) => string) =>

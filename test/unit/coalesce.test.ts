@@ -2,8 +2,8 @@
 
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { coalesceReads } from '../../src/data/coalesce.ts'
-import type { Database } from '../../src/database/database.ts'
+import { coalesceReads } from '../../src/engine/data/coalesce.ts'
+import type { Database } from '../../src/engine/database/database.ts'
 
 // Reads end on demand, which no database allows.
 function controlledReader() {

@@ -14,13 +14,13 @@ import { beforeEach, expect, test } from 'vitest'
 import {
   type CompiledOperation,
   compiledOperation,
-} from '../../src/graphql-server/compiler/compiled-operation.ts'
+} from '../../src/engine/graphql-server/compiler/compiled-operation.ts'
 import {
   type ExecutionContext,
   limitedExecution,
   replayOutcomes,
   standardExecution,
-} from '../../src/graphql-server/compiler/plugin.ts'
+} from '../../src/engine/graphql-server/compiler/plugin.ts'
 
 // A separate schema, because the gateway's has no fields that fail, return wrong types or resolve late.
 const schema = buildSchema(`

@@ -2,7 +2,7 @@
 
 import { resolve } from 'node:path'
 import { expect, test } from 'vitest'
-import { parseConfig } from '../../src/config/config.ts'
+import { parseConfig } from '../../src/app/settings.ts'
 import { localhost, rolePostgres } from '../support/certificates.ts'
 
 const mistakesOf = (env: Record<string, string>): string[] => {

@@ -12,9 +12,9 @@ import {
   validate,
 } from 'graphql'
 import { expect, test } from 'vitest'
-import { secretSettings, settingNames } from '../../src/config/config.ts'
+import { secretSettings, settingNames } from '../../src/app/settings.ts'
 import { invariants } from '../../src/domain/verify/rules.ts'
-import { requestLimits } from '../../src/shared/request-limits.ts'
+import { requestLimits } from '../../src/engine/base/request-limits.ts'
 
 // Checks that README.md, docs/ and the comments of src/ and examples/ name only existing paths, npm scripts, settings,
 // sections and functions.
@@ -240,6 +240,10 @@ test('the tables of docs/architecture.md and the README name the folders that th
   const rows = table.split('\n').filter((line) => line.startsWith('| `'))
   const named = rows.flatMap((row) => namesIn(row.split('|')[1] ?? '', /`([\w-]+)\/`/g))
   expect(named.sort()).toEqual(foldersIn('src/domain').sort())
+  const engine = namesIn(architecture, /^\| (`src\/engine\/.*?) \|/gm).flatMap((cell) =>
+    namesIn(cell, /`src\/engine\/([\w-]+)\/`/g),
+  )
+  expect(engine.sort()).toEqual(foldersIn('src/engine').sort())
   const sale = rows.find((row) => row.startsWith('| `sale/`'))?.split('|')[2] ?? ''
   expect(namesIn(sale, /`([\w-]+)\/`/g).sort()).toEqual(foldersIn('src/domain/sale').sort())
   const [, inReadme = ''] = /sale\/ has every verb that changes several: (.*)/.exec(read('README.md')) ?? []
@@ -251,7 +255,7 @@ test('the chains of docs/architecture.md are those that boundaries.test.ts holds
   const rowsOf = (name: string) => {
     const [, text = ''] = new RegExp(`const ${name} = \\[([\\s\\S]*?)\\n\\]`).exec(boundaries) ?? []
     const rows = [...text.matchAll(/^ +\[(.*)\],$/gm)].map(([, row = '']) =>
-      namesIn(row, /'([\w-]+)'/g).sort(),
+      namesIn(row, /'([\w/-]+)'/g).sort(),
     )
     return rows.filter((row) => row.length > 0).reverse()
   }
@@ -259,9 +263,9 @@ test('the chains of docs/architecture.md are those that boundaries.test.ts holds
     ([, text = '']) => text,
   )
   const chains = blocks
-    .filter((text) => /^[\w\s|→-]+$/.test(text) && text.includes('→'))
-    .map((text) => text.split('→').map((row) => namesIn(row, /([\w-]+)/g).sort()))
-  expect(chains.slice(0, 2)).toEqual([rowsOf('folders'), rowsOf('domainFolders')])
+    .filter((text) => /^[\w\s|/→-]+$/.test(text) && text.includes('→'))
+    .map((text) => text.split('→').map((row) => namesIn(row, /([\w/-]+)/g).sort()))
+  expect(chains.slice(0, 2)).toEqual([rowsOf('engineFolders'), rowsOf('domainFolders')])
 })
 
 test('nothing is told as planned', () => {

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { EventStream } from '../../src/graphql-server/live/event-stream.ts'
+import { EventStream } from '../../src/engine/graphql-server/live/event-stream.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { FairTurns } from '../../src/graphql-server/fair-turns.ts'
+import { FairTurns } from '../../src/engine/graphql-server/fair-turns.ts'
 
 const holdUp = (milliseconds: number) => {
   const end = performance.now() + milliseconds

@@ -1,7 +1,7 @@
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import type { EventStream } from '../../src/graphql-server/live/event-stream.ts'
-import { Audience, FanOut } from '../../src/graphql-server/live/fan-out.ts'
+import type { EventStream } from '../../src/engine/graphql-server/live/event-stream.ts'
+import { Audience, FanOut } from '../../src/engine/graphql-server/live/fan-out.ts'
 
 // Stands for a stream, whose client reads or does not.
 class Reader {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { graphiqlPage } from '../../src/graphql-server/graphiql/page.ts'
+import { graphiqlPage } from '../../src/engine/graphql-server/graphiql/page.ts'
 
 test('GraphiQL is shown again once the examples are found: a failure does not last', async () => {
   let failures = 1

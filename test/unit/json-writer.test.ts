@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { json } from '../../src/json/json-writer.ts'
+import { json } from '../../src/engine/json/json-writer.ts'
 
 const written = (value: unknown) => {
   json.start()

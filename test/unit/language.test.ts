@@ -3,14 +3,19 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { IntlMessageFormat } from 'intl-messageformat'
 import { expect, test } from 'vitest'
-import { formatAmount, formatDay, formatList, formatTime } from '../../src/language/format.ts'
-import { chooseLanguage, type Language, languages, preferredLanguage } from '../../src/language/languages.ts'
-import { type MessageKey, parametersOf } from '../../src/language/messages.ts'
-import { translate } from '../../src/language/translate.ts'
+import { formatAmount, formatDay, formatList, formatTime } from '../../src/domain/language/format.ts'
+import {
+  chooseLanguage,
+  type Language,
+  languages,
+  preferredLanguage,
+} from '../../src/domain/language/languages.ts'
+import { type MessageKey, parametersOf } from '../../src/domain/language/messages.ts'
+import { translate } from '../../src/domain/language/translate.ts'
 
 const source = new URL('../../src/', import.meta.url)
 const messagesOf = (language: string): Record<string, string> =>
-  JSON.parse(readFileSync(new URL(`language/messages/${language}.json`, source), 'utf8'))
+  JSON.parse(readFileSync(new URL(`domain/language/messages/${language}.json`, source), 'utf8'))
 
 type Element = ReturnType<IntlMessageFormat['getAst']>[number]
 
@@ -62,7 +67,7 @@ function mistakesIn(messages: Record<string, string>, language: string): string[
 }
 
 test('there is a file of messages for each language, and no other', () => {
-  const files = readdirSync(new URL('language/messages/', source))
+  const files = readdirSync(new URL('domain/language/messages/', source))
   expect(files.sort()).toEqual(languages.map((language) => `${language}.json`).sort())
 })
 
@@ -97,7 +102,7 @@ test('the typed parameters are those of the messages', () => {
 
 test('every message is used', () => {
   const code = readdirSync(source, { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts') && !name.startsWith('language/'))
+    .filter((name) => name.endsWith('.ts') && !name.startsWith('domain/language/'))
     .map((name) => readFileSync(new URL(name, source), 'utf8'))
     .join('\n')
   // Keys of outcomes are built from the status of the payment, and from the reason of a refund; titles of notices from

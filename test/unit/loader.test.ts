@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Loader } from '../../src/data/loader.ts'
+import { Loader } from '../../src/engine/data/loader.ts'
 
 function countedLoader() {
   const batches: (readonly string[])[] = []

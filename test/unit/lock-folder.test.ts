@@ -8,13 +8,13 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
-import { defaultStaleMs, lockFolder } from '../../src/database/lock-folder.ts'
+import { defaultStaleMs, lockFolder } from '../../src/engine/database/lock-folder.ts'
 
 // A third of the default, so that tests don't wait as long, and a busy machine renews its locks in time.
 const staleMs = 3_000
 
 // A process that locks and unlocks a folder on command and lives until its standard input closes.
-const built = fileURLToPath(new URL('../../dist/database/lock-folder.js', import.meta.url))
+const built = fileURLToPath(new URL('../../dist/engine/database/lock-folder.js', import.meta.url))
 const program = `
   import { createInterface } from 'node:readline'
   const { lockFolder } = await import(process.argv[1])

@@ -7,8 +7,8 @@ import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { openLog } from '../../src/app/log.ts'
-import { instruments } from '../../src/shared/instruments.ts'
-import { createMetrics } from '../../src/telemetry/metrics.ts'
+import { instruments } from '../../src/engine/base/instruments.ts'
+import { createMetrics } from '../../src/engine/telemetry/metrics.ts'
 import { parseMetrics, sumOf } from '../support/metrics.ts'
 
 // Logs that can be written, and logs that can't: whatever becomes of its log, a process goes on and ends.
@@ -94,7 +94,7 @@ const built = pathToFileURL(fileURLToPath(new URL('../../dist', import.meta.url)
 // Writes as many lines of 200 bytes as it is told, a hundred in a turn of the event loop, and ends with its input.
 const program = `
   const { openLog } = await import('${built}/app/log.js')
-  const { instruments } = await import('${built}/shared/instruments.js')
+  const { instruments } = await import('${built}/engine/base/instruments.js')
   let dropped = 0
   instruments.observer = { onLogDropped: (lines) => { dropped += lines } }
   const log = await openLog('json', process.stdout)

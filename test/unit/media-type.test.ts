@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { chooseMediaType } from '../../src/http/media-type.ts'
+import { chooseMediaType } from '../../src/engine/http/media-type.ts'
 
 const json = 'application/json'
 const response = 'application/graphql-response+json'

@@ -1,6 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { decimalsOf, isAmount, isoDecimals, percentageOf, toMajor, toMinor } from '../../src/shared/money.ts'
+import {
+  decimalsOf,
+  isAmount,
+  isoDecimals,
+  percentageOf,
+  toMajor,
+  toMinor,
+} from '../../src/engine/base/money.ts'
 
 describe('percentages', () => {
   test.each([

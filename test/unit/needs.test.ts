@@ -1,12 +1,12 @@
 import { isInterfaceType } from 'graphql'
 import { expect, expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
-import { builder, queryField, subscriptionField } from '../../src/graphql/builder.ts'
-import { mutation, oneObject } from '../../src/graphql/mutation-result.ts'
-import type { NodeLookup } from '../../src/graphql/needs.ts'
-import { prepareDocuments } from '../../src/graphql-server/prepared-document.ts'
-import { schema } from '../../src/graphql-server/schema.ts'
-import { type Route, route } from '../../src/rest/route.ts'
+import { schema } from '../../src/app/schema.ts'
+import { builder, queryField, subscriptionField } from '../../src/engine/graphql/builder.ts'
+import { mutation, oneObject } from '../../src/engine/graphql/mutation-result.ts'
+import type { NodeLookup } from '../../src/engine/graphql/needs.ts'
+import { prepareDocuments } from '../../src/engine/graphql-server/prepared-document.ts'
+import { type Route, route } from '../../src/engine/rest/route.ts'
 
 // Types alone: nothing of it runs, so the schema stays as it is.
 const neverCalled = () => {

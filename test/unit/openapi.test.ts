@@ -1,10 +1,10 @@
 import fastify from 'fastify'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { addDocumentation } from '../../src/rest/openapi/add-documentation.ts'
-import { exampleIds } from '../../src/rest/openapi/example-ids.ts'
-import { createSchemas } from '../../src/rest/openapi/json-schemas.ts'
-import { toOpenApiDocument } from '../../src/rest/openapi/openapi-document.ts'
+import { exampleIds } from '../../src/domain/contract/example-ids.ts'
+import { addDocumentation } from '../../src/engine/rest/openapi/add-documentation.ts'
+import { createSchemas } from '../../src/engine/rest/openapi/json-schemas.ts'
+import { toOpenApiDocument } from '../../src/engine/rest/openapi/openapi-document.ts'
 
 // The building blocks of the OpenAPI document, with routes of the test's own.
 

@@ -6,7 +6,7 @@ import type { Terms } from '../../src/domain/sale/checkout/terms-loaders.ts'
 import type { Ticket } from '../../src/domain/ticket/table.ts'
 import { raised } from '../../src/domain/ticket/views.ts'
 import type { Price } from '../../src/domain/ticket-rate/table.ts'
-import { compareTotal, isAmount, smallestCharge, toMajor } from '../../src/shared/money.ts'
+import { compareTotal, isAmount, smallestCharge, toMajor } from '../../src/engine/base/money.ts'
 
 // Sums of any ticket, in currencies of 0, 2 and 3 decimals, beside an oracle in exact fractions.
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isOneLine, oneLine } from '../../src/shared/printable.ts'
+import { isOneLine, oneLine } from '../../src/engine/base/printable.ts'
 
 // Names as people have them, and texts that pretend to be a name.
 

@@ -1,6 +1,6 @@
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { RequestTurns } from '../../src/request/request-turns.ts'
+import { RequestTurns } from '../../src/engine/request/request-turns.ts'
 
 function opened() {
   const turns = new RequestTurns()

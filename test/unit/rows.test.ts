@@ -10,8 +10,8 @@ import {
   timestamp,
 } from 'drizzle-orm/pg-core'
 import { describe, expect, test } from 'vitest'
-import { arrayRows } from '../../src/data/array-params.ts'
-import { fewRowsOf, rowsOf } from '../../src/data/json-rows.ts'
+import { arrayRows } from '../../src/engine/data/array-params.ts'
+import { fewRowsOf, rowsOf } from '../../src/engine/data/json-rows.ts'
 
 const bytea = customType<{ data: Buffer }>({ dataType: () => 'bytea' })
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { sampled } from '../../src/telemetry/database-metrics.ts'
-import { createMetrics } from '../../src/telemetry/metrics.ts'
+import { sampled } from '../../src/engine/telemetry/database-metrics.ts'
+import { createMetrics } from '../../src/engine/telemetry/metrics.ts'
 import { parseMetrics } from '../support/metrics.ts'
 import { mockClock } from '../support/mock-clock.ts'
 

@@ -14,7 +14,7 @@ import {
   OperationTypeNode,
 } from 'graphql'
 import { expect, test } from 'vitest'
-import { printedSchema, schema } from '../../src/graphql-server/schema.ts'
+import { printedSchema, schema } from '../../src/app/schema.ts'
 
 const committed = readFileSync(new URL('../../schema.graphql', import.meta.url), 'utf8')
 const types = Object.values(schema.getTypeMap()).filter(

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { parse, print, validate } from 'graphql'
 import { expect, test } from 'vitest'
 import * as documents from '../../examples/shop/src/browser/documents.ts'
-import { schema } from '../../src/graphql-server/schema.ts'
+import { schema } from '../../src/app/schema.ts'
 
 // That the types beside them are those that the generator writes is tested by test/clients/shop.test.ts.
 

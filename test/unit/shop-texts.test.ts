@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { languages } from '../../src/language/languages.ts'
+import { languages } from '../../src/domain/language/languages.ts'
 
 // Texts of the shop: every language has each of them, with the same values and the plurals that it needs.
 

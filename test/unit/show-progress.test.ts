@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { showProgress } from '../../src/app/show-progress.ts'
-import { instruments } from '../../src/shared/instruments.ts'
+import { instruments } from '../../src/engine/base/instruments.ts'
 import { mockClock } from '../support/mock-clock.ts'
 
 let clock: ReturnType<typeof mockClock>

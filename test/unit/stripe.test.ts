@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { parseConfig } from '../../src/config/config.ts'
+import { parseConfig } from '../../src/app/settings.ts'
 import { openProvider } from '../../src/domain/payment/open-provider.ts'
 import type { PaymentProvider } from '../../src/domain/payment/provider.ts'
 import { fromStripeAmount, toStripeAmount } from '../../src/domain/payment/stripe/outcome.ts'
-import { isoDecimals } from '../../src/shared/money.ts'
+import { isoDecimals } from '../../src/engine/base/money.ts'
 import { type StubStripe, startStubStripe, stripeSettings } from '../support/stub-stripe.ts'
 
 // The Stripe provider without a database: amounts, refunds, failures.

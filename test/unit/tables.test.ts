@@ -3,7 +3,7 @@ import { PGlite } from '@electric-sql/pglite'
 import { generateDrizzleJson, generateMigration } from 'drizzle-kit/api'
 import { expect, test } from 'vitest'
 import { paymentAttributes, ticketAttributes } from '../../src/domain/sale/checkout/hold/hold.ts'
-import { toSnakeCase } from '../../src/rest/snake-case.ts'
+import { toSnakeCase } from '../../src/engine/rest/snake-case.ts'
 
 // The tables of src are those that the migrations make.
 

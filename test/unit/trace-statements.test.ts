@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { summaryOf } from '../../src/database/pool/drizzle-driver.ts'
+import { summaryOf } from '../../src/engine/database/pool/drizzle-driver.ts'
 
 test.each([
   ['select "id" from "events" where "id" = $1', 'SELECT events'],

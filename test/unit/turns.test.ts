@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import { createBulkhead, everybody, Turns, takeTurn } from '../../src/shared/turns.ts'
+import { createBulkhead, everybody, Turns, takeTurn } from '../../src/engine/base/turns.ts'
 
 const limits = { maxAtOnce: 3, maxOfOwner: 2, maxWaiting: 5 }
 

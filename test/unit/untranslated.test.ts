@@ -4,14 +4,14 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 
 // Search for words in the code of pages, mails, documents, calendar files and messages to buyers: all of their
-// text comes from the messages of src/language/.
+// text comes from the messages of src/domain/language/.
 
 const source = new URL('../../src/', import.meta.url)
 // Commands and GraphQL descriptions are for operators and developers, in English.
 const isForBuyers = (file: string) =>
-  /^domain\/(sale\/payment-page|delivery)\/.*\.ts$|^http\/error-page\.ts$|^domain\/event\/local-time\.ts$/.test(
+  /^domain\/(sale\/payment-page|delivery)\/.*\.ts$|^domain\/language\/error-page\.ts$|^domain\/event\/local-time\.ts$/.test(
     file,
-  ) && !/\/(commands|graphql|table|load-fonts|open-senders)\.ts$/.test(file)
+  ) && !/\/(commands|graphql|table|settings|load-fonts|open-senders)\.ts$/.test(file)
 
 // Messages of refusals whose code alone the pages use, log lines, and names of products and headers.
 const notShown = new Set([

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { Database } from '../../src/database/database.ts'
 import { pacesOf } from '../../src/domain/webhook/send/pace.ts'
+import type { Database } from '../../src/engine/database/database.ts'
 
 const newPaces = () => pacesOf({} as Database)
 const full = (meanMs: number) => ({ hasFailed: false, isFull: true, meanMs })

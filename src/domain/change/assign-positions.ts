@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm'
-import { arrayRows } from '../../data/array-params.ts'
-import { findEverywhere } from '../../data/by-organization.ts'
-import { anyOf, inOrganization, ofOrganization, query } from '../../data/query.ts'
-import type { Database } from '../../database/database.ts'
-import { transaction } from '../../database/transaction.ts'
+import { arrayRows } from '../../engine/data/array-params.ts'
+import { findEverywhere } from '../../engine/data/by-organization.ts'
+import { anyOf, inOrganization, ofOrganization, query } from '../../engine/data/query.ts'
+import type { Database } from '../../engine/database/database.ts'
+import { transaction } from '../../engine/database/transaction.ts'
 import { changeFeeds, changes } from './table.ts'
 
 // Maximum number of changes per transaction.

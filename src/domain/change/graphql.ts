@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { pageSize } from '../../engine/base/input-types.ts'
+import { parse } from '../../engine/base/parse.ts'
 import {
   builder,
   enumOf,
@@ -7,12 +9,10 @@ import {
   queryField,
   subscriptionField,
   time,
-} from '../../graphql/builder.ts'
-import { connectionOf, costOfPage } from '../../graphql/connection.ts'
-import { argsOf, inputOf, inputTypes } from '../../graphql/input-of.ts'
-import { preload, viaId } from '../../graphql/lookahead.ts'
-import { pageSize } from '../../shared/input-types.ts'
-import { parse } from '../../shared/parse.ts'
+} from '../../engine/graphql/builder.ts'
+import { connectionOf, costOfPage } from '../../engine/graphql/connection.ts'
+import { argsOf, inputOf, inputTypes } from '../../engine/graphql/input-of.ts'
+import { preload, viaId } from '../../engine/graphql/lookahead.ts'
 import { OrganizationRef } from '../organization/graphql.ts'
 import { organizationById } from '../organization/loaders.ts'
 import { changeTypes, type FeedChange, feedStart, readFeedPage } from './list-changes.ts'

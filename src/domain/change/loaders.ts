@@ -1,8 +1,8 @@
 import { and, getTableColumns, isNull, or, sql } from 'drizzle-orm'
-import { channelOrganizations } from '../../auth/table.ts'
-import { loadById } from '../../data/batch-loader.ts'
-import { rowsOf } from '../../data/json-rows.ts'
-import { anyOf, isInMode, isOwn } from '../../data/query.ts'
+import { loadById } from '../../engine/data/batch-loader.ts'
+import { rowsOf } from '../../engine/data/json-rows.ts'
+import { anyOf, isInMode, isOwn } from '../../engine/data/query.ts'
+import { channelOrganizations } from '../caller/table.ts'
 import { type Change, changes } from './table.ts'
 
 // The key of the table begins with it.

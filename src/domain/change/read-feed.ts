@@ -1,9 +1,7 @@
 import { getTableColumns, placeholder as parameter, type SQL, sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
-import { isOfNextReached, reachedOrganizations } from '../../auth/change-grant.ts'
-import { channelOrganizations } from '../../auth/table.ts'
-import { readMerged } from '../../data/by-organization.ts'
-import { rowsOf } from '../../data/json-rows.ts'
+import { readMerged } from '../../engine/data/by-organization.ts'
+import { rowsOf } from '../../engine/data/json-rows.ts'
 import {
   distinctValues,
   type Find,
@@ -12,8 +10,10 @@ import {
   queryTogether,
   type Reach,
   textArrayParam,
-} from '../../data/query.ts'
-import type { Database } from '../../database/database.ts'
+} from '../../engine/data/query.ts'
+import type { Database } from '../../engine/database/database.ts'
+import { isOfNextReached, reachedOrganizations } from '../caller/change-grant.ts'
+import { channelOrganizations } from '../caller/table.ts'
 import { type Change, changeFeeds, changes, droppedChanges, feedPart } from './table.ts'
 
 // A feed consists of parts, each ordered by one organization's positions. A channel has two parts per

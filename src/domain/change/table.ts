@@ -1,7 +1,7 @@
 import { type SQLWrapper, sql } from 'drizzle-orm'
 import { bigint, index, integer, jsonb, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
-import { channels, modeColumn } from '../../auth/table.ts'
-import { createdAt, describedEnum } from '../../database/columns.ts'
+import { createdAt, describedEnum } from '../../engine/database/columns.ts'
+import { channels, modeColumn } from '../caller/table.ts'
 import { organizationId, organizations } from '../organization/table.ts'
 
 /** Types of change that clients can receive, and their meanings (DECISIONS 7). */

@@ -2,11 +2,11 @@ import { setImmediate, setTimeout } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
-import { sharedReads, streamPages } from '../../data/pull-stream.ts'
-import { query, textArrayParam } from '../../data/query.ts'
-import { type Watcher, watchTopic } from '../../database/announcements.ts'
-import { perDatabase } from '../../database/database.ts'
-import { type Context, requireConfidential } from '../../request/context.ts'
+import { sharedReads, streamPages } from '../../engine/data/pull-stream.ts'
+import { query, textArrayParam } from '../../engine/data/query.ts'
+import { type Watcher, watchTopic } from '../../engine/database/announcements.ts'
+import { perDatabase } from '../../engine/database/database.ts'
+import { type Context, requireConfidential } from '../caller/context.ts'
 import {
   cursorOf,
   type FeedChange,

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import type { Problem } from '../../shared/errors.ts'
-import * as scalars from '../../shared/input-types.ts'
-import { problemsIn } from '../../shared/parse.ts'
+import type { Problem } from '../../engine/base/errors.ts'
+import * as scalars from '../../engine/base/input-types.ts'
+import { problemsIn } from '../../engine/base/parse.ts'
 
 /** Ticket of a scan. GraphQL makes it one of the two. */
 export const scannedTicket = z

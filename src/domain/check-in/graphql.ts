@@ -1,4 +1,5 @@
 import type { ObjectRef } from '@pothos/core'
+import { refusalOf } from '../../engine/base/errors.ts'
 import {
   builder,
   enumOf,
@@ -9,13 +10,12 @@ import {
   subscriptionField,
   type Types,
   time,
-} from '../../graphql/builder.ts'
-import { connectionOf, costOfPage, forwardArgs, readForward } from '../../graphql/connection.ts'
-import { inputOf, inputTypes } from '../../graphql/input-of.ts'
-import { viaLoader } from '../../graphql/lookahead.ts'
-import { mutation, oneObject } from '../../graphql/mutation-result.ts'
-import { isIntegrationWith, loadNamed } from '../../request/context.ts'
-import { refusalOf } from '../../shared/errors.ts'
+} from '../../engine/graphql/builder.ts'
+import { connectionOf, costOfPage, forwardArgs, readForward } from '../../engine/graphql/connection.ts'
+import { inputOf, inputTypes } from '../../engine/graphql/input-of.ts'
+import { viaLoader } from '../../engine/graphql/lookahead.ts'
+import { mutation, oneObject } from '../../engine/graphql/mutation-result.ts'
+import { isIntegrationWith, loadNamed } from '../caller/context.ts'
 import { EventRef } from '../event/graphql.ts'
 import { eventById } from '../event/loaders.ts'
 import { TicketRef } from '../ticket/graphql.ts'

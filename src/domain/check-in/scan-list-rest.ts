@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { type Answer, Representation, sendRepresentation } from '../../http/representation.ts'
-import { body, integer, list, oneOf, text } from '../../rest/body.ts'
-import { exampleIds } from '../../rest/openapi/example-ids.ts'
-import { route } from '../../rest/route.ts'
-import { sha256 } from '../../shared/ids.ts'
-import * as scalars from '../../shared/input-types.ts'
+import { sha256 } from '../../engine/base/ids.ts'
+import * as scalars from '../../engine/base/input-types.ts'
+import { type Answer, Representation, sendRepresentation } from '../../engine/http/representation.ts'
+import { body, integer, list, oneOf, text } from '../../engine/rest/body.ts'
+import { route } from '../../engine/rest/route.ts'
+import { exampleIds } from '../contract/example-ids.ts'
 import { listScanCodes, maxScanListPage, type ScanListPage } from './list-scan-codes.ts'
 
 // Bodies of what the database writes, under these names.

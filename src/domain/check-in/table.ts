@@ -10,8 +10,13 @@ import {
   text,
   unique,
 } from 'drizzle-orm/pg-core'
-import { integrations, modeColumn } from '../../auth/table.ts'
-import { createdAt, describedEnum, organizationForeignKey, timestampMs } from '../../database/columns.ts'
+import {
+  createdAt,
+  describedEnum,
+  organizationForeignKey,
+  timestampMs,
+} from '../../engine/database/columns.ts'
+import { integrations, modeColumn } from '../caller/table.ts'
 import { tickets } from '../ticket/table.ts'
 
 /** Results of a scan, and their meanings. */

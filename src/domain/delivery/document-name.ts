@@ -1,4 +1,4 @@
-import { translate } from '../../language/translate.ts'
+import { translate } from '../language/translate.ts'
 import { languageOfDocument, type TicketDocument } from './find-documents.ts'
 
 const plain = (text: string) =>

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { promisify } from 'node:util'
 import { inflate } from 'node:zlib'
 import { create, type Font } from 'fontkit'
-import { makeOnce } from '../../shared/make-once.ts'
+import { makeOnce } from '../../engine/base/make-once.ts'
 
 /** A font and the name that documents register it under. */
 export type Face = { name: string; font: Font }

@@ -1,7 +1,7 @@
 import { readdir, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { errorCode } from '../../shared/errors.ts'
-import { unfinishedOf } from '../../shared/files.ts'
+import { errorCode } from '../../engine/base/errors.ts'
+import { unfinishedOf } from '../../engine/base/files.ts'
 
 // Mails that were written to a folder because no server is set: a file each, named after its delivery.
 

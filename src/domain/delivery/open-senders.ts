@@ -1,7 +1,7 @@
-import type { DeliveryConfig } from '../../config/delivery.ts'
 import type { Senders } from './send-deliveries.ts'
 import { composeMail, folderTransport, smtpTransport } from './send-mail.ts'
 import { whatsAppSender } from './send-whatsapp.ts'
+import type { DeliveryConfig } from './settings.ts'
 
 /** Creates the senders that the settings enable: mails go over SMTP, or into a folder if no server is set. Logs where
  *  mails are written then, and which deliveries are given up, by identifier only. */

@@ -1,11 +1,11 @@
 import { mkdir } from 'node:fs/promises'
 import type { SendMailOptions } from 'nodemailer'
-import type { MailConfig } from '../../config/delivery.ts'
-import { localFiles } from '../../shared/files.ts'
+import { localFiles } from '../../engine/base/files.ts'
 import { documentName, fileName } from './document-name.ts'
 import { drawTicket } from './draw-ticket.ts'
 import { mailFile } from './mail-folder.ts'
 import { type Sender, Undelivered } from './send-deliveries.ts'
+import type { MailConfig } from './settings.ts'
 import { writeCalendar, writeMail, writeNotice } from './write-mail.ts'
 
 type Sent = Parameters<Sender>

@@ -1,12 +1,12 @@
 import { z } from 'zod'
-import type { WhatsAppConfig } from '../../config/delivery.ts'
-import { chooseLanguage } from '../../language/languages.ts'
-import { errorCode } from '../../shared/errors.ts'
+import { errorCode } from '../../engine/base/errors.ts'
 import { formatStart } from '../event/local-time.ts'
+import { chooseLanguage } from '../language/languages.ts'
 import { documentUrl } from '../ticket/views.ts'
 import { documentName } from './document-name.ts'
 import { languageOfDocument, type TicketDocument } from './find-documents.ts'
 import { type Sender, Undelivered } from './send-deliveries.ts'
+import type { WhatsAppConfig } from './settings.ts'
 
 const sendSeconds = 20
 

@@ -9,8 +9,8 @@ import {
   text,
   uniqueIndex,
 } from 'drizzle-orm/pg-core'
-import { dueColumns, isFailing } from '../../data/leased-jobs.ts'
-import { createdAt, organizationForeignKey, timestampMs } from '../../database/columns.ts'
+import { dueColumns, isFailing } from '../../engine/data/leased-jobs.ts'
+import { createdAt, organizationForeignKey, timestampMs } from '../../engine/database/columns.ts'
 import type { FormerDates } from '../event/table.ts'
 import { payments } from '../payment/table.ts'
 import { tickets } from '../ticket/table.ts'

@@ -6,10 +6,10 @@ import {
   nullableTime,
   part,
   queryField,
-} from '../../graphql/builder.ts'
-import { connectionOf, costOfPage, forwardArgs, readForward } from '../../graphql/connection.ts'
-import { toRow } from '../../graphql/lookahead.ts'
-import { requireIntegration } from '../../request/context.ts'
+} from '../../engine/graphql/builder.ts'
+import { connectionOf, costOfPage, forwardArgs, readForward } from '../../engine/graphql/connection.ts'
+import { toRow } from '../../engine/graphql/lookahead.ts'
+import { requireIntegration } from '../caller/context.ts'
 import { TicketRateRef } from '../ticket-rate/graphql.ts'
 import { ticketRateById } from '../ticket-rate/loaders.ts'
 import { leftOf } from '../ticket-rate/sale-rules.ts'

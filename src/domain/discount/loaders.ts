@@ -1,7 +1,9 @@
 import { and, asc, getTableColumns, not, type SQL, sql } from 'drizzle-orm'
-import { loadById } from '../../data/batch-loader.ts'
-import { readByOrganization } from '../../data/by-organization.ts'
-import { rowsOf } from '../../data/json-rows.ts'
+import { decodeCursor, encodeCursor } from '../../engine/base/cursor.ts'
+import { identifierPattern } from '../../engine/base/ids.ts'
+import { loadById } from '../../engine/data/batch-loader.ts'
+import { readByOrganization } from '../../engine/data/by-organization.ts'
+import { rowsOf } from '../../engine/data/json-rows.ts'
 import {
   anyOf,
   inOrganization,
@@ -9,11 +11,9 @@ import {
   query,
   type Select,
   textArrayParam,
-} from '../../data/query.ts'
-import type { Database } from '../../database/database.ts'
-import { decodeCursor, encodeCursor } from '../../shared/cursor.ts'
-import { identifierPattern } from '../../shared/ids.ts'
-import { type Mode, perMode } from '../../shared/mode.ts'
+} from '../../engine/data/query.ts'
+import type { Database } from '../../engine/database/database.ts'
+import { type Mode, perMode } from '../caller/mode.ts'
 import { isStockOf, leftColumns, stock } from '../ticket-rate/table.ts'
 import { type Discount, discounts } from './table.ts'
 

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { boolean, check, index, integer, pgTable, text } from 'drizzle-orm/pg-core'
-import { minorUnits, percentage, timestampMs } from '../../database/columns.ts'
+import { minorUnits, percentage, timestampMs } from '../../engine/database/columns.ts'
 import { organizationId } from '../organization/table.ts'
 import type { Left } from '../ticket-rate/table.ts'
 

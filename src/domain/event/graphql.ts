@@ -1,10 +1,18 @@
 import { z } from 'zod'
-import { builder, enumOf, NodeRef, nullable, nullableTime, queryField, time } from '../../graphql/builder.ts'
-import { argsOf, inputOf } from '../../graphql/input-of.ts'
-import { viaId, viaLoader } from '../../graphql/lookahead.ts'
-import { loadNamed } from '../../request/context.ts'
-import * as scalars from '../../shared/input-types.ts'
-import { parse } from '../../shared/parse.ts'
+import * as scalars from '../../engine/base/input-types.ts'
+import { parse } from '../../engine/base/parse.ts'
+import {
+  builder,
+  enumOf,
+  NodeRef,
+  nullable,
+  nullableTime,
+  queryField,
+  time,
+} from '../../engine/graphql/builder.ts'
+import { argsOf, inputOf } from '../../engine/graphql/input-of.ts'
+import { viaId, viaLoader } from '../../engine/graphql/lookahead.ts'
+import { loadNamed } from '../caller/context.ts'
 import { LocationRef } from '../location/graphql.ts'
 import { locationById } from '../location/loaders.ts'
 import { OrganizationRef } from '../organization/graphql.ts'

@@ -1,6 +1,6 @@
-import { formatDay, formatTime } from '../../language/format.ts'
-import type { Language } from '../../language/languages.ts'
-import { translate } from '../../language/translate.ts'
+import { formatDay, formatTime } from '../language/format.ts'
+import type { Language } from '../language/languages.ts'
+import { translate } from '../language/translate.ts'
 
 /** An hour in milliseconds. */
 export const hourMs = 3_600_000

@@ -10,7 +10,7 @@ import {
   text,
   uuid,
 } from 'drizzle-orm/pg-core'
-import { timestampMs } from '../../database/columns.ts'
+import { timestampMs } from '../../engine/database/columns.ts'
 import { locations } from '../location/table.ts'
 import { organizationId } from '../organization/table.ts'
 

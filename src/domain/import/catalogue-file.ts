@@ -10,7 +10,7 @@ import {
   longitude,
   multilineText,
   text,
-} from '../../shared/input-types.ts'
+} from '../../engine/base/input-types.ts'
 import type { priceBody, questionBody, supplementBody, TicketRateBody } from '../ticket-rate/body.ts'
 import type { EventBody } from '../ticket-rate/event-body.ts'
 import { maxTickets, maxWarrantyHours, questionTypes, rateTypes } from '../ticket-rate/table.ts'

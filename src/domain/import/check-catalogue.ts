@@ -1,5 +1,5 @@
-import { type Problem, problem, refuseIf } from '../../shared/errors.ts'
-import { amountMistake, decimalsOf, isAmount, toMinor } from '../../shared/money.ts'
+import { type Problem, problem, refuseIf } from '../../engine/base/errors.ts'
+import { amountMistake, decimalsOf, isAmount, toMinor } from '../../engine/base/money.ts'
 import { notTimezone } from './fields.ts'
 import type { Existing, ExistingChild } from './find-existing.ts'
 import type { Catalogue, Entry, Path } from './read-catalogue.ts'

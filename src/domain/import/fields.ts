@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { inRange, integer, isoTime, slug as slugText } from '../../shared/input-types.ts'
-import { isoDecimals } from '../../shared/money.ts'
-import { tryParse } from '../../shared/parse.ts'
+import { inRange, integer, isoTime, slug as slugText } from '../../engine/base/input-types.ts'
+import { isoDecimals } from '../../engine/base/money.ts'
+import { tryParse } from '../../engine/base/parse.ts'
 import type { rateTypes } from '../ticket-rate/table.ts'
 
 // Field types of the catalogue file. An optional field that is absent stays as it is, and null clears it.

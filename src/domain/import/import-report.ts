@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import { toSnakeCase } from '../../rest/snake-case.ts'
-import { toMajor } from '../../shared/money.ts'
+import { toMajor } from '../../engine/base/money.ts'
+import { toSnakeCase } from '../../engine/rest/snake-case.ts'
 
 type Row = Record<string, unknown>
 type Named = { kind: string; id: string; name: string }

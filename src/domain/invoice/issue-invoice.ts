@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm'
-import { insertRows } from '../../data/array-params.ts'
-import { query } from '../../data/query.ts'
-import type { Connection } from '../../database/database.ts'
-import { newId } from '../../shared/ids.ts'
+import { newId } from '../../engine/base/ids.ts'
+import { insertRows } from '../../engine/data/array-params.ts'
+import { query } from '../../engine/data/query.ts'
+import type { Connection } from '../../engine/database/database.ts'
 import type { Payment } from '../payment/table.ts'
 import { type Invoice, invoiceSeries, invoices } from './table.ts'
 

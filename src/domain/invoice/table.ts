@@ -1,5 +1,5 @@
 import { index, integer, pgEnum, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
-import { createdAt, minorUnits, organizationForeignKey } from '../../database/columns.ts'
+import { createdAt, minorUnits, organizationForeignKey } from '../../engine/database/columns.ts'
 import { organizationId } from '../organization/table.ts'
 import { payments } from '../payment/table.ts'
 import { refunds } from '../refund/table.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { reachedOrganizations } from '../../auth/change-grant.ts'
-import { readMerged } from '../../data/by-organization.ts'
-import type { Context } from '../../request/context.ts'
+import { readMerged } from '../../engine/data/by-organization.ts'
+import { reachedOrganizations } from '../caller/change-grant.ts'
+import type { Context } from '../caller/context.ts'
 import {
   type Found,
   isTime,

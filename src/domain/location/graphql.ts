@@ -1,5 +1,5 @@
-import { builder, NodeRef, nullable } from '../../graphql/builder.ts'
-import { viaId } from '../../graphql/lookahead.ts'
+import { builder, NodeRef, nullable } from '../../engine/graphql/builder.ts'
+import { viaId } from '../../engine/graphql/lookahead.ts'
 import { OrganizationRef } from '../organization/graphql.ts'
 import { organizationById } from '../organization/loaders.ts'
 import { locationById } from './loaders.ts'

@@ -1,4 +1,4 @@
-import { loadRow } from '../../data/batch-loader.ts'
+import { loadRow } from '../../engine/data/batch-loader.ts'
 import { locations } from './table.ts'
 
 /** Loads locations that a visible row leads to. What a caller names goes through `node`. */

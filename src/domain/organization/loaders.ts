@@ -1,11 +1,11 @@
 import { and, asc, eq, getTableColumns, sql } from 'drizzle-orm'
-import { channelOrganizations, channels, integrations } from '../../auth/table.ts'
-import { loadRow } from '../../data/batch-loader.ts'
-import { rowsOf } from '../../data/json-rows.ts'
-import { anyOf, inOrganization, query } from '../../data/query.ts'
-import type { Database } from '../../database/database.ts'
-import { type Context, requireCaller } from '../../request/context.ts'
-import { isIdentifier } from '../../shared/ids.ts'
+import { isIdentifier } from '../../engine/base/ids.ts'
+import { loadRow } from '../../engine/data/batch-loader.ts'
+import { rowsOf } from '../../engine/data/json-rows.ts'
+import { anyOf, inOrganization, query } from '../../engine/data/query.ts'
+import type { Database } from '../../engine/database/database.ts'
+import { type Context, requireCaller } from '../caller/context.ts'
+import { channelOrganizations, channels, integrations } from '../caller/table.ts'
 import { type Organization, organizations } from './table.ts'
 
 /** Loads organizations that a visible row leads to. */

@@ -1,5 +1,5 @@
 import { integer, pgTable, text } from 'drizzle-orm/pg-core'
-import { percentage } from '../../database/columns.ts'
+import { percentage } from '../../engine/database/columns.ts'
 
 /** Organizations that sell tickets, each in one currency. */
 export const organizations = pgTable('organizations', {

@@ -8,9 +8,9 @@ import {
   text,
   texts,
   time,
-} from '../../rest/body.ts'
-import { exampleIds } from '../../rest/openapi/example-ids.ts'
+} from '../../engine/rest/body.ts'
 import { changeOf, type NewChange } from '../change/table.ts'
+import { exampleIds } from '../contract/example-ids.ts'
 import { type Payment, paymentStatus } from './table.ts'
 
 // JSON bodies of a payment. Amounts are in major units of its currency.

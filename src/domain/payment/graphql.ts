@@ -10,8 +10,8 @@ import {
   queryField,
   subscriptionField,
   time,
-} from '../../graphql/builder.ts'
-import { argsOf } from '../../graphql/input-of.ts'
+} from '../../engine/graphql/builder.ts'
+import { argsOf } from '../../engine/graphql/input-of.ts'
 import { paymentById } from './loaders.ts'
 import { paymentUrl } from './payment-url.ts'
 import { ownProvider } from './provider.ts'

@@ -1,9 +1,9 @@
 import { and, asc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
-import { rowsOf } from '../../data/json-rows.ts'
-import { hasKey, ownById, query } from '../../data/query.ts'
-import { nowMs } from '../../database/clock.ts'
-import type { Connection } from '../../database/database.ts'
-import { byId } from '../../shared/group-by.ts'
+import { byId } from '../../engine/base/group-by.ts'
+import { rowsOf } from '../../engine/data/json-rows.ts'
+import { hasKey, ownById, query } from '../../engine/data/query.ts'
+import { nowMs } from '../../engine/database/clock.ts'
+import type { Connection } from '../../engine/database/database.ts'
 import { type Payment, payments } from './table.ts'
 
 /** Payment whose row stays locked until the transaction ends. `isOverdue` if its hold has ended by the

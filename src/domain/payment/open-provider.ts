@@ -1,7 +1,7 @@
-import type { Config } from '../../config/config.ts'
-import { perOwner } from '../../shared/make-once.ts'
-import type { Mode } from '../../shared/mode.ts'
-import { createBulkhead } from '../../shared/turns.ts'
+import type { Config } from '../../app/settings.ts'
+import { perOwner } from '../../engine/base/make-once.ts'
+import { createBulkhead } from '../../engine/base/turns.ts'
+import type { Mode } from '../caller/mode.ts'
 import type { PaymentProvider } from './provider.ts'
 import { sandboxProvider } from './sandbox.ts'
 

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { errorCode } from '../../shared/errors.ts'
+import { errorCode } from '../../engine/base/errors.ts'
 import type { Charge, Payment } from './table.ts'
 
 /** Name in `payments.provider` and `charges.provider` of what an organization sells and gives away itself. It

@@ -10,16 +10,16 @@ import {
   unique,
   uniqueIndex,
 } from 'drizzle-orm/pg-core'
-import { channelId, modeColumn } from '../../auth/table.ts'
-import { areOfOneOrganization, inOrganizationIfNamed } from '../../data/query.ts'
-import { nowMs } from '../../database/clock.ts'
+import { areOfOneOrganization, inOrganizationIfNamed } from '../../engine/data/query.ts'
+import { nowMs } from '../../engine/database/clock.ts'
 import {
   createdAt,
   describedEnum,
   minorUnits,
   organizationForeignKey,
   timestampMs,
-} from '../../database/columns.ts'
+} from '../../engine/database/columns.ts'
+import { channelId, modeColumn } from '../caller/table.ts'
 import { organizationId } from '../organization/table.ts'
 
 /** Means of a payment that the organization took itself. */

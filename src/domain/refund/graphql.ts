@@ -7,8 +7,8 @@ import {
   nullable,
   nullableTime,
   time,
-} from '../../graphql/builder.ts'
-import { viaLoader } from '../../graphql/lookahead.ts'
+} from '../../engine/graphql/builder.ts'
+import { viaLoader } from '../../engine/graphql/lookahead.ts'
 import { PaymentRef } from '../payment/graphql.ts'
 import { TicketRef } from '../ticket/graphql.ts'
 import { ticketById } from '../ticket/loaders.ts'

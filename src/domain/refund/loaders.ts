@@ -1,6 +1,6 @@
 import { asc, getTableColumns } from 'drizzle-orm'
-import { loadMany, loadOne, soldBatch } from '../../data/batch-loader.ts'
-import { rowsOf } from '../../data/json-rows.ts'
+import { loadMany, loadOne, soldBatch } from '../../engine/data/batch-loader.ts'
+import { rowsOf } from '../../engine/data/json-rows.ts'
 import { type RefundAttempt, refunds } from './table.ts'
 
 const rows = rowsOf(getTableColumns(refunds))

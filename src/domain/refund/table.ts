@@ -1,14 +1,14 @@
 import { sql } from 'drizzle-orm'
 import { check, index, pgEnum, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
-import { channelId, modeColumn } from '../../auth/table.ts'
-import { dueColumns, isFailing } from '../../data/leased-jobs.ts'
+import { dueColumns, isFailing } from '../../engine/data/leased-jobs.ts'
 import {
   createdAt,
   describedEnum,
   minorUnits,
   organizationForeignKey,
   timestampMs,
-} from '../../database/columns.ts'
+} from '../../engine/database/columns.ts'
+import { channelId, modeColumn } from '../caller/table.ts'
 import { organizationId } from '../organization/table.ts'
 import { charges, payments } from '../payment/table.ts'
 import { tickets } from '../ticket/table.ts'

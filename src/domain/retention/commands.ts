@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import type { Config } from '../../config/config.ts'
-import type { OpenTables } from '../../database/database.ts'
-import { email, identifier } from '../../shared/input-types.ts'
-import { command } from '../../shared/parse.ts'
+import type { Config } from '../../app/settings.ts'
+import { email, identifier } from '../../engine/base/input-types.ts'
+import { command } from '../../engine/base/parse.ts'
+import type { OpenTables } from '../../engine/database/database.ts'
 import { type Erased, erasePerson, eraseTicket } from './erase-person.ts'
 import { exportPerson } from './export-person.ts'
 

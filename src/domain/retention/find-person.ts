@@ -1,6 +1,6 @@
 import { and, asc, gt, sql } from 'drizzle-orm'
-import { channelOrganizations } from '../../auth/table.ts'
-import type { Database } from '../../database/database.ts'
+import type { Database } from '../../engine/database/database.ts'
+import { channelOrganizations } from '../caller/table.ts'
 import { type Delivery, deliveries } from '../delivery/table.ts'
 import { organizations } from '../organization/table.ts'
 import { type Ticket, tickets } from '../ticket/table.ts'

@@ -1,6 +1,6 @@
 import { pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
-import { dueColumns } from '../../data/leased-jobs.ts'
-import { timestampMs } from '../../database/columns.ts'
+import { dueColumns } from '../../engine/data/leased-jobs.ts'
+import { timestampMs } from '../../engine/database/columns.ts'
 import { events } from '../event/table.ts'
 import { organizationId } from '../organization/table.ts'
 

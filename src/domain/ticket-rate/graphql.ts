@@ -1,5 +1,7 @@
 import { z } from 'zod'
-import { whenKnown } from '../../data/loader.ts'
+import { toMoney } from '../../engine/base/money.ts'
+import { parse } from '../../engine/base/parse.ts'
+import { whenKnown } from '../../engine/data/loader.ts'
 import {
   builder,
   enumOf,
@@ -12,12 +14,10 @@ import {
   queryField,
   subscriptionField,
   time,
-} from '../../graphql/builder.ts'
-import { argsOf, inputOf } from '../../graphql/input-of.ts'
-import { viaId, viaLoader } from '../../graphql/lookahead.ts'
-import { type Context, loadNamed, reaches } from '../../request/context.ts'
-import { toMoney } from '../../shared/money.ts'
-import { parse } from '../../shared/parse.ts'
+} from '../../engine/graphql/builder.ts'
+import { argsOf, inputOf } from '../../engine/graphql/input-of.ts'
+import { viaId, viaLoader } from '../../engine/graphql/lookahead.ts'
+import { type Context, loadNamed, reaches } from '../caller/context.ts'
 import { EventRef } from '../event/graphql.ts'
 import { eventById } from '../event/loaders.ts'
 import type { Event } from '../event/table.ts'

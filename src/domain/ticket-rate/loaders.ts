@@ -1,9 +1,9 @@
 import { and, asc, getTableColumns, not, type SQL, sql } from 'drizzle-orm'
-import { type Batch, loadById, loadMany, loadRow } from '../../data/batch-loader.ts'
-import { organizationsBy, remembered } from '../../data/by-organization.ts'
-import { fewRowsOf, type Rows, rowsOf } from '../../data/json-rows.ts'
-import { anyOf, type Find, inOrganizationIfNamed, type Select } from '../../data/query.ts'
-import { groupBy } from '../../shared/group-by.ts'
+import { groupBy } from '../../engine/base/group-by.ts'
+import { type Batch, loadById, loadMany, loadRow } from '../../engine/data/batch-loader.ts'
+import { organizationsBy, remembered } from '../../engine/data/by-organization.ts'
+import { fewRowsOf, type Rows, rowsOf } from '../../engine/data/json-rows.ts'
+import { anyOf, type Find, inOrganizationIfNamed, type Select } from '../../engine/data/query.ts'
 import {
   isStockOf,
   leftColumns,

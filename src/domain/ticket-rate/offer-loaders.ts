@@ -2,15 +2,15 @@
 // which is read for each request.
 
 import { and, eq, getTableColumns, sql } from 'drizzle-orm'
-import type { NamedFind, Readers } from '../../data/batch-loader.ts'
-import { byOrganization } from '../../data/by-organization.ts'
-import { type Rows, rowJoiner, rowsOf } from '../../data/json-rows.ts'
-import { Loader } from '../../data/loader.ts'
-import { anyOf, type Find, inOrganizationIfNamed, isInMode, queryTogether } from '../../data/query.ts'
-import { versionedLoaders } from '../../data/versioned-loader.ts'
-import type { Database } from '../../database/database.ts'
-import type { Loaders } from '../../request/loaders.ts'
-import { byId, groupBy } from '../../shared/group-by.ts'
+import { byId, groupBy } from '../../engine/base/group-by.ts'
+import type { NamedFind, Readers } from '../../engine/data/batch-loader.ts'
+import { byOrganization } from '../../engine/data/by-organization.ts'
+import { type Rows, rowJoiner, rowsOf } from '../../engine/data/json-rows.ts'
+import { Loader } from '../../engine/data/loader.ts'
+import { anyOf, type Find, inOrganizationIfNamed, isInMode, queryTogether } from '../../engine/data/query.ts'
+import { versionedLoaders } from '../../engine/data/versioned-loader.ts'
+import type { Database } from '../../engine/database/database.ts'
+import type { Loaders } from '../../engine/request/loaders.ts'
 import { events } from '../event/table.ts'
 import {
   byRate,

@@ -1,4 +1,4 @@
-import type { Loader, PromiseOrValue } from '../../data/loader.ts'
+import type { Loader, PromiseOrValue } from '../../engine/data/loader.ts'
 import {
   amount,
   amountOf,
@@ -8,9 +8,9 @@ import {
   nullable,
   nullableAmount,
   nullableTime,
-} from '../../graphql/builder.ts'
-import { type Context, loadNamed } from '../../request/context.ts'
-import type { LoaderDefinition } from '../../request/loaders.ts'
+} from '../../engine/graphql/builder.ts'
+import type { LoaderDefinition } from '../../engine/request/loaders.ts'
+import { type Context, loadNamed } from '../caller/context.ts'
 import { priceById, pricesByTicketRateId, questionById, supplementById, ticketRateById } from './loaders.ts'
 import { currentPrice, feeOf, leftOf, soldOf, totalAmountOf } from './sale-rules.ts'
 import type { Left, Price, Question, QuestionOption, Supplement, TicketRate } from './table.ts'

@@ -1,8 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
-import { type Problem, problem } from '../../shared/errors.ts'
-import { percentageOf, smallestCharge, toMajor } from '../../shared/money.ts'
-import type { Code } from '../../shared/problem-codes.ts'
+import { type Problem, problem } from '../../engine/base/errors.ts'
+import { percentageOf, smallestCharge, toMajor } from '../../engine/base/money.ts'
+import type { Code } from '../../engine/base/problem-codes.ts'
 import { type Event, events } from '../event/table.ts'
 import {
   isStockOf,

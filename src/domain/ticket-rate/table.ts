@@ -13,10 +13,10 @@ import {
   text,
   unique,
 } from 'drizzle-orm/pg-core'
-import { modeColumn } from '../../auth/table.ts'
-import { isInMode } from '../../data/query.ts'
-import { minorUnits, percentage, timestampMs } from '../../database/columns.ts'
-import type { Mode } from '../../shared/mode.ts'
+import { isInMode } from '../../engine/data/query.ts'
+import { minorUnits, percentage, timestampMs } from '../../engine/database/columns.ts'
+import type { Mode } from '../caller/mode.ts'
+import { modeColumn } from '../caller/table.ts'
 import { events } from '../event/table.ts'
 import { organizationId } from '../organization/table.ts'
 

@@ -1,3 +1,4 @@
+import type { Problem } from '../../engine/base/errors.ts'
 import {
   builder,
   fieldOf,
@@ -8,10 +9,9 @@ import {
   part,
   queryField,
   time,
-} from '../../graphql/builder.ts'
-import { viaId, viaLoader } from '../../graphql/lookahead.ts'
-import { TransitionErrorRef } from '../../graphql/problems.ts'
-import type { Problem } from '../../shared/errors.ts'
+} from '../../engine/graphql/builder.ts'
+import { viaId, viaLoader } from '../../engine/graphql/lookahead.ts'
+import { TransitionErrorRef } from '../../engine/graphql/problems.ts'
 import { DiscountRef } from '../discount/graphql.ts'
 import { discountById } from '../discount/loaders.ts'
 import { EventRef } from '../event/graphql.ts'

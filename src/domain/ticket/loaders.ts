@@ -1,8 +1,10 @@
 import { and, asc, eq } from 'drizzle-orm'
-import { loadMany, type Readers, soldBatch } from '../../data/batch-loader.ts'
-import { readSold } from '../../data/by-organization.ts'
-import { fewRowsOf, rowsOf } from '../../data/json-rows.ts'
-import { Loader } from '../../data/loader.ts'
+import { byId } from '../../engine/base/group-by.ts'
+import { isIdentifier } from '../../engine/base/ids.ts'
+import { loadMany, type Readers, soldBatch } from '../../engine/data/batch-loader.ts'
+import { readSold } from '../../engine/data/by-organization.ts'
+import { fewRowsOf, rowsOf } from '../../engine/data/json-rows.ts'
+import { Loader } from '../../engine/data/loader.ts'
 import {
   anyOf,
   type Find,
@@ -11,11 +13,9 @@ import {
   query,
   queryTogether,
   type Reach,
-} from '../../data/query.ts'
-import type { Database } from '../../database/database.ts'
-import { createContextWith, keysByKeyId } from '../../request/prefetch.ts'
-import { byId } from '../../shared/group-by.ts'
-import { isIdentifier } from '../../shared/ids.ts'
+} from '../../engine/data/query.ts'
+import type { Database } from '../../engine/database/database.ts'
+import { createContextWith, keysByKeyId } from '../caller/prefetch.ts'
 import { ageText, events } from '../event/table.ts'
 import { prices, ticketRates } from '../ticket-rate/table.ts'
 import { type LookupTicket, type Ticket, ticketColumns, tickets } from './table.ts'

@@ -1,6 +1,14 @@
-import { amount, amountOf, builder, enumOf, nullable, nullableAmount, time } from '../../graphql/builder.ts'
-import { toRow, viaId, viaLoader } from '../../graphql/lookahead.ts'
-import { personalDocumentTypes } from '../../shared/input-types.ts'
+import { personalDocumentTypes } from '../../engine/base/input-types.ts'
+import {
+  amount,
+  amountOf,
+  builder,
+  enumOf,
+  nullable,
+  nullableAmount,
+  time,
+} from '../../engine/graphql/builder.ts'
+import { toRow, viaId, viaLoader } from '../../engine/graphql/lookahead.ts'
 import { eventById } from '../event/loaders.ts'
 import type { Event } from '../event/table.ts'
 import { questionById } from '../ticket-rate/loaders.ts'

@@ -14,14 +14,14 @@ import {
   text,
   uniqueIndex,
 } from 'drizzle-orm/pg-core'
-import { modeColumn } from '../../auth/table.ts'
 import {
   createdAt,
   minorUnits,
   organizationForeignKey,
   timestampMs,
   updatedAt,
-} from '../../database/columns.ts'
+} from '../../engine/database/columns.ts'
+import { modeColumn } from '../caller/table.ts'
 import { discounts } from '../discount/table.ts'
 import { isPaymentOf, payments } from '../payment/table.ts'
 import { prices, type QuestionOption, type Supplement, ticketRates } from '../ticket-rate/table.ts'

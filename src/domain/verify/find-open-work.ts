@@ -1,4 +1,4 @@
-import type { Database } from '../../database/database.ts'
+import type { Database } from '../../engine/database/database.ts'
 import { findTroubles, needsPerson, type Trouble } from '../sale/report/count-backlog.ts'
 import type { QueueName } from '../sale/report/queues.ts'
 import { countRows, readQuietly } from './verify.ts'

@@ -1,4 +1,4 @@
-import { isoDecimals } from '../../shared/money.ts'
+import { isoDecimals } from '../../engine/base/money.ts'
 import { anonymized } from '../ticket/anonymized.ts'
 
 // Condition that a row belongs to one of another table: to a payment by its `payment_id`.

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
-import { type Connection, type Database, runSql } from '../../database/database.ts'
-import { errorCode } from '../../shared/errors.ts'
-import { instruments } from '../../shared/instruments.ts'
+import { errorCode } from '../../engine/base/errors.ts'
+import { instruments } from '../../engine/base/instruments.ts'
+import { type Connection, type Database, runSql } from '../../engine/database/database.ts'
 import { invariants } from './rules.ts'
 
 /** Result of an invariant. `broken` is the number of rows that break it, null if it could not be checked: then

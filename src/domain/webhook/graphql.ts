@@ -9,9 +9,9 @@ import {
   nullableTime,
   queryField,
   time,
-} from '../../graphql/builder.ts'
-import { connectionOf, costOfPage, forwardArgs, readForward } from '../../graphql/connection.ts'
-import { mutation, oneObject } from '../../graphql/mutation-result.ts'
+} from '../../engine/graphql/builder.ts'
+import { connectionOf, costOfPage, forwardArgs, readForward } from '../../engine/graphql/connection.ts'
+import { mutation, oneObject } from '../../engine/graphql/mutation-result.ts'
 import { ChangeRef, ChangeTypeRef } from '../change/graphql.ts'
 import {
   type DeliveryPage,

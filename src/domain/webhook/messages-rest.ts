@@ -1,9 +1,9 @@
 import type { z } from 'zod'
-import type { DocumentedWebhook } from '../../rest/openapi/webhooks.ts'
 import { type Change, changeDescriptions, changeType } from '../change/table.ts'
 import { paymentChangeBody } from '../payment/body.ts'
 import { supplementRedeemedBody, ticketChangeBody, ticketEnteredBody } from '../ticket/body.ts'
 import { rateChangeBody } from '../ticket-rate/body.ts'
+import type { DocumentedWebhook } from './openapi-webhooks.ts'
 
 type Data = Record<string, string | number | string[]>
 

@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm'
 import { check, index, integer, pgEnum, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
-import { channels, integrations, modeColumn } from '../../auth/table.ts'
-import { dueColumns } from '../../data/leased-jobs.ts'
-import { createdAt, describedEnum, timestampMs, updatedAt } from '../../database/columns.ts'
+import { dueColumns } from '../../engine/data/leased-jobs.ts'
+import { createdAt, describedEnum, timestampMs, updatedAt } from '../../engine/database/columns.ts'
+import { channels, integrations, modeColumn } from '../caller/table.ts'
 import { changeType } from '../change/table.ts'
 
 /** A deleted webhook keeps its row, because a transaction in progress may still refer to it. */

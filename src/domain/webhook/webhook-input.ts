@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { refusal } from '../../shared/errors.ts'
-import * as scalars from '../../shared/input-types.ts'
-import type { CodeWithoutFacts } from '../../shared/problem-codes.ts'
+import { refusal } from '../../engine/base/errors.ts'
+import * as scalars from '../../engine/base/input-types.ts'
+import type { CodeWithoutFacts } from '../../engine/base/problem-codes.ts'
 import { changeTypes } from '../change/list-changes.ts'
 import { isPublicAddress, literalAddress } from './send/public-address.ts'
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { changeGrant } from '../../../src/auth/change-grant.ts'
-import { grants } from '../../../src/auth/table.ts'
+import { changeGrant } from '../../../src/domain/caller/change-grant.ts'
+import { grants } from '../../../src/domain/caller/table.ts'
 import { anEntry, checkOut } from '../../support/checkouts.ts'
 import { money } from '../../support/contract-input.ts'
 import { aCatalogue, aLocation, anEvent, anOrganization, aPrice, aRate } from '../../support/factories.ts'

@@ -1,10 +1,10 @@
 import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { newApiKey } from '../../../src/auth/api-key.ts'
-import { changeGrant } from '../../../src/auth/change-grant.ts'
-import { issueChannelKey, issueIntegrationKey } from '../../../src/auth/issue-key.ts'
-import { revokeKey } from '../../../src/auth/revoke-key.ts'
-import { keys } from '../../../src/auth/table.ts'
+import { newApiKey } from '../../../src/domain/caller/api-key.ts'
+import { changeGrant } from '../../../src/domain/caller/change-grant.ts'
+import { issueChannelKey, issueIntegrationKey } from '../../../src/domain/caller/issue-key.ts'
+import { revokeKey } from '../../../src/domain/caller/revoke-key.ts'
+import { keys } from '../../../src/domain/caller/table.ts'
 import { anEntry, checkOut } from '../../support/checkouts.ts'
 import {
   aCatalogue,

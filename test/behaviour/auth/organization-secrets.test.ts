@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { Credentials, isListedValid } from '../../../src/auth/credentials.ts'
-import { issueIntegrationKey } from '../../../src/auth/issue-key.ts'
+import { Credentials, isListedValid } from '../../../src/domain/caller/credentials.ts'
+import { issueIntegrationKey } from '../../../src/domain/caller/issue-key.ts'
 import {
   issueOrganizationSecret,
   listOrganizationSecrets,
   revokeOrganizationSecret,
-} from '../../../src/auth/organization-secrets.ts'
-import { revokeKey } from '../../../src/auth/revoke-key.ts'
+} from '../../../src/domain/caller/organization-secrets.ts'
+import { revokeKey } from '../../../src/domain/caller/revoke-key.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { aCatalogueOfTwo, inDays } from '../../support/factories.ts'
 import { openSale, type Sale } from '../../support/sale.ts'

@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { schema } from '../../../src/graphql-server/schema.ts'
+import { schema } from '../../../src/app/schema.ts'
 import { aCatalogue } from '../../support/factories.ts'
 import { type Gateway, startGateway } from '../../support/harness.ts'
 import { refusal } from '../../support/refusals.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { revokeKey } from '../../../src/auth/revoke-key.ts'
+import { revokeKey } from '../../../src/domain/caller/revoke-key.ts'
 import { anEntry, type Checkout } from '../../support/checkouts.ts'
 import { money, toItems } from '../../support/contract-input.ts'
 import { readDeliveries } from '../../support/deliveries.ts'

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { errorCode } from '../../../src/shared/errors.ts'
+import { errorCode } from '../../../src/engine/base/errors.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { aCatalogueOfTwo, channelHeaders } from '../../support/factories.ts'
 import { openSale, type Sale } from '../../support/sale.ts'

@@ -2,7 +2,7 @@
 
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { changeGrant } from '../../../src/auth/change-grant.ts'
+import { changeGrant } from '../../../src/domain/caller/change-grant.ts'
 import { readCursor, toCursor } from '../../../src/domain/change/cursor.ts'
 import { recordChanges } from '../../../src/domain/webhook/record-changes.ts'
 import { type ChangeNode, cursorRefusal, readChanges, readChangesPage } from '../../support/change-feed.ts'

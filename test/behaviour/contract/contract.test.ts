@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { printedSchema, schema } from '../../../src/graphql-server/schema.ts'
+import { printedSchema, schema } from '../../../src/app/schema.ts'
 import {
   breakingSchemaChanges,
   type IntendedChange,

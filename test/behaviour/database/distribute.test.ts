@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { isDistributed, type OpenDatabase } from '../../../src/database/database.ts'
+import { isDistributed, type OpenDatabase } from '../../../src/engine/database/database.ts'
 import { commandRunner } from '../../support/commands.ts'
 import { openTestDatabase } from '../../support/harness.ts'
 

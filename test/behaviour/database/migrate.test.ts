@@ -2,7 +2,7 @@
 
 import { sql } from 'drizzle-orm'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { compareMigrations, type OpenDatabase } from '../../../src/database/database.ts'
+import { compareMigrations, type OpenDatabase } from '../../../src/engine/database/database.ts'
 import { commandRunner } from '../../support/commands.ts'
 import {
   createTestDatabase,

@@ -5,9 +5,9 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, inject, test } from 'vitest'
-import { openDatabase } from '../../../src/database/open.ts'
-import { isDataFolder, restoreEmbedded } from '../../../src/database/pglite.ts'
-import { localFiles, makeOwnFolder } from '../../../src/shared/files.ts'
+import { localFiles, makeOwnFolder } from '../../../src/engine/base/files.ts'
+import { openDatabase } from '../../../src/engine/database/open.ts'
+import { isDataFolder, restoreEmbedded } from '../../../src/engine/database/pglite.ts'
 import { copyFolder } from '../../support/setup/database.ts'
 
 // Other users of the machine: what is sold holds addresses and secrets of webhooks.

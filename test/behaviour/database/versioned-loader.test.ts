@@ -1,8 +1,8 @@
 // Runs in: pglite, postgres
 
 import { expect, test } from 'vitest'
-import { versionedLoaders } from '../../../src/data/versioned-loader.ts'
-import type { Database } from '../../../src/database/database.ts'
+import { versionedLoaders } from '../../../src/engine/data/versioned-loader.ts'
+import type { Database } from '../../../src/engine/database/database.ts'
 
 type Thing = { revision: string; size: number }
 

@@ -5,11 +5,11 @@ import { fileURLToPath } from 'node:url'
 import { eq, sql } from 'drizzle-orm'
 import PostalMime from 'postal-mime'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
-import { claimDue } from '../../../src/data/leased-jobs.ts'
 import { deliveries } from '../../../src/domain/delivery/table.ts'
 import { events } from '../../../src/domain/event/table.ts'
 import { organizations } from '../../../src/domain/organization/table.ts'
 import { tickets } from '../../../src/domain/ticket/table.ts'
+import { claimDue } from '../../../src/engine/data/leased-jobs.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import {
   buyDeliverable,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { changeGrant } from '../../../src/auth/change-grant.ts'
+import { changeGrant } from '../../../src/domain/caller/change-grant.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { aCatalogue, anEvent, anOrganization, aRateNamed, inDays } from '../../support/factories.ts'
 import { ownersOf, scopedHeaders } from '../../support/modes.ts'

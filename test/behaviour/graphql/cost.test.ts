@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
-import { TrialCache } from '../../../src/cache/trial-cache.ts'
-import { PreparedDocument } from '../../../src/graphql-server/prepared-document.ts'
+import { TrialCache } from '../../../src/engine/cache/trial-cache.ts'
+import { PreparedDocument } from '../../../src/engine/graphql-server/prepared-document.ts'
 import { aCatalogue } from '../../support/factories.ts'
 import { mockClock } from '../../support/mock-clock.ts'
 import { publishableHeaders } from '../../support/modes.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { yogaPlugins } from '../../../src/graphql-server/execute.ts'
+import { yogaPlugins } from '../../../src/engine/graphql-server/execute.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { aCatalogue, anEvent, aRateOf } from '../../support/factories.ts'
 import { openSale, type Sale } from '../../support/sale.ts'

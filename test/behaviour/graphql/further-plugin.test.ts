@@ -1,7 +1,7 @@
 // Runs in: postgres
 
 import { expect, test } from 'vitest'
-import { yogaPlugins } from '../../../src/graphql-server/execute.ts'
+import { yogaPlugins } from '../../../src/engine/graphql-server/execute.ts'
 import { aCatalogue } from '../../support/factories.ts'
 import { openSale } from '../../support/sale.ts'
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { graphiqlTabs } from '../../../src/graphql-server/graphiql/tabs.ts'
+import { graphiqlTabs } from '../../../src/app/graphiql-tabs.ts'
 import { aBuyer, sellAtBoxOffice } from '../../support/box-office.ts'
 import { withNumbers } from '../../support/contract-input.ts'
 import { aCatalogue, anEvent, aPrice, aRate } from '../../support/factories.ts'

@@ -1,6 +1,6 @@
 import { getNamedType, isLeafType, isObjectType, isRequiredArgument } from 'graphql'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { schema } from '../../../src/graphql-server/schema.ts'
+import { schema } from '../../../src/app/schema.ts'
 import {
   aCatalogue,
   aLocation,

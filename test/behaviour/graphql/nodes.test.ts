@@ -1,7 +1,7 @@
 // Runs in: postgres
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { issueChannelKey, issueIntegrationKey } from '../../../src/auth/issue-key.ts'
+import { issueChannelKey, issueIntegrationKey } from '../../../src/domain/caller/issue-key.ts'
 import { changes } from '../../../src/domain/change/table.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import {

@@ -1,6 +1,6 @@
 import { isScalarType, isSpecifiedScalarType } from 'graphql'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { schema } from '../../../src/graphql-server/schema.ts'
+import { schema } from '../../../src/app/schema.ts'
 import { aCatalogue, anEvent, aRateOf } from '../../support/factories.ts'
 import { type ArgumentPlace, argumentPlaces } from '../../support/fuzz/text-places.ts'
 import { openSale, type Sale } from '../../support/sale.ts'

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { changeGrant } from '../../../src/auth/change-grant.ts'
-import { issueChannelKey } from '../../../src/auth/issue-key.ts'
-import { revokeKey } from '../../../src/auth/revoke-key.ts'
-import { invalidateCatalogue } from '../../../src/database/catalogue-invalidation.ts'
+import { changeGrant } from '../../../src/domain/caller/change-grant.ts'
+import { issueChannelKey } from '../../../src/domain/caller/issue-key.ts'
+import { revokeKey } from '../../../src/domain/caller/revoke-key.ts'
 import { importCatalogue } from '../../../src/domain/import/import-catalogue.ts'
 import { expireHolds } from '../../../src/domain/sale/release/expire-holds.ts'
+import { invalidateCatalogue } from '../../../src/engine/database/catalogue-invalidation.ts'
 import { anEntry, checkOut, mustCheckOut } from '../../support/checkouts.ts'
 import {
   aCatalogue,

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { defaultTimeouts } from '../../../src/http/connection-limits.ts'
+import { defaultTimeouts } from '../../../src/engine/http/connection-limits.ts'
 import { type Gateway, startGateway } from '../../support/harness.ts'
 import { openSocket, readAnswer } from '../../support/sockets.ts'
 

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { ResponseBuffer } from '../../../src/graphql-server/compiler/response-buffer.ts'
+import { ResponseBuffer } from '../../../src/engine/graphql-server/compiler/response-buffer.ts'
 
 // An unhandled rejection ends the process.
 

@@ -1,7 +1,7 @@
 import { and, eq, sql } from 'drizzle-orm'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { channels } from '../../../src/auth/table.ts'
+import { channels } from '../../../src/domain/caller/table.ts'
 import { expireHolds } from '../../../src/domain/sale/release/expire-holds.ts'
 import { tickets } from '../../../src/domain/ticket/table.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'

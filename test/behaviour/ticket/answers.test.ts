@@ -2,7 +2,7 @@
 
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import { importCatalogue } from '../../../src/domain/import/import-catalogue.ts'
-import { derivedId } from '../../../src/shared/ids.ts'
+import { derivedId } from '../../../src/engine/base/ids.ts'
 import { anEntry, checkOut, mustCheckOut } from '../../support/checkouts.ts'
 import { aCatalogue, anEvent, aPrice, aQuestion, aRate } from '../../support/factories.ts'
 import { openSale, type Sale } from '../../support/sale.ts'

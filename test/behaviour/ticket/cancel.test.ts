@@ -1,8 +1,8 @@
 import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { invalidatedAt } from '../../../src/database/catalogue-invalidation.ts'
 import { payments } from '../../../src/domain/payment/table.ts'
 import { tickets } from '../../../src/domain/ticket/table.ts'
+import { invalidatedAt } from '../../../src/engine/database/catalogue-invalidation.ts'
 import { anEntry, countersOf, mustCheckOut } from '../../support/checkouts.ts'
 import {
   aCatalogue,

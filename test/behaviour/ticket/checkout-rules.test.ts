@@ -1,8 +1,8 @@
 // Runs in: postgres, slow-forms
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { changeGrant } from '../../../src/auth/change-grant.ts'
-import { grants } from '../../../src/auth/table.ts'
+import { changeGrant } from '../../../src/domain/caller/change-grant.ts'
+import { grants } from '../../../src/domain/caller/table.ts'
 import { payments } from '../../../src/domain/payment/table.ts'
 import { tickets } from '../../../src/domain/ticket/table.ts'
 import { anEntry, checkOut, checkOutOverGraphql, countersOf, toCamelCase } from '../../support/checkouts.ts'

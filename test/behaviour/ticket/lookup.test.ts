@@ -1,7 +1,7 @@
 // Runs in: postgres
 
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { newApiKey } from '../../../src/auth/api-key.ts'
+import { newApiKey } from '../../../src/domain/caller/api-key.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import {
   aCatalogue,

@@ -3,7 +3,7 @@
 import { eq, getTableColumns, inArray, like, sql } from 'drizzle-orm'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { channels } from '../../../src/auth/table.ts'
+import { channels } from '../../../src/domain/caller/table.ts'
 import { changeType } from '../../../src/domain/change/table.ts'
 import { sandboxProvider } from '../../../src/domain/payment/sandbox.ts'
 import { payments } from '../../../src/domain/payment/table.ts'

@@ -2,7 +2,6 @@
 
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { runSql } from '../../../src/database/database.ts'
 import { deliveries } from '../../../src/domain/delivery/table.ts'
 import { events } from '../../../src/domain/event/table.ts'
 import { importCatalogue } from '../../../src/domain/import/import-catalogue.ts'
@@ -14,7 +13,8 @@ import { processDueRefunds } from '../../../src/domain/sale/refund/request-provi
 import { countBacklog, findTroubles, needsPerson } from '../../../src/domain/sale/report/count-backlog.ts'
 import { type QueueName, queues } from '../../../src/domain/sale/report/queues.ts'
 import { webhookDeliveries, webhooks } from '../../../src/domain/webhook/table.ts'
-import { createMetrics } from '../../../src/telemetry/metrics.ts'
+import { runSql } from '../../../src/engine/database/database.ts'
+import { createMetrics } from '../../../src/engine/telemetry/metrics.ts'
 import { commandRunner } from '../../support/commands.ts'
 import { buyDeliverable, deliveryCatalogue, sendDeliveriesOnce } from '../../support/deliveries.ts'
 import { type MailServer, startMailServer } from '../../support/mail-server.ts'

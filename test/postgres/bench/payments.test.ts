@@ -1,10 +1,10 @@
 import postgres from 'postgres'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { issueChannelKey } from '../../../src/auth/issue-key.ts'
-import { parseConfig } from '../../../src/config/config.ts'
-import { runSql } from '../../../src/database/database.ts'
+import { parseConfig } from '../../../src/app/settings.ts'
+import { issueChannelKey } from '../../../src/domain/caller/issue-key.ts'
 import { organizations } from '../../../src/domain/organization/table.ts'
 import { openProvider } from '../../../src/domain/payment/open-provider.ts'
+import { runSql } from '../../../src/engine/database/database.ts'
 import {
   countPaid,
   createDue,

@@ -1,11 +1,11 @@
 import { eq, sql } from 'drizzle-orm'
-import { newApiKey } from '../../../src/auth/api-key.ts'
-import { changeGrant } from '../../../src/auth/change-grant.ts'
-import { issueChannelKey, issueIntegrationKey } from '../../../src/auth/issue-key.ts'
-import { revokeKey } from '../../../src/auth/revoke-key.ts'
-import { keys } from '../../../src/auth/table.ts'
-import type { Database } from '../../../src/database/database.ts'
-import type { Mode } from '../../../src/shared/mode.ts'
+import { newApiKey } from '../../../src/domain/caller/api-key.ts'
+import { changeGrant } from '../../../src/domain/caller/change-grant.ts'
+import { issueChannelKey, issueIntegrationKey } from '../../../src/domain/caller/issue-key.ts'
+import type { Mode } from '../../../src/domain/caller/mode.ts'
+import { revokeKey } from '../../../src/domain/caller/revoke-key.ts'
+import { keys } from '../../../src/domain/caller/table.ts'
+import type { Database } from '../../../src/engine/database/database.ts'
 
 export type Headers = Record<string, string>
 

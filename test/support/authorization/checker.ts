@@ -1,5 +1,5 @@
 import type { LightMyRequestResponse as Answer, FastifyInstance } from 'fastify'
-import { schema } from '../../../src/graphql-server/schema.ts'
+import { schema } from '../../../src/app/schema.ts'
 import { type Edge, edgesIn } from '../graphql-selection.ts'
 import { internalDetails } from '../refusals.ts'
 import type { Caller, Headers } from './callers.ts'

@@ -1,5 +1,5 @@
 import { getNamedType } from 'graphql'
-import { schema } from '../../../src/graphql-server/schema.ts'
+import { schema } from '../../../src/app/schema.ts'
 import { selectionOf } from '../graphql-selection.ts'
 import type { Caller } from './callers.ts'
 import type { Kind, Thing, World } from './world.ts'

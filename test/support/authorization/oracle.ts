@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
-import type { Database } from '../../../src/database/database.ts'
-import type { Mode } from '../../../src/shared/mode.ts'
+import type { Mode } from '../../../src/domain/caller/mode.ts'
+import type { Database } from '../../../src/engine/database/database.ts'
 import type { Caller } from './callers.ts'
 import type { Thing } from './world.ts'
 

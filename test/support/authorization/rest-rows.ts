@@ -1,4 +1,4 @@
-import { toSnakeCase } from '../../../src/rest/snake-case.ts'
+import { toSnakeCase } from '../../../src/engine/rest/snake-case.ts'
 import { checkoutPlaces, checkoutRow, type InputOf } from './catalogue-rows.ts'
 import { exportRows, restListRows } from './list-rows.ts'
 import { type Ask, isIntegration, type Row, type Rows } from './matrix-row.ts'

@@ -1,6 +1,6 @@
 import { type GraphQLInputType, getNamedType, isInputObjectType, isListType, isNonNullType } from 'graphql'
-import { takeTurns } from '../../../src/database/database.ts'
-import { schema } from '../../../src/graphql-server/schema.ts'
+import { schema } from '../../../src/app/schema.ts'
+import { takeTurns } from '../../../src/engine/database/database.ts'
 import { type Caller, openCallers } from '../authorization/callers.ts'
 import { catalogueOfTwo } from '../authorization/catalogue.ts'
 import { register } from '../authorization/sell-as.ts'

@@ -15,7 +15,7 @@ import {
   isNonNullType,
   isObjectType,
 } from 'graphql'
-import type { Needs } from '../../../src/request/context.ts'
+import type { Needs } from '../../../src/domain/caller/context.ts'
 import type { Route } from '../openapi/document.ts'
 import type { Sale } from '../sale.ts'
 import type { JsonSchema } from './from-json-schema.ts'

@@ -2,10 +2,10 @@
 // --expose-gc measured-server.js bounded|unbounded`. It runs in its own process, because a hostile request
 // would block the test as well, or kill it.
 import { setImmediate as turn } from 'node:timers/promises'
-import { parseConfig } from '../../../dist/config/config.js'
-import { openDatabase } from '../../../dist/database/open.js'
+import { parseConfig } from '../../../dist/app/settings.js'
 import { sandboxProvider } from '../../../dist/domain/payment/sandbox.js'
-import { requestLimits } from '../../../dist/shared/request-limits.js'
+import { requestLimits } from '../../../dist/engine/base/request-limits.js'
+import { openDatabase } from '../../../dist/engine/database/open.js'
 
 // Without the limits of values, introspection and errors. The limits of body and document size stay. Set
 // before the service is loaded, because it reads the limits once.

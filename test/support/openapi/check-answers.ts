@@ -1,5 +1,5 @@
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify'
-import type { Config } from '../../../src/config/config.ts'
+import type { Config } from '../../../src/app/settings.ts'
 import { createRouteFinder, mistakeInAnswer } from './answer-checker.ts'
 import { readDocument } from './document.ts'
 

@@ -1,8 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { issueChannelKey } from '../../../src/auth/issue-key.ts'
-import { channels } from '../../../src/auth/table.ts'
-import type { Database } from '../../../src/database/database.ts'
+import { issueChannelKey } from '../../../src/domain/caller/issue-key.ts'
+import { channels } from '../../../src/domain/caller/table.ts'
 import { importCatalogue } from '../../../src/domain/import/import-catalogue.ts'
+import type { Database } from '../../../src/engine/database/database.ts'
 import { anEventAtDoor, openDoors, scanTicket } from '../door.ts'
 import {
   aCatalogue,

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { appendFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
-import { openDatabase } from '../../../src/database/open.ts'
+import { openDatabase } from '../../../src/engine/database/open.ts'
 import { copyFolder } from './database.ts'
 import { makeDatabaseFolder } from './temporary-folder.ts'
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import postgres from 'postgres'
 import type { TestProject } from 'vitest/node'
-import { openDatabase } from '../../../src/database/open.ts'
+import { openDatabase } from '../../../src/engine/database/open.ts'
 import { inDatabase } from './database.ts'
 import { type PostgresServer, startPostgres } from './postgres-server.ts'
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { parse, parseDocument } from 'yaml'
-import { parseConfig, settingNames } from '../../../src/config/config.ts'
+import { parseConfig, settingNames } from '../../../src/app/settings.ts'
 import {
   environmentOf,
   parseDockerfile,

@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
-import { parseConfig, secretSettings, settingNames } from '../../../src/config/config.ts'
-import { requestLimits } from '../../../src/shared/request-limits.ts'
+import { parseConfig, secretSettings, settingNames } from '../../../src/app/settings.ts'
+import { requestLimits } from '../../../src/engine/base/request-limits.ts'
 import { localhost } from '../../support/certificates.ts'
 import {
   commandOf,

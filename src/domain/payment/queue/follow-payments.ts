@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm'
-import { arrayRows } from '../../../data/array-params.ts'
-import { hasKey, inOrganization, query } from '../../../data/query.ts'
-import type { Connection } from '../../../database/database.ts'
-import type { Mode } from '../../../shared/mode.ts'
+import { arrayRows } from '../../../engine/data/array-params.ts'
+import { hasKey, inOrganization, query } from '../../../engine/data/query.ts'
+import type { Connection } from '../../../engine/database/database.ts'
+import type { Mode } from '../../caller/mode.ts'
 import type { Payment } from '../table.ts'
 import { holds, openSessions } from './table.ts'
 

@@ -1,8 +1,8 @@
 import { isNotNull } from 'drizzle-orm'
 import { index, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
-import { modeColumn } from '../../../auth/table.ts'
-import { dueColumns, isFailing } from '../../../data/leased-jobs.ts'
-import { timestampMs } from '../../../database/columns.ts'
+import { dueColumns, isFailing } from '../../../engine/data/leased-jobs.ts'
+import { timestampMs } from '../../../engine/database/columns.ts'
+import { modeColumn } from '../../caller/table.ts'
 import { isPaymentOf } from '../table.ts'
 
 /** Unpaid payments by the end of their holds, a row for each price that they hold places at: a queue for those who look

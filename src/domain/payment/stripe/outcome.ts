@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { decimalsOf } from '../../../shared/money.ts'
+import { decimalsOf } from '../../../engine/base/money.ts'
 import type { PaymentOutcome, ProviderCharge, RefundOutcome } from '../provider.ts'
 
 // Stripe's decimals are those of ISO 4217 but for these (docs.stripe.com/currencies): it takes whole ariary, and ISK and

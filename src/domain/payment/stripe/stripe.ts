@@ -1,7 +1,6 @@
 import { Stripe } from 'stripe'
-import type { StripeSettings } from '../../../config/stripe.ts'
-import { errorCode } from '../../../shared/errors.ts'
-import { smallestCharge } from '../../../shared/money.ts'
+import { errorCode } from '../../../engine/base/errors.ts'
+import { smallestCharge } from '../../../engine/base/money.ts'
 import type {
   PaymentOrder,
   PaymentOutcome,
@@ -11,6 +10,7 @@ import type {
 } from '../provider.ts'
 import { readStripeEvent } from './events.ts'
 import { endedOutcome, refundOutcome, sessionOutcome, toStripeAmount } from './outcome.ts'
+import type { StripeSettings } from './settings.ts'
 
 const { StripeAPIError, StripeError, StripeIdempotencyError, StripeInvalidRequestError } = Stripe.errors
 

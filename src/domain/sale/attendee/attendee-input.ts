@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import * as scalars from '../../../shared/input-types.ts'
+import * as scalars from '../../../engine/base/input-types.ts'
 import { optionalKey } from '../checkout/checkout-input.ts'
 import { attendee, type attendeeColumns } from '../checkout/items-input.ts'
 import { ticketsOf } from '../refund/tickets-of.ts'

@@ -1,5 +1,5 @@
-import type { Context } from '../../../request/context.ts'
-import { refuseIf } from '../../../shared/errors.ts'
+import { refuseIf } from '../../../engine/base/errors.ts'
+import type { Context } from '../../caller/context.ts'
 import type { Ticket } from '../../ticket/table.ts'
 import { availabilityProblem, isBuyable, leftOf } from '../../ticket-rate/sale-rules.ts'
 import type { Price } from '../../ticket-rate/table.ts'

@@ -1,4 +1,4 @@
-import { type Problem, problem } from '../../../shared/errors.ts'
+import { type Problem, problem } from '../../../engine/base/errors.ts'
 import { minimumAge } from '../../event/minimum-age.ts'
 import type { Answer } from '../../ticket/table.ts'
 import type { Question } from '../../ticket-rate/table.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import * as scalars from '../../../shared/input-types.ts'
-import { metadata } from '../../../shared/metadata.ts'
-import type { Money } from '../../../shared/money.ts'
+import * as scalars from '../../../engine/base/input-types.ts'
+import { metadata } from '../../../engine/base/metadata.ts'
+import type { Money } from '../../../engine/base/money.ts'
 
 /** Answer to a question of the rate. */
 export const answerInput = z

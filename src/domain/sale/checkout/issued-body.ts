@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import * as field from '../../../rest/body.ts'
-import { body } from '../../../rest/body.ts'
+import * as field from '../../../engine/rest/body.ts'
+import { body } from '../../../engine/rest/body.ts'
 import { lookupFields as lookup, supplementFields } from '../../ticket/body.ts'
 import type { Answer, Ticket } from '../../ticket/table.ts'
 import * as views from '../../ticket/views.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { type Problem, Refusal, refusal, refusalOf } from '../../../shared/errors.ts'
-import * as scalars from '../../../shared/input-types.ts'
+import { type Problem, Refusal, refusal, refusalOf } from '../../../engine/base/errors.ts'
+import * as scalars from '../../../engine/base/input-types.ts'
 import { paymentMethod } from '../../payment/table.ts'
 import { maxInvitations } from '../../ticket/table.ts'
 import { answerInput, type CheckoutEntry, checkoutBody, optionalKey, ticketInput } from './checkout-input.ts'

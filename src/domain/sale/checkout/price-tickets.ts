@@ -1,5 +1,5 @@
-import { type Problem, problem } from '../../../shared/errors.ts'
-import { percentageOf, smallestCharge } from '../../../shared/money.ts'
+import { type Problem, problem } from '../../../engine/base/errors.ts'
+import { percentageOf, smallestCharge } from '../../../engine/base/money.ts'
 import type { Discount } from '../../discount/table.ts'
 import type { SoldSupplement, Ticket } from '../../ticket/table.ts'
 import { feeOf, leftOf } from '../../ticket-rate/sale-rules.ts'

@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache'
-import { createLimitCounters } from '../../../http/limit-counters.ts'
-import type { Context, Services } from '../../../request/context.ts'
-import { Refusal, refusal } from '../../../shared/errors.ts'
-import { perOwner } from '../../../shared/make-once.ts'
+import { Refusal, refusal } from '../../../engine/base/errors.ts'
+import { perOwner } from '../../../engine/base/make-once.ts'
+import { createLimitCounters } from '../../../engine/http/limit-counters.ts'
+import type { Context, Services } from '../../caller/context.ts'
 import { findPayment } from '../../payment/loaders.ts'
 import type { CheckoutAnswer } from './sell-tickets.ts'
 

@@ -1,16 +1,22 @@
 import { and, eq, sql } from 'drizzle-orm'
-import type { KeyRow } from '../../../auth/authenticate.ts'
-import type { Readers } from '../../../data/batch-loader.ts'
-import { readSold } from '../../../data/by-organization.ts'
-import { fewRowsOf } from '../../../data/json-rows.ts'
-import { Loader } from '../../../data/loader.ts'
-import { anyOf, type Find, inOrganizationIfNamed, isInMode, queryTogether } from '../../../data/query.ts'
-import { nowMs } from '../../../database/clock.ts'
-import type { Database } from '../../../database/database.ts'
-import type { Context } from '../../../request/context.ts'
-import { createContextWith, keysByKeyId } from '../../../request/prefetch.ts'
-import { refusal } from '../../../shared/errors.ts'
-import { type Mode, perMode } from '../../../shared/mode.ts'
+import { refusal } from '../../../engine/base/errors.ts'
+import type { Readers } from '../../../engine/data/batch-loader.ts'
+import { readSold } from '../../../engine/data/by-organization.ts'
+import { fewRowsOf } from '../../../engine/data/json-rows.ts'
+import { Loader } from '../../../engine/data/loader.ts'
+import {
+  anyOf,
+  type Find,
+  inOrganizationIfNamed,
+  isInMode,
+  queryTogether,
+} from '../../../engine/data/query.ts'
+import { nowMs } from '../../../engine/database/clock.ts'
+import type { Database } from '../../../engine/database/database.ts'
+import type { KeyRow } from '../../caller/authenticate.ts'
+import type { Context } from '../../caller/context.ts'
+import { type Mode, perMode } from '../../caller/mode.ts'
+import { createContextWith, keysByKeyId } from '../../caller/prefetch.ts'
 import { ageText, events } from '../../event/table.ts'
 import { locations } from '../../location/table.ts'
 import { organizations } from '../../organization/table.ts'

@@ -1,7 +1,7 @@
-import { type Html, html, type Page } from '../../../http/html.ts'
-import type { Language } from '../../../language/languages.ts'
-import { translate } from '../../../language/translate.ts'
+import { type Html, html, type Page } from '../../../engine/http/html.ts'
 import { formatStart, formatVenue } from '../../event/local-time.ts'
+import type { Language } from '../../language/languages.ts'
+import { translate } from '../../language/translate.ts'
 import type { FoundPayment } from './find-payment.ts'
 
 // A ticket: a coloured stub above a row of holes, and the order below.

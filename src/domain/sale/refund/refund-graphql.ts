@@ -1,5 +1,5 @@
-import { inputOf } from '../../../graphql/input-of.ts'
-import { mutation, oneObject } from '../../../graphql/mutation-result.ts'
+import { inputOf } from '../../../engine/graphql/input-of.ts'
+import { mutation, oneObject } from '../../../engine/graphql/mutation-result.ts'
 import { RefundRef } from '../../refund/graphql.ts'
 import { TicketRef } from '../../ticket/graphql.ts'
 import { maxTickets } from '../../ticket-rate/table.ts'

@@ -1,21 +1,21 @@
 import { and, getTableColumns, or } from 'drizzle-orm'
 import { z } from 'zod'
-import { deferred, writesByKey } from '../../../data/batch-queue.ts'
+import { Refusal, refusal } from '../../../engine/base/errors.ts'
+import * as scalars from '../../../engine/base/input-types.ts'
+import { requireAmount } from '../../../engine/base/money.ts'
+import { deferred, writesByKey } from '../../../engine/data/batch-queue.ts'
 import {
   checkReplay,
   hashRequest,
   type Idempotency,
   nameInMode,
   retryOnDuplicate,
-} from '../../../data/idempotency.ts'
-import { rowsOf } from '../../../data/json-rows.ts'
-import { anyOf, inOrganization, query } from '../../../data/query.ts'
-import type { Connection } from '../../../database/database.ts'
-import { atOnce } from '../../../database/transaction.ts'
-import { type Context, requireIntegration } from '../../../request/context.ts'
-import { Refusal, refusal } from '../../../shared/errors.ts'
-import * as scalars from '../../../shared/input-types.ts'
-import { requireAmount } from '../../../shared/money.ts'
+} from '../../../engine/data/idempotency.ts'
+import { rowsOf } from '../../../engine/data/json-rows.ts'
+import { anyOf, inOrganization, query } from '../../../engine/data/query.ts'
+import type { Connection } from '../../../engine/database/database.ts'
+import { atOnce } from '../../../engine/database/transaction.ts'
+import { type Context, requireIntegration } from '../../caller/context.ts'
 import { queueTicketNotices } from '../../delivery/queue-notices.ts'
 import { lockPayments, type OnLocked } from '../../payment/lock-payment.ts'
 import { type RefundAttempt, refunds } from '../../refund/table.ts'

@@ -1,6 +1,6 @@
 import { placeholder, type SQL, sql } from 'drizzle-orm'
-import { triesOfFailing } from '../../../data/leased-jobs.ts'
-import { nowMs } from '../../../database/clock.ts'
+import { triesOfFailing } from '../../../engine/data/leased-jobs.ts'
+import { nowMs } from '../../../engine/database/clock.ts'
 
 /** Queue of background jobs. A job is late once it has been due for a minute, and from its third try in vain on, however
  *  far ahead that has put the next one. */

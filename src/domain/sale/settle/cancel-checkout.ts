@@ -1,5 +1,5 @@
-import { type Context, requireChannel } from '../../../request/context.ts'
-import { illegalTransition, Refusal } from '../../../shared/errors.ts'
+import { illegalTransition, Refusal } from '../../../engine/base/errors.ts'
+import { type Context, requireChannel } from '../../caller/context.ts'
 import { requirePayment } from '../../payment/loaders.ts'
 import type { Payment } from '../../payment/table.ts'
 import { settlePayment } from './settle-payment.ts'

@@ -1,10 +1,15 @@
 import { and, eq, inArray } from 'drizzle-orm'
-import { deferred, writesByKey } from '../../../data/batch-queue.ts'
-import { nameInMode } from '../../../data/idempotency.ts'
-import { hasKey } from '../../../data/query.ts'
-import { inSeconds } from '../../../database/clock.ts'
-import { type Connection, type Database, isLockTimeout } from '../../../database/database.ts'
-import { announceOnCommit, atOnce, limitLockWaits, transaction } from '../../../database/transaction.ts'
+import { deferred, writesByKey } from '../../../engine/data/batch-queue.ts'
+import { nameInMode } from '../../../engine/data/idempotency.ts'
+import { hasKey } from '../../../engine/data/query.ts'
+import { inSeconds } from '../../../engine/database/clock.ts'
+import { type Connection, type Database, isLockTimeout } from '../../../engine/database/database.ts'
+import {
+  announceOnCommit,
+  atOnce,
+  limitLockWaits,
+  transaction,
+} from '../../../engine/database/transaction.ts'
 import { arePayments, lockPayments, type OnLocked } from '../../payment/lock-payment.ts'
 import { closeSessionsNow, dropSessions } from '../../payment/queue/follow-payments.ts'
 import { holds } from '../../payment/queue/table.ts'

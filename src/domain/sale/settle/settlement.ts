@@ -1,5 +1,5 @@
-import { readByOrganization } from '../../../data/by-organization.ts'
-import { byId } from '../../../shared/group-by.ts'
+import { byId } from '../../../engine/base/group-by.ts'
+import { readByOrganization } from '../../../engine/data/by-organization.ts'
 import { ratesOfPayments } from '../../payment/loaders.ts'
 import type { LockedPayment } from '../../payment/lock-payment.ts'
 import type { PaymentOutcome, ProviderEvent } from '../../payment/provider.ts'

@@ -1,10 +1,14 @@
 import { notInArray, placeholder, type SQL, sql } from 'drizzle-orm'
-import { arrayRows } from '../../../data/array-params.ts'
-import { byOrganization, findEverywhere, mustClaimByOrganization } from '../../../data/by-organization.ts'
-import { inOrganizationIfNamed, query, textArrayParam } from '../../../data/query.ts'
-import { nowMs } from '../../../database/clock.ts'
-import type { Database } from '../../../database/database.ts'
-import { groupBy } from '../../../shared/group-by.ts'
+import { groupBy } from '../../../engine/base/group-by.ts'
+import { arrayRows } from '../../../engine/data/array-params.ts'
+import {
+  byOrganization,
+  findEverywhere,
+  mustClaimByOrganization,
+} from '../../../engine/data/by-organization.ts'
+import { inOrganizationIfNamed, query, textArrayParam } from '../../../engine/data/query.ts'
+import { nowMs } from '../../../engine/database/clock.ts'
+import type { Database } from '../../../engine/database/database.ts'
 import { type Change, changes } from '../../change/table.ts'
 import { type Webhook, webhookDeliveries, webhooks } from '../table.ts'
 import { firstBatchSize, type Paces } from './pace.ts'

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { perDatabase } from '../../../database/database.ts'
+import { perDatabase } from '../../../engine/database/database.ts'
 
 // Parallel requests to a receiver that is new to this process, or has failed.
 const minConcurrency = 4

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { type IncomingMessage, request as overHttp } from 'node:http'
 import { request as overHttps } from 'node:https'
 import type { LookupFunction } from 'node:net'
-import { errorCode } from '../../../shared/errors.ts'
+import { errorCode } from '../../../engine/base/errors.ts'
 import type { WebhookDelivery } from '../table.ts'
 import { isPublicAddress, literalAddress } from './public-address.ts'
 

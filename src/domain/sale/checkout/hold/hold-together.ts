@@ -18,14 +18,14 @@
 // A rule across checkouts (tickets per buyer, say) belongs in the function, which sees what every other checkout of the
 // rate has done.
 
-import { deferred, writesByKey } from '../../../../data/batch-queue.ts'
-import { nameInMode } from '../../../../data/idempotency.ts'
-import { announce } from '../../../../database/announcements.ts'
-import { type Connection, type Database, isDuplicate } from '../../../../database/database.ts'
-import { announceOnCommit, transaction } from '../../../../database/transaction.ts'
-import { Refusal } from '../../../../shared/errors.ts'
-import { isFast } from '../../../../shared/fast.ts'
-import { perMode } from '../../../../shared/mode.ts'
+import { Refusal } from '../../../../engine/base/errors.ts'
+import { isFast } from '../../../../engine/base/fast.ts'
+import { deferred, writesByKey } from '../../../../engine/data/batch-queue.ts'
+import { nameInMode } from '../../../../engine/data/idempotency.ts'
+import { announce } from '../../../../engine/database/announcements.ts'
+import { type Connection, type Database, isDuplicate } from '../../../../engine/database/database.ts'
+import { announceOnCommit, transaction } from '../../../../engine/database/transaction.ts'
+import { perMode } from '../../../caller/mode.ts'
 import { rateInMode } from '../../../ticket-rate/table.ts'
 import { recordAvailability } from '../../../webhook/record-changes.ts'
 import { markPaid } from '../../settle/mark-paid.ts'

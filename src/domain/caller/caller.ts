@@ -1,0 +1,31 @@
+import { Refusal } from '../../engine/base/errors.ts'
+import type { IntegrationScope } from './api-key.ts'
+import type { Mode } from './mode.ts'
+
+type Seller = { channelId: string; organizationIds: string[]; mode: Mode }
+
+/** An authenticated client, and the organizations whose objects it may see, ordered by id. A live client sees
+ *  and sells live tickets alone, a test client test tickets alone. `publishable` is a browser with a key of a
+ *  channel: it sees the catalogue, and never a person, a code or a document. */
+export type Caller =
+  | ({ kind: 'channel' } & Seller)
+  // With the origin of the page that sent the request, and all that the key was issued for.
+  | ({ kind: 'publishable'; origin: string; origins: string[] } & Seller)
+  | {
+      kind: 'integration'
+      integrationId: string
+      organizationIds: [string]
+      mode: Mode
+      scopes: IntegrationScope[]
+    }
+
+/** Result of an authentication. `now` is the database's clock, which the whole request uses. `since` is the
+ *  start of the lookup and `until` the expiry of the key at the latest, both on the clock of this process
+ *  (`performance.now()`). */
+export type Authenticated = { caller: Caller; now: Date; since: number; until: number }
+
+/** Refusal of a client whose credentials are missing, or wrong at `path`. */
+export const unauthenticated = (
+  message = 'Send an API key in the header X-Api-Key.',
+  ...path: string[]
+): Refusal => new Refusal({ code: 'UNAUTHENTICATED', message, ...(path.length > 0 && { path }) })

@@ -1,0 +1,198 @@
+import type { Config } from '../../app/settings.ts'
+import { refusal } from '../../engine/base/errors.ts'
+import type { Code } from '../../engine/base/problem-codes.ts'
+import type { ResponseCache } from '../../engine/cache/response-cache.ts'
+import { nameInMode } from '../../engine/data/idempotency.ts'
+import type { Loader } from '../../engine/data/loader.ts'
+import type { Reach } from '../../engine/data/query.ts'
+import { wasJustInvalidated } from '../../engine/database/catalogue-invalidation.ts'
+import { type Database, ownedBy } from '../../engine/database/database.ts'
+import { type LoaderDefinition, Loaders } from '../../engine/request/loaders.ts'
+import type { PaymentProvider } from '../payment/provider.ts'
+import type { IntegrationScope } from './api-key.ts'
+import { authenticate } from './authenticate.ts'
+import { type Authenticated, type Caller, unauthenticated } from './caller.ts'
+import type { Credentials } from './credentials.ts'
+import type { Mode } from './mode.ts'
+
+/** Services that all requests share, and the settings that their verbs read. */
+export type Services = Pick<
+  Config,
+  | 'admissionHours'
+  | 'holdMinutes'
+  | 'privateWebhooks'
+  | 'publishableFreeHours'
+  | 'publishableHeldPlaces'
+  | 'rememberedEvents'
+> & {
+  db: Database
+  /** Returns the database for catalogue reads that may be slightly stale: a replica, or `db` if none
+   *  responds. */
+  replica: () => Database
+  provider: PaymentProvider
+  /** Returns the public base URL, without a trailing slash. */
+  publicUrl: () => string
+  /** Answers that callers with the same view share. */
+  responseCache: ResponseCache
+}
+
+export type Context = {
+  services: Services
+  /** Primary database, for everything but the catalogue; its statements and transactions take turns with other callers'. */
+  db: Database
+  /** Null without credentials: such a client sees nothing but the schema. */
+  caller: Caller | null
+  /** Address of a client with a publishable key; else ''. */
+  address: string
+  /** Mode of everything that the request sees and sells. */
+  mode: Mode
+  /** Database time at authentication. All decisions of the request use it, and no other clock. */
+  now: Date
+  /** Database for catalogue reads. */
+  catalogue: Database
+  loaders: Loaders
+  /** Codes of refusals that were returned as data, for the log. Not a function of the request: the context would
+   *  keep the request and its body alive, and both would be promoted (see docs/performance.md). */
+  refusals: Code[]
+  /** Identifier of the last event that the client of a stream has received, to go on after it. */
+  lastEventId?: string | undefined
+}
+
+const modeOf = (caller: Caller | null): Mode => caller?.mode ?? 'live'
+
+/** Builds the parameters that limit statements to what a caller may see. */
+export const reachOf = (caller: Caller | null): Reach => ({
+  organizationIds: caller?.organizationIds ?? [],
+  channelId: caller?.kind === 'channel' ? caller.channelId : '',
+  ownOrganizationIds: caller?.kind === 'integration' ? caller.organizationIds : [],
+  mode: modeOf(caller),
+})
+
+// Owner of a request, who takes turns with the others: an organization in a mode, as in all queues; a channel in a
+// mode; and a person on a channel's pages.
+function ownerNameOf(caller: Caller, address: string): string {
+  const [organizationId = ''] = caller.organizationIds
+  if (caller.kind === 'integration') return nameInMode(caller, organizationId)
+  return nameInMode(
+    caller,
+    caller.kind === 'publishable' ? `${caller.channelId} ${address}` : caller.channelId,
+  )
+}
+
+/** Creates the context for an authenticated caller; for null, that of a client without credentials. */
+export function contextOf(services: Services, authenticated: Authenticated | null, address = ''): Context {
+  const { caller, now } = authenticated ?? { caller: null, now: new Date() }
+  const db = caller ? ownedBy(services.db, ownerNameOf(caller, address)) : services.db
+  const loaders = new Loaders({ db, rememberedEvents: services.rememberedEvents }, db, reachOf(caller))
+  return { services, db, caller, address, mode: modeOf(caller), now, catalogue: db, loaders, refusals: [] }
+}
+
+/** Authenticates a request and creates its context, for both surfaces. Remembers the caller of a shared read, whose
+ *  next one may then be answered from the cache. Refuses: UNAUTHENTICATED, for invalid credentials. */
+export async function createContext(services: Services, credentials: Credentials, isShared = false) {
+  const authenticated = await authenticate(services.db, credentials)
+  if (authenticated && isShared) services.responseCache.remember(credentials, authenticated)
+  return contextOf(services, authenticated, credentials.address)
+}
+
+/** Derives the context of a request that reads only the catalogue, which may be stale: reads from a replica,
+ *  unless this process has just changed the catalogue. Call it when the read begins. It has its own loaders,
+ *  which become garbage with the read: objects that have waited are promoted to the old generation, and would
+ *  retain every row that they loaded until a major collection. */
+export function catalogueContext({ services, caller, ...ctx }: Context): Context {
+  const { db, replica } = services
+  const catalogue = wasJustInvalidated(db) ? db : replica()
+  const loaders = new Loaders(
+    { db: ctx.db, rememberedEvents: services.rememberedEvents },
+    catalogue,
+    reachOf(caller),
+  )
+  return { ...ctx, services, caller, catalogue, loaders, refusals: [] }
+}
+
+const forbidden = (message: string) => refusal('FORBIDDEN', message)
+
+// Messages of refusals, by the kind of the caller, for operations that are not for that kind.
+const refusedAs: Record<Caller['kind'], string> = {
+  channel: 'This is for integrations; the credentials are of a channel.',
+  publishable: 'A publishable key may not do this.',
+  integration: 'This is for channels; the credentials are of an integration.',
+}
+
+const requireKind =
+  <Kind extends Caller['kind']>(...kinds: Kind[]) =>
+  ({ caller }: Context): Extract<Caller, { kind: Kind }> => {
+    if (!caller) throw unauthenticated()
+    if (!kinds.some((kind) => kind === caller.kind)) throw forbidden(refusedAs[caller.kind])
+    return caller as Extract<Caller, { kind: Kind }>
+  }
+
+/** Returns the caller, of any kind. Refuses: UNAUTHENTICATED. */
+export const requireCaller = requireKind('channel', 'publishable', 'integration')
+
+/** Returns the caller, if its credentials are confidential: a channel's or an integration's. Refuses:
+ *  UNAUTHENTICATED, FORBIDDEN for a publishable key (DECISIONS 10). */
+export const requireConfidential = requireKind('channel', 'integration')
+
+/** Returns the calling channel, or the browser that calls for it with a publishable key. Refuses:
+ *  UNAUTHENTICATED, FORBIDDEN for an integration (DECISIONS 2, 10). */
+export const requireSelling = requireKind('channel', 'publishable')
+
+/** Returns the calling channel. Refuses: UNAUTHENTICATED, FORBIDDEN for an integration (DECISIONS 2) or a
+ *  publishable key. */
+export const requireChannel = requireKind('channel')
+
+/** Returns the calling integration. Refuses: UNAUTHENTICATED, FORBIDDEN for a channel (DECISIONS 2) or a
+ *  publishable key. */
+export const requireIntegration = requireKind('integration')
+
+const callers = {
+  any: requireCaller,
+  confidential: requireConfidential,
+  selling: requireSelling,
+  channel: requireChannel,
+  integration: requireIntegration,
+}
+
+/** What an operation needs of its caller, said where it is defined: by each root field of GraphQL and each
+ *  authenticated REST route. */
+export type Needs = {
+  /** Kind of caller that it is for. */
+  caller: keyof typeof callers
+  /** Scope that the key of an integration needs. `none` is for what channels alone do, or what shows nothing of a sale
+   *  or a catalogue. */
+  scope: IntegrationScope | 'none'
+  /** True if callers with the same view may share the answer. A REST route then answers by `answerRead`. */
+  shared?: true
+}
+
+/** Reports whether the caller has a scope: every caller but an integration whose key lacks it. */
+export const hasScope = ({ caller }: Context, scope: Needs['scope']): boolean =>
+  caller?.kind !== 'integration' || scope === 'none' || caller.scopes.includes(scope)
+
+/** Reports whether the caller is an integration whose key has one of some scopes. */
+export const isIntegrationWith = (ctx: Context, ...oneOf: IntegrationScope[]): boolean =>
+  ctx.caller?.kind === 'integration' && oneOf.some((scope) => hasScope(ctx, scope))
+
+/** Refuses a caller of another kind (UNAUTHENTICATED, FORBIDDEN), and then an integration whose key lacks the scope
+ *  (FORBIDDEN). */
+export function requireNeeds(ctx: Context, { caller, scope }: Needs): void {
+  callers[caller](ctx)
+  if (!hasScope(ctx, scope)) throw forbidden(`The key lacks the scope ${scope}.`)
+}
+
+/** Reports whether the caller reaches an organization: its own, or one that has given it access. */
+export const reaches = ({ caller }: Context, organizationId: string): boolean =>
+  caller?.organizationIds.includes(organizationId) === true
+
+/** Loads a row of the catalogue that the caller named; null if it is of an organization that the caller doesn't reach.
+ *  Edges load without this: whoever sees a ticket sees its event, also after the organization has withdrawn its
+ *  grant. */
+export async function loadNamed<Row extends { organizationId: string }>(
+  ctx: Context,
+  definition: LoaderDefinition<Loader<Row | null>>,
+  id: string,
+): Promise<Row | null> {
+  const row = await ctx.loaders.load(definition, id)
+  return row && reaches(ctx, row.organizationId) ? row : null
+}

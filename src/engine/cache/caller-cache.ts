@@ -1,0 +1,51 @@
+import { LRUCache } from 'lru-cache'
+import type { Authenticated, Caller } from '../../domain/caller/caller.ts'
+import type { Credentials } from '../../domain/caller/credentials.ts'
+import { invalidatedAt } from '../database/catalogue-invalidation.ts'
+import type { Database } from '../database/database.ts'
+
+/** Key of a caller's view of the catalogue: its kind, its mode, its organizations in order, and the origin of
+ *  its page or the scopes of its key. Callers with the same view get the same answers. */
+export const viewKeyOf = (caller: Caller): string =>
+  [
+    ...[caller.kind, caller.mode, ...caller.organizationIds],
+    // Last, because no identifier contains a slash, as every origin does.
+    ...(caller.kind === 'publishable' ? [caller.origin] : []),
+    // An integration has one organization, which comes before these.
+    ...(caller.kind === 'integration' ? caller.scopes.toSorted() : []),
+  ].join(' ')
+
+// The same publishable key is refused from another page.
+const nameOf = ({ hash, isPublishable, origin }: Credentials): string =>
+  isPublishable ? `${hash} ${origin}` : hash
+
+type Entry = { caller: Caller; view: string; since: number; until: number }
+
+const maxBytes = 4 * 2 ** 20
+// Bytes of an entry besides its text, which the caller and its view hold.
+const overhead = 512
+
+/** Creates a cache of recently authenticated callers for this process, keyed by a hash of the credentials. Only catalogue
+ *  reads that are answered from memory may use this: every purchase, payment and ticket lookup authenticates. An entry
+ *  is valid for `ms` from the start of the lookup (0 disables the cache), until the key expires or the catalogue is
+ *  invalidated. Holds at most 4 MB. */
+export function createCallerCache(db: Database, ms: number) {
+  const entries = new LRUCache<string, Entry>({
+    maxSize: maxBytes,
+    sizeCalculation: ({ view }) => 4 * view.length + overhead,
+  })
+  return {
+    /** Returns the caller with these credentials and its view (see `viewKeyOf`); null if it must be authenticated. */
+    find(credentials: Credentials): Entry | null {
+      const found = entries.get(nameOf(credentials))
+      if (!found) return null
+      const now = performance.now()
+      const isValid = now - found.since < ms && now < found.until && found.since > invalidatedAt(db)
+      return isValid ? found : null
+    },
+    /** Stores the result of an authentication. */
+    remember(credentials: Credentials, { caller, since, until }: Authenticated): void {
+      if (ms > 0) entries.set(nameOf(credentials), { caller, view: viewKeyOf(caller), since, until })
+    },
+  }
+}

@@ -1,0 +1,156 @@
+// Differences of a distributed database: spread over several servers, each of which has some organizations' sales. A
+// statement about one organization is the same then; what is about several is read here, one organization at a time, with
+// the form of the statement that names it (`inOrganizationIfNamed` of query.ts). Rows are inserted in another form, too:
+// see `insertRows`.
+
+import { type SQL, sql } from 'drizzle-orm'
+import type { PgColumn } from 'drizzle-orm/pg-core'
+import { LRUCache } from 'lru-cache'
+import pLimit from 'p-limit'
+import { byId, groupBy } from '../base/group-by.ts'
+import { organizationNumberOf } from '../base/ids.ts'
+import { type Connection, type Database, isDistributed, perDatabase, runSql } from '../database/database.ts'
+import { isOfOtherServer } from '../database/pool/failures.ts'
+import { coalesceReads } from './coalesce.ts'
+import { livingOrganizations } from './living-organizations.ts'
+import { type Find, query, textArrayParam } from './query.ts'
+
+/** Reads the organization of a key of sales; null if there is no such row. */
+export type OrganizationOf = (db: Database, key: string) => Promise<string | null>
+
+// Organizations that are asked at once, so that connections are left for others.
+const fewAtOnce = () => pLimit(4)
+
+// Organizations whose reads are coalesced.
+const maxCoalesced = 1_000
+
+/** Coalesces reads of an organization's rows as `coalesceReads` does, those of each organization by themselves: they wait
+ *  for no other's, and fail with no other's. */
+export function readByOrganization<Row>(
+  read: (db: Database, values: { organizationId: string; keys: string[] }) => Promise<Map<string, Row>>,
+): (db: Database, organizationId: string, key: string) => Promise<Row | null> {
+  const readsOf = new LRUCache<string, ReturnType<typeof coalesceReads<Row>>>({
+    max: maxCoalesced,
+    memoMethod: (organizationId) => coalesceReads((db, keys) => read(db, { organizationId, keys })),
+  })
+  return (db, organizationId, key) => readsOf.memo(organizationId)(db, key)
+}
+
+/** The same by the identifiers of rows that a query finds within the organization. */
+export function readByIds<Row extends { id: string }>(name: string, asked: Find<Row>) {
+  const find = query(name, asked)
+  return readByOrganization(async (db, values) => byId(await find(db, values)))
+}
+
+/** Creates a coalesced read of organizations by keys in the catalogue. `text` selects `key` and `id` for the parameter
+ *  `keys`. Checks no permissions. */
+export function organizationsBy(name: string, text: () => SQL): OrganizationOf {
+  const find = query<{ key: string; id: string }>(name, text)
+  return coalesceReads<string>(async (db, keys) => {
+    const found = await find(db, { keys })
+    return new Map(found.map(({ key, id }) => [key, id]))
+  })
+}
+
+// Organizations of rows of one kind that a process remembers: a row never moves to another.
+const maxRemembered = 20_000
+
+/** Remembers what a read of organizations found. */
+export function remembered(read: OrganizationOf): OrganizationOf {
+  const organizations = perDatabase(
+    (db) =>
+      new LRUCache<string, string>({
+        max: maxRemembered,
+        fetchMethod: async (key) => (await read(db, key)) ?? undefined,
+      }),
+  )
+  return async (db, key) => (await organizations(db).fetch(key)) ?? null
+}
+
+const organizationOfNumber = remembered(
+  organizationsBy(
+    'organization_of_number',
+    () =>
+      sql`select number::text as key, id from organizations where number = any(${textArrayParam('keys')}::integer[])`,
+  ),
+)
+
+/** Finds the organization of something sold by the number in its identifier, without a question to any server. */
+export async function organizationOfSold(db: Database, id: string): Promise<string | null> {
+  const number = organizationNumberOf(id)
+  return number === null ? null : organizationOfNumber(db, String(number))
+}
+
+/** Coalesces reads of rows by keys that name no organization: in one statement for all, or on a distributed
+ *  database in one for each organization. `read` runs it with its values: the keys, and the organization if it is
+ *  about one. */
+export function readSold<Row>(
+  read: (db: Database, values: { keys: string[]; organizationId?: string }) => Promise<Map<string, Row>>,
+  organizationOf: OrganizationOf = organizationOfSold,
+): (db: Database, key: string) => Promise<Row | null> {
+  const readAll = coalesceReads<Row>((db, keys) => read(db, { keys }))
+  const readOwn = readByOrganization<Row>(read)
+  return async (db, key) => {
+    if (!isDistributed(db)) return readAll(db, key)
+    const organizationId = await organizationOf(db, key)
+    return organizationId === null ? null : readOwn(db, organizationId, key)
+  }
+}
+
+/** Runs a statement for items of several organizations together, or on a distributed database for those of each by
+ *  themselves: then the statement of `run` names their organization. Runs none without items. */
+export async function byOrganization<Item extends { organizationId: string }, Row>(
+  db: Database,
+  items: Item[],
+  run: (items: Item[], organizationId?: string) => Promise<Row[]>,
+): Promise<Row[]> {
+  if (items.length === 0) return []
+  if (!isDistributed(db)) return run(items)
+  const groups = groupBy(items, ({ organizationId }) => organizationId)
+  const found = await fewAtOnce().map(groups, ([organizationId, own]) => run(own, organizationId))
+  return found.flat()
+}
+
+/** Reads a part of a list that several organizations have rows in: as one statement finds it, or on a distributed
+ *  database what each of `organizationIds` has, merged. */
+export async function readMerged<Found>(
+  db: Database,
+  organizationIds: () => Promise<string[]>,
+  read: (organizationId?: string) => Promise<Found>,
+  merge: (found: Found[]) => Found,
+): Promise<Found> {
+  if (!isDistributed(db)) return read()
+  return merge(await fewAtOnce().map(await organizationIds(), read))
+}
+
+/** Finds what waits for a job in tables of sales, of all organizations, by a query that `write` writes with a condition
+ *  on the column of the organization. On a distributed database a server that is away hides its own rows and no others. */
+export async function findEverywhere<Row>(db: Database, column: PgColumn, write: (isAsked: SQL) => SQL) {
+  const living = livingOrganizations(db)
+  const find = () => runSql<Row>(db, write(living.areOn(column)))
+  try {
+    return await find()
+  } catch (error) {
+    if (!isOfOtherServer(error)) throw error
+    await living.askAgain()
+    return find()
+  }
+}
+
+/** Reports whether a row of sales is found by its key alone, in one statement with rows of every server. */
+export const canFindByKeyAlone = (db: Database): boolean => !isDistributed(db)
+
+/** Reports whether no statement can count a share over the organizations that it claims rows of. */
+export const mustClaimByOrganization = (db: Database): boolean => isDistributed(db)
+
+/** Reports whether a subquery of sold rows may refer to a row outside of it. */
+export const canCorrelate = (db: Database): boolean => !isDistributed(db)
+
+/** Reports whether triggers run. Where they don't, an import does what those of revisions do. */
+export const hasTriggers = (db: Database): boolean => !isDistributed(db)
+
+/** Lets a transaction write rows that every server has a copy of after it has read those of organizations. */
+export async function writeSequentially(db: Database, tx: Connection): Promise<void> {
+  if (isDistributed(db))
+    await tx.execute(sql`select set_config('citus.multi_shard_modify_mode', 'sequential', true)`)
+}

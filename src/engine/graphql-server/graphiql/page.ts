@@ -1,0 +1,84 @@
+import { graphiqlTabs, type Tab } from '../../../app/graphiql-tabs.ts'
+import type { FindExampleValues } from '../../../domain/contract/example-ids.ts'
+import { makeOnce } from '../../base/make-once.ts'
+import { hashOf, iconUrl, policyOf } from '../../http/html.ts'
+import { Representation } from '../../http/representation.ts'
+
+// Workarounds. GraphiQL's drag-and-drop moves a pressed tab away from the pointer, so that clicks miss it. Its
+// container clips long editors only if it is positioned; otherwise the whole page scrolls. It has no layout for
+// phones: there the response goes below the editors, the sidebar below both, and a plugin covers them. Its name, its
+// numbers of lines, its comments in the dark (.mtk8) and the ground of a response are too pale, its search is too narrow
+// for its own text, and it has neither a heading nor a landmark.
+const style = `<meta name="viewport" content="width=device-width, initial-scale=1">
+<style>.graphiql-tab { transform: none !important } .graphiql-container { position: relative }
+.graphiql-logo, .graphiql-logo span, .graphiql-container .monaco-editor .line-numbers { color: hsl(var(--color-neutral)) }
+.graphiql-container .graphiql-doc-explorer-search:not(:focus-within) [role=combobox] { width: 10ch }
+.graphiql-container .graphiql-response { background: hsl(var(--color-base)); border-radius: 12px }
+@media (prefers-color-scheme: dark) { body:not(.graphiql-light) .monaco-editor .mtk8 { color: #8fbf7a } }
+header { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%) }
+@media (max-width: 44rem) {
+  .graphiql-container .graphiql-container { flex-direction: column-reverse }
+  .graphiql-container .graphiql-sidebar { flex-direction: row; width: 100% }
+  .graphiql-container .graphiql-main { flex: 1; height: auto; min-height: 0; position: relative; overflow: hidden }
+  .graphiql-container .graphiql-sessions { margin: 8px 8px 0 }
+  .graphiql-container .graphiql-logo, .graphiql-container .graphiql-horizontal-drag-bar { display: none }
+  .graphiql-sessions > div:has(> .graphiql-editors) { flex-direction: column }
+  .graphiql-container .graphiql-editors, .graphiql-container .graphiql-response { min-width: 0 !important }
+  .graphiql-container .graphiql-plugin:not([style*='-1000px']) {
+    position: absolute !important; inset: 0; max-width: none !important; width: 100%; z-index: 9;
+    overflow: auto; background: hsl(var(--color-base));
+  }
+}</style>`
+
+// The browser stores the tabs, so tabs of an earlier database would hold an unknown key: they are reset. The
+// initial texts are stored too, because the first reload would take them for user input and add an empty tab.
+const script = (key: string, { query, variables, headers }: Tab) => `<script>
+if (localStorage.getItem('boxoffice:key') !== ${JSON.stringify(key)}) {
+  localStorage.removeItem('graphiql:tabState')
+  for (const [name, text] of Object.entries(${JSON.stringify({ query, variables, headers })}))
+    localStorage.setItem('graphiql:' + name, text)
+  localStorage.setItem('boxoffice:key', ${JSON.stringify(key)})
+}
+</script>`
+
+const hashesOf = (html: string) =>
+  [...html.matchAll(/<script>(.*?)<\/script>/gs)].map(([, script = '']) => hashOf(script))
+
+// Allows only the scripts in the page, by hash. The editor adds inline styles and starts workers from blobs.
+const policyOfEditor = (html: string) =>
+  policyOf(
+    `script-src ${hashesOf(html).join(' ')}`,
+    "style-src 'unsafe-inline'",
+    'worker-src blob:',
+    'font-src data:',
+    'img-src data:',
+    "connect-src 'self'",
+    "form-action 'none'",
+  )
+
+async function render(findExamples: FindExampleValues): Promise<Representation> {
+  const examples = await findExamples()
+  // Imported on demand: nine megabytes of text.
+  const { renderGraphiQL } = await import('@graphql-yoga/render-graphiql')
+  const logo = `<img src="${iconUrl}" alt="" width="32" height="32">`
+  const tabs = graphiqlTabs(examples)
+  const { headers } = tabs[0]
+  const page = renderGraphiQL({ title: 'Boxoffice', logo, favicon: iconUrl, headers, defaultTabs: tabs })
+  const html = page
+    .replace('</head>', () => `${style}${script(examples?.key ?? '', tabs[0])}</head>`)
+    .replace('<div id="root"></div>', '<header><h1>Boxoffice GraphiQL</h1></header><main id="root"></main>')
+  return new Representation({
+    headers: {
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': policyOfEditor(html),
+      vary: 'accept, accept-encoding',
+    },
+    body: Buffer.from(html),
+    isShareable: true,
+  })
+}
+
+/** Returns GraphiQL as one self-contained page, rendered on the first request. */
+export function graphiqlPage(findExamples: FindExampleValues): () => Promise<Representation> {
+  return makeOnce(() => render(findExamples))
+}

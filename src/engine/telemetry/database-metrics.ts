@@ -1,0 +1,135 @@
+import { Gauge, type Registry } from 'prom-client'
+import type { Backlog } from '../../domain/sale/report/count-backlog.ts'
+import { withTimeout } from '../base/timers.ts'
+import type { Servers } from '../database/inspect.ts'
+import type { PoolUsage } from '../database/pool/pool.ts'
+
+// Each process asks the database at most this often, however often it is scraped, and a scrape waits no longer
+// than the timeout: without an answer, these gauges are absent from it.
+const limits = { everyMs: 10_000, timeoutMs: 2_000 }
+
+/** Reads a value at most once in `everyMs`, one read at a time, for any number of callers. Resolves to null if
+ *  the read fails, or takes longer than `timeoutMs`: it then goes on for later callers. */
+export function sampled<Value>(read: () => Promise<Value>, { everyMs, timeoutMs }: typeof limits) {
+  let last: Promise<Value | null> = Promise.resolve(null)
+  let dueAt = Number.NEGATIVE_INFINITY
+  return (): Promise<Value | null> => {
+    const now = performance.now()
+    if (now >= dueAt) {
+      dueAt = Number.POSITIVE_INFINITY
+      const end = () => {
+        dueAt = now + everyMs
+      }
+      last = read()
+        .catch(() => null)
+        .finally(end)
+    }
+    return withTimeout(timeoutMs, last, () => null)
+  }
+}
+
+export type DatabaseSources = {
+  poolUsage(): Record<string, PoolUsage>
+  /** Reports whether the database answers, accepts writes and is migrated. */
+  isReady(): Promise<boolean>
+  /** Counts what waits for a background job. */
+  countBacklog(): Promise<Backlog>
+  /** Asks each server of a cluster, or the one PostgreSQL. */
+  inspectServers(): Promise<Servers>
+}
+
+/** Values of the labels of a gauge, and its value with them. */
+type Sample = [labels: string[], value: number]
+
+const samplesOf = (counts: Record<string, number | undefined>, ...labels: string[]): Sample[] =>
+  Object.entries(counts).flatMap(([label, count]): Sample[] =>
+    count === undefined ? [] : [[[...labels, label], count]],
+  )
+
+const helpOf = {
+  boxoffice_pool_connections: 'Open connections: idle, running statements, or reserved by a transaction',
+  boxoffice_pool_waiting: 'Statements and transactions that wait for a connection',
+  boxoffice_pool_max_connections: 'Connections that the pool may open',
+  boxoffice_replica_read: '1 if the catalogue is read from this replica, 0 if the primary answers for it',
+  boxoffice_database_ready: '1 if the database answers, accepts writes and is migrated',
+  boxoffice_shards_unreachable: 'Parts of the tables of sales on servers of a cluster that are out of reach',
+  boxoffice_prepared_transactions:
+    'Transactions that have been prepared for more than a minute, and hold their locks',
+  boxoffice_jobs_due: 'Jobs that are due, at most 10000',
+  boxoffice_jobs_late: 'Jobs first due more than a minute ago and not done, at most 10000 of each reason',
+  boxoffice_jobs_failing: 'Jobs that are tried again and again in vain, at most 10000 of each code',
+  boxoffice_jobs_dead: 'Jobs that were given up, at most 10000',
+  boxoffice_payments: 'Payments that hold places, at most 10000 together',
+  boxoffice_refunds: 'Refunds that are not done, at most 10000 of each status',
+}
+
+/** Registers gauges of connections, and of what the database says. All processes see the same database, so
+ *  that of several processes the highest value counts, not the sum. */
+export function addDatabaseMetrics(registers: Registry[], sources: DatabaseSources): void {
+  const gaugeOf = (
+    name: keyof typeof helpOf,
+    labelNames: string[],
+    aggregator: 'sum' | 'min' | 'max',
+    read: () => Sample[] | Promise<Sample[]>,
+  ) =>
+    new Gauge({
+      name,
+      help: helpOf[name],
+      labelNames,
+      aggregator,
+      registers,
+      async collect() {
+        const samples = await read()
+        this.reset()
+        for (const [labels, value] of samples) this.labels(...labels).set(value)
+      },
+    })
+
+  const ofPools = (valuesOf: (usage: PoolUsage) => Record<string, number>) => () =>
+    Object.entries(sources.poolUsage()).flatMap(([database, usage]) => samplesOf(valuesOf(usage), database))
+  const connectionsOf = ({ idle, busy, reserved }: PoolUsage) => ({ idle, busy, reserved })
+  const waitingFor = ({ waitingStatements: statement, waitingTransactions: transaction }: PoolUsage) => ({
+    statement,
+    transaction,
+  })
+  gaugeOf('boxoffice_pool_connections', ['database', 'state'], 'sum', ofPools(connectionsOf))
+  gaugeOf('boxoffice_pool_waiting', ['database', 'kind'], 'sum', ofPools(waitingFor))
+  gaugeOf('boxoffice_pool_max_connections', ['database'], 'sum', () =>
+    Object.entries(sources.poolUsage()).map(([database, { max }]) => [[database], max]),
+  )
+
+  gaugeOf('boxoffice_replica_read', ['database'], 'min', () =>
+    Object.entries(sources.poolUsage()).flatMap(([database, { isRead }]): Sample[] =>
+      isRead === undefined ? [] : [[[database], Number(isRead)]],
+    ),
+  )
+
+  const ready = sampled(sources.isReady, limits)
+  gaugeOf('boxoffice_database_ready', [], 'min', async () => [[[], (await ready()) ? 1 : 0]])
+
+  const servers = sampled(sources.inspectServers, limits)
+  const ofServers = (value: keyof Servers) => async (): Promise<Sample[]> => {
+    const found = await servers()
+    return found ? [[[], found[value]]] : []
+  }
+  gaugeOf('boxoffice_shards_unreachable', [], 'max', ofServers('unreachableShards'))
+  gaugeOf('boxoffice_prepared_transactions', [], 'max', ofServers('preparedTransactions'))
+
+  const backlog = sampled(sources.countBacklog, limits)
+  const ofBacklog = (valuesOf: (backlog: Backlog) => Record<string, number | undefined>) => async () => {
+    const counted = await backlog()
+    return counted ? samplesOf(valuesOf(counted)) : []
+  }
+  const ofQueues = (column: 'due' | 'late' | 'failing' | 'dead') =>
+    ofBacklog((queues) =>
+      Object.fromEntries(Object.entries(queues).map(([queue, counts]) => [queue, counts[column]])),
+    )
+  gaugeOf('boxoffice_jobs_due', ['queue'], 'max', ofQueues('due'))
+  gaugeOf('boxoffice_jobs_late', ['queue'], 'max', ofQueues('late'))
+  gaugeOf('boxoffice_jobs_failing', ['queue'], 'max', ofQueues('failing'))
+  gaugeOf('boxoffice_jobs_dead', ['queue'], 'max', ofQueues('dead'))
+  const ofPayments = ofBacklog(({ holds }) => ({ pending: holds?.pending, processing: holds?.processing }))
+  const ofRefunds = ofBacklog(({ refunds }) => ({ pending: refunds?.pending, failed: refunds?.dead }))
+  gaugeOf('boxoffice_payments', ['status'], 'max', ofPayments)
+  gaugeOf('boxoffice_refunds', ['status'], 'max', ofRefunds)
+}
