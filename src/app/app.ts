@@ -119,7 +119,7 @@ export async function createApp({
     publicUrl: publicUrlOf(app, config),
     responseCache: createResponseCache(db, config.sharedReadsMs),
   }
-  const rateLimits = createRateLimits(db, config)
+  const rateLimits = createRateLimits(db, { ...config, publicRateLimit: config.publishableRateLimit })
   answerErrors(app, sendRefusal)
   watchAnswers(app)
   answerUnknownRoutes(app)

@@ -1,19 +1,20 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { closest, distance } from 'fastest-levenshtein'
 import { z } from 'zod'
 import { deliveryConfigOf, deliverySettings, whatsAppSettings } from '../domain/delivery/settings.ts'
 import { maxHoldMinutes, stripeEnvironment, stripeSettingsOf } from '../domain/payment/stripe/settings.ts'
+import { retentionSettings } from '../domain/retention/settings.ts'
+import { saleSettings } from '../domain/sale/settings.ts'
 import {
   certificates,
   databaseSettings,
   databaseTlsOf,
   databaseTlsSettings,
   isKeyOf,
-  retentionSettings,
 } from '../engine/config/database.ts'
-import { httpSettings } from '../engine/config/http.ts'
-import { baseUrl, type CamelCase, path, wholeNumber } from '../engine/config/setting-types.ts'
+import { httpSettings, rateLimit } from '../engine/config/http.ts'
+import { type Environment, misspeltSettings, readSecretFiles } from '../engine/config/read-settings.ts'
+import { type ConfigOf, trueOrFalse, wholeNumber } from '../engine/config/setting-types.ts'
 import { hasTraces, telemetrySettings, tracingSettings } from '../engine/config/telemetry.ts'
 
 /** Settings that may also come from a file, as secrets of containers do:
@@ -31,74 +32,29 @@ export const secretSettings = [
   'WHATSAPP_TOKEN',
 ] as const
 
-type Environment = Record<string, string | undefined>
-
-/** Reads the settings that `…_FILE` variables name a file for, without the line break at its end. Lists the
- *  files that can't be read, and settings that are given twice; names no content. */
-function readSecretFiles(env: Environment, readFile: (path: string) => string) {
-  const read: Environment = { ...env }
-  const mistakes: string[] = []
-  for (const name of secretSettings) {
-    const path = env[`${name}_FILE`]
-    if (!path) continue
-    if (env[name]) mistakes.push(`${name}_FILE: ${name} is set as well; set one of the two`)
-    else
-      try {
-        read[name] = readFile(path).replace(/\r?\n$/, '')
-        if (read[name] === '') mistakes.push(`${name}_FILE: the file is empty`)
-      } catch (error) {
-        const code = error instanceof Error && 'code' in error ? ` (${error.code})` : ''
-        mistakes.push(`${name}_FILE: the file can't be read${code}`)
-      }
-  }
-  return { env: read, mistakes }
-}
-
-// Shorter names are as near to those of other programs: HOME is to HOST, and PORT to PATH.
-const minLength = 7
-const maxDistance = 2
-
-/** Lists environment variables that are probably settings misspelt, each with the name that was meant; never a
- *  value. `known` are all names that the service reads. */
-function misspeltSettings(env: Environment, known: readonly string[]): string[] {
-  const long = known.filter((name) => name.length >= minLength)
-  return Object.keys(env).flatMap((name) => {
-    if (known.includes(name)) return []
-    const nearest = closest(name.toUpperCase(), long)
-    return distance(name.toUpperCase(), nearest) <= maxDistance
-      ? [`${name} is no setting: ${nearest} may be meant`]
-      : []
-  })
-}
-
-const trueOrFalse = z.stringbool({ truthy: ['true'], falsy: ['false'], case: 'sensitive' }).default(false)
+// '' and '/' are the root; '/v1/' is '/v1'.
+const basePath = z
+  .string()
+  .transform((path) => path.replace(/\/+$/, ''))
+  .refine((path) => path === '' || /^(\/[\w.~-]+)+$/.test(path), 'must be a path such as /channels')
 
 // Environment variables that the service uses as they are, under their names in camel case.
 const plainSettings = z.object({
-  PORT: wholeNumber(0, 65_535).default(4000),
-  HOST: z.string().min(1).default('127.0.0.1'),
-  /** Base URL at which buyers and clients reach the service; if unset, derived from the address that it
-   *  listens on. */
-  PUBLIC_URL: baseUrl.optional(),
-  /** Number of processes that serve the port. */
-  WEB_CONCURRENCY: wholeNumber(1, 128).default(1),
   ...databaseSettings.shape,
-  HOLD_MINUTES: wholeNumber(1, 24 * 60).default(15),
-  /** Hours before the start of an event from which its tickets admit. */
-  ADMISSION_HOURS: wholeNumber(0, 24 * 365).default(12),
+  ...saleSettings,
   ...telemetrySettings,
   /** Maximum age of a cached catalogue response in milliseconds; 0 disables the response cache. */
   SHARED_READS_MS: wholeNumber(0, 60_000).default(1000),
   /** Number of events whose rows a process caches by revision; 0 disables that cache. */
   REMEMBERED_EVENTS: wholeNumber(0, 100_000).default(2000),
   PAYMENT_PROVIDER: z.enum(['sandbox', 'stripe']).default('sandbox'),
-  /** Manifest of documents that clients may name by an identifier. */
-  TRUSTED_DOCUMENTS: path.optional(),
-  /** True to execute no other document. */
-  TRUSTED_DOCUMENTS_ONLY: trueOrFalse,
   /** `off` serves requests alone, `only` runs the background jobs alone, `on` does both. */
   BACKGROUND: z.enum(['on', 'off', 'only']).default('on'),
   ...httpSettings,
+  /** Requests per second of an address with a publishable key; null for no limit. */
+  PUBLISHABLE_RATE_LIMIT: rateLimit(50),
+  CHANNELS_BASE_PATH: basePath.default(''),
+  INTEGRATIONS_BASE_PATH: basePath.default(''),
   ...retentionSettings,
   SHUTDOWN_SECONDS: wholeNumber(1, 600).default(10),
 })
@@ -120,9 +76,6 @@ const environment = z.object({
 export const settingNames: readonly string[] = environment.keyof().options
 
 type Settings = z.output<typeof environment>
-type PlainSettings = z.output<typeof plainSettings>
-
-type PlainConfig = { [Name in keyof PlainSettings as CamelCase<Name>]: PlainSettings[Name] }
 
 const toCamelCase = (name: string): string =>
   name.toLowerCase().replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
@@ -194,7 +147,7 @@ function contradictionsIn(settings: Settings): string[] {
 export function parseConfig(env: Environment, readFile = (path: string) => readFileSync(path, 'utf8')) {
   // An empty variable counts as unset, as in shells and compose files.
   const nonEmpty = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
-  const files = readSecretFiles(nonEmpty, readFile)
+  const files = readSecretFiles(nonEmpty, secretSettings, readFile)
   const parsed = environment.safeParse(files.env)
   const mistakes = [
     ...files.mistakes,
@@ -207,7 +160,7 @@ export function parseConfig(env: Environment, readFile = (path: string) => readF
   const { data } = parsed
   const plain = plainSettings.keyof().options.map((name) => [toCamelCase(name), data[name]])
   return {
-    ...(Object.fromEntries(plain) as PlainConfig),
+    ...(Object.fromEntries(plain) as ConfigOf<typeof plainSettings.shape>),
     /** True if webhooks may go to private addresses and over plain HTTP, as in tests and private networks. */
     privateWebhooks: data.WEBHOOKS_TO_PRIVATE_ADDRESSES,
     /** Credentials for Stripe; null with another provider. */

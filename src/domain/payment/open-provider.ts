@@ -1,12 +1,14 @@
-import type { Config } from '../../app/settings.ts'
 import { perOwner } from '../../engine/base/make-once.ts'
 import { createBulkhead } from '../../engine/base/turns.ts'
 import type { Mode } from '../caller/mode.ts'
 import type { PaymentProvider } from './provider.ts'
 import { sandboxProvider } from './sandbox.ts'
+import type { StripeSettings } from './stripe/settings.ts'
+
+type ProviderConfig = { paymentProvider: 'sandbox' | 'stripe'; stripe: StripeSettings | null }
 
 /** Creates the payment provider that the configuration selects. */
-export async function openProvider({ paymentProvider, stripe }: Pick<Config, 'paymentProvider' | 'stripe'>) {
+export async function openProvider({ paymentProvider, stripe }: ProviderConfig) {
   if (paymentProvider === 'sandbox') return sandboxProvider
   if (!stripe) throw new Error('the settings of Stripe are missing')
   // Imported on demand, because the SDK costs memory and start-up time.

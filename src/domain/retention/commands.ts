@@ -1,14 +1,14 @@
 import { z } from 'zod'
-import type { Config } from '../../app/settings.ts'
 import { email, identifier } from '../../engine/base/input-types.ts'
 import { command } from '../../engine/base/parse.ts'
 import type { OpenTables } from '../../engine/database/database.ts'
+import type { DeliveryConfig } from '../delivery/settings.ts'
 import { type Erased, erasePerson, eraseTicket } from './erase-person.ts'
 import { exportPerson } from './export-person.ts'
 
 // Commands for the data of one person. Their output names nobody but in an export.
 
-type Settings = { readConfig(of: 'command'): Config }
+type Settings = { readConfig(of: 'command'): { delivery: DeliveryConfig } }
 
 const whom = z
   .strictObject({ email: email.optional(), ticket: identifier.optional(), force: z.literal(true).optional() })

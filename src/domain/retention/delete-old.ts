@@ -1,6 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { idsFrom } from '../../engine/base/ids.ts'
-import type { RetentionConfig } from '../../engine/config/database.ts'
 import { anyOf, inOrganization, ofOrganization, query } from '../../engine/data/query.ts'
 import type { Database } from '../../engine/database/database.ts'
 import { transaction } from '../../engine/database/transaction.ts'
@@ -11,6 +10,7 @@ import { payments, providerEvents } from '../payment/table.ts'
 import { tickets } from '../ticket/table.ts'
 import { stock } from '../ticket-rate/table.ts'
 import { webhookDeliveries, webhooks } from '../webhook/table.ts'
+import type { RetentionConfig } from './settings.ts'
 
 // Rows of tables that only grow, deleted by age: a batch of one organization at a time, the oldest first. Rows that
 // another process deletes are left to it.

@@ -1,6 +1,15 @@
 import { isIP, isIPv4 } from 'node:net'
 import { z } from 'zod'
-import { commaSeparated, countOrOff, isOrigin, wholeNumber } from './setting-types.ts'
+import {
+  baseUrl,
+  type ConfigOf,
+  commaSeparated,
+  countOrOff,
+  isOrigin,
+  path,
+  trueOrFalse,
+  wholeNumber,
+} from './setting-types.ts'
 
 const maxHops = 16
 
@@ -28,16 +37,23 @@ const trustProxy = z
   })
   .default(false)
 
-// '' and '/' are the root; '/v1/' is '/v1'.
-const basePath = z
-  .string()
-  .transform((path) => path.replace(/\/+$/, ''))
-  .refine((path) => path === '' || /^(\/[\w.~-]+)+$/.test(path), 'must be a path such as /channels')
-
-const rateLimit = (byDefault: number) => countOrOff(1_000_000, byDefault, 'must be a whole number or off')
+/** A number of requests or the like, or `off`. */
+export const rateLimit = (byDefault: number) =>
+  countOrOff(1_000_000, byDefault, 'must be a whole number or off')
 
 /** Environment variables for HTTP, used under their names in camel case. */
 export const httpSettings = {
+  PORT: wholeNumber(0, 65_535).default(4000),
+  HOST: z.string().min(1).default('127.0.0.1'),
+  /** Base URL at which people and clients reach the service; if unset, derived from the address that it
+   *  listens on. */
+  PUBLIC_URL: baseUrl.optional(),
+  /** Number of processes that serve the port. */
+  WEB_CONCURRENCY: wholeNumber(1, 128).default(1),
+  /** Manifest of documents that clients may name by an identifier. */
+  TRUSTED_DOCUMENTS: path.optional(),
+  /** True to execute no other document. */
+  TRUSTED_DOCUMENTS_ONLY: trueOrFalse,
   /** Proxies that are trusted to report a client's address. */
   TRUST_PROXY: trustProxy,
   /** Maximum of open connections per process. */
@@ -46,12 +62,6 @@ export const httpSettings = {
   CONNECTIONS_PER_ADDRESS: wholeNumber(1, 1_000_000).default(1000),
   /** Requests per second and key; null for no limit. */
   RATE_LIMIT: rateLimit(1000),
-  /** Requests per second of an address with a publishable key; null for no limit. */
-  PUBLISHABLE_RATE_LIMIT: rateLimit(50),
-  /** Unpaid places that an address may hold with the publishable keys of a channel; null for no limit. */
-  PUBLISHABLE_HELD_PLACES: rateLimit(100),
-  /** Hours for which free places count among these. */
-  PUBLISHABLE_FREE_HOURS: wholeNumber(0, 24 * 365).default(6),
   /** Maximum of open event streams per set of credentials, in each process. */
   STREAMS_PER_KEY: wholeNumber(1, 1_000_000).default(10_000),
   /** Maximum of those that are sent every change or check-in, per set of credentials, in each process. */
@@ -61,6 +71,7 @@ export const httpSettings = {
   CORS_ORIGINS: commaSeparated
     .pipe(z.array(z.string().refine(isOrigin, 'must be origins such as https://shop.example')))
     .default([]),
-  CHANNELS_BASE_PATH: basePath.default(''),
-  INTEGRATIONS_BASE_PATH: basePath.default(''),
 }
+
+/** Settings of HTTP. */
+export type HttpConfig = ConfigOf<typeof httpSettings>

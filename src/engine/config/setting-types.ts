@@ -2,11 +2,20 @@ import { resolve } from 'node:path'
 import { z } from 'zod'
 
 /** Name of a setting in the configuration: that of its variable in camel case. */
-export type CamelCase<Name extends string> = Name extends `${infer First}_${infer Rest}`
+type CamelCase<Name extends string> = Name extends `${infer First}_${infer Rest}`
   ? `${Lowercase<First>}${Capitalize<CamelCase<Rest>>}`
   : Lowercase<Name>
 
+/** Configuration of environment variables that are used as they are, under their names in camel case. */
+export type ConfigOf<Shape extends z.ZodRawShape> = InCamelCase<z.output<z.ZodObject<Shape>>>
+
+type InCamelCase<Settings> = { [Name in keyof Settings as CamelCase<Name & string>]: Settings[Name] }
+
 // Types shared by several environment variables.
+
+export const trueOrFalse = z
+  .stringbool({ truthy: ['true'], falsy: ['false'], case: 'sensitive' })
+  .default(false)
 
 /** Path of a file or a folder, from the folder of the process if it is relative. */
 export const path = z

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { httpUrl, wholeNumber } from './setting-types.ts'
+import { type ConfigOf, httpUrl, wholeNumber } from './setting-types.ts'
 
 /** Environment variables for logs and metrics, used under their names in camel case. */
 export const telemetrySettings = {
@@ -36,6 +36,9 @@ export const tracingSettings = {
     .regex(/^(0(\.\d+)?|1(\.0+)?|\.\d+)$/, 'must be a number from 0 to 1')
     .optional(),
 }
+
+/** Settings of logs, metrics and traces. */
+export type TelemetryConfig = ConfigOf<typeof telemetrySettings> & { hasTraces: boolean }
 
 /** Reports whether traces are on: an exporter or an address is set, and none of them is switched off. */
 export const hasTraces = (settings: z.output<z.ZodObject<typeof tracingSettings>>): boolean =>

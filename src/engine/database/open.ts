@@ -1,10 +1,10 @@
-import type { Config } from '../../app/settings.ts'
+import type { DatabaseConfig } from '../config/database.ts'
 import type { DatabaseOptions, OpenDatabase } from './database.ts'
 import type { PostgresSettings } from './postgres.ts'
 
 // Drivers are imported on demand: each costs memory and startup time.
 
-type Replicated = PostgresSettings & Partial<Pick<Config, 'databaseReplicaUrls'>>
+type Replicated = PostgresSettings & Partial<Pick<DatabaseConfig, 'databaseReplicaUrls'>>
 
 /** Opens the replicas, each by itself: to examine them. None without the setting. */
 export async function openReplicas(
@@ -21,7 +21,7 @@ export async function openReplicas(
 /** Opens PostgreSQL if `databaseUrl` is set, else the embedded database in `dataDir`. Refuses a data folder
  *  that another process has open, and names that process's pid. */
 export async function openDatabase(
-  { databaseUrl, dataDir, ...settings }: Replicated & Pick<Config, 'databaseUrl' | 'dataDir'>,
+  { databaseUrl, dataDir, ...settings }: Replicated & Pick<DatabaseConfig, 'databaseUrl' | 'dataDir'>,
   options: DatabaseOptions = {},
 ): Promise<OpenDatabase> {
   if (!databaseUrl) return (await import('./pglite.ts')).openEmbedded(dataDir, options)

@@ -3,7 +3,7 @@ import { type ConnectionOptions, checkServerIdentity, type PeerCertificate } fro
 import { sql } from 'drizzle-orm'
 import { drizzle } from 'drizzle-orm/postgres-js'
 import postgres from 'postgres'
-import type { Config } from '../../app/settings.ts'
+import type { DatabaseConfig } from '../config/database.ts'
 import { type DatabaseTls, hostsOf } from '../config/database.ts'
 import { announcementsOf } from './announcements.ts'
 import {
@@ -121,7 +121,9 @@ function settingsOf(
 }
 
 /** Settings of one PostgreSQL database. */
-export type PostgresSettings = Partial<Pick<Config, 'databasePooler' | 'directDatabaseUrl' | 'databaseTls'>>
+export type PostgresSettings = Partial<
+  Pick<DatabaseConfig, 'databasePooler' | 'directDatabaseUrl' | 'databaseTls'>
+>
 
 /** Opens PostgreSQL: up to ten connections, made on demand, one for readiness checks, and one for announcements. With
  *  `isOnlyRead` nothing is written, so that it may be a standby. */

@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type FieldNode, locatedError } from 'graphql'
 import { LRUCache } from 'lru-cache'
-import type { Config } from '../../app/settings.ts'
 import { authenticate } from '../../domain/caller/authenticate.ts'
 import { unauthenticated } from '../../domain/caller/caller.ts'
 import { catalogueContext, createContext, type Services } from '../../domain/caller/context.ts'
@@ -9,6 +8,7 @@ import type { ExamplesOf } from '../../domain/contract/example-ids.ts'
 import { refusal } from '../base/errors.ts'
 import { instruments } from '../base/instruments.ts'
 import { perOwner } from '../base/make-once.ts'
+import type { HttpConfig } from '../config/http.ts'
 import { answerErrors, applyRefusal, type SendRefusal } from '../http/error-handler.ts'
 import { logFailure } from '../http/mask-error.ts'
 import { acceptsEventStream, chooseMediaType, type MediaType, prefersPage } from '../http/media-type.ts'
@@ -58,7 +58,12 @@ type Options = {
 }
 
 /** Adds `/graphql`: the GraphQL API, and GraphiQL for browsers, unless only trusted documents are executed. */
-export async function addGraphql(app: FastifyInstance, services: Services, config: Config, options: Options) {
+export async function addGraphql(
+  app: FastifyInstance,
+  services: Services,
+  config: HttpConfig,
+  options: Options,
+) {
   const { examplesOf, isLeaving } = options
   const { responseCache } = services
   const trusted = await readTrustedDocuments(config.trustedDocuments)

@@ -1,21 +1,21 @@
 import { isIPv6 } from 'node:net'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Config } from '../../app/settings.ts'
 import { errorCode } from '../base/errors.ts'
+import type { HttpConfig } from '../config/http.ts'
 
 /** Writes an address or a name as the host of a URL: IPv6 in brackets (RFC 3986). */
 export const hostInUrl = (host: string): string => (isIPv6(host) ? `[${host}]` : host)
 
 /** Returns a getter of the service's public base URL: PUBLIC_URL if it is set, else the address that it
  *  listens on. */
-export function publicUrlOf(app: FastifyInstance, { publicUrl, host, port }: Config): () => string {
+export function publicUrlOf(app: FastifyInstance, { publicUrl, host, port }: HttpConfig): () => string {
   const name = host === '0.0.0.0' || host === '::' ? 'localhost' : hostInUrl(host)
   let known = publicUrl
   return () => {
     if (known !== undefined) return known
     const address = app.server.address()
     if (!address || typeof address !== 'object') return `http://${name}:${port}`
-    // Cached, because every checkout needs it.
+    // Cached, because many answers need it.
     known = `http://${name}:${address.port}`
     return known
   }
@@ -27,7 +27,11 @@ const ofProxies = /^(via|forwarded|x-forwarded-.+|x-real-ip)$/
 /** Creates the check whether what a request is answered stays on this machine: the service is there for this machine
  *  alone, and was asked by its name. A page of a name that its owner lets point to loopback asks by that name, which
  *  proves nothing of who sees the answer; neither does a proxy. */
-export function localRequests({ publicUrl, host, trustProxy }: Config): (request: FastifyRequest) => boolean {
+export function localRequests({
+  publicUrl,
+  host,
+  trustProxy,
+}: HttpConfig): (request: FastifyRequest) => boolean {
   const isLocal =
     trustProxy === false &&
     [host, new URL(publicUrl ?? 'http://localhost').host].every((name) => loopback.test(name))

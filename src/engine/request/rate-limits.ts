@@ -1,11 +1,11 @@
 import rateLimits from '@fastify/rate-limit'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
-import type { Config } from '../../app/settings.ts'
 import { isListedValid, isRememberedValid } from '../../domain/caller/credentials.ts'
 import { type Refusal, refusal } from '../base/errors.ts'
 import { requestLimits } from '../base/request-limits.ts'
 import { createBulkhead } from '../base/turns.ts'
+import type { HttpConfig } from '../config/http.ts'
 import type { Database } from '../database/database.ts'
 import { clientAddress } from '../http/connection-limits.ts'
 import { createLimitCounters } from '../http/limit-counters.ts'
@@ -26,6 +26,9 @@ declare module 'fastify' {
     tokenOf?: (request: FastifyRequest) => string | null
   }
 }
+
+/** Requests per second of a set of credentials, and of an address with public ones; null for no limit. */
+type Limits = Pick<HttpConfig, 'rateLimit' | 'trustProxy'> & { publicRateLimit: number | null }
 
 /** Limits on requests per second, in this process. Refuses: RATE_LIMITED. */
 export type RateLimits = ReturnType<typeof createRateLimits>
@@ -61,14 +64,14 @@ function limitKeyOf(request: FastifyRequest): string {
   return isPublishable ? `${hash} ${addressKey(request)}` : hash
 }
 
-/** Limits requests per set of credentials, per publishable key and address (`publishableRateLimit`), per token
+/** Limits requests per set of credentials, per publishable key and address (`publicRateLimit`), per token
  *  in a URL, and otherwise per address. Also limits the failures of each address: invalid credentials, unknown
  *  tokens, wrong signatures. Credentials count as a failure until they prove valid, so that any number of concurrent guesses costs no more SQL than the limit.
  *  An address with too many failures is still accepted with valid credentials, even if this process sees them
  *  for the first time. Null means no limit. */
-export function createRateLimits(db: Database, { rateLimit, publishableRateLimit, trustProxy }: Config) {
+export function createRateLimits(db: Database, { rateLimit, publicRateLimit, trustProxy }: Limits) {
   const perSecond = rateLimit ?? noLimit
-  const perPublishable = publishableRateLimit ?? noLimit
+  const perPublic = publicRateLimit ?? noLimit
   const counters = createLimitCounters(windowMs)
   const knownTokens = new LRUCache<string, true>({ max: maxTokens })
   const turns = new RequestTurns()
@@ -87,13 +90,13 @@ export function createRateLimits(db: Database, { rateLimit, publishableRateLimit
     else if (!(await isListedValid(db, request.credentials))) throw tooManyFailures()
   }
 
-  const tooManyWithKey = () => tooMany('with this key from this address', perPublishable)
+  const tooManyWithKey = () => tooMany('with this key from this address', perPublic)
 
   function spend({ credentials, limitKey }: FastifyRequest, cost: number): Refusal | null {
-    if (!credentials.isPublishable || perPublishable === noLimit) return null
+    if (!credentials.isPublishable || perPublic === noLimit) return null
     const key = `cost ${limitKey}`
     // What begins within the limit may go beyond it, so that everything can be asked for.
-    if (counters.read(key).count >= perPublishable) return tooManyWithKey()
+    if (counters.read(key).count >= perPublic) return tooManyWithKey()
     counters.add(key, Math.ceil(cost / costOfRequest))
     return null
   }
@@ -144,7 +147,7 @@ export function createRateLimits(db: Database, { rateLimit, publishableRateLimit
         const { limitKey: key } = request
         if (rateLimit === false || (!isLimited && !credentials.isPublishable)) return done()
         const isPublishable = !tokenOf && credentials.isPublishable
-        if (isPublishable && counters.add(`publishable ${key}`).count > perPublishable) {
+        if (isPublishable && counters.add(`publishable ${key}`).count > perPublic) {
           reply.header('retry-after', 1)
           return done(tooManyWithKey())
         }

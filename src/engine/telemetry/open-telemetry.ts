@@ -1,11 +1,12 @@
 import type { FastifyInstance } from 'fastify'
-import type { Config } from '../../app/settings.ts'
 import { instruments } from '../base/instruments.ts'
+import type { HttpConfig } from '../config/http.ts'
+import type { TelemetryConfig } from '../config/telemetry.ts'
 import type { DatabaseSources } from './database-metrics.ts'
 
 /** Turns on the metrics and traces that the settings ask for. Modules are imported on demand: what is off is not even
  *  loaded. */
-export async function openTelemetry(config: Config, sources: DatabaseSources) {
+export async function openTelemetry(config: HttpConfig & TelemetryConfig, sources: DatabaseSources) {
   const { host, metricsPort, hasTraces, webConcurrency } = config
   const tracing = hasTraces ? await import('./tracing.ts') : null
   const metrics = metricsPort === undefined ? null : (await import('./metrics.ts')).createMetrics(sources)

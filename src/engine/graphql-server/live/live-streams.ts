@@ -1,10 +1,10 @@
 import { setImmediate } from 'node:timers/promises'
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify'
-import type { Config } from '../../../app/settings.ts'
 import type { Authenticated } from '../../../domain/caller/caller.ts'
 import { contextOf, type Services } from '../../../domain/caller/context.ts'
 import { busy } from '../../base/errors.ts'
 import { sha256 } from '../../base/ids.ts'
+import type { HttpConfig } from '../../config/http.ts'
 import { isUnavailable } from '../../database/database.ts'
 import { clientAddress } from '../../http/connection-limits.ts'
 import type { Origin } from '../errors.ts'
@@ -175,7 +175,7 @@ async function endAll(members: Iterable<Member>, eventsFor: (member: Member) => 
 export function liveStreams(
   services: Services,
   log: FastifyBaseLogger,
-  config: Config,
+  config: HttpConfig,
   isLeaving: () => boolean,
 ) {
   const count = countStreams(config)

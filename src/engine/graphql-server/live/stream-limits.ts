@@ -1,5 +1,5 @@
-import type { Config } from '../../../app/settings.ts'
 import { busy, refusal } from '../../base/errors.ts'
+import type { HttpConfig } from '../../config/http.ts'
 
 // Share of all connections that event streams may take; the rest is for requests.
 const shareOfConnections = 0.8
@@ -8,7 +8,7 @@ const shareOfConnections = 0.8
  *  sent every event, not the latest state alone. The returned function counts a stream, by a hash of its credentials
  *  and its address, and returns a function that takes it back. Refuses: RATE_LIMITED with the path of what is
  *  limited, BUSY. */
-export function countStreams(limits: Config) {
+export function countStreams(limits: HttpConfig) {
   const total = Math.ceil(limits.maxConnections * shareOfConnections)
   const counts = new Map<string, number>()
   const requireRoom = (name: string, limit: number, source: string, path: string) => {
