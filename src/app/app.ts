@@ -135,7 +135,7 @@ export async function createApp({
   addSecurity(app)
   addCors(app, config.corsOrigins, {
     isKnown: (origin) => isPublishableOrigin(db, origin),
-    isPublic: ({ credentials }) => credentials.isPublishable,
+    isPublic: ({ credentials }) => credentials.isPublic,
   })
   await rateLimits.addTo(app)
   refuseMalformedRequests(app)

@@ -19,10 +19,13 @@ export type Caller =
       scopes: IntegrationScope[]
     }
 
-/** Result of an authentication. `now` is the database's clock, which the whole request uses. `since` is the
- *  start of the lookup and `until` the expiry of the key at the latest, both on the clock of this process
- *  (`performance.now()`). */
-export type Authenticated = { caller: Caller; now: Date; since: number; until: number }
+type KnownCaller = Caller
+
+declare module '../../engine/base/caller.ts' {
+  interface Authenticated {
+    caller: KnownCaller
+  }
+}
 
 /** Refusal of a client whose credentials are missing, or wrong at `path`. */
 export const unauthenticated = (

@@ -1,6 +1,7 @@
 import { and, eq, inArray, sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
-import { query, type Reach } from '../../engine/data/query.ts'
+import type { Reach } from '../../engine/base/caller.ts'
+import { query } from '../../engine/data/query.ts'
 import type { Database } from '../../engine/database/database.ts'
 import { changesCatalogue, transaction } from '../../engine/database/transaction.ts'
 import { addGrants, refuseUnknownIds } from './issue-key.ts'

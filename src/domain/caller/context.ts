@@ -1,61 +1,49 @@
-import type { Config } from '../../app/settings.ts'
+import type { Authenticated, Credentials, Needs, Reach } from '../../engine/base/caller.ts'
 import { refusal } from '../../engine/base/errors.ts'
-import type { Code } from '../../engine/base/problem-codes.ts'
-import type { ResponseCache } from '../../engine/cache/response-cache.ts'
 import { nameInMode } from '../../engine/data/idempotency.ts'
 import type { Loader } from '../../engine/data/loader.ts'
-import type { Reach } from '../../engine/data/query.ts'
 import { wasJustInvalidated } from '../../engine/database/catalogue-invalidation.ts'
-import { type Database, ownedBy } from '../../engine/database/database.ts'
+import { ownedBy } from '../../engine/database/database.ts'
+import type { Context, Services } from '../../engine/request/context.ts'
 import { type LoaderDefinition, Loaders } from '../../engine/request/loaders.ts'
-import type { PaymentProvider } from '../payment/provider.ts'
 import type { IntegrationScope } from './api-key.ts'
 import { authenticate } from './authenticate.ts'
-import { type Authenticated, type Caller, unauthenticated } from './caller.ts'
-import type { Credentials } from './credentials.ts'
+import { type Caller, unauthenticated } from './caller.ts'
 import type { Mode } from './mode.ts'
 
-/** Services that all requests share, and the settings that their verbs read. */
-export type Services = Pick<
-  Config,
-  | 'admissionHours'
-  | 'holdMinutes'
-  | 'privateWebhooks'
-  | 'publishableFreeHours'
-  | 'publishableHeldPlaces'
-  | 'rememberedEvents'
-> & {
-  db: Database
-  /** Returns the database for catalogue reads that may be slightly stale: a replica, or `db` if none
-   *  responds. */
-  replica: () => Database
-  provider: PaymentProvider
-  /** Returns the public base URL, without a trailing slash. */
-  publicUrl: () => string
-  /** Answers that callers with the same view share. */
-  responseCache: ResponseCache
+export type { Context, Needs, Services }
+
+declare module '../../engine/request/context.ts' {
+  interface Services {
+    /** True if webhooks may go to private addresses and over plain HTTP. */
+    privateWebhooks: boolean
+  }
+  interface Context {
+    /** Address of a client with a publishable key; else ''. */
+    address: string
+    /** Mode of everything that the request sees and sells. */
+    mode: Mode
+  }
 }
 
-export type Context = {
-  services: Services
-  /** Primary database, for everything but the catalogue; its statements and transactions take turns with other callers'. */
-  db: Database
-  /** Null without credentials: such a client sees nothing but the schema. */
-  caller: Caller | null
-  /** Address of a client with a publishable key; else ''. */
-  address: string
-  /** Mode of everything that the request sees and sells. */
-  mode: Mode
-  /** Database time at authentication. All decisions of the request use it, and no other clock. */
-  now: Date
-  /** Database for catalogue reads. */
-  catalogue: Database
-  loaders: Loaders
-  /** Codes of refusals that were returned as data, for the log. Not a function of the request: the context would
-   *  keep the request and its body alive, and both would be promoted (see docs/performance.md). */
-  refusals: Code[]
-  /** Identifier of the last event that the client of a stream has received, to go on after it. */
-  lastEventId?: string | undefined
+declare module '../../engine/base/caller.ts' {
+  interface Reach {
+    /** Organizations whose catalogue the caller sees. */
+    organizationIds: string[]
+    /** Channel whose own payments and tickets the caller reads; '' if the caller is no channel. */
+    channelId: string
+    /** Organizations whose payments and tickets the caller reads in full. */
+    ownOrganizationIds: string[]
+    /** Mode of the payments and tickets that the caller reads, and of the counters that it sees. */
+    mode: Mode
+  }
+  interface Needs {
+    /** Kind of caller that it is for. */
+    caller: keyof typeof callers
+    /** Scope that the key of an integration needs. `none` is for what channels alone do, or what shows nothing of a
+     *  sale or a catalogue. */
+    scope: IntegrationScope | 'none'
+  }
 }
 
 const modeOf = (caller: Caller | null): Mode => caller?.mode ?? 'live'
@@ -152,18 +140,6 @@ const callers = {
   selling: requireSelling,
   channel: requireChannel,
   integration: requireIntegration,
-}
-
-/** What an operation needs of its caller, said where it is defined: by each root field of GraphQL and each
- *  authenticated REST route. */
-export type Needs = {
-  /** Kind of caller that it is for. */
-  caller: keyof typeof callers
-  /** Scope that the key of an integration needs. `none` is for what channels alone do, or what shows nothing of a sale
-   *  or a catalogue. */
-  scope: IntegrationScope | 'none'
-  /** True if callers with the same view may share the answer. A REST route then answers by `answerRead`. */
-  shared?: true
 }
 
 /** Reports whether the caller has a scope: every caller but an integration whose key lacks it. */

@@ -28,7 +28,7 @@ export class Credentials {
   /** True if only an API key was sent, or nothing. */
   readonly isKeyOnly: boolean
   /** True if the API key says that it is publishable. */
-  readonly isPublishable: boolean
+  readonly isPublic: boolean
   /** Address of a client with a publishable key, for limits; else ''. */
   address = ''
   #hash: string | undefined
@@ -40,7 +40,7 @@ export class Credentials {
     this.secret = headers.secret
     this.origin = headers.origin
     this.isKeyOnly = this.integrationId === undefined && this.secret === undefined
-    this.isPublishable = this.apiKey?.startsWith('box_pub_') ?? false
+    this.isPublic = this.apiKey?.startsWith('box_pub_') ?? false
   }
 
   /** Facts that the API key states; null without one, or if it is malformed. */
@@ -67,12 +67,18 @@ export class Credentials {
   }
 }
 
+type KeyCredentials = Credentials
+
+declare module '../../engine/base/caller.ts' {
+  interface Credentials extends KeyCredentials {}
+}
+
 /** Reads the credentials of every request into `request.credentials`. Call it before the routes are added. */
 export function readCredentials(app: FastifyInstance): void {
   app.decorateRequest('credentials')
   app.addHook('onRequest', (request, _reply, done) => {
     request.credentials = new Credentials(request.headers as Headers)
-    if (request.credentials.isPublishable) request.credentials.address = clientAddress(request)
+    if (request.credentials.isPublic) request.credentials.address = clientAddress(request)
     done()
   })
 }

@@ -1,3 +1,4 @@
+import type { SchemaTypes } from '@pothos/core'
 import {
   defaultFieldResolver,
   type GraphQLSchema,
@@ -6,8 +7,37 @@ import {
   isObjectType,
   OperationTypeNode,
 } from 'graphql'
-import type { FieldNeeds, NodeLookup, TypeNeeds } from '../../engine/graphql/needs.ts'
+import type { Loader } from '../../engine/data/loader.ts'
+import type { FieldNeeds } from '../../engine/graphql/needs.ts'
+import type { LoaderDefinition } from '../../engine/request/loaders.ts'
+import type { IntegrationScope } from './api-key.ts'
 import { type Context, hasScope, reaches, requireNeeds } from './context.ts'
+
+/** What a type needs: its extension `needs`. Fields but those of `except` are nullable, and null for integrations whose
+ *  key has none of the scopes, whichever edge leads to the object. */
+export type TypeNeeds = { oneOf: IntegrationScope[]; except: ReadonlySet<string> }
+
+type Row = { id: string } | null
+
+/** How `node` finds objects of a type: its extension `node`. */
+export type NodeLookup = {
+  /** Prefix of the identifiers, if the service alone makes them. Imported ones have any shape. */
+  prefix?: string
+  scope: IntegrationScope
+  /** Loader of the objects, which are null where there is none that the caller may see; or what finds them. */
+  load?: LoaderDefinition<Loader<Row>>
+  /** Organization of a row that its loader finds for any caller. */
+  organizationOf?(row: never): string
+  find?(ids: string[], ctx: Context): Promise<Row[]>
+}
+
+declare global {
+  namespace PothosSchemaTypes {
+    interface ObjectTypeOptions<Types extends SchemaTypes = SchemaTypes, Shape = unknown> {
+      extensions?: { node?: NodeLookup; needs?: TypeNeeds }
+    }
+  }
+}
 
 type Lookup = NodeLookup & { typename: string }
 

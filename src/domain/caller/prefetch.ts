@@ -6,9 +6,9 @@ import { canFindByKeyAlone } from '../../engine/data/by-organization.ts'
 import { coalesceReads } from '../../engine/data/coalesce.ts'
 import { withKeysParam } from '../../engine/data/query.ts'
 import { type Database, isUnavailable } from '../../engine/database/database.ts'
+import type { CreateContextWith } from '../../engine/request/context.ts'
 import { authenticate, findKeys, type KeyRow, knownKeys, namedKeys } from './authenticate.ts'
-import { type Context, contextOf, createContext, type Services } from './context.ts'
-import type { Credentials } from './credentials.ts'
+import { type Context, contextOf, createContext } from './context.ts'
 import { type Mode, perMode } from './mode.ts'
 
 type Prefetch<Row> = {
@@ -22,13 +22,6 @@ type Prefetch<Row> = {
   /** Primes the loader that the row is loaded with later. */
   prime(ctx: Context, id: string, row: Row | null): void
 }
-
-/** Creates the context of a request, with a row that it seems to name; null if it names none. */
-export type CreateContextWith = (
-  services: Services,
-  credentials: Credentials,
-  id: string | null,
-) => Promise<Context>
 
 /** Query for keys by the parameter `keyIds`, to combine with a query for rows by `keys`. */
 export const keysByKeyId = withKeysParam('keyIds', findKeys)

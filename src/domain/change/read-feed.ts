@@ -1,5 +1,6 @@
 import { getTableColumns, placeholder as parameter, type SQL, sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
+import type { Reach } from '../../engine/base/caller.ts'
 import { readMerged } from '../../engine/data/by-organization.ts'
 import { rowsOf } from '../../engine/data/json-rows.ts'
 import {
@@ -8,7 +9,6 @@ import {
   type Found,
   inOrganizationIfNamed,
   queryTogether,
-  type Reach,
   textArrayParam,
 } from '../../engine/data/query.ts'
 import type { Database } from '../../engine/database/database.ts'

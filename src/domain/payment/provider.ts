@@ -78,3 +78,9 @@ export type PaymentProvider = {
    *  sends none. */
   readEvent?(body: Uint8Array, headers: IncomingHttpHeaders): ProviderEvent | null
 }
+
+declare module '../../engine/request/context.ts' {
+  interface Services {
+    provider: PaymentProvider
+  }
+}

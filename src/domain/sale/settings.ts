@@ -1,5 +1,5 @@
 import { rateLimit } from '../../engine/config/http.ts'
-import { wholeNumber } from '../../engine/config/setting-types.ts'
+import { type ConfigOf, wholeNumber } from '../../engine/config/setting-types.ts'
 
 /** Environment variables for sales, used under their names in camel case. */
 export const saleSettings = {
@@ -10,4 +10,10 @@ export const saleSettings = {
   PUBLISHABLE_HELD_PLACES: rateLimit(100),
   /** Hours for which free places count among these. */
   PUBLISHABLE_FREE_HOURS: wholeNumber(0, 24 * 365).default(6),
+}
+
+type SaleConfig = ConfigOf<typeof saleSettings>
+
+declare module '../../engine/request/context.ts' {
+  interface Services extends SaleConfig {}
 }

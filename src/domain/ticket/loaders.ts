@@ -1,4 +1,5 @@
 import { and, asc, eq } from 'drizzle-orm'
+import type { Reach } from '../../engine/base/caller.ts'
 import { byId } from '../../engine/base/group-by.ts'
 import { isIdentifier } from '../../engine/base/ids.ts'
 import { loadMany, type Readers, soldBatch } from '../../engine/data/batch-loader.ts'
@@ -12,7 +13,6 @@ import {
   inOrganizationIfNamed,
   query,
   queryTogether,
-  type Reach,
 } from '../../engine/data/query.ts'
 import type { Database } from '../../engine/database/database.ts'
 import { createContextWith, keysByKeyId } from '../caller/prefetch.ts'

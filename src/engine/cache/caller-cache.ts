@@ -1,6 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { Authenticated, Caller } from '../../domain/caller/caller.ts'
-import type { Credentials } from '../../domain/caller/credentials.ts'
+import type { Authenticated, Caller, Credentials } from '../base/caller.ts'
 import { invalidatedAt } from '../database/catalogue-invalidation.ts'
 import type { Database } from '../database/database.ts'
 
@@ -16,8 +15,7 @@ export const viewKeyOf = (caller: Caller): string =>
   ].join(' ')
 
 // The same publishable key is refused from another page.
-const nameOf = ({ hash, isPublishable, origin }: Credentials): string =>
-  isPublishable ? `${hash} ${origin}` : hash
+const nameOf = ({ hash, isPublic, origin }: Credentials): string => (isPublic ? `${hash} ${origin}` : hash)
 
 type Entry = { caller: Caller; view: string; since: number; until: number }
 

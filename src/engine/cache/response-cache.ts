@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
-import type { Caller } from '../../domain/caller/caller.ts'
+import type { Caller } from '../base/caller.ts'
 import { instruments } from '../base/instruments.ts'
 import { createBulkhead } from '../base/turns.ts'
 import { invalidatedAt } from '../database/catalogue-invalidation.ts'

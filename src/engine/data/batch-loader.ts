@@ -2,6 +2,7 @@ import DataLoader from 'dataloader'
 import { and, getTableColumns, type SQL } from 'drizzle-orm'
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
 import { LRUCache } from 'lru-cache'
+import type { Reach } from '../base/caller.ts'
 import { isFast } from '../base/fast.ts'
 import { groupBy } from '../base/group-by.ts'
 import { isIdentifier } from '../base/ids.ts'
@@ -21,7 +22,6 @@ import {
   inOrganizationIfNamed,
   isOwn,
   queryTogether,
-  type Reach,
   runNamed,
   withKeysParam,
 } from './query.ts'

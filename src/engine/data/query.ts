@@ -8,7 +8,6 @@ import {
   type SelectedFields,
 } from 'drizzle-orm/pg-core'
 import { LRUCache } from 'lru-cache'
-import type { Mode } from '../../domain/caller/mode.ts'
 import {
   type Connection,
   type Database,
@@ -179,20 +178,6 @@ export const areOfOneOrganization = (one: PgColumn, other: PgColumn): SQLWrapper
 export const inOrganizationIfNamed = (column: PgColumn | SQL): SQLWrapper => ({
   getSQL: () => (writtenForm().startsWith('all') ? sql`true` : inOrganization(column).getSQL()),
 })
-
-/** Parameters that limit a loader to rows that the caller may see. A statement uses those it needs. */
-export type Reach = {
-  /** Organizations whose catalogue the caller sees. */
-  organizationIds: string[]
-  /** Channel whose own payments and tickets the caller reads; '' if the caller is no channel. */
-  channelId: string
-  /** Organizations whose payments and tickets the caller reads in full. */
-  ownOrganizationIds: string[]
-  /** Mode of the payments and tickets that the caller reads, and of the counters that it sees. */
-  mode: Mode
-  /** Organization that a statement is about, if it is about one. */
-  organizationId?: string
-}
 
 /** Condition that a payment, a ticket or a refund is the caller's own: a channel's, even if its grant was
  *  revoked, or one of an integration's organization; and of the caller's mode. */

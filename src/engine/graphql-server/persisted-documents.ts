@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Caller } from '../../domain/caller/caller.ts'
+import type { Caller, Credentials } from '../base/caller.ts'
 import { refusal } from '../base/errors.ts'
 import { sha256 } from '../base/ids.ts'
 import { parse } from '../base/parse.ts'
@@ -22,9 +22,11 @@ function nameIn(sent: SentParameters): { id: string; path: string[] } {
   return { id: parse(z.object({ [field]: documentId }), sent)[field] ?? '', path: [field] }
 }
 
+type Sender = Pick<Credentials, 'isPublic'>
+
 /** Finds documents that clients name by an identifier: trusted ones, and those that clients have sent before
- *  with their SHA-256 (automatic persisted queries). The latter are kept in 16 MB, and what strangers and
- *  publishable keys send evicts only what such have sent. `trusted` has the documents that the operator trusts, by
+ *  with their SHA-256 (automatic persisted queries). The latter are kept in 16 MB, and what
+ *  strangers and public credentials send evicts only what such have sent. `trusted` has the documents that the operator trusts, by
  *  identifier; with `trustedOnly` no other is executed. */
 export function persistDocuments(trusted: ReadonlyMap<string, string>, trustedOnly: boolean) {
   const trustedTexts = new Set(trusted.values())
@@ -63,10 +65,9 @@ export function persistDocuments(trusted: ReadonlyMap<string, string>, trustedOn
       if (sent.query && hash != null) register(hash, query)
       return { query, variables, operationName }
     },
-    /** Keeps a document that a caller with confidential credentials has sent with its hash. A publishable key is
-     *  everybody's. */
-    keep({ query, extensions }: SentParameters, caller: Caller | null): void {
-      if (caller && caller.kind !== 'publishable' && query && extensions?.persistedQuery)
+    /** Keeps a document that a caller with confidential credentials has sent with its hash. Public ones are everybody's. */
+    keep({ query, extensions }: SentParameters, caller: Caller | null, { isPublic }: Sender): void {
+      if (caller && !isPublic && query && extensions?.persistedQuery)
         automatic.keep(extensions.persistedQuery.sha256Hash)
     },
   }

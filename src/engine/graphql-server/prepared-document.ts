@@ -12,12 +12,12 @@ import {
   valueFromASTUntyped,
 } from 'graphql'
 import { schema } from '../../app/schema.ts'
-import type { Services } from '../../domain/caller/context.ts'
-import type { Credentials } from '../../domain/caller/credentials.ts'
+import type { Credentials } from '../base/caller.ts'
 import { instruments } from '../base/instruments.ts'
 import { requestLimits } from '../base/request-limits.ts'
 import { TrialCache } from '../cache/trial-cache.ts'
 import type { FieldNeeds, Streaming } from '../graphql/needs.ts'
+import type { Services } from '../request/context.ts'
 import { fragmentsOf, selectionsOf, tooComplex, validateBounded } from './bounded-validation.ts'
 import { type CompiledOperation, compiledOperation } from './compiler/compiled-operation.ts'
 

@@ -3,7 +3,7 @@ import { type FieldNode, locatedError } from 'graphql'
 import { LRUCache } from 'lru-cache'
 import { authenticate } from '../../domain/caller/authenticate.ts'
 import { unauthenticated } from '../../domain/caller/caller.ts'
-import { catalogueContext, createContext, type Services } from '../../domain/caller/context.ts'
+import { catalogueContext, createContext } from '../../domain/caller/context.ts'
 import type { ExamplesOf } from '../../domain/contract/example-ids.ts'
 import { refusal } from '../base/errors.ts'
 import { instruments } from '../base/instruments.ts'
@@ -15,6 +15,7 @@ import { acceptsEventStream, chooseMediaType, type MediaType, prefersPage } from
 import { answerUnknownRoutes } from '../http/not-found.ts'
 import { type Answer, Representation, sendRepresentation } from '../http/representation.ts'
 import { logCaller, logCodes, logOperation } from '../http/request-log.ts'
+import type { Services } from '../request/context.ts'
 import { toClientError, toErrorResult } from './errors.ts'
 import { createExecutor } from './execute.ts'
 import { graphiqlPage } from './graphiql/page.ts'
@@ -90,7 +91,7 @@ export async function addGraphql(
     const parameters = persisted.resolve(sent)
     strangers.countParsing(request)
     const prepare = () => documents.prepare(parameters.query)
-    const isOurs = !request.credentials.isPublishable && !strangers.isStranger(request)
+    const isOurs = !request.credentials.isPublic && !strangers.isStranger(request)
     const prepared =
       isOurs || documents.isKnown(parameters.query) ? prepare() : await strangers.run(request, prepare)
     const facts = prepared.factsOf(parameters.operationName)
@@ -113,7 +114,7 @@ export async function addGraphql(
     const ctx = await (facts?.prefetch?.(services, credentials, parameters.variables) ??
       createContext(services, credentials, isShared))
     logCaller(request, ctx.caller)
-    persisted.keep(sent, ctx.caller)
+    persisted.keep(sent, ctx.caller, credentials)
     const executed = (isShared: boolean) =>
       execute({ ...asked, request, ctx: isShared ? catalogueContext(ctx) : ctx, isShared })
     if (ctx.caller && isShared)
@@ -149,7 +150,7 @@ export async function addGraphql(
         const open = () => streams.open(request, reply, operation, authenticated)
         await (instruments.tracer?.detached(open) ?? open())
         documents.keep(query)
-        persisted.keep(asked.sent, authenticated.caller)
+        persisted.keep(asked.sent, authenticated.caller, request.credentials)
         return reply
       }
     }

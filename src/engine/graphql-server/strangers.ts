@@ -39,8 +39,7 @@ export function boundStrangers(db: Database, isLimited: boolean) {
     const { count, leftMs } = spent.read(clientAddress(request))
     if (!isLimited || count < budgetMs) return
     // Nobody is locked out by a neighbour (DECISIONS 100).
-    if (credentials.areWellFormed && !credentials.isPublishable && (await isListedValid(db, credentials)))
-      return
+    if (credentials.areWellFormed && !credentials.isPublic && (await isListedValid(db, credentials))) return
     const message =
       'Requests without credentials, or with new documents, took this address too long. Send fewer of them.'
     const retryAfter = Math.ceil(leftMs / 1_000)

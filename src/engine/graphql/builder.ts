@@ -7,10 +7,10 @@ import SchemaBuilder, {
 } from '@pothos/core'
 import ComplexityPlugin from '@pothos/plugin-complexity'
 import { GraphQLError, Kind } from 'graphql'
-import type { Context } from '../../domain/caller/context.ts'
 import type { Mode } from '../../domain/caller/mode.ts'
 import { timestamp } from '../base/input-types.ts'
 import { type Money, toMoney } from '../base/money.ts'
+import type { Context } from '../request/context.ts'
 import type { FieldNeeds } from './needs.ts'
 
 /** Builder of the schema with its root fields, each of which says what it needs: see `queryField`, `subscriptionField` and

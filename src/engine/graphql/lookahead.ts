@@ -8,10 +8,10 @@ import {
   Kind,
   type SelectionSetNode,
 } from 'graphql'
-import type { Context } from '../../domain/caller/context.ts'
 import { isFast } from '../base/fast.ts'
 import { groupBy } from '../base/group-by.ts'
 import { type Loader, type PromiseOrValue, whenKnown } from '../data/loader.ts'
+import type { Context } from '../request/context.ts'
 import type { LoaderDefinition } from '../request/loaders.ts'
 
 declare module 'graphql' {

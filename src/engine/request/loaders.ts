@@ -1,5 +1,5 @@
+import type { Reach } from '../base/caller.ts'
 import { createReader, type Reader, type Readers } from '../data/batch-loader.ts'
-import type { Reach } from '../data/query.ts'
 import type { Source } from '../data/versioned-loader.ts'
 import type { Database } from '../database/database.ts'
 

@@ -58,10 +58,10 @@ function limitKeyOf(request: FastifyRequest): string {
     const token = tokenOf(request)
     return token === null ? addressKey(request) : tokenPrefix + token
   }
-  const { areWellFormed, hash, isPublishable } = request.credentials
+  const { areWellFormed, hash, isPublic } = request.credentials
   if (!areWellFormed) return addressKey(request)
   // Everybody has a publishable key, so one person must not use up the others' requests.
-  return isPublishable ? `${hash} ${addressKey(request)}` : hash
+  return isPublic ? `${hash} ${addressKey(request)}` : hash
 }
 
 /** Limits requests per set of credentials, per publishable key and address (`publicRateLimit`), per token
@@ -93,7 +93,7 @@ export function createRateLimits(db: Database, { rateLimit, publicRateLimit, tru
   const tooManyWithKey = () => tooMany('with this key from this address', perPublic)
 
   function spend({ credentials, limitKey }: FastifyRequest, cost: number): Refusal | null {
-    if (!credentials.isPublishable || perPublic === noLimit) return null
+    if (!credentials.isPublic || perPublic === noLimit) return null
     const key = `cost ${limitKey}`
     // What begins within the limit may go beyond it, so that everything can be asked for.
     if (counters.read(key).count >= perPublic) return tooManyWithKey()
@@ -145,9 +145,9 @@ export function createRateLimits(db: Database, { rateLimit, publicRateLimit, tru
         const { credentials, routeOptions } = request
         const { rateLimit, tokenOf } = routeOptions.config
         const { limitKey: key } = request
-        if (rateLimit === false || (!isLimited && !credentials.isPublishable)) return done()
-        const isPublishable = !tokenOf && credentials.isPublishable
-        if (isPublishable && counters.add(`publishable ${key}`).count > perPublic) {
+        if (rateLimit === false || (!isLimited && !credentials.isPublic)) return done()
+        const isPublic = !tokenOf && credentials.isPublic
+        if (isPublic && counters.add(`publishable ${key}`).count > perPublic) {
           reply.header('retry-after', 1)
           return done(tooManyWithKey())
         }

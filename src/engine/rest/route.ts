@@ -12,20 +12,13 @@ import type {
   RouteOptions,
 } from 'fastify'
 import type { z } from 'zod'
-import {
-  type Context,
-  catalogueContext,
-  createContext,
-  type Needs,
-  requireCaller,
-  requireNeeds,
-  type Services,
-} from '../../domain/caller/context.ts'
-import type { CreateContextWith } from '../../domain/caller/prefetch.ts'
+import { catalogueContext, createContext, requireCaller, requireNeeds } from '../../domain/caller/context.ts'
+import type { Needs } from '../base/caller.ts'
 import { parseRequest } from '../base/parse.ts'
 import { sendRepresentation } from '../http/representation.ts'
 import { logCaller } from '../http/request-log.ts'
 import { json } from '../json/json-writer.ts'
+import type { Context, CreateContextWith, Services } from '../request/context.ts'
 
 /** Needs of a route. */
 type RouteNeeds = Needs & {

@@ -301,7 +301,7 @@ test.each<[string, Caller | null]>([
   const register = (query: string, by: Caller | null) => {
     const sent = { query, ...persisted(query) }
     documents.resolve(sent)
-    documents.keep(sent, by)
+    documents.keep(sent, by, { isPublic: by?.kind === 'publishable' })
     return sent
   }
   const own = register('query Own { __typename }', channel)

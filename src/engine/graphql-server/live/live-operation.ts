@@ -1,8 +1,8 @@
 import { createSourceEventStream, execute, type GraphQLError, locatedError } from 'graphql'
 import { schema } from '../../../app/schema.ts'
-import type { Context } from '../../../domain/caller/context.ts'
 import { requestLimits } from '../../base/request-limits.ts'
 import type { Streaming } from '../../graphql/needs.ts'
+import type { Context } from '../../request/context.ts'
 import type { CompiledOperation } from '../compiler/compiled-operation.ts'
 import { type Origin, toClientError } from '../errors.ts'
 

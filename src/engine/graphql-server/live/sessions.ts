@@ -1,6 +1,5 @@
 import { authenticate } from '../../../domain/caller/authenticate.ts'
-import type { Authenticated } from '../../../domain/caller/caller.ts'
-import type { Credentials } from '../../../domain/caller/credentials.ts'
+import type { Authenticated, Credentials } from '../../base/caller.ts'
 import { Refusal } from '../../base/errors.ts'
 import type { Database } from '../../database/database.ts'
 import type { Origin } from '../errors.ts'
