@@ -1,6 +1,5 @@
 import type { Authenticated, Credentials, Needs, Reach } from '../../engine/base/caller.ts'
 import { refusal } from '../../engine/base/errors.ts'
-import { nameInMode } from '../../engine/data/idempotency.ts'
 import type { Loader } from '../../engine/data/loader.ts'
 import { wasJustInvalidated } from '../../engine/database/catalogue-invalidation.ts'
 import { ownedBy } from '../../engine/database/database.ts'
@@ -9,6 +8,7 @@ import { type LoaderDefinition, Loaders } from '../../engine/request/loaders.ts'
 import type { IntegrationScope } from './api-key.ts'
 import { authenticate } from './authenticate.ts'
 import { type Caller, unauthenticated } from './caller.ts'
+import { nameInMode } from './idempotency.ts'
 import type { Mode } from './mode.ts'
 
 export type { Context, Needs, Services }

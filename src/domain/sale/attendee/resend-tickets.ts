@@ -1,15 +1,10 @@
 import { and, eq, not, sql } from 'drizzle-orm'
 import type { z } from 'zod'
 import { newId } from '../../../engine/base/ids.ts'
-import {
-  checkReplay,
-  hashIdempotency,
-  type Idempotency,
-  nameInMode,
-} from '../../../engine/data/idempotency.ts'
 import type { Connection } from '../../../engine/database/database.ts'
 import { aloneOnRow, transaction } from '../../../engine/database/transaction.ts'
 import { type Context, requireConfidential } from '../../caller/context.ts'
+import { checkReplay, hashIdempotency, type Idempotency, nameInMode } from '../../caller/idempotency.ts'
 import { findResent, queueAgain, requireResends } from '../../delivery/queue-deliveries.ts'
 import { idempotencyKeys, isFresh } from '../../payment/table.ts'
 import { isAnonymized } from '../../ticket/anonymized.ts'

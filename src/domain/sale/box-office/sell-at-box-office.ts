@@ -1,5 +1,5 @@
-import { hashIdempotency, nameInMode } from '../../../engine/data/idempotency.ts'
 import { type Context, requireIntegration } from '../../caller/context.ts'
+import { hashIdempotency, nameInMode } from '../../caller/idempotency.ts'
 import { ownProvider } from '../../payment/provider.ts'
 import type { Payment } from '../../payment/table.ts'
 import type { CheckoutInput } from '../checkout/checkout-input.ts'

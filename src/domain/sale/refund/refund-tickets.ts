@@ -4,18 +4,18 @@ import { Refusal, refusal } from '../../../engine/base/errors.ts'
 import * as scalars from '../../../engine/base/input-types.ts'
 import { requireAmount } from '../../../engine/base/money.ts'
 import { deferred, writesByKey } from '../../../engine/data/batch-queue.ts'
+import { rowsOf } from '../../../engine/data/json-rows.ts'
+import { anyOf, inOrganization, query } from '../../../engine/data/query.ts'
+import type { Connection } from '../../../engine/database/database.ts'
+import { atOnce } from '../../../engine/database/transaction.ts'
+import { type Context, requireIntegration } from '../../caller/context.ts'
 import {
   checkReplay,
   hashRequest,
   type Idempotency,
   nameInMode,
   retryOnDuplicate,
-} from '../../../engine/data/idempotency.ts'
-import { rowsOf } from '../../../engine/data/json-rows.ts'
-import { anyOf, inOrganization, query } from '../../../engine/data/query.ts'
-import type { Connection } from '../../../engine/database/database.ts'
-import { atOnce } from '../../../engine/database/transaction.ts'
-import { type Context, requireIntegration } from '../../caller/context.ts'
+} from '../../caller/idempotency.ts'
 import { queueTicketNotices } from '../../delivery/queue-notices.ts'
 import { lockPayments, type OnLocked } from '../../payment/lock-payment.ts'
 import { type RefundAttempt, refunds } from '../../refund/table.ts'

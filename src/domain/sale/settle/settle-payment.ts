@@ -1,6 +1,5 @@
 import { and, eq, inArray } from 'drizzle-orm'
 import { deferred, writesByKey } from '../../../engine/data/batch-queue.ts'
-import { nameInMode } from '../../../engine/data/idempotency.ts'
 import { hasKey } from '../../../engine/data/query.ts'
 import { inSeconds } from '../../../engine/database/clock.ts'
 import { type Connection, type Database, isLockTimeout } from '../../../engine/database/database.ts'
@@ -10,6 +9,7 @@ import {
   limitLockWaits,
   transaction,
 } from '../../../engine/database/transaction.ts'
+import { nameInMode } from '../../caller/idempotency.ts'
 import { arePayments, lockPayments, type OnLocked } from '../../payment/lock-payment.ts'
 import { closeSessionsNow, dropSessions } from '../../payment/queue/follow-payments.ts'
 import { holds } from '../../payment/queue/table.ts'

@@ -1,7 +1,7 @@
-import type { Mode } from '../../domain/caller/mode.ts'
-import { refusal } from '../base/errors.ts'
-import { sha256 } from '../base/ids.ts'
-import { isDuplicate } from '../database/database.ts'
+import { refusal } from '../../engine/base/errors.ts'
+import { sha256 } from '../../engine/base/ids.ts'
+import { isDuplicate } from '../../engine/database/database.ts'
+import type { Mode } from './mode.ts'
 
 /** Hashed idempotency key of a caller, and the hash of the request that it sent with it. */
 export type Idempotency = { id: string; requestHash: string }
