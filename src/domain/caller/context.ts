@@ -32,8 +32,6 @@ declare module '../../engine/base/caller.ts' {
     organizationIds: string[]
     /** Channel whose own payments and tickets the caller reads; '' if the caller is no channel. */
     channelId: string
-    /** Organizations whose payments and tickets the caller reads in full. */
-    ownOrganizationIds: string[]
     /** Mode of the payments and tickets that the caller reads, and of the counters that it sees. */
     mode: Mode
   }

@@ -1,6 +1,7 @@
 import { asc, getTableColumns } from 'drizzle-orm'
-import { loadMany, loadOne, soldBatch } from '../../engine/data/batch-loader.ts'
+import { loadMany, loadOne } from '../../engine/data/batch-loader.ts'
 import { rowsOf } from '../../engine/data/json-rows.ts'
+import { soldBatch } from '../caller/sold.ts'
 import { type RefundAttempt, refunds } from './table.ts'
 
 const rows = rowsOf(getTableColumns(refunds))

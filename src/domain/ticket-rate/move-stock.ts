@@ -1,9 +1,10 @@
 import { sql } from 'drizzle-orm'
 import { arrayRows } from '../../engine/data/array-params.ts'
-import { anyOf, inOrganization, isInMode, query } from '../../engine/data/query.ts'
+import { anyOf, inOrganization, query } from '../../engine/data/query.ts'
 import type { Connection } from '../../engine/database/database.ts'
 import { announceOnCommit } from '../../engine/database/transaction.ts'
 import type { Mode } from '../caller/mode.ts'
+import { isInMode } from '../caller/sold.ts'
 import { rateInMode, type Stock, type StockKind, stock } from './table.ts'
 
 /** Name of a counter among those of an organization in a mode. */

@@ -7,10 +7,11 @@ import type { NamedFind, Readers } from '../../engine/data/batch-loader.ts'
 import { byOrganization } from '../../engine/data/by-organization.ts'
 import { type Rows, rowJoiner, rowsOf } from '../../engine/data/json-rows.ts'
 import { Loader } from '../../engine/data/loader.ts'
-import { anyOf, type Find, inOrganizationIfNamed, isInMode, queryTogether } from '../../engine/data/query.ts'
+import { anyOf, type Find, inOrganizationIfNamed, queryTogether } from '../../engine/data/query.ts'
 import { versionedLoaders } from '../../engine/data/versioned-loader.ts'
 import type { Database } from '../../engine/database/database.ts'
 import type { Loaders } from '../../engine/request/loaders.ts'
+import { isInMode } from '../caller/sold.ts'
 import { events } from '../event/table.ts'
 import {
   byRate,

@@ -13,9 +13,9 @@ import {
   text,
   unique,
 } from 'drizzle-orm/pg-core'
-import { isInMode } from '../../engine/data/query.ts'
 import { minorUnits, percentage, timestampMs } from '../../engine/database/columns.ts'
 import type { Mode } from '../caller/mode.ts'
+import { isInMode } from '../caller/sold.ts'
 import { modeColumn } from '../caller/table.ts'
 import { events } from '../event/table.ts'
 import { organizationId } from '../organization/table.ts'

@@ -35,6 +35,8 @@ export interface Needs {
 
 /** Parameters that limit a loader to rows that the caller may see. A statement uses those it needs. */
 export interface Reach {
+  /** Organizations whose rows the caller reads in full. */
+  ownOrganizationIds: string[]
   /** Organization that a statement is about, if it is about one. */
   organizationId?: string
 }

@@ -1,5 +1,5 @@
 import DataLoader from 'dataloader'
-import { and, getTableColumns, type SQL } from 'drizzle-orm'
+import { getTableColumns } from 'drizzle-orm'
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
 import { LRUCache } from 'lru-cache'
 import type { Reach } from '../base/caller.ts'
@@ -8,23 +8,10 @@ import { groupBy } from '../base/group-by.ts'
 import { isIdentifier } from '../base/ids.ts'
 import { inSpan } from '../base/instruments.ts'
 import { type Database, isOutage, perDatabase } from '../database/database.ts'
-import {
-  byOrganization,
-  canFindByKeyAlone,
-  type OrganizationOf,
-  organizationOfSold,
-} from './by-organization.ts'
+import { byOrganization, canFindByKeyAlone, type OrganizationOf } from './by-organization.ts'
 import { type Rows, rowsOf } from './json-rows.ts'
 import { Loader } from './loader.ts'
-import {
-  anyOf,
-  type Find,
-  inOrganizationIfNamed,
-  isOwn,
-  queryTogether,
-  runNamed,
-  withKeysParam,
-} from './query.ts'
+import { anyOf, type Find, queryTogether, runNamed, withKeysParam } from './query.ts'
 import type { Revisions } from './versioned-loader.ts'
 
 /** A query by keys, and a name that is unique in the service. */
@@ -113,29 +100,9 @@ export function createReader(db: Database, reach: Reach, rememberedEvents: numbe
   }
 }
 
-/** A named query, and the key of each row that it finds. Keys of sales have an organization, which
- *  `organizationOf` looks up on a distributed database. */
+/** A named query, and the key of each row that it finds. Keys of rows that lie with their organization have
+ *  `organizationOf`, which looks it up on a distributed database. */
 export type Batch<Row> = NamedFind<Row> & { key: (row: Row) => string; organizationOf?: OrganizationOf }
-
-type SoldTable = PgTable & Record<'organizationId' | 'channelId' | 'mode', PgColumn>
-
-/** Rows of sales by a column. All rows of a key are of one organization. */
-type Sold<Row> = Pick<Batch<Row>, 'name' | 'rows' | 'key'> & {
-  table: SoldTable
-  column: PgColumn
-  order?: SQL[]
-}
-
-/** Creates a batch of the caller's own rows of a table of sales. */
-export const soldBatch = <Row>({ table, column, order = [], ...batch }: Sold<Row>): Batch<Row> => ({
-  ...batch,
-  query: (select, keys) =>
-    select
-      .from(table as PgTable)
-      .where(and(inOrganizationIfNamed(table.organizationId), anyOf(column, keys), isOwn(table)))
-      .orderBy(...order),
-  organizationOf: organizationOfSold,
-})
 
 async function findRows<Row>(reader: Reader, batch: Batch<Row>, given: readonly string[]): Promise<Row[]> {
   const keys = given.filter(isIdentifier)

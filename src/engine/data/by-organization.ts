@@ -8,12 +8,11 @@ import type { PgColumn } from 'drizzle-orm/pg-core'
 import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
 import { byId, groupBy } from '../base/group-by.ts'
-import { organizationNumberOf } from '../base/ids.ts'
 import { type Connection, type Database, isDistributed, perDatabase, runSql } from '../database/database.ts'
 import { isOfOtherServer } from '../database/pool/failures.ts'
 import { coalesceReads } from './coalesce.ts'
 import { livingOrganizations } from './living-organizations.ts'
-import { type Find, query, textArrayParam } from './query.ts'
+import { type Find, query } from './query.ts'
 
 /** Reads the organization of a key of sales; null if there is no such row. */
 export type OrganizationOf = (db: Database, key: string) => Promise<string | null>
@@ -67,26 +66,12 @@ export function remembered(read: OrganizationOf): OrganizationOf {
   return async (db, key) => (await organizations(db).fetch(key)) ?? null
 }
 
-const organizationOfNumber = remembered(
-  organizationsBy(
-    'organization_of_number',
-    () =>
-      sql`select number::text as key, id from organizations where number = any(${textArrayParam('keys')}::integer[])`,
-  ),
-)
-
-/** Finds the organization of something sold by the number in its identifier, without a question to any server. */
-export async function organizationOfSold(db: Database, id: string): Promise<string | null> {
-  const number = organizationNumberOf(id)
-  return number === null ? null : organizationOfNumber(db, String(number))
-}
-
 /** Coalesces reads of rows by keys that name no organization: in one statement for all, or on a distributed
  *  database in one for each organization. `read` runs it with its values: the keys, and the organization if it is
  *  about one. */
-export function readSold<Row>(
+export function readByKeys<Row>(
   read: (db: Database, values: { keys: string[]; organizationId?: string }) => Promise<Map<string, Row>>,
-  organizationOf: OrganizationOf = organizationOfSold,
+  organizationOf: OrganizationOf,
 ): (db: Database, key: string) => Promise<Row | null> {
   const readAll = coalesceReads<Row>((db, keys) => read(db, { keys }))
   const readOwn = readByOrganization<Row>(read)

@@ -179,16 +179,6 @@ export const inOrganizationIfNamed = (column: PgColumn | SQL): SQLWrapper => ({
   getSQL: () => (writtenForm().startsWith('all') ? sql`true` : inOrganization(column).getSQL()),
 })
 
-/** Condition that a payment, a ticket or a refund is the caller's own: a channel's, even if its grant was
- *  revoked, or one of an integration's organization; and of the caller's mode. */
-export const isOwn = (row: { channelId: PgColumn; organizationId: PgColumn; mode: PgColumn }): SQL =>
-  sql`((${unindexed(row.channelId)} = ${sql.placeholder('channelId')}
-      or ${unindexed(row.organizationId)} = any(${textArrayParam('ownOrganizationIds')}))
-    and ${unindexed(row.mode)} = ${sql.placeholder('mode')})`
-
-/** Condition that a row is of the caller's mode. */
-export const isInMode = (mode: PgColumn): SQL => sql`${mode} = ${sql.placeholder('mode')}::text::key_mode`
-
 /** Table of the values that a column has in rows under a condition, each once, in the column `found`: read by an index that
  *  goes on with this column, from each value to the next. `from` chooses the rows of which the first has the next value;
  *  `walk.found` is the last one. A cluster can't do this, and reads `all`, a table of those that there may be. */

@@ -1,22 +1,16 @@
 import { and, eq, sql } from 'drizzle-orm'
 import { refusal } from '../../../engine/base/errors.ts'
 import type { Readers } from '../../../engine/data/batch-loader.ts'
-import { readSold } from '../../../engine/data/by-organization.ts'
 import { fewRowsOf } from '../../../engine/data/json-rows.ts'
 import { Loader } from '../../../engine/data/loader.ts'
-import {
-  anyOf,
-  type Find,
-  inOrganizationIfNamed,
-  isInMode,
-  queryTogether,
-} from '../../../engine/data/query.ts'
+import { anyOf, type Find, inOrganizationIfNamed, queryTogether } from '../../../engine/data/query.ts'
 import { nowMs } from '../../../engine/database/clock.ts'
 import type { Database } from '../../../engine/database/database.ts'
 import type { KeyRow } from '../../caller/authenticate.ts'
 import type { Context } from '../../caller/context.ts'
 import { type Mode, perMode } from '../../caller/mode.ts'
 import { createContextWith, keysByKeyId } from '../../caller/prefetch.ts'
+import { isInMode, readSold } from '../../caller/sold.ts'
 import { ageText, events } from '../../event/table.ts'
 import { locations } from '../../location/table.ts'
 import { organizations } from '../../organization/table.ts'
