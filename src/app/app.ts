@@ -3,6 +3,7 @@ import fastify, { type FastifyInstance, LogController } from 'fastify'
 import type { Services } from '../domain/caller/context.ts'
 import { isPublishableOrigin, readCredentials } from '../domain/caller/credentials.ts'
 import { examplesFor } from '../domain/contract/example-ids.ts'
+import { documentedRefusals } from '../domain/contract/problem-codes.ts'
 import { addDocumentPage } from '../domain/delivery/document-page.ts'
 import type { PaymentProvider } from '../domain/payment/provider.ts'
 import { addPaymentPage } from '../domain/sale/payment-page/page.ts'
@@ -151,7 +152,7 @@ export async function createApp({
   const examplesOf = examplesFor(companion?.findExamples, localRequests(config), warnOfOthers)
   // First, because the documentation is of the routes after it.
   await companion?.addTo(app, publicUrl)
-  addDocumentation(app, { webhooks: sentMessages, publicUrl, examplesOf })
+  addDocumentation(app, { refusals: documentedRefusals, webhooks: sentMessages, publicUrl, examplesOf })
   addHealth(app, whyUnready)
   addHome(app, printedSchema, { isOpen: !config.trustedDocumentsOnly, first: companion?.link })
   await addGraphql(app, services, config, { examplesOf, isLeaving })

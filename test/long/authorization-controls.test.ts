@@ -3,11 +3,11 @@ import type { FastifyInstance } from 'fastify'
 import { extendSchema, parse } from 'graphql'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { schema } from '../../src/app/schema.ts'
+import { refusal } from '../../src/domain/contract/problem-codes.ts'
 import { organizations } from '../../src/domain/organization/table.ts'
 import { findTicket } from '../../src/domain/ticket/loaders.ts'
 import { ticketRatesByEventId } from '../../src/domain/ticket-rate/offer-loaders.ts'
 import { stock } from '../../src/domain/ticket-rate/table.ts'
-import { Refusal } from '../../src/engine/base/errors.ts'
 import { boxOfficeRows } from '../support/authorization/box-office-rows.ts'
 import { catalogueRows } from '../support/authorization/catalogue-rows.ts'
 import { checkCredentials, checkOpenRow, checkRow } from '../support/authorization/checker.ts'
@@ -56,7 +56,7 @@ test('a resolver that reveals the existence of a foreign object is found', async
     (original) => async (root, args, ctx, info) => {
       const found = await original(root, args, ctx, info)
       if (!found && world.things.payment.some(({ id }) => id === args.id))
-        throw new Refusal({ code: 'FORBIDDEN', message: 'It is of somebody else.' })
+        throw refusal('FORBIDDEN', 'It is of somebody else.')
       return found
     },
     (matrix) => checkRow(matrix, row(catalogueRows, 'Query.payment(id)')),

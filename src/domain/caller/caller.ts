@@ -1,4 +1,3 @@
-import { Refusal } from '../../engine/base/errors.ts'
 import type { IntegrationScope } from './api-key.ts'
 import type { Mode } from './mode.ts'
 
@@ -26,9 +25,3 @@ declare module '../../engine/base/caller.ts' {
     caller: KnownCaller
   }
 }
-
-/** Refusal of a client whose credentials are missing, or wrong at `path`. */
-export const unauthenticated = (
-  message = 'Send an API key in the header X-Api-Key.',
-  ...path: string[]
-): Refusal => new Refusal({ code: 'UNAUTHENTICATED', message, ...(path.length > 0 && { path }) })

@@ -1,6 +1,6 @@
-import { refusal } from '../../engine/base/errors.ts'
 import { sha256 } from '../../engine/base/ids.ts'
 import { isDuplicate } from '../../engine/database/database.ts'
+import { refusal } from '../contract/problem-codes.ts'
 import type { Mode } from './mode.ts'
 
 /** Hashed idempotency key of a caller, and the hash of the request that it sent with it. */

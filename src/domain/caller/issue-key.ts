@@ -1,7 +1,8 @@
 import { and, eq, inArray, notExists, sql } from 'drizzle-orm'
-import { refusal, refuseIf } from '../../engine/base/errors.ts'
+import { refuseIf } from '../../engine/base/errors.ts'
 import { newId, newSecret, sha256 } from '../../engine/base/ids.ts'
 import { type Connection, type Database, runSql } from '../../engine/database/database.ts'
+import { problem, refusal } from '../contract/problem-codes.ts'
 import { organizations } from '../organization/table.ts'
 import { type IntegrationScope, integrationScopes, newApiKey } from './api-key.ts'
 import { invalidateListOfValid } from './credentials.ts'
@@ -31,7 +32,7 @@ export async function refuseUnknownIds(tx: Connection, kind: keyof typeof tables
   refuseIf(
     ids
       .filter((id) => !known.has(id))
-      .map((id) => ({ code: 'NOT_FOUND', message: `There is no ${kind} ${id}.`, path: [kind] })),
+      .map((id) => problem('NOT_FOUND', `There is no ${kind} ${id}.`, [kind])),
   )
 }
 

@@ -1,7 +1,7 @@
 import { and, eq, isNotNull, isNull, or, sql } from 'drizzle-orm'
-import { refusal } from '../../engine/base/errors.ts'
 import type { Database } from '../../engine/database/database.ts'
 import { changesCatalogue, transaction } from '../../engine/database/transaction.ts'
+import { refusal } from '../contract/problem-codes.ts'
 import { readApiKey } from './api-key.ts'
 import { channels, integrations, keys } from './table.ts'
 

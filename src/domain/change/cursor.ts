@@ -1,5 +1,5 @@
-import { refusal } from '../../engine/base/errors.ts'
 import { sha256 } from '../../engine/base/ids.ts'
+import { refusal } from '../contract/problem-codes.ts'
 import type { Change } from './table.ts'
 
 /** Last change that a caller has read in each part of its feed, by part number. */

@@ -1,9 +1,9 @@
 import { and, asc, eq, inArray, sql } from 'drizzle-orm'
 import { z } from 'zod'
-import { refusal } from '../../engine/base/errors.ts'
 import { identifier } from '../../engine/base/input-types.ts'
 import { command } from '../../engine/base/parse.ts'
 import type { Connection, OpenTables } from '../../engine/database/database.ts'
+import { refusal } from '../contract/problem-codes.ts'
 import { deliveries, deliveryStatus } from './table.ts'
 
 // Commands of this folder.

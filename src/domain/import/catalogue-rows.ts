@@ -1,7 +1,7 @@
 import type { z } from 'zod'
-import { refusal } from '../../engine/base/errors.ts'
 import { derivedId } from '../../engine/base/ids.ts'
 import { decimalsOf, toMinor } from '../../engine/base/money.ts'
+import { refusal } from '../contract/problem-codes.ts'
 import type { ListedDiscount } from '../discount/table.ts'
 import { searchWords, toVector } from '../event/search-words.ts'
 import type { events } from '../event/table.ts'

@@ -1,5 +1,6 @@
-import { type Problem, problem, refuseIf } from '../../engine/base/errors.ts'
+import { type Problem, refuseIf } from '../../engine/base/errors.ts'
 import { amountMistake, decimalsOf, isAmount, toMinor } from '../../engine/base/money.ts'
+import { problem } from '../contract/problem-codes.ts'
 import { notTimezone } from './fields.ts'
 import type { Existing, ExistingChild } from './find-existing.ts'
 import type { Catalogue, Entry, Path } from './read-catalogue.ts'

@@ -1,11 +1,11 @@
 import { getTableColumns } from 'drizzle-orm'
-import { refusal } from '../../engine/base/errors.ts'
 import { loadOne } from '../../engine/data/batch-loader.ts'
 import { readByIds } from '../../engine/data/by-organization.ts'
 import { fewRowsOf, rowsOf } from '../../engine/data/json-rows.ts'
 import { ownById, query } from '../../engine/data/query.ts'
 import type { Context } from '../caller/context.ts'
 import { soldBatch } from '../caller/sold.ts'
+import { refusal } from '../contract/problem-codes.ts'
 import { type Payment, type PaymentOfRate, payments, rateOfPayment } from './table.ts'
 
 /** Loads payments that the caller made as a channel, or that its organization sold. */

@@ -1,8 +1,9 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
-import { type Problem, problem } from '../../engine/base/errors.ts'
+import type { Problem } from '../../engine/base/errors.ts'
 import { percentageOf, smallestCharge, toMajor } from '../../engine/base/money.ts'
-import type { Code } from '../../engine/base/problem-codes.ts'
+import type { Code } from '../contract/problem-codes.ts'
+import { problem } from '../contract/problem-codes.ts'
 import { type Event, events } from '../event/table.ts'
 import {
   isStockOf,
@@ -122,7 +123,7 @@ const statusOf: Partial<Record<Code, RateStatus>> = {
 export function rateStatus(rate: TicketRate, event: Dates, prices: readonly Price[], now: Date): RateStatus {
   const soldOut = isUsedUp(rate) ? availabilityProblem(0, 'ticket rate', path) : null
   const problem = whyClosed(rate, event, now) ?? whyUnpriced(prices, now) ?? soldOut
-  return problem ? (statusOf[problem.code] ?? 'CLOSED') : 'ON_SALE'
+  return problem ? (statusOf[problem.code as Code] ?? 'CLOSED') : 'ON_SALE'
 }
 
 /** Reports whether a buyer can buy a rate now. */

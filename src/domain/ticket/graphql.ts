@@ -11,7 +11,7 @@ import {
   time,
 } from '../../engine/graphql/builder.ts'
 import { viaId, viaLoader } from '../../engine/graphql/lookahead.ts'
-import { TransitionErrorRef } from '../../engine/graphql/problems.ts'
+import { TransitionErrorRef } from '../contract/refusals-graphql.ts'
 import { DiscountRef } from '../discount/graphql.ts'
 import { discountById } from '../discount/loaders.ts'
 import { EventRef } from '../event/graphql.ts'

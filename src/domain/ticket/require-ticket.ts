@@ -1,10 +1,10 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
-import { refusal } from '../../engine/base/errors.ts'
 import { rowsOf } from '../../engine/data/json-rows.ts'
 import { ownById, query } from '../../engine/data/query.ts'
 import type { Connection } from '../../engine/database/database.ts'
 import type { Context } from '../caller/context.ts'
+import { refusal } from '../contract/problem-codes.ts'
 import { ticketById } from './loaders.ts'
 import { type LookupTicket, retiredDocuments, type Ticket, ticketColumns, tickets } from './table.ts'
 

@@ -1,7 +1,6 @@
 import { and, desc, eq, getTableColumns, getTableName, lt, ne, type SQL, sql } from 'drizzle-orm'
 import { type PgUpdateSetSource, unionAll } from 'drizzle-orm/pg-core'
 import { decodeCursor, encodeCursor } from '../../engine/base/cursor.ts'
-import { refusal } from '../../engine/base/errors.ts'
 import { isIdentifier } from '../../engine/base/ids.ts'
 import type { Readers } from '../../engine/data/batch-loader.ts'
 import { Loader } from '../../engine/data/loader.ts'
@@ -9,6 +8,7 @@ import type { Connection } from '../../engine/database/database.ts'
 import { aloneOnRow, transaction } from '../../engine/database/transaction.ts'
 import { type Context, requireConfidential } from '../caller/context.ts'
 import { type Change, changes } from '../change/table.ts'
+import { refusal } from '../contract/problem-codes.ts'
 import { type Webhook, type WebhookDelivery, webhookDeliveries, webhooks } from './table.ts'
 
 /** Condition that matches the caller's webhooks of its mode, without deleted ones. Refuses: UNAUTHENTICATED. */

@@ -1,8 +1,7 @@
 import { z } from 'zod'
-import { refusal } from '../../engine/base/errors.ts'
 import * as scalars from '../../engine/base/input-types.ts'
-import type { CodeWithoutFacts } from '../../engine/base/problem-codes.ts'
 import { changeTypes } from '../change/list-changes.ts'
+import { refusal } from '../contract/problem-codes.ts'
 import { isPublicAddress, literalAddress } from './send/public-address.ts'
 
 const types = changeTypes.transform((types) => [...new Set(types)])
@@ -68,7 +67,7 @@ const localNames =
   /(^|\.)(alt|arpa|corp|home|internal|intranet|invalid|lan|local|localdomain|localhost|mail|onion|private|svc|test)\.?$/
 const isLocalName = ({ hostname }: URL) => localNames.test(hostname)
 
-const refused = (code: CodeWithoutFacts, message: string) => refusal(code, message, ['url'])
+const refused = (code: 'INVALID' | 'ADDRESS_NOT_ALLOWED', message: string) => refusal(code, message, ['url'])
 
 /** Validates and normalizes a webhook URL. The IP addresses behind its name are checked on each delivery.
  *  Refuses: INVALID, ADDRESS_NOT_ALLOWED. */

@@ -1,53 +1,50 @@
-import type { Code, CodeWithoutFacts, FactsByCode } from './problem-codes.ts'
+import { type CodeEntry, engineCodes } from './problem-codes.ts'
 import { requestLimits } from './request-limits.ts'
 
-/** Rows that a problem is about, for clients that read their current state beside it. */
-export type Subject = { ticketRateId?: string; ticketId?: string; paymentId?: string }
+/** Reason of a refusal. `path` locates the invalid input, with camelCase field names. */
+export interface Problem {
+  code: string
+  status: number
+  message: string
+  path?: (string | number)[] | undefined
+  facts?: Record<string, unknown> | undefined
+}
 
-// `path` locates the invalid input, with camelCase field names.
-type Reason = { message: string; path?: (string | number)[]; about?: Subject }
+type WithOptional<Facts> = {
+  [N in keyof Facts as undefined extends Facts[N] ? never : N]: Facts[N]
+} & { [N in keyof Facts as undefined extends Facts[N] ? N : never]?: Exclude<Facts[N], undefined> }
 
-/** Reason of a refusal with one of these codes, and its facts. */
-export type ProblemWith<Codes extends keyof FactsByCode> = {
-  [C in Codes]: Reason & { code: C; facts: FactsByCode[C] }
-}[Codes]
-
-/** Reason of a refusal. */
-export type Problem =
-  | (Reason & { code: CodeWithoutFacts; facts?: undefined })
-  | ProblemWith<keyof FactsByCode>
-
-type FactsOf<C extends Code> = C extends keyof FactsByCode ? [facts: FactsByCode[C]] : []
+type FactsOf<Entry extends CodeEntry> = Entry['facts'] extends object
+  ? [facts: WithOptional<Entry['facts']>]
+  : []
 
 // Ties the facts to the code: codes with facts require them.
-type Reasoned<C extends Code> = [code: C, message: string, path?: Reason['path'], ...facts: FactsOf<C>]
+type Reasoned<Codes extends Record<string, CodeEntry>, C extends keyof Codes> = [
+  code: C,
+  message: string,
+  path?: Problem['path'],
+  ...facts: FactsOf<Codes[C]>,
+]
 
-/** Creates a problem. Codes with facts require them. */
-export const problem = <C extends Code>(...[code, message, path, facts]: Reasoned<C>): Problem =>
-  ({ code, message, path, facts }) as Problem
+/** Makes what creates problems, and refusals for one reason, with these codes. Codes with facts require them. */
+export function codesOf<Codes extends Record<string, CodeEntry>>(codes: Codes) {
+  const problem = <C extends keyof Codes & string>(
+    ...[code, message, path, facts]: Reasoned<Codes, C>
+  ): Problem => ({ code, status: (codes[code] as CodeEntry).status, message, path, facts })
+  const refusal = <C extends keyof Codes & string>(...reason: Reasoned<Codes, C>): Refusal =>
+    new Refusal(problem(...reason))
+  return { problem, refusal }
+}
 
 /** Returns the seconds after which to retry; undefined if retrying does not help. */
 export const retryAfterOf = ({ facts }: Problem): number | undefined =>
-  facts && 'retryAfter' in facts ? facts.retryAfter : undefined
-
-/** Problem for a transition that the current status does not allow. */
-export const illegalTransition = (
-  thing: 'ticket' | 'payment',
-  { id, status }: { id: string; status: string },
-  to: string,
-): Problem => ({
-  ...problem('ILLEGAL_TRANSITION', `The ${thing} is ${status}, and can't become ${to}.`, undefined, {
-    from: status,
-    to,
-  }),
-  about: thing === 'ticket' ? { ticketId: id } : { paymentId: id },
-})
+  facts?.retryAfter as number | undefined
 
 /** An error that clients may see. Any other error is masked, and shows only the request id. */
 export class Refusal extends Error {
   readonly problems: [Problem, ...Problem[]]
   /** Code of the first problem. */
-  readonly code: Code
+  readonly code: string
 
   constructor(...problems: [Problem, ...Problem[]]) {
     super(problems[0].message)
@@ -57,12 +54,17 @@ export class Refusal extends Error {
   }
 }
 
-/** Creates a refusal for one reason. Codes with facts require them. */
-export const refusal = <C extends Code>(...reason: Reasoned<C>): Refusal => new Refusal(problem(...reason))
+export const { problem, refusal } = codesOf(engineCodes)
 
 /** Refusal for temporary overload, with the time after which to retry. */
 export const busy = (message = 'The service is busy. Try again.') =>
   refusal('BUSY', message, undefined, { retryAfter: 1 })
+
+/** Refusal of a client whose credentials are missing, or wrong at `path`. */
+export const unauthenticated = (
+  message = 'Send an API key in the header X-Api-Key.',
+  ...path: string[]
+): Refusal => refusal('UNAUTHENTICATED', message, path.length > 0 ? path : undefined)
 
 /** Refusal for problems, of which there is one at least. */
 export const refusalOf = (problems: Problem[]): Refusal =>

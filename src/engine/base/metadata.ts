@@ -24,7 +24,7 @@ export const metadata = z
       issues.addIssue({
         code: 'custom',
         message: `must be at most ${maxMetadataBytes} bytes as JSON`,
-        params: { code: 'METADATA_TOO_LARGE', facts: { limit: maxMetadataBytes } },
+        params: { code: 'METADATA_TOO_LARGE', status: 413, facts: { limit: maxMetadataBytes } },
       })
     if (!storable)
       issues.addIssue({

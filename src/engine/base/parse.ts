@@ -1,6 +1,6 @@
 import { closest, distance } from 'fastest-levenshtein'
 import { z } from 'zod'
-import { type Problem, refusalOf } from './errors.ts'
+import { type Problem, problem, refusalOf } from './errors.ts'
 
 type Issue = z.core.$ZodIssue
 
@@ -30,15 +30,16 @@ function hintTo(key: string, names: string[]): string {
 function problemsOf(issue: Issue): Problem[] {
   const path = issue.path.map((key) => (typeof key === 'number' ? key : String(key)))
   if (issue.code === 'unrecognized_keys')
-    return issue.keys.map((key) => ({
-      code: 'UNKNOWN_FIELD',
-      message: `There is no such field.${hintTo(key, namesIn(issue.message))}`,
-      path: [...path, key],
-    }))
+    return issue.keys.map((key) =>
+      problem('UNKNOWN_FIELD', `There is no such field.${hintTo(key, namesIn(issue.message))}`, [
+        ...path,
+        key,
+      ]),
+    )
   if (issue.code === 'invalid_type' && issue.input === undefined)
-    return [{ code: 'REQUIRED', message: 'This field is required.', path }]
+    return [problem('REQUIRED', 'This field is required.', path)]
   const custom: Partial<Problem> = issue.code === 'custom' ? (issue.params ?? {}) : {}
-  return [{ code: 'INVALID', ...custom, message: toSentence(issue, path), path } as Problem]
+  return [{ ...problem('INVALID', toSentence(issue, path), path), ...custom }]
 }
 
 // Messages of input types begin with «must»; those of zod are full sentences.

@@ -1,6 +1,6 @@
 import { GraphQLError } from 'graphql'
 import { limitProblems, type Problem, retryAfterOf } from '../base/errors.ts'
-import { type Code, problemCodes } from '../base/problem-codes.ts'
+import { engineCodes } from '../base/problem-codes.ts'
 import { requestLimits } from '../base/request-limits.ts'
 import { type Log, toRefusal } from '../http/mask-error.ts'
 
@@ -21,17 +21,16 @@ export const toErrorResult = (problems: readonly [Problem, ...Problem[]], reques
   })),
 })
 
-const isCode = (code: unknown): code is Code => typeof code === 'string' && Object.hasOwn(problemCodes, code)
-
 // Message of graphql-js when there are too many conflicting fields to compare.
 const abortedMessage = 'Validation aborted.'
 
 // Maps errors of graphql-js and Yoga, which have messages and statuses of their own, to our codes.
-function codeOf({ message, extensions }: GraphQLError): Code {
+function codeOf({ message, extensions }: GraphQLError): string {
   if (message === abortedMessage) return 'QUERY_TOO_COMPLEX'
   // A mutation by GET.
   if (extensions.http?.status === 405) return 'METHOD_NOT_ALLOWED'
-  return isCode(extensions.code) ? extensions.code : 'BAD_REQUEST'
+  const { code } = extensions
+  return typeof code === 'string' && Object.hasOwn(engineCodes, code) ? code : 'BAD_REQUEST'
 }
 
 // Removes the quoted input value, which may be personal data such as a document number.
@@ -103,7 +102,7 @@ export function toClientError(
     ...(rest.length > 0 && { errors: toErrorResult([first, ...rest], requestId).errors }),
     ...(isWhole && {
       http: {
-        status: problemCodes[first.code].status,
+        status: first.status,
         ...(retryAfter && { headers: { 'retry-after': String(retryAfter) } }),
       },
     }),

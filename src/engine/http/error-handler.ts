@@ -3,12 +3,13 @@ import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Refusal, refusal, retryAfterOf } from '../base/errors.ts'
-import { type CodeWithoutFacts, problemCodes } from '../base/problem-codes.ts'
 import { toRefusal } from './mask-error.ts'
 import { logCodes } from './request-log.ts'
 import { noStore } from './security.ts'
 
-const messages: Partial<Record<number, [CodeWithoutFacts, string]>> = {
+type MalformedCode = 'NOT_FOUND' | 'BODY_TOO_LARGE' | 'UNSUPPORTED_MEDIA_TYPE' | 'BAD_REQUEST'
+
+const messages: Partial<Record<number, [MalformedCode, string]>> = {
   404: ['NOT_FOUND', 'There is no such path.'],
   413: ['BODY_TOO_LARGE', 'The body is too large.'],
   415: ['UNSUPPORTED_MEDIA_TYPE', 'Send the body as application/json in UTF-8.'],
@@ -27,12 +28,12 @@ function fromFastify(error: unknown): Refusal | null {
 
 /** Gives an answer the status of a refusal and its `Retry-After`, and logs its codes. Nobody keeps it, whatever was said of
  *  the answer that it replaces. */
-export function applyRefusal(reply: FastifyReply, { problems, code }: Refusal): FastifyReply {
+export function applyRefusal(reply: FastifyReply, { problems }: Refusal): FastifyReply {
   const codes = problems.map(({ code }) => code)
   logCodes(reply.request, codes)
   const retryAfter = retryAfterOf(problems[0])
   if (retryAfter) reply.header('retry-after', retryAfter)
-  return reply.code(problemCodes[code].status).header('cache-control', noStore)
+  return reply.code(problems[0].status).header('cache-control', noStore)
 }
 
 export type SendRefusal = (reply: FastifyReply, refusal: Refusal) => FastifyReply
@@ -70,7 +71,7 @@ function mayBeAnswered(socket: Socket): boolean {
 export function answerClientError({ code = '' }: { code?: string }, socket: Socket): void {
   if (code === 'ECONNRESET' || !socket.writable || !mayBeAnswered(socket)) return void socket.destroy()
   const [status, message] = clientErrors[code] ?? ['400 Bad Request', 'The request is not valid HTTP.']
-  const problem = { code: 'BAD_REQUEST' satisfies CodeWithoutFacts, message }
+  const problem = { code: 'BAD_REQUEST', message }
   setTimeout(() => socket.destroy(), lingerMs).unref()
   const body = JSON.stringify({ success: false, ...problem, errors: [problem], request_id: randomUUID() })
   socket.end(

@@ -2,8 +2,8 @@ import CachePolicy from 'http-cache-semantics'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { addShop } from '../../../examples/shop/src/page.ts'
 import { addPosters } from '../../../examples/shop/src/poster/add-posters.ts'
+import { type Code, problemCodes, refusal } from '../../../src/domain/contract/problem-codes.ts'
 import { type Problem, Refusal } from '../../../src/engine/base/errors.ts'
-import { type Code, problemCodes } from '../../../src/engine/base/problem-codes.ts'
 import { watchRoutes } from '../../support/authorization/entry-points.ts'
 import { buyDeliverable, deliveryCatalogue } from '../../support/deliveries.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
@@ -39,7 +39,7 @@ beforeAll(async () => {
             // Says that it may be shared, and then fails.
             app.get('/late', (_request, reply) => {
               reply.header('cache-control', 'public, max-age=60')
-              throw new Refusal({ code: 'NOT_FOUND', message: 'There is none.' })
+              throw refusal('NOT_FOUND', 'There is none.')
             })
           },
         },
@@ -47,7 +47,12 @@ beforeAll(async () => {
     (app) =>
       app.addHook('preHandler', async ({ headers }) => {
         const code = headers[refuseWith] as Code | undefined
-        if (code) throw new Refusal({ code, message: 'Refused.', facts: problemCodes[code].facts } as Problem)
+        if (code)
+          throw new Refusal({
+            code,
+            message: 'Refused.',
+            ...(problemCodes[code] as Pick<Problem, 'status' | 'facts'>),
+          })
       }),
   )
   sale = watched.result

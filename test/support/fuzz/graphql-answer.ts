@@ -12,7 +12,7 @@ import {
   parse,
   type SelectionSetNode,
 } from 'graphql'
-import { problemCodes } from '../../../src/engine/base/problem-codes.ts'
+import { problemCodes } from '../../../src/domain/contract/problem-codes.ts'
 
 // Validates a response against its operation: exactly the selected fields, each value of its type.
 

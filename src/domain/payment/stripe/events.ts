@@ -1,6 +1,6 @@
 import { Stripe } from 'stripe'
 import { z } from 'zod'
-import { refusal } from '../../../engine/base/errors.ts'
+import { refusal } from '../../contract/problem-codes.ts'
 import type { PaymentOutcome, ProviderEvent } from '../provider.ts'
 import { endedOutcome, refundBody, refundOutcome, sessionBody, sessionOutcome, text } from './outcome.ts'
 

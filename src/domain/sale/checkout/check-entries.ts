@@ -1,4 +1,5 @@
-import { type Problem, problem } from '../../../engine/base/errors.ts'
+import type { Problem } from '../../../engine/base/errors.ts'
+import { problem } from '../../contract/problem-codes.ts'
 import { minimumAge } from '../../event/minimum-age.ts'
 import type { Answer } from '../../ticket/table.ts'
 import type { Question } from '../../ticket-rate/table.ts'

@@ -1,4 +1,5 @@
-import { type Problem, problem } from '../../../engine/base/errors.ts'
+import type { Problem } from '../../../engine/base/errors.ts'
+import { problem } from '../../contract/problem-codes.ts'
 import { maxInvitations, type Ticket } from '../../ticket/table.ts'
 import { availabilityProblem, leftOf, whyClosed, whyUnpriced } from '../../ticket-rate/sale-rules.ts'
 import type { TicketRate } from '../../ticket-rate/table.ts'

@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import { type Problem, Refusal, refusal, refusalOf } from '../../../engine/base/errors.ts'
+import { type Problem, Refusal, refusalOf } from '../../../engine/base/errors.ts'
 import * as scalars from '../../../engine/base/input-types.ts'
+import { refusal } from '../../contract/problem-codes.ts'
 import { paymentMethod } from '../../payment/table.ts'
 import { maxInvitations } from '../../ticket/table.ts'
 import { answerInput, type CheckoutEntry, checkoutBody, optionalKey, ticketInput } from './checkout-input.ts'

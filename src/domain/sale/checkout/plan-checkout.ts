@@ -1,6 +1,7 @@
-import { type Problem, problem, refusal, refuseIf } from '../../../engine/base/errors.ts'
+import { type Problem, refuseIf } from '../../../engine/base/errors.ts'
 import { compareTotal, requireAmount, toMoney } from '../../../engine/base/money.ts'
 import type { Context } from '../../caller/context.ts'
+import { problem, refusal } from '../../contract/problem-codes.ts'
 import { findDiscount } from '../../discount/loaders.ts'
 import { priceById } from '../../ticket-rate/loaders.ts'
 import { availabilityProblem, currentPrice, isBuyable, leftOf } from '../../ticket-rate/sale-rules.ts'

@@ -1,5 +1,6 @@
-import { type Problem, problem } from '../../../engine/base/errors.ts'
+import type { Problem } from '../../../engine/base/errors.ts'
 import { percentageOf, smallestCharge } from '../../../engine/base/money.ts'
+import { problem } from '../../contract/problem-codes.ts'
 import type { Discount } from '../../discount/table.ts'
 import type { SoldSupplement, Ticket } from '../../ticket/table.ts'
 import { feeOf, leftOf } from '../../ticket-rate/sale-rules.ts'

@@ -1,8 +1,9 @@
 import { LRUCache } from 'lru-cache'
-import { Refusal, refusal } from '../../../engine/base/errors.ts'
+import { Refusal } from '../../../engine/base/errors.ts'
 import { perOwner } from '../../../engine/base/make-once.ts'
 import { createLimitCounters } from '../../../engine/http/limit-counters.ts'
 import type { Context, Services } from '../../caller/context.ts'
+import { refusal } from '../../contract/problem-codes.ts'
 import { findPayment } from '../../payment/loaders.ts'
 import type { CheckoutAnswer } from './sell-tickets.ts'
 

@@ -90,7 +90,7 @@ async function mayFitAfterExpiry(
   if (!discount) return false
   const isOverdue = await hasOverdueUses[mode](db, rate.organizationId, discount.id)
   if (isOverdue) await expireHoldsBy(db, 'discountId', { ...sale, keys: [discount.id] })
-  return isOverdue || (leftOf(discount) ?? Number.POSITIVE_INFINITY) > reason.facts.available
+  return isOverdue || (leftOf(discount) ?? Number.POSITIVE_INFINITY) > Number(reason.facts?.available)
 }
 
 /** Tries an order once. Returns its answer, and the prices that its tickets were planned by; null if it should be

@@ -1,6 +1,6 @@
 import { and, getTableColumns, or } from 'drizzle-orm'
 import { z } from 'zod'
-import { Refusal, refusal } from '../../../engine/base/errors.ts'
+import { Refusal } from '../../../engine/base/errors.ts'
 import * as scalars from '../../../engine/base/input-types.ts'
 import { requireAmount } from '../../../engine/base/money.ts'
 import { deferred, writesByKey } from '../../../engine/data/batch-queue.ts'
@@ -16,6 +16,7 @@ import {
   nameInMode,
   retryOnDuplicate,
 } from '../../caller/idempotency.ts'
+import { refusal } from '../../contract/problem-codes.ts'
 import { queueTicketNotices } from '../../delivery/queue-notices.ts'
 import { lockPayments, type OnLocked } from '../../payment/lock-payment.ts'
 import { type RefundAttempt, refunds } from '../../refund/table.ts'

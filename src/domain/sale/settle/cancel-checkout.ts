@@ -1,5 +1,6 @@
-import { illegalTransition, Refusal } from '../../../engine/base/errors.ts'
+import { Refusal } from '../../../engine/base/errors.ts'
 import { type Context, requireChannel } from '../../caller/context.ts'
+import { illegalTransition } from '../../contract/problem-codes.ts'
 import { requirePayment } from '../../payment/loaders.ts'
 import type { Payment } from '../../payment/table.ts'
 import { settlePayment } from './settle-payment.ts'

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
-import { refusal } from '../../../engine/base/errors.ts'
 import type { RateLimits } from '../../../engine/request/rate-limits.ts'
 import type { Services } from '../../caller/context.ts'
+import { refusal } from '../../contract/problem-codes.ts'
 import { receiveProviderEvent } from './receive-provider-event.ts'
 
 /** Serves `POST /webhooks/{provider}`, whose signature covers the raw body. Answers 200 once an event is

@@ -6,6 +6,7 @@ import { makeOnce, perOwner } from '../../base/make-once.ts'
 import { icon } from '../../http/html.ts'
 import { type Answer, Representation, sendRepresentation } from '../../http/representation.ts'
 import { type DocumentedRoute, type OpenApiDocument, toOpenApiDocument } from './openapi-document.ts'
+import type { Refusals } from './refusals.ts'
 
 const favicon = { filename: 'icon.svg', rel: 'icon', type: 'image/svg+xml', sizes: 'any', content: icon }
 
@@ -120,6 +121,7 @@ async function readPageFiles(app: FastifyInstance): Promise<Map<string, Represen
 }
 
 type DocumentationOptions = {
+  refusals: Refusals
   /** Messages that the service sends. */
   webhooks: readonly DocumentedWebhook[]
   publicUrl: () => string
@@ -132,12 +134,19 @@ const packageFile = new URL('../../../../package.json', import.meta.url)
 /** Makes the document and its page, by their paths. */
 async function open(
   routes: readonly DocumentedRoute[],
-  { webhooks, publicUrl }: DocumentationOptions,
+  { webhooks, publicUrl, refusals }: DocumentationOptions,
   findExamples: FindExampleValues,
 ) {
   const [text, examples] = await Promise.all([readFile(packageFile, 'utf8'), findExamples()])
   const { version }: { version: string } = JSON.parse(text)
-  const document = toOpenApiDocument({ routes, webhooks, publicUrl: publicUrl(), version, examples })
+  const document = toOpenApiDocument({
+    routes,
+    webhooks,
+    publicUrl: publicUrl(),
+    version,
+    examples,
+    refusals,
+  })
   const app = await openPage(document, examples)
   const files = await readPageFiles(app)
   await app.close()

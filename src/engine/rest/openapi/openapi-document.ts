@@ -4,6 +4,7 @@ import { type DocumentedWebhook, toWebhooks } from '../../../domain/webhook/open
 import { headerComponents } from './headers.ts'
 import { createSchemas } from './json-schemas.ts'
 import { type Operation, toOperation } from './operation.ts'
+import { type Refusals, refusalsWith } from './refusals.ts'
 
 export type DocumentedRoute = { method: string | string[]; url: string; schema?: FastifySchema }
 
@@ -14,6 +15,7 @@ type DocumentOptions = {
   publicUrl: string
   version: string
   examples?: ExampleValues
+  refusals: Refusals
 }
 
 const inHeader = (name: string, description: string) => ({
@@ -76,8 +78,16 @@ function toPaths(routes: readonly DocumentedRoute[], toOne: (schema: FastifySche
 }
 
 /** Builds the OpenAPI 3.1 document of these routes and webhooks. */
-export function toOpenApiDocument({ routes, webhooks, publicUrl, version, examples }: DocumentOptions) {
+export function toOpenApiDocument({
+  routes,
+  webhooks,
+  publicUrl,
+  version,
+  examples,
+  refusals,
+}: DocumentOptions) {
   const schemas = createSchemas()
+  const refusalsOf = refusalsWith(refusals, schemas)
   const document = {
     openapi: '3.1.0',
     info: {
@@ -89,7 +99,7 @@ export function toOpenApiDocument({ routes, webhooks, publicUrl, version, exampl
     },
     servers: [{ url: publicUrl, description: 'This service.' }],
     tags,
-    paths: toPaths(routes, (schema) => toOperation(schema, schemas)),
+    paths: toPaths(routes, (schema) => toOperation(schema, schemas, refusalsOf)),
     webhooks: toWebhooks(webhooks, schemas),
     components: {
       securitySchemes,

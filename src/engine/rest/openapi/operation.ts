@@ -1,9 +1,7 @@
 import type { FastifySchema } from 'fastify'
 import { z } from 'zod'
-import type { Code } from '../../base/problem-codes.ts'
 import { type HeaderName, refersToHeaders, usualHeaders } from './headers.ts'
 import type { JsonSchema, Schemas } from './json-schemas.ts'
-import { refusalsOf } from './refusals.ts'
 
 /** Example of a request and of the body that answers it. Identifiers are those of `exampleIds`. */
 type RouteExample = {
@@ -16,9 +14,6 @@ type RouteExample = {
 
 declare module 'fastify' {
   interface FastifySchema {
-    /** Codes that the route refuses requests with, besides those that its credentials, its input and its
-     *  method imply (`refusalsOf`). */
-    refuses?: readonly Code[]
     /** Headers of the successful response, besides those of every response. */
     sends?: readonly HeaderName[]
     /** True if the response has an ETag, and `If-None-Match` may answer 304. */
@@ -28,6 +23,9 @@ declare module 'fastify' {
 }
 
 export type Operation = Record<string, unknown>
+
+/** Documents the refusals of a route. */
+type RefusalsOf = (schema: FastifySchema) => Record<string, unknown>
 
 const places = { params: 'path', querystring: 'query', headers: 'header' } as const
 
@@ -78,7 +76,11 @@ function contentOf(answer: z.ZodType | WithContent, example: unknown, schemas: S
   return { description: answer.description, content: Object.fromEntries(media) }
 }
 
-function responsesOf(schema: FastifySchema, schemas: Schemas): Record<string, unknown> {
+function responsesOf(
+  schema: FastifySchema,
+  schemas: Schemas,
+  refusalsOf: RefusalsOf,
+): Record<string, unknown> {
   const { response = {}, sends = [], isConditional = false, example } = schema
   const tags: HeaderName[] = isConditional ? ['ETag', 'Cache-Control'] : []
   const headers = refersToHeaders([...usualHeaders, ...tags, ...sends])
@@ -93,7 +95,7 @@ function responsesOf(schema: FastifySchema, schemas: Schemas): Record<string, un
   return {
     ...Object.fromEntries(answered),
     ...(isConditional && { 304: notModified }),
-    ...refusalsOf(schema, schemas),
+    ...refusalsOf(schema),
   }
 }
 
@@ -105,7 +107,7 @@ function requestBodyOf({ body, example }: FastifySchema, schemas: Schemas) {
 }
 
 /** Documents one route as an operation: its input, its responses by status, and its examples. */
-export function toOperation(schema: FastifySchema, schemas: Schemas): Operation {
+export function toOperation(schema: FastifySchema, schemas: Schemas, refusalsOf: RefusalsOf): Operation {
   const { operationId, summary, description, tags, security = [] } = schema
   const parameters = parametersOf(schema, schemas)
   return {
@@ -116,6 +118,6 @@ export function toOperation(schema: FastifySchema, schemas: Schemas): Operation 
     security,
     ...(parameters.length > 0 && { parameters }),
     ...requestBodyOf(schema, schemas),
-    responses: responsesOf(schema, schemas),
+    responses: responsesOf(schema, schemas, refusalsOf),
   }
 }

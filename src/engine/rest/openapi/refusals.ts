@@ -1,56 +1,67 @@
 import { STATUS_CODES } from 'node:http'
 import type { FastifySchema } from 'fastify'
-import { type Problem, Refusal } from '../../base/errors.ts'
+import { z } from 'zod'
+import { Refusal } from '../../base/errors.ts'
 import { groupBy } from '../../base/group-by.ts'
-import { type Code, problemCodes } from '../../base/problem-codes.ts'
-import { errorBody, toErrorBody } from '../error-body.ts'
+import type { CodeEntry } from '../../base/problem-codes.ts'
+import { requestLimits } from '../../base/request-limits.ts'
+import { toErrorBody } from '../error-body.ts'
 import { toSnakeCase } from '../snake-case.ts'
 import { headers, refersToHeaders, usualHeaders } from './headers.ts'
 import type { Schemas } from './json-schemas.ts'
 
-const describe = (code: Code) =>
-  problemCodes[code].text.replace(/`(\w+)`/g, (_, name: string) => `\`${toSnakeCase(name)}\``)
+/** Codes of refusals and their facts, each with its kind and its description, as the product has them. `path` is an
+ *  example of the path of an invalid input. */
+export type Refusals = {
+  codes: Record<string, CodeEntry>
+  facts: Record<string, readonly [kind: keyof typeof factTypes, description: string]>
+  path: string
+}
+
+const factTypes = { count: z.int(), amount: z.number(), moment: z.iso.datetime(), status: z.string() }
+
+/** Makes the schema of the body of a refusal. */
+function errorBodyOf({ codes, facts, path }: Refusals) {
+  const errorCode = z
+    .enum(Object.keys(codes))
+    .meta({ id: 'ErrorCode', description: 'Machine-readable error code, the same in REST and GraphQL.' })
+  const factFields = Object.entries(facts).map(([name, [kind, description]]) => [
+    toSnakeCase(name),
+    factTypes[kind].optional().describe(description),
+  ])
+  const problemBody = z
+    .looseObject({
+      code: errorCode.describe('Code of this error.'),
+      message: z.string().describe('Human-readable message.'),
+      path: z.string().optional().describe(`Path of the invalid input, such as \`${path}\`.`),
+    })
+    .extend(Object.fromEntries(factFields) as Record<string, z.ZodOptional>)
+    .meta({ id: 'Problem', description: 'One error of a refused request, with the facts that its code has.' })
+  return z
+    .object({
+      success: z.literal(false).describe('Always false for an error.'),
+      code: errorCode.describe('Code of the first error.'),
+      message: z.string().describe('Message of the first error.'),
+      errors: z.array(problemBody).min(1).max(requestLimits.maxErrors).describe('All errors, at most 100.'),
+      request_id: z.string().describe('Identifier of the request, which the logs name.'),
+    })
+    .meta({ id: 'Error', description: 'Refused request.' })
+}
 
 // Every request may be malformed, one too many, or come at a bad time.
-const usualCodes: Code[] = ['BAD_REQUEST', 'RATE_LIMITED', 'INTERNAL', 'BUSY']
+const usualCodes = ['BAD_REQUEST', 'RATE_LIMITED', 'INTERNAL', 'BUSY']
 
 /** Lists the codes that a route refuses with: those that it names, and those that its credentials and its
  *  input imply. */
-export function codesOf(schema: FastifySchema): Code[] {
-  const { security, params, querystring, headers, body, refuses = [] } = schema
-  const implied: Code[] = [
+function codesOf({ security, params, querystring, headers, body, refuses = [] }: FastifySchema): Set<string> {
+  return new Set([
     ...usualCodes,
-    ...(security?.length ? (['UNAUTHENTICATED', 'FORBIDDEN'] as const) : []),
-    ...(querystring || headers || body ? (['INVALID', 'UNKNOWN_FIELD'] as const) : []),
-    ...(body ? (['REQUIRED', 'BODY_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const) : []),
-    ...(params ? (['NOT_FOUND'] as const) : []),
-  ]
-  const all = new Set([...implied, ...refuses])
-  return (Object.keys(problemCodes) as Code[]).filter((code) => all.has(code))
-}
-
-const exampleOf = (code: Code) => {
-  const refusal = new Refusal({ code, message: describe(code), facts: problemCodes[code].facts } as Problem)
-  return { summary: describe(code), value: toErrorBody(refusal, headers['X-Request-Id'].example) }
-}
-
-const canRetry = (code: Code) => 'retryAfter' in (problemCodes[code].facts ?? {})
-
-function responseOf(summary: string, codes: Code[], schemas: Schemas) {
-  return {
-    description: [`${summary}:`, '', ...codes.map((code) => `- \`${code}\`: ${describe(code)}`)].join('\n'),
-    content: {
-      'application/json': {
-        schema: {
-          allOf: [
-            schemas.convert(errorBody, 'output'),
-            { type: 'object', properties: { code: { type: 'string', enum: codes } } },
-          ],
-        },
-        examples: Object.fromEntries(codes.map((code) => [code, exampleOf(code)])),
-      },
-    },
-  }
+    ...(security?.length ? ['UNAUTHENTICATED', 'FORBIDDEN'] : []),
+    ...(querystring || headers || body ? ['INVALID', 'UNKNOWN_FIELD'] : []),
+    ...(body ? ['REQUIRED', 'BODY_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] : []),
+    ...(params ? ['NOT_FOUND'] : []),
+    ...refuses,
+  ])
 }
 
 // Statuses of input that never becomes a request, which therefore has no headers of its own.
@@ -59,18 +70,60 @@ const rawStatuses: Record<string, string> = {
   431: 'The headers are too large',
 }
 
-/** Documents the refusals of a route by status, each with its codes and an example of each code. */
-export function refusalsOf(schema: FastifySchema, schemas: Schemas): Record<string, unknown> {
-  const codes = codesOf(schema)
-  const byStatus = groupBy(codes, (code) => String(problemCodes[code].status))
-  const refused = [...byStatus].map(([status, codes]) => {
-    const retries = codes.some(canRetry) ? (['Retry-After'] as const) : []
-    const { description, content } = responseOf(STATUS_CODES[status] ?? '', codes, schemas)
-    return [status, { description, headers: refersToHeaders([...usualHeaders, ...retries]), content }]
-  })
-  const raw = Object.entries(rawStatuses).map(([status, summary]) => [
-    status,
-    responseOf(summary, ['BAD_REQUEST'], schemas),
-  ])
-  return Object.fromEntries([...refused, ...raw])
+type Entry = [code: string, entry: CodeEntry]
+
+const describe = ([, { text }]: Entry) =>
+  text.replace(/`(\w+)`/g, (_, name: string) => `\`${toSnakeCase(name)}\``)
+
+function exampleOf(entry: Entry) {
+  const [code, { status, facts }] = entry
+  const message = describe(entry)
+  const refusal = new Refusal({ code, status, message, facts: facts as Record<string, unknown> | undefined })
+  return { summary: message, value: toErrorBody(refusal, headers['X-Request-Id'].example) }
+}
+
+const canRetry = ([, { facts = {} }]: Entry) => 'retryAfter' in facts
+
+/** Makes what documents the refusals of a route by status, each with its codes and an example of each code. */
+export function refusalsWith(refusals: Refusals, schemas: Schemas) {
+  const errorBody = errorBodyOf(refusals)
+  const all = Object.entries(refusals.codes)
+
+  function responseOf(summary: string, entries: Entry[]) {
+    const codes = entries.map(([code]) => code)
+    return {
+      description: [
+        `${summary}:`,
+        '',
+        ...entries.map((entry) => `- \`${entry[0]}\`: ${describe(entry)}`),
+      ].join('\n'),
+      content: {
+        'application/json': {
+          schema: {
+            allOf: [
+              schemas.convert(errorBody, 'output'),
+              { type: 'object', properties: { code: { type: 'string', enum: codes } } },
+            ],
+          },
+          examples: Object.fromEntries(entries.map((entry) => [entry[0], exampleOf(entry)])),
+        },
+      },
+    }
+  }
+
+  return (schema: FastifySchema): Record<string, unknown> => {
+    const codes = codesOf(schema)
+    const entries = all.filter(([code]) => codes.has(code))
+    const refused = [...groupBy(entries, ([, { status }]) => String(status))].map(([status, entries]) => {
+      const retries = entries.some(canRetry) ? (['Retry-After'] as const) : []
+      const { description, content } = responseOf(STATUS_CODES[status] ?? '', entries)
+      return [status, { description, headers: refersToHeaders([...usualHeaders, ...retries]), content }]
+    })
+    const malformed = all.filter(([code]) => code === 'BAD_REQUEST')
+    const raw = Object.entries(rawStatuses).map(([status, summary]) => [
+      status,
+      responseOf(summary, malformed),
+    ])
+    return Object.fromEntries([...refused, ...raw])
+  }
 }

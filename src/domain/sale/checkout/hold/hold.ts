@@ -1,9 +1,10 @@
 import { sql } from 'drizzle-orm'
-import { problem, type Refusal, refusal, refusalOf } from '../../../../engine/base/errors.ts'
+import { type Refusal, refusalOf } from '../../../../engine/base/errors.ts'
 import { rowsLiteral } from '../../../../engine/data/array-params.ts'
 import { deferred } from '../../../../engine/data/batch-queue.ts'
 import { query } from '../../../../engine/data/query.ts'
 import type { Connection } from '../../../../engine/database/database.ts'
+import { problem, refusal } from '../../../contract/problem-codes.ts'
 import type { StockFlip } from '../../../ticket-rate/move-stock.ts'
 import { type Checkout, type HoldJob, organizationAndModeOf, setTimes, toCheckout } from './hold-rows.ts'
 
