@@ -3,7 +3,7 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { assignPositions } from '../../src/domain/change/assign-positions.ts'
-import { idsFrom } from '../../src/engine/base/ids.ts'
+import { idsFrom } from '../../src/domain/contract/ids.ts'
 import { readChangesPage } from '../support/change-feed.ts'
 import { explain, explainByDefaults, type SeenStatement } from '../support/explain.ts'
 import { aCatalogue, anOrganization } from '../support/factories.ts'

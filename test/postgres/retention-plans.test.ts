@@ -2,12 +2,12 @@
 
 import { type SQL, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { idsFrom } from '../../src/domain/contract/ids.ts'
 import { anonymizeEvent } from '../../src/domain/retention/anonymize-events.ts'
 import { deletionsOf } from '../../src/domain/retention/delete-old.ts'
 import { deleteUnpaid } from '../../src/domain/retention/delete-unpaid.ts'
 import { findDeliveriesTo, findTicketsOfPerson } from '../../src/domain/retention/find-person.ts'
 import { verify } from '../../src/domain/verify/verify.ts'
-import { idsFrom } from '../../src/engine/base/ids.ts'
 import { explain, explainInIndexOrder, type SeenStatement } from '../support/explain.ts'
 import { aCatalogue, anEvent, aPrice, aRate } from '../support/factories.ts'
 import { openTestDatabase } from '../support/harness.ts'

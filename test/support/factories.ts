@@ -1,6 +1,6 @@
 import { issueChannelKey, issueIntegrationKey } from '../../src/domain/caller/issue-key.ts'
+import { newId } from '../../src/domain/contract/ids.ts'
 import type { CatalogueFile } from '../../src/domain/import/catalogue-file.ts'
-import { newId } from '../../src/engine/base/ids.ts'
 import type { Database } from '../../src/engine/database/database.ts'
 
 // Builders of catalogue files whose rates are on sale by default. Each part has an `_id` for tests to refer

@@ -1,6 +1,7 @@
 import { and, asc, eq, isNull, sql } from 'drizzle-orm'
-import { newId, newSecret, sha256 } from '../../engine/base/ids.ts'
+import { newSecret, sha256 } from '../../engine/base/ids.ts'
 import type { Connection, Database } from '../../engine/database/database.ts'
+import { newId } from '../contract/ids.ts'
 import { refusal } from '../contract/problem-codes.ts'
 import { organizations } from '../organization/table.ts'
 import { invalidateListOfValid } from './credentials.ts'

@@ -2,7 +2,6 @@
 
 import { and, type SQL, sql } from 'drizzle-orm'
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
-import { organizationNumberOf } from '../../engine/base/ids.ts'
 import type { Batch } from '../../engine/data/batch-loader.ts'
 import {
   type OrganizationOf,
@@ -12,6 +11,7 @@ import {
 } from '../../engine/data/by-organization.ts'
 import { anyOf, inOrganizationIfNamed, textArrayParam, unindexed } from '../../engine/data/query.ts'
 import type { Database } from '../../engine/database/database.ts'
+import { organizationNumberOf } from '../contract/ids.ts'
 
 /** Condition that a payment, a ticket or a refund is the caller's own: a channel's, even if its grant was
  *  revoked, or one of an integration's organization; and of the caller's mode. */

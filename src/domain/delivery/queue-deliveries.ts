@@ -1,7 +1,7 @@
 import { and, inArray, type SQL, sql } from 'drizzle-orm'
-import { newId } from '../../engine/base/ids.ts'
 import { hasKey } from '../../engine/data/query.ts'
 import type { Connection } from '../../engine/database/database.ts'
+import { newId } from '../contract/ids.ts'
 import { refusal } from '../contract/problem-codes.ts'
 import type { Payment } from '../payment/table.ts'
 import { anonymized } from '../ticket/anonymized.ts'

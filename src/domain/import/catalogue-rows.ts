@@ -1,6 +1,6 @@
 import type { z } from 'zod'
-import { derivedId } from '../../engine/base/ids.ts'
 import { decimalsOf, toMinor } from '../../engine/base/money.ts'
+import { derivedId } from '../contract/ids.ts'
 import { refusal } from '../contract/problem-codes.ts'
 import type { ListedDiscount } from '../discount/table.ts'
 import { searchWords, toVector } from '../event/search-words.ts'

@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm'
-import { newId } from '../../engine/base/ids.ts'
 import { insertRows } from '../../engine/data/array-params.ts'
 import { query } from '../../engine/data/query.ts'
 import type { Connection } from '../../engine/database/database.ts'
+import { newId } from '../contract/ids.ts'
 import type { Payment } from '../payment/table.ts'
 import { type Invoice, invoiceSeries, invoices } from './table.ts'
 

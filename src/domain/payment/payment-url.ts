@@ -1,4 +1,4 @@
-import { type AddressToken, addressTokenReader } from '../../engine/base/ids.ts'
+import { type AddressToken, addressTokenReader } from '../contract/ids.ts'
 import type { Payment } from './table.ts'
 
 /** Builds the URL of the payment page. Its token is unguessable and not exposed anywhere else. */

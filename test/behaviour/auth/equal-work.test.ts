@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { newId } from '../../../src/engine/base/ids.ts'
+import { newId } from '../../../src/domain/contract/ids.ts'
 import { aBuyer, aGuest } from '../../support/box-office.ts'
 import { anEntry, mustCheckOut, toCheckoutInput } from '../../support/checkouts.ts'
 import { toItems } from '../../support/contract-input.ts'

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createApp } from '../../../src/app/app.ts'
 import { parseConfig } from '../../../src/app/settings.ts'
-import { newId, newPageToken } from '../../../src/engine/base/ids.ts'
+import { newId, newPageToken } from '../../../src/domain/contract/ids.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { aCatalogue, aLocation, anEvent, aPrice, aRate, aSupplement } from '../../support/factories.ts'
 import {

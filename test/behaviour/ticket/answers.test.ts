@@ -1,8 +1,8 @@
 // Runs in: postgres
 
 import { afterAll, beforeEach, expect, test } from 'vitest'
+import { derivedId } from '../../../src/domain/contract/ids.ts'
 import { importCatalogue } from '../../../src/domain/import/import-catalogue.ts'
-import { derivedId } from '../../../src/engine/base/ids.ts'
 import { anEntry, checkOut, mustCheckOut } from '../../support/checkouts.ts'
 import { aCatalogue, anEvent, aPrice, aQuestion, aRate } from '../../support/factories.ts'
 import { openSale, type Sale } from '../../support/sale.ts'

@@ -1,4 +1,4 @@
-import { derivedId } from '../../../src/engine/base/ids.ts'
+import { derivedId } from '../../../src/domain/contract/ids.ts'
 import { aDiscount } from '../discounts.ts'
 import {
   aCatalogue,

@@ -1,7 +1,7 @@
 import { and, eq, sql } from 'drizzle-orm'
 import { groupBy } from '../../../engine/base/group-by.ts'
-import { newQrCode } from '../../../engine/base/ids.ts'
 import type { Connection } from '../../../engine/database/database.ts'
+import { newQrCode } from '../../contract/ids.ts'
 import type { Payment } from '../../payment/table.ts'
 import { paymentMayBecome } from '../../payment/transitions.ts'
 import { findTicketsOfPayments } from '../../ticket/loaders.ts'

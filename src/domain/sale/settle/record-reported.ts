@@ -1,6 +1,6 @@
-import { newId } from '../../../engine/base/ids.ts'
 import { insertRows } from '../../../engine/data/array-params.ts'
 import type { Connection } from '../../../engine/database/database.ts'
+import { newId } from '../../contract/ids.ts'
 import { ownProvider } from '../../payment/provider.ts'
 import { type Charge, charges, type Payment, providerEvents } from '../../payment/table.ts'
 

@@ -1,5 +1,5 @@
-import { newDocumentToken, newPageToken, newQrCode, newSoldId } from '../../../../engine/base/ids.ts'
 import type { Idempotency } from '../../../caller/idempotency.ts'
+import { newDocumentToken, newPageToken, newQrCode, newSoldId } from '../../../contract/ids.ts'
 import { searchNameOf } from '../../../event/search-words.ts'
 import type { Payment } from '../../../payment/table.ts'
 import type { Ticket } from '../../../ticket/table.ts'
