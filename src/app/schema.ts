@@ -1,3 +1,4 @@
+import '../domain/caller/roots-graphql.ts'
 import '../domain/organization/viewer-graphql.ts'
 import '../domain/location/graphql.ts'
 import '../domain/event/graphql.ts'

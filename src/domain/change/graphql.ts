@@ -4,7 +4,6 @@ import { parse } from '../../engine/base/parse.ts'
 import {
   builder,
   enumOf,
-  ModeRef,
   NodeRef,
   queryField,
   subscriptionField,
@@ -13,6 +12,7 @@ import {
 import { connectionOf, costOfPage } from '../../engine/graphql/connection.ts'
 import { argsOf, inputOf, inputTypes } from '../../engine/graphql/input-of.ts'
 import { preload, viaId } from '../../engine/graphql/lookahead.ts'
+import { ModeRef } from '../caller/roots-graphql.ts'
 import { OrganizationRef } from '../organization/graphql.ts'
 import { organizationById } from '../organization/loaders.ts'
 import { changeTypes, type FeedChange, feedStart, readFeedPage } from './list-changes.ts'

@@ -3,7 +3,6 @@ import {
   amountOf,
   builder,
   enumOf,
-  ModeRef,
   NodeRef,
   nullable,
   nullableTime,
@@ -12,6 +11,7 @@ import {
   time,
 } from '../../engine/graphql/builder.ts'
 import { argsOf } from '../../engine/graphql/input-of.ts'
+import { ModeRef } from '../caller/roots-graphql.ts'
 import { paymentById } from './loaders.ts'
 import { paymentUrl } from './payment-url.ts'
 import { ownProvider } from './provider.ts'

@@ -2,7 +2,6 @@ import type { Problem } from '../../engine/base/errors.ts'
 import {
   builder,
   fieldOf,
-  ModeRef,
   NodeRef,
   nullable,
   nullableTime,
@@ -11,6 +10,7 @@ import {
   time,
 } from '../../engine/graphql/builder.ts'
 import { viaId, viaLoader } from '../../engine/graphql/lookahead.ts'
+import { ModeRef } from '../caller/roots-graphql.ts'
 import { TransitionErrorRef } from '../contract/refusals-graphql.ts'
 import { DiscountRef } from '../discount/graphql.ts'
 import { discountById } from '../discount/loaders.ts'

@@ -3,7 +3,6 @@ import {
   builder,
   enumOf,
   fieldOf,
-  ModeRef,
   NodeRef,
   nullable,
   nullableTime,
@@ -12,6 +11,7 @@ import {
 } from '../../engine/graphql/builder.ts'
 import { connectionOf, costOfPage, forwardArgs, readForward } from '../../engine/graphql/connection.ts'
 import { mutation, oneObject } from '../../engine/graphql/mutation-result.ts'
+import { ModeRef } from '../caller/roots-graphql.ts'
 import { ChangeRef, ChangeTypeRef } from '../change/graphql.ts'
 import {
   type DeliveryPage,
