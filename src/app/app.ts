@@ -1,5 +1,6 @@
 import { maxHeaderSize } from 'node:http'
 import fastify, { type FastifyInstance, LogController } from 'fastify'
+import { access } from '../domain/caller/access.ts'
 import type { Services } from '../domain/caller/context.ts'
 import { isPublishableOrigin, readCredentials } from '../domain/caller/credentials.ts'
 import { examplesFor } from '../domain/contract/example-ids.ts'
@@ -115,12 +116,13 @@ export async function createApp({
   const services: Services = {
     ...config,
     db,
+    access,
     replica,
     provider,
     publicUrl: publicUrlOf(app, config),
-    responseCache: createResponseCache(db, config.sharedReadsMs),
+    responseCache: createResponseCache(db, config.sharedReadsMs, access),
   }
-  const rateLimits = createRateLimits(db, { ...config, publicRateLimit: config.publishableRateLimit })
+  const rateLimits = createRateLimits(services, { ...config, publicRateLimit: config.publishableRateLimit })
   answerErrors(app, sendRefusal)
   watchAnswers(app)
   answerUnknownRoutes(app)

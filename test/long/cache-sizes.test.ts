@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { access } from '../../src/domain/caller/access.ts'
 import type { Caller } from '../../src/domain/caller/caller.ts'
 import { Credentials } from '../../src/domain/caller/credentials.ts'
 import { sha256 } from '../../src/engine/base/ids.ts'
@@ -85,7 +86,7 @@ describe('shared answers', again, () => {
     ['pages', 300, 100_000],
   ])('%s', async (_what, count, length) => {
     const share = await shareHeld(16 * MB, async () => {
-      const cache = createResponseCache(db, 600_000)
+      const cache = createResponseCache(db, 600_000, access)
       for (let id = 0; id < count; id++) {
         // As the writer of JSON makes them, and Yoga.
         const body = Buffer.from(Buffer.from(`{"data":{"n${id}":"${'x'.repeat(length)}"}}`))
@@ -106,7 +107,7 @@ describe('shared answers', again, () => {
 
 test('callers', async () => {
   const share = await shareHeld(4 * MB, () => {
-    const cache = createCallerCache(db, 600_000)
+    const cache = createCallerCache(db, 600_000, access.viewOf)
     for (let id = 0; id < 10_000; id++) {
       const organizationIds = Array.from({ length: 1 + (id % 5) }, (_, index) => `org_${id}_${index}`)
       const caller = { kind: 'channel', channelId: `chn_${id}`, organizationIds, mode: 'live' } as const

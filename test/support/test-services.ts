@@ -1,3 +1,4 @@
+import { access } from '../../src/domain/caller/access.ts'
 import type { Services } from '../../src/domain/caller/context.ts'
 import { sandboxProvider } from '../../src/domain/payment/sandbox.ts'
 import { createResponseCache } from '../../src/engine/cache/response-cache.ts'
@@ -6,6 +7,7 @@ import type { Database } from '../../src/engine/database/database.ts'
 /** Services of a request context, for tests that call domain functions directly. */
 export const testServices = (db: Database): Services => ({
   db,
+  access,
   replica: () => db,
   provider: sandboxProvider,
   holdMinutes: 15,
@@ -15,5 +17,5 @@ export const testServices = (db: Database): Services => ({
   admissionHours: 12,
   privateWebhooks: false,
   publicUrl: () => '',
-  responseCache: createResponseCache(db, 0),
+  responseCache: createResponseCache(db, 0, access),
 })

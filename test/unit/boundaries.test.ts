@@ -61,19 +61,13 @@ const innerFolders: Record<string, string[][]> = {
 const open = [
   'engine/graphql-server/graphiql/page',
   'engine/graphql-server/live/live-operation',
-  'engine/graphql-server/live/live-streams',
-  'engine/graphql-server/live/sessions',
   'engine/graphql-server/prepared-document',
   'engine/graphql-server/route',
-  'engine/graphql-server/strangers',
   'engine/graphql-server/yoga',
-  'engine/graphql/builder',
   'engine/http/html',
   'engine/http/not-found',
-  'engine/request/rate-limits',
   'engine/rest/openapi/add-documentation',
   'engine/rest/openapi/openapi-document',
-  'engine/rest/route',
   'engine/telemetry/database-metrics',
 ]
 

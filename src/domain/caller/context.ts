@@ -1,13 +1,11 @@
-import type { Authenticated, Credentials, Needs, Reach } from '../../engine/base/caller.ts'
+import type { Authenticated, Needs, Reach } from '../../engine/base/caller.ts'
 import { unauthenticated } from '../../engine/base/errors.ts'
 import type { Loader } from '../../engine/data/loader.ts'
-import { wasJustInvalidated } from '../../engine/database/catalogue-invalidation.ts'
 import { ownedBy } from '../../engine/database/database.ts'
 import type { Context, Services } from '../../engine/request/context.ts'
 import { type LoaderDefinition, Loaders } from '../../engine/request/loaders.ts'
 import { refusal } from '../contract/problem-codes.ts'
 import type { IntegrationScope } from './api-key.ts'
-import { authenticate } from './authenticate.ts'
 import type { Caller } from './caller.ts'
 import { nameInMode } from './idempotency.ts'
 import type { Mode } from './mode.ts'
@@ -72,29 +70,6 @@ export function contextOf(services: Services, authenticated: Authenticated | nul
   const db = caller ? ownedBy(services.db, ownerNameOf(caller, address)) : services.db
   const loaders = new Loaders({ db, rememberedEvents: services.rememberedEvents }, db, reachOf(caller))
   return { services, db, caller, address, mode: modeOf(caller), now, catalogue: db, loaders, refusals: [] }
-}
-
-/** Authenticates a request and creates its context, for both surfaces. Remembers the caller of a shared read, whose
- *  next one may then be answered from the cache. Refuses: UNAUTHENTICATED, for invalid credentials. */
-export async function createContext(services: Services, credentials: Credentials, isShared = false) {
-  const authenticated = await authenticate(services.db, credentials)
-  if (authenticated && isShared) services.responseCache.remember(credentials, authenticated)
-  return contextOf(services, authenticated, credentials.address)
-}
-
-/** Derives the context of a request that reads only the catalogue, which may be stale: reads from a replica,
- *  unless this process has just changed the catalogue. Call it when the read begins. It has its own loaders,
- *  which become garbage with the read: objects that have waited are promoted to the old generation, and would
- *  retain every row that they loaded until a major collection. */
-export function catalogueContext({ services, caller, ...ctx }: Context): Context {
-  const { db, replica } = services
-  const catalogue = wasJustInvalidated(db) ? db : replica()
-  const loaders = new Loaders(
-    { db: ctx.db, rememberedEvents: services.rememberedEvents },
-    catalogue,
-    reachOf(caller),
-  )
-  return { ...ctx, services, caller, catalogue, loaders, refusals: [] }
 }
 
 const forbidden = (message: string) => refusal('FORBIDDEN', message)

@@ -1,9 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { FastifyInstance } from 'fastify'
-import { LRUCache } from 'lru-cache'
 import { sha256 } from '../../engine/base/ids.ts'
 import { query } from '../../engine/data/query.ts'
-import { type Database, perDatabase } from '../../engine/database/database.ts'
+import type { Database } from '../../engine/database/database.ts'
 import { clientAddress } from '../../engine/http/connection-limits.ts'
 import { readApiKey } from './api-key.ts'
 import { integrations, isValid, keys, organizationSecrets } from './table.ts'
@@ -81,20 +80,6 @@ export function readCredentials(app: FastifyInstance): void {
     if (request.credentials.isPublic) request.credentials.address = clientAddress(request)
     done()
   })
-}
-
-// Hashes of credentials that were valid at their last authentication. Only rate limits use this: every caller
-// is still authenticated.
-const maxKnown = 20_000
-const knownOf = perDatabase(() => new LRUCache<string, true>({ max: maxKnown }))
-
-/** Reports whether credentials with this hash were valid when this process last authenticated them. */
-export const isRememberedValid = (db: Database, hash: string): boolean => knownOf(db).get(hash) === true
-
-/** Records the result of an authentication for `isRememberedValid`. */
-export function rememberValidity(db: Database, credentials: Credentials, isValid: boolean): void {
-  if (isValid) knownOf(db).set(credentials.hash, true)
-  else knownOf(db).delete(credentials.hash)
 }
 
 // Only the newest are listed. An address that has failed too often is refused with older ones, unless this

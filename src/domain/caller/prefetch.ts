@@ -6,9 +6,9 @@ import { canFindByKeyAlone } from '../../engine/data/by-organization.ts'
 import { coalesceReads } from '../../engine/data/coalesce.ts'
 import { withKeysParam } from '../../engine/data/query.ts'
 import { type Database, isUnavailable } from '../../engine/database/database.ts'
-import type { CreateContextWith } from '../../engine/request/context.ts'
+import { type CreateContextWith, createContext } from '../../engine/request/context.ts'
 import { authenticate, findKeys, type KeyRow, knownKeys, namedKeys } from './authenticate.ts'
-import { type Context, contextOf, createContext } from './context.ts'
+import { type Context, contextOf } from './context.ts'
 import { type Mode, perMode } from './mode.ts'
 
 type Prefetch<Row> = {

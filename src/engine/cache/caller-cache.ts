@@ -3,19 +3,11 @@ import type { Authenticated, Caller, Credentials } from '../base/caller.ts'
 import { invalidatedAt } from '../database/catalogue-invalidation.ts'
 import type { Database } from '../database/database.ts'
 
-/** Key of a caller's view of the catalogue: its kind, its mode, its organizations in order, and the origin of
- *  its page or the scopes of its key. Callers with the same view get the same answers. */
-export const viewKeyOf = (caller: Caller): string =>
-  [
-    ...[caller.kind, caller.mode, ...caller.organizationIds],
-    // Last, because no identifier contains a slash, as every origin does.
-    ...(caller.kind === 'publishable' ? [caller.origin] : []),
-    // An integration has one organization, which comes before these.
-    ...(caller.kind === 'integration' ? caller.scopes.toSorted() : []),
-  ].join(' ')
-
-// The same publishable key is refused from another page.
+// The same public credentials are refused from another page.
 const nameOf = ({ hash, isPublic, origin }: Credentials): string => (isPublic ? `${hash} ${origin}` : hash)
+
+/** Names a caller's view of shared reads: callers with the same view get the same answers. */
+export type ViewOf = (caller: Caller) => string
 
 type Entry = { caller: Caller; view: string; since: number; until: number }
 
@@ -27,13 +19,13 @@ const overhead = 512
  *  reads that are answered from memory may use this: every purchase, payment and ticket lookup authenticates. An entry
  *  is valid for `ms` from the start of the lookup (0 disables the cache), until the key expires or the catalogue is
  *  invalidated. Holds at most 4 MB. */
-export function createCallerCache(db: Database, ms: number) {
+export function createCallerCache(db: Database, ms: number, viewOf: ViewOf) {
   const entries = new LRUCache<string, Entry>({
     maxSize: maxBytes,
     sizeCalculation: ({ view }) => 4 * view.length + overhead,
   })
   return {
-    /** Returns the caller with these credentials and its view (see `viewKeyOf`); null if it must be authenticated. */
+    /** Returns the caller with these credentials and its view (see `ViewOf`); null if it must be authenticated. */
     find(credentials: Credentials): Entry | null {
       const found = entries.get(nameOf(credentials))
       if (!found) return null
@@ -43,7 +35,7 @@ export function createCallerCache(db: Database, ms: number) {
     },
     /** Stores the result of an authentication. */
     remember(credentials: Credentials, { caller, since, until }: Authenticated): void {
-      if (ms > 0) entries.set(nameOf(credentials), { caller, view: viewKeyOf(caller), since, until })
+      if (ms > 0) entries.set(nameOf(credentials), { caller, view: viewOf(caller), since, until })
     },
   }
 }

@@ -6,10 +6,12 @@ import { createBulkhead } from '../base/turns.ts'
 import { invalidatedAt } from '../database/catalogue-invalidation.ts'
 import type { Database } from '../database/database.ts'
 import { type Answer, Representation } from '../http/representation.ts'
-import { logCaller } from '../http/request-log.ts'
-import { createCallerCache, viewKeyOf } from './caller-cache.ts'
+import { createCallerCache, type ViewOf } from './caller-cache.ts'
 
 export type ResponseCache = ReturnType<typeof createResponseCache>
+
+/** Tells the view of a caller, and adds a caller to the log line of a request. */
+type Callers = { viewOf: ViewOf; log(request: FastifyRequest, caller: Caller): void }
 
 type Run = () => Promise<Answer>
 type Running = { began: number; outcome: Promise<Representation> }
@@ -28,7 +30,7 @@ const countMiss = () => instruments.observer?.onCache('responses', 0, 1)
 /** Creates a cache of catalogue responses for this process, which also coalesces identical reads. `ms` is the
  *  maximum age of a response, counted from the start of its read; 0 disables the cache. `invalidateCatalogue`
  *  empties it. Holds at most 16 MB, all content codings included. */
-export function createResponseCache(db: Database, ms: number) {
+export function createResponseCache(db: Database, ms: number, { viewOf, log }: Callers) {
   // Bounded by the number of requests that wait for them.
   const running = new Map<string, Running>()
   const entries = new LRUCache<string, Representation>({
@@ -37,7 +39,7 @@ export function createResponseCache(db: Database, ms: number) {
     ttl: ms,
   })
   const keyOf = (view: string, request: string) => `${view}\n${request}`
-  const callers = createCallerCache(db, ms)
+  const callers = createCallerCache(db, ms, viewOf)
   // Callers with the same view are one owner.
   const inTurn = createBulkhead(limits)
   let emptiedAt = invalidatedAt(db)
@@ -81,7 +83,7 @@ export function createResponseCache(db: Database, ms: number) {
       const found = entries.get(keyOf(known.view, name())) ?? null
       if (found) {
         countHit()
-        logCaller(request, known.caller)
+        log(request, known.caller)
       }
       return found
     },
@@ -92,7 +94,7 @@ export function createResponseCache(db: Database, ms: number) {
      *  still running or began within the maximum age; otherwise calls `run`. A response that is not shareable
      *  goes to its own request only. */
     async read(caller: Caller, request: string, run: Run): Promise<Representation> {
-      const view = viewKeyOf(caller)
+      const view = viewOf(caller)
       if (ms === 0) return readUncached(view, run)
       dropStaleEntries()
       const key = keyOf(view, request)

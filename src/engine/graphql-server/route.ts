@@ -1,8 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type FieldNode, locatedError } from 'graphql'
 import { LRUCache } from 'lru-cache'
-import { authenticate } from '../../domain/caller/authenticate.ts'
-import { catalogueContext, createContext } from '../../domain/caller/context.ts'
 import type { ExamplesOf } from '../../domain/contract/example-ids.ts'
 import { refusal, unauthenticated } from '../base/errors.ts'
 import { instruments } from '../base/instruments.ts'
@@ -13,8 +11,8 @@ import { logFailure } from '../http/mask-error.ts'
 import { acceptsEventStream, chooseMediaType, type MediaType, prefersPage } from '../http/media-type.ts'
 import { answerUnknownRoutes } from '../http/not-found.ts'
 import { type Answer, Representation, sendRepresentation } from '../http/representation.ts'
-import { logCaller, logCodes, logOperation } from '../http/request-log.ts'
-import type { Services } from '../request/context.ts'
+import { logCodes, logOperation } from '../http/request-log.ts'
+import { catalogueContext, createContext, type Services } from '../request/context.ts'
 import { toClientError, toErrorResult } from './errors.ts'
 import { createExecutor } from './execute.ts'
 import { graphiqlPage } from './graphiql/page.ts'
@@ -65,11 +63,11 @@ export async function addGraphql(
   options: Options,
 ) {
   const { examplesOf, isLeaving } = options
-  const { responseCache } = services
+  const { access, responseCache } = services
   const trusted = await readTrustedDocuments(config.trustedDocuments)
   const persisted = persistDocuments(trusted, config.trustedDocumentsOnly)
   const documents = prepareDocuments(new Set(trusted.values()))
-  const strangers = boundStrangers(services.db, config.rateLimit !== null)
+  const strangers = boundStrangers(services, config.rateLimit !== null)
   const descriptions = new LRUCache<string, Answer>({
     maxSize: maxDescribedBytes,
     sizeCalculation: ({ body }, key) => body.length + 2 * key.length + 1_024,
@@ -112,7 +110,7 @@ export async function addGraphql(
     if (cached) return cached
     const ctx = await (facts?.prefetch?.(services, credentials, parameters.variables) ??
       createContext(services, credentials, isShared))
-    logCaller(request, ctx.caller)
+    access.log(request, ctx.caller)
     persisted.keep(sent, ctx.caller, credentials)
     const executed = (isShared: boolean) =>
       execute({ ...asked, request, ctx: isShared ? catalogueContext(ctx) : ctx, isShared })
@@ -141,7 +139,7 @@ export async function addGraphql(
     const { query, operationName, variables } = asked.parameters
     const { stream } = asked.facts ?? {}
     if (stream) {
-      const authenticated = await authenticate(services.db, request.credentials)
+      const authenticated = await access.authenticate(services.db, request.credentials)
       if (!authenticated) throw unauthenticated()
       const compiled = asked.prepared.operationOf(operationName)
       if (compiled) {

@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { isListedValid, isRememberedValid } from '../../domain/caller/credentials.ts'
 import { busy, refusal } from '../base/errors.ts'
-import type { Database } from '../database/database.ts'
 import { clientAddress } from '../http/connection-limits.ts'
 import { createLimitCounters } from '../http/limit-counters.ts'
+import type { Services } from '../request/context.ts'
+import { isRememberedValid } from '../request/proven.ts'
 import { FairTurns } from './fair-turns.ts'
 
 // Time of the processor within each window for all strangers of one address. The introspection of a tool takes 20 ms
@@ -17,7 +17,7 @@ const maxWaiting = 500
 /** Bounds the work for strangers: callers without credentials, or with credentials that have not proven valid. It waits
  *  for a turn of their address, and takes a share of the process; each address has a budget of time, if requests are
  *  limited at all. New documents of publishable keys, which everybody has, count alike. */
-export function boundStrangers(db: Database, isLimited: boolean) {
+export function boundStrangers({ db, access }: Services, isLimited: boolean) {
   const turns = new FairTurns()
   const spent = createLimitCounters(windowMs)
   // When the body of a stranger had arrived, until its parsing is counted.
@@ -39,7 +39,7 @@ export function boundStrangers(db: Database, isLimited: boolean) {
     const { count, leftMs } = spent.read(clientAddress(request))
     if (!isLimited || count < budgetMs) return
     // Nobody is locked out by a neighbour (DECISIONS 100).
-    if (credentials.areWellFormed && !credentials.isPublic && (await isListedValid(db, credentials))) return
+    if (credentials.areWellFormed && !credentials.isPublic && (await access.isListed(db, credentials))) return
     const message =
       'Requests without credentials, or with new documents, took this address too long. Send fewer of them.'
     const retryAfter = Math.ceil(leftMs / 1_000)

@@ -33,10 +33,9 @@ declare module 'fastify' {
   }
 }
 
-/** Facts of a request that are known once it was authenticated and answered. None of them is personal. */
-type LoggedFacts = {
-  channel?: string
-  integration?: string
+/** Facts of a request that are known once it was authenticated and answered. None of them is personal. The product adds
+ *  who called. */
+export interface LoggedFacts {
   /** Name of the GraphQL operation. */
   operation?: string
   /** Codes of the errors in the response, each once. */
@@ -48,16 +47,6 @@ const levelsWithoutLines = new Set(['warn', 'error', 'fatal', 'silent'])
 
 const maxNameLength = 64
 const maxCodes = 10
-
-/** Adds the channel or the integration that sent a request to its log line. */
-export function logCaller(
-  { logged }: FastifyRequest,
-  caller: { channelId: string } | { integrationId: string } | null,
-): void {
-  if (!logged || !caller) return
-  if ('channelId' in caller) logged.channel = caller.channelId
-  else logged.integration = caller.integrationId
-}
 
 /** Adds the client's name of a GraphQL operation to the log line of a request, 64 characters at most, and its
  *  label to the request's metrics and spans. */

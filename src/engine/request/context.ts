@@ -1,11 +1,33 @@
-import type { Caller, Credentials } from '../base/caller.ts'
+import type { FastifyRequest, FastifySchema } from 'fastify'
+import type { Authenticated, Caller, Credentials, Needs } from '../base/caller.ts'
+import type { ViewOf } from '../cache/caller-cache.ts'
 import type { ResponseCache } from '../cache/response-cache.ts'
+import { wasJustInvalidated } from '../database/catalogue-invalidation.ts'
 import type { Database } from '../database/database.ts'
 import type { Loaders } from './loaders.ts'
+
+/** Port to what the product knows of callers. */
+export type Access = {
+  /** Authenticates a caller; null if no credentials were sent. Refuses: UNAUTHENTICATED. */
+  authenticate(db: Database, credentials: Credentials): Promise<Authenticated | null>
+  /** Creates the context for an authenticated caller; for null, that of a client without credentials. */
+  contextOf(services: Services, authenticated: Authenticated | null, address?: string): Context
+  /** Refuses a caller that lacks what an operation needs: UNAUTHENTICATED, FORBIDDEN. */
+  require(ctx: Context, needs: Needs): void
+  viewOf: ViewOf
+  /** Reports whether credentials exist and are not revoked, so that they are worth authenticating for an address that has
+   *  failed too often. */
+  isListed(db: Database, credentials: Credentials): Promise<boolean>
+  /** Adds who called to the log line of a request. */
+  log(request: FastifyRequest, caller: Caller | null): void
+  /** Names the credentials of those who may have what an operation needs, as OpenAPI does. */
+  securityOf(needs: Needs): FastifySchema['security']
+}
 
 /** Services that all requests share. The product adds its own, and the settings that its verbs read. */
 export interface Services {
   db: Database
+  access: Access
   /** Returns the database for shared reads, which may be slightly stale: a replica, or `db` if none responds. */
   replica: () => Database
   /** Returns the public base URL, without a trailing slash. */
@@ -41,3 +63,22 @@ export type CreateContextWith = (
   credentials: Credentials,
   id: string | null,
 ) => Promise<Context>
+
+/** Authenticates a request and creates its context, for both surfaces. Remembers the caller of a shared read, whose
+ *  next one may then be answered from the cache. Refuses: UNAUTHENTICATED, for invalid credentials. */
+export async function createContext(services: Services, credentials: Credentials, isShared = false) {
+  const { access, db, responseCache } = services
+  const authenticated = await access.authenticate(db, credentials)
+  if (authenticated && isShared) responseCache.remember(credentials, authenticated)
+  return access.contextOf(services, authenticated, credentials.address)
+}
+
+/** Derives the context of a request that makes only shared reads, which may be stale: reads from a replica, unless this
+ *  process has just changed what is shared. Call it when the read begins. It has its own loaders, which become garbage
+ *  with the read: objects that have waited are promoted to the old generation, and would retain every row that they
+ *  loaded until a major collection. */
+export function catalogueContext({ services, loaders, ...ctx }: Context): Context {
+  const { db, replica } = services
+  const catalogue = wasJustInvalidated(db) ? db : replica()
+  return { ...ctx, services, catalogue, loaders: loaders.forShared(catalogue), refusals: [] }
+}

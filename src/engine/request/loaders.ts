@@ -22,6 +22,11 @@ export class Loaders implements Readers {
     this.#reach = reach
   }
 
+  /** Makes loaders with the same reach, whose shared reads go to another database. */
+  forShared(db: Database): Loaders {
+    return new Loaders(this.#source, db, this.#reach)
+  }
+
   get own(): Reader {
     return this.#readerOf(this.#source.db)
   }

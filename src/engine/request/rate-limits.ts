@@ -1,14 +1,14 @@
 import rateLimits from '@fastify/rate-limit'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
-import { isListedValid, isRememberedValid } from '../../domain/caller/credentials.ts'
 import { type Refusal, refusal } from '../base/errors.ts'
 import { requestLimits } from '../base/request-limits.ts'
 import { createBulkhead } from '../base/turns.ts'
 import type { HttpConfig } from '../config/http.ts'
-import type { Database } from '../database/database.ts'
 import { clientAddress } from '../http/connection-limits.ts'
 import { createLimitCounters } from '../http/limit-counters.ts'
+import type { Services } from './context.ts'
+import { isRememberedValid } from './proven.ts'
 import { RequestTurns } from './request-turns.ts'
 
 declare module 'fastify' {
@@ -69,7 +69,10 @@ function limitKeyOf(request: FastifyRequest): string {
  *  tokens, wrong signatures. Credentials count as a failure until they prove valid, so that any number of concurrent guesses costs no more SQL than the limit.
  *  An address with too many failures is still accepted with valid credentials, even if this process sees them
  *  for the first time. Null means no limit. */
-export function createRateLimits(db: Database, { rateLimit, publicRateLimit, trustProxy }: Limits) {
+export function createRateLimits(
+  { db, access }: Pick<Services, 'db' | 'access'>,
+  { rateLimit, publicRateLimit, trustProxy }: Limits,
+) {
   const perSecond = rateLimit ?? noLimit
   const perPublic = publicRateLimit ?? noLimit
   const counters = createLimitCounters(windowMs)
@@ -87,7 +90,7 @@ export function createRateLimits(db: Database, { rateLimit, publicRateLimit, tru
 
   async function requireTrust(request: FastifyRequest): Promise<void> {
     if (counters.add(failuresKey(request)).count <= perSecond) request.isUnproven = true
-    else if (!(await isListedValid(db, request.credentials))) throw tooManyFailures()
+    else if (!(await access.isListed(db, request.credentials))) throw tooManyFailures()
   }
 
   const tooManyWithKey = () => tooMany('with this key from this address', perPublic)

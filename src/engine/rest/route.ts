@@ -12,13 +12,18 @@ import type {
   RouteOptions,
 } from 'fastify'
 import type { z } from 'zod'
-import { catalogueContext, createContext, requireCaller, requireNeeds } from '../../domain/caller/context.ts'
 import type { Needs } from '../base/caller.ts'
+import { unauthenticated } from '../base/errors.ts'
 import { parseRequest } from '../base/parse.ts'
 import { sendRepresentation } from '../http/representation.ts'
-import { logCaller } from '../http/request-log.ts'
 import { json } from '../json/json-writer.ts'
-import type { Context, CreateContextWith, Services } from '../request/context.ts'
+import {
+  type Context,
+  type CreateContextWith,
+  catalogueContext,
+  createContext,
+  type Services,
+} from '../request/context.ts'
 
 /** Needs of a route. */
 type RouteNeeds = Needs & {
@@ -35,18 +40,6 @@ declare module 'fastify' {
     /** Context of the request. Set only on routes that authenticate. */
     ctx: Context
   }
-}
-
-// Credentials of each kind of caller, as OpenAPI names them.
-type Security = NonNullable<FastifySchema['security']>
-const ofChannel: Security = [{ channelKey: [] }]
-const ofIntegration: Security = [{ integrationKey: [] }, { integrationId: [], secret: [] }]
-const securityOf: Record<Needs['caller'], Security> = {
-  any: [...ofChannel, ...ofIntegration],
-  confidential: [...ofChannel, ...ofIntegration],
-  selling: ofChannel,
-  channel: ofChannel,
-  integration: ofIntegration,
 }
 
 // Types that a schema of zod gives to a handler.
@@ -76,11 +69,12 @@ export const route = <const Schema extends FastifySchema>(options: TypedRoute<Sc
 async function authorize(request: FastifyRequest, services: Services, needs: RouteNeeds): Promise<void> {
   const { credentials } = request
   const { shared, prefetch } = needs
+  const { access } = services
   request.ctx = prefetch
     ? await prefetch.context(services, credentials, await prefetch.idOf(request))
     : await createContext(services, credentials, shared)
-  logCaller(request, request.ctx.caller)
-  requireNeeds(request.ctx, needs)
+  access.log(request, request.ctx.caller)
+  access.require(request.ctx, needs)
 }
 
 /** Adds a route below a base path, which refuses a caller that lacks what it needs before the body is parsed, or
@@ -91,11 +85,11 @@ export function addRoute(
   basePath: string,
   { needs, schema, url, ...options }: Route,
 ): void {
-  const { responseCache } = services
+  const { access, responseCache } = services
   app.route({
     ...options,
     url: `${basePath}${url}`,
-    schema: { security: securityOf[needs.caller], ...schema },
+    schema: { security: access.securityOf(needs), ...schema },
     // Not before: the rate limit runs in `onRequest`, and a request over the limit must cost no SQL.
     preParsing(request, reply, _body, done) {
       const cached = needs.shared ? responseCache.find(request, () => request.url) : null
@@ -113,7 +107,8 @@ export function answerRead(
   run: (ctx: Context) => Promise<{ body: object; link: string }>,
 ): void {
   const { ctx, url } = request
-  const read = ctx.services.responseCache.read(requireCaller(ctx), url, async () => {
+  if (!ctx.caller) throw unauthenticated()
+  const read = ctx.services.responseCache.read(ctx.caller, url, async () => {
     const { body, link } = await run(catalogueContext(ctx))
     json.start()
     json.value(body)

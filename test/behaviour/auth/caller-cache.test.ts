@@ -1,5 +1,6 @@
 import { and, eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { access } from '../../../src/domain/caller/access.ts'
 import { authenticate } from '../../../src/domain/caller/authenticate.ts'
 import { Credentials } from '../../../src/domain/caller/credentials.ts'
 import { revokeKey } from '../../../src/domain/caller/revoke-key.ts'
@@ -181,13 +182,13 @@ test.each<[what: string, ms: number, given: () => Partial<Authenticated>, found:
   ['authenticated while caching is off', 0, () => ({}), null],
   ['authenticated with a key now expired', 60_000, () => ({ until: performance.now() - 1 }), null],
 ])('caller cache: lookup of a caller %s', (_what, ms, given, found) => {
-  const callers = createCallerCache(sale.db, ms)
+  const callers = createCallerCache(sale.db, ms, access.viewOf)
   callers.remember(credentials, authenticated(given()))
   expect(callers.find(credentials)?.view ?? null).toBe(found)
 })
 
 test('caller cache: a lookup begun before an invalidation is not kept', () => {
-  const callers = createCallerCache(sale.db, 60_000)
+  const callers = createCallerCache(sale.db, 60_000, access.viewOf)
   const before = authenticated()
   invalidateCatalogue(sale.db)
   callers.remember(credentials, before)
@@ -195,7 +196,7 @@ test('caller cache: a lookup begun before an invalidation is not kept', () => {
 })
 
 test('caller cache: holds 4 MB and evicts the oldest caller', () => {
-  const callers = createCallerCache(sale.db, 60_000)
+  const callers = createCallerCache(sale.db, 60_000, access.viewOf)
   const organizationIds = Array.from({ length: 10_000 }, (_, index) => `org_${index}`)
   const caller = { kind: 'channel' as const, channelId: 'chn_1', organizationIds, mode: 'live' as const }
   const named = (index: number) => new Credentials({ 'x-api-key': `key ${index}` })

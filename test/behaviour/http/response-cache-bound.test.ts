@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { gunzipSync } from 'node:zlib'
 import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import { access } from '../../../src/domain/caller/access.ts'
 import type { Caller } from '../../../src/domain/caller/caller.ts'
 import { events } from '../../../src/domain/event/table.ts'
 import { createResponseCache } from '../../../src/engine/cache/response-cache.ts'
@@ -66,7 +67,7 @@ test('response cache shows a change of another process within the bound', async 
 test.each([0, bound])(
   'response cache runs six reads at a time and starts the next when one ends, bound %i',
   async (ms) => {
-    const reads = createResponseCache(sale.db, ms)
+    const reads = createResponseCache(sale.db, ms, access)
     const { run, end } = aRead()
     const all = Array.from({ length: 8 }, (_, index) => reads.read(caller, `page ${index}`, run))
     await wait(1)
@@ -84,7 +85,7 @@ test.each([0, bound])(
 )
 
 test('response cache counts the bound from the start of a read', async () => {
-  const reads = createResponseCache(sale.db, 60_000)
+  const reads = createResponseCache(sale.db, 60_000, access)
   const clock = mockClock()
   onTestFinished(clock.restore)
   const { run, end } = aRead()
@@ -110,7 +111,7 @@ test('response cache counts the bound from the start of a read', async () => {
 })
 
 test('response cache neither joins nor keeps a read begun before an invalidation', async () => {
-  const reads = createResponseCache(sale.db, 60_000)
+  const reads = createResponseCache(sale.db, 60_000, access)
   const { run, end } = aRead()
   const before = reads.read(caller, 'page', run)
   invalidateCatalogue(sale.db)
@@ -130,7 +131,7 @@ test('response cache neither joins nor keeps a read begun before an invalidation
 })
 
 test('response cache: when a coalesced read fails or is private, the other callers run it themselves', async () => {
-  const reads = createResponseCache(sale.db, 60_000)
+  const reads = createResponseCache(sale.db, 60_000, access)
   const run = vi
     .fn(async () => answer('good'))
     .mockRejectedValueOnce(new Error('broken'))
@@ -143,7 +144,7 @@ test('response cache: when a coalesced read fails or is private, the other calle
 })
 
 test('response cache compresses a body once for all callers', async () => {
-  const reads = createResponseCache(sale.db, 60_000)
+  const reads = createResponseCache(sale.db, 60_000, access)
   const body = 'page '.repeat(1000)
   const asked = await Promise.all([1, 2].map(() => reads.read(caller, 'page', async () => answer(body))))
   const encoded = await Promise.all(asked.map((read) => read.encoded('gzip')))
@@ -152,7 +153,7 @@ test('response cache compresses a body once for all callers', async () => {
 })
 
 test('response cache holds 16 MB in all encodings and evicts the least recently used', async () => {
-  const reads = createResponseCache(sale.db, 60_000)
+  const reads = createResponseCache(sale.db, 60_000, access)
   const megabyte = randomBytes(2 ** 20)
   const run = vi.fn(async () => answer(megabyte))
   const read = (page: number) => reads.read(caller, `page ${page}`, run)

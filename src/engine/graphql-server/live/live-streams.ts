@@ -1,6 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify'
-import { contextOf } from '../../../domain/caller/context.ts'
 import type { Authenticated } from '../../base/caller.ts'
 import { busy } from '../../base/errors.ts'
 import { sha256 } from '../../base/ids.ts'
@@ -44,17 +43,19 @@ const keptMs = 1_000
  *  one execution: all of it if only latest states are sent; else that on each event, because each stream goes
  *  through its events by itself. */
 function liveSources(services: Services) {
+  const contextOf = ({ authenticated }: { authenticated: Authenticated }) =>
+    services.access.contextOf(services, authenticated)
   const fanOut = new FanOut()
   const turns = new FairTurns()
   const executedOn = new WeakMap<object, Map<string, Promise<Executed>>>()
   const shared = new Map<string, Promise<Opened>>()
 
   function forAudience(events: Events, subscription: Subscription, forget: () => void): Opened {
-    const { operation, origin, authenticated } = subscription
+    const { operation, origin } = subscription
     const audience = new Audience()
     const run = async () => {
       for await (const event of events) {
-        const ctx = contextOf(services, authenticated)
+        const ctx = contextOf(subscription)
         const result = await executeOn(event, operation, ctx, origin)
         audience.set(operation.stream.latestBy?.(event) ?? '', Buffer.from(nextEvent(result)))
         fanOut.publish(audience)
@@ -107,7 +108,7 @@ function liveSources(services: Services) {
           for await (const event of events) {
             const execute = async () => {
               const id = operation.stream.eventIdOf?.(event)
-              const ctx = contextOf(services, session.authenticated)
+              const ctx = contextOf(session)
               const result = await executeOn(event, operation, ctx, origin)
               return { id, bytes: Buffer.from(nextEvent(result, id)) }
             }
@@ -132,7 +133,7 @@ function liveSources(services: Services) {
   /** Opens the source of a subscription, after the event that its client has received last. */
   return function openFor(subscription: Subscription, lastEventId: string | undefined): Promise<Opened> {
     const { operation, authenticated } = subscription
-    const open = () => openSource(operation, { ...contextOf(services, authenticated), lastEventId })
+    const open = () => openSource(operation, { ...contextOf(subscription), lastEventId })
     const { compiled, operationName, variables, stream } = operation
     const asked = [compiled.document.loc?.source.body, operationName, variables, authenticated.caller]
     const key = sha256(JSON.stringify(asked))
@@ -181,7 +182,7 @@ export function liveStreams(
 ) {
   const count = countStreams(config)
   const openSourceFor = liveSources(services)
-  const sessions = watchSessions(services.db, {
+  const sessions = watchSessions(services, {
     onRevoked: (members, refusal) => void endAll(members, ({ origin }) => finalEvents(refusal, origin)),
     onChanged: (member) => void reopen(member),
   })

@@ -1,7 +1,6 @@
-import { authenticate } from '../../../domain/caller/authenticate.ts'
 import type { Authenticated, Credentials } from '../../base/caller.ts'
 import { Refusal } from '../../base/errors.ts'
-import type { Database } from '../../database/database.ts'
+import type { Services } from '../../request/context.ts'
 import type { Origin } from '../errors.ts'
 import type { EventStream } from './event-stream.ts'
 import type { LiveOperation } from './live-operation.ts'
@@ -37,7 +36,7 @@ const viewOf = ({ caller }: Authenticated): string => JSON.stringify(caller)
 
 /** Watches the credentials of open streams. Each is authenticated again every second or two, so that a stream ends
  *  with its key, and sees no more than a request of its caller would: keys together in one statement. */
-export function watchSessions(db: Database, { onRevoked, onChanged }: OnChange) {
+export function watchSessions({ db, access }: Services, { onRevoked, onChanged }: OnChange) {
   const sessions = new Map<string, LiveSession>()
   let due: LiveSession[] = []
   let isChecking = false
@@ -46,7 +45,7 @@ export function watchSessions(db: Database, { onRevoked, onChanged }: OnChange) 
     const { credentials, authenticated, members } = session
     if (members.size === 0) return
     try {
-      const now = await authenticate(db, credentials)
+      const now = await access.authenticate(db, credentials)
       if (!now) return
       session.authenticated = now
       if (viewOf(now) !== viewOf(authenticated)) for (const member of members) onChanged(member)
