@@ -6,6 +6,7 @@ import { isPublishableOrigin, readCredentials } from '../domain/caller/credentia
 import { examplesFor } from '../domain/contract/example-ids.ts'
 import { documentedRefusals } from '../domain/contract/problem-codes.ts'
 import { addDocumentPage } from '../domain/delivery/document-page.ts'
+import { sendUnknownPage } from '../domain/language/error-page.ts'
 import type { PaymentProvider } from '../domain/payment/provider.ts'
 import { addPaymentPage } from '../domain/sale/payment-page/page.ts'
 import { addProviderWebhook } from '../domain/sale/settle/provider-webhook-rest.ts'
@@ -33,10 +34,11 @@ import { sendRefusal } from '../engine/rest/error-body.ts'
 import { addDocumentation } from '../engine/rest/openapi/add-documentation.ts'
 import { addRoute, validatorCompiler } from '../engine/rest/route.ts'
 import type { Companion } from './companion.ts'
+import { editor } from './graphiql-tabs.ts'
 import { addHome } from './home.ts'
 import { logFormatters } from './log.ts'
 import { channelRoutes, integrationRoutes } from './routes.ts'
-import { printedSchema } from './schema.ts'
+import { printedSchema, schema } from './schema.ts'
 import type { Config } from './settings.ts'
 
 type AppOptions = {
@@ -125,7 +127,7 @@ export async function createApp({
   const rateLimits = createRateLimits(services, { ...config, publicRateLimit: config.publishableRateLimit })
   answerErrors(app, sendRefusal)
   watchAnswers(app)
-  answerUnknownRoutes(app)
+  answerUnknownRoutes(app, sendUnknownPage)
   readJsonStrictly(app)
   instrument(app)
   logRequests(app)
@@ -157,7 +159,10 @@ export async function createApp({
   addDocumentation(app, { refusals: documentedRefusals, webhooks: sentMessages, publicUrl, examplesOf })
   addHealth(app, whyUnready)
   addHome(app, printedSchema, { isOpen: !config.trustedDocumentsOnly, first: companion?.link })
-  await addGraphql(app, services, config, { examplesOf, isLeaving })
+  await addGraphql(app, services, config, {
+    ...{ schema, examplesOf, editor, isLeaving },
+    sendUnknown: sendUnknownPage,
+  })
   for (const route of channelRoutes) addRoute(app, services, config.channelsBasePath, route)
   for (const route of integrationRoutes) addRoute(app, services, config.integrationsBasePath, route)
   // These need no API key: the URL contains a secret token, or the request is signed.

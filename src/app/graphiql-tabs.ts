@@ -1,5 +1,7 @@
 import { parse, print } from 'graphql'
 import type { ExampleValues } from '../domain/contract/example-ids.ts'
+import { iconUrl } from '../domain/language/page.ts'
+import type { Editor, Tab } from '../engine/graphql-server/graphiql/page.ts'
 
 // Texts of the tabs. A tab shows its comment as it is, and its query printed, one field per line.
 
@@ -155,8 +157,6 @@ query Changes($from: FeedStart!) {
   }
 }`
 
-export type Tab = { query: string; variables: string; headers: string }
-
 /** Builds the initial tabs of GraphiQL: events, a quote, a checkout, a ticket, the box office, the door, a
  *  refund, the change feed, a webhook. */
 export function graphiqlTabs(examples: Examples = placeholders): [Tab, ...Tab[]] {
@@ -195,4 +195,11 @@ export function graphiqlTabs(examples: Examples = placeholders): [Tab, ...Tab[]]
       input: { url: 'https://hooks.example.com/boxoffice', types: ['TICKET_ENTERED'] },
     }),
   ]
+}
+
+/** GraphiQL of this service. */
+export const editor: Editor<ExampleValues> = {
+  name: 'Boxoffice',
+  iconUrl,
+  tabsOf: (examples) => ({ tabs: graphiqlTabs(examples), key: examples?.key ?? '' }),
 }

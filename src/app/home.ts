@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
-import { type Html, html, sendPage } from '../engine/http/html.ts'
+import { sendPage } from '../domain/language/page.ts'
+import { type Html, html } from '../engine/http/html.ts'
 
 const style = `
 ul { list-style: none; display: grid; gap: .75rem; margin-top: .75rem }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { schema } from '../../src/app/schema.ts'
 import { access } from '../../src/domain/caller/access.ts'
 import type { Caller } from '../../src/domain/caller/caller.ts'
 import { Credentials } from '../../src/domain/caller/credentials.ts'
@@ -60,7 +61,7 @@ const again = { retry: 2 }
 describe('prepared documents', again, () => {
   test.each(Object.entries(documents))('%s', async (_what, { isKept, count, make }) => {
     const share = await shareHeld((isKept ? 72 : 24) * MB, async () => {
-      const cache = prepareDocuments()
+      const cache = prepareDocuments(schema)
       for (let id = 0; id < count; id++) {
         const prepared = cache.prepare(make(id))
         if (!isKept) continue

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { schema } from '../../src/app/schema.ts'
 import { TrialCache } from '../../src/engine/cache/trial-cache.ts'
 import { PreparedDocument, prepareDocuments } from '../../src/engine/graphql-server/prepared-document.ts'
 import { Representation } from '../../src/engine/http/representation.ts'
@@ -55,7 +56,7 @@ test('keeping an absent entry has no effect', () => {
 })
 
 test('a document in use survives a flood of other documents', () => {
-  const documents = prepareDocuments()
+  const documents = prepareDocuments(schema)
   const flood = () => {
     for (let index = 0; index < 2_500; index++)
       documents.prepare(`{ stranger${index} } #${'x'.repeat(2_000)}`)
@@ -70,7 +71,7 @@ test('a document in use survives a flood of other documents', () => {
 })
 
 test('a text that is no document is prepared as one without operations', () => {
-  const prepared = prepareDocuments().prepare('{')
+  const prepared = prepareDocuments(schema).prepare('{')
   expect(prepared.document).toBeNull()
   expect(prepared.factsOf(null)).toBeNull()
 })
@@ -89,7 +90,7 @@ test.each([
   ['no known syntax', (id: number) => `{ n${id}`],
 ])('a document of %s uses no more than its counted bytes, or half as much again', async (_what, make) => {
   const many = make(0).length > 100 ? 20 : 500
-  const prepare = () => Array.from({ length: many }, (_, id) => new PreparedDocument(make(id), false))
+  const prepare = () => Array.from({ length: many }, (_, id) => new PreparedDocument(schema, make(id), false))
   prepare()
   const before = await heldBytes()
   const documents = prepare()

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest'
+import { editor } from '../../src/app/graphiql-tabs.ts'
 import { graphiqlPage } from '../../src/engine/graphql-server/graphiql/page.ts'
 
 test('GraphiQL is shown again once the examples are found: a failure does not last', async () => {
   let failures = 1
-  const page = graphiqlPage(async () => {
+  const page = graphiqlPage(editor, async () => {
     if (failures-- > 0) throw new Error('the database is away')
     return undefined
   })

@@ -74,12 +74,12 @@ test.each([
   ['{ __proto__ }', false],
   ['{ __schema { description } }', false],
 ])('the answer to %s may be shared: %s', (text, isShared) => {
-  expect(prepareDocuments().prepare(text).factsOf(null)).toMatchObject({ isShared, stream: null })
+  expect(prepareDocuments(schema).prepare(text).factsOf(null)).toMatchObject({ isShared, stream: null })
 })
 
 test('a subscription is sent as its root field says, also in a fragment', () => {
   const text =
     'subscription { ...Root } fragment Root on Subscription { ticketRates(of: { eventId: "x" }) { id } }'
-  const facts = prepareDocuments().prepare(text).factsOf(null)
+  const facts = prepareDocuments(schema).prepare(text).factsOf(null)
   expect(facts?.stream?.latestBy?.({ id: 'rate_1' })).toBe('rate_1')
 })

@@ -1,9 +1,10 @@
 import type { FastifyReply } from 'fastify'
 import { applyRefusal, type SendRefusal } from '../../engine/http/error-handler.ts'
-import { type Html, html, sendPage } from '../../engine/http/html.ts'
+import { type Html, html } from '../../engine/http/html.ts'
 import { addVary } from '../../engine/http/public-cors.ts'
 import { type Language, preferredLanguage } from './languages.ts'
 import type { PlainKey } from './messages.ts'
+import { sendPage } from './page.ts'
 import { translate } from './translate.ts'
 
 /** Title and text of a page that tells a person one thing. */
@@ -45,3 +46,10 @@ export const sendErrorPage =
     const language = negotiateLanguage(reply) ?? 'en'
     return sendNote(reply, status, language, noteOf(status), moreOf(status, language))
   }
+
+/** Answers 404 to a browser, with a page that leads home. */
+export function sendUnknownPage(reply: FastifyReply): FastifyReply {
+  const language = negotiateLanguage(reply) ?? 'en'
+  const home = html`<p><a href="/">${translate(language, 'error.home')}</a></p>`
+  return sendNote(reply, 404, language, ['error.pageNotFound', 'error.addressWrong'], home)
+}

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { GraphQLError } from 'graphql'
+import { GraphQLError, type GraphQLSchema } from 'graphql'
 import type { Plugin } from 'graphql-yoga'
 import { isFast } from '../base/fast.ts'
 import { inSpan } from '../base/instruments.ts'
@@ -47,9 +47,9 @@ function refuseOnce(request: FastifyRequest): Measured['refuse'] {
  *  and response objects cost more than a small response. Yoga answers everything else: what is not valid, what fails,
  *  what the compiler does not support, and all requests if there are further plugins.
  *  Slow form: every request goes through Yoga, and graphql-js executes it. */
-export function createExecutor(documents: PreparedDocuments) {
+export function createExecutor(schema: GraphQLSchema, documents: PreparedDocuments) {
   // Imports Yoga on the first request, or ahead of it: it and its plugins are a fifth of all code that the service loads.
-  const load = makeOnce(async () => (await import('./yoga.ts')).createGateway(yogaPlugins))
+  const load = makeOnce(async () => (await import('./yoga.ts')).createGateway(schema, yogaPlugins))
 
   async function executeByYoga(graphqlRequest: GraphqlRequest, told: Told, outcomes?: Outcomes) {
     const { request, mediaType, parameters, prepared, ctx } = graphqlRequest

@@ -2,6 +2,7 @@ import {
   type DocumentNode,
   type FieldNode,
   GraphQLError,
+  type GraphQLSchema,
   getOperationAST,
   Kind,
   type OperationDefinitionNode,
@@ -11,7 +12,6 @@ import {
   TokenKind,
   valueFromASTUntyped,
 } from 'graphql'
-import { schema } from '../../app/schema.ts'
 import type { Credentials } from '../base/caller.ts'
 import { instruments } from '../base/instruments.ts'
 import { requestLimits } from '../base/request-limits.ts'
@@ -23,8 +23,12 @@ import { type CompiledOperation, compiledOperation } from './compiler/compiled-o
 
 type Variables = Record<string, unknown> | null | undefined
 
-const needsOf = (operation: OperationTypeNode, field: string): FieldNeeds | undefined =>
-  schema.getRootType(operation)?.getFields()[field]?.extensions.needs as FieldNeeds | undefined
+type NeedsOf = (operation: OperationTypeNode, field: string) => FieldNeeds | undefined
+
+const needsIn =
+  (schema: GraphQLSchema): NeedsOf =>
+  (operation, field) =>
+    schema.getRootType(operation)?.getFields()[field]?.extensions.needs as FieldNeeds | undefined
 
 type Fragments = ReturnType<typeof fragmentsOf>
 
@@ -36,7 +40,7 @@ const rootFieldsOf = ({ selectionSet }: OperationDefinitionNode, fragments: Frag
   })
 
 // Only an operation of a single root field is prefetched. Its arguments are not validated yet.
-function prefetchOf({ operation, selectionSet }: OperationDefinitionNode) {
+function prefetchOf({ operation, selectionSet }: OperationDefinitionNode, needsOf: NeedsOf) {
   const [field, ...others] = selectionSet.selections
   if (field?.kind !== Kind.FIELD || others.length > 0) return null
   const { context, idAt } = needsOf(operation, field.name.value)?.prefetch ?? {}
@@ -53,10 +57,10 @@ function prefetchOf({ operation, selectionSet }: OperationDefinitionNode) {
 
 // Lists the root fields by their names in the response, if each needs a caller, and is there whatever the variables are;
 // else null.
-function fieldsForCallers({
-  operation,
-  selectionSet,
-}: OperationDefinitionNode): Map<string, FieldNode> | null {
+function fieldsForCallers(
+  { operation, selectionSet }: OperationDefinitionNode,
+  needsOf: NeedsOf,
+): Map<string, FieldNode> | null {
   const fields = new Map<string, FieldNode>()
   for (const field of selectionSet.selections) {
     const isForCallers = field.kind === Kind.FIELD && needsOf(operation, field.name.value)
@@ -67,7 +71,11 @@ function fieldsForCallers({
   return fields
 }
 
-function labelOf({ operation, name, selectionSet }: OperationDefinitionNode, isTrusted: boolean): string {
+function labelOf(
+  { operation, name, selectionSet }: OperationDefinitionNode,
+  isTrusted: boolean,
+  needsOf: NeedsOf,
+): string {
   if (isTrusted && name) return `${operation} ${name.value}`
   const fields = selectionSet.selections.map((selection) =>
     selection.kind === Kind.FIELD && needsOf(operation, selection.name.value)
@@ -78,7 +86,12 @@ function labelOf({ operation, name, selectionSet }: OperationDefinitionNode, isT
 }
 
 /** Finds the facts of one operation that decide how its request is answered. */
-function factsOf(operation: OperationDefinitionNode, fragments: Fragments, isTrusted: boolean) {
+function factsOf(
+  operation: OperationDefinitionNode,
+  fragments: Fragments,
+  isTrusted: boolean,
+  needsOf: NeedsOf,
+) {
   const { operation: type } = operation
   const fields = rootFieldsOf(operation, fragments).filter((name) => name !== '__typename')
   const needs = fields.map((name) => needsOf(type, name))
@@ -87,7 +100,7 @@ function factsOf(operation: OperationDefinitionNode, fragments: Fragments, isTru
     name: operation.name?.value,
     /** Type of the operation, and its name if the document is trusted, else its root field: one of few, whatever
      *  clients send. */
-    label: labelOf(operation, isTrusted),
+    label: labelOf(operation, isTrusted, needsOf),
     /** True for a query whose root fields are all `shared`. Its response then contains nothing that another caller
      *  with the same view may not see. */
     isShared: type === OperationTypeNode.QUERY && needs.every((needs) => needs?.shared === true),
@@ -97,12 +110,12 @@ function factsOf(operation: OperationDefinitionNode, fragments: Fragments, isTru
       fields.every((name) => name.startsWith('__')) &&
       !operation.variableDefinitions?.length,
     /** Returns the root fields by their names in the response, if each needs a caller; null if that depends. */
-    forCallers: () => fieldsForCallers(operation),
+    forCallers: () => fieldsForCallers(operation, needsOf),
     /** Way that a subscription sends its events: by an event stream alone. Null for other operations. */
     stream: type === OperationTypeNode.SUBSCRIPTION ? ((needs[0]?.stream ?? {}) as Streaming<unknown>) : null,
     /** Creates the context of a request with the row that its variables name; null for an operation that prefetches
      *  none. */
-    prefetch: prefetchOf(operation),
+    prefetch: prefetchOf(operation, needsOf),
   }
 }
 
@@ -144,7 +157,10 @@ const thrown = ({ message, extensions, ...at }: KeptError): GraphQLError =>
 type OperationFacts = ReturnType<typeof factsOf>
 type PreparedOperation = { facts: OperationFacts; compiled?: CompiledOperation }
 
-function parseAndValidate(text: string): { document: DocumentNode | null; errors: readonly GraphQLError[] } {
+function parseAndValidate(
+  schema: GraphQLSchema,
+  text: string,
+): { document: DocumentNode | null; errors: readonly GraphQLError[] } {
   const { maxDocumentTokens: maxTokens } = requestLimits
   try {
     const document = parse(text, { maxTokens })
@@ -161,20 +177,23 @@ function parseAndValidate(text: string): { document: DocumentNode | null; errors
 export class PreparedDocument {
   /** Null if the text has a syntax error. */
   readonly document: DocumentNode | null
+  readonly #schema: GraphQLSchema
   readonly #operations = new Map<OperationDefinitionNode, PreparedOperation>()
   readonly #errors: readonly KeptError[]
   /** Number of compiled variants when it was last kept; null if no caller has used it. */
   keptVariants: number | null = null
 
-  constructor(text: string, isTrusted: boolean) {
-    const { document, errors } = parseAndValidate(text)
+  constructor(schema: GraphQLSchema, text: string, isTrusted: boolean) {
+    const { document, errors } = parseAndValidate(schema, text)
+    this.#schema = schema
     this.document = document
     this.#errors = errors.map(kept)
     if (!document) return
     const fragments = fragmentsOf(document)
+    const needsOf = needsIn(schema)
     for (const definition of document.definitions)
       if (definition.kind === Kind.OPERATION_DEFINITION)
-        this.#operations.set(definition, { facts: factsOf(definition, fragments, isTrusted) })
+        this.#operations.set(definition, { facts: factsOf(definition, fragments, isTrusted, needsOf) })
   }
 
   /** Returns the facts of an operation; null if there is no such operation. */
@@ -193,7 +212,7 @@ export class PreparedDocument {
     const operation = getOperationAST(this.document, operationName)
     const prepared = operation && this.#operations.get(operation)
     if (!prepared) return null
-    prepared.compiled ??= compiledOperation(schema, this.document, operation)
+    prepared.compiled ??= compiledOperation(this.#schema, this.document, operation)
     return prepared.compiled
   }
 
@@ -224,8 +243,8 @@ const maxBytes = 96 * 2 ** 20
  *  of strangers do not evict those of callers. */
 export type PreparedDocuments = ReturnType<typeof prepareDocuments>
 
-/** Opens a cache of prepared documents. `trusted` has the texts of the operator's own documents. */
-export function prepareDocuments(trusted: ReadonlySet<string> = new Set()) {
+/** Opens a cache of documents prepared for a schema. `trusted` has the texts of the operator's own documents. */
+export function prepareDocuments(schema: GraphQLSchema, trusted: ReadonlySet<string> = new Set()) {
   const documents = new TrialCache<PreparedDocument>({ maxBytes, bytesOf: ({ bytes }) => bytes })
   return {
     /** Reports whether a document was prepared before. */
@@ -234,7 +253,7 @@ export function prepareDocuments(trusted: ReadonlySet<string> = new Set()) {
       const cached = documents.get(text)
       instruments.observer?.onCache('documents', cached ? 1 : 0, cached ? 0 : 1)
       if (cached) return cached
-      const prepared = new PreparedDocument(text, trusted.has(text))
+      const prepared = new PreparedDocument(schema, text, trusted.has(text))
       documents.set(text, prepared)
       return prepared
     },

@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { type FieldNode, locatedError } from 'graphql'
+import { type FieldNode, type GraphQLSchema, locatedError } from 'graphql'
 import { LRUCache } from 'lru-cache'
-import type { ExamplesOf } from '../../domain/contract/example-ids.ts'
 import { refusal, unauthenticated } from '../base/errors.ts'
 import { instruments } from '../base/instruments.ts'
 import { perOwner } from '../base/make-once.ts'
@@ -9,13 +8,13 @@ import type { HttpConfig } from '../config/http.ts'
 import { answerErrors, applyRefusal, type SendRefusal } from '../http/error-handler.ts'
 import { logFailure } from '../http/mask-error.ts'
 import { acceptsEventStream, chooseMediaType, type MediaType, prefersPage } from '../http/media-type.ts'
-import { answerUnknownRoutes } from '../http/not-found.ts'
+import { answerUnknownRoutes, type SendUnknown } from '../http/not-found.ts'
 import { type Answer, Representation, sendRepresentation } from '../http/representation.ts'
 import { logCodes, logOperation } from '../http/request-log.ts'
 import { catalogueContext, createContext, type Services } from '../request/context.ts'
 import { toClientError, toErrorResult } from './errors.ts'
 import { createExecutor } from './execute.ts'
-import { graphiqlPage } from './graphiql/page.ts'
+import { type Editor, graphiqlPage } from './graphiql/page.ts'
 import { sendOneEvent } from './live/event-stream.ts'
 import { liveStreams } from './live/live-streams.ts'
 import { graphqlPath, type Parameters, readParameters } from './params.ts'
@@ -48,33 +47,36 @@ function refuseStranger(request: FastifyRequest, mediaType: MediaType, fields: M
 const maxDescribedBytes = 8 * 2 ** 20
 
 /** Options of the GraphQL API. */
-type Options = {
+type Options<Examples> = {
+  schema: GraphQLSchema
   /** Tells what fills the example queries of GraphiQL. */
-  examplesOf: ExamplesOf
+  examplesOf(request: FastifyRequest): () => Promise<Examples | undefined>
+  editor: Editor<Examples>
+  /** Answers a browser that asks for an unknown path. */
+  sendUnknown: SendUnknown
   /** Reports whether the process is shutting down: no stream is opened then, and those that are open end. */
   isLeaving(): boolean
 }
 
 /** Adds `/graphql`: the GraphQL API, and GraphiQL for browsers, unless only trusted documents are executed. */
-export async function addGraphql(
+export async function addGraphql<Examples>(
   app: FastifyInstance,
   services: Services,
   config: HttpConfig,
-  options: Options,
+  { schema, examplesOf, editor, sendUnknown, isLeaving }: Options<Examples>,
 ) {
-  const { examplesOf, isLeaving } = options
   const { access, responseCache } = services
   const trusted = await readTrustedDocuments(config.trustedDocuments)
   const persisted = persistDocuments(trusted, config.trustedDocumentsOnly)
-  const documents = prepareDocuments(new Set(trusted.values()))
+  const documents = prepareDocuments(schema, new Set(trusted.values()))
   const strangers = boundStrangers(services, config.rateLimit !== null)
   const descriptions = new LRUCache<string, Answer>({
     maxSize: maxDescribedBytes,
     sizeCalculation: ({ body }, key) => body.length + 2 * key.length + 1_024,
   })
   const streams = liveStreams(services, app.log, config, isLeaving)
-  const { execute, load } = createExecutor(documents)
-  const pageWith = perOwner(graphiqlPage)
+  const { execute, load } = createExecutor(schema, documents)
+  const pageWith = perOwner((find: () => Promise<Examples | undefined>) => graphiqlPage(editor, find))
 
   async function read(request: FastifyRequest) {
     const { accept } = request.headers
@@ -143,7 +145,7 @@ export async function addGraphql(
       if (!authenticated) throw unauthenticated()
       const compiled = asked.prepared.operationOf(operationName)
       if (compiled) {
-        const operation = { compiled, operationName, variables: variables ?? {}, stream }
+        const operation = { schema, compiled, operationName, variables: variables ?? {}, stream }
         const open = () => streams.open(request, reply, operation, authenticated)
         await (instruments.tracer?.detached(open) ?? open())
         documents.keep(query)
@@ -166,7 +168,7 @@ export async function addGraphql(
   await app.register(
     async (scope) => {
       answerErrors(scope, sendErrors)
-      answerUnknownRoutes(scope)
+      answerUnknownRoutes(scope, sendUnknown)
       strangers.addTo(scope)
       scope.route({
         method: ['GET', 'POST'],

@@ -1,5 +1,5 @@
+import type { GraphQLSchema } from 'graphql'
 import { createYoga, type Plugin } from 'graphql-yoga'
-import { schema } from '../../app/schema.ts'
 import { requestLimits } from '../base/request-limits.ts'
 import type { Log } from '../http/mask-error.ts'
 import type { MediaType } from '../http/media-type.ts'
@@ -50,10 +50,10 @@ const checkedOperation: Plugin<ServerContext, ServerContext> = {
   },
 }
 
-/** Creates the GraphQL server: schema, limits, errors, and further plugins. The returned function executes a checked
+/** Creates the GraphQL server of a schema: limits, errors, and further plugins. The returned function executes a checked
  *  operation, of which Yoga learns the method and the media type of the response, and nothing else of its request: text
  *  of `Host` or of the target could lead it to another operation. */
-export function createGateway(plugins: Plugin[]) {
+export function createGateway(schema: GraphQLSchema, plugins: Plugin[]) {
   const { fetch } = createYoga<ServerContext, Context>({
     schema,
     context: ({ ctx }) => ctx,

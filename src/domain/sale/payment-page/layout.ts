@@ -1,6 +1,7 @@
-import { type Html, html, type Page } from '../../../engine/http/html.ts'
+import { type Html, html } from '../../../engine/http/html.ts'
 import { formatStart, formatVenue } from '../../event/local-time.ts'
 import type { Language } from '../../language/languages.ts'
+import type { Page } from '../../language/page.ts'
 import { translate } from '../../language/translate.ts'
 import type { FoundPayment } from './find-payment.ts'
 

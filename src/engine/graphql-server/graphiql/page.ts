@@ -1,8 +1,19 @@
-import { graphiqlTabs, type Tab } from '../../../app/graphiql-tabs.ts'
-import type { FindExampleValues } from '../../../domain/contract/example-ids.ts'
 import { makeOnce } from '../../base/make-once.ts'
-import { hashOf, iconUrl, policyOf } from '../../http/html.ts'
+import { hashOf, policyOf } from '../../http/html.ts'
 import { Representation } from '../../http/representation.ts'
+
+export type Tab = { query: string; variables: string; headers: string }
+
+/** Name and icon of the service in GraphiQL, and its first tabs. */
+export type Editor<Examples> = {
+  name: string
+  /** Address of an image. */
+  iconUrl: string
+  /** Builds the first tabs, and a text that differs where they would be of no use any more: a key. */
+  tabsOf(examples?: Examples): { tabs: [Tab, ...Tab[]]; key: string }
+}
+
+type Find<Examples> = () => Promise<Examples | undefined>
 
 // Workarounds. GraphiQL's drag-and-drop moves a pressed tab away from the pointer, so that clicks miss it. Its
 // container clips long editors only if it is positioned; otherwise the whole page scrolls. It has no layout for
@@ -32,12 +43,12 @@ header { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-pat
 
 // The browser stores the tabs, so tabs of an earlier database would hold an unknown key: they are reset. The
 // initial texts are stored too, because the first reload would take them for user input and add an empty tab.
-const script = (key: string, { query, variables, headers }: Tab) => `<script>
-if (localStorage.getItem('boxoffice:key') !== ${JSON.stringify(key)}) {
+const script = (name: string, key: string, { query, variables, headers }: Tab) => `<script>
+if (localStorage.getItem('${name}:key') !== ${JSON.stringify(key)}) {
   localStorage.removeItem('graphiql:tabState')
   for (const [name, text] of Object.entries(${JSON.stringify({ query, variables, headers })}))
     localStorage.setItem('graphiql:' + name, text)
-  localStorage.setItem('boxoffice:key', ${JSON.stringify(key)})
+  localStorage.setItem('${name}:key', ${JSON.stringify(key)})
 }
 </script>`
 
@@ -56,17 +67,16 @@ const policyOfEditor = (html: string) =>
     "form-action 'none'",
   )
 
-async function render(findExamples: FindExampleValues): Promise<Representation> {
-  const examples = await findExamples()
+async function render<Examples>({ name, iconUrl, tabsOf }: Editor<Examples>, find: Find<Examples>) {
+  const { tabs, key } = tabsOf(await find())
   // Imported on demand: nine megabytes of text.
   const { renderGraphiQL } = await import('@graphql-yoga/render-graphiql')
   const logo = `<img src="${iconUrl}" alt="" width="32" height="32">`
-  const tabs = graphiqlTabs(examples)
   const { headers } = tabs[0]
-  const page = renderGraphiQL({ title: 'Boxoffice', logo, favicon: iconUrl, headers, defaultTabs: tabs })
+  const page = renderGraphiQL({ title: name, logo, favicon: iconUrl, headers, defaultTabs: tabs })
   const html = page
-    .replace('</head>', () => `${style}${script(examples?.key ?? '', tabs[0])}</head>`)
-    .replace('<div id="root"></div>', '<header><h1>Boxoffice GraphiQL</h1></header><main id="root"></main>')
+    .replace('</head>', () => `${style}${script(name.toLowerCase(), key, tabs[0])}</head>`)
+    .replace('<div id="root"></div>', `<header><h1>${name} GraphiQL</h1></header><main id="root"></main>`)
   return new Representation({
     headers: {
       'content-type': 'text/html; charset=utf-8',
@@ -79,6 +89,7 @@ async function render(findExamples: FindExampleValues): Promise<Representation> 
 }
 
 /** Returns GraphiQL as one self-contained page, rendered on the first request. */
-export function graphiqlPage(findExamples: FindExampleValues): () => Promise<Representation> {
-  return makeOnce(() => render(findExamples))
-}
+export const graphiqlPage = <Examples>(
+  editor: Editor<Examples>,
+  find: Find<Examples>,
+): (() => Promise<Representation>) => makeOnce(() => render(editor, find))

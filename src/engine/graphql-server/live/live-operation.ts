@@ -1,5 +1,10 @@
-import { createSourceEventStream, execute, type GraphQLError, locatedError } from 'graphql'
-import { schema } from '../../../app/schema.ts'
+import {
+  createSourceEventStream,
+  execute,
+  type GraphQLError,
+  type GraphQLSchema,
+  locatedError,
+} from 'graphql'
 import { requestLimits } from '../../base/request-limits.ts'
 import type { Streaming } from '../../graphql/needs.ts'
 import type { Context } from '../../request/context.ts'
@@ -8,6 +13,7 @@ import { type Origin, toClientError } from '../errors.ts'
 
 /** A subscription that passed validation. */
 export type LiveOperation = {
+  schema: GraphQLSchema
   compiled: CompiledOperation
   operationName: string | null | undefined
   variables: Record<string, unknown>
@@ -27,7 +33,10 @@ export const failureToJson = (error: unknown, origin: Origin): string =>
 /** Reports whether a subscription was refused, and did not fail. */
 export const isRefused = (error: unknown): boolean => error instanceof RefusedOperation
 
-const argumentsOf = ({ compiled, operationName, variables }: LiveOperation, contextValue: Context) => {
+const argumentsOf = (
+  { schema, compiled, operationName, variables }: LiveOperation,
+  contextValue: Context,
+) => {
   const { document } = compiled
   return { schema, document, operationName, variableValues: variables, contextValue }
 }
