@@ -4,13 +4,11 @@ import { access } from '../domain/caller/access.ts'
 import type { Services } from '../domain/caller/context.ts'
 import { isPublishableOrigin, readCredentials } from '../domain/caller/credentials.ts'
 import { examplesFor } from '../domain/contract/example-ids.ts'
-import { documentedRefusals } from '../domain/contract/problem-codes.ts'
 import { addDocumentPage } from '../domain/delivery/document-page.ts'
 import { sendUnknownPage } from '../domain/language/error-page.ts'
 import type { PaymentProvider } from '../domain/payment/provider.ts'
 import { addPaymentPage } from '../domain/sale/payment-page/page.ts'
 import { addProviderWebhook } from '../domain/sale/settle/provider-webhook-rest.ts'
-import { sentMessages } from '../domain/webhook/messages-rest.ts'
 import { makeOnce } from '../engine/base/make-once.ts'
 import { requestLimits } from '../engine/base/request-limits.ts'
 import { createResponseCache } from '../engine/cache/response-cache.ts'
@@ -37,6 +35,7 @@ import type { Companion } from './companion.ts'
 import { editor } from './graphiql-tabs.ts'
 import { addHome } from './home.ts'
 import { logFormatters } from './log.ts'
+import { restDocumentation } from './rest-contract.ts'
 import { channelRoutes, integrationRoutes } from './routes.ts'
 import { printedSchema, schema } from './schema.ts'
 import type { Config } from './settings.ts'
@@ -156,7 +155,7 @@ export async function createApp({
   const examplesOf = examplesFor(companion?.findExamples, localRequests(config), warnOfOthers)
   // First, because the documentation is of the routes after it.
   await companion?.addTo(app, publicUrl)
-  addDocumentation(app, { refusals: documentedRefusals, webhooks: sentMessages, publicUrl, examplesOf })
+  addDocumentation(app, { ...restDocumentation, publicUrl, examplesOf })
   addHealth(app, whyUnready)
   addHome(app, printedSchema, { isOpen: !config.trustedDocumentsOnly, first: companion?.link })
   await addGraphql(app, services, config, {

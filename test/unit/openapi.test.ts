@@ -1,20 +1,16 @@
 import fastify from 'fastify'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
+import { restDocumentation } from '../../src/app/rest-contract.ts'
 import { exampleIds } from '../../src/domain/contract/example-ids.ts'
-import { documentedRefusals } from '../../src/domain/contract/problem-codes.ts'
 import { addDocumentation } from '../../src/engine/rest/openapi/add-documentation.ts'
 import { createSchemas } from '../../src/engine/rest/openapi/json-schemas.ts'
 import { toOpenApiDocument } from '../../src/engine/rest/openapi/openapi-document.ts'
 
 // The building blocks of the OpenAPI document, with routes of the test's own.
 
-const options = {
-  refusals: documentedRefusals,
-  webhooks: [],
-  publicUrl: 'https://tickets.example',
-  version: '1.2.3',
-}
+const contract = { ...restDocumentation.contract, webhooksIn: () => ({}) }
+const options = { contract, publicUrl: 'https://tickets.example', version: '1.2.3' }
 const security = [{ channelKey: [] }]
 
 type Documented = {
@@ -125,7 +121,7 @@ test('a failure to find the examples does not last', async () => {
     return undefined
   }
   addDocumentation(app, {
-    ...options,
+    ...restDocumentation,
     publicUrl: () => options.publicUrl,
     examplesOf: () => find,
   })

@@ -1,14 +1,15 @@
 import { readFile } from 'node:fs/promises'
-import fastify, { type FastifyInstance } from 'fastify'
-import type { ExamplesOf, ExampleValues, FindExampleValues } from '../../../domain/contract/example-ids.ts'
-import { icon } from '../../../domain/language/page.ts'
-import type { DocumentedWebhook } from '../../../domain/webhook/openapi-webhooks.ts'
+import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
 import { makeOnce, perOwner } from '../../base/make-once.ts'
 import { type Answer, Representation, sendRepresentation } from '../../http/representation.ts'
-import { type DocumentedRoute, type OpenApiDocument, toOpenApiDocument } from './openapi-document.ts'
-import type { Refusals } from './refusals.ts'
+import {
+  type DocumentedRoute,
+  type OpenApiDocument,
+  type RestContract,
+  toOpenApiDocument,
+} from './openapi-document.ts'
 
-const favicon = { filename: 'icon.svg', rel: 'icon', type: 'image/svg+xml', sizes: 'any', content: icon }
+const favicon = { filename: 'icon.svg', rel: 'icon', type: 'image/svg+xml', sizes: 'any' }
 
 // Allows only its own files. Omits `upgrade-insecure-requests`, which would block them over plain HTTP.
 const policy = {
@@ -47,15 +48,15 @@ const js = `new MutationObserver(() => {
 
 /** Returns a function that the library writes into the page's script, beside the variable `ui`, as text. It
  *  fills in the keys. */
-function fillInKeys({ key, integrationKey }: ExampleValues): () => void {
-  const keys = Object.entries({ channelKey: key, integrationKey }).filter(([, key]) => key !== '')
+function fillInKeys(examples: Record<string, string>): () => void {
+  const keys = Object.entries(examples).filter(([, key]) => key !== '')
   const calls = keys.map((given) => `ui.preauthorizeApiKey(${given.map((text) => JSON.stringify(text))})`)
   return Object.assign(() => {}, { toString: () => `() => { ${calls.join('; ')} }` })
 }
 
 /** Opens a separate application that serves the documentation page of an OpenAPI document below `/docs`. The
  *  page sends its requests to where it was loaded from, by whatever name. */
-async function openPage(document: OpenApiDocument, examples: ExampleValues | undefined) {
+async function openPage(document: OpenApiDocument, icon: string, keys: Record<string, string> | undefined) {
   const [{ default: swagger }, { default: swaggerUi }] = await Promise.all([
     import('@fastify/swagger'),
     import('@fastify/swagger-ui'),
@@ -69,8 +70,8 @@ async function openPage(document: OpenApiDocument, examples: ExampleValues | und
     routePrefix: '/docs',
     staticCSP: policy,
     theme: {
-      title: 'Boxoffice REST',
-      favicon: [favicon],
+      title: `${document.info.title} REST`,
+      favicon: [{ ...favicon, content: icon }],
       css: [{ filename: 'page.css', content: css }],
       js: [{ filename: 'page.js', content: js }],
     },
@@ -78,7 +79,7 @@ async function openPage(document: OpenApiDocument, examples: ExampleValues | und
       layout: 'BaseLayout',
       tryItOutEnabled: true,
       displayRequestDuration: true,
-      ...(examples && { onComplete: fillInKeys(examples) }),
+      ...(keys && { onComplete: fillInKeys(keys) }),
     },
     logLevel: 'silent',
   })
@@ -120,34 +121,31 @@ async function readPageFiles(app: FastifyInstance): Promise<Map<string, Represen
   return files.set('/docs', named).set('/docs/', named)
 }
 
-type DocumentationOptions = {
-  refusals: Refusals
-  /** Messages that the service sends. */
-  webhooks: readonly DocumentedWebhook[]
+type Find<Examples> = () => Promise<Examples | undefined>
+
+type DocumentationOptions<Examples> = {
+  contract: RestContract<Examples>
+  /** Icon of the page, as SVG. */
+  icon: string
   publicUrl: () => string
   /** Tells what fills the examples, in place of identifiers that nothing has. */
-  examplesOf: ExamplesOf
+  examplesOf(request: FastifyRequest): Find<Examples>
+  /** Keys that fill the page, by the names of their security schemes. */
+  keysOf(examples: Examples): Record<string, string>
 }
 
 const packageFile = new URL('../../../../package.json', import.meta.url)
 
 /** Makes the document and its page, by their paths. */
-async function open(
+async function open<Examples>(
   routes: readonly DocumentedRoute[],
-  { webhooks, publicUrl, refusals }: DocumentationOptions,
-  findExamples: FindExampleValues,
+  { contract, icon, publicUrl, keysOf }: DocumentationOptions<Examples>,
+  findExamples: Find<Examples>,
 ) {
   const [text, examples] = await Promise.all([readFile(packageFile, 'utf8'), findExamples()])
   const { version }: { version: string } = JSON.parse(text)
-  const document = toOpenApiDocument({
-    routes,
-    webhooks,
-    publicUrl: publicUrl(),
-    version,
-    examples,
-    refusals,
-  })
-  const app = await openPage(document, examples)
+  const document = toOpenApiDocument({ routes, contract, publicUrl: publicUrl(), version, examples })
+  const app = await openPage(document, icon, examples && keysOf(examples))
   const files = await readPageFiles(app)
   await app.close()
   const bytes = new Representation({
@@ -161,9 +159,12 @@ async function open(
 /** Adds `/openapi.json`, made from the zod schemas that validate requests, and `/docs`, its page, which loads
  *  nothing from other hosts. Both are made on the first request, to keep startup fast. Call it before the
  *  routes are added. */
-export function addDocumentation(app: FastifyInstance, options: DocumentationOptions): void {
+export function addDocumentation<Examples>(
+  app: FastifyInstance,
+  options: DocumentationOptions<Examples>,
+): void {
   const routes: DocumentedRoute[] = []
-  const documentationWith = perOwner((find: FindExampleValues) => makeOnce(() => open(routes, options, find)))
+  const documentationWith = perOwner((find: Find<Examples>) => makeOnce(() => open(routes, options, find)))
   app.addHook('onRoute', (route) => {
     if (!route.schema?.hide && route.method !== 'HEAD') routes.push(route)
   })
