@@ -5,6 +5,7 @@ import { openProvider } from '../domain/payment/open-provider.ts'
 import type { PaymentProvider } from '../domain/payment/provider.ts'
 import { createRetention } from '../domain/retention/retain.ts'
 import { countBacklog, needsPerson } from '../domain/sale/report/count-backlog.ts'
+import { measured } from '../domain/sale/report/measured.ts'
 import { requireWritable } from '../engine/base/files.ts'
 import { makeOnce } from '../engine/base/make-once.ts'
 import type { OpenDatabase } from '../engine/database/database.ts'
@@ -90,7 +91,8 @@ export async function serve(config: Config, database: OpenDatabase, openCompanio
   const telemetry = await openTelemetry(config, {
     poolUsage: () => database.poolUsage(),
     isReady: async () => (await database.whyUnready()) === null,
-    countBacklog: () => countBacklog(db, provider.name),
+    ...measured,
+    count: () => countBacklog(db, provider.name),
     inspectServers: () => inspectServers(db),
   })
   const log = await openLog(config.logFormat, process.stdout)

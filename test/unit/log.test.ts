@@ -7,6 +7,7 @@ import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { openLog } from '../../src/app/log.ts'
+import { measured } from '../../src/domain/sale/report/measured.ts'
 import { instruments } from '../../src/engine/base/instruments.ts'
 import { createMetrics } from '../../src/engine/telemetry/metrics.ts'
 import { parseMetrics, sumOf } from '../support/metrics.ts'
@@ -45,7 +46,7 @@ test.each([
 
 test('lines on a full disk are dropped and counted, and later ones are whole', async () => {
   const away = () => Promise.reject(new Error('the database is away'))
-  const sources = { poolUsage: () => ({}), isReady: away, countBacklog: away, inspectServers: away }
+  const sources = { poolUsage: () => ({}), isReady: away, ...measured, count: away, inspectServers: away }
   const metrics = createMetrics(sources)
   instruments.observer = metrics
   const dropped = async () =>

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { measured } from '../../src/domain/sale/report/measured.ts'
 import { sampled } from '../../src/engine/telemetry/database-metrics.ts'
 import { createMetrics } from '../../src/engine/telemetry/metrics.ts'
 import { parseMetrics } from '../support/metrics.ts'
@@ -54,7 +55,8 @@ test('without a database the metrics of the process remain', async () => {
   const { registry, onWaiting } = createMetrics({
     poolUsage: () => ({}),
     isReady: async () => false,
-    countBacklog: async () => {
+    ...measured,
+    count: async () => {
       throw new Error('down')
     },
     inspectServers: async () => {

@@ -81,7 +81,11 @@ export async function recordChanges(tx: Connection, newChanges: NewChange[]): Pr
   if (newChanges.length === 0) return
   announceOnCommit(tx, 'changes', newChanges.flatMap(audiencesOf))
   const { observer } = instruments
-  if (observer) onCommit(tx, () => observer.onChanges(newChanges))
+  if (observer)
+    onCommit(tx, () => {
+      for (const { type, mode = 'live' } of newChanges)
+        observer.onCount('boxoffice_changes_total', { type, mode })
+    })
 }
 
 /** Records a `rate.sold_out` or `rate.available` change for each ticket rate of the organization among these,

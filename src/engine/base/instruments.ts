@@ -11,8 +11,8 @@ export type Observer = {
   onCache(cache: string, hits: number, misses: number): void
   /** A background job ran for these seconds. */
   onJob(job: string, seconds: number, isOk: boolean): void
-  /** Changes of the outbox were committed. */
-  onChanges(changes: readonly { type: string; mode?: string }[]): void
+  /** A counter of the product goes up by one. */
+  onCount(counter: string, labels: Record<string, string>): void
   /** Lines of the log could not be written. */
   onLogDropped(lines: number): void
 }

@@ -1,5 +1,4 @@
 import { Gauge, type Registry } from 'prom-client'
-import type { Backlog } from '../../domain/sale/report/count-backlog.ts'
 import { withTimeout } from '../base/timers.ts'
 import type { Servers } from '../database/inspect.ts'
 import type { PoolUsage } from '../database/pool/pool.ts'
@@ -28,12 +27,22 @@ export function sampled<Value>(read: () => Promise<Value>, { everyMs, timeoutMs 
   }
 }
 
-export type DatabaseSources = {
+/** Gauge of the product with one label, of what is counted together. */
+export type CountGauge<Counts> = {
+  name: string
+  help: string
+  label: string
+  /** Values by those of the label; absent where undefined. */
+  of(counts: Counts): Record<string, number | undefined>
+}
+
+export type DatabaseSources<Counts> = {
   poolUsage(): Record<string, PoolUsage>
   /** Reports whether the database answers, accepts writes and is migrated. */
   isReady(): Promise<boolean>
-  /** Counts what waits for a background job. */
-  countBacklog(): Promise<Backlog>
+  /** Counts what the gauges tell. */
+  count(): Promise<Counts>
+  gauges: readonly CountGauge<Counts>[]
   /** Asks each server of a cluster, or the one PostgreSQL. */
   inspectServers(): Promise<Servers>
 }
@@ -50,31 +59,25 @@ const helpOf = {
   boxoffice_pool_connections: 'Open connections: idle, running statements, or reserved by a transaction',
   boxoffice_pool_waiting: 'Statements and transactions that wait for a connection',
   boxoffice_pool_max_connections: 'Connections that the pool may open',
-  boxoffice_replica_read: '1 if the catalogue is read from this replica, 0 if the primary answers for it',
+  boxoffice_replica_read: '1 if shared reads go to this replica, 0 if the primary answers for it',
   boxoffice_database_ready: '1 if the database answers, accepts writes and is migrated',
-  boxoffice_shards_unreachable: 'Parts of the tables of sales on servers of a cluster that are out of reach',
+  boxoffice_shards_unreachable:
+    'Parts of the distributed tables on servers of a cluster that are out of reach',
   boxoffice_prepared_transactions:
     'Transactions that have been prepared for more than a minute, and hold their locks',
-  boxoffice_jobs_due: 'Jobs that are due, at most 10000',
-  boxoffice_jobs_late: 'Jobs first due more than a minute ago and not done, at most 10000 of each reason',
-  boxoffice_jobs_failing: 'Jobs that are tried again and again in vain, at most 10000 of each code',
-  boxoffice_jobs_dead: 'Jobs that were given up, at most 10000',
-  boxoffice_payments: 'Payments that hold places, at most 10000 together',
-  boxoffice_refunds: 'Refunds that are not done, at most 10000 of each status',
 }
 
 /** Registers gauges of connections, and of what the database says. All processes see the same database, so
  *  that of several processes the highest value counts, not the sum. */
-export function addDatabaseMetrics(registers: Registry[], sources: DatabaseSources): void {
+export function addDatabaseMetrics<Counts>(registers: Registry[], sources: DatabaseSources<Counts>): void {
   const gaugeOf = (
-    name: keyof typeof helpOf,
+    described: keyof typeof helpOf | { name: string; help: string },
     labelNames: string[],
     aggregator: 'sum' | 'min' | 'max',
     read: () => Sample[] | Promise<Sample[]>,
   ) =>
     new Gauge({
-      name,
-      help: helpOf[name],
+      ...(typeof described === 'string' ? { name: described, help: helpOf[described] } : described),
       labelNames,
       aggregator,
       registers,
@@ -115,21 +118,10 @@ export function addDatabaseMetrics(registers: Registry[], sources: DatabaseSourc
   gaugeOf('boxoffice_shards_unreachable', [], 'max', ofServers('unreachableShards'))
   gaugeOf('boxoffice_prepared_transactions', [], 'max', ofServers('preparedTransactions'))
 
-  const backlog = sampled(sources.countBacklog, limits)
-  const ofBacklog = (valuesOf: (backlog: Backlog) => Record<string, number | undefined>) => async () => {
-    const counted = await backlog()
-    return counted ? samplesOf(valuesOf(counted)) : []
-  }
-  const ofQueues = (column: 'due' | 'late' | 'failing' | 'dead') =>
-    ofBacklog((queues) =>
-      Object.fromEntries(Object.entries(queues).map(([queue, counts]) => [queue, counts[column]])),
-    )
-  gaugeOf('boxoffice_jobs_due', ['queue'], 'max', ofQueues('due'))
-  gaugeOf('boxoffice_jobs_late', ['queue'], 'max', ofQueues('late'))
-  gaugeOf('boxoffice_jobs_failing', ['queue'], 'max', ofQueues('failing'))
-  gaugeOf('boxoffice_jobs_dead', ['queue'], 'max', ofQueues('dead'))
-  const ofPayments = ofBacklog(({ holds }) => ({ pending: holds?.pending, processing: holds?.processing }))
-  const ofRefunds = ofBacklog(({ refunds }) => ({ pending: refunds?.pending, failed: refunds?.dead }))
-  gaugeOf('boxoffice_payments', ['status'], 'max', ofPayments)
-  gaugeOf('boxoffice_refunds', ['status'], 'max', ofRefunds)
+  const counted = sampled(sources.count, limits)
+  for (const { name, help, label, of } of sources.gauges)
+    gaugeOf({ name, help }, [label], 'max', async () => {
+      const counts = await counted()
+      return counts === null ? [] : samplesOf(of(counts))
+    })
 }

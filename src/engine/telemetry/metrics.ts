@@ -18,14 +18,21 @@ const helpOf = {
   boxoffice_batch_waiting: 'Jobs that wait to be written together',
   boxoffice_batch_size: 'Jobs written together',
   boxoffice_cache_lookups_total: 'Keys looked up in a cache',
-  boxoffice_changes_total: 'Changes of payments, tickets and rates that this process has committed',
   boxoffice_job_duration_seconds: 'Runs of background jobs',
   boxoffice_log_lines_dropped_total: 'Lines of the log that could not be written',
 }
 
+/** Sources of metrics, and what the product adds to them. */
+export type MetricSources<Counts> = DatabaseSources<Counts> & {
+  /** Names of queues of batches, which are there from the start. */
+  queues: readonly string[]
+  /** Counters of what the product reports by `onCount`. */
+  counters: readonly { name: string; help: string; labelNames: readonly string[] }[]
+}
+
 /** Creates the metrics of this process: Node's, those of its work, and those that are read from the database
  *  when they are asked for. */
-export function createMetrics(sources: DatabaseSources) {
+export function createMetrics<Counts>(sources: MetricSources<Counts>) {
   const registry = new Registry()
   const registers = [registry]
   const described = <Label extends string>(name: keyof typeof helpOf, ...labelNames: Label[]) => ({
@@ -48,13 +55,15 @@ export function createMetrics(sources: DatabaseSources) {
   const waiting = new Gauge(described('boxoffice_batch_waiting', 'queue'))
   const batches = new Histogram({ ...described('boxoffice_batch_size', 'queue'), buckets: batchSizes })
   const lookups = new Counter(described('boxoffice_cache_lookups_total', 'cache', 'result'))
-  const changes = new Counter(described('boxoffice_changes_total', 'type', 'mode'))
+  const counters = new Map(
+    sources.counters.map((counter) => [counter.name, new Counter({ ...counter, registers })]),
+  )
   const jobs = new Histogram({
     ...described('boxoffice_job_duration_seconds', 'name', 'outcome'),
     buckets: jobBuckets,
   })
   const dropped = new Counter(described('boxoffice_log_lines_dropped_total'))
-  for (const queue of ['holds', 'payments', 'check-ins']) {
+  for (const queue of sources.queues) {
     waiting.set({ queue }, 0)
     batches.zero({ queue })
   }
@@ -65,9 +74,7 @@ export function createMetrics(sources: DatabaseSources) {
       if (hits > 0) lookups.inc({ cache, result: 'hit' }, hits)
       if (misses > 0) lookups.inc({ cache, result: 'miss' }, misses)
     },
-    onChanges(committed) {
-      for (const { type, mode = 'live' } of committed) changes.inc({ type, mode })
-    },
+    onCount: (name, labels) => counters.get(name)?.inc(labels),
     onLogDropped: (lines) => dropped.inc(lines),
     onJob: (name, seconds, isOk) => jobs.observe({ name, outcome: isOk ? 'done' : 'failed' }, seconds),
   }

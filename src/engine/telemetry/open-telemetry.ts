@@ -2,11 +2,14 @@ import type { FastifyInstance } from 'fastify'
 import { instruments } from '../base/instruments.ts'
 import type { HttpConfig } from '../config/http.ts'
 import type { TelemetryConfig } from '../config/telemetry.ts'
-import type { DatabaseSources } from './database-metrics.ts'
+import type { MetricSources } from './metrics.ts'
 
 /** Turns on the metrics and traces that the settings ask for. Modules are imported on demand: what is off is not even
  *  loaded. */
-export async function openTelemetry(config: HttpConfig & TelemetryConfig, sources: DatabaseSources) {
+export async function openTelemetry<Counts>(
+  config: HttpConfig & TelemetryConfig,
+  sources: MetricSources<Counts>,
+) {
   const { host, metricsPort, hasTraces, webConcurrency } = config
   const tracing = hasTraces ? await import('./tracing.ts') : null
   const metrics = metricsPort === undefined ? null : (await import('./metrics.ts')).createMetrics(sources)

@@ -11,6 +11,7 @@ import { applyRetention } from '../../../src/domain/retention/retain.ts'
 import { retentionTurns } from '../../../src/domain/retention/table.ts'
 import { processDueRefunds } from '../../../src/domain/sale/refund/request-provider-refund.ts'
 import { countBacklog, findTroubles, needsPerson } from '../../../src/domain/sale/report/count-backlog.ts'
+import { measured } from '../../../src/domain/sale/report/measured.ts'
 import { type QueueName, queues } from '../../../src/domain/sale/report/queues.ts'
 import { webhookDeliveries, webhooks } from '../../../src/domain/webhook/table.ts'
 import { runSql } from '../../../src/engine/database/database.ts'
@@ -166,7 +167,8 @@ const gauges = async () => {
   const { registry } = createMetrics({
     poolUsage: () => ({}),
     isReady: async () => true,
-    countBacklog: () => countBacklog(sale.db, 'stripe'),
+    ...measured,
+    count: () => countBacklog(sale.db, 'stripe'),
     inspectServers: async () => ({ unreachableShards: 0, preparedTransactions: 0 }),
   })
   const samples = parseMetrics(await registry.metrics())
