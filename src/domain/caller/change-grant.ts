@@ -3,7 +3,7 @@ import type { PgColumn } from 'drizzle-orm/pg-core'
 import type { Reach } from '../../engine/base/caller.ts'
 import { query } from '../../engine/data/query.ts'
 import type { Database } from '../../engine/database/database.ts'
-import { changesCatalogue, transaction } from '../../engine/database/transaction.ts'
+import { changesShared, transaction } from '../../engine/database/transaction.ts'
 import { addGrants, refuseUnknownIds } from './issue-key.ts'
 import { channelOrganizations, grants } from './table.ts'
 
@@ -41,7 +41,7 @@ export async function changeGrant(
   { channelId, organizationId, granted }: Change,
 ): Promise<boolean> {
   return transaction(db, async (tx) => {
-    changesCatalogue(tx)
+    changesShared(tx)
     await refuseUnknownIds(tx, 'channel', channelId)
     const ids = organizationId === null ? null : [organizationId]
     if (granted) return addGrants(tx, channelId, ids)

@@ -69,7 +69,7 @@ export function contextOf(services: Services, authenticated: Authenticated | nul
   const { caller, now } = authenticated ?? { caller: null, now: new Date() }
   const db = caller ? ownedBy(services.db, ownerNameOf(caller, address)) : services.db
   const loaders = new Loaders({ db, rememberedEvents: services.rememberedEvents }, db, reachOf(caller))
-  return { services, db, caller, address, mode: modeOf(caller), now, catalogue: db, loaders, refusals: [] }
+  return { services, db, caller, address, mode: modeOf(caller), now, shared: db, loaders, refusals: [] }
 }
 
 const forbidden = (message: string) => refusal('FORBIDDEN', message)

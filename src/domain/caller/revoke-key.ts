@@ -1,6 +1,6 @@
 import { and, eq, isNotNull, isNull, or, sql } from 'drizzle-orm'
 import type { Database } from '../../engine/database/database.ts'
-import { changesCatalogue, transaction } from '../../engine/database/transaction.ts'
+import { changesShared, transaction } from '../../engine/database/transaction.ts'
 import { refusal } from '../contract/problem-codes.ts'
 import { readApiKey } from './api-key.ts'
 import { channels, integrations, keys } from './table.ts'
@@ -11,7 +11,7 @@ import { channels, integrations, keys } from './table.ts'
  *  revoked a secret of method v1. Refuses: NOT_FOUND (DECISIONS 2). */
 export async function revokeKey(db: Database, id: string) {
   return transaction(db, async (tx) => {
-    changesCatalogue(tx)
+    changesShared(tx)
     const keyId = readApiKey(id)?.id ?? id
     const [known] = await tx
       .select({ id: keys.id })

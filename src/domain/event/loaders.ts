@@ -25,8 +25,8 @@ const load = versionedLoaders<VersionedEvent>(
 )
 
 /** Loads events that a visible row leads to. What a caller names goes through `loadNamed`. */
-export const eventById = ({ catalogue }: Readers) =>
-  load(catalogue, async (keys) => byId(await catalogue.find(findEvents, keys.filter(isIdentifier))))
+export const eventById = ({ shared }: Readers) =>
+  load(shared, async (keys) => byId(await shared.find(findEvents, keys.filter(isIdentifier))))
 
 const isNamed = and(
   eq(organizations.slug, sql.placeholder('organizationSlug')),
@@ -57,7 +57,7 @@ export async function findEventBySlug(
   ctx: Context,
 ): Promise<Event | null> {
   const { organizationIds } = requireCaller(ctx)
-  const found = await bySlug(ctx.catalogue, { ...slugs, organizationIds })
+  const found = await bySlug(ctx.shared, { ...slugs, organizationIds })
   const [event] = await ctx.loaders.get(eventById).loadRevisions(found)
   return event ?? null
 }

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { sql, TransactionRollbackError } from 'drizzle-orm'
 import { hasTriggers, writeSequentially } from '../../engine/data/by-organization.ts'
 import type { Database } from '../../engine/database/database.ts'
-import { announceOnCommit, changesCatalogue, transaction } from '../../engine/database/transaction.ts'
+import { announceOnCommit, changesShared, transaction } from '../../engine/database/transaction.ts'
 import { markMoved, readDates } from '../delivery/move-dates.ts'
 import { events } from '../event/table.ts'
 import { checkCatalogue, compareCatalogue, refuseMistakes } from './check-catalogue.ts'
@@ -38,7 +38,7 @@ async function write(
   const report: ImportReport = { changes: plan ? [] : null, warnings: [] }
   let imported: Imported | null = null
   const importing = transaction(db, async (tx) => {
-    changesCatalogue(tx)
+    changesShared(tx)
     announceOnCommit(tx, 'stock', null)
     // One import at a time: two that add the same objects would both insert them.
     await tx.execute(sql`select pg_advisory_xact_lock(${importLock})`)

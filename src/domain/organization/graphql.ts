@@ -45,7 +45,7 @@ queryField('organizations', {
     const { organizationIds } = requireCaller(ctx)
     const readCursor = (cursor: string) => decodeCursor(cursor, (id) => (isIdentifier(id) ? id : null))
     return readForward(args, readCursor, (after, limit) =>
-      listOrganizations(ctx.catalogue, { organizationIds, after: after ?? '', limit }),
+      listOrganizations(ctx.shared, { organizationIds, after: after ?? '', limit }),
     )
   },
 })
@@ -67,7 +67,7 @@ queryField('organization', {
   async resolve(_root, args, ctx) {
     const { organizationIds } = requireCaller(ctx)
     const { id, slug } = parse(organizationArgs, args).by
-    if (slug) return findOrganizationBySlug(ctx.catalogue, organizationIds, slug)
+    if (slug) return findOrganizationBySlug(ctx.shared, organizationIds, slug)
     return organizationIds.includes(id ?? '') ? ctx.loaders.load(organizationById, id ?? '') : null
   },
 })

@@ -64,20 +64,20 @@ const listedUnderRate = <Child extends Part>(name: string, child: Child): Batch<
 export const rateSupplements = listedUnderRate('supplements_by_ticket_rate_id', supplements)
 export const rateQuestions = listedUnderRate('questions_by_ticket_rate_id', questions)
 
-export const pricesByTicketRateId = loadMany('catalogue', ratePrices)
-export const supplementsByTicketRateId = loadMany('catalogue', rateSupplements)
-export const questionsByTicketRateId = loadMany('catalogue', rateQuestions)
+export const pricesByTicketRateId = loadMany('shared', ratePrices)
+export const supplementsByTicketRateId = loadMany('shared', rateSupplements)
+export const questionsByTicketRateId = loadMany('shared', rateQuestions)
 
 // These find removed rows too, because sold tickets may refer to them, and those of any organization: what a caller
 // names goes through `loadNamed`.
-export const ticketRateById = loadById<TicketRate>('catalogue', {
+export const ticketRateById = loadById<TicketRate>('shared', {
   name: 'ticket_rate_by_id',
   rows: rowsOf(rateColumns),
   query: (select, keys) => countedRates(select).where(and(isOfNamed, anyOf(ticketRates.id, keys))),
   organizationOf: (db, id) => organizationOfRate(db, id),
 })
 
-export const priceById = loadById<Price>('catalogue', {
+export const priceById = loadById<Price>('shared', {
   name: 'price_by_id',
   rows: priceRows,
   query: (select, keys) => countedPrices(select).where(and(isOfNamed, anyOf(prices.id, keys))),

@@ -119,18 +119,16 @@ const rowsPerEvent = 10
 /** Loads the offers of events whatever the caller reaches: anybody who may see an event may see its offer. */
 const loadOffers = versionedLoaders<Offer>((rememberedEvents) => rowsPerEvent * rememberedEvents, sizeOf)
 
-export function ticketRatesByEventId({ catalogue }: Readers, loaders: Loaders): Loader<TicketRate[]> {
-  const offerByEventId = loadOffers(catalogue, async (eventIds) =>
-    byId(await readOffers(catalogue.db, eventIds)),
-  )
+export function ticketRatesByEventId({ shared }: Readers, loaders: Loaders): Loader<TicketRate[]> {
+  const offerByEventId = loadOffers(shared, async (eventIds) => byId(await readOffers(shared.db, eventIds)))
   return new Loader(async (eventIds) => {
     const offers = await offerByEventId.loadAll(eventIds)
     const owned = offers.flatMap((offer) =>
       offer ? { organizationId: offer.organizationId, keys: offer.stockIds } : [],
     )
-    const rows = await byOrganization(catalogue.db, owned, (own, organizationId) => {
+    const rows = await byOrganization(shared.db, owned, (own, organizationId) => {
       const keys = own.flatMap(({ keys }) => keys)
-      return catalogue.find(stockById, keys, organizationId)
+      return shared.find(stockById, keys, organizationId)
     })
     const stockOf = byId(rows)
     const [ofPrices, ofSupplements, ofQuestions] = [

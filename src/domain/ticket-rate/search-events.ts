@@ -151,7 +151,7 @@ function readFilter({ within, organizationId, ...filter }: EventFilter, ctx: Con
   const organizationIds = requireCaller(ctx).organizationIds.filter(
     (id) => id === (organizationId ?? id) && id === (within ?? id),
   )
-  const isSet = !canCorrelate(ctx.catalogue)
+  const isSet = !canCorrelate(ctx.shared)
   const given: Partial<Record<Condition, unknown>> = {
     ...filter,
     ofLocated: filter.locationId,
@@ -248,10 +248,10 @@ export async function searchEvents(filter: EventFilter, page: EventPage, ctx: Co
   const load = async (rows: { id: string; revision: string }[]) =>
     (await ctx.loaders.get(eventById).loadRevisions(rows)).filter((event) => event !== null)
   if (kept === null) {
-    const rows = await runNamed(ctx.catalogue, name, eventPage(names, isDescending), given)
+    const rows = await runNamed(ctx.shared, name, eventPage(names, isDescending), given)
     return { found: await load(rows), stoppedAt: null }
   }
-  const rows = await runNamed(ctx.catalogue, name, keptPage(names, isDescending, kept), given)
+  const rows = await runNamed(ctx.shared, name, keptPage(names, isDescending, kept), given)
   const found = rows.filter(({ isKept }) => isKept)
   const last = found.length <= page.first ? rows.find(({ isLast }) => isLast) : undefined
   return { found: await load(found), stoppedAt: last ?? null }
@@ -265,6 +265,6 @@ export async function countEvents(filter: EventFilter, ctx: Context) {
       count(*) > ${sql.raw(`${maxCounted}`)} as "isCapped"
     from (select * from ${events} where ${where(names)} limit ${sql.raw(`${maxCounted + 1}`)}) as events`
   const name = `count_events_${nameOf(names, kept)}`
-  const [row] = await runNamed<{ count: number; isCapped: boolean }>(ctx.catalogue, name, count, values)
+  const [row] = await runNamed<{ count: number; isCapped: boolean }>(ctx.shared, name, count, values)
   return row ?? { count: 0, isCapped: false }
 }

@@ -4,7 +4,7 @@ import { instruments } from '../../engine/base/instruments.ts'
 import { arrayRows, insertRows } from '../../engine/data/array-params.ts'
 import { inOrganization, ofOrganization, query } from '../../engine/data/query.ts'
 import type { Connection } from '../../engine/database/database.ts'
-import { announceOnCommit, atOnce, changesCatalogue, onCommit } from '../../engine/database/transaction.ts'
+import { announceOnCommit, atOnce, changesShared, onCommit } from '../../engine/database/transaction.ts'
 import type { Mode } from '../caller/mode.ts'
 import { grants, integrations } from '../caller/table.ts'
 import { audiencesOf, changeOf, changes, droppedSequences, type NewChange } from '../change/table.ts'
@@ -97,7 +97,7 @@ export async function recordAvailability(
   flipped: StockFlip[],
 ): Promise<void> {
   if (flipped.length === 0) return
-  changesCatalogue(tx)
+  changesShared(tx)
   const usedUp = new Map(flipped.flatMap((flip) => (flip.kind === 'rate' ? [[flip.id, flip.usedUp]] : [])))
   if (usedUp.size === 0) return
   const rates = await tx

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Authenticated, Caller, Credentials } from '../base/caller.ts'
-import { invalidatedAt } from '../database/catalogue-invalidation.ts'
 import type { Database } from '../database/database.ts'
+import { invalidatedAt } from '../database/shared-invalidation.ts'
 
 // The same public credentials are refused from another page.
 const nameOf = ({ hash, isPublic, origin }: Credentials): string => (isPublic ? `${hash} ${origin}` : hash)

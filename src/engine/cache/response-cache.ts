@@ -3,8 +3,8 @@ import { LRUCache } from 'lru-cache'
 import type { Caller } from '../base/caller.ts'
 import { instruments } from '../base/instruments.ts'
 import { createBulkhead } from '../base/turns.ts'
-import { invalidatedAt } from '../database/catalogue-invalidation.ts'
 import type { Database } from '../database/database.ts'
+import { invalidatedAt } from '../database/shared-invalidation.ts'
 import { type Answer, Representation } from '../http/representation.ts'
 import { createCallerCache, type ViewOf } from './caller-cache.ts'
 
@@ -28,7 +28,7 @@ const countHit = () => instruments.observer?.onCache('responses', 1, 0)
 const countMiss = () => instruments.observer?.onCache('responses', 0, 1)
 
 /** Creates a cache of catalogue responses for this process, which also coalesces identical reads. `ms` is the
- *  maximum age of a response, counted from the start of its read; 0 disables the cache. `invalidateCatalogue`
+ *  maximum age of a response, counted from the start of its read; 0 disables the cache. `invalidateShared`
  *  empties it. Holds at most 16 MB, all content codings included. */
 export function createResponseCache(db: Database, ms: number, { viewOf, log }: Callers) {
   // Bounded by the number of requests that wait for them.

@@ -33,7 +33,7 @@ export type Reader = {
 }
 
 /** Readers of the caller's own sales data and of the shared catalogue. */
-export type Readers = { readonly own: Reader; readonly catalogue: Reader }
+export type Readers = { readonly own: Reader; readonly shared: Reader }
 
 const keysParam = (index: number) => `keys_${index}`
 
@@ -142,7 +142,7 @@ export const loadById = <Row extends { id: string }>(reader: keyof Readers, batc
 /** Defines a loader of rows of the catalogue by their identifiers, whoever may see them: what a caller names goes through
  *  `loadNamed`, or `node`. */
 export const loadRow = <Table extends PgTable & { id: PgColumn }>(name: string, table: Table) =>
-  loadById<Table['$inferSelect'] & { id: string }>('catalogue', {
+  loadById<Table['$inferSelect'] & { id: string }>('shared', {
     name,
     rows: rowsOf(getTableColumns<PgTable>(table)) as Rows<never>,
     query: (select, keys) => select.from(table as PgTable).where(anyOf(table.id, keys)),

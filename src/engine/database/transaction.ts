@@ -1,18 +1,18 @@
 import { sql } from 'drizzle-orm'
 import { createBulkhead, type TurnLimits } from '../base/turns.ts'
 import { announce, type Topic } from './announcements.ts'
-import { invalidateCatalogue } from './catalogue-invalidation.ts'
 import { type Connection, type Database, isDistributed, markLike, ownerOf, perDatabase } from './database.ts'
+import { invalidateShared } from './shared-invalidation.ts'
 
 /** Work to be done once each of these transactions is committed. */
 const afterCommit = new WeakMap<Connection, ((db: Database) => void)[]>()
 
 /** Marks a transaction as one that changes what a catalogue read must show at once: its commit
  *  invalidates, before anything else. Throws unless `transaction` runs it. */
-export function changesCatalogue(tx: Connection): void {
+export function changesShared(tx: Connection): void {
   const callbacks = afterCommit.get(tx)
   if (!callbacks) throw new Error('only a transaction of `transaction` can change the catalogue')
-  callbacks.unshift(invalidateCatalogue)
+  callbacks.unshift(invalidateShared)
 }
 
 /** Calls back once a transaction is committed. Does nothing unless `transaction` runs it. */

@@ -11,7 +11,7 @@ import { acceptsEventStream, chooseMediaType, type MediaType, prefersPage } from
 import { answerUnknownRoutes, type SendUnknown } from '../http/not-found.ts'
 import { type Answer, Representation, sendRepresentation } from '../http/representation.ts'
 import { logCodes, logOperation } from '../http/request-log.ts'
-import { catalogueContext, createContext, type Services } from '../request/context.ts'
+import { createContext, type Services, sharedContext } from '../request/context.ts'
 import { toClientError, toErrorResult } from './errors.ts'
 import { createExecutor } from './execute.ts'
 import { type Editor, graphiqlPage } from './graphiql/page.ts'
@@ -115,7 +115,7 @@ export async function addGraphql<Examples>(
     access.log(request, ctx.caller)
     persisted.keep(sent, ctx.caller, credentials)
     const executed = (isShared: boolean) =>
-      execute({ ...asked, request, ctx: isShared ? catalogueContext(ctx) : ctx, isShared })
+      execute({ ...asked, request, ctx: isShared ? sharedContext(ctx) : ctx, isShared })
     if (ctx.caller && isShared)
       return responseCache.read(ctx.caller, cacheKeyOf(mediaType, parameters), () => executed(true))
     const run = async () => {

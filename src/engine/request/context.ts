@@ -2,8 +2,8 @@ import type { FastifyRequest, FastifySchema } from 'fastify'
 import type { Authenticated, Caller, Credentials, Needs } from '../base/caller.ts'
 import type { ViewOf } from '../cache/caller-cache.ts'
 import type { ResponseCache } from '../cache/response-cache.ts'
-import { wasJustInvalidated } from '../database/catalogue-invalidation.ts'
 import type { Database } from '../database/database.ts'
+import { wasJustInvalidated } from '../database/shared-invalidation.ts'
 import type { Loaders } from './loaders.ts'
 
 /** Port to what the product knows of callers. */
@@ -48,7 +48,7 @@ export interface Context {
   /** Database time at authentication. All decisions of the request use it, and no other clock. */
   now: Date
   /** Database for shared reads. */
-  catalogue: Database
+  shared: Database
   loaders: Loaders
   /** Codes of refusals that were returned as data, for the log. Not a function of the request: the context would
    *  keep the request and its body alive, and both would be promoted (see docs/performance.md). */
@@ -77,8 +77,8 @@ export async function createContext(services: Services, credentials: Credentials
  *  process has just changed what is shared. Call it when the read begins. It has its own loaders, which become garbage
  *  with the read: objects that have waited are promoted to the old generation, and would retain every row that they
  *  loaded until a major collection. */
-export function catalogueContext({ services, loaders, ...ctx }: Context): Context {
+export function sharedContext({ services, loaders, ...ctx }: Context): Context {
   const { db, replica } = services
-  const catalogue = wasJustInvalidated(db) ? db : replica()
-  return { ...ctx, services, catalogue, loaders: loaders.forShared(catalogue), refusals: [] }
+  const shared = wasJustInvalidated(db) ? db : replica()
+  return { ...ctx, services, shared, loaders: loaders.forShared(shared), refusals: [] }
 }

@@ -10,15 +10,15 @@ export type LoaderDefinition<Loader> = (readers: Readers, loaders: Loaders) => L
  *  reach. */
 export class Loaders implements Readers {
   readonly #source: Source
-  readonly #catalogue: Database
+  readonly #shared: Database
   readonly #reach: Reach
   readonly #loaders = new Map<LoaderDefinition<unknown>, unknown>()
   readonly #readers = new Map<Database, Reader>()
 
   /** Reads the catalogue from `catalogue`, such as a replica, and everything else from `source.db`. */
-  constructor(source: Source, catalogue: Database, reach: Reach) {
+  constructor(source: Source, shared: Database, reach: Reach) {
     this.#source = source
-    this.#catalogue = catalogue
+    this.#shared = shared
     this.#reach = reach
   }
 
@@ -31,8 +31,8 @@ export class Loaders implements Readers {
     return this.#readerOf(this.#source.db)
   }
 
-  get catalogue(): Reader {
-    return this.#readerOf(this.#catalogue)
+  get shared(): Reader {
+    return this.#readerOf(this.#shared)
   }
 
   get<Loader>(definition: LoaderDefinition<Loader>): Loader {

@@ -20,9 +20,9 @@ import { json } from '../json/json-writer.ts'
 import {
   type Context,
   type CreateContextWith,
-  catalogueContext,
   createContext,
   type Services,
+  sharedContext,
 } from '../request/context.ts'
 
 /** Needs of a route. */
@@ -109,7 +109,7 @@ export function answerRead(
   const { ctx, url } = request
   if (!ctx.caller) throw unauthenticated()
   const read = ctx.services.responseCache.read(ctx.caller, url, async () => {
-    const { body, link } = await run(catalogueContext(ctx))
+    const { body, link } = await run(sharedContext(ctx))
     json.start()
     json.value(body)
     return {

@@ -7,7 +7,7 @@ import { revokeKey } from '../../../src/domain/caller/revoke-key.ts'
 import { grants, keys } from '../../../src/domain/caller/table.ts'
 import type { Authenticated } from '../../../src/engine/base/caller.ts'
 import { createCallerCache } from '../../../src/engine/cache/caller-cache.ts'
-import { invalidateCatalogue } from '../../../src/engine/database/catalogue-invalidation.ts'
+import { invalidateShared } from '../../../src/engine/database/shared-invalidation.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { aCatalogue, anEvent, aPrice, aRate, channelHeaders } from '../../support/factories.ts'
 import { mockClock } from '../../support/mock-clock.ts'
@@ -68,7 +68,7 @@ test.each(Object.entries(reads))(
   'caller cache: %s miss of the response cache authenticates again',
   async (_surface, read) => {
     await read()
-    invalidateCatalogue(sale.db)
+    invalidateShared(sale.db)
     sale.statements.reset()
     await read()
     expect(sale.statements.filter((text) => text.includes('from "keys"'))).toHaveLength(1)
@@ -120,7 +120,7 @@ test('a grant revoked in another process is gone with the next authentication', 
     ),
   )
   expect((await reads.REST()).json().data).toHaveLength(1)
-  invalidateCatalogue(sale.db)
+  invalidateShared(sale.db)
   expect((await reads.REST()).json().data).toHaveLength(0)
 })
 
@@ -190,7 +190,7 @@ test.each<[what: string, ms: number, given: () => Partial<Authenticated>, found:
 test('caller cache: a lookup begun before an invalidation is not kept', () => {
   const callers = createCallerCache(sale.db, 60_000, access.viewOf)
   const before = authenticated()
-  invalidateCatalogue(sale.db)
+  invalidateShared(sale.db)
   callers.remember(credentials, before)
   expect(callers.find(credentials)).toBeNull()
 })

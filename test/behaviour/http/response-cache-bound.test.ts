@@ -7,7 +7,7 @@ import { access } from '../../../src/domain/caller/access.ts'
 import type { Caller } from '../../../src/domain/caller/caller.ts'
 import { events } from '../../../src/domain/event/table.ts'
 import { createResponseCache } from '../../../src/engine/cache/response-cache.ts'
-import { invalidateCatalogue } from '../../../src/engine/database/catalogue-invalidation.ts'
+import { invalidateShared } from '../../../src/engine/database/shared-invalidation.ts'
 import { aCatalogue, anEvent } from '../../support/factories.ts'
 import { mockClock } from '../../support/mock-clock.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
@@ -114,16 +114,16 @@ test('response cache neither joins nor keeps a read begun before an invalidation
   const reads = createResponseCache(sale.db, 60_000, access)
   const { run, end } = aRead()
   const before = reads.read(caller, 'page', run)
-  invalidateCatalogue(sale.db)
+  invalidateShared(sale.db)
   const after = reads.read(caller, 'page', run)
   end(2)
   expect(String((await after).body)).toBe('2')
   end(1)
   expect(String((await before).body)).toBe('1')
   expect(String((await reads.read(caller, 'page', run)).body)).toBe('2')
-  invalidateCatalogue(sale.db)
+  invalidateShared(sale.db)
   const last = reads.read(caller, 'page', run)
-  invalidateCatalogue(sale.db)
+  invalidateShared(sale.db)
   end(3)
   await last
   end(4)

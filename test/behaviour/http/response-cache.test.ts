@@ -4,7 +4,7 @@ import { issueChannelKey } from '../../../src/domain/caller/issue-key.ts'
 import { revokeKey } from '../../../src/domain/caller/revoke-key.ts'
 import { importCatalogue } from '../../../src/domain/import/import-catalogue.ts'
 import { expireHolds } from '../../../src/domain/sale/release/expire-holds.ts'
-import { invalidateCatalogue } from '../../../src/engine/database/catalogue-invalidation.ts'
+import { invalidateShared } from '../../../src/engine/database/shared-invalidation.ts'
 import { anEntry, checkOut, mustCheckOut } from '../../support/checkouts.ts'
 import {
   aCatalogue,
@@ -45,7 +45,7 @@ let sale: Sale
 beforeAll(async () => {
   sale = await openSale(catalogue(), { settings: { SHARED_READS_MS: '60000' } })
 })
-beforeEach(() => invalidateCatalogue(sale.db))
+beforeEach(() => invalidateShared(sale.db))
 afterAll(() => sale.close())
 
 type Headers = Record<string, string>
@@ -79,11 +79,11 @@ test.each(Object.entries(surfaces))(
     }
     // Until its rows are cached, a read costs more.
     await call()
-    invalidateCatalogue(sale.db)
+    invalidateShared(sale.db)
     const cost = await costOf(together)
     expect(cost).toBeGreaterThan(0)
     expect(await costOf(together)).toBe(0)
-    invalidateCatalogue(sale.db)
+    invalidateShared(sale.db)
     expect(await costOf(call)).toBe(cost)
     await importCatalogue(sale.db, catalogue())
     expect(await costOf(call)).toBeGreaterThan(0)
@@ -154,7 +154,7 @@ test('response cache shows sums of sales to keys of their scope alone, whoever a
     [both, own, sale.channel],
     [own, sale.channel, both],
   ]) {
-    invalidateCatalogue(sale.db)
+    invalidateShared(sale.db)
     for (const headers of callers)
       expect(await salesFor(headers)).toEqual(headers === both ? { nodes: [] } : null)
   }

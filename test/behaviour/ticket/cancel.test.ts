@@ -2,7 +2,7 @@ import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { payments } from '../../../src/domain/payment/table.ts'
 import { tickets } from '../../../src/domain/ticket/table.ts'
-import { invalidatedAt } from '../../../src/engine/database/catalogue-invalidation.ts'
+import { invalidatedAt } from '../../../src/engine/database/shared-invalidation.ts'
 import { anEntry, countersOf, mustCheckOut } from '../../support/checkouts.ts'
 import {
   aCatalogue,

@@ -13,8 +13,8 @@ export const wasJustInvalidated = (db: Database): boolean =>
   performance.now() - invalidatedAt(db) < maxReplicaLagMs
 
 /** Invalidates the cached catalogue of this process; the next reads go to the primary. `transaction` calls it once a
- *  change is committed that must be visible at once and was marked by `changesCatalogue`: a rate or price that sells out
+ *  change is committed that must be visible at once and was marked by `changesShared`: a rate or price that sells out
  *  or becomes available again, an import, a change of a grant or key. */
-export function invalidateCatalogue(db: Database): void {
+export function invalidateShared(db: Database): void {
   invalidationOf(db).at = performance.now()
 }
