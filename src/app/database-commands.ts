@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { copiedTables } from '../domain/caller/table.ts'
 import type { Files } from '../engine/base/files.ts'
 import { command } from '../engine/base/parse.ts'
 import type { OpenDatabase } from '../engine/database/database.ts'
@@ -18,7 +19,7 @@ const migrate = command(noArguments, async (_, open: Open) => {
 })
 
 const distribute = command(noArguments, async (_, open: Open) => {
-  const json = await (await open.whole()).distribute()
+  const json = await (await open.whole()).distribute(copiedTables)
   const { distributed, reference, done } = json
   const text = `Tables distributed by organization: ${distributed}, copied to every server: ${reference}, done before: ${done}. Start the service again.`
   return { json, text: distributed + reference > 0 ? text : 'The tables are distributed already.' }

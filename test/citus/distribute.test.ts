@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { copiedTables } from '../../src/domain/caller/table.ts'
 import { countBacklog } from '../../src/domain/sale/report/count-backlog.ts'
 import { isDistributed, type OpenDatabase } from '../../src/engine/database/database.ts'
 import { distribute } from '../../src/engine/database/distribute.ts'
@@ -67,7 +68,7 @@ test('a database that has sold is distributed, goes on after an interruption, an
     if (statement.includes("truncate_local_data_after_distributing_table('payments')"))
       throw new Error('lost')
     return (await opened.db.execute(sql.raw(statement))) as never
-  })
+  }, copiedTables)
   await expect(lost).rejects.toThrow('lost')
   expect(await copies()).toEqual(['payments'])
   expect((await opened.whyUnready())?.reason).toBe('DISTRIBUTING')

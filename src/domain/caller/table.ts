@@ -155,3 +155,6 @@ export const timesOf = ({ createdAt, expiresAt, revokedAt }: Issued) => ({
 /** Status by the database's clock. */
 export const statusOf = (issued: Issued): SQL<'active' | 'expired' | 'revoked'> =>
   sql`case when ${issued}.revoked_at is not null then 'revoked' when ${isValid(issued)} then 'active' else 'expired' end`
+
+/** Tables of which every server of a cluster has a copy, though they name an organization: who may sell for whom. */
+export const copiedTables = ['grants', 'channel_organizations']

@@ -4,19 +4,21 @@ import { type Database, perDatabase, runSql } from '../database/database.ts'
 
 type Found = { isWhole: boolean; ids: string[] }
 
-// Asks each server over the connection to it that the session at the coordinator keeps: one that is away costs the
+// Tables that are distributed lie together, so any of them tells where. Asks each server over the connection to it that the session at the coordinator keeps: one that is away costs the
 // others no new session.
 const findLiving = sql`
-  with parts as (
+  with one as (
+    select min(logicalrelid::oid)::regclass as name from pg_dist_partition where partmethod = 'h'
+  ), parts as (
     select shardid, groupid from pg_dist_shard join pg_dist_placement using (shardid)
-    where logicalrelid = 'payments'::regclass
+    where logicalrelid = (select name from one)
   ), servers as materialized (
     select groupid, citus_check_connection_to_node(nodename, nodeport) as answers from pg_dist_node
     where noderole = 'primary' and groupid in (select groupid from parts)
   )
   select (select bool_and(answers) from servers) as "isWhole", array(
     select id from organizations
-      join parts on shardid = get_shard_id_for_distribution_column('payments', id)
+      join parts on shardid = get_shard_id_for_distribution_column((select name from one), id)
       join servers using (groupid) where answers
   ) as ids`
 

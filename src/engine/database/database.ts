@@ -19,7 +19,7 @@ export const planning = { random_page_cost: 1.1, enable_seqscan: 'off', join_col
 /** Numbers of tables that a run has distributed, copied to every server, or found done. */
 export type Distribution = { distributed: number; reference: number; done: number }
 
-/** Comment that `distribute` leaves on the table of payments once all tables are distributed. */
+/** Comment that `distribute` leaves on the table of migrations once all tables are distributed. */
 export const distributedComment = 'distributed by organization_id'
 /** Comment that is there while it runs, and after it was interrupted. */
 export const distributingComment = 'being distributed'
@@ -39,7 +39,7 @@ export type OpenDatabase = {
   /** Applies pending migrations, each file in its own transaction. Safe to run concurrently. */
   migrate(onWait?: (wait: MigrationWait) => void): Promise<void>
   /** Distributes the tables over a Citus cluster: see `distribute`. */
-  distribute(): Promise<Distribution>
+  distribute(copied: readonly string[]): Promise<Distribution>
   /** Reads the whole embedded database as one moment has it, as a compressed archive. PostgreSQL has tools of its own. */
   dump(): Promise<Buffer>
   /** Does one short step of the upkeep that a server does by itself, if one is due. Absent on PostgreSQL. */
@@ -50,7 +50,7 @@ export type OpenDatabase = {
   /** Reports whether the database ends statements that take too long. Behind a pooler the role sets the
    *  timeouts. */
   hasStatementTimeouts(): Promise<boolean>
-  /** Returns a database for catalogue reads, which may lag behind: a replica that is up, else `db`. Absent without
+  /** Returns a database for shared reads, which may lag behind: a replica that is up, else `db`. Absent without
    *  replicas. */
   replica?(): Database
   /** Starts to monitor the replicas and to read from them. `onStatus` is called when one goes down, stays
@@ -193,7 +193,7 @@ export function readiness(
   const own = readMigrationFiles(migrations)
   const query = sql`select array(${sql.raw(readJournal)})::text[] as migrations,
     current_setting('transaction_read_only') = 'on' as "isReadOnly",
-    obj_description(to_regclass('payments'), 'pg_class') as comment`
+    obj_description(to_regclass('drizzle.__drizzle_migrations'), 'pg_class') as comment`
   return async () => {
     try {
       const [status] = await runSql<Status>(db, query)

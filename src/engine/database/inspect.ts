@@ -51,7 +51,7 @@ export async function inspectDatabase(db: Database) {
 
 /** Servers of a cluster as the coordinator finds them; of one PostgreSQL, itself. */
 export type Servers = {
-  /** Parts of the tables of sales that lie on servers that are out of reach. */
+  /** Parts of the distributed tables that lie on servers that are out of reach. */
   unreachableShards: number
   /** Transactions that were prepared more than a minute ago and have neither been committed nor taken back. */
   preparedTransactions: number
@@ -62,7 +62,7 @@ const ownPrepared = sql`select 0 as "unreachableShards", (${sql.raw(prepared)}):
 const ofServers = sql`
   with asked as materialized (select nodeid, success, result from run_command_on_all_nodes(${prepared}))
   select (select count(*)::integer from pg_dist_shard join pg_dist_placement using (shardid) join pg_dist_node using (groupid)
-      where logicalrelid = 'payments'::regclass and nodeid in (select nodeid from asked where not success)) as "unreachableShards",
+      where logicalrelid = (select min(logicalrelid::oid) from pg_dist_partition where partmethod = 'h') and nodeid in (select nodeid from asked where not success)) as "unreachableShards",
     (select coalesce(sum(result::integer), 0)::integer from asked where success) as "preparedTransactions"`
 
 /** Asks each server. */

@@ -194,7 +194,7 @@ export function openPostgres(
 
   return {
     db,
-    distribute: () => exclusively(distribute),
+    distribute: (copied) => exclusively((run) => distribute(run, copied)),
     async migrate(onWait) {
       await exclusively((run) => migrate(run, { onWait }))
       // Through the pooler, because the settings belong to the role that the service uses there.

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import postgres from 'postgres'
 import type { TestProject } from 'vitest/node'
+import { copiedTables } from '../../../src/domain/caller/table.ts'
 import { openDatabase } from '../../../src/engine/database/open.ts'
 import { inDatabase } from './database.ts'
 
@@ -68,7 +69,7 @@ async function makeTemplate(cluster: Cluster, name: string): Promise<void> {
   })
   try {
     await database.migrate()
-    await database.distribute()
+    await database.distribute(copiedTables)
   } finally {
     await database.close()
   }
