@@ -25,7 +25,7 @@ import { addCors } from '../engine/http/public-cors.ts'
 import { localRequests, publicUrlOf } from '../engine/http/public-url.ts'
 import { requestIdOf } from '../engine/http/request-id.ts'
 import { logRequests } from '../engine/http/request-log.ts'
-import { readTarget, refuseMalformedRequests } from '../engine/http/request-target.ts'
+import { refuseMalformedRequests, targetReader } from '../engine/http/request-target.ts'
 import { addSecurity } from '../engine/http/security.ts'
 import { createRateLimits } from '../engine/request/rate-limits.ts'
 import { sendRefusal } from '../engine/rest/error-body.ts'
@@ -36,7 +36,7 @@ import { editor } from './graphiql-tabs.ts'
 import { addHome } from './home.ts'
 import { logFormatters } from './log.ts'
 import { restDocumentation } from './rest-contract.ts'
-import { channelRoutes, integrationRoutes } from './routes.ts'
+import { channelRoutes, integrationRoutes, lookups } from './routes.ts'
 import { printedSchema, schema } from './schema.ts'
 import type { Config } from './settings.ts'
 
@@ -67,6 +67,8 @@ const compilersFactory = {
   buildValidator: () => validatorCompiler as never,
   buildSerializer: () => () => (body: unknown) => JSON.stringify(body),
 }
+
+const readTarget = targetReader(lookups)
 
 /** Creates the HTTP application: GraphQL, REST, the payment page and the documentation, or `/health` and
  *  `/ready` alone for a process of background jobs. Opens no port or connection, and reads no environment

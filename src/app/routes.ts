@@ -10,3 +10,6 @@ export const channelRoutes = [eventListRoute, eventRoute, paymentRoute, checkout
 
 /** Authenticated routes of REST below the base path for integrations. */
 export const integrationRoutes = [...organizationTicketRoutes, lookupRoute, scanListRoute]
+
+/** Last parts of paths that an identifier follows. */
+export const lookups = ['tickets', 'payments', 'pay']

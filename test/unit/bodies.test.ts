@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
+import { isTest } from '../../src/domain/caller/mode-body.ts'
 import { paymentBody, paymentChangeBody } from '../../src/domain/payment/body.ts'
 import { issuedTicketBody } from '../../src/domain/sale/checkout/issued-body.ts'
 import { listedTicketBody, ticketBody, ticketChangeBody } from '../../src/domain/ticket/body.ts'
@@ -64,7 +65,7 @@ test('a body has the values of its fields, in their order', () => {
     total: field.amount('totalAmount', 'Total in major units.', 10.5),
     paid_at: field.optionalTime('paidAt', 'Time of payment; null if unpaid.', null),
     items: field.list('items', item, 'Items.', [item.example]),
-    test: field.isTest('True of a test sale; absent from any other.'),
+    test: isTest('True of a test sale; absent from any other.'),
   })
   const row = {
     ...{ id: 'sale_2', totalAmount: 1050, currency: 'EUR', mode: 'test' as const, secret: 'never shown' },

@@ -57,6 +57,39 @@ const innerFolders: Record<string, string[][]> = {
     ['box-office', 'attendee'],
   ],
 }
+// Words of the product, which nothing of the engine knows, in code or comments.
+const productWords = [
+  ...[
+    'ticket',
+    'checkout',
+    'payment',
+    'attendee',
+    'supplement',
+    'discount',
+    'refund',
+    'invoice',
+    'webhook',
+    'warranty',
+  ],
+  ...[
+    'catalogue',
+    'publishable',
+    'channel',
+    'integration',
+    'stock',
+    'buyer',
+    'sold',
+    'sale',
+    'door',
+    'price',
+    'scan',
+  ],
+]
+const productWord = new RegExp(
+  `(?<![a-z])((${productWords.join('|')})s?|warranties)(?![a-z])|box[ -]office`,
+  'i',
+)
+
 // Layers that each layer of src/domain/ must not import. The last word of a file's name is its layer; a file
 // with any other name is a verb.
 const mustNotImport: Record<string, string[]> = {
@@ -151,6 +184,13 @@ function wrongImport(file: string, other: string): string | null {
   return mustNotImport[layer]?.includes(itsLayer) ? `${layer} may not import ${itsLayer}` : null
 }
 
+/** Finds a word of the product, also as a part of a name; null if there is none. */
+function productWordIn(text: string): string | null {
+  // A parameter of libpq.
+  const words = text.replaceAll('channel_binding', '').replace(/([a-z\d])([A-Z])|_/g, '$1 $2')
+  return productWord.exec(words)?.[0] ?? null
+}
+
 /** Lists the rules that a file breaks regardless of its imports. */
 function wrongInside(file: string, text: string): string[] {
   const isPlaced =
@@ -163,11 +203,13 @@ function wrongInside(file: string, text: string): string[] {
   const usesDrizzle = importsOf(text).some((name) => name.startsWith('drizzle-orm'))
   const isVerb = folderOf(file) === 'domain' && layerOf(file) === 'verb'
   const touchesProcess = /\bprocess(\.\w|\[)|['"](node:)?process['"]/.test(text)
+  const word = folderOf(file) === 'engine' ? productWordIn(text) : null
   const asksIfDistributed = /import \{[^}]*\bisDistributed\b/.test(text)
   return [
     ...(asksIfDistributed && !mayAskIfDistributed.includes(file)
       ? [`${file} asks if the database is distributed`]
       : []),
+    ...(word === null ? [] : [`${file} says ${word}, of which the engine knows nothing`]),
     ...(isPlaced ? [] : [`${file} is in no listed folder: add a row`]),
     ...(usesDrizzle && !mayUseDrizzle.test(file) && !isVerb ? [`${file} imports drizzle-orm`] : []),
     ...(touchesProcess && !mayTouchProcess.includes(file) ? [`${file} touches process`] : []),
@@ -246,6 +288,18 @@ test.each([
   ['domain/event/find-event', "import './graphql.ts'", 'verb may not import graphql'],
 ])('reports an import from a higher folder or layer: %s: %s', (file, text, reason) => {
   expect(brokenRules({ [file]: text })[0]).toMatch(new RegExp(`^${file} imports .*: ${reason}$`))
+})
+
+test.each([
+  ['// A price of a rate', 'price'],
+  ['const ticketsOf = () => []', 'tickets'],
+  ["const column = 'sale_type'", 'sale'],
+  ['/** Sells at the box office. */', 'box office'],
+])('reports a word of the product in the engine: %s', (text, word) => {
+  expect(brokenRules({ 'engine/data/loader': text })).toEqual([
+    `engine/data/loader says ${word}, of which the engine knows nothing`,
+  ])
+  expect(brokenRules({ 'domain/event/find': text })).toEqual([])
 })
 
 test('lets a file that a row names be imported from below its folder', () => {

@@ -2,6 +2,7 @@ import fastify from 'fastify'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { restDocumentation } from '../../src/app/rest-contract.ts'
+import { readCredentials } from '../../src/domain/caller/credentials.ts'
 import { exampleIds } from '../../src/domain/contract/example-ids.ts'
 import { addDocumentation } from '../../src/engine/rest/openapi/add-documentation.ts'
 import { createSchemas } from '../../src/engine/rest/openapi/json-schemas.ts'
@@ -9,7 +10,7 @@ import { toOpenApiDocument } from '../../src/engine/rest/openapi/openapi-documen
 
 // The building blocks of the OpenAPI document, with routes of the test's own.
 
-const contract = { ...restDocumentation.contract, webhooksIn: () => ({}) }
+const contract = { ...restDocumentation.contract, partsOf: () => ({ webhooks: {} }) }
 const options = { contract, publicUrl: 'https://tickets.example', version: '1.2.3' }
 const security = [{ channelKey: [] }]
 
@@ -115,6 +116,7 @@ test('examples show identifiers that are known to work, and keys stay out of the
 
 test('a failure to find the examples does not last', async () => {
   const app = fastify()
+  readCredentials(app)
   let failures = 1
   const find = async () => {
     if (failures-- > 0) throw new Error('the database is away')

@@ -42,6 +42,10 @@ export class Credentials {
     this.isPublic = this.apiKey?.startsWith('box_pub_') ?? false
   }
 
+  get sentIn(): string {
+    return 'x-api-key, integration_id, secret'
+  }
+
   /** Facts that the API key states; null without one, or if it is malformed. */
   get keyFacts() {
     return readApiKey(this.apiKey ?? '')

@@ -2,7 +2,6 @@ import { z } from 'zod'
 import {
   composedText,
   countryCode,
-  discountCode,
   httpUrl,
   identifier,
   language,
@@ -10,6 +9,7 @@ import {
   longitude,
   multilineText,
   text,
+  typedCode,
 } from '../../engine/base/input-types.ts'
 import type { priceBody, questionBody, supplementBody, TicketRateBody } from '../ticket-rate/body.ts'
 import type { EventBody } from '../ticket-rate/event-body.ts'
@@ -41,7 +41,7 @@ import {
 export const discountFile = z
   .strictObject({
     _id: identifier.nullish().describe(idText),
-    code: discountCode.describe('Code that buyers type. Its case does not matter.'),
+    code: typedCode.describe('Code that buyers type. Its case does not matter.'),
     name: optional(text(200)).describe('Display name. Defaults to the code.'),
     percentage: percentage.nullish().describe('Percentage off the price. Give this or `amount`.'),
     amount: amount.nullish(),

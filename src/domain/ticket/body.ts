@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import * as field from '../../engine/rest/body.ts'
 import { body } from '../../engine/rest/body.ts'
+import { isTest } from '../caller/mode-body.ts'
 import { changeOf, type NewChange } from '../change/table.ts'
 import { exampleIds } from '../contract/example-ids.ts'
 import { minimumAge } from '../event/minimum-age.ts'
@@ -135,7 +136,7 @@ export const lookupFields = {
     'References of the corrective invoices, one per refund.',
     [],
   ),
-  test: field.isTest('True on a test ticket; absent from any other.'),
+  test: isTest('True on a test ticket; absent from any other.'),
 }
 
 /** Ticket in the lookup. */

@@ -11,6 +11,8 @@ export interface Credentials {
   readonly origin: string | undefined
   /** False if they are refused without any SQL. */
   readonly areWellFormed: boolean
+  /** Names of the headers that credentials are sent in. */
+  readonly sentIn: string
   /** Address of a client with public credentials, for limits; else ''. */
   readonly address: string
 }

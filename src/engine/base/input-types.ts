@@ -131,11 +131,11 @@ const anyLanguage = z
 /** Language tag (BCP 47), reduced to its language: `pt-BR` to `pt`. */
 export const language = anyLanguage.refine(hasTwoLetters, languageError)
 
-/** The same for a buyer. A language without a code of two letters counts as absent, such as `fil-PH` (DECISIONS 9). */
-export const buyerLanguage = anyLanguage.transform((code) => (hasTwoLetters(code) ? code : undefined))
+/** The same for a person. A language without a code of two letters counts as absent, such as `fil-PH` (DECISIONS 9). */
+export const personLanguage = anyLanguage.transform((code) => (hasTwoLetters(code) ? code : undefined))
 
-/** Code of a discount. Its case does not matter. */
-export const discountCode = z
+/** Code that people type. Its case does not matter. */
+export const typedCode = z
   .string()
   .trim()
   .regex(...visible(64))

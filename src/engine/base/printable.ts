@@ -9,7 +9,7 @@ const everyHidden = new RegExp(hidden, 'gu')
 /** Reports whether a text is one line of characters that can be seen. */
 export const isOneLine = (text: string): boolean => text.isWellFormed() && !hidden.test(text)
 
-/** Puts a text on one line without what `isOneLine` refuses, as it is shown in mails and on tickets. */
+/** Puts a text on one line without what `isOneLine` refuses, as it is shown in mails and on paper. */
 export const oneLine = (text: string): string =>
   text
     .replace(/[\p{Zl}\p{Zp}\t-\r]/gu, ' ')

@@ -1,6 +1,6 @@
 /** Limits of a request, for both surfaces. A request within them is answered or refused in less than a tenth
  *  of a second, so that it does not hold up others; they are checked before any input is coerced (DECISIONS
- *  10). Real requests stay far below: a checkout of 50 tickets that fills the body has some 6,000 values, 8
+ *  10). Real requests stay far below: an order of 50 pieces that fills the body has some 6,000 values, 8
  *  levels deep. */
 export const requestLimits = {
   /** Bytes of the body. */
@@ -26,7 +26,7 @@ export const requestLimits = {
   /** Values in an introspection response. Tools need fewer than 8,000, with descriptions and arguments. */
   maxIntrospectedValues: 20_000,
   /** Cost of an operation. Measured: a page of 50 events with everything under them costs 35,350 and takes a
-   *  tenth of a second, one of 100 costs 65,700, ten of 50 cost 353,500; everything about a checkout,
+   *  tenth of a second, one of 100 costs 65,700, ten of 50 cost 353,500; everything about an order,
    *  selected twice, costs 138,790 and is 9 deep. */
   maxComplexity: 150_000,
   maxDepth: 10,

@@ -15,10 +15,9 @@ const maxBytes = 4 * 2 ** 20
 // Bytes of an entry besides its text, which the caller and its view hold.
 const overhead = 512
 
-/** Creates a cache of recently authenticated callers for this process, keyed by a hash of the credentials. Only catalogue
- *  reads that are answered from memory may use this: every purchase, payment and ticket lookup authenticates. An entry
- *  is valid for `ms` from the start of the lookup (0 disables the cache), until the key expires or the catalogue is
- *  invalidated. Holds at most 4 MB. */
+/** Creates a cache of recently authenticated callers for this process, keyed by a hash of the credentials. Only shared
+ *  reads that are answered from memory may use this: all else authenticates. An entry is valid for `ms` from the start of
+ *  the lookup (0 disables the cache), until the key expires or what is shared is invalidated. Holds at most 4 MB. */
 export function createCallerCache(db: Database, ms: number, viewOf: ViewOf) {
   const entries = new LRUCache<string, Entry>({
     maxSize: maxBytes,

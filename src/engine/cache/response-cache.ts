@@ -27,7 +27,7 @@ const overhead = 1024
 const countHit = () => instruments.observer?.onCache('responses', 1, 0)
 const countMiss = () => instruments.observer?.onCache('responses', 0, 1)
 
-/** Creates a cache of catalogue responses for this process, which also coalesces identical reads. `ms` is the
+/** Creates a cache of shared responses for this process, which also coalesces identical reads. `ms` is the
  *  maximum age of a response, counted from the start of its read; 0 disables the cache. `invalidateShared`
  *  empties it. Holds at most 16 MB, all content codings included. */
 export function createResponseCache(db: Database, ms: number, { viewOf, log }: Callers) {
@@ -87,9 +87,9 @@ export function createResponseCache(db: Database, ms: number, { viewOf, log }: C
       }
       return found
     },
-    /** Stores an authentication for `find`. Call it for catalogue reads only. */
+    /** Stores an authentication for `find`. Call it for shared reads only. */
     remember: callers.remember,
-    /** Answers a catalogue read. `request` must contain everything that decides the response except the caller
+    /** Answers a shared read. `request` must contain everything that decides the response except the caller
      *  and the data. Reuses the response to an identical read of a caller with the same view, if that read is
      *  still running or began within the maximum age; otherwise calls `run`. A response that is not shareable
      *  goes to its own request only. */

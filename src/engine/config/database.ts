@@ -40,7 +40,7 @@ function isDatabaseUrl(address: string): boolean {
 const splitDatabaseUrls = (list: string): string[] => list.split(/,\s*(?=\w+:\/\/|$)/).filter(Boolean)
 
 // Parameters of other clients that change nothing here: the service has timeouts, pools and keepalive of its own, speaks
-// UTF-8, and takes the certificate's proof instead of the channel's.
+// UTF-8, and takes the certificate's proof instead of the connection's.
 const ignored =
   /^(channel_binding|keepalives\w*|client_encoding|fallback_application_name|load_balance_hosts|sslcompression|sslsni|uselibpqcompat|gssdelegation|gsslib|krbsrvname|pgbouncer|connection_limit|pool_timeout|socket_timeout|statement_cache_size)=|^gssencmode=(disable|prefer)$|^schema=public$/
 
@@ -74,7 +74,7 @@ export const databaseSettings = z.object({
   DATABASE_POOLER: z.enum(['none', 'transaction']).default('none'),
   /** URL of the database itself behind a pooler, for work that needs a session. */
   DIRECT_DATABASE_URL: databaseUrl.optional(),
-  /** Read replicas for the catalogue. */
+  /** Replicas for shared reads. */
   DATABASE_REPLICA_URLS: z.string().transform(splitDatabaseUrls).pipe(z.array(databaseUrl)).default([]),
   DATA_DIR: path.prefault('data'),
 })

@@ -32,7 +32,7 @@ export type Reader = {
   find<Row>(find: NamedFind<Row>, keys: string[], organizationId?: string): Promise<Row[]>
 }
 
-/** Readers of the caller's own sales data and of the shared catalogue. */
+/** Readers of the caller's own rows, and of what is shared and may be stale. */
 export type Readers = { readonly own: Reader; readonly shared: Reader }
 
 const keysParam = (index: number) => `keys_${index}`
@@ -139,8 +139,7 @@ export const loadMany = <Row>(reader: keyof Readers, batch: Batch<Row>) =>
 export const loadById = <Row extends { id: string }>(reader: keyof Readers, batch: Omit<Batch<Row>, 'key'>) =>
   loadOne<Row>(reader, { ...batch, key: ({ id }) => id })
 
-/** Defines a loader of rows of the catalogue by their identifiers, whoever may see them: what a caller names goes through
- *  `loadNamed`, or `node`. */
+/** Defines a loader of shared rows by their identifiers, whoever may see them. */
 export const loadRow = <Table extends PgTable & { id: PgColumn }>(name: string, table: Table) =>
   loadById<Table['$inferSelect'] & { id: string }>('shared', {
     name,

@@ -1,4 +1,4 @@
-// Differences of a distributed database: spread over several servers, each of which has some organizations' sales. A
+// Differences of a distributed database: spread over several servers, each of which has some organizations' rows. A
 // statement about one organization is the same then; what is about several is read here, one organization at a time, with
 // the form of the statement that names it (`inOrganizationIfNamed` of query.ts). Rows are inserted in another form, too:
 // see `insertRows`.
@@ -14,7 +14,7 @@ import { coalesceReads } from './coalesce.ts'
 import { livingOrganizations } from './living-organizations.ts'
 import { type Find, query } from './query.ts'
 
-/** Reads the organization of a key of sales; null if there is no such row. */
+/** Reads the organization of a key of its rows; null if there is no such row. */
 export type OrganizationOf = (db: Database, key: string) => Promise<string | null>
 
 // Organizations that are asked at once, so that connections are left for others.
@@ -41,7 +41,7 @@ export function readByIds<Row extends { id: string }>(name: string, asked: Find<
   return readByOrganization(async (db, values) => byId(await find(db, values)))
 }
 
-/** Creates a coalesced read of organizations by keys in the catalogue. `text` selects `key` and `id` for the parameter
+/** Creates a coalesced read of organizations by keys of rows that every server has. `text` selects `key` and `id` for the parameter
  *  `keys`. Checks no permissions. */
 export function organizationsBy(name: string, text: () => SQL): OrganizationOf {
   const find = query<{ key: string; id: string }>(name, text)
@@ -108,7 +108,7 @@ export async function readMerged<Found>(
   return merge(await fewAtOnce().map(await organizationIds(), read))
 }
 
-/** Finds what waits for a job in tables of sales, of all organizations, by a query that `write` writes with a condition
+/** Finds what waits for a job in tables that are distributed, of all organizations, by a query that `write` writes with a condition
  *  on the column of the organization. On a distributed database a server that is away hides its own rows and no others. */
 export async function findEverywhere<Row>(db: Database, column: PgColumn, write: (isAsked: SQL) => SQL) {
   const living = livingOrganizations(db)
@@ -122,13 +122,13 @@ export async function findEverywhere<Row>(db: Database, column: PgColumn, write:
   }
 }
 
-/** Reports whether a row of sales is found by its key alone, in one statement with rows of every server. */
+/** Reports whether an organization's row is found by its key alone, in one statement with rows of every server. */
 export const canFindByKeyAlone = (db: Database): boolean => !isDistributed(db)
 
 /** Reports whether no statement can count a share over the organizations that it claims rows of. */
 export const mustClaimByOrganization = (db: Database): boolean => isDistributed(db)
 
-/** Reports whether a subquery of sold rows may refer to a row outside of it. */
+/** Reports whether a subquery of distributed rows may refer to a row outside of it. */
 export const canCorrelate = (db: Database): boolean => !isDistributed(db)
 
 /** Reports whether triggers run. Where they don't, an import does what those of revisions do. */

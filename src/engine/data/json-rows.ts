@@ -50,7 +50,7 @@ function encodingOf<Columns extends Record<string, Column>>(
   }
 }
 
-/** Creates a function that joins a stable row with a volatile one, such as a rate with its stock, which have these
+/** Creates a function that joins a stable row with a volatile one, such as an object with its counters, which have these
  *  columns. Slow form: (row, other) => ({ ...row, ...other }), which takes a hundred times as long. */
 export function rowJoiner<One, Other>(
   one: Record<string, PgColumn>,

@@ -123,7 +123,7 @@ export const textArrayParam = (name: string): SQL => sql`(select ${sql.placehold
 export const anyOf = (column: PgColumn, name: string): SQL => sql`${column} = any(${textArrayParam(name)})`
 
 /** Value of a column that no index serves, for a condition that filters what others have found. The planner believes that
- *  an organization, a channel or a mode has few rows, as long as it is not told otherwise, and would look through all of
+ *  an organization or a mode has few rows, as long as it is not told otherwise, and would look through all of
  *  them for one that it could find by its key. */
 export const unindexed = (column: PgColumn | SQL): SQL => sql`(${column}::text || '')`
 
@@ -173,7 +173,7 @@ export const areOfOneOrganization = (one: PgColumn, other: PgColumn): SQLWrapper
 })
 
 /** Condition that a row is of the organization that the values of a statement name, as `inOrganization`; of
- *  any, if they name none. Every table of sales that the statement reads needs the condition, so that a distributed
+ *  any, if they name none. Every distributed table that the statement reads needs the condition, so that a distributed
  *  database finds their rows on one server. */
 export const inOrganizationIfNamed = (column: PgColumn | SQL): SQLWrapper => ({
   getSQL: () => (writtenForm().startsWith('all') ? sql`true` : inOrganization(column).getSQL()),

@@ -3,10 +3,6 @@ import { tryParse } from '../base/parse.ts'
 import { repeat } from '../base/timers.ts'
 import { type Database, perDatabase } from './database.ts'
 
-/** Kinds of rows whose changes processes announce to each other. */
-const topics = ['stock', 'payments', 'changes', 'check-ins'] as const
-export type Topic = (typeof topics)[number]
-
 /** Way to the other processes that share a database. */
 export type AnnouncementLink = {
   /** True while this process hears every announcement of the others. */
@@ -18,10 +14,10 @@ export type AnnouncementLink = {
   close(): Promise<void>
 }
 
-/** Told the names of rows that may have changed; null for any of the topic. */
-type Listener = (topic: Topic, names: Set<string> | null) => void
+/** Told the names of rows that may have changed, and their kind, the topic; null for any. */
+type Listener = (topic: string | null, names: Set<string> | null) => void
 
-// Announcements of this time travel together. They are hints, which no sale waits for: a listener that misses
+// Announcements of this time travel together. They are hints, which nothing waits for: a listener that misses
 // one finds the change by its next look.
 const gatherMs = 50
 // More names than this are announced as «any of the topic», and so are, to other processes, names that one
@@ -33,7 +29,7 @@ const maxMessageBytes = 7_900
 export class Announcements {
   readonly #origin = randomUUID().slice(0, 8)
   readonly #listeners = new Set<Listener>()
-  readonly #gathered = new Map<Topic, Set<string> | null>()
+  readonly #gathered = new Map<string, Set<string> | null>()
   #timer: NodeJS.Timeout | null = null
   /** Link to the other processes that share the database; it passes on what it receives. */
   link: AnnouncementLink | null = null
@@ -44,7 +40,7 @@ export class Announcements {
     return () => this.#listeners.delete(listener)
   }
 
-  add(topic: Topic, names: Iterable<string> | null): void {
+  add(topic: string, names: Iterable<string> | null): void {
     if (this.#listeners.size === 0 && !this.link) return
     const known = this.#gathered.get(topic)
     if (known === null) return
@@ -64,12 +60,12 @@ export class Announcements {
     }
   }
 
-  #messageAbout(topic: Topic, names: Set<string> | null): string {
+  #messageAbout(topic: string, names: Set<string> | null): string {
     const message = JSON.stringify([this.#origin, topic, names && [...names]])
     return Buffer.byteLength(message) > maxMessageBytes ? this.#messageAbout(topic, null) : message
   }
 
-  deliver(topic: Topic, names: Set<string> | null): void {
+  deliver(topic: string | null, names: Set<string> | null): void {
     for (const listener of this.#listeners) listener(topic, names)
   }
 
@@ -77,14 +73,13 @@ export class Announcements {
   receive(message: string): void {
     const read: unknown = tryParse(() => JSON.parse(message))
     const [origin, topic, names]: unknown[] = Array.isArray(read) ? read : []
-    const known = topics.find((name) => name === topic)
-    if (!known || origin === this.#origin) return
-    this.deliver(known, Array.isArray(names) ? new Set(names.map(String)) : null)
+    if (typeof topic !== 'string' || origin === this.#origin) return
+    this.deliver(topic, Array.isArray(names) ? new Set(names.map(String)) : null)
   }
 
   /** Delivers «anything may have changed» of every topic, for a link that is up again. */
   deliverAny(): void {
-    for (const topic of topics) this.deliver(topic, null)
+    this.deliver(null, null)
   }
 }
 
@@ -93,7 +88,7 @@ export const announcementsOf = perDatabase(() => new Announcements())
 
 /** Announces rows that a committed statement has changed, or null for any of the topic. Inside of a
  *  transaction use `announceOnCommit` of transaction.ts. */
-export const announce = (db: Database, topic: Topic, names: Iterable<string> | null): void =>
+export const announce = (db: Database, topic: string, names: Iterable<string> | null): void =>
   announcementsOf(db).add(topic, names)
 
 const lookEveryMs = 1_000
@@ -111,7 +106,7 @@ type Looks = {
 /** Makes the list of those in this process who watch rows of a topic. Each is woken when any process, this one included,
  *  announces one of its names, some 50 ms after the commit. Announcements may be lost, and may come without a change: they
  *  are a reason to look. Listens as long as somebody watches. */
-export function watchTopic<Who extends Watcher>(db: Database, topic: Topic, { untilAll, look }: Looks) {
+export function watchTopic<Who extends Watcher>(db: Database, topic: string, { untilAll, look }: Looks) {
   const watchers = new Set<Who>()
   let stop: (() => void) | null = null
   let looks = 0
@@ -130,7 +125,7 @@ export function watchTopic<Who extends Watcher>(db: Database, topic: Topic, { un
   function listen(): () => void {
     const stopLooking = repeat(lookAgain, { pauseMs: lookEveryMs }, () => {})
     const ignore = announcementsOf(db).listen((announced, names) => {
-      if (announced === topic) wake(names)
+      if (announced === topic || announced === null) wake(names)
     })
     return () => {
       void stopLooking()

@@ -10,10 +10,10 @@ import { isConnectionFailure, type Unready, unreadyBecause } from './pool/failur
 import type { PoolUsage } from './pool/pool.ts'
 
 /** Settings of the planner, in each session of either database. Index lookups are as cheap as they are in memory and on an
- *  SSD: by the server's 4, a checkout or a lookup reads whole tables of a catalogue of some hundred rates. No table is read
+ *  SSD: by the server's 4, a write or a lookup reads whole tables of some hundred rows. No table is read
  *  whole where an index serves, and tables are joined in the order in which a statement names them, those first that its
  *  keys find: otherwise a plan made while a table was empty, or by the statistics of others, would look through all that an
- *  organization has sold. An address may say otherwise (`?random_page_cost=4`). */
+ *  organization has. An address may say otherwise (`?random_page_cost=4`). */
 export const planning = { random_page_cost: 1.1, enable_seqscan: 'off', join_collapse_limit: 1 }
 
 /** Numbers of tables that a run has distributed, copied to every server, or found done. */
@@ -125,7 +125,7 @@ export function perDatabase<Value>(create: (db: Database) => Value): (db: Databa
 type Servers = 'one' | 'several' | 'unknown'
 const serversOf = new WeakMap<Connection, Servers>()
 
-/** Marks a database as of one server, or as spread over several, each of which has some organizations' sales. */
+/** Marks a database as of one server, or as spread over several, each of which has some organizations' rows. */
 export const markServers = (db: Connection, servers: Servers): void => void serversOf.set(db, servers)
 
 /** Marks a transaction as its database is. */

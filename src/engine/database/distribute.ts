@@ -54,9 +54,9 @@ const functionsBeside = (table: string) => `
     select from pg_dist_object where objid = pg_proc.oid and distribution_argument_index is not null)`
 
 /** Distributes the tables over the servers of a Citus cluster, with all that they contain, and leaves no copy of them
- *  on the coordinator. Every server gets a copy of those that are `copied`, though they name an organization. Each step is committed by itself, and a repetition goes on where the last one ended; one that
- *  finds everything done changes nothing. Nothing may be written meanwhile: until the end, the database is not ready. Throws
- *  without the extension. */
+ *  on the coordinator. Every server gets a copy of those that are `copied`, though they name an organization. Each step is
+ *  committed by itself, and a repetition goes on where the last one ended; one that finds everything done changes nothing.
+ *  Nothing may be written meanwhile: until the end, the database is not ready. Throws without the extension. */
 export async function distribute(run: RunStatement, copied: readonly string[]): Promise<Distribution> {
   const [extension] = await run(`select from pg_extension where extname = 'citus'`)
   if (!extension) throw new Error(noExtension)

@@ -3,7 +3,7 @@ import type { AnnouncementLink, Announcements } from './announcements.ts'
 import type { FindHost } from './pool/find-host.ts'
 import { PoolConnection } from './pool/pool-connection.ts'
 
-const channel = 'boxoffice'
+const notification = 'boxoffice'
 const firstRetryMs = 50
 const maxRetryMs = 1_000
 const pingMs = 5_000
@@ -40,13 +40,13 @@ export function openNotifyLink(
         ...settings,
         connection: { ...settings.connection, application_name: 'boxoffice announcements' },
         // Read by the driver, and missing in its types.
-        onnotify: (_channel: string, message: string) => announcements.receive(message),
+        onnotify: (_name: string, message: string) => announcements.receive(message),
       } as typeof settings,
       findHost,
       onChange,
     })
     connection = made
-    made.execute([`listen ${channel}`], false).then(
+    made.execute([`listen ${notification}`], false).then(
       () => {
         if (connection !== made) return
         isConnected = true
@@ -78,7 +78,7 @@ export function openNotifyLink(
     send(message) {
       link.open()
       if (isConnected)
-        connection?.execute(['select pg_notify($1, $2)', [channel, message]], false).catch(() => {})
+        connection?.execute(['select pg_notify($1, $2)', [notification, message]], false).catch(() => {})
     },
     async close() {
       isClosing = true

@@ -70,7 +70,7 @@ function fallBackTo(primary: Database, replica: Replica): void {
   }
 }
 
-/** Adds replicas to a primary, for reads of the catalogue. Drizzle's own `withReplicas` picks a replica when
+/** Adds replicas to a primary, for shared reads. Drizzle's own `withReplicas` picks a replica when
  *  a statement is built, and ours are built only once. A replica is used once it has answered with its tables
  *  up to date, as a replica that is not behind. */
 export function withReplicas(primary: OpenDatabase, opened: OpenDatabase[]): OpenDatabase {

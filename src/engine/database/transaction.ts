@@ -1,17 +1,17 @@
 import { sql } from 'drizzle-orm'
 import { createBulkhead, type TurnLimits } from '../base/turns.ts'
-import { announce, type Topic } from './announcements.ts'
+import { announce } from './announcements.ts'
 import { type Connection, type Database, isDistributed, markLike, ownerOf, perDatabase } from './database.ts'
 import { invalidateShared } from './shared-invalidation.ts'
 
 /** Work to be done once each of these transactions is committed. */
 const afterCommit = new WeakMap<Connection, ((db: Database) => void)[]>()
 
-/** Marks a transaction as one that changes what a catalogue read must show at once: its commit
+/** Marks a transaction as one that changes what a shared read must show at once: its commit
  *  invalidates, before anything else. Throws unless `transaction` runs it. */
 export function changesShared(tx: Connection): void {
   const callbacks = afterCommit.get(tx)
-  if (!callbacks) throw new Error('only a transaction of `transaction` can change the catalogue')
+  if (!callbacks) throw new Error('only a transaction of `transaction` can change what is shared')
   callbacks.unshift(invalidateShared)
 }
 
@@ -22,7 +22,7 @@ export function onCommit(tx: Connection, callback: (db: Database) => void): void
 
 /** Announces rows that a transaction changes, or null for any of the topic, once it is committed. Does
  *  nothing unless `transaction` runs it: listeners then find the change by their next look. */
-export const announceOnCommit = (tx: Connection, topic: Topic, names: string[] | null): void =>
+export const announceOnCommit = (tx: Connection, topic: string, names: string[] | null): void =>
   onCommit(tx, (db) => announce(db, topic, names))
 
 /** Runs a transaction, and what it has asked for after its commit. */

@@ -1,6 +1,6 @@
 import type { RunStatement } from './migrate.ts'
 
-// With statistics as fine as PostgreSQL's own, of 100 values a column, an analysis of 20,000 tickets takes half a second.
+// With statistics as fine as PostgreSQL's own, of 100 values a column, an analysis of 20,000 rows takes half a second.
 /** Settings of the session that keeps up the embedded database. */
 export const upkeepSettings = { default_statistics_target: 5 }
 

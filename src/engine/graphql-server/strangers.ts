@@ -16,7 +16,7 @@ const maxWaiting = 500
 
 /** Bounds the work for strangers: callers without credentials, or with credentials that have not proven valid. It waits
  *  for a turn of their address, and takes a share of the process; each address has a budget of time, if requests are
- *  limited at all. New documents of publishable keys, which everybody has, count alike. */
+ *  limited at all. New documents with public credentials, which everybody has, count alike. */
 export function boundStrangers({ db, access }: Services, isLimited: boolean) {
   const turns = new FairTurns()
   const spent = createLimitCounters(windowMs)

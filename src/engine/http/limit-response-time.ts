@@ -10,7 +10,7 @@ declare module 'fastify' {
 
 // Statements and queues each have a timeout of their own, but a request may wait for several in a row.
 // Fastify's `handlerTimeout` costs a controller per request besides its timer, skips routes that are not found, and
-// logs late responses with the URL, which may contain a payment page's token.
+// logs late responses with the URL, which may contain a secret token.
 
 // Statement timeout plus the round trip to the database.
 const defaultTimeoutMs = 15_500
@@ -27,7 +27,7 @@ function timeOut(reply: FastifyReply): void {
 }
 
 /** Answers BUSY with Retry-After to a request that has had no response for `timeoutMs` since its head, or its body if it
- *  has one, was read, whatever it waits for; `inTime` bounds a single wait. The work continues: a checkout that is retried
+ *  has one, was read, whatever it waits for; `inTime` bounds a single wait. The work continues: what is retried
  *  with its idempotency key happens once. */
 export function limitResponseTime(app: FastifyInstance, timeoutMs = defaultTimeoutMs): void {
   app.decorateReply('deadline')

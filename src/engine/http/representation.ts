@@ -103,9 +103,6 @@ export class Representation {
 // Below this size the headers dominate a response, and compression gains nothing.
 const minCompressedBytes = 1024
 
-// Request headers that decide the response, besides the URL.
-const varyHeaders = 'x-api-key, integration_id, secret, accept, accept-encoding'
-
 const opaqueOf = (tag: string) => tag.trim().replace(/^W\//, '')
 
 // Weak comparison (RFC 9110, 13.1.2). Splitting at commas is safe, because our ETags contain none.
@@ -113,7 +110,7 @@ const matches = (tags: string | undefined, etag: string): boolean =>
   tags?.split(',').some((tag) => tag.trim() === '*' || opaqueOf(tag) === opaqueOf(etag)) ?? false
 
 async function send(
-  { method, headers }: FastifyRequest,
+  { method, headers, credentials }: FastifyRequest,
   reply: FastifyReply,
   representation: Representation,
 ): Promise<void> {
@@ -123,7 +120,8 @@ async function send(
   const coding = isSmall ? 'identity' : chooseCoding(headers['accept-encoding'])
   const { 'content-type': type = '', ...otherHeaders } = answered
   if (reply.getHeader('cache-control') === noStore) reply.header('cache-control', 'private, no-cache')
-  addVary(reply, varyHeaders)
+  // What decides the response, besides the URL.
+  addVary(reply, `${credentials.sentIn}, accept, accept-encoding`)
   reply.headers(otherHeaders)
   if (method !== 'POST') {
     const etag = representation.etag(coding)

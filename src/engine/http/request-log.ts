@@ -70,7 +70,7 @@ export function logCodes({ logged }: FastifyRequest, codes: string[]): void {
 export const durationOf = ({ waitedMs }: FastifyRequest, { elapsedTime }: FastifyReply): number =>
   waitedMs + elapsedTime
 
-/** Logs one line per request, with the route instead of the URL: a URL may contain a payment page's token or
+/** Logs one line per request, with the route instead of the URL: a URL may contain a secret token or
  *  search text. */
 export function logRequests(app: FastifyInstance): void {
   const { delay, stop } = watchEventLoop()

@@ -7,9 +7,6 @@ const maxParamLength = 200
 
 const absolute = /^https?:\/\/([^/?]*)(.*)$/i
 
-// A slash at the end, below any base path, unless an identifier is missing behind it: that is a lookup and no list.
-const slashAtEnd = /^(\/[^?]*[^/?])(?<!\/(?:tickets|payments|pay))\/(?=\?|$)/
-
 // Address that no route has: what can't be read is limited like any unknown address, and refused by the hook below.
 const unreadable = '*unreadable'
 
@@ -19,16 +16,20 @@ const isDecodable = (text: string): boolean =>
 const isHost = (text: string): boolean =>
   /^(?:[\w.~!$&'()*+,;=%-]+|\[[\da-f:.]+\])(?::\d*)?$/i.test(text) && URL.canParse(`http://${text}`)
 
-/** Reads a request target (RFC 9112, 3.2): returns its path, without a slash at the end, and its query. The authority of
- *  an absolute target is left out. */
-export function readTarget(target: string): string {
-  const [, authority = null, rest = target] = target.startsWith('/') ? [] : (absolute.exec(target) ?? [])
-  const url = authority !== null && !rest.startsWith('/') ? `/${rest}` : rest
-  const isReadable =
-    url.startsWith('/') &&
-    (!url.includes('%') || isDecodable(url.replace(/\?.*/, ''))) &&
-    (authority === null || isHost(authority))
-  return isReadable ? url.replace(slashAtEnd, '$1') : unreadable
+/** Makes the reader of request targets (RFC 9112, 3.2). It returns the path, without a slash at the end, and the query; the
+ *  authority of an absolute target is left out. The slash stays, below any base path, behind one of `lookups`, where an
+ *  identifier is missing. */
+export function targetReader(lookups: readonly string[]): (target: string) => string {
+  const slashAtEnd = new RegExp(`^(/[^?]*[^/?])(?<!/(?:${lookups.join('|')}))/(?=\\?|$)`)
+  return (target) => {
+    const [, authority = null, rest = target] = target.startsWith('/') ? [] : (absolute.exec(target) ?? [])
+    const url = authority !== null && !rest.startsWith('/') ? `/${rest}` : rest
+    const isReadable =
+      url.startsWith('/') &&
+      (!url.includes('%') || isDecodable(url.replace(/\?.*/, ''))) &&
+      (authority === null || isHost(authority))
+    return isReadable ? url.replace(slashAtEnd, '$1') : unreadable
+  }
 }
 
 const isLong = (params: unknown): boolean =>

@@ -15,7 +15,7 @@ export class Loaders implements Readers {
   readonly #loaders = new Map<LoaderDefinition<unknown>, unknown>()
   readonly #readers = new Map<Database, Reader>()
 
-  /** Reads the catalogue from `catalogue`, such as a replica, and everything else from `source.db`. */
+  /** Makes shared reads from `shared`, such as a replica, and everything else from `source.db`. */
   constructor(source: Source, shared: Database, reach: Reach) {
     this.#source = source
     this.#shared = shared

@@ -17,7 +17,7 @@ declare module 'fastify' {
     limitKey: string
     /** True while the request counts as a failure of its address, until its credentials prove valid. */
     isUnproven: boolean
-    /** Counts work for a publishable key by its cost, as so many requests. Returns the refusal once those of this second
+    /** Counts work for public credentials by its cost, as so many requests. Returns the refusal once those of this second
      *  are used up: RATE_LIMITED. */
     spend(cost: number): Refusal | null
   }
@@ -40,7 +40,7 @@ const noLimit = Number.MAX_SAFE_INTEGER
 // Bounds the cost of many guesses at once: the failures of the first ones stop the others.
 const lookups = { maxAtOnce: 8, maxOfOwner: 4, maxWaiting: Number.POSITIVE_INFINITY }
 const maxTokens = 20_000
-// Cost that counts as a request: as many requests a second as a publishable key has by default are one operation of the
+// Cost that counts as a request: as many requests a second as public credentials have by default are one operation of the
 // highest cost.
 const costOfRequest = requestLimits.maxComplexity / 50
 
@@ -60,11 +60,11 @@ function limitKeyOf(request: FastifyRequest): string {
   }
   const { areWellFormed, hash, isPublic } = request.credentials
   if (!areWellFormed) return addressKey(request)
-  // Everybody has a publishable key, so one person must not use up the others' requests.
+  // Everybody has public credentials, so one person must not use up the others' requests.
   return isPublic ? `${hash} ${addressKey(request)}` : hash
 }
 
-/** Limits requests per set of credentials, per publishable key and address (`publicRateLimit`), per token
+/** Limits requests per set of credentials, per public credentials and address (`publicRateLimit`), per token
  *  in a URL, and otherwise per address. Also limits the failures of each address: invalid credentials, unknown
  *  tokens, wrong signatures. Credentials count as a failure until they prove valid, so that any number of concurrent guesses costs no more SQL than the limit.
  *  An address with too many failures is still accepted with valid credentials, even if this process sees them
@@ -150,7 +150,7 @@ export function createRateLimits(
         const { limitKey: key } = request
         if (rateLimit === false || (!isLimited && !credentials.isPublic)) return done()
         const isPublic = !tokenOf && credentials.isPublic
-        if (isPublic && counters.add(`publishable ${key}`).count > perPublic) {
+        if (isPublic && counters.add(`public ${key}`).count > perPublic) {
           reply.header('retry-after', 1)
           return done(tooManyWithKey())
         }

@@ -145,7 +145,7 @@ export const list = <const F extends string, Row, Shape extends z.ZodRawShape>(
   )
 }
 
-/** Schema of a successful answer about a thing, such as a payment, with its name and its text in the OpenAPI document. */
+/** Schema of a successful answer about a thing, with its name and its text in the OpenAPI document. */
 export const answerOf = <Data extends z.ZodType>(
   id: string,
   description: string,
@@ -153,11 +153,3 @@ export const answerOf = <Data extends z.ZodType>(
   data: Data,
 ) =>
   z.object({ success: z.literal(true).describe(`Always true for ${thing}.`), data }).meta({ id, description })
-
-/** True in the body of a test sale; absent from any other. */
-export const isTest = (text: string) =>
-  field(
-    ({ mode }: { mode: 'live' | 'test' }) => (mode === 'test' ? (true as const) : undefined),
-    z.literal(true).optional().describe(text),
-    undefined,
-  )

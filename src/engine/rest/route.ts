@@ -99,7 +99,7 @@ export function addRoute(
   })
 }
 
-/** Answers a shared read of the catalogue with a JSON body and, unless it is empty, a `Link` header. Shares the response
+/** Answers a shared read with a JSON body and, unless it is empty, a `Link` header. Shares the response
  *  with callers that have the same view and request the same URL. Refuses: UNAUTHENTICATED. */
 export function answerRead(
   request: FastifyRequest,

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { isoTime } from '../base/input-types.ts'
 
-/** Converts a camelCase name to REST's snake_case: `ticketRateId` → `ticket_rate_id`. */
+/** Converts a camelCase name to REST's snake_case: `startDate` → `start_date`. */
 export const toSnakeCase = (name: string): string =>
   name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 

@@ -110,7 +110,7 @@ export function startTracing(onLoss: () => void) {
 const untraced = new Set(['/health', '/ready'])
 
 /** Runs each request in a span below its caller's (`traceparent`), and names its trace in the log line. A span
- *  has the route and never the URL, which may contain a payment page's token. */
+ *  has the route and never the URL, which may contain a secret token. */
 export function traceRequests(app: FastifyInstance, spans: SpanTracer): void {
   const traced = new WeakMap<FastifyRequest, { span: Span; inside: Context }>()
   app.addHook('onRequest', (request, _reply, done) => {

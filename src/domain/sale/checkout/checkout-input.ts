@@ -69,7 +69,7 @@ export const checkoutBody = z
       .boolean()
       .nullish()
       .describe('True to send the tickets to the attendees once they are paid. Defaults to false.'),
-    language: scalars.buyerLanguage
+    language: scalars.personLanguage
       .nullish()
       .describe(
         'Language that the buyer is addressed in, as a BCP 47 tag; that of the organization if omitted.',

@@ -7,6 +7,7 @@ import { peekBody } from '../../../engine/rest/peek-body.ts'
 import { route } from '../../../engine/rest/route.ts'
 import { inSnakeCase } from '../../../engine/rest/snake-case.ts'
 import type { Context } from '../../caller/context.ts'
+import { isTest } from '../../caller/mode-body.ts'
 import { exampleIds } from '../../contract/example-ids.ts'
 import { paymentUrl } from '../../payment/payment-url.ts'
 import type { Payment } from '../../payment/table.ts'
@@ -30,7 +31,7 @@ const checkoutData = body(
       z.url().describe('Payment page to send the buyer to.'),
       'https://tickets.example/pay/Qm3c7R1xV9tY5nK2w8Zp4sLh',
     ),
-    test: field.isTest('True with a test key; absent otherwise.'),
+    test: isTest('True with a test key; absent otherwise.'),
     total_amount: field.amount('totalAmount', 'Amount that the buyer pays, in major units.', 21.6),
     tickets: field.field(
       (_payment: Payment, { tickets }: Beside) => tickets,

@@ -5,7 +5,7 @@ import { everybody } from '../../base/turns.ts'
 import type { Pool } from './pool.ts'
 import type { Run, Statement } from './pool-connection.ts'
 
-// Bounded by the length of the texts, because a statement may have a row for each ticket.
+// Bounded by the length of the texts, because a statement may have a row for each of many things.
 const summaries = new LRUCache<string, string>({
   maxSize: 2 ** 20,
   sizeCalculation: (summary, text) => text.length + summary.length,
@@ -21,7 +21,7 @@ const part = /\b([a-z_]\w*)\s*(?:\([^()]*\)\s*)?\bas\s+(?:(?:not\s+)?materialize
 const verbOf = (command: string) => /^(insert|update|delete)/i.exec(command)?.[0].toUpperCase() ?? 'SELECT'
 
 /** Summarizes a statement by its operations and tables, or by the function that it calls, never by its values:
- *  `UPDATE stock INSERT tickets`, `SELECT hold`. */
+ *  `UPDATE counters INSERT orders`, `SELECT total`. */
 export function summaryOf(text: string): string {
   const known = summaries.get(text)
   if (known !== undefined) return known

@@ -24,7 +24,7 @@ const problems = {
     'DATABASE_URL leads to a pooler: set DATABASE_POOLER=transaction, and DIRECT_DATABASE_URL to the address of the database itself',
   MIGRATIONS_MISSING: 'the tables are missing or not up to date: run npm run migrate',
   TABLES_OLDER:
-    'the tables of this database are older than the first release, and there is no way on from them: begin with an empty database, and import the catalogue again',
+    'the tables of this database are older than the first release, and there is no way on from them: begin with an empty database, and import everything again',
   DISTRIBUTING: 'the tables are being distributed, or were in part: run npm run distribute again, to its end',
   READ_ONLY: 'the database is read-only: see DATABASE_URL',
 }

@@ -4,11 +4,11 @@ import { isFast } from '../../base/fast.ts'
 import { json } from '../../json/json-writer.ts'
 import type { CompleteValue } from './complete-value.ts'
 
-// Covers the usual distance between two occurrences of an object: the prices of a rate, a few organizations.
+// Covers the usual distance between two occurrences of an object: the parts of one, a few organizations.
 const maxRemembered = 8
 
-/** Copies the bytes of an object that was completed a moment ago instead of completing it again: many events
- *  share one organization, and the current price is one of the prices. */
+/** Copies the bytes of an object that was completed a moment ago instead of completing it again: many objects share
+ *  one organization. */
 export function repeatObject(completeValue: CompleteValue): CompleteValue {
   if (!isFast('repeat-object')) return completeValue
   const values: unknown[] = Array(maxRemembered).fill(null)

@@ -32,7 +32,7 @@ const sliceMs = 4
 const pausesPerRound = 5
 const minPauseMs = 25
 const maxPeriodMs = 750
-// Pauses and period while all that is to be sent keeps changing, as in a sale: a state that does not rest is not the
+// Pauses and period while all that is to be sent keeps changing: a state that does not rest is not the
 // last one.
 const pausesWhileChanging = 12
 const changingPeriodMs = 2_000

@@ -37,7 +37,6 @@ export const headers = {
   Link: {
     description: 'Addresses of the next and the previous page (RFC 8288), as far as there are any.',
     schema: text,
-    example: '<https://tickets.example/events?limit=20&offset=20>; rel="next"',
   },
   'Idempotent-Replayed': {
     description: '`true` if an earlier request with this `Idempotency-Key` has made what is returned.',

@@ -14,8 +14,10 @@ export type RestContract<Examples> = {
   /** Ways to authenticate, by which `security` of a route names them. */
   securitySchemes: Record<string, { type: 'apiKey'; in: string; name: string; description: string }>
   refusals: Refusals
-  /** Documents what the service sends, as operations of the receiver. */
-  webhooksIn(schemas: Schemas): Record<string, { post: Operation }>
+  /** Example of a `Link` header. */
+  link: string
+  /** Further parts of the document, such as what the service sends. */
+  partsOf(schemas: Schemas): Record<string, unknown>
   /** Replaces what is in the examples of the document by what works. */
   fill<Document>(document: Document, examples: Examples): Document
 }
@@ -61,10 +63,10 @@ export function toOpenApiDocument<Examples>({
     servers: [{ url: publicUrl, description: 'This service.' }],
     tags,
     paths: toPaths(routes, (schema) => toOperation(schema, schemas, refusalsOf)),
-    webhooks: contract.webhooksIn(schemas),
+    ...contract.partsOf(schemas),
     components: {
       securitySchemes,
-      headers: headerComponents,
+      headers: { ...headerComponents, Link: { ...headerComponents.Link, example: contract.link } },
       schemas: schemas.components() as Record<string, object>,
     },
   }
