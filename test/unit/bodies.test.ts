@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { isTest } from '../../src/domain/caller/mode-body.ts'
+import { isTest } from '../../src/domain/caller/mode.ts'
 import { paymentBody, paymentChangeBody } from '../../src/domain/payment/body.ts'
 import { issuedTicketBody } from '../../src/domain/sale/checkout/issued-body.ts'
 import { listedTicketBody, ticketBody, ticketChangeBody } from '../../src/domain/ticket/body.ts'

@@ -1,3 +1,6 @@
+import { z } from 'zod'
+import { field } from '../../engine/rest/body.ts'
+
 /** Modes of keys, and of everything that is sold with them. A test key sells test tickets: they cost nothing,
  *  take none of the live places and open no door (DECISIONS 10). */
 export const modes = ['live', 'test'] as const
@@ -9,3 +12,11 @@ export const perMode = <Value>(make: (mode: Mode) => Value): Record<Mode, Value>
   live: make('live'),
   test: make('test'),
 })
+
+/** True in the body of a test sale; absent from any other. */
+export const isTest = (text: string) =>
+  field(
+    ({ mode }: { mode: 'live' | 'test' }) => (mode === 'test' ? (true as const) : undefined),
+    z.literal(true).optional().describe(text),
+    undefined,
+  )

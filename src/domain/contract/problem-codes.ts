@@ -1,5 +1,4 @@
-import { codesOf, type Problem } from '../../engine/base/errors.ts'
-import { type CodeEntry, engineCodes, codeOf as of } from '../../engine/base/problem-codes.ts'
+import { type CodeEntry, codesOf, engineCodes, codeOf as of, type Problem } from '../../engine/base/errors.ts'
 
 const maybe = (fact: string): string | undefined => fact
 

@@ -1,5 +1,5 @@
 import { amount, body, oneOf, optionalText, optionalTime, text, texts, time } from '../../engine/rest/body.ts'
-import { isTest } from '../caller/mode-body.ts'
+import { isTest } from '../caller/mode.ts'
 import { changeOf, type NewChange } from '../change/table.ts'
 import { exampleIds } from '../contract/example-ids.ts'
 import { type Payment, paymentStatus } from './table.ts'

@@ -2,8 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
 import type { Problem } from '../../engine/base/errors.ts'
 import { percentageOf, smallestCharge, toMajor } from '../../engine/base/money.ts'
-import type { Code } from '../contract/problem-codes.ts'
-import { problem } from '../contract/problem-codes.ts'
+import { type Code, problem } from '../contract/problem-codes.ts'
 import { type Event, events } from '../event/table.ts'
 import {
   isStockOf,

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import * as field from '../../engine/rest/body.ts'
 import { body } from '../../engine/rest/body.ts'
-import { isTest } from '../caller/mode-body.ts'
+import { isTest } from '../caller/mode.ts'
 import { changeOf, type NewChange } from '../change/table.ts'
 import { exampleIds } from '../contract/example-ids.ts'
 import { minimumAge } from '../event/minimum-age.ts'

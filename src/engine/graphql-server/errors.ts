@@ -1,6 +1,5 @@
 import { GraphQLError } from 'graphql'
-import { limitProblems, type Problem, retryAfterOf } from '../base/errors.ts'
-import { engineCodes } from '../base/problem-codes.ts'
+import { engineCodes, limitProblems, type Problem, retryAfterOf } from '../base/errors.ts'
 import { requestLimits } from '../base/request-limits.ts'
 import { type Log, toRefusal } from '../http/mask-error.ts'
 

@@ -2,8 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { busy, refusal } from '../base/errors.ts'
 import { clientAddress } from '../http/connection-limits.ts'
 import { createLimitCounters } from '../http/limit-counters.ts'
-import type { Services } from '../request/context.ts'
-import { isRememberedValid } from '../request/proven.ts'
+import { isRememberedValid, type Services } from '../request/context.ts'
 import { FairTurns } from './fair-turns.ts'
 
 // Time of the processor within each window for all strangers of one address. The introspection of a tool takes 20 ms

@@ -1,8 +1,9 @@
 import type { FastifyRequest, FastifySchema } from 'fastify'
+import { LRUCache } from 'lru-cache'
 import type { Authenticated, Caller, Credentials, Needs } from '../base/caller.ts'
 import type { ViewOf } from '../cache/caller-cache.ts'
 import type { ResponseCache } from '../cache/response-cache.ts'
-import type { Database } from '../database/database.ts'
+import { type Database, perDatabase } from '../database/database.ts'
 import { wasJustInvalidated } from '../database/shared-invalidation.ts'
 import type { Loaders } from './loaders.ts'
 
@@ -81,4 +82,18 @@ export function sharedContext({ services, loaders, ...ctx }: Context): Context {
   const { db, replica } = services
   const shared = wasJustInvalidated(db) ? db : replica()
   return { ...ctx, services, shared, loaders: loaders.forShared(shared), refusals: [] }
+}
+
+// Hashes of credentials that were valid at their last authentication. Only rate limits use this: every caller
+// is still authenticated.
+const maxKnown = 20_000
+const knownOf = perDatabase(() => new LRUCache<string, true>({ max: maxKnown }))
+
+/** Reports whether credentials with this hash were valid when this process last authenticated them. */
+export const isRememberedValid = (db: Database, hash: string): boolean => knownOf(db).get(hash) === true
+
+/** Records the result of an authentication for `isRememberedValid`. */
+export function rememberValidity(db: Database, { hash }: Credentials, isValid: boolean): void {
+  if (isValid) knownOf(db).set(hash, true)
+  else knownOf(db).delete(hash)
 }

@@ -7,8 +7,7 @@ import { createBulkhead } from '../base/turns.ts'
 import type { HttpConfig } from '../config/http.ts'
 import { clientAddress } from '../http/connection-limits.ts'
 import { createLimitCounters } from '../http/limit-counters.ts'
-import type { Services } from './context.ts'
-import { isRememberedValid } from './proven.ts'
+import { isRememberedValid, type Services } from './context.ts'
 import { RequestTurns } from './request-turns.ts'
 
 declare module 'fastify' {

@@ -2,8 +2,7 @@ import type { Problem } from '../../../engine/base/errors.ts'
 import { problem } from '../../contract/problem-codes.ts'
 import { maxInvitations, type Ticket } from '../../ticket/table.ts'
 import { availabilityProblem, leftOf, whyClosed, whyUnpriced } from '../../ticket-rate/sale-rules.ts'
-import type { TicketRate } from '../../ticket-rate/table.ts'
-import { maxTickets } from '../../ticket-rate/table.ts'
+import { maxTickets, type TicketRate } from '../../ticket-rate/table.ts'
 import type { Terms } from './terms-loaders.ts'
 
 type SaleType = Ticket['saleType']
