@@ -4,8 +4,8 @@ import { type Database, perDatabase, runSql } from '../database/database.ts'
 
 type Found = { isWhole: boolean; ids: string[] }
 
-// Tables that are distributed lie together, so any of them tells where. Asks each server over the connection to it that the session at the coordinator keeps: one that is away costs the
-// others no new session.
+// Distributed tables lie together, so any of them tells where. Asks each server over the connection to it that the session
+// at the coordinator keeps: one that is away costs the others no new session.
 const findLiving = sql`
   with one as (
     select min(logicalrelid::oid)::regclass as name from pg_dist_partition where partmethod = 'h'
