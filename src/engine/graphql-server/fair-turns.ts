@@ -1,6 +1,5 @@
 import { setImmediate, setTimeout } from 'node:timers/promises'
-import { Turns } from '../base/turns.ts'
-import { nothing } from '../base/turns.ts'
+import { nothing, Turns } from '../base/turns.ts'
 
 // Time after which requests have their turn, and the pause that follows in proportion to it: this work takes a sixth
 // of the process at most, as the rounds of `live/fan-out.ts` do.

@@ -1,7 +1,6 @@
 import { performance } from 'node:perf_hooks'
 import { setTimeout } from 'node:timers/promises'
-import { Turns } from '../base/turns.ts'
-import { nothing } from '../base/turns.ts'
+import { nothing, Turns } from '../base/turns.ts'
 
 // Time for which an owner is minded after its last request.
 const recentMs = 1_000
