@@ -139,10 +139,7 @@ export async function createApp({
   limitResponseTime(app, answerTimeoutMs)
   readCredentials(app)
   addSecurity(app)
-  addCors(app, config.corsOrigins, {
-    isKnown: (origin) => isPublishableOrigin(db, origin),
-    isPublic: ({ credentials }) => credentials.isPublic,
-  })
+  addCors(app, config.corsOrigins, (origin) => isPublishableOrigin(db, origin))
   await rateLimits.addTo(app)
   refuseMalformedRequests(app)
   if (config.background === 'only') {

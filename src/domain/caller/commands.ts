@@ -60,7 +60,7 @@ const origin = z
   )
 const all = z.literal(true)
 const newChannel = z.strictObject({ name: text(200), organization: z.array(identifier), ...key })
-const newChannelOfAll = z.strictObject({ name: text(200), all, ...key })
+const newChannelOfAll = z.strictObject({ all, name: text(200), ...key })
 const existingChannel = z.strictObject({ channel: identifier, ...key })
 const newIntegration = z.strictObject({
   name: text(200),
@@ -75,7 +75,7 @@ const publishable = z.strictObject({
   ...key,
 })
 const grant = z.strictObject({ channel: identifier, organization: once(identifier) })
-const grantOfAll = z.strictObject({ channel: identifier, all })
+const grantOfAll = z.strictObject({ all, channel: identifier })
 const byId = z.strictObject({ id: once(z.string()) })
 // Secrets are those of method v1.
 const organizationSecret = z.strictObject({ organization: once(identifier), expires: isoTime.optional() })
@@ -112,7 +112,7 @@ const channelKey = ({ channelId, key }: { channelId: string; key: string }, use:
 })
 
 const issueToChannel = command(
-  (input) => ('channel' in input ? existingChannel : 'all' in input ? newChannelOfAll : newChannel),
+  [existingChannel, newChannelOfAll, newChannel],
   async (options, open: OpenTables) => {
     const owner =
       'channel' in options
@@ -130,7 +130,7 @@ const issuePublishable = command(publishable, async ({ channel, origin, ...optio
 })
 
 const issueToIntegration = command(
-  (input) => ('integration' in input ? existingIntegration : newIntegration),
+  [existingIntegration, newIntegration],
   async (options, open: OpenTables) => {
     const owner =
       'integration' in options
@@ -201,18 +201,15 @@ const revoke = command(byId, async ({ id: [id] }, open: OpenTables) => {
 })
 
 const grantCommand = (granted: boolean) =>
-  command(
-    (input) => ('all' in input ? grantOfAll : grant),
-    async ({ channel: channelId, ...given }, open: OpenTables) => {
-      const organizationId = 'all' in given ? null : given.organization[0]
-      const changed = await changeGrant(await open(), { channelId, organizationId, granted })
-      const [now, all] = granted ? ['sells', 'all organizations'] : ['does not sell', 'any organization']
-      return {
-        json: { channel_id: channelId, organization_id: organizationId, granted, changed },
-        text: `Channel ${channelId} ${now} for ${organizationId ?? all}${changed ? ' from now on' : ', as before'}.`,
-      }
-    },
-  )
+  command([grantOfAll, grant], async ({ channel: channelId, ...given }, open: OpenTables) => {
+    const organizationId = 'all' in given ? null : given.organization[0]
+    const changed = await changeGrant(await open(), { channelId, organizationId, granted })
+    const [now, all] = granted ? ['sells', 'all organizations'] : ['does not sell', 'any organization']
+    return {
+      json: { channel_id: channelId, organization_id: organizationId, granted, changed },
+      text: `Channel ${channelId} ${now} for ${organizationId ?? all}${changed ? ' from now on' : ', as before'}.`,
+    }
+  })
 
 export const authCommands = {
   'key issue channel': issueToChannel,

@@ -53,22 +53,19 @@ async function requireDeliveries(db: Connection, ids: string[]): Promise<void> {
 
 /** Makes dead deliveries due again with a fresh set of attempts: those with the given identifiers, or all.
  *  Leaves other deliveries alone. Refuses: NOT_FOUND if one of them doesn't exist. */
-const retry = command(
-  (args) => ('all' in args ? retryingAll : retrying),
-  async (which, open: OpenTables) => {
-    const db = await open()
-    if ('id' in which) await requireDeliveries(db, which.id)
-    const queued = await db
-      .update(deliveries)
-      .set({ status: 'pending', attempts: 0, dueAt: sql`now()` })
-      .where(and(eq(deliveries.status, 'dead'), 'id' in which ? inArray(deliveries.id, which.id) : undefined))
-      .returning({ id: deliveries.id })
-    const retried = queued.map(({ id }) => id)
-    return {
-      json: { retried },
-      text: retried.length > 0 ? `Due again: ${retried.join(', ')}.` : 'None of them is dead.',
-    }
-  },
-)
+const retry = command([retryingAll, retrying], async (which, open: OpenTables) => {
+  const db = await open()
+  if ('id' in which) await requireDeliveries(db, which.id)
+  const queued = await db
+    .update(deliveries)
+    .set({ status: 'pending', attempts: 0, dueAt: sql`now()` })
+    .where(and(eq(deliveries.status, 'dead'), 'id' in which ? inArray(deliveries.id, which.id) : undefined))
+    .returning({ id: deliveries.id })
+  const retried = queued.map(({ id }) => id)
+  return {
+    json: { retried },
+    text: retried.length > 0 ? `Due again: ${retried.join(', ')}.` : 'None of them is dead.',
+  }
+})
 
 export const deliveryCommands = { 'deliveries list': list, 'deliveries retry': retry }
