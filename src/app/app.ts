@@ -35,7 +35,7 @@ import type { Companion } from './companion.ts'
 import { editor } from './graphiql-tabs.ts'
 import { addHome } from './home.ts'
 import { logFormatters } from './log.ts'
-import { restDocumentation } from './rest-contract.ts'
+import { restContract } from './rest-contract.ts'
 import { channelRoutes, integrationRoutes, lookups } from './routes.ts'
 import { printedSchema, schema } from './schema.ts'
 import type { Config } from './settings.ts'
@@ -154,7 +154,7 @@ export async function createApp({
   const examplesOf = examplesFor(companion?.findExamples, localRequests(config), warnOfOthers)
   // First, because the documentation is of the routes after it.
   await companion?.addTo(app, publicUrl)
-  addDocumentation(app, { ...restDocumentation, publicUrl, examplesOf })
+  addDocumentation(app, restContract, publicUrl, examplesOf)
   addHealth(app, whyUnready)
   addHome(app, printedSchema, { isOpen: !config.trustedDocumentsOnly, first: companion?.link })
   await addGraphql(app, services, config, {

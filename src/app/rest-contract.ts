@@ -54,18 +54,16 @@ codes and limits:
 - A refusal has the body \`Error\`, with a code for programs. A status lists its codes; a request may break several rules at
   once, and the status is that of the first. Retry 429 and 503 after \`Retry-After\` seconds.`
 
-/** Documentation of REST, for `addDocumentation`. */
-export const restDocumentation = {
-  contract: {
-    title: 'Boxoffice',
-    description,
-    tags,
-    securitySchemes,
-    refusals: documentedRefusals,
-    link: '<https://tickets.example/events?limit=20&offset=20>; rel="next"',
-    partsOf: (schemas) => ({ webhooks: toWebhooks(sentMessages, schemas) }),
-    fill: withExampleIds,
-  } satisfies RestContract<ExampleValues>,
+/** Contract of REST, for `addDocumentation`. */
+export const restContract: RestContract<ExampleValues> = {
+  title: 'Boxoffice',
+  description,
+  tags,
+  securitySchemes,
+  refusals: documentedRefusals,
+  link: '<https://tickets.example/events?limit=20&offset=20>; rel="next"',
+  partsOf: (schemas) => ({ webhooks: toWebhooks(sentMessages, schemas) }),
+  fill: withExampleIds,
   icon,
-  keysOf: ({ key, integrationKey }: ExampleValues) => ({ channelKey: key, integrationKey }),
+  keysOf: ({ key, integrationKey }) => ({ channelKey: key, integrationKey }),
 }

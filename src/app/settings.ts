@@ -16,6 +16,9 @@ import { httpSettings, rateLimit } from '../engine/config/http.ts'
 import { type Environment, misspeltSettings, readSecretFiles } from '../engine/config/read-settings.ts'
 import { type ConfigOf, trueOrFalse, wholeNumber } from '../engine/config/setting-types.ts'
 import { hasTraces, telemetrySettings, tracingSettings } from '../engine/config/telemetry.ts'
+import { problems } from '../engine/database/pool/failures.ts'
+
+problems.TABLES_OLDER = problems.TABLES_OLDER.replace('everything', 'the catalogue')
 
 /** Settings that may also come from a file, as secrets of containers do:
  *  `STRIPE_SECRET_KEY_FILE=/run/secrets/stripe` instead of `STRIPE_SECRET_KEY`. */

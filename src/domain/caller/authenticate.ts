@@ -164,11 +164,7 @@ async function verify(db: Database, credentials: Credentials, findKey: FindKey) 
  *  for. Resolves to null if no credentials were sent. A malformed key costs no SQL. Pass `findKey` to read
  *  the key together with other rows. Refuses: UNAUTHENTICATED; ORIGIN_NOT_ALLOWED for a publishable key from
  *  a page that it was not issued for (INTERFACE, authentication; DECISIONS 2, 10). */
-export async function authenticate(
-  db: Database,
-  credentials: Credentials,
-  findKey: FindKey = keyById,
-): Promise<Authenticated | null> {
+export async function authenticate(db: Database, credentials: Credentials, findKey: FindKey = keyById) {
   try {
     const authenticated = await verify(db, credentials, findKey)
     if (authenticated) rememberValidity(db, credentials, true)

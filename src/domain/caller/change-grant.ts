@@ -36,10 +36,7 @@ type Change = { channelId: string; organizationId: string | null; granted: boole
  *  sees that organization's events. Null stands for all organizations that there are now. Takes effect at once in this
  *  process, and in others once their caller cache expires. Resolves to true if anything changed. Refuses: NOT_FOUND
  *  (DECISIONS 2). */
-export async function changeGrant(
-  db: Database,
-  { channelId, organizationId, granted }: Change,
-): Promise<boolean> {
+export async function changeGrant(db: Database, { channelId, organizationId, granted }: Change) {
   return transaction(db, async (tx) => {
     changesShared(tx)
     await refuseUnknownIds(tx, 'channel', channelId)

@@ -47,11 +47,7 @@ const maxAtOnce = 10_000
 
 /** Adds the grants that a channel lacks: of these organizations, or with null of all there are now. Resolves to whether it
  *  lacked any. Refuses: NOT_FOUND. */
-export async function addGrants(
-  tx: Connection,
-  channelId: string,
-  organizationIds: string[] | null,
-): Promise<boolean> {
+export async function addGrants(tx: Connection, channelId: string, organizationIds: string[] | null) {
   const ids = [...new Set(organizationIds ?? (await allOrganizations(tx)))]
   if (organizationIds) await refuseUnknownIds(tx, 'organization', ...ids)
   let hasNew = false

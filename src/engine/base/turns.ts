@@ -9,10 +9,7 @@ function setBehind<Owner>(owners: Map<string, Owner>, name: string, owner: Owner
 
 /** Takes from the first owner that has something to give, and sets that owner behind the others. `take` returns null if
  *  an owner has nothing. */
-export function takeTurn<Owner, Taken>(
-  owners: Map<string, Owner>,
-  take: (owner: Owner) => Taken | null,
-): Taken | null {
+export function takeTurn<Owner, Taken>(owners: Map<string, Owner>, take: (owner: Owner) => Taken | null) {
   for (const [name, owner] of owners) {
     const taken = take(owner)
     if (taken === null) continue

@@ -7,6 +7,7 @@ import { isFast } from '../base/fast.ts'
 import { groupBy } from '../base/group-by.ts'
 import { isIdentifier } from '../base/ids.ts'
 import { inSpan } from '../base/instruments.ts'
+import { service } from '../base/service.ts'
 import { type Database, isOutage, perDatabase } from '../database/database.ts'
 import { byOrganization, canFindByKeyAlone, type OrganizationOf } from './by-organization.ts'
 import { type Rows, rowsOf } from './json-rows.ts'
@@ -81,7 +82,8 @@ export function createReader(db: Database, reach: Reach, rememberedEvents: numbe
   function openLookups(organizationId: string | undefined) {
     const values = { ...reach, organizationId }
     const lookups = new DataLoader<Lookup, unknown[]>(
-      (batch) => inSpan('load', { 'boxoffice.batch.size': batch.length }, () => findEach(db, values, batch)),
+      (batch) =>
+        inSpan('load', { [`${service.name}.batch.size`]: batch.length }, () => findEach(db, values, batch)),
       { cache: false },
     )
     lookupsOf.set(organizationId, lookups)

@@ -146,10 +146,7 @@ export const list = <const F extends string, Row, Shape extends z.ZodRawShape>(
 }
 
 /** Schema of a successful answer about a thing, with its name and its text in the OpenAPI document. */
-export const answerOf = <Data extends z.ZodType>(
-  id: string,
-  description: string,
-  thing: string,
-  data: Data,
-) =>
-  z.object({ success: z.literal(true).describe(`Always true for ${thing}.`), data }).meta({ id, description })
+export const answerOf = <Data extends z.ZodType>(id: string, text: string, thing: string, data: Data) =>
+  z
+    .object({ success: z.literal(true).describe(`Always true for ${thing}.`), data })
+    .meta({ id, description: text })

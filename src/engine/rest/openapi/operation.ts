@@ -76,11 +76,7 @@ function contentOf(answer: z.ZodType | WithContent, example: unknown, schemas: S
   return { description: answer.description, content: Object.fromEntries(media) }
 }
 
-function responsesOf(
-  schema: FastifySchema,
-  schemas: Schemas,
-  refusalsOf: RefusalsOf,
-): Record<string, unknown> {
+function responsesOf(schema: FastifySchema, schemas: Schemas, refusalsOf: RefusalsOf) {
   const { response = {}, sends = [], isConditional = false, example } = schema
   const tags: HeaderName[] = isConditional ? ['ETag', 'Cache-Control'] : []
   const headers = refersToHeaders([...usualHeaders, ...tags, ...sends])
