@@ -1,5 +1,5 @@
 import { parse, print } from 'graphql'
-import type { ExampleValues } from '../domain/contract/example-ids.ts'
+import type { ExampleValues } from '../domain/contract/ids.ts'
 import { iconUrl } from '../domain/language/page.ts'
 import type { Editor, Tab } from '../engine/graphql-server/graphiql/page.ts'
 

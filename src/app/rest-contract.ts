@@ -1,4 +1,4 @@
-import { type ExampleValues, withExampleIds } from '../domain/contract/example-ids.ts'
+import { type ExampleValues, withExampleIds } from '../domain/contract/ids.ts'
 import { documentedRefusals } from '../domain/contract/problem-codes.ts'
 import { icon } from '../domain/language/page.ts'
 import { sentMessages } from '../domain/webhook/messages-rest.ts'

@@ -1,7 +1,7 @@
 import { amount, body, oneOf, optionalText, optionalTime, text, texts, time } from '../../engine/rest/body.ts'
 import { isTest } from '../caller/mode.ts'
 import { changeOf, type NewChange } from '../change/table.ts'
-import { exampleIds } from '../contract/example-ids.ts'
+import { exampleIds } from '../contract/ids.ts'
 import { type Payment, paymentStatus } from './table.ts'
 
 // JSON bodies of a payment. Amounts are in major units of its currency.

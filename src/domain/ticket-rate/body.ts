@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import * as field from '../../engine/rest/body.ts'
 import { body } from '../../engine/rest/body.ts'
-import { exampleIds } from '../contract/example-ids.ts'
+import { exampleIds } from '../contract/ids.ts'
 import type { Event } from '../event/table.ts'
 import { isAvailable, leftOf, shownFee, soldOf, visiblePrices } from './sale-rules.ts'
 import {
