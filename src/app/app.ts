@@ -73,27 +73,16 @@ const readTarget = targetReader(lookups)
 /** Creates the HTTP application: GraphQL, REST, the payment page and the documentation, or `/health` and
  *  `/ready` alone for a process of background jobs. Opens no port or connection, and reads no environment
  *  variables. */
-export async function createApp({
-  db,
-  replica = () => db,
-  config,
-  provider,
-  whyUnready = async () => null,
-  isLeaving = () => false,
-  answerTimeoutMs,
-  companion = null,
-  logTo,
-  logFacts,
-  instrument = () => {},
-  timeouts: { headersMs, requestMs, checkMs } = defaultTimeouts,
-}: AppOptions): Promise<FastifyInstance> {
+export async function createApp(options: AppOptions): Promise<FastifyInstance> {
+  const { db, config, provider, companion, whyUnready = async () => null, isLeaving = () => false } = options
+  const { headersMs, requestMs, checkMs } = options.timeouts ?? defaultTimeouts
   const app = fastify({
     logger: {
       level: config.logLevel,
-      base: logFacts ?? null,
+      base: options.logFacts ?? null,
       serializers: { req: () => ({}), res: () => ({}), err: serializeError },
       formatters: logFormatters,
-      stream: logTo,
+      stream: options.logTo,
     },
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
     genReqId: ({ headers }) => requestIdOf(headers),
@@ -120,7 +109,7 @@ export async function createApp({
     ...config,
     db,
     access,
-    replica,
+    replica: options.replica ?? (() => db),
     provider,
     publicUrl: publicUrlOf(app, config),
     responseCache: createResponseCache(db, config.sharedReadsMs, access),
@@ -130,13 +119,13 @@ export async function createApp({
   watchAnswers(app)
   answerUnknownRoutes(app, sendUnknownPage)
   readJsonStrictly(app)
-  instrument(app)
+  options.instrument?.(app)
   logRequests(app)
   const { maxConnections, connectionsPerAddress } = config
   // Behind a proxy all connections have its address.
   const perAddress = config.trustProxy === false ? connectionsPerAddress : maxConnections
   manageConnections(app, { total: maxConnections, perAddress, isLeaving })
-  limitResponseTime(app, answerTimeoutMs)
+  limitResponseTime(app, options.answerTimeoutMs)
   readCredentials(app)
   addSecurity(app)
   addCors(app, config.corsOrigins, (origin) => isPublishableOrigin(db, origin))
