@@ -5,12 +5,8 @@ import { sentMessages } from '../domain/webhook/messages-rest.ts'
 import { toWebhooks } from '../domain/webhook/openapi-webhooks.ts'
 import type { RestContract } from '../engine/rest/openapi/openapi-document.ts'
 
-const inHeader = (name: string, description: string) => ({
-  type: 'apiKey' as const,
-  in: 'header',
-  name,
-  description,
-})
+const apiKey = { type: 'apiKey', in: 'header' } as const
+const inHeader = (name: string, description: string) => ({ ...apiKey, name, description })
 
 const securitySchemes = {
   channelKey: inHeader('X-Api-Key', 'Method v2: key of a channel.'),

@@ -23,16 +23,8 @@ problems.TABLES_OLDER = problems.TABLES_OLDER.replace('everything', 'the catalog
 /** Settings that may also come from a file, as secrets of containers do:
  *  `STRIPE_SECRET_KEY_FILE=/run/secrets/stripe` instead of `STRIPE_SECRET_KEY`. */
 export const secretSettings = [
-  'DATABASE_URL',
-  'DIRECT_DATABASE_URL',
-  'DATABASE_REPLICA_URLS',
-  'DATABASE_SSL_CA',
-  'DATABASE_SSL_CERT',
-  'DATABASE_SSL_KEY',
-  'SMTP_URL',
-  'STRIPE_SECRET_KEY',
-  'STRIPE_WEBHOOK_SECRET',
-  'WHATSAPP_TOKEN',
+  ...['DATABASE_URL', 'DIRECT_DATABASE_URL', 'DATABASE_REPLICA_URLS', ...certificates],
+  ...['SMTP_URL', 'STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET', 'WHATSAPP_TOKEN'],
 ] as const
 
 // '' and '/' are the root; '/v1/' is '/v1'.

@@ -13,12 +13,7 @@ const exposedHeaders = [
 const maxAgeSeconds = 600
 
 const allowedHeaders = [
-  'x-api-key',
-  'content-type',
-  'accept',
-  'idempotency-key',
-  'if-none-match',
-  'last-event-id',
+  ...['x-api-key', 'content-type', 'accept', 'idempotency-key', 'if-none-match', 'last-event-id'],
   'x-request-id',
   // Tracing, error reports and GraphQL clients of pages send these by themselves.
   ...['traceparent', 'tracestate', 'baggage', 'sentry-trace'],
