@@ -7,28 +7,24 @@ import type { Editor, Tab } from '../engine/graphql-server/graphiql/page.ts'
 
 const refused = '... on Refused { errors { code message path } }'
 
+// Tag of what a mutation selects of its payload, beside the reasons of a refusal.
+function mutation(name: string, field: string) {
+  const type = field.charAt(0).toUpperCase() + field.slice(1)
+  return ([selection]: TemplateStringsArray) => `mutation ${name}($input: ${type}Input!) {
+  ${field}(input: $input) { ... on ${type}Payload { ${selection} } ${refused} }
+}`
+}
+
 const refund = `# Refunds one unit of what was paid, for integrations.
 # Without an amount it refunds all that is left.
-mutation Refund($input: RefundTicketsInput!) {
-  refundTickets(input: $input) {
-    ... on RefundTicketsPayload {
-      refunds {
-        id status amount { amount currency }
-        ticket { settlement { paid { amount } refunded { amount } } refunds { id status } }
-      }
-    }
-    ${refused}
-  }
-}`
+${mutation('Refund', 'refundTickets')`refunds {
+    id status amount { amount currency }
+    ticket { settlement { paid { amount } refunded { amount } } refunds { id status } }
+  }`}`
 
 const webhook = `# Has changes sent to an address, signed with the
 # secret. What was sent: its deliveries.
-mutation Webhook($input: RegisterWebhookInput!) {
-  registerWebhook(input: $input) {
-    ... on RegisterWebhookPayload { secret webhook { id url types status } }
-    ${refused}
-  }
-}`
+${mutation('Webhook', 'registerWebhook')`secret webhook { id url types status }`}`
 
 type Examples = Omit<ExampleValues, 'eventId' | 'paymentId'>
 
@@ -84,17 +80,10 @@ query Quote($input: QuoteCheckoutInput!) {
 
 const checkout = `# Holds tickets until the payment expires.
 # Open payment.pageUrl in another tab to pay.
-mutation Checkout($input: CheckoutInput!) {
-  checkout(input: $input) {
-    ... on CheckoutPayload {
-      conditionsChanged
-      payment { id pageUrl status expiresAt totalAmount { amount currency } }
-      tickets { id qrCode status attendee { fullName } }
-      ticketRates { id availability { available } }
-    }
-    ${refused}
-  }
-}`
+${mutation('Checkout', 'checkout')`conditionsChanged
+  payment { id pageUrl status expiresAt totalAmount { amount currency } }
+  tickets { id qrCode status attendee { fullName } }
+  ticketRates { id availability { available } }`}`
 
 const ticket = `# Reads one ticket, as an integration of its
 # organization. The channel reads what it sold.
@@ -113,31 +102,18 @@ query Ticket($id: ID!) {
 
 const boxOffice = `# Sells at the door, for cash: the tickets are paid
 # at once. For integrations.
-mutation BoxOffice($input: SellAtBoxOfficeInput!) {
-  sellAtBoxOffice(input: $input) {
-    ... on SellAtBoxOfficePayload {
-      payment { id status totalAmount { amount currency } boxOffice { method reference } }
-      tickets { id qrCode status documentUrl }
-    }
-    ${refused}
-  }
-}`
+${mutation(
+  'BoxOffice',
+  'sellAtBoxOffice',
+)`payment { id status totalAmount { amount currency } boxOffice { method reference } }
+  tickets { id qrCode status documentUrl }`}`
 
 const door = `# Lets people in: TOO_EARLY until the doors open. The
 # idempotencyKey makes a repeated scan return the
 # first outcome. For integrations.
-mutation Door($input: CheckInTicketInput!) {
-  checkInTicket(input: $input) {
-    ... on CheckInTicketPayload {
-      replayed
-      checkIn {
-        outcome people inside admits scannedAt
-        ticket { attendee { fullName } ticketRate { name } }
-      }
-    }
-    ${refused}
-  }
-}`
+${mutation('Door', 'checkInTicket')`replayed checkIn {
+    outcome people inside admits scannedAt ticket { attendee { fullName } ticketRate { name } }
+  }`}`
 
 const changes = `# Lists changes, oldest first. To go on later,
 # keep endCursor and begin after it:
