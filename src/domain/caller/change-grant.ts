@@ -15,10 +15,7 @@ const ofChannel = query<{ id: string }>(
 
 /** Finds the organizations that a caller has sales of: all that ever granted the channel, or the
  *  integration's own. */
-export async function reachedOrganizations(
-  db: Database,
-  { channelId, ownOrganizationIds }: Pick<Reach, 'channelId' | 'ownOrganizationIds'>,
-): Promise<string[]> {
+export async function reachedOrganizations(db: Database, { channelId, ownOrganizationIds }: Reach) {
   if (!channelId) return ownOrganizationIds
   return (await ofChannel(db, { channelId })).map(({ id }) => id)
 }

@@ -185,10 +185,7 @@ const list = command(z.strictObject({}), async (_, open: OpenTables) => {
     ...keys.map(keyLineOf),
     ...secrets.map((secret) => lineOf(secret, `secret of ${secret.organization_ids.join()}`)),
   ]
-  return {
-    json: [...keys.map(bodyOf), ...secrets],
-    text: lines.join('\n') || 'No keys have been issued.',
-  }
+  return { json: [...keys.map(bodyOf), ...secrets], text: lines.join('\n') || 'No keys have been issued.' }
 })
 
 const revoke = command(byId, async ({ id: [id] }, open: OpenTables) => {

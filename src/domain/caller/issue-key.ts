@@ -30,11 +30,8 @@ export async function refuseUnknownIds(tx: Connection, kind: keyof typeof tables
     .from(table)
     .where(and(inArray(table.id, ids), kind === 'channel' ? isClient : undefined))
   const known = new Set(rows.map(({ id }) => id))
-  refuseIf(
-    ids
-      .filter((id) => !known.has(id))
-      .map((id) => problem('NOT_FOUND', `There is no ${kind} ${id}.`, [kind])),
-  )
+  const unknown = ids.filter((id) => !known.has(id))
+  refuseIf(unknown.map((id) => problem('NOT_FOUND', `There is no ${kind} ${id}.`, [kind])))
 }
 
 async function allOrganizations(tx: Connection): Promise<string[]> {
@@ -77,13 +74,10 @@ export const issueNow = <Issued>(
     })
     .finally(() => invalidateListOfValid(db))
 
-async function insertKey(
-  tx: Connection,
-  { mode, expiresAt = null }: Issue,
-  owner: Pick<typeof keys.$inferInsert, 'channelId' | 'integrationId' | 'origins' | 'scopes'>,
-): Promise<string> {
+async function insertKey(tx: Connection, issue: Issue, owner: Partial<typeof keys.$inferInsert>) {
+  const { mode, expiresAt = null } = issue
   const { id, key } = newApiKey(mode, owner.origins != null)
-  await tx.insert(keys).values({ id, mode, hash: sha256(key), expiresAt, ...owner })
+  await tx.insert(keys).values({ ...owner, id, mode, hash: sha256(key), expiresAt })
   return key
 }
 

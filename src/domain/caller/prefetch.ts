@@ -13,12 +13,7 @@ import { type Mode, perMode } from './mode.ts'
 
 type Prefetch<Row> = {
   /** Reads keys (`keysByKeyId`) and rows in one statement, for keys of one mode. */
-  find(
-    db: Database,
-    keyIds: string[],
-    rowIds: string[],
-    mode: Mode,
-  ): Promise<[keys: KeyRow[], rows: Map<string, Row>]>
+  find(db: Database, keyIds: string[], rowIds: string[], mode: Mode): Promise<[KeyRow[], Map<string, Row>]>
   /** Primes the loader that the row is loaded with later. */
   prime(ctx: Context, id: string, row: Row | null): void
 }

@@ -29,13 +29,11 @@ function hintTo(key: string, names: string[]): string {
 
 function problemsOf(issue: Issue): Problem[] {
   const path = issue.path.map((key) => (typeof key === 'number' ? key : String(key)))
-  if (issue.code === 'unrecognized_keys')
-    return issue.keys.map((key) =>
-      problem('UNKNOWN_FIELD', `There is no such field.${hintTo(key, namesIn(issue.message))}`, [
-        ...path,
-        key,
-      ]),
-    )
+  if (issue.code === 'unrecognized_keys') {
+    const names = namesIn(issue.message)
+    const messageOf = (key: string) => `There is no such field.${hintTo(key, names)}`
+    return issue.keys.map((key) => problem('UNKNOWN_FIELD', messageOf(key), [...path, key]))
+  }
   if (issue.code === 'invalid_type' && issue.input === undefined)
     return [problem('REQUIRED', 'This field is required.', path)]
   const custom: Partial<Problem> = issue.code === 'custom' ? (issue.params ?? {}) : {}

@@ -96,10 +96,7 @@ export function toClientError(error: GraphQLError, isWhole: boolean, { requestId
     ...toExtensions(first, requestId),
     ...(rest.length > 0 && { errors: toErrorResult([first, ...rest], requestId).errors }),
     ...(isWhole && {
-      http: {
-        status: first.status,
-        ...(retryAfter && { headers: { 'retry-after': String(retryAfter) } }),
-      },
+      http: { status: first.status, ...(retryAfter && { headers: { 'retry-after': String(retryAfter) } }) },
     }),
   }
   return new GraphQLError(first.message, { ...at, extensions })

@@ -78,10 +78,7 @@ export function addDatabaseMetrics<Counts>(registers: Registry[], sources: Datab
     read: () => Sample[] | Promise<Sample[]>,
   ) =>
     new Gauge({
-      ...described,
-      labelNames,
-      aggregator,
-      registers,
+      ...{ ...described, labelNames, aggregator, registers },
       async collect() {
         const samples = await read()
         this.reset()

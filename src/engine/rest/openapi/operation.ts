@@ -107,11 +107,7 @@ export function toOperation(schema: FastifySchema, schemas: Schemas, refusalsOf:
   const { operationId, summary, description, tags, security = [] } = schema
   const parameters = parametersOf(schema, schemas)
   return {
-    operationId,
-    summary,
-    description,
-    tags,
-    security,
+    ...{ operationId, summary, description, tags, security },
     ...(parameters.length > 0 && { parameters }),
     ...requestBodyOf(schema, schemas),
     responses: responsesOf(schema, schemas, refusalsOf),
