@@ -30,12 +30,8 @@ type Examples = Omit<ExampleValues, 'eventId' | 'paymentId'>
 
 // Shown if no values are known; users replace them with ids that the first tab returns.
 const placeholders: Examples = {
-  key: '',
-  publishableKey: '',
-  integrationKey: '',
-  ticketRateId: 'rate_…',
-  priceId: 'price_…',
-  ticketId: 'tkt_…',
+  ...{ key: '', publishableKey: '', integrationKey: '' },
+  ...{ ticketRateId: 'rate_…', priceId: 'price_…', ticketId: 'tkt_…' },
 }
 
 const events = `# Lists events with everything on sale. Press play,

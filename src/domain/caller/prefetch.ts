@@ -35,12 +35,11 @@ const readPairs = <Row>(find: Prefetch<Row>['find'], mode: Mode) =>
     const [keyRows, rows] = await find(db, namedKeys(db, [...keyIds]), [...rowIds], mode)
     const keys = knownKeys(db, keyRows, since)
     if (!keys) throw new Error('organizations of a key were forgotten')
-    return new Map(
-      ids.map(([keyId, rowId]) => [
-        pairOf(keyId, rowId),
-        { key: keys.get(keyId) ?? null, row: rows.get(rowId) ?? null },
-      ]),
-    )
+    const found = (keyId: string, rowId: string) => ({
+      key: keys.get(keyId) ?? null,
+      row: rows.get(rowId) ?? null,
+    })
+    return new Map(ids.map(([keyId, rowId]) => [pairOf(keyId, rowId), found(keyId, rowId)]))
   })
 
 /** Creates the context of a request that names the row it will load: authenticates and reads the row in one
