@@ -69,6 +69,8 @@ const newIntegration = z.strictObject({
   ...key,
 })
 const existingIntegration = z.strictObject({ integration: identifier, scope: scopes, ...key })
+const ofChannel = [existingChannel, newChannelOfAll, newChannel]
+const ofIntegration = [existingIntegration, newIntegration]
 const publishable = z.strictObject({
   channel: identifier,
   origin: z.array(origin).min(1).max(20, 'must be at most 20 origins'),
@@ -87,16 +89,14 @@ const issueOf = ({ expires, test }: { expires?: Date; test?: boolean }) => ({
 
 const shownOnce = 'It is shown here and never again.'
 
-const issueSecret = command(
-  organizationSecret,
-  async ({ organization: [organizationId], expires }, open: OpenTables) => {
-    const issued = await issueOrganizationSecret(await open(), { organizationId, expiresAt: expires })
-    return {
-      json: { secret_id: issued.secretId, secret: issued.secret },
-      text: `Secret id  ${issued.secretId}\nSecret     ${issued.secret}\n\nMethod v1 sends it in the header secret, beside the integration_id of any integration of ${organizationId}. ${shownOnce}`,
-    }
-  },
-)
+const issueSecret = command(organizationSecret, async ({ expires, ...of }, open: OpenTables) => {
+  const [organizationId] = of.organization
+  const issued = await issueOrganizationSecret(await open(), { organizationId, expiresAt: expires })
+  return {
+    json: { secret_id: issued.secretId, secret: issued.secret },
+    text: `Secret id  ${issued.secretId}\nSecret     ${issued.secret}\n\nMethod v1 sends it in the header secret, beside the integration_id of any integration of ${organizationId}. ${shownOnce}`,
+  }
+})
 
 const revokeSecret = command(byId, async ({ id: [id] }, open: OpenTables) => {
   const isRevoked = await revokeOrganizationSecret(await open(), id)
@@ -111,17 +111,14 @@ const channelKey = ({ channelId, key }: { channelId: string; key: string }, use:
   text: `Channel  ${channelId}\nKey      ${key}\n\n${use}. ${shownOnce}`,
 })
 
-const issueToChannel = command(
-  [existingChannel, newChannelOfAll, newChannel],
-  async (options, open: OpenTables) => {
-    const owner =
-      'channel' in options
-        ? { channelId: options.channel }
-        : { name: options.name, organizationIds: 'all' in options ? null : options.organization }
-    const issued = await issueChannelKey(await open(), { ...owner, ...issueOf(options) })
-    return channelKey(issued, 'The key goes in the header X-Api-Key')
-  },
-)
+const issueToChannel = command(ofChannel, async (options, open: OpenTables) => {
+  const owner =
+    'channel' in options
+      ? { channelId: options.channel }
+      : { name: options.name, organizationIds: 'all' in options ? null : options.organization }
+  const issued = await issueChannelKey(await open(), { ...owner, ...issueOf(options) })
+  return channelKey(issued, 'The key goes in the header X-Api-Key')
+})
 
 const issuePublishable = command(publishable, async ({ channel, origin, ...options }, open: OpenTables) => {
   const owner = { channelId: channel, origins: origin }
@@ -129,30 +126,27 @@ const issuePublishable = command(publishable, async ({ channel, origin, ...optio
   return channelKey(issued, `The key may stand in pages of ${origin.join(', ')}`)
 })
 
-const issueToIntegration = command(
-  [existingIntegration, newIntegration],
-  async (options, open: OpenTables) => {
-    const owner =
-      'integration' in options
-        ? { integrationId: options.integration }
-        : { name: options.name, organizationId: options.organization[0] }
-    const { integrationId, secret, key } = await issueIntegrationKey(await open(), {
-      ...owner,
-      ...issueOf(options),
-      scopes: options.scope,
-    })
-    return {
-      json: { integration_id: integrationId, secret, key },
-      text: [
-        `Integration  ${integrationId}`,
-        `Secret       ${secret ?? '(as before)'}`,
-        `Key          ${key}`,
-        '',
-        `Method v1 sends the headers integration_id and secret, method v2 the key in x-api-key. ${shownOnce}`,
-      ].join('\n'),
-    }
-  },
-)
+const issueToIntegration = command(ofIntegration, async (options, open: OpenTables) => {
+  const owner =
+    'integration' in options
+      ? { integrationId: options.integration }
+      : { name: options.name, organizationId: options.organization[0] }
+  const { integrationId, secret, key } = await issueIntegrationKey(await open(), {
+    ...owner,
+    ...issueOf(options),
+    scopes: options.scope,
+  })
+  return {
+    json: { integration_id: integrationId, secret, key },
+    text: [
+      `Integration  ${integrationId}`,
+      `Secret       ${secret ?? '(as before)'}`,
+      `Key          ${key}`,
+      '',
+      `Method v1 sends the headers integration_id and secret, method v2 the key in x-api-key. ${shownOnce}`,
+    ].join('\n'),
+  }
+})
 
 function bodyOf({ channel_id, origins, integration_id, secret_active, scopes, ...key }: ListedKey) {
   const { id, kind, status, mode, ...more } = key
