@@ -1,6 +1,5 @@
 import {
   type DocumentNode,
-  type FieldNode,
   GraphQLError,
   type GraphQLSchema,
   getOperationAST,
@@ -55,22 +54,6 @@ function prefetchOf({ operation, selectionSet }: OperationDefinitionNode, needsO
   }
 }
 
-// Lists the root fields by their names in the response, if each needs a caller, and is there whatever the variables are;
-// else null.
-function fieldsForCallers(
-  { operation, selectionSet }: OperationDefinitionNode,
-  needsOf: NeedsOf,
-): Map<string, FieldNode> | null {
-  const fields = new Map<string, FieldNode>()
-  for (const field of selectionSet.selections) {
-    const isForCallers = field.kind === Kind.FIELD && needsOf(operation, field.name.value)
-    const name = field.kind === Kind.FIELD ? (field.alias ?? field.name).value : ''
-    if (!isForCallers || field.directives?.length || fields.has(name)) return null
-    fields.set(name, field)
-  }
-  return fields
-}
-
 function labelOf(
   { operation, name, selectionSet }: OperationDefinitionNode,
   isTrusted: boolean,
@@ -109,8 +92,6 @@ function factsOf(
       type === OperationTypeNode.QUERY &&
       fields.every((name) => name.startsWith('__')) &&
       !operation.variableDefinitions?.length,
-    /** Returns the root fields by their names in the response, if each needs a caller; null if that depends. */
-    forCallers: () => fieldsForCallers(operation, needsOf),
     /** Way that a subscription sends its events: by an event stream alone. Null for other operations. */
     stream: type === OperationTypeNode.SUBSCRIPTION ? ((needs[0]?.stream ?? {}) as Streaming<unknown>) : null,
     /** Creates the context of a request with the row that its variables name; null for an operation that prefetches

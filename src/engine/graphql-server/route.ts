@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { type FieldNode, type GraphQLSchema, locatedError } from 'graphql'
+import type { GraphQLSchema } from 'graphql'
 import { LRUCache } from 'lru-cache'
 import { refusal, unauthenticated } from '../base/errors.ts'
 import { instruments } from '../base/instruments.ts'
@@ -12,7 +12,7 @@ import { answerUnknownRoutes, type SendUnknown } from '../http/not-found.ts'
 import { type Answer, Representation, sendRepresentation } from '../http/representation.ts'
 import { logCodes, logOperation } from '../http/request-log.ts'
 import { createContext, type Services, sharedContext } from '../request/context.ts'
-import { toClientError, toErrorResult } from './errors.ts'
+import { toErrorResult } from './errors.ts'
 import { createExecutor } from './execute.ts'
 import { type Editor, graphiqlPage } from './graphiql/page.ts'
 import { sendOneEvent } from './live/event-stream.ts'
@@ -30,18 +30,6 @@ const sendErrors: SendRefusal = (reply, refusal) =>
 // variables must have been checked before.
 const cacheKeyOf = (mediaType: MediaType, { operationName, variables, query }: Parameters): string =>
   JSON.stringify([mediaType, operationName, variables, query])
-
-// Answers an operation for callers alone to a client without credentials, without a look at its variables.
-function refuseStranger(request: FastifyRequest, mediaType: MediaType, fields: Map<string, FieldNode>) {
-  const origin = { requestId: request.id, log: request.log }
-  const errors = [...fields].map(([name, node]) =>
-    toClientError(locatedError(unauthenticated(), node, [name]), false, origin),
-  )
-  const data = Object.fromEntries([...fields.keys()].map((name) => [name, null]))
-  logCodes(request, ['UNAUTHENTICATED'])
-  const headers = { 'content-type': `${mediaType}; charset=utf-8` }
-  return { headers, body: Buffer.from(JSON.stringify({ errors, data })), isShareable: false }
-}
 
 // Answers about the schema that are kept, of which few are asked for.
 const maxDescribedBytes = 8 * 2 ** 20
@@ -127,8 +115,7 @@ export async function addGraphql<Examples>(
         if (!known && answer.isShareable) descriptions.set(key, answer)
         return new Representation({ ...answer, isShareable: false })
       }
-      const fields = !ctx.caller && prepared.isValid && request.method === 'POST' && facts?.forCallers()
-      const answered = fields ? refuseStranger(request, mediaType, fields) : await executed(false)
+      const answered = await executed(false)
       logCodes(request, ctx.refusals)
       return new Representation(answered)
     }

@@ -111,6 +111,7 @@ const variables: Record<string, [type: string, ...values: unknown[]]> = {
   d: ['EventOrder = START_DATE_DESC', null, undefined],
   r: ['Float', null, 3, 5, undefined],
   s: ['Boolean = false', null, false, true, false, true, undefined],
+  k: ['[ID!] = "evt_1"', null, ['evt_1'], undefined],
   i: ['Boolean = true', null, false, true, true, true, undefined],
 }
 const conditions = ['', '', '', ' @skip(if: $s)', ' @include(if: $i)', ' @skip(if: $s) @include(if: $i)']
@@ -122,18 +123,26 @@ const pages = [
 /** Draws a query. Each response key stands once at its level, so that no two conflict. */
 function drawQuery(draw: fc.GeneratorValue): Asked {
   const one = <T>(items: readonly T[]): T => items[draw(fc.nat, { max: items.length - 1 })] as T
+  // Without conditions and fragments, all fields are known ahead of the variables.
+  const isPlain = draw(fc.boolean)
+  const condition = () => (isPlain ? '' : one(conditions))
   const each = (textOf: () => string) =>
     draw(() => fc.subarray(keys, { minLength: 1, maxLength: 3 }))
       .map((key) => `${key}: ${textOf()}`)
       .join(' ')
-  const leaves = () => each(() => `${one(['id', 'name', '__typename'])}${one(conditions)}`)
+  const leaves = () => each(() => `${one(['id', 'name', '__typename'])}${condition()}`)
   const events = () =>
-    `events(${one(pages)})${one(conditions)} { t: __typename ...${one(conditions)} { nodes { ${leaves()} } } }`
+    `events(${one(pages)})${condition()} { t: __typename ...${condition()} { nodes { ${leaves()} } } }`
   const event = () =>
-    `event(by: { id: "evt_1" })${one(conditions)} { ${leaves()} rates: ticketRates { ${leaves()} } }`
-  const typename = () => `__typename${one(conditions)}`
-  const selection = `${each(() => one([events, events, event, typename])())} ...T${one(conditions)}`
-  const text = `{ ${selection} } fragment T on Query { t: ${typename()} }`
+    `event(by: { id: "evt_1" })${condition()} { ${leaves()} rates: ticketRates { ${leaves()} } }`
+  // A root field that is never null: if it fails, the whole answer is.
+  const nodes = () =>
+    `nodes(ids: ${one(['"evt_1"', '["evt_1", "none"]', '$k'])})${condition()} { ${each(() => one(['id', '__typename']))} }`
+  const typename = () => `__typename${condition()}`
+  const selection = each(() => one([events, events, event, nodes, ...(isPlain ? [] : [typename])])())
+  const text = isPlain
+    ? `{ ${selection} }`
+    : `{ ${selection} ...T${condition()} } fragment T on Query { t: ${typename()} }`
   const used = Object.entries(variables).filter(([name]) => text.includes(`$${name}`))
   const declared = used.map(([name, [type]]) => `$${name}: ${type}`).join(' ')
   const given = used.flatMap(([name, [, ...values]]) => {
