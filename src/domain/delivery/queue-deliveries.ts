@@ -88,7 +88,7 @@ export async function queueDeliveries(tx: Connection, paid: Paid[]): Promise<voi
 
 type Addressed = Pick<Ticket, 'id' | 'organizationId' | 'paymentId' | 'email' | 'phone'>
 
-// Times that a ticket is sent again or transferred within 24 hours (DECISIONS 9).
+// Times that a ticket is sent again or transferred within 24 hours (DECISIONS, holders).
 const maxResends = 5
 
 /** Counts how often these tickets of an organization were sent again or transferred within 24 hours. Requires

@@ -154,7 +154,7 @@ export const listedTicketBody = body('ListedTicket', 'Ticket as lists show it.',
   updated_at: field.time('updatedAt', 'Time of the last change of the ticket.', '2026-11-22T18:04:11.000Z'),
 })
 
-/** Ticket in changes, in the feed and in webhooks (DECISIONS 7). Contains no personal data and no code. */
+/** Ticket in changes, in the feed and in webhooks (DECISIONS, changes). Contains no personal data and no code. */
 export const ticketChangeBody = body('TicketState', 'State of a ticket right after a change.', {
   ticket_id: lookupFields._id,
   payment_id: lookupFields.payment_id,

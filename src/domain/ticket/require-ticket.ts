@@ -8,7 +8,7 @@ import { refusal } from '../contract/problem-codes.ts'
 import { ticketById } from './loaders.ts'
 import { type LookupTicket, retiredDocuments, type Ticket, ticketColumns, tickets } from './table.ts'
 
-/** Loads a ticket of the caller. Refuses: NOT_FOUND, also for somebody else's ticket (DECISIONS 2). */
+/** Loads a ticket of the caller. Refuses: NOT_FOUND, also for somebody else's ticket (DECISIONS, access). */
 export async function requireTicket(
   id: string,
   { loaders }: Context,

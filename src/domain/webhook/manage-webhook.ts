@@ -76,7 +76,7 @@ function makeSecret(
 
 /** Registers a webhook for the caller's changes: for a channel those of its payments and tickets and of the
  *  rates of organizations that granted it, for an integration all of its organization. Refuses: INVALID,
- *  ADDRESS_NOT_ALLOWED, TOO_MANY_WEBHOOKS, IDEMPOTENCY_KEY_REUSED (DECISIONS 7). */
+ *  ADDRESS_NOT_ALLOWED, TOO_MANY_WEBHOOKS, IDEMPOTENCY_KEY_REUSED (DECISIONS, changes). */
 export function registerWebhook(input: z.output<typeof webhookInput>, ctx: Context) {
   const caller = requireConfidential(ctx)
   const row = {

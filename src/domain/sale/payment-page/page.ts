@@ -36,7 +36,7 @@ const paymentNotFound = () => refusal('NOT_FOUND', 'There is no such payment.')
 
 const readToken = ({ params }: FastifyRequest) => (params as { '*': string })['*']
 
-// Another language than ours in a checkout means the organization's, not the browser's (DECISIONS 9).
+// Another language than ours in a checkout means the organization's, not the browser's (DECISIONS, language and referral).
 function languageOf(reply: FastifyReply, { language, organizationLanguage }: FoundPayment): Language {
   if (language !== null) return chooseLanguage(language, organizationLanguage)
   return negotiateLanguage(reply) ?? chooseLanguage(organizationLanguage)

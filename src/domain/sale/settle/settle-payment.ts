@@ -78,7 +78,7 @@ function toEnding({ settlement: { outcome }, payment }: LockedSettlement): Endin
 
 /** Ends locked payments of one organization without a charge, or makes them `processing`. Transitions that a
  *  payment's status does not allow change nothing. A pending payment that is overdue by the database's clock
- *  expires (DECISIONS 5). */
+ *  expires (DECISIONS, states). */
 async function endUnpaid(tx: Connection, settlements: LockedSettlement[]): Promise<SettledStatuses> {
   const undecided = settlements.filter(({ settlement }) => settlement.outcome.kind === 'processing')
   const statuses: SettledStatuses = new Map()

@@ -129,7 +129,7 @@ const pause = (milliseconds: number) => setTimeout(Math.max(0, milliseconds), un
 /** Sends due deliveries, signed and at least once, until none is left: as many at once to a receiver as it
  *  answers quickly, and one at a time after pauses to one that fails. Any number of processes may run it at
  *  once, each on its own rows, and a slow webhook delays no other. On shutdown, requests in flight are
- *  aborted and their deliveries released (DECISIONS 7; Standard Webhooks). */
+ *  aborted and their deliveries released (DECISIONS, changes; Standard Webhooks). */
 export async function sendWebhooks(
   db: Database,
   { timeoutSeconds = 10, ...more }: Omit<PostOptions, 'timeoutSeconds'> & { timeoutSeconds?: number },
