@@ -277,6 +277,15 @@ test('the chains of docs/architecture.md are those that boundaries.test.ts holds
   expect(chains.slice(0, 2)).toEqual([rowsOf('engineFolders'), rowsOf('domainFolders')])
 })
 
+test('the README tells how much of src is engine', () => {
+  const linesIn = (folder: string) => {
+    const files = filesOf(folder).filter((name) => name.endsWith('.ts'))
+    return files.reduce((sum, file) => sum + read(file).split('\n').length - 1, 0)
+  }
+  expect(read('README.md')).toMatch(/^ {2}engine\/ +a third of the lines/m)
+  expect(Math.round((linesIn('src/engine') / linesIn('src')) * 12)).toBe(4)
+})
+
 test('nothing is told as planned', () => {
   expect(pages.filter((page) => /\bplanned\b/i.test(read(page)))).toEqual([])
 })
