@@ -48,24 +48,19 @@ async function startProcessing(tx: Connection, undecided: LockedSettlement[]): P
     .returning({ id: payments.id })
   const moved = processing.map(({ id }) => id)
   announceOnCommit(tx, 'payments', moved)
-  const formerEnds = undecided.map(({ payment }) => payment.expiresAt)
-  const areQueued = and(
+  const areTheirs = and(
+    hasKey(tx, tickets.paymentId, organizationId, moved),
     eq(holds.organizationId, tickets.organizationId),
-    inArray(holds.expiresAt, formerEnds),
+    eq(holds.paymentId, tickets.paymentId),
+    eq(holds.priceId, tickets.priceId),
+    eq(holds.mode, tickets.mode),
+    // Their ends so far, by which the queue is ordered.
+    inArray(
+      holds.expiresAt,
+      undecided.map(({ payment }) => payment.expiresAt),
+    ),
   )
-  const isOfTicket = and(eq(holds.priceId, tickets.priceId), eq(holds.mode, tickets.mode))
-  await tx
-    .update(holds)
-    .set({ expiresAt })
-    .from(tickets)
-    .where(
-      and(
-        hasKey(tx, tickets.paymentId, organizationId, moved),
-        areQueued,
-        isOfTicket,
-        eq(holds.paymentId, tickets.paymentId),
-      ),
-    )
+  await tx.update(holds).set({ expiresAt }).from(tickets).where(areTheirs)
   return moved
 }
 
