@@ -158,11 +158,7 @@ const updateAndResume = (id: string, values: Parameters<typeof updateOwnWebhook>
   lockingRow(id, ctx, async (tx) => {
     const begun = { ...values, failingSince: null, pausedUntil: null, resumesUntil: null }
     const webhook = await updateOwnWebhook(tx, id, begun, ctx)
-    const left = await takeStep(ctx.db, tx, makeDue, {
-      webhookId: webhook.id,
-      until: farthest,
-      limit: fewAtOnce,
-    })
+    const left = await takeStep(ctx.db, tx, makeDue, { webhookId: id, until: farthest, limit: fewAtOnce })
     if (left) await updateOwnWebhook(tx, id, { resumesUntil: new Date(left) }, ctx)
     return webhook
   })
@@ -214,9 +210,9 @@ export async function disableWebhook(id: string, ctx: Context): Promise<Webhook>
 export const deleteWebhook = (id: string, ctx: Context): Promise<{ id: string }> =>
   lockingRow(id, ctx, async (tx) => {
     const nothing = { secret: '', previousSecret: null, previousSecretUntil: null, resumesUntil: null }
-    const webhook = await updateOwnWebhook(tx, id, { status: 'deleted', ...nothing }, ctx)
-    await takeStep(ctx.db, tx, drop, { webhookId: webhook.id, limit: fewAtOnce })
-    return { id: webhook.id }
+    await updateOwnWebhook(tx, id, { status: 'deleted', ...nothing }, ctx)
+    await takeStep(ctx.db, tx, drop, { webhookId: id, limit: fewAtOnce })
+    return { id }
   })
 
 /** Drops pending deliveries of deleted webhooks: a sale that saw a webhook may commit after its deletion. */

@@ -99,10 +99,7 @@ export async function addPaymentPage(app: FastifyInstance, services: Services, l
       reply.headers(secretAddress)
     })
     // A wildcard, so that addresses of the wrong length or depth get an error page, too.
-    const tokenOf = (request: FastifyRequest) => {
-      const token = readToken(request)
-      return readPageToken(token) ? token : null
-    }
+    const tokenOf = (request: FastifyRequest) => readPageToken(readToken(request))?.token ?? null
     const options = { schema: { hide: true }, config: { tokenOf } }
     scope.get<{ Querystring: { paid?: string; tickets?: string } }>('/pay/*', options, (request, reply) => {
       const { paid, tickets } = request.query

@@ -158,15 +158,6 @@ export const settleGroup = (db: Database, group: Settlement[], onLocked: OnLocke
     })
   })
 
-// Settles payments of any rates of an organization. Checkouts lock a counter for some milliseconds; if somebody locks one
-// for longer, the payments of all other rates must not wait for it, so that all are deferred, and those of each rate are
-// settled by themselves.
-const settleManyRates = (db: Database, group: Settlement[]): Promise<Settled[]> =>
-  settleGroup(db, group, 'skip', 100).catch((error: unknown) => {
-    if (isLockTimeout(error)) return group.map(() => deferred)
-    throw error
-  })
-
 // Paying takes its locks in another order than ending.
 const inKind = (name: string, { outcome }: Settlement) =>
   `${name} ${outcome.kind === 'paid' ? 'paid' : 'ended'}`
@@ -177,7 +168,14 @@ const settleTogether = writesByKey<Settlement, SettlementResult>('payments', set
   ...{ maxAlone: 4, maxOfKey: 1, maxWaiting: 2_000 },
   ownerOf: ({ payment }) => nameInMode(payment, payment.organizationId),
   mixed: {
-    write: settleManyRates,
+    // Payments of any rates of an organization. Checkouts lock a counter for some milliseconds; if somebody locks one for
+    // longer, the payments of all other rates must not wait for it, so that all are deferred, and those of each rate are
+    // settled by themselves.
+    write: (db, group) =>
+      settleGroup(db, group, 'skip', 100).catch((error: unknown) => {
+        if (isLockTimeout(error)) return group.map(() => deferred)
+        throw error
+      }),
     familyOf: (settlement) =>
       inKind(nameInMode(settlement.payment, settlement.payment.organizationId), settlement),
   },
