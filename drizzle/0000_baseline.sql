@@ -334,7 +334,7 @@ create table payments (
 alter table payments set (fillfactor = 75, autovacuum_vacuum_scale_factor = 0.02,
   autovacuum_vacuum_insert_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.02);
 
--- Idempotency keys of completed checkouts and of tickets sent again, valid for 24 hours (DECISIONS 4, 9).
+-- Idempotency keys of completed checkouts and of tickets sent again, valid for 24 hours (DECISIONS, checkout; DECISIONS, holders).
 create table idempotency_keys (
   organization_id text not null,
   id text not null,

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { field } from '../../engine/rest/body.ts'
 
 /** Modes of keys, and of everything that is sold with them. A test key sells test tickets: they cost nothing,
- *  take none of the live places and open no door (DECISIONS 10). */
+ *  take none of the live places and open no door (DECISIONS, keys). */
 export const modes = ['live', 'test'] as const
 
 export type Mode = (typeof modes)[number]

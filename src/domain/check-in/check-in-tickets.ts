@@ -113,7 +113,7 @@ const decideTogether = writesByKey<Asked, ScanOutcome>('check-ins', (_, asked) =
  *  times: of two doors that let the same ticket in, the earlier is OK. A result that was once given stands,
  *  so a scan that is uploaded after a later one may be NO_ENTRIES_LEFT; `firstEnteredAt` then tells of that
  *  one. Idempotent by nonce. Takes one statement of each kind, however many scans.
- *  Refuses: FORBIDDEN for a channel, BUSY (DECISIONS 5, 9). */
+ *  Refuses: FORBIDDEN for a channel, BUSY (DECISIONS, states; DECISIONS, documented fields). */
 export async function checkInTickets(scans: BatchedScan[], ctx: Context): Promise<ScanOutcome[]> {
   const valid = scans.filter((scan): scan is CheckInInput => !('refused' in scan))
   const outcomes = await decideOnce(valid.map((input) => ({ input, ctx })))
@@ -131,7 +131,7 @@ export async function checkInTickets(scans: BatchedScan[], ctx: Context): Promis
  *  rejection as a result and not as a refusal, because the scanner must show it. Idempotent by nonce, whatever
  *  happened to the ticket since. However many scanners work at once, no more people are inside than the ticket
  *  admits. The doors open `admissionHours` before the event, compared with the time of the scan.
- *  Refuses: FORBIDDEN for a channel, INVALID, IDEMPOTENCY_KEY_REUSED, BUSY (DECISIONS 5, 9). */
+ *  Refuses: FORBIDDEN for a channel, INVALID, IDEMPOTENCY_KEY_REUSED, BUSY (DECISIONS, states; DECISIONS, documented fields). */
 export function checkInTicket(input: CheckInInput, ctx: Context): Promise<ScanOutcome> {
   const { integrationId } = requireIntegration(ctx)
   return decideTogether(ctx.db, nameInMode(ctx, integrationId), { input, ctx })

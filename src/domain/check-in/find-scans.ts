@@ -12,21 +12,8 @@ import { type CheckIn, checkIns } from './table.ts'
 
 const parameter = sql.placeholder
 
-const ticketColumns = {
-  id: tickets.id,
-  organizationId: tickets.organizationId,
-  channelId: tickets.channelId,
-  mode: tickets.mode,
-  paymentId: tickets.paymentId,
-  eventId: tickets.eventId,
-  ticketRateId: tickets.ticketRateId,
-  status: tickets.status,
-  qrCode: tickets.qrCode,
-  admits: tickets.admits,
-  entered: tickets.entered,
-  firstEntryAt: tickets.firstEntryAt,
-  createdAt: tickets.createdAt,
-}
+const { id, organizationId, channelId, mode, paymentId, eventId, ticketRateId, status, qrCode } = tickets
+const { admits, entered, firstEntryAt, createdAt } = tickets
 
 const asked = arrayRows('asked', {
   place: 'integer',
@@ -35,7 +22,7 @@ const asked = arrayRows('asked', {
   eventId: 'text',
   supplementId: 'text',
 })
-const { place, ticketId, qrCode, eventId, supplementId } = asked.cells
+const { place, ticketId, supplementId, ...scan } = asked.cells
 
 // Only tickets that the organization sold in the mode of the caller: no test ticket enters at a real door.
 const isOfDoor = (table: string) => sql`${sql.raw(table)}.organization_id = ${parameter('organizationId')}
@@ -50,9 +37,9 @@ const chosen = sql`(with chosen as materialized (
       select id from ${tickets} where id = ${ticketId} and ${isOfDoor('tickets')})
     else (
       select scanned.id from ${tickets} as scanned join ${events} as shown on shown.id = scanned.event_id
-      where scanned.qr_code = ${qrCode} and ${isOfDoor('scanned')}
+      where scanned.qr_code = ${scan.qrCode} and ${isOfDoor('scanned')}
         and scanned.ended is distinct from 'expired'
-      order by scanned.event_id = coalesce(${eventId}, '') desc,
+      order by scanned.event_id = coalesce(${scan.eventId}, '') desc,
         scanned.supplements @> jsonb_build_array(jsonb_build_object('supplementId', ${supplementId})) desc,
         scanned.status = 'active' desc,
         abs(extract(epoch from shown.start_date - now())), scanned.id
@@ -66,7 +53,8 @@ const scannedColumns = {
   startDate: events.startDate,
   displayDate: events.displayDate,
   timezone: sql<string>`coalesce(${locations.timezone}, 'UTC')`,
-  ...ticketColumns,
+  ...{ id, organizationId, channelId, mode, paymentId, eventId, ticketRateId, status, qrCode },
+  ...{ admits, entered, firstEntryAt, createdAt },
 }
 const scannedRows = rowsOf(scannedColumns)
 

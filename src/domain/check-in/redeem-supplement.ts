@@ -55,7 +55,8 @@ async function handOut(
 /** Redeems items of a supplement that was bought with a ticket of the integration's organization. Returns a
  *  rejection as a result and not as a refusal, because the bar must show it. Idempotent by nonce, whatever
  *  happened to the ticket since: `replayed` is true if it was used before. However many bars work at once, no more items
- *  are redeemed than were bought. Refuses: FORBIDDEN for a channel, INVALID, IDEMPOTENCY_KEY_REUSED (DECISIONS 9). */
+ *  are redeemed than were bought. Refuses: FORBIDDEN for a channel, INVALID, IDEMPOTENCY_KEY_REUSED (DECISIONS,
+ *  supplements at the bar). */
 export async function redeemSupplement(input: RedeemInput, ctx: Context) {
   const { integrationId, organizationIds } = requireIntegration(ctx)
   const [organizationId] = organizationIds

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import { asc, eq, getTableColumns, sql } from 'drizzle-orm'
 import pLimit from 'p-limit'
 import { rowsOf } from '../../engine/data/json-rows.ts'
-import { type PullStream, sharedReads, streamPages } from '../../engine/data/pull-stream.ts'
+import { sharedReads, streamPages } from '../../engine/data/pull-stream.ts'
 import { inOrganization, query } from '../../engine/data/query.ts'
 import { type Watcher, watchTopic } from '../../engine/database/announcements.ts'
 import { perDatabase } from '../../engine/database/database.ts'
@@ -79,11 +79,7 @@ const doorWatch = perDatabase((db) => watchTopic<DoorWatcher>(db, 'check-ins', {
  *  table when it is woken, from its own position on: one that is slow reads them later, and nothing is left out. The
  *  cursor of the last event that was received comes before one in the arguments.
  *  Refuses: UNAUTHENTICATED, FORBIDDEN for a channel, NOT_FOUND for an event of others, INVALID. */
-export async function watchCheckIns(
-  eventId: string,
-  cursor: string | null | undefined,
-  ctx: Context,
-): Promise<PullStream<CheckIn>> {
+export async function watchCheckIns(eventId: string, cursor: string | null | undefined, ctx: Context) {
   requireIntegration(ctx)
   const event = await loadNamed(ctx, eventById, eventId)
   if (!event) throw refusal('NOT_FOUND', 'There is no such event.', ['eventId'])

@@ -190,7 +190,7 @@ export const ticketRateBody = body('TicketRate', 'Kind of ticket of an event, wi
 
 export type TicketRateBody = z.output<typeof ticketRateBody.schema>
 
-/** Ticket rate in changes, in the feed and in webhooks (DECISIONS 7). */
+/** Ticket rate in changes, in the feed and in webhooks (DECISIONS, changes). */
 export const rateChangeBody = body('RateReference', 'Ticket rate of a change.', {
   ticket_rate_id: field.text('id', 'Ticket rate identifier.', exampleIds.ticketRateId),
   event_id: field.text('eventId', 'Identifier of the event.', exampleIds.eventId),

@@ -98,7 +98,7 @@ async function loadIssuedTicket(ticket: Ticket, { loaders }: Context) {
   return issuedTicketBody.of(ticket, price)
 }
 
-/** Serves POST /tickets/checkout (INTERFACE, checkout; DECISIONS 4). */
+/** Serves POST /tickets/checkout (INTERFACE, checkout; DECISIONS, checkout). */
 export const checkoutRoute = route({
   method: 'POST',
   url: '/tickets/checkout',

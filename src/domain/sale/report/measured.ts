@@ -13,19 +13,15 @@ const gauges: CountGauge<Backlog>[] = [
   ofQueues('failing', 'Jobs that are tried again and again in vain, at most 10000 of each code'),
   ofQueues('dead', 'Jobs that were given up, at most 10000'),
   {
-    ...{
-      name: 'boxoffice_payments',
-      help: 'Payments that hold places, at most 10000 together',
-      label: 'status',
-    },
+    name: 'boxoffice_payments',
+    help: 'Payments that hold places, at most 10000 together',
+    label: 'status',
     of: ({ holds }) => ({ pending: holds?.pending, processing: holds?.processing }),
   },
   {
-    ...{
-      name: 'boxoffice_refunds',
-      help: 'Refunds that are not done, at most 10000 of each status',
-      label: 'status',
-    },
+    name: 'boxoffice_refunds',
+    help: 'Refunds that are not done, at most 10000 of each status',
+    label: 'status',
     of: ({ refunds }) => ({ pending: refunds?.pending, failed: refunds?.dead }),
   },
 ]

@@ -48,24 +48,19 @@ async function startProcessing(tx: Connection, undecided: LockedSettlement[]): P
     .returning({ id: payments.id })
   const moved = processing.map(({ id }) => id)
   announceOnCommit(tx, 'payments', moved)
-  const formerEnds = undecided.map(({ payment }) => payment.expiresAt)
-  const areQueued = and(
+  const areTheirs = and(
+    hasKey(tx, tickets.paymentId, organizationId, moved),
     eq(holds.organizationId, tickets.organizationId),
-    inArray(holds.expiresAt, formerEnds),
+    eq(holds.paymentId, tickets.paymentId),
+    eq(holds.priceId, tickets.priceId),
+    eq(holds.mode, tickets.mode),
+    // Their ends so far, by which the queue is ordered.
+    inArray(
+      holds.expiresAt,
+      undecided.map(({ payment }) => payment.expiresAt),
+    ),
   )
-  const isOfTicket = and(eq(holds.priceId, tickets.priceId), eq(holds.mode, tickets.mode))
-  await tx
-    .update(holds)
-    .set({ expiresAt })
-    .from(tickets)
-    .where(
-      and(
-        hasKey(tx, tickets.paymentId, organizationId, moved),
-        areQueued,
-        isOfTicket,
-        eq(holds.paymentId, tickets.paymentId),
-      ),
-    )
+  await tx.update(holds).set({ expiresAt }).from(tickets).where(areTheirs)
   return moved
 }
 
@@ -78,7 +73,7 @@ function toEnding({ settlement: { outcome }, payment }: LockedSettlement): Endin
 
 /** Ends locked payments of one organization without a charge, or makes them `processing`. Transitions that a
  *  payment's status does not allow change nothing. A pending payment that is overdue by the database's clock
- *  expires (DECISIONS 5). */
+ *  expires (DECISIONS, states). */
 async function endUnpaid(tx: Connection, settlements: LockedSettlement[]): Promise<SettledStatuses> {
   const undecided = settlements.filter(({ settlement }) => settlement.outcome.kind === 'processing')
   const statuses: SettledStatuses = new Map()
@@ -163,15 +158,6 @@ export const settleGroup = (db: Database, group: Settlement[], onLocked: OnLocke
     })
   })
 
-// Settles payments of any rates of an organization. Checkouts lock a counter for some milliseconds; if somebody locks one
-// for longer, the payments of all other rates must not wait for it, so that all are deferred, and those of each rate are
-// settled by themselves.
-const settleManyRates = (db: Database, group: Settlement[]): Promise<Settled[]> =>
-  settleGroup(db, group, 'skip', 100).catch((error: unknown) => {
-    if (isLockTimeout(error)) return group.map(() => deferred)
-    throw error
-  })
-
 // Paying takes its locks in another order than ending.
 const inKind = (name: string, { outcome }: Settlement) =>
   `${name} ${outcome.kind === 'paid' ? 'paid' : 'ended'}`
@@ -182,7 +168,14 @@ const settleTogether = writesByKey<Settlement, SettlementResult>('payments', set
   ...{ maxAlone: 4, maxOfKey: 1, maxWaiting: 2_000 },
   ownerOf: ({ payment }) => nameInMode(payment, payment.organizationId),
   mixed: {
-    write: settleManyRates,
+    // Payments of any rates of an organization. Checkouts lock a counter for some milliseconds; if somebody locks one for
+    // longer, the payments of all other rates must not wait for it, so that all are deferred, and those of each rate are
+    // settled by themselves.
+    write: (db, group) =>
+      settleGroup(db, group, 'skip', 100).catch((error: unknown) => {
+        if (isLockTimeout(error)) return group.map(() => deferred)
+        throw error
+      }),
     familyOf: (settlement) =>
       inKind(nameInMode(settlement.payment, settlement.payment.organizationId), settlement),
   },
