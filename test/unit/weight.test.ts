@@ -19,7 +19,7 @@ const decided: Weight = { files: 371, lines: 35_774, code: 25_172, checkout: 108
 
 const entries = {
   checkout: 'domain/sale/checkout/checkout-rest.ts',
-  payment: 'domain/sale/settle/receive-provider-event.ts',
+  payment: 'domain/sale/settle/apply-provider-event.ts',
   checkIn: 'domain/check-in/check-in-tickets.ts',
 }
 

@@ -33,7 +33,7 @@ const after = query('check_ins_after', {
 })
 
 // Transactions may commit in another order than they began, this much later at most: twice the time that a statement may
-// wait, because a scan waits for its ticket, and then for another one with its nonce.
+// wait, because a scan waits for its ticket, and then for another one with its key.
 const overlapMs = 30_000
 
 // Readers that were woken together begin at the same position, and share what they read.

@@ -66,7 +66,7 @@ export async function exportPerson(db: Database, email: string) {
   const found = new Map(kinds.map((kind) => [kind, new Map<string, Row>()]))
   const add = (kind: Kind, rows: Row[]) => {
     for (const row of rows)
-      found.get(kind)?.set(`${row.id ?? `${row.integrationId} ${row.nonce}`}`, toBody(row))
+      found.get(kind)?.set(`${row.id ?? `${row.integrationId} ${row.idempotencyKey}`}`, toBody(row))
   }
   for await (const page of findTicketsOfPerson(db, email)) {
     const rows = await findOf(db, page)

@@ -29,7 +29,7 @@ import { perMode } from '../../../caller/mode.ts'
 import { rateInMode } from '../../../ticket-rate/table.ts'
 import { recordAvailability } from '../../../webhook/record-changes.ts'
 import { markPaid } from '../../settle/mark-paid.ts'
-import { chargeAtBoxOffice } from '../../settle/record-reported.ts'
+import { chargeAtBoxOffice } from '../../settle/record-charges.ts'
 import { type HoldOutcome, hold } from './hold.ts'
 import { type Checkout, type HoldJob, isPaidAtOnce, organizationAndModeOf } from './hold-rows.ts'
 

@@ -10,7 +10,7 @@ import { isNotExpired, tickets } from '../../ticket/table.ts'
 import { queueRefunds, type UnearnedCharge } from '../refund/open-refunds.ts'
 import { type Ending, releaseHolds } from '../release/release-holds.ts'
 import { markPaid } from './mark-paid.ts'
-import { type NewCharge, recordCharges } from './record-reported.ts'
+import { type NewCharge, recordCharges } from './record-charges.ts'
 import {
   endsSession,
   isLate,
@@ -63,7 +63,7 @@ async function loadPayables(tx: Connection, open: LockedSettlement[], from: 'hel
  *  enough left. A charge is refunded, too, if the checkout was cancelled or is already paid (DECISIONS, states), or
  *  if the charge is too low or in another currency; if it is too high, the surplus is (DECISIONS 26). Late
  *  and mismatching charges come one at a time: see mustSettleAlone. */
-export async function receiveMoney(tx: Connection, settlements: LockedSettlement[]) {
+export async function applyCharges(tx: Connection, settlements: LockedSettlement[]) {
   if (settlements.length > 1 && settlements.some(mustSettleAlone))
     throw new Error('a late or mismatching charge was received together with others')
   const reported = settlements.flatMap(({ settlement: { outcome }, payment }) =>
