@@ -334,7 +334,7 @@ create table payments (
 alter table payments set (fillfactor = 75, autovacuum_vacuum_scale_factor = 0.02,
   autovacuum_vacuum_insert_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.02);
 
--- Idempotency keys of completed checkouts and of tickets sent again, valid for 24 hours (DECISIONS 4, 9).
+-- Idempotency keys of completed checkouts and of tickets sent again, valid for 24 hours (DECISIONS, checkout; DECISIONS, holders).
 create table idempotency_keys (
   organization_id text not null,
   id text not null,
@@ -602,31 +602,31 @@ create table invoice_series (
 -- The door
 
 create type check_in_direction as enum ('in', 'out');
-create type check_in_result as enum (
+create type check_in_outcome as enum (
   'OK', 'NO_ENTRIES_LEFT', 'NOT_INSIDE', 'UNPAID', 'CANCELLED', 'WRONG_EVENT', 'TOO_EARLY', 'NOT_FOUND'
 );
--- Scans at the door and their results, kept so that a repeated nonce returns the first result.
+-- Scans at the door and their outcomes, kept so that a repeated key returns the first one.
 create table check_ins (
   id text not null,
   organization_id text not null,
   integration_id text not null,
-  nonce text not null,
+  idempotency_key text not null,
   request_hash text not null,
   ticket_id text,
   mode key_mode default 'live' not null,
   event_id text,
   direction check_in_direction not null,
-  force boolean not null,
+  forced boolean not null,
   people integer default 1 not null,
-  result check_in_result not null,
-  at timestamptz(3) not null,
+  outcome check_in_outcome not null,
+  scanned_at timestamptz(3) not null,
   first_entered_at timestamptz(3),
   inside integer,
   admits integer,
   is_early boolean default false not null,
   created_at timestamptz(3) default now() not null,
   constraint check_ins_id_organization_id_pk primary key (id, organization_id),
-  constraint check_ins_once unique (integration_id, nonce, organization_id),
+  constraint check_ins_once unique (integration_id, idempotency_key, organization_id),
   constraint check_ins_integration_id_integrations_id_fk foreign key (integration_id) references integrations (id),
   constraint check_ins_of_tickets foreign key (organization_id, ticket_id) references tickets (organization_id, id)
 );
@@ -634,20 +634,20 @@ create index check_ins_ticket_id_created_at_id_index on check_ins (ticket_id, cr
 create index check_ins_of_event on check_ins (event_id, mode, created_at, id);
 create index check_ins_organization_id_created_at_index on check_ins (organization_id, created_at);
 
-create type redemption_result as enum ('OK', 'USED_UP', 'NOT_BOUGHT', 'UNPAID', 'CANCELLED', 'NOT_FOUND');
--- Supplements handed out at the bar, kept so that a repeated nonce returns the first result.
+create type redemption_outcome as enum ('OK', 'USED_UP', 'NOT_BOUGHT', 'UNPAID', 'CANCELLED', 'NOT_FOUND');
+-- Supplements handed out at the bar, kept so that a repeated key returns the first one.
 create table redemptions (
   organization_id text not null,
   integration_id text not null,
-  nonce text not null,
+  idempotency_key text not null,
   request_hash text not null,
   ticket_id text,
   supplement_id text not null,
-  result redemption_result not null,
+  outcome redemption_outcome not null,
   redeemed integer not null,
   "left" integer not null,
   created_at timestamptz(3) default now() not null,
-  constraint redemptions_organization_id_integration_id_nonce_pk primary key (organization_id, integration_id, nonce),
+  constraint redemptions_organization_id_integration_id_idempotency_key_pk primary key (organization_id, integration_id, idempotency_key),
   constraint redemptions_not_negative check (redeemed >= 0 and "left" >= 0),
   constraint redemptions_integration_id_integrations_id_fk foreign key (integration_id) references integrations (id),
   constraint redemptions_of_tickets foreign key (organization_id, ticket_id)

@@ -72,7 +72,7 @@ export const invariantBreakers: { [Rule in keyof typeof rules]?: string } = {
   'an invitation costs something': `
     update tickets set platform_fee_amount = 1 where sale_type = 'invitation'`,
   'redeemed items of a ticket differ from its redemptions': `
-    update redemptions set redeemed = redeemed + 1 where result = 'OK'`,
+    update redemptions set redeemed = redeemed + 1 where outcome = 'OK'`,
   'an invoice series has a gap': `
     update invoices set number = number + 1000 where id = ${firstId('invoices')}`,
   'an invoice series counts other invoices than there are': `

@@ -20,7 +20,7 @@ const decided: Weight = { files: 371, lines: 35_774, code: 25_172, checkout: 108
 const names = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'))
 const entries = {
   checkout: 'domain/sale/checkout/checkout-rest.ts',
-  payment: 'domain/sale/settle/receive-provider-event.ts',
+  payment: 'domain/sale/settle/apply-provider-event.ts',
   checkIn: 'domain/check-in/check-in-tickets.ts',
   page: names.find((name) => name.endsWith('/events-rest.ts')) ?? '',
 }

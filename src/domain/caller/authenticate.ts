@@ -163,7 +163,7 @@ async function verify(db: Database, credentials: Credentials, findKey: FindKey) 
  *  both are sent, both must be valid and of the same organization; a channel belongs to each that it sells
  *  for. Resolves to null if no credentials were sent. A malformed key costs no SQL. Pass `findKey` to read
  *  the key together with other rows. Refuses: UNAUTHENTICATED; ORIGIN_NOT_ALLOWED for a publishable key from
- *  a page that it was not issued for (INTERFACE, authentication; DECISIONS 2, 10). */
+ *  a page that it was not issued for (INTERFACE, authentication; DECISIONS, access; DECISIONS, keys). */
 export async function authenticate(db: Database, credentials: Credentials, findKey: FindKey = keyById) {
   try {
     const authenticated = await verify(db, credentials, findKey)

@@ -32,7 +32,7 @@ type Change = { channelId: string; organizationId: string | null; granted: boole
 /** Grants an organization's catalogue to a channel, or revokes the grant: the channel then neither sells nor
  *  sees that organization's events. Null stands for all organizations that there are now. Takes effect at once in this
  *  process, and in others once their caller cache expires. Resolves to true if anything changed. Refuses: NOT_FOUND
- *  (DECISIONS 2). */
+ *  (DECISIONS, access). */
 export async function changeGrant(db: Database, { channelId, organizationId, granted }: Change) {
   return transaction(db, async (tx) => {
     changesShared(tx)

@@ -102,18 +102,18 @@ const requireKind =
 export const requireCaller = requireKind(kindsOf.any)
 
 /** Returns the caller, if its credentials are confidential: a channel's or an integration's. Refuses:
- *  UNAUTHENTICATED, FORBIDDEN for a publishable key (DECISIONS 10). */
+ *  UNAUTHENTICATED, FORBIDDEN for a publishable key (DECISIONS, keys). */
 export const requireConfidential = requireKind(kindsOf.confidential)
 
 /** Returns the calling channel, or the browser that calls for it with a publishable key. Refuses:
- *  UNAUTHENTICATED, FORBIDDEN for an integration (DECISIONS 2, 10). */
+ *  UNAUTHENTICATED, FORBIDDEN for an integration (DECISIONS, access; DECISIONS, keys). */
 export const requireSelling = requireKind(kindsOf.selling)
 
-/** Returns the calling channel. Refuses: UNAUTHENTICATED, FORBIDDEN for an integration (DECISIONS 2) or a
+/** Returns the calling channel. Refuses: UNAUTHENTICATED, FORBIDDEN for an integration (DECISIONS, access) or a
  *  publishable key. */
 export const requireChannel = requireKind(kindsOf.channel)
 
-/** Returns the calling integration. Refuses: UNAUTHENTICATED, FORBIDDEN for a channel (DECISIONS 2) or a
+/** Returns the calling integration. Refuses: UNAUTHENTICATED, FORBIDDEN for a channel (DECISIONS, access) or a
  *  publishable key. */
 export const requireIntegration = requireKind(kindsOf.integration)
 

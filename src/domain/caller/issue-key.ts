@@ -85,7 +85,7 @@ async function insertKey(tx: Connection, issue: Issue, owner: Partial<typeof key
  *  `channelId`, issues another key to an existing channel, so that the old key can be revoked once nobody uses it; with
  *  `origins`, a publishable one for pages of these origins, which is no secret: it lists, quotes and checks out, and sees
  *  neither persons nor codes. The key is never returned again. Refuses: NOT_FOUND; INVALID if `expiresAt` is past by the
- *  database's clock (DECISIONS 2, 10). */
+ *  database's clock (DECISIONS, access). */
 export const issueChannelKey = (
   db: Database,
   input: Issue &
@@ -107,7 +107,7 @@ export const issueChannelKey = (
 /** Issues a secret (method v1) and a key (method v2) to a new integration. With `integrationId`, issues
  *  another key to an existing integration, whose secret stays as it is and is not returned. Only a new
  *  integration gets a new secret. The key has all scopes if none is named. Refuses: NOT_FOUND; INVALID if
- *  `expiresAt` is past by the database's clock (DECISIONS 2). */
+ *  `expiresAt` is past by the database's clock (DECISIONS, access). */
 export const issueIntegrationKey = (
   db: Database,
   input: Issue & { scopes?: IntegrationScope[] } & (

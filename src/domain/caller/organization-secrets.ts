@@ -13,7 +13,7 @@ const maxSecrets = 2
 
 /** Issues a secret of method v1 to an organization, good with each of its integrations that is not revoked.
  *  Two may live side by side. The secret is never returned again. Refuses: NOT_FOUND; INVALID for a third
- *  one, or if `expiresAt` is past by the database's clock (DECISIONS 10). */
+ *  one, or if `expiresAt` is past by the database's clock (DECISIONS, keys). */
 export const issueOrganizationSecret = (
   db: Database,
   { organizationId, expiresAt = null }: { organizationId: string; expiresAt?: Date | null },

@@ -61,9 +61,9 @@ export type FeedChange = Change & { cursor(): string }
 
 /** Returns up to `limit` changes of the caller's feed after a cursor, oldest first. A channel's feed has its
  *  payments and tickets and the rates of organizations that granted it; an integration's has all changes of
- *  its organization. The part before a cursor never changes, so a client can resume from it (DECISIONS 7,
- *  11). Changes of one organization keep its order; those of several are merged by time. `limit` is at most
- *  `maxChanges` of read-feed.ts.
+ *  its organization. The part before a cursor never changes, so a client can resume from it (DECISIONS, changes).
+ *  Changes of one organization keep its order; those of several are merged by time. `limit` is at most `maxChanges` of
+ *  read-feed.ts.
  *  Refuses: CURSOR_UNKNOWN, for a cursor of another caller or database. */
 export async function listChanges(after: string, limit: number, ctx: Context): Promise<FeedChange[]> {
   const feed = feedOf(ctx)

@@ -4,7 +4,7 @@ import { createdAt, describedEnum } from '../../engine/database/columns.ts'
 import { channels, modeColumn } from '../caller/table.ts'
 import { organizationId, organizations } from '../organization/table.ts'
 
-/** Types of change that clients can receive, and their meanings (DECISIONS 7). */
+/** Types of change that clients can receive, and their meanings (DECISIONS, changes). */
 export const changeDescriptions = {
   'payment.paid': 'Payment that was paid.',
   'payment.failed': 'Payment that failed. Its tickets are no longer held.',

@@ -18,7 +18,7 @@ const random80Bits = customAlphabet('0123456789abcdefghjkmnpqrstvwxyz', 16)
 export const idsFrom = (prefix: Prefix, timeMs: number): string =>
   `${prefix}_${encodeTime(timeMs, 10).toLowerCase()}`
 
-/** Generates an identifier: a type prefix and a ULID, which is random and ordered by time (DECISIONS 1). */
+/** Generates an identifier: a type prefix and a ULID, which is random and ordered by time (DECISIONS, identifiers). */
 export const newId = (prefix: Prefix): string => idsFrom(prefix, Date.now()) + random80Bits()
 
 /** Generates the identifier of something that an organization sells: it ends in the organization's number, so that its

@@ -6,7 +6,7 @@ const { RATE_LIMITED, ...ofEngine } = engineCodes
 const byStatus = <Codes extends Record<string, CodeEntry>>(codes: Codes) =>
   Object.fromEntries(Object.entries(codes).sort(([, one], [, other]) => one.status - other.status)) as Codes
 
-/** All error codes of both surfaces, by status (DECISIONS 6). Facts help to correct a request: counts, limits, ISO 8601
+/** All error codes of both surfaces, by status (DECISIONS, errors). Facts help to correct a request: counts, limits, ISO 8601
  *  timestamps, amounts with their currency, seconds. */
 export const problemCodes = byStatus({
   ...ofEngine,

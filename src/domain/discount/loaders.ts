@@ -58,7 +58,7 @@ export const findDiscount = (
   { db, mode }: { db: Database; mode: Mode },
   organizationId: string,
   code: string,
-): Promise<Discount | null> => readByCode[mode](db, organizationId, code.toLowerCase())
+) => readByCode[mode](db, organizationId, code.toLowerCase())
 
 /** Sort key of the list. */
 type Position = Pick<Discount, 'position' | 'id'>

@@ -100,12 +100,11 @@ export type SearchPath = { sortKey: SortKey; parts: SQL; where: SQL; serves?: st
 
 const isInListOf = (sortKey: SortKey) => sql`${listPart(sortKey, tickets)} = ${listPart(sortKey, ofPart)}`
 const isOfChannel = sql`${organizationId} = ${ofPart.organizationId} and ${channelId} = ${ofPart.channelId}`
-const inOrderOf = <const Filter extends string>(serves: Filter, condition: SQL, parts = allParts) => ({
-  sortKey: 'created' as const,
-  serves,
-  parts,
-  where: sql`${isOfChannel} and ${condition}`,
-})
+const byTime = <const Filter extends string>(serves: Filter, parts: SQL, where: SQL) => {
+  return { sortKey: 'created' as const, serves, parts, where }
+}
+const inOrderOf = <const Filter extends string>(serves: Filter, condition: SQL, parts = allParts) =>
+  byTime(serves, parts, sql`${isOfChannel} and ${condition}`)
 
 const isChannel = sql`${text('channelId')} <> ''`
 const valuesOf = (column: PgColumn, condition: SQL, all: SQL, from?: SQL) =>
@@ -135,27 +134,28 @@ const ofKeys = <const Filter extends string>(
   serves: Filter,
   table: typeof ticketRates | typeof events,
   column: PgColumn,
-) => ({
-  sortKey: 'created' as const,
-  serves,
-  parts: partsOf(sql`
+) =>
+  byTime(
+    serves,
+    partsOf(sql`
   select ${table.organizationId}, sold.found, ${table.id} from ${table} cross join lateral (
     select ${text('channelId')} as found where ${isChannel}
     union all select found from ${channelsWith(sql`${column} = ${table.id}`, table.organizationId)} as sold where not ${isChannel}) as sold
   where ${table.id} = any(${texts(serves)})
     and (${isChannel} or ${table.organizationId} = any(${texts('ownOrganizationIds')}))`),
-  where: sql`${column} = ${ofPart.key} and ${channelId} = ${ofPart.channelId}`,
-})
+    sql`${column} = ${ofPart.key} and ${channelId} = ${ofPart.channelId}`,
+  )
 // Ways to few tickets, in one part.
 const ofFew = <const Filter extends string>(
   serves: Filter,
   condition: SQL,
   parts = sql`select null::text as organization_id`,
 ) => ({
-  sortKey: 'created' as const,
-  serves,
-  parts,
-  where: sql`${condition} and ${isOwn(tickets)} and ${ofSaleType(organizationId, channelId)}`,
+  ...byTime(
+    serves,
+    parts,
+    sql`${condition} and ${isOwn(tickets)} and ${ofSaleType(organizationId, channelId)}`,
+  ),
   isSmall: true as const,
 })
 

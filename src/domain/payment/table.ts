@@ -95,7 +95,8 @@ export const payments = pgTable(
   ],
 )
 
-/** Idempotency keys of completed checkouts and of tickets sent again, valid for 24 hours (DECISIONS 4, 9). */
+/** Idempotency keys of completed checkouts and of tickets sent again, valid for 24 hours (DECISIONS, checkout;
+ *  DECISIONS, holders). */
 export const idempotencyKeys = pgTable(
   'idempotency_keys',
   {

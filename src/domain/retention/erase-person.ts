@@ -49,12 +49,8 @@ async function refuseAhead(db: Database, pages: AsyncIterable<Ticket[]> | Ticket
   }
   if (ahead.length === 0) return
   const listed = `${ahead.slice(0, maxListed).join(', ')}${ahead.length > maxListed ? ', …' : ''}`
-  throw refusal(
-    'ILLEGAL_TRANSITION',
-    `Nothing is erased: ${ahead.length} tickets are for events that have not ended (${listed}). Without a name and an address they still admit by their code, but can't be sent again. Cancel them first, or use --force.`,
-    undefined,
-    { from: 'activated', to: 'anonymized' },
-  )
+  const message = `Nothing is erased: ${ahead.length} tickets are for events that have not ended (${listed}). Without a name and an address they still admit by their code, but can't be sent again. Cancel them first, or use --force.`
+  throw refusal('ILLEGAL_TRANSITION', message, undefined, { from: 'activated', to: 'anonymized' })
 }
 
 /** Anonymizes tickets of an organization, and tells their clients by `ticket.updated`, so that they forget

@@ -96,7 +96,7 @@ const availability = body('Availability', 'Number of places sold and left.', {
     'Number of places left after sales and holds; null if unlimited.',
     80,
   ),
-  capacity: field.field(
+  capacity: field.of(
     ({ capacity }: TicketRate, { withCapacity }: Beside) => (withCapacity ? capacity : undefined),
     z
       .int()
@@ -149,7 +149,7 @@ export const ticketRateBody = body('TicketRate', 'Kind of ticket of an event, wi
     '`limited` if the rate has a capacity, see `availability`; else `unlimited`.',
     'limited',
   ),
-  prices: field.field(
+  prices: field.of(
     (rate: TicketRate, { prices, now }: Beside) => visiblePrices(rate, prices, now).map(priceBody.of),
     z
       .array(priceBody.schema)
@@ -158,7 +158,7 @@ export const ticketRateBody = body('TicketRate', 'Kind of ticket of an event, wi
       ),
     [priceBody.example],
   ),
-  supplements: field.field(
+  supplements: field.of(
     (_rate: TicketRate, { supplements }: Beside) => supplements.map(supplementBody.of),
     z.array(supplementBody.schema).describe('Extras that can be bought with a ticket.'),
     [supplementBody.example],
@@ -175,7 +175,7 @@ export const ticketRateBody = body('TicketRate', 'Kind of ticket of an event, wi
     'Maximum number of tickets per checkout; never more than 50, which null means.',
     10,
   ),
-  questions: field.field(
+  questions: field.of(
     (_rate: TicketRate, { questions }: Beside) => questions.map(questionBody.of),
     z.array(questionBody.schema).describe('Questions that the buyer answers for each ticket.'),
     [questionBody.example],
@@ -190,7 +190,7 @@ export const ticketRateBody = body('TicketRate', 'Kind of ticket of an event, wi
 
 export type TicketRateBody = z.output<typeof ticketRateBody.schema>
 
-/** Ticket rate in changes, in the feed and in webhooks (DECISIONS 7). */
+/** Ticket rate in changes, in the feed and in webhooks (DECISIONS, changes). */
 export const rateChangeBody = body('RateReference', 'Ticket rate of a change.', {
   ticket_rate_id: field.text('id', 'Ticket rate identifier.', exampleIds.ticketRateId),
   event_id: field.text('eventId', 'Identifier of the event.', exampleIds.eventId),

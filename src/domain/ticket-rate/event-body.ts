@@ -40,7 +40,7 @@ export const eventBody = body('Event', 'Event of an organization.', {
   organization_id: field.text('organizationId', 'Identifier of the organizer.', 'org_demo_luna'),
   image_url: field.link('imageUrl', 'URL of the poster.', 'https://pictures.example/noche-de-vermut.jpg'),
   location_id: field.optionalText('locationId', 'Identifier of the venue.', 'loc_demo_1'),
-  ticket_rates: field.field(
+  ticket_rates: field.of(
     (_event: Event, ticketRates: TicketRateBody[] | undefined) => ticketRates,
     z
       .array(ticketRateBody.schema)
@@ -48,7 +48,7 @@ export const eventBody = body('Event', 'Event of an organization.', {
       .describe('Ticket rates of the event. Present if `populate` asks for them.'),
     [ticketRateBody.example],
   ),
-  iframe: field.field(
+  iframe: field.of(
     (event: Event) =>
       event.iframeTagUrl === null && event.iframeScriptUrl === null ? null : iframe.of(event),
     iframe.schema.nullable().describe('Embeddable sales widget; null if there is none.'),

@@ -115,7 +115,7 @@ function pageOf({ limit, offset, cursor }: Pick<Query, 'limit' | 'offset' | 'cur
   return { first: limit, offset, after: cursor ? readCursor(cursor, 'cursor') : null }
 }
 
-/** GET /events (INTERFACE, events; DECISIONS 3). */
+/** GET /events (INTERFACE, events; DECISIONS, listing events). */
 export const eventListRoute = route({
   method: 'GET',
   url: '/events',

@@ -25,14 +25,14 @@ export const soldOf = ({ soldBefore, sold }: Pick<Left, 'soldBefore' | 'sold'>):
 
 const isUsedUp = (stock: Left) => leftOf(stock) === 0
 
-/** Reports whether a price can be bought: not removed, not past `validUntil`, not used up (DECISIONS 3). */
+/** Reports whether a price can be bought: not removed, not past `validUntil`, not used up (DECISIONS, listing events). */
 export const isBuyable = (price: Price, now: Date): boolean =>
   !price.removed &&
   (price.validUntil === null || price.validUntil.getTime() > now.getTime()) &&
   !isUsedUp(price)
 
 /** Finds the price at which a rate is sold: the first of `prices`, in order of position, that can be bought.
- *  Null if there is none (DECISIONS 3). */
+ *  Null if there is none (DECISIONS, listing events). */
 export const currentPrice = (prices: readonly Price[], now: Date): Price | null =>
   prices.find((price) => isBuyable(price, now)) ?? null
 
@@ -49,7 +49,7 @@ export const totalAmountOf = (price: Price): number => price.amount + feeOf(pric
 export const shownFee = ({ feeType, feeQuantity, currency }: Fee): number =>
   feeType === 'fixed' ? toMajor(feeQuantity, currency) : feeQuantity
 
-/** Selects the prices to show to a client: all, or only the current one (`show_all_prices`, DECISIONS 3). */
+/** Selects the prices to show to a client: all, or only the current one (`show_all_prices`, DECISIONS, listing events). */
 export function visiblePrices(rate: Pick<TicketRate, 'showAllPrices'>, prices: readonly Price[], now: Date) {
   if (rate.showAllPrices) return [...prices]
   const current = currentPrice(prices, now)
@@ -66,7 +66,8 @@ const path = ['ticketRateId']
 type Dates = Pick<Event, 'startDate' | 'endDate'>
 
 /** Finds why nobody can buy a rate now, whatever is left of it: it is closed, its event has started, or it is not on sale
- *  yet. `untilEnd` where the organization itself sells or gives away, until the event ends (DECISIONS 3, 4 and 9). */
+ *  yet. `untilEnd` where the organization itself sells or gives away, until the event ends (DECISIONS, listing events;
+ *  DECISIONS, sales at the door and invitations). */
 export function whyClosed(rate: TicketRate, { startDate, endDate }: Dates, now: Date, untilEnd = false) {
   if (rate.complete || rate.removed) return problem('RATE_CLOSED', 'The ticket rate is closed.', path)
   if (!untilEnd && startDate <= now)
@@ -118,7 +119,7 @@ const statusOf: Partial<Record<Code, RateStatus>> = {
   SALE_ENDED: 'ENDED',
 }
 
-/** Tells whether a buyer can buy a rate now, or why not (DECISIONS 3). */
+/** Tells whether a buyer can buy a rate now, or why not (DECISIONS, listing events). */
 export function rateStatus(rate: TicketRate, event: Dates, prices: readonly Price[], now: Date): RateStatus {
   const soldOut = isUsedUp(rate) ? availabilityProblem(0, 'ticket rate', path) : null
   const problem = whyClosed(rate, event, now) ?? whyUnpriced(prices, now) ?? soldOut

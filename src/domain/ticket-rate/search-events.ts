@@ -230,8 +230,9 @@ const keptPage = (names: Condition[], isDescending: boolean, kept: boolean) => (
 const maxCounted = 10_000
 
 /** Finds events that the caller may see, ordered by `startDate` and id. Returns one more than `first` if the
- *  list continues. Without a date, finds only events that have not ended (DECISIONS 3). With `onSale` it may stop before it
- *  has found so many, and the list goes on behind the last event that it has looked at (`stoppedAt`). */
+ *  list continues. Without a date, finds only events that have not ended (DECISIONS, listing events). With `onSale` it
+ *  may stop before it has found so many, and the list goes on behind the last event that it has looked at
+ *  (`stoppedAt`). */
 export async function searchEvents(filter: EventFilter, page: EventPage, ctx: Context) {
   const { names: filters, kept, values } = readFilter(filter, ctx)
   const isDescending = page.orderBy === 'START_DATE_DESC'

@@ -68,7 +68,7 @@ export const leftColumns = left
 /** Types of a rate: with a capacity, and without. */
 export const rateTypes = ['limited', 'unlimited'] as const
 
-/** Maximum number of tickets per checkout, even if the rate allows more (DECISIONS 4). */
+/** Maximum number of tickets per checkout, even if the rate allows more (DECISIONS, checkout). */
 export const maxTickets = 50
 
 /** Maximum of `warrantyHours`, ten years. Older rows may have more. */

@@ -7,7 +7,7 @@ import { ticketBody } from './body.ts'
 import { createLookupContext } from './loaders.ts'
 import { requireTicket } from './require-ticket.ts'
 
-/** GET /integrations/tickets/{ticketId} (INTERFACE, ticket lookup; DECISIONS 2). */
+/** GET /integrations/tickets/{ticketId} (INTERFACE, ticket lookup; DECISIONS, access). */
 export const lookupRoute = route({
   method: 'GET',
   url: '/integrations/tickets/:ticketId',

@@ -29,8 +29,7 @@ export const stockRules = {
     where payments.status in ('pending', 'processing') and not exists (select from holds
       where ${belong('holds', 'payments')}
         and holds.price_id = tickets.price_id and holds.expires_at <= payments.expires_at)`,
-  'held and sold exceed the capacity': `
-    select id from stock where sold_before + sold + held > capacity`,
+  'held and sold exceed the capacity': `select id from stock where sold_before + sold + held > capacity`,
   'the uses of a discount exceed its quantity': `
     select stock.id from stock join (
       select organization_id, mode, discount_id as id, count(*) as uses
@@ -130,8 +129,7 @@ export const invariants = {
       where changes.mode <> tickets.mode
     union all select invoices.id from ${withPayment('invoices')}
       where (payments.mode = 'test') <> (kind in ('test_invoice', 'test_corrective'))`,
-  'a ticket was entered more often than it admits': `
-    select id from tickets where entered > admits`,
+  'a ticket was entered more often than it admits': `select id from tickets where entered > admits`,
   'the way of selling contradicts the channel or the payment': `
     select tickets.id from ${withPayment('tickets')}
     where (sale_type = 'online') <> (payments.channel_id <> payments.organization_id)

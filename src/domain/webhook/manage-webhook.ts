@@ -76,7 +76,7 @@ function makeSecret(
 
 /** Registers a webhook for the caller's changes: for a channel those of its payments and tickets and of the
  *  rates of organizations that granted it, for an integration all of its organization. Refuses: INVALID,
- *  ADDRESS_NOT_ALLOWED, TOO_MANY_WEBHOOKS, IDEMPOTENCY_KEY_REUSED (DECISIONS 7). */
+ *  ADDRESS_NOT_ALLOWED, TOO_MANY_WEBHOOKS, IDEMPOTENCY_KEY_REUSED (DECISIONS, changes). */
 export function registerWebhook(input: z.output<typeof webhookInput>, ctx: Context) {
   const caller = requireConfidential(ctx)
   const row = {
@@ -158,11 +158,7 @@ const updateAndResume = (id: string, values: Parameters<typeof updateOwnWebhook>
   lockingRow(id, ctx, async (tx) => {
     const begun = { ...values, failingSince: null, pausedUntil: null, resumesUntil: null }
     const webhook = await updateOwnWebhook(tx, id, begun, ctx)
-    const left = await takeStep(ctx.db, tx, makeDue, {
-      webhookId: webhook.id,
-      until: farthest,
-      limit: fewAtOnce,
-    })
+    const left = await takeStep(ctx.db, tx, makeDue, { webhookId: id, until: farthest, limit: fewAtOnce })
     if (left) await updateOwnWebhook(tx, id, { resumesUntil: new Date(left) }, ctx)
     return webhook
   })
@@ -214,9 +210,9 @@ export async function disableWebhook(id: string, ctx: Context): Promise<Webhook>
 export const deleteWebhook = (id: string, ctx: Context): Promise<{ id: string }> =>
   lockingRow(id, ctx, async (tx) => {
     const nothing = { secret: '', previousSecret: null, previousSecretUntil: null, resumesUntil: null }
-    const webhook = await updateOwnWebhook(tx, id, { status: 'deleted', ...nothing }, ctx)
-    await takeStep(ctx.db, tx, drop, { webhookId: webhook.id, limit: fewAtOnce })
-    return { id: webhook.id }
+    await updateOwnWebhook(tx, id, { status: 'deleted', ...nothing }, ctx)
+    await takeStep(ctx.db, tx, drop, { webhookId: id, limit: fewAtOnce })
+    return { id }
   })
 
 /** Drops pending deliveries of deleted webhooks: a sale that saw a webhook may commit after its deletion. */

@@ -35,7 +35,7 @@ const payloads: Record<Change['type'], typeof rate> = {
   'rate.available': rate,
 }
 
-/** Messages that webhooks receive, one per type of change (DECISIONS 7). */
+/** Messages that webhooks receive, one per type of change (DECISIONS, changes). */
 export const sentMessages: DocumentedWebhook[] = changeType.enumValues.map((type) => {
   const { subjectId, body, data } = payloads[type]
   const timestamp = '2026-11-22T18:04:11.000Z'

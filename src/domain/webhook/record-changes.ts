@@ -63,7 +63,7 @@ const queue = insertRows('queue_webhook_deliveries', webhookDeliveries, {
 
 /** Writes changes to the outbox, organization by organization, in the transaction that makes them.
  *  The caller holds a row lock on each subject, which keeps their sequence numbers in order. Clients read
- *  them as a feed and receive them by webhook (DECISIONS 7). */
+ *  them as a feed and receive them by webhook (DECISIONS, changes). */
 export async function recordChanges(tx: Connection, newChanges: NewChange[]): Promise<void> {
   for (const [organizationId, own] of groupBy(newChanges, ({ organizationId }) => organizationId)) {
     const rows = own.map((change) => ({ mode: 'live' as const, ...change, id: nextId(), sequence: 0 }))

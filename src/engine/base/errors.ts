@@ -10,7 +10,7 @@ export const of = <Facts extends CodeEntry['facts'] = undefined>(
   facts?: Facts,
 ) => ({ status, text, facts: facts as Facts })
 
-/** Codes that the engine refuses with. The product has more (DECISIONS 6). */
+/** Codes that the engine refuses with. The product has more (DECISIONS, errors). */
 export const engineCodes = {
   // Clients of persisted queries look for its error in an answer that succeeded.
   PERSISTED_QUERY_NOT_FOUND: of(

@@ -37,7 +37,7 @@ const windowMs = 1000
 const refusalMs = 200
 const noLimit = Number.MAX_SAFE_INTEGER
 // Bounds the cost of many guesses at once: the failures of the first ones stop the others.
-const lookups = { maxAtOnce: 8, maxOfOwner: 4, maxWaiting: Number.POSITIVE_INFINITY }
+const lookups = { maxAtOnce: 16, maxOfOwner: 8, maxWaiting: Number.POSITIVE_INFINITY }
 const maxTokens = 20_000
 // Cost that counts as a request: as many requests a second as public credentials have by default are one operation of the
 // highest cost.

@@ -5,6 +5,10 @@ import { isoTime } from '../base/input-types.ts'
 export const toSnakeCase = (name: string): string =>
   name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
+/** Gives the columns of a row REST's names. */
+export const rowInSnakeCase = (row: object): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(row).map(([name, value]) => [toSnakeCase(name), value]))
+
 /** Converts the parser of a camelCase object into one for REST's snake_case, with times as text. Its output is
  *  still camelCase, and the paths of its errors are snake_case. */
 export const inSnakeCase = <Output>(type: z.ZodType<Output>): z.ZodType<Output> =>

@@ -47,7 +47,7 @@ async function giveTo(tx: Connection, former: Ticket, to: TicketTransfer, langua
  *  the new attendee and a notice for the former one. A ticket that already bears this name and address is
  *  returned unchanged, so that a retry makes no further code.
  *  Refuses: NOT_FOUND, ILLEGAL_TRANSITION unless it is active, ALREADY_ENTERED, TRANSFER_NOT_ALLOWED by
- *  its rate, EVENT_ENDED by the database's clock, TOO_MANY_RESENDS (DECISIONS 9). */
+ *  its rate, EVENT_ENDED by the database's clock, TOO_MANY_RESENDS (DECISIONS, holders). */
 export async function transferTicket(to: TicketTransfer, ctx: Context): Promise<Ticket> {
   requireConfidential(ctx)
   const found = await requireTicket(to.ticketId, ctx)

@@ -75,7 +75,7 @@ async function forEach<Result>(
  *  mail that is queued for a former address is not sent, and tickets that are paid later go to the new one.
  *  Records nothing of a correction that changes nothing. Returns the tickets in the order of the corrections.
  *  Refuses: NOT_FOUND; INVALID for a ticket that is named twice or is another organization's;
- *  ILLEGAL_TRANSITION, also for an attendee who was anonymized; ALREADY_ENTERED; UNDER_AGE (DECISIONS 9). */
+ *  ILLEGAL_TRANSITION, also for an attendee who was anonymized; ALREADY_ENTERED; UNDER_AGE (DECISIONS, holders). */
 export async function updateAttendees(corrections: AttendeeChanges[], ctx: Context): Promise<Ticket[]> {
   requireConfidential(ctx)
   const named: LookupTicket[] = []

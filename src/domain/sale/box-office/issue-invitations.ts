@@ -48,7 +48,7 @@ function planInvitations({ guests }: InvitationsInput, terms: Terms, now: Date):
 /** Gives tickets of one rate away for the integration's organization, all or none, until the event ends. They
  *  take places, cost nothing and are active at once; `sendResourcers` sends them.
  *  Refuses: FORBIDDEN, NOT_FOUND, whatever planInvitations and holdExactly refuse, IDEMPOTENCY_KEY_REUSED, BUSY
- *  (DECISIONS 9). */
+ *  (DECISIONS, sales at the door and invitations). */
 export function issueInvitations(input: InvitationsInput, ctx: Context): Promise<CheckoutAnswer> {
   const plan = (terms: Terms) => planInvitations(input, terms, ctx.now)
   return sellThroughOwnChannel('invitation', input, { plan, count: input.guests.length }, ctx)

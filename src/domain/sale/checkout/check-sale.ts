@@ -22,7 +22,8 @@ function checkCount(rate: TicketRate, count: number, saleType: SaleType): Proble
 }
 
 /** Checks that `count` tickets of a rate can be sold now: the rate is open, its event has not started (at the
- *  box office: not ended), it is on sale, and it has stock (DECISIONS 4 and 9). */
+ *  box office: not ended), it is on sale, and it has stock (DECISIONS, sales at the door
+ *  and invitations). */
 export function checkSale({ rate, prices }: Terms, count: number, now: Date, saleType: SaleType) {
   const closed = whyClosed(rate, rate, now, saleType !== 'online')
   return closed ? [closed] : [whyUnpriced(prices, now) ?? [], checkCount(rate, count, saleType)].flat()

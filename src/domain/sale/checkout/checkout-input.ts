@@ -56,7 +56,7 @@ export const ticketInput = z
   })
   .meta({ id: 'CheckoutTicketEntry', description: 'One ticket to buy, and who it is for.' })
 
-/** Input of a checkout that REST and GraphQL share (INTERFACE, POST /tickets/checkout; DECISIONS 4). */
+/** Input of a checkout that REST and GraphQL share (INTERFACE, POST /tickets/checkout; DECISIONS, checkout). */
 export const checkoutBody = z
   .strictObject({
     ticketRateId: scalars.identifier.describe('Ticket rate identifier.'),

@@ -78,7 +78,7 @@ export function planOf({ rate }: Terms, tickets: PricedTicket[], expectedTotal?:
 
 /** Validates and prices a checkout by the database's clock and counters, and holds nothing. `terms` are those
  *  of the input's rate. A total that is lower than `expectedTotal` is marked as changed conditions.
- *  Refuses: all problems of the entries, the rate and its stock at once (INTERFACE, checkout; DECISIONS 3 and 4);
+ *  Refuses: all problems of the entries, the rate and its stock at once (INTERFACE, checkout; DECISIONS, checkout);
  *  TOTAL_INCREASED. */
 export async function planCheckout(
   { tickets: entries, discountCode, expectedTotal }: CheckoutInput,

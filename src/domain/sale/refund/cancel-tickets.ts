@@ -20,7 +20,7 @@ import { findNamed, lockNamed } from './tickets-of.ts'
 /** Cancels tickets of one payment, all or none, frees their places and records the changes that clients receive. Moves
  *  no money. Requires this transaction to hold the row locks of the tickets. Refuses: ALREADY_ENTERED if anybody has
  *  ever entered with one; SUPPLEMENT_REDEEMED if any of their supplements was handed out; ILLEGAL_TRANSITION if one is
- *  not active (DECISIONS 5, 9). */
+ *  not active (DECISIONS, states). */
 export async function recordCancelled(tx: Connection, active: Ticket[]): Promise<Ticket[]> {
   const [first] = active
   if (!first) return []
@@ -50,7 +50,7 @@ export async function recordCancelled(tx: Connection, active: Ticket[]): Promise
 
 /** Cancels a paid ticket, or those of a payment, all or none, and frees their places at once. Moves no money.
  *  Idempotent: returns tickets that are already cancelled unchanged. Tells attendees and payer, unless `notify` is
- *  false. Refuses: NOT_FOUND, ALREADY_ENTERED, SUPPLEMENT_REDEEMED, ILLEGAL_TRANSITION (DECISIONS 5, 9, 161). */
+ *  false. Refuses: NOT_FOUND, ALREADY_ENTERED, SUPPLEMENT_REDEEMED, ILLEGAL_TRANSITION (DECISIONS, states; DECISIONS 161). */
 export async function cancelTickets({ of, notify }: z.output<typeof cancellationInput>, ctx: Context) {
   requireConfidential(ctx)
   const named = await findNamed(of, ctx)

@@ -53,10 +53,7 @@ const decide = query(
 )
 
 // A refund after an outcome; null if that changes nothing, because it is decided already.
-function afterOutcome<Row extends RefundAttempt & { now: string }>(
-  row: Row,
-  outcome: RefundOutcome,
-): Row | null {
+function afterOutcome<Row extends RefundAttempt & { now: string }>(row: Row, outcome: RefundOutcome) {
   const isPending = row.status === 'pending'
   if (outcome.kind === 'failed')
     return { ...row, status: isPending ? 'failed' : row.status, lastError: outcome.code }
@@ -151,13 +148,9 @@ async function recordRefunded(
  *  transaction. A refund is decided once: repeated outcomes change nothing, and a failure after a success undoes
  *  nothing, but is kept in `lastError` for the operator. Takes as many statements for one refund as for many. Returns
  *  the refunds' current rows by their ids, without those whose payment is locked elsewhere if these are skipped. */
-export async function settleRefunds(
-  tx: Connection,
-  given: DecidedRefund[],
-  onLocked: OnLocked = 'wait',
-): Promise<Map<string, RefundAttempt>> {
+export async function settleRefunds(tx: Connection, given: DecidedRefund[], onLocked: OnLocked = 'wait') {
   const [first] = given
-  if (!first) return new Map()
+  if (!first) return new Map<string, RefundAttempt>()
   const { organizationId } = first.refund
   const paymentIds = [...new Set(given.map(({ refund }) => refund.paymentId))]
   const locked = await lockPayments(tx, organizationId, paymentIds, onLocked)

@@ -15,7 +15,7 @@ import { paymentMayBecome } from '../../payment/transitions.ts'
 import { type Ending, releaseHolds } from './release-holds.ts'
 
 /** Expires up to `limit` overdue payments, in a transaction for each organization, and returns their number.
- *  Safe to run in many processes: each skips rows that another has locked (DECISIONS 5). */
+ *  Safe to run in many processes: each skips rows that another has locked (DECISIONS, states). */
 export async function expireHolds(db: Database, limit: number): Promise<number> {
   const isDue = lte(holds.expiresAt, nowMs)
   const found = await findDue(db, holds, holds.expiresAt, isDue, limit, holds.paymentId)

@@ -1,30 +1,29 @@
 import type { CountGauge } from '../../../engine/telemetry/database-metrics.ts'
 import type { Backlog } from './count-backlog.ts'
 
-type Gauge = CountGauge<Backlog>
-
-const gauge = (name: string, help: string, label: string, of: Gauge['of']): Gauge => ({
-  ...{ name: `boxoffice_${name}`, help, label, of },
+const ofQueues = (column: 'due' | 'late' | 'failing' | 'dead', help: string): CountGauge<Backlog> => ({
+  ...{ name: `boxoffice_jobs_${column}`, help, label: 'queue' },
+  of: (queues) =>
+    Object.fromEntries(Object.entries(queues).map(([queue, counts]) => [queue, counts[column]])),
 })
 
-const ofQueues = (column: 'due' | 'late' | 'failing' | 'dead', help: string) =>
-  gauge(`jobs_${column}`, help, 'queue', (queues) =>
-    Object.fromEntries(Object.entries(queues).map(([queue, counts]) => [queue, counts[column]])),
-  )
-
-const gauges = [
+const gauges: CountGauge<Backlog>[] = [
   ofQueues('due', 'Jobs that are due, at most 10000'),
   ofQueues('late', 'Jobs first due more than a minute ago and not done, at most 10000 of each reason'),
   ofQueues('failing', 'Jobs that are tried again and again in vain, at most 10000 of each code'),
   ofQueues('dead', 'Jobs that were given up, at most 10000'),
-  gauge('payments', 'Payments that hold places, at most 10000 together', 'status', ({ holds }) => ({
-    pending: holds?.pending,
-    processing: holds?.processing,
-  })),
-  gauge('refunds', 'Refunds that are not done, at most 10000 of each status', 'status', ({ refunds }) => ({
-    pending: refunds?.pending,
-    failed: refunds?.dead,
-  })),
+  {
+    name: 'boxoffice_payments',
+    help: 'Payments that hold places, at most 10000 together',
+    label: 'status',
+    of: ({ holds }) => ({ pending: holds?.pending, processing: holds?.processing }),
+  },
+  {
+    name: 'boxoffice_refunds',
+    help: 'Refunds that are not done, at most 10000 of each status',
+    label: 'status',
+    of: ({ refunds }) => ({ pending: refunds?.pending, failed: refunds?.dead }),
+  },
 ]
 
 /** Metrics of sales: queues, counters, and gauges of what `countBacklog` counts. */

@@ -59,7 +59,7 @@ const moveOf = { held: { held: -1, sold: 1 }, expired: { sold: 1 } }
 /** Marks payments of one organization and mode as paid, with all consequences: activates their tickets, issues
  *  invoices (none for a total of 0), records changes and queues the delivery of tickets. Takes as many statements for
  *  one payment as for many. Null if the tickets had expired and there are not enough places left for
- *  all; nothing is changed then (DECISIONS 5). */
+ *  all; nothing is changed then (DECISIONS, states). */
 export async function markPaid(tx: Connection, payables: Payable[], from: 'held' | 'expired') {
   const [first] = payables
   if (!first) return []

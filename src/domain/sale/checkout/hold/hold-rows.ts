@@ -155,6 +155,6 @@ export function organizationAndModeOf([first, ...others]: HoldJob[]) {
   return { organizationId: first.plan.rate.organizationId, mode: first.seller.mode }
 }
 
-/** True for a total of 0 (DECISIONS 4), and for what the organization sells or gives away itself. */
+/** True for a total of 0 (DECISIONS, checkout), and for what the organization sells or gives away itself. */
 export const isPaidAtOnce = ({ plan, seller }: HoldJob): boolean =>
   plan.totalAmount === 0 || seller.saleType !== 'online'

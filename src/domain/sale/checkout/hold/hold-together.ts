@@ -29,7 +29,7 @@ import { perMode } from '../../../caller/mode.ts'
 import { rateInMode } from '../../../ticket-rate/table.ts'
 import { recordAvailability } from '../../../webhook/record-changes.ts'
 import { markPaid } from '../../settle/mark-paid.ts'
-import { chargeAtBoxOffice } from '../../settle/record-reported.ts'
+import { chargeAtBoxOffice } from '../../settle/record-charges.ts'
 import { type HoldOutcome, hold } from './hold.ts'
 import { type Checkout, type HoldJob, isPaidAtOnce, organizationAndModeOf } from './hold-rows.ts'
 
@@ -73,7 +73,7 @@ async function payAtOnce(tx: Connection, jobs: HoldJob[], outcomes: HoldOutcome[
 /** Holds planned checkouts of one organization and mode, job by job, first come, first served: a small one may fit
  *  where a large one before it did not. Takes one transaction, which waits for the locks of their counters, records
  *  what is used up, and pays what is paid at once. Each job is held whole or not at all, and a refusal of one affects
- *  no other. Refuses: IDEMPOTENCY_KEY_IN_USE, QR_CODE_TAKEN (INTERFACE, checkout; DECISIONS 4). */
+ *  no other. Refuses: IDEMPOTENCY_KEY_IN_USE, QR_CODE_TAKEN (INTERFACE, checkout; DECISIONS, checkout). */
 export const holdExactly = (db: Database, jobs: HoldJob[]): Promise<HoldOutcome[]> =>
   transaction(db, async (tx) => {
     const { outcomes, usedUp } = await hold(tx, jobs, { waits: true, mayUseUp: true })
