@@ -83,6 +83,8 @@ function contradictionsIn(settings: Settings): string[] {
   const isRealSale = settings.NODE_ENV === 'production' && !settings.ALLOW_SANDBOX_PAYMENTS
   const isBackgroundOnly = settings.BACKGROUND === 'only'
   const usesWhatsApp = whatsAppSettings.some((name) => settings[name])
+  const missing = whatsAppSettings.filter((name) => usesWhatsApp && !settings[name])
+  const allOfWhatsApp = whatsAppSettings.join(', ')
   const named = certificates.filter((name) => settings[name])
   // The driver knows these modes without certificates alone.
   const usesNone = (...urls: (string | undefined)[]) =>
@@ -90,12 +92,7 @@ function contradictionsIn(settings: Settings): string[] {
   const useNone = 'its sslmode uses no certificate; require, verify-ca and verify-full do'
   const isMade: Record<string, unknown> = {
     'MAIL_FROM: required with SMTP_URL': settings.SMTP_URL && !settings.MAIL_FROM,
-    ...Object.fromEntries(
-      whatsAppSettings.map((name) => [
-        `${name}: WhatsApp needs all of ${whatsAppSettings.join(', ')}`,
-        usesWhatsApp && !settings[name],
-      ]),
-    ),
+    ...Object.fromEntries(missing.map((name) => [`${name}: WhatsApp needs all of ${allOfWhatsApp}`, true])),
     'PUBLIC_URL: WhatsApp fetches the tickets from there': usesWhatsApp && !settings.PUBLIC_URL,
     'STRIPE_SECRET_KEY: needs PAYMENT_PROVIDER=stripe': !isStripe && stripeKey,
     'STRIPE_WEBHOOK_SECRET: needs PAYMENT_PROVIDER=stripe': !isStripe && webhookSecrets.length > 0,

@@ -8,10 +8,7 @@ export const modes = ['live', 'test'] as const
 export type Mode = (typeof modes)[number]
 
 /** Makes one value per mode, such as a query. */
-export const perMode = <Value>(make: (mode: Mode) => Value): Record<Mode, Value> => ({
-  live: make('live'),
-  test: make('test'),
-})
+export const perMode = <Value>(make: (mode: Mode) => Value) => ({ live: make('live'), test: make('test') })
 
 /** True in the body of a test sale; absent from any other. */
 export const isTest = (text: string) =>

@@ -27,12 +27,8 @@ export const issueOrganizationSecret = (
       .select({ id: organizationSecrets.id })
       .from(organizationSecrets)
       .where(and(eq(organizationSecrets.organizationId, organizationId), isValid(organizationSecrets)))
-    if (valid.length >= maxSecrets)
-      throw refusal(
-        'INVALID',
-        `The organization has ${maxSecrets} secrets already: revoke one of them first.`,
-        ['organization'],
-      )
+    const message = `The organization has ${maxSecrets} secrets already: revoke one of them first.`
+    if (valid.length >= maxSecrets) throw refusal('INVALID', message, ['organization'])
     const secret = newSecret()
     const secretId = newId('sec')
     await tx

@@ -16,10 +16,8 @@ export const inSnakeCase = <Output>(type: z.ZodType<Output>): z.ZodType<Output> 
 
 /** The same for a query string, which has no null. */
 export const inQuery = <Shape extends z.ZodRawShape>(type: z.ZodObject<Shape>) => {
-  const fields = Object.entries<z.ZodType>(type.shape as never).map(([name, field]) => [
-    name,
-    withoutNull(field),
-  ])
+  const given = Object.entries<z.ZodType>(type.shape as never)
+  const fields = given.map(([name, field]) => [name, withoutNull(field)])
   return inSnakeCase(z.strictObject(Object.fromEntries(fields) as Shape))
 }
 
