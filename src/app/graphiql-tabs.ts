@@ -98,10 +98,8 @@ query Ticket($id: ID!) {
 
 const boxOffice = `# Sells at the door, for cash: the tickets are paid
 # at once. For integrations.
-${mutation(
-  'BoxOffice',
-  'sellAtBoxOffice',
-)`payment { id status totalAmount { amount currency } boxOffice { method reference } }
+${mutation('BoxOffice', 'sellAtBoxOffice')`
+  payment { id status totalAmount { amount currency } boxOffice { method reference } }
   tickets { id qrCode status documentUrl }`}`
 
 const door = `# Lets people in: TOO_EARLY until the doors open. The

@@ -18,6 +18,7 @@ import { type ConfigOf, trueOrFalse, wholeNumber } from '../engine/config/settin
 import { hasTraces, telemetrySettings, tracingSettings } from '../engine/config/telemetry.ts'
 import { problems } from '../engine/database/pool/failures.ts'
 
+// What an import fills a new database with.
 problems.TABLES_OLDER = problems.TABLES_OLDER.replace('everything', 'the catalogue')
 
 /** Settings that may also come from a file, as secrets of containers do:
