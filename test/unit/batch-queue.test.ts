@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { batchByKey, deferred } from '../../src/engine/data/batch-queue.ts'
+import { batchByKey, deferred } from '../../src/engine/data/join-writes.ts'
 
 const limits = { maxTogether: 4, maxMixed: 1, maxAlone: 2, maxOfKey: 2, maxWaiting: 6 }
 

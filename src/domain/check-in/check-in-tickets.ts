@@ -1,6 +1,6 @@
 import { busy, type Problem } from '../../engine/base/errors.ts'
 import { sha256 } from '../../engine/base/ids.ts'
-import { writesByKey } from '../../engine/data/batch-queue.ts'
+import { writesByKey } from '../../engine/data/join-writes.ts'
 import { type Connection, isDuplicate, ownerOf } from '../../engine/database/database.ts'
 import { boundedTransactions } from '../../engine/database/transaction.ts'
 import { type Context, requireIntegration } from '../caller/context.ts'

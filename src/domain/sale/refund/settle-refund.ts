@@ -1,7 +1,7 @@
 import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import { byId, groupBy } from '../../../engine/base/group-by.ts'
 import { arrayRows } from '../../../engine/data/array-params.ts'
-import { deferred, writesByKey } from '../../../engine/data/batch-queue.ts'
+import { deferred, writesByKey } from '../../../engine/data/join-writes.ts'
 import { rowsOf } from '../../../engine/data/json-rows.ts'
 import { inOrganization, ownById, query } from '../../../engine/data/query.ts'
 import { nowMs } from '../../../engine/database/clock.ts'

@@ -1,5 +1,5 @@
 import { and, eq, inArray } from 'drizzle-orm'
-import { deferred, writesByKey } from '../../../engine/data/batch-queue.ts'
+import { deferred, writesByKey } from '../../../engine/data/join-writes.ts'
 import { hasKey } from '../../../engine/data/query.ts'
 import { inSeconds } from '../../../engine/database/clock.ts'
 import { type Connection, type Database, isLockTimeout } from '../../../engine/database/database.ts'
