@@ -103,8 +103,15 @@ export async function readMerged<Found>(
 }
 
 /** Finds what waits for a job in tables that are distributed, of all organizations, by a query that `write` writes with a condition
- *  on the column of the organization. On a distributed database a server that is away hides its own rows and no others. */
-export async function findEverywhere<Row>(db: Database, column: PgColumn, write: (isAsked: SQL) => SQL) {
+ *  on the column of the organization, or on one server by `walk`, which may go from one to the next. On a distributed database
+ *  a server that is away hides its own rows and no others. */
+export async function findEverywhere<Row>(
+  db: Database,
+  column: PgColumn,
+  write: (isAsked: SQL) => SQL,
+  walk = () => write(sql`true`),
+): Promise<Row[]> {
+  if (!isDistributed(db)) return runSql<Row>(db, walk())
   const living = livingOrganizations(db)
   const find = () => runSql<Row>(db, write(living.areOn(column)))
   try {
@@ -118,9 +125,6 @@ export async function findEverywhere<Row>(db: Database, column: PgColumn, write:
 
 /** Reports whether an organization's row is found by its key alone, in one statement with rows of every server. */
 export const canFindByKeyAlone = (db: Database): boolean => !isDistributed(db)
-
-/** Reports whether no statement can count a share over the organizations that it claims rows of. */
-export const mustClaimByOrganization = (db: Database): boolean => isDistributed(db)
 
 /** Reports whether a subquery of distributed rows may refer to a row outside of it. */
 export const canCorrelate = (db: Database): boolean => !isDistributed(db)
