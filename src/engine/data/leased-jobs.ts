@@ -28,23 +28,20 @@ type DueTable = PgTable & Record<'organizationId' | 'id' | 'status' | 'dueAt' | 
 
 /** Finds up to `limit` rows of any organizations that are due since `dueAt`, longest overdue first: their organization,
  *  and their `id` if that column is named. */
-export async function findDue(
+export const findDue = (
   db: Database,
   table: PgTable & { organizationId: PgColumn },
   dueAt: PgColumn,
   isDue: SQL,
   limit: number,
   id: PgColumn | SQL = sql`''`,
-): Promise<{ id: string; organizationId: string }[]> {
-  const found = await findEverywhere<{ id: string; organizationId: string; since: number }>(
+): Promise<{ id: string; organizationId: string }[]> =>
+  findEverywhere(
     db,
     table.organizationId,
-    (isAsked) => sql`
-      select ${id} as id, ${table.organizationId} as "organizationId", extract(epoch from ${dueAt})::float8 as since
+    (isAsked) => sql`select ${id} as id, ${table.organizationId} as "organizationId"
       from ${table} where ${isAsked} and ${isDue} order by ${dueAt} limit ${limit}`,
   )
-  return found.sort((one, other) => one.since - other.since).slice(0, limit)
-}
 
 /** Claims rows of the organizations of due ones, those of each by themselves: no statement locks rows of several. */
 export async function claimByOrganization<Found extends { organizationId: string }, Row>(

@@ -47,10 +47,6 @@ const lockOverdue = (by: HeldBy, onLocked: OnLocked) =>
       order by ${holds.expiresAt} limit ${sql.placeholder('limit')}::integer
       for update of ${payments} ${sql.raw(onLocked === 'skip' ? 'skip locked' : '')}) as locked`,
   )
-const locks = {
-  priceId: { skip: lockOverdue('priceId', 'skip'), wait: lockOverdue('priceId', 'wait') },
-  discountId: { skip: lockOverdue('discountId', 'skip'), wait: lockOverdue('discountId', 'wait') },
-}
 
 // So few that nobody waits for them, and more than most checkouts need, so that the next ones find places.
 const leastAtOnce = 5
@@ -65,9 +61,10 @@ export function expireHoldsBy(
 ): Promise<void> {
   const { organizationId, keys } = values
   return transaction(db, async (tx) => {
-    let found = await locks[by].skip(tx, { ...values, limit: Math.max(count, leastAtOnce) })
+    let found = await lockOverdue(by, 'skip')(tx, { ...values, limit: Math.max(count, leastAtOnce) })
     // One, so that whoever waits has locked nothing that another may wait for.
-    if (found.length === 0) found = await locks[by].wait(tx, { ...values, keys: keys.slice(0, 1), limit: 1 })
+    if (found.length === 0)
+      found = await lockOverdue(by, 'wait')(tx, { ...values, keys: keys.slice(0, 1), limit: 1 })
     await releaseHolds(
       tx,
       found.map(({ id }) => ({ id, organizationId, status: 'expired' })),
