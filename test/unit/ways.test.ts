@@ -72,7 +72,7 @@ test('statements that are not prepared are run by runSql', () => {
 
 // Statements are kept by their names, so that of two with one name the second would never run.
 const literal =
-  /\b(?:query|queryTogether|insertRows|readByIds|organizationsBy|loadRow)(?:<[^()]*>)?\(\s*'(\w+)'|\bname: '(\w+)',?\n\s+(?:\.\.\.|rows)/g
+  /\b(?:query|queryTogether|insertRows|readByIds|organizationsBy|loadRow)(?:<[^()]*>)?\(\s*'(\w+)'|\bname: '([a-z_]+)',\n/g
 
 /** Names of statements that are written in texts. */
 const statementsIn = (texts: string[]) =>

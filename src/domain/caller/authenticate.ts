@@ -180,7 +180,7 @@ export async function authenticate(
 }
 
 // An integration that is not revoked, with the hashes of the secrets that are good with it.
-const integrationById = query('integration_by_id', {
+const integrationById = query('credentials_of_integration', {
   rows: fewRowsOf({
     organizationId: integrations.organizationId,
     secretHash: integrations.secretHash,
