@@ -3,7 +3,7 @@
 import { isFast } from '../../engine/base/fast.ts'
 import { isIdentifier } from '../../engine/base/ids.ts'
 import { canFindByKeyAlone } from '../../engine/data/by-organization.ts'
-import { coalesceReads } from '../../engine/data/coalesce.ts'
+import { joinReads } from '../../engine/data/join-reads.ts'
 import { withKeysParam } from '../../engine/data/query.ts'
 import { type Database, isUnavailable } from '../../engine/database/database.ts'
 import { type CreateContextWith, createContext } from '../../engine/request/context.ts'
@@ -27,7 +27,7 @@ const pairOf = (keyId: string, rowId: string) => `${keyId} ${rowId}`
 // Coalesces all pairs requested in the same turn of the event loop, by any caller of a mode, into one statement. Does not
 // imply that a key's owner may see the row beside it.
 const readPairs = <Row>(find: Prefetch<Row>['find'], mode: Mode) =>
-  coalesceReads(async (db, pairs) => {
+  joinReads(async (db, pairs) => {
     const ids = pairs.map((pair) => pair.split(' ') as [keyId: string, rowId: string])
     const keyIds = new Set(ids.map(([keyId]) => keyId))
     const rowIds = new Set(ids.map(([, rowId]) => rowId))

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { coalesceReads } from '../../engine/data/coalesce.ts'
+import { joinReads } from '../../engine/data/join-reads.ts'
 import { type Context, reachOf, requireConfidential } from '../caller/context.ts'
 import { nameInMode } from '../caller/idempotency.ts'
 import { assignPositions } from './assign-positions.ts'
@@ -9,7 +9,7 @@ import { type Change, changeType } from './table.ts'
 
 // Coalesces concurrent requests into one assignment. A failure must not block reading changes that have a
 // position; the background job logs it.
-const assignCoalesced = coalesceReads<never>(async (db, organizationIds) => {
+const assignCoalesced = joinReads<never>(async (db, organizationIds) => {
   await assignPositions(db, organizationIds).catch(() => {})
   return new Map<string, never>()
 })

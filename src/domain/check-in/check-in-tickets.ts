@@ -1,6 +1,6 @@
 import { busy, type Problem } from '../../engine/base/errors.ts'
 import { sha256 } from '../../engine/base/ids.ts'
-import { writesByKey } from '../../engine/data/batch-queue.ts'
+import { joinWrites } from '../../engine/data/join-writes.ts'
 import { type Connection, isDuplicate, ownerOf } from '../../engine/database/database.ts'
 import { boundedTransactions } from '../../engine/database/transaction.ts'
 import { type Context, requireIntegration } from '../caller/context.ts'
@@ -103,7 +103,7 @@ async function decideOnce(asked: Asked[]): Promise<ScanOutcome[]> {
 }
 
 // Single scans of an integration that arrive while others are written are then written together.
-const decideTogether = writesByKey<Asked, ScanOutcome>('check-ins', (_, asked) => decideOnce(asked), {
+const decideTogether = joinWrites<Asked, ScanOutcome>('check-ins', (_, asked) => decideOnce(asked), {
   ...{ maxAlone: 4, maxOfKey: 2, maxWaiting: 500 },
   ownerOf: ({ ctx }) => ownerOf(ctx.db),
   words: 'Too many scans at once. Try again.',

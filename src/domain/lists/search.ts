@@ -4,7 +4,7 @@ import { encodeCursor } from '../../engine/base/cursor.ts'
 import { identifierPattern } from '../../engine/base/ids.ts'
 import { isStorableDate } from '../../engine/base/input-types.ts'
 import type { Rows } from '../../engine/data/json-rows.ts'
-import { distinctValues, inOrganizationIfNamed, runNamed } from '../../engine/data/query.ts'
+import { distinctValues, inOrganizationIfNamed, query } from '../../engine/data/query.ts'
 import type { Database } from '../../engine/database/database.ts'
 import { isOfNextReached } from '../caller/change-grant.ts'
 import { isInMode, isOwn } from '../caller/sold.ts'
@@ -321,7 +321,7 @@ export async function searchPage<Row>(
   const { sortKey, serves = '' }: SearchPath = searchPaths[path]
   const name = `${shown.name}_by_${path}${isDescending ? '_down' : ''}${isFiltered ? '_filtered' : ''}`
   const statement = () => pageStatement(path, shown, { isDescending, isFiltered })
-  const [found] = await runNamed<PageRow>(db, name, statement, {
+  const [found] = await query<PageRow>(name, statement)(db, {
     ...values,
     lowerKey: toSqlKey(sortKey, lower),
     lowerId: lower.positionId,

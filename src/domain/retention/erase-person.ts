@@ -2,7 +2,7 @@ import { and, asc, eq, inArray, sql } from 'drizzle-orm'
 import { groupBy } from '../../engine/base/group-by.ts'
 import { instruments } from '../../engine/base/instruments.ts'
 import { hasKey } from '../../engine/data/query.ts'
-import type { Database } from '../../engine/database/database.ts'
+import { type Database, runSql } from '../../engine/database/database.ts'
 import { transaction } from '../../engine/database/transaction.ts'
 import { refusal } from '../contract/problem-codes.ts'
 import { removeMails } from '../delivery/mail-folder.ts'
@@ -111,7 +111,7 @@ async function eraseReferrals(db: Database, spellings: Iterable<string>): Promis
 
 // The planner's statistics hold samples of names and addresses. A role that owns no table only gets a warning.
 async function renewStatistics(db: Database): Promise<void> {
-  for (const table of ['tickets', 'deliveries']) await db.execute(sql.raw(`analyze ${table}`))
+  for (const table of ['tickets', 'deliveries']) await runSql(db, `analyze ${table}`)
 }
 
 /** Erases one ticket's attendee. Refuses: NOT_FOUND, ILLEGAL_TRANSITION if its event is ahead, unless forced

@@ -1,10 +1,10 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { and, eq, isNotNull, type SQL, sql } from 'drizzle-orm'
 import type { z } from 'zod'
-import { findEverywhere, mustClaimByOrganization, readMerged } from '../../engine/data/by-organization.ts'
+import { findEverywhere, readMerged } from '../../engine/data/by-organization.ts'
 import { inOrganizationIfNamed, query } from '../../engine/data/query.ts'
 import { inSeconds, nowMs } from '../../engine/database/clock.ts'
-import { type Connection, type Database, runSql } from '../../engine/database/database.ts'
+import type { Connection, Database } from '../../engine/database/database.ts'
 import { type Context, requireConfidential } from '../caller/context.ts'
 import { checkReplay, hashIdempotency, nameInMode } from '../caller/idempotency.ts'
 import { channels, integrations } from '../caller/table.ts'
@@ -219,13 +219,14 @@ export const deleteWebhook = (id: string, ctx: Context): Promise<{ id: string }>
 export async function dropOfDeleted(db: Database): Promise<void> {
   const find = (waited: SQL) => sql`select distinct waited.id from ${waited} as waited
     where (select ${webhooks.status} = 'deleted' from ${webhooks} where ${webhooks.id} = waited.id)`
-  const found = mustClaimByOrganization(db)
-    ? await findEverywhere<{ id: string }>(db, organizationId, (isAsked) =>
-        find(
-          sql`(select ${webhookId} as id from ${webhookDeliveries} where ${isAsked} and ${status} = 'pending')`,
-        ),
-      )
-    : await runSql<{ id: string }>(db, find(webhooksWithPending(sql`true`)))
+  const pending = (isAsked: SQL) =>
+    sql`(select ${webhookId} as id from ${webhookDeliveries} where ${isAsked} and ${status} = 'pending')`
+  const found = await findEverywhere<{ id: string }>(
+    db,
+    organizationId,
+    (isAsked) => find(pending(isAsked)),
+    () => find(webhooksWithPending(sql`true`)),
+  )
   for (const { id } of found) while (await takeStep(db, db, drop, { webhookId: id, limit: manyAtOnce }));
 }
 

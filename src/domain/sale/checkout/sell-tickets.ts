@@ -10,7 +10,7 @@ import { findDiscount } from '../../discount/loaders.ts'
 import { findPayment } from '../../payment/loaders.ts'
 import { idempotencyKeys, isFresh } from '../../payment/table.ts'
 import { findTicketsOf } from '../../ticket/loaders.ts'
-import { priceById, readOrganizationOfRate } from '../../ticket-rate/loaders.ts'
+import { organizationOfRate, priceById } from '../../ticket-rate/loaders.ts'
 import { leftOf } from '../../ticket-rate/sale-rules.ts'
 import type { Left, Price } from '../../ticket-rate/table.ts'
 import { expireHoldsBy, hasOverdueUses } from '../release/expire-holds.ts'
@@ -47,7 +47,7 @@ async function replay(
   { ticketRateId }: CheckoutOrder['input'],
   { db, caller }: Context,
 ): Promise<CheckoutAnswer | null> {
-  const organizationId = terms?.rate.organizationId ?? (await readOrganizationOfRate(db, ticketRateId)) ?? ''
+  const organizationId = terms?.rate.organizationId ?? (await organizationOfRate.anew(db, ticketRateId)) ?? ''
   const found = await findCompletedKey(db, organizationId, id)
   const key = checkReplay(found, requestHash, 'This key was already used for another checkout.')
   if (!key) return null

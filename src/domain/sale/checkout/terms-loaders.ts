@@ -1,5 +1,6 @@
 import { and, eq, sql } from 'drizzle-orm'
 import type { Readers } from '../../../engine/data/batch-loader.ts'
+import { readByKeys } from '../../../engine/data/by-organization.ts'
 import { fewRowsOf } from '../../../engine/data/json-rows.ts'
 import { Loader } from '../../../engine/data/loader.ts'
 import { anyOf, type Find, inOrganizationIfNamed, queryTogether } from '../../../engine/data/query.ts'
@@ -9,7 +10,7 @@ import type { KeyRow } from '../../caller/authenticate.ts'
 import type { Context } from '../../caller/context.ts'
 import { type Mode, perMode } from '../../caller/mode.ts'
 import { createContextWith, keysByKeyId } from '../../caller/prefetch.ts'
-import { isInMode, readSold } from '../../caller/sold.ts'
+import { isInMode } from '../../caller/sold.ts'
 import { refusal } from '../../contract/problem-codes.ts'
 import { ageText, events } from '../../event/table.ts'
 import { locations } from '../../location/table.ts'
@@ -99,7 +100,7 @@ async function findTerms(
 
 // Checkouts in one turn of the event loop, of any rates and callers of a mode, share one statement.
 const findTermsOf = perMode((mode) =>
-  readSold<Terms>(async (db, { keys: ids, organizationId }) => {
+  readByKeys<Terms>(async (db, { keys: ids, organizationId }) => {
     const [, terms] = await findTerms(db, [], ids, mode, organizationId)
     return terms
   }, organizationOfRate),
@@ -125,7 +126,7 @@ const findStock = queryTogether('stock_and_overdue_holds', [sales, ratePrices, o
 /** Reads the counters of a rate and its prices for a checkout that found too little, with the prices at which overdue
  *  holds still take up places, by one statement. */
 export const readStock = perMode((mode) =>
-  readSold(async (db, values) => {
+  readByKeys(async (db, values) => {
     const [rates, prices, overdue] = await findStock(db, { ...values, mode })
     const pricesOf = byRate(prices)
     const overdueOf = byRate(overdue)

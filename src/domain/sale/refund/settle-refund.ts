@@ -1,7 +1,7 @@
 import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import { byId, groupBy } from '../../../engine/base/group-by.ts'
 import { arrayRows } from '../../../engine/data/array-params.ts'
-import { deferred, writesByKey } from '../../../engine/data/batch-queue.ts'
+import { deferred, joinWrites } from '../../../engine/data/join-writes.ts'
 import { rowsOf } from '../../../engine/data/json-rows.ts'
 import { inOrganization, ownById, query } from '../../../engine/data/query.ts'
 import { nowMs } from '../../../engine/database/clock.ts'
@@ -179,7 +179,7 @@ export async function settleRefunds(tx: Connection, given: DecidedRefund[], onLo
   return new Map(taken.map(({ refund }) => [refund.id, currentOf(refund.id) ?? refund]))
 }
 
-const settleTogether = writesByKey<DecidedRefund, RefundAttempt>(
+const settleTogether = joinWrites<DecidedRefund, RefundAttempt>(
   'refunds',
   async (db, given, onLocked) => {
     const settled = await refundTransaction(db, (tx) => settleRefunds(tx, given, onLocked))

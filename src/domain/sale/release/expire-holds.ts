@@ -1,7 +1,6 @@
 import { and, eq, lte, not, type SQL, sql } from 'drizzle-orm'
-import { groupBy } from '../../../engine/base/group-by.ts'
 import { byOrganization, findEverywhere, readByOrganization } from '../../../engine/data/by-organization.ts'
-import { findDue } from '../../../engine/data/leased-jobs.ts'
+import { claimByOrganization, findDue } from '../../../engine/data/leased-jobs.ts'
 import { inOrganization, query, textArrayParam } from '../../../engine/data/query.ts'
 import { nowMs } from '../../../engine/database/clock.ts'
 import { type Database, runSql } from '../../../engine/database/database.ts'
@@ -19,20 +18,19 @@ import { type Ending, releaseHolds } from './release-holds.ts'
 export async function expireHolds(db: Database, limit: number): Promise<number> {
   const isDue = lte(holds.expiresAt, nowMs)
   const found = await findDue(db, holds, holds.expiresAt, isDue, limit, holds.paymentId)
-  let expired = 0
-  for (const [organizationId, own] of groupBy(found, ({ organizationId }) => organizationId)) {
-    const ids = own.map(({ id }) => id)
-    expired += await transaction(db, async (tx) => {
+  const expired = await claimByOrganization(found, (organizationId, own) =>
+    transaction(db, async (tx) => {
+      const ids = own.map(({ id }) => id)
       const locked = await lockPayments(tx, organizationId, ids, 'skip')
       // The queue may be behind.
       const endings = [...locked.values()].flatMap(({ id, status, isOverdue }): Ending[] =>
         isOverdue && paymentMayBecome(status, 'expired') ? [{ id, organizationId, status: 'expired' }] : [],
       )
       await releaseHolds(tx, endings)
-      return endings.length
-    })
-  }
-  return expired
+      return endings
+    }),
+  )
+  return expired.length
 }
 
 /** Column that says whose places or uses overdue holds take up: those of prices, or of discounts. */
@@ -49,10 +47,6 @@ const lockOverdue = (by: HeldBy, onLocked: OnLocked) =>
       order by ${holds.expiresAt} limit ${sql.placeholder('limit')}::integer
       for update of ${payments} ${sql.raw(onLocked === 'skip' ? 'skip locked' : '')}) as locked`,
   )
-const locks = {
-  priceId: { skip: lockOverdue('priceId', 'skip'), wait: lockOverdue('priceId', 'wait') },
-  discountId: { skip: lockOverdue('discountId', 'skip'), wait: lockOverdue('discountId', 'wait') },
-}
 
 // So few that nobody waits for them, and more than most checkouts need, so that the next ones find places.
 const leastAtOnce = 5
@@ -67,9 +61,10 @@ export function expireHoldsBy(
 ): Promise<void> {
   const { organizationId, keys } = values
   return transaction(db, async (tx) => {
-    let found = await locks[by].skip(tx, { ...values, limit: Math.max(count, leastAtOnce) })
+    let found = await lockOverdue(by, 'skip')(tx, { ...values, limit: Math.max(count, leastAtOnce) })
     // One, so that whoever waits has locked nothing that another may wait for.
-    if (found.length === 0) found = await locks[by].wait(tx, { ...values, keys: keys.slice(0, 1), limit: 1 })
+    if (found.length === 0)
+      found = await lockOverdue(by, 'wait')(tx, { ...values, keys: keys.slice(0, 1), limit: 1 })
     await releaseHolds(
       tx,
       found.map(({ id }) => ({ id, organizationId, status: 'expired' })),

@@ -81,11 +81,11 @@ async function claimSessions(db: Database, provider: string) {
   const isDue = sql`${openSessions.provider} = ${provider} and ${openSessions.dueAt} <= ${nowMs}`
   return claimByOrganization(
     await findDue(db, openSessions, openSessions.dueAt, isDue, batchSize),
-    async (ofOrganization, limit) => {
+    async (ofOrganization, { length }) => {
       const isOwnDue = and(eq(openSessions.organizationId, ofOrganization), isDue)
       // An array, so that the subquery runs once.
       const isFree = sql`${openSessions.sessionId} = any(array(select ${openSessions.sessionId} from ${openSessions}
-      where ${isOwnDue} order by ${openSessions.dueAt} limit ${limit} for update skip locked))`
+      where ${isOwnDue} order by ${openSessions.dueAt} limit ${length} for update skip locked))`
       const isOpen = and(eq(payments.organizationId, ofOrganization), isOfSession, payments.sessionOpen)
       return db
         .update(openSessions)

@@ -1,5 +1,5 @@
 import { and, eq, inArray } from 'drizzle-orm'
-import { deferred, writesByKey } from '../../../engine/data/batch-queue.ts'
+import { deferred, joinWrites } from '../../../engine/data/join-writes.ts'
 import { hasKey } from '../../../engine/data/query.ts'
 import { inSeconds } from '../../../engine/database/clock.ts'
 import { type Connection, type Database, isLockTimeout } from '../../../engine/database/database.ts'
@@ -169,7 +169,7 @@ const inKind = (name: string, { outcome }: Settlement) =>
 
 // Two groups of organizations, four of rates and two deferred settlements at a time: a rush of payments leaves the other
 // connections to everybody else.
-const queue = writesByKey<Settlement, SettlementResult>('payments', settleInTransaction, {
+const queue = joinWrites<Settlement, SettlementResult>('payments', settleInTransaction, {
   ...{ maxAlone: 4, maxOfKey: 1, maxWaiting: 2_000 },
   ownerOf: ({ payment }) => nameInMode(payment, payment.organizationId),
   mixed: {

@@ -20,7 +20,7 @@
 
 import { Refusal } from '../../../../engine/base/errors.ts'
 import { isFast } from '../../../../engine/base/fast.ts'
-import { deferred, writesByKey } from '../../../../engine/data/batch-queue.ts'
+import { deferred, joinWrites } from '../../../../engine/data/join-writes.ts'
 import { announce } from '../../../../engine/database/announcements.ts'
 import { type Connection, type Database, isDuplicate } from '../../../../engine/database/database.ts'
 import { announceOnCommit, transaction } from '../../../../engine/database/transaction.ts'
@@ -104,7 +104,7 @@ async function holdManyRates(db: Database, jobs: HoldJob[]): Promise<HoldOutcome
 }
 
 const holdInMode = perMode((mode) =>
-  writesByKey<HoldJob, HoldOutcome>(
+  joinWrites<HoldJob, HoldOutcome>(
     'holds',
     (db, jobs, onLocked) => (onLocked === 'wait' ? holdExactly(db, jobs) : holdOneRate(db, jobs)),
     {

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { type Refusal, refusalOf } from '../../../../engine/base/errors.ts'
 import { rowsLiteral } from '../../../../engine/data/array-params.ts'
-import { deferred } from '../../../../engine/data/batch-queue.ts'
+import { deferred } from '../../../../engine/data/join-writes.ts'
 import { query } from '../../../../engine/data/query.ts'
 import type { Connection } from '../../../../engine/database/database.ts'
 import { problem, refusal } from '../../../contract/problem-codes.ts'
