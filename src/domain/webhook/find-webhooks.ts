@@ -7,9 +7,15 @@ import { Loader } from '../../engine/data/loader.ts'
 import type { Connection } from '../../engine/database/database.ts'
 import { aloneOnRow, transaction } from '../../engine/database/transaction.ts'
 import { type Context, requireConfidential } from '../caller/context.ts'
-import { type Change, changes } from '../change/table.ts'
+import {
+  type Change,
+  changes,
+  type Webhook,
+  type WebhookDelivery,
+  webhookDeliveries,
+  webhooks,
+} from '../change/table.ts'
 import { refusal } from '../contract/problem-codes.ts'
-import { type Webhook, type WebhookDelivery, webhookDeliveries, webhooks } from './table.ts'
 
 /** Condition that matches the caller's webhooks of its mode, without deleted ones. Refuses: UNAUTHENTICATED. */
 export function isOwnWebhook(ctx: Context): SQL | undefined {

@@ -13,6 +13,7 @@ import { connectionOf, costOfPage, forwardArgs, readForward } from '../../engine
 import { mutation, oneObject } from '../../engine/graphql/mutation-result.ts'
 import { ModeRef } from '../caller/roots-graphql.ts'
 import { ChangeRef, ChangeTypeRef } from '../change/graphql.ts'
+import { deliveryStatuses, disabledReasons, type Webhook } from '../change/table.ts'
 import {
   type DeliveryPage,
   type DeliveryWithChange,
@@ -32,7 +33,6 @@ import {
   updateWebhook,
   type WebhookWithSecret,
 } from './manage-webhook.ts'
-import { deliveryStatuses, disabledReasons, type Webhook } from './table.ts'
 import {
   deliveryInput,
   rotationInput,

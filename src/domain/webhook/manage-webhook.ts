@@ -8,11 +8,11 @@ import { type Connection, type Database, runSql } from '../../engine/database/da
 import { type Context, requireConfidential } from '../caller/context.ts'
 import { checkReplay, hashIdempotency, nameInMode } from '../caller/idempotency.ts'
 import { channels, integrations } from '../caller/table.ts'
+import { type Webhook, webhookDeliveries, webhooks } from '../change/table.ts'
 import { newId } from '../contract/ids.ts'
 import { refusal } from '../contract/problem-codes.ts'
 import { isOwnWebhook, lockingRow, updateOwnWebhook } from './find-webhooks.ts'
 import { webhooksWithPending } from './send/claim-deliveries.ts'
-import { type Webhook, webhookDeliveries, webhooks } from './table.ts'
 import {
   readWebhookUrl,
   type rotationInput,

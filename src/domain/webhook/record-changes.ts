@@ -7,12 +7,19 @@ import type { Connection } from '../../engine/database/database.ts'
 import { announceOnCommit, atOnce, changesShared, onCommit } from '../../engine/database/transaction.ts'
 import type { Mode } from '../caller/mode.ts'
 import { grants, integrations } from '../caller/table.ts'
-import { audiencesOf, changeOf, changes, droppedSequences, type NewChange } from '../change/table.ts'
+import {
+  audiencesOf,
+  changeOf,
+  changes,
+  droppedSequences,
+  type NewChange,
+  webhookDeliveries,
+  webhooks,
+} from '../change/table.ts'
 import { ascendingIds } from '../contract/ids.ts'
 import { rateChangeBody } from '../ticket-rate/body.ts'
 import type { StockFlip } from '../ticket-rate/move-stock.ts'
 import { ticketRates } from '../ticket-rate/table.ts'
-import { webhookDeliveries, webhooks } from './table.ts'
 
 // Changes of one transaction share a timestamp: their ids keep them in order.
 const nextId = ascendingIds('chg')
