@@ -11,7 +11,7 @@ import { eventById } from '../event/loaders.ts'
 import { searchWords, toQuery } from '../event/search-words.ts'
 import { type Event, events, isLong } from '../event/table.ts'
 import { foldedCity, locations } from '../location/table.ts'
-import { isOnSale } from './sale-rules.ts'
+import { isOnSale } from '../ticket-rate/sale-rules.ts'
 
 /** Sort key of the list. */
 type Position = Pick<Event, 'startDate' | 'id'>

@@ -7,6 +7,10 @@ import type { Connection } from '../../engine/database/database.ts'
 import { announceOnCommit, atOnce, changesShared, onCommit } from '../../engine/database/transaction.ts'
 import type { Mode } from '../caller/mode.ts'
 import { grants, integrations } from '../caller/table.ts'
+import { ascendingIds } from '../contract/ids.ts'
+import type { StockFlip } from '../stock/move-stock.ts'
+import { rateChangeBody } from '../ticket-rate/body.ts'
+import { ticketRates } from '../ticket-rate/table.ts'
 import {
   audiencesOf,
   changeOf,
@@ -15,11 +19,7 @@ import {
   type NewChange,
   webhookDeliveries,
   webhooks,
-} from '../change/table.ts'
-import { ascendingIds } from '../contract/ids.ts'
-import { rateChangeBody } from '../ticket-rate/body.ts'
-import type { StockFlip } from '../ticket-rate/move-stock.ts'
-import { ticketRates } from '../ticket-rate/table.ts'
+} from './table.ts'
 
 // Changes of one transaction share a timestamp: their ids keep them in order.
 const nextId = ascendingIds('chg')
