@@ -14,7 +14,7 @@ import {
 } from '../../engine/data/query.ts'
 import type { Database } from '../../engine/database/database.ts'
 import { type Mode, perMode } from '../caller/mode.ts'
-import { isStockOf, leftColumns, stock } from '../ticket-rate/table.ts'
+import { isStockOf, leftColumns, stock } from '../stock/table.ts'
 import { type Discount, discounts } from './table.ts'
 
 const rows = rowsOf({ ...getTableColumns(discounts), ...leftColumns })

@@ -7,8 +7,8 @@ import { changes, droppedChanges, droppedSequences, webhookDeliveries, webhooks 
 import { checkIns } from '../check-in/table.ts'
 import { idsFrom } from '../contract/ids.ts'
 import { payments, providerEvents } from '../payment/table.ts'
+import { stock } from '../stock/table.ts'
 import { tickets } from '../ticket/table.ts'
-import { stock } from '../ticket-rate/table.ts'
 import type { RetentionConfig } from './settings.ts'
 
 // Rows of tables that only grow, deleted by age: a batch of one organization at a time, the oldest first. Rows that

@@ -5,7 +5,8 @@ import type { Connection } from '../../engine/database/database.ts'
 import { announceOnCommit } from '../../engine/database/transaction.ts'
 import type { Mode } from '../caller/mode.ts'
 import { isInMode } from '../caller/sold.ts'
-import { rateInMode, type Stock, type StockKind, stock } from '../ticket-rate/table.ts'
+import { left } from './left.ts'
+import { rateInMode, type Stock, type StockKind, stock } from './table.ts'
 
 /** Name of a counter among those of an organization in a mode. */
 export type StockName = Pick<Stock, 'kind' | 'id'>
@@ -53,7 +54,7 @@ const movement = query<StockFlip & { flipped: boolean }>(
   with locked as (
     select ${stock.kind}, ${stock.id}, ${stock.capacity}, ${stock.soldBefore}, ${stock.sold}, ${stock.held},
       ${stock.capacity} is null as unlimited,
-      ${stock.capacity} - ${stock.soldBefore} - ${stock.sold} - ${stock.held} as "left"
+      ${left} as "left"
     from ${stock} where ${isOfSale} and ${anyOf(stock.id, 'moves_id')}
     order by ${stock.id}, ${stock.kind} for update
   ),

@@ -27,7 +27,7 @@ import { announceOnCommit, transaction } from '../../../../engine/database/trans
 import { nameInMode } from '../../../caller/idempotency.ts'
 import { perMode } from '../../../caller/mode.ts'
 import { recordAvailability } from '../../../change/record-changes.ts'
-import { rateInMode } from '../../../ticket-rate/table.ts'
+import { rateInMode } from '../../../stock/table.ts'
 import { markPaid } from '../../settle/mark-paid.ts'
 import { chargeAtBoxOffice } from '../../settle/record-reported.ts'
 import { type HoldOutcome, hold } from './hold.ts'
