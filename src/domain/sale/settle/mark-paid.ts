@@ -4,7 +4,7 @@ import { inOrganization, query } from '../../../engine/data/query.ts'
 import { nowMs } from '../../../engine/database/clock.ts'
 import type { Connection } from '../../../engine/database/database.ts'
 import { announceOnCommit, atOnce } from '../../../engine/database/transaction.ts'
-import { recordAvailability, recordChanges } from '../../change/record-changes.ts'
+import { recordChanges } from '../../change/record-changes.ts'
 import { queueDeliveries } from '../../delivery/queue-deliveries.ts'
 import { events } from '../../event/table.ts'
 import { issueInvoices } from '../../invoice/issue-invoice.ts'
@@ -16,6 +16,7 @@ import { wherePaymentMayBecome } from '../../payment/transitions.ts'
 import { moveStock, stockMoves } from '../../stock/move-stock.ts'
 import { ticketChange } from '../../ticket/body.ts'
 import { type Ticket, tickets } from '../../ticket/table.ts'
+import { recordAvailability } from '../../ticket-rate/record-availability.ts'
 
 const marked = arrayRows('marked', { id: 'text', invoiceReference: 'text', endsSession: 'boolean' })
 
