@@ -83,10 +83,8 @@ export async function recordChanges(tx: Connection, newChanges: NewChange[]): Pr
   }
   if (newChanges.length === 0) return
   announceOnCommit(tx, 'changes', newChanges.flatMap(audiencesOf))
-  const { observer } = instruments
-  if (observer)
-    onCommit(tx, () => {
-      for (const { type, mode = 'live' } of newChanges)
-        observer.onCount('boxoffice_changes_total', { type, mode })
-    })
+  onCommit(tx, () => {
+    for (const { type, mode = 'live' } of newChanges)
+      instruments.observer?.onCount('boxoffice_changes_total', { type, mode })
+  })
 }

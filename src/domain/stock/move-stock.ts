@@ -78,10 +78,7 @@ export async function moveStock(tx: Connection, organizationId: string, mode: Mo
   if (moves.length === 0) return []
   const counters = await movement(tx, { organizationId, mode, ...moved.values(moves) })
   if (counters.length === 0) return null
-  announceOnCommit(
-    tx,
-    'stock',
-    moves.flatMap(({ kind, id }) => (kind === 'rate' ? rateInMode(mode, id) : [])),
-  )
+  const rates = moves.flatMap(({ kind, id }) => (kind === 'rate' ? rateInMode(mode, id) : []))
+  announceOnCommit(tx, 'stock', rates)
   return counters.filter(({ flipped }) => flipped).map(({ kind, id, usedUp }) => ({ kind, id, usedUp }))
 }

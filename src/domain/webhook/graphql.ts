@@ -174,9 +174,7 @@ const WebhookDeliveryRef = builder.objectRef<DeliveryWithChange>('WebhookDeliver
     status: t.expose('status', { type: WebhookDeliveryStatusRef, description: 'Current status.' }),
     attempts: t.exposeInt('attempts', { description: 'Number of attempts so far.' }),
     nextAttemptAt: t.field({
-      type: 'DateTime',
-      nullable: true,
-      description: 'Time of the next attempt, if the webhook is enabled; null once no attempt is left.',
+      ...nullableTime('Time of the next attempt, if the webhook is enabled; null once no attempt is left.'),
       resolve: ({ status, dueAt }) => (status === 'pending' ? dueAt : null),
     }),
     lastStatus: t.exposeInt(

@@ -178,7 +178,8 @@ test('whatever is sold and imported in turn, a change is told whenever a rate ha
           if (stock.live.capacity === step.capacity && soldBefore === elsewhere) continue
           soldBefore = elsewhere
           stock.live.capacity = step.capacity
-          stock.test.capacity = step.capacity && Math.max(step.capacity, elsewhere + stock.test.sold)
+          stock.test.capacity =
+            step.capacity === null ? null : Math.max(step.capacity, elsewhere + stock.test.sold)
         }
         for (const mode of modes)
           if ((leftIn(mode) === 0) !== (before[mode] === 0))
