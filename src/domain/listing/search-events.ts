@@ -1,6 +1,6 @@
 import { and, asc, between, desc, eq, gte, inArray, lte, not, type SQL, sql } from 'drizzle-orm'
 import { z } from 'zod'
-import { decodeCursor, encodeCursor } from '../../engine/base/cursor.ts'
+import { cursorReader, encodeCursor } from '../../engine/base/cursor.ts'
 import { identifierPattern } from '../../engine/base/ids.ts'
 import * as scalars from '../../engine/base/input-types.ts'
 import { canCorrelate } from '../../engine/data/by-organization.ts'
@@ -21,14 +21,11 @@ export const toCursor = ({ startDate, id }: Position): string => encodeCursor(`$
 
 const shape = new RegExp(`^(-?\\d{1,15}) (${identifierPattern})$`)
 
-function placeIn(text: string): Position | null {
-  const [, time, id] = shape.exec(text) ?? []
+/** Decodes a cursor. */
+export const readCursor = cursorReader(shape, (time = '', id = ''): Position | null => {
   const startDate = new Date(Number(time))
-  return id && scalars.isStorableDate(startDate) ? { startDate, id } : null
-}
-
-/** Decodes a cursor, of the argument with this name. Refuses: INVALID, for a text that is not such a cursor. */
-export const readCursor = (cursor: string, name?: string): Position => decodeCursor(cursor, placeIn, name)
+  return scalars.isStorableDate(startDate) ? { startDate, id } : null
+})
 
 /** Circle in degrees and kilometres. */
 export const circle = z
