@@ -5,7 +5,7 @@ import { deferred } from '../../../../engine/data/join-writes.ts'
 import { query } from '../../../../engine/data/query.ts'
 import type { Connection } from '../../../../engine/database/database.ts'
 import { problem, refusal } from '../../../contract/problem-codes.ts'
-import type { StockFlip } from '../../../ticket-rate/move-stock.ts'
+import type { StockFlip } from '../../../stock/move-stock.ts'
 import { type Checkout, type HoldJob, organizationAndModeOf, setTimes, toCheckout } from './hold-rows.ts'
 
 /** Attributes of the types `new_payment` and `new_ticket` (drizzle/0000_baseline.sql), in their order. */
