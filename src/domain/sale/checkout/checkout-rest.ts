@@ -134,7 +134,9 @@ export const checkoutRoute = route({
   },
   handler: async ({ body, headers, ctx }, reply) => {
     const idempotencyKey = headers['idempotency-key']
-    const { payment, tickets, replayed } = await checkoutTickets({ ...body, idempotencyKey }, ctx)
+    const { sendResourcers: sendTickets, ...given } = body
+    const asked = { ...given, sendTickets, idempotencyKey }
+    const { payment, tickets, replayed } = await checkoutTickets(asked, ctx)
     if (replayed) reply.header('idempotent-replayed', 'true')
     const issued = await Promise.all(tickets.map((ticket) => loadIssuedTicket(ticket, ctx)))
     const url = paymentUrl(payment, ctx.services.publicUrl())

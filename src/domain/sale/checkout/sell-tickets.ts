@@ -105,10 +105,10 @@ async function trySale(order: CheckoutOrder, ctx: Context) {
     const plan = await planTickets(terms)
     const { holdMinutes } = ctx.services
     const outcome = await holdTogether(ctx.db, { plan, input, idempotency, seller, holdMinutes })
-    if (outcome instanceof Refusal) throw outcome
-    if (typeof outcome !== 'object') return null
+    if (outcome.kind === 'refused') throw outcome.refusal
+    if (outcome.kind !== 'held') return null
     const prices = plan.tickets.map(({ price }) => price)
-    return { answer: { ...outcome, replayed: false }, prices }
+    return { answer: { ...outcome.checkout, replayed: false }, prices }
   } catch (error) {
     if (isTransient(error) || isDuplicate(error)) return null
     if (error instanceof Refusal && (await mayFitAfterExpiry(error.problems, terms, order, ctx))) return null

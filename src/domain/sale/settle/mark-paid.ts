@@ -9,7 +9,7 @@ import { events } from '../../event/table.ts'
 import { issueInvoices } from '../../invoice/issue-invoice.ts'
 import { locations } from '../../location/table.ts'
 import { paymentChange } from '../../payment/body.ts'
-import { dropHolds, dropSessions } from '../../payment/queue/follow-payments.ts'
+import { dropExpiries, dropSessions } from '../../payment/queue/follow-payments.ts'
 import { type Payment, payments } from '../../payment/table.ts'
 import { wherePaymentMayBecome } from '../../payment/transitions.ts'
 import { ticketChange } from '../../ticket/body.ts'
@@ -79,7 +79,7 @@ export async function markPaid(tx: Connection, payables: Payable[], from: 'held'
   await atOnce(
     recordChanges(tx, changes),
     queueDeliveries(tx, payables),
-    dropHolds(tx, paid, sold),
+    dropExpiries(tx, paid, sold),
     dropSessions(tx, ended),
   )
   if (from === 'held' && !(await moveStock(tx, organizationId, mode, moves)))

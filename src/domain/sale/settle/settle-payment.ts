@@ -12,7 +12,7 @@ import {
 import { nameInMode } from '../../caller/idempotency.ts'
 import { arePayments, lockPayments, type OnLocked } from '../../payment/lock-payment.ts'
 import { closeSessionsNow, dropSessions } from '../../payment/queue/follow-payments.ts'
-import { holds } from '../../payment/queue/table.ts'
+import { expiries } from '../../payment/queue/table.ts'
 import { payments } from '../../payment/table.ts'
 import { paymentMayBecome, wherePaymentMayBecome } from '../../payment/transitions.ts'
 import { tickets } from '../../ticket/table.ts'
@@ -50,12 +50,12 @@ async function startProcessing(tx: Connection, undecided: LockedSettlement[]): P
   announceOnCommit(tx, 'payments', moved)
   const formerEnds = undecided.map(({ payment }) => payment.expiresAt)
   const areQueued = and(
-    eq(holds.organizationId, tickets.organizationId),
-    inArray(holds.expiresAt, formerEnds),
+    eq(expiries.organizationId, tickets.organizationId),
+    inArray(expiries.expiresAt, formerEnds),
   )
-  const isOfTicket = and(eq(holds.priceId, tickets.priceId), eq(holds.mode, tickets.mode))
+  const isOfTicket = and(eq(expiries.priceId, tickets.priceId), eq(expiries.mode, tickets.mode))
   await tx
-    .update(holds)
+    .update(expiries)
     .set({ expiresAt })
     .from(tickets)
     .where(
@@ -63,7 +63,7 @@ async function startProcessing(tx: Connection, undecided: LockedSettlement[]): P
         hasKey(tx, tickets.paymentId, organizationId, moved),
         areQueued,
         isOfTicket,
-        eq(holds.paymentId, tickets.paymentId),
+        eq(expiries.paymentId, tickets.paymentId),
       ),
     )
   return moved
