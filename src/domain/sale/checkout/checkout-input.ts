@@ -65,7 +65,7 @@ export const checkoutBody = z
     errorUrl: scalars.httpUrl
       .nullish()
       .describe('URL that the buyer is sent to if the payment fails, expires or is cancelled.'),
-    sendResourcers: z
+    sendTickets: z
       .boolean()
       .nullish()
       .describe('True to send the tickets to the attendees once they are paid. Defaults to false.'),
@@ -105,22 +105,17 @@ export type CheckoutEntry = Omit<z.output<typeof ticketInput>, 'answers'> & {
 }
 /** Total that a buyer was shown: a number in major units in REST, an amount in GraphQL. */
 export type ExpectedTotal = number | Money | null | undefined
-/** A checkout, flat as REST sends it. */
-export type CheckoutInput = Omit<
-  z.output<typeof checkoutBody>,
-  'expectedTotal' | 'sendResourcers' | 'tickets'
-> & {
+/** A checkout, as REST sends it. */
+export type CheckoutInput = Omit<z.output<typeof checkoutBody>, 'expectedTotal' | 'tickets'> & {
   tickets: CheckoutEntry[]
   expectedTotal?: ExpectedTotal
-  /** `send_resourcers` of REST. */
-  sendTickets?: boolean | null | undefined
   idempotencyKey?: string | null | undefined
 }
 
 const given = (fields: Record<string, unknown>, names: string[]) =>
   Object.fromEntries(names.filter((name) => fields[name] != null).map((name) => [name, fields[name]]))
 
-const requestFields = [...Object.keys(checkoutBody.shape), 'sendTickets']
+const requestFields = Object.keys(checkoutBody.shape)
 // Attendees of GraphQL have languages of their own.
 const ticketFields = [...Object.keys(ticketInput.shape), 'language']
 

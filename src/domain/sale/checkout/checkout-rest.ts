@@ -120,7 +120,7 @@ export const checkoutRoute = route({
           'Key that makes retries safe: the same key and body return the first response for 24 hours.',
         ),
     }),
-    body: inSnakeCase(checkoutBody),
+    body: inSnakeCase(checkoutBody, { sendTickets: 'send_resourcers' }),
     response: { 200: checkoutAnswer },
     refuses: checkoutRefusals,
     sends: ['Idempotent-Replayed'],
@@ -134,9 +134,7 @@ export const checkoutRoute = route({
   },
   handler: async ({ body, headers, ctx }, reply) => {
     const idempotencyKey = headers['idempotency-key']
-    const { sendResourcers: sendTickets, ...given } = body
-    const asked = { ...given, sendTickets, idempotencyKey }
-    const { payment, tickets, replayed } = await checkoutTickets(asked, ctx)
+    const { payment, tickets, replayed } = await checkoutTickets({ ...body, idempotencyKey }, ctx)
     if (replayed) reply.header('idempotent-replayed', 'true')
     const issued = await Promise.all(tickets.map((ticket) => loadIssuedTicket(ticket, ctx)))
     const url = paymentUrl(payment, ctx.services.publicUrl())

@@ -5,41 +5,29 @@ import { rowsLiteral } from '../../../../engine/data/array-params.ts'
 import { query } from '../../../../engine/data/query.ts'
 import type { Connection } from '../../../../engine/database/database.ts'
 import { problem, refusal } from '../../../contract/problem-codes.ts'
-import { payments } from '../../../payment/table.ts'
-import { ticketColumns } from '../../../ticket/table.ts'
+import { type Payment, payments } from '../../../payment/table.ts'
+import { type Ticket, ticketColumns } from '../../../ticket/table.ts'
 import type { StockFlip } from '../../../ticket-rate/move-stock.ts'
 import { type Checkout, type HoldJob, organizationAndModeOf, setTimes, toCheckout } from './hold-rows.ts'
 
-// Columns that `toCheckout` gives and the function writes as they are: all but those that it decides, or whose defaults
-// stand until a later step.
-const decided = [
-  'organizationId',
-  'mode',
-  'status',
-  'createdAt',
-  'refundedAmount',
-  'invoiceReference',
-] as const
-function given<Name extends string>(columns: Record<Name, PgColumn>, later: readonly NoInfer<Name>[]) {
-  const others: readonly string[] = later
-  return Object.fromEntries(Object.entries<PgColumn>(columns).filter(([name]) => !others.includes(name)))
-}
+// The function writes a column as `toCheckout` gives it, but for those that it decides, or whose default stands until a
+// later step.
+type Column = keyof Payment | keyof Ticket
+const both: Column[] = ['organizationId', 'mode', 'status', 'createdAt', 'refundedAmount', 'invoiceReference']
+const ofSession: Column[] = ['sessionId', 'sessionUrl', 'sessionOpen', 'sessionAskedAt']
+const ofEntries: Column[] = ['entered', 'firstEntryAt', 'lastEntryAt']
+const ofRefunds: Column[] = ['cancelledAt', 'refundedAt', 'refunds', 'correctiveInvoiceReferences']
+const given = (columns: Record<string, PgColumn>, others: Column[]) =>
+  Object.fromEntries(Object.entries(columns).filter(([name]) => !others.some((other) => other === name)))
 
-/** Attributes of the function's types `new_payment` and `new_ticket` in their order, and their types. A test compares them
- *  with the newest migration that makes the function, and prints what to write there. */
+/** Attributes of the function's types `new_payment` and `new_ticket` in their order, with their types. A test compares
+ *  them with the newest migration that makes the function, and prints what to write there. */
 export const newPayment = {
-  ...given(getTableColumns(payments), [
-    ...decided,
-    ...(['sessionId', 'sessionUrl', 'sessionOpen', 'sessionAskedAt', 'expiresAt', 'paidAt'] as const),
-  ]),
+  ...given(getTableColumns(payments), [...both, ...ofSession, 'expiresAt', 'paidAt']),
   ...{ ticketRateId: 'text', holdMinutes: 'integer', keyId: 'text', requestHash: 'text' },
 }
 export const newTicket = {
-  ...given(ticketColumns, [
-    ...decided,
-    ...(['channelId', 'updatedAt', 'activatedAt', 'cancelledAt', 'refundedAt', 'refunds'] as const),
-    ...(['entered', 'firstEntryAt', 'lastEntryAt', 'correctiveInvoiceReferences'] as const),
-  ]),
+  ...given(ticketColumns, [...both, ...ofEntries, ...ofRefunds, 'channelId', 'activatedAt', 'updatedAt']),
   isCodeAsked: 'boolean',
 }
 
@@ -85,13 +73,13 @@ export async function hold(
   { waits, mayUseUp }: { waits: boolean; mayUseUp: boolean },
 ): Promise<{ outcomes: HoldOutcome[]; usedUp: StockFlip[] }> {
   const drafts = jobs.map((job) => ({ job, checkout: toCheckout(job) }))
-  const payments = drafts.map(({ checkout }) => checkout.payment)
-  const tickets = drafts.flatMap(({ checkout }) => checkout.tickets)
+  const paymentRows = drafts.map(({ checkout }) => checkout.payment)
+  const ticketRows = drafts.flatMap(({ checkout }) => checkout.tickets)
   const [row] = await call(connection, {
     ...organizationAndModeOf(jobs),
     ...{ waits, mayUseUp },
-    payments: rowsLiteral(Object.keys(newPayment), payments),
-    tickets: rowsLiteral(Object.keys(newTicket), tickets),
+    payments: rowsLiteral(Object.keys(newPayment), paymentRows),
+    tickets: rowsLiteral(Object.keys(newTicket), ticketRows),
   })
   if (!row) throw new Error('the function that holds returned nothing')
   const at = new Date(row.held.at)
