@@ -49,9 +49,9 @@ test('doctor names a table that was never analyzed, and migrate analyzes it', as
   expect(await isAnalyzed()).toBe(false)
   expect(await neglected()).toEqual([])
   await fillHolds()
-  expect(await neglected()).toEqual(['holds (never analyzed)'])
+  expect(await neglected()).toEqual(['expiries (never analyzed)'])
   expect(await examineTables()).toEqual([
-    'attention: tables in need of vacuum or analyze: holds (never analyzed) (docs/operations.md, Autovacuum)',
+    'attention: tables in need of vacuum or analyze: expiries (never analyzed) (docs/operations.md, Autovacuum)',
   ])
   await database.migrate()
   expect(await isAnalyzed()).toBe(true)
@@ -60,9 +60,9 @@ test('doctor names a table that was never analyzed, and migrate analyzes it', as
 
 test('doctor names a table whose dead rows pile up', async () => {
   await fillHolds('delete from expiries;')
-  await database.db.execute(sql`analyze holds`)
-  await expect.poll(neglected).toEqual([`holds (dead rows: ${rows})`])
-  await database.db.execute(sql`vacuum holds`)
+  await database.db.execute(sql`analyze expiries`)
+  await expect.poll(neglected).toEqual([`expiries (dead rows: ${rows})`])
+  await database.db.execute(sql`vacuum expiries`)
   await expect.poll(neglected).toEqual([])
 })
 
