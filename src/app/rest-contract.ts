@@ -1,8 +1,7 @@
 import { type ExampleValues, withExampleIds } from '../domain/contract/example-ids.ts'
 import { documentedRefusals } from '../domain/contract/problem-codes.ts'
 import { icon } from '../domain/language/page.ts'
-import { sentMessages } from '../domain/webhook/messages-rest.ts'
-import { toWebhooks } from '../domain/webhook/openapi-webhooks.ts'
+import { toWebhooks } from '../domain/webhook/messages-rest.ts'
 import type { RestContract } from '../engine/rest/openapi/openapi-document.ts'
 
 const inHeader = (name: string, description: string) => ({
@@ -63,7 +62,7 @@ export const restDocumentation = {
     securitySchemes,
     refusals: documentedRefusals,
     link: '<https://tickets.example/events?limit=20&offset=20>; rel="next"',
-    partsOf: (schemas) => ({ webhooks: toWebhooks(sentMessages, schemas) }),
+    partsOf: (schemas) => ({ webhooks: toWebhooks(schemas) }),
     fill: withExampleIds,
   } satisfies RestContract<ExampleValues>,
   icon,

@@ -3,7 +3,7 @@
 import { and, eq } from 'drizzle-orm'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { importCatalogue } from '../../src/domain/import/import-catalogue.ts'
-import { stock } from '../../src/domain/ticket-rate/table.ts'
+import { stock } from '../../src/domain/stock/table.ts'
 import { Refusal } from '../../src/engine/base/errors.ts'
 import { anEntry, checkOut } from '../support/checkouts.ts'
 import { aCatalogue, anEvent, aPrice, aRate } from '../support/factories.ts'

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { boolean, check, index, integer, pgTable, text } from 'drizzle-orm/pg-core'
 import { minorUnits, percentage, timestampMs } from '../../engine/database/columns.ts'
 import { organizationId } from '../organization/table.ts'
-import type { Left } from '../ticket-rate/table.ts'
+import type { Left } from '../stock/table.ts'
 
 /** Discounts that a checkout can claim by their code. Their uses are counted in `stock`, under the same
  *  `id`. */

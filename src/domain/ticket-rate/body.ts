@@ -3,7 +3,8 @@ import * as field from '../../engine/rest/body.ts'
 import { body } from '../../engine/rest/body.ts'
 import { exampleIds } from '../contract/example-ids.ts'
 import type { Event } from '../event/table.ts'
-import { isAvailable, leftOf, shownFee, soldOf, visiblePrices } from './sale-rules.ts'
+import { leftOf, soldOf } from '../stock/left.ts'
+import { isAvailable, shownFee, visiblePrices } from './sale-rules.ts'
 import {
   type Price,
   type Question,

@@ -4,17 +4,8 @@ import { type Batch, loadById, loadMany, loadRow } from '../../engine/data/batch
 import { organizationsBy, remembered } from '../../engine/data/by-organization.ts'
 import { fewRowsOf, type Rows, rowsOf } from '../../engine/data/json-rows.ts'
 import { anyOf, type Find, inOrganizationIfNamed, type Select } from '../../engine/data/query.ts'
-import {
-  isStockOf,
-  leftColumns,
-  type Price,
-  prices,
-  questions,
-  stock,
-  supplements,
-  type TicketRate,
-  ticketRates,
-} from './table.ts'
+import { isStockOf, leftColumns, stock } from '../stock/table.ts'
+import { type Price, prices, questions, supplements, type TicketRate, ticketRates } from './table.ts'
 
 /** Columns of a rate with its stock counters. */
 export const rateColumns = { ...getTableColumns(ticketRates), ...leftColumns }

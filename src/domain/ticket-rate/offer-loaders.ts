@@ -13,6 +13,7 @@ import type { Database } from '../../engine/database/database.ts'
 import type { Loaders } from '../../engine/request/loaders.ts'
 import { isInMode } from '../caller/sold.ts'
 import { events } from '../event/table.ts'
+import { type Left, leftColumns, stock } from '../stock/table.ts'
 import {
   byRate,
   listed,
@@ -22,16 +23,13 @@ import {
   supplementsByTicketRateId,
 } from './loaders.ts'
 import {
-  type Left,
   type ListedPrice,
   type ListedRate,
-  leftColumns,
   type Price,
   prices,
   type Question,
   questions,
   type Supplement,
-  stock,
   supplements,
   type TicketRate,
   ticketRates,

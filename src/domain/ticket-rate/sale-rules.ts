@@ -2,28 +2,12 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
 import type { Problem } from '../../engine/base/errors.ts'
 import { percentageOf, smallestCharge, toMajor } from '../../engine/base/money.ts'
+import { hourMs } from '../../engine/base/timers.ts'
 import { type Code, problem } from '../contract/problem-codes.ts'
 import { type Event, events } from '../event/table.ts'
-import {
-  isStockOf,
-  type Left,
-  maxWarrantyHours,
-  type Price,
-  prices,
-  type StockKind,
-  stock,
-  type TicketRate,
-  ticketRates,
-} from './table.ts'
-
-/** Places left after sales and holds; null if unlimited. */
-export const leftOf = ({ capacity, soldBefore, sold, held }: Left): number | null =>
-  capacity === null ? null : capacity - soldBefore - sold - held
-
-/** Places sold, here and elsewhere before the import. */
-export const soldOf = ({ soldBefore, sold }: Pick<Left, 'soldBefore' | 'sold'>): number => soldBefore + sold
-
-const isUsedUp = (stock: Left) => leftOf(stock) === 0
+import { isUsedUp, left } from '../stock/left.ts'
+import { isStockOf, type StockKind, stock } from '../stock/table.ts'
+import { maxWarrantyHours, type Price, prices, type TicketRate, ticketRates } from './table.ts'
 
 /** Reports whether a price can be bought: not removed, not past `validUntil`, not used up (DECISIONS 3). */
 export const isBuyable = (price: Price, now: Date): boolean =>
@@ -97,7 +81,7 @@ export function whyUnpriced(prices: readonly Price[], now: Date): Problem | null
 export const warrantyEnd = (
   { startDate }: Pick<Event, 'startDate'>,
   { warrantyHours }: Pick<TicketRate, 'warrantyHours'>,
-) => new Date(startDate.getTime() - Math.min(warrantyHours, maxWarrantyHours) * 3_600_000)
+) => new Date(startDate.getTime() - Math.min(warrantyHours, maxWarrantyHours) * hourMs)
 
 /** Whether a rate can be bought, or why not. */
 export const rateStatuses = {
@@ -129,7 +113,7 @@ export function rateStatus(rate: TicketRate, event: Dates, prices: readonly Pric
 export const isAvailable = (...sale: Parameters<typeof rateStatus>): boolean =>
   rateStatus(...sale) === 'ON_SALE'
 
-const isLeft = sql`${stock.capacity} - ${stock.soldBefore} - ${stock.sold} - ${stock.held} is distinct from 0`
+const isLeft = sql`${left} is distinct from 0`
 
 /** Condition that `rateStatus` is `ON_SALE` for a rate of an event, in the mode of the statement. With `exists` it reads the
  *  rates of each event that it is asked about, whatever the planner expects; with `in` its subqueries are not

@@ -15,10 +15,12 @@ import { readSold } from '../caller/sold.ts'
 import { problem, refusal } from '../contract/problem-codes.ts'
 import { eventById } from '../event/loaders.ts'
 import { events } from '../event/table.ts'
+import { leftOf, soldOf } from '../stock/left.ts'
+import { rateInMode, stock } from '../stock/table.ts'
 import { byRate, countedRates, organizationOfRate, rateColumns, ratePrices } from './loaders.ts'
 import { ticketRatesByEventId } from './offer-loaders.ts'
-import { leftOf, type RateStatus, rateStatus, soldOf } from './sale-rules.ts'
-import { type Price, rateInMode, stock, type TicketRate, ticketRates } from './table.ts'
+import { type RateStatus, rateStatus } from './sale-rules.ts'
+import { type Price, type TicketRate, ticketRates } from './table.ts'
 
 /** A rate as it was read last, with its prices, and when that was by the database's clock. */
 export type WatchedRate = TicketRate & { prices: Price[]; status: RateStatus; readAt: Date }

@@ -1,4 +1,3 @@
-import { createHmac, randomBytes } from 'node:crypto'
 import { and, eq, isNotNull, type SQL, sql } from 'drizzle-orm'
 import type { z } from 'zod'
 import { findEverywhere, mustClaimByOrganization, readMerged } from '../../engine/data/by-organization.ts'
@@ -8,34 +7,18 @@ import { type Connection, type Database, runSql } from '../../engine/database/da
 import { type Context, requireConfidential } from '../caller/context.ts'
 import { checkReplay, hashIdempotency, nameInMode } from '../caller/idempotency.ts'
 import { channels, integrations } from '../caller/table.ts'
+import { type Webhook, webhookDeliveries, webhooks } from '../change/table.ts'
 import { newId } from '../contract/ids.ts'
 import { refusal } from '../contract/problem-codes.ts'
 import { isOwnWebhook, lockingRow, updateOwnWebhook } from './find-webhooks.ts'
+import { newWebhookSecret } from './secret.ts'
 import { webhooksWithPending } from './send/claim-deliveries.ts'
-import { type Webhook, webhookDeliveries, webhooks } from './table.ts'
 import {
   readWebhookUrl,
   type rotationInput,
   type webhookInput,
   type webhookUpdateInput,
 } from './webhook-input.ts'
-
-const prefix = 'whsec_'
-
-// Generates a secret: 256 random bits in the format of Standard Webhooks.
-const newWebhookSecret = (): string => `${prefix}${randomBytes(32).toString('base64')}`
-
-/** Signs a message with each live secret: the value of `webhook-signature` (Standard Webhooks). */
-export const signMessage = (secrets: string[], { id, timestamp, body }: Message): string =>
-  secrets
-    .map((secret) => {
-      const key = Buffer.from(secret.slice(prefix.length), 'base64')
-      return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`
-    })
-    .join(' ')
-
-/** Signed parts of a message. The timestamp is the time of the attempt, in Unix seconds. */
-type Message = { id: string; timestamp: number; body: string }
 
 const maxWebhooks = 10
 

@@ -1,5 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
+/** An hour in milliseconds. */
+export const hourMs = 3_600_000
+
 /** Repeats work until it is stopped, waiting `pauseMs` before each run, or `firstMs` before the first. Errors go to
  *  `onError` and do not end it. The returned function aborts the signal, and resolves once the current run has
  *  finished. */

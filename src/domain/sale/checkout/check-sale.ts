@@ -1,7 +1,8 @@
 import type { Problem } from '../../../engine/base/errors.ts'
 import { problem } from '../../contract/problem-codes.ts'
+import { leftOf } from '../../stock/left.ts'
 import { maxInvitations, type Ticket } from '../../ticket/table.ts'
-import { availabilityProblem, leftOf, whyClosed, whyUnpriced } from '../../ticket-rate/sale-rules.ts'
+import { availabilityProblem, whyClosed, whyUnpriced } from '../../ticket-rate/sale-rules.ts'
 import { maxTickets, type TicketRate } from '../../ticket-rate/table.ts'
 import type { Terms } from './terms-loaders.ts'
 

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { Refusal } from '../../../engine/base/errors.ts'
 import { perOwner } from '../../../engine/base/make-once.ts'
+import { hourMs } from '../../../engine/base/timers.ts'
 import { createLimitCounters } from '../../../engine/http/limit-counters.ts'
 import type { Context, Services } from '../../caller/context.ts'
 import { refusal } from '../../contract/problem-codes.ts'
@@ -60,7 +61,7 @@ export async function holdWithinLimit(places: number, ctx: Context, sell: () => 
   unpaid.add(asked)
   const answer = await sell().finally(() => unpaid.delete(asked))
   const { id, organizationId, totalAmount } = answer.payment
-  const freeUntil = totalAmount === 0 ? performance.now() + publishableFreeHours * 3_600_000 : undefined
+  const freeUntil = totalAmount === 0 ? performance.now() + publishableFreeHours * hourMs : undefined
   // A repetition costs nothing: the checkout that it repeats is counted already.
   if (!answer.replayed) unpaid.add({ places, payment: { id, organizationId }, freeUntil })
   return answer

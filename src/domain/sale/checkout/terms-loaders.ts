@@ -15,6 +15,7 @@ import { ageText, events } from '../../event/table.ts'
 import { locations } from '../../location/table.ts'
 import { organizations } from '../../organization/table.ts'
 import { expiries } from '../../payment/queue/table.ts'
+import { stock } from '../../stock/table.ts'
 import {
   byRate,
   countedRates,
@@ -24,14 +25,7 @@ import {
   rateQuestions,
   rateSupplements,
 } from '../../ticket-rate/loaders.ts'
-import {
-  type Price,
-  prices,
-  type Question,
-  type Supplement,
-  stock,
-  ticketRates,
-} from '../../ticket-rate/table.ts'
+import { type Price, prices, type Question, type Supplement, ticketRates } from '../../ticket-rate/table.ts'
 
 const saleRows = fewRowsOf({
   ...rateColumns,

@@ -8,6 +8,7 @@ import { nowMs } from '../../../engine/database/clock.ts'
 import type { Connection, Database } from '../../../engine/database/database.ts'
 import { announceOnCommit, atOnce, boundedTransactions } from '../../../engine/database/transaction.ts'
 import { nameInMode } from '../../caller/idempotency.ts'
+import { recordChanges } from '../../change/record-changes.ts'
 import { issueInvoices } from '../../invoice/issue-invoice.ts'
 import { paymentChange } from '../../payment/body.ts'
 import { ratesOfPayments } from '../../payment/loaders.ts'
@@ -18,7 +19,6 @@ import { paymentMayBecome } from '../../payment/transitions.ts'
 import { type RefundAttempt, refunds } from '../../refund/table.ts'
 import { lockTickets } from '../../ticket/require-ticket.ts'
 import { tickets } from '../../ticket/table.ts'
-import { recordChanges } from '../../webhook/record-changes.ts'
 
 /** Limits of a queue of refunds: a run of an organization's, and at most one of another's beside it. */
 export const refundLimits = {

@@ -9,8 +9,7 @@ import {
 import { inOrganizationIfNamed, query, textArrayParam } from '../../../engine/data/query.ts'
 import { nowMs } from '../../../engine/database/clock.ts'
 import type { Database } from '../../../engine/database/database.ts'
-import { type Change, changes } from '../../change/table.ts'
-import { type Webhook, webhookDeliveries, webhooks } from '../table.ts'
+import { type Change, changes, type Webhook, webhookDeliveries, webhooks } from '../../change/table.ts'
 import { firstBatchSize, type Paces } from './pace.ts'
 
 /** A change that is leased to this process for sending to a webhook. */

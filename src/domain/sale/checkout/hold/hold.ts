@@ -6,8 +6,8 @@ import { query } from '../../../../engine/data/query.ts'
 import type { Connection } from '../../../../engine/database/database.ts'
 import { problem, refusal } from '../../../contract/problem-codes.ts'
 import { type Payment, payments } from '../../../payment/table.ts'
+import type { StockFlip } from '../../../stock/move-stock.ts'
 import { type Ticket, ticketColumns } from '../../../ticket/table.ts'
-import type { StockFlip } from '../../../ticket-rate/move-stock.ts'
 import { type Checkout, type HoldJob, organizationAndModeOf, setTimes, toCheckout } from './hold-rows.ts'
 
 // The function writes a column as `toCheckout` gives it, but for those that it decides, or whose default stands until a

@@ -3,7 +3,7 @@ import * as field from '../../engine/rest/body.ts'
 import { body } from '../../engine/rest/body.ts'
 import { exampleIds } from '../contract/example-ids.ts'
 import type { Event } from '../event/table.ts'
-import { type TicketRateBody, ticketRateBody } from './body.ts'
+import { type TicketRateBody, ticketRateBody } from '../ticket-rate/body.ts'
 
 const artist = body('Artist', 'Performer at an event.', {
   name: field.text('name', 'Stage name.', 'Marisol Peña'),

@@ -9,12 +9,16 @@ import { exampleIds } from '../contract/example-ids.ts'
 import { refusal } from '../contract/problem-codes.ts'
 import { eventById } from '../event/loaders.ts'
 import type { Event } from '../event/table.ts'
-import { ticketRateBody } from './body.ts'
+import { ticketRateBody } from '../ticket-rate/body.ts'
+import {
+  pricesByTicketRateId,
+  questionsByTicketRateId,
+  supplementsByTicketRateId,
+} from '../ticket-rate/loaders.ts'
+import { ticketRatesByEventId } from '../ticket-rate/offer-loaders.ts'
+import type { TicketRate } from '../ticket-rate/table.ts'
 import { eventBody } from './event-body.ts'
-import { pricesByTicketRateId, questionsByTicketRateId, supplementsByTicketRateId } from './loaders.ts'
-import { ticketRatesByEventId } from './offer-loaders.ts'
 import { type EventFilter, eventFilter, readCursor, searchEvents, toCursor } from './search-events.ts'
-import type { TicketRate } from './table.ts'
 
 const number = scalars.fromQuery
 

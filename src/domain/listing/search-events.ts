@@ -1,6 +1,6 @@
 import { and, asc, between, desc, eq, gte, inArray, lte, not, type SQL, sql } from 'drizzle-orm'
 import { z } from 'zod'
-import { decodeCursor, encodeCursor } from '../../engine/base/cursor.ts'
+import { cursorReader, encodeCursor } from '../../engine/base/cursor.ts'
 import { identifierPattern } from '../../engine/base/ids.ts'
 import * as scalars from '../../engine/base/input-types.ts'
 import { canCorrelate } from '../../engine/data/by-organization.ts'
@@ -11,7 +11,7 @@ import { eventById } from '../event/loaders.ts'
 import { searchWords, toQuery } from '../event/search-words.ts'
 import { type Event, events, isLong } from '../event/table.ts'
 import { foldedCity, locations } from '../location/table.ts'
-import { isOnSale } from './sale-rules.ts'
+import { isOnSale } from '../ticket-rate/sale-rules.ts'
 
 /** Sort key of the list. */
 type Position = Pick<Event, 'startDate' | 'id'>
@@ -21,14 +21,11 @@ export const toCursor = ({ startDate, id }: Position): string => encodeCursor(`$
 
 const shape = new RegExp(`^(-?\\d{1,15}) (${identifierPattern})$`)
 
-function placeIn(text: string): Position | null {
-  const [, time, id] = shape.exec(text) ?? []
+/** Decodes a cursor. */
+export const readCursor = cursorReader(shape, (time = '', id = ''): Position | null => {
   const startDate = new Date(Number(time))
-  return id && scalars.isStorableDate(startDate) ? { startDate, id } : null
-}
-
-/** Decodes a cursor, of the argument with this name. Refuses: INVALID, for a text that is not such a cursor. */
-export const readCursor = (cursor: string, name?: string): Position => decodeCursor(cursor, placeIn, name)
+  return scalars.isStorableDate(startDate) ? { startDate, id } : null
+})
 
 /** Circle in degrees and kilometres. */
 export const circle = z
