@@ -6,7 +6,7 @@ import { type Database, runSql } from '../../src/engine/database/database.ts'
 
 const tables = [
   'payments',
-  'holds',
+  'expiries',
   'tickets',
   'deliveries',
   'changes',

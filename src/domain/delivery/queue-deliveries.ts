@@ -79,7 +79,7 @@ async function skipExcess(tx: Connection, queued: Queued[]) {
  *  `send_resourcers`); one mail in all where a publishable key sold them for nothing. A background job sends
  *  them. */
 export async function queueDeliveries(tx: Connection, paid: Paid[]): Promise<void> {
-  const queued = paid.filter(({ payment }) => payment.sendResourcers).flatMap(deliveriesOf)
+  const queued = paid.filter(({ payment }) => payment.sendTickets).flatMap(deliveriesOf)
   const rows = await skipExcess(tx, queued)
   if (rows.length > 0) await tx.insert(deliveries).values(rows).onConflictDoNothing()
 }

@@ -44,7 +44,7 @@ type NewNotice = Pick<Notice, 'about' | 'former'> & {
 function mailsOf(tickets: Tickets, { ticketId, paymentId: _, occasion, amount, ...notice }: NewNotice) {
   const held = tickets.filter(({ id, status }) => (ticketId ? id === ticketId : status === 'active'))
   const [first] = tickets
-  if (!first || !held[0] || (first.payment.mode === 'test' && !first.payment.sendResourcers)) return []
+  if (!first || !held[0] || (first.payment.mode === 'test' && !first.payment.sendTickets)) return []
   const { id: paymentId, organizationId, provider } = first.payment
   const mailTo = (recipient: string, named: string | null, more: Pick<Notice, 'language'>) => ({
     id: newId('dlv'),

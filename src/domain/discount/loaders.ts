@@ -14,10 +14,10 @@ import {
 } from '../../engine/data/query.ts'
 import type { Database } from '../../engine/database/database.ts'
 import { type Mode, perMode } from '../caller/mode.ts'
-import { isStockOf, leftColumns, stock } from '../stock/table.ts'
+import { counterColumns, isStockOf, stock } from '../stock/table.ts'
 import { type Discount, discounts } from './table.ts'
 
-const rows = rowsOf({ ...getTableColumns(discounts), ...leftColumns })
+const rows = rowsOf({ ...getTableColumns(discounts), ...counterColumns })
 
 // Discounts with the counters of their uses.
 const countedDiscounts = (select: Select) =>

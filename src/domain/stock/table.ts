@@ -1,4 +1,4 @@
-import { getTableColumns, type SQL, sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import { check, integer, type PgColumn, pgEnum, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
 import type { Mode } from '../caller/mode.ts'
 import { isInMode } from '../caller/sold.ts'
@@ -38,7 +38,7 @@ export const stock = pgTable(
 
 export type StockKind = (typeof stockKind.enumValues)[number]
 export type Stock = typeof stock.$inferSelect
-export type Left = Omit<Stock, 'organizationId' | 'kind' | 'id' | 'mode'>
+export type Counters = Pick<Stock, 'capacity' | 'soldBefore' | 'sold' | 'held'>
 
 /** Condition that counters are those of a row, in the mode of the statement. */
 export const isStockOf = (kind: StockKind, id: PgColumn): SQL =>
@@ -47,6 +47,6 @@ export const isStockOf = (kind: StockKind, id: PgColumn): SQL =>
 /** Name of a rate in a mode, for queues and announcements. */
 export const rateInMode = (mode: Mode, id: string): string => `${mode} ${id}`
 
-const { organizationId: _organization, kind: _kind, id: _id, mode: _mode, ...left } = getTableColumns(stock)
+const { capacity, soldBefore, sold, held } = stock
 /** Stock counters, to be read along with a rate or a price. */
-export const leftColumns = left
+export const counterColumns = { capacity, soldBefore, sold, held }

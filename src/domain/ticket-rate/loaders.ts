@@ -4,12 +4,12 @@ import { type Batch, loadById, loadMany, loadRow } from '../../engine/data/batch
 import { organizationsBy } from '../../engine/data/by-organization.ts'
 import { fewRowsOf, type Rows, rowsOf } from '../../engine/data/json-rows.ts'
 import { anyOf, type Find, inOrganizationIfNamed, type Select } from '../../engine/data/query.ts'
-import { isStockOf, leftColumns, stock } from '../stock/table.ts'
+import { counterColumns, isStockOf, stock } from '../stock/table.ts'
 import { type Price, prices, questions, supplements, type TicketRate, ticketRates } from './table.ts'
 
 /** Columns of a rate with its stock counters. */
-export const rateColumns = { ...getTableColumns(ticketRates), ...leftColumns }
-const priceRows = fewRowsOf({ ...getTableColumns(prices), ...leftColumns })
+export const rateColumns = { ...getTableColumns(ticketRates), ...counterColumns }
+const priceRows = fewRowsOf({ ...getTableColumns(prices), ...counterColumns })
 const rateIdOf = ({ ticketRateId }: { ticketRateId: string }) => ticketRateId
 
 /** Groups rows by the rate that they are listed under. */

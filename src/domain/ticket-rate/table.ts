@@ -14,7 +14,7 @@ import {
 import { minorUnits, percentage, timestampMs } from '../../engine/database/columns.ts'
 import { events } from '../event/table.ts'
 import { organizationId } from '../organization/table.ts'
-import type { Left } from '../stock/table.ts'
+import type { Counters } from '../stock/table.ts'
 
 /** Types of a rate: with a capacity, and without. */
 export const rateTypes = ['limited', 'unlimited'] as const
@@ -148,7 +148,7 @@ export const questions = pgTable(
 export type ListedRate = typeof ticketRates.$inferSelect
 export type ListedPrice = typeof prices.$inferSelect
 /** A rate and a price with their stock counters. */
-export type TicketRate = ListedRate & Left
-export type Price = ListedPrice & Left
+export type TicketRate = ListedRate & Counters
+export type Price = ListedPrice & Counters
 export type Supplement = typeof supplements.$inferSelect
 export type Question = typeof questions.$inferSelect

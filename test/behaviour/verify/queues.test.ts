@@ -118,7 +118,7 @@ const causes: Record<QueueName, Cause> = {
     async happens() {
       await sale.checkOut()
       await endHolds(sale.db, sql`status = 'pending'`)
-      await sale.db.execute(sql`update holds set expires_at = now() - interval '11 minutes'`)
+      await sale.db.execute(sql`update expiries set expires_at = now() - interval '11 minutes'`)
     },
   },
   retention: {

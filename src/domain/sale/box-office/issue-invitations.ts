@@ -47,7 +47,7 @@ function planInvitations({ guests }: InvitationsInput, terms: Terms, now: Date):
 }
 
 /** Gives tickets of one rate away for the integration's organization, all or none, until the event ends. They
- *  take places, cost nothing and are active at once; `sendResourcers` sends them.
+ *  take places, cost nothing and are active at once; `sendTickets` sends them.
  *  Refuses: FORBIDDEN, NOT_FOUND, whatever planInvitations and holdExactly refuse, IDEMPOTENCY_KEY_REUSED, BUSY
  *  (DECISIONS, sales at the door and invitations). */
 export function issueInvitations(input: InvitationsInput, ctx: Context): Promise<CheckoutAnswer> {

@@ -173,11 +173,9 @@ mutation('checkout', {
   input: inputs.checkoutInput,
   parse: parseRequest,
   needs,
-  async run({ items, sendTickets, ...input }, ctx, info) {
+  async run({ items, ...input }, ctx, info) {
     requireOneSale(ctx, info)
-    return inputs.sellItems(items, (asked) =>
-      checkoutTickets({ ...input, ...asked, sendResourcers: sendTickets }, ctx),
-    )
+    return inputs.sellItems(items, (asked) => checkoutTickets({ ...input, ...asked }, ctx))
   },
   payload: 'Tickets that are held until the payment expires, or paid if the total is 0.',
   fields: (t) => ({

@@ -65,7 +65,7 @@ export const checkoutBody = z
     errorUrl: scalars.httpUrl
       .nullish()
       .describe('URL that the buyer is sent to if the payment fails, expires or is cancelled.'),
-    sendResourcers: z
+    sendTickets: z
       .boolean()
       .nullish()
       .describe('True to send the tickets to the attendees once they are paid. Defaults to false.'),

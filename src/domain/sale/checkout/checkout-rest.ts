@@ -120,7 +120,7 @@ export const checkoutRoute = route({
           'Key that makes retries safe: the same key and body return the first response for 24 hours.',
         ),
     }),
-    body: inSnakeCase(checkoutBody),
+    body: inSnakeCase(checkoutBody, { sendTickets: 'send_resourcers' }),
     response: { 200: checkoutAnswer },
     refuses: checkoutRefusals,
     sends: ['Idempotent-Replayed'],

@@ -42,12 +42,12 @@ export async function checkoutTickets(input: CheckoutInput, ctx: Context): Promi
   const isPublic = caller.kind === 'publishable'
   if (isPublic) checkPublicInput(input, caller)
   // Anybody has a publishable key, so nobody tests what it mails to strangers.
-  const sendResourcers = isPublic && mode === 'test' ? false : input.sendResourcers
+  const sendTickets = isPublic && mode === 'test' ? false : input.sendTickets
   const { idempotencyKey } = input
   // Browsers have idempotency keys of their own, so that none takes or tries those of the channel.
   const owner = nameInMode(ctx, isPublic ? `public ${channelId}` : channelId)
   const order: CheckoutOrder = {
-    input: { ...input, sendResourcers },
+    input: { ...input, sendTickets },
     idempotency: idempotencyKey ? hashRequest(owner, idempotencyKey, inOneForm(input)) : null,
     seller: { channelId, mode, saleType: 'online', provider: providerOf(ctx.services, ctx).name, isPublic },
     plan: (terms) => planCheckout(input, terms, ctx),

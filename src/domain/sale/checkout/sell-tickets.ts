@@ -10,7 +10,7 @@ import { findDiscount } from '../../discount/loaders.ts'
 import { findPayment } from '../../payment/loaders.ts'
 import { idempotencyKeys, isFresh } from '../../payment/table.ts'
 import { leftOf } from '../../stock/left.ts'
-import type { Left } from '../../stock/table.ts'
+import type { Counters } from '../../stock/table.ts'
 import { findTicketsOf } from '../../ticket/loaders.ts'
 import { organizationOfRate, priceById } from '../../ticket-rate/loaders.ts'
 import type { Price } from '../../ticket-rate/table.ts'
@@ -60,7 +60,7 @@ async function replay(
   return { payment, tickets, replayed: true }
 }
 
-const isMore = (now: Left, before: Left) =>
+const isMore = (now: Counters, before: Counters) =>
   (leftOf(now) ?? Number.POSITIVE_INFINITY) > (leftOf(before) ?? Number.POSITIVE_INFINITY)
 
 // Frees what overdue holds take up of what was refused: places of the rate or of prices, or uses of the discount, which
@@ -77,7 +77,7 @@ async function mayFitAfterExpiry(
   if (reason.code === 'SOLD_OUT' || reason.code === 'INSUFFICIENT_AVAILABILITY') {
     const current = await readStock[mode](db, rate.id)
     if (!current) return false
-    const isShort = (counter: Left) => (leftOf(counter) ?? count) < count
+    const isShort = (counter: Counters) => (leftOf(counter) ?? count) < count
     const short = new Set(current.prices.filter(isShort).map(({ id }) => id))
     // If the rate is full, a place at any price will do.
     const keys = isShort(current.rate) ? current.overdueAt : current.overdueAt.filter((id) => short.has(id))
@@ -106,10 +106,10 @@ async function trySale(order: CheckoutOrder, ctx: Context) {
     const plan = await planTickets(terms)
     const { holdMinutes } = ctx.services
     const outcome = await holdTogether(ctx.db, { plan, input, idempotency, seller, holdMinutes })
-    if (outcome instanceof Refusal) throw outcome
-    if (typeof outcome !== 'object') return null
+    if (outcome.kind === 'refused') throw outcome.refusal
+    if (outcome.kind !== 'held') return null
     const prices = plan.tickets.map(({ price }) => price)
-    return { answer: { ...outcome, replayed: false }, prices }
+    return { answer: { ...outcome.checkout, replayed: false }, prices }
   } catch (error) {
     if (isTransient(error) || isDuplicate(error)) return null
     if (error instanceof Refusal && (await mayFitAfterExpiry(error.problems, terms, order, ctx))) return null

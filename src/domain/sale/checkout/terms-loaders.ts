@@ -15,7 +15,7 @@ import { refusal } from '../../contract/problem-codes.ts'
 import { ageText, events } from '../../event/table.ts'
 import { locations } from '../../location/table.ts'
 import { organizations } from '../../organization/table.ts'
-import { holds } from '../../payment/queue/table.ts'
+import { expiries } from '../../payment/queue/table.ts'
 import { stock } from '../../stock/table.ts'
 import {
   byRate,
@@ -106,11 +106,11 @@ const overduePrices: Find<Pick<Price, 'id' | 'ticketRateId'>> = {
   rows: fewRowsOf({ id: prices.id, ticketRateId: prices.ticketRateId }),
   query: (select, keys) => {
     const isHeldAt = and(
-      inOrganizationIfNamed(holds.organizationId),
-      eq(holds.priceId, prices.id),
-      isInMode(holds.mode),
+      inOrganizationIfNamed(expiries.organizationId),
+      eq(expiries.priceId, prices.id),
+      isInMode(expiries.mode),
     )
-    const isHeld = sql`(select true from ${holds} where ${isHeldAt} and ${holds.expiresAt} <= ${nowMs} limit 1)`
+    const isHeld = sql`(select true from ${expiries} where ${isHeldAt} and ${expiries.expiresAt} <= ${nowMs} limit 1)`
     return select.from(prices).where(and(anyOf(prices.ticketRateId, keys), isHeld))
   },
 }

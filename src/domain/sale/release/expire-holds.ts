@@ -8,7 +8,7 @@ import { transaction } from '../../../engine/database/transaction.ts'
 import { type Mode, perMode } from '../../caller/mode.ts'
 import { isInMode } from '../../caller/sold.ts'
 import { lockPayments, type OnLocked } from '../../payment/lock-payment.ts'
-import { holds, isOfHold } from '../../payment/queue/table.ts'
+import { expiries, isOfExpiry } from '../../payment/queue/table.ts'
 import { idempotencyKeys, isFresh, isOverdue, payments } from '../../payment/table.ts'
 import { paymentMayBecome } from '../../payment/transitions.ts'
 import { type Ending, releaseHolds } from './release-holds.ts'
@@ -16,8 +16,8 @@ import { type Ending, releaseHolds } from './release-holds.ts'
 /** Expires up to `limit` overdue payments, in a transaction for each organization, and returns their number.
  *  Safe to run in many processes: each skips rows that another has locked (DECISIONS, states). */
 export async function expireHolds(db: Database, limit: number): Promise<number> {
-  const isDue = lte(holds.expiresAt, nowMs)
-  const found = await findDue(db, holds, holds.expiresAt, isDue, limit, holds.paymentId)
+  const isDue = lte(expiries.expiresAt, nowMs)
+  const found = await findDue(db, expiries, expiries.expiresAt, isDue, limit, expiries.paymentId)
   const expired = await claimByOrganization(found, (organizationId, own) =>
     transaction(db, async (tx) => {
       const ids = own.map(({ id }) => id)
@@ -41,10 +41,10 @@ const lockOverdue = (by: HeldBy, onLocked: OnLocked) =>
   query<{ id: string }>(
     `lock_overdue_by_${by}_${onLocked}`,
     () => sql`select locked.id from unnest(${textArrayParam('keys')}) as key cross join lateral (
-      select ${payments.id} from ${holds} join ${payments} on ${isOfHold}
-      where ${inOrganization(holds.organizationId)} and ${inOrganization(payments.organizationId)}
-        and ${holds[by]} = key and ${isInMode(holds.mode)} and ${holds.expiresAt} <= ${nowMs} and ${isOverdue}
-      order by ${holds.expiresAt} limit ${sql.placeholder('limit')}::integer
+      select ${payments.id} from ${expiries} join ${payments} on ${isOfExpiry}
+      where ${inOrganization(expiries.organizationId)} and ${inOrganization(payments.organizationId)}
+        and ${expiries[by]} = key and ${isInMode(expiries.mode)} and ${expiries.expiresAt} <= ${nowMs} and ${isOverdue}
+      order by ${expiries.expiresAt} limit ${sql.placeholder('limit')}::integer
       for update of ${payments} ${sql.raw(onLocked === 'skip' ? 'skip locked' : '')}) as locked`,
   )
 
@@ -75,8 +75,8 @@ export function expireHoldsBy(
 const overdueUses = query<{ discountId: string }>(
   'discounts_with_overdue_holds',
   () => sql`select key as "discountId" from unnest(${textArrayParam('keys')}) as key where (
-    select true from ${holds} where ${inOrganization(holds.organizationId)} and ${holds.discountId} = key
-      and ${isInMode(holds.mode)} and ${holds.expiresAt} <= ${nowMs} limit 1)`,
+    select true from ${expiries} where ${inOrganization(expiries.organizationId)} and ${expiries.discountId} = key
+      and ${isInMode(expiries.mode)} and ${expiries.expiresAt} <= ${nowMs} limit 1)`,
 )
 
 /** Reports whether overdue holds still take up uses of a discount. Checkouts of one turn of the event loop that find

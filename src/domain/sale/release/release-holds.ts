@@ -7,7 +7,7 @@ import { modes } from '../../caller/mode.ts'
 import { recordChanges } from '../../change/record-changes.ts'
 import { paymentChange } from '../../payment/body.ts'
 import { arePayments, type PaymentName } from '../../payment/lock-payment.ts'
-import { closeSessionsNow, dropHolds } from '../../payment/queue/follow-payments.ts'
+import { closeSessionsNow, dropExpiries } from '../../payment/queue/follow-payments.ts'
 import { type Payment, payments } from '../../payment/table.ts'
 import { wherePaymentMayBecome } from '../../payment/transitions.ts'
 import { moveStock, stockMoves } from '../../stock/move-stock.ts'
@@ -45,7 +45,7 @@ export async function releaseHolds(tx: Connection, endings: Ending[]): Promise<v
       : [],
   )
   await recordChanges(tx, changes)
-  await dropHolds(tx, ended, released)
+  await dropExpiries(tx, ended, released)
   // Nobody can pay there any more.
   await closeSessionsNow(tx, ended)
   // In one order, so that two transactions can't deadlock.

@@ -10,7 +10,7 @@ import { events } from '../../event/table.ts'
 import { issueInvoices } from '../../invoice/issue-invoice.ts'
 import { locations } from '../../location/table.ts'
 import { paymentChange } from '../../payment/body.ts'
-import { dropHolds, dropSessions } from '../../payment/queue/follow-payments.ts'
+import { dropExpiries, dropSessions } from '../../payment/queue/follow-payments.ts'
 import { type Payment, payments } from '../../payment/table.ts'
 import { wherePaymentMayBecome } from '../../payment/transitions.ts'
 import { moveStock, stockMoves } from '../../stock/move-stock.ts'
@@ -80,7 +80,7 @@ export async function markPaid(tx: Connection, payables: Payable[], from: 'held'
   await atOnce(
     recordChanges(tx, changes),
     queueDeliveries(tx, payables),
-    dropHolds(tx, paid, sold),
+    dropExpiries(tx, paid, sold),
     dropSessions(tx, ended),
   )
   if (from === 'held' && !(await moveStock(tx, organizationId, mode, moves)))

@@ -12,7 +12,7 @@ import {
 import { nameInMode } from '../../caller/idempotency.ts'
 import { arePayments, lockPayments, type OnLocked } from '../../payment/lock-payment.ts'
 import { closeSessionsNow, dropSessions } from '../../payment/queue/follow-payments.ts'
-import { holds } from '../../payment/queue/table.ts'
+import { expiries } from '../../payment/queue/table.ts'
 import { payments } from '../../payment/table.ts'
 import { paymentMayBecome, wherePaymentMayBecome } from '../../payment/transitions.ts'
 import { rateInMode } from '../../stock/table.ts'
@@ -50,17 +50,17 @@ async function startProcessing(tx: Connection, undecided: LockedSettlement[]): P
   announceOnCommit(tx, 'payments', moved)
   const areTheirs = and(
     hasKey(tx, tickets.paymentId, organizationId, moved),
-    eq(holds.organizationId, tickets.organizationId),
-    eq(holds.paymentId, tickets.paymentId),
-    eq(holds.priceId, tickets.priceId),
-    eq(holds.mode, tickets.mode),
+    eq(expiries.organizationId, tickets.organizationId),
+    eq(expiries.paymentId, tickets.paymentId),
+    eq(expiries.priceId, tickets.priceId),
+    eq(expiries.mode, tickets.mode),
     // Their ends so far, by which the queue is ordered.
     inArray(
-      holds.expiresAt,
+      expiries.expiresAt,
       undecided.map(({ payment }) => payment.expiresAt),
     ),
   )
-  await tx.update(holds).set({ expiresAt }).from(tickets).where(areTheirs)
+  await tx.update(expiries).set({ expiresAt }).from(tickets).where(areTheirs)
   return moved
 }
 

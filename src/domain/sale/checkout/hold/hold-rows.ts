@@ -51,7 +51,7 @@ function toPayment(job: HoldJob): HeldPayment {
     pageToken: newPageToken(id, plan.rate.organizationId),
     redirectUrl: input.redirectUrl ?? null,
     errorUrl: input.errorUrl ?? null,
-    sendResourcers: input.sendResourcers ?? false,
+    sendTickets: input.sendTickets ?? false,
     language: input.language ?? null,
     method: seller.method ?? null,
     methodReference: seller.methodReference ?? null,
