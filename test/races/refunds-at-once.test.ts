@@ -17,16 +17,14 @@ import { tickets } from '../../src/domain/ticket/table.ts'
 import { groupBy } from '../../src/engine/base/group-by.ts'
 import { type Checkout, countersOf } from '../support/checkouts.ts'
 import { openDoors } from '../support/door.ts'
-import { aCatalogue, anEvent, aPrice, aRate } from '../support/factories.ts'
+import { aCatalogue, anEvent, aRateNamed } from '../support/factories.ts'
 import * as refunds from '../support/refunds.ts'
 import { openSale, type Sale } from '../support/sale.ts'
 import { stubProvider } from '../support/stub-provider.ts'
 
 // Concurrent refunds, on a database with many connections.
 
-const rate = aRate({
-  _id: 'rate_1',
-  prices: [aPrice({ _id: 'price_1' })],
+const rate = aRateNamed('1', {
   warranty: { enabled: true, percentage: 10, hours: 24 },
   availability: { sold: 0, available: 1000 },
 })

@@ -1,17 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { anEntry, mustCheckOut } from '../support/checkouts.ts'
-import { aCatalogue, anEvent, aPrice, aRate } from '../support/factories.ts'
+import { aCatalogue, anEvent, aRateNamed } from '../support/factories.ts'
 import { createTestDatabase, type Gateway, startGateway, type TestDatabase } from '../support/harness.ts'
 import { openSale, type Sale } from '../support/sale.ts'
 
 const bound = 150
 const settings = { SHARED_READS_MS: String(bound) }
-const rate = aRate({
-  _id: 'rate_1',
-  prices: [aPrice({ _id: 'price_1' })],
-  availability: { sold: 0, available: 1 },
-})
+const rate = aRateNamed('1', { availability: { sold: 0, available: 1 } })
 
 let database: TestDatabase
 let sale: Sale

@@ -4,7 +4,7 @@ import { openSenders } from '../../src/domain/delivery/open-senders.ts'
 import { sendDeliveries } from '../../src/domain/delivery/send-deliveries.ts'
 import { deliveries } from '../../src/domain/delivery/table.ts'
 import { anEntry, type Checkout, mustCheckOut } from './checkouts.ts'
-import { aCatalogue, aLocation, anEvent, aPrice, aRate, aSupplement } from './factories.ts'
+import { aCatalogue, aLocation, anEvent, aRateNamed, aSupplement } from './factories.ts'
 import { fullPaymentOf } from './refunds.ts'
 import type { Sale } from './sale.ts'
 import { settlePaymentById } from './settle-payment.ts'
@@ -22,12 +22,8 @@ export const deliveryCatalogue = aCatalogue({
       start_date: '2099-07-11T22:30:00.000Z',
       end_date: '2099-07-12T04:00:00.000Z',
       ticket_rates: [
-        aRate({
-          _id: 'rate_1',
-          prices: [aPrice({ _id: 'price_1', name: 'Early' })],
-          supplements: [aSupplement({ _id: 'sup_1' })],
-        }),
-        aRate({ _id: 'rate_free', name: 'Guests', prices: [aPrice({ _id: 'price_free', price: 0 })] }),
+        aRateNamed('1', { supplements: [aSupplement({ _id: 'sup_1' })] }, { name: 'Early' }),
+        aRateNamed('free', { name: 'Guests' }, { price: 0 }),
       ],
     }),
   ],

@@ -1,6 +1,15 @@
+import { afterAll, beforeAll } from 'vitest'
 import type { CatalogueFile } from '../../src/domain/import/catalogue-file.ts'
 import { importCatalogue } from '../../src/domain/import/import-catalogue.ts'
-import { channelHeaders, integrationHeaders } from './factories.ts'
+import {
+  aCatalogue,
+  anEvent,
+  aRateOf,
+  channelHeaders,
+  inDays,
+  integrationHeaders,
+  type RateFile,
+} from './factories.ts'
 import { type Gateway, type GatewayOptions, startGateway } from './harness.ts'
 
 type Headers = Record<string, string>
@@ -9,8 +18,18 @@ type Headers = Record<string, string>
  *  first. */
 export type Sale = Gateway & { channel: Headers; integration: { v1: Headers; v2: Headers } }
 
+/** Catalogue of a sale: by default one organization, one location, and one event whose doors are open, at which
+ *  `rates` are sold, by default 100 places of `rate_1` at `price_1`. */
+export type SaleCatalogue = CatalogueFile & { rates?: RateFile[] }
+
+function withOpenDoors({ rates = [aRateOf(100)], ...given }: SaleCatalogue): CatalogueFile {
+  const event = { _id: 'evt_1', start_date: inDays(0.1), end_date: inDays(0.35), ticket_rates: rates }
+  return aCatalogue({ events: [anEvent(event)], ...given })
+}
+
 /** Starts a gateway, imports the catalogue and issues the keys. */
-export async function openSale(catalogue: CatalogueFile, options: GatewayOptions = {}): Promise<Sale> {
+export async function openSale(given: SaleCatalogue = {}, options: GatewayOptions = {}): Promise<Sale> {
+  const catalogue = withOpenDoors(given)
   const gateway = await startGateway(options)
   const { db, statements } = gateway
   await importCatalogue(db, catalogue)
@@ -19,6 +38,15 @@ export async function openSale(catalogue: CatalogueFile, options: GatewayOptions
   const integration = await integrationHeaders(db, organizationIds[0])
   statements.reset()
   return { ...gateway, channel, integration }
+}
+
+/** Sale of all tests of a file: opened before the first, closed after the last. It is empty until then. */
+export function sharedSale(given: SaleCatalogue = {}, options: GatewayOptions = {}): Sale {
+  const sale = {} as Sale
+  beforeAll(async () => void Object.assign(sale, await openSale(given, options)))
+  // Missing if the sale could not be opened.
+  afterAll(() => sale.close?.())
+  return sale
 }
 
 /** Code and path of each problem in a REST response. */

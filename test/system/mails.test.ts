@@ -5,7 +5,7 @@ import { importCatalogue } from '../../src/domain/import/import-catalogue.ts'
 import { languages } from '../../src/domain/language/languages.ts'
 import { transferTicket } from '../support/attendees.ts'
 import { buyDeliverable, sendDeliveriesOnce } from '../support/deliveries.ts'
-import { aCatalogue, aLocation, anEvent, anOrganization, aPrice, aRate } from '../support/factories.ts'
+import { aCatalogue, aLocation, anEvent, anOrganization, aRateNamed } from '../support/factories.ts'
 import { type MailServer, startMailServer } from '../support/mail-server.ts'
 import * as refunds from '../support/refunds.ts'
 import { openSale, type Sale } from '../support/sale.ts'
@@ -24,7 +24,7 @@ const catalogueOn = (day: number) =>
         name: 'Noche de Ñandú & <friends>: Donaudampfschifffahrtsgesellschaftskapitänsball',
         start_date: `2099-07-${day}T22:30:00.000Z`,
         end_date: '2099-07-31T04:00:00.000Z',
-        ticket_rates: [aRate({ _id: 'rate_1', prices: [aPrice({ _id: 'price_1', name: 'Early' })] })],
+        ticket_rates: [aRateNamed('1', {}, { name: 'Early' })],
       }),
     ],
   })

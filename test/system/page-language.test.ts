@@ -6,8 +6,7 @@ import {
   aLocation,
   anEvent,
   anOrganization,
-  aPrice,
-  aRate,
+  aRateNamed,
   aSupplement,
 } from '../support/factories.ts'
 import { openSale, type Sale } from '../support/sale.ts'
@@ -30,12 +29,14 @@ const catalogue = aCatalogue({
       start_date: '2099-07-11T22:30:00.000Z',
       end_date: '2099-07-12T04:00:00.000Z',
       ticket_rates: [
-        aRate({
-          _id: 'rate_1',
-          prices: [aPrice({ _id: 'price_1', name: 'Early' })],
-          supplements: [aSupplement({ _id: 'sup_1' })],
-          warranty: { enabled: true, percentage: 10, hours: 48 },
-        }),
+        aRateNamed(
+          '1',
+          {
+            supplements: [aSupplement({ _id: 'sup_1' })],
+            warranty: { enabled: true, percentage: 10, hours: 48 },
+          },
+          { name: 'Early' },
+        ),
       ],
     }),
   ],

@@ -5,7 +5,7 @@ import type { Browser, BrowserContextOptions } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { payments } from '../../src/domain/payment/table.ts'
 import { anEntry, mustCheckOut } from '../support/checkouts.ts'
-import { aCatalogue, anEvent, aPrice, aRate, aSupplement } from '../support/factories.ts'
+import { aCatalogue, anEvent, aRateNamed, aSupplement } from '../support/factories.ts'
 import { movePayments } from '../support/queued-payments.ts'
 import { openSale, type Sale } from '../support/sale.ts'
 import { openBrowser, openPage } from './browser.ts'
@@ -15,9 +15,7 @@ const catalogue = aCatalogue({
   events: [
     anEvent({
       name: 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft',
-      ticket_rates: [
-        aRate({ _id: 'rate_1', prices: [aPrice({ _id: 'price_1' })], supplements: [cloakroom] }),
-      ],
+      ticket_rates: [aRateNamed('1', { supplements: [cloakroom] })],
     }),
   ],
 })

@@ -9,7 +9,7 @@ import type { Authenticated } from '../../../src/engine/base/caller.ts'
 import { createCallerCache } from '../../../src/engine/cache/caller-cache.ts'
 import { invalidateShared } from '../../../src/engine/database/shared-invalidation.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
-import { aCatalogue, anEvent, aPrice, aRate, channelHeaders } from '../../support/factories.ts'
+import { aCatalogue, anEvent, aRateNamed, channelHeaders } from '../../support/factories.ts'
 import { mockClock } from '../../support/mock-clock.ts'
 import { publishableHeaders } from '../../support/modes.ts'
 import { graphqlRefusal, refusal } from '../../support/refusals.ts'
@@ -23,7 +23,7 @@ let sale: Sale
 let bought: { ticket: string; payment: string }
 let headers: Headers
 beforeAll(async () => {
-  const rate = aRate({ _id: 'rate_1', prices: [aPrice({ _id: 'price_1' })] })
+  const rate = aRateNamed('1')
   const catalogue = aCatalogue({ events: [anEvent({ _id: 'evt_1', ticket_rates: [rate] })] })
   sale = await openSale(catalogue, { settings: { SHARED_READS_MS: '60000' } })
 })

@@ -3,7 +3,7 @@ import { changeGrant } from '../../../src/domain/caller/change-grant.ts'
 import { grants } from '../../../src/domain/caller/table.ts'
 import { anEntry, checkOut } from '../../support/checkouts.ts'
 import { money } from '../../support/contract-input.ts'
-import { aCatalogue, aLocation, anEvent, anOrganization, aPrice, aRate } from '../../support/factories.ts'
+import { aCatalogue, aLocation, anEvent, anOrganization, aRateNamed } from '../../support/factories.ts'
 import { countCheckoutRows, refusal } from '../../support/refusals.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 
@@ -12,9 +12,7 @@ const event = (organization: string) =>
     _id: `evt_${organization}`,
     organization_id: `org_${organization}`,
     location_id: `loc_${organization}`,
-    ticket_rates: [
-      aRate({ _id: `rate_${organization}`, prices: [aPrice({ _id: `price_${organization}` })] }),
-    ],
+    ticket_rates: [aRateNamed(organization)],
   })
 const body = { ticket_rate_id: 'rate_2', tickets: [anEntry('price_2')] }
 

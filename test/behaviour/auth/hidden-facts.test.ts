@@ -13,9 +13,8 @@ import {
   aCatalogue,
   anEvent,
   anOrganization,
-  aPrice,
   aQuestion,
-  aRate,
+  aRateNamed,
   aSupplement,
 } from '../../support/factories.ts'
 import { subscribe } from '../../support/live.ts'
@@ -26,10 +25,8 @@ import { settlePaymentById } from '../../support/settle-payment.ts'
 
 // What erasure, scopes and grants hide is null: it never takes a ticket, a scan or a list with it.
 
-const rate = aRate({
-  _id: 'rate_1',
+const rate = aRateNamed('1', {
   warranty: { enabled: true, percentage: 10, hours: 24 },
-  prices: [aPrice({ _id: 'price_1' })],
   supplements: [aSupplement({ _id: 'sup_1' })],
   questions: [aQuestion({ _id: 'que_1', type: 'text', items: [] })],
 })

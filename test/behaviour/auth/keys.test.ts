@@ -10,8 +10,7 @@ import {
   aCatalogue,
   anEvent,
   anOrganization,
-  aPrice,
-  aRate,
+  aRateNamed,
   channelHeaders,
   integrationHeaders,
 } from '../../support/factories.ts'
@@ -22,9 +21,7 @@ const event = (organization: string) =>
   anEvent({
     organization_id: `org_${organization}`,
     location_id: null,
-    ticket_rates: [
-      aRate({ _id: `rate_${organization}`, prices: [aPrice({ _id: `price_${organization}` })] }),
-    ],
+    ticket_rates: [aRateNamed(organization)],
   })
 
 let sale: Sale

@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm'
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { tickets } from '../../../src/domain/ticket/table.ts'
 import { anEntry, type Checkout } from '../../support/checkouts.ts'
-import { aCatalogue, anEvent, anOrganization, aPrice, aRate, aRateOf } from '../../support/factories.ts'
+import { aCatalogue, anEvent, anOrganization, aRateNamed, aRateOf } from '../../support/factories.ts'
 import { mockClock } from '../../support/mock-clock.ts'
 import { publishableHeaders } from '../../support/modes.ts'
 import { openPageBuyer } from '../../support/payment-page-buyer.ts'
@@ -12,11 +12,7 @@ import { openSale, restProblems, type Sale } from '../../support/sale.ts'
 // Bounds of what a stranger with a publishable key holds and guesses, from one address.
 
 const freeRate = () =>
-  aRate({
-    _id: 'rate_free',
-    prices: [aPrice({ _id: 'price_free', price: 0, fee_quantity: 0 })],
-    availability: { sold: 0, available: 500 },
-  })
+  aRateNamed('free', { availability: { sold: 0, available: 500 } }, { price: 0, fee_quantity: 0 })
 
 let sale: Sale
 let page: Record<string, string>

@@ -14,6 +14,7 @@ import {
   anOrganization,
   aPrice,
   aRate,
+  aRateNamed,
   aRateOf,
   aSupplement,
 } from '../../support/factories.ts'
@@ -195,7 +196,7 @@ test('the last live place is sold with a code that a test ticket has', async () 
 
 test('keys of a refund and of a bar are of one mode, too', async () => {
   const supplements = [aSupplement({ _id: 'sup_1', price: 0 })]
-  const rate = aRate({ _id: 'rate_1', prices: [aPrice({ _id: 'price_1' })], supplements })
+  const rate = aRateNamed('1', { supplements })
   await open(aCatalogue({ events: [anEvent({ _id: 'evt_1', ticket_rates: [rate] })] }))
   const withDrink = order(1, { tickets: [anEntry('price_1', { supplements: [{ supplement_id: 'sup_1' }] })] })
   for (const sale of [testing, live]) {

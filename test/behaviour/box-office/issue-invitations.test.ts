@@ -23,6 +23,7 @@ import {
   aPrice,
   aQuestion,
   aRate,
+  aRateNamed,
   inDays,
   integrationHeaders,
 } from '../../support/factories.ts'
@@ -43,14 +44,9 @@ const catalogue = aCatalogue({
     anEvent({
       age: '18',
       ticket_rates: [
-        aRate({
-          _id: 'rate_1',
-          admits: 2,
-          prices: [price('price_1')],
-          questions: [aQuestion({ required: true })],
-        }),
-        aRate({ _id: 'rate_many', min: 2, max: 3, availability: places(150), prices: [price('price_many')] }),
-        aRate({ _id: 'rate_mail', prices: [price('price_mail')] }),
+        aRateNamed('1', { admits: 2, questions: [aQuestion({ required: true })] }),
+        aRateNamed('many', { min: 2, max: 3, availability: places(150) }),
+        aRateNamed('mail'),
         aRate({
           _id: 'rate_steps',
           availability: places(5),
@@ -60,27 +56,23 @@ const catalogue = aCatalogue({
             price('price_then', { quantity: 2 }),
           ],
         }),
-        aRate({ _id: 'rate_last', availability: places(2), prices: [price('price_last')] }),
-        aRate({ _id: 'rate_closed', complete: true, prices: [price('price_closed')] }),
-        aRate({
-          _id: 'rate_early',
-          valid_from: '2099-01-01T00:00:00.000Z',
-          prices: [price('price_early')],
-        }),
-        aRate({ _id: 'rate_over', prices: [price('price_over', { valid_until: '2020-01-01T00:00:00Z' })] }),
-        aRate({ _id: 'rate_none', availability: places(0), prices: [price('price_none')] }),
+        aRateNamed('last', { availability: places(2) }),
+        aRateNamed('closed', { complete: true }),
+        aRateNamed('early', { valid_from: '2099-01-01T00:00:00.000Z' }),
+        aRateNamed('over', {}, { valid_until: '2020-01-01T00:00:00Z' }),
+        aRateNamed('none', { availability: places(0) }),
       ],
     }),
     anEvent({
       _id: 'evt_running',
       start_date: inDays(-1),
       end_date: inDays(1),
-      ticket_rates: [aRate({ _id: 'rate_running', prices: [price('price_running')] })],
+      ticket_rates: [aRateNamed('running')],
     }),
     anEvent({
       organization_id: 'org_2',
       location_id: null,
-      ticket_rates: [aRate({ _id: 'rate_strange', prices: [price('price_strange')] })],
+      ticket_rates: [aRateNamed('strange')],
     }),
   ],
 })

@@ -7,7 +7,7 @@ import { processDueRefunds } from '../../../src/domain/sale/refund/request-provi
 import { aBuyer, asCheckout, mustSell } from '../../support/box-office.ts'
 import { countersOf } from '../../support/checkouts.ts'
 import { money } from '../../support/contract-input.ts'
-import { aCatalogue, anEvent, aPrice, aRate, integrationHeaders } from '../../support/factories.ts'
+import { aCatalogue, anEvent, aRateNamed, integrationHeaders } from '../../support/factories.ts'
 import { brokenInvariants } from '../../support/invariants.ts'
 import * as refunds from '../../support/refunds.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
@@ -24,12 +24,8 @@ const provider = stubProvider({ refund: called })
 
 let sale: Sale
 beforeAll(async () => {
-  const rate = aRate({
-    _id: 'rate_1',
-    prices: [aPrice({ _id: 'price_1' })],
-    warranty: { enabled: true, percentage: 10, hours: 0 },
-  })
-  const free = aRate({ _id: 'rate_free', prices: [aPrice({ _id: 'price_free', price: 0 })] })
+  const rate = aRateNamed('1', { warranty: { enabled: true, percentage: 10, hours: 0 } })
+  const free = aRateNamed('free', {}, { price: 0 })
   sale = await openSale(aCatalogue({ events: [anEvent({ ticket_rates: [rate, free] })] }), { provider })
 })
 beforeEach(() => {

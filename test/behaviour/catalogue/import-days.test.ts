@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { importCatalogue } from '../../../src/domain/import/import-catalogue.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
-import { aCatalogue, aLocation, anEvent, aPrice, aRate } from '../../support/factories.ts'
+import { aCatalogue, aLocation, anEvent, aRateNamed } from '../../support/factories.ts'
 import { openPageBuyer, visibleText } from '../../support/payment-page-buyer.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 
@@ -16,13 +16,7 @@ const plain = anEvent({
   display_date: '2099-06-01',
   start_date: '2099-06-01T23:00:00Z',
   end_date: '2099-06-01',
-  ticket_rates: [
-    aRate({
-      _id: 'rate_plain',
-      valid_from: '2020-01-01',
-      prices: [aPrice({ _id: 'price_plain', valid_until: '2099-05-31' })],
-    }),
-  ],
+  ticket_rates: [aRateNamed('plain', { valid_from: '2020-01-01' }, { valid_until: '2099-05-31' })],
 })
 
 let sale: Sale
@@ -91,7 +85,7 @@ test('an event of several days shows its first and its last, and a night its eve
   const lasting = (name: string, start_date: string, end_date: string) =>
     anEvent({
       ...{ _id: `evt_${name}`, location_id: 'loc_ny', start_date, end_date },
-      ticket_rates: [aRate({ _id: `rate_${name}`, prices: [aPrice({ _id: `price_${name}` })] })],
+      ticket_rates: [aRateNamed(name)],
     })
   await importCatalogue(sale.db, {
     events: [

@@ -15,7 +15,7 @@ import {
   usesOf,
   withCode,
 } from '../../support/discounts.ts'
-import { aCatalogue, anEvent, anOrganization, aPrice, aRate } from '../../support/factories.ts'
+import { aCatalogue, anEvent, anOrganization, aRateNamed } from '../../support/factories.ts'
 import { brokenInvariants } from '../../support/invariants.ts'
 import {
   cancelPayment,
@@ -45,12 +45,7 @@ const catalogue = aCatalogue({
   ],
   events: [
     anEvent({
-      ticket_rates: [1, 2].map((number) =>
-        aRate({
-          _id: `rate_${number}`,
-          prices: [aPrice({ _id: `price_${number}`, price: 20, fee_quantity: 10 })],
-        }),
-      ),
+      ticket_rates: [1, 2].map((number) => aRateNamed(number, {}, { price: 20, fee_quantity: 10 })),
     }),
   ],
 })

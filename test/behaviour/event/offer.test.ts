@@ -6,7 +6,7 @@ import {
   anEvent,
   anOrganization,
   aPrice,
-  aRate,
+  aRateNamed,
   type Given,
   inDays,
   type RateFile,
@@ -16,8 +16,7 @@ import { openSale, restProblems, type Sale } from '../../support/sale.ts'
 
 // What an event offers: whether its rates can be bought, what they cost with the fee, and when its doors open.
 
-const rate = (name: string, given: Given<RateFile> = {}) =>
-  aRate({ _id: `rate_${name}`, prices: [aPrice({ _id: `price_${name}` })], ...given })
+const rate = (name: string, given: Given<RateFile> = {}) => aRateNamed(name, { ...given })
 
 const past = inDays(-1)
 const rates = [

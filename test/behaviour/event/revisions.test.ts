@@ -8,18 +8,15 @@ import {
   aCatalogue,
   anEvent,
   anOrganization,
-  aPrice,
   aQuestion,
-  aRate,
+  aRateNamed,
   aSupplement,
   channelHeaders,
 } from '../../support/factories.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 
 const rate = (id: string) =>
-  aRate({
-    _id: `rate_${id}`,
-    prices: [aPrice({ _id: `price_${id}` })],
+  aRateNamed(id, {
     supplements: [aSupplement({ _id: `supp_${id}` })],
     questions: [aQuestion({ _id: `question_${id}` })],
   })

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { aCatalogue, anEvent, aPrice, aRate } from '../../support/factories.ts'
+import { aCatalogue, anEvent, aRateNamed } from '../../support/factories.ts'
 import { countCheckoutRows, graphqlRefusal, noRows } from '../../support/refusals.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 
-const rate = aRate({ _id: 'rate_1', prices: [aPrice({ _id: 'price_1' })] })
+const rate = aRateNamed('1')
 
 let sale: Sale
 beforeAll(async () => {

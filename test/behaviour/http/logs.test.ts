@@ -1,12 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Checkout, checkOut, toCamelCase } from '../../support/checkouts.ts'
 import { toTicket } from '../../support/contract-input.ts'
-import { aCatalogue, anEvent, aPrice, aQuestion, aRate, aSupplement } from '../../support/factories.ts'
+import { aCatalogue, anEvent, aQuestion, aRateNamed, aSupplement } from '../../support/factories.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 
-const rate = aRate({
-  _id: 'rate_1',
-  prices: [aPrice({ _id: 'price_1' })],
+const rate = aRateNamed('1', {
   supplements: [aSupplement({ _id: 'sup_1' })],
   questions: [aQuestion({ _id: 'que_1', type: 'text', items: [] })],
 })

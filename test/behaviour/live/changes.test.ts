@@ -6,7 +6,7 @@ import { recordChanges } from '../../../src/domain/webhook/record-changes.ts'
 import { groupBy } from '../../../src/engine/base/group-by.ts'
 import { changeFields, readChanges, readChangesPage, startAt } from '../../support/change-feed.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
-import { aCatalogueOfTwo, aPrice, aRate } from '../../support/factories.ts'
+import { aCatalogueOfTwo, aRateNamed } from '../../support/factories.ts'
 import { openStream, subscribe } from '../../support/live.ts'
 import { inTestMode } from '../../support/modes.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
@@ -14,11 +14,7 @@ import { openSale, type Sale } from '../../support/sale.ts'
 let sale: Sale
 beforeAll(async () => {
   const catalogue = aCatalogueOfTwo(500)
-  const onePlace = aRate({
-    _id: 'rate_free',
-    prices: [aPrice({ _id: 'price_free', price: 0 })],
-    availability: { sold: 0, available: 1 },
-  })
+  const onePlace = aRateNamed('free', { availability: { sold: 0, available: 1 } }, { price: 0 })
   catalogue.events?.[0]?.ticket_rates?.push(onePlace)
   sale = await openSale(catalogue, { listen: true })
 })

@@ -7,8 +7,7 @@ import {
   aCatalogue,
   anEvent,
   anOrganization,
-  aPrice,
-  aRate,
+  aRateNamed,
   aRateOf,
   integrationHeaders,
 } from '../../support/factories.ts'
@@ -23,12 +22,7 @@ const costly = (currency: string, price: number) => ({
   event: anEvent({
     organization_id: `org_${currency}`,
     location_id: null,
-    ticket_rates: [
-      aRate({
-        _id: `rate_${currency}`,
-        prices: [aPrice({ _id: `price_${currency}`, price, fee_quantity: 0 })],
-      }),
-    ],
+    ticket_rates: [aRateNamed(currency, {}, { price, fee_quantity: 0 })],
   }),
 })
 const others = [costly('JPY', 1000), costly('KWD', 1.5)]
@@ -38,7 +32,7 @@ let paid = ''
 beforeAll(async () => {
   const events = [
     anEvent({
-      ticket_rates: [aRateOf(1000), aRate({ _id: 'rate_2', prices: [aPrice({ _id: 'price_2' })] })],
+      ticket_rates: [aRateOf(1000), aRateNamed('2')],
     }),
     ...others.map(({ event }) => event),
   ]

@@ -7,7 +7,7 @@ import { expireHolds, sweepHolds } from '../../../src/domain/sale/release/expire
 import { tickets } from '../../../src/domain/ticket/table.ts'
 import { repeat } from '../../../src/engine/base/timers.ts'
 import { anEntry, type Checkout, checkOut, countersOf, mustCheckOut } from '../../support/checkouts.ts'
-import { aCatalogue, anEvent, aPrice, aRate, aRateNamed, aRateOf } from '../../support/factories.ts'
+import { aCatalogue, anEvent, aRateNamed, aRateOf } from '../../support/factories.ts'
 import { waitForBlockedStatement } from '../../support/lock-waits.ts'
 import { inTestMode } from '../../support/modes.ts'
 import { movePayments } from '../../support/queued-payments.ts'
@@ -19,14 +19,7 @@ import { endedOutcome, paidOutcome } from '../../support/stub-provider.ts'
 const catalogue = aCatalogue({
   events: [
     anEvent({
-      ticket_rates: [
-        aRateOf(2),
-        aRate({
-          _id: 'rate_2',
-          prices: [aPrice({ _id: 'price_2' })],
-          availability: { sold: 0, available: 200 },
-        }),
-      ],
+      ticket_rates: [aRateOf(2), aRateNamed('2', { availability: { sold: 0, available: 200 } })],
     }),
     anEvent({ ticket_rates: [aRateNamed('elsewhere')] }),
   ],

@@ -11,7 +11,7 @@ import { tickets } from '../../../src/domain/ticket/table.ts'
 import { transferTicket } from '../../support/attendees.ts'
 import { anEntry, type Checkout, mustCheckOut } from '../../support/checkouts.ts'
 import { sendDeliveriesOnce } from '../../support/deliveries.ts'
-import { aCatalogue, aLocation, anEvent, anOrganization, aPrice, aRate } from '../../support/factories.ts'
+import { aCatalogue, aLocation, anEvent, anOrganization, aRateNamed } from '../../support/factories.ts'
 import { openPageBuyer, pagePath, visibleText } from '../../support/payment-page-buyer.ts'
 import { movePayments } from '../../support/queued-payments.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
@@ -34,12 +34,11 @@ const catalogue = aCatalogue({
       start_date: '2099-07-11T22:30:00.000Z',
       end_date: '2099-07-12T04:00:00.000Z',
       ticket_rates: [
-        aRate({
-          _id: 'rate_1',
-          name: 'General',
-          prices: [aPrice({ _id: 'price_1', name: 'Early' })],
-          warranty: { enabled: true, percentage: 10, hours: 1 },
-        }),
+        aRateNamed(
+          '1',
+          { name: 'General', warranty: { enabled: true, percentage: 10, hours: 1 } },
+          { name: 'Early' },
+        ),
       ],
     }),
   ],

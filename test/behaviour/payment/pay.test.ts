@@ -6,14 +6,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { PaymentOrder, PaymentOutcome } from '../../../src/domain/payment/provider.ts'
 import { payments } from '../../../src/domain/payment/table.ts'
 import { anEntry, countersOf, mustCheckOut } from '../../support/checkouts.ts'
-import { aCatalogue, anEvent, aPrice, aRate } from '../../support/factories.ts'
+import { aCatalogue, anEvent, aRateNamed } from '../../support/factories.ts'
 import { openPageBuyer, redirectUrls, visibleText } from '../../support/payment-page-buyer.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 import { endedOutcome, paidOutcome, stubProvider } from '../../support/stub-provider.ts'
 
 // Actions of a buyer on the payment page, and their redirects.
 
-const rate = aRate({ _id: 'rate_1', prices: [aPrice({ _id: 'price_1' })] })
+const rate = aRateNamed('1')
 const catalogue = aCatalogue({ events: [anEvent({ ticket_rates: [rate] })] })
 const actions = ['view', 'pay', 'cancel'] as const
 

@@ -4,14 +4,14 @@ import { asc, eq } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { changes } from '../../../src/domain/change/table.ts'
 import { anEntry, type Checkout, countersOf, mustCheckOut } from '../../support/checkouts.ts'
-import { aCatalogue, anEvent, aPrice, aRate } from '../../support/factories.ts'
+import { aCatalogue, anEvent, aRateNamed } from '../../support/factories.ts'
 import { openPageBuyer, pagePath, redirectUrls, visibleText } from '../../support/payment-page-buyer.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 import { stubProvider } from '../../support/stub-provider.ts'
 
 // Payments that the sandbox declines, or lets fail (DECISIONS 77).
 
-const rate = aRate({ _id: 'rate_1', prices: [aPrice({ _id: 'price_1' })] })
+const rate = aRateNamed('1')
 const catalogue = aCatalogue({ events: [anEvent({ ticket_rates: [rate] })] })
 
 let sale: Sale

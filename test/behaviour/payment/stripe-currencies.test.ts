@@ -4,7 +4,7 @@ import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { prices } from '../../../src/domain/ticket-rate/table.ts'
 import { anEntry } from '../../support/checkouts.ts'
-import { aCatalogue, anEvent, anOrganization, aPrice, aRate } from '../../support/factories.ts'
+import { aCatalogue, anEvent, anOrganization, aRateNamed } from '../../support/factories.ts'
 import { importMistakes } from '../../support/imports.ts'
 import { openStripeSale, type StripeSale } from '../../support/stripe-sale.ts'
 
@@ -21,12 +21,11 @@ const catalogue = (price: number) =>
         _id: 'evt_1',
         name,
         ticket_rates: [
-          aRate({
-            _id: 'rate_1',
-            name: rateName,
-            prices: [aPrice({ _id: 'price_1', price, fee_quantity: 7.77 })],
-            warranty: { enabled: true, percentage: 3.33, hours: 0 },
-          }),
+          aRateNamed(
+            '1',
+            { name: rateName, warranty: { enabled: true, percentage: 3.33, hours: 0 } },
+            { price, fee_quantity: 7.77 },
+          ),
         ],
       }),
     ],

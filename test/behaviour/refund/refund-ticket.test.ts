@@ -9,8 +9,7 @@ import {
   aCatalogue,
   anEvent,
   anOrganization,
-  aPrice,
-  aRate,
+  aRateNamed,
   aRateOf,
   integrationHeaders,
 } from '../../support/factories.ts'
@@ -21,7 +20,7 @@ import { stubProvider } from '../../support/stub-provider.ts'
 
 // Refunds by an organization through its integration. The ticket keeps its status.
 
-const free = aRate({ _id: 'rate_free', prices: [aPrice({ _id: 'price_free', price: 0 })] })
+const free = aRateNamed('free', {}, { price: 0 })
 const catalogue = aCatalogue({
   organizations: [anOrganization(), anOrganization({ _id: 'org_2', currency: 'JPY' })],
   events: [
@@ -29,7 +28,7 @@ const catalogue = aCatalogue({
     anEvent({
       organization_id: 'org_2',
       location_id: null,
-      ticket_rates: [aRate({ _id: 'rate_yen', prices: [aPrice({ _id: 'price_yen', price: 1000 })] })],
+      ticket_rates: [aRateNamed('yen', {}, { price: 1000 })],
     }),
   ],
 })

@@ -5,7 +5,7 @@ import type { RefundOutcome } from '../../../src/domain/payment/provider.ts'
 import { tickets } from '../../../src/domain/ticket/table.ts'
 import { transferTicket } from '../../support/attendees.ts'
 import { anEntry, countersOf, mustCheckOut } from '../../support/checkouts.ts'
-import { aCatalogue, anEvent, aPrice, aRate, channelHeaders, inDays } from '../../support/factories.ts'
+import { aCatalogue, anEvent, aRateNamed, channelHeaders, inDays } from '../../support/factories.ts'
 import * as refunds from '../../support/refunds.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 import { stubProvider } from '../../support/stub-provider.ts'
@@ -13,9 +13,7 @@ import { stubProvider } from '../../support/stub-provider.ts'
 // Refunds by warranty, requested by the channel for its buyer.
 
 const aWarrantyRate = (number: number, hours: number, percentage = 10) =>
-  aRate({
-    _id: `rate_${number}`,
-    prices: [aPrice({ _id: `price_${number}` })],
+  aRateNamed(number, {
     warranty: { enabled: true, percentage, hours },
     availability: { sold: 0, available: 100 },
   })

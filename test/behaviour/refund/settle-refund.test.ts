@@ -12,7 +12,7 @@ import { settleRefunds } from '../../../src/domain/sale/refund/settle-refund.ts'
 import { expireHolds } from '../../../src/domain/sale/release/expire-holds.ts'
 import { inSeconds } from '../../../src/engine/database/clock.ts'
 import { anEntry, type Checkout, mustCheckOut } from '../../support/checkouts.ts'
-import { aCatalogue, anEvent, aPrice, aRate, aRateOf } from '../../support/factories.ts'
+import { aCatalogue, anEvent, aRateNamed, aRateOf } from '../../support/factories.ts'
 import { movePayments } from '../../support/queued-payments.ts'
 import * as refunds from '../../support/refunds.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
@@ -21,11 +21,7 @@ import { stubProvider } from '../../support/stub-provider.ts'
 
 // Refunds as a provider settles them: at once, later, never or twice; and automatic refunds.
 
-const few = aRate({
-  _id: 'rate_few',
-  prices: [aPrice({ _id: 'price_few' })],
-  availability: { sold: 0, available: 1 },
-})
+const few = aRateNamed('few', { availability: { sold: 0, available: 1 } })
 const catalogue = aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(100), few] })] })
 
 type RefundCall = { id: string; organizationId: string }

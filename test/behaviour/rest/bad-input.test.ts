@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { anEntry } from '../../support/checkouts.ts'
-import { aCatalogue, anEvent, aPrice, aRate } from '../../support/factories.ts'
+import { aCatalogue, anEvent, aRateNamed } from '../../support/factories.ts'
 import { countCheckoutRows, graphqlRefusal, noRows, refusal } from '../../support/refusals.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 
-const rate = aRate({ _id: 'rate_1', prices: [aPrice({ _id: 'price_1' })] })
+const rate = aRateNamed('1')
 
 let sale: Sale
 beforeAll(async () => {

@@ -2,13 +2,13 @@ import { readFile } from 'node:fs/promises'
 import { buildSchema } from 'graphql'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { anEntry, type Checkout, mustCheckOut } from '../../support/checkouts.ts'
-import { aCatalogue, anEvent, anOrganization, aPrice, aRate } from '../../support/factories.ts'
+import { aCatalogue, anEvent, anOrganization, aRateNamed } from '../../support/factories.ts'
 import { openPageBuyer, redirectUrls } from '../../support/payment-page-buyer.ts'
 import { openSale, restProblems, type Sale } from '../../support/sale.ts'
 
 // One event and one payment over REST (DECISIONS 119).
 
-const rate = aRate({ _id: 'rate_1', prices: [aPrice({ _id: 'price_1' })] })
+const rate = aRateNamed('1')
 
 let sale: Sale
 let checkout: Checkout

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { importCatalogue } from '../../../src/domain/import/import-catalogue.ts'
 import { tickets } from '../../../src/domain/ticket/table.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
-import { aCatalogue, aLocation, anEvent, aPrice, aRate, aRateOf } from '../../support/factories.ts'
+import { aCatalogue, aLocation, anEvent, aRateNamed, aRateOf } from '../../support/factories.ts'
 import { buyTickets } from '../../support/refunds.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 
@@ -19,10 +19,7 @@ const catalogue = (timezone: string, more = {}) =>
     events: [
       anEvent({
         _id: 'evt_1',
-        ticket_rates: [
-          aRateOf(100),
-          aRate({ _id: 'rate_2', prices: [aPrice({ _id: 'price_2', price: 0 })] }),
-        ],
+        ticket_rates: [aRateOf(100), aRateNamed('2', {}, { price: 0 })],
         ...more,
       }),
     ],

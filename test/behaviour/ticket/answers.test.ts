@@ -4,7 +4,7 @@ import { afterAll, beforeEach, expect, test } from 'vitest'
 import { derivedId } from '../../../src/domain/contract/ids.ts'
 import { importCatalogue } from '../../../src/domain/import/import-catalogue.ts'
 import { anEntry, checkOut, mustCheckOut } from '../../support/checkouts.ts'
-import { aCatalogue, anEvent, aPrice, aQuestion, aRate } from '../../support/factories.ts'
+import { aCatalogue, anEvent, aQuestion, aRateNamed } from '../../support/factories.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 
 // Answers to questions by their kind, and what becomes of them when a choice gets another label.
@@ -16,9 +16,7 @@ const catalogueWith = (items: (string | { id: string; label: string })[]) =>
       {
         ...event,
         ticket_rates: [
-          aRate({
-            _id: 'rate_1',
-            prices: [aPrice({ _id: 'price_1' })],
+          aRateNamed('1', {
             questions: [
               aQuestion({ _id: 'que_size', items }),
               aQuestion({ _id: 'que_diet', type: 'text', items: [] }),

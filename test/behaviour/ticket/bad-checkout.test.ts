@@ -3,14 +3,12 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { anEntry, checkOut, checkOutOverGraphql } from '../../support/checkouts.ts'
 import { toFlatPath, toItems } from '../../support/contract-input.ts'
-import { aCatalogue, anEvent, aPrice, aQuestion, aRate, aSupplement } from '../../support/factories.ts'
+import { aCatalogue, anEvent, aQuestion, aRateNamed, aSupplement } from '../../support/factories.ts'
 import { countCheckoutRows, noRows, refusal } from '../../support/refusals.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 
-const rate = aRate({
-  _id: 'rate_1',
+const rate = aRateNamed('1', {
   warranty: { enabled: true, percentage: 10, hours: 24 },
-  prices: [aPrice({ _id: 'price_1' })],
   supplements: [aSupplement({ _id: 'sup_1' })],
   questions: [aQuestion({ _id: 'que_1', type: 'text', items: [] })],
 })

@@ -8,8 +8,7 @@ import {
   aCatalogue,
   anEvent,
   anOrganization,
-  aPrice,
-  aRate,
+  aRateNamed,
   aRateOf,
   channelHeaders,
   integrationHeaders,
@@ -20,11 +19,7 @@ import { openSale, type Sale } from '../../support/sale.ts'
 
 // Cancelling an unpaid checkout and a paid ticket. No money moves.
 
-const few = aRate({
-  _id: 'rate_few',
-  prices: [aPrice({ _id: 'price_few' })],
-  availability: { sold: 0, available: 2 },
-})
+const few = aRateNamed('few', { availability: { sold: 0, available: 2 } })
 const catalogue = aCatalogue({
   organizations: [anOrganization(), anOrganization({ _id: 'org_2' })],
   events: [anEvent({ ticket_rates: [aRateOf(100), few] })],

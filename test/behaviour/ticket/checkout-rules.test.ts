@@ -11,9 +11,9 @@ import {
   aCatalogue,
   anEvent,
   anOrganization,
-  aPrice,
   aQuestion,
   aRate,
+  aRateNamed,
   aSupplement,
   inDays,
 } from '../../support/factories.ts'
@@ -23,7 +23,6 @@ import { openSale, restProblems, type Sale } from '../../support/sale.ts'
 const year = new Date().getUTCFullYear() + 4
 const onSaleAt = `${year - 1}-01-01T00:00:00.000Z`
 
-const price = (_id: string, more = {}) => aPrice({ _id, ...more })
 const left = (available: number) => ({ sold: 0, available })
 
 const catalogue = aCatalogue({
@@ -34,9 +33,7 @@ const catalogue = aCatalogue({
       start_date: `${year}-06-01T22:30:00Z`,
       end_date: `${year}-06-02T04:00:00Z`,
       ticket_rates: [
-        aRate({
-          _id: 'rate_open',
-          prices: [price('price_open')],
+        aRateNamed('open', {
           supplements: [aSupplement({ _id: 'sup_open' })],
           questions: [
             aQuestion({ _id: 'que_size', label: 'Size?', required: true, items: ['S', 'M'] }),
@@ -44,41 +41,29 @@ const catalogue = aCatalogue({
             aQuestion({ _id: 'que_terms', type: 'checkbox', items: [] }),
           ],
         }),
-        aRate({ _id: 'rate_few', min: 2, max: 4, prices: [price('price_few')] }),
-        aRate({
-          _id: 'rate_two_left',
-          availability: { sold: 8, available: 2 },
-          prices: [price('price_two_left')],
-        }),
-        aRate({
-          _id: 'rate_sold_out',
-          availability: { sold: 8, available: 0 },
-          prices: [price('price_sold_out')],
-        }),
-        aRate({ _id: 'rate_closed', complete: true, prices: [price('price_closed')] }),
-        aRate({ _id: 'rate_early', valid_from: onSaleAt, prices: [price('price_early')] }),
-        aRate({ _id: 'rate_over', prices: [price('price_over', { valid_until: '2020-01-01T00:00:00Z' })] }),
+        aRateNamed('few', { min: 2, max: 4 }),
+        aRateNamed('two_left', { availability: { sold: 8, available: 2 } }),
+        aRateNamed('sold_out', { availability: { sold: 8, available: 0 } }),
+        aRateNamed('closed', { complete: true }),
+        aRateNamed('early', { valid_from: onSaleAt }),
+        aRateNamed('over', {}, { valid_until: '2020-01-01T00:00:00Z' }),
         aRate({ _id: 'rate_priceless', prices: [] }),
-        aRate({ _id: 'rate_capped', prices: [price('price_capped', { quantity: 1 })] }),
-        aRate({
-          _id: 'rate_warranty',
-          warranty: { enabled: true, percentage: 10, hours: 24 },
-          prices: [price('price_warranty')],
-        }),
-        aRate({ _id: 'rate_huge', availability: left(1000), prices: [price('price_huge')] }),
+        aRateNamed('capped', {}, { quantity: 1 }),
+        aRateNamed('warranty', { warranty: { enabled: true, percentage: 10, hours: 24 } }),
+        aRateNamed('huge', { availability: left(1000) }),
       ],
     }),
     anEvent({
       _id: 'evt_running',
       start_date: inDays(-1),
       end_date: inDays(1),
-      ticket_rates: [aRate({ _id: 'rate_running', prices: [price('price_running')] })],
+      ticket_rates: [aRateNamed('running')],
     }),
     anEvent({
       _id: 'evt_strange',
       organization_id: 'org_2',
       location_id: null,
-      ticket_rates: [aRate({ _id: 'rate_strange', prices: [price('price_strange')] })],
+      ticket_rates: [aRateNamed('strange')],
     }),
   ],
 })

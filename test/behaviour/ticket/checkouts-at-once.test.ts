@@ -12,6 +12,7 @@ import {
   anOrganization,
   aPrice,
   aRate,
+  aRateNamed,
   channelHeaders,
 } from '../../support/factories.ts'
 import { openSale, restProblems, type Sale } from '../../support/sale.ts'
@@ -27,11 +28,7 @@ const catalogue = aCatalogue({
       organization_id: number % 3 === 0 ? 'org_2' : 'org_1',
       location_id: undefined,
       ticket_rates: [
-        aRate({
-          _id: `rate_${number}`,
-          prices: [aPrice({ _id: `price_${number}`, price: 10 + number })],
-          availability: { sold: 0, available: 50 },
-        }),
+        aRateNamed(number, { availability: { sold: 0, available: 50 } }, { price: 10 + number }),
         aRate({ _id: `rate_free_${number}`, prices: [aPrice({ _id: `price_free_${number}`, price: 0 })] }),
       ],
     }),

@@ -7,8 +7,7 @@ import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import {
   aCatalogue,
   anEvent,
-  aPrice,
-  aRate,
+  aRateNamed,
   channelHeaders,
   integrationHeaders,
 } from '../../support/factories.ts'
@@ -22,13 +21,7 @@ const sold = 240
 
 let sale: Sale
 beforeAll(async () => {
-  const rates = [
-    aRate({
-      _id: 'rate_1',
-      prices: [aPrice({ _id: 'price_1' })],
-      availability: { sold: 0, available: sold },
-    }),
-  ]
+  const rates = [aRateNamed('1', { availability: { sold: 0, available: sold } })]
   sale = await openSale(aCatalogue({ events: [anEvent({ _id: 'evt_1', ticket_rates: rates })] }), {
     listen: true,
   })

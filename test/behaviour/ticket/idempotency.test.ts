@@ -2,14 +2,10 @@ import { sql } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { idempotencyKeys, isFresh, payments } from '../../../src/domain/payment/table.ts'
 import { anEntry, checkOut, checkOutOverGraphql, countersOf } from '../../support/checkouts.ts'
-import { aCatalogue, anEvent, aPrice, aRate, channelHeaders } from '../../support/factories.ts'
+import { aCatalogue, anEvent, aRateNamed, channelHeaders } from '../../support/factories.ts'
 import { openSale, restProblems, type Sale } from '../../support/sale.ts'
 
-const rate = aRate({
-  _id: 'rate_1',
-  prices: [aPrice({ _id: 'price_1' })],
-  availability: { sold: 0, available: 40 },
-})
+const rate = aRateNamed('1', { availability: { sold: 0, available: 40 } })
 
 let sale: Sale
 beforeAll(async () => {

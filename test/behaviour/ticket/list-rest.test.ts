@@ -4,7 +4,7 @@ import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { tickets } from '../../../src/domain/ticket/table.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
-import { aCatalogue, anEvent, aPrice, aRate } from '../../support/factories.ts'
+import { aCatalogue, anEvent, aRateNamed } from '../../support/factories.ts'
 import { openSale, restProblems, type Sale } from '../../support/sale.ts'
 
 // Lists of tickets over REST: pages by Link, CSV and NDJSON.
@@ -21,13 +21,7 @@ const names = [
 
 let sale: Sale
 beforeAll(async () => {
-  const rates = [
-    aRate({
-      _id: 'rate_1',
-      availability: { sold: 0, available: 1000 },
-      prices: [aPrice({ _id: 'price_1' })],
-    }),
-  ]
+  const rates = [aRateNamed('1', { availability: { sold: 0, available: 1000 } })]
   sale = await openSale(aCatalogue({ events: [anEvent({ _id: 'evt_1', ticket_rates: rates })] }), {
     listen: true,
   })

@@ -7,8 +7,7 @@ import {
   aCatalogue,
   anEvent,
   anOrganization,
-  aPrice,
-  aRate,
+  aRateNamed,
   integrationHeaders,
 } from '../../support/factories.ts'
 import { refusal } from '../../support/refusals.ts'
@@ -18,9 +17,7 @@ const event = (organization: string) =>
   anEvent({
     organization_id: organization,
     location_id: null,
-    ticket_rates: [
-      aRate({ _id: `rate_${organization}`, prices: [aPrice({ _id: `price_${organization}` })] }),
-    ],
+    ticket_rates: [aRateNamed(organization)],
   })
 const organizationIds = ['org_1', 'org_2']
 

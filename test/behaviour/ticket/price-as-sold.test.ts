@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { importCatalogue } from '../../../src/domain/import/import-catalogue.ts'
 import { anEntry, checkOut, checkOutOverGraphql, countersOf, mustCheckOut } from '../../support/checkouts.ts'
 import { money, withNumbers } from '../../support/contract-input.ts'
-import { aCatalogue, anEvent, aPrice, aRate } from '../../support/factories.ts'
+import { aCatalogue, anEvent, aRateNamed } from '../../support/factories.ts'
 import { buyTickets, refundTicket, ticketOf } from '../../support/refunds.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 
@@ -15,11 +15,8 @@ const catalogue = (price: object) =>
       anEvent({
         _id: 'evt_1',
         ticket_rates: [
-          aRate({
-            _id: 'rate_1',
-            prices: [aPrice({ _id: 'price_1', price: 20, fee_quantity: 10, ...price })],
-          }),
-          aRate({ _id: 'rate_2', prices: [aPrice({ _id: 'price_2', price: 21.49, fee_quantity: 0 })] }),
+          aRateNamed('1', {}, { price: 20, fee_quantity: 10, ...price }),
+          aRateNamed('2', {}, { price: 21.49, fee_quantity: 0 }),
         ],
       }),
     ],

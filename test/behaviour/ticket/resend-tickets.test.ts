@@ -17,8 +17,7 @@ import {
   aCatalogue,
   anEvent,
   anOrganization,
-  aPrice,
-  aRate,
+  aRateNamed,
   channelHeaders,
   integrationHeaders,
 } from '../../support/factories.ts'
@@ -35,7 +34,7 @@ beforeAll(async () => {
   sale = await openSale(
     aCatalogue({
       organizations: [anOrganization(), anOrganization({ _id: 'org_2' })],
-      events: [anEvent({ ticket_rates: [aRate({ _id: 'rate_1', prices: [aPrice({ _id: 'price_1' })] })] })],
+      events: [anEvent({ ticket_rates: [aRateNamed('1')] })],
     }),
   )
   server = await startMailServer()

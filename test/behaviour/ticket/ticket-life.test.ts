@@ -22,7 +22,7 @@ import {
 } from '../../support/box-office.ts'
 import { anEntry, checkOut } from '../../support/checkouts.ts'
 import { redeem as redeemItems, scanTicket } from '../../support/door.ts'
-import { aCatalogue, anEvent, aPrice, aRate, aSupplement, inDays } from '../../support/factories.ts'
+import { aCatalogue, anEvent, aRateNamed, aSupplement, inDays } from '../../support/factories.ts'
 import { brokenInvariants, brokenRows, invariantBreakers } from '../../support/invariants.ts'
 import { movePayments } from '../../support/queued-payments.ts'
 import { cancelPayment, cancelTicket, refundTicket, refusalCodes, ticketRow } from '../../support/refunds.ts'
@@ -56,10 +56,8 @@ beforeAll(async () => {
     anEvent({
       start_date: inDays(0.2),
       ticket_rates: [
-        aRate({
-          _id: `rate_${run}`,
+        aRateNamed(run, {
           admits,
-          prices: [aPrice({ _id: `price_${run}` })],
           supplements: [aSupplement({ _id: `sup_${run}`, price: 0, product_quantity: drinks })],
           availability: { sold: 0, available: capacity },
         }),

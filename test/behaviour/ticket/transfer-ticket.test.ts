@@ -22,9 +22,8 @@ import {
   aCatalogue,
   anEvent,
   anOrganization,
-  aPrice,
   aQuestion,
-  aRate,
+  aRateNamed,
   channelHeaders,
   integrationHeaders,
 } from '../../support/factories.ts'
@@ -35,8 +34,7 @@ import { stubProvider } from '../../support/stub-provider.ts'
 
 // transferTicket: another holder, another code, another document. Mails are in delivery/transfer-mails.test.ts.
 
-const rate = (name: string, more = {}) =>
-  aRate({ _id: `rate_${name}`, prices: [aPrice({ _id: `price_${name}` })], ...more })
+const rate = (name: string, more = {}) => aRateNamed(name, { ...more })
 
 const provider = stubProvider({
   refund: async ({ id }) => ({ kind: 'succeeded', reference: `re_${id}` }),

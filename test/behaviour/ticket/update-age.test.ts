@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { updateAttendee } from '../../support/attendees.ts'
-import { aCatalogue, aLocation, anEvent, aPrice, aRate } from '../../support/factories.ts'
+import { aCatalogue, aLocation, anEvent, aRateNamed } from '../../support/factories.ts'
 import * as refunds from '../../support/refunds.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 
@@ -22,7 +22,7 @@ beforeAll(async () => {
           // The 12th of July in Madrid.
           start_date: `${year + 1}-07-11T22:30:00.000Z`,
           end_date: `${year + 1}-07-12T04:00:00.000Z`,
-          ticket_rates: [aRate({ _id: 'rate_1', prices: [aPrice({ _id: 'price_1' })] })],
+          ticket_rates: [aRateNamed('1')],
         }),
       ],
     }),

@@ -10,8 +10,7 @@ import {
   aCatalogue,
   anEvent,
   anOrganization,
-  aPrice,
-  aRate,
+  aRateNamed,
   channelHeaders,
   inDays,
 } from '../../support/factories.ts'
@@ -26,7 +25,7 @@ const event = (organization: string, number: number, age?: string) =>
     ...(age && { age }),
     start_date: inDays(30),
     end_date: inDays(31),
-    ticket_rates: [aRate({ _id: `rate_${number}`, prices: [aPrice({ _id: `price_${number}` })] })],
+    ticket_rates: [aRateNamed(number)],
   })
 
 let sale: Sale

@@ -6,7 +6,7 @@ import { expireHolds } from '../../../src/domain/sale/release/expire-holds.ts'
 import { transferTicket, updateAttendee } from '../../support/attendees.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { openDoors, redeem, scanTicket } from '../../support/door.ts'
-import { aCatalogue, anEvent, aPrice, aRate, aSupplement } from '../../support/factories.ts'
+import { aCatalogue, anEvent, aPrice, aRate, aRateNamed, aSupplement } from '../../support/factories.ts'
 import { mistakeIn } from '../../support/openapi/answer-checker.ts'
 import { type Document, readDocument } from '../../support/openapi/document.ts'
 import { movePayments } from '../../support/queued-payments.ts'
@@ -20,10 +20,7 @@ import { sendDueWebhooks, startReceiver, webhooksOf } from '../../support/webhoo
 
 const drinks = aSupplement({ _id: 'sup_drinks', product_quantity: 3 })
 const last = { _id: 'rate_2', availability: { sold: 0, available: 1 }, prices: [aPrice({ _id: 'price_2' })] }
-const rates = [
-  aRate({ _id: 'rate_1', prices: [aPrice({ _id: 'price_1' })], supplements: [drinks] }),
-  aRate(last),
-]
+const rates = [aRateNamed('1', { supplements: [drinks] }), aRate(last)]
 
 let sale: Sale
 let document: Document
