@@ -1,18 +1,14 @@
 // Runs in: postgres
 
 import { sql } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { anEntry, mustCheckOut } from '../support/checkouts.ts'
 import { aCatalogue, anEvent, aRateOf } from '../support/factories.ts'
-import { openSale, type Sale } from '../support/sale.ts'
+import { sharedSale } from '../support/sale.ts'
 import { settlePaymentById } from '../support/settle-payment.ts'
 import { paidOutcome } from '../support/stub-provider.ts'
 
-let sale: Sale
-beforeAll(async () => {
-  sale = await openSale(aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(50)] })] }))
-})
-afterAll(() => sale.close())
+const sale = sharedSale(aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(50)] })] }))
 
 type Planned = { text: string; generic: number; custom: number }
 

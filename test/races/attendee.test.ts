@@ -1,7 +1,7 @@
 // Runs in: postgres, citus, slow-forms
 
 import { eq, sql } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { deliveries } from '../../src/domain/delivery/table.ts'
 import { lockPayment } from '../../src/domain/payment/lock-payment.ts'
 import { tickets } from '../../src/domain/ticket/table.ts'
@@ -11,7 +11,7 @@ import { aCatalogue, anEvent, aPrice, aRate, inDays } from '../support/factories
 import { brokenInvariants } from '../support/invariants.ts'
 import { waitForBlockedStatement } from '../support/lock-waits.ts'
 import * as refunds from '../support/refunds.ts'
-import { openSale, type Sale } from '../support/sale.ts'
+import { sharedSale } from '../support/sale.ts'
 import { settlePaymentById } from '../support/settle-payment.ts'
 import { stubProvider } from '../support/stub-provider.ts'
 
@@ -21,14 +21,10 @@ import { stubProvider } from '../support/stub-provider.ts'
 const provider = stubProvider({ refund: async ({ id }) => ({ kind: 'succeeded', reference: `re_${id}` }) })
 const warranty = { enabled: true, percentage: 10, hours: 1 }
 
-let sale: Sale
-beforeAll(async () => {
-  const prices = [aPrice({ _id: 'price_1' })]
-  const rate = aRate({ _id: 'rate_1', prices, warranty, availability: { sold: 0, available: 1000 } })
-  const event = anEvent({ start_date: inDays(0.3), end_date: inDays(0.5), ticket_rates: [rate] })
-  sale = await openSale(aCatalogue({ events: [event] }), { provider })
-})
-afterAll(() => sale.close())
+const prices = [aPrice({ _id: 'price_1' })]
+const rate = aRate({ _id: 'rate_1', prices, warranty, availability: { sold: 0, available: 1000 } })
+const event = anEvent({ start_date: inDays(0.3), end_date: inDays(0.5), ticket_rates: [rate] })
+const sale = sharedSale(aCatalogue({ events: [event] }), { provider })
 
 const rounds = 8
 const times = <T>(count: number, run: (index: number) => Promise<T>) =>

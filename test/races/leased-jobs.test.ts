@@ -1,7 +1,7 @@
 // Runs in: postgres
 
 import { eq, sql } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { lockPayment } from '../../src/domain/payment/lock-payment.ts'
 import { isOverdue, payments } from '../../src/domain/payment/table.ts'
 import { refunds as table } from '../../src/domain/refund/table.ts'
@@ -10,16 +10,12 @@ import { anEntry, mustCheckOut } from '../support/checkouts.ts'
 import { aCatalogue, anEvent, aRateOf } from '../support/factories.ts'
 import { movePayments } from '../support/queued-payments.ts'
 import * as refunds from '../support/refunds.ts'
-import { openSale, type Sale } from '../support/sale.ts'
+import { sharedSale } from '../support/sale.ts'
 
 // Columns round to milliseconds, so that a stored now() is ahead of the clock half of the time. In a
 // transaction the clock stands still.
 
-let sale: Sale
-beforeAll(async () => {
-  sale = await openSale(aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(10)] })] }))
-})
-afterAll(() => sale.close())
+const sale = sharedSale(aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(10)] })] }))
 
 const times = Array.from({ length: 40 }, (_, time) => time)
 const now = sql`now()`

@@ -2,7 +2,7 @@
 
 import { setTimeout } from 'node:timers/promises'
 import { and, asc, countDistinct, eq, sql } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { changes } from '../../src/domain/change/table.ts'
 import { deliveries } from '../../src/domain/delivery/table.ts'
 import { invoices } from '../../src/domain/invoice/table.ts'
@@ -19,7 +19,7 @@ import { type Checkout, countersOf } from '../support/checkouts.ts'
 import { openDoors } from '../support/door.ts'
 import { aCatalogue, anEvent, aRateNamed } from '../support/factories.ts'
 import * as refunds from '../support/refunds.ts'
-import { openSale, type Sale } from '../support/sale.ts'
+import { sharedSale } from '../support/sale.ts'
 import { stubProvider } from '../support/stub-provider.ts'
 
 // Concurrent refunds, on a database with many connections.
@@ -43,14 +43,10 @@ const provider = stubProvider({
   },
 })
 
-let sale: Sale
-beforeAll(async () => {
-  sale = await openSale(aCatalogue({ events: [anEvent({ ticket_rates: [rate] })] }), {
-    provider,
-    settings: openDoors,
-  })
+const sale = sharedSale(aCatalogue({ events: [anEvent({ ticket_rates: [rate] })] }), {
+  provider,
+  settings: openDoors,
 })
-afterAll(() => sale.close())
 
 const times = <T>(count: number, run: (index: number) => Promise<T>) =>
   Promise.all(Array.from({ length: count }, (_, index) => run(index)))

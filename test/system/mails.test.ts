@@ -8,7 +8,7 @@ import { buyDeliverable, sendDeliveriesOnce } from '../support/deliveries.ts'
 import { aCatalogue, aLocation, anEvent, anOrganization, aRateNamed } from '../support/factories.ts'
 import { type MailServer, startMailServer } from '../support/mail-server.ts'
 import * as refunds from '../support/refunds.ts'
-import { openSale, type Sale } from '../support/sale.ts'
+import { sharedSale } from '../support/sale.ts'
 import { openBrowser } from './browser.ts'
 
 // Mails as a browser shows them, on a phone and on a desk, in every language. `SCREENSHOTS` names a folder for
@@ -29,18 +29,16 @@ const catalogueOn = (day: number) =>
     ],
   })
 
-let sale: Sale
 let browser: Browser
 let server: MailServer
+const sale = sharedSale(catalogueOn(11))
 beforeAll(async () => {
-  sale = await openSale(catalogueOn(11))
   browser = await openBrowser()
   server = await startMailServer()
 })
 afterAll(async () => {
   await server?.close()
   await browser?.close()
-  await sale?.close()
 })
 
 const sides = { phone: 360, desk: 1280 }

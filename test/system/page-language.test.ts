@@ -9,7 +9,7 @@ import {
   aRateNamed,
   aSupplement,
 } from '../support/factories.ts'
-import { openSale, type Sale } from '../support/sale.ts'
+import { sharedSale } from '../support/sale.ts'
 import { openBrowser, openPage } from './browser.ts'
 
 // Payment page and outcome on a phone, in three languages. `SCREENSHOTS` names a folder for pictures of them.
@@ -42,16 +42,12 @@ const catalogue = aCatalogue({
   ],
 })
 
-let sale: Sale
 let browser: Browser
+const sale = sharedSale(catalogue, { listen: true })
 beforeAll(async () => {
-  sale = await openSale(catalogue, { listen: true })
   browser = await openBrowser()
 })
-afterAll(async () => {
-  await browser?.close()
-  await sale?.close()
-})
+afterAll(() => browser?.close())
 
 const phone: BrowserContextOptions = { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true }
 

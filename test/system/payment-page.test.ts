@@ -7,7 +7,7 @@ import { payments } from '../../src/domain/payment/table.ts'
 import { anEntry, mustCheckOut } from '../support/checkouts.ts'
 import { aCatalogue, anEvent, aRateNamed, aSupplement } from '../support/factories.ts'
 import { movePayments } from '../support/queued-payments.ts'
-import { openSale, type Sale } from '../support/sale.ts'
+import { sharedSale } from '../support/sale.ts'
 import { openBrowser, openPage } from './browser.ts'
 
 const cloakroom = aSupplement({ label: 'Cloakroom and a place for a very long umbrella' })
@@ -20,12 +20,11 @@ const catalogue = aCatalogue({
   ],
 })
 
-let sale: Sale
 let shop: Server
 let shopUrl: string
 let browser: Browser
+const sale = sharedSale(catalogue, { listen: true })
 beforeAll(async () => {
-  sale = await openSale(catalogue, { listen: true })
   // The shop, on another origin.
   shop = createServer(({ url = '' }, response) => {
     response.setHeader('content-type', 'text/html')
@@ -38,7 +37,6 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await browser?.close()
-  await sale?.close()
   shop?.close()
 })
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { newApiKey } from '../../../src/domain/caller/api-key.ts'
 import { revokeKey } from '../../../src/domain/caller/revoke-key.ts'
 import { newId } from '../../../src/domain/contract/ids.ts'
@@ -8,7 +8,7 @@ import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { aCatalogue, anEvent, aRateOf, channelHeaders, integrationHeaders } from '../../support/factories.ts'
 import { pagePath } from '../../support/payment-page-buyer.ts'
 import { graphqlRefusal, refusal } from '../../support/refusals.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { openSale, type Sale, sharedSale } from '../../support/sale.ts'
 import { openStripeSale } from '../../support/stripe-sale.ts'
 import { signEvent } from '../../support/stub-stripe.ts'
 
@@ -17,11 +17,8 @@ import { signEvent } from '../../support/stub-stripe.ts'
 
 const limit = 20
 const catalogue = aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(1000)] })] })
-let sale: Sale
-beforeAll(async () => {
-  sale = await openSale(catalogue, { settings: { RATE_LIMIT: String(limit), TRUST_PROXY: '1' } })
-})
-afterAll(() => sale.close())
+
+const sale = sharedSale(catalogue, { settings: { RATE_LIMIT: String(limit), TRUST_PROXY: '1' } })
 // Frozen time: a window lasts as long as its test, however slow this machine is.
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }))
 afterEach(() => void vi.useRealTimers())

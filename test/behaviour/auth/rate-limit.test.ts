@@ -1,16 +1,12 @@
 // Runs in: postgres
 
 import { setImmediate } from 'node:timers/promises'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { aCatalogue, channelHeaders, integrationHeaders } from '../../support/factories.ts'
 import { graphqlRefusal, refusal } from '../../support/refusals.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { openSale, sharedSale } from '../../support/sale.ts'
 
-let sale: Sale
-beforeAll(async () => {
-  sale = await openSale(aCatalogue(), { settings: { RATE_LIMIT: '2' } })
-})
-afterAll(() => sale.close())
+const sale = sharedSale(aCatalogue(), { settings: { RATE_LIMIT: '2' } })
 // Frozen time: a window lasts as long as its test, however slow this machine is.
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }))
 afterEach(() => void vi.useRealTimers())

@@ -1,7 +1,7 @@
 // Runs in: postgres, slow-forms
 
 import { eq, sql } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { deliveries } from '../../../src/domain/delivery/table.ts'
 import { events } from '../../../src/domain/event/table.ts'
 import { invoices } from '../../../src/domain/invoice/table.ts'
@@ -31,7 +31,7 @@ import { brokenInvariants } from '../../support/invariants.ts'
 import { startMailServer } from '../../support/mail-server.ts'
 import { cancelTicket, changeTypesOf, refundTicket, refusalCodes } from '../../support/refunds.ts'
 import { countCheckoutRows } from '../../support/refusals.ts'
-import { openSale, restProblems, type Sale } from '../../support/sale.ts'
+import { restProblems, sharedSale } from '../../support/sale.ts'
 
 // Tickets that an organization gives away.
 
@@ -77,14 +77,8 @@ const catalogue = aCatalogue({
   ],
 })
 
-let sale: Sale
-beforeAll(async () => {
-  sale = await openSale(catalogue)
-})
-afterAll(async () => {
-  expect(await brokenInvariants(sale.db)).toEqual([])
-  await sale.close()
-})
+const sale = sharedSale(catalogue)
+afterAll(async () => expect(await brokenInvariants(sale.db)).toEqual([]))
 
 const guests = (count: number) =>
   Array.from({ length: count }, (_, index) => aGuest({ email: `guest${index}@example.com` }))

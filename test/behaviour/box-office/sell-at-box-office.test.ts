@@ -1,5 +1,5 @@
 import { eq, sql } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { deliveries } from '../../../src/domain/delivery/table.ts'
 import { events } from '../../../src/domain/event/table.ts'
 import { invoices } from '../../../src/domain/invoice/table.ts'
@@ -24,7 +24,7 @@ import { brokenInvariants } from '../../support/invariants.ts'
 import { movePayments } from '../../support/queued-payments.ts'
 import { changeTypesOf, paymentRow } from '../../support/refunds.ts'
 import { countCheckoutRows } from '../../support/refusals.ts'
-import { openSale, restProblems, type Sale } from '../../support/sale.ts'
+import { restProblems, sharedSale } from '../../support/sale.ts'
 import { stubProvider } from '../../support/stub-provider.ts'
 import { webhooksOf } from '../../support/webhooks.ts'
 
@@ -42,14 +42,8 @@ const provider = stubProvider({
   refund: called('refund'),
 })
 
-let sale: Sale
-beforeAll(async () => {
-  sale = await openSale(boxOfficeCatalogue, { provider })
-})
-afterAll(async () => {
-  expect(await brokenInvariants(sale.db)).toEqual([])
-  await sale.close()
-})
+const sale = sharedSale(boxOfficeCatalogue, { provider })
+afterAll(async () => expect(await brokenInvariants(sale.db)).toEqual([]))
 
 test('a sale at the box office is paid at once, with an invoice, a charge and a document', async () => {
   const sold = await sellAtBoxOffice(sale, {

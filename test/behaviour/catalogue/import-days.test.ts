@@ -1,11 +1,11 @@
 // Runs in: pglite, postgres
 
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { importCatalogue } from '../../../src/domain/import/import-catalogue.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { aCatalogue, aLocation, anEvent, aRateNamed } from '../../support/factories.ts'
 import { openPageBuyer, visibleText } from '../../support/payment-page-buyer.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
 
 // Days and time zones of a catalogue: a plain date is a day of the venue.
 
@@ -19,12 +19,8 @@ const plain = anEvent({
   ticket_rates: [aRateNamed('plain', { valid_from: '2020-01-01' }, { valid_until: '2099-05-31' })],
 })
 
-let sale: Sale
-beforeAll(async () => {
-  const locations = [place('loc_ny', 'America/New_York'), place('loc_scl', 'America/Santiago'), aLocation()]
-  sale = await openSale(aCatalogue({ locations, events: [plain] }))
-})
-afterAll(() => sale.close())
+const locations = [place('loc_ny', 'America/New_York'), place('loc_scl', 'America/Santiago'), aLocation()]
+const sale = sharedSale(aCatalogue({ locations, events: [plain] }))
 
 const listed = async (populate = '*') => {
   const query = `start_date=2000-01-01&populate=${populate}`

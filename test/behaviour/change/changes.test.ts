@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { changeGrant } from '../../../src/domain/caller/change-grant.ts'
 import { changes } from '../../../src/domain/change/table.ts'
 import { payments } from '../../../src/domain/payment/table.ts'
@@ -9,17 +9,16 @@ import { changeFields } from '../../support/change-feed.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { aCatalogueOfTwo, channelHeaders, integrationHeaders } from '../../support/factories.ts'
 import { inTestMode } from '../../support/modes.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
 import { settlePaymentById } from '../../support/settle-payment.ts'
 import { endedOutcome, paidOutcome } from '../../support/stub-provider.ts'
 
 // The feed of changes.
 
-let sale: Sale
 let other: Record<string, string>
 let ids: { first: string; second: string }
+const sale = sharedSale(aCatalogueOfTwo(2))
 beforeAll(async () => {
-  sale = await openSale(aCatalogueOfTwo(2))
   other = await channelHeaders(sale.db, 'org_1')
   const sell = (number: number, count: number) =>
     mustCheckOut(sale, {
@@ -32,7 +31,6 @@ beforeAll(async () => {
   await settlePaymentById(sale.db, second.payment_id, paidOutcome(second.payment_id))
   ids = { first: first.payment_id, second: second.payment_id }
 })
-afterAll(() => sale.close())
 
 const query = `query ($from: FeedStart! = { at: OLDEST }, $types: [ChangeType!], $first: Int! = 50) {
   changes(from: $from, types: $types, first: $first) {

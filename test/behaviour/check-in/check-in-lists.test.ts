@@ -1,21 +1,17 @@
 // Runs in: postgres
 
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { anEventAtDoor, openDoors, scanTicket } from '../../support/door.ts'
 import { aCatalogue, aRateNamed } from '../../support/factories.ts'
 import { inTestMode, scopedHeaders } from '../../support/modes.ts'
 import { buyTickets, cancelTicket, ticketOf } from '../../support/refunds.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { type Sale, sharedSale } from '../../support/sale.ts'
 
 // Earlier scans of an event and of a ticket, and how many people came.
 
-let sale: Sale
 const eventIds = ['one', 'two', 'three']
-beforeAll(async () => {
-  const events = eventIds.map((_id) => anEventAtDoor({ _id, ticket_rates: [aRateNamed(_id, { admits: 3 })] }))
-  sale = await openSale(aCatalogue({ events }), { settings: openDoors })
-})
-afterAll(() => sale?.close())
+const events = eventIds.map((_id) => anEventAtDoor({ _id, ticket_rates: [aRateNamed(_id, { admits: 3 })] }))
+const sale = sharedSale(aCatalogue({ events }), { settings: openDoors })
 
 type Headers = Record<string, string>
 type Node = {

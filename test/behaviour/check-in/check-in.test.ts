@@ -1,7 +1,7 @@
 // Runs in: postgres, slow-forms
 
 import { asc, eq } from 'drizzle-orm'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { changes } from '../../../src/domain/change/table.ts'
 import { events } from '../../../src/domain/event/table.ts'
 import { tickets } from '../../../src/domain/ticket/table.ts'
@@ -15,7 +15,7 @@ import {
   integrationHeaders,
 } from '../../support/factories.ts'
 import { cancelTicket } from '../../support/refunds.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
 import { settlePaymentById } from '../../support/settle-payment.ts'
 import { paidOutcome } from '../../support/stub-provider.ts'
 
@@ -24,25 +24,20 @@ import { paidOutcome } from '../../support/stub-provider.ts'
 const event = (_id: string, days: number, organization_id = 'org_1') =>
   anEventAtDoor({ _id, organization_id, ticket_rates: [aRateNamed(_id)] }, days)
 
-let sale: Sale
-beforeAll(async () => {
-  sale = await openSale(
-    aCatalogue({
-      organizations: [anOrganization(), anOrganization({ _id: 'org_2', name: 'Other' })],
-      locations: [laterToday().location, aVenueBetween(12, 21, 'loc_noon')],
-      events: [
-        event('soon', 0.1),
-        event('later', 30),
-        event('others', 0.1, 'org_2'),
-        laterToday({ _id: 'today', ticket_rates: [aRateNamed('today')] }).event,
-        laterToday({ _id: 'tomorrow', location_id: 'loc_noon', ticket_rates: [aRateNamed('tomorrow')] })
-          .event,
-        laterToday({ _id: 'shown', display_date: inDays(2), ticket_rates: [aRateNamed('shown')] }).event,
-      ],
-    }),
-  )
-})
-afterAll(() => sale.close())
+const sale = sharedSale(
+  aCatalogue({
+    organizations: [anOrganization(), anOrganization({ _id: 'org_2', name: 'Other' })],
+    locations: [laterToday().location, aVenueBetween(12, 21, 'loc_noon')],
+    events: [
+      event('soon', 0.1),
+      event('later', 30),
+      event('others', 0.1, 'org_2'),
+      laterToday({ _id: 'today', ticket_rates: [aRateNamed('today')] }).event,
+      laterToday({ _id: 'tomorrow', location_id: 'loc_noon', ticket_rates: [aRateNamed('tomorrow')] }).event,
+      laterToday({ _id: 'shown', display_date: inDays(2), ticket_rates: [aRateNamed('shown')] }).event,
+    ],
+  }),
+)
 
 let scans = 0
 beforeEach(() => {

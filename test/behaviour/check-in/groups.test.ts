@@ -1,34 +1,28 @@
 // Runs in: postgres, slow-forms
 
 import { asc, eq } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { changes } from '../../../src/domain/change/table.ts'
 import { laterToday, scanTicket } from '../../support/door.ts'
 import { aCatalogue, aLocation, anEvent, aRateNamed, inDays } from '../../support/factories.ts'
 import { brokenInvariants } from '../../support/invariants.ts'
 import { buyTickets, cancelTicket, ticketOf } from '../../support/refunds.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
 
 // Check-in of several people with one ticket.
 
-let sale: Sale
-beforeAll(async () => {
-  const start = { start_date: inDays(0.1), end_date: inDays(0.3) }
-  const today = laterToday({ ticket_rates: [aRateNamed('later', { admits: 2 })] })
-  sale = await openSale(
-    aCatalogue({
-      locations: [aLocation(), today.location],
-      events: [
-        anEvent({ ...start, ticket_rates: [aRateNamed('table', { admits: 4 }), aRateNamed('single')] }),
-        today.event,
-      ],
-    }),
-  )
-})
-afterAll(async () => {
-  expect(await brokenInvariants(sale.db)).toEqual([])
-  await sale.close()
-})
+const start = { start_date: inDays(0.1), end_date: inDays(0.3) }
+const today = laterToday({ ticket_rates: [aRateNamed('later', { admits: 2 })] })
+const sale = sharedSale(
+  aCatalogue({
+    locations: [aLocation(), today.location],
+    events: [
+      anEvent({ ...start, ticket_rates: [aRateNamed('table', { admits: 4 }), aRateNamed('single')] }),
+      today.event,
+    ],
+  }),
+)
+afterAll(async () => expect(await brokenInvariants(sale.db)).toEqual([]))
 
 const buy = async (name: string) => ticketOf(await buyTickets(sale, 1, {}, `rate_${name}`))
 

@@ -1,5 +1,5 @@
 import { asc, eq } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { changes } from '../../../src/domain/change/table.ts'
 import { tickets } from '../../../src/domain/ticket/table.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
@@ -21,7 +21,7 @@ import {
   ticketOf,
   ticketRow,
 } from '../../support/refunds.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
 
 // Supplements that are handed out at the bar.
 
@@ -30,24 +30,20 @@ const supplements = [aSupplement(drinks), aSupplement({ _id: 'sup_coat', label: 
 const warranty = { enabled: true, percentage: 10, hours: 24 }
 const rate = (name: string, more = {}) => aRateNamed(name, { warranty, ...more })
 
-let sale: Sale
-beforeAll(async () => {
-  sale = await openSale(
-    aCatalogue({
-      organizations: [anOrganization(), anOrganization({ _id: 'org_2', name: 'Other' })],
-      events: [
-        anEvent({ ticket_rates: [rate('1', { supplements })] }),
-        anEvent({ ticket_rates: [rate('plain')] }),
-        anEvent({
-          organization_id: 'org_2',
-          location_id: undefined,
-          ticket_rates: [rate('other', { supplements: [aSupplement({ _id: 'sup_other' })] })],
-        }),
-      ],
-    }),
-  )
-})
-afterAll(() => sale.close())
+const sale = sharedSale(
+  aCatalogue({
+    organizations: [anOrganization(), anOrganization({ _id: 'org_2', name: 'Other' })],
+    events: [
+      anEvent({ ticket_rates: [rate('1', { supplements })] }),
+      anEvent({ ticket_rates: [rate('plain')] }),
+      anEvent({
+        organization_id: 'org_2',
+        location_id: undefined,
+        ticket_rates: [rate('other', { supplements: [aSupplement({ _id: 'sup_other' })] })],
+      }),
+    ],
+  }),
+)
 
 const bought = (...ids: string[]) => ({ supplements: ids.map((supplement_id) => ({ supplement_id })) })
 const buy = async (entry: object = bought('sup_drinks', 'sup_coat'), name = '1') =>

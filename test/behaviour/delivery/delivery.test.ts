@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { eq, sql } from 'drizzle-orm'
 import PostalMime from 'postal-mime'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { deliveries } from '../../../src/domain/delivery/table.ts'
 import { events } from '../../../src/domain/event/table.ts'
 import { organizations } from '../../../src/domain/organization/table.ts'
@@ -20,16 +20,12 @@ import {
   sendDeliveriesOnce,
 } from '../../support/deliveries.ts'
 import { calendarEvent, type MailServer, startMailServer } from '../../support/mail-server.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
 
 // Delivery by mail, received by a real server. WhatsApp is in delivery-whatsapp.test.ts.
 
-let sale: Sale
 let server: MailServer
-beforeAll(async () => {
-  sale = await openSale(deliveryCatalogue)
-})
-afterAll(() => sale.close())
+const sale = sharedSale(deliveryCatalogue)
 beforeEach(async () => {
   server = await startMailServer()
 })

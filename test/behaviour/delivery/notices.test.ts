@@ -1,6 +1,6 @@
 import { eq, inArray, sql } from 'drizzle-orm'
 import type { Email } from 'postal-mime'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeEach, expect, test } from 'vitest'
 import { queueMoved } from '../../../src/domain/delivery/move-dates.ts'
 import { deliveries } from '../../../src/domain/delivery/table.ts'
 import { events } from '../../../src/domain/event/table.ts'
@@ -14,7 +14,7 @@ import { buyDeliverable, deliveryCatalogue, sendDeliveriesOnce } from '../../sup
 import { calendarEvent, type MailServer, startMailServer } from '../../support/mail-server.ts'
 import { inTestMode, publishableHeaders } from '../../support/modes.ts'
 import * as refunds from '../../support/refunds.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { type Sale, sharedSale } from '../../support/sale.ts'
 
 // Notices: refunds, cancellations and other dates are told to holder and payer. Transfers are in
 // transfer-mails.test.ts.
@@ -34,11 +34,8 @@ const withWarranty = {
   ],
 } as typeof deliveryCatalogue
 
-let sale: Sale
 let server: MailServer
-beforeAll(async () => {
-  sale = await openSale(withWarranty)
-})
+const sale = sharedSale(withWarranty)
 beforeEach(async () => {
   server = await startMailServer()
 })
@@ -47,9 +44,7 @@ afterEach(async () => {
   await sale.db.delete(deliveries)
   await sale.db.update(events).set({ movedFrom: null, calendarSequence: 0 })
 })
-afterAll(async () => {
-  await sale.close()
-})
+afterAll(async () => {})
 
 /** Sends what is queued. Returns the mails by their recipient. */
 async function mails(): Promise<Record<string, Email | undefined>> {

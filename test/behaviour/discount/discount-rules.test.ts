@@ -1,6 +1,6 @@
 // Runs in: postgres, slow-forms
 
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { checkOutOverGraphql, mustCheckOut, toCheckoutInput } from '../../support/checkouts.ts'
 import { amountsOf, money, withNumbers } from '../../support/contract-input.ts'
 import { aDiscount, refusedOnBoth, times, usesOf, withCode } from '../../support/discounts.ts'
@@ -14,7 +14,7 @@ import {
   aSupplement,
   inDays,
 } from '../../support/factories.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
 
 const past = inDays(-2)
 const future = inDays(2)
@@ -73,11 +73,7 @@ const catalogue = aCatalogue({
   ],
 })
 
-let sale: Sale
-beforeAll(async () => {
-  sale = await openSale(catalogue)
-})
-afterAll(() => sale.close())
+const sale = sharedSale(catalogue)
 
 test('a discount comes off the price, and fee, commission and warranty follow from what is left', async () => {
   const [entry] = withCode('third').tickets

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { mustCheckOut } from '../../support/checkouts.ts'
 import { money } from '../../support/contract-input.ts'
 import { aDiscount, importDiscounts, times, withCode } from '../../support/discounts.ts'
@@ -11,7 +11,7 @@ import {
   integrationHeaders,
 } from '../../support/factories.ts'
 import { fullPaymentOf } from '../../support/refunds.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
 import { settlePaymentById } from '../../support/settle-payment.ts'
 
 const full = {
@@ -26,21 +26,19 @@ const full = {
   max_per_checkout: 3,
 }
 
-let sale: Sale
 let other: Record<string, string>
+const sale = sharedSale(
+  aCatalogue({
+    organizations: [
+      anOrganization({ discounts: [full, aDiscount({ code: 'zero' }), aDiscount({ code: 'gone' })] }),
+      anOrganization({ _id: 'org_2', name: 'Other', discounts: [aDiscount({ code: 'theirs' })] }),
+    ],
+    events: [anEvent({ ticket_rates: [aRateOf(100), aRate({ _id: 'rate_2' })] })],
+  }),
+)
 beforeAll(async () => {
-  sale = await openSale(
-    aCatalogue({
-      organizations: [
-        anOrganization({ discounts: [full, aDiscount({ code: 'zero' }), aDiscount({ code: 'gone' })] }),
-        anOrganization({ _id: 'org_2', name: 'Other', discounts: [aDiscount({ code: 'theirs' })] }),
-      ],
-      events: [anEvent({ ticket_rates: [aRateOf(100), aRate({ _id: 'rate_2' })] })],
-    }),
-  )
   other = (await integrationHeaders(sale.db, 'org_2')).v2
 })
-afterAll(() => sale.close())
 
 const fields = `id code name percentage amount { amount currency } ticketRates { id } validFrom validUntil limit maxPerCheckout
   uses { held sold available }`

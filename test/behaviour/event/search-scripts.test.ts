@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { aCatalogue, aLocation, anEvent } from '../../support/factories.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
 
 // Names in scripts without spaces, and with marks that people leave out.
 
@@ -13,16 +13,12 @@ const names = {
   evt_soft: 'Donau\u00addampf',
 }
 
-let sale: Sale
-beforeAll(async () => {
-  sale = await openSale(
-    aCatalogue({
-      locations: [aLocation({ _id: 'loc_1', city: 'Málaga' })],
-      events: Object.entries(names).map(([_id, name]) => anEvent({ _id, name, location_id: 'loc_1' })),
-    }),
-  )
-})
-afterAll(() => sale.close())
+const sale = sharedSale(
+  aCatalogue({
+    locations: [aLocation({ _id: 'loc_1', city: 'Málaga' })],
+    events: Object.entries(names).map(([_id, name]) => anEvent({ _id, name, location_id: 'loc_1' })),
+  }),
+)
 
 async function found(search: string): Promise<string[]> {
   const answer = await sale.rest('GET', `/events?search=${encodeURIComponent(search)}`, {

@@ -1,20 +1,16 @@
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { TrialCache } from '../../../src/engine/cache/trial-cache.ts'
 import { PreparedDocument } from '../../../src/engine/graphql-server/prepared-document.ts'
 import { aCatalogue } from '../../support/factories.ts'
 import { mockClock } from '../../support/mock-clock.ts'
 import { publishableHeaders } from '../../support/modes.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { openSale, sharedSale } from '../../support/sale.ts'
 
 // Cost of operations and of documents, as clients are told it.
 
-let sale: Sale
-beforeAll(async () => {
-  sale = await openSale(aCatalogue(), {
-    settings: { CORS_ORIGINS: 'https://shop.example', SHARED_READS_MS: '60000' },
-  })
+const sale = sharedSale(aCatalogue(), {
+  settings: { CORS_ORIGINS: 'https://shop.example', SHARED_READS_MS: '60000' },
 })
-afterAll(() => sale.close())
 
 const times = (count: number, textAt: (index: number) => string) =>
   Array.from({ length: count }, (_, index) => textAt(index)).join(' ')

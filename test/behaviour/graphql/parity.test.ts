@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { demoCatalogue } from '../../../examples/shop/src/demo/catalogue.ts'
 import { transferTicket, updateAttendee } from '../../support/attendees.ts'
 import { aGuest, issueInvitations, sellAtBoxOffice } from '../../support/box-office.ts'
@@ -22,7 +22,7 @@ import {
   restEventFacts,
   restIssuedFacts,
 } from '../../support/rest-form.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
 import { settlePaymentById } from '../../support/settle-payment.ts'
 import { stubProvider } from '../../support/stub-provider.ts'
 
@@ -30,11 +30,7 @@ import { stubProvider } from '../../support/stub-provider.ts'
 
 const demo = demoCatalogue({ events: 60, now: new Date() })
 
-let sale: Sale
-beforeAll(async () => {
-  sale = await openSale(demo, { provider: stubProvider() })
-})
-afterAll(() => sale.close())
+const sale = sharedSale(demo, { provider: stubProvider() })
 
 type Problem = { code: string; message: string }
 

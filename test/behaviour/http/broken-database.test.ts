@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { afterAll, beforeAll, beforeEach, expect, inject, test, vi } from 'vitest'
+import { afterAll, beforeEach, expect, inject, test, vi } from 'vitest'
 import { anEntry, checkOut } from '../../support/checkouts.ts'
 import { aCatalogue, anEvent, aRateNamed } from '../../support/factories.ts'
 import {
@@ -9,7 +9,7 @@ import {
   noRows,
   refusal,
 } from '../../support/refusals.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
 
 const rate = aRateNamed('1')
 const body = {
@@ -17,13 +17,10 @@ const body = {
   tickets: [anEntry('price_1', { personal_document_number: '12345678Z' })],
 }
 
-let sale: Sale
 let lines: string[]
-beforeAll(async () => {
-  sale = await openSale(aCatalogue({ events: [anEvent({ _id: 'evt_1', ticket_rates: [rate] })] }), {
-    settings: { LOG_LEVEL: 'trace' },
-    onLog: (line) => lines.push(line),
-  })
+const sale = sharedSale(aCatalogue({ events: [anEvent({ _id: 'evt_1', ticket_rates: [rate] })] }), {
+  settings: { LOG_LEVEL: 'trace' },
+  onLog: (line) => lines.push(line),
 })
 beforeEach(() => {
   lines = []

@@ -1,21 +1,17 @@
 import { sql } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { toCursor } from '../../../src/domain/check-in/loaders.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { anEventAtDoor, scanTicket } from '../../support/door.ts'
 import { aCatalogueOfTwo, aRateNamed } from '../../support/factories.ts'
 import { openStream, subscribe } from '../../support/live.ts'
 import { inTestMode } from '../../support/modes.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
 
-let sale: Sale
 const catalogue = aCatalogueOfTwo(20)
 const [event, foreign] = (catalogue.events ?? []).map(({ _id = '' }) => _id)
 const quiet = anEventAtDoor({ _id: 'quiet', ticket_rates: [aRateNamed('quiet')] })
-beforeAll(async () => {
-  sale = await openSale({ ...catalogue, events: [...(catalogue.events ?? []), quiet] }, { listen: true })
-})
-afterAll(() => sale.close())
+const sale = sharedSale({ ...catalogue, events: [...(catalogue.events ?? []), quiet] }, { listen: true })
 
 type Scanned = {
   checkIns: {

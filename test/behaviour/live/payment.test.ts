@@ -1,6 +1,6 @@
 // Runs in: pglite, postgres
 
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { expireHolds } from '../../../src/domain/sale/release/expire-holds.ts'
 import { anEntry, type Checkout, mustCheckOut } from '../../support/checkouts.ts'
 import { lapseAll } from '../../support/discounts.ts'
@@ -8,16 +8,12 @@ import { aCatalogue, anEvent, aRateOf, channelHeaders } from '../../support/fact
 import { openStream, subscribe } from '../../support/live.ts'
 import { inTestMode, publishableHeaders } from '../../support/modes.ts'
 import { cancelPayment, fullPaymentOf, refundTicket } from '../../support/refunds.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
 import { settlePaymentById } from '../../support/settle-payment.ts'
 import { stubProvider } from '../../support/stub-provider.ts'
 
-let sale: Sale
-beforeAll(async () => {
-  const catalogue = aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(100)] })] })
-  sale = await openSale(catalogue, { listen: true, provider: stubProvider() })
-})
-afterAll(() => sale.close())
+const catalogue = aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(100)] })] })
+const sale = sharedSale(catalogue, { listen: true, provider: stubProvider() })
 
 type State = { payment: { id: string; status: string; refunded: { amount: string } } }
 const query = 'subscription ($url: String!) { payment(url: $url) { id status refunded { amount } } }'

@@ -1,27 +1,23 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { sql } from 'drizzle-orm'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { changeGrant } from '../../../src/domain/caller/change-grant.ts'
 import { issueChannelKey } from '../../../src/domain/caller/issue-key.ts'
 import { revokeKey } from '../../../src/domain/caller/revoke-key.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { aCatalogueOfTwo } from '../../support/factories.ts'
 import { leftIn, openStream, subscribe, watchRates } from '../../support/live.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
 
-let sale: Sale
-beforeAll(async () => {
-  sale = await openSale(aCatalogueOfTwo(1_000), {
-    listen: true,
-    settings: {
-      STREAMS_PER_KEY: '4',
-      FEED_STREAMS_PER_KEY: '2',
-      STREAMS_PER_ADDRESS: '12',
-      CORS_ORIGINS: 'https://shop.example',
-    },
-  })
+const sale = sharedSale(aCatalogueOfTwo(1_000), {
+  listen: true,
+  settings: {
+    STREAMS_PER_KEY: '4',
+    FEED_STREAMS_PER_KEY: '2',
+    STREAMS_PER_ADDRESS: '12',
+    CORS_ORIGINS: 'https://shop.example',
+  },
 })
-afterAll(() => sale.close())
 
 const rates = 'subscription { ticketRates(of: { ids: ["rate_1"] }) { availability { available } } }'
 

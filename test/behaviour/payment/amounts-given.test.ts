@@ -1,6 +1,6 @@
 // Runs in: postgres, slow-forms
 
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { aBuyer, callOwn } from '../../support/box-office.ts'
 import { toItems } from '../../support/contract-input.ts'
 import {
@@ -13,7 +13,7 @@ import {
 } from '../../support/factories.ts'
 import { buyTickets, callMutation, ticketOf } from '../../support/refunds.ts'
 import { countCheckoutRows } from '../../support/refusals.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
 
 // Amounts of money that clients give: each is taken exactly, or refused with what is wrong.
 
@@ -27,20 +27,18 @@ const costly = (currency: string, price: number) => ({
 })
 const others = [costly('JPY', 1000), costly('KWD', 1.5)]
 
-let sale: Sale
 let paid = ''
+const events = [
+  anEvent({
+    ticket_rates: [aRateOf(1000), aRateNamed('2')],
+  }),
+  ...others.map(({ event }) => event),
+]
+const organizations = [anOrganization(), ...others.map(({ organization }) => organization)]
+const sale = sharedSale(aCatalogue({ organizations, events }))
 beforeAll(async () => {
-  const events = [
-    anEvent({
-      ticket_rates: [aRateOf(1000), aRateNamed('2')],
-    }),
-    ...others.map(({ event }) => event),
-  ]
-  const organizations = [anOrganization(), ...others.map(({ organization }) => organization)]
-  sale = await openSale(aCatalogue({ organizations, events }))
   paid = ticketOf(await buyTickets(sale))
 })
-afterAll(() => sale.close())
 
 type Answer = {
   data?: Record<string, { payment?: object; refunds?: object[]; errors?: Problem[] } | null> | null

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { eq, sql } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { deliveries } from '../../../src/domain/delivery/table.ts'
 import { payments } from '../../../src/domain/payment/table.ts'
 import { tickets } from '../../../src/domain/ticket/table.ts'
@@ -14,7 +14,7 @@ import { sendDeliveriesOnce } from '../../support/deliveries.ts'
 import { aCatalogue, aLocation, anEvent, anOrganization, aRateNamed } from '../../support/factories.ts'
 import { openPageBuyer, pagePath, visibleText } from '../../support/payment-page-buyer.ts'
 import { movePayments } from '../../support/queued-payments.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
 
 // Languages of the payment page and of its outcome, of an organization that speaks Spanish; its discounts,
 // and what the outcome says about the tickets.
@@ -44,13 +44,11 @@ const catalogue = aCatalogue({
   ],
 })
 
-let sale: Sale
 let buyer: ReturnType<typeof openPageBuyer>
+const sale = sharedSale(catalogue)
 beforeAll(async () => {
-  sale = await openSale(catalogue)
   buyer = openPageBuyer(sale)
 })
-afterAll(() => sale.close())
 
 const checkOut = (more: Record<string, unknown> = {}, entries: Record<string, unknown>[] = [{}]) =>
   mustCheckOut(sale, {

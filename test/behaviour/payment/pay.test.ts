@@ -2,13 +2,13 @@
 
 import { setTimeout } from 'node:timers/promises'
 import { eq } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import type { PaymentOrder, PaymentOutcome } from '../../../src/domain/payment/provider.ts'
 import { payments } from '../../../src/domain/payment/table.ts'
 import { anEntry, countersOf, mustCheckOut } from '../../support/checkouts.ts'
 import { aCatalogue, anEvent, aRateNamed } from '../../support/factories.ts'
 import { openPageBuyer, redirectUrls, visibleText } from '../../support/payment-page-buyer.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
 import { endedOutcome, paidOutcome, stubProvider } from '../../support/stub-provider.ts'
 
 // Actions of a buyer on the payment page, and their redirects.
@@ -29,13 +29,11 @@ const provider = stubProvider({
   },
 })
 
-let sale: Sale
 let buyer: ReturnType<typeof openPageBuyer>
+const sale = sharedSale(catalogue, { provider })
 beforeAll(async () => {
-  sale = await openSale(catalogue, { provider })
   buyer = openPageBuyer(sale)
 })
-afterAll(() => sale.close())
 
 const checkOut = (more = {}, count = 1) =>
   mustCheckOut(sale, {

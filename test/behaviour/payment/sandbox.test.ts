@@ -1,12 +1,12 @@
 // Runs in: postgres, slow-forms
 
 import { asc, eq } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { changes } from '../../../src/domain/change/table.ts'
 import { anEntry, type Checkout, countersOf, mustCheckOut } from '../../support/checkouts.ts'
 import { aCatalogue, anEvent, aRateNamed } from '../../support/factories.ts'
 import { openPageBuyer, pagePath, redirectUrls, visibleText } from '../../support/payment-page-buyer.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { openSale, sharedSale } from '../../support/sale.ts'
 import { stubProvider } from '../../support/stub-provider.ts'
 
 // Payments that the sandbox declines, or lets fail (DECISIONS 77).
@@ -14,13 +14,11 @@ import { stubProvider } from '../../support/stub-provider.ts'
 const rate = aRateNamed('1')
 const catalogue = aCatalogue({ events: [anEvent({ ticket_rates: [rate] })] })
 
-let sale: Sale
 let buyer: ReturnType<typeof openPageBuyer>
+const sale = sharedSale(catalogue)
 beforeAll(async () => {
-  sale = await openSale(catalogue)
   buyer = openPageBuyer(sale)
 })
-afterAll(() => sale.close())
 
 const checkOut = (...emails: string[]) =>
   mustCheckOut(sale, {

@@ -1,7 +1,7 @@
 // Runs in: pglite, postgres, citus, slow-forms
 
 import { asc, eq } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { invoices } from '../../../src/domain/invoice/table.ts'
 import { anEntry, countersOf, mustCheckOut } from '../../support/checkouts.ts'
 import { amountsOf, money, withNumbers } from '../../support/contract-input.ts'
@@ -14,7 +14,7 @@ import {
   integrationHeaders,
 } from '../../support/factories.ts'
 import * as refunds from '../../support/refunds.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
 import { settlePaymentById } from '../../support/settle-payment.ts'
 import { stubProvider } from '../../support/stub-provider.ts'
 
@@ -41,11 +41,7 @@ const provider = stubProvider({
   },
 })
 
-let sale: Sale
-beforeAll(async () => {
-  sale = await openSale(catalogue, { provider })
-})
-afterAll(() => sale.close())
+const sale = sharedSale(catalogue, { provider })
 
 const correctiveOf = async (paymentId: string) =>
   (

@@ -1,5 +1,5 @@
 import { eq, sql } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { events } from '../../../src/domain/event/table.ts'
 import type { RefundOutcome } from '../../../src/domain/payment/provider.ts'
 import { tickets } from '../../../src/domain/ticket/table.ts'
@@ -7,7 +7,7 @@ import { transferTicket } from '../../support/attendees.ts'
 import { anEntry, countersOf, mustCheckOut } from '../../support/checkouts.ts'
 import { aCatalogue, anEvent, aRateNamed, channelHeaders, inDays } from '../../support/factories.ts'
 import * as refunds from '../../support/refunds.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
 import { stubProvider } from '../../support/stub-provider.ts'
 
 // Refunds by warranty, requested by the channel for its buyer.
@@ -29,11 +29,7 @@ let outcome: (id: string) => RefundOutcome = (id) => ({ kind: 'succeeded', refer
 const succeeds = outcome
 const provider = stubProvider({ refund: async ({ id }) => outcome(id) })
 
-let sale: Sale
-beforeAll(async () => {
-  sale = await openSale(catalogue, { provider })
-})
-afterAll(() => sale.close())
+const sale = sharedSale(catalogue, { provider })
 
 const buyWithWarranty = (count = 1, rate = 'rate_1') =>
   refunds.buyTickets(sale, count, { warranty: true }, rate)

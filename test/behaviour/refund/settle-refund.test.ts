@@ -1,5 +1,5 @@
 import { eq, type SQL, sql } from 'drizzle-orm'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { invoices } from '../../../src/domain/invoice/table.ts'
 import type { RefundOutcome } from '../../../src/domain/payment/provider.ts'
 import { charges, payments } from '../../../src/domain/payment/table.ts'
@@ -15,7 +15,7 @@ import { anEntry, type Checkout, mustCheckOut } from '../../support/checkouts.ts
 import { aCatalogue, anEvent, aRateNamed, aRateOf } from '../../support/factories.ts'
 import { movePayments } from '../../support/queued-payments.ts'
 import * as refunds from '../../support/refunds.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
 import { settlePaymentById } from '../../support/settle-payment.ts'
 import { stubProvider } from '../../support/stub-provider.ts'
 
@@ -47,11 +47,7 @@ const provider = stubProvider({
   },
 })
 
-let sale: Sale
-beforeAll(async () => {
-  sale = await openSale(catalogue, { provider })
-})
-afterAll(() => sale.close())
+const sale = sharedSale(catalogue, { provider })
 beforeEach(async () => {
   // Closes pending refunds of other tests, so that they are no work of this one.
   await sale.db.update(table).set({ status: 'failed' }).where(eq(table.status, 'pending'))

@@ -1,13 +1,13 @@
 // Runs in: postgres, slow-forms
 
 import { sql } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { importCatalogue } from '../../../src/domain/import/import-catalogue.ts'
 import { tickets } from '../../../src/domain/ticket/table.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { aCatalogue, aLocation, anEvent, aRateNamed, aRateOf } from '../../support/factories.ts'
 import { buyTickets } from '../../support/refunds.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
 
 // The day of a sale is that of its venue when it was paid, whatever an import says of the venue later.
 
@@ -25,11 +25,7 @@ const catalogue = (timezone: string, more = {}) =>
     ],
   })
 
-let sale: Sale
-beforeAll(async () => {
-  sale = await openSale(catalogue(east))
-})
-afterAll(() => sale.close())
+const sale = sharedSale(catalogue(east))
 
 /** Day in a time zone, of tickets that are paid now. */
 const dayIn = async (timezone: string): Promise<string> => {

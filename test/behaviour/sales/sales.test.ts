@@ -1,6 +1,6 @@
 import { and, eq, sql } from 'drizzle-orm'
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { channels } from '../../../src/domain/caller/table.ts'
 import { expireHolds } from '../../../src/domain/sale/release/expire-holds.ts'
 import { tickets } from '../../../src/domain/ticket/table.ts'
@@ -21,7 +21,7 @@ import {
 import { brokenInvariants } from '../../support/invariants.ts'
 import { publishableHeaders, scopedHeaders } from '../../support/modes.ts'
 import { cancelTicket, fullPaymentOf, refundTicket, refusalCodes } from '../../support/refunds.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
 import { addUp, groupings, salesAmounts, salesFields, wrongSums } from '../../support/sales-sums.ts'
 import { settlePaymentById } from '../../support/settle-payment.ts'
 import { stubProvider } from '../../support/stub-provider.ts'
@@ -68,13 +68,11 @@ const catalogue = aCatalogue({
   ],
 })
 
-let sale: Sale
 let second: Record<string, string>
+const sale = sharedSale(catalogue, { provider: stubProvider() })
 beforeAll(async () => {
-  sale = await openSale(catalogue, { provider: stubProvider() })
   second = await channelHeaders(sale.db)
 })
-afterAll(() => sale.close())
 
 type Row = Record<string, string | number | object | null>
 type Page = { nodes: Row[]; pageInfo: { endCursor: string; hasNextPage: boolean } }

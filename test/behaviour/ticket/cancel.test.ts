@@ -1,5 +1,5 @@
 import { eq, sql } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { payments } from '../../../src/domain/payment/table.ts'
 import { tickets } from '../../../src/domain/ticket/table.ts'
 import { invalidatedAt } from '../../../src/engine/database/shared-invalidation.ts'
@@ -15,7 +15,7 @@ import {
 } from '../../support/factories.ts'
 import { movePayments } from '../../support/queued-payments.ts'
 import * as refunds from '../../support/refunds.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
 
 // Cancelling an unpaid checkout and a paid ticket. No money moves.
 
@@ -25,11 +25,7 @@ const catalogue = aCatalogue({
   events: [anEvent({ ticket_rates: [aRateOf(100), few] })],
 })
 
-let sale: Sale
-beforeAll(async () => {
-  sale = await openSale(catalogue)
-})
-afterAll(() => sale.close())
+const sale = sharedSale(catalogue)
 
 const makeUnpaid = (rate = 'rate_1', price = 'price_1', count = 1) =>
   mustCheckOut(sale, {

@@ -1,6 +1,6 @@
 // Runs in: postgres, slow-forms
 
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { anEntry, checkOutOverGraphql, countersOf, mustCheckOut } from '../../support/checkouts.ts'
 import { money } from '../../support/contract-input.ts'
 import {
@@ -13,7 +13,7 @@ import {
   aSupplement,
   inDays,
 } from '../../support/factories.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
 
 const past = inDays(-1)
 const steps = (rate: string) => [
@@ -57,11 +57,7 @@ const catalogue = aCatalogue({
   ],
 })
 
-let sale: Sale
-beforeAll(async () => {
-  sale = await openSale(catalogue)
-})
-afterAll(() => sale.close())
+const sale = sharedSale(catalogue)
 
 const body = (rate: string, ...tickets: Record<string, unknown>[]) => ({
   ticket_rate_id: `rate_${rate}`,

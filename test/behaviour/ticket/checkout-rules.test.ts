@@ -1,6 +1,6 @@
 // Runs in: postgres, slow-forms
 
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { changeGrant } from '../../../src/domain/caller/change-grant.ts'
 import { grants } from '../../../src/domain/caller/table.ts'
 import { payments } from '../../../src/domain/payment/table.ts'
@@ -17,7 +17,7 @@ import {
   aSupplement,
   inDays,
 } from '../../support/factories.ts'
-import { openSale, restProblems, type Sale } from '../../support/sale.ts'
+import { restProblems, sharedSale } from '../../support/sale.ts'
 
 // Years until the event, so that its minimum age refuses people already born.
 const year = new Date().getUTCFullYear() + 4
@@ -68,14 +68,12 @@ const catalogue = aCatalogue({
   ],
 })
 
-let sale: Sale
+const sale = sharedSale(catalogue)
 beforeAll(async () => {
-  sale = await openSale(catalogue)
   // Revokes the second organization's grant.
   const [grant] = await sale.db.select().from(grants)
   await changeGrant(sale.db, { channelId: grant?.channelId ?? '', organizationId: 'org_2', granted: false })
 })
-afterAll(() => sale.close())
 
 const answers = [{ question_id: 'que_size', answer: 'M' }]
 const open = (more: Record<string, unknown>) => ({

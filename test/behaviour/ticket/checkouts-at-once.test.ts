@@ -1,7 +1,7 @@
 // Runs in: postgres
 
 import { sql } from 'drizzle-orm'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { idempotencyKeys } from '../../../src/domain/payment/table.ts'
 import { tickets } from '../../../src/domain/ticket/table.ts'
 import { anEntry, checkOut, checkOutOverGraphql, countersOf } from '../../support/checkouts.ts'
@@ -15,7 +15,7 @@ import {
   aRateNamed,
   channelHeaders,
 } from '../../support/factories.ts'
-import { openSale, restProblems, type Sale } from '../../support/sale.ts'
+import { restProblems, sharedSale } from '../../support/sale.ts'
 
 // Concurrent checkouts of many rates, on either database.
 
@@ -35,11 +35,7 @@ const catalogue = aCatalogue({
   ),
 })
 
-let sale: Sale
-beforeAll(async () => {
-  sale = await openSale(catalogue)
-})
-afterAll(() => sale.close())
+const sale = sharedSale(catalogue)
 beforeEach(() => sale.statements.reset())
 
 const bodyOf = (rate: string | number, more: Record<string, unknown> = {}) => ({

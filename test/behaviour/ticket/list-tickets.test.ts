@@ -1,16 +1,15 @@
 import { getTableColumns, sql } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { tickets } from '../../../src/domain/ticket/table.ts'
 import { aBuyer, mustSell } from '../../support/box-office.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { aCatalogue, anEvent, anOrganization, aRateNamed, channelHeaders } from '../../support/factories.ts'
 import { buyTickets, cancelTicket, fullPaymentOf, ticketOf, ticketRow } from '../../support/refunds.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { openSale, sharedSale } from '../../support/sale.ts'
 import { settlePaymentById } from '../../support/settle-payment.ts'
 
 // Lists of tickets over GraphQL: filters, orders and pages in both directions.
 
-let sale: Sale
 let rival: Record<string, string>
 // Tickets in the order of their checkouts, by a name for each.
 const ids: Record<string, string> = {}
@@ -40,22 +39,22 @@ async function buy(name: keyof typeof people, more: Record<string, unknown> = {}
   return checkout
 }
 
+const sale = sharedSale(
+  aCatalogue({
+    organizations: [anOrganization(), anOrganization({ _id: 'org_2' })],
+    events: [
+      anEvent({ _id: 'evt_1', ticket_rates: [aRateNamed('1'), aRateNamed('2')] }),
+      anEvent({ _id: 'evt_2', ticket_rates: [aRateNamed('3')] }),
+      anEvent({
+        _id: 'evt_far',
+        organization_id: 'org_2',
+        location_id: undefined,
+        ticket_rates: [aRateNamed('far')],
+      }),
+    ],
+  }),
+)
 beforeAll(async () => {
-  sale = await openSale(
-    aCatalogue({
-      organizations: [anOrganization(), anOrganization({ _id: 'org_2' })],
-      events: [
-        anEvent({ _id: 'evt_1', ticket_rates: [aRateNamed('1'), aRateNamed('2')] }),
-        anEvent({ _id: 'evt_2', ticket_rates: [aRateNamed('3')] }),
-        anEvent({
-          _id: 'evt_far',
-          organization_id: 'org_2',
-          location_id: undefined,
-          ticket_rates: [aRateNamed('far')],
-        }),
-      ],
-    }),
-  )
   rival = await channelHeaders(sale.db, 'org_1')
   await buy('ana', { referral_id: 'blog' })
   await buy('anabel', { rate: '2' })
@@ -66,7 +65,6 @@ beforeAll(async () => {
   ids.door = (await mustSell(sale, { tickets: [aBuyer('price_1', otto)] })).tickets[0]?.id ?? ''
   await cancelTicket(sale, ids.luz ?? '')
 })
-afterAll(() => sale.close())
 
 type Page = {
   nodes: { id: string }[]

@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { importCatalogue } from '../../../src/domain/import/import-catalogue.ts'
 import { anEntry, checkOut, checkOutOverGraphql, countersOf, mustCheckOut } from '../../support/checkouts.ts'
 import { money, withNumbers } from '../../support/contract-input.ts'
 import { aCatalogue, anEvent, aRateNamed } from '../../support/factories.ts'
 import { buyTickets, refundTicket, ticketOf } from '../../support/refunds.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
 
 // Amounts that a buyer was shown, beside those of a catalogue that changes meanwhile, and of clients that compute in
 // floating point.
@@ -22,11 +22,7 @@ const catalogue = (price: object) =>
     ],
   })
 
-let sale: Sale
-beforeAll(async () => {
-  sale = await openSale(catalogue({}))
-})
-afterAll(() => sale.close())
+const sale = sharedSale(catalogue({}))
 
 const one = { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] }
 const five = { ticket_rate_id: 'rate_2', tickets: Array.from({ length: 5 }, () => anEntry('price_2')) }

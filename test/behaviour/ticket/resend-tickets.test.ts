@@ -23,30 +23,26 @@ import {
 } from '../../support/factories.ts'
 import { type MailServer, startMailServer } from '../../support/mail-server.ts'
 import * as refunds from '../../support/refunds.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
 import { settlePaymentById } from '../../support/settle-payment.ts'
 
 // resendTickets: mails and messages once more, at most five times a ticket and day.
 
-let sale: Sale
 let server: MailServer
+const sale = sharedSale(
+  aCatalogue({
+    organizations: [anOrganization(), anOrganization({ _id: 'org_2' })],
+    events: [anEvent({ ticket_rates: [aRateNamed('1')] })],
+  }),
+)
 beforeAll(async () => {
-  sale = await openSale(
-    aCatalogue({
-      organizations: [anOrganization(), anOrganization({ _id: 'org_2' })],
-      events: [anEvent({ ticket_rates: [aRateNamed('1')] })],
-    }),
-  )
   server = await startMailServer()
 })
 beforeEach(async () => {
   await sale.db.delete(deliveries)
   server.mails.length = 0
 })
-afterAll(async () => {
-  await server.close()
-  await sale.close()
-})
+afterAll(() => server.close())
 
 const send = () => sendDeliveriesOnce(sale, { SMTP_URL: server.url })
 const sentTo = () => server.mails.flatMap(({ to }) => to).toSorted()

@@ -1,7 +1,7 @@
 // Runs in: postgres, slow-forms
 
 import { eq, sql } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { changes } from '../../../src/domain/change/table.ts'
 import { searchNameOf } from '../../../src/domain/event/search-words.ts'
 import { events } from '../../../src/domain/event/table.ts'
@@ -28,7 +28,7 @@ import {
   integrationHeaders,
 } from '../../support/factories.ts'
 import * as refunds from '../../support/refunds.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
 import { settlePaymentById } from '../../support/settle-payment.ts'
 import { stubProvider } from '../../support/stub-provider.ts'
 
@@ -40,26 +40,22 @@ const provider = stubProvider({
   refund: async ({ id }) => ({ kind: 'succeeded', reference: `re_${id}` }),
 })
 
-let sale: Sale
-beforeAll(async () => {
-  sale = await openSale(
-    aCatalogue({
-      organizations: [anOrganization({ language: 'es' }), anOrganization({ _id: 'org_2' })],
-      events: [
-        anEvent({
-          ticket_rates: [
-            rate('1', { questions: [aQuestion({ _id: 'que_1', required: true })] }),
-            rate('full', { availability: { sold: 0, available: 2 } }),
-            rate('own', { transferable: false }),
-          ],
-        }),
-        anEvent({ _id: 'evt_over', ticket_rates: [rate('over')] }),
-      ],
-    }),
-    { settings: { ...openDoors, PUBLIC_URL: 'https://tickets.example' }, provider },
-  )
-})
-afterAll(() => sale.close())
+const sale = sharedSale(
+  aCatalogue({
+    organizations: [anOrganization({ language: 'es' }), anOrganization({ _id: 'org_2' })],
+    events: [
+      anEvent({
+        ticket_rates: [
+          rate('1', { questions: [aQuestion({ _id: 'que_1', required: true })] }),
+          rate('full', { availability: { sold: 0, available: 2 } }),
+          rate('own', { transferable: false }),
+        ],
+      }),
+      anEvent({ _id: 'evt_over', ticket_rates: [rate('over')] }),
+    ],
+  }),
+  { settings: { ...openDoors, PUBLIC_URL: 'https://tickets.example' }, provider },
+)
 
 const personal = {
   phone: '+34600000001',

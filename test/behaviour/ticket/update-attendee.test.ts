@@ -19,34 +19,30 @@ import {
 } from '../../support/factories.ts'
 import { type MailServer, startMailServer } from '../../support/mail-server.ts'
 import * as refunds from '../../support/refunds.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
 import { settlePaymentById } from '../../support/settle-payment.ts'
 
 // updateAttendees with one attendee: what was typed is corrected, until somebody enters.
 
-let sale: Sale
 let server: MailServer
+const sale = sharedSale(
+  aCatalogue({
+    organizations: [anOrganization({ language: 'ca' }), anOrganization({ _id: 'org_2' })],
+    events: [
+      anEvent({
+        age: '+18',
+        start_date: '2099-07-11T22:30:00.000Z',
+        end_date: '2099-07-12T04:00:00.000Z',
+        ticket_rates: [aRateNamed('1')],
+      }),
+      anEventAtDoor({ ticket_rates: [aRateNamed('tonight')] }),
+    ],
+  }),
+)
 beforeAll(async () => {
-  sale = await openSale(
-    aCatalogue({
-      organizations: [anOrganization({ language: 'ca' }), anOrganization({ _id: 'org_2' })],
-      events: [
-        anEvent({
-          age: '+18',
-          start_date: '2099-07-11T22:30:00.000Z',
-          end_date: '2099-07-12T04:00:00.000Z',
-          ticket_rates: [aRateNamed('1')],
-        }),
-        anEventAtDoor({ ticket_rates: [aRateNamed('tonight')] }),
-      ],
-    }),
-  )
   server = await startMailServer()
 })
-afterAll(async () => {
-  await server.close()
-  await sale.close()
-})
+afterAll(() => server.close())
 
 const everything = {
   fullName: 'Ana Núñez Gil',

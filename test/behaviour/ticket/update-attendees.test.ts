@@ -1,7 +1,7 @@
 // Runs in: postgres
 
 import { eq } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { changes } from '../../../src/domain/change/table.ts'
 import { tickets } from '../../../src/domain/ticket/table.ts'
 import { callHolderMutation, updateAttendees } from '../../support/attendees.ts'
@@ -15,7 +15,7 @@ import {
   inDays,
 } from '../../support/factories.ts'
 import * as refunds from '../../support/refunds.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
 
 // updateAttendees: up to 200 attendees in one call, all or none. The rules of one are in update-attendee.test.ts.
 
@@ -28,18 +28,16 @@ const event = (organization: string, number: number, age?: string) =>
     ticket_rates: [aRateNamed(number)],
   })
 
-let sale: Sale
 let everywhere: Record<string, string>
+const sale = sharedSale(
+  aCatalogue({
+    organizations: [anOrganization({ language: 'ca' }), anOrganization({ _id: 'org_2' })],
+    events: [event('org_1', 1), event('org_1', 2, '+18'), event('org_2', 3)],
+  }),
+)
 beforeAll(async () => {
-  sale = await openSale(
-    aCatalogue({
-      organizations: [anOrganization({ language: 'ca' }), anOrganization({ _id: 'org_2' })],
-      events: [event('org_1', 1), event('org_1', 2, '+18'), event('org_2', 3)],
-    }),
-  )
   everywhere = await channelHeaders(sale.db, 'org_1', 'org_2')
 })
-afterAll(() => sale.close())
 
 const idsOf = ({ tickets }: { tickets: { _id: string }[] }) => tickets.map(({ _id }) => _id)
 const rowsOf = async (ids: string[]) => Promise.all(ids.map((id) => refunds.ticketRow(sale, id)))

@@ -11,7 +11,7 @@ import { mistakeIn } from '../../support/openapi/answer-checker.ts'
 import { type Document, readDocument } from '../../support/openapi/document.ts'
 import { movePayments } from '../../support/queued-payments.ts'
 import { buyTickets, cancelTicket, refundTicket, ticketOf } from '../../support/refunds.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
 import { settlePaymentById } from '../../support/settle-payment.ts'
 import { endedOutcome, stubProvider } from '../../support/stub-provider.ts'
 import { sendDueWebhooks, startReceiver, webhooksOf } from '../../support/webhooks.ts'
@@ -22,21 +22,17 @@ const drinks = aSupplement({ _id: 'sup_drinks', product_quantity: 3 })
 const last = { _id: 'rate_2', availability: { sold: 0, available: 1 }, prices: [aPrice({ _id: 'price_2' })] }
 const rates = [aRateNamed('1', { supplements: [drinks] }), aRate(last)]
 
-let sale: Sale
 let document: Document
 let receiver: Awaited<ReturnType<typeof startReceiver>>
+const catalogue = aCatalogue({ events: [anEvent({ ticket_rates: rates })] })
+const settings = { ...openDoors, WEBHOOKS_TO_PRIVATE_ADDRESSES: 'true' }
+const sale = sharedSale(catalogue, { settings, provider: stubProvider() })
 beforeAll(async () => {
-  const catalogue = aCatalogue({ events: [anEvent({ ticket_rates: rates })] })
-  const settings = { ...openDoors, WEBHOOKS_TO_PRIVATE_ADDRESSES: 'true' }
-  sale = await openSale(catalogue, { settings, provider: stubProvider() })
   document = await readDocument(sale.app)
   receiver = await startReceiver()
   await webhooksOf(sale, sale.integration.v2).register(`${receiver.url}/hook`)
 })
-afterAll(async () => {
-  receiver?.close()
-  await sale?.close()
-})
+afterAll(async () => receiver?.close())
 
 const hold = () => mustCheckOut(sale, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] })
 

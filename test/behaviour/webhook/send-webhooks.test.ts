@@ -15,24 +15,20 @@ import { webhookDeliveries, webhooks } from '../../../src/domain/webhook/table.t
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { aCatalogue, anEvent, aRateOf } from '../../support/factories.ts'
 import { shortenPauses } from '../../support/quick-pauses.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
 import { settlePaymentById } from '../../support/settle-payment.ts'
 import { paidOutcome } from '../../support/stub-provider.ts'
 import { type Received, sendDueWebhooks, startReceiver, webhooksOf } from '../../support/webhooks.ts'
 
-let sale: Sale
 let receiver: Awaited<ReturnType<typeof startReceiver>>
 let own: ReturnType<typeof webhooksOf>
+const catalogue = aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(1000)] })] })
+const sale = sharedSale(catalogue, { settings: { WEBHOOKS_TO_PRIVATE_ADDRESSES: 'true' } })
 beforeAll(async () => {
-  const catalogue = aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(1000)] })] })
-  sale = await openSale(catalogue, { settings: { WEBHOOKS_TO_PRIVATE_ADDRESSES: 'true' } })
   receiver = await startReceiver()
   own = webhooksOf(sale)
 })
-afterAll(async () => {
-  receiver.close()
-  await sale.close()
-})
+afterAll(async () => receiver.close())
 // Leaves each test with its own webhook only.
 beforeEach(async () => {
   for (const { id } of await own.list()) await own.call('deleteWebhook', { webhookId: id })

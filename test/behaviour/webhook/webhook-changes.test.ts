@@ -1,26 +1,25 @@
 import { like } from 'drizzle-orm'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { changeGrant } from '../../../src/domain/caller/change-grant.ts'
 import { channels } from '../../../src/domain/caller/table.ts'
 import { recordChanges } from '../../../src/domain/webhook/record-changes.ts'
 import { webhookDeliveries } from '../../../src/domain/webhook/table.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { aCatalogueOfTwo, channelHeaders, integrationHeaders } from '../../support/factories.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
 import { settlePaymentById } from '../../support/settle-payment.ts'
 import { paidOutcome } from '../../support/stub-provider.ts'
 import { webhooksOf } from '../../support/webhooks.ts'
 
 // Recipients of a change, and the rules by which it is queued for them.
 
-let sale: Sale
 // Callers, and for each a webhook with all types.
 let callers: Record<
   'seller' | 'other' | 'first' | 'second',
   { own: ReturnType<typeof webhooksOf>; webhook: string }
 >
+const sale = sharedSale(aCatalogueOfTwo(100))
 beforeAll(async () => {
-  sale = await openSale(aCatalogueOfTwo(100))
   const { db } = sale
   const registerFor = async (headers: Record<string, string>) => {
     const own = webhooksOf(sale, headers)
@@ -33,7 +32,6 @@ beforeAll(async () => {
     second: await registerFor((await integrationHeaders(db, 'org_2')).v1),
   }
 })
-afterAll(() => sale.close())
 beforeEach(() => sale.db.delete(webhookDeliveries))
 
 type Name = keyof typeof callers

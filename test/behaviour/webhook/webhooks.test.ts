@@ -1,24 +1,22 @@
 import { eq, sql } from 'drizzle-orm'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { webhookDeliveries, webhooks } from '../../../src/domain/webhook/table.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { aCatalogue, anEvent, aRateOf, channelHeaders } from '../../support/factories.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
 import { settlePaymentById } from '../../support/settle-payment.ts'
 import { paidOutcome } from '../../support/stub-provider.ts'
 import { sendDueWebhooks, startReceiver, webhooksOf } from '../../support/webhooks.ts'
 
 // Management of webhooks by their caller.
 
-let sale: Sale
 let own: ReturnType<typeof webhooksOf>
 let foreign: ReturnType<typeof webhooksOf>[]
+const sale = sharedSale(aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(1000)] })] }))
 beforeAll(async () => {
-  sale = await openSale(aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(1000)] })] }))
   own = webhooksOf(sale)
   foreign = [webhooksOf(sale, await channelHeaders(sale.db)), webhooksOf(sale, sale.integration.v2)]
 })
-afterAll(() => sale.close())
 beforeEach(async () => {
   for (const { id } of await own.list()) await own.call('deleteWebhook', { webhookId: id })
 })
