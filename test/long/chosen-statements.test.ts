@@ -1,6 +1,5 @@
 import { beforeAll, expect, test } from 'vitest'
 import { toCursor } from '../../src/domain/ticket-rate/search-events.ts'
-import { aCatalogue } from '../support/factories.ts'
 import { heldBytes } from '../support/heap.ts'
 import { publishableHeaders } from '../support/modes.ts'
 import { preparedIn } from '../support/prepared-statements.ts'
@@ -9,7 +8,7 @@ import { sharedSale } from '../support/sale.ts'
 // Statements that a client makes by what it asks for: what sessions and this process keep of them.
 
 let page: Record<string, string>
-const sale = sharedSale(aCatalogue())
+const sale = sharedSale()
 beforeAll(async () => {
   page = await publishableHeaders(sale)
 })

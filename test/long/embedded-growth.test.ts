@@ -10,7 +10,7 @@ import { anEntry, type Checkout, mustCheckOut } from '../support/checkouts.ts'
 import { watchSales } from '../support/copied-sales.ts'
 import { sendDeliveriesOnce } from '../support/deliveries.ts'
 import { anEventAtDoor, openDoors, scanTicket } from '../support/door.ts'
-import { aCatalogue, aRateOf } from '../support/factories.ts'
+import { aRateOf } from '../support/factories.ts'
 import { brokenInvariants } from '../support/invariants.ts'
 import { openPageBuyer } from '../support/payment-page-buyer.ts'
 import { endHolds } from '../support/queued-payments.ts'
@@ -49,7 +49,7 @@ async function openWorld(name: string) {
   const event = anEventAtDoor({ ticket_rates: [aRateOf(many * 3)] })
   const database = { settings: {}, open, drop: async () => {} }
   const settings = { ...openDoors, WEBHOOKS_TO_PRIVATE_ADDRESSES: 'true' }
-  const sale = await openSale(aCatalogue({ events: [event] }), { database, settings })
+  const sale = await openSale({ events: [event] }, { database, settings })
   onTestFinished(async () => {
     await sale.close()
     await rm(folder, { recursive: true, force: true })

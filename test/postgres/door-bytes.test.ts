@@ -5,8 +5,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { tickets } from '../../src/domain/ticket/table.ts'
 import { openDatabase } from '../../src/engine/database/open.ts'
 import { type DatabaseProxy, startDatabaseProxy } from '../support/database-proxy.ts'
-import { aLargeRate, anEventAtDoor } from '../support/door.ts'
-import { aCatalogue, aSupplement } from '../support/factories.ts'
+import { aLargeRate } from '../support/door.ts'
+import { aSupplement } from '../support/factories.ts'
 import { createTestDatabase, type TestDatabase } from '../support/harness.ts'
 import { buyTickets, ticketOf } from '../support/refunds.ts'
 import { openSale, type Sale } from '../support/sale.ts'
@@ -20,12 +20,15 @@ beforeAll(async () => {
   database = await createTestDatabase()
   proxy = await startDatabaseProxy(database.settings.DATABASE_URL ?? '')
   const rate = aLargeRate('1', { max: 50, supplements: [aSupplement({ _id: 'sup_1' })] })
-  sale = await openSale(aCatalogue({ events: [anEventAtDoor({ ticket_rates: [rate] })] }), {
-    database: {
-      ...database,
-      open: (options) => openDatabase({ databaseUrl: proxy.url, dataDir: '' }, options),
+  sale = await openSale(
+    { rates: [rate] },
+    {
+      database: {
+        ...database,
+        open: (options) => openDatabase({ databaseUrl: proxy.url, dataDir: '' }, options),
+      },
     },
-  })
+  )
 })
 afterAll(async () => {
   await sale?.close()

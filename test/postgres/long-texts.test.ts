@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { schema } from '../../src/app/schema.ts'
 import { email } from '../../src/engine/base/input-types.ts'
-import { aCatalogue, anEvent, aRateOf } from '../support/factories.ts'
+import { aRateOf } from '../support/factories.ts'
 import { seed } from '../support/fuzz/seed.ts'
 import {
   argumentPlaces,
@@ -114,7 +114,7 @@ async function leastMs(work: () => unknown): Promise<number> {
 }
 
 let places: TextPlace[]
-const sale = sharedSale(aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(10)] })] }))
+const sale = sharedSale({ rates: [aRateOf(10)] })
 beforeAll(async () => {
   const list = { method: 'GET', url: '/events', headers: sale.channel } as const
   const ask = { method: 'POST', url: '/graphql', payload: { query: '{ __typename }' } } as const

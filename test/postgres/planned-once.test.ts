@@ -3,12 +3,12 @@
 import { sql } from 'drizzle-orm'
 import { expect, test } from 'vitest'
 import { anEntry, mustCheckOut } from '../support/checkouts.ts'
-import { aCatalogue, anEvent, aRateOf } from '../support/factories.ts'
+import { aRateOf } from '../support/factories.ts'
 import { sharedSale } from '../support/sale.ts'
 import { settlePaymentById } from '../support/settle-payment.ts'
 import { paidOutcome } from '../support/stub-provider.ts'
 
-const sale = sharedSale(aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(50)] })] }))
+const sale = sharedSale({ rates: [aRateOf(50)] })
 
 type Planned = { text: string; generic: number; custom: number }
 

@@ -7,7 +7,7 @@ import { lockPayment } from '../../src/domain/payment/lock-payment.ts'
 import { tickets } from '../../src/domain/ticket/table.ts'
 import { resendTickets, retiredOf, scanCode, transferTicket, updateAttendee } from '../support/attendees.ts'
 import { anEntry, type Checkout, mustCheckOut } from '../support/checkouts.ts'
-import { aCatalogue, anEvent, aPrice, aRate, inDays } from '../support/factories.ts'
+import { anEvent, aPrice, aRate, inDays } from '../support/factories.ts'
 import { brokenInvariants } from '../support/invariants.ts'
 import { waitForBlockedStatement } from '../support/lock-waits.ts'
 import * as refunds from '../support/refunds.ts'
@@ -24,7 +24,7 @@ const warranty = { enabled: true, percentage: 10, hours: 1 }
 const prices = [aPrice({ _id: 'price_1' })]
 const rate = aRate({ _id: 'rate_1', prices, warranty, availability: { sold: 0, available: 1000 } })
 const event = anEvent({ start_date: inDays(0.3), end_date: inDays(0.5), ticket_rates: [rate] })
-const sale = sharedSale(aCatalogue({ events: [event] }), { provider })
+const sale = sharedSale({ events: [event] }, { provider })
 
 const rounds = 8
 const times = <T>(count: number, run: (index: number) => Promise<T>) =>

@@ -8,7 +8,7 @@ import { changes } from '../../src/domain/change/table.ts'
 import { recordChanges } from '../../src/domain/webhook/record-changes.ts'
 import type { Database } from '../../src/engine/database/database.ts'
 import { type ChangeNode, readChanges, readChangesPage } from '../support/change-feed.ts'
-import { aCatalogue, anOrganization } from '../support/factories.ts'
+import { anOrganization } from '../support/factories.ts'
 import { createTestDatabase, type Gateway, startGateway, type TestDatabase } from '../support/harness.ts'
 import { testOnOneServer } from '../support/on-one-server.ts'
 import { openSale, type Sale } from '../support/sale.ts'
@@ -24,7 +24,7 @@ let other: Gateway
 beforeEach(async () => {
   database = await createTestDatabase()
   sale = await openSale(
-    aCatalogue({ organizations: organizations.map((_id) => anOrganization({ _id, name: _id })), events: [] }),
+    { organizations: organizations.map((_id) => anOrganization({ _id, name: _id })), events: [] },
     { database },
   )
   other = await startGateway({ database })

@@ -13,7 +13,7 @@ import { stock } from '../../src/domain/ticket-rate/table.ts'
 import { Refusal } from '../../src/engine/base/errors.ts'
 import { createContext } from '../../src/engine/request/context.ts'
 import { aDiscount } from '../support/discounts.ts'
-import { aCatalogue, anEvent, anOrganization, aPrice, aRate } from '../support/factories.ts'
+import { anEvent, anOrganization, aPrice, aRate } from '../support/factories.ts'
 import { waitForBlockedStatement } from '../support/lock-waits.ts'
 import { roundsOf } from '../support/on-one-server.ts'
 import { openSale, type Sale } from '../support/sale.ts'
@@ -44,9 +44,7 @@ const aSale = () => {
     .flat()
     .map(({ _id }) => aDiscount({ _id: `dsc_${_id}`, code: _id, percentage: 50, quantity: 6 }))
   const organizations = [anOrganization({ discounts })]
-  return openSale(
-    aCatalogue({ organizations, events: rates.flat().map((rate) => anEvent({ ticket_rates: [rate] })) }),
-  )
+  return openSale({ organizations, events: rates.flat().map((rate) => anEvent({ ticket_rates: [rate] })) })
 }
 
 let together: Sale

@@ -7,7 +7,7 @@ import { importCatalogue } from '../../src/domain/import/import-catalogue.ts'
 import { payments } from '../../src/domain/payment/table.ts'
 import { expireHolds } from '../../src/domain/sale/release/expire-holds.ts'
 import { anEntry, checkOut } from '../support/checkouts.ts'
-import { aCatalogue, anEvent, aPrice, aRate, aRateNamed } from '../support/factories.ts'
+import { anEvent, aPrice, aRate, aRateNamed } from '../support/factories.ts'
 import { seed } from '../support/fuzz/seed.ts'
 import { dumpCatalogue } from '../support/imports.ts'
 import { inTestMode } from '../support/modes.ts'
@@ -27,7 +27,7 @@ const event = anEvent({ _id: 'evt_1', ticket_rates: [rate, hidden] })
 let sale: Sale
 let trial: Sale
 beforeEach(async () => {
-  sale = await openSale(aCatalogue({ events: [event] }))
+  sale = await openSale({ events: [event] })
   trial = await inTestMode(sale)
 })
 afterEach(() => sale.close())

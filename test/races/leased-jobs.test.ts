@@ -7,7 +7,7 @@ import { isOverdue, payments } from '../../src/domain/payment/table.ts'
 import { refunds as table } from '../../src/domain/refund/table.ts'
 import { claimDue } from '../../src/engine/data/leased-jobs.ts'
 import { anEntry, mustCheckOut } from '../support/checkouts.ts'
-import { aCatalogue, anEvent, aRateOf } from '../support/factories.ts'
+import { aRateOf } from '../support/factories.ts'
 import { movePayments } from '../support/queued-payments.ts'
 import * as refunds from '../support/refunds.ts'
 import { sharedSale } from '../support/sale.ts'
@@ -15,7 +15,7 @@ import { sharedSale } from '../support/sale.ts'
 // Columns round to milliseconds, so that a stored now() is ahead of the clock half of the time. In a
 // transaction the clock stands still.
 
-const sale = sharedSale(aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(10)] })] }))
+const sale = sharedSale({ rates: [aRateOf(10)] })
 
 const times = Array.from({ length: 40 }, (_, time) => time)
 const now = sql`now()`

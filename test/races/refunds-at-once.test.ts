@@ -17,7 +17,7 @@ import { tickets } from '../../src/domain/ticket/table.ts'
 import { groupBy } from '../../src/engine/base/group-by.ts'
 import { type Checkout, countersOf } from '../support/checkouts.ts'
 import { openDoors } from '../support/door.ts'
-import { aCatalogue, anEvent, aRateNamed } from '../support/factories.ts'
+import { anEvent, aRateNamed } from '../support/factories.ts'
 import * as refunds from '../support/refunds.ts'
 import { sharedSale } from '../support/sale.ts'
 import { stubProvider } from '../support/stub-provider.ts'
@@ -43,10 +43,13 @@ const provider = stubProvider({
   },
 })
 
-const sale = sharedSale(aCatalogue({ events: [anEvent({ ticket_rates: [rate] })] }), {
-  provider,
-  settings: openDoors,
-})
+const sale = sharedSale(
+  { events: [anEvent({ ticket_rates: [rate] })] },
+  {
+    provider,
+    settings: openDoors,
+  },
+)
 
 const times = <T>(count: number, run: (index: number) => Promise<T>) =>
   Promise.all(Array.from({ length: count }, (_, index) => run(index)))

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { anEntry, mustCheckOut } from '../support/checkouts.ts'
-import { aCatalogue, anEvent, aRateNamed } from '../support/factories.ts'
+import { aRateNamed } from '../support/factories.ts'
 import { createTestDatabase, type Gateway, startGateway, type TestDatabase } from '../support/harness.ts'
 import { openSale, type Sale } from '../support/sale.ts'
 
@@ -14,7 +14,7 @@ let sale: Sale
 let other: Gateway
 beforeAll(async () => {
   database = await createTestDatabase()
-  sale = await openSale(aCatalogue({ events: [anEvent({ ticket_rates: [rate] })] }), { database, settings })
+  sale = await openSale({ rates: [rate] }, { database, settings })
   other = await startGateway({ database, settings })
 })
 afterAll(async () => {

@@ -7,7 +7,7 @@ import { applyRetention, deleteOldMails } from '../../src/domain/retention/retai
 import { retentionTurns } from '../../src/domain/retention/table.ts'
 import { tickets } from '../../src/domain/ticket/table.ts'
 import { anEntry, mustCheckOut } from '../support/checkouts.ts'
-import { aCatalogue, anEvent, aRateOf } from '../support/factories.ts'
+import { aRateOf } from '../support/factories.ts'
 import { createTestDatabase, type TestDatabase } from '../support/harness.ts'
 import { brokenInvariants } from '../support/invariants.ts'
 import { openSale, type Sale } from '../support/sale.ts'
@@ -18,7 +18,7 @@ let database: TestDatabase
 let sale: Sale
 beforeAll(async () => {
   database = await createTestDatabase()
-  sale = await openSale(aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(10_000)] })] }), { database })
+  sale = await openSale({ rates: [aRateOf(10_000)] }, { database })
 })
 afterAll(async () => {
   await sale.close()

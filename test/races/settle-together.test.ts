@@ -8,7 +8,7 @@ import { payments } from '../../src/domain/payment/table.ts'
 import { settleGroup, settlePayment } from '../../src/domain/sale/settle/settle-payment.ts'
 import type { Settlement, SettlementResult } from '../../src/domain/sale/settle/settlement.ts'
 import { anEntry, mustCheckOut } from '../support/checkouts.ts'
-import { aCatalogue, anEvent, aPrice, aRate, aRateNamed } from '../support/factories.ts'
+import { anEvent, aPrice, aRate, aRateNamed } from '../support/factories.ts'
 import { brokenInvariants } from '../support/invariants.ts'
 import { roundsOf } from '../support/on-one-server.ts'
 import { movePayments } from '../support/queued-payments.ts'
@@ -52,7 +52,7 @@ const aSale = () => {
       }),
     )
   const all = Array.from({ length: rounds }, ofRound).flat()
-  return openSale(aCatalogue({ events: all.map((rate) => anEvent({ ticket_rates: [rate] })) }))
+  return openSale({ events: all.map((rate) => anEvent({ ticket_rates: [rate] })) })
 }
 
 let together: Sale
@@ -252,9 +252,7 @@ test('settling together has the outcomes, rows and counters of one at a time', a
 })
 
 test('payments of a rate whose counter is locked for long wait, and those of other rates do not', async () => {
-  const sale = await openSale(
-    aCatalogue({ events: rates.map((name) => anEvent({ ticket_rates: [aRateNamed(name)] })) }),
-  )
+  const sale = await openSale({ events: rates.map((name) => anEvent({ ticket_rates: [aRateNamed(name)] })) })
   const [locked, other] = await Promise.all(
     rates.map((name) =>
       Promise.all(

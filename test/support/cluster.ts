@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { type Database, runSql } from '../../src/engine/database/database.ts'
 import { aLargeRate } from './door.ts'
-import { aCatalogue, anEvent, anOrganization, aSupplement } from './factories.ts'
+import { anEvent, anOrganization, aSupplement } from './factories.ts'
 import { createTestDatabase, type GatewayOptions } from './harness.ts'
 import { openSale } from './sale.ts'
 
@@ -35,7 +35,7 @@ export async function openClusterSale(options: Omit<GatewayOptions, 'database' |
   const organizationIds = ['org_1', `org_${number}`]
   const noticed: { message?: string; detail?: string }[] = []
   const sale = await openSale(
-    aCatalogue({
+    {
       organizations: organizationIds.map((_id) => anOrganization({ _id })),
       events: organizationIds.map((organization_id) =>
         anEvent({
@@ -50,7 +50,7 @@ export async function openClusterSale(options: Omit<GatewayOptions, 'database' |
           ],
         }),
       ),
-    }),
+    },
     { ...options, database, onNotice: (notice) => void noticed.push(notice) },
   )
   return {

@@ -1,6 +1,5 @@
 import { expect } from 'vitest'
 import {
-  aCatalogue,
   aLocation,
   anEvent,
   aRateNamed,
@@ -70,7 +69,7 @@ export async function openTwoDoors(
   rate: RateFile,
 ): Promise<{ sale: Sale; deskOf(index: number): Desk; close(): Promise<void> }> {
   const database = await createTestDatabase()
-  const sale = await openSale(aCatalogue({ events: [anEventAtDoor({ ticket_rates: [rate] })] }), { database })
+  const sale = await openSale({ rates: [rate] }, { database })
   const other = await startGateway({ database })
   return {
     sale,

@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { payments } from '../../src/domain/payment/table.ts'
 import { anEntry, mustCheckOut } from '../support/checkouts.ts'
-import { aCatalogue, anEvent, aRateNamed } from '../support/factories.ts'
+import { aRateNamed } from '../support/factories.ts'
 import { openSale } from '../support/sale.ts'
 import { type BrowsedDemo, openDemo, openPage } from './browser.ts'
 
@@ -125,7 +125,7 @@ test('the payment page, declined, and the way back into the shop', async () => {
 
 test('outcomes without a shop: paid, cancelled, failed and expired', async () => {
   const rate = aRateNamed('1')
-  const sale = await openSale(aCatalogue({ events: [anEvent({ ticket_rates: [rate] })] }), { listen: true })
+  const sale = await openSale({ rates: [rate] }, { listen: true })
   const { page } = await openPage(demo.browser, sale.url, { locale: 'en-GB' })
   const order = async (email = 'ana@example.com') => {
     const tickets = [anEntry('price_1', { email })]

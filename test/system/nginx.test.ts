@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { requestLimits } from '../../src/engine/base/request-limits.ts'
 import { anEntry } from '../support/checkouts.ts'
-import { aCatalogue, anEvent, aRateNamed } from '../support/factories.ts'
+import { aRateNamed } from '../support/factories.ts'
 import { leftIn, openStream, watchRates } from '../support/live.ts'
 import { mustStartServer, runCli, type ServerProcess } from '../support/processes.ts'
 import { openSale, type Sale } from '../support/sale.ts'
@@ -33,9 +33,12 @@ beforeAll(async () => {
     DRAIN_SECONDS: '3',
   }
   expect(await runCli(['migrate'], settings)).toMatchObject({ code: 0 })
-  sale = await openSale(aCatalogue({ events: [anEvent({ ticket_rates: [rate] })] }), {
-    database: databaseAt(databaseUrl),
-  })
+  sale = await openSale(
+    { rates: [rate] },
+    {
+      database: databaseAt(databaseUrl),
+    },
+  )
   processes = [await mustStartServer(settings), await mustStartServer(settings)]
   nginx = await startNginx([processes[0].url, processes[1].url])
 })

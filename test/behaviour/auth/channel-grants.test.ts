@@ -1,12 +1,12 @@
 import { sql } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { aCatalogue, anOrganization, channelHeaders } from '../../support/factories.ts'
+import { anOrganization, channelHeaders } from '../../support/factories.ts'
 import { sharedSale } from '../../support/sale.ts'
 
 // Organizations of a channel, which a process remembers by the revision that whoever changes them renews.
 
 const organizations = ['1', '2'].map((name) => anOrganization({ _id: `org_${name}`, slug: `slug-${name}` }))
-const sale = sharedSale(aCatalogue({ organizations }))
+const sale = sharedSale({ organizations })
 
 type Headers = Record<string, string>
 const channelOf = (headers: Headers) =>

@@ -3,7 +3,7 @@ import { changeGrant } from '../../../src/domain/caller/change-grant.ts'
 import { grants } from '../../../src/domain/caller/table.ts'
 import { anEntry, checkOut } from '../../support/checkouts.ts'
 import { money } from '../../support/contract-input.ts'
-import { aCatalogue, aLocation, anEvent, anOrganization, aRateNamed } from '../../support/factories.ts'
+import { aLocation, anEvent, anOrganization, aRateNamed } from '../../support/factories.ts'
 import { countCheckoutRows, refusal } from '../../support/refusals.ts'
 import { sharedSale } from '../../support/sale.ts'
 
@@ -17,13 +17,11 @@ const event = (organization: string) =>
 const body = { ticket_rate_id: 'rate_2', tickets: [anEntry('price_2')] }
 
 let sold: { ticket: string; payment: string }
-const sale = sharedSale(
-  aCatalogue({
-    organizations: [anOrganization(), anOrganization({ _id: 'org_2', name: 'Other' })],
-    locations: [aLocation(), aLocation({ _id: 'loc_2', organization_id: 'org_2' })],
-    events: [event('1'), event('2')],
-  }),
-)
+const sale = sharedSale({
+  organizations: [anOrganization(), anOrganization({ _id: 'org_2', name: 'Other' })],
+  locations: [aLocation(), aLocation({ _id: 'loc_2', organization_id: 'org_2' })],
+  events: [event('1'), event('2')],
+})
 beforeAll(async () => {
   const { data } = (await checkOut(sale, body)).json()
   sold = { ticket: data.tickets[0]._id, payment: data.payment_id }

@@ -9,14 +9,7 @@ import { eraseTicket } from '../../../src/domain/retention/erase-person.ts'
 import { anEntry, type Checkout, mustCheckOut } from '../../support/checkouts.ts'
 import { attendeeFields } from '../../support/contract-input.ts'
 import { openDoors } from '../../support/door.ts'
-import {
-  aCatalogue,
-  anEvent,
-  anOrganization,
-  aQuestion,
-  aRateNamed,
-  aSupplement,
-} from '../../support/factories.ts'
+import { anEvent, anOrganization, aQuestion, aRateNamed, aSupplement } from '../../support/factories.ts'
 import { subscribe } from '../../support/live.ts'
 import { scopedHeaders } from '../../support/modes.ts'
 import { fullPaymentOf, refundTicket, ticketOf } from '../../support/refunds.ts'
@@ -43,10 +36,10 @@ let ids: string[]
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'boxoffice-hidden-'))
   sale = await openSale(
-    aCatalogue({
+    {
       organizations: [anOrganization({ discounts })],
       events: [anEvent({ _id: 'evt_1', ticket_rates: [rate] })],
-    }),
+    },
     { settings: openDoors, listen: true },
   )
   door = await scopedHeaders(sale, 'door')

@@ -7,7 +7,6 @@ import { revokeKey } from '../../../src/domain/caller/revoke-key.ts'
 import { keys } from '../../../src/domain/caller/table.ts'
 import { anEntry, checkOut } from '../../support/checkouts.ts'
 import {
-  aCatalogue,
   anEvent,
   anOrganization,
   aRateNamed,
@@ -26,12 +25,10 @@ const event = (organization: string) =>
 
 /** Ticket ids by organization. */
 let tickets: Record<string, string>
-const sale = sharedSale(
-  aCatalogue({
-    organizations: [anOrganization(), anOrganization({ _id: 'org_2', name: 'Other' })],
-    events: [event('1'), event('2')],
-  }),
-)
+const sale = sharedSale({
+  organizations: [anOrganization(), anOrganization({ _id: 'org_2', name: 'Other' })],
+  events: [event('1'), event('2')],
+})
 beforeAll(async () => {
   const ticketOf = async (organization: string) => {
     const body = { ticket_rate_id: `rate_${organization}`, tickets: [anEntry(`price_${organization}`)] }

@@ -3,7 +3,7 @@ import { revokeKey } from '../../../src/domain/caller/revoke-key.ts'
 import { anEntry, type Checkout } from '../../support/checkouts.ts'
 import { money, toItems } from '../../support/contract-input.ts'
 import { readDeliveries } from '../../support/deliveries.ts'
-import { aCatalogue, anEvent, aRateOf } from '../../support/factories.ts'
+import { aRateOf } from '../../support/factories.ts'
 import { mockClock } from '../../support/mock-clock.ts'
 import { publishableHeaders, shopOrigin } from '../../support/modes.ts'
 import { openPageBuyer } from '../../support/payment-page-buyer.ts'
@@ -13,9 +13,12 @@ type Headers = Record<string, string>
 
 let page: Headers
 let tested: Headers
-const sale = sharedSale(aCatalogue({ events: [anEvent({ _id: 'evt_1', ticket_rates: [aRateOf(1000)] })] }), {
-  settings: { RATE_LIMIT: '100', PUBLISHABLE_RATE_LIMIT: '1000', CORS_ORIGINS: 'https://office.example' },
-})
+const sale = sharedSale(
+  { rates: [aRateOf(1000)] },
+  {
+    settings: { RATE_LIMIT: '100', PUBLISHABLE_RATE_LIMIT: '1000', CORS_ORIGINS: 'https://office.example' },
+  },
+)
 beforeAll(async () => {
   page = await publishableHeaders(sale)
   tested = await publishableHeaders(sale, { mode: 'test', origins: ['https://test.example'] })
@@ -239,9 +242,12 @@ test('a publishable key that states another mode or kind is unknown', async () =
 })
 
 test('a publishable key has a limit per address', async () => {
-  const limited = await openSale(aCatalogue(), {
-    settings: { PUBLISHABLE_RATE_LIMIT: '3', TRUST_PROXY: '1' },
-  })
+  const limited = await openSale(
+    {},
+    {
+      settings: { PUBLISHABLE_RATE_LIMIT: '3', TRUST_PROXY: '1' },
+    },
+  )
   const headers = await publishableHeaders(limited)
   const ask = async (address: string) =>
     (await limited.rest('GET', '/events', { headers: { ...headers, 'x-forwarded-for': address } })).statusCode

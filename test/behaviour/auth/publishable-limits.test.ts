@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm'
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { tickets } from '../../../src/domain/ticket/table.ts'
 import { anEntry, type Checkout } from '../../support/checkouts.ts'
-import { aCatalogue, anEvent, anOrganization, aRateNamed, aRateOf } from '../../support/factories.ts'
+import { anOrganization, aRateNamed, aRateOf } from '../../support/factories.ts'
 import { mockClock } from '../../support/mock-clock.ts'
 import { publishableHeaders } from '../../support/modes.ts'
 import { openPageBuyer } from '../../support/payment-page-buyer.ts'
@@ -19,10 +19,7 @@ let page: Record<string, string>
 beforeEach(async () => {
   const discounts = [{ _id: 'dis_1', code: 'SECRET', name: 'Secret', percentage: 10 }]
   sale = await openSale(
-    aCatalogue({
-      organizations: [anOrganization({ discounts })],
-      events: [anEvent({ ticket_rates: [aRateOf(467), freeRate()] })],
-    }),
+    { organizations: [anOrganization({ discounts })], rates: [aRateOf(467), freeRate()] },
     { settings: { PUBLISHABLE_HELD_PLACES: '60', PUBLISHABLE_FREE_HOURS: '5', TRUST_PROXY: '1' } },
   )
   page = await publishableHeaders(sale)
@@ -178,9 +175,12 @@ test('fifty unknown discount codes in a minute, and no code of that address is l
 })
 
 test('what an operation of a page costs counts among the requests of its second', async () => {
-  const limited = await openSale(aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(467)] })] }), {
-    settings: { PUBLISHABLE_RATE_LIMIT: '50' },
-  })
+  const limited = await openSale(
+    { rates: [aRateOf(467)] },
+    {
+      settings: { PUBLISHABLE_RATE_LIMIT: '50' },
+    },
+  )
   onTestFinished(() => limited.close())
   vi.useFakeTimers({ toFake: ['Date'], now: 1_000_000_000_000 })
   onTestFinished(() => void vi.useRealTimers())

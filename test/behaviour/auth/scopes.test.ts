@@ -5,13 +5,13 @@ import { type IntegrationScope, integrationScopes } from '../../../src/domain/ca
 import type { FieldNeeds } from '../../../src/engine/graphql/needs.ts'
 import { routeKinds } from '../../support/authorization/rest-rows.ts'
 import { anEntry, type Checkout, mustCheckOut } from '../../support/checkouts.ts'
-import { aCatalogue, anEvent, aRateOf } from '../../support/factories.ts'
+import { aRateOf } from '../../support/factories.ts'
 import { scopedHeaders } from '../../support/modes.ts'
 import { restProblems, sharedSale } from '../../support/sale.ts'
 
 let checkout: Checkout
 let keys: Record<IntegrationScope, Record<string, string>>
-const sale = sharedSale(aCatalogue({ events: [anEvent({ _id: 'evt_1', ticket_rates: [aRateOf(10)] })] }))
+const sale = sharedSale({ rates: [aRateOf(10)] })
 beforeAll(async () => {
   checkout = await mustCheckOut(sale, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] })
   const entries = integrationScopes.map(async (scope) => [scope, await scopedHeaders(sale, scope)] as const)

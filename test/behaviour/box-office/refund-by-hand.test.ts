@@ -7,7 +7,7 @@ import { processDueRefunds } from '../../../src/domain/sale/refund/request-provi
 import { aBuyer, asCheckout, mustSell } from '../../support/box-office.ts'
 import { countersOf } from '../../support/checkouts.ts'
 import { money } from '../../support/contract-input.ts'
-import { aCatalogue, anEvent, aRateNamed, integrationHeaders } from '../../support/factories.ts'
+import { anEvent, aRateNamed, integrationHeaders } from '../../support/factories.ts'
 import { brokenInvariants } from '../../support/invariants.ts'
 import * as refunds from '../../support/refunds.ts'
 import { sharedSale } from '../../support/sale.ts'
@@ -24,7 +24,7 @@ const provider = stubProvider({ refund: called })
 
 const rate = aRateNamed('1', { warranty: { enabled: true, percentage: 10, hours: 0 } })
 const free = aRateNamed('free', {}, { price: 0 })
-const sale = sharedSale(aCatalogue({ events: [anEvent({ ticket_rates: [rate, free] })] }), { provider })
+const sale = sharedSale({ events: [anEvent({ ticket_rates: [rate, free] })] }, { provider })
 beforeEach(() => {
   providerCalls = 0
 })

@@ -32,7 +32,11 @@ test('no link of the demo leads to anything but its posters, which the service h
   expect(links.filter((link) => !link?.startsWith(`${url}${posterPath}/evt_demo_`))).toEqual([])
 })
 
-const sale = sharedSale({ organizations: demoCatalogue({ events: 0, now }).organizations, locations: [], events: [] })
+const sale = sharedSale({
+  organizations: demoCatalogue({ events: 0, now }).organizations,
+  locations: [],
+  events: [],
+})
 beforeAll(async () => {
   await seedDemo(sale.db, { events: 24 })
 })

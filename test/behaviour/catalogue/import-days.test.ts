@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest'
 import { importCatalogue } from '../../../src/domain/import/import-catalogue.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
-import { aCatalogue, aLocation, anEvent, aRateNamed } from '../../support/factories.ts'
+import { aLocation, anEvent, aRateNamed } from '../../support/factories.ts'
 import { openPageBuyer, visibleText } from '../../support/payment-page-buyer.ts'
 import { sharedSale } from '../../support/sale.ts'
 
@@ -20,7 +20,7 @@ const plain = anEvent({
 })
 
 const locations = [place('loc_ny', 'America/New_York'), place('loc_scl', 'America/Santiago'), aLocation()]
-const sale = sharedSale(aCatalogue({ locations, events: [plain] }))
+const sale = sharedSale({ locations, events: [plain] })
 
 const listed = async (populate = '*') => {
   const query = `start_date=2000-01-01&populate=${populate}`

@@ -4,7 +4,6 @@ import { expect, test } from 'vitest'
 import { catalogueJsonSchema } from '../../../src/domain/import/catalogue-file.ts'
 import { organizations } from '../../../src/domain/organization/table.ts'
 import {
-  aCatalogue,
   aLocation,
   anEvent,
   anOrganization,
@@ -18,7 +17,7 @@ import { sharedSale } from '../../support/sale.ts'
 
 // Errors of a bad import file, as `path: message`.
 
-const sale = sharedSale(aCatalogue())
+const sale = sharedSale()
 
 const event = (given: object) => ({ events: [{ ...anEvent({ _id: 'evt_1' }), ...given }] })
 const rate = (given: object) => event({ ticket_rates: [{ ...aRate(), ...given }] })

@@ -6,7 +6,7 @@ import { changeGrant } from '../../../src/domain/caller/change-grant.ts'
 import { readCursor, toCursor } from '../../../src/domain/change/cursor.ts'
 import { recordChanges } from '../../../src/domain/webhook/record-changes.ts'
 import { type ChangeNode, cursorRefusal, readChanges, readChangesPage } from '../../support/change-feed.ts'
-import { aCatalogue, anOrganization, channelHeaders, integrationHeaders } from '../../support/factories.ts'
+import { anOrganization, channelHeaders, integrationHeaders } from '../../support/factories.ts'
 import { sharedSale } from '../../support/sale.ts'
 
 // Cursors of the feed: those that continue across revoked and new grants, and those that are refused.
@@ -18,9 +18,10 @@ const apartInTime = sql`update changes set created_at = now() - interval '1 minu
   from (select id, row_number() over (order by id) as place from changes) as ordered where ordered.id = changes.id`
 
 let channelId: string
-const sale = sharedSale(
-  aCatalogue({ organizations: organizations.map((_id) => anOrganization({ _id, name: _id })), events: [] }),
-)
+const sale = sharedSale({
+  organizations: organizations.map((_id) => anOrganization({ _id, name: _id })),
+  events: [],
+})
 beforeAll(async () => {
   const rows = await sale.db.select({ id: sql<string>`id` }).from(sql`channels where id like 'chn_%'`)
   channelId = rows[0]?.id ?? ''

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest'
 import { anEventAtDoor, openDoors, scanTicket } from '../../support/door.ts'
-import { aCatalogue, aRateNamed } from '../../support/factories.ts'
+import { aRateNamed } from '../../support/factories.ts'
 import { inTestMode, scopedHeaders } from '../../support/modes.ts'
 import { buyTickets, cancelTicket, ticketOf } from '../../support/refunds.ts'
 import { type Sale, sharedSale } from '../../support/sale.ts'
@@ -11,7 +11,7 @@ import { type Sale, sharedSale } from '../../support/sale.ts'
 
 const eventIds = ['one', 'two', 'three']
 const events = eventIds.map((_id) => anEventAtDoor({ _id, ticket_rates: [aRateNamed(_id, { admits: 3 })] }))
-const sale = sharedSale(aCatalogue({ events }), { settings: openDoors })
+const sale = sharedSale({ events }, { settings: openDoors })
 
 type Headers = Record<string, string>
 type Node = {

@@ -3,7 +3,7 @@ import { afterAll, expect, test } from 'vitest'
 import { changes } from '../../../src/domain/change/table.ts'
 import { checkIns } from '../../../src/domain/check-in/table.ts'
 import { aLargeRate, anEventAtDoor, laterToday, scanTicket, uploadScans } from '../../support/door.ts'
-import { aCatalogue, anOrganization, integrationHeaders, type RateFile } from '../../support/factories.ts'
+import { anOrganization, integrationHeaders, type RateFile } from '../../support/factories.ts'
 import { brokenInvariants } from '../../support/invariants.ts'
 import { buyTickets, cancelTicket, ticketOf, ticketRow } from '../../support/refunds.ts'
 import { sharedSale } from '../../support/sale.ts'
@@ -13,18 +13,16 @@ import { sharedSale } from '../../support/sale.ts'
 const event = (_id: string, days: number, ticket_rates: RateFile[], organization_id = 'org_1') =>
   anEventAtDoor({ _id, organization_id, ticket_rates }, days)
 
-const sale = sharedSale(
-  aCatalogue({
-    organizations: [anOrganization(), anOrganization({ _id: 'org_2', name: 'Other' })],
-    locations: [laterToday().location],
-    events: [
-      event('tonight', 0.1, [aLargeRate('table', { admits: 4 }), aLargeRate('single')]),
-      event('far', 30, [aLargeRate('later', { admits: 2 })]),
-      laterToday({ ticket_rates: [aLargeRate('today', { admits: 2 })] }).event,
-      event('theirs', 0.1, [aLargeRate('theirs')], 'org_2'),
-    ],
-  }),
-)
+const sale = sharedSale({
+  organizations: [anOrganization(), anOrganization({ _id: 'org_2', name: 'Other' })],
+  locations: [laterToday().location],
+  events: [
+    event('tonight', 0.1, [aLargeRate('table', { admits: 4 }), aLargeRate('single')]),
+    event('far', 30, [aLargeRate('later', { admits: 2 })]),
+    laterToday({ ticket_rates: [aLargeRate('today', { admits: 2 })] }).event,
+    event('theirs', 0.1, [aLargeRate('theirs')], 'org_2'),
+  ],
+})
 afterAll(async () => expect(await brokenInvariants(sale.db)).toEqual([]))
 
 const buy = async (name = 'single') => ticketOf(await buyTickets(sale, 1, {}, `rate_${name}`))

@@ -7,13 +7,7 @@ import { events } from '../../../src/domain/event/table.ts'
 import { tickets } from '../../../src/domain/ticket/table.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { anEventAtDoor, aVenueBetween, laterToday } from '../../support/door.ts'
-import {
-  aCatalogue,
-  anOrganization,
-  aRateNamed,
-  inDays,
-  integrationHeaders,
-} from '../../support/factories.ts'
+import { anOrganization, aRateNamed, inDays, integrationHeaders } from '../../support/factories.ts'
 import { cancelTicket } from '../../support/refunds.ts'
 import { sharedSale } from '../../support/sale.ts'
 import { settlePaymentById } from '../../support/settle-payment.ts'
@@ -24,20 +18,18 @@ import { paidOutcome } from '../../support/stub-provider.ts'
 const event = (_id: string, days: number, organization_id = 'org_1') =>
   anEventAtDoor({ _id, organization_id, ticket_rates: [aRateNamed(_id)] }, days)
 
-const sale = sharedSale(
-  aCatalogue({
-    organizations: [anOrganization(), anOrganization({ _id: 'org_2', name: 'Other' })],
-    locations: [laterToday().location, aVenueBetween(12, 21, 'loc_noon')],
-    events: [
-      event('soon', 0.1),
-      event('later', 30),
-      event('others', 0.1, 'org_2'),
-      laterToday({ _id: 'today', ticket_rates: [aRateNamed('today')] }).event,
-      laterToday({ _id: 'tomorrow', location_id: 'loc_noon', ticket_rates: [aRateNamed('tomorrow')] }).event,
-      laterToday({ _id: 'shown', display_date: inDays(2), ticket_rates: [aRateNamed('shown')] }).event,
-    ],
-  }),
-)
+const sale = sharedSale({
+  organizations: [anOrganization(), anOrganization({ _id: 'org_2', name: 'Other' })],
+  locations: [laterToday().location, aVenueBetween(12, 21, 'loc_noon')],
+  events: [
+    event('soon', 0.1),
+    event('later', 30),
+    event('others', 0.1, 'org_2'),
+    laterToday({ _id: 'today', ticket_rates: [aRateNamed('today')] }).event,
+    laterToday({ _id: 'tomorrow', location_id: 'loc_noon', ticket_rates: [aRateNamed('tomorrow')] }).event,
+    laterToday({ _id: 'shown', display_date: inDays(2), ticket_rates: [aRateNamed('shown')] }).event,
+  ],
+})
 
 let scans = 0
 beforeEach(() => {

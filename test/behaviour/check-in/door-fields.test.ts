@@ -4,7 +4,7 @@ import { schema } from '../../../src/app/schema.ts'
 import { type IntegrationScope, integrationScopes } from '../../../src/domain/caller/api-key.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { anEventAtDoor } from '../../support/door.ts'
-import { aCatalogue, anOrganization, aQuestion, aRateNamed, aSupplement } from '../../support/factories.ts'
+import { anOrganization, aQuestion, aRateNamed, aSupplement } from '../../support/factories.ts'
 import { openStream } from '../../support/live.ts'
 import { scopedHeaders } from '../../support/modes.ts'
 import { fullPaymentOf, ticketOf } from '../../support/refunds.ts'
@@ -63,9 +63,12 @@ const events = [
   anEventAtDoor({ _id: 'far', ticket_rates: [aRateNamed('far', rateWith('far'))] }, 200),
 ]
 const discounts = [{ _id: 'dis_1', code: 'TEN', name: 'Ten', percentage: 10 }]
-const sale = sharedSale(aCatalogue({ organizations: [anOrganization({ discounts })], events }), {
-  listen: true,
-})
+const sale = sharedSale(
+  { organizations: [anOrganization({ discounts })], events },
+  {
+    listen: true,
+  },
+)
 beforeAll(async () => {
   const entryOf = (place: string) => ({
     phone: '+34600123987',

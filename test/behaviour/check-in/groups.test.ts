@@ -4,7 +4,7 @@ import { asc, eq } from 'drizzle-orm'
 import { afterAll, expect, test } from 'vitest'
 import { changes } from '../../../src/domain/change/table.ts'
 import { laterToday, scanTicket } from '../../support/door.ts'
-import { aCatalogue, aLocation, anEvent, aRateNamed, inDays } from '../../support/factories.ts'
+import { aLocation, anEvent, aRateNamed, inDays } from '../../support/factories.ts'
 import { brokenInvariants } from '../../support/invariants.ts'
 import { buyTickets, cancelTicket, ticketOf } from '../../support/refunds.ts'
 import { sharedSale } from '../../support/sale.ts'
@@ -13,15 +13,13 @@ import { sharedSale } from '../../support/sale.ts'
 
 const start = { start_date: inDays(0.1), end_date: inDays(0.3) }
 const today = laterToday({ ticket_rates: [aRateNamed('later', { admits: 2 })] })
-const sale = sharedSale(
-  aCatalogue({
-    locations: [aLocation(), today.location],
-    events: [
-      anEvent({ ...start, ticket_rates: [aRateNamed('table', { admits: 4 }), aRateNamed('single')] }),
-      today.event,
-    ],
-  }),
-)
+const sale = sharedSale({
+  locations: [aLocation(), today.location],
+  events: [
+    anEvent({ ...start, ticket_rates: [aRateNamed('table', { admits: 4 }), aRateNamed('single')] }),
+    today.event,
+  ],
+})
 afterAll(async () => expect(await brokenInvariants(sale.db)).toEqual([]))
 
 const buy = async (name: string) => ticketOf(await buyTickets(sale, 1, {}, `rate_${name}`))

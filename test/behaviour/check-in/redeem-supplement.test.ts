@@ -5,7 +5,6 @@ import { tickets } from '../../../src/domain/ticket/table.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { redeem } from '../../support/door.ts'
 import {
-  aCatalogue,
   anEvent,
   anOrganization,
   aRateNamed,
@@ -30,20 +29,18 @@ const supplements = [aSupplement(drinks), aSupplement({ _id: 'sup_coat', label: 
 const warranty = { enabled: true, percentage: 10, hours: 24 }
 const rate = (name: string, more = {}) => aRateNamed(name, { warranty, ...more })
 
-const sale = sharedSale(
-  aCatalogue({
-    organizations: [anOrganization(), anOrganization({ _id: 'org_2', name: 'Other' })],
-    events: [
-      anEvent({ ticket_rates: [rate('1', { supplements })] }),
-      anEvent({ ticket_rates: [rate('plain')] }),
-      anEvent({
-        organization_id: 'org_2',
-        location_id: undefined,
-        ticket_rates: [rate('other', { supplements: [aSupplement({ _id: 'sup_other' })] })],
-      }),
-    ],
-  }),
-)
+const sale = sharedSale({
+  organizations: [anOrganization(), anOrganization({ _id: 'org_2', name: 'Other' })],
+  events: [
+    anEvent({ ticket_rates: [rate('1', { supplements })] }),
+    anEvent({ ticket_rates: [rate('plain')] }),
+    anEvent({
+      organization_id: 'org_2',
+      location_id: undefined,
+      ticket_rates: [rate('other', { supplements: [aSupplement({ _id: 'sup_other' })] })],
+    }),
+  ],
+})
 
 const bought = (...ids: string[]) => ({ supplements: ids.map((supplement_id) => ({ supplement_id })) })
 const buy = async (entry: object = bought('sup_drinks', 'sup_coat'), name = '1') =>

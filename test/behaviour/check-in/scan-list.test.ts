@@ -5,7 +5,7 @@ import { ticketRates } from '../../../src/domain/ticket-rate/table.ts'
 import { sha256 } from '../../../src/engine/base/ids.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { aLargeRate, anEventAtDoor, redeem, scanTicket } from '../../support/door.ts'
-import { aCatalogue, anOrganization, aSupplement, integrationHeaders } from '../../support/factories.ts'
+import { anOrganization, aSupplement, integrationHeaders } from '../../support/factories.ts'
 import { buyTickets, cancelTicket, ticketOf, ticketRow } from '../../support/refunds.ts'
 import { restProblems, sharedSale } from '../../support/sale.ts'
 
@@ -15,24 +15,22 @@ const event = (_id: string, ticket_rates = [aLargeRate(_id)], organization_id = 
   anEventAtDoor({ _id, organization_id, ticket_rates })
 
 const supplements = [aSupplement({ _id: 'sup_1', label: 'Three drinks', product_quantity: 3 })]
-const sale = sharedSale(
-  aCatalogue({
-    organizations: [anOrganization(), anOrganization({ _id: 'org_2', name: 'Other' })],
-    events: [
-      event('shown', [aLargeRate('table', { admits: 4, supplements })]),
-      event('changed', [
-        aLargeRate('b'),
-        aLargeRate('a', { admits: 2, supplements: [aSupplement({ _id: 'sup_2' })] }),
-      ]),
-      event('paged', [aLargeRate('one'), aLargeRate('two'), aLargeRate('three')]),
-      event('quiet'),
-      event('salted'),
-      event('busy'),
-      event('reduced'),
-      event('theirs', [aLargeRate('theirs')], 'org_2'),
-    ],
-  }),
-)
+const sale = sharedSale({
+  organizations: [anOrganization(), anOrganization({ _id: 'org_2', name: 'Other' })],
+  events: [
+    event('shown', [aLargeRate('table', { admits: 4, supplements })]),
+    event('changed', [
+      aLargeRate('b'),
+      aLargeRate('a', { admits: 2, supplements: [aSupplement({ _id: 'sup_2' })] }),
+    ]),
+    event('paged', [aLargeRate('one'), aLargeRate('two'), aLargeRate('three')]),
+    event('quiet'),
+    event('salted'),
+    event('busy'),
+    event('reduced'),
+    event('theirs', [aLargeRate('theirs')], 'org_2'),
+  ],
+})
 
 type Entry = {
   _id: string

@@ -4,14 +4,13 @@ import { inArray } from 'drizzle-orm'
 import { expect, test } from 'vitest'
 import { changes } from '../../../src/domain/change/table.ts'
 import { aLargeRate, anEventAtDoor, scanTicket, uploadScans } from '../../support/door.ts'
-import { aCatalogue } from '../../support/factories.ts'
 import { brokenInvariants } from '../../support/invariants.ts'
 import { buyTickets, ticketOf } from '../../support/refunds.ts'
 import { openSale } from '../../support/sale.ts'
 
 test('200 scans cost as many statements as one', async () => {
   const event = anEventAtDoor({ ticket_rates: [aLargeRate('single')] }, 0.1)
-  const sale = await openSale(aCatalogue({ events: [event] }))
+  const sale = await openSale({ events: [event] })
   const sold = await Promise.all(
     [1, 50, 50, 50, 50].map((count) => buyTickets(sale, count, {}, 'rate_single')),
   )
@@ -43,7 +42,7 @@ test('200 scans cost as many statements as one', async () => {
 
 test('single scans at once are written together, each with its own outcome', async () => {
   const event = anEventAtDoor({ ticket_rates: [aLargeRate('single')] }, 0.1)
-  const sale = await openSale(aCatalogue({ events: [event] }))
+  const sale = await openSale({ events: [event] })
   const { tickets } = await buyTickets(sale, 40, {}, 'rate_single')
   sale.statements.reset()
   // Each ticket twice: of two scans of one, whoever is first is let in.

@@ -7,7 +7,6 @@ import {
   unintended,
 } from '../../support/contract/compare-contracts.ts'
 import { breakingOpenapiChanges, type Openapi } from '../../support/contract/compare-openapi.ts'
-import { aCatalogue } from '../../support/factories.ts'
 import { sharedSale } from '../../support/sale.ts'
 
 // The contracts, compared with those that clients were given last (docs/contract). `npm run contract:accept`
@@ -17,7 +16,7 @@ const fileOf = (name: string) => new URL(`../../../docs/contract/${name}`, impor
 const read = (name: string) => readFileSync(fileOf(name), 'utf8')
 
 let openapi: Openapi
-const sale = sharedSale(aCatalogue())
+const sale = sharedSale()
 beforeAll(async () => {
   openapi = (await sale.app.inject({ url: '/openapi.json' })).json()
   if (process.env.CONTRACT !== 'accept') return

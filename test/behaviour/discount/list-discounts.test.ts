@@ -2,14 +2,7 @@ import { beforeAll, expect, test } from 'vitest'
 import { mustCheckOut } from '../../support/checkouts.ts'
 import { money } from '../../support/contract-input.ts'
 import { aDiscount, importDiscounts, times, withCode } from '../../support/discounts.ts'
-import {
-  aCatalogue,
-  anEvent,
-  anOrganization,
-  aRate,
-  aRateOf,
-  integrationHeaders,
-} from '../../support/factories.ts'
+import { anOrganization, aRate, aRateOf, integrationHeaders } from '../../support/factories.ts'
 import { fullPaymentOf } from '../../support/refunds.ts'
 import { sharedSale } from '../../support/sale.ts'
 import { settlePaymentById } from '../../support/settle-payment.ts'
@@ -27,15 +20,13 @@ const full = {
 }
 
 let other: Record<string, string>
-const sale = sharedSale(
-  aCatalogue({
-    organizations: [
-      anOrganization({ discounts: [full, aDiscount({ code: 'zero' }), aDiscount({ code: 'gone' })] }),
-      anOrganization({ _id: 'org_2', name: 'Other', discounts: [aDiscount({ code: 'theirs' })] }),
-    ],
-    events: [anEvent({ ticket_rates: [aRateOf(100), aRate({ _id: 'rate_2' })] })],
-  }),
-)
+const sale = sharedSale({
+  organizations: [
+    anOrganization({ discounts: [full, aDiscount({ code: 'zero' }), aDiscount({ code: 'gone' })] }),
+    anOrganization({ _id: 'org_2', name: 'Other', discounts: [aDiscount({ code: 'theirs' })] }),
+  ],
+  rates: [aRateOf(100), aRate({ _id: 'rate_2' })],
+})
 beforeAll(async () => {
   other = (await integrationHeaders(sale.db, 'org_2')).v2
 })

@@ -3,12 +3,12 @@
 import { expect, test } from 'vitest'
 import { importCatalogue } from '../../../src/domain/import/import-catalogue.ts'
 import { anEntry, checkOut } from '../../support/checkouts.ts'
-import { aCatalogue, anEvent, aPrice, aRate } from '../../support/factories.ts'
+import { anEvent, aPrice, aRate } from '../../support/factories.ts'
 import { sharedSale } from '../../support/sale.ts'
 
 // Ages that an event gives in words, and slugs that it is found by.
 
-const sale = sharedSale(aCatalogue({ events: [] }))
+const sale = sharedSale({ events: [] })
 
 const tenYearsOld = `${new Date().getUTCFullYear() - 10}-01-02`
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { changeGrant } from '../../../src/domain/caller/change-grant.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
-import { aCatalogue, anEvent, anOrganization, aRateNamed, inDays } from '../../support/factories.ts'
+import { anEvent, anOrganization, aRateNamed, inDays } from '../../support/factories.ts'
 import { ownersOf, scopedHeaders } from '../../support/modes.ts'
 import { sharedSale } from '../../support/sale.ts'
 
@@ -13,18 +13,16 @@ const event = (organization: number, name: string, days: number, more = {}) =>
     ...{ start_date: inDays(days), end_date: inDays(days + 0.1), ticket_rates: [aRateNamed(name)], ...more },
   })
 
-const sale = sharedSale(
-  aCatalogue({
-    organizations: [anOrganization(), anOrganization({ _id: 'org_2', name: 'Other' })],
-    events: [
-      event(1, 'past', -9),
-      event(1, 'last', 9),
-      event(2, 'other', 8),
-      event(1, 'closed', 7, { ticket_rates: [aRateNamed('closed', { complete: true })] }),
-      event(1, 'first', 6),
-    ],
-  }),
-)
+const sale = sharedSale({
+  organizations: [anOrganization(), anOrganization({ _id: 'org_2', name: 'Other' })],
+  events: [
+    event(1, 'past', -9),
+    event(1, 'last', 9),
+    event(2, 'other', 8),
+    event(1, 'closed', 7, { ticket_rates: [aRateNamed('closed', { complete: true })] }),
+    event(1, 'first', 6),
+  ],
+})
 
 type Headers = Record<string, string>
 type Events = { totalCount: number; nodes: { id: string }[]; pageInfo: { endCursor: string } }

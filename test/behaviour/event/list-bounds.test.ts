@@ -4,13 +4,13 @@ import { asc, sql } from 'drizzle-orm'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { events } from '../../../src/domain/event/table.ts'
 import { toCursor } from '../../../src/domain/ticket-rate/search-events.ts'
-import { aCatalogue, aCatalogueOfTwo, anEvent, channelHeaders, inDays } from '../../support/factories.ts'
+import { aCatalogueOfTwo, anEvent, channelHeaders, inDays } from '../../support/factories.ts'
 import { refusal } from '../../support/refusals.ts'
 import { openSale, sharedSale } from '../../support/sale.ts'
 
 // Limits of the event list: offsets and counts end at 10,000.
 
-const sale = sharedSale(aCatalogue())
+const sale = sharedSale()
 beforeAll(async () => {
   await growTo(10_000)
 })

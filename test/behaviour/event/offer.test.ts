@@ -2,7 +2,6 @@ import { beforeAll, expect, test } from 'vitest'
 import { anEntry, checkOut } from '../../support/checkouts.ts'
 import { money } from '../../support/contract-input.ts'
 import {
-  aCatalogue,
   anEvent,
   anOrganization,
   aPrice,
@@ -40,7 +39,7 @@ const priced = (event: string, ...of: Parameters<typeof aPrice>[0][]) =>
   rate(event, { prices: of.map((price, index) => aPrice({ _id: `price_${event}_${index}`, ...price })) })
 
 const sale = sharedSale(
-  aCatalogue({
+  {
     organizations: [
       anOrganization(),
       anOrganization({ _id: 'org_yen', name: 'Yen', currency: 'JPY' }),
@@ -77,7 +76,7 @@ const sale = sharedSale(
         ticket_rates: [priced('dinar', { price: 1.01, fee_quantity: 8 })],
       }),
     ],
-  }),
+  },
   { settings: { ADMISSION_HOURS: '3' } },
 )
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { beforeAll, expect, test } from 'vitest'
-import { aCatalogue, anEvent, aPrice, aRate, inDays } from '../../support/factories.ts'
+import { anEvent, aPrice, aRate, inDays } from '../../support/factories.ts'
 import { inTestMode } from '../../support/modes.ts'
 import { sharedSale } from '../../support/sale.ts'
 
@@ -50,7 +50,7 @@ const events = [
   anEvent({ ticket_rates: [] }),
 ]
 
-const sale = sharedSale(aCatalogue({ events }))
+const sale = sharedSale({ events })
 beforeAll(async () => {
   const { db } = sale
   await db.execute(sql`update ticket_rates set removed = true where name = 'Removed'`)

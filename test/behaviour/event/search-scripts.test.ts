@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { aCatalogue, aLocation, anEvent } from '../../support/factories.ts'
+import { aLocation, anEvent } from '../../support/factories.ts'
 import { sharedSale } from '../../support/sale.ts'
 
 // Names in scripts without spaces, and with marks that people leave out.
@@ -13,12 +13,10 @@ const names = {
   evt_soft: 'Donau\u00addampf',
 }
 
-const sale = sharedSale(
-  aCatalogue({
-    locations: [aLocation({ _id: 'loc_1', city: 'Málaga' })],
-    events: Object.entries(names).map(([_id, name]) => anEvent({ _id, name, location_id: 'loc_1' })),
-  }),
-)
+const sale = sharedSale({
+  locations: [aLocation({ _id: 'loc_1', city: 'Málaga' })],
+  events: Object.entries(names).map(([_id, name]) => anEvent({ _id, name, location_id: 'loc_1' })),
+})
 
 async function found(search: string): Promise<string[]> {
   const answer = await sale.rest('GET', `/events?search=${encodeURIComponent(search)}`, {

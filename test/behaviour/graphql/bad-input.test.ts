@@ -1,11 +1,11 @@
 import { afterEach, expect, test } from 'vitest'
-import { aCatalogue, anEvent, aRateNamed } from '../../support/factories.ts'
+import { aRateNamed } from '../../support/factories.ts'
 import { countCheckoutRows, graphqlRefusal, noRows } from '../../support/refusals.ts'
 import { sharedSale } from '../../support/sale.ts'
 
 const rate = aRateNamed('1')
 
-const sale = sharedSale(aCatalogue({ events: [anEvent({ _id: 'evt_1', ticket_rates: [rate] })] }))
+const sale = sharedSale({ rates: [rate] })
 // No test here sells anything.
 afterEach(async () => {
   expect(await countCheckoutRows(sale)).toEqual(noRows)

@@ -1,15 +1,18 @@
 import { beforeAll, expect, test } from 'vitest'
 import { yogaPlugins } from '../../../src/engine/graphql-server/execute.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
-import { aCatalogue, anEvent, aRateOf } from '../../support/factories.ts'
+import { aRateOf } from '../../support/factories.ts'
 import { sharedSale } from '../../support/sale.ts'
 
 // Operations run compiled, without Yoga; no client may see a difference.
 
 let ticketId: string
-const sale = sharedSale(aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(100)] })] }), {
-  settings: { WEBHOOKS_TO_PRIVATE_ADDRESSES: 'true' },
-})
+const sale = sharedSale(
+  { rates: [aRateOf(100)] },
+  {
+    settings: { WEBHOOKS_TO_PRIVATE_ADDRESSES: 'true' },
+  },
+)
 beforeAll(async () => {
   const { tickets } = await mustCheckOut(sale, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] })
   ticketId = tickets[0]?._id ?? ''

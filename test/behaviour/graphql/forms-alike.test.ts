@@ -5,7 +5,7 @@ import { schema } from '../../../src/app/schema.ts'
 import { Credentials } from '../../../src/domain/caller/credentials.ts'
 import { yogaPlugins } from '../../../src/engine/graphql-server/execute.ts'
 import { createContext } from '../../../src/engine/request/context.ts'
-import { aCatalogue, anEvent, aRateOf } from '../../support/factories.ts'
+import { anEvent, aRateOf } from '../../support/factories.ts'
 import { fuzzRuns, seed } from '../../support/fuzz/seed.ts'
 import { subscribe } from '../../support/live.ts'
 import { sharedSale } from '../../support/sale.ts'
@@ -16,7 +16,7 @@ import { testServices } from '../../support/test-services.ts'
 // JavaScript.
 
 const event = anEvent({ _id: 'evt_1', ticket_rates: [aRateOf(10)] })
-const sale = sharedSale(aCatalogue({ events: [event] }), { listen: true })
+const sale = sharedSale({ events: [event] }, { listen: true })
 
 type Headers = Record<string, string>
 type Asked = { query: string; variables: Record<string, unknown> }

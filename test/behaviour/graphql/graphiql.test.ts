@@ -4,14 +4,14 @@ import { expect, test } from 'vitest'
 import { graphiqlTabs } from '../../../src/app/graphiql-tabs.ts'
 import { aBuyer, sellAtBoxOffice } from '../../support/box-office.ts'
 import { withNumbers } from '../../support/contract-input.ts'
-import { aCatalogue, anEvent, aPrice, aRate } from '../../support/factories.ts'
+import { aPrice, aRate } from '../../support/factories.ts'
 import { publishableHeaders } from '../../support/modes.ts'
 import { sharedSale } from '../../support/sale.ts'
 
 const rate = aRate({ prices: [aPrice()] })
 const [price] = rate.prices ?? []
 
-const sale = sharedSale(aCatalogue({ events: [anEvent({ ticket_rates: [rate] })] }))
+const sale = sharedSale({ rates: [rate] })
 
 const getPage = (headers: Record<string, string> = {}) =>
   sale.rest('GET', '/graphql', {

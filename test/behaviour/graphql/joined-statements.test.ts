@@ -6,11 +6,10 @@ import { keys } from '../../../src/domain/caller/table.ts'
 import { createReader, type NamedFind } from '../../../src/engine/data/batch-loader.ts'
 import { fewRowsOf } from '../../../src/engine/data/json-rows.ts'
 import { anyOf } from '../../../src/engine/data/query.ts'
-import { aCatalogue } from '../../support/factories.ts'
 import { preparedIn } from '../../support/prepared-statements.ts'
 import { sharedSale } from '../../support/sale.ts'
 
-const sale = sharedSale(aCatalogue())
+const sale = sharedSale()
 
 const kinds = Array.from(
   { length: 8 },

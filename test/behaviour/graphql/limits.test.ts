@@ -1,15 +1,7 @@
 import { getNamedType, isLeafType, isObjectType, isRequiredArgument } from 'graphql'
 import { expect, test } from 'vitest'
 import { schema } from '../../../src/app/schema.ts'
-import {
-  aCatalogue,
-  aLocation,
-  anEvent,
-  aPrice,
-  aQuestion,
-  aRate,
-  aSupplement,
-} from '../../support/factories.ts'
+import { aLocation, anEvent, aPrice, aQuestion, aRate, aSupplement } from '../../support/factories.ts'
 import { sharedSale } from '../../support/sale.ts'
 
 const rates = () =>
@@ -18,12 +10,10 @@ const rates = () =>
   )
 
 const artists = [{ name: 'One', image_url: null }]
-const sale = sharedSale(
-  aCatalogue({
-    locations: [aLocation()],
-    events: Array.from({ length: 100 }, () => anEvent({ artists, ticket_rates: rates() })),
-  }),
-)
+const sale = sharedSale({
+  locations: [aLocation()],
+  events: Array.from({ length: 100 }, () => anEvent({ artists, ticket_rates: rates() })),
+})
 
 /** Selects every field of a type and of everything below it, without going back up, and without pages within a page. */
 function everythingOf(typename: string, above: string[] = []): string {

@@ -4,15 +4,7 @@ import { expect, test } from 'vitest'
 import { issueChannelKey, issueIntegrationKey } from '../../../src/domain/caller/issue-key.ts'
 import { changes } from '../../../src/domain/change/table.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
-import {
-  aCatalogue,
-  anEvent,
-  anOrganization,
-  aPrice,
-  aQuestion,
-  aRate,
-  aSupplement,
-} from '../../support/factories.ts'
+import { anEvent, anOrganization, aPrice, aQuestion, aRate, aSupplement } from '../../support/factories.ts'
 import { inTestMode, ownersOf, publishableHeaders } from '../../support/modes.ts'
 import { buyTickets, refundTicket, ticketOf } from '../../support/refunds.ts'
 import { type Sale, sharedSale } from '../../support/sale.ts'
@@ -34,10 +26,13 @@ const rate = {
 }
 const organizations = [anOrganization(), anOrganization({ _id: 'org_2', name: 'Other' })]
 const events = [anEvent({ ticket_rates: [aRate(rate), aRate(hidden)] })]
-const sale = sharedSale(aCatalogue({ organizations, events }), {
-  provider: stubProvider({ refund: async ({ id }) => ({ kind: 'succeeded', reference: `re_${id}` }) }),
-  settings: { WEBHOOKS_TO_PRIVATE_ADDRESSES: 'true' },
-})
+const sale = sharedSale(
+  { organizations, events },
+  {
+    provider: stubProvider({ refund: async ({ id }) => ({ kind: 'succeeded', reference: `re_${id}` }) }),
+    settings: { WEBHOOKS_TO_PRIVATE_ADDRESSES: 'true' },
+  },
+)
 
 async function nodeOf(id: string, headers: Record<string, string> = sale.channel) {
   const query = 'query ($id: ID!) { node(id: $id) { __typename id } }'

@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { afterEach, expect, test } from 'vitest'
-import { aCatalogue, anEvent, aRateOf } from '../../support/factories.ts'
+import { anEvent, aRateOf } from '../../support/factories.ts'
 import { fuzzRuns, seed } from '../../support/fuzz/seed.ts'
 import { countCheckoutRows, graphqlRefusal, noRows } from '../../support/refusals.ts'
 import { sharedSale } from '../../support/sale.ts'
 
 // Inputs of a wrong type are refused with their place, and what they say is not repeated: it may be personal.
 
-const sale = sharedSale(aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(100)] })] }))
+const sale = sharedSale({ events: [anEvent({ ticket_rates: [aRateOf(100)] })] })
 // No test here sells anything.
 afterEach(async () => {
   expect(await countCheckoutRows(sale)).toEqual(noRows)

@@ -1,7 +1,7 @@
 import { isScalarType, isSpecifiedScalarType } from 'graphql'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { schema } from '../../../src/app/schema.ts'
-import { aCatalogue, anEvent, aRateOf } from '../../support/factories.ts'
+import { aRateOf } from '../../support/factories.ts'
 import { type ArgumentPlace, argumentPlaces } from '../../support/fuzz/text-places.ts'
 import { sharedSale } from '../../support/sale.ts'
 
@@ -25,7 +25,7 @@ const scalars = Object.values(schema.getTypeMap()).flatMap((type) =>
 )
 
 let places: ArgumentPlace[]
-const sale = sharedSale(aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(10)] })] }))
+const sale = sharedSale({ rates: [aRateOf(10)] })
 beforeAll(async () => {
   places = argumentPlaces(schema, sale)
 })

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeEach, expect, inject, test, vi } from 'vitest'
 import { anEntry, checkOut } from '../../support/checkouts.ts'
-import { aCatalogue, anEvent, aRateNamed } from '../../support/factories.ts'
+import { aRateNamed } from '../../support/factories.ts'
 import {
   countCheckoutRows,
   graphqlRefusal,
@@ -18,10 +18,13 @@ const body = {
 }
 
 let lines: string[]
-const sale = sharedSale(aCatalogue({ events: [anEvent({ _id: 'evt_1', ticket_rates: [rate] })] }), {
-  settings: { LOG_LEVEL: 'trace' },
-  onLog: (line) => lines.push(line),
-})
+const sale = sharedSale(
+  { rates: [rate] },
+  {
+    settings: { LOG_LEVEL: 'trace' },
+    onLog: (line) => lines.push(line),
+  },
+)
 beforeEach(() => {
   lines = []
 })

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest'
 import { type Checkout, checkOut, toCamelCase } from '../../support/checkouts.ts'
 import { toTicket } from '../../support/contract-input.ts'
-import { aCatalogue, anEvent, aQuestion, aRateNamed, aSupplement } from '../../support/factories.ts'
+import { aQuestion, aRateNamed, aSupplement } from '../../support/factories.ts'
 import { sharedSale } from '../../support/sale.ts'
 
 const rate = aRateNamed('1', {
@@ -39,10 +39,13 @@ const body = {
 const lines: string[] = []
 
 let secrets: string[]
-const sale = sharedSale(aCatalogue({ events: [anEvent({ ticket_rates: [rate] })] }), {
-  settings: { LOG_LEVEL: 'trace' },
-  onLog: (line) => lines.push(line),
-})
+const sale = sharedSale(
+  { rates: [rate] },
+  {
+    settings: { LOG_LEVEL: 'trace' },
+    onLog: (line) => lines.push(line),
+  },
+)
 beforeAll(async () => {
   secrets = await useEverything()
 })

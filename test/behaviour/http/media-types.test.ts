@@ -1,11 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { aCatalogue } from '../../support/factories.ts'
 import { sharedSale } from '../../support/sale.ts'
 
 // Media types in every form that means the same (RFC 9110, 5.6.6, 8.3.1, 12.5.1), on both surfaces.
 
-const sale = sharedSale(aCatalogue())
+const sale = sharedSale()
 
 const space = fc.constantFrom('', ' ', '\t', '  ')
 const inAnyCase = (text: string) =>

@@ -1,12 +1,11 @@
 import { once } from 'node:events'
 import { expect, test } from 'vitest'
-import { aCatalogue } from '../../support/factories.ts'
 import { sharedSale } from '../../support/sale.ts'
 import { openSocket } from '../../support/sockets.ts'
 
 // Responses byte by byte: HTTP libraries silently repair much that is wrong.
 
-const sale = sharedSale(aCatalogue(), { listen: true })
+const sale = sharedSale({}, { listen: true })
 
 type Raw = { status: number; headers: [name: string, value: string][]; body: string }
 

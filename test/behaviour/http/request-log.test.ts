@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from 'vitest'
 import { anEntry } from '../../support/checkouts.ts'
 import { toItems } from '../../support/contract-input.ts'
-import { aCatalogue, anEvent, aRateOf } from '../../support/factories.ts'
+import { aRateOf } from '../../support/factories.ts'
 import { sharedSale } from '../../support/sale.ts'
 import { openSocket, readAnswer } from '../../support/sockets.ts'
 
@@ -9,11 +9,14 @@ import { openSocket, readAnswer } from '../../support/sockets.ts'
 
 const lines: string[] = []
 
-const sale = sharedSale(aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(1)] })] }), {
-  settings: { LOG_LEVEL: 'info', SHARED_READS_MS: '60000' },
-  listen: true,
-  onLog: (line) => lines.push(line),
-})
+const sale = sharedSale(
+  { rates: [aRateOf(1)] },
+  {
+    settings: { LOG_LEVEL: 'info', SHARED_READS_MS: '60000' },
+    listen: true,
+    onLog: (line) => lines.push(line),
+  },
+)
 beforeEach(() => {
   lines.length = 0
 })

@@ -7,12 +7,12 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
 import { expect, onTestFinished, test } from 'vitest'
 import { announce } from '../../../src/engine/database/announcements.ts'
-import { aCatalogue, anEvent, aRateOf } from '../../support/factories.ts'
+import { anEvent, aRateOf } from '../../support/factories.ts'
 import { watchRates } from '../../support/live.ts'
 import { sharedSale } from '../../support/sale.ts'
 
 const events = [anEvent({ ticket_rates: [aRateOf(10_000)] })]
-const sale = sharedSale(aCatalogue({ events }), { listen: true })
+const sale = sharedSale({ events }, { listen: true })
 
 // Connects by a Unix socket, for which the kernel keeps a fifth of a megabyte and not the six of TCP.
 async function openNarrow(): Promise<{ client: Socket; served: Socket }> {

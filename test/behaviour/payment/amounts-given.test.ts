@@ -3,14 +3,7 @@
 import { beforeAll, expect, test } from 'vitest'
 import { aBuyer, callOwn } from '../../support/box-office.ts'
 import { toItems } from '../../support/contract-input.ts'
-import {
-  aCatalogue,
-  anEvent,
-  anOrganization,
-  aRateNamed,
-  aRateOf,
-  integrationHeaders,
-} from '../../support/factories.ts'
+import { anEvent, anOrganization, aRateNamed, aRateOf, integrationHeaders } from '../../support/factories.ts'
 import { buyTickets, callMutation, ticketOf } from '../../support/refunds.ts'
 import { countCheckoutRows } from '../../support/refusals.ts'
 import { sharedSale } from '../../support/sale.ts'
@@ -35,7 +28,7 @@ const events = [
   ...others.map(({ event }) => event),
 ]
 const organizations = [anOrganization(), ...others.map(({ organization }) => organization)]
-const sale = sharedSale(aCatalogue({ organizations, events }))
+const sale = sharedSale({ organizations, events })
 beforeAll(async () => {
   paid = ticketOf(await buyTickets(sale))
 })

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import { anEntry } from '../../support/checkouts.ts'
-import { aCatalogue, anEvent, aRateNamed } from '../../support/factories.ts'
+import { aRateNamed } from '../../support/factories.ts'
 import { countCheckoutRows, graphqlRefusal, noRows, refusal } from '../../support/refusals.ts'
 import { sharedSale } from '../../support/sale.ts'
 
 const rate = aRateNamed('1')
 
-const sale = sharedSale(aCatalogue({ events: [anEvent({ ticket_rates: [rate] })] }))
+const sale = sharedSale({ rates: [rate] })
 
 const asJson = { 'content-type': 'application/json' }
 const body = JSON.stringify({ ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] })

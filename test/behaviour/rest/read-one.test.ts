@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { buildSchema } from 'graphql'
 import { beforeAll, expect, test } from 'vitest'
 import { anEntry, type Checkout, mustCheckOut } from '../../support/checkouts.ts'
-import { aCatalogue, anEvent, anOrganization, aRateNamed } from '../../support/factories.ts'
+import { anEvent, anOrganization, aRateNamed } from '../../support/factories.ts'
 import { openPageBuyer, redirectUrls } from '../../support/payment-page-buyer.ts'
 import { restProblems, sharedSale } from '../../support/sale.ts'
 
@@ -16,7 +16,7 @@ const events = [
   anEvent({ _id: 'evt_1', ticket_rates: [rate] }),
   anEvent({ _id: 'evt_2', organization_id: 'org_2', location_id: undefined }),
 ]
-const sale = sharedSale(aCatalogue({ organizations, events }))
+const sale = sharedSale({ organizations, events })
 beforeAll(async () => {
   const order = { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')], ...redirectUrls }
   checkout = await mustCheckOut(sale, order)

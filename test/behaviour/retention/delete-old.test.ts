@@ -9,8 +9,8 @@ import { runSql } from '../../../src/engine/database/database.ts'
 import { updateAttendee } from '../../support/attendees.ts'
 import { cursorRefusal, readChanges, readChangesPage } from '../../support/change-feed.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
-import { aLargeRate, anEventAtDoor, scanTicket } from '../../support/door.ts'
-import { aCatalogue, anOrganization, channelHeaders } from '../../support/factories.ts'
+import { aLargeRate, scanTicket } from '../../support/door.ts'
+import { anOrganization, channelHeaders } from '../../support/factories.ts'
 import { brokenInvariants } from '../../support/invariants.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 import { settlePaymentById } from '../../support/settle-payment.ts'
@@ -21,12 +21,10 @@ import { webhooksOf } from '../../support/webhooks.ts'
 
 let sale: Sale
 beforeEach(async () => {
-  sale = await openSale(
-    aCatalogue({
-      organizations: [anOrganization({ _id: 'org_1' }), anOrganization({ _id: 'org_2' })],
-      events: [anEventAtDoor({ ticket_rates: [aLargeRate('1')] })],
-    }),
-  )
+  sale = await openSale({
+    organizations: [anOrganization({ _id: 'org_1' }), anOrganization({ _id: 'org_2' })],
+    rates: [aLargeRate('1')],
+  })
 })
 afterEach(() => sale.close())
 

@@ -6,7 +6,7 @@ import { eraseTicket } from '../../../src/domain/retention/erase-person.ts'
 import { resendTickets, scanCode, transferTicket, updateAttendee } from '../../support/attendees.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { commandRunner } from '../../support/commands.ts'
-import { aCatalogue, anEvent, aRateOf } from '../../support/factories.ts'
+import { aRateOf } from '../../support/factories.ts'
 import { brokenInvariants } from '../../support/invariants.ts'
 import { isCluster } from '../../support/on-one-server.ts'
 import {
@@ -177,7 +177,7 @@ test.each([
 
 test('what is still to be sent to a phone that somebody else has as well is sent', async () => {
   const phone = '+34600111222'
-  const shared = await openSale(aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(10)] })] }))
+  const shared = await openSale({ rates: [aRateOf(10)] })
   onTestFinished(() => shared.close())
   const checkout = await mustCheckOut(shared, {
     ticket_rate_id: 'rate_1',

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { expect, onTestFinished, test } from 'vitest'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { type Amount, money } from '../../support/contract-input.ts'
-import { aCatalogue, anEvent, anOrganization, aPrice, aRate } from '../../support/factories.ts'
+import { anEvent, anOrganization, aPrice, aRate } from '../../support/factories.ts'
 import { fullPaymentOf, refundTicket, ticketOf } from '../../support/refunds.ts'
 import { openSale } from '../../support/sale.ts'
 import { settlePaymentById } from '../../support/settle-payment.ts'
@@ -42,9 +42,12 @@ test.each([
       ticket_rates: [aRate({ _id: 'rate_1', prices, availability: { sold: 0, available: 10_000 } })],
     })
     const organization = anOrganization({ currency, platform_fee_percentage: 3.3333 })
-    const sale = await openSale(aCatalogue({ organizations: [organization], events: [event] }), {
-      provider: stubProvider(),
-    })
+    const sale = await openSale(
+      { organizations: [organization], events: [event] },
+      {
+        provider: stubProvider(),
+      },
+    )
     onTestFinished(() => sale.close())
 
     let [paid, refunded] = [0n, 0n]

@@ -3,7 +3,7 @@
 import { expect, test, vi } from 'vitest'
 import { anEntry, checkOut, checkOutOverGraphql } from '../../support/checkouts.ts'
 import { toFlatPath, toItems } from '../../support/contract-input.ts'
-import { aCatalogue, anEvent, aQuestion, aRateNamed, aSupplement } from '../../support/factories.ts'
+import { anEvent, aQuestion, aRateNamed, aSupplement } from '../../support/factories.ts'
 import { countCheckoutRows, noRows, refusal } from '../../support/refusals.ts'
 import { sharedSale } from '../../support/sale.ts'
 
@@ -13,7 +13,7 @@ const rate = aRateNamed('1', {
   questions: [aQuestion({ _id: 'que_1', type: 'text', items: [] })],
 })
 
-const sale = sharedSale(aCatalogue({ events: [anEvent({ ticket_rates: [rate] })] }))
+const sale = sharedSale({ events: [anEvent({ ticket_rates: [rate] })] })
 
 type Fields = Record<string, unknown>
 

@@ -4,13 +4,7 @@ import type { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
-import {
-  aCatalogue,
-  anEvent,
-  aRateNamed,
-  channelHeaders,
-  integrationHeaders,
-} from '../../support/factories.ts'
+import { aRateNamed, channelHeaders, integrationHeaders } from '../../support/factories.ts'
 import { mockClock } from '../../support/mock-clock.ts'
 import { restProblems, sharedSale } from '../../support/sale.ts'
 
@@ -20,9 +14,12 @@ import { restProblems, sharedSale } from '../../support/sale.ts'
 const sold = 240
 
 const rates = [aRateNamed('1', { availability: { sold: 0, available: sold } })]
-const sale = sharedSale(aCatalogue({ events: [anEvent({ _id: 'evt_1', ticket_rates: rates })] }), {
-  listen: true,
-})
+const sale = sharedSale(
+  { rates },
+  {
+    listen: true,
+  },
+)
 beforeAll(async () => {
   for (let count = 0; count < sold; count += 40)
     await mustCheckOut(sale, {

@@ -2,12 +2,12 @@ import { sql } from 'drizzle-orm'
 import { afterEach, expect, test } from 'vitest'
 import { idempotencyKeys, isFresh, payments } from '../../../src/domain/payment/table.ts'
 import { anEntry, checkOut, checkOutOverGraphql, countersOf } from '../../support/checkouts.ts'
-import { aCatalogue, anEvent, aRateNamed, channelHeaders } from '../../support/factories.ts'
+import { anEvent, aRateNamed, channelHeaders } from '../../support/factories.ts'
 import { restProblems, sharedSale } from '../../support/sale.ts'
 
 const rate = aRateNamed('1', { availability: { sold: 0, available: 40 } })
 
-const sale = sharedSale(aCatalogue({ events: [anEvent({ ticket_rates: [rate] })] }))
+const sale = sharedSale({ events: [anEvent({ ticket_rates: [rate] })] })
 // Every payment holds one ticket: nothing was sold beyond the answers.
 afterEach(async () => expect(await sale.db.$count(payments)).toBe(await countHeld()))
 

@@ -3,7 +3,7 @@
 import { beforeAll, expect, test } from 'vitest'
 import { aBuyer, mustSell } from '../../support/box-office.ts'
 import { anEntry, type Checkout, mustCheckOut } from '../../support/checkouts.ts'
-import { aCatalogue, anEvent, anOrganization, aRateNamed, channelHeaders } from '../../support/factories.ts'
+import { anEvent, anOrganization, aRateNamed, channelHeaders } from '../../support/factories.ts'
 import { inTestMode, publishableHeaders } from '../../support/modes.ts'
 import { cancelPayment, fullPaymentOf, refundTickets, ticketOf } from '../../support/refunds.ts'
 import { sharedSale } from '../../support/sale.ts'
@@ -31,14 +31,14 @@ async function buy(...given: Parameters<typeof order>): Promise<Checkout> {
 
 const far = { _id: 'evt_far', organization_id: 'org_2', location_id: undefined }
 const sale = sharedSale(
-  aCatalogue({
+  {
     organizations: [anOrganization(), anOrganization({ _id: 'org_2' })],
     events: [
       anEvent({ _id: 'evt_1', ticket_rates: [aRateNamed('1'), aRateNamed('2')] }),
       anEvent({ _id: 'evt_2', ticket_rates: [aRateNamed('3')] }),
       anEvent({ ...far, ticket_rates: [aRateNamed('far')] }),
     ],
-  }),
+  },
   { provider: stubProvider({ refund: async ({ id }) => ({ kind: 'succeeded', reference: id }) }) },
 )
 beforeAll(async () => {

@@ -4,7 +4,7 @@ import { eq, sql } from 'drizzle-orm'
 import { beforeAll, expect, test } from 'vitest'
 import { tickets } from '../../../src/domain/ticket/table.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
-import { aCatalogue, anEvent, aRateNamed } from '../../support/factories.ts'
+import { aRateNamed } from '../../support/factories.ts'
 import { restProblems, sharedSale } from '../../support/sale.ts'
 
 // Lists of tickets over REST: pages by Link, CSV and NDJSON.
@@ -20,9 +20,12 @@ const names = [
 ]
 
 const rates = [aRateNamed('1', { availability: { sold: 0, available: 1000 } })]
-const sale = sharedSale(aCatalogue({ events: [anEvent({ _id: 'evt_1', ticket_rates: rates })] }), {
-  listen: true,
-})
+const sale = sharedSale(
+  { rates },
+  {
+    listen: true,
+  },
+)
 beforeAll(async () => {
   for (let from = 0; from < names.length; from += 40)
     await mustCheckOut(sale, {

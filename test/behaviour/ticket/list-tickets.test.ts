@@ -3,7 +3,7 @@ import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { tickets } from '../../../src/domain/ticket/table.ts'
 import { aBuyer, mustSell } from '../../support/box-office.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
-import { aCatalogue, anEvent, anOrganization, aRateNamed, channelHeaders } from '../../support/factories.ts'
+import { anEvent, anOrganization, aRateNamed, channelHeaders } from '../../support/factories.ts'
 import { buyTickets, cancelTicket, fullPaymentOf, ticketOf, ticketRow } from '../../support/refunds.ts'
 import { openSale, sharedSale } from '../../support/sale.ts'
 import { settlePaymentById } from '../../support/settle-payment.ts'
@@ -39,21 +39,19 @@ async function buy(name: keyof typeof people, more: Record<string, unknown> = {}
   return checkout
 }
 
-const sale = sharedSale(
-  aCatalogue({
-    organizations: [anOrganization(), anOrganization({ _id: 'org_2' })],
-    events: [
-      anEvent({ _id: 'evt_1', ticket_rates: [aRateNamed('1'), aRateNamed('2')] }),
-      anEvent({ _id: 'evt_2', ticket_rates: [aRateNamed('3')] }),
-      anEvent({
-        _id: 'evt_far',
-        organization_id: 'org_2',
-        location_id: undefined,
-        ticket_rates: [aRateNamed('far')],
-      }),
-    ],
-  }),
-)
+const sale = sharedSale({
+  organizations: [anOrganization(), anOrganization({ _id: 'org_2' })],
+  events: [
+    anEvent({ _id: 'evt_1', ticket_rates: [aRateNamed('1'), aRateNamed('2')] }),
+    anEvent({ _id: 'evt_2', ticket_rates: [aRateNamed('3')] }),
+    anEvent({
+      _id: 'evt_far',
+      organization_id: 'org_2',
+      location_id: undefined,
+      ticket_rates: [aRateNamed('far')],
+    }),
+  ],
+})
 beforeAll(async () => {
   rival = await channelHeaders(sale.db, 'org_1')
   await buy('ana', { referral_id: 'blog' })
@@ -244,7 +242,7 @@ test('a cursor of another order is refused', async () => {
 // A page ends where 10,000 tickets were looked through, with a cursor to go on from.
 test('the ticket at which a page ends after looking through many is listed', async () => {
   const event = anEvent({ _id: 'evt_1', ticket_rates: [aRateNamed('1')] })
-  const large = await openSale(aCatalogue({ events: [event] }))
+  const large = await openSale({ events: [event] })
   onTestFinished(() => large.close())
   const bought = await buyTickets(large)
   const held = await mustCheckOut(large, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] })

@@ -3,13 +3,7 @@
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { newApiKey } from '../../../src/domain/caller/api-key.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
-import {
-  aCatalogue,
-  anEvent,
-  anOrganization,
-  aRateNamed,
-  integrationHeaders,
-} from '../../support/factories.ts'
+import { anEvent, anOrganization, aRateNamed, integrationHeaders } from '../../support/factories.ts'
 import { refusal } from '../../support/refusals.ts'
 import { sharedSale } from '../../support/sale.ts'
 
@@ -24,12 +18,10 @@ const organizationIds = ['org_1', 'org_2']
 /** A ticket of each organization, and the headers of an integration of each. */
 let tickets: string[]
 let callers: Headers[]
-const sale = sharedSale(
-  aCatalogue({
-    organizations: organizationIds.map((_id) => anOrganization({ _id })),
-    events: organizationIds.map(event),
-  }),
-)
+const sale = sharedSale({
+  organizations: organizationIds.map((_id) => anOrganization({ _id })),
+  events: organizationIds.map(event),
+})
 beforeAll(async () => {
   tickets = await Promise.all(
     organizationIds.map(async (organization) => {

@@ -13,14 +13,7 @@ import {
 } from '../../support/attendees.ts'
 import { anEntry, type Checkout, mustCheckOut } from '../../support/checkouts.ts'
 import { sendDeliveriesOnce } from '../../support/deliveries.ts'
-import {
-  aCatalogue,
-  anEvent,
-  anOrganization,
-  aRateNamed,
-  channelHeaders,
-  integrationHeaders,
-} from '../../support/factories.ts'
+import { anOrganization, aRateNamed, channelHeaders, integrationHeaders } from '../../support/factories.ts'
 import { type MailServer, startMailServer } from '../../support/mail-server.ts'
 import * as refunds from '../../support/refunds.ts'
 import { sharedSale } from '../../support/sale.ts'
@@ -29,12 +22,10 @@ import { settlePaymentById } from '../../support/settle-payment.ts'
 // resendTickets: mails and messages once more, at most five times a ticket and day.
 
 let server: MailServer
-const sale = sharedSale(
-  aCatalogue({
-    organizations: [anOrganization(), anOrganization({ _id: 'org_2' })],
-    events: [anEvent({ ticket_rates: [aRateNamed('1')] })],
-  }),
-)
+const sale = sharedSale({
+  organizations: [anOrganization(), anOrganization({ _id: 'org_2' })],
+  rates: [aRateNamed('1')],
+})
 beforeAll(async () => {
   server = await startMailServer()
 })

@@ -22,7 +22,7 @@ import {
 } from '../../support/box-office.ts'
 import { anEntry, checkOut } from '../../support/checkouts.ts'
 import { redeem as redeemItems, scanTicket } from '../../support/door.ts'
-import { aCatalogue, anEvent, aRateNamed, aSupplement, inDays } from '../../support/factories.ts'
+import { anEvent, aRateNamed, aSupplement, inDays } from '../../support/factories.ts'
 import { brokenInvariants, brokenRows, invariantBreakers } from '../../support/invariants.ts'
 import { movePayments } from '../../support/queued-payments.ts'
 import { cancelPayment, cancelTicket, refundTicket, refusalCodes, ticketRow } from '../../support/refunds.ts'
@@ -62,7 +62,7 @@ const events = Array.from({ length: runs + 1 }, (_, run) =>
     ],
   }),
 )
-const sale = sharedSale(aCatalogue({ events }))
+const sale = sharedSale({ events })
 beforeAll(async () => {
   const [channel] = await sale.db.select().from(channels).where(like(channels.id, 'chn_%'))
   const all = { url: 'https://shop.example/told', types: [...changeType.enumValues], secret: 'whsec_' }

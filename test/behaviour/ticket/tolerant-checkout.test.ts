@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest'
 import { anEntry, checkOut, checkOutOverGraphql, mustCheckOut } from '../../support/checkouts.ts'
-import { aCatalogue, anEvent, aQuestion, aRateNamed } from '../../support/factories.ts'
+import { aQuestion, aRateNamed } from '../../support/factories.ts'
 import { refusal } from '../../support/refusals.ts'
 import { sharedSale } from '../../support/sale.ts'
 
@@ -10,7 +10,7 @@ import { sharedSale } from '../../support/sale.ts'
 
 const rate = aRateNamed('1', { questions: [aQuestion({ _id: 'que_1', items: ['Cafe\u0301', 'Te'] })] })
 
-const sale = sharedSale(aCatalogue({ events: [anEvent({ ticket_rates: [rate] })] }))
+const sale = sharedSale({ rates: [rate] })
 
 type Fields = Record<string, unknown>
 const bodyOf = (entry: Fields, more: Fields = {}) => ({

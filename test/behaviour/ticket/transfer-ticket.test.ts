@@ -19,7 +19,6 @@ import {
 import { anEntry, countersOf, mustCheckOut } from '../../support/checkouts.ts'
 import { openDoors } from '../../support/door.ts'
 import {
-  aCatalogue,
   anEvent,
   anOrganization,
   aQuestion,
@@ -41,7 +40,7 @@ const provider = stubProvider({
 })
 
 const sale = sharedSale(
-  aCatalogue({
+  {
     organizations: [anOrganization({ language: 'es' }), anOrganization({ _id: 'org_2' })],
     events: [
       anEvent({
@@ -53,7 +52,7 @@ const sale = sharedSale(
       }),
       anEvent({ _id: 'evt_over', ticket_rates: [rate('over')] }),
     ],
-  }),
+  },
   { settings: { ...openDoors, PUBLIC_URL: 'https://tickets.example' }, provider },
 )
 

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest'
 import { updateAttendee } from '../../support/attendees.ts'
-import { aCatalogue, aLocation, anEvent, aRateNamed } from '../../support/factories.ts'
+import { aLocation, anEvent, aRateNamed } from '../../support/factories.ts'
 import * as refunds from '../../support/refunds.ts'
 import { sharedSale } from '../../support/sale.ts'
 
@@ -11,20 +11,18 @@ import { sharedSale } from '../../support/sale.ts'
 const year = new Date().getUTCFullYear()
 const day = (years: number, rest: string) => `${year + 1 - years}-${rest}`
 
-const sale = sharedSale(
-  aCatalogue({
-    locations: [aLocation()],
-    events: [
-      anEvent({
-        age: '18',
-        // The 12th of July in Madrid.
-        start_date: `${year + 1}-07-11T22:30:00.000Z`,
-        end_date: `${year + 1}-07-12T04:00:00.000Z`,
-        ticket_rates: [aRateNamed('1')],
-      }),
-    ],
-  }),
-)
+const sale = sharedSale({
+  locations: [aLocation()],
+  events: [
+    anEvent({
+      age: '18',
+      // The 12th of July in Madrid.
+      start_date: `${year + 1}-07-11T22:30:00.000Z`,
+      end_date: `${year + 1}-07-12T04:00:00.000Z`,
+      ticket_rates: [aRateNamed('1')],
+    }),
+  ],
+})
 
 test('a corrected date of birth must satisfy the minimum age', async () => {
   const id = refunds.ticketOf(await refunds.buyTickets(sale))

@@ -10,7 +10,6 @@ import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { sendDeliveriesOnce } from '../../support/deliveries.ts'
 import { anEventAtDoor } from '../../support/door.ts'
 import {
-  aCatalogue,
   anEvent,
   anOrganization,
   aRateNamed,
@@ -25,20 +24,18 @@ import { settlePaymentById } from '../../support/settle-payment.ts'
 // updateAttendees with one attendee: what was typed is corrected, until somebody enters.
 
 let server: MailServer
-const sale = sharedSale(
-  aCatalogue({
-    organizations: [anOrganization({ language: 'ca' }), anOrganization({ _id: 'org_2' })],
-    events: [
-      anEvent({
-        age: '+18',
-        start_date: '2099-07-11T22:30:00.000Z',
-        end_date: '2099-07-12T04:00:00.000Z',
-        ticket_rates: [aRateNamed('1')],
-      }),
-      anEventAtDoor({ ticket_rates: [aRateNamed('tonight')] }),
-    ],
-  }),
-)
+const sale = sharedSale({
+  organizations: [anOrganization({ language: 'ca' }), anOrganization({ _id: 'org_2' })],
+  events: [
+    anEvent({
+      age: '+18',
+      start_date: '2099-07-11T22:30:00.000Z',
+      end_date: '2099-07-12T04:00:00.000Z',
+      ticket_rates: [aRateNamed('1')],
+    }),
+    anEventAtDoor({ ticket_rates: [aRateNamed('tonight')] }),
+  ],
+})
 beforeAll(async () => {
   server = await startMailServer()
 })

@@ -6,14 +6,7 @@ import { changes } from '../../../src/domain/change/table.ts'
 import { tickets } from '../../../src/domain/ticket/table.ts'
 import { callHolderMutation, updateAttendees } from '../../support/attendees.ts'
 import { toItems } from '../../support/contract-input.ts'
-import {
-  aCatalogue,
-  anEvent,
-  anOrganization,
-  aRateNamed,
-  channelHeaders,
-  inDays,
-} from '../../support/factories.ts'
+import { anEvent, anOrganization, aRateNamed, channelHeaders, inDays } from '../../support/factories.ts'
 import * as refunds from '../../support/refunds.ts'
 import { sharedSale } from '../../support/sale.ts'
 
@@ -29,12 +22,10 @@ const event = (organization: string, number: number, age?: string) =>
   })
 
 let everywhere: Record<string, string>
-const sale = sharedSale(
-  aCatalogue({
-    organizations: [anOrganization({ language: 'ca' }), anOrganization({ _id: 'org_2' })],
-    events: [event('org_1', 1), event('org_1', 2, '+18'), event('org_2', 3)],
-  }),
-)
+const sale = sharedSale({
+  organizations: [anOrganization({ language: 'ca' }), anOrganization({ _id: 'org_2' })],
+  events: [event('org_1', 1), event('org_1', 2, '+18'), event('org_2', 3)],
+})
 beforeAll(async () => {
   everywhere = await channelHeaders(sale.db, 'org_1', 'org_2')
 })

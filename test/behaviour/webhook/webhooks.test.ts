@@ -2,7 +2,7 @@ import { eq, sql } from 'drizzle-orm'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { webhookDeliveries, webhooks } from '../../../src/domain/webhook/table.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
-import { aCatalogue, anEvent, aRateOf, channelHeaders } from '../../support/factories.ts'
+import { aRateOf, channelHeaders } from '../../support/factories.ts'
 import { sharedSale } from '../../support/sale.ts'
 import { settlePaymentById } from '../../support/settle-payment.ts'
 import { paidOutcome } from '../../support/stub-provider.ts'
@@ -12,7 +12,7 @@ import { sendDueWebhooks, startReceiver, webhooksOf } from '../../support/webhoo
 
 let own: ReturnType<typeof webhooksOf>
 let foreign: ReturnType<typeof webhooksOf>[]
-const sale = sharedSale(aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(1000)] })] }))
+const sale = sharedSale({ rates: [aRateOf(1000)] })
 beforeAll(async () => {
   own = webhooksOf(sale)
   foreign = [webhooksOf(sale, await channelHeaders(sale.db)), webhooksOf(sale, sale.integration.v2)]
