@@ -6,7 +6,7 @@ import { assignPositions } from '../../src/domain/change/assign-positions.ts'
 import { payments } from '../../src/domain/payment/table.ts'
 import { sweepHolds } from '../../src/domain/sale/release/expire-holds.ts'
 import { openDatabase } from '../../src/engine/database/open.ts'
-import { anEntry, type Checkout, mustCheckOut } from '../support/checkouts.ts'
+import type { Checkout } from '../support/checkouts.ts'
 import { watchSales } from '../support/copied-sales.ts'
 import { sendDeliveriesOnce } from '../support/deliveries.ts'
 import { anEventAtDoor, openDoors, scanTicket } from '../support/door.ts'
@@ -16,6 +16,7 @@ import { openPageBuyer } from '../support/payment-page-buyer.ts'
 import { endHolds } from '../support/queued-payments.ts'
 import { openSale, type Sale } from '../support/sale.ts'
 import { makeDatabaseFolder } from '../support/setup/temporary-folder.ts'
+import { holdTickets } from '../support/tickets.ts'
 import { sendDueWebhooks, startReceiver, webhooksOf } from '../support/webhooks.ts'
 
 // The embedded database while it sells in one process: for each sale a checkout that expires, a mail, webhooks and a scan.
@@ -64,8 +65,7 @@ async function openWorld(name: string) {
 }
 type World = Awaited<ReturnType<typeof openWorld>>
 
-const checkOut = (sale: Sale) =>
-  mustCheckOut(sale, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')], send_resourcers: true })
+const checkOut = (sale: Sale) => holdTickets(sale, { send_resourcers: true })
 const scan = (sale: Sale, { tickets: [ticket] }: Checkout) => scanTicket(sale, { ticketId: ticket?._id })
 
 /** Lets one checkout expire and sells another, step by step. Returns a function that makes copies of both until that many are

@@ -6,8 +6,9 @@ import type { Checkout } from '../support/checkouts.ts'
 import { anEventAtDoor, scanTicket } from '../support/door.ts'
 import { aCatalogue, aRateOf } from '../support/factories.ts'
 import { brokenInvariants } from '../support/invariants.ts'
-import { cancelTicket, refundTicket, ticketOf } from '../support/refunds.ts'
+import { cancelTicket, refundTicket } from '../support/refunds.ts'
 import { openStripeSale, type StripeSale } from '../support/stripe-sale.ts'
+import { ticketOf } from '../support/tickets.ts'
 
 // Updates that write no index (heap-only tuples), as PostgreSQL counts them, over lives of many tickets: 20 buyers at a time
 // check out, pay and enter, as in a rush.

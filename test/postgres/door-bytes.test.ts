@@ -8,8 +8,8 @@ import { type DatabaseProxy, startDatabaseProxy } from '../support/database-prox
 import { aLargeRate } from '../support/door.ts'
 import { aSupplement } from '../support/factories.ts'
 import { createTestDatabase, type TestDatabase } from '../support/harness.ts'
-import { buyTickets, ticketOf } from '../support/refunds.ts'
 import { openSale, type Sale } from '../support/sale.ts'
+import { buyTickets, ticketOf } from '../support/tickets.ts'
 
 // Bytes that the database sends for a scan: it needs a few columns of its ticket, and nothing of the attendee.
 
@@ -41,7 +41,7 @@ const metadata = { note: 'x'.repeat(4_096) }
 
 /** Sells tickets, whose attendees have so much metadata. */
 async function sell(count: number, metadata: Record<string, string> | null): Promise<string[]> {
-  const checkout = await buyTickets(sale, count, { supplements: [{ supplement_id: 'sup_1' }] })
+  const checkout = await buyTickets(sale, { count, entry: { supplements: [{ supplement_id: 'sup_1' }] } })
   const ids = checkout.tickets.map((_, index) => ticketOf(checkout, index))
   await sale.db.update(tickets).set({ metadata }).where(inArray(tickets.id, ids))
   return ids

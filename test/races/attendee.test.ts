@@ -6,14 +6,14 @@ import { deliveries } from '../../src/domain/delivery/table.ts'
 import { lockPayment } from '../../src/domain/payment/lock-payment.ts'
 import { tickets } from '../../src/domain/ticket/table.ts'
 import { resendTickets, retiredOf, scanCode, transferTicket, updateAttendee } from '../support/attendees.ts'
-import { anEntry, type Checkout, mustCheckOut } from '../support/checkouts.ts'
+import type { Checkout } from '../support/checkouts.ts'
 import { anEvent, aPrice, aRate, inDays } from '../support/factories.ts'
 import { brokenInvariants } from '../support/invariants.ts'
 import { waitForBlockedStatement } from '../support/lock-waits.ts'
 import * as refunds from '../support/refunds.ts'
 import { sharedSale } from '../support/sale.ts'
-import { settlePaymentById } from '../support/settle-payment.ts'
 import { stubProvider } from '../support/stub-provider.ts'
+import { buyTickets, holdTickets, payFor, ticketOf } from '../support/tickets.ts'
 
 // Changes of a holder against each other and against everything else that locks a ticket, on a database with many
 // connections. A deadlock fails a test, because it is answered as an error.
@@ -32,8 +32,8 @@ const times = <T>(count: number, run: (index: number) => Promise<T>) =>
 const sound = async () => expect(await brokenInvariants(sale.db)).toEqual([])
 
 async function buy() {
-  const checkout = await refunds.buyTickets(sale, 1, { warranty: true })
-  const id = refunds.ticketOf(checkout)
+  const checkout = await buyTickets(sale, { entry: { warranty: true } })
+  const id = ticketOf(checkout)
   const before = await refunds.ticketRow(sale, id)
   return { checkout, id, code: before?.qrCode ?? '', token: before?.documentToken ?? '' }
 }
@@ -150,14 +150,7 @@ test('resends of a ticket at once are never more than five', async () => {
   await sound()
 })
 
-const makeUnpaid = (email: string) =>
-  mustCheckOut(sale, {
-    ticket_rate_id: 'rate_1',
-    tickets: [anEntry('price_1', { email })],
-    send_resourcers: true,
-  })
-const pay = async (checkout: Checkout) =>
-  settlePaymentById(sale.db, checkout.payment_id, await refunds.fullPaymentOf(sale, checkout))
+const makeUnpaid = (email: string) => holdTickets(sale, { entry: { email }, send_resourcers: true })
 
 /** Addresses that a checkout's mail is queued for. */
 const queuedFor = async ({ payment_id }: Checkout) =>
@@ -169,21 +162,21 @@ test('a correction of an address waits for a settlement of the payment, and a se
   const checkout = await makeUnpaid('wrong@example.com')
   const { correction, payment } = await sale.db.transaction(async (tx) => {
     await lockPayment(tx, { organizationId: 'org_1', id: checkout.payment_id })
-    const correction = updateAttendee(sale, refunds.ticketOf(checkout), { email: 'right@example.com' })
+    const correction = updateAttendee(sale, ticketOf(checkout), { email: 'right@example.com' })
     await waitForBlockedStatement(sale.db)
-    return { correction, payment: pay(checkout) }
+    return { correction, payment: payFor(sale, checkout) }
   })
   await Promise.all([correction, payment])
   // Whichever came first, the ticket bears the new address.
-  expect((await refunds.ticketRow(sale, refunds.ticketOf(checkout)))?.email).toBe('right@example.com')
+  expect((await refunds.ticketRow(sale, ticketOf(checkout)))?.email).toBe('right@example.com')
 })
 
 test('corrections while payments settle: the mail goes to the address that the ticket had when it was paid', async () => {
   await times(rounds, async (index) => {
     const checkout = await makeUnpaid('wrong@example.com')
     const [corrected] = await Promise.all([
-      updateAttendee(sale, refunds.ticketOf(checkout), { email: `right-${index}@example.com` }),
-      pay(checkout),
+      updateAttendee(sale, ticketOf(checkout), { email: `right-${index}@example.com` }),
+      payFor(sale, checkout),
     ])
     // The answer tells which came first.
     expect(await queuedFor(checkout)).toEqual(

@@ -11,6 +11,7 @@ import { aRateOf } from '../support/factories.ts'
 import { movePayments } from '../support/queued-payments.ts'
 import * as refunds from '../support/refunds.ts'
 import { sharedSale } from '../support/sale.ts'
+import { buyTickets, ticketOf } from '../support/tickets.ts'
 
 // Columns round to milliseconds, so that a stored now() is ahead of the clock half of the time. In a
 // transaction the clock stands still.
@@ -25,8 +26,8 @@ const makeHold = async () => {
 }
 
 test('a job due now is claimed now', async () => {
-  const checkout = await refunds.buyTickets(sale)
-  await refunds.refundTicket(sale, refunds.ticketOf(checkout))
+  const checkout = await buyTickets(sale)
+  await refunds.refundTicket(sale, ticketOf(checkout))
   const isThis = eq(table.paymentId, checkout.payment_id)
   for (const _ of times)
     await sale.db.transaction(async (tx) => {
@@ -59,8 +60,8 @@ test('control: compared with the exact clock it is not, half of the time', async
 })
 
 test('locked jobs are skipped and others claimed at once', async () => {
-  const [first, second] = [await refunds.buyTickets(sale), await refunds.buyTickets(sale)]
-  for (const checkout of [first, second]) await refunds.refundTicket(sale, refunds.ticketOf(checkout))
+  const [first, second] = [await buyTickets(sale), await buyTickets(sale)]
+  for (const checkout of [first, second]) await refunds.refundTicket(sale, ticketOf(checkout))
   await sale.db.update(table).set({ status: 'pending', dueAt: sql`now() + interval '1 hour'` })
   const isOf = ({ payment_id }: typeof first) => eq(table.paymentId, payment_id)
   await sale.db.update(table).set({ dueAt: sql`now() - interval '2 seconds'` }).where(isOf(first))

@@ -1,9 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { anEntry, mustCheckOut } from '../support/checkouts.ts'
 import { aRateNamed } from '../support/factories.ts'
 import { createTestDatabase, type Gateway, startGateway, type TestDatabase } from '../support/harness.ts'
 import { openSale, type Sale } from '../support/sale.ts'
+import { holdTickets } from '../support/tickets.ts'
 
 const bound = 150
 const settings = { SHARED_READS_MS: String(bound) }
@@ -40,7 +40,7 @@ async function shownBy({ rest, graphql }: Gateway) {
 
 test('a rate sold out by one process shows there at once, and in another within the bound', async () => {
   expect([await shownBy(sale), await shownBy(other)]).toEqual(Array(2).fill([true, true]))
-  await mustCheckOut(sale, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] })
+  await holdTickets(sale)
   expect(await shownBy(sale)).toEqual([false, false])
   await wait(bound + 5)
   expect(await shownBy(other)).toEqual([false, false])

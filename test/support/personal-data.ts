@@ -14,9 +14,10 @@ import { sendDeliveriesOnce } from './deliveries.ts'
 import { openDoors, redeem, scanTicket } from './door.ts'
 import { aCatalogue, anEvent, aQuestion, aRateNamed, aSupplement } from './factories.ts'
 import type { GatewayOptions } from './harness.ts'
-import { cancelPayment, fullPaymentOf, refundTicket, ticketOf } from './refunds.ts'
+import { cancelPayment, refundTicket } from './refunds.ts'
 import { openSale, type Sale } from './sale.ts'
 import { stubProvider } from './stub-provider.ts'
+import { fullPaymentOf, ticketOf } from './tickets.ts'
 import { webhooksOf } from './webhooks.ts'
 
 // A person who leaves traces everywhere, and searches for them.

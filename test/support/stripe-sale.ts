@@ -5,13 +5,14 @@ import { openProvider } from '../../src/domain/payment/open-provider.ts'
 import { charges, payments } from '../../src/domain/payment/table.ts'
 import { refunds } from '../../src/domain/refund/table.ts'
 import { closeSessions } from '../../src/domain/sale/settle/provider-session.ts'
-import { anEntry, type Checkout, mustCheckOut } from './checkouts.ts'
+import type { Checkout } from './checkouts.ts'
 import { aCatalogue, anEvent, aRateOf } from './factories.ts'
 import type { GatewayOptions } from './harness.ts'
 import { openPageBuyer, redirectUrls } from './payment-page-buyer.ts'
 import { endSessions } from './queued-payments.ts'
 import { openSale } from './sale.ts'
 import { type StubEvent, signEvent, startStubStripe, stripeSettings } from './stub-stripe.ts'
+import { holdTickets } from './tickets.ts'
 
 /** Opens a sale of `rate_1` with its own stub of Stripe as the payment provider. */
 export async function openStripeSale(
@@ -42,13 +43,7 @@ export async function openStripeSale(
       }
       return received
     },
-    checkOut: (more = {}, count = 1) =>
-      mustCheckOut(sale, {
-        ticket_rate_id: 'rate_1',
-        tickets: Array.from({ length: count }, () => anEntry('price_1')),
-        ...redirectUrls,
-        ...more,
-      }),
+    checkOut: (more = {}, count = 1) => holdTickets(sale, { count, ...redirectUrls, ...more }),
     /** Presses Pay and returns the session that this redirects to. */
     async goToStripe(checkout: Checkout) {
       const { headers } = await buyer.pay(checkout)

@@ -9,6 +9,7 @@ import { aCatalogue, aLocation, anEvent, anOrganization, aRateNamed } from '../s
 import { type MailServer, startMailServer } from '../support/mail-server.ts'
 import * as refunds from '../support/refunds.ts'
 import { sharedSale } from '../support/sale.ts'
+import { ticketOf } from '../support/tickets.ts'
 import { openBrowser } from './browser.ts'
 
 // Mails as a browser shows them, on a phone and on a desk, in every language. `SCREENSHOTS` names a folder for
@@ -71,7 +72,7 @@ test.each(languages)(
     server.mails.length = 0
     const ana = { full_name: 'Ana María Núñez de la Fuente-Schwarzenberg', email: 'ana@example.com' }
     const checkout = await buyDeliverable(sale, [ana, ana, { email: 'zoe@example.com' }], { language })
-    const [first, second, third] = [0, 1, 2].map((index) => refunds.ticketOf(checkout, index)) as [
+    const [first, second, third] = [0, 1, 2].map((index) => ticketOf(checkout, index)) as [
       string,
       string,
       string,

@@ -4,10 +4,10 @@ import { eq, sql } from 'drizzle-orm'
 import type { Browser, BrowserContextOptions } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { payments } from '../../src/domain/payment/table.ts'
-import { anEntry, mustCheckOut } from '../support/checkouts.ts'
 import { aCatalogue, anEvent, aRateNamed, aSupplement } from '../support/factories.ts'
 import { movePayments } from '../support/queued-payments.ts'
 import { sharedSale } from '../support/sale.ts'
+import { holdTickets } from '../support/tickets.ts'
 import { openBrowser, openPage } from './browser.ts'
 
 const cloakroom = aSupplement({ label: 'Cloakroom and a place for a very long umbrella' })
@@ -41,11 +41,9 @@ afterAll(async () => {
 })
 
 const checkOut = (count = 1, more = {}) =>
-  mustCheckOut(sale, {
-    ticket_rate_id: 'rate_1',
-    tickets: Array.from({ length: count }, () =>
-      anEntry('price_1', { supplements: [{ supplement_id: cloakroom._id }] }),
-    ),
+  holdTickets(sale, {
+    count,
+    entry: { supplements: [{ supplement_id: cloakroom._id }] },
     redirect_url: `${shopUrl}/thanks?order=7`,
     error_url: `${shopUrl}/sorry`,
     ...more,

@@ -1,10 +1,11 @@
 import { beforeAll, expect, test } from 'vitest'
 import { newId } from '../../../src/domain/contract/ids.ts'
 import { aBuyer, aGuest } from '../../support/box-office.ts'
-import { anEntry, mustCheckOut, toCheckoutInput } from '../../support/checkouts.ts'
+import { anEntry, toCheckoutInput } from '../../support/checkouts.ts'
 import { toItems } from '../../support/contract-input.ts'
 import { aCatalogueOfTwo, channelHeaders, integrationHeaders } from '../../support/factories.ts'
 import { sharedSale } from '../../support/sale.ts'
+import { holdTickets } from '../../support/tickets.ts'
 
 // A foreign id and an absent one run the same statements; otherwise the response time would tell them apart.
 
@@ -20,7 +21,7 @@ const sale = sharedSale(aCatalogueOfTwo(100))
 beforeAll(async () => {
   channel = await channelHeaders(sale.db, 'org_1')
   integration = await integrationHeaders(sale.db, 'org_1')
-  const sold = await mustCheckOut(sale, { ticket_rate_id: 'rate_2', tickets: [anEntry('price_2')] })
+  const sold = await holdTickets(sale, { rate: '2' })
   foreign = { rate: 'rate_2', ticket: sold.tickets[0]?._id ?? '', payment: sold.payment_id }
 })
 

@@ -6,15 +6,15 @@ import { schema } from '../../../src/app/schema.ts'
 import { changeGrant } from '../../../src/domain/caller/change-grant.ts'
 import { grants } from '../../../src/domain/caller/table.ts'
 import { eraseTicket } from '../../../src/domain/retention/erase-person.ts'
-import { anEntry, type Checkout, mustCheckOut } from '../../support/checkouts.ts'
+import type { Checkout } from '../../support/checkouts.ts'
 import { attendeeFields } from '../../support/contract-input.ts'
 import { openDoors } from '../../support/door.ts'
 import { anEvent, anOrganization, aQuestion, aRateNamed, aSupplement } from '../../support/factories.ts'
 import { subscribe } from '../../support/live.ts'
 import { scopedHeaders } from '../../support/modes.ts'
-import { fullPaymentOf, refundTicket, ticketOf } from '../../support/refunds.ts'
+import { refundTicket } from '../../support/refunds.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
-import { settlePaymentById } from '../../support/settle-payment.ts'
+import { holdTickets, payFor, ticketOf } from '../../support/tickets.ts'
 
 // What erasure, scopes and grants hide is null: it never takes a ticket, a scan or a list with it.
 
@@ -49,12 +49,12 @@ beforeAll(async () => {
     ...{ answers: [{ question_id: 'que_1', answer: 'Yes' }], supplements: [{ supplement_id: 'sup_1' }] },
     warranty: true,
   }
-  checkout = await mustCheckOut(sale, {
-    ticket_rate_id: 'rate_1',
-    tickets: Array.from({ length: 3 }, () => anEntry('price_1', everything)),
+  checkout = await holdTickets(sale, {
+    count: 3,
+    entry: everything,
     ...{ discount_code: 'TENTH', referral_id: 'blog', metadata: { table: 7 }, language: 'es' },
   })
-  await settlePaymentById(sale.db, checkout.payment_id, await fullPaymentOf(sale, checkout))
+  await payFor(sale, checkout)
   ids = checkout.tickets.map(({ _id }) => _id)
   for (const id of ids) expect((await refundTicket(sale, id, { amount: 1 })).errors).toBeUndefined()
 })

@@ -4,16 +4,17 @@ import { schema } from '../../../src/app/schema.ts'
 import { type IntegrationScope, integrationScopes } from '../../../src/domain/caller/api-key.ts'
 import type { FieldNeeds } from '../../../src/engine/graphql/needs.ts'
 import { routeKinds } from '../../support/authorization/rest-rows.ts'
-import { anEntry, type Checkout, mustCheckOut } from '../../support/checkouts.ts'
+import type { Checkout } from '../../support/checkouts.ts'
 import { aRateOf } from '../../support/factories.ts'
 import { scopedHeaders } from '../../support/modes.ts'
 import { restProblems, sharedSale } from '../../support/sale.ts'
+import { holdTickets } from '../../support/tickets.ts'
 
 let checkout: Checkout
 let keys: Record<IntegrationScope, Record<string, string>>
 const sale = sharedSale({ rates: [aRateOf(10)] })
 beforeAll(async () => {
-  checkout = await mustCheckOut(sale, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] })
+  checkout = await holdTickets(sale)
   const entries = integrationScopes.map(async (scope) => [scope, await scopedHeaders(sale, scope)] as const)
   keys = Object.fromEntries(await Promise.all(entries)) as typeof keys
 })

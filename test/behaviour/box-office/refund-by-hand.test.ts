@@ -12,6 +12,7 @@ import { brokenInvariants } from '../../support/invariants.ts'
 import * as refunds from '../../support/refunds.ts'
 import { sharedSale } from '../../support/sale.ts'
 import { stubProvider } from '../../support/stub-provider.ts'
+import { buyTickets, ticketOf } from '../../support/tickets.ts'
 
 // Refunds of what the box office took: the organization gives the money back by hand.
 
@@ -125,7 +126,7 @@ test('nothing of a free ticket of the box office can be refunded', async () => {
 })
 
 test('control: a refund of a ticket sold online is sent to the provider', async () => {
-  const checkout = await refunds.buyTickets(sale)
-  expect((await refunds.refundTicket(sale, refunds.ticketOf(checkout))).refund?.status).toBe('SUCCEEDED')
+  const checkout = await buyTickets(sale)
+  expect((await refunds.refundTicket(sale, ticketOf(checkout))).refund?.status).toBe('SUCCEEDED')
   expect(providerCalls).toBe(1)
 })

@@ -18,7 +18,7 @@ import {
 } from '../../support/box-office.ts'
 import { boxOfficeCatalogue, oneOf } from '../../support/box-office-catalogue.ts'
 import { readChanges } from '../../support/change-feed.ts'
-import { anEntry, checkOut, countersOf, mustCheckOut } from '../../support/checkouts.ts'
+import { anEntry, checkOut, countersOf } from '../../support/checkouts.ts'
 import { integrationHeaders } from '../../support/factories.ts'
 import { brokenInvariants } from '../../support/invariants.ts'
 import { movePayments } from '../../support/queued-payments.ts'
@@ -26,6 +26,7 @@ import { changeTypesOf, paymentRow } from '../../support/refunds.ts'
 import { countCheckoutRows } from '../../support/refusals.ts'
 import { restProblems, sharedSale } from '../../support/sale.ts'
 import { stubProvider } from '../../support/stub-provider.ts'
+import { holdTickets } from '../../support/tickets.ts'
 import { webhooksOf } from '../../support/webhooks.ts'
 
 // Tickets that an organization sells at its own door.
@@ -205,10 +206,7 @@ test('a discount counts at the box office as it does online', async () => {
 })
 
 test('the last place goes to the box office once an unpaid hold has expired', async () => {
-  const { payment_id } = await mustCheckOut(sale, {
-    ticket_rate_id: 'rate_held',
-    tickets: [anEntry('price_held')],
-  })
+  const { payment_id } = await holdTickets(sale, { rate: 'held' })
   const input = { ticketRateId: 'rate_held', tickets: [aBuyer('price_held')] }
   expect(problemsOf(await sellAtBoxOffice(sale, input))).toEqual(['SOLD_OUT items.0.tickets 0'])
   await movePayments(sale.db, eq(payments.id, payment_id), { expiresAt: sql`now()` })

@@ -2,10 +2,10 @@
 
 import { expect, test } from 'vitest'
 import { importCatalogue } from '../../../src/domain/import/import-catalogue.ts'
-import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { aLocation, anEvent, aRateNamed } from '../../support/factories.ts'
 import { openPageBuyer, visibleText } from '../../support/payment-page-buyer.ts'
 import { sharedSale } from '../../support/sale.ts'
+import { holdTickets } from '../../support/tickets.ts'
 
 // Days and time zones of a catalogue: a plain date is a day of the venue.
 
@@ -28,10 +28,7 @@ const listed = async (populate = '*') => {
 }
 const eventOf = async (id: string) => (await listed()).find(({ _id }: { _id: string }) => _id === id)
 const pageOf = async (rate: string) => {
-  const checkout = await mustCheckOut(sale, {
-    ticket_rate_id: `rate_${rate}`,
-    tickets: [anEntry(`price_${rate}`)],
-  })
+  const checkout = await holdTickets(sale, { rate })
   return visibleText((await openPageBuyer(sale).view(checkout)).body)
 }
 

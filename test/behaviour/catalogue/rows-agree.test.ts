@@ -1,17 +1,16 @@
 import { sql } from 'drizzle-orm'
 import { beforeAll, expect, test } from 'vitest'
 import { errorCode } from '../../../src/engine/base/errors.ts'
-import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { aCatalogueOfTwo, channelHeaders } from '../../support/factories.ts'
 import { sharedSale } from '../../support/sale.ts'
+import { holdTickets } from '../../support/tickets.ts'
 
 // Foreign keys keep the rows of a sale consistent, whatever statement is run.
 
 const sale = sharedSale(aCatalogueOfTwo(10))
 beforeAll(async () => {
   await channelHeaders(sale.db, 'org_1')
-  for (const rate of ['1', '2'])
-    await mustCheckOut(sale, { ticket_rate_id: `rate_${rate}`, tickets: [anEntry(`price_${rate}`)] })
+  for (const rate of ['1', '2']) await holdTickets(sale, { rate })
 })
 
 const other = (column: string, table: string, from = table) =>

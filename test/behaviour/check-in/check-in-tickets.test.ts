@@ -5,8 +5,9 @@ import { checkIns } from '../../../src/domain/check-in/table.ts'
 import { aLargeRate, anEventAtDoor, laterToday, scanTicket, uploadScans } from '../../support/door.ts'
 import { anOrganization, integrationHeaders, type RateFile } from '../../support/factories.ts'
 import { brokenInvariants } from '../../support/invariants.ts'
-import { buyTickets, cancelTicket, ticketOf, ticketRow } from '../../support/refunds.ts'
+import { cancelTicket, ticketRow } from '../../support/refunds.ts'
 import { sharedSale } from '../../support/sale.ts'
+import { aPaidTicket } from '../../support/tickets.ts'
 
 // Scans of scanners that were offline, uploaded together.
 
@@ -25,7 +26,7 @@ const sale = sharedSale({
 })
 afterAll(async () => expect(await brokenInvariants(sale.db)).toEqual([]))
 
-const buy = async (name = 'single') => ticketOf(await buyTickets(sale, 1, {}, `rate_${name}`))
+const buy = async (name = 'single') => (await aPaidTicket(sale, { rate: name })).id
 const codeOf = async (id: string) => (await ticketRow(sale, id))?.qrCode ?? ''
 const beginning = Date.now()
 /** Time of a scan, so many minutes before the tests. */

@@ -7,9 +7,8 @@ import { anEventAtDoor } from '../../support/door.ts'
 import { anOrganization, aQuestion, aRateNamed, aSupplement } from '../../support/factories.ts'
 import { openStream } from '../../support/live.ts'
 import { scopedHeaders } from '../../support/modes.ts'
-import { fullPaymentOf, ticketOf } from '../../support/refunds.ts'
 import { sharedSale } from '../../support/sale.ts'
-import { settlePaymentById } from '../../support/settle-payment.ts'
+import { payFor, ticketOf } from '../../support/tickets.ts'
 
 // Fields of a ticket that the key of a door sees, whichever edge leads to it.
 
@@ -87,7 +86,7 @@ beforeAll(async () => {
   const buy = async (rate: string, count: number) => {
     const tickets = Array.from({ length: count }, () => anEntry(`price_${rate}`, entryOf(rate)))
     const checkout = await mustCheckOut(sale, { ticket_rate_id: `rate_${rate}`, tickets, ...whole })
-    await settlePaymentById(sale.db, checkout.payment_id, await fullPaymentOf(sale, checkout))
+    await payFor(sale, checkout)
     return checkout
   }
   const [two, far] = [await buy('tonight', 2), await buy('far', 1)]

@@ -6,8 +6,9 @@ import { changes } from '../../../src/domain/change/table.ts'
 import { laterToday, scanTicket } from '../../support/door.ts'
 import { aLocation, anEvent, aRateNamed, inDays } from '../../support/factories.ts'
 import { brokenInvariants } from '../../support/invariants.ts'
-import { buyTickets, cancelTicket, ticketOf } from '../../support/refunds.ts'
+import { cancelTicket } from '../../support/refunds.ts'
 import { sharedSale } from '../../support/sale.ts'
+import { aPaidTicket } from '../../support/tickets.ts'
 
 // Check-in of several people with one ticket.
 
@@ -22,7 +23,7 @@ const sale = sharedSale({
 })
 afterAll(async () => expect(await brokenInvariants(sale.db)).toEqual([]))
 
-const buy = async (name: string) => ticketOf(await buyTickets(sale, 1, {}, `rate_${name}`))
+const buy = async (name: string) => (await aPaidTicket(sale, { rate: name })).id
 
 const admitted = (people: number, inside: number) => ({ outcome: 'OK', people, inside, admits: 4 })
 const refused = (people: number, inside: number) => ({

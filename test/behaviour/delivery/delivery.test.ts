@@ -21,6 +21,7 @@ import {
 } from '../../support/deliveries.ts'
 import { calendarEvent, type MailServer, startMailServer } from '../../support/mail-server.ts'
 import { sharedSale } from '../../support/sale.ts'
+import { holdTickets } from '../../support/tickets.ts'
 
 // Delivery by mail, received by a real server. WhatsApp is in delivery-whatsapp.test.ts.
 
@@ -168,11 +169,7 @@ test('mail delivery sends nothing unless the checkout asks for it and is paid', 
 })
 
 test('mail delivery sends free tickets too', async () => {
-  await mustCheckOut(sale, {
-    ticket_rate_id: 'rate_free',
-    tickets: [anEntry('price_free')],
-    send_resourcers: true,
-  })
+  await holdTickets(sale, { rate: 'free', send_resourcers: true })
   await send()
   expect(server.mails[0]?.mail.text).toContain('Guests · General')
 })

@@ -14,8 +14,8 @@ import {
 import { type MailServer, startMailServer } from '../../support/mail-server.ts'
 import { publishableHeaders } from '../../support/modes.ts'
 import { openPageBuyer } from '../../support/payment-page-buyer.ts'
-import * as refunds from '../../support/refunds.ts'
 import { sharedSale } from '../../support/sale.ts'
+import { ticketOf } from '../../support/tickets.ts'
 
 // Bounds of mails: what a publishable key sells for nothing, and what an organization sends in an hour.
 
@@ -115,7 +115,7 @@ test('beyond its mails of an hour an organization waits, but for tickets that we
   await send({ MAILS_PER_HOUR: '3' })
   expect(server.mails).toHaveLength(5)
   server.mails.length = 0
-  for (const checkout of checkouts) await resendTickets(sale, { ticketId: refunds.ticketOf(checkout) })
+  for (const checkout of checkouts) await resendTickets(sale, { ticketId: ticketOf(checkout) })
   await buyDeliverable(sale, [{ email: 'paid-5@example.com' }])
   await send({ MAILS_PER_HOUR: '3' })
   expect(server.mails).toHaveLength(4)
@@ -142,7 +142,7 @@ test('beyond its mails of an hour an organization waits, but for tickets that we
 test('a delivery that is put off keeps its attempts and its last failure, claimed or not', async () => {
   const checkout = await buyDeliverable(sale, [{ email: 'paid@example.com' }])
   await send()
-  await resendTickets(sale, { ticketId: refunds.ticketOf(checkout) })
+  await resendTickets(sale, { ticketId: ticketOf(checkout) })
   await send()
   // More than are claimed at a time.
   await sale.db.execute(sql`

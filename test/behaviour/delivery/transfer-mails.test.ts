@@ -10,8 +10,9 @@ import {
   sendDeliveriesOnce,
 } from '../../support/deliveries.ts'
 import { type MailServer, startMailServer } from '../../support/mail-server.ts'
-import { cancelTicket, ticketOf, ticketRow } from '../../support/refunds.ts'
+import { cancelTicket, ticketRow } from '../../support/refunds.ts'
 import { sharedSale } from '../../support/sale.ts'
+import { ticketOf } from '../../support/tickets.ts'
 
 // Mails of a transfer: the ticket to its new holder, a notice to the former one.
 

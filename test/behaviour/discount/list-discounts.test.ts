@@ -3,9 +3,8 @@ import { mustCheckOut } from '../../support/checkouts.ts'
 import { money } from '../../support/contract-input.ts'
 import { aDiscount, importDiscounts, times, withCode } from '../../support/discounts.ts'
 import { anOrganization, aRate, aRateOf, integrationHeaders } from '../../support/factories.ts'
-import { fullPaymentOf } from '../../support/refunds.ts'
 import { sharedSale } from '../../support/sale.ts'
-import { settlePaymentById } from '../../support/settle-payment.ts'
+import { payFor } from '../../support/tickets.ts'
 
 const full = {
   _id: 'dsc_full',
@@ -50,7 +49,7 @@ const idsOf = async (headers: Record<string, string>, args?: string) =>
 
 async function buy(code: string, count: number) {
   const checkout = await mustCheckOut(sale, withCode(code, 'rate_1', times(count)))
-  await settlePaymentById(sale.db, checkout.payment_id, await fullPaymentOf(sale, checkout))
+  await payFor(sale, checkout)
   return checkout
 }
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { changeGrant } from '../../../src/domain/caller/change-grant.ts'
-import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { anEvent, anOrganization, aRateNamed, inDays } from '../../support/factories.ts'
 import { ownersOf, scopedHeaders } from '../../support/modes.ts'
 import { sharedSale } from '../../support/sale.ts'
+import { holdTickets } from '../../support/tickets.ts'
 
 // `Organization.events`: the list of all events, within one organization.
 
@@ -97,10 +97,7 @@ test('an integration without the scope of the catalogue finds no events by any e
 })
 
 test('a sold ticket leads to no events of an organization that has withdrawn its grant', async () => {
-  const { tickets } = await mustCheckOut(sale, {
-    ticket_rate_id: 'rate_other',
-    tickets: [anEntry('price_other')],
-  })
+  const { tickets } = await holdTickets(sale, { rate: 'other' })
   const ticket = `ticket(id: "${tickets[0]?._id}") { event { organization {`
   expect(await idsOf(ticket)).toEqual(['other'])
   const { channelId } = await ownersOf(sale)

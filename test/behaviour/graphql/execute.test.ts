@@ -1,8 +1,8 @@
 import { beforeAll, expect, test } from 'vitest'
 import { yogaPlugins } from '../../../src/engine/graphql-server/execute.ts'
-import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { aRateOf } from '../../support/factories.ts'
 import { sharedSale } from '../../support/sale.ts'
+import { holdTickets } from '../../support/tickets.ts'
 
 // Operations run compiled, without Yoga; no client may see a difference.
 
@@ -14,7 +14,7 @@ const sale = sharedSale(
   },
 )
 beforeAll(async () => {
-  const { tickets } = await mustCheckOut(sale, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] })
+  const { tickets } = await holdTickets(sale)
   ticketId = tickets[0]?._id ?? ''
 })
 

@@ -3,12 +3,12 @@
 import { expect, test } from 'vitest'
 import { issueChannelKey, issueIntegrationKey } from '../../../src/domain/caller/issue-key.ts'
 import { changes } from '../../../src/domain/change/table.ts'
-import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { anEvent, anOrganization, aPrice, aQuestion, aRate, aSupplement } from '../../support/factories.ts'
 import { inTestMode, ownersOf, publishableHeaders } from '../../support/modes.ts'
-import { buyTickets, refundTicket, ticketOf } from '../../support/refunds.ts'
+import { refundTicket } from '../../support/refunds.ts'
 import { type Sale, sharedSale } from '../../support/sale.ts'
 import { stubProvider } from '../../support/stub-provider.ts'
+import { buyTickets, holdTickets, ticketOf } from '../../support/tickets.ts'
 import { webhooksOf } from '../../support/webhooks.ts'
 
 // Objects of every type by their identifiers, and what is left of a price.
@@ -129,7 +129,7 @@ test('a price says how many tickets are left at it', async () => {
       { id: 'price_unlimited', availability: { available: null } },
     ],
   })
-  await mustCheckOut(sale, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1'), anEntry('price_1')] })
+  await holdTickets(sale, { count: 2 })
   const left = (of: unknown) =>
     (of as { prices: { availability: { available: number } }[] }).prices[0]?.availability.available ?? 0
   await expect.poll(async () => left(await read())).toBe(left(before) - 2)

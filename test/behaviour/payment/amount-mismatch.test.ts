@@ -15,10 +15,10 @@ import {
   paymentRow,
   refundRows,
   refundTicket,
-  ticketOf,
 } from '../../support/refunds.ts'
 import { openStripeSale, type StripeSale } from '../../support/stripe-sale.ts'
 import { type StubEvent, signEvent } from '../../support/stub-stripe.ts'
+import { ticketOf } from '../../support/tickets.ts'
 
 // Money from Stripe is compared with the payment, which is over 22.00 EUR in each test.
 

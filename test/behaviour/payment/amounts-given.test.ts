@@ -4,9 +4,10 @@ import { beforeAll, expect, test } from 'vitest'
 import { aBuyer, callOwn } from '../../support/box-office.ts'
 import { toItems } from '../../support/contract-input.ts'
 import { anEvent, anOrganization, aRateNamed, aRateOf, integrationHeaders } from '../../support/factories.ts'
-import { buyTickets, callMutation, ticketOf } from '../../support/refunds.ts'
+import { callMutation } from '../../support/refunds.ts'
 import { countCheckoutRows } from '../../support/refusals.ts'
 import { sharedSale } from '../../support/sale.ts'
+import { aPaidTicket, buyTickets, ticketOf } from '../../support/tickets.ts'
 
 // Amounts of money that clients give: each is taken exactly, or refused with what is wrong.
 
@@ -30,7 +31,7 @@ const events = [
 const organizations = [anOrganization(), ...others.map(({ organization }) => organization)]
 const sale = sharedSale({ organizations, events })
 beforeAll(async () => {
-  paid = ticketOf(await buyTickets(sale))
+  paid = (await aPaidTicket(sale)).id
 })
 
 type Answer = {
@@ -217,7 +218,7 @@ test('an amount as it was shown is taken back, in a checkout and in a refund', a
   const { totalAmount } = shown.data?.checkout.payment ?? {}
   expect(outcomeOf(await buy(totalAmount))).toBe('taken')
   for (const currency of ['JPY', 'KWD']) {
-    const bought = await buyTickets(sale, 1, {}, `rate_${currency}`)
+    const bought = await buyTickets(sale, { rate: currency })
     const { v2 } = await integrationHeaders(sale.db, `org_${currency}`)
     const { data } = await sale.graphql<{ ticket: { settlement: { paid: object } } }>(
       'query ($id: ID!) { ticket(id: $id) { settlement { paid { amount currency } } } }',

@@ -9,12 +9,13 @@ import { deliveries } from '../../../src/domain/delivery/table.ts'
 import { payments } from '../../../src/domain/payment/table.ts'
 import { tickets } from '../../../src/domain/ticket/table.ts'
 import { transferTicket } from '../../support/attendees.ts'
-import { anEntry, type Checkout, mustCheckOut } from '../../support/checkouts.ts'
+import type { Checkout } from '../../support/checkouts.ts'
 import { sendDeliveriesOnce } from '../../support/deliveries.ts'
 import { aCatalogue, aLocation, anEvent, anOrganization, aRateNamed } from '../../support/factories.ts'
 import { openPageBuyer, pagePath, visibleText } from '../../support/payment-page-buyer.ts'
 import { movePayments } from '../../support/queued-payments.ts'
 import { sharedSale } from '../../support/sale.ts'
+import { holdTickets } from '../../support/tickets.ts'
 
 // Languages of the payment page and of its outcome, of an organization that speaks Spanish; its discounts,
 // and what the outcome says about the tickets.
@@ -51,11 +52,7 @@ beforeAll(async () => {
 })
 
 const checkOut = (more: Record<string, unknown> = {}, entries: Record<string, unknown>[] = [{}]) =>
-  mustCheckOut(sale, {
-    ticket_rate_id: 'rate_1',
-    tickets: entries.map((entry) => anEntry('price_1', entry)),
-    ...more,
-  })
+  holdTickets(sale, { entries: entries, ...more })
 
 const view = (checkout: Checkout, accepted?: string) =>
   sale.rest('GET', pagePath(checkout), accepted ? { headers: { 'accept-language': accepted } } : {})

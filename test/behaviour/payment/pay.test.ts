@@ -5,11 +5,12 @@ import { eq } from 'drizzle-orm'
 import { beforeAll, expect, test } from 'vitest'
 import type { PaymentOrder, PaymentOutcome } from '../../../src/domain/payment/provider.ts'
 import { payments } from '../../../src/domain/payment/table.ts'
-import { anEntry, countersOf, mustCheckOut } from '../../support/checkouts.ts'
+import { countersOf } from '../../support/checkouts.ts'
 import { aCatalogue, anEvent, aRateNamed } from '../../support/factories.ts'
 import { openPageBuyer, redirectUrls, visibleText } from '../../support/payment-page-buyer.ts'
 import { sharedSale } from '../../support/sale.ts'
 import { endedOutcome, paidOutcome, stubProvider } from '../../support/stub-provider.ts'
+import { holdTickets } from '../../support/tickets.ts'
 
 // Actions of a buyer on the payment page, and their redirects.
 
@@ -35,12 +36,7 @@ beforeAll(async () => {
   buyer = openPageBuyer(sale)
 })
 
-const checkOut = (more = {}, count = 1) =>
-  mustCheckOut(sale, {
-    ticket_rate_id: 'rate_1',
-    tickets: Array.from({ length: count }, () => anEntry('price_1')),
-    ...more,
-  })
+const checkOut = (more = {}, count = 1) => holdTickets(sale, { count, ...more })
 
 test('payment page: Pay activates the tickets and redirects to redirect_url', async () => {
   const checkout = await checkOut(redirectUrls, 2)

@@ -3,11 +3,12 @@
 import { asc, eq } from 'drizzle-orm'
 import { beforeAll, expect, test } from 'vitest'
 import { changes } from '../../../src/domain/change/table.ts'
-import { anEntry, type Checkout, countersOf, mustCheckOut } from '../../support/checkouts.ts'
+import { type Checkout, countersOf } from '../../support/checkouts.ts'
 import { aCatalogue, anEvent, aRateNamed } from '../../support/factories.ts'
 import { openPageBuyer, pagePath, redirectUrls, visibleText } from '../../support/payment-page-buyer.ts'
 import { openSale, sharedSale } from '../../support/sale.ts'
 import { stubProvider } from '../../support/stub-provider.ts'
+import { holdTickets } from '../../support/tickets.ts'
 
 // Payments that the sandbox declines, or lets fail (DECISIONS 77).
 
@@ -21,11 +22,7 @@ beforeAll(async () => {
 })
 
 const checkOut = (...emails: string[]) =>
-  mustCheckOut(sale, {
-    ticket_rate_id: 'rate_1',
-    tickets: emails.map((email) => anEntry('price_1', { email })),
-    ...redirectUrls,
-  })
+  holdTickets(sale, { entries: emails.map((email) => ({ email })), ...redirectUrls })
 
 const decline = (checkout: Checkout) => buyer.post(pagePath(checkout), 'action=decline')
 
@@ -88,11 +85,7 @@ test('another provider knows neither the addresses nor Decline', async () => {
   try {
     const page = openPageBuyer(other)
     for (const email of ['declined@example.com', 'failed@example.com']) {
-      const checkout = await mustCheckOut(other, {
-        ticket_rate_id: 'rate_1',
-        tickets: [anEntry('price_1', { email })],
-        ...redirectUrls,
-      })
+      const checkout = await holdTickets(other, { entry: { email }, ...redirectUrls })
       expect((await page.view(checkout)).body).not.toContain('value="decline"')
       expect((await page.post(pagePath(checkout), 'action=decline')).statusCode).toBe(400)
       expect((await page.pay(checkout)).headers.location).toContain('status=paid')

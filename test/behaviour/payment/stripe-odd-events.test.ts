@@ -5,11 +5,11 @@ import { Stripe } from 'stripe'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readSigned } from '../../../src/domain/payment/stripe/events.ts'
 import { providerEvents } from '../../../src/domain/payment/table.ts'
-import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { inTestMode } from '../../support/modes.ts'
 import { refusal } from '../../support/refusals.ts'
 import { openStripeSale, type StripeSale } from '../../support/stripe-sale.ts'
 import { type StubEvent, signBody, signEvent, webhookSecret } from '../../support/stub-stripe.ts'
+import { holdTickets } from '../../support/tickets.ts'
 
 // Events that Stripe never sends, with valid signatures and without.
 
@@ -189,10 +189,7 @@ test.each([
 
 test('stripe event about a test payment pays nothing, for its session is not at Stripe', async () => {
   const { event } = await paidEvent()
-  const tested = await mustCheckOut(await inTestMode(sale), {
-    ticket_rate_id: 'rate_1',
-    tickets: [anEntry('price_1')],
-  })
+  const tested = await holdTickets(await inTestMode(sale))
   const forged = structuredClone(event)
   Object.assign(forged.data.object, { metadata: { payment_id: tested.payment_id, organization_id: 'org_1' } })
   Object.assign(forged, { id: 'evt_forged' })

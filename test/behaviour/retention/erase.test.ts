@@ -4,7 +4,6 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { deliveries } from '../../../src/domain/delivery/table.ts'
 import { eraseTicket } from '../../../src/domain/retention/erase-person.ts'
 import { resendTickets, scanCode, transferTicket, updateAttendee } from '../../support/attendees.ts'
-import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { commandRunner } from '../../support/commands.ts'
 import { aRateOf } from '../../support/factories.ts'
 import { brokenInvariants } from '../../support/invariants.ts'
@@ -19,9 +18,9 @@ import {
   type WalkedSale,
   zenobia,
 } from '../../support/personal-data.ts'
-import { changeTypesOf, fullPaymentOf, ticketOf, ticketRow } from '../../support/refunds.ts'
+import { changeTypesOf, ticketRow } from '../../support/refunds.ts'
 import { openSale } from '../../support/sale.ts'
-import { settlePaymentById } from '../../support/settle-payment.ts'
+import { holdTickets, payFor, ticketOf } from '../../support/tickets.ts'
 
 // A person who asks what is held about her, and to be forgotten.
 
@@ -179,12 +178,11 @@ test('what is still to be sent to a phone that somebody else has as well is sent
   const phone = '+34600111222'
   const shared = await openSale({ rates: [aRateOf(10)] })
   onTestFinished(() => shared.close())
-  const checkout = await mustCheckOut(shared, {
-    ticket_rate_id: 'rate_1',
+  const checkout = await holdTickets(shared, {
+    entries: ['ana', 'ben'].map((name) => ({ email: `${name}@example.com`, phone })),
     send_resourcers: true,
-    tickets: ['ana', 'ben'].map((name) => anEntry('price_1', { email: `${name}@example.com`, phone })),
   })
-  await settlePaymentById(shared.db, checkout.payment_id, await fullPaymentOf(shared, checkout))
+  await payFor(shared, checkout)
   await eraseTicket(shared.db, ticketOf(checkout), { mailFolder: folder, force: true })
   const rows = await shared.db.select().from(deliveries).where(eq(deliveries.medium, 'whatsapp'))
   expect(rows).toMatchObject([{ recipient: phone, status: 'pending' }])

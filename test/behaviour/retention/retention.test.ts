@@ -7,7 +7,7 @@ import { applyRetention, createRetention, deleteOldMails } from '../../../src/do
 import type { RetentionConfig } from '../../../src/domain/retention/settings.ts'
 import { anonymizedEvents, retentionTurns } from '../../../src/domain/retention/table.ts'
 import { tickets } from '../../../src/domain/ticket/table.ts'
-import { anEntry, countersOf, mustCheckOut } from '../../support/checkouts.ts'
+import { countersOf } from '../../support/checkouts.ts'
 import { scanTicket } from '../../support/door.ts'
 import { brokenInvariants } from '../../support/invariants.ts'
 import { mockClock } from '../../support/mock-clock.ts'
@@ -21,7 +21,8 @@ import {
   type WalkedSale,
   zenobia,
 } from '../../support/personal-data.ts'
-import { cancelPayment, ticketOf, ticketRow } from '../../support/refunds.ts'
+import { cancelPayment, ticketRow } from '../../support/refunds.ts'
+import { holdTickets, ticketOf } from '../../support/tickets.ts'
 
 // Data that goes by itself once it is old enough.
 
@@ -81,10 +82,10 @@ test('what is young stays', async () => {
 })
 
 test('unpaid checkouts are deleted, and nothing that was paid or may still be', async () => {
-  const open = await mustCheckOut(sale, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1', zenobia)] })
+  const open = await holdTickets(sale, { entry: zenobia })
   const key = { 'idempotency-key': 'left' }
-  const left = await mustCheckOut(sale, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] }, key)
-  const inSession = await mustCheckOut(sale, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] })
+  const left = await holdTickets(sale, { headers: key })
+  const inSession = await holdTickets(sale)
   for (const { payment_id } of [left, inSession]) await cancelPayment(sale, payment_id)
   await sale.db
     .update(payments)
@@ -120,10 +121,7 @@ test('unpaid checkouts are deleted, and nothing that was paid or may still be', 
 })
 
 test('an unpaid checkout that was scanned is anonymized and kept', async () => {
-  const scanned = await mustCheckOut(sale, {
-    ticket_rate_id: 'rate_1',
-    tickets: [anEntry('price_1', zenobia)],
-  })
+  const scanned = await holdTickets(sale, { entry: zenobia })
   await cancelPayment(sale, scanned.payment_id)
   await scanTicket(sale, { ticketId: ticketOf(scanned), force: true }, sale.integration.v2)
   await age(31)

@@ -5,10 +5,10 @@ import { expect, onTestFinished, test } from 'vitest'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { type Amount, money } from '../../support/contract-input.ts'
 import { anEvent, anOrganization, aPrice, aRate } from '../../support/factories.ts'
-import { fullPaymentOf, refundTicket, ticketOf } from '../../support/refunds.ts'
+import { refundTicket } from '../../support/refunds.ts'
 import { openSale } from '../../support/sale.ts'
-import { settlePaymentById } from '../../support/settle-payment.ts'
 import { stubProvider } from '../../support/stub-provider.ts'
+import { payFor, ticketOf } from '../../support/tickets.ts'
 
 // Sums that the organizer is shown, beside what buyers paid and got back in the digits that they were shown.
 
@@ -60,7 +60,7 @@ test.each([
         ticket_rate_id: 'rate_1',
         tickets: prices.map((index) => anEntry(`price_${index}`)),
       })
-      await settlePaymentById(sale.db, checkout.payment_id, await fullPaymentOf(sale, checkout))
+      await payFor(sale, checkout)
       paid += exact(checkout.total_amount)
       const [total = 0] = checkout.tickets.map(({ total_price }) => total_price)
       const part = share === null ? 0 : Math.ceil((Number(exact(total)) * share) / 100 / step) * step

@@ -4,10 +4,9 @@ import { sql } from 'drizzle-orm'
 import { expect, test } from 'vitest'
 import { importCatalogue } from '../../../src/domain/import/import-catalogue.ts'
 import { tickets } from '../../../src/domain/ticket/table.ts'
-import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { aCatalogue, aLocation, anEvent, aRateNamed, aRateOf } from '../../support/factories.ts'
-import { buyTickets } from '../../support/refunds.ts'
 import { sharedSale } from '../../support/sale.ts'
+import { buyTickets, holdTickets } from '../../support/tickets.ts'
 
 // The day of a sale is that of its venue when it was paid, whatever an import says of the venue later.
 
@@ -44,8 +43,8 @@ async function days(): Promise<[day: string, tickets: number][]> {
 }
 
 test('a day stays where the venue moves to another time zone, or the event to no venue', async () => {
-  await buyTickets(sale, 2)
-  await mustCheckOut(sale, { ticket_rate_id: 'rate_2', tickets: [anEntry('price_2')] })
+  await buyTickets(sale, { count: 2 })
+  await holdTickets(sale, { rate: '2' })
   const inEast = await dayIn(east)
   expect(await days()).toEqual([[inEast, 3]])
 

@@ -16,6 +16,7 @@ import {
 import { movePayments } from '../../support/queued-payments.ts'
 import * as refunds from '../../support/refunds.ts'
 import { sharedSale } from '../../support/sale.ts'
+import { aPaidTicket, buyTickets, ticketOf } from '../../support/tickets.ts'
 
 // Cancelling an unpaid checkout and a paid ticket. No money moves.
 
@@ -52,7 +53,7 @@ test('cancelling an unpaid checkout frees its places at once, and again changes 
 })
 
 test('cancelling a checkout that is paid, processing or failed is refused', async () => {
-  const paid = await refunds.buyTickets(sale)
+  const paid = await buyTickets(sale)
   const deciding = await makeUnpaid()
   await setStatus(deciding.payment_id, 'processing')
   const failed = await makeUnpaid()
@@ -80,8 +81,8 @@ test.each([
   ['an integration of its organization', () => sale.integration.v2],
   ['an integration by id and secret', () => sale.integration.v1],
 ])('%s cancels a ticket, which frees its place and moves no money', async (_who, headers) => {
-  const checkout = await refunds.buyTickets(sale, 2)
-  const id = refunds.ticketOf(checkout)
+  const checkout = await buyTickets(sale, { count: 2 })
+  const id = ticketOf(checkout)
   const { sold = 0, held } = (await countersOf(sale)).rate_1 ?? {}
   const { ticket } = await refunds.cancelTicket(sale, id, headers())
   // 22 paid, with a platform fee of 1.
@@ -94,12 +95,12 @@ test.each([
   expect(await refunds.refundRows(sale, checkout)).toEqual([])
   expect(await refunds.paymentRow(sale, checkout)).toMatchObject({ status: 'paid', refundedAmount: 0 })
   expect((await refunds.ticketRow(sale, id))?.cancelledAt).toBeInstanceOf(Date)
-  expect((await refunds.ticketRow(sale, refunds.ticketOf(checkout, 1)))?.status).toBe('active')
+  expect((await refunds.ticketRow(sale, ticketOf(checkout, 1)))?.status).toBe('active')
   expect(await refunds.changeTypesOf(sale, id)).toEqual(['ticket.activated', 'ticket.cancelled'])
 })
 
 test('cancelling a cancelled ticket changes nothing', async () => {
-  const id = refunds.ticketOf(await refunds.buyTickets(sale))
+  const { id } = await aPaidTicket(sale)
   const first = await refunds.cancelTicket(sale, id)
   const counters = await countersOf(sale)
   expect(await refunds.cancelTicket(sale, id, sale.integration.v2)).toEqual(first)
@@ -108,12 +109,12 @@ test('cancelling a cancelled ticket changes nothing', async () => {
 })
 
 test('cancelling a ticket of a sold-out rate records RATE_AVAILABLE and shows at once', async () => {
-  const checkout = await refunds.buyTickets(sale, 2, {}, 'rate_few')
+  const checkout = await buyTickets(sale, { rate: 'few', count: 2 })
   const invalidated = invalidatedAt(sale.db)
   const before = await refunds.changeTypesOf(sale, 'rate_few')
   const query = `mutation ($id: ID!) { cancelTickets(input: { of: { ticketId: $id } }) { ... on CancelTicketsPayload {
     tickets { ticketRate { available availability { sold available } } payment { tickets { status } } } } } }`
-  const { data } = await sale.graphql(query, { id: refunds.ticketOf(checkout) }, sale.channel)
+  const { data } = await sale.graphql(query, { id: ticketOf(checkout) }, sale.channel)
   expect(data).toEqual({
     cancelTickets: {
       tickets: [
@@ -129,7 +130,7 @@ test('cancelling a ticket of a sold-out rate records RATE_AVAILABLE and shows at
 })
 
 test('cancelling a ticket is visible later in the same request', async () => {
-  const id = refunds.ticketOf(await refunds.buyTickets(sale))
+  const { id } = await aPaidTicket(sale)
   const ticket = '{ ... on CancelTicketsPayload { tickets { status payment { tickets { status } } } } }'
   const query = `mutation ($id: ID!) {
     none: returnTicket(input: { ticketId: $id }) { ... on Refused { errors { code } } }
@@ -144,7 +145,7 @@ test.each([
   ['is inside', { entered: 1, firstEntryAt: new Date() }],
   ['was inside', { entered: 0, firstEntryAt: new Date() }],
 ])('cancelling a ticket whose holder %s is refused', async (_how, entry) => {
-  const id = refunds.ticketOf(await refunds.buyTickets(sale))
+  const { id } = await aPaidTicket(sale)
   await sale.db.update(tickets).set(entry).where(eq(tickets.id, id))
   const counters = await countersOf(sale)
   expect(refunds.refusalCodes(await refunds.cancelTicket(sale, id))).toEqual(['ALREADY_ENTERED'])
@@ -153,7 +154,7 @@ test.each([
 })
 
 test('cancelling a payment cancels its tickets that are left, in the order of the checkout, and again changes nothing', async () => {
-  const checkout = await refunds.buyTickets(sale, 3)
+  const checkout = await buyTickets(sale, { count: 3 })
   const ids = checkout.tickets.map(({ _id }) => _id)
   await refunds.cancelTicket(sale, ids[1] ?? '')
   const { sold = 0 } = (await countersOf(sale)).rate_1 ?? {}
@@ -168,8 +169,8 @@ test('cancelling a payment cancels its tickets that are left, in the order of th
 })
 
 test('cancelling a payment cancels nothing if one of its tickets has been used', async () => {
-  const checkout = await refunds.buyTickets(sale, 2)
-  const [first, second] = [refunds.ticketOf(checkout), refunds.ticketOf(checkout, 1)]
+  const checkout = await buyTickets(sale, { count: 2 })
+  const [first, second] = [ticketOf(checkout), ticketOf(checkout, 1)]
   await sale.db.update(tickets).set({ entered: 1, firstEntryAt: new Date() }).where(eq(tickets.id, second))
   const counters = await countersOf(sale)
   const of = { paymentId: checkout.payment_id }
@@ -184,14 +185,14 @@ test('cancelling a payment cancels nothing if one of its tickets has been used',
 
 test('cancelling an unpaid or expired ticket is refused', async () => {
   const checkout = await makeUnpaid()
-  const id = refunds.ticketOf(checkout)
+  const id = ticketOf(checkout)
   expect(refunds.refusalCodes(await refunds.cancelTicket(sale, id))).toEqual(['ILLEGAL_TRANSITION PENDING'])
   await refunds.cancelPayment(sale, checkout.payment_id)
   expect(refunds.refusalCodes(await refunds.cancelTicket(sale, id))).toEqual(['ILLEGAL_TRANSITION EXPIRED'])
 })
 
 test('cancelling a foreign payment or ticket is 404', async () => {
-  const { payment_id, tickets } = await refunds.buyTickets(sale)
+  const { payment_id, tickets } = await buyTickets(sale)
   const other = { ...sale, channel: await channelHeaders(sale.db, 'org_1') }
   const { v2: door } = await integrationHeaders(sale.db, 'org_2')
   const id = tickets[0]?._id ?? ''
@@ -226,7 +227,7 @@ test('cancelling without credentials, or with the wrong kind, is an error withou
   const none = { cancelPayment: null }
   expect(await codes(sale, 'cancelPayment', { paymentId }, {})).toEqual([none, 'UNAUTHENTICATED'])
   expect(await codes(sale, 'cancelPayment', { paymentId }, sale.integration.v2)).toEqual([none, 'FORBIDDEN'])
-  const ticketId = refunds.ticketOf(checkout)
+  const ticketId = ticketOf(checkout)
   expect(await codes(sale, 'cancelTickets', { of: { ticketId } }, {})).toEqual([
     { cancelTickets: null },
     'UNAUTHENTICATED',

@@ -3,10 +3,10 @@
 import type { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest'
-import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { aRateNamed, channelHeaders, integrationHeaders } from '../../support/factories.ts'
 import { mockClock } from '../../support/mock-clock.ts'
 import { restProblems, sharedSale } from '../../support/sale.ts'
+import { holdTickets } from '../../support/tickets.ts'
 
 // Exports of tickets that are read slowly: how many at once, and for how long.
 
@@ -21,11 +21,7 @@ const sale = sharedSale(
   },
 )
 beforeAll(async () => {
-  for (let count = 0; count < sold; count += 40)
-    await mustCheckOut(sale, {
-      ticket_rate_id: 'rate_1',
-      tickets: Array.from({ length: 40 }, () => anEntry('price_1')),
-    })
+  for (let count = 0; count < sold; count += 40) await holdTickets(sale, { count: 40 })
 })
 
 type Headers = Record<string, string>

@@ -2,13 +2,13 @@
 
 import { beforeAll, expect, test } from 'vitest'
 import { aBuyer, mustSell } from '../../support/box-office.ts'
-import { anEntry, type Checkout, mustCheckOut } from '../../support/checkouts.ts'
+import type { Checkout } from '../../support/checkouts.ts'
 import { anEvent, anOrganization, aRateNamed, channelHeaders } from '../../support/factories.ts'
 import { inTestMode, publishableHeaders } from '../../support/modes.ts'
-import { cancelPayment, fullPaymentOf, refundTickets, ticketOf } from '../../support/refunds.ts'
+import { cancelPayment, refundTickets } from '../../support/refunds.ts'
 import { sharedSale } from '../../support/sale.ts'
-import { settlePaymentById } from '../../support/settle-payment.ts'
 import { stubProvider } from '../../support/stub-provider.ts'
+import { holdTickets, payFor, ticketOf } from '../../support/tickets.ts'
 
 // The list of payments over GraphQL: who sees which, filters, and pages in both directions.
 
@@ -17,15 +17,15 @@ let rival: Record<string, string>
 const ids: Record<string, string> = {}
 const nameOf = (id: string) => Object.keys(ids).find((name) => ids[name] === id) ?? id
 
-async function order(name: string, rateName: string, emails: string[], headers = {}): Promise<Checkout> {
-  const tickets = emails.map((email) => anEntry(`price_${rateName}`, { email }))
-  const checkout = await mustCheckOut(sale, { ticket_rate_id: `rate_${rateName}`, tickets }, headers)
+async function order(name: string, rate: string, emails: string[], headers = {}): Promise<Checkout> {
+  const entries = emails.map((email) => ({ email }))
+  const checkout = await holdTickets(sale, { rate, entries, headers })
   ids[name] = checkout.payment_id
   return checkout
 }
 async function buy(...given: Parameters<typeof order>): Promise<Checkout> {
   const checkout = await order(...given)
-  await settlePaymentById(sale.db, checkout.payment_id, await fullPaymentOf(sale, checkout))
+  await payFor(sale, checkout)
   return checkout
 }
 

@@ -3,9 +3,9 @@
 import { eq, sql } from 'drizzle-orm'
 import { beforeAll, expect, test } from 'vitest'
 import { tickets } from '../../../src/domain/ticket/table.ts'
-import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { aRateNamed } from '../../support/factories.ts'
 import { restProblems, sharedSale } from '../../support/sale.ts'
+import { holdTickets } from '../../support/tickets.ts'
 
 // Lists of tickets over REST: pages by Link, CSV and NDJSON.
 
@@ -28,12 +28,9 @@ const sale = sharedSale(
 )
 beforeAll(async () => {
   for (let from = 0; from < names.length; from += 40)
-    await mustCheckOut(sale, {
-      ticket_rate_id: 'rate_1',
+    await holdTickets(sale, {
+      entries: names.slice(from, from + 40).map((full_name) => ({ full_name, phone: '+34600000000' })),
       referral_id: `part-${from}`,
-      tickets: names
-        .slice(from, from + 40)
-        .map((full_name) => anEntry('price_1', { full_name, phone: '+34600000000' })),
     })
 })
 

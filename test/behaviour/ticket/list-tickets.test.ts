@@ -2,11 +2,17 @@ import { getTableColumns, sql } from 'drizzle-orm'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { tickets } from '../../../src/domain/ticket/table.ts'
 import { aBuyer, mustSell } from '../../support/box-office.ts'
-import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { anEvent, anOrganization, aRateNamed, channelHeaders } from '../../support/factories.ts'
-import { buyTickets, cancelTicket, fullPaymentOf, ticketOf, ticketRow } from '../../support/refunds.ts'
+import { cancelTicket, ticketRow } from '../../support/refunds.ts'
 import { openSale, sharedSale } from '../../support/sale.ts'
-import { settlePaymentById } from '../../support/settle-payment.ts'
+import {
+  aHeldTicket,
+  aPaidTicket,
+  buyTickets,
+  holdTickets,
+  type Order,
+  ticketOf,
+} from '../../support/tickets.ts'
 
 // Lists of tickets over GraphQL: filters, orders and pages in both directions.
 
@@ -26,17 +32,8 @@ const people = {
 
 const otto = { fullName: 'Otto Maier', email: 'otto@example.com' }
 
-async function buy(name: keyof typeof people, more: Record<string, unknown> = {}, headers = {}) {
-  const { rate = '1', paid = true, ...body } = more
-  const checkout = await mustCheckOut(
-    sale,
-    { ticket_rate_id: `rate_${rate}`, tickets: [anEntry(`price_${rate}`, people[name])], ...body },
-    headers,
-  )
-  if (paid) await settlePaymentById(sale.db, checkout.payment_id, await fullPaymentOf(sale, checkout))
-  const [ticket] = checkout.tickets
-  ids[name] = ticket?._id ?? ''
-  return checkout
+const buy = async (name: keyof typeof people, more: Order = {}, sell = aPaidTicket) => {
+  ids[name] = (await sell(sale, { entry: people[name], ...more })).id
 }
 
 const sale = sharedSale({
@@ -56,9 +53,9 @@ beforeAll(async () => {
   rival = await channelHeaders(sale.db, 'org_1')
   await buy('ana', { referral_id: 'blog' })
   await buy('anabel', { rate: '2' })
-  await buy('bjorn', { rate: '3', paid: false })
-  await buy('luz', { rate: '1' })
-  await buy('rivals', {}, rival)
+  await buy('bjorn', { rate: '3' }, aHeldTicket)
+  await buy('luz')
+  await buy('rivals', { headers: rival })
   await buy('far', { rate: 'far' })
   ids.door = (await mustSell(sale, { tickets: [aBuyer('price_1', otto)] })).tickets[0]?.id ?? ''
   await cancelTicket(sale, ids.luz ?? '')
@@ -245,7 +242,7 @@ test('the ticket at which a page ends after looking through many is listed', asy
   const large = await openSale({ events: [event] })
   onTestFinished(() => large.close())
   const bought = await buyTickets(large)
-  const held = await mustCheckOut(large, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] })
+  const held = await holdTickets(large)
   await large.db.execute(
     sql`update tickets set created_at = now() - interval '1 day' where id = ${ticketOf(bought)}`,
   )

@@ -3,8 +3,9 @@ import { importCatalogue } from '../../../src/domain/import/import-catalogue.ts'
 import { anEntry, checkOut, checkOutOverGraphql, countersOf, mustCheckOut } from '../../support/checkouts.ts'
 import { money, withNumbers } from '../../support/contract-input.ts'
 import { aCatalogue, anEvent, aRateNamed } from '../../support/factories.ts'
-import { buyTickets, refundTicket, ticketOf } from '../../support/refunds.ts'
+import { refundTicket } from '../../support/refunds.ts'
 import { sharedSale } from '../../support/sale.ts'
+import { buyTickets, ticketOf } from '../../support/tickets.ts'
 
 // Amounts that a buyer was shown, beside those of a catalogue that changes meanwhile, and of clients that compute in
 // floating point.

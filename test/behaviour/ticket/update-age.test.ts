@@ -5,6 +5,7 @@ import { updateAttendee } from '../../support/attendees.ts'
 import { aLocation, anEvent, aRateNamed } from '../../support/factories.ts'
 import * as refunds from '../../support/refunds.ts'
 import { sharedSale } from '../../support/sale.ts'
+import { aPaidTicket } from '../../support/tickets.ts'
 
 // The minimum age of a corrected date of birth, on the day that the event starts where it takes place.
 
@@ -25,7 +26,7 @@ const sale = sharedSale({
 })
 
 test('a corrected date of birth must satisfy the minimum age', async () => {
-  const id = refunds.ticketOf(await refunds.buyTickets(sale))
+  const { id } = await aPaidTicket(sale)
   const young = await updateAttendee(sale, id, { birthday: day(18, '07-13'), fullName: 'Young' })
   expect(refunds.refusalCodes(young)).toEqual(['UNDER_AGE attendees.0.birthDate 18'])
   expect(await refunds.ticketRow(sale, id)).toMatchObject({ birthday: null, fullName: 'Ana Núñez' })

@@ -9,6 +9,7 @@ import { toItems } from '../../support/contract-input.ts'
 import { anEvent, anOrganization, aRateNamed, channelHeaders, inDays } from '../../support/factories.ts'
 import * as refunds from '../../support/refunds.ts'
 import { sharedSale } from '../../support/sale.ts'
+import { buyTickets } from '../../support/tickets.ts'
 
 // updateAttendees: up to 200 attendees in one call, all or none. The rules of one are in update-attendee.test.ts.
 
@@ -37,8 +38,8 @@ const changesOf = async (ids: string[]) =>
 
 test('thirty attendees of several payments are corrected at once, in the order of the call', async () => {
   const ids = [
-    ...idsOf(await refunds.buyTickets(sale, 20)),
-    ...idsOf(await refunds.buyTickets(sale, 10, {}, 'rate_2')),
+    ...idsOf(await buyTickets(sale, { count: 20 })),
+    ...idsOf(await buyTickets(sale, { rate: '2', count: 10 })),
   ].toReversed()
   const attendees = ids.map((ticketId, index) => ({
     ticketId,
@@ -66,7 +67,7 @@ test('thirty attendees of several payments are corrected at once, in the order o
 })
 
 test('the number of statements does not depend on the number of attendees', async () => {
-  const ids = idsOf(await refunds.buyTickets(sale, 20))
+  const ids = idsOf(await buyTickets(sale, { count: 20 }))
   const costOf = async (count: number, fullName: string) => {
     sale.statements.reset()
     const { errors } = await updateAttendees(
@@ -83,8 +84,8 @@ test('the number of statements does not depend on the number of attendees', asyn
 
 test('every mistake is reported with its place, and nothing is changed', async () => {
   const [good, cancelled, entered, minor] = [
-    ...idsOf(await refunds.buyTickets(sale, 3)),
-    ...idsOf(await refunds.buyTickets(sale, 1, {}, 'rate_2')),
+    ...idsOf(await buyTickets(sale, { count: 3 })),
+    ...idsOf(await buyTickets(sale, { rate: '2' })),
   ] as [string, string, string, string]
   await refunds.cancelTicket(sale, cancelled)
   await sale.db.update(tickets).set({ firstEntryAt: new Date() }).where(eq(tickets.id, entered))
@@ -119,7 +120,7 @@ test('every mistake is reported with its place, and nothing is changed', async (
 })
 
 test('attendees are of one organization, and foreign ones are like absent ones', async () => {
-  const [own] = idsOf(await refunds.buyTickets(sale, 1))
+  const [own] = idsOf(await buyTickets(sale))
   const buyOne = async (number: number) => {
     const items = toItems(`rate_${number}`, [
       { priceId: `price_${number}`, fullName: 'Ana', email: 'a@example.com' },

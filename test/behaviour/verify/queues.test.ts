@@ -21,9 +21,10 @@ import { buyDeliverable, deliveryCatalogue, sendDeliveriesOnce } from '../../sup
 import { type MailServer, startMailServer } from '../../support/mail-server.ts'
 import { parseMetrics, sumOf } from '../../support/metrics.ts'
 import { endHolds } from '../../support/queued-payments.ts'
-import { refundTicket, ticketOf } from '../../support/refunds.ts'
+import { refundTicket } from '../../support/refunds.ts'
 import { openStripeSale, type StripeSale } from '../../support/stripe-sale.ts'
 import { stripeSettings } from '../../support/stub-stripe.ts'
+import { ticketOf } from '../../support/tickets.ts'
 import { sendDueWebhooks, webhooksOf } from '../../support/webhooks.ts'
 
 // What an operator is told of each queue of jobs that can't be done: by a gauge, by a line and by doctor.

@@ -4,16 +4,16 @@ import { changeType } from '../../../src/domain/change/table.ts'
 import { payments } from '../../../src/domain/payment/table.ts'
 import { expireHolds } from '../../../src/domain/sale/release/expire-holds.ts'
 import { transferTicket, updateAttendee } from '../../support/attendees.ts'
-import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { openDoors, redeem, scanTicket } from '../../support/door.ts'
 import { aCatalogue, anEvent, aPrice, aRate, aRateNamed, aSupplement } from '../../support/factories.ts'
 import { mistakeIn } from '../../support/openapi/answer-checker.ts'
 import { type Document, readDocument } from '../../support/openapi/document.ts'
 import { movePayments } from '../../support/queued-payments.ts'
-import { buyTickets, cancelTicket, refundTicket, ticketOf } from '../../support/refunds.ts'
+import { cancelTicket, refundTicket } from '../../support/refunds.ts'
 import { sharedSale } from '../../support/sale.ts'
 import { settlePaymentById } from '../../support/settle-payment.ts'
 import { endedOutcome, stubProvider } from '../../support/stub-provider.ts'
+import { aPaidTicket, holdTickets } from '../../support/tickets.ts'
 import { sendDueWebhooks, startReceiver, webhooksOf } from '../../support/webhooks.ts'
 
 // Messages that webhooks receive, as the OpenAPI document describes them.
@@ -34,18 +34,18 @@ beforeAll(async () => {
 })
 afterAll(async () => receiver?.close())
 
-const hold = () => mustCheckOut(sale, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] })
+const hold = () => holdTickets(sale)
 
 /** Makes at least one change of each type. */
 async function changeEverything(): Promise<void> {
   const supplements = { supplements: [{ supplement_id: 'sup_drinks' }] }
-  const one = ticketOf(await buyTickets(sale, 1, supplements))
+  const { id: one } = await aPaidTicket(sale, { entry: supplements })
   await updateAttendee(sale, one, { fullName: 'Ana Núñez Gil' })
   await transferTicket(sale, one)
   await scanTicket(sale, { ticketId: one })
   await redeem(sale, { ticketId: one, supplementId: 'sup_drinks' })
   await refundTicket(sale, one, { amount: 1 })
-  await cancelTicket(sale, ticketOf(await buyTickets(sale, 1, {}, 'rate_2')))
+  await cancelTicket(sale, (await aPaidTicket(sale, { rate: '2' })).id)
   await settlePaymentById(sale.db, (await hold()).payment_id, endedOutcome('failed'))
   await hold()
   await movePayments(sale.db, sql`${payments.status} = 'pending'`, {

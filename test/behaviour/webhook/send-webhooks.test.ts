@@ -12,12 +12,10 @@ import { recordChanges } from '../../../src/domain/webhook/record-changes.ts'
 import { claimDeliveries } from '../../../src/domain/webhook/send/claim-deliveries.ts'
 import { recordAttempts } from '../../../src/domain/webhook/send/send-webhooks.ts'
 import { webhookDeliveries, webhooks } from '../../../src/domain/webhook/table.ts'
-import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { aCatalogue, anEvent, aRateOf } from '../../support/factories.ts'
 import { shortenPauses } from '../../support/quick-pauses.ts'
 import { sharedSale } from '../../support/sale.ts'
-import { settlePaymentById } from '../../support/settle-payment.ts'
-import { paidOutcome } from '../../support/stub-provider.ts'
+import { aPaidTicket } from '../../support/tickets.ts'
 import { type Received, sendDueWebhooks, startReceiver, webhooksOf } from '../../support/webhooks.ts'
 
 let receiver: Awaited<ReturnType<typeof startReceiver>>
@@ -37,14 +35,7 @@ beforeEach(async () => {
 })
 
 /** Sells and pays a ticket, which records PAYMENT_PAID and TICKET_ACTIVATED. */
-async function sell() {
-  const { payment_id } = await mustCheckOut(sale, {
-    ticket_rate_id: 'rate_1',
-    tickets: [anEntry('price_1')],
-  })
-  await settlePaymentById(sale.db, payment_id, paidOutcome(payment_id))
-  return payment_id
-}
+const sell = async () => (await aPaidTicket(sale)).paymentId
 
 /** Registers a webhook and queues one change for it. */
 async function queueOne() {
