@@ -1,3 +1,5 @@
+// Runs in: long, first
+
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { eq, sql } from 'drizzle-orm'

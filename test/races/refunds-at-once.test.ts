@@ -1,4 +1,4 @@
-// Runs in: postgres, citus, slow-forms
+// Runs in: postgres, citus, slow-forms, first
 
 import { setTimeout } from 'node:timers/promises'
 import { and, asc, countDistinct, eq, sql } from 'drizzle-orm'

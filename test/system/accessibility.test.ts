@@ -1,3 +1,5 @@
+// Runs in: system, first
+
 import { readFile } from 'node:fs/promises'
 import type { AxeResults } from 'axe-core'
 import { eq, sql } from 'drizzle-orm'

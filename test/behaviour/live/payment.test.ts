@@ -1,4 +1,4 @@
-// Runs in: pglite, postgres
+// Runs in: pglite, postgres, first
 
 import { expect, test } from 'vitest'
 import { expireHolds } from '../../../src/domain/sale/release/expire-holds.ts'

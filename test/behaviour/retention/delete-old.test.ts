@@ -1,3 +1,5 @@
+// Runs in: pglite, postgres, citus, first
+
 import { sql } from 'drizzle-orm'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { assignPositions } from '../../../src/domain/change/assign-positions.ts'
