@@ -2,13 +2,14 @@
 
 import { eq, sql } from 'drizzle-orm'
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { openSessions } from '../../src/domain/payment/queue/table.ts'
 import { payments } from '../../src/domain/payment/table.ts'
 import { settleGroup, settlePayment } from '../../src/domain/sale/settle/settle-payment.ts'
 import type { Settlement, SettlementResult } from '../../src/domain/sale/settle/settlement.ts'
 import { anEntry, mustCheckOut } from '../support/checkouts.ts'
 import { anEvent, aPrice, aRate, aRateNamed } from '../support/factories.ts'
+import { shared } from '../support/harness.ts'
 import { brokenInvariants } from '../support/invariants.ts'
 import { roundsOf } from '../support/on-one-server.ts'
 import { movePayments } from '../support/queued-payments.ts'
@@ -55,13 +56,8 @@ const aSale = () => {
   return openSale({ events: all.map((rate) => anEvent({ ticket_rates: [rate] })) })
 }
 
-let together: Sale
-let alone: Sale
-beforeAll(async () => {
-  together = await aSale()
-  alone = await aSale()
-})
-afterAll(() => Promise.all([together.close(), alone.close()]))
+const together = shared(aSale)
+const alone = shared(aSale)
 
 const aRound: fc.Arbitrary<Round> = fc.record({
   hasMoney: fc.boolean(),

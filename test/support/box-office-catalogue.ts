@@ -18,19 +18,45 @@ export const year = new Date().getUTCFullYear() + 4
 const price = (_id: string, more = {}) => aPrice({ _id, ...more })
 const places = (available: number) => ({ sold: 0, available })
 
+/** Rates that a channel cannot sell: `rate_closed`, `rate_early` before that time, and `rate_over`. */
+export const ratesNotOnSale = (earliest: string) => [
+  aRateNamed('closed', { complete: true }),
+  aRateNamed('early', { valid_from: earliest }),
+  aRateNamed('over', {}, { valid_until: '2020-01-01T00:00:00Z' }),
+]
+
+/** An event that has begun, with `rate_running`, and one of `org_2`, with `rate_strange`. */
+export const eventsNotOnSale = [
+  anEvent({
+    _id: 'evt_running',
+    start_date: inDays(-1),
+    end_date: inDays(1),
+    ticket_rates: [aRateNamed('running')],
+  }),
+  anEvent({
+    _id: 'evt_strange',
+    organization_id: 'org_2',
+    location_id: null,
+    ticket_rates: [aRateNamed('strange')],
+  }),
+]
+
+/** The organization of the sale, and one whose events are `evt_strange`. */
+export const withStranger = (given = {}) => [
+  anOrganization(given),
+  anOrganization({ _id: 'org_2', name: 'Stranger' }),
+]
+
 export const boxOfficeCatalogue = aCatalogue({
-  organizations: [
-    anOrganization({
-      language: 'es',
-      discounts: [
-        { _id: 'dsc_half', code: 'HALF', name: 'Half', percentage: 50 },
-        { _id: 'dsc_once', code: 'ONCE', name: 'Once', amount: 5, quantity: 1 },
-        { _id: 'dsc_old', code: 'OLD', name: 'Old', amount: 5, valid_until: '2020-01-01T00:00:00Z' },
-        { _id: 'dsc_other', code: 'OTHER', name: 'Other', amount: 5, ticket_rate_ids: ['rate_free'] },
-      ],
-    }),
-    anOrganization({ _id: 'org_2', name: 'Stranger' }),
-  ],
+  organizations: withStranger({
+    language: 'es',
+    discounts: [
+      { _id: 'dsc_half', code: 'HALF', name: 'Half', percentage: 50 },
+      { _id: 'dsc_once', code: 'ONCE', name: 'Once', amount: 5, quantity: 1 },
+      { _id: 'dsc_old', code: 'OLD', name: 'Old', amount: 5, valid_until: '2020-01-01T00:00:00Z' },
+      { _id: 'dsc_other', code: 'OTHER', name: 'Other', amount: 5, ticket_rate_ids: ['rate_free'] },
+    ],
+  }),
   events: [
     anEvent({
       _id: 'evt_1',
@@ -53,24 +79,12 @@ export const boxOfficeCatalogue = aCatalogue({
         aRateNamed('two', { availability: places(2) }),
         aRateNamed('none', { availability: places(0) }),
         aRateNamed('held', { availability: places(1) }),
-        aRateNamed('closed', { complete: true }),
-        aRateNamed('early', { valid_from: `${year}-01-01T00:00:00.000Z` }),
-        aRateNamed('over', {}, { valid_until: '2020-01-01T00:00:00Z' }),
+        ...ratesNotOnSale(`${year}-01-01T00:00:00.000Z`),
         aRateNamed('capped', {}, { quantity: 1 }),
         aRateNamed('plain'),
       ],
     }),
-    anEvent({
-      _id: 'evt_running',
-      start_date: inDays(-1),
-      end_date: inDays(1),
-      ticket_rates: [aRateNamed('running')],
-    }),
-    anEvent({
-      organization_id: 'org_2',
-      location_id: null,
-      ticket_rates: [aRateNamed('strange')],
-    }),
+    ...eventsNotOnSale,
   ],
 })
 

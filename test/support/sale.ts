@@ -1,4 +1,3 @@
-import { afterAll, beforeAll } from 'vitest'
 import type { CatalogueFile } from '../../src/domain/import/catalogue-file.ts'
 import { importCatalogue } from '../../src/domain/import/import-catalogue.ts'
 import {
@@ -10,7 +9,7 @@ import {
   integrationHeaders,
   type RateFile,
 } from './factories.ts'
-import { type Gateway, type GatewayOptions, startGateway } from './harness.ts'
+import { type Gateway, type GatewayOptions, shared, startGateway } from './harness.ts'
 
 type Headers = Record<string, string>
 
@@ -40,14 +39,9 @@ export async function openSale(given: SaleCatalogue = {}, options: GatewayOption
   return { ...gateway, channel, integration }
 }
 
-/** Sale of all tests of a file: opened before the first, closed after the last. It is empty until then. */
-export function sharedSale(given: SaleCatalogue = {}, options: GatewayOptions = {}): Sale {
-  const sale = {} as Sale
-  beforeAll(async () => void Object.assign(sale, await openSale(given, options)))
-  // Missing if the sale could not be opened.
-  afterAll(() => sale.close?.())
-  return sale
-}
+/** Sale of all tests of a file, opened as `shared` does. */
+export const sharedSale = (given?: SaleCatalogue, options?: GatewayOptions): Sale =>
+  shared(() => openSale(given, options))
 
 /** Code and path of each problem in a REST response. */
 export const restProblems = (answer: { json(): { errors: { code: string; path?: string }[] } }): string[] =>

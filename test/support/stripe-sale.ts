@@ -1,24 +1,19 @@
 import { eq } from 'drizzle-orm'
 import { parseConfig } from '../../src/app/settings.ts'
-import type { CatalogueFile } from '../../src/domain/import/catalogue-file.ts'
 import { openProvider } from '../../src/domain/payment/open-provider.ts'
 import { charges, payments } from '../../src/domain/payment/table.ts'
 import { refunds } from '../../src/domain/refund/table.ts'
 import { closeSessions } from '../../src/domain/sale/settle/provider-session.ts'
 import type { Checkout } from './checkouts.ts'
-import { aCatalogue, anEvent, aRateOf } from './factories.ts'
 import type { GatewayOptions } from './harness.ts'
 import { openPageBuyer, redirectUrls } from './payment-page-buyer.ts'
 import { endSessions } from './queued-payments.ts'
-import { openSale } from './sale.ts'
+import { openSale, type SaleCatalogue } from './sale.ts'
 import { type StubEvent, signEvent, startStubStripe, stripeSettings } from './stub-stripe.ts'
 import { holdTickets } from './tickets.ts'
 
-/** Opens a sale of `rate_1` with its own stub of Stripe as the payment provider. */
-export async function openStripeSale(
-  catalogue: CatalogueFile = aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(100)] })] }),
-  options: GatewayOptions = {},
-) {
+/** Opens a sale with its own stub of Stripe as the payment provider. */
+export async function openStripeSale(catalogue: SaleCatalogue = {}, options: GatewayOptions = {}) {
   const fake = await startStubStripe()
   const settings = { ...stripeSettings(fake.url), ...options.settings }
   const provider = await openProvider(parseConfig(settings))

@@ -14,19 +14,10 @@ import {
   problemsOf,
   sellAtBoxOffice,
 } from '../../support/box-office.ts'
+import { eventsNotOnSale, ratesNotOnSale, withStranger } from '../../support/box-office-catalogue.ts'
 import { anEntry, checkOut, countersOf } from '../../support/checkouts.ts'
 import { readDeliveries, sendDeliveriesOnce } from '../../support/deliveries.ts'
-import {
-  aCatalogue,
-  anEvent,
-  anOrganization,
-  aPrice,
-  aQuestion,
-  aRate,
-  aRateNamed,
-  inDays,
-  integrationHeaders,
-} from '../../support/factories.ts'
+import { anEvent, aPrice, aQuestion, aRate, aRateNamed, integrationHeaders } from '../../support/factories.ts'
 import { brokenInvariants } from '../../support/invariants.ts'
 import { startMailServer } from '../../support/mail-server.ts'
 import { cancelTicket, changeTypesOf, refundTicket, refusalCodes } from '../../support/refunds.ts'
@@ -38,8 +29,8 @@ import { restProblems, sharedSale } from '../../support/sale.ts'
 const price = (_id: string, more = {}) => aPrice({ _id, ...more })
 const places = (available: number) => ({ sold: 0, available })
 
-const catalogue = aCatalogue({
-  organizations: [anOrganization({ language: 'ca' }), anOrganization({ _id: 'org_2', name: 'Stranger' })],
+const sale = sharedSale({
+  organizations: withStranger({ language: 'ca' }),
   events: [
     anEvent({
       age: '18',
@@ -57,27 +48,14 @@ const catalogue = aCatalogue({
           ],
         }),
         aRateNamed('last', { availability: places(2) }),
-        aRateNamed('closed', { complete: true }),
-        aRateNamed('early', { valid_from: '2099-01-01T00:00:00.000Z' }),
-        aRateNamed('over', {}, { valid_until: '2020-01-01T00:00:00Z' }),
+        ...ratesNotOnSale('2099-01-01T00:00:00.000Z'),
         aRateNamed('none', { availability: places(0) }),
       ],
     }),
-    anEvent({
-      _id: 'evt_running',
-      start_date: inDays(-1),
-      end_date: inDays(1),
-      ticket_rates: [aRateNamed('running')],
-    }),
-    anEvent({
-      organization_id: 'org_2',
-      location_id: null,
-      ticket_rates: [aRateNamed('strange')],
-    }),
+    ...eventsNotOnSale,
   ],
 })
 
-const sale = sharedSale(catalogue)
 afterAll(async () => expect(await brokenInvariants(sale.db)).toEqual([]))
 
 const guests = (count: number) =>

@@ -4,14 +4,14 @@ import { expect, test } from 'vitest'
 import { graphiqlTabs } from '../../../src/app/graphiql-tabs.ts'
 import { aBuyer, sellAtBoxOffice } from '../../support/box-office.ts'
 import { withNumbers } from '../../support/contract-input.ts'
-import { aPrice, aRate } from '../../support/factories.ts'
+import { anEvent, aPrice, aRate } from '../../support/factories.ts'
 import { publishableHeaders } from '../../support/modes.ts'
 import { sharedSale } from '../../support/sale.ts'
 
 const rate = aRate({ prices: [aPrice()] })
 const [price] = rate.prices ?? []
 
-const sale = sharedSale({ rates: [rate] })
+const sale = sharedSale({ events: [anEvent({ ticket_rates: [rate] })] })
 
 const getPage = (headers: Record<string, string> = {}) =>
   sale.rest('GET', '/graphql', {

@@ -1,12 +1,13 @@
 // Runs in: postgres, slow-forms
 
 import { eq } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { prices } from '../../../src/domain/ticket-rate/table.ts'
 import { anEntry } from '../../support/checkouts.ts'
 import { aCatalogue, anEvent, anOrganization, aRateNamed } from '../../support/factories.ts'
+import { shared } from '../../support/harness.ts'
 import { importMistakes } from '../../support/imports.ts'
-import { openStripeSale, type StripeSale } from '../../support/stripe-sale.ts'
+import { openStripeSale } from '../../support/stripe-sale.ts'
 
 // Kuwaiti dinars have three decimals, of which Stripe takes two.
 
@@ -31,11 +32,7 @@ const catalogue = (price: number) =>
     ],
   })
 
-let sale: StripeSale
-beforeAll(async () => {
-  sale = await openStripeSale(catalogue(7.35))
-})
-afterAll(() => sale.close())
+const sale = shared(() => openStripeSale(catalogue(7.35)))
 
 const checkOut = () => sale.checkOut({ tickets: [anEntry('price_1', { warranty: true })] })
 

@@ -2,22 +2,19 @@
 
 import { createHmac } from 'node:crypto'
 import { Stripe } from 'stripe'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { readSigned } from '../../../src/domain/payment/stripe/events.ts'
 import { providerEvents } from '../../../src/domain/payment/table.ts'
+import { shared } from '../../support/harness.ts'
 import { inTestMode } from '../../support/modes.ts'
 import { refusal } from '../../support/refusals.ts'
-import { openStripeSale, type StripeSale } from '../../support/stripe-sale.ts'
+import { openStripeSale } from '../../support/stripe-sale.ts'
 import { type StubEvent, signBody, signEvent, webhookSecret } from '../../support/stub-stripe.ts'
 import { holdTickets } from '../../support/tickets.ts'
 
 // Events that Stripe never sends, with valid signatures and without.
 
-let sale: StripeSale
-beforeAll(async () => {
-  sale = await openStripeSale()
-})
-afterAll(() => sale.close())
+const sale = shared(openStripeSale)
 
 const type = 'application/json'
 const header = (signature: string, body: string) => ({

@@ -5,18 +5,10 @@ import { changeGrant } from '../../../src/domain/caller/change-grant.ts'
 import { grants } from '../../../src/domain/caller/table.ts'
 import { payments } from '../../../src/domain/payment/table.ts'
 import { tickets } from '../../../src/domain/ticket/table.ts'
+import { eventsNotOnSale, ratesNotOnSale, withStranger } from '../../support/box-office-catalogue.ts'
 import { anEntry, checkOut, checkOutOverGraphql, countersOf, toCamelCase } from '../../support/checkouts.ts'
 import { toFlatPath } from '../../support/contract-input.ts'
-import {
-  aCatalogue,
-  anEvent,
-  anOrganization,
-  aQuestion,
-  aRate,
-  aRateNamed,
-  aSupplement,
-  inDays,
-} from '../../support/factories.ts'
+import { anEvent, aQuestion, aRate, aRateNamed, aSupplement } from '../../support/factories.ts'
 import { restProblems, sharedSale } from '../../support/sale.ts'
 
 // Years until the event, so that its minimum age refuses people already born.
@@ -25,8 +17,8 @@ const onSaleAt = `${year - 1}-01-01T00:00:00.000Z`
 
 const left = (available: number) => ({ sold: 0, available })
 
-const catalogue = aCatalogue({
-  organizations: [anOrganization(), anOrganization({ _id: 'org_2', name: 'Stranger' })],
+const sale = sharedSale({
+  organizations: withStranger(),
   events: [
     anEvent({
       age: '+18',
@@ -44,31 +36,17 @@ const catalogue = aCatalogue({
         aRateNamed('few', { min: 2, max: 4 }),
         aRateNamed('two_left', { availability: { sold: 8, available: 2 } }),
         aRateNamed('sold_out', { availability: { sold: 8, available: 0 } }),
-        aRateNamed('closed', { complete: true }),
-        aRateNamed('early', { valid_from: onSaleAt }),
-        aRateNamed('over', {}, { valid_until: '2020-01-01T00:00:00Z' }),
+        ...ratesNotOnSale(onSaleAt),
         aRate({ _id: 'rate_priceless', prices: [] }),
         aRateNamed('capped', {}, { quantity: 1 }),
         aRateNamed('warranty', { warranty: { enabled: true, percentage: 10, hours: 24 } }),
         aRateNamed('huge', { availability: left(1000) }),
       ],
     }),
-    anEvent({
-      _id: 'evt_running',
-      start_date: inDays(-1),
-      end_date: inDays(1),
-      ticket_rates: [aRateNamed('running')],
-    }),
-    anEvent({
-      _id: 'evt_strange',
-      organization_id: 'org_2',
-      location_id: null,
-      ticket_rates: [aRateNamed('strange')],
-    }),
+    ...eventsNotOnSale,
   ],
 })
 
-const sale = sharedSale(catalogue)
 beforeAll(async () => {
   // Revokes the second organization's grant.
   const [grant] = await sale.db.select().from(grants)
@@ -146,7 +124,7 @@ const rules: Rule[] = [
     ticketsOf('running', 1),
     409,
     ['EVENT_STARTED ticket_rate_id'],
-    { start_date: catalogue.events?.[1]?.start_date },
+    { start_date: eventsNotOnSale[0]?.start_date },
   ],
   [
     'more tickets than a price has left',
