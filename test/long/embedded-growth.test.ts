@@ -52,7 +52,7 @@ async function openWorld(name: string) {
   const event = anEventAtDoor({ ticket_rates: [aRateOf(many * 3)] })
   const database = { settings: {}, open, drop: async () => {} }
   const settings = { ...openDoors, WEBHOOKS_TO_PRIVATE_ADDRESSES: 'true' }
-  const sale = await openSale({ events: [event] }, { database, settings })
+  const sale = await openSale({ events: [event], database, settings })
   onTestFinished(async () => {
     await sale.close()
     await rm(folder, { recursive: true, force: true })

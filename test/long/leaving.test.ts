@@ -16,7 +16,7 @@ let sale: Sale
 let server: ServerProcess
 beforeAll(async () => {
   database = await createTestDatabase()
-  sale = await openSale({}, { database })
+  sale = await openSale({ database })
 })
 afterEach(() => server?.stop('SIGKILL'))
 afterAll(async () => {

@@ -19,7 +19,7 @@ let folder: string
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'boxoffice-roles-'))
   database = await createTestDatabase()
-  sale = await openSale({ rates: [aRateOf(10)] }, { database })
+  sale = await openSale({ rates: [aRateOf(10)], database })
 })
 afterAll(async () => {
   await sale?.close()

@@ -23,13 +23,11 @@ let locker: postgres.Sql
 const lines: string[] = []
 beforeAll(async () => {
   database = await createTestDatabase()
-  sale = await openSale(
-    { rates: [aRateOf(10)] },
-    {
-      ...{ database, answerTimeoutMs, statementTimeoutMs, settings: { LOG_LEVEL: 'trace' } },
-      onLog: (line) => lines.push(line),
-    },
-  )
+  sale = await openSale({
+    rates: [aRateOf(10)],
+    ...{ database, answerTimeoutMs, statementTimeoutMs, settings: { LOG_LEVEL: 'trace' } },
+    onLog: (line) => lines.push(line),
+  })
   locker = postgres(database.settings.DATABASE_URL ?? '', { max: 1, onnotice: () => {} })
 })
 afterAll(async () => {

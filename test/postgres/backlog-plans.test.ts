@@ -21,12 +21,10 @@ beforeAll(async () => {
   const database = await openTestDatabase({
     onStatement: (text, parameters) => seen.push({ text, parameters }),
   })
-  sale = await openSale(
-    { rates: [aRateOf(10)] },
-    {
-      database: { settings: {}, open: async () => database, drop: async () => {} },
-    },
-  )
+  sale = await openSale({
+    rates: [aRateOf(10)],
+    database: { settings: {}, open: async () => database, drop: async () => {} },
+  })
   const { db } = sale
   const addPayments = (status: string, count: number, from: number) =>
     db.execute(sql`insert into payments (id, channel_id, organization_id, status, provider, total_amount,

@@ -23,10 +23,11 @@ beforeAll(async () => {
   const database = await openTestDatabase({
     onStatement: (text, parameters) => seen.push({ text, parameters }),
   })
-  sale = await openSale(
-    { organizations: organizations.map((_id) => anOrganization({ _id, name: _id })), events: [] },
-    { database: { settings: {}, open: async () => database, drop: async () => {} } },
-  )
+  sale = await openSale({
+    organizations: organizations.map((_id) => anOrganization({ _id, name: _id })),
+    events: [],
+    database: { settings: {}, open: async () => database, drop: async () => {} },
+  })
   for (const organizationId of organizations) {
     await sale.db.execute(sql`insert into change_feeds values (${organizationId}, ${changesOfEach})`)
     await sale.db.execute(sql`insert into changes

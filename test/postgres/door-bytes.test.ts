@@ -20,15 +20,13 @@ beforeAll(async () => {
   database = await createTestDatabase()
   proxy = await startDatabaseProxy(database.settings.DATABASE_URL ?? '')
   const rate = aLargeRate('1', { max: 50, supplements: [aSupplement({ _id: 'sup_1' })] })
-  sale = await openSale(
-    { rates: [rate] },
-    {
-      database: {
-        ...database,
-        open: (options) => openDatabase({ databaseUrl: proxy.url, dataDir: '' }, options),
-      },
+  sale = await openSale({
+    rates: [rate],
+    database: {
+      ...database,
+      open: (options) => openDatabase({ databaseUrl: proxy.url, dataDir: '' }, options),
     },
-  )
+  })
 })
 afterAll(async () => {
   await sale?.close()

@@ -19,12 +19,11 @@ beforeAll(async () => {
     onStatement: (text, parameters) => seen.push({ text, parameters }),
   })
   const organizations = [1, 2, 3].map((number) => anOrganization({ _id: `org_${number}` }))
-  sale = await openSale(
-    { organizations, rates: [aRateOf(10)] },
-    {
-      database: { settings: {}, open: async () => database, drop: async () => {} },
-    },
-  )
+  sale = await openSale({
+    organizations,
+    rates: [aRateOf(10)],
+    database: { settings: {}, open: async () => database, drop: async () => {} },
+  })
   const { db } = sale
   await db.execute(sql`insert into payments (id, channel_id, organization_id, status, provider, total_amount, currency,
       page_token, expires_at)

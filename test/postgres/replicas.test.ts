@@ -52,19 +52,17 @@ async function follow() {
 
 /** Opens a gateway on the primary with these replicas, which it does not use yet. */
 const openOver = (databaseReplicaUrls: string[]) =>
-  openSale(
-    { events: [event('Primary', 10)] },
-    {
-      database: {
-        ...primary,
-        open: (options) =>
-          openDatabase(
-            { databaseUrl: primary.settings.DATABASE_URL, dataDir: '', databaseReplicaUrls },
-            options,
-          ),
-      },
+  openSale({
+    events: [event('Primary', 10)],
+    database: {
+      ...primary,
+      open: (options) =>
+        openDatabase(
+          { databaseUrl: primary.settings.DATABASE_URL, dataDir: '', databaseReplicaUrls },
+          options,
+        ),
     },
-  )
+  })
 
 /** Lets a database answer by functions that come before PostgreSQL's own of the same name: in its next session. */
 async function answerBy(db: Database, ...functions: string[]): Promise<void> {

@@ -24,7 +24,7 @@ const warranty = { enabled: true, percentage: 10, hours: 1 }
 const prices = [aPrice({ _id: 'price_1' })]
 const rate = aRate({ _id: 'rate_1', prices, warranty, availability: { sold: 0, available: 1000 } })
 const event = anEvent({ start_date: inDays(0.3), end_date: inDays(0.5), ticket_rates: [rate] })
-const sale = sharedSale({ events: [event] }, { provider })
+const sale = sharedSale({ events: [event], provider })
 
 const rounds = 8
 const times = <T>(count: number, run: (index: number) => Promise<T>) =>

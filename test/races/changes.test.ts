@@ -23,10 +23,11 @@ let sale: Sale
 let other: Gateway
 beforeEach(async () => {
   database = await createTestDatabase()
-  sale = await openSale(
-    { organizations: organizations.map((_id) => anOrganization({ _id, name: _id })), events: [] },
-    { database },
-  )
+  sale = await openSale({
+    organizations: organizations.map((_id) => anOrganization({ _id, name: _id })),
+    events: [],
+    database,
+  })
   other = await startGateway({ database })
 })
 afterEach(async () => {

@@ -44,13 +44,7 @@ const provider = stubProvider({
   },
 })
 
-const sale = sharedSale(
-  { events: [anEvent({ ticket_rates: [rate] })] },
-  {
-    provider,
-    settings: openDoors,
-  },
-)
+const sale = sharedSale({ events: [anEvent({ ticket_rates: [rate] })], provider, settings: openDoors })
 
 const times = <T>(count: number, run: (index: number) => Promise<T>) =>
   Promise.all(Array.from({ length: count }, (_, index) => run(index)))

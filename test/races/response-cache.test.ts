@@ -14,7 +14,7 @@ let sale: Sale
 let other: Gateway
 beforeAll(async () => {
   database = await createTestDatabase()
-  sale = await openSale({ rates: [rate] }, { database, settings })
+  sale = await openSale({ rates: [rate], database, settings })
   other = await startGateway({ database, settings })
 })
 afterAll(async () => {

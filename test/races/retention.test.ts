@@ -18,7 +18,7 @@ let database: TestDatabase
 let sale: Sale
 beforeAll(async () => {
   database = await createTestDatabase()
-  sale = await openSale({ rates: [aRateOf(10_000)] }, { database })
+  sale = await openSale({ rates: [aRateOf(10_000)], database })
 })
 afterAll(async () => {
   await sale.close()

@@ -34,25 +34,25 @@ export async function openClusterSale(options: Omit<GatewayOptions, 'database' |
   await close()
   const organizationIds = ['org_1', `org_${number}`]
   const noticed: { message?: string; detail?: string }[] = []
-  const sale = await openSale(
-    {
-      organizations: organizationIds.map((_id) => anOrganization({ _id })),
-      events: organizationIds.map((organization_id) =>
-        anEvent({
-          _id: `evt_${organization_id}`,
-          organization_id,
-          location_id: undefined,
-          ticket_rates: [
-            aLargeRate(organization_id, {
-              availability: { sold: 0, available: 10_000 },
-              supplements: [aSupplement({ _id: `sup_${organization_id}` })],
-            }),
-          ],
-        }),
-      ),
-    },
-    { ...options, database, onNotice: (notice) => void noticed.push(notice) },
-  )
+  const sale = await openSale({
+    organizations: organizationIds.map((_id) => anOrganization({ _id })),
+    events: organizationIds.map((organization_id) =>
+      anEvent({
+        _id: `evt_${organization_id}`,
+        organization_id,
+        location_id: undefined,
+        ticket_rates: [
+          aLargeRate(organization_id, {
+            availability: { sold: 0, available: 10_000 },
+            supplements: [aSupplement({ _id: `sup_${organization_id}` })],
+          }),
+        ],
+      }),
+    ),
+    ...options,
+    database,
+    onNotice: (notice) => void noticed.push(notice),
+  })
   return {
     sale,
     organizationIds,

@@ -79,7 +79,7 @@ export async function openTwoDoors(
   rate: RateFile,
 ): Promise<{ sale: Sale; deskOf(index: number): Desk; close(): Promise<void> }> {
   const database = await createTestDatabase()
-  const sale = await openSale({ rates: [rate] }, { database })
+  const sale = await openSale({ rates: [rate], database })
   const other = await startGateway({ database })
   return {
     sale,

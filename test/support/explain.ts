@@ -54,11 +54,9 @@ export async function openSeenSale(
       ticket_rates: [aRateNamed(String(number), { availability: { sold: 0, available } })],
     }),
   )
-  const sale = await openSale(
-    { events },
-    {
-      database: { settings: {}, open: async () => database, drop: async () => {} },
-    },
-  )
+  const sale = await openSale({
+    events,
+    database: { settings: {}, open: async () => database, drop: async () => {} },
+  })
   return { sale, seen }
 }

@@ -8,12 +8,12 @@ import type { Checkout } from './checkouts.ts'
 import type { GatewayOptions } from './harness.ts'
 import { openPageBuyer, redirectUrls } from './payment-page-buyer.ts'
 import { endSessions } from './queued-payments.ts'
-import { openSale, type SaleCatalogue } from './sale.ts'
+import { openSale, type SaleFile } from './sale.ts'
 import { type StubEvent, signEvent, startStubStripe, stripeSettings } from './stub-stripe.ts'
 import { holdTickets } from './tickets.ts'
 
 /** Opens a sale with its own stub of Stripe as the payment provider. */
-export async function openStripeSale(catalogue: SaleCatalogue = {}, options: GatewayOptions = {}) {
+export async function openStripeSale(catalogue: SaleFile = {}, options: GatewayOptions = {}) {
   const fake = await startStubStripe()
   const settings = { ...stripeSettings(fake.url), ...options.settings }
   const provider = await openProvider(parseConfig(settings))

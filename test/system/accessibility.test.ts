@@ -127,7 +127,7 @@ test('the payment page, declined, and the way back into the shop', async () => {
 
 test('outcomes without a shop: paid, cancelled, failed and expired', async () => {
   const rate = aRateNamed('1')
-  const sale = await openSale({ rates: [rate] }, { listen: true })
+  const sale = await openSale({ rates: [rate], listen: true })
   const { page } = await openPage(demo.browser, sale.url, { locale: 'en-GB' })
   const order = async (email = 'ana@example.com') => {
     const tickets = [anEntry('price_1', { email })]

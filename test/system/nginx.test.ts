@@ -33,12 +33,7 @@ beforeAll(async () => {
     DRAIN_SECONDS: '3',
   }
   expect(await runCli(['migrate'], settings)).toMatchObject({ code: 0 })
-  sale = await openSale(
-    { rates: [rate] },
-    {
-      database: databaseAt(databaseUrl),
-    },
-  )
+  sale = await openSale({ rates: [rate], database: databaseAt(databaseUrl) })
   processes = [await mustStartServer(settings), await mustStartServer(settings)]
   nginx = await startNginx([processes[0].url, processes[1].url])
 })

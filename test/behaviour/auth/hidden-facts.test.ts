@@ -35,13 +35,12 @@ let checkout: Checkout
 let ids: string[]
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'boxoffice-hidden-'))
-  sale = await openSale(
-    {
-      organizations: [anOrganization({ discounts })],
-      events: [anEvent({ _id: 'evt_1', ticket_rates: [rate] })],
-    },
-    { settings: openDoors, listen: true },
-  )
+  sale = await openSale({
+    organizations: [anOrganization({ discounts })],
+    events: [anEvent({ _id: 'evt_1', ticket_rates: [rate] })],
+    settings: openDoors,
+    listen: true,
+  })
   door = await scopedHeaders(sale, 'door')
   const everything = {
     ...{ phone: '+34600000001', birthday: '1990-01-02', address: 'Calle Mayor 1', postal_code: '28013' },

@@ -7,7 +7,7 @@ import { sharedSale } from '../../support/sale.ts'
 
 const typename = { query: '{ __typename }' }
 
-const sale = sharedSale({}, { listen: true })
+const sale = sharedSale({ listen: true })
 
 type Method = 'GET' | 'POST' | 'OPTIONS'
 const everywhere: [Method, string][] = [

@@ -13,12 +13,10 @@ type Headers = Record<string, string>
 
 let page: Headers
 let tested: Headers
-const sale = sharedSale(
-  { rates: [aRateOf(1000)] },
-  {
-    settings: { RATE_LIMIT: '100', PUBLISHABLE_RATE_LIMIT: '1000', CORS_ORIGINS: 'https://office.example' },
-  },
-)
+const sale = sharedSale({
+  rates: [aRateOf(1000)],
+  settings: { RATE_LIMIT: '100', PUBLISHABLE_RATE_LIMIT: '1000', CORS_ORIGINS: 'https://office.example' },
+})
 beforeAll(async () => {
   page = await publishableHeaders(sale)
   tested = await publishableHeaders(sale, { mode: 'test', origins: ['https://test.example'] })
@@ -242,12 +240,7 @@ test('a publishable key that states another mode or kind is unknown', async () =
 })
 
 test('a publishable key has a limit per address', async () => {
-  const limited = await openSale(
-    {},
-    {
-      settings: { PUBLISHABLE_RATE_LIMIT: '3', TRUST_PROXY: '1' },
-    },
-  )
+  const limited = await openSale({ settings: { PUBLISHABLE_RATE_LIMIT: '3', TRUST_PROXY: '1' } })
   const headers = await publishableHeaders(limited)
   const ask = async (address: string) =>
     (await limited.rest('GET', '/events', { headers: { ...headers, 'x-forwarded-for': address } })).statusCode

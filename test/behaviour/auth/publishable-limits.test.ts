@@ -18,10 +18,11 @@ let sale: Sale
 let page: Record<string, string>
 beforeEach(async () => {
   const discounts = [{ _id: 'dis_1', code: 'SECRET', name: 'Secret', percentage: 10 }]
-  sale = await openSale(
-    { organizations: [anOrganization({ discounts })], rates: [aRateOf(467), freeRate()] },
-    { settings: { PUBLISHABLE_HELD_PLACES: '60', PUBLISHABLE_FREE_HOURS: '5', TRUST_PROXY: '1' } },
-  )
+  sale = await openSale({
+    organizations: [anOrganization({ discounts })],
+    rates: [aRateOf(467), freeRate()],
+    settings: { PUBLISHABLE_HELD_PLACES: '60', PUBLISHABLE_FREE_HOURS: '5', TRUST_PROXY: '1' },
+  })
   page = await publishableHeaders(sale)
 })
 afterEach(() => sale?.close())
@@ -175,12 +176,7 @@ test('fifty unknown discount codes in a minute, and no code of that address is l
 })
 
 test('what an operation of a page costs counts among the requests of its second', async () => {
-  const limited = await openSale(
-    { rates: [aRateOf(467)] },
-    {
-      settings: { PUBLISHABLE_RATE_LIMIT: '50' },
-    },
-  )
+  const limited = await openSale({ rates: [aRateOf(467)], settings: { PUBLISHABLE_RATE_LIMIT: '50' } })
   onTestFinished(() => limited.close())
   vi.useFakeTimers({ toFake: ['Date'], now: 1_000_000_000_000 })
   onTestFinished(() => void vi.useRealTimers())

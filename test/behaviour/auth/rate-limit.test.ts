@@ -6,7 +6,7 @@ import { channelHeaders, integrationHeaders } from '../../support/factories.ts'
 import { graphqlRefusal, refusal } from '../../support/refusals.ts'
 import { openSale, sharedSale } from '../../support/sale.ts'
 
-const sale = sharedSale({}, { settings: { RATE_LIMIT: '2' } })
+const sale = sharedSale({ settings: { RATE_LIMIT: '2' } })
 // Frozen time: a window lasts as long as its test, however slow this machine is.
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }))
 afterEach(() => void vi.useRealTimers())
@@ -99,12 +99,7 @@ test('/health and /ready have no rate limit', async () => {
 })
 
 test('a response from the cache counts against the limit', async () => {
-  const cached = await openSale(
-    {},
-    {
-      settings: { RATE_LIMIT: '2', SHARED_READS_MS: '60000' },
-    },
-  )
+  const cached = await openSale({ settings: { RATE_LIMIT: '2', SHARED_READS_MS: '60000' } })
   const statuses: number[] = []
   for (let count = 0; count < 3; count++)
     statuses.push((await cached.rest('GET', '/events', { headers: cached.channel })).statusCode)

@@ -25,7 +25,7 @@ const provider = stubProvider({ refund: called })
 
 const rate = aRateNamed('1', { warranty: { enabled: true, percentage: 10, hours: 0 } })
 const free = aRateNamed('free', {}, { price: 0 })
-const sale = sharedSale({ events: [anEvent({ ticket_rates: [rate, free] })] }, { provider })
+const sale = sharedSale({ events: [anEvent({ ticket_rates: [rate, free] })], provider })
 beforeEach(() => {
   providerCalls = 0
 })

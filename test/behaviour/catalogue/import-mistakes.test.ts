@@ -17,7 +17,7 @@ import { sharedSale } from '../../support/sale.ts'
 
 // Errors of a bad import file, as `path: message`.
 
-const sale = sharedSale()
+const sale = sharedSale({ events: [anEvent()] })
 
 const event = (given: object) => ({ events: [{ ...anEvent({ _id: 'evt_1' }), ...given }] })
 const rate = (given: object) => event({ ticket_rates: [{ ...aRate(), ...given }] })

@@ -12,7 +12,7 @@ import { aPaidTicket } from '../../support/tickets.ts'
 
 const eventIds = ['one', 'two', 'three']
 const events = eventIds.map((_id) => anEventAtDoor({ _id, ticket_rates: [aRateNamed(_id, { admits: 3 })] }))
-const sale = sharedSale({ events }, { settings: openDoors })
+const sale = sharedSale({ events, settings: openDoors })
 
 type Headers = Record<string, string>
 type Node = {

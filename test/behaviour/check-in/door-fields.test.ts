@@ -62,12 +62,7 @@ const events = [
   anEventAtDoor({ _id: 'far', ticket_rates: [aRateNamed('far', rateWith('far'))] }, 200),
 ]
 const discounts = [{ _id: 'dis_1', code: 'TEN', name: 'Ten', percentage: 10 }]
-const sale = sharedSale(
-  { organizations: [anOrganization({ discounts })], events },
-  {
-    listen: true,
-  },
-)
+const sale = sharedSale({ organizations: [anOrganization({ discounts })], events, listen: true })
 beforeAll(async () => {
   const entryOf = (place: string) => ({
     phone: '+34600123987',

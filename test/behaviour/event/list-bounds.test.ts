@@ -10,7 +10,7 @@ import { openSale, sharedSale } from '../../support/sale.ts'
 
 // Limits of the event list: offsets and counts end at 10,000.
 
-const sale = sharedSale()
+const sale = sharedSale({ events: [anEvent({ _id: 'evt_0' })] })
 beforeAll(async () => {
   await growTo(10_000)
 })

@@ -7,12 +7,7 @@ import { holdTickets } from '../../support/tickets.ts'
 // Operations run compiled, without Yoga; no client may see a difference.
 
 let ticketId: string
-const sale = sharedSale(
-  { rates: [aRateOf(100)] },
-  {
-    settings: { WEBHOOKS_TO_PRIVATE_ADDRESSES: 'true' },
-  },
-)
+const sale = sharedSale({ rates: [aRateOf(100)], settings: { WEBHOOKS_TO_PRIVATE_ADDRESSES: 'true' } })
 beforeAll(async () => {
   const { tickets } = await holdTickets(sale)
   ticketId = tickets[0]?._id ?? ''

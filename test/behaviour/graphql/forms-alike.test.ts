@@ -16,7 +16,7 @@ import { testServices } from '../../support/test-services.ts'
 // JavaScript.
 
 const event = anEvent({ _id: 'evt_1', ticket_rates: [aRateOf(10)] })
-const sale = sharedSale({ events: [event] }, { listen: true })
+const sale = sharedSale({ events: [event], listen: true })
 
 type Headers = Record<string, string>
 type Asked = { query: string; variables: Record<string, unknown> }

@@ -26,13 +26,12 @@ const rate = {
 }
 const organizations = [anOrganization(), anOrganization({ _id: 'org_2', name: 'Other' })]
 const events = [anEvent({ ticket_rates: [aRate(rate), aRate(hidden)] })]
-const sale = sharedSale(
-  { organizations, events },
-  {
-    provider: stubProvider({ refund: async ({ id }) => ({ kind: 'succeeded', reference: `re_${id}` }) }),
-    settings: { WEBHOOKS_TO_PRIVATE_ADDRESSES: 'true' },
-  },
-)
+const sale = sharedSale({
+  organizations,
+  events,
+  provider: stubProvider({ refund: async ({ id }) => ({ kind: 'succeeded', reference: `re_${id}` }) }),
+  settings: { WEBHOOKS_TO_PRIVATE_ADDRESSES: 'true' },
+})
 
 async function nodeOf(id: string, headers: Record<string, string> = sale.channel) {
   const query = 'query ($id: ID!) { node(id: $id) { __typename id } }'

@@ -13,12 +13,7 @@ test.each([
 ])(
   'a service that listens on %s without PUBLIC_URL has addresses that can be followed',
   async (host, name) => {
-    sale = await openSale(
-      { rates: [aRateOf(10)] },
-      {
-        settings: { HOST: host },
-      },
-    )
+    sale = await openSale({ rates: [aRateOf(10)], settings: { HOST: host } })
     await sale.app.listen({ host, port: 0 })
     const { payment_url } = await holdTickets(sale)
     expect(new URL(payment_url).hostname).toBe(name)

@@ -18,13 +18,11 @@ const body = {
 }
 
 let lines: string[]
-const sale = sharedSale(
-  { rates: [rate] },
-  {
-    settings: { LOG_LEVEL: 'trace' },
-    onLog: (line) => lines.push(line),
-  },
-)
+const sale = sharedSale({
+  rates: [rate],
+  settings: { LOG_LEVEL: 'trace' },
+  onLog: (line) => lines.push(line),
+})
 beforeEach(() => {
   lines = []
 })

@@ -39,13 +39,11 @@ const body = {
 const lines: string[] = []
 
 let secrets: string[]
-const sale = sharedSale(
-  { rates: [rate] },
-  {
-    settings: { LOG_LEVEL: 'trace' },
-    onLog: (line) => lines.push(line),
-  },
-)
+const sale = sharedSale({
+  rates: [rate],
+  settings: { LOG_LEVEL: 'trace' },
+  onLog: (line) => lines.push(line),
+})
 beforeAll(async () => {
   secrets = await useEverything()
 })

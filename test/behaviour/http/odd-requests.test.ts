@@ -14,13 +14,10 @@ const lines: string[] = []
 const timeouts = { headersMs: 400, requestMs: 1_200, checkMs: 50 }
 beforeAll(async () => {
   const watched = await watchRoutes(() =>
-    openSale(
-      {},
-      {
-        ...{ listen: true, timeouts, answerTimeoutMs: 300 },
-        ...{ settings: { LOG_LEVEL: 'warn' }, onLog: (line: string) => lines.push(line) },
-      },
-    ),
+    openSale({
+      ...{ listen: true, timeouts, answerTimeoutMs: 300 },
+      ...{ settings: { LOG_LEVEL: 'warn' }, onLog: (line: string) => lines.push(line) },
+    }),
   )
   sale = watched.result
   routes = watched.routes

@@ -5,7 +5,7 @@ import { openSocket } from '../../support/sockets.ts'
 
 // Responses byte by byte: HTTP libraries silently repair much that is wrong.
 
-const sale = sharedSale({}, { listen: true })
+const sale = sharedSale({ listen: true })
 
 type Raw = { status: number; headers: [name: string, value: string][]; body: string }
 

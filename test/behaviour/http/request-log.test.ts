@@ -9,14 +9,12 @@ import { openSocket, readAnswer } from '../../support/sockets.ts'
 
 const lines: string[] = []
 
-const sale = sharedSale(
-  { rates: [aRateOf(1)] },
-  {
-    settings: { LOG_LEVEL: 'info', SHARED_READS_MS: '60000' },
-    listen: true,
-    onLog: (line) => lines.push(line),
-  },
-)
+const sale = sharedSale({
+  rates: [aRateOf(1)],
+  settings: { LOG_LEVEL: 'info', SHARED_READS_MS: '60000' },
+  listen: true,
+  onLog: (line) => lines.push(line),
+})
 beforeEach(() => {
   lines.length = 0
 })

@@ -11,7 +11,7 @@ import { holdTickets } from '../../support/tickets.ts'
 const catalogue = aCatalogueOfTwo(20)
 const [event, foreign] = (catalogue.events ?? []).map(({ _id = '' }) => _id)
 const quiet = anEventAtDoor({ _id: 'quiet', ticket_rates: [aRateNamed('quiet')] })
-const sale = sharedSale({ ...catalogue, events: [...(catalogue.events ?? []), quiet] }, { listen: true })
+const sale = sharedSale({ ...catalogue, events: [...(catalogue.events ?? []), quiet], listen: true })
 
 type Scanned = {
   checkIns: {

@@ -12,7 +12,7 @@ import { watchRates } from '../../support/live.ts'
 import { sharedSale } from '../../support/sale.ts'
 
 const events = [anEvent({ ticket_rates: [aRateOf(10_000)] })]
-const sale = sharedSale({ events }, { listen: true })
+const sale = sharedSale({ events, listen: true })
 
 // Connects by a Unix socket, for which the kernel keeps a fifth of a megabyte and not the six of TCP.
 async function openNarrow(): Promise<{ client: Socket; served: Socket }> {

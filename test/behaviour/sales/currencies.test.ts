@@ -42,12 +42,7 @@ test.each([
       ticket_rates: [aRate({ _id: 'rate_1', prices, availability: { sold: 0, available: 10_000 } })],
     })
     const organization = anOrganization({ currency, platform_fee_percentage: 3.3333 })
-    const sale = await openSale(
-      { organizations: [organization], events: [event] },
-      {
-        provider: stubProvider(),
-      },
-    )
+    const sale = await openSale({ organizations: [organization], events: [event], provider: stubProvider() })
     onTestFinished(() => sale.close())
 
     let [paid, refunded] = [0n, 0n]

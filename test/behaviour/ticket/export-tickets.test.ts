@@ -14,12 +14,7 @@ import { holdTickets } from '../../support/tickets.ts'
 const sold = 240
 
 const rates = [aRateNamed('1', { availability: { sold: 0, available: sold } })]
-const sale = sharedSale(
-  { rates },
-  {
-    listen: true,
-  },
-)
+const sale = sharedSale({ rates, listen: true })
 beforeAll(async () => {
   for (let count = 0; count < sold; count += 40) await holdTickets(sale, { count: 40 })
 })

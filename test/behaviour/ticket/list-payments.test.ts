@@ -30,17 +30,15 @@ async function buy(...given: Parameters<typeof order>): Promise<Checkout> {
 }
 
 const far = { _id: 'evt_far', organization_id: 'org_2', location_id: undefined }
-const sale = sharedSale(
-  {
-    organizations: [anOrganization(), anOrganization({ _id: 'org_2' })],
-    events: [
-      anEvent({ _id: 'evt_1', ticket_rates: [aRateNamed('1'), aRateNamed('2')] }),
-      anEvent({ _id: 'evt_2', ticket_rates: [aRateNamed('3')] }),
-      anEvent({ ...far, ticket_rates: [aRateNamed('far')] }),
-    ],
-  },
-  { provider: stubProvider({ refund: async ({ id }) => ({ kind: 'succeeded', reference: id }) }) },
-)
+const sale = sharedSale({
+  organizations: [anOrganization(), anOrganization({ _id: 'org_2' })],
+  events: [
+    anEvent({ _id: 'evt_1', ticket_rates: [aRateNamed('1'), aRateNamed('2')] }),
+    anEvent({ _id: 'evt_2', ticket_rates: [aRateNamed('3')] }),
+    anEvent({ ...far, ticket_rates: [aRateNamed('far')] }),
+  ],
+  provider: stubProvider({ refund: async ({ id }) => ({ kind: 'succeeded', reference: id }) }),
+})
 beforeAll(async () => {
   rival = await channelHeaders(sale.db, 'org_1')
   const family = await buy('family', '1', ['ana@example.com', 'Ben@Example.com', 'ben@example.com'])

@@ -20,12 +20,7 @@ const names = [
 ]
 
 const rates = [aRateNamed('1', { availability: { sold: 0, available: 1000 } })]
-const sale = sharedSale(
-  { rates },
-  {
-    listen: true,
-  },
-)
+const sale = sharedSale({ rates, listen: true })
 beforeAll(async () => {
   for (let from = 0; from < names.length; from += 40)
     await holdTickets(sale, {

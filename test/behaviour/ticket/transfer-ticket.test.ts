@@ -39,22 +39,21 @@ const provider = stubProvider({
   refund: async ({ id }) => ({ kind: 'succeeded', reference: `re_${id}` }),
 })
 
-const sale = sharedSale(
-  {
-    organizations: [anOrganization({ language: 'es' }), anOrganization({ _id: 'org_2' })],
-    events: [
-      anEvent({
-        ticket_rates: [
-          rate('1', { questions: [aQuestion({ _id: 'que_1', required: true })] }),
-          rate('full', { availability: { sold: 0, available: 2 } }),
-          rate('own', { transferable: false }),
-        ],
-      }),
-      anEvent({ _id: 'evt_over', ticket_rates: [rate('over')] }),
-    ],
-  },
-  { settings: { ...openDoors, PUBLIC_URL: 'https://tickets.example' }, provider },
-)
+const sale = sharedSale({
+  organizations: [anOrganization({ language: 'es' }), anOrganization({ _id: 'org_2' })],
+  events: [
+    anEvent({
+      ticket_rates: [
+        rate('1', { questions: [aQuestion({ _id: 'que_1', required: true })] }),
+        rate('full', { availability: { sold: 0, available: 2 } }),
+        rate('own', { transferable: false }),
+      ],
+    }),
+    anEvent({ _id: 'evt_over', ticket_rates: [rate('over')] }),
+  ],
+  settings: { ...openDoors, PUBLIC_URL: 'https://tickets.example' },
+  provider,
+})
 
 const personal = {
   phone: '+34600000001',
