@@ -13,7 +13,7 @@ import { waitForBlockedStatement } from '../support/lock-waits.ts'
 import * as refunds from '../support/refunds.ts'
 import { sharedSale } from '../support/sale.ts'
 import { stubProvider } from '../support/stub-provider.ts'
-import { buyTickets, holdTickets, payFor, ticketOf } from '../support/tickets.ts'
+import { aPaidTicket, holdTickets, payFor, ticketOf } from '../support/tickets.ts'
 
 // Changes of a holder against each other and against everything else that locks a ticket, on a database with many
 // connections. A deadlock fails a test, because it is answered as an error.
@@ -32,8 +32,7 @@ const times = <T>(count: number, run: (index: number) => Promise<T>) =>
 const sound = async () => expect(await brokenInvariants(sale.db)).toEqual([])
 
 async function buy() {
-  const checkout = await buyTickets(sale, { entry: { warranty: true } })
-  const id = ticketOf(checkout)
+  const { id, checkout } = await aPaidTicket(sale, { entry: { warranty: true } })
   const before = await refunds.ticketRow(sale, id)
   return { checkout, id, code: before?.qrCode ?? '', token: before?.documentToken ?? '' }
 }

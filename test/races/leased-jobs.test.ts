@@ -6,12 +6,11 @@ import { lockPayment } from '../../src/domain/payment/lock-payment.ts'
 import { isOverdue, payments } from '../../src/domain/payment/table.ts'
 import { refunds as table } from '../../src/domain/refund/table.ts'
 import { claimDue } from '../../src/engine/data/leased-jobs.ts'
-import { anEntry, mustCheckOut } from '../support/checkouts.ts'
 import { aRateOf } from '../support/factories.ts'
 import { movePayments } from '../support/queued-payments.ts'
 import * as refunds from '../support/refunds.ts'
 import { sharedSale } from '../support/sale.ts'
-import { buyTickets, ticketOf } from '../support/tickets.ts'
+import { aRefundedTicket, buyTickets, holdTickets, ticketOf } from '../support/tickets.ts'
 
 // Columns round to milliseconds, so that a stored now() is ahead of the clock half of the time. In a
 // transaction the clock stands still.
@@ -20,14 +19,10 @@ const sale = sharedSale({ rates: [aRateOf(10)] })
 
 const times = Array.from({ length: 40 }, (_, time) => time)
 const now = sql`now()`
-const makeHold = async () => {
-  const body = { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] }
-  return (await mustCheckOut(sale, body)).payment_id
-}
+const makeHold = async () => (await holdTickets(sale)).payment_id
 
 test('a job due now is claimed now', async () => {
-  const checkout = await buyTickets(sale)
-  await refunds.refundTicket(sale, ticketOf(checkout))
+  const { checkout } = await aRefundedTicket(sale)
   const isThis = eq(table.paymentId, checkout.payment_id)
   for (const _ of times)
     await sale.db.transaction(async (tx) => {

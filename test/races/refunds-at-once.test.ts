@@ -21,7 +21,7 @@ import { anEvent, aRateNamed } from '../support/factories.ts'
 import * as refunds from '../support/refunds.ts'
 import { sharedSale } from '../support/sale.ts'
 import { stubProvider } from '../support/stub-provider.ts'
-import { buyTickets, ticketOf } from '../support/tickets.ts'
+import { aPaidTicket, buyTickets, ticketOf } from '../support/tickets.ts'
 
 // Concurrent refunds, on a database with many connections.
 
@@ -209,8 +209,7 @@ test('concurrent refunds of a payment and of its tickets refund each ticket once
 
 test('concurrent warranty refund, refund and cancellation return a ticket once', async () => {
   for (let round = 0; round < 4; round++) {
-    const checkout = await buyTickets(sale, { entry: { warranty: true } })
-    const id = ticketOf(checkout)
+    const { id, checkout } = await aPaidTicket(sale, { entry: { warranty: true } })
     const answers = await Promise.all([
       ...Array.from({ length: 4 }, () => refunds.returnTicket(sale, id)),
       ...Array.from({ length: 2 }, () => refunds.cancelTicket(sale, id)),
@@ -331,8 +330,7 @@ test('concurrent settlements that fail leave no gap in the invoice series', asyn
 
 test('a failed settlement leaves nothing behind and can be repeated', async () => {
   const { db } = sale
-  const checkout = await buyTickets(sale)
-  const id = ticketOf(checkout)
+  const { id, checkout } = await aPaidTicket(sale)
   outcome = async ({ id }) => ({ kind: 'pending', reference: `re_${id}` })
   await refunds.refundTicket(sale, id)
   outcome = succeeds

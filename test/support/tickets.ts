@@ -71,10 +71,14 @@ export const aHeldTicket = async (sale: Sale, order?: Order) => firstOf(await ho
 /** An activated ticket. */
 export const aPaidTicket = async (sale: Sale, order?: Order) => firstOf(await buyTickets(sale, order))
 
-/** A ticket whose price an organization has paid back. */
-export async function aRefundedTicket(sale: Sale, order?: Order): Promise<SoldTicket> {
+/** A ticket whose refund an organization has ordered: of all that was paid, or of an amount. */
+export async function aRefundedTicket(
+  sale: Sale,
+  order?: Order,
+  refund?: Parameters<typeof refundTicket>[2],
+) {
   const ticket = await aPaidTicket(sale, order)
-  const { errors } = await refundTicket(sale, ticket.id)
+  const { errors } = await refundTicket(sale, ticket.id, refund)
   if (errors) throw new Error(`the refund was refused: ${errors[0]?.code}`)
   return ticket
 }

@@ -11,9 +11,9 @@ import {
   integrationHeaders,
 } from '../../support/factories.ts'
 import { brokenInvariants } from '../../support/invariants.ts'
-import { cancelTicket, refundTicket, returnTicket, ticketRow } from '../../support/refunds.ts'
+import { cancelTicket, returnTicket, ticketRow } from '../../support/refunds.ts'
 import { sharedSale } from '../../support/sale.ts'
-import { aPaidTicket, holdTickets, ticketOf } from '../../support/tickets.ts'
+import { aPaidTicket, aRefundedTicket, holdTickets, ticketOf } from '../../support/tickets.ts'
 
 // Supplements that are handed out at the bar.
 
@@ -148,8 +148,8 @@ test('nothing is handed out without an active ticket with the supplement', async
 })
 
 test('a refunded ticket keeps its drinks, and one whose drinks were handed out cannot be given back', async () => {
-  const id = await buy({ ...bought('sup_drinks'), warranty: true })
-  await refundTicket(sale, id, { amount: 1 })
+  const order = { entry: { ...bought('sup_drinks'), warranty: true } }
+  const { id } = await aRefundedTicket(sale, order, { amount: 1 })
   expect(await drink(id)).toMatchObject(done(1, 2))
   const codes = ({ errors = [] }: { errors?: { code: string }[] }) => errors.map(({ code }) => code)
   for (const headers of [sale.channel, sale.integration.v2])

@@ -16,7 +16,7 @@ import {
 import * as refunds from '../../support/refunds.ts'
 import { sharedSale } from '../../support/sale.ts'
 import { stubProvider } from '../../support/stub-provider.ts'
-import { aPaidTicket, buyTickets, holdTickets, payFor, ticketOf } from '../../support/tickets.ts'
+import { aHeldTicket, aPaidTicket, buyTickets, holdTickets, payFor, ticketOf } from '../../support/tickets.ts'
 
 // Refunds by an organization through its integration. The ticket keeps its status.
 
@@ -55,8 +55,7 @@ const correctiveOf = async (paymentId: string) =>
     .map(({ reference, amount, refundId }) => ({ reference, amount, refundId }))
 
 test('refund of a whole ticket shows on the ticket, the payment and its invoice, and the place stays sold', async () => {
-  const checkout = await buyTickets(sale)
-  const id = ticketOf(checkout)
+  const { id, checkout } = await aPaidTicket(sale)
   const counters = await countersOf(sale)
   providerCalls = []
   const { refund } = await refunds.refundTicket(sale, id)
@@ -160,8 +159,7 @@ test('refunds of all tickets and payments of a query take one statement each', a
 })
 
 test('refund in parts until nothing is left', async () => {
-  const checkout = await buyTickets(sale, { count: 2 })
-  const id = ticketOf(checkout)
+  const { id, checkout } = await aPaidTicket(sale, { count: 2 })
   const stateOf = async () => {
     const payment = await refunds.paymentRow(sale, checkout)
     const ticket = await refunds.ticketRow(sale, id)
@@ -235,8 +233,7 @@ test.each([...['0', '0.00', '-1', '-0.01', '0.001', '10.005', '22.000', '9'.repe
 
 test('refund amounts have the decimals of their currency', async () => {
   const door = { ...sale, integration: await integrationHeaders(sale.db, 'org_2') }
-  const checkout = await buyTickets(sale, { rate: 'yen' })
-  const id = ticketOf(checkout)
+  const { id, checkout } = await aPaidTicket(sale, { rate: 'yen' })
   for (const amount of ['0.5', '100.0'])
     expect(
       refunds.refusalCodes(await refunds.refundTicket(door, id, { amount: { amount, currency: 'JPY' } })),
@@ -248,8 +245,7 @@ test('refund amounts have the decimals of their currency', async () => {
 })
 
 test('refund of an unpaid or free ticket is refused', async () => {
-  const checkout = await holdTickets(sale)
-  const id = ticketOf(checkout)
+  const { id, checkout } = await aHeldTicket(sale)
   expect(refunds.refusalCodes(await refunds.refundTicket(sale, id))).toEqual(['ILLEGAL_TRANSITION PENDING'])
   await refunds.cancelPayment(sale, checkout.payment_id)
   expect(refunds.refusalCodes(await refunds.refundTicket(sale, id))).toEqual(['ILLEGAL_TRANSITION CANCELLED'])
@@ -260,8 +256,7 @@ test('refund of an unpaid or free ticket is refused', async () => {
 })
 
 test('refund with a used idempotency key repeats the refund, or is refused for another request', async () => {
-  const checkout = await buyTickets(sale, { count: 2 })
-  const id = ticketOf(checkout)
+  const { id, checkout } = await aPaidTicket(sale, { count: 2 })
   const asked = { amount: 5, idempotencyKey: 'once' }
   providerCalls = []
   const first = await refunds.refundTicket(sale, id, asked)

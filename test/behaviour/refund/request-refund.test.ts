@@ -9,7 +9,7 @@ import { aCatalogue, anEvent, aRateNamed, channelHeaders, inDays } from '../../s
 import * as refunds from '../../support/refunds.ts'
 import { sharedSale } from '../../support/sale.ts'
 import { stubProvider } from '../../support/stub-provider.ts'
-import { aPaidTicket, buyTickets, holdTickets, ticketOf } from '../../support/tickets.ts'
+import { aPaidTicket, aRefundedTicket, buyTickets, holdTickets, ticketOf } from '../../support/tickets.ts'
 
 // Refunds by warranty, requested by the channel for its buyer.
 
@@ -69,20 +69,17 @@ test('warranty refund of a rate of before, whose hours lead out of the calendar,
 })
 
 test('warranty refund returns only the part not refunded before', async () => {
-  const { id } = await aPaidTicket(sale, withWarranty)
-  await refunds.refundTicket(sale, id, { amount: 5 })
+  const { id } = await aRefundedTicket(sale, withWarranty, { amount: 5 })
   expect((await refunds.returnTicket(sale, id)).refund?.amount).toBe(17)
   // The price of the warranty itself may still be refunded by the organization.
   expect((await refunds.refundTicket(sale, id)).refund?.amount).toBe(2)
-  const { id: all } = await aPaidTicket(sale, withWarranty)
-  await refunds.refundTicket(sale, all, { amount: 23 })
+  const { id: all } = await aRefundedTicket(sale, withWarranty, { amount: 23 })
   expect(refunds.refusalCodes(await refunds.returnTicket(sale, all))).toEqual(['REFUND_TOO_HIGH 0'])
   expect((await refunds.ticketRow(sale, all))?.status).toBe('active')
 })
 
 test('a transfer ends the warranty, also where the ticket comes back', async () => {
-  const checkout = await buyTickets(sale, { count: 2, ...withWarranty })
-  const id = ticketOf(checkout)
+  const { id, checkout } = await aPaidTicket(sale, { count: 2, ...withWarranty })
   const ana = { fullName: 'Ana Núñez', email: 'ana@example.com' }
   for (const holder of [{}, ana]) {
     await transferTicket(sale, id, holder)
@@ -148,8 +145,7 @@ test('warranty refund of a ticket entered, cancelled or unpaid is refused', asyn
 })
 
 test('warranty refund that the provider refused can be requested again, even after the warranty', async () => {
-  const checkout = await buyTickets(sale, withWarranty)
-  const id = ticketOf(checkout)
+  const { id, checkout } = await aPaidTicket(sale, withWarranty)
   outcome = () => ({ kind: 'failed', code: 'expired_card' })
   const { refund } = await refunds.returnTicket(sale, id)
   outcome = succeeds

@@ -17,7 +17,14 @@ import { movePayments } from '../../support/queued-payments.ts'
 import * as refunds from '../../support/refunds.ts'
 import { sharedSale } from '../../support/sale.ts'
 import { stubProvider } from '../../support/stub-provider.ts'
-import { buyTickets, holdTickets, payFor, ticketOf } from '../../support/tickets.ts'
+import {
+  aPaidTicket,
+  aRefundedTicket,
+  buyTickets,
+  holdTickets,
+  payFor,
+  ticketOf,
+} from '../../support/tickets.ts'
 
 // Refunds as a provider settles them: at once, later, never or twice; and automatic refunds.
 
@@ -82,8 +89,7 @@ const correctiveOf = (checkout: Checkout) =>
   sale.db.$count(invoices, sql`${invoices.paymentId} = ${checkout.payment_id} and kind = 'corrective'`)
 
 test('refund with the provider out of reach stays pending and is retried under the same id', async () => {
-  const checkout = await buyTickets(sale)
-  const id = ticketOf(checkout)
+  const { id, checkout } = await aPaidTicket(sale)
   outcome = unreachable
   const { refund } = await refunds.refundTicket(sale, id)
   expect(refund).toMatchObject({
@@ -112,9 +118,8 @@ test('refund with the provider out of reach stays pending and is retried under t
 })
 
 test('refund backoff grows to an hour at most', async () => {
-  const checkout = await buyTickets(sale)
   outcome = unreachable
-  await refunds.refundTicket(sale, ticketOf(checkout))
+  const { checkout } = await aRefundedTicket(sale)
   const { createdAt, dueAt } = await rowOf(checkout)
   const pauses: number[] = []
   for (let attempt = 1; attempt <= 14; attempt++) {
@@ -135,8 +140,7 @@ test('refund backoff grows to an hour at most', async () => {
 })
 
 test('refund that the provider refuses has failed, and may be made again', async () => {
-  const checkout = await buyTickets(sale)
-  const id = ticketOf(checkout)
+  const { id, checkout } = await aPaidTicket(sale)
   outcome = async () => ({ kind: 'failed', code: 'charge_disputed' })
   expect((await refunds.refundTicket(sale, id)).refund?.status).toBe('FAILED')
   expect(await statesOf(checkout)).toEqual(['failed', 'paid', 0])
@@ -151,8 +155,7 @@ test('refund that the provider refuses has failed, and may be made again', async
 })
 
 test('refund decided later is settled once', async () => {
-  const checkout = await buyTickets(sale)
-  const id = ticketOf(checkout)
+  const { id, checkout } = await aPaidTicket(sale)
   outcome = decides
   const { refund } = await refunds.refundTicket(sale, id)
   expect(refund?.status).toBe('PENDING')
@@ -185,9 +188,8 @@ test('refund not decided yet is polled until it is', async () => {
 })
 
 test('refund call that never answers times out and is retried', async () => {
-  const checkout = await buyTickets(sale)
   outcome = unreachable
-  await refunds.refundTicket(sale, ticketOf(checkout))
+  const { checkout } = await aRefundedTicket(sale)
   outcome = () => new Promise(() => {})
   const waited = await requestProviderRefund(sale.db, provider, await rowOf(checkout), 0.05)
   expect(waited).toMatchObject({ status: 'pending', lastError: 'TIMEOUT' })
@@ -220,9 +222,8 @@ test('refund webhook before the response to the call settles it, and the respons
 })
 
 test('refund of a crashed process is made by another once its lease is over', async () => {
-  const checkout = await buyTickets(sale)
   outcome = unreachable
-  await refunds.refundTicket(sale, ticketOf(checkout), { idempotencyKey: 'died' })
+  const { checkout } = await aRefundedTicket(sale, {}, { idempotencyKey: 'died' })
   // The row as it is between its commit and the call.
   await sale.db
     .update(table)

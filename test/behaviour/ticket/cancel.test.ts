@@ -81,8 +81,7 @@ test.each([
   ['an integration of its organization', () => sale.integration.v2],
   ['an integration by id and secret', () => sale.integration.v1],
 ])('%s cancels a ticket, which frees its place and moves no money', async (_who, headers) => {
-  const checkout = await buyTickets(sale, { count: 2 })
-  const id = ticketOf(checkout)
+  const { id, checkout } = await aPaidTicket(sale, { count: 2 })
   const { sold = 0, held } = (await countersOf(sale)).rate_1 ?? {}
   const { ticket } = await refunds.cancelTicket(sale, id, headers())
   // 22 paid, with a platform fee of 1.
@@ -192,10 +191,9 @@ test('cancelling an unpaid or expired ticket is refused', async () => {
 })
 
 test('cancelling a foreign payment or ticket is 404', async () => {
-  const { payment_id, tickets } = await buyTickets(sale)
+  const { id, paymentId } = await aPaidTicket(sale)
   const other = { ...sale, channel: await channelHeaders(sale.db, 'org_1') }
   const { v2: door } = await integrationHeaders(sale.db, 'org_2')
-  const id = tickets[0]?._id ?? ''
   for (const answer of [
     await refunds.cancelTicket(other, id),
     await refunds.cancelTicket(sale, id, door),
@@ -204,13 +202,13 @@ test('cancelling a foreign payment or ticket is 404', async () => {
   ])
     expect(refunds.refusalCodes(answer)).toEqual(['NOT_FOUND of.ticketId'])
   for (const answer of [
-    await refunds.cancelTickets(other, { paymentId: payment_id }),
-    await refunds.cancelTickets(sale, { paymentId: payment_id }, door),
+    await refunds.cancelTickets(other, { paymentId }),
+    await refunds.cancelTickets(sale, { paymentId }, door),
     await refunds.cancelTickets(sale, { paymentId: 'pay_none' }),
   ])
     expect(refunds.refusalCodes(answer)).toEqual(['NOT_FOUND of.paymentId'])
   for (const answer of [
-    await refunds.cancelPayment(other, payment_id),
+    await refunds.cancelPayment(other, paymentId),
     await refunds.cancelPayment(sale, 'pay_none'),
   ])
     expect(refunds.refusalCodes(answer)).toEqual(['NOT_FOUND paymentId'])

@@ -16,7 +16,7 @@ import { anOrganization, aRateNamed, channelHeaders, integrationHeaders } from '
 import { type MailServer, startMailServer } from '../../support/mail-server.ts'
 import * as refunds from '../../support/refunds.ts'
 import { sharedSale } from '../../support/sale.ts'
-import { aPaidTicket, buyTickets, holdTickets, payFor, ticketOf } from '../../support/tickets.ts'
+import { aHeldTicket, aPaidTicket, buyTickets, holdTickets, payFor, ticketOf } from '../../support/tickets.ts'
 
 // resendTickets: mails and messages once more, at most five times a ticket and day.
 
@@ -106,8 +106,7 @@ test('a ticket is sent again to whom it belongs now, and a waiting mail to nobod
 })
 
 test('a ticket is sent again five times within 24 hours, and after that once the first is a day old', async () => {
-  const checkout = await buyTickets(sale, { count: 2 })
-  const id = ticketOf(checkout)
+  const { id, checkout } = await aPaidTicket(sale, { count: 2 })
   await resendTickets(sale, { ticketId: id })
   await age(id, '23 hours')
   for (let times = 1; times < 5; times++) await resendTickets(sale, { ticketId: id }, sale.integration.v2)
@@ -177,8 +176,7 @@ test('resending to several payments at once under one idempotency key sends for 
 })
 
 test('resending that is refused leaves its idempotency key free, and that of a checkout is another one', async () => {
-  const unpaid = await holdTickets(sale, { headers: { 'idempotency-key': 'free' } })
-  const id = ticketOf(unpaid)
+  const { id, checkout: unpaid } = await aHeldTicket(sale, { headers: { 'idempotency-key': 'free' } })
   const resend = () => resendTickets(sale, { ticketId: id }, sale.channel, 'later')
   expect(refunds.refusalCodes(await resend())).toEqual(['ILLEGAL_TRANSITION PENDING'])
   await payFor(sale, unpaid)
@@ -229,8 +227,7 @@ test.each([
 })
 
 test('resending what is foreign is the same as resending what is absent', async () => {
-  const { payment_id: paymentId, tickets } = await buyTickets(sale)
-  const ticketId = tickets[0]?._id
+  const { id: ticketId, paymentId } = await aPaidTicket(sale)
   const other = await channelHeaders(sale.db, 'org_1')
   const { v2: door } = await integrationHeaders(sale.db, 'org_2')
   for (const headers of [other, door]) {
