@@ -34,7 +34,7 @@ export async function buyDeliverable(
   entries: Record<string, unknown>[],
   more: Record<string, unknown> = {},
 ): Promise<Checkout> {
-  const checkout = await holdTickets(sale, { entries: entries, send_resourcers: true, ...more })
+  const checkout = await holdTickets(sale, { entries, send_resourcers: true, ...more })
   // A free checkout is paid at once.
   if (checkout.total_amount > 0) await payFor(sale, checkout)
   return checkout

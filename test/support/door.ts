@@ -29,6 +29,7 @@ export type Scan = {
   admits: number | null
   scannedAt: string
   firstEnteredAt: string | null
+  forced: boolean
   replayed: boolean
   ticket: ScannedTicket | null
   errors?: Problem[]

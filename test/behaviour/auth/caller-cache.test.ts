@@ -31,7 +31,7 @@ beforeEach(async () => {
   const { tickets, payment_id } = await mustCheckOut({ ...sale, channel: headers }, body)
   bought = { ticket: tickets[0]?._id ?? '', payment: payment_id }
 })
-afterAll(async () => clock.restore())
+afterAll(() => clock.restore())
 
 type Headers = Record<string, string>
 

@@ -21,8 +21,8 @@ const sale = sharedSale(aCatalogueOfTwo(2))
 beforeAll(async () => {
   other = await channelHeaders(sale.db, 'org_1')
   const { payment_id: first } = await holdTickets(sale, { count: 2 })
-  const { paymentId: second } = await aPaidTicket(sale, { rate: 2 })
   await settlePaymentById(sale.db, first, endedOutcome('failed'))
+  const { paymentId: second } = await aPaidTicket(sale, { rate: 2 })
   ids = { first, second }
 })
 

@@ -33,7 +33,7 @@ import { aPaidTicket, buyTickets, ticketOf } from '../../support/tickets.ts'
 
 // transferTicket: another holder, another code, another document. Mails are in delivery/transfer-mails.test.ts.
 
-const rate = (name: string, more = {}) => aRateNamed(name, { ...more })
+const rate = (name: string, more = {}) => aRateNamed(name, more)
 
 const provider = stubProvider({
   refund: async ({ id }) => ({ kind: 'succeeded', reference: `re_${id}` }),
