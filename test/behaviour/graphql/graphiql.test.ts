@@ -1,21 +1,17 @@
 import { createHash } from 'node:crypto'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { graphiqlTabs } from '../../../src/app/graphiql-tabs.ts'
 import { aBuyer, sellAtBoxOffice } from '../../support/box-office.ts'
 import { withNumbers } from '../../support/contract-input.ts'
-import { aCatalogue, anEvent, aPrice, aRate } from '../../support/factories.ts'
+import { anEvent, aPrice, aRate } from '../../support/factories.ts'
 import { publishableHeaders } from '../../support/modes.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
 
 const rate = aRate({ prices: [aPrice()] })
 const [price] = rate.prices ?? []
 
-let sale: Sale
-beforeAll(async () => {
-  sale = await openSale(aCatalogue({ events: [anEvent({ ticket_rates: [rate] })] }))
-})
-afterAll(() => sale.close())
+const sale = sharedSale({ events: [anEvent({ ticket_rates: [rate] })] })
 
 const getPage = (headers: Record<string, string> = {}) =>
   sale.rest('GET', '/graphql', {
