@@ -1,4 +1,4 @@
-import { and, eq, isNull, sql } from 'drizzle-orm'
+import { and, eq, isNull, lte, or, sql } from 'drizzle-orm'
 import { claimByOrganization, findDue } from '../../../engine/data/leased-jobs.ts'
 import { nowMs, secondsFromNow } from '../../../engine/database/clock.ts'
 import type { Database } from '../../../engine/database/database.ts'
@@ -32,7 +32,11 @@ export const saveSession = (db: Database, payment: PaymentName, provider: string
     return earlier
   })
 
-const mayAskAgain = sql`coalesce(${payments.sessionAskedAt} <= ${nowMs} - interval '3 seconds', true)`
+// A cluster takes no `coalesce` around the clock in an update.
+const mayAskAgain = or(
+  isNull(payments.sessionAskedAt),
+  lte(payments.sessionAskedAt, sql`${nowMs} - interval '3 seconds'`),
+)
 
 /** Returns the id of a payment's open session. Null, too, if it is with another provider than the current
  *  one. */
