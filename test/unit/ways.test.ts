@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 
-// Holds the table «Which way do I read, write, wait?» of docs/architecture.md against the code: it is short, names every way
-// that the domain takes, and no other.
+// Holds «Which way do I read, write, wait?» of docs/architecture.md against the code: its table of what to take first is
+// short, and with the list below it names every way that the domain takes, and no other.
 
 const maxRows = 15
 
@@ -15,16 +15,20 @@ const domain = filesOf('src/domain')
 const engine = filesOf('src/engine')
 const page = readFileSync('docs/architecture.md', 'utf8')
 
+const sectionOf = (page: string) =>
+  /^## Which way do I read, write, wait\?$([\s\S]*?)^## /m.exec(page)?.[1]?.split('\n') ?? []
+
 /** Rows of the table in a page. */
 const rowsOf = (page: string) =>
-  /^## Which way do I read, write, wait\?$([\s\S]*?)^## /m
-    .exec(page)?.[1]
-    ?.split('\n')
-    .filter((line) => line.startsWith('| **') || line.startsWith('| …')) ?? []
+  sectionOf(page).filter((line) => line.startsWith('| **') || line.startsWith('| …'))
 
-/** Names in the rows' second column. A name with a hyphen is a package. */
-const namesIn = (rows: string[]) =>
-  rows.flatMap((row) => [...(row.split(' | ')[1] ?? '').matchAll(/`([\w-]+)`/g)].map(([, name = '']) => name))
+/** Names in the rows' second column, and in the list. A name with a hyphen is a package. */
+const namesIn = (page: string) => {
+  const list = sectionOf(page).filter((line) => /^(- \*\*| {2}\S)/.test(line))
+  return [...rowsOf(page).map((row) => row.split(' | ')[1] ?? ''), ...list].flatMap((text) =>
+    [...text.matchAll(/`([\w-]+)`/g)].map(([, name = '']) => name),
+  )
+}
 
 /** Values that a file imports from the engine's ways; types aren't called. */
 const taken = (text: string) =>
@@ -38,7 +42,7 @@ const exportsOf = (text: string) =>
 
 /** Ways that are taken and in no row, and names in rows of which there is no way. */
 function differences(page: string) {
-  const named = namesIn(rowsOf(page))
+  const named = namesIn(page)
   const exported = new Set(engine.flatMap(exportsOf))
   const packages = Object.keys(JSON.parse(readFileSync('package.json', 'utf8')).dependencies)
   return {
@@ -48,13 +52,13 @@ function differences(page: string) {
   }
 }
 
-test('each way to read, write and wait that the domain takes stands in one row, and each row’s ways exist', () => {
+test('each way to read, write and wait that the domain takes stands in one place, and all that stand there exist', () => {
   expect(differences(page)).toEqual({ unnamed: [], unknown: [], repeated: [] })
   expect(rowsOf(page).length).toBeGreaterThan(5)
   expect(rowsOf(page).length).toBeLessThanOrEqual(maxRows)
 })
 
-test('control: a way that no row names is found, and a name that no file exports', () => {
+test('control: a way that is named nowhere is found, and a name that no file exports', () => {
   expect(differences(page.replaceAll('`joinWrites`', '`writeJointly`'))).toMatchObject({
     unnamed: ['joinWrites'],
     unknown: ['writeJointly'],
