@@ -181,3 +181,22 @@ test('roots are in the order of a table of contents: who, what there is, what wa
     expect(order).toEqual(order.toSorted((one, other) => one - other))
   }
 })
+
+// Names of a type's fields, and of their parts.
+const leavesOf = (name: string): string[] => {
+  const type = schema.getType(name)
+  if (!isObjectType(type) && !isInputObjectType(type)) throw new Error(`${name} has no fields`)
+  return Object.values(type.getFields()).flatMap((field) => {
+    const of = getNamedType(field.type)
+    const hasParts = isObjectType(of) || isInputObjectType(of)
+    return hasParts ? leavesOf(of.name).map((part) => `${field.name}.${part}`) : [field.name]
+  })
+}
+
+test('what is taken of an attendee is shown, and can be corrected', () => {
+  const shown = leavesOf('Attendee').sort()
+  expect(leavesOf('AttendeeInput').sort()).toEqual(shown)
+  expect(leavesOf('AttendeeChangesInput').sort()).toEqual([...shown, 'ticketId'].sort())
+  // Control: parts are seen.
+  expect(shown).toContain('address.street')
+})

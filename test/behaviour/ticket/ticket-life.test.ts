@@ -9,6 +9,7 @@ import { sandboxProvider } from '../../../src/domain/payment/sandbox.ts'
 import { payments } from '../../../src/domain/payment/table.ts'
 import { processDueRefunds } from '../../../src/domain/sale/refund/request-provider-refund.ts'
 import { expireHolds } from '../../../src/domain/sale/release/expire-holds.ts'
+import { ticketMayBecome } from '../../../src/domain/sale/transitions.ts'
 import { tickets } from '../../../src/domain/ticket/table.ts'
 import { retiredOf, scanCode, transferTicket } from '../../support/attendees.ts'
 import {
@@ -93,7 +94,15 @@ const on = (
 
 const holderAfter = (transfers: number, first: string) => (transfers === 0 ? first : `Holder ${transfers}`)
 
-/** Compares all payments and tickets in the database with the model. */
+const { enumValues: statuses } = tickets.status
+const allowed = statuses.flatMap((from) =>
+  statuses.filter((to) => ticketMayBecome(from, to)).map((to) => `${from} to ${to}`),
+)
+// Last known statuses of tickets, and the transitions from them.
+const statusOf = new Map<string, string>()
+const transitions = new Set<string>()
+
+/** Compares all payments and tickets in the database with the model, and notes tickets that have another status. */
 async function agree({ payments: all }: Model): Promise<void> {
   const ids = all.map(({ id }) => id)
   const rows = await sale.db
@@ -101,6 +110,11 @@ async function agree({ payments: all }: Model): Promise<void> {
     .from(tickets)
     .innerJoin(payments, eq(payments.id, tickets.paymentId))
     .where(inArray(tickets.paymentId, ids))
+  for (const { id, status } of rows) {
+    const before = statusOf.get(id) ?? status
+    if (before !== status) transitions.add(`${before} to ${status}`)
+    statusOf.set(id, status)
+  }
   const actual = rows.map(({ id, payment, status, refundedAmount, entered, supplements, fullName }) => [
     ...[id, payment, status, refundedAmount, entered, supplements[0]?.used ?? 0, fullName],
   ])
@@ -226,6 +240,7 @@ const lapse = (at: number) => on('expire', at, letExpire)
 const lateMoney = (at: number) =>
   on('pay late', at, async (payment, _ticket, model) => {
     await letExpire(payment)
+    await agree(model)
     return takeMoney(payment, model)
   })
 
@@ -349,6 +364,7 @@ test('tickets after actions in any order match the model and lose nothing', asyn
     // One run for each unused rate; a failure is reported unshrunk.
     { numRuns: runs, examples: [[everyState]], endOnFailure: true },
   )
+  expect([...transitions].sort(), 'transitions that tickets made').toEqual(allowed.sort())
   // Control: payments were on time, late and repeated, and actions both allowed and refused.
   for (const met of [
     ...['checkout made', 'checkout refused', 'pay pending paid', 'pay late pending paid', 'pay paid paid'],

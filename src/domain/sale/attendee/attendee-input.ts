@@ -1,12 +1,17 @@
 import { z } from 'zod'
 import * as scalars from '../../../engine/base/input-types.ts'
 import { optionalKey } from '../checkout/checkout-input.ts'
-import { attendee, type attendeeColumns } from '../checkout/items-input.ts'
+import {
+  type AttendeeColumn,
+  attendee,
+  type attendeeColumns,
+  attendeePlaces,
+} from '../checkout/items-input.ts'
 import { ticketsOf } from '../refund/tickets-of.ts'
 
 const ticketId = scalars.id.describe('Ticket identifier.')
 
-const { fullName, email, phone, birthDate, address, identityDocument, language } = attendee.shape
+const { fullName, email, language, ...optional } = attendee.shape
 
 /** Corrections of an attendee. Absent fields stay as they are; null clears an optional one. */
 export const attendeeChanges = z
@@ -14,11 +19,11 @@ export const attendeeChanges = z
     ticketId,
     fullName: fullName.optional().describe('Full name of the attendee. Cannot be cleared.'),
     email: email.optional().describe('E-mail address. Cannot be cleared.'),
-    ...{ phone, birthDate, address, identityDocument },
+    ...optional,
     language: language.describe(
       'Language that the attendee is addressed in, as a BCP 47 tag. Null makes it that of the organization.',
     ),
-  })
+  } satisfies Record<'ticketId' | keyof typeof attendee.shape, z.ZodType>)
   .describe(
     'Corrections of the attendee of a ticket. Fields that are omitted stay as they are; null clears an optional one. An address and an identity document are replaced as a whole.',
   )
@@ -52,25 +57,19 @@ export const ticketResending = z
   .strictObject({ of: ticketsOf, idempotencyKey: optionalKey })
   .describe('Tickets to send again.')
 
-// A part of what is replaced as a whole: absent with it, and null where it lacks the part.
-const partOf = <Whole extends object>(whole: Whole | null | undefined, part: keyof Whole) =>
-  whole === undefined ? undefined : ((whole?.[part] ?? null) as string | null)
+type Given = string | null | undefined
 
 /** Columns of a ticket that corrections change. Absent ones stay as they are. */
-export const changedColumns = ({
-  birthDate,
-  address,
-  identityDocument,
-  ...columns
-}: z.output<typeof attendeeChanges>) => ({
-  ...columns,
-  birthday: birthDate,
-  address: partOf(address, 'street'),
-  postalCode: partOf(address, 'postalCode'),
-  countryCode: partOf(address, 'countryCode'),
-  personalDocumentType: partOf(identityDocument, 'type'),
-  personalDocumentNumber: partOf(identityDocument, 'number'),
-})
+export type AttendeeChanges = { ticketId: string } & { [Column in AttendeeColumn]?: Given }
 
-export type AttendeeChanges = ReturnType<typeof changedColumns>
+export function changedColumns({ ticketId, ...changes }: z.output<typeof attendeeChanges>): AttendeeChanges {
+  const given: Record<string, Given | Record<string, Given>> = changes
+  const changed = [...attendeePlaces].map(([column, [field = '', part = '']]) => {
+    const whole = given[field]
+    // Replaced as a whole, it is null where it lacks the part.
+    return [column, typeof whole === 'object' ? (whole?.[part] ?? null) : whole]
+  })
+  return { ticketId, ...Object.fromEntries(changed) }
+}
+
 export type TicketTransfer = { ticketId: string } & ReturnType<typeof attendeeColumns>

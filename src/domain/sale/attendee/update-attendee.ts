@@ -13,13 +13,11 @@ import { ticketChange } from '../../ticket/body.ts'
 import { lockTickets, requireTicket, requireUnused } from '../../ticket/require-ticket.ts'
 import { type LookupTicket, type Ticket, ticketColumns, tickets } from '../../ticket/table.ts'
 import { checkAge } from '../checkout/check-entries.ts'
+import { attendeePlaces } from '../checkout/items-input.ts'
 import type { AttendeeChanges } from './attendee-input.ts'
 import { readAttendeeTerms, statusRefusal } from './attendee-rules.ts'
 
-const columns = [
-  ...(['fullName', 'searchName', 'email', 'phone', 'language', 'birthday', 'address', 'postalCode'] as const),
-  ...(['countryCode', 'personalDocumentType', 'personalDocumentNumber'] as const),
-]
+const columns = [...attendeePlaces.keys(), 'searchName' as const]
 
 /** Applies what was given to a ticket; null if nothing differs. A cleared language becomes the organization's,
  *  as in a checkout that names none. */

@@ -1,7 +1,6 @@
 import { refuseIf } from '../../../engine/base/errors.ts'
 import type { Context } from '../../caller/context.ts'
 import { leftOf } from '../../stock/table.ts'
-import type { Ticket } from '../../ticket/table.ts'
 import { availabilityProblem, isBuyable } from '../../ticket-rate/sale-rules.ts'
 import type { Price } from '../../ticket-rate/table.ts'
 import type { CheckoutEntry } from '../checkout/checkout-input.ts'
@@ -11,7 +10,7 @@ import type { CheckoutAnswer, CheckoutOrder } from '../checkout/sell-tickets.ts'
 import type { Terms } from '../checkout/terms-loaders.ts'
 import { sellThroughOwnChannel } from './sell-at-box-office.ts'
 
-type Guest = Omit<CheckoutEntry, 'priceId'> & Pick<Partial<Ticket>, 'language'>
+type Guest = Omit<CheckoutEntry, 'priceId'>
 
 type InvitationsInput = CheckoutOrder['input'] & { guests: Guest[] }
 

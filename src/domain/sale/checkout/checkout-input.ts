@@ -99,9 +99,10 @@ export const optionalKey = scalars.idempotencyKey
 
 /** Answer as it is given: by text in REST, by the kind of its question in GraphQL. */
 export type GivenAnswer = string | { text?: string; checked?: boolean; optionId?: string }
-/** A ticket to buy, flat as REST sends it. */
+/** A ticket to buy, flat as REST sends it. Attendees of GraphQL have languages of their own. */
 export type CheckoutEntry = Omit<z.output<typeof ticketInput>, 'answers'> & {
   answers?: { questionId: string; answer: GivenAnswer }[] | null | undefined
+  language?: string | null | undefined
 }
 /** Total that a buyer was shown: a number in major units in REST, an amount in GraphQL. */
 export type ExpectedTotal = number | Money | null | undefined
@@ -116,8 +117,7 @@ const given = (fields: Record<string, unknown>, names: string[]) =>
   Object.fromEntries(names.filter((name) => fields[name] != null).map((name) => [name, fields[name]]))
 
 const requestFields = Object.keys(checkoutBody.shape)
-// Attendees of GraphQL have languages of their own.
-const ticketFields = [...Object.keys(ticketInput.shape), 'language']
+const ticketFields = [...Object.keys(ticketInput.shape), 'language' satisfies keyof CheckoutEntry]
 
 /** A checkout in one form, whichever surface took it, so that equal requests have equal hashes: the fields of REST in
  *  their order, and none that is null. Answers stay as each surface gives them. */

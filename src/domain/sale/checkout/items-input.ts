@@ -3,7 +3,7 @@ import { type Problem, Refusal, refusalOf } from '../../../engine/base/errors.ts
 import * as scalars from '../../../engine/base/input-types.ts'
 import { refusal } from '../../contract/problem-codes.ts'
 import { paymentMethod } from '../../payment/table.ts'
-import { maxInvitations } from '../../ticket/table.ts'
+import { maxInvitations, type Ticket } from '../../ticket/table.ts'
 import { answerInput, type CheckoutEntry, checkoutBody, optionalKey, ticketInput } from './checkout-input.ts'
 
 // Input of GraphQL's checkouts: items, each of a rate, whose tickets have an attendee. REST takes one rate and flat
@@ -40,20 +40,31 @@ export const attendee = z
 
 type Attendee = z.output<typeof attendee>
 
-// Places of a flat ticket's fields in an attendee.
-const places: Record<string, string[]> = {
-  fullName: ['fullName'],
-  email: ['email'],
-  phone: ['phone'],
-  birthday: ['birthDate'],
-  address: ['address', 'street'],
-  postalCode: ['address', 'postalCode'],
-  countryCode: ['address', 'countryCode'],
-  personalDocumentType: ['identityDocument', 'type'],
-  personalDocumentNumber: ['identityDocument', 'number'],
-}
+type PlaceIn<Whole> = {
+  [Field in keyof Whole & string]-?: NonNullable<Whole[Field]> extends object
+    ? `${Field}.${keyof NonNullable<Whole[Field]> & string}`
+    : Field
+}[keyof Whole & string]
 
-/** Columns of a ticket for an attendee. */
+// Columns of a ticket for all that an attendee has: refusals of flat tickets, corrections and transfers follow from it.
+const columns = {
+  ...({ fullName: 'fullName', email: 'email', phone: 'phone', language: 'language' } as const),
+  birthDate: 'birthday',
+  'address.street': 'address',
+  'address.postalCode': 'postalCode',
+  'address.countryCode': 'countryCode',
+  'identityDocument.type': 'personalDocumentType',
+  'identityDocument.number': 'personalDocumentNumber',
+} as const satisfies Record<PlaceIn<Attendee>, keyof CheckoutEntry & keyof Ticket>
+
+export type AttendeeColumn = (typeof columns)[keyof typeof columns]
+
+/** Places of these columns in an attendee: a field, and where it has parts, one of them. */
+export const attendeePlaces = new Map(
+  Object.entries(columns).map(([place, column]): [AttendeeColumn, string[]] => [column, place.split('.')]),
+)
+
+/** Columns of a ticket for an attendee. Spelled out for speed, because a checkout makes them for each ticket. */
 export function attendeeColumns(attendee: Attendee) {
   const { fullName, email, phone, language, birthDate, address, identityDocument } = attendee
   return {
@@ -64,7 +75,7 @@ export function attendeeColumns(attendee: Attendee) {
     countryCode: address?.countryCode ?? null,
     personalDocumentType: identityDocument?.type ?? null,
     personalDocumentNumber: identityDocument?.number ?? null,
-  }
+  } satisfies Record<AttendeeColumn, string | null | undefined>
 }
 
 const { priceId, qrCode, supplements, warranty } = flat
@@ -135,7 +146,9 @@ function readItems([first]: (Item | z.output<typeof quotedItem>)[]) {
   const tickets = first.tickets.map((ticket): CheckoutEntry => {
     if (!('attendee' in ticket)) return ticket as CheckoutEntry
     const { priceId, answers, supplements, warranty, qrCode, attendee } = ticket
-    return { priceId, answers, supplements, warranty, qrCode, ...attendeeColumns(attendee) }
+    const entry = { priceId, answers, supplements, warranty, qrCode, ...attendeeColumns(attendee) }
+    // Attendees of GraphQL have no gender; all else that REST takes is given.
+    return entry satisfies Record<keyof Omit<CheckoutEntry, 'gender'>, unknown>
   })
   return { ticketRateId: first.ticketRateId, tickets }
 }
@@ -145,7 +158,7 @@ function toItems([field, index, ...rest]: (string | number)[] = []): (string | n
   if (field === undefined) return undefined
   if (field === 'ticketRateId') return ['items', 0, 'ticketRateId']
   if (field !== 'tickets') return [field, ...(index === undefined ? [] : [index]), ...rest]
-  const place = places[String(rest[0])]
+  const place = attendeePlaces.get(rest[0] as AttendeeColumn)
   const below = place ? ['attendee', ...place] : rest
   return ['items', 0, 'tickets', ...(index === undefined ? [] : [index, ...below])]
 }

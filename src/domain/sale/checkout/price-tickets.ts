@@ -3,7 +3,7 @@ import { percentageOf, smallestCharge } from '../../../engine/base/money.ts'
 import { problem } from '../../contract/problem-codes.ts'
 import type { Discount } from '../../discount/table.ts'
 import { leftOf } from '../../stock/table.ts'
-import type { SoldSupplement, Ticket } from '../../ticket/table.ts'
+import type { SoldSupplement } from '../../ticket/table.ts'
 import { feeOf } from '../../ticket-rate/sale-rules.ts'
 import type { Price, Supplement } from '../../ticket-rate/table.ts'
 import { readAnswer } from './check-entries.ts'
@@ -67,7 +67,7 @@ export type PricedTicket = ReturnType<typeof priceTicket>
  *  once per ticket and component. Requires an entry that checkEntries accepts; a guest may have a language of its own
  *  (DECISIONS, amounts; DECISIONS, checkout; DECISIONS, discounts). */
 export function priceTicket(
-  entry: CheckoutEntry & Pick<Partial<Ticket>, 'language'>,
+  entry: CheckoutEntry,
   price: Price,
   { rate, supplements, questions }: Terms,
   discount: { id: string | null; amount: number },

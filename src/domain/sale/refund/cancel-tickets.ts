@@ -1,4 +1,4 @@
-import { and, eq, sql } from 'drizzle-orm'
+import { and, sql } from 'drizzle-orm'
 import type { z } from 'zod'
 import { Refusal } from '../../../engine/base/errors.ts'
 import { byId } from '../../../engine/base/group-by.ts'
@@ -15,6 +15,7 @@ import { requireUnused } from '../../ticket/require-ticket.ts'
 import { type Ticket, ticketColumns, tickets } from '../../ticket/table.ts'
 import { lookupStatus } from '../../ticket/views.ts'
 import { recordAvailability } from '../../ticket-rate/record-availability.ts'
+import { ticketMayBecome, whereTicketMayBecome } from '../transitions.ts'
 import type { cancellationInput } from './refund-tickets.ts'
 import { findNamed, lockNamed } from './tickets-of.ts'
 
@@ -26,7 +27,7 @@ export async function recordCancelled(tx: Connection, active: Ticket[]): Promise
   const [first] = active
   if (!first) return []
   for (const ticket of active) {
-    if (ticket.status !== 'active')
+    if (!ticketMayBecome(ticket.status, 'cancelled'))
       throw new Refusal(illegalTransition('ticket', { ...ticket, status: lookupStatus(ticket) }, 'cancelled'))
     requireUnused(ticket)
     if (ticket.supplements.some(({ used }) => used > 0))
@@ -37,7 +38,7 @@ export async function recordCancelled(tx: Connection, active: Ticket[]): Promise
   const cancelled = await tx
     .update(tickets)
     .set({ status: 'cancelled', cancelledAt: sql`now()` })
-    .where(and(hasKey(tx, tickets.id, organizationId, ids), eq(tickets.status, 'active')))
+    .where(and(hasKey(tx, tickets.id, organizationId, ids), whereTicketMayBecome('cancelled')))
     .returning(ticketColumns)
   if (cancelled.length < ids.length)
     throw new Error(`a ticket of payment ${paymentId} was not cancelled under its lock`)

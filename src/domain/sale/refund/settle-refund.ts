@@ -15,10 +15,10 @@ import { ratesOfPayments } from '../../payment/loaders.ts'
 import { lockPayments, type OnLocked } from '../../payment/lock-payment.ts'
 import type { RefundOutcome } from '../../payment/provider.ts'
 import { type Payment, payments } from '../../payment/table.ts'
-import { paymentMayBecome } from '../../payment/transitions.ts'
 import { type RefundAttempt, refunds } from '../../refund/table.ts'
 import { lockTickets } from '../../ticket/require-ticket.ts'
 import { tickets } from '../../ticket/table.ts'
+import { paymentMayBecome } from '../transitions.ts'
 
 /** Limits of a queue of refunds: a run of an organization's, and at most one of another's beside it. */
 export const refundLimits = {

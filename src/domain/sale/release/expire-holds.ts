@@ -10,7 +10,7 @@ import { isInMode } from '../../caller/sold.ts'
 import { lockPayments, type OnLocked } from '../../payment/lock-payment.ts'
 import { expiries, isOfExpiry } from '../../payment/queue/table.ts'
 import { idempotencyKeys, isFresh, isOverdue, payments } from '../../payment/table.ts'
-import { paymentMayBecome } from '../../payment/transitions.ts'
+import { paymentMayBecome } from '../transitions.ts'
 import { type Ending, releaseHolds } from './release-holds.ts'
 
 /** Expires up to `limit` overdue payments, in a transaction for each organization, and returns their number.

@@ -1,4 +1,4 @@
-import { and, eq } from 'drizzle-orm'
+import { and } from 'drizzle-orm'
 import { groupBy } from '../../../engine/base/group-by.ts'
 import { hasKey } from '../../../engine/data/query.ts'
 import type { Connection } from '../../../engine/database/database.ts'
@@ -9,10 +9,10 @@ import { paymentChange } from '../../payment/body.ts'
 import { arePayments, type PaymentName } from '../../payment/lock-payment.ts'
 import { closeSessionsNow, dropExpiries } from '../../payment/queue/follow-payments.ts'
 import { type Payment, payments } from '../../payment/table.ts'
-import { wherePaymentMayBecome } from '../../payment/transitions.ts'
 import { moveStock, stockMoves } from '../../stock/move-stock.ts'
 import { tickets } from '../../ticket/table.ts'
 import { recordAvailability } from '../../ticket-rate/record-availability.ts'
+import { wherePaymentMayBecome, whereTicketMayBecome } from '../transitions.ts'
 
 /** Unpaid payment, and the status it ends with. */
 export type Ending = PaymentName & { status: 'failed' | 'expired' | 'cancelled' }
@@ -35,7 +35,7 @@ export async function releaseHolds(tx: Connection, endings: Ending[]): Promise<v
   const released = await tx
     .update(tickets)
     .set({ status: 'expired' })
-    .where(and(hasKey(tx, tickets.paymentId, organizationId, ids), eq(tickets.status, 'held')))
+    .where(and(hasKey(tx, tickets.paymentId, organizationId, ids), whereTicketMayBecome('expired')))
     .returning()
   const ticketsOf = groupBy(released, ({ paymentId }) => paymentId)
   // No change for cancelled payments: the client that cancels knows.

@@ -12,11 +12,11 @@ import { locations } from '../../location/table.ts'
 import { paymentChange } from '../../payment/body.ts'
 import { dropExpiries, dropSessions } from '../../payment/queue/follow-payments.ts'
 import { type Payment, payments } from '../../payment/table.ts'
-import { wherePaymentMayBecome } from '../../payment/transitions.ts'
 import { moveStock, stockMoves } from '../../stock/move-stock.ts'
 import { ticketChange } from '../../ticket/body.ts'
 import { type Ticket, tickets } from '../../ticket/table.ts'
 import { recordAvailability } from '../../ticket-rate/record-availability.ts'
+import { wherePaymentMayBecome, whereTicketMayBecome } from '../transitions.ts'
 
 const marked = arrayRows('marked', { id: 'text', invoiceReference: 'text', endsSession: 'boolean' })
 
@@ -41,7 +41,7 @@ const activateTickets = query<{ at: string }>(
     updated_at = ${nowMs}
   from ${marked.rows}
   where ${inOrganization(tickets.organizationId)} and ${tickets.paymentId} = ${marked.cells.id}
-    and ${tickets.status} = ${sql.placeholder('from')}::text::ticket_status
+    and ${tickets.status} = ${sql.placeholder('from')}::text::ticket_status and ${whereTicketMayBecome('active')}
   returning ${tickets.activatedAt} as at`,
 )
 

@@ -14,10 +14,10 @@ import { arePayments, lockPayments, type OnLocked } from '../../payment/lock-pay
 import { closeSessionsNow, dropSessions } from '../../payment/queue/follow-payments.ts'
 import { expiries } from '../../payment/queue/table.ts'
 import { payments } from '../../payment/table.ts'
-import { paymentMayBecome, wherePaymentMayBecome } from '../../payment/transitions.ts'
 import { rateInMode } from '../../stock/table.ts'
 import { tickets } from '../../ticket/table.ts'
 import { type Ending, releaseHolds } from '../release/release-holds.ts'
+import { paymentMayBecome, wherePaymentMayBecome } from '../transitions.ts'
 import { applyCharges } from './apply-charges.ts'
 import { recordProviderEvents } from './record-charges.ts'
 import {
