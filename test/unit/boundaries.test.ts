@@ -314,6 +314,21 @@ test('lets a file that a row names be imported from below its folder', () => {
   expect(brokenRules({ 'domain/language/table': text })).toHaveLength(1)
 })
 
+// Statements that change what is left of a counter, and the function that tells which rates are sold out or available again.
+const movesStock = /(update|into) \$\{stock\}|(update|insert)\(stock\)|upsertRows\(tx, stock,|select hold\(/
+const tells = /await recordAvailability\(/
+
+test('every file that moves counters tells which rates are sold out', () => {
+  const moving = Object.entries(readSources()).filter(([, text]) => movesStock.test(text))
+  // Control: all that there are today are seen.
+  expect(moving.map(([file]) => file).sort()).toEqual([
+    'domain/sale/checkout/hold/hold',
+    'domain/stock/move-stock',
+    'domain/stock/set-capacity',
+  ])
+  expect(moving.filter(([, text]) => !tells.test(text))).toEqual([])
+})
+
 test('reports an import cycle once', () => {
   const sources = {
     'domain/ticket/one': "import './two.ts'",
