@@ -45,6 +45,7 @@ export const invariantBreakers: { [Rule in keyof typeof rules]?: string } = {
   'an open session is not scheduled to close, or is that of another payment': `
     update payments set session_open = true where status = 'paid'`,
   'an unpaid payment is not queued to expire when its hold ends': 'delete from expiries',
+  'a rate, a price or a discount has no counters in a mode': `delete from stock where mode = 'test' and kind = 'price'`,
   'the uses of a discount exceed its quantity': useUnusableDiscount,
   'a ticket has an amount without a discount, or one of another organization': useUnusableDiscount,
   'a row of a sale has another mode than its payment': `update tickets set mode = 'test' where id = ${firstId('tickets')}`,

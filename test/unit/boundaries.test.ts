@@ -21,7 +21,7 @@ const engineFolders = [
   ['graphql-server'],
   ['telemetry'],
 ]
-// Folders of src/domain/, and a file that lies below its folder, by the same rule. Imports follow foreign keys; a verb
+// Folders of src/domain/, and files that lie below their folders, by the same rule. Imports follow foreign keys; a verb
 // that changes several kinds of rows is in sale, which imports them all.
 const domainFolders = [
   ['contract', 'language'],
@@ -31,9 +31,9 @@ const domainFolders = [
   ['change'],
   ['location'],
   ['event'],
-  ['stock'],
+  ['stock/table'],
   ['ticket-rate'],
-  ['discount', 'listing'],
+  ['stock', 'discount', 'listing'],
   ['payment'],
   ['ticket'],
   ['refund'],
@@ -278,6 +278,11 @@ test.each([
     "import '../organization/loaders.ts'",
     'caller of domain may not import organization',
   ],
+  [
+    'domain/ticket-rate/loaders',
+    "import '../stock/move-stock.ts'",
+    'ticket-rate of domain may not import stock',
+  ],
   ['engine/database/pool/pool', "import '../open.ts'", 'pool of engine/database may not import \\.'],
   [
     'domain/sale/refund/find',
@@ -307,6 +312,21 @@ test('lets a file that a row names be imported from below its folder', () => {
   const text = "import { organizations } from '../organization/table.ts'"
   expect(brokenRules({ 'domain/caller/table': text })).toEqual([])
   expect(brokenRules({ 'domain/language/table': text })).toHaveLength(1)
+})
+
+// Statements that change what is left of a counter, and the function that tells which rates are sold out or available again.
+const movesStock = /(update|into) \$\{stock\}|(update|insert)\(stock\)|upsertRows\(tx, stock,|select hold\(/
+const tells = /await recordAvailability\(/
+
+test('every file that moves counters tells which rates are sold out', () => {
+  const moving = Object.entries(readSources()).filter(([, text]) => movesStock.test(text))
+  // Control: all that there are today are seen.
+  expect(moving.map(([file]) => file).sort()).toEqual([
+    'domain/sale/checkout/hold/hold',
+    'domain/stock/move-stock',
+    'domain/stock/set-capacity',
+  ])
+  expect(moving.filter(([, text]) => !tells.test(text))).toEqual([])
 })
 
 test('reports an import cycle once', () => {

@@ -1,9 +1,8 @@
-import { getTableColumns, getTableName, sql } from 'drizzle-orm'
-import { getTableConfig, type PgColumn, type PgTable } from 'drizzle-orm/pg-core'
+import { getTableColumns, getTableName } from 'drizzle-orm'
+import type { PgColumn } from 'drizzle-orm/pg-core'
 import { byId } from '../../engine/base/group-by.ts'
-import { instruments } from '../../engine/base/instruments.ts'
-import { arrayRows, joinList, quoteName } from '../../engine/data/array-params.ts'
-import { type Connection, runSql } from '../../engine/database/database.ts'
+import { upsertRows } from '../../engine/data/upsert-rows.ts'
+import type { Connection } from '../../engine/database/database.ts'
 import { channels } from '../caller/table.ts'
 import { events } from '../event/table.ts'
 import { locations } from '../location/table.ts'
@@ -17,55 +16,6 @@ import type { Catalogue, Entry } from './read-catalogue.ts'
 
 /** Counts of an import, for objects of one kind. */
 export type ImportCounts = { added: number; updated: number; unchanged: number; removed: number }
-
-const batchSize = 5_000
-
-/** Inserts or updates the rows of items batch by batch: building all at once would take memory, and leave the
- *  transaction idle. */
-export async function writeRows<Table extends PgTable, Item>(
-  tx: Connection,
-  table: Table,
-  items: Item[],
-  rowsOf: (batch: Item[]) => RowsOf<Table> | Promise<RowsOf<Table>>,
-): Promise<ImportCounts> {
-  const total = { added: 0, updated: 0 }
-  for (let start = 0; start < items.length; start += batchSize) {
-    const batch = items.slice(start, start + batchSize)
-    for (const { added } of await upsert(tx, table, await rowsOf(batch))) total[added ? 'added' : 'updated']++
-    instruments.progress?.(getTableName(table), start + batch.length, items.length)
-  }
-  return { ...total, unchanged: items.length - total.added - total.updated, removed: 0 }
-}
-
-type RowsOf<Table extends PgTable> = Partial<Table['$inferSelect']>[]
-
-/** Inserts rows, or updates those with the same keys; an unchanged row is not written. Returns which of those written
- *  were added. Writes only the columns that the first row has. */
-async function upsert<Table extends PgTable>(tx: Connection, table: Table, rows: RowsOf<Table>) {
-  const [first] = rows
-  if (!first) return []
-  const given = Object.entries(getTableColumns(table)).filter(([key]) => key in first)
-  const columns = given.map(([, column]) => column.name)
-  // A row never changes its parent. Setting a key column, even to its current value, would lock the row
-  // against sales that refer to it.
-  const { primaryKeys, uniqueConstraints } = getTableConfig(table)
-  const primary = primaryKeys[0]?.columns.map(({ name }) => name) ?? ['id']
-  const keys = uniqueConstraints.flatMap((unique) => unique.columns.map(({ name }) => name))
-  const changing = columns.filter((column) => !primary.includes(column) && !keys.includes(column))
-  const changes = changing.map((column) => sql`${quoteName(column)} = excluded.${quoteName(column)}`)
-  const changingOf = (row: 'old' | 'excluded') =>
-    joinList(changing.map((column) => sql`${sql.raw(row)}.${quoteName(column)}`))
-  return runSql<{ added: boolean }>(
-    tx,
-    sql`
-      insert into ${table} as old (${joinList(columns.map(quoteName))})
-      select ${joinList(given.map(([key]) => quoteName(key)))}
-      from ${arrayRows('given', Object.fromEntries(given)).holding(rows)}
-      on conflict (${joinList(primary.map(quoteName))}) do update set ${joinList(changes)}
-      where (${changingOf('old')}) is distinct from (${changingOf('excluded')})
-      returning xmax = 0 as added`,
-  )
-}
 
 const tables = { organizations, locations, events, ...children }
 type Tables = typeof tables
@@ -126,7 +76,7 @@ export async function writeCatalogue(
     entries: Catalogue[Key][number][] = catalogue[key],
   ): Promise<ImportCounts> {
     const table: Table = tables[key]
-    const written = await writeRows(tx, table, entries, async (batch) => {
+    const written = await upsertRows(tx, table, entries, async (batch) => {
       const again = batch.filter(({ id }) => existing[key].has(id))
       const found = again.length > 0 ? await tx.select().from(table).where(isOneOf(table.id, again)) : []
       const kept = byId(found)
@@ -139,7 +89,7 @@ export async function writeCatalogue(
         return row
       })
     })
-    return key in children ? { ...written, removed: await markRemoved(key as ChildKey, parents) } : written
+    return { ...written, removed: key in children ? await markRemoved(key as ChildKey, parents) : 0 }
   }
 
   const { events, ticketRates: rates, organizations } = catalogue
@@ -148,7 +98,7 @@ export async function writeCatalogue(
   const withSupplements = rates.filter(({ input }) => input.supplements)
   const withQuestions = rates.filter(({ input }) => input.questions)
   const withDiscounts = organizations.filter(({ input }) => input.discounts)
-  await upsert(tx, channels, organizations.map(rows.ownChannelRow))
+  await upsertRows(tx, channels, organizations, (batch) => batch.map(rows.ownChannelRow))
   return {
     organizations: await write('organizations', rows.organizationRow),
     discounts: await write('discounts', rows.discountRow, withDiscounts),

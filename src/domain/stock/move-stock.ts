@@ -5,10 +5,8 @@ import type { Connection } from '../../engine/database/database.ts'
 import { announceOnCommit } from '../../engine/database/transaction.ts'
 import type { Mode } from '../caller/mode.ts'
 import { isInMode } from '../caller/sold.ts'
-import { left, rateInMode, type Stock, type StockKind, stock } from './table.ts'
-
-/** Name of a counter among those of an organization in a mode. */
-export type StockName = Pick<Stock, 'kind' | 'id'>
+import { recordAvailability } from '../ticket-rate/record-availability.ts'
+import { left, rateInMode, type StockFlip, type StockKind, type StockName, stock } from './table.ts'
 
 /** Deltas for the counters of a rate, a price or a discount. */
 export type StockMove = StockName & { held: number; sold: number }
@@ -32,9 +30,6 @@ export function stockMoves(
   }
   return [...moves.values()]
 }
-
-/** Counter that was just used up, or became available again. */
-export type StockFlip = StockName & { usedUp: boolean }
 
 const moved = arrayRows('moves', { kind: 'stock_kind', id: 'text', held: 'integer', sold: 'integer' })
 const { held, sold, id, kind } = moved.cells
@@ -70,14 +65,15 @@ const movement = query<StockFlip & { flipped: boolean }>(
 )
 
 /** Moves the counters of an organization's rates, prices and discounts in a mode: all of them, or none if a capacity
- *  does not allow it, and then returns null. Returns those that flipped between used up and available: pass
- *  them to `recordAvailability`. Rows are locked in order of their ids, which prevents deadlocks. Call it
- *  late in a transaction, because sales wait for these locks. */
+ *  does not allow it, and then returns false. Records which rates that uses up or makes available. Rows are locked in
+ *  order of their ids, which prevents deadlocks. Call it late in a transaction, because sales wait for these locks. */
 export async function moveStock(tx: Connection, organizationId: string, mode: Mode, moves: StockMove[]) {
-  if (moves.length === 0) return []
+  if (moves.length === 0) return true
   const counters = await movement(tx, { organizationId, mode, ...moved.values(moves) })
-  if (counters.length === 0) return null
+  if (counters.length === 0) return false
   const rates = moves.flatMap(({ kind, id }) => (kind === 'rate' ? rateInMode(mode, id) : []))
   announceOnCommit(tx, 'stock', rates)
-  return counters.filter(({ flipped }) => flipped).map(({ kind, id, usedUp }) => ({ kind, id, usedUp }))
+  const flips = counters.filter(({ flipped }) => flipped)
+  await recordAvailability(tx, organizationId, mode, flips)
+  return true
 }

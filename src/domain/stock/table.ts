@@ -38,6 +38,13 @@ export const stock = pgTable(
 
 export type StockKind = (typeof stockKind.enumValues)[number]
 export type Stock = typeof stock.$inferSelect
+
+/** Name of a counter among those of an organization in a mode. */
+export type StockName = Pick<Stock, 'kind' | 'id'>
+
+/** Counter that was just used up, or became available again. */
+export type StockFlip = StockName & { usedUp: boolean }
+
 export type Counters = Pick<Stock, 'capacity' | 'soldBefore' | 'sold' | 'held'>
 
 /** Places left after sales and holds; null if unlimited. */

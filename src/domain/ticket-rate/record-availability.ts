@@ -5,7 +5,7 @@ import { changesShared } from '../../engine/database/transaction.ts'
 import type { Mode } from '../caller/mode.ts'
 import { recordChanges } from '../change/record-changes.ts'
 import { changeOf } from '../change/table.ts'
-import type { StockFlip } from '../stock/move-stock.ts'
+import type { StockFlip } from '../stock/table.ts'
 import { rateChangeBody } from './body.ts'
 import { ticketRates } from './table.ts'
 

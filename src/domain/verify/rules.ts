@@ -29,6 +29,11 @@ export const stockRules = {
     where payments.status in ('pending', 'processing') and not exists (select from expiries
       where ${belong('expiries', 'payments')}
         and expiries.price_id = tickets.price_id and expiries.expires_at <= payments.expires_at)`,
+  // An offer leaves out what has none, and nobody could buy it.
+  'a rate, a price or a discount has no counters in a mode': `
+    select id from (select 'rate'::stock_kind as kind, id from ticket_rates union all select 'price', id from prices
+      union all select 'discount', id from discounts) as counted
+    left join (select kind, id, count(*) as modes from stock group by kind, id) as counters using (kind, id) where modes is distinct from 2`,
   'held and sold exceed the capacity': `select id from stock where sold_before + sold + held > capacity`,
   'the uses of a discount exceed its quantity': `
     select stock.id from stock join (

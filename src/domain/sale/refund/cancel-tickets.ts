@@ -14,7 +14,6 @@ import { ticketChange } from '../../ticket/body.ts'
 import { requireUnused } from '../../ticket/require-ticket.ts'
 import { type Ticket, ticketColumns, tickets } from '../../ticket/table.ts'
 import { lookupStatus } from '../../ticket/views.ts'
-import { recordAvailability } from '../../ticket-rate/record-availability.ts'
 import { ticketMayBecome, whereTicketMayBecome } from '../transitions.ts'
 import type { cancellationInput } from './refund-tickets.ts'
 import { findNamed, lockNamed } from './tickets-of.ts'
@@ -44,9 +43,8 @@ export async function recordCancelled(tx: Connection, active: Ticket[]): Promise
     throw new Error(`a ticket of payment ${paymentId} was not cancelled under its lock`)
   const changes = cancelled.map((ticket) => ticketChange('ticket.cancelled', ticket))
   await recordChanges(tx, changes)
-  const flipped = await moveStock(tx, organizationId, mode, stockMoves(cancelled, { sold: -1 }))
-  if (!flipped) throw new Error(`stock of payment ${paymentId} was not released`)
-  await recordAvailability(tx, organizationId, mode, flipped)
+  if (!(await moveStock(tx, organizationId, mode, stockMoves(cancelled, { sold: -1 }))))
+    throw new Error(`stock of payment ${paymentId} was not released`)
   return cancelled
 }
 

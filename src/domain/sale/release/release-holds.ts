@@ -11,7 +11,6 @@ import { closeSessionsNow, dropExpiries } from '../../payment/queue/follow-payme
 import { type Payment, payments } from '../../payment/table.ts'
 import { moveStock, stockMoves } from '../../stock/move-stock.ts'
 import { tickets } from '../../ticket/table.ts'
-import { recordAvailability } from '../../ticket-rate/record-availability.ts'
 import { wherePaymentMayBecome, whereTicketMayBecome } from '../transitions.ts'
 
 /** Unpaid payment, and the status it ends with. */
@@ -51,8 +50,7 @@ export async function releaseHolds(tx: Connection, endings: Ending[]): Promise<v
   // In one order, so that two transactions can't deadlock.
   for (const mode of modes) {
     const freed = released.filter((ticket) => ticket.mode === mode)
-    const flipped = await moveStock(tx, organizationId, mode, stockMoves(freed, { held: -1 }))
-    if (!flipped) throw new Error('stock of held tickets could not be released')
-    await recordAvailability(tx, organizationId, mode, flipped)
+    if (!(await moveStock(tx, organizationId, mode, stockMoves(freed, { held: -1 }))))
+      throw new Error('stock of held tickets could not be released')
   }
 }

@@ -15,7 +15,6 @@ import { type Payment, payments } from '../../payment/table.ts'
 import { moveStock, stockMoves } from '../../stock/move-stock.ts'
 import { ticketChange } from '../../ticket/body.ts'
 import { type Ticket, tickets } from '../../ticket/table.ts'
-import { recordAvailability } from '../../ticket-rate/record-availability.ts'
 import { wherePaymentMayBecome, whereTicketMayBecome } from '../transitions.ts'
 
 const marked = arrayRows('marked', { id: 'text', invoiceReference: 'text', endsSession: 'boolean' })
@@ -69,8 +68,7 @@ export async function markPaid(tx: Connection, payables: Payable[], from: 'held'
   const moves = stockMoves(sold, moveOf[from])
   // For expired tickets the counters decide whether anything happens at all. For held ones they are locked as
   // late as possible, because all checkouts of the rate wait for them.
-  const claimed = from === 'expired' ? await moveStock(tx, organizationId, mode, moves) : []
-  if (!claimed) return null
+  if (from === 'expired' && !(await moveStock(tx, organizationId, mode, moves))) return null
   const changes = payables.flatMap(({ payment, tickets }) => [
     paymentChange('payment.paid', { ...payment, status: 'paid' }, tickets),
     ...tickets.map((ticket) => ticketChange('ticket.activated', { ...ticket, status: 'active' })),
@@ -85,7 +83,6 @@ export async function markPaid(tx: Connection, payables: Payable[], from: 'held'
   )
   if (from === 'held' && !(await moveStock(tx, organizationId, mode, moves)))
     throw new Error('stock of held tickets could not be sold')
-  await recordAvailability(tx, organizationId, mode, claimed)
   const invoiced = paid.flatMap(({ id, totalAmount, currency }) =>
     totalAmount > 0 ? [{ paymentId: id, amount: totalAmount, currency }] : [],
   )

@@ -26,11 +26,10 @@ import { announceOnCommit, transaction } from '../../../../engine/database/trans
 import { nameInMode } from '../../../caller/idempotency.ts'
 import { perMode } from '../../../caller/mode.ts'
 import { rateInMode } from '../../../stock/table.ts'
-import { recordAvailability } from '../../../ticket-rate/record-availability.ts'
 import { markPaid } from '../../settle/mark-paid.ts'
 import { chargeAtBoxOffice } from '../../settle/record-charges.ts'
 import { type HoldOutcome, hold } from './hold.ts'
-import { type HoldJob, isPaidAtOnce, organizationAndModeOf } from './hold-rows.ts'
+import { type HoldJob, isPaidAtOnce } from './hold-rows.ts'
 
 // Two mixed runs write while the process prepares the next one. More would only make each of them smaller,
 // and the fixed cost of a run equals that of eight rows. Runs of one rate may wait for a lock: four of them
@@ -47,7 +46,7 @@ const ratesOf = (jobs: HoldJob[]) =>
 // Holds jobs in a statement of its own, without those of rates of which something may be used up.
 async function holdAhead(db: Database, jobs: HoldJob[], waits: boolean): Promise<HoldOutcome[]> {
   if (jobs.length === 0) return []
-  const { outcomes } = await hold(db, jobs, { waits, mayUseUp: false })
+  const outcomes = await hold(db, jobs, { waits, mayUseUp: false })
   announce(db, 'stock', ratesOf(jobs.filter((_, index) => outcomes[index]?.kind !== 'later')))
   return outcomes
 }
@@ -73,10 +72,8 @@ async function payAtOnce(tx: Connection, jobs: HoldJob[], outcomes: HoldOutcome[
  *  no other. Refuses: IDEMPOTENCY_KEY_IN_USE, QR_CODE_TAKEN (INTERFACE, checkout; DECISIONS, checkout). */
 export const holdExactly = (db: Database, jobs: HoldJob[]): Promise<HoldOutcome[]> =>
   transaction(db, async (tx) => {
-    const { outcomes, usedUp } = await hold(tx, jobs, { waits: true, mayUseUp: true })
+    const outcomes = await hold(tx, jobs, { waits: true, mayUseUp: true })
     announceOnCommit(tx, 'stock', [...ratesOf(jobs)])
-    const { organizationId, mode } = organizationAndModeOf(jobs)
-    await recordAvailability(tx, organizationId, mode, usedUp)
     await payAtOnce(tx, jobs, outcomes)
     return outcomes
   })

@@ -6,8 +6,9 @@ import { query } from '../../../../engine/data/query.ts'
 import type { Connection } from '../../../../engine/database/database.ts'
 import { problem, refusal } from '../../../contract/problem-codes.ts'
 import { type Payment, payments } from '../../../payment/table.ts'
-import type { StockFlip } from '../../../stock/move-stock.ts'
+import type { StockFlip } from '../../../stock/table.ts'
 import { type Ticket, ticketColumns } from '../../../ticket/table.ts'
+import { recordAvailability } from '../../../ticket-rate/record-availability.ts'
 import { type Checkout, type HoldJob, organizationAndModeOf, setTimes, toCheckout } from './hold-rows.ts'
 
 // The function writes a column as `toCheckout` gives it, but for those that it decides, or whose default stands until a
@@ -65,27 +66,28 @@ function toOutcome(told: Told | null | undefined, checkout: Checkout): HoldOutco
 
 /** Holds planned checkouts of one organization and mode by the database's function of this name (see there): each whole
  *  or not at all, first come, first served. With `waits` it waits for counters that others have locked; with
- *  `mayUseUp` it may take the last place, and the caller must record what is `usedUp` in the same transaction. Without
- *  both, it may hold no job of a rate. Fails as a whole if somebody commits one of their codes at the same time. */
+ *  `mayUseUp`, which takes a `transaction`, it may take the last place, and records which rates that uses up. Without both,
+ *  it may hold no job of a rate. Fails as a whole if somebody commits one of their codes at the same time. */
 export async function hold(
   connection: Connection,
   jobs: HoldJob[],
   { waits, mayUseUp }: { waits: boolean; mayUseUp: boolean },
-): Promise<{ outcomes: HoldOutcome[]; usedUp: StockFlip[] }> {
+): Promise<HoldOutcome[]> {
   const drafts = jobs.map((job) => ({ job, checkout: toCheckout(job) }))
   const paymentRows = drafts.map(({ checkout }) => checkout.payment)
   const ticketRows = drafts.flatMap(({ checkout }) => checkout.tickets)
+  const owner = organizationAndModeOf(jobs)
   const [row] = await call(connection, {
-    ...organizationAndModeOf(jobs),
+    ...owner,
     ...{ waits, mayUseUp },
     payments: rowsLiteral(Object.keys(newPayment), paymentRows),
     tickets: rowsLiteral(Object.keys(newTicket), ticketRows),
   })
   if (!row) throw new Error('the function that holds returned nothing')
+  await recordAvailability(connection, owner.organizationId, owner.mode, row.held.used_up)
   const at = new Date(row.held.at)
-  const outcomes = drafts.map(({ job, checkout }, index) => {
+  return drafts.map(({ job, checkout }, index) => {
     setTimes(checkout, job.holdMinutes, at)
     return toOutcome(row.held.outcomes[index], checkout)
   })
-  return { outcomes, usedUp: row.held.used_up }
 }
