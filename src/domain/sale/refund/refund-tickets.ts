@@ -9,13 +9,8 @@ import { anyOf, inOrganization, query } from '../../../engine/data/query.ts'
 import type { Connection } from '../../../engine/database/database.ts'
 import { atOnce } from '../../../engine/database/transaction.ts'
 import { type Context, requireIntegration } from '../../caller/context.ts'
-import {
-  checkReplay,
-  hashRequest,
-  type Idempotency,
-  nameInMode,
-  retryOnDuplicate,
-} from '../../caller/idempotency.ts'
+import { checkReplay, hashRequest, type Idempotency, retryOnDuplicate } from '../../caller/idempotency.ts'
+import { nameInMode } from '../../caller/mode.ts'
 import { refusal } from '../../contract/problem-codes.ts'
 import { queueTicketNotices } from '../../delivery/queue-notices.ts'
 import { lockPayments, type OnLocked } from '../../payment/lock-payment.ts'

@@ -1,5 +1,5 @@
 import { type Database, ownedBy } from '../../../engine/database/database.ts'
-import { nameInMode } from '../../caller/idempotency.ts'
+import { nameInMode } from '../../caller/mode.ts'
 import type { ProviderEvent } from '../../payment/provider.ts'
 import { refunds } from '../../refund/table.ts'
 import { isRefund, refundTransaction, settleRefunds } from '../refund/settle-refund.ts'
