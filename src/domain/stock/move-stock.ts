@@ -4,7 +4,7 @@ import { anyOf, inOrganization, query } from '../../engine/data/query.ts'
 import type { Connection } from '../../engine/database/database.ts'
 import { announceOnCommit } from '../../engine/database/transaction.ts'
 import type { Mode } from '../caller/mode.ts'
-import { isInMode } from '../caller/sold.ts'
+import { isInMode } from '../caller/sale-rows.ts'
 import { left, rateInMode, type Stock, type StockKind, stock } from './table.ts'
 
 /** Name of a counter among those of an organization in a mode. */
