@@ -89,8 +89,8 @@ export const findTicketsOfPayments = query('any_tickets_by_payment_id', {
 })
 
 /** Finds the tickets of a payment without permission checks. */
-export const findTicketsOf = (db: Database, { id, organizationId }: Pick<Ticket, 'id' | 'organizationId'>) =>
-  findTicketsOfPayments(db, { organizationId, keys: [id] })
+export const findTicketsOfPayment = (db: Database, of: { id: string; organizationId: string }) =>
+  findTicketsOfPayments(db, { organizationId: of.organizationId, keys: [of.id] })
 
 export const ticketById = ({ own }: Readers) =>
   new Loader((ids) => Promise.all(ids.map(async (id) => toVisible(await findTicket(own.db, id), own.reach))))

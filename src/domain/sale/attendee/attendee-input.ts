@@ -2,7 +2,7 @@ import { z } from 'zod'
 import * as scalars from '../../../engine/base/input-types.ts'
 import { optionalKey } from '../checkout/checkout-input.ts'
 import { attendee, type attendeeColumns } from '../checkout/items-input.ts'
-import { ticketsOf } from '../refund/tickets-of.ts'
+import { ticketsInput } from '../refund/named-tickets.ts'
 
 const ticketId = scalars.id.describe('Ticket identifier.')
 
@@ -49,7 +49,7 @@ export const ticketTransfer = z
 
 /** Repeated delivery of tickets. */
 export const ticketResending = z
-  .strictObject({ of: ticketsOf, idempotencyKey: optionalKey })
+  .strictObject({ of: ticketsInput, idempotencyKey: optionalKey })
   .describe('Tickets to send again.')
 
 // A part of what is replaced as a whole: absent with it, and null where it lacks the part.

@@ -10,7 +10,7 @@ import { findResent, queueAgain, requireResends } from '../../delivery/queue-del
 import { idempotencyKeys, isFresh } from '../../payment/table.ts'
 import { isAnonymized } from '../../ticket/anonymized.ts'
 import type { Ticket } from '../../ticket/table.ts'
-import { findNamed, lockNamed, type NamedTickets } from '../refund/tickets-of.ts'
+import { findNamed, lockNamed, type NamedTickets } from '../refund/named-tickets.ts'
 import type { ticketResending } from './attendee-input.ts'
 import { statusRefusal } from './attendee-rules.ts'
 

@@ -11,7 +11,7 @@ import { findPayment } from '../../payment/loaders.ts'
 import { idempotencyKeys, isFresh } from '../../payment/table.ts'
 import type { Counters } from '../../stock/table.ts'
 import { leftOf } from '../../stock/table.ts'
-import { findTicketsOf } from '../../ticket/loaders.ts'
+import { findTicketsOfPayment } from '../../ticket/loaders.ts'
 import { organizationOfRate, priceById } from '../../ticket-rate/loaders.ts'
 import type { Price } from '../../ticket-rate/table.ts'
 import { expireHoldsBy, hasOverdueUses } from '../release/expire-holds.ts'
@@ -56,7 +56,7 @@ async function replay(
   const payment = await findPayment(db, organizationId, key.paymentId)
   if (!payment) throw new Error(`payment ${key.paymentId} of an idempotency key not found`)
   // A browser sees no tickets.
-  const tickets = caller?.kind === 'publishable' ? [] : await findTicketsOf(db, payment)
+  const tickets = caller?.kind === 'publishable' ? [] : await findTicketsOfPayment(db, payment)
   return { payment, tickets, replayed: true }
 }
 
