@@ -24,7 +24,7 @@ import {
   openLedger,
   settleByHand,
 } from './open-refunds.ts'
-import { refundLimits, refundTransaction } from './settle-refund.ts'
+import { refundQueue, refundTransaction } from './refund-limits.ts'
 
 const notify = z
   .boolean()
@@ -138,7 +138,7 @@ const openRefunds = joinWrites<Asked, Opened | Refusal>(
   'refund-requests',
   (db, asked, onLocked) =>
     retryOnDuplicate(() => refundTransaction(db, (tx) => openTogether(tx, asked, onLocked))),
-  { ...refundLimits, ownerOf: ({ owner }) => owner },
+  { ...refundQueue, ownerOf: ({ owner }) => owner },
 )
 
 /** Refunds all or part of the amount paid for a ticket of the integration's organization, or all that is left of
