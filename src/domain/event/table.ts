@@ -18,7 +18,7 @@ const tsvector = customType<{ data: string; driverData: string }>({ dataType: ()
 
 /** Dates of an event before it was moved, in ISO 8601. */
 export type FormerDates = { start: string; display: string | null }
-/** Former dates of which the attendees are to be told, and since when. */
+/** Former dates, and since when the attendees are to be told: the queue of notices is late by it. */
 export type MovedFrom = FormerDates & { since: string }
 export type Artist = { name: string; imageUrl: string | null }
 

@@ -1,7 +1,6 @@
 import { placeholder, type SQL, sql } from 'drizzle-orm'
 import { triesOfFailing } from '../../../engine/data/leased-jobs.ts'
 import { nowMs } from '../../../engine/database/clock.ts'
-import type { MovedFrom } from '../../event/table.ts'
 
 /** Queue of background jobs. A job is late once it has been due for a minute, and from its third try in vain on, however
  *  far ahead that has put the next one. */
@@ -36,7 +35,6 @@ const toThose = (condition: SQL) =>
   sql`${isPending} and webhook_id = any(array(select id from webhooks where status = 'enabled' and ${condition}))`
 
 const refunds = jobs('refunds', 'failed')
-const since: keyof MovedFrom = 'since'
 const ofProvider = sql`provider = ${placeholder('provider')}::text`
 
 /** Queues of the background jobs, all of them. Parameters: `minutes`, `provider`. */
@@ -68,7 +66,7 @@ export const queues = {
   feed: { table: 'changes', dueAt: sql`created_at`, waits: sql`feed_position is null` },
   notices: {
     table: 'events',
-    dueAt: sql`(moved_from ->> ${sql.raw(`'${since}'`)})::timestamptz`,
+    dueAt: sql`(moved_from ->> 'since')::timestamptz`,
     waits: sql`moved_from is not null`,
   },
 } satisfies Record<string, Queue>
