@@ -321,11 +321,8 @@ export async function searchPage<Row>(
   const { sortKey, serves = '' }: SearchPath = searchPaths[path]
   const name = `${shown.name}_by_${path}${isDescending ? '_down' : ''}${isFiltered ? '_filtered' : ''}`
   const write = () => pageStatement(path, shown, { isDescending, isFiltered })
-  const [found] = await query<PageRow>(
-    name,
-    write,
-    atRunTime,
-  )(db, {
+  const run = query<PageRow>(name, write, atRunTime)
+  const [found] = await run(db, {
     ...values,
     lowerKey: toSqlKey(sortKey, lower),
     lowerId: lower.positionId,
