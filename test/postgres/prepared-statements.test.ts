@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { query } from '../../src/engine/data/query.ts'
+import { atRunTime, query } from '../../src/engine/data/query.ts'
 import { openTestDatabase, shared } from '../support/harness.ts'
 import { heldBytes } from '../support/heap.ts'
 import { preparedIn } from '../support/prepared-statements.ts'
@@ -16,7 +16,7 @@ const database = shared(openTestDatabase)
 // As long as a page of events.
 const text = (name: string) => () =>
   sql`select ${sql.placeholder('one')}::integer as ${sql.identifier(name)} ${sql.raw(`--${'x'.repeat(4_000)}`)}`
-const choose = (name: string) => query(name, text(name))(database.db, { one: 1 })
+const choose = (name: string) => query(name, text(name), atRunTime)(database.db, { one: 1 })
 const own = query<{ own: number }>('own', text('own'))
 
 test('a statement that is used again and again is prepared, and one that is not is kept nowhere', async () => {

@@ -160,7 +160,7 @@ let round = 0
 test.each(ways)(
   'holding together has the outcomes and counters of one at a time: $way',
   async ({ way, rates, hold }) => {
-    const seen = { held: 0, refused: 0, later: 0, 'plan again': 0 }
+    const seen = { held: 0, refused: 0, deferred: 0, outdated: 0 }
     const statements = { one: 0, more: 0 }
     await fc.assert(
       fc.asyncProperty(fc.array(wantedOf(rates), { minLength: 2, maxLength: 12 }), async (all) => {
@@ -180,8 +180,8 @@ test.each(ways)(
       { numRuns: rounds / ways.length, endOnFailure: true, examples: [[[plain, plain]], [everyKind]] },
     )
     // Control: every kind of outcome occurred, in one statement and in more.
-    expect(Math.min(seen.held, seen.refused, seen['plan again'])).toBeGreaterThan(0)
-    expect(seen.later).toBe(0)
+    expect(Math.min(seen.held, seen.refused, seen.outdated)).toBeGreaterThan(0)
+    expect(seen.deferred).toBe(0)
     if (way.endsWith('batched')) expect(Math.min(statements.one, statements.more)).toBeGreaterThan(0)
   },
 )
@@ -199,7 +199,7 @@ test('a hold that waits for a row lock gets the places freed meanwhile', async (
     held = holdTogether(db, job)
     await waitForBlockedStatement(db)
   })
-  expect(summarize((await held) ?? { kind: 'later' })).toEqual({
+  expect(summarize((await held) ?? { kind: 'deferred' })).toEqual({
     total: 550,
     priceIds: [`then_one_${rounds}`],
   })

@@ -38,7 +38,7 @@ const domainFolders = [
   ['ticket'],
   ['refund'],
   ['invoice'],
-  ['lists'],
+  ['sales-lists'],
   ['delivery', 'webhook'],
   ['sale'],
   ['check-in'],

@@ -1,5 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { sql } from 'drizzle-orm'
 import { expect, test } from 'vitest'
+import { atRunTime, query, queryTogether } from '../../src/engine/data/query.ts'
 
 // Holds «Which way do I read, write, wait?» of docs/architecture.md against the code: its table of what to take first is
 // short, and with the list below it names every way that the domain takes, and no other.
@@ -74,20 +76,16 @@ test('statements that are not prepared are run by runSql', () => {
   expect(own).toHaveLength(1)
 })
 
-// Statements are kept by their names, so that of two with one name the second would never run.
-const literal =
-  /\b(?:query|queryTogether|insertRows|readByIds|organizationsBy|loadRow)(?:<[^()]*>)?\(\s*'(\w+)'|\bname: '([a-z_]+)',\n/g
-
-/** Names of statements that are written in texts. */
-const statementsIn = (texts: string[]) =>
-  texts.flatMap((text) => [...text.matchAll(literal)].map(([, called, given]) => called ?? given ?? ''))
-
-test('no two statements have one name', () => {
-  const names = statementsIn([...domain, ...engine])
-  expect(names.length).toBeGreaterThan(80)
-  expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([])
-  // Control: the same file twice.
-  const [text = ''] = domain.filter((text) => text.includes("query(\n  'assign_positions'"))
-  const twice = statementsIn([text, text])
-  expect(twice.filter((name, index) => twice.indexOf(name) !== index)).toContain('assign_positions')
+// Of two statements under one name a connection would run the first.
+test('no two statements have one name, whatever makes them', async () => {
+  const files = readdirSync('src/domain', { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.ts'),
+  )
+  for (const file of files) await import(/* @vite-ignore */ `../../src/domain/${file}`)
+  // Control: a name that is written, and one that is put together.
+  for (const name of ['assign_positions', 'sum_sales_by_day'])
+    expect(() => query(name, () => sql`select 1`)).toThrow(`two statements are named ${name}`)
+  query('of_this_test', () => sql`select 1`)
+  expect(() => queryTogether('of_this_test', [])).toThrow('of_this_test')
+  for (const _ of ['first', 'again']) query('chosen', () => sql`select 1`, atRunTime)
 })

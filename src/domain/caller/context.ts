@@ -7,8 +7,7 @@ import { type LoaderDefinition, Loaders } from '../../engine/request/loaders.ts'
 import { refusal } from '../contract/problem-codes.ts'
 import type { IntegrationScope } from './api-key.ts'
 import type { Caller } from './caller.ts'
-import { nameInMode } from './idempotency.ts'
-import type { Mode } from './mode.ts'
+import { type Mode, nameInMode } from './mode.ts'
 
 export type { Context, Needs, Services }
 

@@ -1,15 +1,9 @@
 import { sha256 } from '../../engine/base/ids.ts'
 import { isDuplicate } from '../../engine/database/database.ts'
 import { refusal } from '../contract/problem-codes.ts'
-import type { Mode } from './mode.ts'
 
 /** Hashed idempotency key of a caller, and the hash of the request that it sent with it. */
 export type Idempotency = { id: string; requestHash: string }
-
-/** Names a caller or its key in a mode: each mode has idempotency keys of its own, so that nothing of
- *  a test is replayed to a live caller. */
-export const nameInMode = ({ mode }: { mode: Mode }, name: string): string =>
-  mode === 'test' ? `test ${name}` : name
 
 /** Hashes an idempotency key and its request. */
 export const hashRequest = (callerId: string, key: string, request: unknown): Idempotency => ({
@@ -18,7 +12,7 @@ export const hashRequest = (callerId: string, key: string, request: unknown): Id
   requestHash: sha256(JSON.stringify(request)),
 })
 
-/** The same. Null without a key. */
+/** Hashes an idempotency key that a request may have, and the request. Null without a key. */
 export const hashIdempotency = (callerId: string, key: string | null | undefined, request: unknown) =>
   key ? hashRequest(callerId, key, request) : null
 

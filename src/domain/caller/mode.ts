@@ -7,6 +7,11 @@ export const modes = ['live', 'test'] as const
 
 export type Mode = (typeof modes)[number]
 
+/** Names whoever takes turns, or a key of theirs, in a mode. Test sales wait in queues of their own, and of no live request
+ *  is a test replayed. */
+export const nameInMode = ({ mode }: { mode: Mode }, name: string): string =>
+  mode === 'test' ? `test ${name}` : name
+
 /** Makes one value per mode, such as a query. */
 export const perMode = <Value>(make: (mode: Mode) => Value) => ({ live: make('live'), test: make('test') })
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { joinReads } from '../../engine/data/join-reads.ts'
 import { type Context, reachOf, requireConfidential } from '../caller/context.ts'
-import { nameInMode } from '../caller/idempotency.ts'
+import { nameInMode } from '../caller/mode.ts'
 import { assignPositions } from './assign-positions.ts'
 import { type ReadPositions, readCursor, toCursor, verifyCursor } from './cursor.ts'
 import { readFeed, readHead } from './read-feed.ts'

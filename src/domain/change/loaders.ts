@@ -2,7 +2,7 @@ import { and, getTableColumns, isNull, or, sql } from 'drizzle-orm'
 import { loadById } from '../../engine/data/batch-loader.ts'
 import { rowsOf } from '../../engine/data/json-rows.ts'
 import { anyOf } from '../../engine/data/query.ts'
-import { isInMode, isOwn } from '../caller/sold.ts'
+import { isInMode, isOwn } from '../caller/sale-rows.ts'
 import { channelOrganizations } from '../caller/table.ts'
 import { type Change, changes } from './table.ts'
 

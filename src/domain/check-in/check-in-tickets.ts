@@ -5,7 +5,8 @@ import { joinWrites } from '../../engine/data/join-writes.ts'
 import { type Connection, isDuplicate, ownerOf } from '../../engine/database/database.ts'
 import { boundedTransactions } from '../../engine/database/transaction.ts'
 import { type Context, requireIntegration } from '../caller/context.ts'
-import { nameInMode, retryOnDuplicate } from '../caller/idempotency.ts'
+import { retryOnDuplicate } from '../caller/idempotency.ts'
+import { nameInMode } from '../caller/mode.ts'
 import { clockMarginMs } from '../contract/ids.ts'
 import { problem } from '../contract/problem-codes.ts'
 import type { BatchedScan, CheckInInput } from './check-in-input.ts'
@@ -37,9 +38,9 @@ const reused = () => refuse('IDEMPOTENCY_KEY_REUSED', 'This key was used for ano
 /** A scan with its place among those that are decided together, and the time of its request. */
 type NumberedScan = { place: number; input: CheckInInput; requestHash: string; scannedAt: Date; now: Date }
 
-/** Decides scans of one integration in the order of their times, whatever their order in the request, and writes what
+/** Books scans of one integration in the order of their times, whatever their order in the request, and writes what
  *  follows from them. Returns their outcomes by place. */
-async function decide(tx: Connection, scans: NumberedScan[], ctx: Context): Promise<ScanOutcome[]> {
+async function bookScans(tx: Connection, scans: NumberedScan[], ctx: Context): Promise<ScanOutcome[]> {
   const { integrationId, organizationIds } = requireIntegration(ctx)
   const [organizationId] = organizationIds
   const inputs = scans.map(({ input }) => input)
@@ -80,8 +81,8 @@ async function decide(tx: Connection, scans: NumberedScan[], ctx: Context): Prom
 
 type Asked = { input: CheckInInput; ctx: Context }
 
-// Decides scans of requests of one integration and mode in a transaction.
-async function decideOnce(asked: Asked[]): Promise<ScanOutcome[]> {
+// Checks in by scans of requests of one integration and mode, in a transaction of their own.
+async function checkInAll(asked: Asked[]): Promise<ScanOutcome[]> {
   const [first] = asked
   if (!first) return []
   // A key in live mode and the same one in test mode name different requests.
@@ -93,7 +94,7 @@ async function decideOnce(asked: Asked[]): Promise<ScanOutcome[]> {
     now: ctx.now,
   }))
   const { ctx } = first
-  return retryOnDuplicate(() => checkInTransaction(ctx.db, (tx) => decide(tx, scans, ctx)), maxAttempts)
+  return retryOnDuplicate(() => checkInTransaction(ctx.db, (tx) => bookScans(tx, scans, ctx)), maxAttempts)
     .catch((error: unknown) => {
       throw isDuplicate(error) ? busy('Other requests keep using the same keys. Try again.') : error
     })
@@ -103,7 +104,7 @@ async function decideOnce(asked: Asked[]): Promise<ScanOutcome[]> {
 }
 
 // Single scans of an integration that arrive while others are written are then written together.
-const decideTogether = joinWrites<Asked, ScanOutcome>('check-ins', (_, asked) => decideOnce(asked), {
+const checkInTogether = joinWrites<Asked, ScanOutcome>('check-ins', (_, asked) => checkInAll(asked), {
   ...{ maxAlone: 4, maxOfKey: 2, maxWaiting: 500 },
   ownerOf: ({ ctx }) => ownerOf(ctx.db),
   words: 'Too many scans at once. Try again.',
@@ -118,7 +119,7 @@ const decideTogether = joinWrites<Asked, ScanOutcome>('check-ins', (_, asked) =>
  *  Refuses: FORBIDDEN for a channel, BUSY (DECISIONS, states; DECISIONS, documented fields). */
 export async function checkInTickets(scans: BatchedScan[], ctx: Context): Promise<ScanOutcome[]> {
   const valid = scans.filter((scan): scan is CheckInInput => !('refused' in scan))
-  const outcomes = await decideOnce(valid.map((input) => ({ input, ctx })))
+  const outcomes = await checkInAll(valid.map((input) => ({ input, ctx })))
   return scans.map((scan, place) => {
     const outcome = 'refused' in scan ? scan : outcomes.shift()
     if (!outcome) throw new Error(`scan ${place} was not decided`)
@@ -136,5 +137,5 @@ export async function checkInTickets(scans: BatchedScan[], ctx: Context): Promis
  *  Refuses: FORBIDDEN for a channel, INVALID, IDEMPOTENCY_KEY_REUSED, BUSY (DECISIONS, states; DECISIONS, documented fields). */
 export function checkInTicket(input: CheckInInput, ctx: Context): Promise<ScanOutcome> {
   const { integrationId } = requireIntegration(ctx)
-  return decideTogether(ctx.db, nameInMode(ctx, integrationId), { input, ctx })
+  return checkInTogether(ctx.db, nameInMode(ctx, integrationId), { input, ctx })
 }

@@ -7,7 +7,7 @@ import { loadById, loadOne, type Readers } from '../../engine/data/batch-loader.
 import { rowsOf } from '../../engine/data/json-rows.ts'
 import { Loader } from '../../engine/data/loader.ts'
 import { anyOf, inOrganization, inOrganizationIfNamed, query } from '../../engine/data/query.ts'
-import { isInMode } from '../caller/sold.ts'
+import { isInMode } from '../caller/sale-rows.ts'
 import { tickets } from '../ticket/table.ts'
 import { ticketRates } from '../ticket-rate/table.ts'
 import { type CheckIn, checkIns } from './table.ts'

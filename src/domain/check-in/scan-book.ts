@@ -134,7 +134,7 @@ export async function openScanBook(
     }
   }
 
-  function decide(scan: BookedScan) {
+  function tallyScan(scan: BookedScan) {
     const { input, scannedAt } = scan
     const ticket = scan.ticket && tallies.get(scan.ticket.id)
     // A code that was transferred while this transaction waited for the lock is nobody's any more.
@@ -153,7 +153,7 @@ export async function openScanBook(
       const { idempotencyKey, direction, people, force: forced } = input
       const eventId = input.eventId || ticket?.eventId || null
       const given = { idempotencyKey, requestHash, eventId, direction, people, forced, scannedAt }
-      const checkIn = { id: newId('chk'), ...by, ...given, ...decide(scan) }
+      const checkIn = { id: newId('chk'), ...by, ...given, ...tallyScan(scan) }
       made.push(checkIn)
       return checkIn
     },

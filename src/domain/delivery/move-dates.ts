@@ -5,7 +5,7 @@ import { livingOrganizations } from '../../engine/data/living-organizations.ts'
 import { nowMs } from '../../engine/database/clock.ts'
 import { type Connection, type Database, runSql } from '../../engine/database/database.ts'
 import { modes } from '../caller/mode.ts'
-import { events } from '../event/table.ts'
+import { events, type MovedFrom } from '../event/table.ts'
 import { tickets } from '../ticket/table.ts'
 import { ticketRates } from '../ticket-rate/table.ts'
 import { queueNotices } from './queue-notices.ts'
@@ -41,9 +41,8 @@ export async function markMoved(
     if (!former) return []
     const isOther = differ(former.start, start) || differ(former.display, display)
     if (!isOther && !differ(former.end, end)) return []
-    return [
-      { id, former: notify && isAhead && isOther ? { ...former, since } : null, now: { start, display } },
-    ]
+    const movedFrom = { ...former, since } satisfies Record<keyof MovedFrom, unknown>
+    return [{ id, former: notify && isAhead && isOther ? movedFrom : null, now: { start, display } }]
   })
   if (moved.length > 0)
     await runSql(

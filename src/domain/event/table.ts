@@ -18,6 +18,8 @@ const tsvector = customType<{ data: string; driverData: string }>({ dataType: ()
 
 /** Dates of an event before it was moved, in ISO 8601. */
 export type FormerDates = { start: string; display: string | null }
+/** Former dates, and since when the attendees are to be told: the queue of notices is late by it. */
+export type MovedFrom = FormerDates & { since: string }
 export type Artist = { name: string; imageUrl: string | null }
 
 /** Condition that an event lasts longer than seven days. */
@@ -56,7 +58,7 @@ export const events = pgTable(
     /** Salt of the hashes in its scan list; null until the list is first read (DECISIONS 54). */
     scanSalt: text('scan_salt'),
     /** Its former dates, until its attendees are told of the present ones. */
-    movedFrom: jsonb('moved_from').$type<FormerDates>(),
+    movedFrom: jsonb('moved_from').$type<MovedFrom>(),
   },
   (event) => [
     index().on(event.startDate, event.id),

@@ -5,7 +5,7 @@ import { identifierPattern } from '../../engine/base/ids.ts'
 import * as scalars from '../../engine/base/input-types.ts'
 import { canCorrelate } from '../../engine/data/by-organization.ts'
 import { rowsOf } from '../../engine/data/json-rows.ts'
-import { anyOf, query, type Select, textArrayParam, unindexed } from '../../engine/data/query.ts'
+import { anyOf, atRunTime, query, type Select, textArrayParam, unindexed } from '../../engine/data/query.ts'
 import { type Context, requireCaller } from '../caller/context.ts'
 import { eventById } from '../event/loaders.ts'
 import { searchWords, toQuery } from '../event/search-words.ts'
@@ -246,10 +246,10 @@ export async function searchEvents(filter: EventFilter, page: EventPage, ctx: Co
   const load = async (rows: { id: string; revision: string }[]) =>
     (await ctx.loaders.get(eventById).loadRevisions(rows)).filter((event) => event !== null)
   if (kept === null) {
-    const rows = await query(name, eventPage(names, isDescending))(ctx.shared, given)
+    const rows = await query(name, eventPage(names, isDescending), atRunTime)(ctx.shared, given)
     return { found: await load(rows), stoppedAt: null }
   }
-  const rows = await query(name, keptPage(names, isDescending, kept))(ctx.shared, given)
+  const rows = await query(name, keptPage(names, isDescending, kept), atRunTime)(ctx.shared, given)
   const found = rows.filter(({ isKept }) => isKept)
   const last = found.length <= page.first ? rows.find(({ isLast }) => isLast) : undefined
   return { found: await load(found), stoppedAt: last ?? null }
@@ -263,6 +263,6 @@ export async function countEvents(filter: EventFilter, ctx: Context) {
       count(*) > ${sql.raw(`${maxCounted}`)} as "isCapped"
     from (select * from ${events} where ${where(names)} limit ${sql.raw(`${maxCounted + 1}`)}) as events`
   const name = `count_events_${nameOf(names, kept)}`
-  const [row] = await query<{ count: number; isCapped: boolean }>(name, count)(ctx.shared, values)
+  const [row] = await query<{ count: number; isCapped: boolean }>(name, count, atRunTime)(ctx.shared, values)
   return row ?? { count: 0, isCapped: false }
 }

@@ -4,14 +4,14 @@ import { readByIds } from '../../engine/data/by-organization.ts'
 import { fewRowsOf, rowsOf } from '../../engine/data/json-rows.ts'
 import { ownById, query } from '../../engine/data/query.ts'
 import type { Context } from '../caller/context.ts'
-import { soldBatch } from '../caller/sold.ts'
+import { saleRows } from '../caller/sale-rows.ts'
 import { refusal } from '../contract/problem-codes.ts'
 import { type Payment, type PaymentOfRate, payments, rateOfPayment } from './table.ts'
 
 /** Loads payments that the caller made as a channel, or that its organization sold. */
 export const paymentById = loadOne(
   'own',
-  soldBatch<PaymentOfRate>({
+  saleRows<PaymentOfRate>({
     name: 'payment_by_id',
     rows: rowsOf({ ...getTableColumns(payments), ticketRateId: rateOfPayment }),
     table: payments,

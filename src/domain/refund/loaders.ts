@@ -1,13 +1,13 @@
 import { asc, getTableColumns } from 'drizzle-orm'
 import { loadMany, loadOne } from '../../engine/data/batch-loader.ts'
 import { rowsOf } from '../../engine/data/json-rows.ts'
-import { soldBatch } from '../caller/sold.ts'
+import { saleRows } from '../caller/sale-rows.ts'
 import { type RefundAttempt, refunds } from './table.ts'
 
 const rows = rowsOf(getTableColumns(refunds))
 
 const byColumn = (name: string, column: 'id' | 'ticketId' | 'paymentId') =>
-  soldBatch<RefundAttempt>({
+  saleRows<RefundAttempt>({
     name,
     rows,
     table: refunds,

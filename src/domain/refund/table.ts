@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { and, eq, sql } from 'drizzle-orm'
 import { check, index, pgEnum, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
 import { dueColumns, isFailing } from '../../engine/data/leased-jobs.ts'
 import {
@@ -73,3 +73,7 @@ export const refunds = pgTable(
 )
 
 export type RefundAttempt = typeof refunds.$inferSelect
+
+/** Condition that matches a refund by its primary key. */
+export const isRefund = ({ id, organizationId }: Pick<RefundAttempt, 'id' | 'organizationId'>) =>
+  and(eq(refunds.organizationId, organizationId), eq(refunds.id, id))

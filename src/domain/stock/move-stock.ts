@@ -4,7 +4,7 @@ import { anyOf, inOrganization, query } from '../../engine/data/query.ts'
 import type { Connection } from '../../engine/database/database.ts'
 import { announceOnCommit } from '../../engine/database/transaction.ts'
 import type { Mode } from '../caller/mode.ts'
-import { isInMode } from '../caller/sold.ts'
+import { isInMode } from '../caller/sale-rows.ts'
 import { recordAvailability } from '../ticket-rate/record-availability.ts'
 import { left, rateInMode, type StockFlip, type StockKind, type StockName, stock } from './table.ts'
 

@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { check, integer, type PgColumn, pgEnum, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
 import type { Mode } from '../caller/mode.ts'
-import { isInMode } from '../caller/sold.ts'
+import { isInMode } from '../caller/sale-rows.ts'
 import { modeColumn } from '../caller/table.ts'
 
 export const stockKind = pgEnum('stock_kind', ['rate', 'price', 'discount'])

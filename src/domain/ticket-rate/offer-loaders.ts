@@ -11,7 +11,7 @@ import { anyOf, type Find, inOrganizationIfNamed, queryTogether } from '../../en
 import { versionedLoaders } from '../../engine/data/versioned-loader.ts'
 import type { Database } from '../../engine/database/database.ts'
 import type { Loaders } from '../../engine/request/loaders.ts'
-import { isInMode } from '../caller/sold.ts'
+import { isInMode } from '../caller/sale-rows.ts'
 import { events } from '../event/table.ts'
 import { type Counters, counterColumns, stock } from '../stock/table.ts'
 import {

@@ -16,7 +16,7 @@ import {
 } from '../../engine/data/query.ts'
 import type { Database } from '../../engine/database/database.ts'
 import { createContextWith, keysByKeyId } from '../caller/prefetch.ts'
-import { organizationOfSold, soldBatch } from '../caller/sold.ts'
+import { organizationOfSale, saleRows } from '../caller/sale-rows.ts'
 import { ageText, events } from '../event/table.ts'
 import { prices, ticketRates } from '../ticket-rate/table.ts'
 import { type LookupTicket, type Ticket, ticketColumns, tickets } from './table.ts'
@@ -48,7 +48,7 @@ const findTickets = query('ticket_by_id', ticketsById)
 // Coalesces the lookups of all callers, so it is unscoped.
 const readTicket = readByKeys<LookupTicket>(
   async (db, values) => byId(await findTickets(db, values)),
-  organizationOfSold,
+  organizationOfSale,
 )
 
 /** Finds a ticket without checking the caller's reach: pass the result through `toVisible`. */
@@ -69,7 +69,7 @@ export function toVisible<Found extends LookupTicket>(ticket: Found | null, reac
 const rows = rowsOf(ticketColumns)
 const order = [asc(tickets.position), asc(tickets.id)]
 
-const byPaymentId = soldBatch<Ticket>({
+const byPaymentId = saleRows<Ticket>({
   name: 'tickets_by_payment_id',
   rows,
   table: tickets,
@@ -89,8 +89,8 @@ export const findTicketsOfPayments = query('any_tickets_by_payment_id', {
 })
 
 /** Finds the tickets of a payment without permission checks. */
-export const findTicketsOf = (db: Database, { id, organizationId }: Pick<Ticket, 'id' | 'organizationId'>) =>
-  findTicketsOfPayments(db, { organizationId, keys: [id] })
+export const findTicketsOfPayment = (db: Database, of: { id: string; organizationId: string }) =>
+  findTicketsOfPayments(db, { organizationId: of.organizationId, keys: [of.id] })
 
 export const ticketById = ({ own }: Readers) =>
   new Loader((ids) => Promise.all(ids.map(async (id) => toVisible(await findTicket(own.db, id), own.reach))))

@@ -153,7 +153,7 @@ export const tickets = pgTable(
       columns: [ticket.priceId, ticket.ticketRateId],
       foreignColumns: [prices.id, prices.ticketRateId],
     }),
-    // Indexes of tickets. Lists read most of them in order (../lists/search.ts), for each channel of an
+    // Indexes of tickets. Lists read most of them in order (../sales-lists/search.ts), for each channel of an
     // organization, in either mode. Nothing that paying or scanning changes is in any of them, nor in the
     // predicate of one, so that these updates are heap-only and write no index. Identifiers would be a third
     // of an index by time, so lists sort the few tickets of the same millisecond themselves. Any number has

@@ -11,7 +11,7 @@ import { type Database, isOutage } from '../database/database.ts'
 import { byOrganization, canFindByKeyAlone, type OrganizationOf } from './by-organization.ts'
 import { type Rows, rowsOf } from './json-rows.ts'
 import { Loader } from './loader.ts'
-import { anyOf, type Find, query, queryTogether, withKeysParam } from './query.ts'
+import { anyOf, atRunTime, type Find, query, queryTogether, withKeysParam } from './query.ts'
 import type { Revisions } from './versioned-loader.ts'
 
 /** A query by keys, and a name that is unique in the service. */
@@ -42,7 +42,7 @@ const keysParam = (index: number) => `keys_${index}`
 // Slow form: findSeparately(), by which a page takes 1.1 to 1.2 times as long (docs/performance.md).
 async function findEach(db: Database, reach: Reach, lookups: readonly Lookup[]) {
   const findAlone = ({ find, keys }: Lookup) =>
-    query(find.name, find)(db, { ...reach, keys }).catch((error: Error) => error)
+    query(find.name, find, atRunTime)(db, { ...reach, keys }).catch((error: Error) => error)
   const findSeparately = () => Promise.all(lookups.map(findAlone))
   if (lookups.length === 1 || !isFast('joined-reads')) return findSeparately()
   // Sorted, so that the same kinds always make the same statement.
@@ -52,6 +52,7 @@ async function findEach(db: Database, reach: Reach, lookups: readonly Lookup[]) 
   const run = queryTogether(
     name,
     sorted.map(({ find }, index) => withKeysParam(keysParam(index), find)),
+    atRunTime,
   )
   try {
     const values = Object.fromEntries(sorted.map(({ keys }, index) => [keysParam(index), keys]))

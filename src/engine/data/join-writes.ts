@@ -4,7 +4,8 @@ import { instruments, type Origin } from '../base/instruments.ts'
 import { createBulkhead, everybody, takeTurn } from '../base/turns.ts'
 import { type Database, isOutage, ownedBy, perDatabase } from '../database/database.ts'
 
-/** Outcome of a job that a run skipped, because its rows are locked elsewhere. */
+/** Outcome of a job that a run leaves to another, because its rows are locked elsewhere: one of its key alone, and then one
+ *  of its own that waits. */
 export const deferred = Symbol('deferred')
 
 type Outcomes<Outcome> = Promise<(Outcome | typeof deferred)[]>

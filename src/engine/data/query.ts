@@ -43,16 +43,12 @@ function write(form: Form, text: () => SQL): Query {
   }
 }
 
-// Statements that were used last, by their names, of which their texts are functions: clients choose among thousands
-// (DECISIONS 205).
-const statements = new LRUCache<string, Run<never[]>>({ max: 400 })
+type Make = <Row>(name: string, text: () => SQL) => Run<Row[]>
 
 // Each form is written once.
 function prepared<Row>(name: string, text: () => SQL): Run<Row[]> {
-  const known = statements.get(name)
-  if (known) return known
   const written: Partial<Record<Form, Query>> = {}
-  const run: Run<never[]> = async (connection, values) => {
+  return async (connection, values) => {
     const about = values.organizationId === undefined ? 'all' : 'one'
     const form: Form = isOfOneServer(connection) ? `${about} filtered` : about
     written[form] ??= write(form, text)
@@ -60,16 +56,32 @@ function prepared<Row>(name: string, text: () => SQL): Run<Row[]> {
     const statement = connection._.session.prepareQuery(written[form], undefined, name, false)
     return resultRows(await statement.execute(values))
   }
-  statements.set(name, run)
-  return run
 }
 
+const names = new Set<string>()
+
+// A statement that its module makes. Of two under one name a connection would run one.
+const once: Make = (name, text) => {
+  if (names.has(name)) throw new Error(`two statements are named ${name}`)
+  names.add(name)
+  return prepared(name, text)
+}
+
+const kept = new LRUCache<string, Run<never[]>, () => SQL>({
+  max: 400,
+  memoMethod: (name, _, { context }) => prepared(name, context),
+})
+
+/** Makes a statement that is put together at run time, of whose name its text is a function, or finds it among those that
+ *  were used last: clients choose among thousands (DECISIONS 205). */
+export const atRunTime: Make = (name, text) => kept.memo(name, { context: text })
+
 /** Creates a statement under a name that is unique in the service: a query whose rows travel as JSON (see
- *  json-rows.ts), or SQL, whose rows are as the driver parses them. One that is put together at run time is kept by its name
- *  while it is used. */
-export function query<Row>(name: string, asked: Find<Row> | (() => SQL)): Run<Row[]> {
-  if (typeof asked === 'function') return prepared(name, asked)
-  const run = prepared<JsonRow>(name, () => encode(asked))
+ *  json-rows.ts), or SQL, whose rows are as the driver parses them. Throws if another one has the name, unless they are made
+ *  `atRunTime`. */
+export function query<Row>(name: string, asked: Find<Row> | (() => SQL), make: Make = once): Run<Row[]> {
+  if (typeof asked === 'function') return make(name, asked)
+  const run = make<JsonRow>(name, () => encode(asked))
   return async (connection, values) => {
     const [found] = await run(connection, values)
     return found ? asked.rows.read(found) : []
@@ -95,9 +107,9 @@ const crossJoin = (statements: SQL[]): SQL =>
   )}`
 
 /** Creates a statement for rows of several kinds, in one round trip and so in one snapshot. */
-export function queryTogether<All extends unknown[]>(name: string, finds: Finds<All>): Run<Found<All>> {
-  const run = prepared<JsonRow>(name, () => crossJoin(finds.map((find, kind) => encode(find, `${kind}.`))))
-  return async (connection, values) => {
+export function queryTogether<All extends unknown[]>(name: string, finds: Finds<All>, make = once) {
+  const run = make<JsonRow>(name, () => crossJoin(finds.map((find, kind) => encode(find, `${kind}.`))))
+  return async (connection: Connection, values: Values) => {
     const [found = {}] = await run(connection, values)
     return finds.map(({ rows }, kind) => rows.read(found, `${kind}.`)) as Found<All>
   }

@@ -158,7 +158,7 @@ const causes: Record<QueueName, Cause> = {
       const [moved] = await sale.db.select({ from: events.movedFrom }).from(events)
       expect(moved?.from).toMatchObject({ since: expect.any(String) })
       const since = new Date(Date.now() - 660_000).toISOString()
-      await sale.db.update(events).set({ movedFrom: Object.assign({ ...moved?.from }, { since }) as never })
+      await sale.db.update(events).set({ movedFrom: moved?.from && { ...moved.from, since } })
     },
   },
 }

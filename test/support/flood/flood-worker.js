@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { Agent, request } from 'node:http'
 import { parentPort, workerData } from 'node:worker_threads'
 
-const { url, headers, bodies, connections } = workerData
+const { url, requests, connections } = workerData
 const agent = new Agent({ keepAlive: true, maxSockets: connections })
 const statuses = {}
 let sent = 0
@@ -12,8 +12,9 @@ let stopped = false
 
 async function send() {
   const number = ++sent
-  const asked = request(url, { method: 'POST', agent, headers })
-  asked.end(bodies[number % bodies.length].replaceAll('{{n}}', String(number)))
+  const { method = 'POST', path = '/graphql', headers = {}, body } = requests[number % requests.length]
+  const asked = request(url + path, { method, agent, headers })
+  asked.end(body?.replaceAll('{{n}}', String(number)))
   const [answer] = await once(asked, 'response')
   let text = ''
   for await (const chunk of answer.setEncoding('utf8')) if (text.length < 500) text += chunk
@@ -23,7 +24,7 @@ async function send() {
 }
 
 async function connection() {
-  while (!stopped) await send().catch(() => {})
+  while (!stopped) await send().catch(() => new Promise((resolve) => setTimeout(resolve, 10)))
 }
 
 const all = Array.from({ length: connections }, connection)

@@ -17,6 +17,8 @@ import type { FloodRequest } from './flood.ts'
 /** What a mutation may name: a ticket and a webhook of its own, an unpaid payment, and tickets for a batch. */
 type Named = { ticketId: string; webhookId: string; paymentId: string; changeId: string; batch: string[] }
 
+type MutationRequest = FloodRequest & { headers: Record<string, string>; body: string }
+
 const idempotencyKey = 'flood-{{n}}'
 const attendee = { fullName: 'Ana {{n}}', email: 'ana{{n}}@example.com' }
 const items = [{ ticketRateId: 'rate_1_b', tickets: [{ priceId: 'price_1_b', attendee }] }]
@@ -82,14 +84,15 @@ const mutations = schema.getMutationType()?.getFields() ?? {}
 export const mutationNames = Object.keys(mutations)
 
 /** A request of a mutation, with everything that is named in it. */
-export function floodOf(name: string, named: Named, { headers }: Pick<Caller, 'headers'>): FloodRequest {
+export function floodOf(name: string, named: Named, { headers }: Pick<Caller, 'headers'>): MutationRequest {
   const argument = mutations[name]?.args[0]
   const inputOf = floodInputs[name]
   if (!argument || !inputOf) throw new Error(`there is no flood of ${name}`)
   const query = `mutation ($input: ${argument.type}) { ${name}(input: $input) {
     __typename ... on Refused { errors { code message } } } }`
   const input = keepKnown(inputOf(named), getNamedType(argument.type) as GraphQLInputType)
-  return { headers, body: JSON.stringify({ query, variables: { input } }) }
+  const json = { 'content-type': 'application/json', accept: 'application/json' }
+  return { headers: { ...headers, ...json }, body: JSON.stringify({ query, variables: { input } }) }
 }
 
 // Tickets of a checkout.
@@ -129,7 +132,7 @@ export async function openFloodedSale({
   }
   const sold = { live: await sellIn(shop), test: await sellIn(tester) }
   /** Flood of a mutation, on its own ticket or another. */
-  const floodAs = async (name: string, caller: Caller, other?: string): Promise<FloodRequest> => {
+  const floodAs = async (name: string, caller: Caller, other?: string): Promise<MutationRequest> => {
     const { tickets, paymentId, batch } = sold[caller.mode]
     const ticketId = other ?? tickets[names.indexOf(name)] ?? ''
     // A caller has ten at most.

@@ -7,7 +7,7 @@ import {
   type attendeeColumns,
   attendeePlaces,
 } from '../checkout/items-input.ts'
-import { ticketsOf } from '../refund/tickets-of.ts'
+import { ticketsInput } from '../refund/named-tickets.ts'
 
 const ticketId = scalars.id.describe('Ticket identifier.')
 
@@ -54,7 +54,7 @@ export const ticketTransfer = z
 
 /** Repeated delivery of tickets. */
 export const ticketResending = z
-  .strictObject({ of: ticketsOf, idempotencyKey: optionalKey })
+  .strictObject({ of: ticketsInput, idempotencyKey: optionalKey })
   .describe('Tickets to send again.')
 
 type Given = string | null | undefined

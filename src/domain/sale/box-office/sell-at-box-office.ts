@@ -1,5 +1,6 @@
 import { type Context, requireIntegration } from '../../caller/context.ts'
-import { hashIdempotency, nameInMode } from '../../caller/idempotency.ts'
+import { hashIdempotency } from '../../caller/idempotency.ts'
+import { nameInMode } from '../../caller/mode.ts'
 import { ownProvider } from '../../payment/provider.ts'
 import type { Payment } from '../../payment/table.ts'
 import type { CheckoutInput } from '../checkout/checkout-input.ts'

@@ -37,10 +37,10 @@ inputOf('QuotedTicketInput', inputs.quotedTicket)
 inputOf('CheckoutItemInput', inputs.item)
 inputOf('QuotedItemInput', inputs.quotedItem)
 
-/** Tickets that a mutation has sold, with their rate. */
-export type Sold = CheckoutAnswer & { ticketRateId: string }
+/** Checkout that a mutation has made, with the rate of its tickets. */
+export type CheckoutOfRate = CheckoutAnswer & { ticketRateId: string }
 
-type SaleFields = Parameters<typeof mutation<z.ZodType<unknown, object>, Sold>>[1]['fields']
+type SaleFields = Parameters<typeof mutation<z.ZodType<unknown, object>, CheckoutOfRate>>[1]['fields']
 
 /** Fields of the payload of a sale. */
 export const saleFields =

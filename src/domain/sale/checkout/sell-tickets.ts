@@ -11,7 +11,7 @@ import { findPayment } from '../../payment/loaders.ts'
 import { idempotencyKeys, isFresh } from '../../payment/table.ts'
 import type { Counters } from '../../stock/table.ts'
 import { leftOf } from '../../stock/table.ts'
-import { findTicketsOf } from '../../ticket/loaders.ts'
+import { findTicketsOfPayment } from '../../ticket/loaders.ts'
 import { organizationOfRate, priceById } from '../../ticket-rate/loaders.ts'
 import type { Price } from '../../ticket-rate/table.ts'
 import { expireHoldsBy, hasOverdueUses } from '../release/expire-holds.ts'
@@ -56,7 +56,7 @@ async function replay(
   const payment = await findPayment(db, organizationId, key.paymentId)
   if (!payment) throw new Error(`payment ${key.paymentId} of an idempotency key not found`)
   // A browser sees no tickets.
-  const tickets = caller?.kind === 'publishable' ? [] : await findTicketsOf(db, payment)
+  const tickets = caller?.kind === 'publishable' ? [] : await findTicketsOfPayment(db, payment)
   return { payment, tickets, replayed: true }
 }
 
@@ -94,8 +94,8 @@ async function mayFitAfterExpiry(
   return isOverdue || (leftOf(discount) ?? Number.POSITIVE_INFINITY) > Number(reason.facts?.available)
 }
 
-/** Tries an order once. Returns its answer, and the prices that its tickets were planned by; null if it should be
- *  retried: another one was faster, or overdue holds took up places. */
+/** Tries an order once. Returns its answer, and the prices that its tickets were planned by; `outdated`, which leads to
+ *  another plan, if another one was faster, or overdue holds took up places. */
 async function trySale(order: CheckoutOrder, ctx: Context) {
   const { input, idempotency, seller, plan: planTickets } = order
   const terms = await readTerms(input.ticketRateId, ctx)
@@ -107,12 +107,13 @@ async function trySale(order: CheckoutOrder, ctx: Context) {
     const { holdMinutes } = ctx.services
     const outcome = await holdTogether(ctx.db, { plan, input, idempotency, seller, holdMinutes })
     if (outcome.kind === 'refused') throw outcome.refusal
-    if (outcome.kind !== 'held') return null
+    if (outcome.kind !== 'held') return 'outdated'
     const prices = plan.tickets.map(({ price }) => price)
     return { answer: { ...outcome.checkout, replayed: false }, prices }
   } catch (error) {
-    if (isTransient(error) || isDuplicate(error)) return null
-    if (error instanceof Refusal && (await mayFitAfterExpiry(error.problems, terms, order, ctx))) return null
+    if (isTransient(error) || isDuplicate(error)) return 'outdated'
+    if (error instanceof Refusal && (await mayFitAfterExpiry(error.problems, terms, order, ctx)))
+      return 'outdated'
     throw error
   }
 }
@@ -125,7 +126,7 @@ const maxAttempts = 5
 export async function sellTickets(order: CheckoutOrder, ctx: Context): Promise<CheckoutAnswer> {
   for (let tried = 0; tried < maxAttempts; tried++) {
     const attempt = await trySale(order, ctx).finally(() => ctx.loaders.clear())
-    if (!attempt) continue
+    if (attempt === 'outdated') continue
     // The response shows the prices that the plan used, even if they have changed since.
     for (const price of attempt.prices) ctx.loaders.get(priceById).prime(price.id, price)
     return attempt.answer

@@ -1,7 +1,7 @@
 import { ownedBy, perDatabase } from '../../../engine/database/database.ts'
 import { aloneOnRow } from '../../../engine/database/transaction.ts'
 import type { Services } from '../../caller/context.ts'
-import { nameInMode } from '../../caller/idempotency.ts'
+import { nameInMode } from '../../caller/mode.ts'
 import { askProvider } from '../../payment/open-provider.ts'
 import { paymentUrl } from '../../payment/payment-url.ts'
 import type { PaymentOrder, PaymentOutcome } from '../../payment/provider.ts'

@@ -15,8 +15,8 @@ import { requireUnused } from '../../ticket/require-ticket.ts'
 import { type Ticket, ticketColumns, tickets } from '../../ticket/table.ts'
 import { lookupStatus } from '../../ticket/views.ts'
 import { ticketMayBecome, whereTicketMayBecome } from '../transitions.ts'
+import { findNamed, lockNamed } from './named-tickets.ts'
 import type { cancellationInput } from './refund-tickets.ts'
-import { findNamed, lockNamed } from './tickets-of.ts'
 
 /** Cancels tickets of one payment, all or none, frees their places and records the changes that clients receive. Moves
  *  no money. Requires this transaction to hold the row locks of the tickets. Refuses: ALREADY_ENTERED if anybody has

@@ -14,9 +14,9 @@ import { ownProvider } from '../../payment/provider.ts'
 import { type Charge, charges, type Payment } from '../../payment/table.ts'
 import { type RefundAttempt, refunds } from '../../refund/table.ts'
 import { isPaid } from '../../ticket/views.ts'
+import type { LockedTickets } from './named-tickets.ts'
 import { leaseSeconds, requestProviderRefund } from './request-provider-refund.ts'
 import { type DecidedRefund, settleRefunds } from './settle-refund.ts'
-import type { LockedTickets } from './tickets-of.ts'
 
 // Calls of the provider that a request makes at once.
 const maxCalls = 10

@@ -4,11 +4,11 @@ import { RefundRef } from '../../refund/graphql.ts'
 import { TicketRef } from '../../ticket/graphql.ts'
 import { maxTickets } from '../../ticket-rate/table.ts'
 import { cancelTickets } from './cancel-tickets.ts'
+import { ticketsInput } from './named-tickets.ts'
 import { cancellationInput, refundInput, refundTickets, returnInput } from './refund-tickets.ts'
 import { requestRefund } from './request-refund.ts'
-import { ticketsOf } from './tickets-of.ts'
 
-inputOf('TicketsOf', ticketsOf, { isOneOf: true })
+inputOf('TicketsOf', ticketsInput, { isOneOf: true })
 
 mutation('refundTickets', {
   description:

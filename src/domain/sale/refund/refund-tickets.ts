@@ -9,17 +9,13 @@ import { anyOf, inOrganization, query } from '../../../engine/data/query.ts'
 import type { Connection } from '../../../engine/database/database.ts'
 import { atOnce } from '../../../engine/database/transaction.ts'
 import { type Context, requireIntegration } from '../../caller/context.ts'
-import {
-  checkReplay,
-  hashRequest,
-  type Idempotency,
-  nameInMode,
-  retryOnDuplicate,
-} from '../../caller/idempotency.ts'
+import { checkReplay, hashRequest, type Idempotency, retryOnDuplicate } from '../../caller/idempotency.ts'
+import { nameInMode } from '../../caller/mode.ts'
 import { refusal } from '../../contract/problem-codes.ts'
 import { queueTicketNotices } from '../../delivery/queue-notices.ts'
 import { lockPayments, type OnLocked } from '../../payment/lock-payment.ts'
 import { type RefundAttempt, refunds } from '../../refund/table.ts'
+import { findNamed, lockEachNamed, type NamedTickets, ticketsInput } from './named-tickets.ts'
 import {
   attemptRefunds,
   insertRefunds,
@@ -28,8 +24,7 @@ import {
   openLedger,
   settleByHand,
 } from './open-refunds.ts'
-import { refundLimits, refundTransaction } from './settle-refund.ts'
-import { findNamed, lockTicketsOf, type NamedTickets, ticketsOf } from './tickets-of.ts'
+import { refundQueue, refundTransaction } from './refund-limits.ts'
 
 const notify = z
   .boolean()
@@ -40,7 +35,7 @@ const notify = z
 /** Refund of tickets: an amount of one, or everything left to refund. */
 export const refundInput = z
   .strictObject({
-    of: ticketsOf,
+    of: ticketsInput,
     amount: scalars.money
       .nullish()
       .describe('Amount to refund of one ticket; everything left to refund if omitted.'),
@@ -62,7 +57,7 @@ export const returnInput = z
   .describe('Ticket to return.')
 
 /** Cancellation of tickets. */
-export const cancellationInput = z.strictObject({ of: ticketsOf, notify }).describe('Tickets to cancel.')
+export const cancellationInput = z.strictObject({ of: ticketsInput, notify }).describe('Tickets to cancel.')
 
 function toMinorAmount({ amount }: RefundInput, currency: string): number | undefined {
   if (amount == null) return undefined
@@ -107,7 +102,7 @@ async function openTogether(tx: Connection, asked: Asked[], onLocked: OnLocked) 
   const keys = asked.map(({ key }) => key.id)
   const hashes = asked.map(({ key }) => key.requestHash)
   const [locked, made, enter] = await atOnce(
-    lockTicketsOf(tx, payments, named),
+    lockEachNamed(tx, payments, named),
     findMade(tx, { organizationId, keys, hashes, paymentIds }),
     openLedger(tx, organizationId, paymentIds),
   )
@@ -143,7 +138,7 @@ const openRefunds = joinWrites<Asked, Opened | Refusal>(
   'refund-requests',
   (db, asked, onLocked) =>
     retryOnDuplicate(() => refundTransaction(db, (tx) => openTogether(tx, asked, onLocked))),
-  { ...refundLimits, ownerOf: ({ owner }) => owner },
+  { ...refundQueue, ownerOf: ({ owner }) => owner },
 )
 
 /** Refunds all or part of the amount paid for a ticket of the integration's organization, or all that is left of

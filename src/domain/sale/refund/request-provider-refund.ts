@@ -9,8 +9,8 @@ import { atOnce } from '../../../engine/database/transaction.ts'
 import { askProvider, providerOf } from '../../payment/open-provider.ts'
 import { failureCode, type PaymentProvider } from '../../payment/provider.ts'
 import { charges } from '../../payment/table.ts'
-import { type RefundAttempt, refunds } from '../../refund/table.ts'
-import { isRefund, settleRefund } from './settle-refund.ts'
+import { isRefund, type RefundAttempt, refunds } from '../../refund/table.ts'
+import { settleRefund } from './settle-refund.ts'
 
 /** Lease of a refund attempt; longer than any attempt takes. */
 export const leaseSeconds = 60

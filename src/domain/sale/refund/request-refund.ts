@@ -12,9 +12,9 @@ import type { Ticket } from '../../ticket/table.ts'
 import { hasWarranty } from '../../ticket/views.ts'
 import { warrantyEnd } from '../../ticket-rate/sale-rules.ts'
 import { recordCancelled } from './cancel-tickets.ts'
+import { lockNamed } from './named-tickets.ts'
 import { attemptRefunds, insertRefunds, openLedger, settleByHand } from './open-refunds.ts'
-import { refundTransaction } from './settle-refund.ts'
-import { lockNamed } from './tickets-of.ts'
+import { refundTransaction } from './refund-limits.ts'
 
 async function findWarrantyRefund(tx: Connection, { id, organizationId }: Ticket) {
   const isOfTicket = and(eq(refunds.organizationId, organizationId), eq(refunds.ticketId, id))

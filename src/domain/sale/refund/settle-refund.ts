@@ -1,4 +1,4 @@
-import { and, eq, getTableColumns, sql } from 'drizzle-orm'
+import { getTableColumns, sql } from 'drizzle-orm'
 import { byId, groupBy } from '../../../engine/base/group-by.ts'
 import { arrayRows } from '../../../engine/data/array-params.ts'
 import { deferred, joinWrites } from '../../../engine/data/join-writes.ts'
@@ -6,8 +6,8 @@ import { rowsOf } from '../../../engine/data/json-rows.ts'
 import { inOrganization, ownById, query } from '../../../engine/data/query.ts'
 import { nowMs } from '../../../engine/database/clock.ts'
 import type { Connection, Database } from '../../../engine/database/database.ts'
-import { announceOnCommit, atOnce, boundedTransactions } from '../../../engine/database/transaction.ts'
-import { nameInMode } from '../../caller/idempotency.ts'
+import { announceOnCommit, atOnce } from '../../../engine/database/transaction.ts'
+import { nameInMode } from '../../caller/mode.ts'
 import { recordChanges } from '../../change/record-changes.ts'
 import { issueInvoices } from '../../invoice/issue-invoice.ts'
 import { paymentChange } from '../../payment/body.ts'
@@ -19,19 +19,7 @@ import { type RefundAttempt, refunds } from '../../refund/table.ts'
 import { lockTickets } from '../../ticket/require-ticket.ts'
 import { tickets } from '../../ticket/table.ts'
 import { paymentMayBecome } from '../transitions.ts'
-
-/** Limits of a queue of refunds: a run of an organization's, and at most one of another's beside it. */
-export const refundLimits = {
-  ...{ maxAlone: 2, maxOfKey: 1, maxWaiting: 500 },
-  words: 'Too many refunds at once. Try again.',
-}
-
-/** Runs transactions that write refunds, two at a time of an owner. Never call a provider inside of one. */
-export const refundTransaction = boundedTransactions({ maxAtOnce: 4, maxOfOwner: 2, maxWaiting: 500 })
-
-/** Condition that matches a refund by its primary key. */
-export const isRefund = ({ id, organizationId }: Pick<RefundAttempt, 'id' | 'organizationId'>) =>
-  and(eq(refunds.organizationId, organizationId), eq(refunds.id, id))
+import { refundQueue, refundTransaction } from './refund-limits.ts'
 
 /** A refund, and what its provider has decided. */
 export type DecidedRefund = { refund: RefundAttempt; outcome: RefundOutcome }
@@ -185,7 +173,7 @@ const settleTogether = joinWrites<DecidedRefund, RefundAttempt>(
     const settled = await refundTransaction(db, (tx) => settleRefunds(tx, given, onLocked))
     return given.map(({ refund }) => settled.get(refund.id) ?? deferred)
   },
-  { ...refundLimits, ownerOf: ({ refund }) => nameInMode(refund, refund.organizationId) },
+  { ...refundQueue, ownerOf: ({ refund }) => nameInMode(refund, refund.organizationId) },
 )
 
 /** Settles a refund by itself. Those of an organization that arrive while others are written are written together.

@@ -1,12 +1,12 @@
 import { and, eq, lte, not, type SQL, sql } from 'drizzle-orm'
 import { byOrganization, findEverywhere, readByOrganization } from '../../../engine/data/by-organization.ts'
 import { claimByOrganization, findDue } from '../../../engine/data/leased-jobs.ts'
-import { inOrganization, query, textArrayParam } from '../../../engine/data/query.ts'
+import { atRunTime, inOrganization, query, textArrayParam } from '../../../engine/data/query.ts'
 import { nowMs } from '../../../engine/database/clock.ts'
 import { type Database, runSql } from '../../../engine/database/database.ts'
 import { transaction } from '../../../engine/database/transaction.ts'
 import { type Mode, perMode } from '../../caller/mode.ts'
-import { isInMode } from '../../caller/sold.ts'
+import { isInMode } from '../../caller/sale-rows.ts'
 import { lockPayments, type OnLocked } from '../../payment/lock-payment.ts'
 import { expiries, isOfExpiry } from '../../payment/queue/table.ts'
 import { idempotencyKeys, isFresh, isOverdue, payments } from '../../payment/table.ts'
@@ -46,6 +46,7 @@ const lockOverdue = (by: HeldBy, onLocked: OnLocked) =>
         and ${expiries[by]} = key and ${isInMode(expiries.mode)} and ${expiries.expiresAt} <= ${nowMs} and ${isOverdue}
       order by ${expiries.expiresAt} limit ${sql.placeholder('limit')}::integer
       for update of ${payments} ${sql.raw(onLocked === 'skip' ? 'skip locked' : '')}) as locked`,
+    atRunTime,
   )
 
 // So few that nobody waits for them, and more than most checkouts need, so that the next ones find places.

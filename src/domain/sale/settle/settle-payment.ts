@@ -9,7 +9,7 @@ import {
   limitLockWaits,
   transaction,
 } from '../../../engine/database/transaction.ts'
-import { nameInMode } from '../../caller/idempotency.ts'
+import { nameInMode } from '../../caller/mode.ts'
 import { arePayments, lockPayments, type OnLocked } from '../../payment/lock-payment.ts'
 import { closeSessionsNow, dropSessions } from '../../payment/queue/follow-payments.ts'
 import { expiries } from '../../payment/queue/table.ts'

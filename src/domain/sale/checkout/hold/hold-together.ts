@@ -10,7 +10,7 @@
 //      │
 //      ▼  what may be used up, or is paid at once
 //   3. holdExactly: in a transaction, which records that something is used up, and pays ► held, refused,
-//                                                                                         or planned again
+//                                                                                         or outdated
 //
 // Each step calls the database's function `hold`, which decides job by job under the locks of the counters; 1 and 2 only
 // add speed. Slow form: (db, job) => holdExactly(db, [job]).then(([outcome]) => outcome)
@@ -23,8 +23,7 @@ import { deferred, joinWrites } from '../../../../engine/data/join-writes.ts'
 import { announce } from '../../../../engine/database/announcements.ts'
 import { type Connection, type Database, isDuplicate } from '../../../../engine/database/database.ts'
 import { announceOnCommit, transaction } from '../../../../engine/database/transaction.ts'
-import { nameInMode } from '../../../caller/idempotency.ts'
-import { perMode } from '../../../caller/mode.ts'
+import { nameInMode, perMode } from '../../../caller/mode.ts'
 import { rateInMode } from '../../../stock/table.ts'
 import { markPaid } from '../../settle/mark-paid.ts'
 import { chargeAtBoxOffice } from '../../settle/record-charges.ts'
@@ -38,7 +37,7 @@ const liveLimits = { maxMixed: 2, maxAlone: 4, maxOfKey: 2, maxWaiting: 2_000 }
 // Test checkouts wait in a queue of their own, because a statement holds jobs of one mode, and take fewer connections.
 const limitsOf = { live: liveLimits, test: { ...liveLimits, maxMixed: 1, maxAlone: 1, maxOfKey: 1 } }
 
-const isLater = ({ kind }: HoldOutcome) => kind === 'later'
+const isDeferred = ({ kind }: HoldOutcome) => kind === 'deferred'
 
 const ratesOf = (jobs: HoldJob[]) =>
   new Set(jobs.map(({ plan, seller }) => rateInMode(seller.mode, plan.rate.id)))
@@ -47,7 +46,7 @@ const ratesOf = (jobs: HoldJob[]) =>
 async function holdAhead(db: Database, jobs: HoldJob[], waits: boolean): Promise<HoldOutcome[]> {
   if (jobs.length === 0) return []
   const outcomes = await hold(db, jobs, { waits, mayUseUp: false })
-  announce(db, 'stock', ratesOf(jobs.filter((_, index) => outcomes[index]?.kind !== 'later')))
+  announce(db, 'stock', ratesOf(jobs.filter((_, index) => outcomes[index]?.kind !== 'deferred')))
   return outcomes
 }
 
@@ -82,10 +81,10 @@ export const holdExactly = (db: Database, jobs: HoldJob[]): Promise<HoldOutcome[
 async function holdOneRate(db: Database, jobs: HoldJob[]): Promise<HoldOutcome[]> {
   if (jobs.some(isPaidAtOnce)) return holdExactly(db, jobs)
   const outcomes = await holdAhead(db, jobs, true).catch((error: unknown): HoldOutcome[] => {
-    if (isDuplicate(error)) return [{ kind: 'later' }]
+    if (isDuplicate(error)) return [{ kind: 'deferred' }]
     throw error
   })
-  return outcomes.some(isLater) ? holdExactly(db, jobs) : outcomes
+  return outcomes.some(isDeferred) ? holdExactly(db, jobs) : outcomes
 }
 
 // Holds jobs of any rates of an organization in one statement. Defers all jobs of a rate if it can't hold one of them,
@@ -97,7 +96,7 @@ async function holdManyRates(db: Database, jobs: HoldJob[]) {
   const outcomes = new Map(ahead.map((job, index) => [job, held[index]]))
   return jobs.map((job) => {
     const outcome = outcomes.get(job)
-    return !outcome || isLater(outcome) ? deferred : outcome
+    return !outcome || isDeferred(outcome) ? deferred : outcome
   })
 }
 
@@ -120,5 +119,5 @@ const holdInMode = perMode((mode) =>
 export async function holdTogether(db: Database, job: HoldJob): Promise<HoldOutcome> {
   if (isFast('hold-together')) return holdInMode[job.seller.mode](db, job.plan.rate.id, job)
   const [outcome] = await holdExactly(db, [job])
-  return outcome ?? { kind: 'plan again' }
+  return outcome ?? { kind: 'outdated' }
 }

@@ -43,13 +43,13 @@ const call = query<{ held: { outcomes: (Told | null)[]; used_up: StockFlip[]; at
     ${parameter('tickets')}::new_ticket[]) as held`,
 )
 
-/** Outcome of a job. It is `later` only by a hold without `waits` or `mayUseUp`, to be held again with both. It is to be
- *  planned again if the stock that the plan saw is gone, or another request has completed a checkout under the same
- *  idempotency key. */
+/** Outcome of a job. `deferred`, only by a hold without `waits` or `mayUseUp`, leads to another hold, at last with both;
+ *  `outdated` to another plan, because the stock that this one saw is gone, or another request has completed a checkout
+ *  under the same idempotency key. */
 export type HoldOutcome =
   | { kind: 'held'; checkout: Checkout }
   | { kind: 'refused'; refusal: Refusal }
-  | { kind: 'later' | 'plan again' }
+  | { kind: 'deferred' | 'outdated' }
 
 const codeTaken = (position: number) =>
   problem('QR_CODE_TAKEN', 'The code is already used within the event.', ['tickets', position, 'qrCode'])
@@ -61,7 +61,7 @@ function toOutcome(told: Told | null | undefined, checkout: Checkout): HoldOutco
   if (told === null) return { kind: 'held', checkout }
   if (told?.kind === 'CODES') return { kind: 'refused', refusal: refusalOf(told.positions.map(codeTaken)) }
   if (told?.kind === 'KEY_IN_USE') return { kind: 'refused', refusal: keyInUse() }
-  return { kind: told?.kind === 'LATER' ? 'later' : 'plan again' }
+  return { kind: told?.kind === 'LATER' ? 'deferred' : 'outdated' }
 }
 
 /** Holds planned checkouts of one organization and mode by the database's function of this name (see there): each whole

@@ -1,4 +1,4 @@
-// Rows of what is sold: whose they are, and how they are found.
+// Rows of sales: whose they are, and how they are found.
 
 import { and, type SQL, sql } from 'drizzle-orm'
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
@@ -25,27 +25,27 @@ const organizationOfNumber = organizationsBy(
 )
 
 /** Finds the organization of something sold by the number in its identifier, without a question to any server. */
-export async function organizationOfSold(db: Database, id: string): Promise<string | null> {
+export async function organizationOfSale(db: Database, id: string): Promise<string | null> {
   const number = organizationNumberOf(id)
   return number === null ? null : organizationOfNumber(db, String(number))
 }
 
-type SoldTable = PgTable & Record<'organizationId' | 'channelId' | 'mode', PgColumn>
+type SalesTable = PgTable & Record<'organizationId' | 'channelId' | 'mode', PgColumn>
 
 /** Rows of sales by a column. All rows of a key are of one organization. */
-type Sold<Row> = Pick<Batch<Row>, 'name' | 'rows' | 'key'> & {
-  table: SoldTable
+type SaleRows<Row> = Pick<Batch<Row>, 'name' | 'rows' | 'key'> & {
+  table: SalesTable
   column: PgColumn
   order?: SQL[]
 }
 
 /** Creates a batch of the caller's own rows of a table of sales. */
-export const soldBatch = <Row>({ table, column, order = [], ...batch }: Sold<Row>): Batch<Row> => ({
+export const saleRows = <Row>({ table, column, order = [], ...batch }: SaleRows<Row>): Batch<Row> => ({
   ...batch,
   query: (select, keys) =>
     select
       .from(table as PgTable)
       .where(and(inOrganizationIfNamed(table.organizationId), anyOf(column, keys), isOwn(table)))
       .orderBy(...order),
-  organizationOf: organizationOfSold,
+  organizationOf: organizationOfSale,
 })

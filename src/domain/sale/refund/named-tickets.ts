@@ -6,12 +6,12 @@ import type { Context } from '../../caller/context.ts'
 import { requirePayment } from '../../payment/loaders.ts'
 import { lockPayments } from '../../payment/lock-payment.ts'
 import type { Payment } from '../../payment/table.ts'
-import { findTicketsOf } from '../../ticket/loaders.ts'
+import { findTicketsOfPayment } from '../../ticket/loaders.ts'
 import { lockTickets, requireTicket } from '../../ticket/require-ticket.ts'
 import type { Ticket } from '../../ticket/table.ts'
 
 /** Tickets that a mutation is about. GraphQL makes it one of the two. */
-export const ticketsOf = z
+export const ticketsInput = z
   .object({
     ticketId: scalars.id.optional().describe('Ticket identifier.'),
     paymentId: scalars.id.optional().describe('Payment identifier, for all its tickets.'),
@@ -22,11 +22,11 @@ export const ticketsOf = z
 export type NamedTickets = Pick<Ticket, 'organizationId' | 'paymentId' | 'currency'> & { ids: string[] }
 
 /** Finds the tickets that a caller names. Refuses: NOT_FOUND. */
-export async function findNamed({ ticketId, paymentId = '' }: z.output<typeof ticketsOf>, ctx: Context) {
+export async function findNamed({ ticketId, paymentId = '' }: z.output<typeof ticketsInput>, ctx: Context) {
   if (ticketId !== undefined)
     return { ...(await requireTicket(ticketId, ctx, ['of', 'ticketId'])), ids: [ticketId] }
   const payment = await requirePayment(paymentId, ctx, ['of', 'paymentId'])
-  const tickets = await findTicketsOf(ctx.db, payment)
+  const tickets = await findTicketsOfPayment(ctx.db, payment)
   return { ...payment, paymentId, ids: tickets.map(({ id }) => id) }
 }
 
@@ -35,7 +35,7 @@ export type LockedTickets = { payment: Payment; tickets: Ticket[] }
 
 /** Locks tickets of locked payments of one organization. Returns each payment with its own; undefined in the place of one
  *  that is not locked. */
-export async function lockTicketsOf(tx: Connection, payments: Map<string, Payment>, named: NamedTickets[]) {
+export async function lockEachNamed(tx: Connection, payments: Map<string, Payment>, named: NamedTickets[]) {
   const organizationId = named[0]?.organizationId ?? ''
   const taken = named.filter(({ paymentId }) => payments.has(paymentId))
   const keys = [...new Set(taken.flatMap(({ ids }) => ids))]
@@ -53,7 +53,7 @@ export async function lockTicketsOf(tx: Connection, payments: Map<string, Paymen
 export async function lockNamed(tx: Connection, named: NamedTickets): Promise<LockedTickets> {
   const { organizationId, paymentId } = named
   const payments = await lockPayments(tx, organizationId, [paymentId], 'wait')
-  const [locked] = await lockTicketsOf(tx, payments, [named])
+  const [locked] = await lockEachNamed(tx, payments, [named])
   if (!locked) throw new Error(`payment ${paymentId} not found`)
   return locked
 }

@@ -4,10 +4,10 @@ import { encodeCursor } from '../../engine/base/cursor.ts'
 import { identifierPattern } from '../../engine/base/ids.ts'
 import { isStorableDate } from '../../engine/base/input-types.ts'
 import type { Rows } from '../../engine/data/json-rows.ts'
-import { distinctValues, inOrganizationIfNamed, query } from '../../engine/data/query.ts'
+import { atRunTime, distinctValues, inOrganizationIfNamed, query } from '../../engine/data/query.ts'
 import type { Database } from '../../engine/database/database.ts'
 import { isOfNextReached } from '../caller/change-grant.ts'
-import { isInMode, isOwn } from '../caller/sold.ts'
+import { isInMode, isOwn } from '../caller/sale-rows.ts'
 import { channelOrganizations } from '../caller/table.ts'
 import { refusal } from '../contract/problem-codes.ts'
 import { events } from '../event/table.ts'
@@ -320,8 +320,9 @@ export async function searchPage<Row>(
 ): Promise<Found<Row>> {
   const { sortKey, serves = '' }: SearchPath = searchPaths[path]
   const name = `${shown.name}_by_${path}${isDescending ? '_down' : ''}${isFiltered ? '_filtered' : ''}`
-  const statement = () => pageStatement(path, shown, { isDescending, isFiltered })
-  const [found] = await query<PageRow>(name, statement)(db, {
+  const write = () => pageStatement(path, shown, { isDescending, isFiltered })
+  const run = query<PageRow>(name, write, atRunTime)
+  const [found] = await run(db, {
     ...values,
     lowerKey: toSqlKey(sortKey, lower),
     lowerId: lower.positionId,
