@@ -39,7 +39,8 @@ export const createDiscounts = `
     select 'dsc_bench_' || id, id, 1000000, '${discountCode}', 'Bench', 10, currency from organizations
     returning id, organization_id
   )
-  insert into stock (organization_id, kind, id, capacity) select organization_id, 'discount', id, 2000000000 from made`
+  insert into stock (organization_id, kind, id, mode, capacity)
+  select organization_id, 'discount', id, mode, 2000000000 from made, unnest(enum_range(null::key_mode)) as mode`
 
 /** Counts the holds so far, by rows and by counters. */
 export const countHolds = `

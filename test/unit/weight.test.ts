@@ -15,7 +15,7 @@ type Weight = {
   payment: number
   checkIn: number
 }
-const decided: Weight = { files: 371, lines: 35_774, code: 25_172, checkout: 108, payment: 83, checkIn: 66 }
+const decided: Weight = { files: 392, lines: 38_101, code: 26_418, checkout: 111, payment: 88, checkIn: 64 }
 
 const names = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'))
 const entries = {
