@@ -152,6 +152,8 @@ export const settleInTransaction = (
     const applied = new Set(await recordEvents(tx, [...taken.values()]))
     const effective = [...applied].filter(takesEffect)
     const withCharge = effective.filter(({ settlement }) => settlement.outcome.kind === 'paid')
+    if (withCharge.length > 0 && withCharge.length < effective.length)
+      throw new Error('payments were settled together with and without a charge')
     const statuses =
       withCharge.length > 0 ? await applyCharges(tx, withCharge) : await endUnpaid(tx, effective)
     await closeSessionsOf(tx, organizationOf(group), effective, statuses)
@@ -170,7 +172,9 @@ const inKind = (name: string, { outcome }: Settlement) =>
 // Two groups of organizations, four of rates and two deferred settlements at a time: a rush of payments leaves the other
 // connections to everybody else.
 const queue = joinWrites<Settlement, SettlementResult>('payments', settleInTransaction, {
-  ...{ maxAlone: 4, maxOfKey: 1, maxWaiting: 2_000 },
+  maxAlone: 4,
+  maxOfKey: 1,
+  maxWaiting: 2_000,
   ownerOf: ({ payment }) => nameInMode(payment, payment.organizationId),
   mixed: {
     // Payments of any rates of an organization. Checkouts lock a counter for some milliseconds; if somebody locks one for
