@@ -1,5 +1,6 @@
 import type { Problem } from '../../../engine/base/errors.ts'
 import { problem } from '../../contract/problem-codes.ts'
+import { clockAt } from '../../event/local-time.ts'
 import { minimumAge } from '../../event/minimum-age.ts'
 import type { Answer } from '../../ticket/table.ts'
 import type { Question } from '../../ticket-rate/table.ts'
@@ -68,9 +69,9 @@ function checkAnswers(entry: CheckoutEntry, { questions }: Terms): Problem[] {
   return [...problems, ...missing]
 }
 
-// Age in whole years on a calendar day in the location's time zone. Swedish formats dates as YYYY-MM-DD.
+// Age in whole years on a calendar day in the location's time zone.
 function ageAt(birthday: string, time: Date, timezone: string): number {
-  const day = new Intl.DateTimeFormat('sv', { timeZone: timezone, dateStyle: 'short' }).format(time)
+  const day = new Date(clockAt(time, timezone)).toISOString().slice(0, 10)
   const years = Number(day.slice(0, 4)) - Number(birthday.slice(0, 4))
   return day.slice(5) < birthday.slice(5) ? years - 1 : years
 }
