@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import * as scalars from '../../../engine/base/input-types.ts'
 import { optionalKey } from '../checkout/checkout-input.ts'
-import { attendee, type attendeeColumns } from '../checkout/items-input.ts'
+import { answers, attendee, type attendeeColumns } from '../checkout/items-input.ts'
 import { ticketsOf } from '../refund/tickets-of.ts'
 
 const ticketId = scalars.id.describe('Ticket identifier.')
@@ -18,9 +18,10 @@ export const attendeeChanges = z
     language: language.describe(
       'Language that the attendee is addressed in, as a BCP 47 tag. Null makes it that of the organization.',
     ),
+    answers,
   })
   .describe(
-    'Corrections of the attendee of a ticket. Fields that are omitted stay as they are; null clears an optional one. An address and an identity document are replaced as a whole.',
+    'Corrections of the attendee of a ticket. Fields that are omitted stay as they are; null clears an optional one. An address, an identity document and the answers are replaced as a whole.',
   )
 
 /** Maximum number of attendees that are corrected at once. */
@@ -44,6 +45,7 @@ export const ticketTransfer = z
   .strictObject({
     ticketId,
     attendee: attendee.describe('New attendee, to whom the ticket is sent.'),
+    answers,
   })
   .describe('Transfer of a ticket to another person.')
 
@@ -73,4 +75,5 @@ export const changedColumns = ({
 })
 
 export type AttendeeChanges = ReturnType<typeof changedColumns>
-export type TicketTransfer = { ticketId: string } & ReturnType<typeof attendeeColumns>
+export type TicketTransfer = Pick<z.output<typeof ticketTransfer>, 'ticketId' | 'answers'> &
+  ReturnType<typeof attendeeColumns>

@@ -32,8 +32,8 @@ const inWords = (text: string, { options }: Question) => ({
   optionId: options.find(({ label }) => label === text)?.id,
 })
 
-/** Reads an answer, as it is stored. Null if the question takes no such answer. */
-export function readAnswer(question: Question, given: GivenAnswer): Answer | null {
+// Reads an answer, as it is stored. Null if the question takes no such answer.
+function readAnswer(question: Question, given: GivenAnswer): Answer | null {
   const { id: questionId, type, options } = question
   const { text, checked, optionId } = typeof given === 'string' ? inWords(given, question) : given
   if (type === 'text') return text === undefined ? null : { questionId, text }
@@ -42,6 +42,16 @@ export function readAnswer(question: Question, given: GivenAnswer): Answer | nul
   return option ? { questionId, option } : null
 }
 
+type Answering = Pick<CheckoutEntry, 'answers'>
+type Asking = Pick<Terms, 'questions'>
+
+/** Reads answers, as they are stored. Leaves out those that `checkAnswers` refuses. */
+export const readAnswers = ({ answers }: Answering, { questions }: Asking): Answer[] =>
+  (answers ?? []).flatMap(({ questionId, answer }) => {
+    const question = questions.find(({ id }) => id === questionId)
+    return (question && readAnswer(question, answer)) ?? []
+  })
+
 const takenBy = ({ type, options }: Question): string =>
   type === 'dropdown'
     ? `one of: ${options.map(({ label }) => label).join(', ')}`
@@ -49,7 +59,8 @@ const takenBy = ({ type, options }: Question): string =>
       ? 'true or false'
       : 'text'
 
-function checkAnswers(entry: CheckoutEntry, { questions }: Terms): Problem[] {
+/** Checks answers to the questions of a rate: each once, in the way of its kind, and all that are required. */
+export function checkAnswers(entry: Answering, { questions }: Asking): Problem[] {
   const answered = new Set<string>()
   const problems = (entry.answers ?? []).flatMap(({ questionId, answer }, index) => {
     const pathOf = (field: string) => ['answers', index, field]
