@@ -140,12 +140,19 @@ test('an impossible refund fails with the reason', async () => {
   await provider.refund(refundOf(reference, { amount: 2000 }))
   expect(await provider.refund(refundOf(reference))).toEqual({
     kind: 'failed',
-    code: 'charge_already_refunded',
+    code: 'StripeInvalidRequestError',
   })
   expect(await provider.refund(refundOf('pi_of_nobody'))).toEqual({
     kind: 'failed',
     code: 'resource_missing',
   })
+})
+
+test('a refund of a charge that was refunded elsewhere counts as done', async () => {
+  const { reference } = await paidOrder()
+  fake.refundInDashboard(reference)
+  const [made] = fake.refunds.slice(-1)
+  expect(await provider.refund(refundOf(reference))).toEqual({ kind: 'succeeded', reference: made?.id })
 })
 
 test('a failed refund can be retried although Stripe stores the error under its idempotency key', async () => {

@@ -38,6 +38,10 @@ export type RefundOutcome =
   | { kind: 'succeeded' | 'pending'; reference: string }
   | { kind: 'failed'; code: string }
 
+/** Refund that somebody made at the provider, of a charge that `charge` names as the provider does. Amount in minor
+ *  units; `reference` is the provider's identifier of the refund. */
+export type OutsideRefund = { charge: string; reference: string; amount: number; outcome: RefundOutcome }
+
 /** Event sent by a provider. `about` is the session or refund it concerns, or null if it is neither. Its
  *  `organizationId` is the one that the session or refund was opened with, and leads to its rows. */
 export type ProviderEvent = {
@@ -47,6 +51,7 @@ export type ProviderEvent = {
   about:
     | { kind: 'session'; id: string; paymentId: string; organizationId: string; outcome: PaymentOutcome }
     | { kind: 'refund'; id: string; organizationId: string; outcome: RefundOutcome }
+    | ({ kind: 'outside-refund' } & OutsideRefund)
     | null
 }
 

@@ -40,15 +40,19 @@ export const sessionBody = z.object({
   currency: text.nullish(),
 })
 
-// Charge of a paid session. Stripe allows twelve digits at most, in currencies that need them.
+// Stripe allows twelve digits at most, in currencies that need them.
+const stripeAmount = z.int().max(999_999_999_999)
+const stripeCurrency = z
+  .string()
+  .toUpperCase()
+  .regex(/^[A-Z]{3}$/)
+
+// Charge of a paid session.
 const paidSession = z
   .object({
     payment_intent: z.union([text, z.object({ id: text }).transform(({ id }) => id)]),
-    amount_total: z.int().max(999_999_999_999),
-    currency: z
-      .string()
-      .toUpperCase()
-      .regex(/^[A-Z]{3}$/),
+    amount_total: stripeAmount,
+    currency: stripeCurrency,
   })
   .transform(({ payment_intent: reference, amount_total, currency }): ProviderCharge => {
     return { provider: 'stripe', reference, amount: fromStripeAmount(amount_total, currency), currency }
@@ -72,6 +76,13 @@ export function sessionOutcome(session: z.output<typeof sessionBody>): PaymentOu
   const isRefused = typeof payment_intent === 'object' && failedStatuses.has(payment_intent?.status ?? '')
   return isRefused ? endedOutcome('failed') : { kind: 'processing' }
 }
+
+/** Fields of a refund that was made elsewhere, and of its charge. */
+export const outsideRefundBody = z.object({
+  payment_intent: text,
+  amount: stripeAmount,
+  currency: stripeCurrency,
+})
 
 /** Fields of a refund that determine its outcome. */
 export const refundBody = z.object({ id: text, status: text.nullable(), failure_reason: text.nullish() })

@@ -115,10 +115,12 @@ async function expireSession(stripe: Stripe, sessionId: string): Promise<Payment
 }
 
 async function refund(stripe: Stripe, { id, organizationId, charge, amount, currency }: RefundOrder) {
+  let others: string[] = []
   try {
     // An idempotency key only repeats the first response, and is forgotten after a day. Stripe's list is
     // current.
     const { data } = await stripe.refunds.list({ payment_intent: charge, limit: 100 })
+    others = data.map(({ id }) => id)
     const existing = data.find(({ metadata }) => metadata?.refund_id === id)
     if (existing) return refundOutcome(existing)
     const params = {
@@ -130,6 +132,9 @@ async function refund(stripe: Stripe, { id, organizationId, charge, amount, curr
     return refundOutcome(made)
   } catch (error) {
     if (!(error instanceof StripeInvalidRequestError)) throw error
+    // Somebody has given all of the charge back in Stripe's dashboard.
+    if (error.code === 'charge_already_refunded')
+      return { kind: 'succeeded' as const, reference: others[0] ?? charge }
     return { kind: 'failed' as const, code: error.code ?? error.type }
   }
 }
