@@ -5,15 +5,13 @@ import { nowMs } from '../../../engine/database/clock.ts'
 import type { Connection } from '../../../engine/database/database.ts'
 import { announceOnCommit, atOnce } from '../../../engine/database/transaction.ts'
 import { queueDeliveries } from '../../delivery/queue-deliveries.ts'
-import { events } from '../../event/table.ts'
 import { issueInvoices } from '../../invoice/issue-invoice.ts'
-import { locations } from '../../location/table.ts'
 import { paymentChange } from '../../payment/body.ts'
 import { dropHolds, dropSessions } from '../../payment/queue/follow-payments.ts'
 import { type Payment, payments } from '../../payment/table.ts'
 import { wherePaymentMayBecome } from '../../payment/transitions.ts'
 import { ticketChange } from '../../ticket/body.ts'
-import { type Ticket, tickets } from '../../ticket/table.ts'
+import { type Ticket, tickets, timezoneOfTicket } from '../../ticket/table.ts'
 import { moveStock, stockMoves } from '../../ticket-rate/move-stock.ts'
 import { recordAvailability, recordChanges } from '../../webhook/record-changes.ts'
 
@@ -29,14 +27,11 @@ const markPayments = query<{ id: string }>(
   returning ${payments.id}`,
 )
 
-const timezone = sql`coalesce((select ${locations.timezone} from ${events} join ${locations} on ${locations.id} = ${events.locationId}
-  where ${events.id} = ${tickets.eventId}), 'UTC')`
-
 const activateTickets = query<{ at: string }>(
   'activate_tickets',
   () => sql`
   update ${tickets} set status = 'active', activated_at = ${nowMs},
-    sold_on = (${nowMs} at time zone ${timezone})::date, invoice_reference = ${marked.cells.invoiceReference},
+    sold_on = (${nowMs} at time zone ${timezoneOfTicket})::date, invoice_reference = ${marked.cells.invoiceReference},
     updated_at = ${nowMs}
   from ${marked.rows}
   where ${inOrganization(tickets.organizationId)} and ${tickets.paymentId} = ${marked.cells.id}
