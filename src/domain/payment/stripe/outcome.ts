@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { decimalsOf } from '../../../engine/base/money.ts'
+import { decimalsOf, toMinor } from '../../../engine/base/money.ts'
 import type { PaymentOutcome, ProviderCharge, RefundOutcome } from '../provider.ts'
 
 // Stripe's decimals are those of ISO 4217 but for these (docs.stripe.com/currencies): it takes whole ariary, and ISK and
@@ -20,6 +20,35 @@ export const toStripeAmount = (minor: number, currency: string): number =>
  *  is. */
 export const fromStripeAmount = (amount: number, currency: string): number =>
   Math.floor((amount * 10 ** decimalsOf(currency)) / 10 ** stripeDecimalsOf(currency))
+
+// In major units (docs.stripe.com/currencies). Of another currency the amount must be worth as much in the one that the
+// account settles in, which only Stripe can tell.
+const leastCharges = new Map([
+  ...['AUD', 'BRL', 'CAD', 'CHF', 'EUR', 'INR', 'NZD', 'SGD', 'USD'].map((code) => [code, 0.5] as const),
+  ...([
+    ['GBP', 0.3],
+    ['BGN', 1],
+    ['AED', 2],
+    ['MYR', 2],
+    ['PLN', 2],
+    ['RON', 2],
+    ['DKK', 2.5],
+  ] as const),
+  ...([
+    ['NOK', 3],
+    ['SEK', 3],
+    ['HKD', 4],
+    ['MXN', 10],
+    ['THB', 10],
+    ['CZK', 15],
+    ['JPY', 50],
+  ] as const),
+  ...([['HUF', 175]] as const),
+])
+
+/** Least amount of a currency that Stripe charges, in ISO minor units. */
+export const leastStripeCharge = (currency: string): number =>
+  toMinor(leastCharges.get(currency) ?? 0, currency)
 
 // PostgreSQL text can't contain NUL, and its indexes limit length. Stripe's identifiers have at most 255
 // characters, our metadata fewer.
@@ -60,7 +89,10 @@ const paidSession = z
   .refine(({ amount }) => amount > 0)
 
 /** Outcome of a session that took no money. */
-export const endedOutcome = (status: 'failed' | 'expired'): PaymentOutcome => ({ kind: 'ended', status })
+export const endedOutcome = (status: 'failed' | 'expired', code?: string): PaymentOutcome => ({
+  ...{ kind: 'ended', status },
+  ...(code && { code }),
+})
 
 // Statuses of a payment intent that a bank has refused, or that is cancelled. With any other an unpaid
 // session may still be paid.

@@ -9,7 +9,7 @@ import type {
   RefundOrder,
 } from '../provider.ts'
 import { readStripeEvent } from './events.ts'
-import { endedOutcome, refundOutcome, sessionOutcome, toStripeAmount } from './outcome.ts'
+import { endedOutcome, leastStripeCharge, refundOutcome, sessionOutcome, toStripeAmount } from './outcome.ts'
 import type { StripeSettings } from './settings.ts'
 
 const { StripeAPIError, StripeError, StripeIdempotencyError, StripeInvalidRequestError } = Stripe.errors
@@ -77,12 +77,13 @@ const sessionParams = (order: PaymentOrder) => ({
 })
 
 // Stripe will never accept the amount, so a retry is pointless.
-const isAmountRefused = (error: unknown) =>
+const isAmountRefused = (error: unknown): error is { code: string } =>
   error instanceof StripeInvalidRequestError && /^amount_too_(small|large)$/.test(error.code ?? '')
 
 async function openSession(stripe: Stripe, order: PaymentOrder): Promise<PaymentSession | PaymentOutcome> {
   // Found in a catalogue that was imported before such prices were refused.
-  if (order.totalAmount % smallestCharge(order.currency) !== 0) return endedOutcome('failed')
+  if (order.totalAmount % smallestCharge(order.currency) !== 0)
+    return endedOutcome('failed', 'amount_has_too_many_decimals')
   const params = sessionParams(order)
   try {
     const { id, url } = await idempotently(order.id, (idempotencyKey) =>
@@ -91,7 +92,7 @@ async function openSession(stripe: Stripe, order: PaymentOrder): Promise<Payment
     if (!url) throw new Error(`Stripe session ${id} has no url`)
     return { kind: 'session', id, url }
   } catch (error) {
-    if (isAmountRefused(error)) return endedOutcome('failed')
+    if (isAmountRefused(error)) return endedOutcome('failed', error.code)
     throw error
   }
 }
@@ -156,6 +157,7 @@ export function stripeProvider({ secretKey, webhookSecrets, apiBase }: StripeSet
     name: 'stripe',
     // An account may serve its sessions from a custom domain.
     sessionSources: ['https:', ...(isPlain ? [origin] : [])],
+    leastCharge: leastStripeCharge,
     charge: (order) => throwStripeFailure(() => openSession(stripe, order)),
     getSession: (sessionId) => throwStripeFailure(() => getSession(stripe, sessionId)),
     expireSession: (sessionId) => throwStripeFailure(() => expireSession(stripe, sessionId)),
