@@ -49,7 +49,7 @@ async function pay(services: PaymentServices, found: FoundPayment, action: Buyer
   if (outcome.kind === 'declined') return { status, isDeclined: true }
   if (outcome.kind !== 'session') {
     const code = outcome.kind === 'ended' ? outcome.code : undefined
-    const failure = code && Object.assign(new Error('the provider refuses the amount'), { code })
+    const failure = code && Object.assign(new Error(code), { code })
     return { ...(await settlePayment(db, { payment: found, outcome })), ...(failure && { failure }) }
   }
   const saved = await saveSession(db, found, provider.name, outcome)
