@@ -524,7 +524,7 @@ create index retired_documents_ticket_id_index on retired_documents (ticket_id);
 -- Refunds and invoices
 
 create type refund_reason as enum (
-  'REQUESTED', 'WARRANTY', 'LATE_NO_CAPACITY', 'PAID_AFTER_CANCELLATION', 'PAID_TWICE', 'AMOUNT_MISMATCH'
+  'REQUESTED', 'WARRANTY', 'AT_PROVIDER', 'LATE_NO_CAPACITY', 'PAID_AFTER_CANCELLATION', 'PAID_TWICE', 'AMOUNT_MISMATCH'
 );
 create type refund_status as enum ('pending', 'succeeded', 'failed');
 -- Refunds, pending, succeeded or failed. A pending one is a job of `processDueRefunds`.

@@ -27,6 +27,10 @@ export const inDays = (days: number): string => new Date(Date.now() + days * 86_
 export const anOrganization = (given: Given<OrganizationFile> = {}) => ({
   _id: 'org_1',
   name: 'Sala Ñ',
+  // All have this name, unless they are given another.
+  ...(given._id &&
+    given._id !== 'org_1' &&
+    !given.name && { slug: `sala-${given._id.replace(/\W|_/g, '-')}` }),
   currency: 'EUR',
   platform_fee_percentage: 5,
   ...given,

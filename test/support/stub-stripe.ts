@@ -35,7 +35,7 @@ type StripeRequest = { method: string; path: string; params: Record<string, stri
 /** A fault to inject: `cut` closes the connection, a number is the status of the response. */
 export type Fault = 'cut' | number | null
 
-const refused = (status: number, code: string, type = 'invalid_request_error'): Answer => ({
+const refused = (status: number, code: string | undefined, type = 'invalid_request_error'): Answer => ({
   status,
   body: { error: { type, code, message: `The fake refuses: ${code}.` } },
 })
@@ -134,7 +134,9 @@ export async function startStubStripe() {
     const paid = [...sessions.values()].find((session) => session.payment_intent === payment_intent)
     const back = earlierRefunds.reduce((sum, { amount }) => sum + amount, Number(amount))
     if (!paid) return refused(404, 'resource_missing')
-    if (back > paid.amount_total) return refused(400, 'charge_already_refunded')
+    // Stripe has no code for too much of a charge that was refunded in part.
+    const isAllBack = back - Number(amount) >= paid.amount_total
+    if (back > paid.amount_total) return refused(400, isAllBack ? 'charge_already_refunded' : undefined)
     const refund = {
       id: newId('re'),
       object: 'refund',
@@ -216,6 +218,26 @@ export async function startStubStripe() {
     fail: (id: string) => complete(sessionOf(id), 'async_payment_failed', false, 'requires_payment_method'),
     expire: (id: string) => void expireSession(id),
     emitEvent,
+    /** Refunds a charge in the dashboard, with what is left of it unless an amount is given. */
+    refundInDashboard(charge: string, amount?: number, status = 'succeeded') {
+      const paid = [...sessions.values()].find((session) => session.payment_intent === charge)
+      const back = refunds
+        .filter(({ payment_intent }) => payment_intent === charge)
+        .reduce((sum, { amount }) => sum + amount, 0)
+      const left = (paid?.amount_total ?? 0) - back
+      const refund = {
+        ...{
+          id: newId('re'),
+          object: 'refund',
+          status,
+          amount: amount ?? left,
+          currency: paid?.currency ?? 'eur',
+        },
+        ...{ payment_intent: charge, metadata: {} },
+      }
+      refunds.push(refund)
+      return emitEvent('refund.created', refund)
+    },
     /** Injects a fault into all further requests. */
     setFault(next: Fault | ((asked: StripeRequest) => Fault)) {
       fault = typeof next === 'function' ? next : () => next

@@ -3,6 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { IntlMessageFormat } from 'intl-messageformat'
 import { expect, test } from 'vitest'
+import { formatStart } from '../../src/domain/event/local-time.ts'
 import { formatAmount, formatDay, formatList, formatTime } from '../../src/domain/language/format.ts'
 import {
   chooseLanguage,
@@ -191,4 +192,30 @@ test('every message can be formatted in every language', () => {
       )
       expect(text).not.toMatch(/[{}]|undefined/)
     }
+})
+
+test('a night of up to a day on the clock has one date, in any zone and at any time of the year', () => {
+  const draw = (count: number) => Math.floor(Math.random() * count)
+  const zones = [
+    'Europe/Madrid',
+    'America/Santiago',
+    'Australia/Lord_Howe',
+    'Pacific/Apia',
+    'Asia/Kathmandu',
+    null,
+  ]
+  const hour = 3_600_000
+  for (let drawn = 0; drawn < 300; drawn++) {
+    const timezone = zones[draw(zones.length)] ?? null
+    const startDate = new Date(Date.UTC(2020 + draw(80), 0, 1, 0, 30 * draw(365 * 48)))
+    // Clocks move by an hour at most.
+    const endDate = new Date(startDate.getTime() + 0.5 * hour * (1 + draw(46)))
+    const displayDate = draw(2) === 0 ? null : new Date(startDate.getTime() - hour * draw(30))
+    const date = new Intl.DateTimeFormat('en-GB', { dateStyle: 'full', timeZone: timezone ?? 'UTC' })
+    const shown = formatStart('en', { startDate, endDate, displayDate, timezone })
+    expect(shown, JSON.stringify({ startDate, endDate, displayDate, timezone })).toContain(
+      date.format(displayDate ?? startDate),
+    )
+    expect(shown).not.toContain('–')
+  }
 })

@@ -90,6 +90,7 @@ test('an amount that Stripe never takes fails the payment, and it is not asked',
   expect(await provider.charge(anOrder({ totalAmount: 7355, currency: 'KWD' }))).toEqual({
     kind: 'ended',
     status: 'failed',
+    code: 'amount_has_too_many_decimals',
   })
   expect(fake.asked).toHaveLength(asked)
 })
@@ -112,7 +113,17 @@ test('the longest permitted hold gets a session', async () => {
 })
 
 test('an amount below the minimum of Stripe fails the payment', async () => {
-  expect(await provider.charge(anOrder({ totalAmount: 49 }))).toEqual({ kind: 'ended', status: 'failed' })
+  const order = anOrder({ totalAmount: 49 })
+  expect(await provider.charge(order)).toEqual({ kind: 'ended', status: 'failed', code: 'amount_too_small' })
+})
+
+test('the least amounts are those that Stripe lists, in our minor units', () => {
+  const least = (currency: string) => provider.leastCharge?.(currency)
+  // docs.stripe.com/currencies#minimum-and-maximum-charge-amounts
+  expect([least('EUR'), least('GBP'), least('JPY'), least('HUF'), least('CZK')]).toEqual([
+    50, 30, 50, 17_500, 1_500,
+  ])
+  expect([least('KWD'), least('ISK')]).toEqual([0, 0])
 })
 
 test('a repeated refund request refunds once', async () => {
@@ -140,12 +151,19 @@ test('an impossible refund fails with the reason', async () => {
   await provider.refund(refundOf(reference, { amount: 2000 }))
   expect(await provider.refund(refundOf(reference))).toEqual({
     kind: 'failed',
-    code: 'charge_already_refunded',
+    code: 'StripeInvalidRequestError',
   })
   expect(await provider.refund(refundOf('pi_of_nobody'))).toEqual({
     kind: 'failed',
     code: 'resource_missing',
   })
+})
+
+test('a refund of a charge that was refunded elsewhere counts as done', async () => {
+  const { reference } = await paidOrder()
+  fake.refundInDashboard(reference)
+  const [made] = fake.refunds.slice(-1)
+  expect(await provider.refund(refundOf(reference))).toEqual({ kind: 'succeeded', reference: made?.id })
 })
 
 test('a failed refund can be retried although Stripe stores the error under its idempotency key', async () => {

@@ -67,6 +67,9 @@ export const problemCodes = byStatus({
   REFUND_TOO_HIGH: of(422, 'The amount is higher than the amount still refundable.', {
     refundable: { amount: '12.50', currency: 'EUR' },
   }),
+  TOTAL_TOO_LOW: of(422, 'The total is lower than the payment provider charges, and not 0.', {
+    leastAmount: { amount: '0.50', currency: 'EUR' },
+  }),
   NO_WARRANTY: of(422, 'The ticket has no warranty.'),
   TRANSFER_NOT_ALLOWED: of(422, 'Tickets of this rate may not be given to another person.'),
   ADDRESS_NOT_ALLOWED: of(422, 'The webhook URL is not a public address.'),
@@ -98,6 +101,7 @@ const facts: Record<FactName, ['count' | 'amount' | 'moment' | 'status', descrip
   minimumAge: ['count', 'Minimum age of the event, in years.'],
   totalAmount: ['amount', 'Total at the current price, in major units.'],
   retryAfter: ['count', 'Number of seconds after which to retry, as in the `Retry-After` header.'],
+  leastAmount: ['amount', 'Least amount that the payment provider charges, in major units.'],
   refundable: ['amount', 'Amount that can still be refunded, in major units.'],
   from: ['status', 'Current status.'],
   to: ['status', 'Requested status.'],

@@ -153,13 +153,19 @@ errorOf(
   }),
 )
 
-errorOf('AmountError', ['TOTAL_INCREASED', 'REFUND_TOO_HIGH'], 'An amount is too high.', (t) => ({
-  amount: t.field({
-    type: MoneyRef,
-    description: 'Current total, or amount that can still be refunded.',
-    resolve: fact<Money>('totalAmount', 'refundable'),
+errorOf(
+  'AmountError',
+  ['TOTAL_INCREASED', 'TOTAL_TOO_LOW', 'REFUND_TOO_HIGH'],
+  'An amount is too high or too low.',
+  (t) => ({
+    amount: t.field({
+      type: MoneyRef,
+      description:
+        'Current total, least amount that the payment provider charges, or amount that can still be refunded.',
+      resolve: fact<Money>('totalAmount', 'leastAmount', 'refundable'),
+    }),
   }),
-}))
+)
 
 export const TransitionErrorRef = errorOf(
   'TransitionError',

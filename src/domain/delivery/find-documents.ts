@@ -13,6 +13,7 @@ import { organizations } from '../organization/table.ts'
 import { payments } from '../payment/table.ts'
 import { isPaymentOfTicket, retiredDocuments, ticketColumns, tickets } from '../ticket/table.ts'
 import { prices, ticketRates } from '../ticket-rate/table.ts'
+import { isSameAddress } from './queue-deliveries.ts'
 import type { Delivery } from './table.ts'
 
 /** True if the ticket was given to another person: its documents are then not the buyer's. */
@@ -120,8 +121,9 @@ export async function documentsToSend(db: Database, delivery: Delivery): Promise
   const isNamed = ({ id }: TicketDocument) => id === ticketId
   const isToSend = (row: TicketDocument) => {
     if (row.status !== 'active') return false
-    if (occasion === 'public') return !row.isTransferred && found[0]?.email === recipient
-    return (ticketId === null || isNamed(row)) && recipient === (medium === 'email' ? row.email : row.phone)
+    if (occasion === 'public') return !row.isTransferred && isSameAddress(found[0]?.email ?? '', recipient)
+    const bearer = medium === 'email' ? row.email : row.phone
+    return (ticketId === null || isNamed(row)) && isSameAddress(bearer ?? '', recipient)
   }
   return found.filter(notice && ticketId !== null ? isNamed : isToSend).map(toDocument)
 }

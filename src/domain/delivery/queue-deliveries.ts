@@ -22,12 +22,20 @@ const isToday = sql`${deliveries.createdAt} > now() - interval '24 hours'`
 type Queued = typeof deliveries.$inferInsert
 type Named = Pick<Queued, 'organizationId' | 'paymentId' | 'ticketId' | 'occasion'>
 
-/** Makes a mail to each address and a message to each phone number. */
+/** Reports whether two e-mail addresses are the same but for the case of their letters. */
+export const isSameAddress = (one: string, other: string): boolean =>
+  one.toLowerCase() === other.toLowerCase()
+
+/** Makes a mail to each address, as it is spelled first, and a message to each phone number. */
 function deliveriesTo(named: Named, emails: string[], phones: (string | null)[]): Queued[] {
-  const to = (medium: Queued['medium'], recipients: (string | null)[]) =>
-    [...new Set(recipients)].flatMap((recipient) =>
-      recipient && recipient !== anonymized ? [{ id: newId('dlv'), ...named, medium, recipient }] : [],
-    )
+  const to = (medium: Queued['medium'], recipients: (string | null)[]) => {
+    const seen = new Set<string>()
+    return recipients.flatMap((recipient) => {
+      if (!recipient || recipient === anonymized) return []
+      const isFirst = seen.size < seen.add(recipient.toLowerCase()).size
+      return isFirst ? [{ id: newId('dlv'), ...named, medium, recipient }] : []
+    })
+  }
   return [...to('email', emails), ...to('whatsapp', phones)]
 }
 
@@ -151,6 +159,6 @@ export async function queueTransfer(tx: Connection, ticket: Addressed, formerEma
   const notice = { id, ...named, medium: 'email', notice: { about: 'transfer' } } as const
   if (formerEmail === anonymized)
     queued.push({ ...notice, recipient: prefix + id, status: 'skipped', lastError: 'ANONYMIZED' })
-  else if (formerEmail !== email) queued.push({ ...notice, recipient: formerEmail })
+  else if (!isSameAddress(formerEmail, email)) queued.push({ ...notice, recipient: formerEmail })
   await tx.insert(deliveries).values(queued)
 }

@@ -15,6 +15,15 @@ type Transport = { deliver(id: string, mail: SendMailOptions): Promise<void>; cl
 const asSubject = async (text: string) =>
   text.includes('=?') ? (await import('nodemailer/lib/mime-funcs')).encodeWord(text, 'B', 52) : text
 
+// Cleans the name of a sender of what has a meaning in an address, even within quotes to some mail servers (RFC 5322,
+// 3.2.3), or looks like one, and of what looks encoded.
+const asSender = (name: string) =>
+  name
+    .replace(/[()<>[\]:;@＠﹫\\,"]/g, ' ')
+    .replace(/\s+/g, ' ')
+    .trim()
+    .replaceAll('=?', '= ?')
+
 /** Writes the mail of a delivery. Tickets come as PDFs; they and a new date come with a file for the calendar. `publicUrl`
  *  is the base URL of links. */
 export async function composeMail(
@@ -45,8 +54,7 @@ export async function composeMail(
     ...written,
     subject: await asSubject(subject),
     attachments,
-    // Within quotes, where nothing should be decoded but is by some.
-    from: { name: (from.name || first.organizationName).replaceAll('=?', '= ?'), address: from.address },
+    from: { name: asSender(from.name || first.organizationName), address: from.address },
     to: { name: '', address: recipient },
     // Stable across attempts, so that mail clients can drop duplicates.
     messageId: `<${id}@${domain}>`,

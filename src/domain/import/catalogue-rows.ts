@@ -43,9 +43,13 @@ const within = <Part extends object, Field extends keyof Part>(
   field: Field,
 ) => (part == null ? part : part[field])
 
-// Composed, also one that was derived from a name, whose words are decomposed for searching.
-const slugOf = ({ slug }: { slug?: string | null | undefined }, key: string, kept?: { slug: string }) =>
-  (slug === undefined && kept ? kept.slug : key).normalize('NFC').slice(0, 200)
+/** Slug of an object of the file: the given one, else the one that is kept, else one that is derived from its name.
+ *  Composed: the words of a name are decomposed for searching. */
+export const slugOf = (
+  { slug }: { slug?: string | null | undefined },
+  key: string,
+  kept?: { slug: string },
+) => (slug === undefined && kept ? kept.slug : key).normalize('NFC').slice(0, 200)
 
 // Refuses a field that what is kept of the row contradicts.
 function mustAgree(agrees: boolean, path: Path, field: string, message: string): void {

@@ -1,6 +1,7 @@
 import { type Problem, refuseIf } from '../../engine/base/errors.ts'
 import { amountMistake, decimalsOf, isAmount, toMinor } from '../../engine/base/money.ts'
 import { problem } from '../contract/problem-codes.ts'
+import { slugOf } from './catalogue-rows.ts'
 import { notTimezone } from './fields.ts'
 import type { Existing, ExistingChild } from './find-existing.ts'
 import type { Catalogue, Entry, Path } from './read-catalogue.ts'
@@ -44,6 +45,7 @@ export function checkCatalogue(catalogue: Catalogue): Problem[] {
 export function compareCatalogue(catalogue: Catalogue, existing: Existing): Problem[] {
   return [
     ...findTakenIds(catalogue, existing),
+    ...findTakenSlugs(catalogue, existing),
     ...findWrongReferences(catalogue, existing),
     ...findWrongAmounts(catalogue, existing),
     // A malformed event hides its rates.
@@ -105,6 +107,19 @@ function findTakenIds(catalogue: Catalogue, existing: Existing): Problem[] {
     ...taken(catalogue.supplements, supplements),
     ...taken(catalogue.questions, questions),
   ]
+}
+
+// Slugs of organizations as they will be, so that two may exchange theirs.
+function findTakenSlugs({ organizations }: Catalogue, existing: Existing): Problem[] {
+  const named = new Set(organizations.map(({ id }) => id))
+  const others = [...existing.organizations.values()].filter(({ id }) => !named.has(id))
+  const ownerOf = new Map(others.map(({ id, slug }) => [slug, id]))
+  return organizations.flatMap(({ id, key, path, input }) => {
+    const slug = slugOf(input, key, existing.organizations.get(id))
+    const owner = ownerOf.get(slug) ?? id
+    ownerOf.set(slug, owner)
+    return owner === id ? [] : [invalidField(path, 'slug', `must be another: ${slug} is that of ${owner}.`)]
+  })
 }
 
 function findWrongReferences(catalogue: Catalogue, existing: Existing): Problem[] {

@@ -4,11 +4,14 @@ import { command } from '../../engine/base/parse.ts'
 import type { OpenTables } from '../../engine/database/database.ts'
 import { toSnakeCase } from '../../engine/rest/snake-case.ts'
 import { refusal } from '../contract/problem-codes.ts'
+import { openProvider } from '../payment/open-provider.ts'
 import { catalogueJsonSchema } from './catalogue-file.ts'
 import { type Imported, importCatalogue } from './import-catalogue.ts'
 import { fieldText } from './import-report.ts'
 
 // Commands of this folder. A command parses its arguments, and resolves to its output.
+
+type Settings = { readConfig(of: 'command'): Parameters<typeof openProvider>[0] }
 
 const importing = z.strictObject({
   file: z.tuple([z.string()], 'must be one'),
@@ -54,7 +57,7 @@ const toLines = ({ changes, warnings }: Imported): string[] => [
 
 const importFile = command(
   [printing, importing],
-  async (given, open: OpenTables, _examined: unknown, files: Files) => {
+  async (given, open: OpenTables, { readConfig }: Settings, files: Files) => {
     if ('schema' in given) {
       const schema = catalogueJsonSchema()
       return { json: schema, text: JSON.stringify(schema, null, 2) }
@@ -64,6 +67,7 @@ const importFile = command(
     const imported = await importCatalogue(await open(), json, {
       notify: !given['no-notify'],
       plan: given.plan === true,
+      leastCharge: (await openProvider(readConfig('command'))).leastCharge,
     })
     const end = given.plan ? `${file} is not imported: this is what it would change.` : `${file} is imported.`
     return { json: toJson(imported), text: [toText(imported), '', ...toLines(imported), end].join('\n') }

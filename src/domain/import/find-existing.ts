@@ -8,6 +8,7 @@ import { events } from '../event/table.ts'
 import { locations } from '../location/table.ts'
 import { organizations } from '../organization/table.ts'
 import { prices, questions, supplements, ticketRates } from '../ticket-rate/table.ts'
+import { slugOf } from './catalogue-rows.ts'
 import { isTimezone } from './fields.ts'
 import { type Catalogue, eventIdOf, fieldOf, itemsOf, textIn } from './read-catalogue.ts'
 
@@ -90,8 +91,10 @@ export async function findExisting(tx: Connection, catalogue: Catalogue, timezon
   // Rates, prices and discounts share the id space of `stock`, so none may use an id of another.
   const stocked = [...catalogue.ticketRates, ...catalogue.prices, ...catalogue.discounts]
 
-  const { id, currency, decimals } = organizations
-  const isTheirs = isOneOf(id, [...catalogue.organizations, ...owners])
+  const { id, slug, currency, decimals } = organizations
+  // Those that another one in the file may take the slug of, too.
+  const slugs = catalogue.organizations.map(({ input, key }) => ({ id: slugOf(input, key) }))
+  const isTheirs = or(isOneOf(id, [...catalogue.organizations, ...owners]), isOneOf(slug, slugs))
   const findOwned = (table: typeof locations | typeof events | typeof ticketRates, named: Named[]) =>
     tx.select({ id: table.id, parentId: table.organizationId }).from(table).where(isOneOf(table.id, named))
   // Rows with these ids, and all rows under these parents.
@@ -110,7 +113,9 @@ export async function findExisting(tx: Connection, catalogue: Catalogue, timezon
   const { events: parents, ticketRates: rates } = catalogue
   return {
     timezones,
-    organizations: await indexed(tx.select({ id, currency, decimals }).from(organizations).where(isTheirs)),
+    organizations: await indexed(
+      tx.select({ id, slug, currency, decimals }).from(organizations).where(isTheirs),
+    ),
     locations: await indexed(findOwned(locations, [...catalogue.locations, ...venues])),
     events: await indexed(findOwned(events, catalogue.events)),
     /** Rates that a discount of the file is for, under their organizations. */

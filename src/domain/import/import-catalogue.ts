@@ -11,7 +11,7 @@ import { datedEvents, findExisting, findTimezones, findVenues, isOneOf, zonesOf 
 import type { ImportReport } from './import-report.ts'
 import { checkStock, writeStock } from './import-stock.ts'
 import { readCatalogue } from './read-catalogue.ts'
-import { type ImportCounts, writeCatalogue } from './write-catalogue.ts'
+import { type ImportCounts, type LeastCharge, writeCatalogue } from './write-catalogue.ts'
 
 /** Counts of an import, by kind, and its report. `stock` counts rates and prices whose capacity, or number of
  *  places sold elsewhere, is new. */
@@ -33,7 +33,7 @@ async function read(db: Database, json: unknown) {
 async function write(
   db: Database,
   { catalogue, mistakes, timezones, dated, venues }: Awaited<ReturnType<typeof read>>,
-  { notify, plan }: { notify: boolean; plan: boolean },
+  { notify, plan, leastCharge }: { notify: boolean; plan: boolean; leastCharge: LeastCharge },
 ): Promise<Imported | null> {
   const report: ImportReport = { changes: plan ? [] : null, warnings: [] }
   let imported: Imported | null = null
@@ -51,7 +51,7 @@ async function write(
     ])
     const isKnown = isOneOf(events.id, [...existing.events.values()])
     const dates = existing.events.size > 0 ? await readDates(tx, isKnown) : []
-    const written = await writeCatalogue(tx, catalogue, existing, report)
+    const written = await writeCatalogue(tx, catalogue, existing, report, leastCharge)
     await markMoved(tx, dates, isKnown, notify)
     // Renews revisions as triggers do where they run. All rates and parts of a file are below events that it names.
     if (!hasTriggers(db) && catalogue.events.length > 0)
@@ -70,10 +70,18 @@ async function write(
  *  Updates rows with the same identifiers, keeps sales and holds, and removes from sale what a list no longer
  *  names. What is absent stays as it is, and null clears. Attendees are told of an event that begins at another
  *  time, unless `notify` is false. Atomic: a file with any mistake is refused whole. A `plan` changes nothing, and
- *  returns what the import would.
+ *  returns what the import would. Warns of tickets that cost less than `leastCharge`.
  *  Refuses: REQUIRED, INVALID, UNKNOWN_FIELD, each with the path in the file. */
-export async function importCatalogue(db: Database, json: unknown, { notify = true, plan = false } = {}) {
+export async function importCatalogue(
+  db: Database,
+  json: unknown,
+  {
+    notify = true,
+    plan = false,
+    leastCharge = () => 0,
+  }: { notify?: boolean; plan?: boolean; leastCharge?: LeastCharge | undefined } = {},
+) {
   let imported: Imported | null = null
-  while (!imported) imported = await write(db, await read(db, json), { notify, plan })
+  while (!imported) imported = await write(db, await read(db, json), { notify, plan, leastCharge })
   return imported
 }

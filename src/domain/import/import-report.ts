@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
-import { toMajor } from '../../engine/base/money.ts'
+import { toDecimal, toMajor } from '../../engine/base/money.ts'
 import { toSnakeCase } from '../../engine/rest/snake-case.ts'
+import { feeOf } from '../ticket-rate/sale-rules.ts'
+import type { Price } from '../ticket-rate/table.ts'
 
 type Row = Record<string, unknown>
 type Named = { kind: string; id: string; name: string }
@@ -49,6 +51,22 @@ export function noteRow(report: ImportReport, named: Named, before: Row | undefi
     if (code) report.warnings.push({ code, ...named, message: fieldText(field) })
   }
   report.changes?.push({ action: before ? 'CHANGE' : 'ADD', ...named, fields })
+}
+
+/** Warns of a price whose ticket costs less than a provider charges (minor units), alone or, if `isTakenOff`, by the fee
+ *  that a discount leaves. */
+export function noteTooCheap(
+  { warnings }: ImportReport,
+  named: Named,
+  price: Pick<Price, 'amount' | 'currency' | 'feeType' | 'feeQuantity'>,
+  { least, isTakenOff }: { least: number; isTakenOff: boolean },
+): void {
+  const totals = [price.amount, ...(isTakenOff ? [0] : [])].map((left) => left + feeOf(price, left))
+  const total = totals.find((total) => total > 0 && total < least)
+  if (total === undefined) return
+  const { currency } = price
+  const message = `a ticket at ${toDecimal(total, currency)} ${currency} can't be paid: the least is ${toDecimal(least, currency)}`
+  warnings.push({ code: 'TOO_CHEAP', ...named, message })
 }
 
 /** Notes that something is removed from sale, of which `used` are sold or held. */

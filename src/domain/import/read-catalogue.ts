@@ -6,19 +6,9 @@ import { instruments } from '../../engine/base/instruments.ts'
 import { parseOptions, problemsIn } from '../../engine/base/parse.ts'
 import { hourMs } from '../../engine/base/timers.ts'
 import { derivedId } from '../contract/ids.ts'
+import { clockAt } from '../event/local-time.ts'
 import { searchWords } from '../event/search-words.ts'
 import * as file from './catalogue-file.ts'
-
-// Made once for each zone, which takes long.
-const formats = new Map<string, Intl.DateTimeFormat>()
-
-// Moment that the clocks of a time zone show, as if it were in UTC. Swedish writes 2027-06-01 20:00:00.
-function clockAt(moment: number, timeZone: string): number {
-  const options = { timeZone, dateStyle: 'short', timeStyle: 'medium' } as const
-  const format = formats.get(timeZone) ?? new Intl.DateTimeFormat('sv-SE', options)
-  formats.set(timeZone, format)
-  return Date.parse(`${format.format(moment).replace(' ', 'T')}Z`)
-}
 
 // First moment of a day; on a day that has no midnight, the one after the gap.
 function startOfDay(utc: number, timeZone: string): number {

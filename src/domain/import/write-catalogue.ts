@@ -1,6 +1,7 @@
 import { getTableColumns, getTableName } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
 import { byId } from '../../engine/base/group-by.ts'
+import { toMinor } from '../../engine/base/money.ts'
 import { upsertRows } from '../../engine/data/upsert-rows.ts'
 import type { Connection } from '../../engine/database/database.ts'
 import { channels } from '../caller/table.ts'
@@ -8,10 +9,11 @@ import { events } from '../event/table.ts'
 import { locations } from '../location/table.ts'
 import { organizations } from '../organization/table.ts'
 import { stock } from '../stock/table.ts'
+import type { ListedPrice } from '../ticket-rate/table.ts'
 import * as rows from './catalogue-rows.ts'
 import { currenciesOf } from './check-catalogue.ts'
 import { children, type Existing, type ExistingChild, isOneOf } from './find-existing.ts'
-import { type ImportReport, noteRemoval, noteRow } from './import-report.ts'
+import { type ImportReport, noteRemoval, noteRow, noteTooCheap } from './import-report.ts'
 import type { Catalogue, Entry } from './read-catalogue.ts'
 
 /** Counts of an import, for objects of one kind. */
@@ -36,6 +38,14 @@ const complete = (table: Table, patch: Row, kept: Row | undefined): Row =>
     }),
   )
 
+/** Least amount of a currency that the provider charges, in minor units. */
+export type LeastCharge = (currency: string) => number
+
+const takesAllOff = (
+  { percentage, amount }: Catalogue['discounts'][number]['input'],
+  price: Pick<ListedPrice, 'amount' | 'currency'>,
+) => percentage === 100 || (amount != null && toMinor(amount, price.currency) >= price.amount)
+
 /** Writes the objects of a checked file, and removes from sale what its lists no longer name. What an object of
  *  the file does not say stays as it is. */
 export async function writeCatalogue(
@@ -43,6 +53,7 @@ export async function writeCatalogue(
   catalogue: Catalogue,
   existing: Existing,
   report: ImportReport,
+  leastCharge: LeastCharge,
 ) {
   const currencies = currenciesOf(catalogue, existing)
 
@@ -85,7 +96,15 @@ export async function writeCatalogue(
         // After the checks, every entry has a known organization.
         const currency = currencies.get(entry.organizationId) ?? ''
         const row = complete(table, rowOf(entry, before as Tables[Key]['$inferSelect'], currency), before)
-        noteRow(report, { kind: kindOf(table), id: entry.id, name: entry.key }, before, row)
+        const named = { kind: kindOf(table), id: entry.id, name: entry.key }
+        noteRow(report, named, before, row)
+        if (key === 'prices') {
+          const isTakenOff = catalogue.discounts.some(
+            ({ parentId, input }) =>
+              parentId === entry.organizationId && takesAllOff(input, row as ListedPrice),
+          )
+          noteTooCheap(report, named, row as ListedPrice, { least: leastCharge(currency), isTakenOff })
+        }
         return row
       })
     })

@@ -18,7 +18,7 @@ export const invoiceSeries = pgTable(
   {
     organizationId: organizationId(),
     kind: invoiceKind().notNull(),
-    /** In UTC. */
+    /** Of the day at the venue. */
     year: integer().notNull(),
     last: integer().notNull(),
   },

@@ -34,11 +34,10 @@ const bySlug = query('organization_by_slug', {
     select
       .from(organizations)
       .where(and(eq(organizations.slug, sql.placeholder('slug')), anyOf(organizations.id, 'organizationIds')))
-      .orderBy(asc(organizations.id))
       .limit(1),
 })
 
-/** Finds the organization with a slug among `organizationIds`; of several the first by id. */
+/** Finds the organization with a slug among `organizationIds`. */
 export const findOrganizationBySlug = async (db: Database, organizationIds: string[], slug: string) =>
   (await bySlug(db, { organizationIds, slug }))[0] ?? null
 

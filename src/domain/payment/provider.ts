@@ -9,10 +9,11 @@ export const ownProvider = 'box_office'
 /** Charge that a provider has made. Amount in minor units; `reference` is the provider's identifier. */
 export type ProviderCharge = Pick<Charge, 'provider' | 'reference' | 'amount' | 'currency'>
 
-/** Outcome of a payment: it was charged, it ended without a charge, or the provider has not decided yet. */
+/** Outcome of a payment: it was charged, it ended without a charge, or the provider has not decided yet. `code` is the
+ *  provider's for what the organization or the operator has to mend, for the log. */
 export type PaymentOutcome =
   | { kind: 'paid'; money: ProviderCharge }
-  | { kind: 'ended'; status: 'failed' | 'cancelled' | 'expired' }
+  | { kind: 'ended'; status: 'failed' | 'cancelled' | 'expired'; code?: string }
   | { kind: 'processing' }
 
 /** Order to be paid, whose places are held until `expiresAt`. `name` describes it to the buyer. The provider
@@ -38,6 +39,10 @@ export type RefundOutcome =
   | { kind: 'succeeded' | 'pending'; reference: string }
   | { kind: 'failed'; code: string }
 
+/** Refund that somebody made at the provider, of a charge that `charge` names as the provider does. Amount in minor
+ *  units; `reference` is the provider's identifier of the refund. */
+export type OutsideRefund = { charge: string; reference: string; amount: number; outcome: RefundOutcome }
+
 /** Event sent by a provider. `about` is the session or refund it concerns, or null if it is neither. Its
  *  `organizationId` is the one that the session or refund was opened with, and leads to its rows. */
 export type ProviderEvent = {
@@ -47,6 +52,7 @@ export type ProviderEvent = {
   about:
     | { kind: 'session'; id: string; paymentId: string; organizationId: string; outcome: PaymentOutcome }
     | { kind: 'refund'; id: string; organizationId: string; outcome: RefundOutcome }
+    | ({ kind: 'outside-refund' } & OutsideRefund)
     | null
 }
 
@@ -63,6 +69,8 @@ export type PaymentProvider = {
   name: string
   /** Origins of its sessions, for the `form-action` of the payment page's Content-Security-Policy. */
   sessionSources?: string[]
+  /** Least amount of a currency that it charges (minor units), beside 0, for which it is not asked; any if absent. */
+  leastCharge?(currency: string): number
   /** Charges the whole amount of a payment (minor units) when the buyer presses Pay: at once, or in a session
    *  that the buyer is sent to. An attempt that is `declined` took no money and ended nothing: the buyer may try again
    *  while the hold lasts. */

@@ -33,6 +33,28 @@ const RefundReasonRef = enumOf(
   { ...refundReasons, CALLED_OFF: 'Reserved for an event that was called off.' },
 )
 
+// Reasons of providers that people can do something about; those of Stripe's cards are in its `failure_reason`.
+const failureTexts: Record<string, string> = {
+  lost_or_stolen_card: 'The card was lost or stolen.',
+  expired_or_canceled_card: 'The card has expired or was cancelled.',
+  declined: 'The bank of the buyer has declined.',
+  insufficient_funds: 'The organization has too little money at the payment provider.',
+  charge_for_pending_refund_disputed: 'The buyer disputes the charge at the bank.',
+  charge_disputed: 'The buyer disputes the charge at the bank.',
+  resource_missing: 'The payment provider does not know the charge.',
+}
+
+const RefundFailureRef = builder.objectRef<{ code: string }>('RefundFailure').implement({
+  description: 'Reason why a refund failed.',
+  fields: (t) => ({
+    code: t.exposeString('code', { description: "Payment provider's code, such as `insufficient_funds`." }),
+    message: t.string({
+      description: 'Text for people, in English.',
+      resolve: ({ code }) => failureTexts[code] ?? 'The payment provider has refused, and does not say why.',
+    }),
+  }),
+})
+
 export const RefundRef = builder.objectRef<RefundAttempt>('Refund').implement({
   description: 'Money given back for a ticket or a payment, or the attempt.',
   interfaces: [NodeRef],
@@ -48,6 +70,14 @@ export const RefundRef = builder.objectRef<RefundAttempt>('Refund').implement({
         'Time when the provider confirmed the refund, or when one by hand was recorded; null until then.',
       ),
     ),
+    failure: t.field({
+      type: RefundFailureRef,
+      ...nullable(
+        'Reason why the provider has refused, or has reversed a refund after it succeeded; null otherwise.',
+      ),
+      // A pending refund is tried again.
+      resolve: ({ status, lastError: code }) => (status === 'pending' || code === null ? null : { code }),
+    }),
     ticket: t.field({
       type: TicketRef,
       ...nullable('Refunded ticket; null for an automatic refund.'),

@@ -15,10 +15,11 @@ import { tickets } from '../ticket/table.ts'
 
 export const refundStatus = pgEnum('refund_status', ['pending', 'succeeded', 'failed'])
 
-/** Reasons for a refund, and their meanings. Those that nobody requested are of money that pays for no ticket. */
+/** Reasons for a refund, and their meanings. Automatic ones are of money that pays for no ticket. */
 export const refundReasons = {
   REQUESTED: 'Requested by an integration.',
   WARRANTY: 'The ticket was returned under its warranty.',
+  AT_PROVIDER: 'Made at the payment provider, such as in its dashboard.',
   LATE_NO_CAPACITY: 'Automatic: the money arrived after the hold expired, and too few places were left.',
   PAID_AFTER_CANCELLATION: 'Automatic: the money arrived after the checkout was cancelled.',
   PAID_TWICE: 'Automatic: the payment was already paid.',

@@ -53,6 +53,13 @@ async function clearOthers({ tx, organizationId, paymentIds }: Locked, names: st
     .where(and(hasKey(tx, tickets.paymentId, organizationId, paymentIds), or(inMetadata, inReferral)))
 }
 
+// Whether a delivery goes to one of these, however an address is spelled in it.
+const isAmong = (recipients: string[]) =>
+  inArray(
+    sql`lower(${deliveries.recipient})`,
+    recipients.map((recipient) => recipient.toLowerCase()),
+  )
+
 // Clears recipients that no ticket of the payment bears any more, such as former attendees. Leaves what is
 // still to be sent to a former attendee, and what concerns another ticket, whose first attendee may have paid.
 export async function clearRecipients(
@@ -63,10 +70,10 @@ export async function clearRecipients(
   const { recipient, status, lastError, ticketId } = deliveries
   const isBorne = sql`exists (select from ${tickets} where ${tickets.organizationId} = ${organizationId}
     and ${tickets.paymentId} = ${deliveries.paymentId}
-    and (${tickets.email} = ${recipient} or ${tickets.phone} = ${recipient}))`
+    and (lower(${tickets.email}) = lower(${recipient}) or ${tickets.phone} = ${recipient}))`
   const isUnsent = sql`${status} in ('pending', 'dead')`
   const isOver = and(ne(status, 'pending'), or(isNull(ticketId), inArray(ticketId, ticketIds)))
-  const isToClear = and(hasRecipient, sql`not ${isBorne}`, or(inArray(recipient, recipients), isOver))
+  const isToClear = and(hasRecipient, sql`not ${isBorne}`, or(isAmong(recipients), isOver))
   const cleared = await tx
     .update(deliveries)
     .set({
@@ -114,7 +121,7 @@ export async function anonymizeTickets(tx: Connection, organizationId: string, t
   // Shorter names stand in almost any text.
   const names = former.flatMap(({ fullName }) => (fullName.length > 2 ? [fullName] : []))
   await clearOthers(locked, [...recipients, ...names])
-  const namesThem = or(inArray(deliveries.ticketId, ticketIds), inArray(deliveries.recipient, recipients))
+  const namesThem = or(inArray(deliveries.ticketId, ticketIds), isAmong(recipients))
   const mails = await tx
     .select({ id: deliveries.id })
     .from(deliveries)

@@ -137,13 +137,19 @@ export const ticketBody = body('Ticket', 'Ticket, as its organization sees it.',
 const whileGranted = (what: string) =>
   `${what}; null if the organization has withdrawn the calling channel's access.`
 
-/** Ticket in lists: that of the lookup, and its times. */
+/** Ticket in lists: that of the lookup, its times, and what several organizations' tickets differ in. */
 export const listedTicketBody = body('ListedTicket', 'Ticket as lists show it.', {
   ...lookupFields,
   rate_name: field.optionalText('rateName', whileGranted('Name of the ticket rate'), 'Entrance'),
   rate_slug: field.optionalText('rateSlug', whileGranted('Slug of the ticket rate'), 'entrance'),
   created_at: field.time('createdAt', 'Time of the checkout.', '2026-11-22T18:03:40.000Z'),
   updated_at: field.time('updatedAt', 'Time of the last change of the ticket.', paidAt),
+  currency: field.text('currency', 'Currency of the amounts, as an ISO 4217 code.', 'EUR'),
+  organization_id: field.text(
+    'organizationId',
+    'Identifier of the organization of the event.',
+    'org_demo_luna',
+  ),
 })
 
 /** Ticket in changes, in the feed and in webhooks (DECISIONS, changes). Contains no personal data and no code. */

@@ -23,6 +23,8 @@ import {
 } from '../../engine/database/columns.ts'
 import { modeColumn } from '../caller/table.ts'
 import { discounts } from '../discount/table.ts'
+import { events } from '../event/table.ts'
+import { locations } from '../location/table.ts'
 import { isPaymentOf, payments } from '../payment/table.ts'
 import { prices, type QuestionOption, type Supplement, ticketRates } from '../ticket-rate/table.ts'
 
@@ -229,6 +231,10 @@ export const retiredDocuments = pgTable(
     index().on(document.ticketId),
   ],
 )
+
+/** Time zone of a ticket's venue as the catalogue has it now; UTC without one. */
+export const timezoneOfTicket = sql`coalesce((select ${locations.timezone} from ${events}
+  join ${locations} on ${locations.id} = ${events.locationId} where ${events.id} = ${tickets.eventId}), 'UTC')`
 
 export type Ticket = Omit<typeof tickets.$inferSelect, 'ended' | 'soldOn' | 'peakAttendance'>
 

@@ -21,8 +21,12 @@ const questionsOf = (provider: string): Record<string, Question> => ({
     advice: 'tell their owners: they enable them again, and the feed has what was missed',
   },
   'refunds that failed': {
-    query: `select from refunds where status = 'failed'`,
-    advice: 'give the money back at the provider or by hand: docs/refunds.md',
+    query: `select from refunds where status = 'failed' and amount > (
+        select coalesce(sum(later.amount), 0) from refunds as later
+        where later.organization_id = refunds.organization_id and later.charge_id = refunds.charge_id
+          and later.ticket_id is not distinct from refunds.ticket_id
+          and later.status = 'succeeded' and later.created_at > refunds.created_at)`,
+    advice: 'give the money back at the provider, which tells it, or by hand: docs/refunds.md',
   },
   'charges of the last week that did not match their payment': {
     query: `select from refunds where reason = 'AMOUNT_MISMATCH' and created_at > now() - interval '7 days'`,

@@ -154,7 +154,7 @@ export const invariants = {
     select tickets.id from ${withPayment('tickets')}
     where send_tickets and tickets.status = 'active' and tickets.email <> '${anonymized}'
       and not exists (select from deliveries where ${belong('deliveries', 'payments')} and medium = 'email'
-        and (recipient = email or occasion = 'public') and deliveries.status in ('sent', 'pending', 'dead'))
+        and (lower(recipient) = lower(email) or occasion = 'public') and deliveries.status in ('sent', 'pending', 'dead'))
       -- An address that was corrected after payment gets nothing by itself.
       and not exists (select from changes as corrected
         join changes as activated on activated.organization_id = corrected.organization_id

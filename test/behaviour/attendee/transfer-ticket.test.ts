@@ -44,7 +44,7 @@ const sale = sharedSale({
   events: [
     anEvent({
       ticket_rates: [
-        rate('1', { questions: [aQuestion({ _id: 'que_1', required: true })] }),
+        rate('1', { questions: [aQuestion({ _id: 'que_1' })] }),
         rate('full', { availability: { sold: 0, available: 2 } }),
         rate('own', { transferable: false }),
       ],

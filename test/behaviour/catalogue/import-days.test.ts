@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest'
 import { importCatalogue } from '../../../src/domain/import/import-catalogue.ts'
-import { aLocation, anEvent, aRateNamed } from '../../support/factories.ts'
+import { aLocation, anEvent, aPrice, aRate, aRateNamed } from '../../support/factories.ts'
 import { openPageBuyer, visibleText } from '../../support/payment-page-buyer.ts'
 import { sharedSale } from '../../support/sale.ts'
 import { holdTickets } from '../../support/tickets.ts'
@@ -89,6 +89,40 @@ test('an event of several days shows its first and its last, and a night its eve
   // The last day ends at four in the morning. The clocks of New York have no name in English of Europe.
   expect(await pageOf('four')).toMatch(/Thursday,? 9( July)? – Sunday,? 12 July 2099.*18:00 \(New York\)/)
   expect(await pageOf('night')).toMatch(/Thursday,? 9 July 2099.*22:00 \(New York\)/)
+})
+
+test('a night is one day, and so is a day of 25 hours, however its event is dated', async () => {
+  const dated = (
+    name: string,
+    start_date: string,
+    end_date: string,
+    more: object = {},
+    location_id = 'loc_ny',
+  ) =>
+    anEvent({
+      ...{ _id: `evt_${name}`, location_id, start_date, end_date, ...more },
+      ticket_rates: [aRate({ _id: `rate_${name}`, prices: [aPrice({ _id: `price_${name}` })] })],
+    })
+  const friday = { display_date: '2099-06-05' }
+  await importCatalogue(sale.db, {
+    locations: [place('loc_ny', 'America/New_York')],
+    events: [
+      // From 23:30 to 06:30, and from half past midnight to 07:00: called by the date of the evening.
+      dated('club', '2099-06-06T03:30:00Z', '2099-06-06T10:30:00Z', friday),
+      dated('late', '2099-06-06T04:30:00Z', '2099-06-06T11:00:00Z', friday),
+      // From ten to ten, while the clocks go back.
+      dated('autumn', '2099-10-31T14:00:00Z', '2099-11-01T15:00:00Z'),
+      // Until half past six of a day on which the clocks go forward, and until half past five of one on which they go back.
+      dated('spring', '2099-03-06T23:00:00Z', '2099-03-08T10:30:00Z'),
+      dated('back', '2099-10-30T22:00:00Z', '2099-11-01T10:30:00Z'),
+    ],
+  })
+  const shown = (name: string) => pageOf(name).then((html) => html.match(/\d?\d[^<]*(?= 2099)/)?.[0])
+  expect(await shown('club')).toBe('5 June')
+  expect(await shown('late')).toBe('5 June')
+  expect(await shown('autumn')).toBe('31 October')
+  expect(await shown('spring')).toMatch(/^6( March)? – Sunday,? 8 March$/)
+  expect(await shown('back')).toMatch(/^30( October)? – Saturday,? 31 October$/)
 })
 
 test('time zones are those that the database knows', async () => {

@@ -8,8 +8,11 @@ import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { deliveries } from '../../../src/domain/delivery/table.ts'
 import { events } from '../../../src/domain/event/table.ts'
 import { organizations } from '../../../src/domain/organization/table.ts'
+import { anonymizeTickets } from '../../../src/domain/retention/anonymize-tickets.ts'
 import { tickets } from '../../../src/domain/ticket/table.ts'
 import { claimDue } from '../../../src/engine/data/leased-jobs.ts'
+import { transaction } from '../../../src/engine/database/transaction.ts'
+import { deliveriesOf, transferTicket } from '../../support/attendees.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import {
   buyDeliverable,
@@ -19,6 +22,7 @@ import {
   readDeliveries,
   sendDeliveriesOnce,
 } from '../../support/deliveries.ts'
+import { brokenInvariants } from '../../support/invariants.ts'
 import { calendarEvent, type MailServer, startMailServer } from '../../support/mail-server.ts'
 import { sharedSale } from '../../support/sale.ts'
 import { holdTickets } from '../../support/tickets.ts'
@@ -121,8 +125,62 @@ test('a name that looks encoded is shown as it is, and not decoded', async () =>
     await send()
     const mail = server.mails.at(-1)?.mail
     expect(mail?.subject).toBe(`Your ticket for ${name}`)
-    expect(mail?.from?.name).toBe(name.replaceAll('=?', '= ?').trim())
+    expect(mail?.from?.name).toBe(name.replace(/"|:/g, '').replaceAll('=?', '= ?').trim())
   }
+})
+
+test('the name of a sender has nothing that a mail server may take for an address or refuse', async () => {
+  const names = {
+    'Sala "El Cau", S.L. @ Poble: Sec': 'Sala El Cau S.L. Poble Sec',
+    'Ana <ana@bank.example>; (official)': 'Ana ana bank.example official',
+    '音楽 ＠ [東京] \\ Ñandú': '音楽 東京 Ñandú',
+    '@': '',
+  }
+  onTestFinished(async () => void (await sale.db.update(organizations).set({ name: 'Sala Ñ' })))
+  for (const [name, shown] of Object.entries(names)) {
+    await sale.db.update(organizations).set({ name })
+    await buyDeliverable(sale, [{}])
+    await send()
+    const mail = server.mails.at(-1)?.mail
+    expect(mail?.from).toMatchObject({ name: shown, address: 'tickets@shop.example' })
+    const header = mail?.headers.find(({ key }) => key === 'from')?.value ?? ''
+    expect(header.replace(/<?tickets@shop\.example>?/, '')).not.toMatch(/[@:;,<>()[\]]/)
+  }
+})
+
+test('tickets to one address in several spellings come in one mail, to the first of them', async () => {
+  // Other tests have deleted deliveries.
+  const broken = await brokenInvariants(sale.db)
+  const { tickets: sold } = await buyDeliverable(sale, [
+    { email: 'Ana@Example.com' },
+    { email: 'ana@example.com' },
+    { email: 'ANA@EXAMPLE.COM' },
+    { email: 'lukasz@example.com' },
+  ])
+  expect(Object.keys(await readDeliveries(sale)).toSorted()).toEqual([
+    'Ana@Example.com',
+    'lukasz@example.com',
+  ])
+  await send()
+  const mine = server.mails.filter(({ to }) => /ana/i.test(String(to)))
+  expect(
+    mine.map(({ mail }) => mail.attachments.filter(({ mimeType }) => mimeType === 'application/pdf').length),
+  ).toEqual([3])
+  expect(await brokenInvariants(sale.db)).toEqual(broken)
+  // What one of them is cleared of goes with the delivery once no ticket bears the address, however it is spelled.
+  const clear = (ids: unknown[]) =>
+    transaction(sale.db, (tx) => anonymizeTickets(tx, 'org_1', ids.map(String)))
+  await clear([sold[0]?._id, sold[2]?._id])
+  expect(Object.keys(await readDeliveries(sale))).toContain('Ana@Example.com')
+  await clear([sold[1]?._id])
+  expect(Object.keys(await readDeliveries(sale))).not.toContain('Ana@Example.com')
+})
+
+test('a transfer to the same address in another spelling tells its former holder nothing', async () => {
+  const { tickets: sold } = await buyDeliverable(sale, [{ email: 'ana@example.com' }])
+  const id = String(sold[0]?._id)
+  await transferTicket(sale, id, { fullName: 'Ana Gil', email: 'Ana@example.com' })
+  expect(await deliveriesOf(sale, id)).toEqual(['tickets email Ana@example.com'])
 })
 
 test('mail attachments are a PDF of the ticket and a calendar event', async () => {

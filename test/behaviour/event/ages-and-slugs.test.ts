@@ -2,8 +2,10 @@
 
 import { expect, test } from 'vitest'
 import { importCatalogue } from '../../../src/domain/import/import-catalogue.ts'
+import { organizations } from '../../../src/domain/organization/table.ts'
 import { anEntry, checkOut } from '../../support/checkouts.ts'
-import { anEvent, aPrice, aRate } from '../../support/factories.ts'
+import { anEvent, anOrganization, aPrice, aRate } from '../../support/factories.ts'
+import { importMistakes } from '../../support/imports.ts'
 import { sharedSale } from '../../support/sale.ts'
 
 // Ages that an event gives in words, and slugs that it is found by.
@@ -79,4 +81,37 @@ test('a slug is found composed and decomposed, given or derived, and its length 
     })
   for (const slug of ['한국어-밤', 'ガイド-パーティー'].flatMap((slug) => [slug, slug.normalize('NFD')]))
     expect(await found(slug), slug).toMatchObject({ slug: slug.normalize('NFC') })
+})
+
+test('two organizations never have one slug, given, derived or kept, and may exchange theirs', async () => {
+  const own = (_id: string, slug?: string, name = _id) => anOrganization({ _id, name, slug })
+  const slugsOf = async () => {
+    const rows = await sale.db.select({ id: organizations.id, slug: organizations.slug }).from(organizations)
+    return Object.fromEntries(rows.map(({ id, slug }) => [id, slug]))
+  }
+  const taken = (index: number, slug: string, owner: string) =>
+    `organizations.${index}.slug: slug must be another: ${slug} is that of ${owner}.`
+  const three = ['org_a', 'org_b', 'org_c'].map((id) => own(id, 'luna'))
+  expect(await importMistakes(sale.db, { organizations: three })).toEqual([
+    ...[taken(1, 'luna', 'org_a'), taken(2, 'luna', 'org_a')],
+  ])
+  const namesakes = [own('org_a', undefined, 'La Luna'), own('org_b', undefined, 'la luna')]
+  expect(await importMistakes(sale.db, { organizations: namesakes })).toEqual([taken(1, 'la-luna', 'org_a')])
+  await importCatalogue(sale.db, {
+    organizations: [own('org_a', 'luna'), own('org_b', 'sol'), own('org_e', 'b')],
+  })
+  // One that the file does not name, one that keeps its own, and one in other characters.
+  expect(await importMistakes(sale.db, { organizations: [own('org_d', 'luna')] })).toEqual([
+    taken(0, 'luna', 'org_a'),
+  ])
+  const kept = [own('org_d', 'sol'), own('org_b')]
+  expect(await importMistakes(sale.db, { organizations: kept })).toEqual([taken(1, 'sol', 'org_d')])
+  await importCatalogue(sale.db, { organizations: [own('org_d', 'ñ'.normalize('NFD'))] })
+  expect(await importMistakes(sale.db, { organizations: [own('org_f', 'ñ')] })).toEqual([
+    taken(0, 'ñ', 'org_d'),
+  ])
+  await importCatalogue(sale.db, { organizations: [own('org_a', 'sol'), own('org_b', 'luna')] })
+  expect(await slugsOf()).toMatchObject({ org_a: 'sol', org_b: 'luna' })
+  const { data } = await sale.graphql('{ organization(by: { slug: "sala-n" }) { id } }', {}, sale.channel)
+  expect(data).toEqual({ organization: { id: 'org_1' } })
 })

@@ -61,10 +61,12 @@ test.each(['/tickets', '/integrations/tickets'])(
   },
 )
 
-test('a ticket is as in the lookup, with its times', async () => {
+test('a ticket is as in the lookup, with its times, its currency and its organization', async () => {
   const [listed] = (await get('/integrations/tickets?limit=1', sale.integration.v2)).json<{ data: Body[] }>()
     .data
-  const { created_at, updated_at, ...rest } = listed as Body
+  const { created_at, updated_at, currency, organization_id, ...rest } = listed as Body &
+    Record<string, string>
+  expect([currency, organization_id]).toEqual(['EUR', 'org_1'])
   expect(created_at).toBe(updated_at)
   const looked = await get(`/integrations/tickets/${rest._id}`, sale.integration.v2)
   expect(rest).toEqual(looked.json<{ data: Body }>().data)

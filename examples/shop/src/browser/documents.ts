@@ -134,6 +134,7 @@ export type RefusalCode =
   | 'TOO_MANY_TICKETS'
   | 'TOO_MANY_WEBHOOKS'
   | 'TOTAL_INCREASED'
+  | 'TOTAL_TOO_LOW'
   | 'TRANSFER_NOT_ALLOWED'
   | 'UNDER_AGE'
   | 'UNKNOWN_FIELD'

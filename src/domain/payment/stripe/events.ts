@@ -2,7 +2,16 @@ import { Stripe } from 'stripe'
 import { z } from 'zod'
 import { refusal } from '../../contract/problem-codes.ts'
 import type { PaymentOutcome, ProviderEvent } from '../provider.ts'
-import { endedOutcome, refundBody, refundOutcome, sessionBody, sessionOutcome, text } from './outcome.ts'
+import {
+  endedOutcome,
+  fromStripeAmount,
+  outsideRefundBody,
+  refundBody,
+  refundOutcome,
+  sessionBody,
+  sessionOutcome,
+  text,
+} from './outcome.ts'
 
 const { StripeSignatureVerificationError } = Stripe.errors
 
@@ -54,7 +63,8 @@ const eventBody = z.object({
   data: z.object({ object: z.record(z.string(), z.unknown()) }),
 })
 
-// An account may serve other applications as well: objects without our metadata are ignored.
+// An account may serve other applications as well: objects without our metadata are ignored,
+// but refunds of our charges.
 const ownSession = z.object({
   metadata: z.object({ payment_id: text.optional(), organization_id: text.optional() }).nullish(),
 })
@@ -72,9 +82,24 @@ function aboutSession(object: object, knownOutcome?: PaymentOutcome): ProviderEv
   return outcome && { kind: 'session', id: session.id, paymentId, organizationId, outcome }
 }
 
+// Somebody made it in Stripe's dashboard, of a charge that may be ours.
+function aboutOutsideRefund(object: object): ProviderEvent['about'] {
+  const made = outsideRefundBody.extend(refundBody.shape).safeParse(object)
+  if (!made.success) return null
+  const { payment_intent: charge, id: reference, currency, ...refund } = made.data
+  const amount = fromStripeAmount(refund.amount, currency)
+  return {
+    kind: 'outside-refund',
+    charge,
+    reference,
+    amount,
+    outcome: refundOutcome({ id: reference, ...refund }),
+  }
+}
+
 function aboutRefund(object: object): ProviderEvent['about'] {
   const { refund_id: id, organization_id: organizationId } = ownRefund.parse(object).metadata ?? {}
-  if (!id || !organizationId) return null
+  if (!id || !organizationId) return aboutOutsideRefund(object)
   return { kind: 'refund', id, organizationId, outcome: refundOutcome(refundBody.parse(object)) }
 }
 

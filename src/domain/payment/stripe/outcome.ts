@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { decimalsOf } from '../../../engine/base/money.ts'
+import { decimalsOf, toMinor } from '../../../engine/base/money.ts'
 import type { PaymentOutcome, ProviderCharge, RefundOutcome } from '../provider.ts'
 
 // Stripe's decimals are those of ISO 4217 but for these (docs.stripe.com/currencies): it takes whole ariary, and ISK and
@@ -16,6 +16,35 @@ export const toStripeAmount = (minor: number, currency: string): number =>
  *  is. */
 export const fromStripeAmount = (amount: number, currency: string): number =>
   Math.floor((amount * 10 ** decimalsOf(currency)) / 10 ** stripeDecimalsOf(currency))
+
+// In major units (docs.stripe.com/currencies). Of another currency the amount must be worth as much in the one that the
+// account settles in, which only Stripe can tell.
+const leastCharges = new Map([
+  ...['AUD', 'BRL', 'CAD', 'CHF', 'EUR', 'INR', 'NZD', 'SGD', 'USD'].map((code) => [code, 0.5] as const),
+  ...([
+    ['GBP', 0.3],
+    ['BGN', 1],
+    ['AED', 2],
+    ['MYR', 2],
+    ['PLN', 2],
+    ['RON', 2],
+    ['DKK', 2.5],
+  ] as const),
+  ...([
+    ['NOK', 3],
+    ['SEK', 3],
+    ['HKD', 4],
+    ['MXN', 10],
+    ['THB', 10],
+    ['CZK', 15],
+    ['JPY', 50],
+  ] as const),
+  ...([['HUF', 175]] as const),
+])
+
+/** Least amount of a currency that Stripe charges, in ISO minor units. */
+export const leastStripeCharge = (currency: string): number =>
+  toMinor(leastCharges.get(currency) ?? 0, currency)
 
 // PostgreSQL text can't contain NUL, and its indexes limit length. Stripe's identifiers have at most 255
 // characters, our metadata fewer.
@@ -36,15 +65,19 @@ export const sessionBody = z.object({
   currency: text.nullish(),
 })
 
-// Charge of a paid session. Stripe allows twelve digits at most, in currencies that need them.
+// Stripe allows twelve digits at most, in currencies that need them.
+const stripeAmount = z.int().max(999_999_999_999)
+const stripeCurrency = z
+  .string()
+  .toUpperCase()
+  .regex(/^[A-Z]{3}$/)
+
+// Charge of a paid session.
 const paidSession = z
   .object({
     payment_intent: z.union([text, z.object({ id: text }).transform(({ id }) => id)]),
-    amount_total: z.int().max(999_999_999_999),
-    currency: z
-      .string()
-      .toUpperCase()
-      .regex(/^[A-Z]{3}$/),
+    amount_total: stripeAmount,
+    currency: stripeCurrency,
   })
   .transform(({ payment_intent: reference, amount_total, currency }): ProviderCharge => {
     return { provider: 'stripe', reference, amount: fromStripeAmount(amount_total, currency), currency }
@@ -52,7 +85,10 @@ const paidSession = z
   .refine(({ amount }) => amount > 0)
 
 /** Outcome of a session that took no money. */
-export const endedOutcome = (status: 'failed' | 'expired'): PaymentOutcome => ({ kind: 'ended', status })
+export const endedOutcome = (status: 'failed' | 'expired', code?: string): PaymentOutcome => ({
+  ...{ kind: 'ended', status },
+  ...(code && { code }),
+})
 
 // Statuses of a payment intent that a bank has refused, or that is cancelled. With any other an unpaid
 // session may still be paid.
@@ -68,6 +104,13 @@ export function sessionOutcome(session: z.output<typeof sessionBody>): PaymentOu
   const isRefused = typeof payment_intent === 'object' && failedStatuses.has(payment_intent?.status ?? '')
   return isRefused ? endedOutcome('failed') : { kind: 'processing' }
 }
+
+/** Fields of a refund that was made elsewhere, and of its charge. */
+export const outsideRefundBody = z.object({
+  payment_intent: text,
+  amount: stripeAmount,
+  currency: stripeCurrency,
+})
 
 /** Fields of a refund that determine its outcome. */
 export const refundBody = z.object({ id: text, status: text.nullable(), failure_reason: text.nullish() })

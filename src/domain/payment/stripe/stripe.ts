@@ -9,7 +9,7 @@ import type {
   RefundOrder,
 } from '../provider.ts'
 import { readStripeEvent } from './events.ts'
-import { endedOutcome, refundOutcome, sessionOutcome, toStripeAmount } from './outcome.ts'
+import { endedOutcome, leastStripeCharge, refundOutcome, sessionOutcome, toStripeAmount } from './outcome.ts'
 import type { StripeSettings } from './settings.ts'
 
 const { StripeAPIError, StripeError, StripeIdempotencyError, StripeInvalidRequestError } = Stripe.errors
@@ -77,12 +77,13 @@ const sessionParams = (order: PaymentOrder) => ({
 })
 
 // Stripe will never accept the amount, so a retry is pointless.
-const isAmountRefused = (error: unknown) =>
+const isAmountRefused = (error: unknown): error is { code: string } =>
   error instanceof StripeInvalidRequestError && /^amount_too_(small|large)$/.test(error.code ?? '')
 
 async function openSession(stripe: Stripe, order: PaymentOrder): Promise<PaymentSession | PaymentOutcome> {
   // Found in a catalogue that was imported before such prices were refused.
-  if (order.totalAmount % smallestCharge(order.currency) !== 0) return endedOutcome('failed')
+  if (order.totalAmount % smallestCharge(order.currency) !== 0)
+    return endedOutcome('failed', 'amount_has_too_many_decimals')
   const params = sessionParams(order)
   try {
     const { id, url } = await idempotently(order.id, (idempotencyKey) =>
@@ -91,7 +92,7 @@ async function openSession(stripe: Stripe, order: PaymentOrder): Promise<Payment
     if (!url) throw new Error(`Stripe session ${id} has no url`)
     return { kind: 'session', id, url }
   } catch (error) {
-    if (isAmountRefused(error)) return endedOutcome('failed')
+    if (isAmountRefused(error)) return endedOutcome('failed', error.code)
     throw error
   }
 }
@@ -115,10 +116,12 @@ async function expireSession(stripe: Stripe, sessionId: string): Promise<Payment
 }
 
 async function refund(stripe: Stripe, { id, organizationId, charge, amount, currency }: RefundOrder) {
+  let others: string[] = []
   try {
     // An idempotency key only repeats the first response, and is forgotten after a day. Stripe's list is
     // current.
     const { data } = await stripe.refunds.list({ payment_intent: charge, limit: 100 })
+    others = data.map(({ id }) => id)
     const existing = data.find(({ metadata }) => metadata?.refund_id === id)
     if (existing) return refundOutcome(existing)
     const params = {
@@ -130,6 +133,9 @@ async function refund(stripe: Stripe, { id, organizationId, charge, amount, curr
     return refundOutcome(made)
   } catch (error) {
     if (!(error instanceof StripeInvalidRequestError)) throw error
+    // Somebody has given all of the charge back in Stripe's dashboard.
+    if (error.code === 'charge_already_refunded')
+      return { kind: 'succeeded' as const, reference: others[0] ?? charge }
     return { kind: 'failed' as const, code: error.code ?? error.type }
   }
 }
@@ -151,6 +157,7 @@ export function stripeProvider({ secretKey, webhookSecrets, apiBase }: StripeSet
     name: 'stripe',
     // An account may serve its sessions from a custom domain.
     sessionSources: ['https:', ...(isPlain ? [origin] : [])],
+    leastCharge: leastStripeCharge,
     charge: (order) => throwStripeFailure(() => openSession(stripe, order)),
     getSession: (sessionId) => throwStripeFailure(() => getSession(stripe, sessionId)),
     expireSession: (sessionId) => throwStripeFailure(() => expireSession(stripe, sessionId)),

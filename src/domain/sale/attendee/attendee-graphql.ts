@@ -38,12 +38,12 @@ mutation('updateAttendees', {
 
 mutation('transferTicket', {
   description:
-    'Gives an `ACTIVATED` ticket, with which nobody has ever entered, to another person. A channel transfers tickets that it sold. The ticket gets a new code and document, and loses the former ones, what the former attendee told, and its warranty. Both attendees get a mail, at most five times within 24 hours, resends included. A ticket that already bears this name and e-mail address is returned as it is.',
+    'Gives an `ACTIVATED` ticket, with which nobody has ever entered, to another person. A channel transfers tickets that it sold. The ticket gets a new code and document, and loses the former ones, what the former attendee told, and its warranty; the new one is of age and answers what is required, as in a checkout. Both attendees get a mail, at most five times within 24 hours, resends included. A ticket that already bears this name and e-mail address is returned as it is.',
   input: ticketTransfer,
   parse: parseRequest,
   needs: { caller: 'confidential', scope: 'sales' },
-  run: async ({ ticketId, attendee }, ctx) => ({
-    ticket: await transferTicket({ ticketId, ...attendeeColumns(attendee) }, ctx),
+  run: async ({ ticketId, attendee, answers }, ctx) => ({
+    ticket: await transferTicket({ ticketId, answers, ...attendeeColumns(attendee) }, ctx),
   }),
   payload: 'Transferred ticket.',
   fields: oneObject('ticket', TicketRef, 'Transferred ticket.'),

@@ -3,6 +3,7 @@ import * as scalars from '../../../engine/base/input-types.ts'
 import { optionalKey } from '../checkout/checkout-input.ts'
 import {
   type AttendeeColumn,
+  answers,
   attendee,
   type attendeeColumns,
   attendeePlaces,
@@ -23,9 +24,10 @@ export const attendeeChanges = z
     language: language.describe(
       'Language that the attendee is addressed in, as a BCP 47 tag. Null makes it that of the organization.',
     ),
-  } satisfies Record<'ticketId' | keyof typeof attendee.shape, z.ZodType>)
+    answers,
+  } satisfies Record<'ticketId' | 'answers' | keyof typeof attendee.shape, z.ZodType>)
   .describe(
-    'Corrections of the attendee of a ticket. Fields that are omitted stay as they are; null clears an optional one. An address and an identity document are replaced as a whole.',
+    'Corrections of the attendee of a ticket. Fields that are omitted stay as they are; null clears an optional one. An address, an identity document and the answers are replaced as a whole.',
   )
 
 /** Maximum number of attendees that are corrected at once. */
@@ -49,6 +51,7 @@ export const ticketTransfer = z
   .strictObject({
     ticketId,
     attendee: attendee.describe('New attendee, to whom the ticket is sent.'),
+    answers,
   })
   .describe('Transfer of a ticket to another person.')
 
@@ -60,16 +63,23 @@ export const ticketResending = z
 type Given = string | null | undefined
 
 /** Columns of a ticket that corrections change. Absent ones stay as they are. */
-export type AttendeeChanges = { ticketId: string } & { [Column in AttendeeColumn]?: Given }
+export type AttendeeChanges = Pick<z.output<typeof attendeeChanges>, 'ticketId' | 'answers'> & {
+  [Column in AttendeeColumn]?: Given
+}
 
-export function changedColumns({ ticketId, ...changes }: z.output<typeof attendeeChanges>): AttendeeChanges {
+export function changedColumns({
+  ticketId,
+  answers,
+  ...changes
+}: z.output<typeof attendeeChanges>): AttendeeChanges {
   const given: Record<string, Given | Record<string, Given>> = changes
   const changed = [...attendeePlaces].map(([column, [field = '', part = '']]) => {
     const whole = given[field]
     // Replaced as a whole, it is null where it lacks the part.
     return [column, typeof whole === 'object' ? (whole?.[part] ?? null) : whole]
   })
-  return { ticketId, ...Object.fromEntries(changed) }
+  return { ticketId, answers, ...Object.fromEntries(changed) }
 }
 
-export type TicketTransfer = { ticketId: string } & ReturnType<typeof attendeeColumns>
+export type TicketTransfer = Pick<z.output<typeof ticketTransfer>, 'ticketId' | 'answers'> &
+  ReturnType<typeof attendeeColumns>

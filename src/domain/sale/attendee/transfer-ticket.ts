@@ -1,3 +1,4 @@
+import { type Problem, refuseIf } from '../../../engine/base/errors.ts'
 import type { Connection } from '../../../engine/database/database.ts'
 import { aloneOnRow, transaction } from '../../../engine/database/transaction.ts'
 import { type Context, requireConfidential } from '../../caller/context.ts'
@@ -12,13 +13,19 @@ import { clearedAttendee } from '../../ticket/anonymized.ts'
 import { ticketChange } from '../../ticket/body.ts'
 import { isTicket, lockTicket, requireTicket, requireUnused } from '../../ticket/require-ticket.ts'
 import { retiredDocuments, type Ticket, ticketColumns, tickets } from '../../ticket/table.ts'
+import { checkAge, checkAnswers, readAnswers } from '../checkout/check-entries.ts'
 import type { TicketTransfer } from './attendee-input.ts'
-import { readAttendeeTerms, statusRefusal } from './attendee-rules.ts'
+import { type AttendeeTerms, readAttendeeTerms, statusRefusal } from './attendee-rules.ts'
 
 const isAttendee = ({ fullName, email }: TicketTransfer, ticket: Ticket) =>
   ticket.fullName === fullName && ticket.email === email
 
-async function giveTo(tx: Connection, former: Ticket, to: TicketTransfer, language: string): Promise<Ticket> {
+async function giveTo(
+  tx: Connection,
+  former: Ticket,
+  to: TicketTransfer,
+  terms: AttendeeTerms,
+): Promise<Ticket> {
   const { id, organizationId, documentToken } = former
   const { ticketId: _, ...columns } = to
   const [given] = await tx
@@ -28,7 +35,8 @@ async function giveTo(tx: Connection, former: Ticket, to: TicketTransfer, langua
       ...columns,
       searchName: searchNameOf(to.fullName),
       phone: to.phone ?? null,
-      language: to.language ?? language,
+      language: to.language ?? terms.language,
+      answers: readAnswers(to, terms),
       qrCode: newQrCode(),
       documentToken: newDocumentToken(id, organizationId),
     })
@@ -41,13 +49,20 @@ async function giveTo(tx: Connection, former: Ticket, to: TicketTransfer, langua
   return given
 }
 
+// Checks a new attendee by the rules of a checkout.
+const checkAttendee = (to: TicketTransfer, terms: AttendeeTerms): Problem[] => [
+  ...checkAge(to, { rate: terms }).map((problem) => ({ ...problem, path: ['attendee', 'birthDate'] })),
+  ...checkAnswers(to, terms),
+]
+
 /** Gives a paid ticket, with which nobody has ever entered, to another person. It gets a new code and a new
- *  document; the former ones are dead at once, and so is all that the former attendee told, answers included.
+ *  document; the former ones are dead at once, and so is all that the former attendee told: the new one answers for itself.
  *  Takes no stock and moves no money: refunds and the invoice stay with the payment. Queues the ticket for
  *  the new attendee and a notice for the former one. A ticket that already bears this name and address is
  *  returned unchanged, so that a retry makes no further code.
  *  Refuses: NOT_FOUND, ILLEGAL_TRANSITION unless it is active, ALREADY_ENTERED, TRANSFER_NOT_ALLOWED by
- *  its rate, EVENT_ENDED by the database's clock, TOO_MANY_RESENDS (DECISIONS, holders). */
+ *  its rate, EVENT_ENDED by the database's clock, UNDER_AGE and what a checkout refuses of answers, TOO_MANY_RESENDS
+ *  (DECISIONS, holders). */
 export async function transferTicket(to: TicketTransfer, ctx: Context): Promise<Ticket> {
   requireConfidential(ctx)
   const found = await requireTicket(to.ticketId, ctx)
@@ -60,12 +75,13 @@ export async function transferTicket(to: TicketTransfer, ctx: Context): Promise<
       if (locked.status !== 'active') throw statusRefusal(locked, 'transferred')
       if (isAttendee(to, locked)) return locked
       requireUnused(locked)
-      const { transferable, isOver, language } = (await readAttendeeTerms(tx, [locked]))(locked)
-      if (!transferable)
+      const terms = (await readAttendeeTerms(tx, [locked]))(locked)
+      if (!terms.transferable)
         throw refusal('TRANSFER_NOT_ALLOWED', 'Tickets of this rate may not be given to another person.')
-      if (isOver) throw refusal('EVENT_ENDED', 'The event has ended.')
+      if (terms.isOver) throw refusal('EVENT_ENDED', 'The event has ended.')
+      refuseIf(checkAttendee(to, terms))
       await requireResends(tx, [locked])
-      return giveTo(tx, locked, to, language)
+      return giveTo(tx, locked, to, terms)
     })
   // Runs again with another code if the event has one that is the same.
   return aloneOnRow(ctx.db, paymentId, () => retryOnDuplicate(transfer)).finally(() => ctx.loaders.clear())

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { and, eq, sql } from 'drizzle-orm'
 import { type Problem, Refusal, refuseIf } from '../../../engine/base/errors.ts'
 import { arrayRows, quoteName } from '../../../engine/data/array-params.ts'
@@ -12,19 +13,23 @@ import { isAnonymized } from '../../ticket/anonymized.ts'
 import { ticketChange } from '../../ticket/body.ts'
 import { lockTickets, requireTicket, requireUnused } from '../../ticket/require-ticket.ts'
 import { type LookupTicket, type Ticket, ticketColumns, tickets } from '../../ticket/table.ts'
-import { checkAge } from '../checkout/check-entries.ts'
+import { checkAge, checkAnswers, readAnswers } from '../checkout/check-entries.ts'
 import { attendeePlaces } from '../checkout/items-input.ts'
 import type { AttendeeChanges } from './attendee-input.ts'
-import { readAttendeeTerms, statusRefusal } from './attendee-rules.ts'
+import { type AttendeeTerms, readAttendeeTerms, statusRefusal } from './attendee-rules.ts'
 
-const columns = [...attendeePlaces.keys(), 'searchName' as const]
+const columns = [...attendeePlaces.keys(), 'searchName' as const, 'answers' as const]
 
 /** Applies what was given to a ticket; null if nothing differs. A cleared language becomes the organization's,
  *  as in a checkout that names none. */
-function correct(ticket: Ticket, { ticketId: _, ...given }: AttendeeChanges, language: string) {
-  const wanted = given.language === null ? { ...given, language } : given
+function correct(ticket: Ticket, { ticketId: _, ...given }: AttendeeChanges, terms: AttendeeTerms) {
+  const wanted = {
+    ...given,
+    language: given.language === null ? terms.language : given.language,
+    answers: given.answers === undefined ? undefined : readAnswers(given, terms),
+  }
   const changed = Object.entries(wanted).filter(
-    ([key, value]) => value !== undefined && value !== ticket[key as keyof Ticket],
+    ([key, value]) => value !== undefined && !isDeepStrictEqual(value, ticket[key as keyof Ticket]),
   )
   if (changed.length === 0) return null
   const corrected: Ticket = { ...ticket, ...Object.fromEntries(changed) }
@@ -73,7 +78,8 @@ async function forEach<Result>(
  *  mail that is queued for a former address is not sent, and tickets that are paid later go to the new one.
  *  Records nothing of a correction that changes nothing. Returns the tickets in the order of the corrections.
  *  Refuses: NOT_FOUND; INVALID for a ticket that is named twice or is another organization's;
- *  ILLEGAL_TRANSITION, also for an attendee who was anonymized; ALREADY_ENTERED; UNDER_AGE (DECISIONS, holders). */
+ *  ILLEGAL_TRANSITION, also for an attendee who was anonymized; ALREADY_ENTERED; UNDER_AGE and
+ *  what a checkout refuses of answers (DECISIONS, holders). */
 export async function updateAttendees(corrections: AttendeeChanges[], ctx: Context): Promise<Ticket[]> {
   requireConfidential(ctx)
   const named: LookupTicket[] = []
@@ -100,8 +106,10 @@ export async function updateAttendees(corrections: AttendeeChanges[], ctx: Conte
       const isLive = ticket.status === 'held' || ticket.status === 'active'
       if (!isLive || isAnonymized(ticket)) throw statusRefusal(ticket, 'updated')
       requireUnused(ticket)
-      refuseIf(checkAge(given, { rate: termsOf(ticket) }))
-      return correct(ticket, given, termsOf(ticket).language)
+      const terms = termsOf(ticket)
+      const answers = given.answers === undefined ? [] : checkAnswers(given, terms)
+      refuseIf([...checkAge(given, { rate: terms }), ...answers])
+      return correct(ticket, given, terms)
     })
     const changed = corrected.flatMap((ticket) => ticket ?? [])
     const written = changed.length > 0 ? await writeCorrections(tx, organizationId, changed) : []

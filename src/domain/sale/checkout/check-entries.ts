@@ -1,5 +1,6 @@
 import type { Problem } from '../../../engine/base/errors.ts'
 import { problem } from '../../contract/problem-codes.ts'
+import { clockAt } from '../../event/local-time.ts'
 import { minimumAge } from '../../event/minimum-age.ts'
 import type { Answer } from '../../ticket/table.ts'
 import type { Question } from '../../ticket-rate/table.ts'
@@ -31,8 +32,8 @@ const inWords = (text: string, { options }: Question) => ({
   optionId: options.find(({ label }) => label === text)?.id,
 })
 
-/** Reads an answer, as it is stored. Null if the question takes no such answer. */
-export function readAnswer(question: Question, given: GivenAnswer): Answer | null {
+// Reads an answer, as it is stored. Null if the question takes no such answer.
+function readAnswer(question: Question, given: GivenAnswer): Answer | null {
   const { id: questionId, type, options } = question
   const { text, checked, optionId } = typeof given === 'string' ? inWords(given, question) : given
   if (type === 'text') return text === undefined ? null : { questionId, text }
@@ -41,6 +42,16 @@ export function readAnswer(question: Question, given: GivenAnswer): Answer | nul
   return option ? { questionId, option } : null
 }
 
+type Answering = Pick<CheckoutEntry, 'answers'>
+type Asking = Pick<Terms, 'questions'>
+
+/** Reads answers, as they are stored. Leaves out those that `checkAnswers` refuses. */
+export const readAnswers = ({ answers }: Answering, { questions }: Asking): Answer[] =>
+  (answers ?? []).flatMap(({ questionId, answer }) => {
+    const question = questions.find(({ id }) => id === questionId)
+    return (question && readAnswer(question, answer)) ?? []
+  })
+
 const takenBy = ({ type, options }: Question): string =>
   type === 'dropdown'
     ? `one of: ${options.map(({ label }) => label).join(', ')}`
@@ -48,7 +59,8 @@ const takenBy = ({ type, options }: Question): string =>
       ? 'true or false'
       : 'text'
 
-function checkAnswers(entry: CheckoutEntry, { questions }: Terms): Problem[] {
+/** Checks answers to the questions of a rate: each once, in the way of its kind, and all that are required. */
+export function checkAnswers(entry: Answering, { questions }: Asking): Problem[] {
   const answered = new Set<string>()
   const problems = (entry.answers ?? []).flatMap(({ questionId, answer }, index) => {
     const pathOf = (field: string) => ['answers', index, field]
@@ -68,9 +80,9 @@ function checkAnswers(entry: CheckoutEntry, { questions }: Terms): Problem[] {
   return [...problems, ...missing]
 }
 
-// Age in whole years on a calendar day in the location's time zone. Swedish formats dates as YYYY-MM-DD.
+// Age in whole years on a calendar day in the location's time zone.
 function ageAt(birthday: string, time: Date, timezone: string): number {
-  const day = new Intl.DateTimeFormat('sv', { timeZone: timezone, dateStyle: 'short' }).format(time)
+  const day = new Date(clockAt(time, timezone)).toISOString().slice(0, 10)
   const years = Number(day.slice(0, 4)) - Number(birthday.slice(0, 4))
   return day.slice(5) < birthday.slice(5) ? years - 1 : years
 }

@@ -97,15 +97,17 @@ export const answer = z
   })
   .describe('Answer to a question of the ticket rate.')
 
+export const answers = z
+  .array(answer)
+  .nullish()
+  .describe(flat.answers.description ?? '')
+
 /** Ticket to buy. */
 export const ticket = z
   .strictObject({
     priceId,
     attendee: attendee.describe('Person that the ticket is for.'),
-    answers: z
-      .array(answer)
-      .nullish()
-      .describe(flat.answers.description ?? ''),
+    answers,
     supplements,
     warranty,
     qrCode,

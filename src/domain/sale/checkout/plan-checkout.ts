@@ -3,6 +3,7 @@ import { compareTotal, requireAmount, toMoney } from '../../../engine/base/money
 import type { Context } from '../../caller/context.ts'
 import { problem, refusal } from '../../contract/problem-codes.ts'
 import { findDiscount } from '../../discount/loaders.ts'
+import { providerOf } from '../../payment/open-provider.ts'
 import { leftOf } from '../../stock/table.ts'
 import { maxInvitations, type Ticket } from '../../ticket/table.ts'
 import { priceById } from '../../ticket-rate/loaders.ts'
@@ -107,10 +108,19 @@ export function planOf({ rate }: Terms, tickets: PricedTicket[], expectedTotal?:
   return { rate, tickets, totalAmount, conditionsChanged }
 }
 
+// Refuses a total that the provider of the payment would refuse later, when the buyer presses Pay.
+function requireCharge({ rate: { currency }, totalAmount }: CheckoutPlan, ctx: Context): void {
+  const least = providerOf(ctx.services, ctx).leastCharge?.(currency) ?? 0
+  if (totalAmount === 0 || totalAmount >= least) return
+  const leastAmount = toMoney(least, currency)
+  const message = `The total is less than ${leastAmount.amount} ${currency}, which is the least that can be paid.`
+  throw refusal('TOTAL_TOO_LOW', message, undefined, { leastAmount })
+}
+
 /** Validates and prices a checkout by the database's clock and counters, and holds nothing. `terms` are those
  *  of the input's rate. A total that is lower than `expectedTotal` is marked as changed conditions.
  *  Refuses: all problems of the entries, the rate and its stock at once (INTERFACE, checkout; DECISIONS, checkout);
- *  TOTAL_INCREASED. */
+ *  TOTAL_INCREASED; TOTAL_TOO_LOW unless it is sold at the box office (DECISIONS 33). */
 export async function planCheckout(
   { tickets: entries, discountCode, expectedTotal }: CheckoutInput,
   terms: Terms,
@@ -133,5 +143,8 @@ export async function planCheckout(
     const off = { id: discount?.id ?? null, amount: amountsOff[index] ?? 0 }
     return price ? [priceTicket(entry, price, terms, off)] : []
   })
-  return planOf(terms, tickets, expectedTotal)
+  const plan = planOf(terms, tickets, expectedTotal)
+  // The organization takes any amount at its door.
+  if (purpose !== 'box_office') requireCharge(plan, ctx)
+  return plan
 }

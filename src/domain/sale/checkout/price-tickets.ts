@@ -6,7 +6,7 @@ import { leftOf } from '../../stock/table.ts'
 import type { SoldSupplement } from '../../ticket/table.ts'
 import { feeOf } from '../../ticket-rate/sale-rules.ts'
 import type { Price, Supplement } from '../../ticket-rate/table.ts'
-import { readAnswer } from './check-entries.ts'
+import { readAnswers } from './check-entries.ts'
 import type { CheckoutEntry } from './checkout-input.ts'
 import type { Terms } from './terms-loaders.ts'
 
@@ -87,10 +87,7 @@ export function priceTicket(
     price,
     currency: price.currency,
     supplements: chosen.map(toSold),
-    answers: (entry.answers ?? []).flatMap(({ questionId, answer }) => {
-      const question = questions.find(({ id }) => id === questionId)
-      return (question && readAnswer(question, answer)) ?? []
-    }),
+    answers: readAnswers(entry, { questions }),
     priceAmount: price.amount,
     discountId: discount.amount > 0 ? discount.id : null,
     discountAmount: discount.amount,

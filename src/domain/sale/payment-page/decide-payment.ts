@@ -47,7 +47,11 @@ async function pay(services: PaymentServices, found: FoundPayment, action: Buyer
   // Outside any transaction: a slow provider must not hold a row lock.
   const outcome = await askProvider(provider, found, () => provider.charge(order))
   if (outcome.kind === 'declined') return { status, isDeclined: true }
-  if (outcome.kind !== 'session') return settlePayment(db, { payment: found, outcome })
+  if (outcome.kind !== 'session') {
+    const code = outcome.kind === 'ended' ? outcome.code : undefined
+    const failure = code && Object.assign(new Error(code), { code })
+    return { ...(await settlePayment(db, { payment: found, outcome })), ...(failure && { failure }) }
+  }
   const saved = await saveSession(db, found, provider.name, outcome)
   const decision = { status: saved.status, sendTo: saved.sessionUrl ?? outcome.url }
   if (saved.sessionId === outcome.id) return decision

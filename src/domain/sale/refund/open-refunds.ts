@@ -49,8 +49,8 @@ const findPayingCharges = query<{ id: string; paymentId: string; ticketId: strin
   group by paying.id, paying.payment_id, ${refunds.ticketId}`,
 )
 
-// Columns of a refund that say what it is taken from.
-const takenFrom = (
+/** Columns of a refund that say what it is taken from. */
+export const takenFrom = (
   { organizationId, channelId, mode }: Pick<Payment, 'organizationId' | 'channelId' | 'mode'>,
   { id: chargeId, paymentId, currency }: Pick<Charge, 'id' | 'paymentId' | 'currency'>,
 ) => ({ id: newRefundId(paymentId), organizationId, channelId, mode, paymentId, chargeId, currency })
@@ -140,7 +140,7 @@ export async function attemptRefunds({ refunds, isNew }: Opened, ctx: Context): 
 }
 
 /** Reasons for refunds that nobody requested. */
-export type AutomaticReason = Exclude<RefundAttempt['reason'], NewRefunds['reason']>
+export type AutomaticReason = Exclude<RefundAttempt['reason'], NewRefunds['reason'] | 'AT_PROVIDER'>
 
 /** Charge, or part of one, that pays for no ticket and must be refunded. Amount in minor units. */
 export type UnearnedCharge = {

@@ -4,6 +4,7 @@ import type { ProviderEvent } from '../../payment/provider.ts'
 import { isRefund, refunds } from '../../refund/table.ts'
 import { refundTransaction } from '../refund/refund-limits.ts'
 import { settleRefunds } from '../refund/settle-refund.ts'
+import { receiveOutsideRefund } from './receive-outside-refund.ts'
 import { recordProviderEvents } from './record-charges.ts'
 import { settlePayment } from './settle-payment.ts'
 import { findPaymentToSettle } from './settlement.ts'
@@ -11,12 +12,13 @@ import { findPaymentToSettle } from './settlement.ts'
 /** Records a provider's event and applies it, in one transaction: so it is applied once, however often it is
  *  delivered. An event that arrives out of order makes only changes that are still allowed (see
  *  settlePayment). Returns `done` if it was applied, `repeated` if it is a duplicate, `unknown` if its payment or refund
- *  does not exist, `ignored` if it concerns neither. */
+ *  does not exist, `ignored` if it concerns neither, or a refund of a charge that is not ours. */
 export async function applyProviderEvent(db: Database, provider: string, received: ProviderEvent) {
   const { id, type, about } = received
   if (!about) return 'ignored'
-  const { organizationId } = about
   const event = { provider, id, type }
+  if (about.kind === 'outside-refund') return receiveOutsideRefund(db, event, about)
+  const { organizationId } = about
   if (about.kind === 'refund') {
     const [refund] = await db.select().from(refunds).where(isRefund(about))
     if (!refund) return 'unknown'

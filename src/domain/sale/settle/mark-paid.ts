@@ -6,15 +6,13 @@ import type { Connection } from '../../../engine/database/database.ts'
 import { announceOnCommit, atOnce } from '../../../engine/database/transaction.ts'
 import { recordChanges } from '../../change/record-changes.ts'
 import { queueDeliveries } from '../../delivery/queue-deliveries.ts'
-import { events } from '../../event/table.ts'
 import { issueInvoices } from '../../invoice/issue-invoice.ts'
-import { locations } from '../../location/table.ts'
 import { paymentChange } from '../../payment/body.ts'
 import { dropExpiries, dropSessions } from '../../payment/queue/follow-payments.ts'
 import { type Payment, payments } from '../../payment/table.ts'
 import { moveStock, stockMoves } from '../../stock/move-stock.ts'
 import { ticketChange } from '../../ticket/body.ts'
-import { type Ticket, tickets } from '../../ticket/table.ts'
+import { type Ticket, tickets, timezoneOfTicket } from '../../ticket/table.ts'
 import { wherePaymentMayBecome, whereTicketMayBecome } from '../transitions.ts'
 
 const marked = arrayRows('marked', { id: 'text', invoiceReference: 'text', endsSession: 'boolean' })
@@ -29,14 +27,11 @@ const markPayments = query<{ id: string }>(
   returning ${payments.id}`,
 )
 
-const timezone = sql`coalesce((select ${locations.timezone} from ${events} join ${locations} on ${locations.id} = ${events.locationId}
-  where ${events.id} = ${tickets.eventId}), 'UTC')`
-
 const activateTickets = query<{ at: string }>(
   'activate_tickets',
   () => sql`
   update ${tickets} set status = 'active', activated_at = ${nowMs},
-    sold_on = (${nowMs} at time zone ${timezone})::date, invoice_reference = ${marked.cells.invoiceReference},
+    sold_on = (${nowMs} at time zone ${timezoneOfTicket})::date, invoice_reference = ${marked.cells.invoiceReference},
     updated_at = ${nowMs}
   from ${marked.rows}
   where ${inOrganization(tickets.organizationId)} and ${tickets.paymentId} = ${marked.cells.id}
